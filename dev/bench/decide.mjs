@@ -72,15 +72,14 @@ const TOOLS = [
 ]
 
 async function core() {
-  const [{ loadContractFile }, { bundledContract }, { createTask, decide, stamp }, { matchesGlob }] = await Promise.all(
-    [
+  const [{ loadContractFile }, { findBundledContract }, { createTask, decide, stamp }, { matchesGlob }] =
+    await Promise.all([
       import('../../dist/contract/load/load-contract.js'),
       import('../../dist/contract/bundled-contracts.js'),
       import('../../dist/core/task/decide.js'),
       import('../../dist/contract/glob.js'),
-    ],
-  )
-  const { contract } = await loadContractFile(bundledContract('tdd'))
+    ])
+  const { contract } = await loadContractFile(findBundledContract('tdd'))
   const context = { now: 1_700_000_000_000, actor: 'agent:a', matchesGlob }
   const task = {
     id: 't',

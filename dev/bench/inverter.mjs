@@ -20,7 +20,7 @@ function repeat(write) {
 
 export async function benchInverter({ rounds }) {
   const { invertTests } = await import(join(ROOT, 'dist/inverter/invert-tests.js'))
-  const { languageOf } = await import(join(ROOT, 'dist/inverter/languages.js'))
+  const { findLanguage } = await import(join(ROOT, 'dist/inverter/languages.js'))
   const { parseFile } = await import(join(ROOT, 'dist/inverter/parse.js'))
   const lines = []
   for (const [path, text] of Object.entries(FILES)) {
@@ -30,13 +30,13 @@ export async function benchInverter({ rounds }) {
       return performance.now() - started
     }
     const candidates = {
-      parse: () => timed(() => parseFile(languageOf(path), text, Number.POSITIVE_INFINITY)),
+      parse: () => timed(() => parseFile(findLanguage(path), text, Number.POSITIVE_INFINITY)),
       invert: (n) => timed(() => invertTests({ path, text, seed: String(n) })),
     }
     await alternate(2, candidates)
     const { parse, invert } = medians(await alternate(rounds, candidates))
     const about = { value: `${round(invert)} ms`, baseline: `${round(parse)} ms`, ratio: round(invert / parse) }
-    lines.push(line(`twins of ${TESTS} tests, ${languageOf(path)}`, { ...about, goal: `≤ ${RATIO_MAX}` }))
+    lines.push(line(`twins of ${TESTS} tests, ${findLanguage(path)}`, { ...about, goal: `≤ ${RATIO_MAX}` }))
   }
   return { lines }
 }

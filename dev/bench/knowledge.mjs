@@ -26,14 +26,14 @@ async function searching(passages, rounds) {
   const { SearchIndex } = await import(join(ROOT, 'dist/knowledge/passages.js'))
   const { search } = await import(join(ROOT, 'dist/knowledge/search.js'))
   const { loadMiniLm } = await import(join(ROOT, 'dist/knowledge/minilm.js'))
-  const { chunkMarkdown } = await import(join(ROOT, 'dist/knowledge/chunk.js'))
+  const { splitMarkdown } = await import(join(ROOT, 'dist/knowledge/chunk.js'))
   const { embedder } = await loadMiniLm(null)
   const at = place()
   const index = new SearchIndex(join(at.dir, 'search.db'))
   index.useModel(embedder.id)
   const metadata = { phases: [], isSealed: false, tags: [], workflow: null }
   for (let file = 0; file * PASSAGES_PER_FILE < passages; file += 1) {
-    const { chunks } = chunkMarkdown(textOf(file), 1, (text) => text.length >> 2)
+    const { chunks } = splitMarkdown(textOf(file), 1, (text) => text.length >> 2)
     index.put({ path: `docs/${file}.md`, hash: String(file), metadata, title: '', chunks })
     for (const { textHash } of chunks) index.putVector(textHash, madeUp(textHash))
   }

@@ -90,7 +90,7 @@ export interface App {
   readonly contractParts: readonly string[]
 }
 
-export function contextOf(app: App, actor: string, reservedPaths: readonly string[] = []): Context {
+export function makeContext(app: App, actor: string, reservedPaths: readonly string[] = []): Context {
   const { taskBytesMax } = app
   return { now: app.now(), actor, matchesGlob, matches: matchesPattern, reservedPaths, taskBytesMax }
 }

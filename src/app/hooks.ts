@@ -5,17 +5,17 @@ import type { AgentBearer } from '../core/identity/admit.js'
 import type { JsonObject } from '../core/json.js'
 import type { Command } from '../core/task/command.js'
 import { nextStep } from '../core/task/next-step.js'
-import { modeOf } from '../core/task/refusal.js'
-import { type App, contextOf } from './app.js'
+import { getMode } from '../core/task/refusal.js'
+import { type App, makeContext } from './app.js'
 import { type AgentCall, admitCall, applyAs } from './identity/agent-call.js'
 import { ok, type Result, refuse } from './result.js'
-import { interruptOf, interruptView } from './tasks/interrupts.js'
+import { findInterrupt, toInterruptView } from './tasks/interrupts.js'
 import { checkTool } from './tool-calls/use-tool.js'
 
 const DEPTH_MAX = 256
 
 /** The task that a harness works on, for a token that is alive. */
-export async function hookedTask(app: App, bearer: AgentBearer): Promise<Result<AgentCall>> {
+export async function admitHookCall(app: App, bearer: AgentBearer): Promise<Result<AgentCall>> {
   return admitCall(app, bearer, undefined)
 }
 
@@ -37,20 +37,20 @@ export async function decideHook(app: App, call: AgentCall, calls: readonly Hook
   for (const { tool, args, opens } of calls) {
     // Our own tools never go through a link; a harness does, and would change another file than the one it named.
     for (const path of opens)
-      if (await leadsElsewhere(call.state.workspace, path))
+      if (await passesThroughLink(call.state.workspace, path))
         return refuse('constraint_violation', `${tool}: path ${JSON.stringify(path)} goes through a link`)
     const checked = await checkTool(app, { bearer: call.bearer, taskId: call.state.id, tool, args })
     if (!checked.ok) return checked
-    if (checked.value.allowed !== true) return ok({ allowed: false, reason: denialOf(call, checked.value) })
+    if (checked.value.allowed !== true) return ok({ allowed: false, reason: formatDenial(call, checked.value) })
     const violation = checked.value.violation as { readonly detail: string } | undefined
     if (violation !== undefined) reason = `Let through in ${call.state.phase}, and recorded: ${violation.detail}`
   }
   return ok({ allowed: true, reason })
 }
 
-function denialOf(call: AgentCall, answer: JsonObject): string {
+function formatDenial(call: AgentCall, answer: JsonObject): string {
   const { code, detail } = answer as { readonly code: keyof typeof CODES; readonly detail: string }
-  const interrupt = code === 'rule_interrupt' ? interruptOf(call.state) : null
+  const interrupt = code === 'rule_interrupt' ? findInterrupt(call.state) : null
   return [
     `${detail} [${code}]`,
     interrupt === null ? CODES[code].remedy : String(interrupt.text),
@@ -58,7 +58,7 @@ function denialOf(call: AgentCall, answer: JsonObject): string {
   ].join('\n')
 }
 
-async function leadsElsewhere(tree: string, path: string): Promise<boolean> {
+async function passesThroughLink(tree: string, path: string): Promise<boolean> {
   if (path.startsWith('/')) return false
   const parts = path.split('/').slice(0, DEPTH_MAX)
   for (let count = 1; count <= parts.length; count += 1) {
@@ -91,7 +91,8 @@ export async function recordHook(
   if (!handled.ok) return handled
   const { state, events } = handled.value
   const violated = events.find((event) => event.type === 'rule_violated' && !event.shadow)
-  const told = violated?.type === 'rule_violated' ? interruptView(state, violated.violation) : untold(app, state)
+  const told =
+    violated?.type === 'rule_violated' ? toInterruptView(state, violated.violation) : takeUntoldInterrupt(app, state)
   return ok({ interrupt: told === null ? null : String(told.text), note: readOn(app, call, given.transcripts) })
 }
 
@@ -104,7 +105,7 @@ export async function followOwnTool(
   const call = await admitCall(app, bearer, undefined, { isOnlyLooking: true })
   // It may have given the task back, or have found none.
   if (!call.ok) return ok({ interrupt: null, note: null })
-  const told = untold(app, call.value.state)
+  const told = takeUntoldInterrupt(app, call.value.state)
   return ok({ interrupt: told === null ? null : String(told.text), note: readOn(app, call.value, transcripts) })
 }
 
@@ -121,9 +122,9 @@ export async function parkForImpostor(
   const call = await admitCall(app, bearer, undefined, { isOnlyLooking: true })
   if (!call.ok) return { interrupt: said, note: said, isParked: false }
   const { state, contract } = call.value
-  if (modeOf(contract, state) === 'advisory') return { interrupt: said, note: said, isParked: false }
+  if (getMode(contract, state) === 'advisory') return { interrupt: said, note: said, isParked: false }
   const remedy = `Correct the MCP entry, look at what was changed, then: phaselock task resume ${state.id} --reason TEXT`
-  const context = contextOf(app, 'system')
+  const context = makeContext(app, 'system')
   await app.ledger.apply({ taskId: state.id, contract }, { type: 'park', reason: `${said} ${remedy}` }, context)
   const told = `${said} Task ${state.id} is parked. ${remedy}`
   return { interrupt: told, note: told, isParked: true }
@@ -134,7 +135,7 @@ function readOn(app: App, { state, bearer }: AgentCall, paths: readonly string[]
 }
 
 // A budget that was passed by what a transcript said was noticed when nobody was there to be told.
-function untold(app: App, state: AgentCall['state']): JsonObject | null {
+function takeUntoldInterrupt(app: App, state: AgentCall['state']): JsonObject | null {
   const { open } = state.watch
-  return open !== null && app.transcripts.takeUntold(state.id, open.rule) ? interruptOf(state) : null
+  return open !== null && app.transcripts.takeUntold(state.id, open.rule) ? findInterrupt(state) : null
 }

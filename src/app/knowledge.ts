@@ -9,7 +9,7 @@ import type { App } from './app.js'
 import { admitCall } from './identity/agent-call.js'
 import type { Party } from './identity/identity.js'
 import { ok, type Result, refuse } from './result.js'
-import { type Places, reservedIn } from './tool-calls/contract-paths.js'
+import { getReserved, type Places } from './tool-calls/contract-paths.js'
 
 export const RESULTS_MAX = 50
 const RESULTS_DEFAULT = 5
@@ -27,12 +27,12 @@ export class Library {
 
   constructor(places: Places, environment: NodeJS.ProcessEnv, onNotice: (text: string) => void) {
     this.#places = places
-    this.#embedder = embedderOf(environment)
+    this.#embedder = chooseEmbedder(environment)
     this.#onNotice = onNotice
   }
 
   /** How to install the model: said in one answer and one line of the log for each run of the server. */
-  hintFor(answer: SearchAnswer): string | null {
+  takeInstallHint(answer: SearchAnswer): string | null {
     if (this.#isHinted || !answer.isModelMissing) return null
     this.#isHinted = true
     this.#onNotice(MODEL_HINT)
@@ -40,11 +40,11 @@ export class Library {
   }
 
   /** null when the contract names no documents. */
-  of(contract: Contract, workspace: string): Knowledge | null {
+  openFor(contract: Contract, workspace: string): Knowledge | null {
     const sources = contract.knowledge ?? []
     if (sources.length === 0 || this.#isClosed) return null
-    const owners = ownersIn(contract)
-    const { hidden } = reservedIn(this.#places, contract, workspace)
+    const owners = listOwners(contract)
+    const { hidden } = getReserved(this.#places, contract, workspace)
     // Versions of a contract that name the same documents share one.
     const key = JSON.stringify([workspace, sources, owners, hidden])
     const known = this.#open.get(key)
@@ -72,7 +72,7 @@ export class Library {
 
   async close(): Promise<void> {
     this.#isClosed = true
-    await Promise.all([...this.#open.values()].map((one) => one.close()))
+    await Promise.all([...this.#open.values()].map((knowledge) => knowledge.close()))
     this.#open.clear()
   }
 }
@@ -88,10 +88,10 @@ export interface KnowledgeRequest {
 
 /** For reading alone: no gate, requirement or phase content is ever decided by what is found. */
 export async function searchKnowledge(app: App, party: Party, request: KnowledgeRequest): Promise<Result<JsonObject>> {
-  const place = await placeOf(app, party, request.taskId)
+  const place = await findPlace(app, party, request.taskId)
   if (!place.ok) return place
   const { contract, workspace, visible } = place.value
-  const knowledge = app.library.of(contract, workspace)
+  const knowledge = app.library.openFor(contract, workspace)
   if (knowledge === null)
     return refuse('not_found', `The contract ${contract.name} names no documents (knowledge.sources).`)
   try {
@@ -103,7 +103,7 @@ export async function searchKnowledge(app: App, party: Party, request: Knowledge
       limit: request.results ?? RESULTS_DEFAULT,
       visible,
     })
-    return ok(answerView(answer, app.library.hintFor(answer)))
+    return ok(toAnswerView(answer, app.library.takeInstallHint(answer)))
   } catch (error) {
     if (!(error instanceof KnowledgeUnavailable)) throw error
     return refuse('knowledge_unavailable', 'The index of the documents does not answer.')
@@ -117,7 +117,7 @@ interface Place {
 }
 
 // An agent sees the documents of the phases that its task has completed or is in, and those that belong to none.
-async function placeOf(app: App, party: Party, taskId: string | undefined): Promise<Result<Place>> {
+async function findPlace(app: App, party: Party, taskId: string | undefined): Promise<Result<Place>> {
   if (party.kind === 'agent') {
     const admitted = await admitCall(app, party.bearer, taskId)
     if (!admitted.ok) return admitted
@@ -132,17 +132,17 @@ async function placeOf(app: App, party: Party, taskId: string | undefined): Prom
   return ok({ contract: await app.contracts.get(state.contract.hash), workspace: state.workspace, visible: null })
 }
 
-function answerView(answer: SearchAnswer, hint: string | null): JsonObject {
+function toAnswerView(answer: SearchAnswer, hint: string | null): JsonObject {
   return {
-    results: answer.results.map((one) => ({
-      content: one.content,
-      file: one.file,
-      section: one.section,
-      start_line: one.startLine,
-      score: one.score,
-      tokens: one.tokens,
-      tags: one.tags,
-      phase: one.phase,
+    results: answer.results.map((result) => ({
+      content: result.content,
+      file: result.file,
+      section: result.section,
+      start_line: result.startLine,
+      score: result.score,
+      tokens: result.tokens,
+      tags: result.tags,
+      phase: result.phase,
     })),
     total_tokens: answer.totalTokens,
     retrieval_method: answer.method,
@@ -154,7 +154,7 @@ function answerView(answer: SearchAnswer, hint: string | null): JsonObject {
 }
 
 // What a phase is given to read from is that phase's, wherever the file lies.
-function ownersIn(contract: Contract): Readonly<Record<string, readonly string[]>> {
+function listOwners(contract: Contract): Readonly<Record<string, readonly string[]>> {
   const owners = new Map<string, Set<string>>()
   for (const phase of contract.phases.values())
     for (const { file } of phase.document?.sources ?? [])
@@ -163,7 +163,7 @@ function ownersIn(contract: Contract): Readonly<Record<string, readonly string[]
 }
 
 /** What the environment asks for. */
-export function embedderOf(environment: NodeJS.ProcessEnv): EmbedderChoice {
+export function chooseEmbedder(environment: NodeJS.ProcessEnv): EmbedderChoice {
   const url = environment.PHASELOCK_EMBEDDINGS_URL
   if (environment.PHASELOCK_EMBEDDINGS === 'none') return { type: 'none' }
   if (url === undefined || url === '') return { type: 'packaged', folder: null }

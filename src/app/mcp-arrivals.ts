@@ -1,7 +1,7 @@
 const AGENTS_MAX = 1000
 const CALLS_MAX = 1000
 
-interface Expected {
+interface ExpectedCall {
   readonly tool: string
   hasArrived: boolean
 }
@@ -20,12 +20,12 @@ export interface OwnCall {
  * MCP server can have the name, and nothing but the call itself tells them apart.
  */
 export class McpArrivals {
-  readonly #expected = new Map<string, Map<string, Expected>>()
+  readonly #expected = new Map<string, Map<string, ExpectedCall>>()
 
   /** A hook let the call pass: it must arrive over MCP before it is over. */
   expect({ agentId, tool, toolUseId }: OwnCall): void {
     if (toolUseId === null) return
-    const calls = this.#expected.get(agentId) ?? new Map<string, Expected>()
+    const calls = this.#expected.get(agentId) ?? new Map<string, ExpectedCall>()
     // Which agents were seen last is which have calls under way.
     this.#expected.delete(agentId)
     this.#expected.set(agentId, calls)
@@ -35,7 +35,7 @@ export class McpArrivals {
   }
 
   /** A call came over MCP. Where the client did not say which one it is, it is taken for each of its name. */
-  arrived({ agentId, tool, toolUseId }: OwnCall): void {
+  recordArrival({ agentId, tool, toolUseId }: OwnCall): void {
     for (const [id, call] of this.#expected.get(agentId) ?? [])
       if (id === toolUseId || (toolUseId === null && call.tool === tool)) call.hasArrived = true
   }

@@ -12,7 +12,7 @@ import type { Store } from '../store/store.js'
 import type { App } from './app.js'
 import { watchVotes } from './councils/consensus-watch.js'
 import { Coordinations } from './councils/councils.js'
-import { verifierOf } from './identity/identity.js'
+import { hashToken } from './identity/identity.js'
 import { openSecrets, type SecretKeeper } from './identity/secrets.js'
 import { Tokens } from './identity/tokens.js'
 import { Feed } from './ledger/feed.js'
@@ -34,7 +34,7 @@ import { readTaskBytesMax } from './tool-calls/added-bytes.js'
 import { endScratch } from './tool-calls/end-ignored.js'
 import { openLongCalls } from './tool-calls/long-tools.js'
 import { openWorkshop } from './tool-calls/tool-runtime.js'
-import { claudeCodeFolders, Transcripts } from './transcripts.js'
+import { listClaudeCodeFolders, Transcripts } from './transcripts.js'
 import { Checking } from './transitions/checking.js'
 import { PROGRAM_VERSION } from './version.js'
 import { Webhooks } from './webhooks/webhooks.js'
@@ -140,7 +140,7 @@ export async function openOrchestrator(options: OrchestratorOptions): Promise<Or
     ...{ scratch: workshop.scratch, views: workshop.views, library: workshop.library },
     transcripts: new Transcripts(
       options.stateDir,
-      claudeCodeFolders(options.environment, options.transcripts),
+      listClaudeCodeFolders(options.environment, options.transcripts),
       onFault,
     ),
     mcpArrivals: new McpArrivals(),
@@ -188,7 +188,7 @@ async function goOn(app: App, environment: NodeJS.ProcessEnv, onFault: (error: u
 
 // Whatever follows from what happened, or from the time that passed.
 function watchOver(app: App, onFault: (error: unknown) => void): () => void {
-  const stops = [startSweep(app, onFault), checkpointOnCompletion(app, onFault), keepRunFiles(app, onFault)]
+  const stops = [startSweep(app, onFault), sealOnCompletion(app, onFault), keepRunFiles(app, onFault)]
   endWithTheirTask(app, onFault)
   endScratch(app, onFault)
   goOnAfterPause(app)
@@ -200,7 +200,7 @@ function watchOver(app: App, onFault: (error: unknown) => void): () => void {
 // What is written down is cleaned of the secrets of this moment: a rotated one counts at once.
 function keepSecrets(options: OrchestratorOptions): Cleaner & { readonly secrets: SecretKeeper } {
   const kept = openSecrets(options.stateDir, options.environment, options.contract.contract.enforcement.secretEnvVar)
-  const around = environmentSecrets(options.environment)
+  const around = listEnvironmentSecrets(options.environment)
   let cleaner = makeCleaner([...kept.signing(), ...around])
   const rotate = (): readonly string[] | null => {
     const signing = kept.rotate()
@@ -217,16 +217,16 @@ function keepSecrets(options: OrchestratorOptions): Cleaner & { readonly secrets
 const SECRET_CHARS_MIN = 8
 
 // Whatever the server was started with under a name like a secret must not be written down by it.
-function environmentSecrets(environment: NodeJS.ProcessEnv): readonly string[] {
+function listEnvironmentSecrets(environment: NodeJS.ProcessEnv): readonly string[] {
   return Object.entries(environment)
     .filter(([name, value]) => isSecretName(name) && value !== undefined && value.length >= SECRET_CHARS_MIN)
     .map(([, value]) => value ?? '')
 }
 
 // A checkpoint outside the database pins the ledger at every completed task. The store coalesces calls.
-function checkpointOnCompletion(app: App, onFault: (error: unknown) => void): () => void {
+function sealOnCompletion(app: App, onFault: (error: unknown) => void): () => void {
   return app.feed.subscribe((event) => {
-    if (event.type === 'task_completed') app.ledger.store.checkpoint().catch(onFault)
+    if (event.type === 'task_completed') app.ledger.store.writeSeal().catch(onFault)
   })
 }
 
@@ -261,9 +261,9 @@ async function ensureOperator(
 ): Promise<boolean> {
   const present = secrets.readOperatorToken()
   const known = ledger.registry.operators.get(FIRST_OPERATOR)
-  if (present !== null && known !== undefined && known.verifier === verifierOf(present)) return false
+  if (present !== null && known !== undefined && known.verifier === hashToken(present)) return false
   const token = secrets.writeOperatorToken()
-  await ledger.record({ type: 'operator_added', name: FIRST_OPERATOR, role: null, verifier: verifierOf(token) }, by)
+  await ledger.record({ type: 'operator_added', name: FIRST_OPERATOR, role: null, verifier: hashToken(token) }, by)
   return known === undefined
 }
 
@@ -276,7 +276,7 @@ export function placesOf(given: { readonly stateDir: string; readonly workspace:
 } {
   if (!existsSync(given.workspace)) throw new BadPlace(`the work tree ${given.workspace} does not exist`)
   const workspace = realpathSync(resolve(given.workspace))
-  const stateDir = realPath(resolve(given.stateDir))
+  const stateDir = resolveRealPath(resolve(given.stateDir))
   const inside = relative(workspace, stateDir)
   if (inside === '' || !(inside === '..' || inside.startsWith('../') || isAbsolute(inside)))
     throw new BadPlace(
@@ -287,6 +287,6 @@ export function placesOf(given: { readonly stateDir: string; readonly workspace:
 }
 
 // The directory may not be there yet: then the nearest folder above it decides where it will lie.
-function realPath(path: string): string {
-  return existsSync(path) ? realpathSync(path) : join(realPath(dirname(path)), basename(path))
+function resolveRealPath(path: string): string {
+  return existsSync(path) ? realpathSync(path) : join(resolveRealPath(dirname(path)), basename(path))
 }

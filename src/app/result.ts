@@ -26,7 +26,7 @@ export function refuse(
 }
 
 /** A refusal of the core, which has been recorded unless the core said otherwise. */
-export function refusedBy(
+export function toProblem(
   refusal: Refusal,
   extra: JsonObject = {},
   recorded = true,

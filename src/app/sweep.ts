@@ -1,6 +1,6 @@
 import type { Command } from '../core/task/command.js'
 import { StoreUnavailable, type TaskRow } from '../store/store.js'
-import { type App, contextOf } from './app.js'
+import { type App, makeContext } from './app.js'
 
 const SWEEP_MS = 1000
 const PER_SWEEP_MAX = 200
@@ -26,14 +26,14 @@ export function startSweep(app: App, onFault: (error: unknown) => void): () => v
 }
 
 export async function sweep(app: App): Promise<void> {
-  const rows = await app.ledger.store.overdue({ now: app.now(), limit: PER_SWEEP_MAX })
+  const rows = await app.ledger.store.listOverdue({ now: app.now(), limit: PER_SWEEP_MAX })
   for (const row of rows) {
     const contract = await app.contracts.get(row.contract).catch(() => null)
     // A task whose contract cannot be had must not keep all others from being swept.
     if (contract === null) continue
     const commands: readonly Command[] = [{ type: 'expire_approval' }, { type: 'lapse_lease' }]
     for (const command of commands)
-      await app.ledger.apply({ taskId: row.id, contract }, command, contextOf(app, 'system'))
+      await app.ledger.apply({ taskId: row.id, contract }, command, makeContext(app, 'system'))
   }
 }
 
@@ -49,7 +49,7 @@ export class AlertTour {
   async next(): Promise<void> {
     const status = TOURED[this.#status % TOURED.length] ?? 'active'
     const cursor = this.#cursor
-    const page = await this.app.ledger.store.tasks({
+    const page = await this.app.ledger.store.queryTasks({
       status,
       limit: PER_SWEEP_MAX,
       ...(cursor === null ? {} : { cursor }),
@@ -63,7 +63,7 @@ export class AlertTour {
     const contract = await this.app.contracts.get(row.contract).catch(() => null)
     if (contract === null || (contract.alerts ?? []).length === 0) return
     const command: Command = { type: 'check_alerts' }
-    const handled = await this.app.ledger.apply({ taskId: row.id, contract }, command, contextOf(this.app, 'system'))
+    const handled = await this.app.ledger.apply({ taskId: row.id, contract }, command, makeContext(this.app, 'system'))
     if (handled !== null) this.app.alerts.put(handled.state)
   }
 }

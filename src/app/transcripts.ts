@@ -3,10 +3,10 @@ import { isAbsolute, join, resolve } from 'node:path'
 import type { Refusal } from '../core/task/refusal.js'
 import type { TaskState } from '../core/task/state.js'
 import type { TranscriptCursor } from '../transcripts/cursor.js'
-import { type TranscriptFolder, transcriptFolders } from '../transcripts/folders.js'
+import { listTranscriptFolders, type TranscriptFolder } from '../transcripts/folders.js'
 import { readTranscript } from '../transcripts/read-transcript.js'
 import type { UsageSeen } from '../transcripts/usage.js'
-import { type App, contextOf } from './app.js'
+import { type App, makeContext } from './app.js'
 
 /** Transcripts of one task whose places are remembered; the one named longest ago is forgotten, and read again if it is named. */
 const FILES_MAX = 16
@@ -17,7 +17,7 @@ const NOTES_MAX = 1000
 const PATH_CHARS_SHOWN = 200
 
 /** The folders that transcripts of Claude Code are read from. Nothing else that an agent names is ever opened. */
-export function claudeCodeFolders(
+export function listClaudeCodeFolders(
   environment: NodeJS.ProcessEnv,
   more: readonly string[] = [],
 ): readonly TranscriptFolder[] {
@@ -27,7 +27,7 @@ export function claudeCodeFolders(
   const own =
     home === null && moved === null
       ? []
-      : transcriptFolders(home ?? '/', moved === null ? {} : { claudeConfigDir: moved }).filter(
+      : listTranscriptFolders(home ?? '/', moved === null ? {} : { claudeConfigDir: moved }).filter(
           (folder) => folder.format === 'claude-code',
         )
   return [...more.map((path) => ({ path: resolve(path), format: 'claude-code' as const })), ...own]
@@ -83,7 +83,7 @@ export class Transcripts {
   }
 
   /** Resolves when everything that was wanted has been read. */
-  async settled(): Promise<void> {
+  async waitUntilSettled(): Promise<void> {
     while (this.#busy.size > 0) await Promise.all(this.#busy.values())
   }
 
@@ -97,7 +97,7 @@ export class Transcripts {
   async close(): Promise<void> {
     this.#isClosed = true
     this.#waiting.clear()
-    await this.settled()
+    await this.waitUntilSettled()
   }
 
   #want(app: App, { taskId, agentId, paths }: Wake): void {
@@ -163,7 +163,7 @@ export class Transcripts {
     for (const one of usage) {
       // Before this task was begun the harness worked on something else.
       if (this.#isClosed || (one.at > 0 && one.at < since)) continue
-      const context = contextOf(app, 'system')
+      const context = makeContext(app, 'system')
       let refused: Refusal | null = null
       const guard = (now: TaskState): Refusal | null => {
         refused = isHeldBy(now, of.agentId) ? null : { code: 'task_not_active', detail: 'Its agent is gone.' }

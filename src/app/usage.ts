@@ -1,11 +1,11 @@
 import type { AgentBearer } from '../core/identity/admit.js'
 import type { JsonObject } from '../core/json.js'
-import { totals } from '../core/rules/facts.js'
+import { sumFacts } from '../core/rules/facts.js'
 import type { App, Once } from './app.js'
 import { admitCall, applyAs } from './identity/agent-call.js'
-import type { Handled } from './ledger/ledger.js'
+import type { CommandResult } from './ledger/ledger.js'
 import { ok, type Result } from './result.js'
-import { interruptView } from './tasks/interrupts.js'
+import { toInterruptView } from './tasks/interrupts.js'
 
 /** Tokens that an agent says it used. What it says of itself is graded so. */
 export async function recordUsage(
@@ -29,17 +29,18 @@ export async function recordUsage(
     occurredAt: app.now(),
   } as const
   const handled = await applyAs(app, admitted.value, command, {
-    remember: (done) => (once === undefined ? undefined : { ...once, status: 200, answer: { body: answerOf(done) } }),
+    remember: (done) =>
+      once === undefined ? undefined : { ...once, status: 200, answer: { body: buildAnswer(done) } },
   })
-  return handled.ok ? ok(answerOf(handled.value)) : handled
+  return handled.ok ? ok(buildAnswer(handled.value)) : handled
 }
 
-function answerOf({ state, events }: Handled): JsonObject {
-  const { tokens, usage } = totals(state.watch.facts)
+function buildAnswer({ state, events }: CommandResult): JsonObject {
+  const { tokens, usage } = sumFacts(state.watch.facts)
   const violated = events.find((event) => event.type === 'rule_violated' && !event.shadow)
   return {
     tokens,
     usage,
-    ...(violated?.type === 'rule_violated' ? { interrupt: interruptView(state, violated.violation) } : {}),
+    ...(violated?.type === 'rule_violated' ? { interrupt: toInterruptView(state, violated.violation) } : {}),
   }
 }

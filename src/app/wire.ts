@@ -13,7 +13,7 @@ export function toNewEvent(event: TaskEvent | RegistryEvent | Plain, clean: Clea
   const named: Record<string, Json> = {}
   for (const key in rest) {
     const value = (rest as Record<string, Json | undefined>)[key]
-    if (value !== undefined) named[snake(key)] = value
+    if (value !== undefined) named[toSnakeCase(key)] = value
   }
   const { data, text, isChanged } = clean(named)
   const row = { type, at, actor, epoch: epoch ?? 0, phase: phase ?? null, contract: contract ?? null, data, text }
@@ -28,12 +28,12 @@ export interface CleanEvent {
 
 /** The event as the core knows it. What the ledger holds is what the core made, so the shape is trusted here. */
 export function toTaskEvent(stored: NewEvent): TaskEvent {
-  return { ...camelData(stored.data), ...envelope(stored) } as unknown as TaskEvent
+  return { ...toCamelData(stored.data), ...pickEnvelope(stored) } as unknown as TaskEvent
 }
 
 export function toRegistryEvent(stored: NewEvent): RegistryEvent {
   return {
-    ...camelData(stored.data),
+    ...toCamelData(stored.data),
     type: stored.type,
     at: stored.at,
     actor: stored.actor,
@@ -41,13 +41,13 @@ export function toRegistryEvent(stored: NewEvent): RegistryEvent {
 }
 
 /** An event as people and programs see it. */
-export function eventView(stored: StoredEvent): JsonObject {
+export function toEventView(stored: StoredEvent): JsonObject {
   return {
     seq: stored.seq,
     stream: stored.stream,
     version: stored.version,
     type: stored.type,
-    at: isoTime(stored.at),
+    at: toIsoTime(stored.at),
     actor: stored.actor,
     epoch: stored.epoch,
     phase: stored.phase,
@@ -58,22 +58,22 @@ export function eventView(stored: StoredEvent): JsonObject {
   }
 }
 
-export function isoTime(ms: number): string {
+export function toIsoTime(ms: number): string {
   return new Date(ms).toISOString()
 }
 
-export function isoTimeOrNull(ms: number | null): string | null {
-  return ms === null ? null : isoTime(ms)
+export function toIsoTimeOrNull(ms: number | null): string | null {
+  return ms === null ? null : toIsoTime(ms)
 }
 
-function envelope(stored: NewEvent) {
+function pickEnvelope(stored: NewEvent) {
   const { type, at, actor, epoch, phase, contract } = stored
   return { type, at, actor, epoch, phase, contract }
 }
 
-function camelData(data: JsonObject): Record<string, Json> {
+function toCamelData(data: JsonObject): Record<string, Json> {
   const out: Record<string, Json> = {}
-  for (const [key, value] of Object.entries(data)) out[camel(key)] = value
+  for (const [key, value] of Object.entries(data)) out[toCamelCase(key)] = value
   return out
 }
 
@@ -82,10 +82,10 @@ const SNAKE = new Map<string, string>()
 const CAMEL = new Map<string, string>()
 const KEYS_MAX = 1000
 
-function snake(key: string): string {
+function toSnakeCase(key: string): string {
   return (
     SNAKE.get(key) ??
-    kept(
+    cacheKey(
       SNAKE,
       key,
       key.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`),
@@ -93,10 +93,10 @@ function snake(key: string): string {
   )
 }
 
-function camel(key: string): string {
+function toCamelCase(key: string): string {
   return (
     CAMEL.get(key) ??
-    kept(
+    cacheKey(
       CAMEL,
       key,
       key.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase()),
@@ -104,7 +104,7 @@ function camel(key: string): string {
   )
 }
 
-function kept(keys: Map<string, string>, key: string, converted: string): string {
+function cacheKey(keys: Map<string, string>, key: string, converted: string): string {
   if (keys.size < KEYS_MAX) keys.set(key, converted)
   return converted
 }

@@ -4,7 +4,7 @@ import {
   type ObservedRun,
   type PinnedRun,
   type RunTrouble,
-  troubleView,
+  toTroubleView,
 } from '../core/evidence/observed-run.js'
 import type { Json, JsonObject } from '../core/json.js'
 import type { CheckOutcome } from '../core/task/command.js'
@@ -80,13 +80,13 @@ export interface ReviewSeen {
 
 export type Check = (inputs: CheckInputs) => CheckOutcome | Promise<CheckOutcome>
 
-export function holds(found: string, grade: Grade = 'reported', notes: readonly string[] = []): CheckOutcome {
+export function passCheck(found: string, grade: Grade = 'reported', notes: readonly string[] = []): CheckOutcome {
   return { result: 'holds', found, grade, ...(notes.length === 0 ? {} : { notes }) }
 }
 
-export function fails(found: string, grade: Grade = 'reported', trouble?: RunTrouble): CheckOutcome {
+export function failCheck(found: string, grade: Grade = 'reported', trouble?: RunTrouble): CheckOutcome {
   const failed = { result: 'fails', found, grade } as const
-  return trouble === undefined ? failed : { ...failed, run: troubleView(trouble) }
+  return trouble === undefined ? failed : { ...failed, run: toTroubleView(trouble) }
 }
 
 /** For a check that runs only once nothing else blocks. */
@@ -94,7 +94,7 @@ export function postponed(found: string, grade: Grade = 'reported'): CheckOutcom
   return { result: 'fails', found, grade, isPostponed: true }
 }
 
-export function errs(found: string, grade: Grade = 'reported'): CheckOutcome {
+export function abortCheck(found: string, grade: Grade = 'reported'): CheckOutcome {
   return { result: 'error', found, grade }
 }
 
@@ -105,7 +105,7 @@ export function asObject(value: Json | undefined): JsonObject | null {
 }
 
 /** The own property of that name: an artifact called `constructor` must not find one in the prototype. */
-export function field(object: JsonObject | null, name: string): Json | undefined {
+export function getField(object: JsonObject | null, name: string): Json | undefined {
   return object !== null && Object.hasOwn(object, name) ? object[name] : undefined
 }
 

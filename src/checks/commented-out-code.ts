@@ -1,5 +1,5 @@
-import { type Check, type CheckInputs, errs, fails, holds } from './check-inputs.js'
-import { changedPaths } from './test-files/test-files.js'
+import { abortCheck, type Check, type CheckInputs, failCheck, passCheck } from './check-inputs.js'
+import { listChangedPaths } from './test-files/test-files.js'
 
 const NAMED_MAX = 5
 const FILES_MAX = 20_000
@@ -7,31 +7,31 @@ const COMMENTED_LINES_MIN = 3
 const LINE_CHARS_MAX = 1000
 
 /** What the phase changed, committed or not, adds no block of code that is only commented out. */
-export const noCommentedOutCode: Check = async (inputs) => {
+export const checkNoCommentedOutCode: Check = async (inputs) => {
   const { changes, contentAtStart } = inputs
   if (changes === undefined || changes === null || contentAtStart === undefined)
-    return errs('what changed in this phase is not known', 'observed')
-  const paths = await changedFiles(inputs)
-  if (paths === null) return errs('git was not asked', 'observed')
-  if (paths.length > FILES_MAX) return errs(`more than ${FILES_MAX} files were changed`, 'observed')
+    return abortCheck('what changed in this phase is not known', 'observed')
+  const paths = await listChangedFiles(inputs)
+  if (paths === null) return abortCheck('git was not asked', 'observed')
+  if (paths.length > FILES_MAX) return abortCheck(`more than ${FILES_MAX} files were changed`, 'observed')
   const found: string[] = []
   for (const path of paths) {
     // One that is too large to be read throws, and the check is an error.
     const now = (await inputs.tree.read(path))?.toString('utf8') ?? ''
-    if (!addsBlock('', now)) continue
+    if (!hasNewBlock('', now)) continue
     const before = await contentAtStart(path)
     if (before === null) found.push(`${path} (what it held when the phase began is not known, so every line counts)`)
-    else if (addsBlock(before, now)) found.push(path)
+    else if (hasNewBlock(before, now)) found.push(path)
   }
   return found.length === 0
-    ? holds('no commented-out code was added', 'observed')
-    : fails(`commented-out code in ${listed(found)}`, 'observed')
+    ? passCheck('no commented-out code was added', 'observed')
+    : failCheck(`commented-out code in ${formatPaths(found)}`, 'observed')
 }
 
 // Without reconciliation nobody compares the tree: then what git sees beside the tools counts as well.
-async function changedFiles(inputs: CheckInputs): Promise<readonly string[] | null> {
+async function listChangedFiles(inputs: CheckInputs): Promise<readonly string[] | null> {
   const { contract, git } = inputs
-  const changed = await changedPaths(inputs)
+  const changed = await listChangedPaths(inputs)
   if (contract.enforcement.reconcile !== 'off') return changed.filter(isCode)
   return git === null ? null : [...new Set([...changed, ...git.changed])].filter(isCode).sort()
 }
@@ -49,11 +49,12 @@ const CODE =
  * Whether the later text has a block of commented-out code with enough lines that the earlier one has not, or has less
  * often. Lines that moved are not new; one line that was changed inside an old block is not a block.
  */
-function addsBlock(before: string, now: string): boolean {
+function hasNewBlock(before: string, now: string): boolean {
   const more = new Map<string, number>()
-  const lines = now.split('\n').map(commentedCode)
+  const lines = now.split('\n').map(extractCommentedCode)
   for (const line of lines) if (line !== null) more.set(line, (more.get(line) ?? 0) + 1)
-  for (const line of before.split('\n').map(commentedCode)) if (line !== null) more.set(line, (more.get(line) ?? 0) - 1)
+  for (const line of before.split('\n').map(extractCommentedCode))
+    if (line !== null) more.set(line, (more.get(line) ?? 0) - 1)
   let added = 0
   for (const line of lines) {
     if (line === null) added = 0
@@ -64,7 +65,7 @@ function addsBlock(before: string, now: string): boolean {
 }
 
 /** The code in a line that is only a comment; null where it is something else. */
-function commentedCode(line: string): string | null {
+function extractCommentedCode(line: string): string | null {
   const [, comment] = /^\s*(?:\/\/|#|\*|\/\*)\s?(.*)$/.exec(line) ?? []
   if (comment === undefined) return null
   // The ends of a line tell what it is; what takes longer than linear time must not see a line of a megabyte.
@@ -75,7 +76,7 @@ function commentedCode(line: string): string | null {
   return CODE.test(ends) ? comment.trim() : null
 }
 
-function listed(paths: readonly string[]): string {
+function formatPaths(paths: readonly string[]): string {
   const more = paths.length - NAMED_MAX
   return `${paths.slice(0, NAMED_MAX).join(', ')}${more > 0 ? ` and ${more} more` : ''}`
 }

@@ -2,7 +2,7 @@ import type { EvidenceField } from '../core/contract/contract.js'
 import type { JsonObject } from '../core/json.js'
 import { type FileStamp, stampFile } from '../tree/file-stamp.js'
 import { TREE_PROBLEMS } from '../tree/problems.js'
-import { pathsOf } from './evidence.js'
+import { parsePaths } from './evidence.js'
 
 /** A file that evidence names: what it is, or why it does not count. */
 export type FileSeen =
@@ -32,20 +32,20 @@ export async function lookAtFiles(
   const paths = new Set<string>()
   for (const [name, field] of fields)
     if (field.grade === 'artifact' && Object.hasOwn(given, name))
-      for (const path of pathsOf(given[name]) ?? []) paths.add(path)
+      for (const path of parsePaths(given[name]) ?? []) paths.add(path)
   const seen = new Map<string, FileSeen>()
   let bytes = 0
   for (const path of [...paths].slice(0, FILES_MAX)) {
-    const stamp = bytes > BYTES_MAX ? null : await stampOf(scene, path)
+    const stamp = bytes > BYTES_MAX ? null : await readStamp(scene, path)
     if (stamp?.ok === true) bytes += stamp.bytes
-    seen.set(path, stamp === null ? TOO_MUCH : judged(scene, stamp))
+    seen.set(path, stamp === null ? TOO_MUCH : judgeStamp(scene, stamp))
   }
   return seen
 }
 
 const TOO_MUCH: FileSeen = { ok: false, why: `was not looked at: the files are more than ${BYTES_MAX} bytes` }
 
-async function stampOf(scene: FileScene, path: string): Promise<Stamped> {
+async function readStamp(scene: FileScene, path: string): Promise<StampResult> {
   const parts = path.split('/')
   if (parts.includes('.git')) return { ok: false, why: 'belongs to git, not to the work' }
   if (scene.isHidden(parts.filter((part) => part !== '' && part !== '.').join('/')))
@@ -54,9 +54,9 @@ async function stampOf(scene: FileScene, path: string): Promise<Stamped> {
   return stamp.ok ? stamp : { ok: false, why: TREE_PROBLEMS[stamp.problem] }
 }
 
-type Stamped = ({ readonly ok: true } & FileStamp) | { readonly ok: false; readonly why: string }
+type StampResult = ({ readonly ok: true } & FileStamp) | { readonly ok: false; readonly why: string }
 
-function judged(scene: FileScene, stamp: Stamped): FileSeen {
+function judgeStamp(scene: FileScene, stamp: StampResult): FileSeen {
   if (!stamp.ok) return stamp
   if (stamp.bytes === 0) return { ok: false, why: 'is empty' }
   // The time of the content can be set to anything; together with the time of the last change it says when it was written.

@@ -1,10 +1,10 @@
-import { canonicalJson } from '../contract/fingerprint.js'
+import { toCanonicalJson } from '../contract/fingerprint.js'
 import { matchesPattern } from '../contract/patterns.js'
 import type { EvidenceField } from '../core/contract/contract.js'
 import type { PhaseTask } from '../core/contract/phase-document.js'
 import type { EvidenceProof } from '../core/evidence/checkpoint-event.js'
-import { gradeOfRun } from '../core/evidence/inverted-run.js'
-import { observedSource, observedValue } from '../core/evidence/observed-evidence.js'
+import { gradeRun } from '../core/evidence/inverted-run.js'
+import { findObservedSource, readObservedValue } from '../core/evidence/observed-evidence.js'
 import type { ObservedRun } from '../core/evidence/observed-run.js'
 import type { Json, JsonObject } from '../core/json.js'
 import type { FileSeen } from './evidence-files.js'
@@ -62,7 +62,7 @@ export function judgeEvidence(asked: EvidenceAsked, given: JsonObject, seen: Evi
     verified += 1
     proofs.push([name, verdict.proof])
   }
-  problems.push(...unasked(asked.fields, given), ...unfinished(asked.tasksOpen))
+  problems.push(...listUnaskedFields(asked.fields, given), ...listUnfinishedTasks(asked.tasksOpen))
   if (problems.length === 0 && verified + open.length < asked.minVerified)
     problems.push(
       `min_verified (validation failed: ${asked.minVerified} fields must be proved by a file or a run, and ${verified} ${verified === 1 ? 'is' : 'are'})`,
@@ -71,12 +71,15 @@ export function judgeEvidence(asked: EvidenceAsked, given: JsonObject, seen: Evi
 }
 
 /** The problems of evidence in which every field is the agent's word. */
-export function evidenceProblems(fields: ReadonlyMap<string, EvidenceField>, evidence: JsonObject): readonly string[] {
+export function findEvidenceProblems(
+  fields: ReadonlyMap<string, EvidenceField>,
+  evidence: JsonObject,
+): readonly string[] {
   const asked = { fields, minVerified: 0, tasksOpen: [], commands: [] }
   return judgeEvidence(asked, evidence, { files: new Map(), runs: null }).problems
 }
 
-function unasked(fields: ReadonlyMap<string, EvidenceField>, given: JsonObject): readonly string[] {
+function listUnaskedFields(fields: ReadonlyMap<string, EvidenceField>, given: JsonObject): readonly string[] {
   const names = [...fields.keys()].slice(0, NAMES_TOLD_MAX).join(', ') || 'no evidence'
   return Object.keys(given)
     .filter((name) => !fields.has(name))
@@ -84,95 +87,95 @@ function unasked(fields: ReadonlyMap<string, EvidenceField>, given: JsonObject):
 }
 
 // Later tasks are counted and not named: they are handed out one at a time.
-function unfinished(tasks: readonly PhaseTask[]): readonly string[] {
+function listUnfinishedTasks(tasks: readonly PhaseTask[]): readonly string[] {
   const [current, ...later] = tasks
   if (current === undefined) return []
   const more = later.length === 0 ? '' : `; ${later.length} more to follow`
   return [`${current.id} (required: finish ${current.title || current.id}${more})`]
 }
 
-interface Given {
+interface GivenField {
   readonly name: string
   readonly field: EvidenceField
   readonly value: Json | undefined
 }
 
-function judgeField(given: Given, asked: EvidenceAsked, seen: EvidenceSeen): Verdict {
+function judgeField(given: GivenField, asked: EvidenceAsked, seen: EvidenceSeen): Verdict {
   const { field, value } = given
   if (field.grade === 'observed') return judgeObserved(given, asked, seen)
   if (value === undefined || value === null)
-    return field.optional ? { kind: 'holds' } : problem(`required: ${descriptionOf(field)}`)
-  const wrong = wrongValue(field, value)
-  if (wrong !== null) return problem(wrong)
+    return field.optional ? { kind: 'holds' } : makeProblem(`required: ${formatDescription(field)}`)
+  const wrong = findWrongValue(field, value)
+  if (wrong !== null) return makeProblem(wrong)
   return field.grade === 'artifact' ? judgeFiles(value, seen) : { kind: 'holds' }
 }
 
-function judgeObserved({ name, field, value }: Given, asked: EvidenceAsked, seen: EvidenceSeen): Verdict {
-  const source = observedSource(asked.commands, name, field.type)
-  if (source === null) return problem('validation error: no command of the contract fills this field')
+function judgeObserved({ name, field, value }: GivenField, asked: EvidenceAsked, seen: EvidenceSeen): Verdict {
+  const source = findObservedSource(asked.commands, name, field.type)
+  if (source === null) return makeProblem('validation error: no command of the contract fills this field')
   const isClaimed = value !== undefined && value !== null
-  if (isClaimed && !fitsType(field, value)) return problem(wrongType(field, value))
+  if (isClaimed && !isOfType(field, value)) return makeProblem(describeWrongType(field, value))
   const run = seen.runs?.get(source.command)
   if (run === undefined)
     return { kind: 'open', text: `validation error: ${source.command} is run when everything else holds` }
-  const observed = observedValue(source, run)
-  if (!observed.ok) return problem(`validation error: ${source.command} was run, but ${observed.why}`)
-  if (isClaimed && canonicalJson(value) !== canonicalJson(observed.value))
-    return problem(`validation failed: claimed ${shown(value)}, observed ${shown(observed.value)}`)
-  const broken = brokenRule(field, observed.value)
+  const observed = readObservedValue(source, run)
+  if (!observed.ok) return makeProblem(`validation error: ${source.command} was run, but ${observed.why}`)
+  if (isClaimed && toCanonicalJson(value) !== toCanonicalJson(observed.value))
+    return makeProblem(`validation failed: claimed ${formatValue(value)}, observed ${formatValue(observed.value)}`)
+  const broken = findBrokenRule(field, observed.value)
   if (broken !== null)
-    return problem(`validation failed: ${field.description || broken}; observed ${shown(observed.value)}`)
-  return { kind: 'holds', value: observed.value, proof: { grade: gradeOfRun(run), command: source.command } }
+    return makeProblem(`validation failed: ${field.description || broken}; observed ${formatValue(observed.value)}`)
+  return { kind: 'holds', value: observed.value, proof: { grade: gradeRun(run), command: source.command } }
 }
 
 function judgeFiles(value: Json, seen: EvidenceSeen): Verdict {
-  const paths = pathsOf(value)
-  if (paths === null || paths.length === 0) return problem('validation error: it must name a file of the work tree')
+  const paths = parsePaths(value)
+  if (paths === null || paths.length === 0) return makeProblem('validation error: it must name a file of the work tree')
   const files: { path: string; sha256: string; bytes: number }[] = []
   for (const path of paths) {
     const file = seen.files.get(path) ?? { ok: false as const, why: 'was not looked at' }
-    if (!file.ok) return problem(`validation failed: ${shown(path)} ${file.why}`)
+    if (!file.ok) return makeProblem(`validation failed: ${formatValue(path)} ${file.why}`)
     files.push({ path, sha256: file.sha256, bytes: file.bytes })
   }
   return { kind: 'holds', proof: { grade: 'artifact', files } }
 }
 
 /** The paths that a field of grade `artifact` names; null when it names none. */
-export function pathsOf(value: Json | undefined): readonly string[] | null {
+export function parsePaths(value: Json | undefined): readonly string[] | null {
   if (typeof value === 'string') return [value]
   if (!Array.isArray(value) || !value.every((one) => typeof one === 'string')) return null
   return value as readonly string[]
 }
 
 /** What is wrong with a value as such: its type, or a rule of its field. */
-function wrongValue(field: EvidenceField, value: Json): string | null {
-  if (!fitsType(field, value)) return wrongType(field, value)
+function findWrongValue(field: EvidenceField, value: Json): string | null {
+  if (!isOfType(field, value)) return describeWrongType(field, value)
   try {
-    const broken = brokenRule(field, value)
+    const broken = findBrokenRule(field, value)
     return broken === null ? null : `validation failed: ${field.description || broken}`
   } catch (error) {
     return `validation error: ${error instanceof Error ? error.message : 'the rule cannot be applied'}`
   }
 }
 
-function wrongType(field: EvidenceField, value: Json): string {
-  return `wrong type: expected ${field.type}, got ${typeName(value)}`
+function describeWrongType(field: EvidenceField, value: Json): string {
+  return `wrong type: expected ${field.type}, got ${describeType(value)}`
 }
 
-function descriptionOf(field: EvidenceField): string {
+function formatDescription(field: EvidenceField): string {
   return field.description || `a value of type ${field.type}`
 }
 
-function problem(text: string): Verdict {
+function makeProblem(text: string): Verdict {
   return { kind: 'problem', text }
 }
 
-function shown(value: Json): string {
+function formatValue(value: Json): string {
   const text = JSON.stringify(value)
   return text.length <= VALUE_CHARS_MAX ? text : `${text.slice(0, VALUE_CHARS_MAX)}…`
 }
 
-function fitsType(field: EvidenceField, value: Json): boolean {
+function isOfType(field: EvidenceField, value: Json): boolean {
   switch (field.type) {
     case 'integer':
       return typeof value === 'number' && Number.isInteger(value)
@@ -187,20 +190,20 @@ function fitsType(field: EvidenceField, value: Json): boolean {
   }
 }
 
-function brokenRule(field: EvidenceField, value: Json): string | null {
-  const isSame = (one: Json): boolean => canonicalJson(one) === canonicalJson(value)
+function findBrokenRule(field: EvidenceField, value: Json): string | null {
+  const isSame = (one: Json): boolean => toCanonicalJson(one) === toCanonicalJson(value)
   if (field.mustBe !== undefined) return isSame(field.mustBe) ? null : `must be ${JSON.stringify(field.mustBe)}`
   if (field.type === 'boolean' && value !== true && !field.optional && field.mayBeFalse !== true) return 'must be true'
   if (field.enum !== null && !field.enum.some(isSame))
     return `must be one of ${field.enum.map((one) => JSON.stringify(one)).join(', ')}`
   if (field.above !== undefined && typeof value === 'number' && value <= field.above)
     return `must be greater than ${field.above}`
-  return outOfBounds(field, value) ?? unmatched(field, value)
+  return findBoundsProblem(field, value) ?? findPatternProblem(field, value)
 }
 
-function outOfBounds(field: EvidenceField, value: Json): string | null {
+function findBoundsProblem(field: EvidenceField, value: Json): string | null {
   if (field.min === null && field.max === null && field.minLength === null) return null
-  const size = sizeOf(value)
+  const size = measureSize(value)
   if (size === null) return null
   if (field.min !== null && size < field.min) return `must be at least ${field.min}`
   if (field.max !== null && size > field.max) return `must be at most ${field.max}`
@@ -209,27 +212,27 @@ function outOfBounds(field: EvidenceField, value: Json): string | null {
   return null
 }
 
-function sizeOf(value: Json): number | null {
+function measureSize(value: Json): number | null {
   if (typeof value === 'number') return value
-  if (typeof value === 'string') return codePoints(value)
+  if (typeof value === 'string') return countCodePoints(value)
   return Array.isArray(value) ? value.length : null
 }
 
-function codePoints(text: string): number {
+function countCodePoints(text: string): number {
   let count = 0
   for (const _ of text) count += 1
   return count
 }
 
 // Matching takes time in proportion to the text: a text of megabytes would keep everybody waiting.
-function unmatched(field: EvidenceField, value: Json): string | null {
+function findPatternProblem(field: EvidenceField, value: Json): string | null {
   if (field.pattern === null || typeof value !== 'string') return null
   if (value.length > PATTERN_TEXT_CHARS_MAX)
     throw new Error(`longer than ${PATTERN_TEXT_CHARS_MAX} characters, which is too long for its pattern`)
   return matchesPattern(field.pattern, value) ? null : `must match ${field.pattern}`
 }
 
-function typeName(value: Json): string {
+function describeType(value: Json): string {
   if (Array.isArray(value)) return 'array'
   if (typeof value === 'number') return Number.isInteger(value) ? 'integer' : 'number'
   return value === null ? 'null' : typeof value

@@ -1,7 +1,13 @@
 import { GIT_ENV, LISTING_ARGV, LISTING_KEPT, QUIET_GIT, readListing } from '../confinement/changes/git-listing.js'
 import { UNLIKE } from '../confinement/changes/hidden-from-git.js'
 import { type CommandRun, runCommand } from '../confinement/run-command.js'
-import { type CommitRules, commitScope, type GitListing, leftOutBy, within } from '../core/paths/commit-scope.js'
+import {
+  type CommitRules,
+  commitScope,
+  type GitListing,
+  makeFolderMatcher,
+  makeLeftOutMatcher,
+} from '../core/paths/commit-scope.js'
 import type { TreeIndex } from '../tree/tree-contents.js'
 import type { ObservePlace } from './observed-runs/observe.js'
 
@@ -21,7 +27,7 @@ export interface GitFacts {
 }
 
 /** Looks at the tree with git. `index` is how it looks now, without what was ignored when work began. */
-export async function gitFacts(place: ObservePlace, index: TreeIndex, rules: CommitRules): Promise<GitFacts> {
+export async function readGitFacts(place: ObservePlace, index: TreeIndex, rules: CommitRules): Promise<GitFacts> {
   const ask = (argv: readonly string[]) => askGit(place, argv)
   const status = await ask(LISTING_ARGV)
   if (status.stopped !== null) return { ...NO_REPOSITORY, isRepository: true, isCut: true }
@@ -30,10 +36,10 @@ export async function gitFacts(place: ObservePlace, index: TreeIndex, rules: Com
   const scope = commitScope(listing, rules)
   const changed = scope.changed.map(({ path }) => path)
   const ignored = await ask(['git', ...QUIET_GIT, ...IGNORED])
-  const uncommitted = new Set([...changed, ...hiddenIn(namesIn(ignored.stdout), index, { listing, rules })])
+  const uncommitted = new Set([...changed, ...findHidden(splitNames(ignored.stdout), index, { listing, rules })])
   const unlike = await ask(['bash', '-c', `${UNLIKE}unlike HEAD .`])
   const known = new Set(changed)
-  const hidden = namesIn(unlike.stdout).filter((path) => rules.isWritten(path) && !known.has(path))
+  const hidden = splitNames(unlike.stdout).filter((path) => rules.isWritten(path) && !known.has(path))
   const isCut = [status, ignored, unlike].some((run) => run.truncated || run.exitCode !== 0)
   return { isRepository: true, changed, uncommitted: [...uncommitted], hidden, isCut }
 }
@@ -69,21 +75,21 @@ function askGit(place: GitPlace, argv: readonly string[]): Promise<CommandRun> {
 
 const NO_REPOSITORY: GitFacts = { isRepository: false, changed: [], uncommitted: [], hidden: [], isCut: false }
 
-function namesIn(output: string): readonly string[] {
+function splitNames(output: string): readonly string[] {
   return output.split('\0').filter((entry) => entry !== '')
 }
 
 // What git ignores now and did not when work began, and what the task wrote where git does not look: into a submodule.
-function hiddenIn(
+function findHidden(
   ignored: readonly string[],
   index: TreeIndex,
   about: { readonly listing: GitListing; readonly rules: CommitRules },
 ): readonly string[] {
   const { listing, rules } = about
-  const isIgnored = within(ignored.map((path) => path.replace(/\/$/, '')))
+  const isIgnored = makeFolderMatcher(ignored.map((path) => path.replace(/\/$/, '')))
   const folders = ignored.flatMap((path) => (path.endsWith('/') ? [path.slice(0, -1)] : []))
-  const isOut = leftOutBy([...listing.untrackedFolders, ...folders], rules)
-  const isInside = within(listing.submodules)
+  const isOut = makeLeftOutMatcher([...listing.untrackedFolders, ...folders], rules)
+  const isInside = makeFolderMatcher(listing.submodules)
   return Object.keys(index.entries).filter((path) =>
     isInside(path) ? rules.isWritten(path) : isIgnored(path) && !isOut(path),
   )

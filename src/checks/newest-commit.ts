@@ -5,7 +5,7 @@ const GIT_MS_MAX = 30_000
 const KEPT = { headBytes: 4096, tailBytes: 0 }
 
 /** When the newest commit of the tree was made, in Unix milliseconds; null: no git repository. */
-export async function newestCommitAt(place: ObservePlace): Promise<number | null> {
+export async function readNewestCommitTime(place: ObservePlace): Promise<number | null> {
   const asked = await runCommand(
     place.confinement,
     {

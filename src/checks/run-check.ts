@@ -1,47 +1,52 @@
 import type { CheckName } from '../core/contract/contract.js'
 import type { CheckOutcome } from '../core/task/command.js'
-import { type Check, type CheckInputs, errs } from './check-inputs.js'
-import { noCommentedOutCode } from './commented-out-code.js'
-import { committed, testFilesFollowConvention, testsAreMeaningful, workTreeClean } from './diff-checks.js'
-import { examplesHold } from './examples/examples-hold.js'
-import { expression } from './expression-check.js'
-import { fileExists, jsonValid, noPattern } from './file-checks.js'
-import { testsCanFail } from './inverted/tests-can-fail.js'
-import { commandSucceeds, coverageThresholdMet } from './observed-checks.js'
+import { abortCheck, type Check, type CheckInputs } from './check-inputs.js'
+import { checkNoCommentedOutCode } from './commented-out-code.js'
 import {
-  noOpenQuestions,
+  checkCommitted,
+  checkTestsAreMeaningful,
+  checkWorkTreeClean,
+  testFilesFollowConvention,
+} from './diff-checks.js'
+import { checkExamplesHold } from './examples/examples-hold.js'
+import { checkExpression } from './expression-check.js'
+import { checkFileExists, checkJsonValid, checkNoPattern } from './file-checks.js'
+import { checkTestsCanFail } from './inverted/tests-can-fail.js'
+import { checkCommandSucceeds, checkCoverageThreshold } from './observed-checks.js'
+import {
+  checkNoOpenQuestions,
+  checkScopeIsBounded,
+  checkTestsExistForCriteria,
   planHasAcceptanceCriteria,
-  scopeIsBounded,
-  testsExistForAcceptanceCriteria,
 } from './plan-checks.js'
-import { allReviewModelsCompleted, noBlockingIssues, reviewCommentsAddressed } from './review-checks.js'
-import { allTestsPass, noSkippedTests, testsAreFailing, testsUnchanged } from './test-checks.js'
+import { checkNoBlockingIssues, checkReviewsCompleted, reviewCommentsAddressed } from './review-checks.js'
+import { checkAllTestsPass, checkNoSkippedTests, checkTestsAreFailing, checkTestsUnchanged } from './test-checks.js'
 
 const CHECKS: ReadonlyMap<CheckName, Check> = new Map<CheckName, Check>([
   ['plan_has_acceptance_criteria', planHasAcceptanceCriteria],
-  ['scope_is_bounded', scopeIsBounded],
-  ['no_open_questions', noOpenQuestions],
-  ['tests_exist_for_acceptance_criteria', testsExistForAcceptanceCriteria],
-  ['tests_are_failing', testsAreFailing],
-  ['all_tests_pass', allTestsPass],
-  ['no_skipped_tests', noSkippedTests],
-  ['tests_unchanged', testsUnchanged],
-  ['examples_hold', examplesHold],
-  ['tests_can_fail', testsCanFail],
-  ['no_blocking_issues', noBlockingIssues],
-  ['all_review_models_completed', allReviewModelsCompleted],
+  ['scope_is_bounded', checkScopeIsBounded],
+  ['no_open_questions', checkNoOpenQuestions],
+  ['tests_exist_for_acceptance_criteria', checkTestsExistForCriteria],
+  ['tests_are_failing', checkTestsAreFailing],
+  ['all_tests_pass', checkAllTestsPass],
+  ['no_skipped_tests', checkNoSkippedTests],
+  ['tests_unchanged', checkTestsUnchanged],
+  ['examples_hold', checkExamplesHold],
+  ['tests_can_fail', checkTestsCanFail],
+  ['no_blocking_issues', checkNoBlockingIssues],
+  ['all_review_models_completed', checkReviewsCompleted],
   ['review_comments_addressed', reviewCommentsAddressed],
-  ['file_exists', fileExists],
-  ['json_valid', jsonValid],
-  ['no_pattern', noPattern],
-  ['expression', expression],
-  ['work_tree_clean', workTreeClean],
-  ['committed', committed],
+  ['file_exists', checkFileExists],
+  ['json_valid', checkJsonValid],
+  ['no_pattern', checkNoPattern],
+  ['expression', checkExpression],
+  ['work_tree_clean', checkWorkTreeClean],
+  ['committed', checkCommitted],
   ['test_files_follow_convention', testFilesFollowConvention],
-  ['tests_are_meaningful', testsAreMeaningful],
-  ['no_commented_out_code', noCommentedOutCode],
-  ['command_succeeds', commandSucceeds],
-  ['coverage_threshold_met', coverageThresholdMet],
+  ['tests_are_meaningful', checkTestsAreMeaningful],
+  ['no_commented_out_code', checkNoCommentedOutCode],
+  ['command_succeeds', checkCommandSucceeds],
+  ['coverage_threshold_met', checkCoverageThreshold],
 ])
 
 const CHECK_SECONDS_DEFAULT = 30
@@ -60,15 +65,15 @@ export async function runCheck(
 ): Promise<CheckOutcome> {
   const seconds = Math.min(timeoutSeconds ?? CHECK_SECONDS_DEFAULT, CHECK_SECONDS_MAX)
   const check = CHECKS.get(name)
-  if (check === undefined) return errs('this version cannot run the check')
+  if (check === undefined) return abortCheck('this version cannot run the check')
   let timer: NodeJS.Timeout | undefined
   const deadline = new Promise<CheckOutcome>((resolve) => {
-    timer = setTimeout(() => resolve(errs(`not decided within ${seconds} s`)), seconds * 1000)
+    timer = setTimeout(() => resolve(abortCheck(`not decided within ${seconds} s`)), seconds * 1000)
   })
   try {
     return await Promise.race([Promise.resolve().then(() => check(inputs)), deadline])
   } catch (error) {
-    return errs(`the check broke (${error instanceof Error ? error.message : 'unknown error'})`)
+    return abortCheck(`the check broke (${error instanceof Error ? error.message : 'unknown error'})`)
   } finally {
     clearTimeout(timer)
   }

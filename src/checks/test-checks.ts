@@ -1,11 +1,20 @@
 import type { JsonObject } from '../core/json.js'
 import type { CheckOutcome } from '../core/task/command.js'
-import { asObject, type Check, type CheckInputs, errs, fails, field, holds, postponed } from './check-inputs.js'
-import { greenAgainst, observedPassing, observedSkipped } from './red-green/green-run.js'
-import { observedFailing } from './red-green/red-run.js'
-import { inlineFile } from './test-files/inline-tests.js'
-import { marksOf, newMarks } from './test-files/test-marks.js'
-import { movedBeforeRed, movedTestSetup } from './test-setup/moved-setup.js'
+import {
+  abortCheck,
+  asObject,
+  type Check,
+  type CheckInputs,
+  failCheck,
+  getField,
+  passCheck,
+  postponed,
+} from './check-inputs.js'
+import { judgePassing, judgeSkipped, pickGreenAgainst } from './red-green/green-run.js'
+import { judgeRed } from './red-green/red-run.js'
+import { parseInlineKey } from './test-files/inline-tests.js'
+import { findNewMarks, readMarks } from './test-files/test-marks.js'
+import { findChangedBeforeRed, findChangedTestSetup } from './test-setup/moved-setup.js'
 
 interface Run {
   readonly exitCode: number
@@ -18,7 +27,7 @@ interface Run {
 function runOf(inputs: CheckInputs): Run | CheckOutcome {
   if (inputs.contract.commands.has('tests')) return postponed('the tests were not run yet')
   const result = asObject(inputs.ofVisit.get('test_run_result'))
-  if (result === null) return fails('there is no test_run_result of this phase')
+  if (result === null) return failCheck('there is no test_run_result of this phase')
   const counts = {
     exitCode: count(result, 'exit_code'),
     passed: count(result, 'passed'),
@@ -27,77 +36,80 @@ function runOf(inputs: CheckInputs): Run | CheckOutcome {
   }
   const { exitCode, passed, failed, skipped } = counts
   if (exitCode === null || passed === null || failed === null || skipped === null)
-    return fails('test_run_result does not give exit_code, passed, failed and skipped as whole numbers')
+    return failCheck('test_run_result does not give exit_code, passed, failed and skipped as whole numbers')
   return { exitCode, passed, failed, skipped }
 }
 
 function count(result: JsonObject, name: string): number | null {
-  const value = field(result, name)
+  const value = getField(result, name)
   return typeof value === 'number' && Number.isSafeInteger(value) && (value >= 0 || name === 'exit_code') ? value : null
 }
 
-export const testsAreFailing: Check = async (inputs) => {
+export const checkTestsAreFailing: Check = async (inputs) => {
   const observed = inputs.observed.get('tests')
   if (observed !== undefined) {
-    const moved = await movedBeforeRed(inputs)
-    return moved.length > 0 ? fails(listed(moved), 'observed') : observedFailing(observed, inputs)
+    const moved = await findChangedBeforeRed(inputs)
+    return moved.length > 0 ? failCheck(formatChanges(moved), 'observed') : judgeRed(observed, inputs)
   }
   const run = runOf(inputs)
   if ('result' in run) return run
-  if (run.exitCode === 0) return fails(`the run ended with exit code 0 (${run.passed} passed, ${run.failed} failed)`)
-  return run.failed > 0 ? holds(`${run.failed} failed`) : fails('no test failed')
+  if (run.exitCode === 0)
+    return failCheck(`the run ended with exit code 0 (${run.passed} passed, ${run.failed} failed)`)
+  return run.failed > 0 ? passCheck(`${run.failed} failed`) : failCheck('no test failed')
 }
 
-export const allTestsPass: Check = async (inputs) => {
+export const checkAllTestsPass: Check = async (inputs) => {
   const observed = inputs.observed.get('tests')
   if (observed !== undefined) {
-    const moved = await movedTestSetup(inputs)
-    return moved.length > 0 ? fails(listed(moved), 'observed') : observedPassing(observed, greenAgainst(inputs))
+    const moved = await findChangedTestSetup(inputs)
+    return moved.length > 0
+      ? failCheck(formatChanges(moved), 'observed')
+      : judgePassing(observed, pickGreenAgainst(inputs))
   }
   const run = runOf(inputs)
   if ('result' in run) return run
-  if (run.failed > 0) return fails(`${run.failed} failed`)
-  if (run.exitCode !== 0) return fails(`exit code ${run.exitCode}`)
-  return run.passed > 0 ? holds(`${run.passed} passed`) : fails('no test passed')
+  if (run.failed > 0) return failCheck(`${run.failed} failed`)
+  if (run.exitCode !== 0) return failCheck(`exit code ${run.exitCode}`)
+  return run.passed > 0 ? passCheck(`${run.passed} passed`) : failCheck('no test passed')
 }
 
-export const noSkippedTests: Check = async (inputs) => {
+export const checkNoSkippedTests: Check = async (inputs) => {
   const observed = inputs.observed.get('tests')
   if (observed !== undefined) {
     const before = inputs.pinnedRun?.marks
-    const marked = before === undefined ? [] : newMarks(before, await marksOf(inputs.tree, inputs.contract))
-    return observedSkipped(observed, greenAgainst(inputs), marked)
+    const marked = before === undefined ? [] : findNewMarks(before, await readMarks(inputs.tree, inputs.contract))
+    return judgeSkipped(observed, pickGreenAgainst(inputs), marked)
   }
   const run = runOf(inputs)
   if ('result' in run) return run
-  return run.skipped === 0 ? holds('none skipped') : fails(`${run.skipped} skipped`)
+  return run.skipped === 0 ? passCheck('none skipped') : failCheck(`${run.skipped} skipped`)
 }
 
 const CHANGED_SHOWN_MAX = 5
 
 /** The files recorded as tests at RED, and what decides how they are run, are the same now. Phaselock reads them itself. */
-export const testsUnchanged: Check = async (inputs) => {
+export const checkTestsUnchanged: Check = async (inputs) => {
   const { contract, pinnedTests, task, tree } = inputs
   if (pinnedTests === null && contract.phases.get(String(task.phase))?.isBeforeRed === true)
-    return holds('no RED run came before', 'artifact')
-  if (pinnedTests === null) return errs('no test files were recorded at RED', 'artifact')
+    return passCheck('no RED run came before', 'artifact')
+  if (pinnedTests === null) return abortCheck('no test files were recorded at RED', 'artifact')
   const changed: string[] = []
   for (const [path, hash] of pinnedTests) {
-    if (inlineFile(path) !== null) continue
+    if (parseInlineKey(path) !== null) continue
     const now = await tree.hash(path)
     if (now !== hash) changed.push(`${path} (${now === null ? 'deleted' : 'changed'})`)
   }
   changed.push(...((await inputs.movedInline?.()) ?? []))
-  changed.push(...(await movedTestSetup(inputs)).filter((text) => !changed.some((one) => isSamePath(one, text))))
-  if (changed.length === 0) return holds(`${pinnedTests.size} test files unchanged`, 'artifact')
-  return fails(listed(changed), 'artifact')
+  changed.push(...(await findChangedTestSetup(inputs)).filter((text) => !changed.some((one) => isSamePath(one, text))))
+  if (changed.length === 0) return passCheck(`${pinnedTests.size} test files unchanged`, 'artifact')
+  return failCheck(formatChanges(changed), 'artifact')
 }
 
 function isSamePath(changed: string, moved: string): boolean {
   return moved.startsWith(`${changed.slice(0, changed.lastIndexOf(' ('))} `)
 }
 
-function listed(changes: readonly string[]): string {
+function formatChanges(changes: readonly string[]): string {
   const more = changes.length - CHANGED_SHOWN_MAX
   return `${changes.slice(0, CHANGED_SHOWN_MAX).join(', ')}${more > 0 ? ` and ${more} more` : ''}`
 }

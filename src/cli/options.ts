@@ -4,7 +4,7 @@ const PORT_MAX = 65_535
 const EXAMPLE_COLUMNS_MAX = 79
 
 /** Examples at the end of a help text: the command, and what it does. */
-export function examples(list: readonly (readonly [string, string])[]): string {
+export function formatExamples(list: readonly (readonly [string, string])[]): string {
   const room = Math.max(...list.map(([command]) => command.length))
   const isWide = list.some(([, text]) => room + text.length + 4 > EXAMPLE_COLUMNS_MAX)
   const lines = list.map(([command, text]) => {
@@ -25,25 +25,25 @@ export function collect(value: string, before: readonly string[] = []): readonly
   ]
 }
 
-export function portNumber(value: string): number {
-  return integerIn(value, 0, PORT_MAX)
+export function parsePortNumber(value: string): number {
+  return parseIntegerIn(value, 0, PORT_MAX)
 }
 
-export function positiveNumber(value: string): number {
-  return integerIn(value, 1, 1000)
+export function parsePositiveNumber(value: string): number {
+  return parseIntegerIn(value, 1, 1000)
 }
 
 const SECONDS_MAX = 30 * 24 * 3600
 
-export function seconds(value: string): number {
-  return integerIn(value, 1, SECONDS_MAX)
+export function parseSeconds(value: string): number {
+  return parseIntegerIn(value, 1, SECONDS_MAX)
 }
 
-export function integer(value: string): number {
-  return integerIn(value, -1000, 1000)
+export function parseInteger(value: string): number {
+  return parseIntegerIn(value, -1000, 1000)
 }
 
-function integerIn(value: string, min: number, max: number): number {
+function parseIntegerIn(value: string, min: number, max: number): number {
   const number = Number(value)
   if (!/^-?\d+$/.test(value) || number < min || number > max)
     throw new InvalidArgumentError(`Give a whole number from ${min} to ${max}.`)
@@ -51,7 +51,7 @@ function integerIn(value: string, min: number, max: number): number {
 }
 
 /** The number of an event, as text. */
-export function sequence(value: string): string {
+export function parseSequence(value: string): string {
   if (!/^\d{1,15}$/.test(value)) throw new InvalidArgumentError('Give the number of an event.')
   return value
 }

@@ -11,31 +11,34 @@ const NAME_CHARS_MAX = 40
 const LEVELS_MAX = 64
 
 /** Where the state of a work tree is kept unless somebody says otherwise: never in the tree itself. */
-export function defaultStateDir(workspace: string, environment: NodeJS.ProcessEnv = process.env): string {
+export function getDefaultStateDir(workspace: string, environment: NodeJS.ProcessEnv = process.env): string {
   const real = existsSync(workspace) ? realpathSync(workspace) : resolve(workspace)
   const name = basename(real)
     .replace(/[^A-Za-z0-9_.-]+/g, '-')
     .replace(/^[-.]+/, '')
     .slice(0, NAME_CHARS_MAX)
   const hash = createHash('sha256').update(real).digest('hex').slice(0, HASH_CHARS)
-  const base = xdg(environment.XDG_STATE_HOME, environment) ?? join(homeOf(environment), '.local', 'state')
+  const base = readXdgFolder(environment.XDG_STATE_HOME, environment) ?? join(getHome(environment), '.local', 'state')
   return join(base, 'phaselock', `${name === '' ? 'root' : name}-${hash}`)
 }
 
 /** The sample project that `npm start` works on. */
-export function samplePath(environment: NodeJS.ProcessEnv = process.env): string {
-  const base = xdg(environment.XDG_DATA_HOME, environment) ?? join(homeOf(environment), '.local', 'share')
+export function getSamplePath(environment: NodeJS.ProcessEnv = process.env): string {
+  const base = readXdgFolder(environment.XDG_DATA_HOME, environment) ?? join(getHome(environment), '.local', 'share')
   return join(base, 'phaselock', 'sample')
 }
 
 /** The state directory that was asked for by option or variable; null when nobody asked for one. */
-export function givenStateDir(option: string | undefined, environment: NodeJS.ProcessEnv = process.env): string | null {
+export function findGivenStateDir(
+  option: string | undefined,
+  environment: NodeJS.ProcessEnv = process.env,
+): string | null {
   const given = option ?? environment.PHASELOCK_STATE_DIR
   return given === undefined || given === '' ? null : resolve(given)
 }
 
 /** The folder and those above it, nearest first. */
-export function upwards(from: string): readonly string[] {
+export function listFoldersUpwards(from: string): readonly string[] {
   const found: string[] = []
   let at = resolve(from)
   while (found.length < LEVELS_MAX) {
@@ -48,11 +51,11 @@ export function upwards(from: string): readonly string[] {
 }
 
 // The XDG rules: a relative path counts as not set.
-function xdg(value: string | undefined, environment: NodeJS.ProcessEnv): string | null {
+function readXdgFolder(value: string | undefined, environment: NodeJS.ProcessEnv): string | null {
   if (value === undefined || value === '') return null
-  return value.startsWith('~/') ? join(homeOf(environment), value.slice(2)) : value.startsWith('/') ? value : null
+  return value.startsWith('~/') ? join(getHome(environment), value.slice(2)) : value.startsWith('/') ? value : null
 }
 
-function homeOf(environment: NodeJS.ProcessEnv): string {
+function getHome(environment: NodeJS.ProcessEnv): string {
   return environment.HOME ?? homedir()
 }

@@ -5,19 +5,19 @@ import { packagePath } from '../package/package-root.js'
 const SCRIPT = packagePath('bin/phaselock')
 
 /** How a person can call this program from a folder: by name when it is on the path, else by its place in the checkout. */
-export function programName(cwd = process.cwd()): string {
+export function findProgramName(cwd = process.cwd()): string {
   const folders = (process.env.PATH ?? '').split(delimiter)
   if (folders.some((folder) => isThisProgram(join(folder, 'phaselock')))) return 'phaselock'
   const from = relative(cwd, SCRIPT)
-  return shellWord(from.startsWith('..') ? SCRIPT : from)
+  return quoteShellWord(from.startsWith('..') ? SCRIPT : from)
 }
 
 /** As one word of a command line that a person can copy. */
-export function shellWord(path: string): string {
+export function quoteShellWord(path: string): string {
   return /^[\p{L}\p{N}_./+@%=:,-]+$/u.test(path) ? path : `'${path.replaceAll("'", "'\\''")}'`
 }
 
-export function programScript(): string {
+export function findProgramScript(): string {
   return SCRIPT
 }
 

@@ -24,9 +24,9 @@ import { addTopCommand } from './commands/top-commands.js'
 import { addTreeCommands } from './commands/tree-commands.js'
 import { addTrustCommands } from './commands/trust-command.js'
 import { addDemoCommand } from './demo/demo-command.js'
-import { examples } from './options.js'
-import { width } from './terminal/terminal.js'
-import { programVersion } from './version.js'
+import { formatExamples } from './options.js'
+import { getWidth } from './terminal/terminal.js'
+import { readProgramVersion } from './version.js'
 
 const HELP_WIDTH_MAX = 100
 
@@ -38,14 +38,14 @@ reached, 4 interrupted.`
 export function buildProgram(): Command {
   const program = new Command('phaselock')
     .description('Makes it impossible for coding agents to skip steps.')
-    .version(programVersion(), '-V, --version', 'print the version')
+    .version(readProgramVersion(), '-V, --version', 'print the version')
     .helpOption('-h, --help', 'print this help')
     .helpCommand('help [command]', 'print help for a command')
-    .configureHelp({ helpWidth: Math.min(width(), HELP_WIDTH_MAX) })
+    .configureHelp({ helpWidth: Math.min(getWidth(), HELP_WIDTH_MAX) })
     .exitOverride()
     .addHelpText(
       'after',
-      `${examples([
+      `${formatExamples([
         ['phaselock init', 'write a contract for this repository'],
         ['phaselock serve', 'start the server'],
         ['phaselock task add "Add a health endpoint"', 'add a task for agents'],

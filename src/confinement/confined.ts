@@ -1,9 +1,9 @@
 import type { Readable, Writable } from 'node:stream'
-import type { ChangeSet, Confined, Ended, Job } from './confinement.js'
+import type { ChangeSet, CommandEnd, ConfinedCommand, Job } from './confinement.js'
 import type { HostView } from './view/host-view.js'
 
 /** What a command left behind. */
-export type Left = Pick<Ended, 'changes' | 'files' | 'written'>
+export type LeftBehind = Pick<CommandEnd, 'changes' | 'files' | 'written'>
 
 /** What is needed of a child process. */
 export interface Child {
@@ -16,9 +16,13 @@ export interface Child {
 }
 
 /** Watches a child to its end: time, abort, and what it left behind. */
-export function confinedOf(child: Child, job: Job, settle: (stopped: Ended['stopped']) => Promise<Left>): Confined {
-  let stopped: Ended['stopped'] = null
-  const stop = (why: NonNullable<Ended['stopped']>): void => {
+export function watchChild(
+  child: Child,
+  job: Job,
+  settle: (stopped: CommandEnd['stopped']) => Promise<LeftBehind>,
+): ConfinedCommand {
+  let stopped: CommandEnd['stopped'] = null
+  const stop = (why: NonNullable<CommandEnd['stopped']>): void => {
     stopped ??= why
     child.kill('SIGKILL')
   }
@@ -26,7 +30,7 @@ export function confinedOf(child: Child, job: Job, settle: (stopped: Ended['stop
   const timer = setTimeout(() => stop('timeout'), job.timeoutMs)
   job.signal.addEventListener('abort', onAbort, { once: true })
   if (job.signal.aborted) onAbort()
-  const done = new Promise<Ended>((resolve, reject) => {
+  const done = new Promise<CommandEnd>((resolve, reject) => {
     child.once('error', (error: Error) => reject(error))
     child.once('close', (code: number | null, signal: string | null) => {
       clearTimeout(timer)
@@ -67,4 +71,4 @@ export function cleanEnv(view: Pick<HostView, 'path' | 'variables'>): Record<str
   }
 }
 
-export const NOTHING_LEFT: Left = { changes: NO_CHANGES, files: new Map() }
+export const NOTHING_LEFT: LeftBehind = { changes: NO_CHANGES, files: new Map() }

@@ -56,7 +56,7 @@ export interface Composition {
 export const SOCKETS_AT = '/run/phaselock'
 
 /** Where a command finds a socket. The same place for every command: what it is called outside tells nobody anything. */
-export function socketAt(name: string): string {
+export function formatSocketPath(name: string): string {
   return `${SOCKETS_AT}/${name}.sock`
 }
 
@@ -77,7 +77,7 @@ export interface Job {
   readonly git: 'read' | 'write'
   /** Folders outside the tree that are shown read-only at their own place. */
   readonly shown?: readonly string[]
-  /** Listening unix sockets of the machine that can be connected to, each at `socketAt(name)`. Nothing else of their folder is there. */
+  /** Listening unix sockets of the machine that can be connected to, each at `formatSocketPath(name)`. Nothing else of their folder is there. */
   readonly sockets?: readonly JobSocket[]
   /** A folder that is laid over the tree for this command: files that earlier ones wrote to ignored paths. */
   readonly layer?: string | null
@@ -96,15 +96,15 @@ export interface Job {
 }
 
 /** A command that runs. Its output must be read; `done` comes when everything it started is gone. */
-export interface Confined {
+export interface ConfinedCommand {
   readonly stdin: Writable
   readonly stdout: Readable
   readonly stderr: Readable
-  readonly done: Promise<Ended>
+  readonly done: Promise<CommandEnd>
   kill(): void
 }
 
-export interface Ended {
+export interface CommandEnd {
   readonly exitCode: number
   /** Why it was stopped; null when it ended by itself. */
   readonly stopped: 'timeout' | 'aborted' | 'output' | null
@@ -133,6 +133,6 @@ export interface Confinement {
   readonly missing: readonly Missing[]
   /** Things worth knowing that are no missing guarantee, such as limits that hold per process only. */
   readonly notes: readonly string[]
-  start(job: Job): Promise<Confined>
+  start(job: Job): Promise<ConfinedCommand>
   close(): Promise<void>
 }

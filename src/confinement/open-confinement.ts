@@ -1,16 +1,16 @@
 import { join } from 'node:path'
 import { type Confinement, GUARANTEES, type Guarantee, type Missing, type ProviderName } from './confinement.js'
-import { bubblewrap } from './launch/bubblewrap.js'
-import { type Identity, identityOf } from './launch/identity.js'
-import { Keeper, quoted } from './launch/keeper.js'
+import { launchWithBubblewrap } from './launch/bubblewrap.js'
+import { detectIdentity, type Identity } from './launch/identity.js'
+import { Keeper, quoteWord } from './launch/keeper.js'
 import type { Launcher } from './launch/launch.js'
-import { controlGroups, defaultLimits } from './launch/limits.js'
+import { computeDefaultLimits, openControlGroups } from './launch/limits.js'
 import { startOpenly } from './launch/unconfined.js'
-import { filterLoader, unshare } from './launch/unshare.js'
+import { filterLoader, launchWithUnshare } from './launch/unshare.js'
 import { findProgram, probe } from './probes.js'
 import { Sandbox, writeFilters } from './sandbox.js'
 import { makeBaseRoot } from './view/base-root.js'
-import { hostView } from './view/host-view.js'
+import { buildHostView } from './view/host-view.js'
 
 export interface Options {
   readonly stateDir: string
@@ -26,9 +26,9 @@ interface Kind {
 }
 
 const KINDS: readonly Kind[] = [
-  { name: 'overlay+bubblewrap', launcher: bubblewrap, trees: 'overlay', programs: ['bwrap', 'nsenter'] },
-  { name: 'bubblewrap', launcher: bubblewrap, trees: 'copy', programs: ['bwrap', 'nsenter'] },
-  { name: 'unshare', launcher: unshare, trees: 'overlay', programs: ['nsenter', 'setpriv', 'pivot_root'] },
+  { name: 'overlay+bubblewrap', launcher: launchWithBubblewrap, trees: 'overlay', programs: ['bwrap', 'nsenter'] },
+  { name: 'bubblewrap', launcher: launchWithBubblewrap, trees: 'copy', programs: ['bwrap', 'nsenter'] },
+  { name: 'unshare', launcher: launchWithUnshare, trees: 'overlay', programs: ['nsenter', 'setpriv', 'pivot_root'] },
 ]
 
 /** The strongest confinement that the machine gives, proved by trying to break out of it. */
@@ -41,11 +41,11 @@ export async function openConfinement(options: Options): Promise<Confinement> {
     await opened.close()
     refused.push(...opened.missing)
   }
-  return none(options.only === 'none' ? [] : refused)
+  return makeUnconfined(options.only === 'none' ? [] : refused)
 }
 
 /** Every provider, each tried. For people who want to know. */
-export async function surveyConfinement(stateDir: string): Promise<readonly Confinement[]> {
+export async function tryAllProviders(stateDir: string): Promise<readonly Confinement[]> {
   const found: Confinement[] = []
   for (const kind of KINDS) {
     const opened = await openKind(kind, join(stateDir, kind.name))
@@ -57,16 +57,16 @@ export async function surveyConfinement(stateDir: string): Promise<readonly Conf
 
 async function openKind(kind: Kind, stateDir: string): Promise<Confinement> {
   const lacking = ['unshare', 'mount', 'sh', 'bash', ...kind.programs].filter((name) => findProgram(name) === null)
-  if (process.platform !== 'linux') return unusable(kind.name, `it needs Linux, and this is ${process.platform}`)
-  if (lacking.length > 0) return unusable(kind.name, `${lacking.join(', ')} cannot be found`)
+  if (process.platform !== 'linux') return makeUnusable(kind.name, `it needs Linux, and this is ${process.platform}`)
+  if (lacking.length > 0) return makeUnusable(kind.name, `${lacking.join(', ')} cannot be found`)
   let keeper: Keeper | null = null
   try {
-    const identity = identityOf()
+    const identity = detectIdentity()
     keeper = await Keeper.open(stateDir, identity)
     return await assemble(kind, { keeper, identity, stateDir })
   } catch (error) {
     await keeper?.close()
-    return unusable(kind.name, error instanceof Error ? error.message : String(error))
+    return makeUnusable(kind.name, error instanceof Error ? error.message : String(error))
   }
 }
 
@@ -87,12 +87,14 @@ async function assemble(
   const { keeper, identity, stateDir } = one
   // In memory: bounded, and gone with the keeper. A copied tree may be larger than that and lies on disk.
   if (kind.trees === 'overlay')
-    await keeper.ask(`mount -t tmpfs -o nosuid,nodev,mode=755,size=${LAYER_BYTES_MAX} phaselock ${quoted(keeper.dir)}`)
-  else await keeper.ask(`rm -rf ${quoted(keeper.dir)}/*`)
-  const view = hostView()
+    await keeper.ask(
+      `mount -t tmpfs -o nosuid,nodev,mode=755,size=${LAYER_BYTES_MAX} phaselock ${quoteWord(keeper.dir)}`,
+    )
+  else await keeper.ask(`rm -rf ${quoteWord(keeper.dir)}/*`)
+  const view = buildHostView()
   const base = await makeBaseRoot(keeper, view)
-  const canFilter = kind.launcher === bubblewrap || filterLoader() !== null
-  const groups = controlGroups()
+  const canFilter = kind.launcher === launchWithBubblewrap || filterLoader() !== null
+  const groups = openControlGroups()
   const sandbox = new Sandbox({
     keeper,
     identity,
@@ -101,7 +103,7 @@ async function assemble(
     launcher: kind.launcher,
     trees: kind.trees,
     filters: canFilter ? writeFilters(stateDir) : null,
-    limits: defaultLimits(),
+    limits: computeDefaultLimits(),
     groups,
     stateDir,
     where: (program) => WHERE.get(program) ?? program,
@@ -122,16 +124,16 @@ async function assemble(
 const NO_GROUPS =
   'Memory and processes are limited for each process, not for a command as a whole: control groups need a server that runs as root.'
 
-function unusable(provider: ProviderName, found: string): Confinement {
+function makeUnusable(provider: ProviderName, found: string): Confinement {
   const missing = (Object.keys(GUARANTEES) as Guarantee[]).map((guarantee) => ({
     guarantee,
     found: `${provider}: ${found}`,
-    remedy: remedyFor(found),
+    remedy: findRemedy(found),
   }))
-  return { ...none(missing), provider }
+  return { ...makeUnconfined(missing), provider }
 }
 
-function remedyFor(found: string): string {
+function findRemedy(found: string): string {
   if (/bwrap/.test(found)) return 'Install bubblewrap: apt-get install bubblewrap (or dnf, pacman, apk).'
   if (/user namespaces|unshare failed|Operation not permitted|clone/.test(found))
     return 'Allow user namespaces: sysctl -w kernel.unprivileged_userns_clone=1, on Ubuntu sysctl -w kernel.apparmor_restrict_unprivileged_userns=0, in a container --security-opt seccomp=unconfined.'
@@ -139,8 +141,8 @@ function remedyFor(found: string): string {
   return 'Run `phaselock doctor` for what was tried.'
 }
 
-function none(missing: readonly Missing[]): Confinement {
-  const view = hostView()
+function makeUnconfined(missing: readonly Missing[]): Confinement {
+  const view = buildHostView()
   const all =
     missing.length > 0
       ? missing

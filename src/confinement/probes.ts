@@ -14,24 +14,24 @@ import {
 import { createServer, type Server } from 'node:net'
 import { homedir } from 'node:os'
 import { delimiter, join } from 'node:path'
-import type { Confined, Guarantee, Job, Missing } from './confinement.js'
+import type { ConfinedCommand, Guarantee, Job, Missing } from './confinement.js'
 
 const PROBE_MS_MAX = 20_000
 const BEGIN_MS_MAX = 3000
 const BEGIN_POLL_MS = 10
 
-interface Sandboxed {
-  start(job: Job): Promise<Confined>
+interface SandboxStarter {
+  start(job: Job): Promise<ConfinedCommand>
 }
 
 /** Tries to break out in every way a guarantee speaks of. Whatever succeeds, or cannot be tried, is missing. */
-export async function probe(sandbox: Sandboxed, stateDir: string): Promise<readonly Missing[]> {
+export async function probe(sandbox: SandboxStarter, stateDir: string): Promise<readonly Missing[]> {
   const scene = await setScene(stateDir)
   try {
-    const seen = await attempt(sandbox, scene)
+    const seen = await runAttempts(sandbox, scene)
     return judge(scene, seen)
   } finally {
-    strike(scene)
+    removeScene(scene)
   }
 }
 
@@ -67,21 +67,21 @@ async function setScene(stateDir: string): Promise<Scene> {
   return scene
 }
 
-function strike(scene: Scene): void {
+function removeScene(scene: Scene): void {
   scene.server.close()
   scene.victim.kill('SIGKILL')
   rmSync(scene.dir, { recursive: true, force: true })
 }
 
 /** Each line is one attempt; what it prints says that it succeeded. */
-function attempts(scene: Scene): string {
+function buildAttemptScript(scene: Scene): string {
   const { dir, outside, port, victim, mark } = scene
   return [
     'exec 2>/dev/null',
-    `echo x > ${q(join(outside, 'file'))} && echo "BROKEN tree_writes wrote beside the work tree"`,
+    `echo x > ${quoteWord(join(outside, 'file'))} && echo "BROKEN tree_writes wrote beside the work tree"`,
     'echo x > /usr/phaselock-probe && echo "BROKEN tree_writes wrote into /usr"',
-    `grep -l ${mark} ${q(join(dir, 'secret'))} && echo "BROKEN private_files read the state directory"`,
-    `ls -A ${q(homedir())} | grep -qE '^[.](ssh|bash_history|config|netrc|npmrc)$' && echo "BROKEN private_files saw the home directory"`,
+    `grep -l ${mark} ${quoteWord(join(dir, 'secret'))} && echo "BROKEN private_files read the state directory"`,
+    `ls -A ${quoteWord(homedir())} | grep -qE '^[.](ssh|bash_history|config|netrc|npmrc)$' && echo "BROKEN private_files saw the home directory"`,
     'cat /etc/shadow && echo "BROKEN private_files read /etc/shadow"',
     `(exec 9<>/dev/tcp/127.0.0.1/${port}) && echo "BROKEN network reached a server of the machine"`,
     `[ -e /proc/${victim.pid}/status ] && grep -q '^Name:.*sleep' /proc/${victim.pid}/status && echo "BROKEN processes saw another process"`,
@@ -101,18 +101,18 @@ function attempts(scene: Scene): string {
   ].join('\n')
 }
 
-interface Seen {
+interface ProbeResult {
   readonly lines: readonly string[]
   readonly realUid: number | null
   readonly survivors: boolean
   readonly paths: readonly string[]
 }
 
-async function attempt(sandbox: Sandboxed, scene: Scene): Promise<Seen> {
+async function runAttempts(sandbox: SandboxStarter, scene: Scene): Promise<ProbeResult> {
   const abort = new AbortController()
   const confined = await sandbox.start({
     tree: scene.tree,
-    argv: ['bash', '-c', attempts(scene)],
+    argv: ['bash', '-c', buildAttemptScript(scene)],
     cwd: '.',
     env: {},
     network: false,
@@ -134,7 +134,7 @@ async function attempt(sandbox: Sandboxed, scene: Scene): Promise<Seen> {
     output = (output + chunk.toString('utf8')).slice(0, 20_000)
     if (isLooking || !output.includes('READY')) return
     isLooking = true
-    void uidWithin(sleeper, BEGIN_MS_MAX).then((uid) => {
+    void waitForUid(sleeper, BEGIN_MS_MAX).then((uid) => {
       realUid = uid ?? -1
       confined.stdin.end('\n')
     })
@@ -144,21 +144,21 @@ async function attempt(sandbox: Sandboxed, scene: Scene): Promise<Seen> {
   await ended.changes.discard()
   if (!output.includes('READY'))
     throw new Error(`a command could not be started: ${errors.trim() || `exit ${ended.exitCode}`}`)
-  return { lines: output.split('\n'), realUid, survivors: uidOfProcess(sleeper) !== null, paths }
+  return { lines: output.split('\n'), realUid, survivors: findUidOfProcess(sleeper) !== null, paths }
 }
 
 // On a busy machine the command may say that it is ready before what it started in the background has begun.
-async function uidWithin(argument: string, ms: number): Promise<number | null> {
+async function waitForUid(argument: string, ms: number): Promise<number | null> {
   const deadline = Date.now() + ms
   for (;;) {
-    const uid = uidOfProcess(argument)
+    const uid = findUidOfProcess(argument)
     if (uid !== null || Date.now() > deadline) return uid
     await new Promise((resolve) => setTimeout(resolve, BEGIN_POLL_MS))
   }
 }
 
 /** The real uid of the process that was started with this argument, as the machine sees it. */
-function uidOfProcess(argument: string): number | null {
+function findUidOfProcess(argument: string): number | null {
   for (const pid of readdirSync('/proc').filter((name) => /^\d+$/.test(name))) {
     try {
       if (!readFileSync(`/proc/${pid}/cmdline`, 'utf8').split('\0').includes(argument)) continue
@@ -170,7 +170,7 @@ function uidOfProcess(argument: string): number | null {
   return null
 }
 
-function judge(scene: Scene, seen: Seen): readonly Missing[] {
+function judge(scene: Scene, seen: ProbeResult): readonly Missing[] {
   const found: Missing[] = []
   const add = (guarantee: Guarantee, what: string): void => {
     found.push({ guarantee, found: what, remedy: REMEDIES[guarantee] })
@@ -219,6 +219,6 @@ export function findProgram(name: string): string | null {
   return null
 }
 
-function q(word: string): string {
+function quoteWord(word: string): string {
   return `'${word.replaceAll("'", `'\\''`)}'`
 }

@@ -1,14 +1,14 @@
 import type { Readable } from 'node:stream'
-import type { ChangeSet, Confined, Ended, Job } from './confinement.js'
+import type { ChangeSet, CommandEnd, ConfinedCommand, Job } from './confinement.js'
 
 /** How much of each output is kept: its beginning and its end. What lies between is left out and said so. */
-export interface Kept {
+export interface OutputLimits {
   readonly headBytes: number
   readonly tailBytes: number
   /** What the command reads on its standard input; nothing unless it is given. */
   readonly stdin?: string
 }
-const SHOWN: Kept = { headBytes: 96 * 1024, tailBytes: 32 * 1024 }
+const SHOWN: OutputLimits = { headBytes: 96 * 1024, tailBytes: 32 * 1024 }
 /** A command that writes more than this is stopped. */
 export const OUTPUT_BYTES_MAX = 16 * 1024 * 1024
 
@@ -17,19 +17,19 @@ export interface CommandRun {
   readonly stdout: string
   readonly stderr: string
   readonly truncated: boolean
-  readonly stopped: Ended['stopped']
+  readonly stopped: CommandEnd['stopped']
   readonly durationMs: number
   readonly changes: ChangeSet
-  readonly files: Ended['files']
+  readonly files: CommandEnd['files']
   readonly written: readonly string[]
 }
 
 export interface Starts {
-  start(job: Job): Promise<Confined>
+  start(job: Job): Promise<ConfinedCommand>
 }
 
 /** Runs a command to its end and keeps a bounded part of what it wrote. */
-export async function runCommand(confinement: Starts, job: Job, kept: Kept = SHOWN): Promise<CommandRun> {
+export async function runCommand(confinement: Starts, job: Job, kept: OutputLimits = SHOWN): Promise<CommandRun> {
   const startedAt = performance.now()
   const confined = await confinement.start(job)
   // A command need not read it.
@@ -56,12 +56,12 @@ export async function runCommand(confinement: Starts, job: Job, kept: Kept = SHO
   }
 }
 
-interface Collected {
+interface CollectedOutput {
   text(): string
   isCut(): boolean
 }
 
-function collect(stream: Readable, kept: Kept, count: (bytes: number) => void): Collected {
+function collect(stream: Readable, kept: OutputLimits, count: (bytes: number) => void): CollectedOutput {
   const head: Buffer[] = []
   let headBytes = 0
   let tail = Buffer.alloc(0)
@@ -74,23 +74,23 @@ function collect(stream: Readable, kept: Kept, count: (bytes: number) => void): 
       head.push(chunk.subarray(0, room))
       headBytes += Math.min(room, chunk.length)
     }
-    if (chunk.length > room) tail = lastOf(tail, chunk.subarray(Math.max(0, room)), kept.tailBytes)
+    if (chunk.length > room) tail = takeLastBytes(tail, chunk.subarray(Math.max(0, room)), kept.tailBytes)
   })
   const isCut = (): boolean => total > headBytes + tail.length
   return {
     isCut,
     text: () => {
       const gap = isCut() ? `\n… ${total - headBytes - tail.length} bytes left out …\n` : ''
-      return `${plain(Buffer.concat(head))}${gap}${plain(tail)}`
+      return `${decodeText(Buffer.concat(head))}${gap}${decodeText(tail)}`
     },
   }
 }
 
-function lastOf(tail: Buffer, chunk: Buffer, bytesMax: number): Buffer<ArrayBuffer> {
+function takeLastBytes(tail: Buffer, chunk: Buffer, bytesMax: number): Buffer<ArrayBuffer> {
   const joined = Buffer.concat([tail, chunk])
   return Buffer.from(joined.subarray(Math.max(0, joined.length - bytesMax)))
 }
 
-function plain(bytes: Buffer): string {
+function decodeText(bytes: Buffer): string {
   return bytes.toString('utf8')
 }

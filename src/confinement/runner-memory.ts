@@ -19,7 +19,7 @@ export interface MemoryFacts {
 }
 
 /** Tries whether a process of an observed run reaches the memory of the one that started it. */
-export function memoryFacts(): MemoryFacts {
+export function probeMemory(): MemoryFacts {
   const hasPerl = existsSync(PERL)
   const attempt = ['-e', 'exit(sysopen(my $memory, $ARGV[0], 2) ? 1 : 0)', `/proc/${process.pid}/mem`]
   const tried = hasPerl ? spawnSync(ENTER, [PERL, ...attempt], { stdio: 'ignore', timeout: TRY_MS_MAX }) : null

@@ -6,13 +6,13 @@ import { readBytes } from '../tree/read-bytes.js'
 import { openTreeWriter } from '../tree/write/tree-writer.js'
 import { commitChanges } from './changes/commit-changes.js'
 import { ChangesRefused, readChanges } from './changes/read-changes.js'
-import { type Child, cleanEnv, confinedOf, NO_CHANGES } from './confined.js'
-import type { ChangeSet, Composition, Confined, Job } from './confinement.js'
+import { type Child, cleanEnv, NO_CHANGES, watchChild } from './confined.js'
+import type { ChangeSet, Composition, ConfinedCommand, Job } from './confinement.js'
 import type { Identity } from './launch/identity.js'
 import type { Keeper } from './launch/keeper.js'
 import { FILTER_FD, type Launch, type Launcher, OBSERVED_FILTER_FD } from './launch/launch.js'
-import { type Groups, type Limits, limitsLine } from './launch/limits.js'
-import { seccompFilter } from './launch/seccomp.js'
+import { buildLimitsLine, type Groups, type Limits } from './launch/limits.js'
+import { buildSeccompFilter } from './launch/seccomp.js'
 import { type Filters, type Starter, Starters } from './launch/starters.js'
 import { checkSockets } from './sockets.js'
 import { coverLate } from './view/base-root.js'
@@ -20,8 +20,8 @@ import { composeView } from './view/compose-view.js'
 import { GO_CACHE } from './view/go-cache.js'
 import type { HostView } from './view/host-view.js'
 import { isInside } from './view/toolchains.js'
-import { foldersToHold, watchView } from './view/watch-view.js'
-import { copy, kindOf, MERGED, overlay, plain, type Run, remove, TOUCHED } from './view/work-tree-view.js'
+import { listFoldersToHold, watchView } from './view/watch-view.js'
+import { copy, MERGED, makePlainRun, mountOverlay, type Run, readKind, remove, TOUCHED } from './view/work-tree-view.js'
 
 export interface Parts {
   readonly keeper: Keeper
@@ -59,7 +59,7 @@ export class Sandbox {
     return this.#starters.close()
   }
 
-  async start(asked: Job): Promise<Confined> {
+  async start(asked: Job): Promise<ConfinedCommand> {
     checkSockets(asked)
     const job = { ...asked, shown: (asked.shown ?? []).filter((path) => this.#mayShow(path, asked.tree)) }
     const { base, view } = this.parts
@@ -71,16 +71,16 @@ export class Sandbox {
     const [run, starter] = await Promise.all([this.#prepare(name, job, mounted), this.#starters.take()])
     const fresh: string[] = []
     const watched = await this.#compose(run, job, starter)
-    const confined = confinedOf(starter.child as unknown as Child, job, async (stopped) => {
-      await starter.gone()
-      starter.ended()
-      const files = await collected(join(run.seen, MERGED), fresh)
+    const confined = watchChild(starter.child as unknown as Child, job, async (stopped) => {
+      await starter.waitUntilGone()
+      starter.cleanUp()
+      const files = await collectFiles(join(run.seen, MERGED), fresh)
       const written = await watched()
       const keep = job.writes === 'keep' && stopped === null
-      return { files, written, changes: keep ? await this.#changes(run, job, mounted) : dropped(keeper, run) }
+      return { files, written, changes: keep ? await this.#changes(run, job, mounted) : dropChanges(keeper, run) }
     })
     for (const path of job.collect ?? []) if (await clear(join(run.seen, MERGED), path)) fresh.push(path)
-    starter.become(launcher(this.#launch(run, job, mounted)), { ...cleanEnv(this.parts.view), ...job.env })
+    starter.startCommand(launcher(this.#launch(run, job, mounted)), { ...cleanEnv(this.parts.view), ...job.env })
     return confined
   }
 
@@ -102,8 +102,8 @@ export class Sandbox {
   async #prepare(name: string, job: Job, mounted: ReadonlySet<string>): Promise<Run> {
     const { keeper, trees } = this.parts
     // One that only reads sees the tree itself, also what others write into it while it runs.
-    if (job.writes === 'read') return plain(keeper, name)
-    if (trees === 'overlay') return overlay(keeper, name, job)
+    if (job.writes === 'read') return makePlainRun(keeper, name)
+    if (trees === 'overlay') return mountOverlay(keeper, name, job)
     return copy(keeper, name, { job, without: [...mounted] })
   }
 
@@ -117,10 +117,10 @@ export class Sandbox {
   // Top-level folders of the tree that are mounted read-only over the view of it.
   #mounted(job: Job): ReadonlySet<string> {
     const names = new Set<string>()
-    if (job.git === 'read' && kindOf(job.tree, GIT) === 'directory') names.add(GIT)
+    if (job.git === 'read' && readKind(job.tree, GIT) === 'directory') names.add(GIT)
     if (this.parts.trees === 'copy')
       for (const name of DEPENDENCIES)
-        if (kindOf(job.tree, name) === 'directory' && !isComposed(job, name)) names.add(name)
+        if (readKind(job.tree, name) === 'directory' && !isComposed(job, name)) names.add(name)
     return names
   }
 
@@ -137,15 +137,15 @@ export class Sandbox {
       job,
       // Through an overlay nobody finds the other end of a socket; a folder of the tree itself has its sockets covered.
       readOnly: [...mounted].map((name) => ({ from: join(trees === 'overlay' ? view : job.tree, name), at: name })),
-      held: trees === 'copy' && job.composition !== undefined ? heldIn(run, job.composition, mounted) : [],
+      held: trees === 'copy' && job.composition !== undefined ? listHeldFolders(run, job.composition, mounted) : [],
       covered: [
         ...job.hidden.flatMap((at) => {
-          const type = kindOf(job.tree, at)
+          const type = readKind(job.tree, at)
           return type === 'file' || type === 'directory' ? [{ at, type }] : []
         }),
-        ...(view === job.tree || trees === 'copy' ? [...mounted].flatMap((name) => socketsIn(job.tree, name)) : []),
+        ...(view === job.tree || trees === 'copy' ? [...mounted].flatMap((name) => findSockets(job.tree, name)) : []),
       ],
-      limits: limitsLine({ ...limits, processes }, job.timeoutMs),
+      limits: buildLimitsLine({ ...limits, processes }, job.timeoutMs),
       filterFd: this.parts.filters === null ? null : job.isObserved === true ? OBSERVED_FILTER_FD : FILTER_FD,
       where: this.parts.where,
     }
@@ -174,7 +174,7 @@ export class Sandbox {
     } catch (error) {
       remove(keeper, run)
       if (!(error instanceof ChangesRefused)) throw error
-      return { ...NO_CHANGES, list: [refusedWhole(error.message)] }
+      return { ...NO_CHANGES, list: [makeRefusedChange(error.message)] }
     }
   }
 }
@@ -187,16 +187,16 @@ function isComposed({ composition }: Job, folder: string): boolean {
   return composition !== undefined && [...composition.leftOut, ...composition.put.map(({ path }) => path)].some(isIn)
 }
 
-function heldIn(run: Run, composition: Composition, mounted: ReadonlySet<string>): Launch['held'] {
+function listHeldFolders(run: Run, composition: Composition, mounted: ReadonlySet<string>): Launch['held'] {
   const isThere = (at: string): boolean =>
-    kindOf(join(run.seen, MERGED), at) === 'directory' && !mounted.has(at.split('/')[0] ?? '')
-  return foldersToHold(composition)
+    readKind(join(run.seen, MERGED), at) === 'directory' && !mounted.has(at.split('/')[0] ?? '')
+  return listFoldersToHold(composition)
     .filter(isThere)
     .map((at) => ({ from: join(run.dir, MERGED, at), at }))
 }
 
 // A read-only mount keeps nobody from talking to whoever listens there, such as git's own daemon.
-function socketsIn(tree: string, folder: string): readonly { readonly at: string; readonly type: 'file' }[] {
+function findSockets(tree: string, folder: string): readonly { readonly at: string; readonly type: 'file' }[] {
   return readdirSync(join(tree, folder), { withFileTypes: true })
     .filter((entry) => entry.isSocket())
     .map((entry) => ({ at: join(folder, entry.name), type: 'file' }))
@@ -204,7 +204,7 @@ function socketsIn(tree: string, folder: string): readonly { readonly at: string
 
 const COLLECTED_BYTES_MAX = 32 * 1024 * 1024
 
-async function collected(tree: string, paths: readonly string[]): Promise<ReadonlyMap<string, Buffer>> {
+async function collectFiles(tree: string, paths: readonly string[]): Promise<ReadonlyMap<string, Buffer>> {
   const files = new Map<string, Buffer>()
   for (const path of paths) {
     const opened = openFile(tree, path)
@@ -224,19 +224,19 @@ async function clear(tree: string, path: string): Promise<boolean> {
   return done.ok || done.problem === 'missing'
 }
 
-function dropped(keeper: Keeper, run: Run): ChangeSet {
+function dropChanges(keeper: Keeper, run: Run): ChangeSet {
   remove(keeper, run)
   return NO_CHANGES
 }
 
-function refusedWhole(problem: string): Change {
+function makeRefusedChange(problem: string): Change {
   return { path: '.', kind: 'modified', type: 'directory', bytes: null, sha256: null, problem }
 }
 
 /** Null where the processor is not known. */
 export function writeFilters(dir: string): Filters | null {
   const write = (name: string, use: 'agent' | 'observed'): string | null => {
-    const filter = seccompFilter(use)
+    const filter = buildSeccompFilter(use)
     if (filter === null) return null
     writeFileSync(join(dir, name), filter, { mode: 0o600 })
     return join(dir, name)

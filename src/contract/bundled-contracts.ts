@@ -14,7 +14,7 @@ export function isBundledContract(name: string): name is BundledContract {
 }
 
 /** The path of a contract that ships with Phaselock: a file, or the folder of a workflow of documents. */
-export function bundledContract(name: BundledContract): string {
+export function findBundledContract(name: BundledContract): string {
   return fileURLToPath(new URL(isDocuments(name) ? name : `${name}.yaml`, FOLDER))
 }
 
@@ -23,6 +23,6 @@ export function isDocuments(name: BundledContract): boolean {
 }
 
 /** The folder of the built-in artifact schemas (`plan.json` and the others). */
-export function builtInSchemasFolder(): string {
+export function findBuiltInSchemas(): string {
   return fileURLToPath(new URL('schemas/', FOLDER))
 }

@@ -4,7 +4,7 @@ export type WordPart = { readonly text: string } | { readonly arg: string }
 /** Argument names that a placeholder can name. */
 export const ARG_NAME = /^\w{1,64}$/
 
-export function partsOf(word: string): readonly WordPart[] {
+export function splitWord(word: string): readonly WordPart[] {
   const parts: WordPart[] = []
   let end = 0
   for (const match of word.matchAll(/\{(\w{1,64})\}/g)) {
@@ -21,20 +21,20 @@ interface Arg {
 }
 
 /** Why a word of a command cannot be honoured; null when it can. `index` is its place in the command. */
-export function problemOfWord(word: string, index: number, argOf: (name: string) => Arg | undefined): string | null {
-  const parts = partsOf(word)
+export function findWordProblem(word: string, index: number, argOf: (name: string) => Arg | undefined): string | null {
+  const parts = splitWord(word)
   for (const [at, part] of parts.entries()) {
     if (!('arg' in part)) continue
     const arg = argOf(part.arg)
     if (arg === undefined) return `'{${part.arg}}' is not an argument of this tool.`
     if (index === 0) return `The program itself cannot be an argument ('{${part.arg}}').`
     // The constraint is held against the argument alone: text joined to it would make another path of it.
-    if ((arg.path ?? null) !== null && !(endsApart(parts[at - 1]) && parts[at + 1] === undefined))
+    if ((arg.path ?? null) !== null && !(isSeparated(parts[at - 1]) && parts[at + 1] === undefined))
       return `The path '{${part.arg}}' is joined to other text of the word '${word}'.`
   }
   return null
 }
 
-function endsApart(part: WordPart | undefined): boolean {
+function isSeparated(part: WordPart | undefined): boolean {
   return part === undefined || ('text' in part && part.text.endsWith('='))
 }

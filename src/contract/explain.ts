@@ -1,19 +1,19 @@
 import type { Blocker, Contract, EvidenceField, Gate, Phase, Transition } from '../core/contract/contract.js'
 import type { Json, JsonObject } from '../core/json.js'
-import { openedPaths } from '../core/paths/opened-paths.js'
-import { type ConsensusPlan, reviewsNeeded } from '../core/reviews/consensus-plan.js'
-import { REVIEW_GATE, withReview } from '../core/reviews/independent-review.js'
+import { listOpenedPaths } from '../core/paths/opened-paths.js'
+import { type ConsensusPlan, listNeededReviews } from '../core/reviews/consensus-plan.js'
+import { addReviewGate, REVIEW_GATE } from '../core/reviews/independent-review.js'
 import type { LoadedContract } from './load/load-contract.js'
 
 /** What was understood of a contract, as text, with the place of everything that an author wrote. */
 export function explainContract(result: LoadedContract): string {
-  const explained = explainJson(result) as unknown as Explained
+  const explained = explainJson(result) as unknown as ExplainedContract
   const lines = [
     `${explained.name} ${explained.version} (${explained.hash.slice(0, 12)})`,
     ...(explained.description === '' ? [] : [explained.description]),
     `mode ${explained.mode}, starts in ${explained.start}`,
     ...(explained.tests === null ? [] : [`tests: ${explained.tests}`]),
-    ...explained.phases.flatMap(phaseLines),
+    ...explained.phases.flatMap(formatPhaseLines),
     '',
     'Transitions',
     ...explained.transitions.map(
@@ -34,7 +34,7 @@ interface Placed {
   readonly at: string
 }
 
-interface Explained {
+interface ExplainedContract {
   readonly name: string
   readonly version: string
   readonly hash: string
@@ -69,28 +69,28 @@ interface ExplainedPhase extends Placed {
 /** The same as JSON. Places read `file:line`. */
 export function explainJson(result: LoadedContract): JsonObject {
   const { contract } = result
-  const explained: Explained = {
+  const explained: ExplainedContract = {
     name: contract.name,
     version: contract.version,
     hash: contract.hash,
     description: contract.description,
     mode: contract.enforcement.mode,
     start: contract.start,
-    tests: testsText(contract),
+    tests: formatTests(contract),
     phases: [...contract.phases.values()].map((phase, index) => explainPhase(result, phase, index)),
     transitions: contract.transitions.map(({ from, to, when, gate }, index) => ({
       from,
       to,
       when,
-      held_by: heldBy(contract, { from, to, when, gate }),
-      at: placeIn(result, `transitions[${index}]`),
+      held_by: formatHolder(contract, { from, to, when, gate }),
+      at: formatPlace(result, `transitions[${index}]`),
     })),
     not_enforced: contract.notEnforced,
   }
   return explained as unknown as JsonObject
 }
 
-function testsText({ commands, tests, phases }: Contract): string | null {
+function formatTests({ commands, tests, phases }: Contract): string | null {
   const command = commands.get('tests')
   if (command === undefined) return null
   const isTurned = [...phases.values()].some(({ gates }) =>
@@ -112,48 +112,49 @@ function explainPhase(result: LoadedContract, phase: Phase, index: number): Expl
   return {
     id: phase.id,
     name: phase.name,
-    at: placeIn(result, base),
+    at: formatPlace(result, base),
     is_final: !result.contract.transitions.some((transition) => transition.from === phase.id),
     allowed_tools: phase.allowedTools,
     forbidden_tools: phase.forbiddenTools,
     constraints: [...phase.constraints].map(([tool, constraint]) => ({
       tool,
-      text: shortJson(constraint as unknown as Json),
-      at: placeIn(result, `${base}.tool_constraints.${tool}`),
+      text: formatShortJson(constraint as unknown as Json),
+      at: formatPlace(result, `${base}.tool_constraints.${tool}`),
     })),
     required_artifacts: phase.requiredArtifacts.map((artifact, at) => ({
       type: artifact.type,
       schema: artifact.schema,
-      checks: artifact.checks.map(blockerText),
-      at: placeIn(result, `${base}.required_artifacts[${at}]`),
+      checks: artifact.checks.map(formatBlocker),
+      at: formatPlace(result, `${base}.required_artifacts[${at}]`),
     })),
-    document: documentText(phase),
+    document: formatDocument(phase),
     evidence: [...phase.evidence].map(([field, evidence]) => ({
       field,
-      text: evidenceText(evidence),
-      at: placeIn(result, `${base}.checkpoint.evidence.${field}`),
+      text: formatEvidence(evidence),
+      at: formatPlace(result, `${base}.checkpoint.evidence.${field}`),
     })),
     gates: phase.gates.map((gate, at) => ({
       id: gate.id,
-      text: gateText(gate),
-      at: placeIn(result, `${base}.gates[${at}]`),
+      text: formatGate(gate),
+      at: formatPlace(result, `${base}.gates[${at}]`),
       blockers: gate.blockers.map((blocker, n) => ({
-        text: blockerText(blocker),
-        at: placeIn(result, `${base}.gates[${at}].blockers[${n}]`),
+        text: formatBlocker(blocker),
+        at: formatPlace(result, `${base}.gates[${at}].blockers[${n}]`),
       })),
     })),
     consensus:
       phase.consensus === undefined
         ? null
-        : { text: consensusText(phase.consensus), at: placeIn(result, `${base}.consensus`) },
-    review: phase.reviewBy === undefined ? null : { text: reviewText(phase), at: placeIn(result, `${base}.review`) },
-    opens: openedPaths(result.contract)
-      .filter((one) => one.phase === phase.id)
+        : { text: formatConsensus(phase.consensus), at: formatPlace(result, `${base}.consensus`) },
+    review:
+      phase.reviewBy === undefined ? null : { text: formatReview(phase), at: formatPlace(result, `${base}.review`) },
+    opens: listOpenedPaths(result.contract)
+      .filter((path) => path.phase === phase.id)
       .map(({ pattern, kind, why }) => ({ pattern, kind, why })),
   }
 }
 
-function phaseLines(phase: ExplainedPhase): string[] {
+function formatPhaseLines(phase: ExplainedPhase): string[] {
   const tools = phase.allowed_tools === 'all' ? 'all' : phase.allowed_tools.join(', ') || 'none'
   return [
     '',
@@ -177,19 +178,19 @@ function phaseLines(phase: ExplainedPhase): string[] {
   ]
 }
 
-function consensusText({ voters, question, options }: ConsensusPlan): string {
+function formatConsensus({ voters, question, options }: ConsensusPlan): string {
   const names = voters.map(({ id, program }) => (program === null ? id : `${id} (${program.harness})`))
   const quorum = options.quorum === null ? '' : `, at least ${options.quorum} for the winner`
   return `${names.join(', ')} vote${quorum}: ${question}`
 }
 
-function reviewText(phase: Phase): string {
-  const reviewers = reviewsNeeded(phase)
+function formatReview(phase: Phase): string {
+  const reviewers = listNeededReviews(phase)
   const by = reviewers === null ? 'a person, by approval of the change' : reviewers.join(', ')
   return `by somebody else than the agent that did the work: ${by}`
 }
 
-function documentText({ document, evidence }: Phase): string | null {
+function formatDocument({ document, evidence }: Phase): string | null {
   if (document === undefined) return null
   const { tasks, examples } = document
   return [
@@ -200,46 +201,48 @@ function documentText({ document, evidence }: Phase): string | null {
   ].join('; ')
 }
 
-function heldBy(contract: Contract, { from, to, when, gate }: Transition): string {
+function formatHolder(contract: Contract, { from, to, when, gate }: Transition): string {
   const order = [...contract.phases.keys()]
   // A claimed way back needs its claim alone, whatever gates the phase has.
   if (when !== null && order.indexOf(to) <= order.indexOf(from)) return gate ?? 'its claim'
   const phase = contract.phases.get(from)
   const gates = gate === null ? (phase?.gates ?? []).map((one) => one.id) : [gate]
-  const isReviewed = withReview(phase, phase?.gates.filter((one) => gates.includes(one.id)) ?? []).includes(REVIEW_GATE)
+  const isReviewed = addReviewGate(phase, phase?.gates.filter((one) => gates.includes(one.id)) ?? []).includes(
+    REVIEW_GATE,
+  )
   const held = isReviewed ? [...gates, REVIEW_GATE.id] : gates
   const all = phase?.consensus === undefined ? held : [...held, 'consensus']
   return all.length === 0 ? 'no gate' : all.join(', ')
 }
 
-function gateText(gate: Gate): string {
+function formatGate(gate: Gate): string {
   const next = gate.autoAdvance ? ', and Phaselock goes on by itself' : ''
   if (gate.type === 'validation') return `validation within ${gate.timeoutSeconds} s${next}`
   return `approval by ${gate.minApprovals} of ${gate.approvers.join(', ')} within ${gate.timeoutSeconds} s, then ${gate.onTimeout}`
 }
 
-function blockerText({ check, severity, message, params }: Blocker): string {
-  const given = Object.keys(params).length === 0 ? '' : ` ${shortJson(params)}`
+function formatBlocker({ check, severity, message, params }: Blocker): string {
+  const given = Object.keys(params).length === 0 ? '' : ` ${formatShortJson(params)}`
   return `${severity} ${check}${given}${message === '' ? '' : `: ${message}`}`
 }
 
-function evidenceText(field: EvidenceField): string {
+function formatEvidence(field: EvidenceField): string {
   const { type, optional, description, grade, rules: _, source: __, ...bounds } = field
   const graded = grade === undefined || grade === 'reported' ? bounds : { ...bounds, grade }
   const given = Object.fromEntries(
     Object.entries(graded).filter(([, value]) => value !== null && value !== undefined),
   ) as JsonObject
-  const shown = Object.keys(given).length === 0 ? '' : ` ${shortJson(given)}`
+  const shown = Object.keys(given).length === 0 ? '' : ` ${formatShortJson(given)}`
   return `${optional ? 'optional ' : ''}${type}${shown}${description === '' ? '' : `: ${description}`}`
 }
 
-function shortJson(value: Json): string {
+function formatShortJson(value: Json): string {
   return JSON.stringify(value, (_key, member: Json) =>
     member === null || (Array.isArray(member) && member.length === 0) ? undefined : member,
   )
 }
 
-function placeIn(result: LoadedContract, path: string): string {
+function formatPlace(result: LoadedContract, path: string): string {
   const place = result.positions.get(path)
   return place === undefined ? `${result.file}, implied` : `${place.file ?? result.file}:${place.line}`
 }

@@ -4,13 +4,15 @@ import type { ASTNode } from '@marcbachmann/cel-js'
 export type ReadPath = readonly [variable: string, ...members: string[]]
 
 /** What must be there for the expression to be true: reading a member that is missing is an error, and an error opens no gate. */
-export function requiredReads(node: ASTNode): readonly ReadPath[] {
-  return node.op === '&&' ? node.args.flatMap(requiredReads) : [...strictReads(node), ...requiredMember(node)]
+export function listRequiredReads(node: ASTNode): readonly ReadPath[] {
+  return node.op === '&&'
+    ? node.args.flatMap(listRequiredReads)
+    : [...listStrictReads(node), ...findRequiredMember(node)]
 }
 
 /** Reads that happen whatever the values are. What `&&`, `||`, `?:` and macros may leave out is not among them. */
-function strictReads(node: ASTNode): readonly ReadPath[] {
-  const path = pathOf(node)
+function listStrictReads(node: ASTNode): readonly ReadPath[] {
+  const path = findReadPath(node)
   if (path !== null) return path.length > 1 ? [path] : []
   switch (node.op) {
     case '&&':
@@ -21,69 +23,69 @@ function strictReads(node: ASTNode): readonly ReadPath[] {
     case 'id':
       return []
     case '?:':
-      return strictReads(node.args[0])
+      return listStrictReads(node.args[0])
     case '.':
-      return strictReads(node.args[0])
+      return listStrictReads(node.args[0])
     case 'rcall':
-      return strictReads(node.args[1])
+      return listStrictReads(node.args[1])
     case 'call':
-      return STRICT_CALLS.has(node.args[0]) ? node.args[1].flatMap(strictReads) : []
+      return STRICT_CALLS.has(node.args[0]) ? node.args[1].flatMap(listStrictReads) : []
     case '!_':
     case '-_':
-      return strictReads(node.args)
+      return listStrictReads(node.args)
     case 'list':
-      return node.args.flatMap(strictReads)
+      return node.args.flatMap(listStrictReads)
     case 'map':
-      return node.args.flatMap((entry) => entry.flatMap(strictReads))
+      return node.args.flatMap((entry) => entry.flatMap(listStrictReads))
     default:
-      return node.args.flatMap(strictReads)
+      return node.args.flatMap(listStrictReads)
   }
 }
 
 const STRICT_CALLS: ReadonlySet<string> = new Set(['size', 'int', 'uint', 'double', 'string', 'bool', 'type', 'dyn'])
 
 /** `"title" in artifacts.plan` is true only where the plan has a title. */
-function requiredMember(node: ASTNode): readonly ReadPath[] {
+function findRequiredMember(node: ASTNode): readonly ReadPath[] {
   if (node.op !== 'in') return []
   const [member, holder] = node.args
-  const path = pathOf(holder)
+  const path = findReadPath(holder)
   return path !== null && member.op === 'value' && typeof member.args === 'string' ? [[...path, member.args]] : []
 }
 
-function pathOf(node: ASTNode): ReadPath | null {
+function findReadPath(node: ASTNode): ReadPath | null {
   if (node.op === 'id') return [node.args]
-  if (node.op === '.') return extended(node.args[0], node.args[1])
+  if (node.op === '.') return extendPath(node.args[0], node.args[1])
   if (node.op !== '[]') return null
   const [object, index] = node.args
-  return index.op === 'value' && typeof index.args === 'string' ? extended(object, index.args) : null
+  return index.op === 'value' && typeof index.args === 'string' ? extendPath(object, index.args) : null
 }
 
-function extended(object: ASTNode, member: string): ReadPath | null {
-  const path = pathOf(object)
+function extendPath(object: ASTNode, member: string): ReadPath | null {
+  const path = findReadPath(object)
   return path === null ? null : [...path, member]
 }
 
 /** True when no value of the variables makes the expression true, as far as its literals alone say so. */
 export function isNeverTrue(node: ASTNode, evaluate: (text: string) => unknown): boolean {
-  return constantOf(node, evaluate) === false
+  return findConstant(node, evaluate) === false
 }
 
 // Calls are left alone: what a pattern in `matches` takes is not bounded here.
-function constantOf(node: ASTNode, evaluate: (text: string) => unknown): boolean | null {
-  const both = (args: readonly [ASTNode, ASTNode]) => args.map((one) => constantOf(one, evaluate))
+function findConstant(node: ASTNode, evaluate: (text: string) => unknown): boolean | null {
+  const both = (args: readonly [ASTNode, ASTNode]) => args.map((arg) => findConstant(arg, evaluate))
   if (node.op === '&&') return both(node.args).includes(false) ? false : null
   if (node.op === '||') {
     const [left, right] = both(node.args)
     return left === true || right === true ? true : left === false && right === false ? false : null
   }
   if (node.op === '!_') {
-    const inner = constantOf(node.args, evaluate)
+    const inner = findConstant(node.args, evaluate)
     return inner === null ? null : !inner
   }
-  if (node.op !== '?:') return isLiteral(node) ? literalValue(node, evaluate) : null
-  const condition = constantOf(node.args[0], evaluate)
-  if (condition !== null) return constantOf(node.args[condition ? 1 : 2], evaluate)
-  const [yes, no] = [constantOf(node.args[1], evaluate), constantOf(node.args[2], evaluate)]
+  if (node.op !== '?:') return isLiteral(node) ? findLiteralValue(node, evaluate) : null
+  const condition = findConstant(node.args[0], evaluate)
+  if (condition !== null) return findConstant(node.args[condition ? 1 : 2], evaluate)
+  const [yes, no] = [findConstant(node.args[1], evaluate), findConstant(node.args[2], evaluate)]
   return yes === no ? yes : null
 }
 
@@ -92,10 +94,10 @@ function isLiteral(node: ASTNode): boolean {
   if (node.op === 'id' || node.op === 'call' || node.op === 'rcall') return false
   if (node.op === '.' || node.op === '.?') return isLiteral(node.args[0])
   if (node.op === '!_' || node.op === '-_') return isLiteral(node.args)
-  return node.args.every((one: ASTNode | readonly ASTNode[]) => ('op' in one ? isLiteral(one) : one.every(isLiteral)))
+  return node.args.every((arg: ASTNode | readonly ASTNode[]) => ('op' in arg ? isLiteral(arg) : arg.every(isLiteral)))
 }
 
-function literalValue(node: ASTNode, evaluate: (text: string) => unknown): boolean | null {
+function findLiteralValue(node: ASTNode, evaluate: (text: string) => unknown): boolean | null {
   try {
     const value = evaluate(node.input.slice(node.range.start, node.range.end))
     return typeof value === 'boolean' ? value : null

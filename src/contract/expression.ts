@@ -1,6 +1,6 @@
 import type { ASTNode } from '@marcbachmann/cel-js'
 import { Environment } from '@marcbachmann/cel-js'
-import { isNeverTrue, type ReadPath, requiredReads } from './expression-reads.js'
+import { isNeverTrue, listRequiredReads, type ReadPath } from './expression-reads.js'
 import { compilePattern } from './patterns.js'
 
 export const EXPRESSION_VARIABLES = ['artifacts', 'evidence', 'task', 'observed', 'changes'] as const
@@ -30,33 +30,33 @@ export function readExpression(text: string): ExpressionResult {
   try {
     const parsed = environment.parse(text)
     const checked = parsed.check()
-    if (!checked.valid) return { ok: false, reason: explained(checked.error) }
+    if (!checked.valid) return { ok: false, reason: explainError(checked.error) }
     if (checked.type !== 'bool' && checked.type !== 'dyn') {
       return { ok: false, reason: `it gives ${checked.type ?? 'no value'}, not true or false` }
     }
-    return readsOf(parsed.ast)
+    return collectReads(parsed.ast)
   } catch (cause) {
-    return { ok: false, reason: explained(cause) }
+    return { ok: false, reason: explainError(cause) }
   }
 }
 
-function readsOf(ast: ASTNode): ExpressionResult {
+function collectReads(ast: ASTNode): ExpressionResult {
   const variables = new Set<string>()
   const artifacts = new Set<string>()
   const refused: string[] = []
   visit(ast, (node) => {
     if (node.op === 'id') variables.add(node.args)
-    const type = artifactRead(node)
+    const type = findArtifactRead(node)
     if (type !== null) artifacts.add(type)
-    refused.push(...refusedPattern(node))
+    refused.push(...findRefusedPatterns(node))
   })
   if (refused[0] !== undefined) return { ok: false, reason: refused[0] }
   const isNever = isNeverTrue(ast, (text) => environment.evaluate(text))
-  return { ok: true, variables, artifacts, required: requiredReads(ast), isNeverTrue: isNever }
+  return { ok: true, variables, artifacts, required: listRequiredReads(ast), isNeverTrue: isNever }
 }
 
 /** `artifacts.x` and `artifacts["x"]` read the artifact x. */
-function artifactRead(node: ASTNode): string | null {
+function findArtifactRead(node: ASTNode): string | null {
   if (node.op === '.' || node.op === '.?') {
     const [object, field] = node.args
     return object.op === 'id' && object.args === 'artifacts' ? field : null
@@ -68,7 +68,7 @@ function artifactRead(node: ASTNode): string | null {
 }
 
 /** A pattern that is written in the expression must be one that a linear matcher takes. */
-function refusedPattern(node: ASTNode): string[] {
+function findRefusedPatterns(node: ASTNode): string[] {
   if (node.op !== 'rcall' || node.args[0] !== 'matches') return []
   const pattern = node.args[2][0]
   if (pattern?.op !== 'value' || typeof pattern.args !== 'string') return []
@@ -78,15 +78,15 @@ function refusedPattern(node: ASTNode): string[] {
 
 function visit(node: ASTNode, see: (node: ASTNode) => void): void {
   see(node)
-  for (const child of childrenOf(node.args)) visit(child, see)
+  for (const child of listChildren(node.args)) visit(child, see)
 }
 
-function childrenOf(args: unknown): ASTNode[] {
-  if (Array.isArray(args)) return args.flatMap((item) => childrenOf(item))
+function listChildren(args: unknown): ASTNode[] {
+  if (Array.isArray(args)) return args.flatMap((item) => listChildren(item))
   return typeof args === 'object' && args !== null && 'op' in args ? [args as ASTNode] : []
 }
 
-function explained(cause: unknown): string {
+function explainError(cause: unknown): string {
   const message = cause instanceof Error ? cause.message : String(cause)
   const line = message.split('\n')[0] ?? message
   return line.startsWith('Unknown variable') ? `${line} (known: ${EXPRESSION_VARIABLES.join(', ')})` : line

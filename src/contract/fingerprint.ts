@@ -2,20 +2,20 @@ import { createHash } from 'node:crypto'
 import type { Json } from '../core/json.js'
 
 /** The project's one canonical JSON: keys sorted by code unit, no whitespace, members that are undefined left out. */
-export function canonicalJson(value: Json): string {
-  if (Array.isArray(value)) return `[${value.map((item) => canonicalJson(item)).join(',')}]`
+export function toCanonicalJson(value: Json): string {
+  if (Array.isArray(value)) return `[${value.map((item) => toCanonicalJson(item)).join(',')}]`
   if (value === null || typeof value !== 'object') return JSON.stringify(value)
   const object = value as { readonly [key: string]: Json | undefined }
   const members = Object.keys(object)
     .sort()
     .flatMap((key) => {
       const member = object[key]
-      return member === undefined ? [] : [`${JSON.stringify(key)}:${canonicalJson(member)}`]
+      return member === undefined ? [] : [`${JSON.stringify(key)}:${toCanonicalJson(member)}`]
     })
   return `{${members.join(',')}}`
 }
 
 /** SHA-256 (hex) of the canonical JSON. */
-export function fingerprint(value: Json): string {
-  return createHash('sha256').update(canonicalJson(value)).digest('hex')
+export function hashJson(value: Json): string {
+  return createHash('sha256').update(toCanonicalJson(value)).digest('hex')
 }

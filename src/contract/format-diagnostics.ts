@@ -4,39 +4,39 @@ import { CONTRACT_CODES } from './diagnostic.js'
 
 /** For people: `file:line:column: error contract.x: phases[0].id: message`, and the remedy on the next line. */
 export function formatText(diagnostics: readonly Diagnostic[]): string {
-  return diagnostics.map((diagnostic) => `${lineOf(diagnostic)}\n    ${oneLine(diagnostic.remedy)}\n`).join('')
+  return diagnostics.map((diagnostic) => `${formatLine(diagnostic)}\n    ${toOneLine(diagnostic.remedy)}\n`).join('')
 }
 
-function lineOf({ file, line, column, severity, code, path, message }: Diagnostic): string {
+function formatLine({ file, line, column, severity, code, path, message }: Diagnostic): string {
   const about = path === '' ? message : `${path}: ${message}`
-  return `${oneLine(file)}:${line}:${column}: ${severity} ${code}: ${oneLine(about)}`
+  return `${toOneLine(file)}:${line}:${column}: ${severity} ${code}: ${toOneLine(about)}`
 }
 
 /** For editors: one line for each. */
 export function formatLines(diagnostics: readonly Diagnostic[]): string {
-  return diagnostics.map((diagnostic) => `${lineOf(diagnostic)}\n`).join('')
+  return diagnostics.map((diagnostic) => `${formatLine(diagnostic)}\n`).join('')
 }
 
 /** For GitHub: a workflow command for each, shown at its line. */
 export function formatGithub(diagnostics: readonly Diagnostic[]): string {
   return diagnostics
     .map(({ severity, file, line, column, code, path, message }) => {
-      const at = `file=${property(file)},line=${line},col=${column},title=${property(code)}`
-      return `::${severity} ${at}::${data(path === '' ? message : `${path}: ${message}`)}\n`
+      const at = `file=${escapeProperty(file)},line=${line},col=${column},title=${escapeProperty(code)}`
+      return `::${severity} ${at}::${escapeData(path === '' ? message : `${path}: ${message}`)}\n`
     })
     .join('')
 }
 
-function data(text: string): string {
+function escapeData(text: string): string {
   return text.replaceAll('%', '%25').replaceAll('\r', '%0D').replaceAll('\n', '%0A')
 }
 
-function property(text: string): string {
-  return data(text).replaceAll(':', '%3A').replaceAll(',', '%2C')
+function escapeProperty(text: string): string {
+  return escapeData(text).replaceAll(':', '%3A').replaceAll(',', '%2C')
 }
 
 // A message quotes the file: control characters in it must not reach a terminal.
-function oneLine(text: string): string {
+function toOneLine(text: string): string {
   return text.replace(
     /[\p{Cc}\u061C\u200E\u200F\u202A-\u202E\u2066-\u2069]/gu,
     (char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`,
@@ -61,15 +61,15 @@ export function formatSarif(diagnostics: readonly Diagnostic[], version: string)
     version: '2.1.0',
     runs: [
       {
-        tool: { driver: { name: 'phaselock', semanticVersion: version, rules: codes.map(sarifRule) } },
+        tool: { driver: { name: 'phaselock', semanticVersion: version, rules: codes.map(toSarifRule) } },
         columnKind: 'utf16CodeUnits',
-        results: diagnostics.map((diagnostic) => sarifResult(diagnostic, codes.indexOf(diagnostic.code))),
+        results: diagnostics.map((diagnostic) => toSarifResult(diagnostic, codes.indexOf(diagnostic.code))),
       },
     ],
   }
 }
 
-function sarifRule(code: string): Json {
+function toSarifRule(code: string): Json {
   const entry = code in CONTRACT_CODES ? CONTRACT_CODES[code as keyof typeof CONTRACT_CODES] : undefined
   if (entry === undefined) return { id: code }
   return {
@@ -80,7 +80,7 @@ function sarifRule(code: string): Json {
   }
 }
 
-function sarifResult(diagnostic: Diagnostic, ruleIndex: number): Json {
+function toSarifResult(diagnostic: Diagnostic, ruleIndex: number): Json {
   return {
     ruleId: diagnostic.code,
     ruleIndex,

@@ -2,16 +2,16 @@ import type { Contract, Phase, Transition } from '../core/contract/contract.js'
 
 /** A Mermaid flow chart of the phases and transitions. */
 export function toMermaid(contract: Contract): string {
-  const names = nodeNames(contract)
+  const names = assignNodeNames(contract)
   const lines = ['flowchart TD']
   for (const phase of contract.phases.values()) {
-    const label = mermaidText(phase.name === phase.id ? phase.id : `${phase.id}: ${phase.name}`)
+    const label = escapeMermaid(phase.name === phase.id ? phase.id : `${phase.id}: ${phase.name}`)
     const [open, close] = isFinal(contract, phase) ? ['([', '])'] : ['[', ']']
     lines.push(`  ${names.get(phase.id) ?? ''}${open}"${label}"${close}`)
   }
   for (const transition of contract.transitions) {
-    const label = edgeLabel(transition)
-    const arrow = label === '' ? '-->' : `-->|"${mermaidText(label)}"|`
+    const label = formatEdgeLabel(transition)
+    const arrow = label === '' ? '-->' : `-->|"${escapeMermaid(label)}"|`
     lines.push(`  ${names.get(transition.from) ?? ''} ${arrow} ${names.get(transition.to) ?? ''}`)
   }
   return `${lines.join('\n')}\n`
@@ -19,17 +19,17 @@ export function toMermaid(contract: Contract): string {
 
 /** The same for Graphviz. */
 export function toDot(contract: Contract): string {
-  const lines = [`digraph ${dotText(contract.name)} {`, '  rankdir=TB;', '  node [shape=box, style=rounded];']
+  const lines = [`digraph ${quoteDot(contract.name)} {`, '  rankdir=TB;', '  node [shape=box, style=rounded];']
   for (const phase of contract.phases.values()) {
     const shape = isFinal(contract, phase) ? ', peripheries=2' : ''
     lines.push(
-      `  ${dotText(phase.id)} [label=${dotText(phase.name === phase.id ? phase.id : `${phase.id}\n${phase.name}`)}${shape}];`,
+      `  ${quoteDot(phase.id)} [label=${quoteDot(phase.name === phase.id ? phase.id : `${phase.id}\n${phase.name}`)}${shape}];`,
     )
   }
   for (const transition of contract.transitions) {
     const style = transition.when === null ? '' : ', style=dashed'
     lines.push(
-      `  ${dotText(transition.from)} -> ${dotText(transition.to)} [label=${dotText(edgeLabel(transition))}${style}];`,
+      `  ${quoteDot(transition.from)} -> ${quoteDot(transition.to)} [label=${quoteDot(formatEdgeLabel(transition))}${style}];`,
     )
   }
   return `${[...lines, '}'].join('\n')}\n`
@@ -39,7 +39,7 @@ const BOX = { width: 260, height: 52, gap: 64, margin: 24, lane: 34 } as const
 
 /** The same as a picture: phases from top to bottom, ways forward on the right, ways back on the left. */
 export function toSvg(contract: Contract): string {
-  const phases = layered(contract)
+  const phases = sortByDistance(contract)
   const top = new Map(phases.map((phase, index) => [phase.id, BOX.margin + index * (BOX.height + BOX.gap)]))
   const skips = contract.transitions.filter(
     (t) => Math.abs(rank(phases, t.to) - rank(phases, t.from)) !== 1 || rank(phases, t.to) < rank(phases, t.from),
@@ -47,14 +47,14 @@ export function toSvg(contract: Contract): string {
   const side = BOX.margin + skips.length * BOX.lane + 140
   const width = 2 * side + BOX.width
   const height = 2 * BOX.margin + phases.length * BOX.height + (phases.length - 1) * BOX.gap
-  const boxes = phases.map((phase) => boxSvg(contract, phase, side, top.get(phase.id) ?? 0))
+  const boxes = phases.map((phase) => renderBox(contract, phase, side, top.get(phase.id) ?? 0))
   let lane = 0
   const edges = contract.transitions.map((transition) => {
     const from = top.get(transition.from) ?? 0
     const to = top.get(transition.to) ?? 0
-    if (!skips.includes(transition)) return straightSvg(transition, side + BOX.width / 2, from + BOX.height, to)
+    if (!skips.includes(transition)) return renderStraightLine(transition, side + BOX.width / 2, from + BOX.height, to)
     lane += 1
-    return curvedSvg(transition, { from, to, left: side, lane })
+    return renderCurve(transition, { from, to, left: side, lane })
   })
   return [
     `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${width} ${height}" width="${width}" height="${height}" role="img">`,
@@ -69,7 +69,7 @@ export function toSvg(contract: Contract): string {
   ].join('\n')
 }
 
-function boxSvg(contract: Contract, phase: Phase, left: number, top: number): string {
+function renderBox(contract: Contract, phase: Phase, left: number, top: number): string {
   const stroke = isFinal(contract, phase) ? 3 : 1.5
   const middle = left + BOX.width / 2
   return [
@@ -79,27 +79,27 @@ function boxSvg(contract: Contract, phase: Phase, left: number, top: number): st
   ].join('')
 }
 
-function straightSvg(transition: Transition, x: number, from: number, to: number): string {
+function renderStraightLine(transition: Transition, x: number, from: number, to: number): string {
   return [
-    `<path d="M${x} ${from}V${to - 1}"${dash(transition)} marker-end="url(#end)"/>`,
-    `<text x="${x + 8}" y="${(from + to) / 2 + 4}" fill="#333" stroke="none">${escapeXml(cut(edgeLabel(transition), 44))}</text>`,
+    `<path d="M${x} ${from}V${to - 1}"${formatDash(transition)} marker-end="url(#end)"/>`,
+    `<text x="${x + 8}" y="${(from + to) / 2 + 4}" fill="#333" stroke="none">${escapeXml(cut(formatEdgeLabel(transition), 44))}</text>`,
   ].join('')
 }
 
-function curvedSvg(transition: Transition, at: { from: number; to: number; left: number; lane: number }): string {
+function renderCurve(transition: Transition, at: { from: number; to: number; left: number; lane: number }): string {
   const isForward = at.to > at.from
   const edge = isForward ? at.left + BOX.width : at.left
   const x = isForward ? edge + at.lane * BOX.lane : edge - at.lane * BOX.lane
   const [start, end] = [at.from + BOX.height / 2 + 8, at.to + BOX.height / 2 - 8]
   const anchor = isForward ? 'start' : 'end'
   return [
-    `<path d="M${edge} ${start}H${x}V${end}H${edge}"${dash(transition)} marker-end="url(#end)"/>`,
-    `<text x="${isForward ? x + 6 : x - 6}" y="${(start + end) / 2}" text-anchor="${anchor}" fill="#333" stroke="none">${escapeXml(cut(edgeLabel(transition), 24))}</text>`,
+    `<path d="M${edge} ${start}H${x}V${end}H${edge}"${formatDash(transition)} marker-end="url(#end)"/>`,
+    `<text x="${isForward ? x + 6 : x - 6}" y="${(start + end) / 2}" text-anchor="${anchor}" fill="#333" stroke="none">${escapeXml(cut(formatEdgeLabel(transition), 24))}</text>`,
   ].join('')
 }
 
 /** The start first, then by distance from it; in the order of the file where that is the same. */
-function layered(contract: Contract): Phase[] {
+function sortByDistance(contract: Contract): Phase[] {
   const distance = new Map([[contract.start, 0]])
   for (const [id, steps] of distance) {
     for (const { from, to } of contract.transitions) if (from === id && !distance.has(to)) distance.set(to, steps + 1)
@@ -115,26 +115,26 @@ function isFinal(contract: Contract, phase: Phase): boolean {
   return !contract.transitions.some((transition) => transition.from === phase.id)
 }
 
-function edgeLabel({ gate, when }: Transition): string {
+function formatEdgeLabel({ gate, when }: Transition): string {
   return [when === null ? '' : `when ${when}`, gate ?? ''].filter((part) => part !== '').join(', ')
 }
 
-function dash(transition: Transition): string {
+function formatDash(transition: Transition): string {
   return transition.when === null ? '' : ' stroke-dasharray="5 4"'
 }
 
 // Mermaid has reserved words (`end`) and takes no dots in names, so nodes are numbered and ids stand in labels only.
-function nodeNames(contract: Contract): ReadonlyMap<string, string> {
+function assignNodeNames(contract: Contract): ReadonlyMap<string, string> {
   return new Map([...contract.phases.keys()].map((id, index) => [id, `p${index}`]))
 }
 
 /** A text inside the quotes of a Mermaid label. */
-export function mermaidText(text: string): string {
+export function escapeMermaid(text: string): string {
   return text.replace(/[^\p{L}\p{N} _.,:/()-]/gu, (char) => `#${char.codePointAt(0) ?? 0};`)
 }
 
 /** A quoted text of Graphviz. */
-export function dotText(text: string): string {
+export function quoteDot(text: string): string {
   return `"${text.replaceAll('\\', '\\\\').replaceAll('"', '\\"').replaceAll('\n', '\\n')}"`
 }
 

@@ -1,12 +1,12 @@
 const CHARS_MAX = 64
 
 /** The valid name closest to what was typed, when it is close enough to be what was meant. */
-export function nearest(typed: string, valid: Iterable<string>): string | null {
+export function findNearest(typed: string, valid: Iterable<string>): string | null {
   const wanted = typed.slice(0, CHARS_MAX).toLowerCase()
   let best: string | null = null
   let bestDistance = Math.max(2, Math.floor(wanted.length / 3)) + 1
   for (const name of valid) {
-    const distance = editDistance(wanted, name.slice(0, CHARS_MAX).toLowerCase())
+    const distance = computeEditDistance(wanted, name.slice(0, CHARS_MAX).toLowerCase())
     if (distance < bestDistance) {
       best = name
       bestDistance = distance
@@ -16,12 +16,12 @@ export function nearest(typed: string, valid: Iterable<string>): string | null {
 }
 
 /** `Did you mean 'x'? ` or nothing, to put before a remedy. */
-export function didYouMean(typed: string, valid: Iterable<string>): string {
-  const name = nearest(typed, valid)
+export function formatDidYouMean(typed: string, valid: Iterable<string>): string {
+  const name = findNearest(typed, valid)
   return name === null ? '' : `Did you mean '${name}'? `
 }
 
-function editDistance(a: string, b: string): number {
+function computeEditDistance(a: string, b: string): number {
   let row = Array.from({ length: b.length + 1 }, (_, index) => index)
   for (let i = 1; i <= a.length; i += 1) {
     const next = [i]

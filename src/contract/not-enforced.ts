@@ -1,10 +1,10 @@
 import { CHECKS_NOT_ENFORCED } from '../core/contract/contract.js'
-import { checksOf } from './check/check-gates.js'
+import { listChecks } from './check/check-gates.js'
 import { haveEnvironment } from './compile/compile-consensus.js'
 import type { ContractDocument, PhaseDocument } from './document.js'
 
 /** One thing that this version understands and cannot enforce; `made` and `key` say where it stands in the document. */
-export interface Unenforced {
+export interface UnenforcedFeature {
   readonly path: string
   readonly feature: string
   readonly made: object
@@ -12,12 +12,12 @@ export interface Unenforced {
 }
 
 /** Everything in a canonical document that this version would not hold anybody to. */
-export function findUnenforced(document: ContractDocument): Unenforced[] {
-  return [...inRoot(document), ...document.phases.flatMap(inPhase)]
+export function findUnenforced(document: ContractDocument): UnenforcedFeature[] {
+  return [...listInRoot(document), ...document.phases.flatMap(listInPhase)]
 }
 
-function inRoot(document: ContractDocument): Unenforced[] {
-  const found: Unenforced[] = []
+function listInRoot(document: ContractDocument): UnenforcedFeature[] {
+  const found: UnenforcedFeature[] = []
   const add = (made: object, path: string, feature: string): void => {
     found.push({ path, feature, made, key: path.slice(path.lastIndexOf('.') + 1) })
   }
@@ -26,12 +26,12 @@ function inRoot(document: ContractDocument): Unenforced[] {
   return found
 }
 
-function inPhase(phase: PhaseDocument): Unenforced[] {
+function listInPhase(phase: PhaseDocument): UnenforcedFeature[] {
   const base = `phases.${phase.id}`
-  return [...inCheckpoint(phase, base), ...inChecks(phase, base)]
+  return [...listInCheckpoint(phase, base), ...listInChecks(phase, base)]
 }
 
-function inCheckpoint(phase: PhaseDocument, base: string): Unenforced[] {
+function listInCheckpoint(phase: PhaseDocument, base: string): UnenforcedFeature[] {
   const { checkpoint } = phase
   if (checkpoint === undefined) return []
   return checkpoint.source === undefined
@@ -39,8 +39,8 @@ function inCheckpoint(phase: PhaseDocument, base: string): Unenforced[] {
     : [{ path: `${base}.checkpoint.source`, feature: 'checkpoint.source', made: checkpoint, key: 'source' }]
 }
 
-function inChecks(phase: PhaseDocument, base: string): Unenforced[] {
-  return checksOf(phase).flatMap(({ owner, check }) => {
+function listInChecks(phase: PhaseDocument, base: string): UnenforcedFeature[] {
+  return listChecks(phase).flatMap(({ owner, check }) => {
     const gate = phase.gates.find((candidate) => candidate.blockers.some((blocker) => blocker === owner))
     const artifact = phase.required_artifacts.find((candidate) => candidate.validation.some((rule) => rule === owner))
     const path =

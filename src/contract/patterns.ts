@@ -21,7 +21,7 @@ export function compilePattern(pattern: string): PatternResult {
 }
 
 /** Why a glob is not accepted; null when it is. Globs are relative to the work tree. */
-export function globProblem(glob: string): string | null {
+export function findGlobProblem(glob: string): string | null {
   if (glob.length > PATTERN_CHARS_MAX) return `it is longer than ${PATTERN_CHARS_MAX} characters`
   if (glob.includes('\0')) return 'it contains a NUL'
   if (glob.startsWith('/')) return 'it is absolute; patterns are relative to the work tree'

@@ -26,12 +26,12 @@ export function renderPrompt(text: string, values: PromptValues): string {
 }
 
 /** The placeholders of a prompt, in order. */
-export function placeholdersOf(text: string): Placeholder[] {
+export function parsePlaceholders(text: string): Placeholder[] {
   return [...text.matchAll(PLACEHOLDER)].map(([, inner]) => parsePlaceholder(inner ?? ''))
 }
 
 /** In `nodes:` files a bare `{{NAME}}` is a guide; the canonical prompt says so. */
-export function bareNamesAsGuides(text: string): string {
+export function convertBareNames(text: string): string {
   return text.replace(PLACEHOLDER, (whole, inner: string) => {
     const placeholder = parsePlaceholder(inner)
     return placeholder.kind === 'bare' ? `{{guide:${placeholder.name}}}` : whole
@@ -62,47 +62,49 @@ function fill(placeholder: Placeholder, values: PromptValues): string {
     case 'task':
       return values.task[placeholder.field]
     case 'artifact': {
-      const value = artifactValue(placeholder, values.artifacts)
+      const value = findArtifactValue(placeholder, values.artifacts)
       return value === undefined
-        ? missing(['artifacts', placeholder.type, ...placeholder.path].join('.'))
-        : shown(value)
+        ? formatMissing(['artifacts', placeholder.type, ...placeholder.path].join('.'))
+        : formatValue(value)
     }
     case 'guide':
-      return values.guides.get(placeholder.name) ?? missing(`guide:${placeholder.name}`)
+      return values.guides.get(placeholder.name) ?? formatMissing(`guide:${placeholder.name}`)
     case 'optional':
-      return variable(placeholder.name, values) ?? ''
+      return findVariable(placeholder.name, values) ?? ''
     case 'bare':
-      return values.guides.get(placeholder.name) ?? variable(placeholder.name, values) ?? missing(placeholder.name)
+      return (
+        values.guides.get(placeholder.name) ?? findVariable(placeholder.name, values) ?? formatMissing(placeholder.name)
+      )
     case 'unknown':
-      return missing(placeholder.text)
+      return formatMissing(placeholder.text)
   }
 }
 
-function variable(name: string, values: PromptValues): string | undefined {
+function findVariable(name: string, values: PromptValues): string | undefined {
   return values.variables !== undefined && Object.hasOwn(values.variables, name) ? values.variables[name] : undefined
 }
 
-function artifactValue(
+function findArtifactValue(
   placeholder: { readonly type: string; readonly path: readonly string[] },
   artifacts: PromptValues['artifacts'],
 ): Json | undefined {
   let value: Json | undefined =
-    artifacts instanceof Map ? artifacts.get(placeholder.type) : member(artifacts as Json, placeholder.type)
-  for (const key of placeholder.path) value = value === undefined ? undefined : member(value, key)
+    artifacts instanceof Map ? artifacts.get(placeholder.type) : getMember(artifacts as Json, placeholder.type)
+  for (const key of placeholder.path) value = value === undefined ? undefined : getMember(value, key)
   return value
 }
 
-function member(value: Json, key: string): Json | undefined {
+function getMember(value: Json, key: string): Json | undefined {
   if (value === null || typeof value !== 'object' || !Object.hasOwn(value, key)) return undefined
   return (value as Readonly<Record<string, Json>>)[key]
 }
 
-function shown(value: Json): string {
+function formatValue(value: Json): string {
   const text = typeof value === 'string' ? value : JSON.stringify(value, null, 2)
   if (text.length <= VALUE_CHARS_MAX) return text
   return `${text.slice(0, VALUE_CHARS_MAX)}\n[cut: ${text.length - VALUE_CHARS_MAX} more characters]`
 }
 
-function missing(name: string): string {
+function formatMissing(name: string): string {
   return `[missing: ${name}]`
 }

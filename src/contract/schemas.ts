@@ -4,8 +4,8 @@ import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv'
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import addFormats from 'ajv-formats'
 import type { Json, JsonObject } from '../core/json.js'
-import { builtInSchemasFolder } from './bundled-contracts.js'
-import { fingerprint } from './fingerprint.js'
+import { findBuiltInSchemas } from './bundled-contracts.js'
+import { hashJson } from './fingerprint.js'
 import { compilePattern } from './patterns.js'
 
 export interface SchemaError {
@@ -23,20 +23,20 @@ const cache = new Map<string, Validator>()
 
 /**
  * Compiles a JSON Schema (2020-12, or draft-07 by `$schema`). Patterns match in linear time and nothing is fetched.
- * Throws on a schema that `problemsOfSchema` reports; contracts are held against that when they are loaded.
+ * Throws on a schema that `findSchemaProblems` reports; contracts are held against that when they are loaded.
  */
 export function compileSchema(schema: JsonObject | boolean): Validator {
-  const key = fingerprint(schema)
+  const key = hashJson(schema)
   const known = cache.get(key)
   if (known !== undefined) return known
-  const validator = guarded(compileWithAjv(schema))
+  const validator = guardValidator(compileWithAjv(schema))
   if (cache.size >= VALIDATORS_MAX) cache.delete(cache.keys().next().value ?? '')
   cache.set(key, validator)
   return validator
 }
 
 /** The validators of a contract, by the names that its required artifacts use. */
-export function validatorsOf(contract: {
+export function compileValidators(contract: {
   readonly schemas: ReadonlyMap<string, JsonObject | boolean>
 }): ReadonlyMap<string, Validator> {
   return new Map([...contract.schemas].map(([name, schema]) => [name, compileSchema(schema)]))
@@ -45,14 +45,14 @@ export function validatorsOf(contract: {
 let patternCount = 0
 
 // Ajv keys a custom regular expression by its toString(): with the inherited one, every pattern would become the first.
-function linearRegExp(pattern: string): { test(text: string): boolean; toString(): string } {
+function makeLinearRegExp(pattern: string): { test(text: string): boolean; toString(): string } {
   const compiled = compilePattern(pattern)
   if (!compiled.ok) throw new Error(`pattern '${pattern}' is refused: ${compiled.reason}`)
   patternCount += 1
   const key = `linear pattern ${patternCount}`
   return { test: compiled.test, toString: () => key }
 }
-linearRegExp.code = 'linearRegExp'
+makeLinearRegExp.code = 'linearRegExp'
 
 export function isDraft07(schema: Json): boolean {
   const dialect = typeof schema === 'object' && schema !== null && '$schema' in schema ? schema.$schema : undefined
@@ -65,19 +65,19 @@ const OPTIONS = {
   inlineRefs: false,
   ownProperties: true,
   logger: false,
-  code: { regExp: linearRegExp },
+  code: { regExp: makeLinearRegExp },
 } as const
 
 // Compiling the meta-schemas is the expensive part, so one instance of each dialect does nothing but judge schemas.
 const judges = new Map<string, Ajv>()
 
 /** What the meta-schema of its dialect says about a schema; pointers lead into the schema. */
-export function schemaErrors(schema: JsonObject): SchemaError[] {
+export function findSchemaErrors(schema: JsonObject): SchemaError[] {
   if (isBuiltIn(schema)) return []
   const dialect = isDraft07(schema) ? 'draft-07' : '2020-12'
-  const judge = judges.get(dialect) ?? newAjv(schema, {})
+  const judge = judges.get(dialect) ?? makeAjv(schema, {})
   judges.set(dialect, judge)
-  if (judge.validateSchema(plain(schema)) === true) return []
+  if (judge.validateSchema(clonePlain(schema)) === true) return []
   return (judge.errors ?? []).slice(0, ERRORS_MAX).map(toSchemaError)
 }
 
@@ -85,33 +85,33 @@ let builtIn: ReadonlySet<string> | null = null
 
 // A test holds the built-in schemas against their meta-schema; for a server that uses no others it need not be compiled.
 function isBuiltIn(schema: JsonObject): boolean {
-  const folder = builtInSchemasFolder()
+  const folder = findBuiltInSchemas()
   builtIn ??= new Set(
-    readdirSync(folder).map((name) => fingerprint(JSON.parse(readFileSync(join(folder, name), 'utf8')) as Json)),
+    readdirSync(folder).map((name) => hashJson(JSON.parse(readFileSync(join(folder, name), 'utf8')) as Json)),
   )
-  return builtIn.has(fingerprint(schema))
+  return builtIn.has(hashJson(schema))
 }
 
 function compileWithAjv(schema: JsonObject | boolean): ValidateFunction {
-  if (typeof schema === 'boolean') return newAjv(schema, {}).compile(schema)
-  const [error] = schemaErrors(schema)
+  if (typeof schema === 'boolean') return makeAjv(schema, {}).compile(schema)
+  const [error] = findSchemaErrors(schema)
   if (error !== undefined) throw new Error(`${error.pointer} ${error.message}`)
   // Ajv keeps what it compiled under the schema's $id: a fresh instance each, or two contracts could not both bring one.
-  return newAjv(schema, { validateSchema: false }).compile(plain(schema))
+  return makeAjv(schema, { validateSchema: false }).compile(clonePlain(schema))
 }
 
-function newAjv(schema: Json, more: { readonly validateSchema?: false }): Ajv {
+function makeAjv(schema: Json, more: { readonly validateSchema?: false }): Ajv {
   const options = { ...OPTIONS, ...more }
   const ajv = (isDraft07(schema) ? new Ajv(options) : new Ajv2020(options)) as Ajv
   addFormats.default(ajv)
   return ajv
 }
 
-function plain(schema: JsonObject): JsonObject {
+function clonePlain(schema: JsonObject): JsonObject {
   return JSON.parse(JSON.stringify(schema)) as JsonObject
 }
 
-function guarded(validate: ValidateFunction): Validator {
+function guardValidator(validate: ValidateFunction): Validator {
   return (value) => {
     try {
       if (validate(value)) return []

@@ -11,7 +11,7 @@ const NAMED: ReadonlyMap<string, string> = new Map([
 ])
 
 /** `HH:MM:SS`, UTC. */
-export function clock(at: number): string {
+export function formatClock(at: number): string {
   const seconds = Math.floor((((at % DAY_MS) + DAY_MS) % DAY_MS) / 1000)
   return [Math.floor(seconds / HOUR_S), Math.floor(seconds / MINUTE_S) % 60, seconds % 60]
     .map((part) => String(part).padStart(2, '0'))
@@ -19,33 +19,33 @@ export function clock(at: number): string {
 }
 
 /** `6,200` */
-export function thousands(count: number): string {
+export function formatThousands(count: number): string {
   return String(count).replace(/\B(?=(\d{3})+$)/g, ',')
 }
 
 /** `1 minute`, `2 minutes`, `90 seconds` */
-export function span(seconds: number): string {
-  return seconds % MINUTE_S === 0 ? counted(seconds / MINUTE_S, 'minute') : counted(seconds, 'second')
+export function formatSpan(seconds: number): string {
+  return seconds % MINUTE_S === 0 ? formatCount(seconds / MINUTE_S, 'minute') : formatCount(seconds, 'second')
 }
 
 /** `1 time`, `5 times` */
-export function counted(count: number, unit: string): string {
-  return `${thousands(count)} ${unit}${count === 1 ? '' : 's'}`
+export function formatCount(count: number, unit: string): string {
+  return `${formatThousands(count)} ${unit}${count === 1 ? '' : 's'}`
 }
 
 /** `1h 5m 3s`, without the parts that are zero. */
-export function duration(seconds: number): string {
+export function formatDuration(seconds: number): string {
   const parts: readonly (readonly [number, string])[] = [
     [Math.floor(seconds / HOUR_S), 'h'],
     [Math.floor(seconds / MINUTE_S) % 60, 'm'],
     [seconds % 60, 's'],
   ]
-  const said = parts.filter(([count]) => count > 0).map(([count, unit]) => `${thousands(count)}${unit}`)
+  const said = parts.filter(([count]) => count > 0).map(([count, unit]) => `${formatThousands(count)}${unit}`)
   return said.length === 0 ? '0s' : said.join(' ')
 }
 
 /** Text that an agent wrote, on one line, without anything that a terminal or a reader could be led by, and not too long. */
-export function oneLine(text: string, charsMax: number): string {
+export function toOneLine(text: string, charsMax: number): string {
   const cut = text.length > charsMax ? text.slice(0, charsMax) : text
   const safe = cut.replace(UNSAFE, escapeOf)
   if (cut === text && safe.length <= charsMax) return safe

@@ -16,7 +16,7 @@ export class EventData {
   take(bytes: Uint8Array): void {
     let at = 0
     while (at < bytes.length) {
-      const lineEnd = lineEndOf(bytes, at)
+      const lineEnd = findLineEnd(bytes, at)
       if (lineEnd > at) this.#line(bytes.subarray(at, lineEnd))
       if (lineEnd < bytes.length) this.#endLine(bytes[lineEnd] === RETURN)
       at = lineEnd + 1
@@ -49,7 +49,7 @@ export class EventData {
   }
 }
 
-function lineEndOf(bytes: Uint8Array, from: number): number {
+function findLineEnd(bytes: Uint8Array, from: number): number {
   let at = from
   while (at < bytes.length && bytes[at] !== RETURN && bytes[at] !== NEWLINE) at += 1
   return at

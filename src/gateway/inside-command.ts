@@ -1,7 +1,7 @@
 import { realpathSync } from 'node:fs'
 import { dirname } from 'node:path'
-import { type Job, type JobSocket, socketAt } from '../confinement/confinement.js'
-import { hostView } from '../confinement/view/host-view.js'
+import { formatSocketPath, type Job, type JobSocket } from '../confinement/confinement.js'
+import { buildHostView } from '../confinement/view/host-view.js'
 import { isInside } from '../confinement/view/toolchains.js'
 import { packagePath } from '../package/package-root.js'
 import { MODEL_PORT, ORCHESTRATOR_PORT, ORCHESTRATOR_URL } from './gateway-ports.js'
@@ -28,14 +28,14 @@ const PROXIES = /^(https?|all|no|ftp)_proxy$/i
  * What a job is made of that runs an agent with no network but its doors: the agent finds Phaselock at `ORCHESTRATOR_URL`,
  * also in `PHASELOCK_URL`, and its model at the address of the relay.
  */
-export function insideCommand({ sockets, env, argv }: InsideOptions): InsideJob {
+export function buildInsideCommand({ sockets, env, argv }: InsideOptions): InsideJob {
   const { orchestrator, model } = sockets
   const node = realpathSync(process.execPath)
   const given: JobSocket[] = [{ name: 'orchestrator', path: orchestrator }]
-  const doors = [`${ORCHESTRATOR_PORT}=${socketAt('orchestrator')}`]
+  const doors = [`${ORCHESTRATOR_PORT}=${formatSocketPath('orchestrator')}`]
   if (model !== undefined) {
     given.push({ name: 'model', path: model.path })
-    doors.push(`${MODEL_PORT}=${socketAt('model')}`)
+    doors.push(`${MODEL_PORT}=${formatSocketPath('model')}`)
   }
   return {
     argv: [node, realpathSync(PROGRAM), ...doors, '--', ...argv],
@@ -48,7 +48,7 @@ export function insideCommand({ sockets, env, argv }: InsideOptions): InsideJob 
     sockets: given,
     // Most of the time Node lies in what every command is shown.
     shown: [dirname(realpathSync(PROGRAM)), dirname(node)].filter(
-      (folder) => !hostView().shown.some((one) => isInside(one, folder)),
+      (folder) => !buildHostView().shown.some((one) => isInside(one, folder)),
     ),
   }
 }

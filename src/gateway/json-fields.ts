@@ -33,7 +33,7 @@ export class JsonFields {
 
   take(bytes: Uint8Array): void {
     for (let at = 0; at < bytes.length; at += 1) {
-      if (this.#mode === 'string' && this.#reads === null) at = stringEndOf(bytes, at)
+      if (this.#mode === 'string' && this.#reads === null) at = findStringEnd(bytes, at)
       const byte = bytes[at]
       if (byte === undefined) return
       if (this.#mode === 'between') this.#between(byte)
@@ -156,25 +156,25 @@ export class JsonFields {
     this.#mode = 'between'
     if (this.#reads === null) return
     const text = this.#token.toString('utf8', 0, this.#tokenBytes)
-    const value = isString && !text.includes('\\') ? text : parsed(isString ? `"${text}"` : text)
-    if (this.#reads === 'key') this.#keys[this.#depth - 1] = keyOf(value)
+    const value = isString && !text.includes('\\') ? text : parseJson(isString ? `"${text}"` : text)
+    if (this.#reads === 'key') this.#keys[this.#depth - 1] = formatKey(value)
     else if (typeof value === 'number' || typeof value === 'string') this.#found.set(this.#path(), value)
   }
 }
 
 // Most of an answer is text that is looked for nothing.
-function stringEndOf(bytes: Uint8Array, from: number): number {
+function findStringEnd(bytes: Uint8Array, from: number): number {
   let at = from
   while (at < bytes.length && bytes[at] !== QUOTE && bytes[at] !== BACKSLASH) at += 1
   return at
 }
 
 // A key with a dot could be taken for two.
-function keyOf(value: unknown): string {
+function formatKey(value: unknown): string {
   return typeof value === 'string' && !value.includes('.') ? value : ''
 }
 
-function parsed(text: string): unknown {
+function parseJson(text: string): unknown {
   try {
     return JSON.parse(text)
   } catch {

@@ -6,17 +6,17 @@ import { Transform } from 'node:stream'
 import { type AnswerReader, CARRY_LIMITS, type Carried, type CarryLimits, carryAnswer } from './carry-answer.js'
 import { type DoorSocket, MODEL_ORIGIN } from './gateway-ports.js'
 import {
-  downstreamHeaders,
+  buildDownstreamHeaders,
+  buildUpstreamHeaders,
+  findRelayProblem,
   isEncoded,
+  parseUpstream,
   type RelayRefusal,
-  relayProblem,
   type Upstream,
-  upstreamHeaders,
-  upstreamOf,
 } from './relay-request.js'
-import { listenAt, newSocketPath } from './socket-paths.js'
-import { type Taken, TakenBook } from './usage-book.js'
-import { type Metered, UsageMeter } from './usage-meter.js'
+import { listenAt, makeSocketPath } from './socket-paths.js'
+import { TakenBook, type TakenUsage } from './usage-book.js'
+import { type MeteredUsage, UsageMeter } from './usage-meter.js'
 
 const HEADER_BYTES_MAX = 64 * 1024
 const HEADERS_MS_MAX = 10_000
@@ -50,7 +50,7 @@ export interface ModelRelayOptions {
   /** Called once for each request that was passed on. */
   readonly onUse?: (use: RelayUse) => void
   /** Called for each answer of a model, when it is over or cut off, with what the model said that it took. */
-  readonly onTaken?: (taken: Taken) => void
+  readonly onTaken?: (taken: TakenUsage) => void
   /** Called for each answer that somebody wrote and that did not say what it took, or not so that it can be read. */
   readonly onUntold?: () => void
   /** Milliseconds. */
@@ -66,9 +66,9 @@ export interface ModelRelay extends DoorSocket {
 
 /** A socket that leads to one model endpoint and to nothing else. */
 export async function openModelRelay(options: ModelRelayOptions): Promise<ModelRelay> {
-  const upstream = upstreamOf(options.baseUrl)
+  const upstream = parseUpstream(options.baseUrl)
   const relay = new Relay(upstream, options)
-  const path = newSocketPath(options.dir)
+  const path = makeSocketPath(options.dir)
   await listenAt(relay.server, path)
   return { path, url: `${MODEL_ORIGIN}${upstream.basePath}`, close: () => relay.close() }
 }
@@ -113,7 +113,7 @@ class Relay {
   #take(request: IncomingMessage, response: ServerResponse): void {
     if (this.#waitsBehind(request, response)) return void request.socket.destroy()
     const isLarge = Number(request.headers['content-length'] ?? 0) > this.#bodyBytesMax
-    const refused = relayProblem(request, this.upstream, Object.keys(this.#added).length > 0)
+    const refused = findRelayProblem(request, this.upstream, Object.keys(this.#added).length > 0)
     const problem = refused ?? (isLarge ? TOO_LARGE : null)
     if (problem !== null) {
       refuse(response, problem)
@@ -127,7 +127,7 @@ class Relay {
         port: url.port === '' ? (url.protocol === 'https:' ? 443 : 80) : url.port,
         method: request.method ?? 'GET',
         path: request.url ?? '/',
-        headers: upstreamHeaders(request, this.upstream, this.#added),
+        headers: buildUpstreamHeaders(request, this.upstream, this.#added),
         timeout: SILENCE_MS_MAX,
       })
       this.#passOn(request, response, passedOn)
@@ -146,14 +146,14 @@ class Relay {
 
   #passOn(request: IncomingMessage, response: ServerResponse, passedOn: ClientRequest): void {
     const startedAt = performance.now()
-    const sent = new Counted(this.#bodyBytesMax)
+    const sent = new CountingTransform(this.#bodyBytesMax)
     let carried: Carried | null = null
     passedOn.on('timeout', () => passedOn.destroy(new Error('silent')))
     passedOn.on('response', (answer) => {
       const { statusCode = 0 } = answer
       if (statusCode < STATUS_MIN) return void passedOn.destroy(new Error('no status'))
       if (!response.destroyed) {
-        response.writeHead(statusCode, downstreamHeaders(answer.headers))
+        response.writeHead(statusCode, buildDownstreamHeaders(answer.headers))
         // A model's first word may be long in coming; that there is an answer is known now.
         response.flushHeaders()
       }
@@ -211,7 +211,7 @@ class Relay {
     const beganAt = (this.options.now ?? Date.now)()
     const isAsked = method === 'POST'
     let isTold = false
-    const told = (all: readonly Metered[]): void => {
+    const told = (all: readonly MeteredUsage[]): void => {
       for (const one of all) onTaken({ ...this.#book.name(one, isAsked), beganAt })
       isTold ||= all.length > 0
     }
@@ -226,7 +226,7 @@ class Relay {
 }
 
 /** Passes on what comes, and counts it; more than the maximum is an error. */
-class Counted extends Transform {
+class CountingTransform extends Transform {
   bytes = 0
 
   constructor(private readonly bytesMax: number) {

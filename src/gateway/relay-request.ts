@@ -8,7 +8,7 @@ export interface Upstream {
 }
 
 /** Why a relay cannot lead there; null when it can. */
-export function baseUrlProblem(baseUrl: string): string | null {
+export function findBaseUrlProblem(baseUrl: string): string | null {
   if (!URL.canParse(baseUrl)) return 'is not an address such as https://api.example.com/v1'
   const { protocol, username, password, search, hash } = new URL(baseUrl)
   if (protocol !== 'http:' && protocol !== 'https:') return 'must begin with http:// or https://'
@@ -16,8 +16,8 @@ export function baseUrlProblem(baseUrl: string): string | null {
   return search === '' && hash === '' ? null : 'must not carry a query or a fragment'
 }
 
-export function upstreamOf(baseUrl: string): Upstream {
-  const problem = baseUrlProblem(baseUrl)
+export function parseUpstream(baseUrl: string): Upstream {
+  const problem = findBaseUrlProblem(baseUrl)
   if (problem !== null) throw new Error(`the base URL of a model endpoint ${problem}`)
   const url = new URL(baseUrl)
   return { url, basePath: url.pathname.replace(/\/+$/, '') }
@@ -39,7 +39,7 @@ const FORMS: ReadonlySet<string> = new Set(['json', 'sse'])
 export const TARGET_CHARS_MAX = 8192
 
 /** Why a request is not passed on; null when it is. */
-export function relayProblem(
+export function findRelayProblem(
   request: Pick<IncomingMessage, 'method' | 'url'>,
   upstream: Upstream,
   holdsKey: boolean,
@@ -49,17 +49,17 @@ export function relayProblem(
   if (!PLAIN_TARGET.test(target) || target.length > TARGET_CHARS_MAX)
     return { status: 400, message: 'The request target must be a path.' }
   const [path = ''] = target.split('?')
-  if (AMBIGUOUS.test(path) || path.split('/').some(leadsUp))
+  if (AMBIGUOUS.test(path) || path.split('/').some(isParentSegment))
     return { status: 400, message: 'The path can be read in more than one way.' }
   const { basePath } = upstream
   if (path !== basePath && !path.startsWith(`${basePath}/`))
     return { status: 404, message: `Only paths below ${basePath} are passed on.` }
-  return queryProblem(target.slice(path.length + 1), holdsKey)
+  return findQueryProblem(target.slice(path.length + 1), holdsKey)
 }
 
-function queryProblem(query: string, holdsKey: boolean): RelayRefusal | null {
+function findQueryProblem(query: string, holdsKey: boolean): RelayRefusal | null {
   for (const parameter of query.split(/[&;]/)) {
-    const [name = null, value = ''] = decoded(parameter)
+    const [name = null, value = ''] = decodeParameter(parameter)
     if (name === null) return { status: 400, message: 'The query can be read in more than one way.' }
     if (holdsKey && KEY_PARAMETERS.test(name))
       return { status: 403, message: 'The key is added outside; send none of your own.' }
@@ -70,7 +70,7 @@ function queryProblem(query: string, holdsKey: boolean): RelayRefusal | null {
 }
 
 /** Its name and its value as an endpoint reads them; nothing when it cannot be read. */
-function decoded(parameter: string): readonly string[] {
+function decodeParameter(parameter: string): readonly string[] {
   const [name = '', ...value] = parameter.split('=')
   try {
     return [name, value.join('=')].map((one) => decodeURIComponent(one.replaceAll('+', ' ')).trim().toLowerCase())
@@ -79,7 +79,7 @@ function decoded(parameter: string): readonly string[] {
   }
 }
 
-function leadsUp(segment: string): boolean {
+function isParentSegment(segment: string): boolean {
   const [name = ''] = segment.replace(/%2e/gi, '.').split(/;|%3b/i)
   return name === '.' || name === '..'
 }
@@ -98,12 +98,12 @@ const CREDENTIALS: ReadonlySet<string> = new Set([
  * What is sent upstream. Answers are asked for as they are, because they are read on their way. Where the key is added outside, no other one passes: with the key of somebody else's account, an
  * agent could carry out what it has read.
  */
-export function upstreamHeaders(
+export function buildUpstreamHeaders(
   request: Pick<IncomingMessage, 'headers' | 'headersDistinct'>,
   upstream: Upstream,
   added: Readonly<Record<string, string>>,
 ): OutgoingHttpHeaders {
-  const isKept = keptBy(request.headersDistinct.connection)
+  const isKept = makeHeaderFilter(request.headersDistinct.connection)
   const own = Object.entries(added).map(([name, value]) => [name.toLowerCase(), value] as const)
   const isOurs = new Set(own.map(([name]) => name))
   const headers: OutgoingHttpHeaders = {}
@@ -114,12 +114,12 @@ export function upstreamHeaders(
     headers[name] = values.length === 1 ? values[0] : values
   }
   const plain = { 'accept-encoding': 'identity', host: upstream.url.host }
-  return { ...headers, ...Object.fromEntries(own), ...framing(request.headers), ...plain }
+  return { ...headers, ...Object.fromEntries(own), ...buildFramingHeaders(request.headers), ...plain }
 }
 
 // Where a body ends is said here and nowhere else: without it, a body of a GET would be read as the next request, and that
 // one nobody has looked at.
-function framing(headers: IncomingHttpHeaders): OutgoingHttpHeaders {
+function buildFramingHeaders(headers: IncomingHttpHeaders): OutgoingHttpHeaders {
   const { 'content-length': length, 'transfer-encoding': encoding } = headers
   if (length !== undefined) return { 'content-length': length }
   return encoding === undefined ? {} : { 'transfer-encoding': 'chunked' }
@@ -131,14 +131,14 @@ export function isEncoded(headers: IncomingHttpHeaders): boolean {
 }
 
 /** What comes back. */
-export function downstreamHeaders(headers: IncomingHttpHeaders): OutgoingHttpHeaders {
-  const isKept = keptBy([headers.connection ?? ''])
+export function buildDownstreamHeaders(headers: IncomingHttpHeaders): OutgoingHttpHeaders {
+  const isKept = makeHeaderFilter([headers.connection ?? ''])
   const kept = Object.entries(headers).filter(([name]) => isKept(name) && name !== 'alt-svc')
   const { 'content-length': length } = headers
   return { ...Object.fromEntries(kept), ...(length === undefined ? {} : { 'content-length': length }) }
 }
 
-function keptBy(connection: readonly string[] | undefined): (name: string) => boolean {
+function makeHeaderFilter(connection: readonly string[] | undefined): (name: string) => boolean {
   const named = new Set((connection ?? []).flatMap((one) => one.split(',')).map((one) => one.trim().toLowerCase()))
   return (name) => !OF_CONNECTION.test(name) && !named.has(name)
 }

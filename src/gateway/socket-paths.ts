@@ -17,14 +17,14 @@ const OTHERS = 0o077
  * what lies in the folder is of a server that was killed, and goes.
  */
 export function openSocketDir(stateDir: string): string {
-  const dir = placeOf(stateDir)
-  privateFolder(dir)
+  const dir = getDoorsFolder(stateDir)
+  makePrivateFolder(dir)
   for (const name of readdirSync(dir)) rmSync(join(dir, name), { recursive: true, force: true })
   return dir
 }
 
 /** Makes the folder if it is not there. Throws when others can get in: where all may write, somebody else may have made it. */
-export function privateFolder(dir: string): void {
+export function makePrivateFolder(dir: string): void {
   mkdirSync(dir, { recursive: true, mode: PRIVATE_FOLDER })
   const stats = lstatSync(dir)
   if (!stats.isDirectory() || stats.uid !== process.getuid?.() || (stats.mode & OTHERS) !== 0)
@@ -32,7 +32,7 @@ export function privateFolder(dir: string): void {
 }
 
 /** A place in the folder for one more socket. */
-export function newSocketPath(dir: string): string {
+export function makeSocketPath(dir: string): string {
   return join(dir, randomBytes(NAME_BYTES).toString('hex'))
 }
 
@@ -49,12 +49,12 @@ export function listenAt(server: Server, path: string): Promise<void> {
   })
 }
 
-function placeOf(stateDir: string): string {
+function getDoorsFolder(stateDir: string): string {
   const own = join(stateDir, 'doors')
-  if (Buffer.byteLength(newSocketPath(own)) <= SOCKET_PATH_BYTES_MAX) return own
+  if (Buffer.byteLength(makeSocketPath(own)) <= SOCKET_PATH_BYTES_MAX) return own
   const hash = createHash('sha256').update(stateDir).digest('hex').slice(0, HASH_CHARS)
   const short = [tmpdir(), '/tmp'].map((folder) => join(folder, `phaselock-doors-${hash}`))
-  const place = short.find((dir) => Buffer.byteLength(newSocketPath(dir)) <= SOCKET_PATH_BYTES_MAX)
+  const place = short.find((dir) => Buffer.byteLength(makeSocketPath(dir)) <= SOCKET_PATH_BYTES_MAX)
   if (place === undefined) throw new Error('there is no place for sockets with a path that is short enough')
   return place
 }

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto'
-import type { Metered } from './usage-meter.js'
+import type { MeteredUsage } from './usage-meter.js'
 
 /** What one answer of a model took, under a name that no other answer has. */
-export interface Taken extends Metered {
+export interface TakenUsage extends MeteredUsage {
   readonly id: string
   /** When its first byte came, in milliseconds. */
   readonly beganAt: number
@@ -17,7 +17,7 @@ export class TakenBook {
   readonly #asked = new Set<string>()
 
   /** `isAsked`: the model was asked anew, so that this is an answer of its own; otherwise one may be read again. */
-  name(metered: Metered, isAsked: boolean): Omit<Taken, 'beganAt'> {
+  name(metered: MeteredUsage, isAsked: boolean): Omit<TakenUsage, 'beganAt'> {
     const { id } = metered
     if (id === null || id.length < ID_CHARS_MIN || (isAsked && this.#asked.has(id)))
       return { ...metered, id: `answer-${randomUUID()}` }

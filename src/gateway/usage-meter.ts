@@ -2,7 +2,7 @@ import { EventData } from './event-data.js'
 import { type Fields, JsonFields } from './json-fields.js'
 
 /** What one answer of a model took, as the model told it. */
-export interface Metered {
+export interface MeteredUsage {
   readonly input: number
   readonly output: number
   readonly cacheRead: number
@@ -76,13 +76,13 @@ const NOTHING: Answer = { counts: {}, id: null, model: null }
 /** Reads off one answer what it took, while it passes. It keeps a few numbers and never the answer. */
 export class UsageMeter {
   #answer = NOTHING
-  #many: Metered[] = []
+  #many: MeteredUsage[] = []
   #body: EventData | JsonFields | null = null
   #isEvents = false
   readonly #fields = new JsonFields(WANTED, (fields) => this.#read(fields))
 
   /** Shows a piece of the answer. Gives what is over with it: nothing, unless there are many answers in one. */
-  take(bytes: Uint8Array): readonly Metered[] {
+  take(bytes: Uint8Array): readonly MeteredUsage[] {
     const from = this.#body === null ? bytes.findIndex((byte) => !BEFORE.has(byte)) : 0
     if (from === -1) return []
     this.#body ??= this.#bodyOf(bytes[from])
@@ -91,11 +91,11 @@ export class UsageMeter {
   }
 
   /** The answer is over, or cut off: what was told until then counts. */
-  end(): readonly Metered[] {
+  end(): readonly MeteredUsage[] {
     this.#body?.end()
     const { counts, id, model } = this.#answer
     this.#answer = NOTHING
-    const whole = meteredOf(counts)
+    const whole = toMetered(counts)
     return [...this.#many.splice(0), ...(whole === null ? [] : [{ ...whole, id, model }])]
   }
 
@@ -110,12 +110,12 @@ export class UsageMeter {
   }
 
   #read(fields: Fields): void {
-    for (const [around, answer] of answersIn(fields)) {
+    for (const [around, answer] of extractAnswers(fields)) {
       // What is told again in the course of an answer is the sum up to then.
-      if (!AROUND_MANY.includes(around)) this.#answer = merged(this.#answer, answer)
+      if (!AROUND_MANY.includes(around)) this.#answer = mergeAnswers(this.#answer, answer)
       else {
         const { counts, id, model } = answer
-        const one = meteredOf(counts)
+        const one = toMetered(counts)
         if (one !== null) this.#many.push({ ...one, id, model })
       }
     }
@@ -123,7 +123,7 @@ export class UsageMeter {
 }
 
 /** What one document says of answers, by what is around them. */
-function answersIn(fields: Fields): ReadonlyMap<string, Answer> {
+function extractAnswers(fields: Fields): ReadonlyMap<string, Answer> {
   const answers = new Map<string, { counts: Counts; id: string | null; model: string | null }>()
   for (const [path, told] of fields) {
     const place = PLACES.get(path)
@@ -131,17 +131,17 @@ function answersIn(fields: Fields): ReadonlyMap<string, Answer> {
     const { around, says } = place
     const answer = answers.get(around) ?? { counts: {}, id: null, model: null }
     answers.set(around, answer)
-    if (says === 'id' || says === 'model') answer[says] ??= nameOf(told)
+    if (says === 'id' || says === 'model') answer[says] ??= parseName(told)
     else if (isCount(told)) answer.counts[says] = Math.max(told, answer.counts[says] ?? 0)
   }
   return answers
 }
 
-function nameOf(told: number | string): string | null {
+function parseName(told: number | string): string | null {
   return typeof told === 'string' && NAME.test(told) ? told : null
 }
 
-function merged(known: Answer, more: Answer): Answer {
+function mergeAnswers(known: Answer, more: Answer): Answer {
   const counts: Counts = { ...known.counts }
   for (const [counter, told] of Object.entries(more.counts) as [Counter, number][])
     counts[counter] = Math.max(told, counts[counter] ?? 0)
@@ -149,7 +149,7 @@ function merged(known: Answer, more: Answer): Answer {
 }
 
 /** Null when nothing was taken. */
-function meteredOf(counts: Counts): Omit<Metered, 'id' | 'model'> | null {
+function toMetered(counts: Counts): Omit<MeteredUsage, 'id' | 'model'> | null {
   const of = (counter: Counter): number => counts[counter] ?? 0
   const prompt = of('input')
   const input = Math.max(0, prompt + of('moreInput') - of('cachedInput'))

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto'
 import type { Json } from '../core/json.js'
 import { type ClaudeCodeHook, isObject } from './claude-code.js'
-import { patchPaths } from './patch-paths.js'
-import { treePath } from './tree-path.js'
+import { listPatchPaths } from './patch-paths.js'
+import { resolveTreePath } from './tree-path.js'
 
 const PATHS_MAX = 100
 const PATH_CHARS_MAX = 4096
@@ -21,8 +21,8 @@ export interface HookFact {
 export function toFact(hook: ClaudeCodeHook, tree: string): HookFact {
   const { command: line } = hook.input
   const command = hook.tool === 'Bash' && typeof line === 'string' ? line : null
-  const named = hook.tool === 'Bash' ? changedFiles(hook.response) : editedFiles(hook)
-  const paths = [...new Set(named.map((path) => shownPath(path, hook.cwd, tree)))].slice(0, PATHS_MAX)
+  const named = hook.tool === 'Bash' ? listChangedFiles(hook.response) : listEditedFiles(hook)
+  const paths = [...new Set(named.map((path) => formatPath(path, hook.cwd, tree)))].slice(0, PATHS_MAX)
   return {
     tool: hook.tool,
     command,
@@ -31,16 +31,18 @@ export function toFact(hook: ClaudeCodeHook, tree: string): HookFact {
     durationMs: hook.durationMs === null ? null : Math.round(hook.durationMs),
     // Without the content, one id for all calls would hide every loop.
     factId:
-      hook.toolUseId === null ? null : `${hook.toolUseId} ${digestOf([hook.tool, line ?? null, editedFiles(hook)])}`,
+      hook.toolUseId === null
+        ? null
+        : `${hook.toolUseId} ${hashValue([hook.tool, line ?? null, listEditedFiles(hook)])}`,
   }
 }
 
-function editedFiles({ tool, input }: ClaudeCodeHook): readonly string[] {
+function listEditedFiles({ tool, input }: ClaudeCodeHook): readonly string[] {
   const path = EDITORS.get(tool)
   if (path === undefined) return []
   const value = input[path]
   if (typeof value !== 'string') return []
-  return tool === 'apply_patch' ? patchPaths(value) : [value]
+  return tool === 'apply_patch' ? listPatchPaths(value) : [value]
 }
 
 const EDITORS: ReadonlyMap<string, string> = new Map([
@@ -51,23 +53,23 @@ const EDITORS: ReadonlyMap<string, string> = new Map([
   ['apply_patch', 'command'],
 ])
 
-function changedFiles(response: Json): readonly string[] {
+function listChangedFiles(response: Json): readonly string[] {
   const diff = isObject(response) ? response.bashEditDiff : null
   const files = isObject(diff) ? diff.changedFiles : null
   if (!Array.isArray(files)) return []
-  return files.slice(0, PATHS_MAX).flatMap((one: Json) => {
-    const path = isObject(one) ? (one.filePath ?? one.file_path ?? one.path) : one
+  return files.slice(0, PATHS_MAX).flatMap((file: Json) => {
+    const path = isObject(file) ? (file.filePath ?? file.file_path ?? file.path) : file
     return typeof path === 'string' ? [path] : []
   })
 }
 
 // What happened has happened: a path that would be refused is still a path that was edited.
-function shownPath(given: string, cwd: string, tree: string): string {
+function formatPath(given: string, cwd: string, tree: string): string {
   const short = given.slice(0, PATH_CHARS_MAX).replaceAll('\0', '\ufffd')
-  const read = treePath(short, { cwd, tree })
+  const read = resolveTreePath(short, { cwd, tree })
   return read.ok ? read.path : short
 }
 
-function digestOf(value: Json): string {
+function hashValue(value: Json): string {
   return createHash('sha256').update(JSON.stringify(value)).digest('base64url').slice(0, 22)
 }

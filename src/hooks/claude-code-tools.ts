@@ -1,7 +1,7 @@
 import type { Json, JsonObject } from '../core/json.js'
 import { type ClaudeCodeHook, isObject } from './claude-code.js'
-import { patchPaths } from './patch-paths.js'
-import { type PathRead, treePath } from './tree-path.js'
+import { listPatchPaths } from './patch-paths.js'
+import { type PathRead, resolveTreePath } from './tree-path.js'
 
 /** A patch that names more files is refused. */
 const PATCH_FILES_MAX = 100
@@ -15,7 +15,7 @@ export interface ContractCall {
   readonly opens: readonly string[]
 }
 
-export type Translated =
+export type TranslatedCall =
   | { readonly kind: 'bookkeeping' }
   | { readonly kind: 'calls'; readonly calls: readonly ContractCall[] }
   | { readonly kind: 'unreadable'; readonly detail: string }
@@ -28,158 +28,169 @@ export const BOOKKEEPING: ReadonlySet<string> = new Set([
 ])
 
 /** What a call of Claude Code is in the words of a contract. */
-export function toContractCalls(hook: ClaudeCodeHook, tree: string): Translated {
+export function toContractCalls(hook: ClaudeCodeHook, tree: string): TranslatedCall {
   if (BOOKKEEPING.has(hook.tool)) return { kind: 'bookkeeping' }
   const place = { cwd: hook.cwd, tree }
-  const read = (path: string): PathRead => treePath(path, place)
+  const read = (path: string): PathRead => resolveTreePath(path, place)
   const translate = TRANSLATORS.get(hook.tool)
   if (translate !== undefined) return translate(hook.input, read)
-  return calls([{ tool: otherTool(hook.tool), args: hook.input, opens: [] }])
+  return makeCalls([{ tool: formatOtherTool(hook.tool), args: hook.input, opens: [] }])
 }
 
 const MCP = /^mcp__(.+?)__(.+)$/
 
-function otherTool(name: string): string {
+function formatOtherTool(name: string): string {
   const mcp = MCP.exec(name)
   return mcp === null ? `${UNKNOWN_PREFIX}${name}` : `${mcp[1]}.${mcp[2]}`
 }
 
 type Reader = (path: string) => PathRead
-type Translator = (input: JsonObject, read: Reader) => Translated
+type Translator = (input: JsonObject, read: Reader) => TranslatedCall
 
 const TRANSLATORS: ReadonlyMap<string, Translator> = new Map<string, Translator>([
-  ['Bash', bash],
-  ['Write', (input, read) => onFile(input, read, { tool: 'write_files', path: 'file_path' })],
-  ['Read', reading],
-  ['Edit', (input, read) => onFile(edited(input), read, { tool: 'edit_files', path: 'file_path' })],
-  ['MultiEdit', (input, read) => onFile(multiEdited(input), read, { tool: 'edit_files', path: 'file_path' })],
-  ['NotebookEdit', (input, read) => onFile(notebook(input), read, { tool: 'edit_files', path: 'notebook_path' })],
+  ['Bash', translateBash],
+  ['Write', (input, read) => translateFileTool(input, read, { tool: 'write_files', path: 'file_path' })],
+  ['Read', translateRead],
+  ['Edit', (input, read) => translateFileTool(translateEdit(input), read, { tool: 'edit_files', path: 'file_path' })],
+  [
+    'MultiEdit',
+    (input, read) => translateFileTool(translateMultiEdit(input), read, { tool: 'edit_files', path: 'file_path' }),
+  ],
+  [
+    'NotebookEdit',
+    (input, read) => translateFileTool(translateNotebook(input), read, { tool: 'edit_files', path: 'notebook_path' }),
+  ],
   ['apply_patch', patch],
-  ['Grep', grep],
-  ['Glob', (input, read) => searched('glob', input, read)],
-  ['WebFetch', ({ prompt: _prompt, ...args }) => calls([{ tool: 'web_fetch', args, opens: [] }])],
-  ['WebSearch', (args) => calls([{ tool: 'web_search', args, opens: [] }])],
-  ['Task', (args) => calls([{ tool: 'spawn_agent', args, opens: [] }])],
-  ['Agent', (args) => calls([{ tool: 'spawn_agent', args, opens: [] }])],
-  ['AskUserQuestion', question],
+  ['Grep', translateGrep],
+  ['Glob', (input, read) => translateSearch('glob', input, read)],
+  ['WebFetch', ({ prompt: _prompt, ...args }) => makeCalls([{ tool: 'web_fetch', args, opens: [] }])],
+  ['WebSearch', (args) => makeCalls([{ tool: 'web_search', args, opens: [] }])],
+  ['Task', (args) => makeCalls([{ tool: 'spawn_agent', args, opens: [] }])],
+  ['Agent', (args) => makeCalls([{ tool: 'spawn_agent', args, opens: [] }])],
+  ['AskUserQuestion', translateQuestion],
 ])
 
 // What is not named here goes on as it is and is refused as an argument that the tool does not have: a new argument of the
 // harness may mean anything.
-function bash(input: JsonObject, read: Reader): Translated {
+function translateBash(input: JsonObject, read: Reader): TranslatedCall {
   const { description: _description, timeout, run_in_background, dangerouslyDisableSandbox, ...rest } = input
   const cwd = read('.')
-  if (!cwd.ok) return unreadable('cwd', cwd.problem)
-  return calls([
+  if (!cwd.ok) return refuseUnreadable('cwd', cwd.problem)
+  return makeCalls([
     {
       tool: 'bash',
       args: {
         ...rest,
-        ...(typeof timeout === 'number' ? { timeout: Math.ceil(timeout / 1000) } : given({ timeout })),
+        ...(typeof timeout === 'number' ? { timeout: Math.ceil(timeout / 1000) } : compact({ timeout })),
         ...(cwd.path === '.' ? {} : { cwd: cwd.path }),
-        ...unlessOff({ run_in_background, dangerouslyDisableSandbox }),
+        ...omitDisabled({ run_in_background, dangerouslyDisableSandbox }),
       },
       opens: [],
     },
   ])
 }
 
-function onFile(input: JsonObject, read: Reader, as: { readonly tool: string; readonly path: string }): Translated {
+function translateFileTool(
+  input: JsonObject,
+  read: Reader,
+  as: { readonly tool: string; readonly path: string },
+): TranslatedCall {
   const { [as.path]: path, ...rest } = input
-  if (typeof path !== 'string') return unreadable(as.path, 'must be a path')
+  if (typeof path !== 'string') return refuseUnreadable(as.path, 'must be a path')
   const found = read(path)
-  if (!found.ok) return unreadable(as.path, found.problem)
-  return calls([{ tool: as.tool, args: { ...rest, path: found.path }, opens: [found.path] }])
+  if (!found.ok) return refuseUnreadable(as.path, found.problem)
+  return makeCalls([{ tool: as.tool, args: { ...rest, path: found.path }, opens: [found.path] }])
 }
 
-function reading(input: JsonObject, read: Reader): Translated {
+function translateRead(input: JsonObject, read: Reader): TranslatedCall {
   const { offset, pages: _pages, ...rest } = input
-  const skipped = typeof offset === 'number' ? { offset: Math.max(0, offset - 1) } : given({ offset })
-  return onFile({ ...rest, ...skipped }, read, { tool: 'read_files', path: 'file_path' })
+  const skipped = typeof offset === 'number' ? { offset: Math.max(0, offset - 1) } : compact({ offset })
+  return translateFileTool({ ...rest, ...skipped }, read, { tool: 'read_files', path: 'file_path' })
 }
 
-function edited(input: JsonObject): JsonObject {
+function translateEdit(input: JsonObject): JsonObject {
   const { old_string, new_string, replace_all, ...rest } = input
-  return { ...rest, edits: [editOf({ old_string, new_string, replace_all })] }
+  return { ...rest, edits: [toEdit({ old_string, new_string, replace_all })] }
 }
 
-function multiEdited(input: JsonObject): JsonObject {
+function translateMultiEdit(input: JsonObject): JsonObject {
   const { edits, ...rest } = input
-  if (!Array.isArray(edits)) return { ...rest, ...given({ edits }) }
-  return { ...rest, edits: edits.map((one: Json) => (isObject(one) ? editOf(one) : one)) }
+  if (!Array.isArray(edits)) return { ...rest, ...compact({ edits }) }
+  return { ...rest, edits: edits.map((edit: Json) => (isObject(edit) ? toEdit(edit) : edit)) }
 }
 
-function editOf({ old_string, new_string, ...rest }: Loose): JsonObject {
-  return { ...given(rest), ...given({ old: old_string, new: new_string }) }
+function toEdit({ old_string, new_string, ...rest }: LooseObject): JsonObject {
+  return { ...compact(rest), ...compact({ old: old_string, new: new_string }) }
 }
 
-function notebook(input: JsonObject): JsonObject {
+function translateNotebook(input: JsonObject): JsonObject {
   const { new_source, cell_id: _id, cell_type: _type, edit_mode: _mode, ...rest } = input
   return { ...rest, edits: [{ old: '', new: new_source ?? '' }] }
 }
 
-function patch(input: JsonObject, read: Reader): Translated {
+function patch(input: JsonObject, read: Reader): TranslatedCall {
   const { command, ...rest } = input
-  const paths = typeof command === 'string' ? patchPaths(command) : []
+  const paths = typeof command === 'string' ? listPatchPaths(command) : []
   if (paths.length === 0 || paths.length > PATCH_FILES_MAX)
-    return unreadable('command', `must be a patch of 1 to ${PATCH_FILES_MAX} files`)
+    return refuseUnreadable('command', `must be a patch of 1 to ${PATCH_FILES_MAX} files`)
   const found: ContractCall[] = []
   for (const path of paths) {
     const one = read(path)
-    if (!one.ok) return unreadable('command', `names a path that ${one.problem}`)
+    if (!one.ok) return refuseUnreadable('command', `names a path that ${one.problem}`)
     found.push({
       tool: 'edit_files',
       args: { ...rest, path: one.path, edits: [{ old: '', new: '' }] },
       opens: [one.path],
     })
   }
-  return calls(found)
+  return makeCalls(found)
 }
 
 const GREP_OUTPUT = ['output_mode', '-A', '-B', '-C', '-n', '-o', 'context', 'type', 'offset', 'multiline'] as const
 
-function grep(input: JsonObject, read: Reader): Translated {
-  const { '-i': ignoreCase, head_limit, ...rest } = without(input, GREP_OUTPUT)
-  return searched('grep', { ...rest, ...given({ ignore_case: ignoreCase, limit: head_limit }) }, read)
+function translateGrep(input: JsonObject, read: Reader): TranslatedCall {
+  const { '-i': ignoreCase, head_limit, ...rest } = omitNames(input, GREP_OUTPUT)
+  return translateSearch('grep', { ...rest, ...compact({ ignore_case: ignoreCase, limit: head_limit }) }, read)
 }
 
-function searched(tool: string, input: JsonObject, read: Reader): Translated {
+function translateSearch(tool: string, input: JsonObject, read: Reader): TranslatedCall {
   const { path = '.', ...rest } = input
-  if (typeof path !== 'string') return unreadable('path', 'must be a path')
+  if (typeof path !== 'string') return refuseUnreadable('path', 'must be a path')
   const found = read(path)
-  if (!found.ok) return unreadable('path', found.problem)
+  if (!found.ok) return refuseUnreadable('path', found.problem)
   const where = found.path === '.' ? {} : { path: found.path }
-  return calls([{ tool, args: { ...rest, ...where }, opens: [found.path] }])
+  return makeCalls([{ tool, args: { ...rest, ...where }, opens: [found.path] }])
 }
 
 // The harness asks several questions at once and shows each with its answers: here one text stands for them.
-function question(input: JsonObject): Translated {
+function translateQuestion(input: JsonObject): TranslatedCall {
   const { questions, answers: _answers, ...rest } = input
   const texts = Array.isArray(questions)
     ? questions.map((one: Json) => (isObject(one) && typeof one.question === 'string' ? one.question : null))
     : []
-  if (texts.length === 0 || texts.includes(null)) return unreadable('questions', 'must be a list of {question, …}')
-  return calls([{ tool: 'ask_user_question', args: { ...rest, question: texts.join('\n') }, opens: [] }])
+  if (texts.length === 0 || texts.includes(null))
+    return refuseUnreadable('questions', 'must be a list of {question, …}')
+  return makeCalls([{ tool: 'ask_user_question', args: { ...rest, question: texts.join('\n') }, opens: [] }])
 }
 
-type Loose = Readonly<Record<string, Json | undefined>>
+type LooseObject = Readonly<Record<string, Json | undefined>>
 
-function given(args: Loose): JsonObject {
+function compact(args: LooseObject): JsonObject {
   return Object.fromEntries(Object.entries(args).filter((one): one is [string, Json] => one[1] !== undefined))
 }
 
-function unlessOff(flags: Loose): JsonObject {
-  return given(Object.fromEntries(Object.entries(flags).map(([name, on]) => [name, on === false ? undefined : on])))
+function omitDisabled(flags: LooseObject): JsonObject {
+  return compact(Object.fromEntries(Object.entries(flags).map(([name, on]) => [name, on === false ? undefined : on])))
 }
 
-function without(input: JsonObject, names: readonly string[]): JsonObject {
+function omitNames(input: JsonObject, names: readonly string[]): JsonObject {
   return Object.fromEntries(Object.entries(input).filter(([name]) => !names.includes(name)))
 }
 
-function calls(list: readonly ContractCall[]): Translated {
+function makeCalls(list: readonly ContractCall[]): TranslatedCall {
   return { kind: 'calls', calls: list }
 }
 
-function unreadable(name: string, problem: string): Translated {
+function refuseUnreadable(name: string, problem: string): TranslatedCall {
   return { kind: 'unreadable', detail: `tool_input.${name} ${problem}` }
 }

@@ -35,9 +35,9 @@ export type HookRead =
 /** Reads the body of a hook. Fields that are not known are ignored; a known one that is not as it should be is a refusal. */
 export function readClaudeCodeHook(body: JsonObject): HookRead {
   const event = CLAUDE_CODE_EVENTS.find((one) => one === body.hook_event_name)
-  if (event === undefined) return refused(otherEvent(body.hook_event_name))
-  const problem = problemOf(body)
-  if (problem !== null) return refused(problem)
+  if (event === undefined) return makeRefused(formatOtherEvent(body.hook_event_name))
+  const problem = findProblem(body)
+  if (problem !== null) return makeRefused(problem)
   return {
     ok: true,
     hook: {
@@ -55,12 +55,12 @@ export function readClaudeCodeHook(body: JsonObject): HookRead {
 }
 
 /** Whether a refusal has to be worded as a decision: everything that may be the question whether a tool may run. */
-export function asksForDecision(body: unknown): boolean {
+export function needsDecision(body: unknown): boolean {
   const event = isObject(body) ? body.hook_event_name : undefined
   return typeof event !== 'string' || event === 'PreToolUse'
 }
 
-function problemOf(body: JsonObject): string | null {
+function findProblem(body: JsonObject): string | null {
   const { tool_name, tool_input, tool_use_id, cwd, duration_ms, transcript_path, agent_id } = body
   if (typeof tool_name !== 'string' || tool_name === '' || tool_name.length > NAME_CHARS_MAX || CONTROL.test(tool_name))
     return `tool_name: must be 1 to ${NAME_CHARS_MAX} characters without control characters`
@@ -76,14 +76,14 @@ function problemOf(body: JsonObject): string | null {
   return null
 }
 
-function otherEvent(event: Json | undefined): string {
+function formatOtherEvent(event: Json | undefined): string {
   const known = CLAUDE_CODE_EVENTS.join(', ')
   return typeof event === 'string'
     ? `hook_event_name: this version does not handle ${JSON.stringify(event.slice(0, EVENT_CHARS_SHOWN))}; it handles ${known}`
     : `hook_event_name: must be one of ${known}`
 }
 
-function refused(detail: string): HookRead {
+function makeRefused(detail: string): HookRead {
   return { ok: false, detail }
 }
 

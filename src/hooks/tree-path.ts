@@ -12,7 +12,7 @@ export type PathRead = { readonly ok: true; readonly path: string } | { readonly
  * A path of a harness as a path of the work tree; one that lies elsewhere stays absolute. A path that a harness reads otherwise
  * than it is written (spaces cut off, `~` filled in, characters put together) is no path: what it leads to could not be told.
  */
-export function treePath(given: string, place: Place): PathRead {
+export function resolveTreePath(given: string, place: Place): PathRead {
   if (given === '') return { ok: false, problem: 'is empty' }
   if (given.includes('\0')) return { ok: false, problem: 'contains a NUL character' }
   if (given.includes('\\')) return { ok: false, problem: 'contains a backslash' }

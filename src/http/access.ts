@@ -1,16 +1,22 @@
 import { realpathSync } from 'node:fs'
 import { isAbsolute } from 'node:path'
 import type { App } from '../app/app.js'
-import { kindOf, type Principal } from '../app/identity/identity.js'
+import { type Principal, toCallerKind } from '../app/identity/identity.js'
 import { ok, type Problem, type Result, refuse } from '../app/result.js'
 import { findContract } from '../app/tasks/operate.js'
-import { wallOf } from '../app/tool-calls/contract-sandbox.js'
-import { type CallId, ciLimit, type Forbidden, forbiddenTo, type NamedContract } from '../core/identity/permissions.js'
+import { openSandbox } from '../app/tool-calls/contract-sandbox.js'
+import {
+  type CallId,
+  type Forbidden,
+  findCiLimit,
+  findForbidden,
+  type NamedContract,
+} from '../core/identity/permissions.js'
 import type { JsonObject } from '../core/json.js'
 
 /** Why the principal may not make the call, whatever it asks for; null when it may. */
-export function accessProblem(id: CallId, principal: Principal): Problem | null {
-  return problemOf(forbiddenTo(id, kindOf(principal)))
+export function findAccessProblem(id: CallId, principal: Principal): Problem | null {
+  return toProblemOrNull(findForbidden(id, toCallerKind(principal)))
 }
 
 /** The body as the principal may send it, or why it may not ask for what the body says. */
@@ -20,9 +26,11 @@ export async function limitBody(
   about: { readonly app: App; readonly body: JsonObject },
 ): Promise<Result<JsonObject>> {
   const { app, body } = about
-  if (kindOf(principal) !== 'ci') return ok(body)
+  if (toCallerKind(principal) !== 'ci') return ok(body)
   const isOwnTree = body.workspace === undefined || isOwn(app, body.workspace)
-  const problem = problemOf(ciLimit(id, body, { isOwnTree, contract: await lookAtContract(app, body.contract) }))
+  const problem = toProblemOrNull(
+    findCiLimit(id, body, { isOwnTree, contract: await lookAtContract(app, body.contract) }),
+  )
   if (problem !== null) return { ok: false, problem }
   // A link in the path could lead elsewhere when the path is followed again.
   const { workspace: _, ...rest } = body
@@ -44,13 +52,13 @@ async function lookAtContract(app: App, named: unknown): Promise<NamedContract |
   const contract = await app.contracts.get(hash)
   return {
     isReplaced: findContract(app, contract.name) !== hash,
-    isWalled: (await wallOf(app, contract)).provider !== 'none',
+    isWalled: (await openSandbox(app, contract)).provider !== 'none',
     enforcement: contract.enforcement,
     own: (await app.contracts.get(app.defaultContract)).enforcement,
   }
 }
 
-function problemOf(forbidden: Forbidden | null): Problem | null {
+function toProblemOrNull(forbidden: Forbidden | null): Problem | null {
   if (forbidden === null) return null
   const { detail, remedy } = forbidden
   return refuse('not_permitted', detail, remedy === null ? {} : { remedy }).problem

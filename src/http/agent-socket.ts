@@ -2,11 +2,11 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { Socket } from 'node:net'
 import type { FastifyInstance } from 'fastify'
 import type { AgentDoors, AgentSocketOptions } from '../app/agent-gateway.js'
-import { actorOf, type Principal } from '../app/identity/identity.js'
+import { formatActor, type Principal } from '../app/identity/identity.js'
 import { type Problem, refuse } from '../app/result.js'
 import { isConfinedReviewer } from '../app/reviews/reviews.js'
 import type { DoorSocket } from '../gateway/gateway-ports.js'
-import { listenAt, newSocketPath, openSocketDir } from '../gateway/socket-paths.js'
+import { listenAt, makeSocketPath, openSocketDir } from '../gateway/socket-paths.js'
 
 const CONNECTIONS_MAX = 128
 const SOCKETS_MAX = 1000
@@ -54,7 +54,7 @@ export class AgentSockets implements AgentDoors {
     const { dir } = this
     if (this.#open.size >= SOCKETS_MAX) throw new Error(`there are ${SOCKETS_MAX} sockets of agents already`)
     const server = this.#serverFor(options)
-    const path = newSocketPath(dir)
+    const path = makeSocketPath(dir)
     this.#open.add(server)
     const unbind = this.bind(options.agentId)
     try {
@@ -92,12 +92,12 @@ export class AgentSockets implements AgentDoors {
   }
 
   /** The agent whose socket a request came through; null when it came over the port. */
-  ownerOf(request: IncomingMessage): string | null {
+  findOwner(request: IncomingMessage): string | null {
     return this.#doors.get(request.socket)?.agentId ?? null
   }
 
   /** Why whoever sent the request is not answered on this way; null when it is. */
-  problem(request: IncomingMessage, principal: Principal): Problem | null {
+  findProblem(request: IncomingMessage, principal: Principal): Problem | null {
     const door = this.#doors.get(request.socket)
     if (door === undefined) return this.#problemOnPort(principal)
     if (principal.kind === 'operator')
@@ -106,7 +106,7 @@ export class AgentSockets implements AgentDoors {
     if (isOwn || door.allowed?.(principal) === true) return null
     return refuse(
       'token_mismatch',
-      `The token of ${actorOf(principal)} came through the socket of agent ${door.agentId}.`,
+      `The token of ${formatActor(principal)} came through the socket of agent ${door.agentId}.`,
     ).problem
   }
 

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http'
 
 /** The names under which the server may be asked for: a page elsewhere that points its own name at us is refused. */
-export function allowedHosts(bound: {
+export function listAllowedHosts(bound: {
   readonly host: string
   readonly port: number
   readonly extra: readonly string[]
@@ -14,8 +14,8 @@ export function allowedHosts(bound: {
 }
 
 /** Why the request is refused for its Host, Origin or target; null when it is not. */
-export function hostProblem(request: IncomingMessage, hosts: ReadonlySet<string>): string | null {
-  const given = hostHeaders(request.rawHeaders)
+export function findHostProblem(request: IncomingMessage, hosts: ReadonlySet<string>): string | null {
+  const given = countHostHeaders(request.rawHeaders)
   if (given !== 1) return given === 0 ? 'The request has no Host header.' : 'The request has more than one Host header.'
   const host = request.headers.host ?? ''
   if (!hosts.has(host.toLowerCase())) return `Host ${JSON.stringify(host.slice(0, 200))} is not accepted here.`
@@ -28,7 +28,7 @@ export function hostProblem(request: IncomingMessage, hosts: ReadonlySet<string>
     : `Origin ${JSON.stringify(origin.slice(0, 200))} is not allowed here.`
 }
 
-function hostHeaders(rawHeaders: readonly string[]): number {
+function countHostHeaders(rawHeaders: readonly string[]): number {
   let count = 0
   for (let at = 0; at < rawHeaders.length; at += 2) {
     const name = rawHeaders[at]

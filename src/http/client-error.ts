@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import { refuse } from '../app/result.js'
-import { problemDocument } from './problem.js'
+import { buildProblemDocument } from './problem.js'
 
 /** Answers what is no HTTP request with a problem, and ends the connection: where the next request begins is not known. */
 export class ClientErrors {
@@ -9,7 +9,7 @@ export class ClientErrors {
   readonly #broken = new WeakSet<Socket>()
 
   /** Tells which request is the newest on its connection. */
-  begins(request: IncomingMessage, answer: ServerResponse): void {
+  recordRequest(request: IncomingMessage, answer: ServerResponse): void {
     this.#newest.set(request.socket, { request, answer })
   }
 
@@ -32,7 +32,7 @@ interface Exchange {
 
 function end(socket: Socket, code: string | undefined): void {
   if (code === 'ECONNRESET' || !socket.writable) return void socket.destroy()
-  const body = JSON.stringify(problemDocument(refuse('invalid_request', detailOf(code)).problem))
+  const body = JSON.stringify(buildProblemDocument(refuse('invalid_request', formatDetail(code)).problem))
   const head = [
     'HTTP/1.1 400 Bad Request',
     'Content-Type: application/problem+json',
@@ -44,7 +44,7 @@ function end(socket: Socket, code: string | undefined): void {
   socket.end(`${head.join('\r\n')}\r\n\r\n${body}`, () => socket.destroy())
 }
 
-function detailOf(code: string | undefined): string {
+function formatDetail(code: string | undefined): string {
   if (code === 'HPE_HEADER_OVERFLOW') return 'The headers of the request are too large.'
   if (code === 'ERR_HTTP_REQUEST_TIMEOUT') return 'The request was not sent in time.'
   return 'The request is not valid HTTP.'

@@ -1,10 +1,10 @@
 import type { ServerResponse } from 'node:http'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { runStream } from '../app/councils/council-book.js'
-import { withTexts } from '../app/councils/council-events.js'
+import { loadLongTexts } from '../app/councils/council-events.js'
 import type { RunWatcher } from '../app/councils/councils.js'
 import type { Orchestrator } from '../app/orchestrator.js'
-import { eventView } from '../app/wire.js'
+import { toEventView } from '../app/wire.js'
 import { beginStream, type EventStreams, type Scope } from './event-streams.js'
 
 const PAGE = 200
@@ -48,13 +48,13 @@ export async function streamRun(
         if (page.length === PAGE) isBehind = true
         for (const stored of page) {
           if (raw.destroyed || raw.writableEnded) return
-          const data = await withTexts(stored.data, (sha256) => store.blob(sha256))
+          const data = await loadLongTexts(stored.data, (sha256) => store.readBlob(sha256))
           version = stored.version
           raw.write(
-            `id: ${version}\nevent: ${stored.type}\ndata: ${JSON.stringify(eventView({ ...stored, data }))}\n\n`,
+            `id: ${version}\nevent: ${stored.type}\ndata: ${JSON.stringify(toEventView({ ...stored, data }))}\n\n`,
           )
           if (stored.type === 'run_ended') raw.end()
-          else if (raw.writableLength > PENDING_BYTES_MAX) await drained(raw)
+          else if (raw.writableLength > PENDING_BYTES_MAX) await waitForDrain(raw)
         }
       }
     } catch {
@@ -69,7 +69,7 @@ export async function streamRun(
     streamed: (agent, part) => {
       if (part.type === 'usage' || part.type === 'end' || raw.destroyed || raw.writableEnded) return
       if (raw.writableLength > PENDING_BYTES_MAX) raw.destroy()
-      else raw.write(`event: part\ndata: ${JSON.stringify(app.redact(shown(agent, part)))}\n\n`)
+      else raw.write(`event: part\ndata: ${JSON.stringify(app.redact(toPartView(agent, part)))}\n\n`)
     },
   }
   const stop = app.coordinations.watch(id, watcher)
@@ -89,7 +89,7 @@ export async function streamRun(
 }
 
 /** Whoever reads slowly is waited for; the events are in the ledger meanwhile, not in memory. */
-function drained(raw: ServerResponse): Promise<void> {
+function waitForDrain(raw: ServerResponse): Promise<void> {
   return new Promise((resolve) => {
     const done = (): void => {
       raw.off('drain', done)
@@ -104,7 +104,7 @@ function drained(raw: ServerResponse): Promise<void> {
 
 type Part = Parameters<RunWatcher['streamed']>[1]
 
-function shown(agent: string, part: Exclude<Part, { type: 'usage' | 'end' }>) {
+function toPartView(agent: string, part: Exclude<Part, { type: 'usage' | 'end' }>) {
   if (part.type === 'tool_call') return { agent, type: part.type, name: part.name.slice(0, 200) }
   return { agent, type: part.type, text: part.text.slice(0, PART_CHARS_MAX).toWellFormed() }
 }

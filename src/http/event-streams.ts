@@ -5,7 +5,7 @@ import type { Principal } from '../app/identity/identity.js'
 import type { StoredEvent } from '../app/ledger/feed.js'
 import type { Orchestrator } from '../app/orchestrator.js'
 import { ok, type Result, refuse } from '../app/result.js'
-import { eventView } from '../app/wire.js'
+import { toEventView } from '../app/wire.js'
 
 const CATCH_UP_PAGE = 200
 const PENDING_BYTES_MAX = 4 * 1024 * 1024
@@ -108,7 +108,7 @@ export async function streamEvents(to: Target, request: FastifyRequest, reply: F
   const send = (event: StoredEvent): void => {
     if (event.seq <= last || raw.destroyed || raw.writableEnded) return
     last = event.seq
-    if (scope.stream === null || event.stream === scope.stream) raw.write(frame(event))
+    if (scope.stream === null || event.stream === scope.stream) raw.write(formatFrame(event))
     if (event.seq > opened && scope.endsWith(event)) raw.end()
   }
   const waiting: StoredEvent[] = []
@@ -146,7 +146,7 @@ async function catchUp(app: Orchestrator, raw: ServerResponse, to: CatchUp): Pro
     for (const event of page) {
       to.send(event)
       version = event.version
-      if (raw.writableNeedDrain && !raw.destroyed) await drained(raw)
+      if (raw.writableNeedDrain && !raw.destroyed) await waitForDrain(raw)
     }
     if (page.length < CATCH_UP_PAGE || raw.destroyed || raw.writableEnded) return
     await new Promise((resolve) => setImmediate(resolve))
@@ -158,7 +158,7 @@ function nextPage(app: Orchestrator, to: CatchUp, version: number): Promise<read
   return app.ledger.store.readStream(to.stream, version, CATCH_UP_PAGE)
 }
 
-function drained(raw: ServerResponse): Promise<void> {
+function waitForDrain(raw: ServerResponse): Promise<void> {
   return new Promise((resolve) => {
     const done = (): void => {
       raw.off('drain', done)
@@ -176,6 +176,6 @@ function startOf(request: FastifyRequest): number | null {
   return text !== undefined && /^\d{1,15}$/.test(text) ? Number(text) : null
 }
 
-function frame(event: StoredEvent): string {
-  return `id: ${event.seq}\nevent: ${event.type}\ndata: ${JSON.stringify(eventView(event))}\n\n`
+function formatFrame(event: StoredEvent): string {
+  return `id: ${event.seq}\nevent: ${event.type}\ndata: ${JSON.stringify(toEventView(event))}\n\n`
 }

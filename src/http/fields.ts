@@ -66,6 +66,6 @@ export function shape(properties: Record<string, JsonObject>, required: readonly
 }
 
 /** The body of an agent's call: POST bodies may carry the phase token. */
-export function agentShape(properties: Record<string, JsonObject>, required: readonly string[] = []): JsonObject {
+export function makeAgentShape(properties: Record<string, JsonObject>, required: readonly string[] = []): JsonObject {
   return shape({ ...properties, phase_token: FIELD.token }, required)
 }

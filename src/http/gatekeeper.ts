@@ -1,11 +1,11 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { actorOf, callerOf, type Principal, principalOf } from '../app/identity/identity.js'
+import { findPrincipal, formatActor, formatCaller, type Principal } from '../app/identity/identity.js'
 import type { Orchestrator } from '../app/orchestrator.js'
 import { type Problem, refuse } from '../app/result.js'
 import { DOOR_HOSTS } from '../gateway/gateway-ports.js'
 import type { AgentSockets } from './agent-socket.js'
-import { hostProblem } from './allowed-hosts.js'
-import { problemDocument, statusOf } from './problem.js'
+import { findHostProblem } from './allowed-hosts.js'
+import { buildProblemDocument, getStatus } from './problem.js'
 import { RateLimit } from './rate-limit.js'
 import type { Route } from './route.js'
 
@@ -40,9 +40,9 @@ export class Gatekeeper {
   }
 
   /** What refuses the request whoever sends it. */
-  firstProblem(request: FastifyRequest): Problem | null {
-    const owner = this.sockets.ownerOf(request.raw)
-    const host = hostProblem(request.raw, owner === null ? this.options.hosts() : DOOR_HOSTS)
+  findFirstProblem(request: FastifyRequest): Problem | null {
+    const owner = this.sockets.findOwner(request.raw)
+    const host = findHostProblem(request.raw, owner === null ? this.options.hosts() : DOOR_HOSTS)
     if (host !== null) return refuse('host_not_allowed', host).problem
     if (owner !== null && FOR_OPERATORS.has(request.routeOptions.url ?? ''))
       return refuse('not_permitted', `The socket of agent ${owner} does not lead there.`).problem
@@ -51,22 +51,22 @@ export class Gatekeeper {
 
   /** The principal behind the request, or why there is none. */
   identify(request: FastifyRequest): Principal | Problem {
-    const token = tokenOf(request)
+    const token = readToken(request)
     if (token === null) return this.#stranger(request, refuse('token_missing', 'The request carries no token.').problem)
-    const principal = principalOf(token, {
+    const principal = findPrincipal(token, {
       registry: this.app.ledger.registry,
       tokens: this.app.tokens,
       now: this.app.now(),
     })
-    if (principal === null) return this.#stranger(request, refuse('token_invalid', invalidToken(token)).problem)
-    const elsewhere = this.sockets.problem(request.raw, principal)
+    if (principal === null) return this.#stranger(request, refuse('token_invalid', explainInvalidToken(token)).problem)
+    const elsewhere = this.sockets.findProblem(request.raw, principal)
     if (elsewhere !== null) {
-      this.#senders.set(request, actorOf(principal))
+      this.#senders.set(request, formatActor(principal))
       return elsewhere
     }
     if (principal.kind === 'operator') return principal
-    const wait = this.#agents.take(callerOf(principal))
-    return wait === 0 ? principal : limited(wait)
+    const wait = this.#agents.take(formatCaller(principal))
+    return wait === 0 ? principal : refuseLimited(wait)
   }
 
   /** Words a refusal, and records what no event of a task says. */
@@ -92,14 +92,14 @@ export class Gatekeeper {
 
   // Whatever comes through the socket of an agent is the doing of that agent, whosever token it carries.
   #actorOf(request: FastifyRequest, principal: Principal | undefined): string {
-    if (principal !== undefined) return actorOf(principal)
-    const owner = this.sockets.ownerOf(request.raw)
+    if (principal !== undefined) return formatActor(principal)
+    const owner = this.sockets.findOwner(request.raw)
     return owner === null ? (this.#senders.get(request) ?? 'stranger') : `agent:${owner}`
   }
 
   #stranger(request: FastifyRequest, problem: Problem): Problem {
-    const wait = this.#strangers.take(this.sockets.ownerOf(request.raw) ?? request.ip)
-    return wait === 0 ? problem : limited(wait)
+    const wait = this.#strangers.take(this.sockets.findOwner(request.raw) ?? request.ip)
+    return wait === 0 ? problem : refuseLimited(wait)
   }
 }
 
@@ -118,18 +118,18 @@ const UNRECORDED: ReadonlySet<string> = new Set([
   'no_active_task',
 ])
 
-function limited(wait: number): Problem {
+function refuseLimited(wait: number): Problem {
   return refuse('rate_limited', `Too many requests; wait ${wait} s.`, { retry_after: wait }).problem
 }
 
-function tokenOf(request: FastifyRequest): string | null {
+function readToken(request: FastifyRequest): string | null {
   const { authorization } = request.headers
   if (authorization !== undefined) return /^Bearer ([^\s]+)$/.exec(authorization)?.[1] ?? ''
   const body = request.body as { phase_token?: unknown } | null | undefined
   return typeof body?.phase_token === 'string' ? body.phase_token : null
 }
 
-function invalidToken(token: string): string {
+function explainInvalidToken(token: string): string {
   return token.startsWith('plop_') ? 'Invalid or revoked operator token' : 'Invalid or expired phase token'
 }
 
@@ -138,11 +138,11 @@ export function answerProblem(reply: FastifyReply, problem: Problem): FastifyRep
   const { request } = reply
   const own = (request?.routeOptions?.config as Pick<Route, 'refusal'> | undefined)?.refusal?.(problem, request.body)
   if (own !== undefined && own !== null) return reply.code(200).type('application/json').send(JSON.stringify(own))
-  const status = statusOf(problem.code)
+  const status = getStatus(problem.code)
   const wait = problem.extra.retry_after
   if (typeof wait === 'number') reply.header('retry-after', String(wait))
   return reply
     .code(status)
     .type('application/problem+json')
-    .send(JSON.stringify(problemDocument(problem)))
+    .send(JSON.stringify(buildProblemDocument(problem)))
 }

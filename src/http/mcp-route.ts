@@ -1,5 +1,5 @@
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import { actorOf, kindOf, type Principal } from '../app/identity/identity.js'
+import { formatActor, type Principal, toCallerKind } from '../app/identity/identity.js'
 import type { Orchestrator } from '../app/orchestrator.js'
 import { refuse } from '../app/result.js'
 import { mayCall } from '../core/identity/permissions.js'
@@ -7,8 +7,8 @@ import type { RecordRefusal } from '../mcp/call-tool.js'
 import type { McpBearer } from '../mcp/caller.js'
 import type { McpEntrance } from '../mcp/entrance.js'
 import type { Gatekeeper } from './gatekeeper.js'
-import { problemDocument, statusOf } from './problem.js'
-import { problemOfError } from './problem-of-error.js'
+import { buildProblemDocument, getStatus } from './problem.js'
+import { toErrorProblem } from './problem-of-error.js'
 
 const PATH = '/mcp'
 const FINISH_MS_MAX = 9_000
@@ -24,7 +24,7 @@ export function addMcp(
   const load = async (): Promise<McpEntrance> => {
     const { McpEntrance: Entrance } = await import('../mcp/entrance.js')
     const record: RecordRefusal = (problem, what, bearer) =>
-      gate.record(problem, { method: 'MCP', path: `${PATH}#${what}` }, actorOf(principalOf(bearer)))
+      gate.record(problem, { method: 'MCP', path: `${PATH}#${what}` }, formatActor(toPrincipal(bearer)))
     return new Entrance({ app, onFault, record })
   }
   server.addHook('preClose', (done) => {
@@ -42,22 +42,22 @@ export function addMcp(
         if (principal.code === 'token_missing') reply.header('www-authenticate', 'Bearer')
         return gate.refuse(request, reply, principal)
       }
-      if (principal.kind === 'operator' || !mayCall('mcp', kindOf(principal)))
+      if (principal.kind === 'operator' || !mayCall('mcp', toCallerKind(principal)))
         return gate.refuse(request, reply, ONLY_AGENTS, principal)
       loaded ??= load()
       const answer = await (await loaded).answer({
-        request: webRequest(request, reply),
+        request: toWebRequest(request, reply),
         body: request.method === 'POST' ? (request.body ?? undefined) : undefined,
         bearer: principal.bearer,
       })
-      return 'code' in answer ? gate.refuse(request, reply, answer, principal) : reply.send(opened(answer))
+      return 'code' in answer ? gate.refuse(request, reply, answer, principal) : reply.send(addOpeningLine(answer))
     },
   })
 }
 
 // Headers leave with the first bytes: without a first line, a client that listens would wait for them until the
 // first sign of life, a quarter of a minute later.
-function opened(answer: Response): Response {
+function addOpeningLine(answer: Response): Response {
   if (answer.body === null || answer.headers.get('content-type') !== 'text/event-stream') return answer
   const withFirstLine = new TransformStream<Uint8Array, Uint8Array>({
     start: (stream) => stream.enqueue(new TextEncoder().encode(': open\n\n')),
@@ -67,7 +67,7 @@ function opened(answer: Response): Response {
 
 const ONLY_AGENTS = refuse('not_permitted', 'MCP is for agents; use an agent, phase or review token.').problem
 
-function principalOf(bearer: McpBearer): Principal {
+function toPrincipal(bearer: McpBearer): Principal {
   if (bearer.kind === 'participant') return { kind: 'participant', bearer }
   return bearer.kind === 'review' ? { kind: 'reviewer', bearer } : { kind: 'agent', bearer }
 }
@@ -75,7 +75,7 @@ function principalOf(bearer: McpBearer): Principal {
 const PASSED_ON = /^(accept|content-type|last-event-id|mcp-[a-z0-9-]+)$/
 
 // The body has been read and judged already, and so has the token: neither goes further. Who goes away is noticed.
-function webRequest(request: FastifyRequest, reply: FastifyReply): Request {
+function toWebRequest(request: FastifyRequest, reply: FastifyReply): Request {
   const gone = new AbortController()
   const headers = Object.entries(request.headers).flatMap(([name, value]): [string, string][] =>
     value === undefined || !PASSED_ON.test(name) ? [] : [[name, String(value)]],
@@ -99,9 +99,9 @@ function answerError(
   request: FastifyRequest,
   to: { readonly reply: FastifyReply; readonly onFault: (error: unknown) => void },
 ): void {
-  const problem = problemOfError(error, request)
+  const problem = toErrorProblem(error, request)
   if (problem.code === 'internal_error') to.onFault(error)
-  const status = statusOf(problem.code)
+  const status = getStatus(problem.code)
   const code = status < 500 ? PARSE_ERROR : INTERNAL_ERROR
   to.reply
     .code(status)
@@ -110,7 +110,7 @@ function answerError(
       JSON.stringify({
         jsonrpc: '2.0',
         id: null,
-        error: { code, message: problem.detail, data: problemDocument(problem) },
+        error: { code, message: problem.detail, data: buildProblemDocument(problem) },
       }),
     )
 }

@@ -27,19 +27,19 @@ export class Metrics {
       if (seconds <= bound) this.#latency.buckets[index] = (this.#latency.buckets[index] ?? 0) + 1
   }
 
-  async text(): Promise<string> {
-    const counts = await this.app.ledger.store.taskCounts()
+  async renderText(): Promise<string> {
+    const counts = await this.app.ledger.store.countTasks()
     const lines = [
-      ...series('phaselock_events_total', 'counter', 'Events in the ledger since start, by type.', this.#events),
-      ...series('phaselock_refusals_total', 'counter', 'Refusals since start, by code.', this.#refusals),
-      ...series('phaselock_http_requests_total', 'counter', 'Requests since start.', this.#requests),
-      ...series(
+      ...formatSeries('phaselock_events_total', 'counter', 'Events in the ledger since start, by type.', this.#events),
+      ...formatSeries('phaselock_refusals_total', 'counter', 'Refusals since start, by code.', this.#refusals),
+      ...formatSeries('phaselock_http_requests_total', 'counter', 'Requests since start.', this.#requests),
+      ...formatSeries(
         'phaselock_tasks',
         'gauge',
         'Tasks by status and phase.',
-        new Map(counts.map((one) => [`status="${one.status}",phase="${escaped(one.phase)}"`, one.count])),
+        new Map(counts.map((one) => [`status="${one.status}",phase="${escapeLabel(one.phase)}"`, one.count])),
       ),
-      ...series(
+      ...formatSeries(
         'phaselock_gates_total',
         'counter',
         'Gate decisions since start.',
@@ -48,15 +48,15 @@ export class Metrics {
           ['outcome="blocked"', this.#gatesBlocked],
         ]),
       ),
-      ...series('phaselock_alerts', 'gauge', 'Alerts raised now, by condition.', this.#alerts()),
+      ...formatSeries('phaselock_alerts', 'gauge', 'Alerts raised now, by condition.', this.#alerts()),
       ...this.#histogram(),
-      ...series(
+      ...formatSeries(
         'phaselock_event_listeners',
         'gauge',
         'Clients on the event stream.',
         new Map([['', this.app.feed.size]]),
       ),
-      ...series(
+      ...formatSeries(
         'process_resident_memory_bytes',
         'gauge',
         'Resident memory.',
@@ -67,8 +67,8 @@ export class Metrics {
   }
 
   /** The same numbers as an object, for programs and the dashboard. */
-  async summary() {
-    const counts = await this.app.ledger.store.taskCounts()
+  async buildSummary() {
+    const counts = await this.app.ledger.store.countTasks()
     const gates = this.#gatesPassed + this.#gatesBlocked
     return {
       events: Object.fromEntries(this.#events),
@@ -111,7 +111,12 @@ export class Metrics {
   }
 }
 
-function series(name: string, type: string, help: string, values: ReadonlyMap<string, number>): readonly string[] {
+function formatSeries(
+  name: string,
+  type: string,
+  help: string,
+  values: ReadonlyMap<string, number>,
+): readonly string[] {
   return [
     `# HELP ${name} ${help}`,
     `# TYPE ${name} ${type}`,
@@ -123,6 +128,6 @@ function add(counts: Map<string, number>, key: string): void {
   counts.set(key, (counts.get(key) ?? 0) + 1)
 }
 
-function escaped(text: string): string {
+function escapeLabel(text: string): string {
   return text.replace(/[\\"\n]/g, '_')
 }

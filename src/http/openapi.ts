@@ -9,7 +9,7 @@ export function openApi(routes: readonly RouteDescription[]): JsonObject {
   const paths: Record<string, Record<string, Json>> = {}
   for (const route of routes) {
     const path = route.path.replace(/:([a-z_]+)/g, '{$1}')
-    paths[path] = { ...paths[path], [route.method.toLowerCase()]: operation(route) }
+    paths[path] = { ...paths[path], [route.method.toLowerCase()]: buildOperation(route) }
   }
   return {
     openapi: '3.1.0',
@@ -28,17 +28,17 @@ export function openApi(routes: readonly RouteDescription[]): JsonObject {
           description: 'Operator token, agent token, phase token or review token.',
         },
       },
-      schemas: { Problem: problemSchema() },
+      schemas: { Problem: buildProblemSchema() },
     },
     security: [{ token: [] }],
   }
 }
 
-function operation(route: RouteDescription): JsonObject {
+function buildOperation(route: RouteDescription): JsonObject {
   const parameters = [
-    ...pathParameters(route),
+    ...listPathParameters(route),
     ...queryParameters(route),
-    ...(route.method === 'GET' ? [] : [idempotencyKey()]),
+    ...(route.method === 'GET' ? [] : [buildIdempotencyKey()]),
   ]
   const success = String(route.success ?? 200)
   return {
@@ -59,7 +59,7 @@ function operation(route: RouteDescription): JsonObject {
   }
 }
 
-function pathParameters(route: RouteDescription): readonly JsonObject[] {
+function listPathParameters(route: RouteDescription): readonly JsonObject[] {
   return [...route.path.matchAll(/:([a-z_]+)/g)].map(([, name]) => ({
     name: name ?? '',
     in: 'path',
@@ -72,7 +72,7 @@ function queryParameters(route: RouteDescription): readonly JsonObject[] {
   return Object.entries(route.query ?? {}).map(([name, schema]) => ({ name, in: 'query', required: false, schema }))
 }
 
-function idempotencyKey(): JsonObject {
+function buildIdempotencyKey(): JsonObject {
   return {
     name: 'Idempotency-Key',
     in: 'header',
@@ -81,7 +81,7 @@ function idempotencyKey(): JsonObject {
   }
 }
 
-function problemSchema(): JsonObject {
+function buildProblemSchema(): JsonObject {
   return {
     type: 'object',
     required: ['type', 'title', 'status', 'detail', 'code'],

@@ -2,17 +2,17 @@ import type { Orchestrator } from '../app/orchestrator.js'
 import { CODES } from '../core/codes.js'
 import { describeCallers } from '../core/identity/permissions.js'
 import type { JsonObject } from '../core/json.js'
-import { isBlockerOnly, statusOf } from './problem.js'
+import { getStatus, isBlockerOnly } from './problem.js'
 import type { RouteDescription } from './route.js'
 
 /** What runs, where the documentation is and how to go on. It shows nothing that needs a token. */
 export function startPage(app: Orchestrator): string {
   const { name, version, hash, phases } = app.contractOf
-  return page(
+  return renderPage(
     'Phaselock',
     `<h1>Phaselock is running</h1>
-<p>Agents work through <strong>${text(name)}</strong> ${text(version)} <code>${hash.slice(0, 12)}</code>: ${[...phases.keys()].map((id) => `<code>${text(id)}</code>`).join(' → ')}.
-Enforcement is <strong>${text(app.contractOf.enforcement.mode)}</strong>.</p>
+<p>Agents work through <strong>${escapeText(name)}</strong> ${escapeText(version)} <code>${hash.slice(0, 12)}</code>: ${[...phases.keys()].map((id) => `<code>${escapeText(id)}</code>`).join(' → ')}.
+Enforcement is <strong>${escapeText(app.contractOf.enforcement.mode)}</strong>.</p>
 <h2>Go on</h2>
 <ol>
 <li>Add a task: <code>phaselock task add "Add a health endpoint"</code></li>
@@ -29,12 +29,12 @@ Enforcement is <strong>${text(app.contractOf.enforcement.mode)}</strong>.</p>
 }
 
 /** The readable reference, made from the table that serves the requests. */
-export function docsPage(routes: readonly RouteDescription[]): string {
+export function renderDocsPage(routes: readonly RouteDescription[]): string {
   const contents = routes.map(
     (route) =>
-      `<li><a href="#${route.id}"><code>${route.method} ${text(route.path)}</code></a> ${text(route.summary)}</li>`,
+      `<li><a href="#${route.id}"><code>${route.method} ${escapeText(route.path)}</code></a> ${escapeText(route.summary)}</li>`,
   )
-  return page(
+  return renderPage(
     'Phaselock API',
     `<h1>API reference</h1>
 <p>Base address <code>/api/v1</code>. JSON, snake_case. Tokens in <code>Authorization: Bearer …</code>. Problems are RFC 9457 documents; every code is on <a href="/docs/errors">the error page</a>.
@@ -44,44 +44,48 @@ ${routes.map(routeSection).join('\n')}`,
   )
 }
 
-function statusText(code: keyof typeof CODES): string {
-  return isBlockerOnly(code) ? 'a blocker in a 200 answer' : String(statusOf(code))
+function formatStatus(code: keyof typeof CODES): string {
+  return isBlockerOnly(code) ? 'a blocker in a 200 answer' : String(getStatus(code))
 }
 
-export function errorsPage(): string {
+export function renderErrorsPage(): string {
   const rows = Object.entries(CODES).map(
     ([code, one]) =>
-      `<section id="${code}"><h2><code>${code}</code> <small>${statusText(code as keyof typeof CODES)}</small></h2><p>${text(one.title)}.</p><p>${text(one.remedy)}</p></section>`,
+      `<section id="${code}"><h2><code>${code}</code> <small>${formatStatus(code as keyof typeof CODES)}</small></h2><p>${escapeText(one.title)}.</p><p>${escapeText(one.remedy)}</p></section>`,
   )
-  return page('Phaselock errors', `<h1>Error codes</h1>${rows.join('\n')}`)
+  return renderPage('Phaselock errors', `<h1>Error codes</h1>${rows.join('\n')}`)
 }
 
 function routeSection(route: RouteDescription): string {
-  return `<section id="${route.id}"><h2><code>${route.method} ${text(route.path)}</code></h2>
-<p>${text(route.summary)}. For ${describeCallers(route.id)}.</p>
-${fieldTable('Query', route.query ?? {}, [])}
-${fieldTable('Body', (route.body?.properties as Record<string, JsonObject> | undefined) ?? {}, (route.body?.required as readonly string[] | undefined) ?? [])}
-<p>Answer ${route.success ?? 200}: ${text(route.answer).replace(/`([^`]+)`/g, '<code>$1</code>')}</p></section>`
+  return `<section id="${route.id}"><h2><code>${route.method} ${escapeText(route.path)}</code></h2>
+<p>${escapeText(route.summary)}. For ${describeCallers(route.id)}.</p>
+${renderFieldTable('Query', route.query ?? {}, [])}
+${renderFieldTable('Body', (route.body?.properties as Record<string, JsonObject> | undefined) ?? {}, (route.body?.required as readonly string[] | undefined) ?? [])}
+<p>Answer ${route.success ?? 200}: ${escapeText(route.answer).replace(/`([^`]+)`/g, '<code>$1</code>')}</p></section>`
 }
 
-function fieldTable(title: string, fields: Readonly<Record<string, JsonObject>>, required: readonly string[]): string {
+function renderFieldTable(
+  title: string,
+  fields: Readonly<Record<string, JsonObject>>,
+  required: readonly string[],
+): string {
   const rows = Object.entries(fields).map(([name, schema]) => {
     const kind =
       schema.enum === undefined
         ? String(schema.type ?? 'any')
         : (schema.enum as readonly unknown[]).map(String).join(' | ')
-    return `<tr><td><code>${text(name)}</code>${required.includes(name) ? '' : ' <small>optional</small>'}</td><td>${text(kind)}</td><td>${text(String(schema.description ?? ''))}</td></tr>`
+    return `<tr><td><code>${escapeText(name)}</code>${required.includes(name) ? '' : ' <small>optional</small>'}</td><td>${escapeText(kind)}</td><td>${escapeText(String(schema.description ?? ''))}</td></tr>`
   })
   return rows.length === 0 ? '' : `<table><caption>${title}</caption><tbody>${rows.join('')}</tbody></table>`
 }
 
-function page(title: string, body: string): string {
+function renderPage(title: string, body: string): string {
   return `<!doctype html>
-<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1"><title>${text(title)}</title><link rel="stylesheet" href="/style.css"></head>
+<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1"><title>${escapeText(title)}</title><link rel="stylesheet" href="/style.css"></head>
 <body><header><a href="/">Phaselock</a><nav><a href="/docs">API</a> <a href="/docs/errors">Errors</a></nav></header><main>${body}</main></body></html>`
 }
 
-function text(value: string): string {
+function escapeText(value: string): string {
   return value.replace(/[&<>"']/g, (char) => `&#${char.charCodeAt(0)};`)
 }
 

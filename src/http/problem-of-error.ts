@@ -6,7 +6,7 @@ import { BadBody } from './json-body.js'
 const NEVER_SHOWN = 'Something went wrong inside; the server log has the details.'
 
 /** The problem document for whatever was thrown while a request was read or answered. Nothing a client sends ends in a 500. */
-export function problemOfError(error: unknown, request: FastifyRequest): Problem {
+export function toErrorProblem(error: unknown, request: FastifyRequest): Problem {
   if (error instanceof BadBody) return refuse('invalid_request', error.message).problem
   if (error instanceof StoreUnavailable)
     return refuse('store_unavailable', 'The ledger cannot be written now; the request was not acknowledged.').problem

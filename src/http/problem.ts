@@ -39,7 +39,7 @@ const STATUS: Readonly<Partial<Record<Code, number>>> = {
 }
 
 /** The HTTP status of a code. A code without one is only ever a blocker inside a 200 answer. */
-export function statusOf(code: Code): number {
+export function getStatus(code: Code): number {
   return STATUS[code] ?? 409
 }
 
@@ -49,7 +49,7 @@ export function isBlockerOnly(code: Code): boolean {
 }
 
 /** An RFC 9457 problem document. */
-export function problemDocument(problem: {
+export function buildProblemDocument(problem: {
   readonly code: Code
   readonly detail: string
   readonly extra: JsonObject
@@ -58,7 +58,7 @@ export function problemDocument(problem: {
   return {
     type: `/docs/errors#${problem.code}`,
     title,
-    status: statusOf(problem.code),
+    status: getStatus(problem.code),
     detail: problem.detail,
     code: problem.code,
     remedy,

@@ -6,7 +6,7 @@ import { PACKAGE_ROOT } from '../package/package-root.js'
 import { answerProblem } from './gatekeeper.js'
 import type { Metrics } from './metrics.js'
 import { openApi } from './openapi.js'
-import { docsPage, errorsPage, STYLE, startPage } from './pages.js'
+import { renderDocsPage, renderErrorsPage, STYLE, startPage } from './pages.js'
 import { DESCRIBED } from './routes/all.js'
 
 const SCHEMAS = new Map([['agent_workflow.schema.json', new URL('schemas/agent_workflow.schema.json', PACKAGE_ROOT)]])
@@ -34,11 +34,13 @@ export function addProcessRoutes(
     if (app.integrity() === 'broken') return reply.code(503).send({ status: 'ledger_broken' })
     return reply.send({ status: 'ready' })
   })
-  server.get('/metrics', async (_request, reply) => reply.type('text/plain; version=0.0.4').send(await metrics.text()))
+  server.get('/metrics', async (_request, reply) =>
+    reply.type('text/plain; version=0.0.4').send(await metrics.renderText()),
+  )
   server.get('/api/v1/openapi.json', async () => document)
-  server.get('/docs', async (_request, reply) => asPage(reply, docsPage(DESCRIBED)))
-  server.get('/docs/errors', async (_request, reply) => asPage(reply, errorsPage()))
-  server.get('/', async (_request, reply) => asPage(reply, startPage(app)))
+  server.get('/docs', async (_request, reply) => sendPage(reply, renderDocsPage(DESCRIBED)))
+  server.get('/docs/errors', async (_request, reply) => sendPage(reply, renderErrorsPage()))
+  server.get('/', async (_request, reply) => sendPage(reply, startPage(app)))
   server.get('/style.css', async (_request, reply) => reply.type('text/css; charset=utf-8').send(STYLE))
   server.get('/schemas/:name', async (request, reply) => {
     const file = SCHEMAS.get((request.params as { name: string }).name)
@@ -64,6 +66,6 @@ const PAGE_HEADERS = {
     "default-src 'none'; style-src 'self'; img-src 'self'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'",
 } as const
 
-function asPage(reply: FastifyReply, html: string): FastifyReply {
+function sendPage(reply: FastifyReply, html: string): FastifyReply {
   return reply.headers(PAGE_HEADERS).type('text/html; charset=utf-8').send(html)
 }

@@ -42,7 +42,7 @@ export interface Route extends RouteDescription {
 }
 
 /** The agent's token of a call that only agents can make. */
-export function bearerOf(call: Call): AgentBearer {
+export function requireBearer(call: Call): AgentBearer {
   if (call.principal.kind !== 'agent') throw new Error('an agent route was reached without an agent')
   return call.principal.bearer
 }
@@ -52,25 +52,25 @@ export function reviewBearerOf(call: Call): ReviewBearer {
   return call.principal.bearer
 }
 
-export function participantOf(call: Call): ParticipantBearer {
+export function requireParticipant(call: Call): ParticipantBearer {
   if (call.principal.kind !== 'participant') throw new Error("a participant's route was reached without one")
   return call.principal.bearer
 }
 
 /** Whoever is behind a call about a task. */
-export function taskPrincipalOf({ principal }: Call): TaskPrincipal {
+export function requireTaskPrincipal({ principal }: Call): TaskPrincipal {
   if (principal.kind === 'participant') throw new Error('a participant reached a route that is about tasks')
   return principal
 }
 
 /** The agent or operator behind a call that nobody else can make. */
-export function partyOf({ principal }: Call): Party {
+export function requireParty({ principal }: Call): Party {
   if (principal.kind === 'reviewer' || principal.kind === 'participant')
     throw new Error(`a ${principal.kind} reached a route that is not for it`)
   return principal
 }
 
-export function operatorOf(call: Call): string {
+export function requireOperator(call: Call): string {
   if (call.principal.kind !== 'operator') throw new Error('an operator route was reached without an operator')
   return `operator:${call.principal.name}`
 }

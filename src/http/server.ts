@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import type { Socket } from 'node:net'
 import Fastify, { type FastifyError, type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify'
-import { callerOf } from '../app/identity/identity.js'
+import { formatCaller } from '../app/identity/identity.js'
 import { AGAIN, recall } from '../app/ledger/idempotency.js'
 import { keepAnswer } from '../app/ledger/keep-answer.js'
 import type { Orchestrator } from '../app/orchestrator.js'
@@ -10,7 +10,7 @@ import { isChecking } from '../app/transitions/long-gates.js'
 import type { JsonObject } from '../core/json.js'
 import type { SpawnLimits } from '../spawn/spawn-limits.js'
 import type { Supervisor } from '../spawn/supervisor.js'
-import { accessProblem, limitBody } from './access.js'
+import { findAccessProblem, limitBody } from './access.js'
 import { AgentSockets } from './agent-socket.js'
 import { ClientErrors } from './client-error.js'
 import { EventStreams } from './event-streams.js'
@@ -18,12 +18,12 @@ import { answerProblem, Gatekeeper, type GateOptions } from './gatekeeper.js'
 import { parseBody } from './json-body.js'
 import { addMcp } from './mcp-route.js'
 import { Metrics } from './metrics.js'
-import { problemOfError } from './problem-of-error.js'
+import { toErrorProblem } from './problem-of-error.js'
 import { addProcessRoutes } from './process-routes.js'
 import type { Call, Route } from './route.js'
 import { METRICS_SUMMARY, ROUTES } from './routes/all.js'
 import { addStreams } from './stream-routes.js'
-import { superviseAgents } from './supervision.js'
+import { startSupervision } from './supervision.js'
 import { requestValidator } from './validate-request.js'
 
 export const API = '/api/v1'
@@ -68,7 +68,7 @@ export function buildServer(app: Orchestrator, options: ServerOptions): Entrance
     http: { headersTimeout: HEADERS_MS_MAX, connectionsCheckingInterval: 5000 },
     ...(options.tls === undefined ? {} : { https: options.tls }),
     frameworkErrors: (error: Error, request: FastifyRequest, reply: FastifyReply) =>
-      answerProblem(reply, problemOfError(error, request)),
+      answerProblem(reply, toErrorProblem(error, request)),
     clientErrorHandler: (error: Error, socket: Socket) => clientErrors.answer(error, socket),
   } as Parameters<typeof Fastify>[0]) as unknown as FastifyInstance
   const metrics = new Metrics(app)
@@ -85,11 +85,11 @@ export function buildServer(app: Orchestrator, options: ServerOptions): Entrance
   })
   server.setValidatorCompiler(() => () => true)
   server.addHook('onRequest', (request, reply, done) => {
-    clientErrors.begins(request.raw, reply.raw)
+    clientErrors.recordRequest(request.raw, reply.raw)
     reply.headers(SECURITY_HEADERS)
     // After an upgrade that was not taken, Node no longer reports what it cannot read on that connection.
     if (request.headers.upgrade !== undefined) reply.header('connection', 'close')
-    const problem = gate.firstProblem(request)
+    const problem = gate.findFirstProblem(request)
     if (problem === null) done()
     else void gate.refuse(request, reply, problem)
   })
@@ -98,7 +98,7 @@ export function buildServer(app: Orchestrator, options: ServerOptions): Entrance
     done()
   })
   server.setErrorHandler(async (error: FastifyError, request, reply) => {
-    const problem = problemOfError(error, request)
+    const problem = toErrorProblem(error, request)
     if (problem.code === 'internal_error') options.onFault(error)
     return answerProblem(reply, problem)
   })
@@ -112,8 +112,8 @@ export function buildServer(app: Orchestrator, options: ServerOptions): Entrance
   addMcp(server, { app, gate, onFault: options.onFault })
   const scheme = options.tls === undefined ? 'http' : 'https'
   const limits = options.spawnLimits === undefined ? {} : { limits: options.spawnLimits }
-  const supervisor = superviseAgents(server, { app, agentSockets, scheme, onFault: options.onFault, ...limits })
-  for (const route of [...ROUTES, { ...METRICS_SUMMARY, handle: async () => ok(await metrics.summary()) }])
+  const supervisor = startSupervision(server, { app, agentSockets, scheme, onFault: options.onFault, ...limits })
+  for (const route of [...ROUTES, { ...METRICS_SUMMARY, handle: async () => ok(await metrics.buildSummary()) }])
     addRoute(server, route, { app, gate, supervisor })
   const streams = new EventStreams()
   server.addHook('preClose', (done) => {
@@ -169,7 +169,7 @@ function addRoute(
     handler: async (request, reply) => {
       const principal = gate.identify(request)
       if ('code' in principal) return gate.refuse(request, reply, principal)
-      const forbidden = accessProblem(route.id, principal)
+      const forbidden = findAccessProblem(route.id, principal)
       if (forbidden !== null) return gate.refuse(request, reply, forbidden, principal)
       const wrong = validate(request)
       if (wrong !== null) return gate.refuse(request, reply, wrong, principal)
@@ -184,7 +184,7 @@ function addRoute(
         body: limited.value,
         once: undefined,
       }
-      const { status, result } = await perform(route, call, request)
+      const { status, result } = await handleCall(route, call, request)
       if (!result.ok) return gate.refuse(request, reply, result.problem, principal)
       return reply.code(status).send(result.value)
     },
@@ -198,7 +198,7 @@ function mayBeKept(value: JsonObject): boolean {
 
 const IDEMPOTENCY_KEY = /^[\x20-\x7e]{1,200}$/
 
-async function perform(route: Route, call: Call, request: FastifyRequest) {
+async function handleCall(route: Route, call: Call, request: FastifyRequest) {
   const { app } = call
   const key = request.headers['idempotency-key'] ?? call.body.idempotency_key
   const fresh = async (one: Call) => ({ status: route.success ?? 200, result: await route.handle(one) })
@@ -213,7 +213,11 @@ async function perform(route: Route, call: Call, request: FastifyRequest) {
     .update(JSON.stringify([route.method, request.url, said]))
     .digest('hex')
   // Kept as a hash: whatever a client chose as its key, the store does not show it.
-  const once = { principal: callerOf(call.principal), key: createHash('sha256').update(key).digest('hex'), bodyHash }
+  const once = {
+    principal: formatCaller(call.principal),
+    key: createHash('sha256').update(key).digest('hex'),
+    bodyHash,
+  }
   return app.inFlight.run(once, async () => {
     const before = await recall(app, once)
     if (before !== null && before !== 'again') return before

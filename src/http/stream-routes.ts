@@ -1,10 +1,10 @@
 import type { AddressInfo } from 'node:net'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import { noRun } from '../app/councils/operate-councils.js'
-import { callerOf } from '../app/identity/identity.js'
+import { refuseUnknownRun } from '../app/councils/operate-councils.js'
+import { formatCaller } from '../app/identity/identity.js'
 import type { Orchestrator } from '../app/orchestrator.js'
 import { type Problem, refuse } from '../app/result.js'
-import { accessProblem } from './access.js'
+import { findAccessProblem } from './access.js'
 import { streamRun } from './coordination-stream.js'
 import { type EventStreams, streamEvents, streamScope } from './event-streams.js'
 import type { Gatekeeper } from './gatekeeper.js'
@@ -24,12 +24,12 @@ export function addStreams(server: FastifyInstance, parts: Parts): void {
   server.get(`${prefix}${EVENTS.path}`, async (request, reply) => {
     const principal = gate.identify(request)
     if ('code' in principal) return gate.refuse(request, reply, principal)
-    const forbidden = accessProblem(EVENTS.id, principal)
+    const forbidden = findAccessProblem(EVENTS.id, principal)
     if (forbidden !== null) return gate.refuse(request, reply, forbidden, principal)
     const seen = await streamScope(app, principal)
     if (!seen.ok) return gate.refuse(request, reply, seen.problem, principal)
-    if (!streams.hasRoom(callerOf(principal))) return gate.refuse(request, reply, tooManyStreams(), principal)
-    return streamEvents({ app, streams, scope: seen.value, caller: callerOf(principal) }, request, reply)
+    if (!streams.hasRoom(formatCaller(principal))) return gate.refuse(request, reply, refuseTooManyStreams(), principal)
+    return streamEvents({ app, streams, scope: seen.value, caller: formatCaller(principal) }, request, reply)
   })
   server.get(`${prefix}${COORDINATION_STREAM.path}`, (request, reply) => followRun(parts, request, reply))
   // Whoever waits to be asked would hold up the end for as long as it waits.
@@ -40,7 +40,7 @@ export function addStreams(server: FastifyInstance, parts: Parts): void {
   server.addHook('onListen', (done) => {
     const address = server.server.address()
     if (typeof address === 'object' && address !== null)
-      app.coordinations.reachableAt(`${parts.scheme}://${hostOf(address)}:${address.port}`)
+      app.coordinations.setServerUrl(`${parts.scheme}://${formatHost(address)}:${address.port}`)
     done()
   })
 }
@@ -52,23 +52,24 @@ async function followRun(
 ): Promise<unknown> {
   const principal = gate.identify(request)
   if ('code' in principal) return gate.refuse(request, reply, principal)
-  const forbidden = accessProblem(COORDINATION_STREAM.id, principal)
+  const forbidden = findAccessProblem(COORDINATION_STREAM.id, principal)
   if (forbidden !== null) return gate.refuse(request, reply, forbidden, principal)
   const { id } = request.params as { readonly id: string }
-  if ((await app.coordinations.read(id)) === null) return gate.refuse(request, reply, noRun(id).problem, principal)
+  if ((await app.coordinations.read(id)) === null)
+    return gate.refuse(request, reply, refuseUnknownRun(id).problem, principal)
   const seen = await streamScope(app, principal)
   if (!seen.ok) return gate.refuse(request, reply, seen.problem, principal)
-  const caller = callerOf(principal)
-  if (!streams.hasRoom(caller)) return gate.refuse(request, reply, tooManyStreams(), principal)
+  const caller = formatCaller(principal)
+  if (!streams.hasRoom(caller)) return gate.refuse(request, reply, refuseTooManyStreams(), principal)
   return streamRun({ app, streams, caller, id, endsWith: seen.value.endsWith }, request, reply)
 }
 
 // Programs that Phaselock starts run on the same machine.
-function hostOf({ address, family }: AddressInfo): string {
+function formatHost({ address, family }: AddressInfo): string {
   if (address === '0.0.0.0' || address === '::') return '127.0.0.1'
   return family === 'IPv6' ? `[${address}]` : address
 }
 
-function tooManyStreams(): Problem {
+function refuseTooManyStreams(): Problem {
   return refuse('rate_limited', 'Too many open event streams; close one first.', { retry_after: 5 }).problem
 }

@@ -6,7 +6,7 @@ import { Supervisor } from '../spawn/supervisor.js'
 import type { AgentSockets } from './agent-socket.js'
 
 /** Agents that the server starts live as long as it does. */
-export function superviseAgents(
+export function startSupervision(
   server: FastifyInstance,
   parts: {
     readonly app: Orchestrator
@@ -22,7 +22,7 @@ export function superviseAgents(
   server.addHook('onListen', (done) => {
     const address = server.server.address()
     if (typeof address === 'object' && address !== null)
-      supervisor.start(`${scheme}://${hostOf(address)}:${address.port}`)
+      supervisor.start(`${scheme}://${formatHost(address)}:${address.port}`)
     done()
   })
   // First: a process that still runs would keep its socket open.
@@ -30,7 +30,7 @@ export function superviseAgents(
   return supervisor
 }
 
-function hostOf({ address, family }: AddressInfo): string {
+function formatHost({ address, family }: AddressInfo): string {
   if (address === '0.0.0.0' || address === '::') return '127.0.0.1'
   return family === 'IPv6' ? `[${address}]` : address
 }

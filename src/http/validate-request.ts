@@ -3,7 +3,7 @@ import formatsModule from 'ajv-formats'
 import type { FastifyRequest } from 'fastify'
 import { type Problem, refuse } from '../app/result.js'
 import type { JsonObject } from '../core/json.js'
-import { counted } from '../core/text.js'
+import { formatCount } from '../core/text.js'
 import type { Route } from './route.js'
 
 const ajv = new Ajv2020({ allErrors: true, strict: false, verbose: true })
@@ -14,8 +14,8 @@ const PROBLEMS_SHOWN_MAX = 10
 /** Validates body and query of a route against the very schemas its documentation shows. */
 export function requestValidator(route: Route): (request: FastifyRequest) => Problem | null {
   return (request) => {
-    const { body, query } = validatorsOf(route)
-    if (body !== null && !body(request.body ?? {})) return wrong(body, '')
+    const { body, query } = getValidators(route)
+    if (body !== null && !body(request.body ?? {})) return makeProblem(body, '')
     if (
       body === null &&
       request.method !== 'GET' &&
@@ -24,8 +24,8 @@ export function requestValidator(route: Route): (request: FastifyRequest) => Pro
       Object.keys(request.body).length > 0
     )
       return refuse('invalid_request', 'The call takes no body.').problem
-    const asked = typedQuery(route, request.query as Record<string, unknown>)
-    if (!query(asked)) return wrong(query, 'query')
+    const asked = convertQuery(route, request.query as Record<string, unknown>)
+    if (!query(asked)) return makeProblem(query, 'query')
     return Object.values(request.params as Record<string, string>).some((value) => value.includes('\0'))
       ? refuse('invalid_request', 'The path contains a NUL character.').problem
       : null
@@ -40,7 +40,7 @@ interface Validators {
 const validators = new WeakMap<Route, Validators>()
 
 // Compiled when a route is first asked: all of them together are a good part of what a start takes.
-function validatorsOf(route: Route): Validators {
+function getValidators(route: Route): Validators {
   const known = validators.get(route)
   if (known !== undefined) return known
   const made = {
@@ -56,7 +56,7 @@ function querySchema(route: Route): JsonObject {
 }
 
 // Query values are text; those that the schema wants as numbers are read as such, all others are kept.
-function typedQuery(route: Route, query: Record<string, unknown>): Record<string, unknown> {
+function convertQuery(route: Route, query: Record<string, unknown>): Record<string, unknown> {
   return Object.fromEntries(
     Object.entries(query).map(([name, value]) => {
       const isNumber =
@@ -66,24 +66,24 @@ function typedQuery(route: Route, query: Record<string, unknown>): Record<string
   )
 }
 
-function wrong(validate: ValidateFunction, where: string): Problem {
+function makeProblem(validate: ValidateFunction, where: string): Problem {
   const problems = (validate.errors ?? [])
     .slice(0, PROBLEMS_SHOWN_MAX)
-    .map((error) => ({ field: fieldOf(error, where), message: messageOf(error) }))
+    .map((error) => ({ field: formatField(error, where), message: formatMessage(error) }))
   const [first] = problems
   return refuse('invalid_request', `${first?.field ?? 'body'}: ${first?.message ?? 'is not valid'}`, {
     errors: problems,
   }).problem
 }
 
-function fieldOf(error: ErrorObject, where: string): string {
+function formatField(error: ErrorObject, where: string): string {
   const path = error.instancePath.split('/').filter((part) => part !== '')
   if (error.keyword === 'required') path.push(String(error.params.missingProperty))
   if (error.keyword === 'additionalProperties') path.push(String(error.params.additionalProperty))
   return [where, ...path].filter((part) => part !== '').join('.') || 'body'
 }
 
-function messageOf(error: ErrorObject): string {
+function formatMessage(error: ErrorObject): string {
   switch (error.keyword) {
     case 'required':
       return 'is missing'
@@ -92,26 +92,26 @@ function messageOf(error: ErrorObject): string {
     case 'enum':
       return `must be one of ${(error.params.allowedValues as readonly unknown[]).map((one) => JSON.stringify(one)).join(', ')}`
     case 'pattern':
-      return patternMessage(error)
+      return formatPatternMessage(error)
     case 'minLength':
     case 'minItems':
-      return error.params.limit === 1 ? 'must not be empty' : `must have at least ${sizeOf(error)}`
+      return error.params.limit === 1 ? 'must not be empty' : `must have at least ${formatSize(error)}`
     case 'maxLength':
     case 'maxItems':
-      return `must have at most ${sizeOf(error)}`
+      return `must have at most ${formatSize(error)}`
     default:
       return error.message ?? 'is not valid'
   }
 }
 
-function sizeOf({ keyword, params }: ErrorObject): string {
+function formatSize({ keyword, params }: ErrorObject): string {
   const limit = Number(params.limit)
-  if (keyword.endsWith('Length')) return counted(limit, 'character')
+  if (keyword.endsWith('Length')) return formatCount(limit, 'character')
   return limit === 1 ? '1 entry' : `${limit} entries`
 }
 
 // People do not read regular expressions: where the field says in words what it takes, the words are given.
-function patternMessage(error: ErrorObject): string {
+function formatPatternMessage(error: ErrorObject): string {
   const description: unknown = error.parentSchema?.description
   return typeof description === 'string' ? `must be: ${description}` : (error.message ?? 'is not valid')
 }

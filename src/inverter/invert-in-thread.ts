@@ -18,7 +18,7 @@ export async function invertInThread(requests: readonly InvertRequest[]): Promis
       worker ??= startWorker()
       const started = await askWorker(worker, { path: request.path, text: '', seed: '' }, START_MS_MAX)
       const made = typeof started === 'string' ? started : await askWorker(worker, request, FILE_MS_MAX)
-      inversions.push(typeof made === 'string' ? notJudged(made) : made)
+      inversions.push(typeof made === 'string' ? makeNotJudged(made) : made)
       if (typeof made !== 'string') continue
       await worker.terminate()
       worker = null
@@ -54,6 +54,6 @@ function askWorker(worker: Worker, request: InvertRequest, msMax: number): Promi
   })
 }
 
-function notJudged(reason: NotJudgedReason): Inversion {
+function makeNotJudged(reason: NotJudgedReason): Inversion {
   return { outcome: 'not_judged', reason, turnedAssertions: [], leftAlone: [], tests: [], libraries: [] }
 }

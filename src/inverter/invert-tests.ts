@@ -1,7 +1,7 @@
-import { LANGUAGE_RULES, type LanguageRules, languageOf, nameOfFunction, type SourceFile } from './languages.js'
+import { findFunctionName, findLanguage, LANGUAGE_RULES, type LanguageRules, type SourceFile } from './languages.js'
 import { Chance, drawConstant, drawNumbers, type HelperNumbers, Names } from './names.js'
 import { countErrors, type ParsedFile, parseFile, type Syntax } from './parse.js'
-import { applyEdits, overlap, walk } from './syntax.js'
+import { applyEdits, isOverlapping, walk } from './syntax.js'
 import type { TestRange } from './test-range.js'
 import type {
   Edit,
@@ -46,25 +46,25 @@ const NOTHING: Findings = { turnedAssertions: [], leftAlone: [], tests: [], libr
  * }
  */
 export async function invertTests(request: InvertRequest): Promise<Inversion> {
-  const language = languageOf(request.path)
-  if (language === null) return notJudged('unknown_language')
-  if (request.text.length > TEXT_CHARS_MAX) return notJudged('too_large')
+  const language = findLanguage(request.path)
+  if (language === null) return makeNotJudged('unknown_language')
+  if (request.text.length > TEXT_CHARS_MAX) return makeNotJudged('too_large')
   const deadline = performance.now() + TIME_MS_MAX
   const parsed = await parseFile(language, request.text, deadline)
-  if (typeof parsed === 'string') return notJudged(parsed)
+  if (typeof parsed === 'string') return makeNotJudged(parsed)
   const numbers = drawNumbers(new Chance(`${request.seed}\0numbers`))
   const file: SourceFile = { path: request.path, text: request.text, language, root: parsed.root, change: numbers }
   const rules = LANGUAGE_RULES[language]
   const { findings, edits, isLate } = collect(file, rules, request.outerOnly === true, deadline)
-  if (isLate) return notJudged('took_too_long')
-  if (edits.length === 0) return notJudged('no_known_assertion', findings)
+  if (isLate) return makeNotJudged('took_too_long')
+  if (edits.length === 0) return makeNotJudged('no_known_assertion', findings)
   const [unturned, turned] = writeTwins(file, rules, edits, { seed: request.seed, numbers })
   // The twins are the same but for names: where one can be parsed, so can the other.
-  if (!(await isAsParsable(file, parsed, turned, deadline))) return notJudged('rewrite_not_parsed', findings)
+  if (!(await isAsParsable(file, parsed, turned, deadline))) return makeNotJudged('rewrite_not_parsed', findings)
   return { outcome: 'rewritten', language, areTwins: rules.placeHelper !== null, unturned, turned, ...findings }
 }
 
-function notJudged(reason: NotJudgedReason, findings: Findings = NOTHING): Inversion {
+function makeNotJudged(reason: NotJudgedReason, findings: Findings = NOTHING): Inversion {
   const leftAlone = [...findings.leftAlone]
   return { outcome: 'not_judged', reason, ...findings, turnedAssertions: [], leftAlone }
 }
@@ -74,13 +74,13 @@ async function isAsParsable(file: SourceFile, before: ParsedFile, text: string, 
   return typeof after === 'number' && after <= before.errors
 }
 
-interface Collected {
+interface CollectedEdits {
   readonly findings: Findings
   readonly edits: readonly Edit[]
   readonly isLate: boolean
 }
 
-function collect(file: SourceFile, rules: LanguageRules, outerOnly: boolean, deadline: number): Collected {
+function collect(file: SourceFile, rules: LanguageRules, outerOnly: boolean, deadline: number): CollectedEdits {
   const tests = rules.findTests(file.root)
   const places = new Places(file.root, rules.functions)
   const edits: Edit[] = []
@@ -95,7 +95,7 @@ function collect(file: SourceFile, rules: LanguageRules, outerOnly: boolean, dea
     const around = tests.filter((test) => test.start <= site.start && site.end <= test.end)
     const test = around.at(-1) ?? null
     const place = { test: test?.name ?? null, line: site.line, library: site.library, assertion: site.assertion }
-    const reason = reasonToLeave(site, { edits, test, places, outerOnly })
+    const reason = findReasonToLeave(site, { edits, test, places, outerOnly })
     for (const each of around) {
       const its = counts.get(each)
       if (its !== undefined) its[reason === null ? 'turned' : 'leftAlone'] += 1
@@ -104,7 +104,7 @@ function collect(file: SourceFile, rules: LanguageRules, outerOnly: boolean, dea
     else {
       edits.push(...site.turn.edits)
       turned.push({ ...place, rule: site.turn.rule })
-      const holder = test === null ? places.functionAround(site.start) : null
+      const holder = test === null ? places.findFunctionAround(site.start) : null
       if (holder !== null) holders.add(holder)
     }
   }
@@ -125,15 +125,15 @@ interface SiteContext {
   readonly outerOnly: boolean
 }
 
-function reasonToLeave(site: Site, { edits, test, places, outerOnly }: SiteContext): LeftReason | null {
+function findReasonToLeave(site: Site, { edits, test, places, outerOnly }: SiteContext): LeftReason | null {
   if ('left' in site.turn) return site.turn.left
   if (places.isBroken(site.start, site.end)) return 'syntax_error'
-  if (outerOnly && (test === null || places.functionsBetween(test, site) > 1)) return 'nested'
+  if (outerOnly && (test === null || places.countFunctionsBetween(test, site) > 1)) return 'nested'
   const changed = site.turn.edits.filter(({ start, end }) => end > start)
   const earlier = edits.slice(-200)
   const collides =
-    changed.some((edit) => earlier.some((before) => overlap(edit, before))) ||
-    site.turn.edits.some((edit) => earlier.some((before) => before.end > before.start && overlap(edit, before)))
+    changed.some((edit) => earlier.some((before) => isOverlapping(edit, before))) ||
+    site.turn.edits.some((edit) => earlier.some((before) => before.end > before.start && isOverlapping(edit, before)))
   return collides ? 'inside_rewritten' : null
 }
 
@@ -145,7 +145,7 @@ class Places {
     for (const node of walk(root)) {
       if (node.type === 'ERROR') this.broken.push(node)
       if (types.includes(node.type) && node.isNamed)
-        this.functions.push({ start: node.start, end: node.end, name: nameOfFunction(node) })
+        this.functions.push({ start: node.start, end: node.end, name: findFunctionName(node) })
     }
   }
 
@@ -153,13 +153,13 @@ class Places {
     return this.broken.some((node) => node.start < end && start < node.end)
   }
 
-  functionsBetween(test: TestRange, site: Site): number {
+  countFunctionsBetween(test: TestRange, site: Site): number {
     return this.functions.filter(
       ({ start, end }) => start >= test.start && end <= test.end && start <= site.start && site.end <= end,
     ).length
   }
 
-  functionAround(at: number): string | null {
+  findFunctionAround(at: number): string | null {
     return this.functions.findLast(({ start, end, name }) => name !== null && start <= at && at < end)?.name ?? null
   }
 }

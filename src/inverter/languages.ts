@@ -14,7 +14,7 @@ import * as pythonSites from './python/sites.js'
 import * as pythonTests from './python/tests.js'
 import * as rustSites from './rust/sites.js'
 import * as rustTests from './rust/tests.js'
-import { fieldOf, walk } from './syntax.js'
+import { getField, walk } from './syntax.js'
 import type { TestRange } from './test-range.js'
 import type { Edit, Language, Site } from './types.js'
 
@@ -86,13 +86,13 @@ const EXTENSIONS: Readonly<Record<string, Language>> = {
 }
 
 /** The language of a file by its name, null for one without rules. */
-export function languageOf(path: string): Language | null {
+export function findLanguage(path: string): Language | null {
   return EXTENSIONS[/\.([a-z]+)$/.exec(path)?.[1] ?? ''] ?? null
 }
 
 /** The name of the function around a place, null outside of named functions. */
-export function nameOfFunction(node: Syntax): string | null {
-  const own = fieldOf(node, 'name')?.text
+export function findFunctionName(node: Syntax): string | null {
+  const own = getField(node, 'name')?.text
   if (own !== undefined) return own
-  return node.parent?.type === 'variable_declarator' ? (fieldOf(node.parent, 'name')?.text ?? null) : null
+  return node.parent?.type === 'variable_declarator' ? (getField(node.parent, 'name')?.text ?? null) : null
 }

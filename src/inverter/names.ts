@@ -7,7 +7,7 @@ export class Chance {
   constructor(private readonly seed: string) {}
 
   /** An integer from 0 to `below`, which is not included. */
-  below(below: number): number {
+  drawBelow(below: number): number {
     if (this.bytes.length < 4) {
       this.bytes = createHash('sha256').update(`${this.seed}\0${this.count}`).digest()
       this.count += 1
@@ -17,8 +17,8 @@ export class Chance {
     return value % below
   }
 
-  word(length: number): string {
-    return Array.from({ length }, () => String.fromCharCode(97 + this.below(26))).join('')
+  drawWord(length: number): string {
+    return Array.from({ length }, () => String.fromCharCode(97 + this.drawBelow(26))).join('')
   }
 }
 
@@ -38,8 +38,8 @@ export class Names {
     const known = this.given.get(name)
     if (known !== undefined) return known
     const taken = new Set(this.given.values())
-    let fresh = `_${this.chance.word(7)}`
-    while (this.source.includes(fresh) || taken.has(fresh)) fresh = `_${this.chance.word(7)}`
+    let fresh = `_${this.chance.drawWord(7)}`
+    while (this.source.includes(fresh) || taken.has(fresh)) fresh = `_${this.chance.drawWord(7)}`
     this.given.set(name, fresh)
     return fresh
   }
@@ -58,17 +58,17 @@ export interface HelperNumbers {
 }
 
 export function drawNumbers(chance: Chance): Omit<HelperNumbers, 'constant'> {
-  const step = chance.below(3) + 1
+  const step = chance.drawBelow(3) + 1
   return {
-    ...{ multiplier: 32_769 + 2 * chance.below(16_000), rounds: 40 + chance.below(40) },
-    ...{ step: chance.below(2) === 0 ? step : -step, place: chance.below(1000), word: chance.word(7) },
+    ...{ multiplier: 32_769 + 2 * chance.drawBelow(16_000), rounds: 40 + chance.drawBelow(40) },
+    ...{ step: chance.drawBelow(2) === 0 ? step : -step, place: chance.drawBelow(1000), word: chance.drawWord(7) },
   }
 }
 
 /** A constant that stands for turned or unturned. Which of the two can only be found out by computing the hash. */
 export function drawConstant(chance: Chance, numbers: Omit<HelperNumbers, 'constant'>, isTurned: boolean): number {
   for (;;) {
-    const constant = chance.below(2 ** 32)
+    const constant = chance.drawBelow(2 ** 32)
     if (isTurnedConstant(constant, numbers) === isTurned) return constant
   }
 }

@@ -73,7 +73,7 @@ class Grammar {
     return type
   }
 
-  fieldOf(cursor: Cursor): string | null {
+  readField(cursor: Cursor): string | null {
     const id = cursor.currentFieldId
     const known = this.fields.get(id)
     if (known !== undefined) return known
@@ -93,21 +93,26 @@ export async function parseFile(
   text: string,
   deadline: number,
 ): Promise<ParsedFile | ParseFailure> {
-  const grammar = await grammarFor(language)
-  return withTree(grammar, text, deadline, (tree) => copyTree(tree, { text, grammar, deadline }))
+  const grammar = await getGrammar(language)
+  return parseAndUse(grammar, text, deadline, (tree) => copyTree(tree, { text, grammar, deadline }))
 }
 
 /** How many places of a text cannot be parsed. */
 export async function countErrors(language: Language, text: string, deadline: number): Promise<number | ParseFailure> {
-  const grammar = await grammarFor(language)
-  return withTree(grammar, text, deadline, (tree) => {
+  const grammar = await getGrammar(language)
+  return parseAndUse(grammar, text, deadline, (tree) => {
     if (!tree.rootNode.hasError) return 0
     const copied = copyTree(tree, { text, grammar, deadline })
     return typeof copied === 'string' ? copied : copied.errors
   })
 }
 
-function withTree<T>({ parser }: Grammar, text: string, deadline: number, use: (tree: Tree) => T): T | 'took_too_long' {
+function parseAndUse<T>(
+  { parser }: Grammar,
+  text: string,
+  deadline: number,
+  use: (tree: Tree) => T,
+): T | 'took_too_long' {
   const tree = parser.parse(text, null, { progressCallback: () => performance.now() > deadline })
   if (tree === null) {
     parser.reset()
@@ -120,7 +125,7 @@ function withTree<T>({ parser }: Grammar, text: string, deadline: number, use: (
   }
 }
 
-function grammarFor(language: Language): Promise<Grammar> {
+function getGrammar(language: Language): Promise<Grammar> {
   const known = grammars.get(language)
   if (known !== undefined) return known
   const loading = loadGrammar(language)
@@ -161,7 +166,7 @@ class CopiedNode implements Syntax {
     const type = grammar.typeOf(cursor)
     this.type = type.name
     this.isNamed = type.isNamed
-    this.field = grammar.fieldOf(cursor)
+    this.field = grammar.readField(cursor)
     this.start = cursor.startIndex
     this.end = cursor.endIndex
     parent?.children.push(this)

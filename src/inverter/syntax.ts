@@ -12,11 +12,11 @@ export function walk(node: Syntax): readonly Syntax[] {
   return found
 }
 
-export function fieldOf(node: Syntax | null | undefined, name: string): Syntax | null {
+export function getField(node: Syntax | null | undefined, name: string): Syntax | null {
   return node?.children.find((child) => child.field === name) ?? null
 }
 
-export function namedChildren(node: Syntax | null | undefined): readonly Syntax[] {
+export function listNamedChildren(node: Syntax | null | undefined): readonly Syntax[] {
   return (node?.children ?? []).filter((child) => child.isNamed && !/comment/.test(child.type))
 }
 
@@ -76,6 +76,6 @@ function comparePlaces(a: PlacedEdit, b: PlacedEdit): number {
 }
 
 /** Whether two edits change the same characters. Insertions at the edge of a replacement do not. */
-export function overlap(a: Edit, b: Edit): boolean {
+export function isOverlapping(a: Edit, b: Edit): boolean {
   return a.start < b.end && b.start < a.end
 }

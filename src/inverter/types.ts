@@ -72,7 +72,7 @@ export interface Findings {
   readonly libraries: readonly string[]
 }
 
-export interface Rewritten extends Findings {
+export interface RewrittenFile extends Findings {
   readonly outcome: 'rewritten'
   readonly language: Language
   /** False for Go and Rust: `unturned` is the original text there. */
@@ -86,7 +86,7 @@ export interface NotJudged extends Findings {
   readonly reason: NotJudgedReason
 }
 
-export type Inversion = Rewritten | NotJudged
+export type Inversion = RewrittenFile | NotJudged
 
 /** One change of the text. `text` may hold names of helper functions, written `$name`: see `names.ts`. */
 export interface Edit {

@@ -30,11 +30,11 @@ export const FILE_CHUNKS_MAX = 2_000
 const HEADING_CHARS_MAX = 200
 const NESTING_MAX = 20
 
-export type Chunked =
+export type ChunkResult =
   | { readonly ok: true; readonly chunks: readonly Chunk[] }
   | { readonly ok: false; readonly reason: string }
 
-export type Count = (text: string) => number
+export type TokenCounter = (text: string) => number
 
 const parser = new MarkdownIt('commonmark', { maxNesting: NESTING_MAX } as object)
 parser.enable('table')
@@ -47,17 +47,17 @@ interface Section {
 }
 
 /** Cuts a document at its headings, and long sections between blocks. `firstLine` is where the text begins in its file. */
-export function chunkMarkdown(text: string, firstLine: number, count: Count): Chunked {
+export function splitMarkdown(text: string, firstLine: number, count: TokenCounter): ChunkResult {
   const lines = text.split('\n')
   const chunks: Chunk[] = []
-  for (const section of sectionsOf(text)) {
+  for (const section of parseSections(text)) {
     const first = chunks.length
-    for (const { first: from, end, content } of passagesOf(section, lines, count)) {
+    for (const { first: from, end, content } of splitSection(section, lines, count)) {
       if (content.length > CHUNK_CHARS_MAX)
         return { ok: false, reason: `line ${firstLine + from}: a block is longer than ${CHUNK_CHARS_MAX} characters` }
       if (chunks.length >= FILE_CHUNKS_MAX) return { ok: false, reason: `more than ${FILE_CHUNKS_MAX} passages` }
-      const startLine = firstLine + from + leadingBlank(lines, from, end)
-      const textHash = createHash('sha256').update(embeddedText(section.path, content)).digest('hex')
+      const startLine = firstLine + from + countLeadingBlank(lines, from, end)
+      const textHash = createHash('sha256').update(formatEmbeddedText(section.path, content)).digest('hex')
       chunks.push({ path: section.path, section: first, content, startLine, tokens: count(content), textHash })
     }
   }
@@ -65,11 +65,11 @@ export function chunkMarkdown(text: string, firstLine: number, count: Count): Ch
 }
 
 /** The text that the vector of a passage is made from. */
-export function embeddedText(path: readonly string[], content: string): string {
+export function formatEmbeddedText(path: readonly string[], content: string): string {
   return path.length === 0 ? content : `${path.join(' > ')}\n${content}`
 }
 
-function sectionsOf(text: string): readonly Section[] {
+function parseSections(text: string): readonly Section[] {
   const sections: Section[] = [{ path: [], blocks: [] }]
   const headings: { readonly level: number; readonly title: string }[] = []
   const tokens = parser.parse(text, {})
@@ -79,19 +79,19 @@ function sectionsOf(text: string): readonly Section[] {
     if (token.type === 'heading_open') {
       const level = Number(token.tag.slice(1))
       while ((headings.at(-1)?.level ?? 0) >= level) headings.pop()
-      headings.push({ level, title: titleOf(tokens[at + 1]?.content ?? '') })
+      headings.push({ level, title: formatTitle(tokens[at + 1]?.content ?? '') })
       sections.push({ path: headings.map((heading) => heading.title), blocks: [] })
       return
     }
     const isWhole = token.type === 'fence' || token.type === 'code_block'
-    const inner = isWhole ? [] : innerBlocks(tokens, at)
+    const inner = isWhole ? [] : listInnerBlocks(tokens, at)
     sections.at(-1)?.blocks.push(...(inner.length === 0 ? [{ first, end, isWhole }] : inner))
   })
   return sections
 }
 
 // A list or quote that holds code is cut around that code only: between its parts, never through it.
-function innerBlocks(tokens: readonly Token[], at: number): Block[] {
+function listInnerBlocks(tokens: readonly Token[], at: number): Block[] {
   const outer = tokens[at]
   if (outer?.map == null || outer.nesting !== 1) return []
   const whole: Block[] = []
@@ -113,7 +113,7 @@ function innerBlocks(tokens: readonly Token[], at: number): Block[] {
   return blocks
 }
 
-function titleOf(raw: string): string {
+function formatTitle(raw: string): string {
   return raw.replace(/\s+/g, ' ').trim().slice(0, HEADING_CHARS_MAX)
 }
 
@@ -123,11 +123,11 @@ interface Passage {
   readonly content: string
 }
 
-function passagesOf(section: Section, lines: readonly string[], count: Count): readonly Passage[] {
+function splitSection(section: Section, lines: readonly string[], count: TokenCounter): readonly Passage[] {
   const passages: Passage[] = []
   let open: { first: number; end: number; tokens: number } | null = null
   const close = (): void => {
-    if (open !== null) passages.push(passage(lines, open.first, open.end))
+    if (open !== null) passages.push(makePassage(lines, open.first, open.end))
     open = null
   }
   for (const block of section.blocks) {
@@ -136,7 +136,7 @@ function passagesOf(section: Section, lines: readonly string[], count: Count): r
     const tokens = count(content) + 1
     if (tokens > CHUNK_TOKENS_MAX + 1) {
       close()
-      if (block.isWhole) passages.push(passage(lines, block.first, block.end))
+      if (block.isWhole) passages.push(makePassage(lines, block.first, block.end))
       else passages.push(...splitOversize(lines, block, { tokensMax: CHUNK_TOKENS_MAX, count }))
       continue
     }
@@ -149,7 +149,7 @@ function passagesOf(section: Section, lines: readonly string[], count: Count): r
   return passages.filter(({ content }) => content !== '')
 }
 
-function passage(lines: readonly string[], first: number, end: number): Passage {
+function makePassage(lines: readonly string[], first: number, end: number): Passage {
   return {
     first,
     end,
@@ -161,7 +161,7 @@ function passage(lines: readonly string[], first: number, end: number): Passage 
   }
 }
 
-function leadingBlank(lines: readonly string[], first: number, end: number): number {
+function countLeadingBlank(lines: readonly string[], first: number, end: number): number {
   let at = first
   while (at < end && (lines[at] ?? '').trim() === '') at += 1
   return at === end ? 0 : at - first

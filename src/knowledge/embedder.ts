@@ -18,7 +18,7 @@ export type Loaded =
   | { readonly ok: false; readonly reason: string; readonly isMissing: boolean }
 
 /** A copy of length one; null where there is no direction in it. */
-export function normalised(vector: ArrayLike<number>): Float32Array | null {
+export function toUnitVector(vector: ArrayLike<number>): Float32Array | null {
   let sum = 0
   for (let at = 0; at < vector.length; at += 1) sum += (vector[at] ?? 0) ** 2
   const length = Math.sqrt(sum)
@@ -27,6 +27,6 @@ export function normalised(vector: ArrayLike<number>): Float32Array | null {
 }
 
 /** A vector as it is kept in the search file. */
-export function vectorFrom(bytes: Uint8Array): Float32Array {
+export function toVector(bytes: Uint8Array): Float32Array {
   return new Float32Array(bytes.slice().buffer)
 }

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { type Embedder, normalised } from './embedder.js'
+import { type Embedder, toUnitVector } from './embedder.js'
 
 const TIMEOUT_MS = 10_000
 const CHARS_MAX = 8_000
@@ -7,7 +7,7 @@ const DIMENSIONS_MAX = 8_192
 const ANSWER_BYTES_MAX = 1024 * 1024
 
 /** Any server that answers `POST …/embeddings` in the way of OpenAI. */
-export function endpointEmbedder(given: {
+export function makeEndpointEmbedder(given: {
   readonly url: string
   readonly model: string
   readonly key: string | null
@@ -29,14 +29,14 @@ export function endpointEmbedder(given: {
         body: JSON.stringify({ model: given.model, input: text.slice(0, CHARS_MAX).toWellFormed() }),
       })
       if (!answer.ok) throw new Error(`the embeddings endpoint answered ${answer.status}`)
-      const vector = normalised(vectorIn(JSON.parse(await boundedText(answer))))
+      const vector = toUnitVector(parseVector(JSON.parse(await readBoundedText(answer))))
       if (vector === null) throw new Error('the embeddings endpoint gave no direction')
       return vector
     },
   }
 }
 
-async function boundedText(answer: Response): Promise<string> {
+async function readBoundedText(answer: Response): Promise<string> {
   const parts: Uint8Array[] = []
   let size = 0
   for await (const part of answer.body ?? []) {
@@ -47,7 +47,7 @@ async function boundedText(answer: Response): Promise<string> {
   return Buffer.concat(parts).toString('utf8')
 }
 
-function vectorIn(answer: unknown): readonly number[] {
+function parseVector(answer: unknown): readonly number[] {
   const data = (answer as { data?: readonly { embedding?: unknown }[] } | null)?.data
   const vector = Array.isArray(data) ? data[0]?.embedding : undefined
   const isVector =

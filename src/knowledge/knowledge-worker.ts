@@ -28,7 +28,7 @@ async function perform(engine: Engine, job: Job): Promise<unknown> {
     case 'settle':
       return engine.settle()
     case 'status':
-      return engine.status()
+      return engine.getStatus()
     case 'close':
       return engine.close()
   }

@@ -19,7 +19,7 @@ const ENTRIES_PER_TURN = 500
 export async function listSources(root: string, patterns: readonly string[]): Promise<ListedSources> {
   const opened = openDirectory(root, [])
   if (!opened.ok) throw new Error('the work tree cannot be opened')
-  const bases = patterns.map(baseOf)
+  const bases = patterns.map(getBase)
   const files: string[] = []
   const folders = ['']
   let met = 0
@@ -45,7 +45,7 @@ export async function listSources(root: string, patterns: readonly string[]): Pr
 }
 
 /** The folders that a glob names before its first wild card. */
-function baseOf(pattern: string): string {
+function getBase(pattern: string): string {
   const parts = pattern.split('/').slice(0, -1)
   const wild = parts.findIndex((part) => /[*?[\]{}()!+@\\]/.test(part))
   return (wild < 0 ? parts : parts.slice(0, wild)).filter((part) => part !== '.' && part !== '').join('/')

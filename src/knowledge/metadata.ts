@@ -10,7 +10,7 @@ export interface Metadata {
   readonly workflow: string | null
 }
 
-export interface Described {
+export interface DescribedDocument {
   readonly metadata: Metadata
   /** From the front matter; empty when it has none. */
   readonly title: string
@@ -31,29 +31,29 @@ const LIKE_PHASE = /^\s*phases?(?:[-_ ]?(?:id|ids|no|nr|number|numbers))?\s*$/i
 const LIKE_FRONT = /^(?:---[ \t]*\n[\w-]+[ \t]*:(?:\s|$)|\+\+\+[ \t]*\n)/
 
 /** `owners` are the phases whose own document this is. */
-export function describeDocument(path: string, source: string, owners: readonly string[] = []): Described {
+export function describeDocument(path: string, source: string, owners: readonly string[] = []): DescribedDocument {
   const text = source
     .replace(/^\uFEFF/, '')
     .replace(/\r\n?/g, '\n')
     .replaceAll('\0', '\uFFFD')
-  const front = frontOf(text)
-  const said = front === null ? { isBroken: false, fields: {} } : fieldsOf(front.text)
-  const named = PHASE_KEYS.map((key) => nameOf(said.fields[key]))
-  const workflow = nameOf(said.fields.workflow)
-  const tags = tagsOf(said.fields.tags)
+  const front = splitFrontMatter(text)
+  const said = front === null ? { isBroken: false, fields: {} } : parseFields(front.text)
+  const named = PHASE_KEYS.map((key) => parseName(said.fields[key]))
+  const workflow = parseName(said.fields.workflow)
+  const tags = parseTags(said.fields.tags)
   const isSealed =
     said.isBroken ||
     [...named, workflow, tags].includes(undefined) ||
     Object.keys(said.fields).some((key) => LIKE_PHASE.test(key.normalize('NFKC')) && !PHASE_KEYS.includes(key)) ||
     (front === null && LIKE_FRONT.test(text))
   const inPath = path.split('/')
-  const phases = [...owners, phaseIn(inPath), ...named].filter((one): one is string => typeof one === 'string')
+  const phases = [...owners, findPhase(inPath), ...named].filter((one): one is string => typeof one === 'string')
   return {
     metadata: {
       phases: [...new Set(phases)],
       isSealed,
       tags: [...new Set([...(tags ?? []), ...inPath.slice(0, -1).filter(isName)])].slice(0, TAGS_MAX).sort(),
-      workflow: workflow ?? after(inPath, 'workflows'),
+      workflow: workflow ?? findNameAfter(inPath, 'workflows'),
     },
     title: typeof said.fields.title === 'string' ? said.fields.title.slice(0, TITLE_CHARS_MAX) : '',
     body: front === null ? text : front.rest,
@@ -61,7 +61,9 @@ export function describeDocument(path: string, source: string, owners: readonly 
   }
 }
 
-function frontOf(text: string): { readonly text: string; readonly rest: string; readonly lines: number } | null {
+function splitFrontMatter(
+  text: string,
+): { readonly text: string; readonly rest: string; readonly lines: number } | null {
   const opened = /^---[ \t]*\n/.exec(text)
   if (opened === null) return null
   const closed = /^(?:---|\.\.\.)[ \t]*(?:\n|$)/m
@@ -74,7 +76,7 @@ function frontOf(text: string): { readonly text: string; readonly rest: string; 
   return { text: head, rest, lines: head.split('\n').length + 1 }
 }
 
-function fieldsOf(text: string): { readonly isBroken: boolean; readonly fields: Readonly<Record<string, unknown>> } {
+function parseFields(text: string): { readonly isBroken: boolean; readonly fields: Readonly<Record<string, unknown>> } {
   const broken = { isBroken: true, fields: {} }
   if (text.length > FRONT_CHARS_MAX) return broken
   try {
@@ -90,29 +92,29 @@ function fieldsOf(text: string): { readonly isBroken: boolean; readonly fields: 
 }
 
 /** undefined: something stands there that is no name. */
-function nameOf(value: unknown): string | null | undefined {
+function parseName(value: unknown): string | null | undefined {
   if (value === undefined || value === null) return null
   if (typeof value === 'number' && Number.isSafeInteger(value)) return String(value)
   return typeof value === 'string' && isName(value.trim()) ? value.trim() : undefined
 }
 
-function tagsOf(value: unknown): readonly string[] | undefined {
+function parseTags(value: unknown): readonly string[] | undefined {
   if (value === undefined || value === null) return []
   const list: readonly unknown[] = Array.isArray(value) ? value : typeof value === 'string' ? value.split(',') : [value]
-  const names = list.map(nameOf)
+  const names = list.map(parseName)
   if (list.length > TAGS_MAX || names.some((name) => name === undefined)) return undefined
   return names.filter((name): name is string => typeof name === 'string')
 }
 
 // `phases/<id>/…`, `phases/<id>.md` and `phase-<id>/…` or `phase-<id>.md`.
-function phaseIn(parts: readonly string[]): string | null {
-  const named = after(parts, 'phases')
+function findPhase(parts: readonly string[]): string | null {
+  const named = findNameAfter(parts, 'phases')
   if (named !== null) return named
   const marked = parts.map((part) => /^phase-([^.]+)/i.exec(part)?.[1]).findLast((id) => id !== undefined)
   return marked ?? null
 }
 
-function after(parts: readonly string[], folder: string): string | null {
+function findNameAfter(parts: readonly string[], folder: string): string | null {
   const at = parts.findLastIndex((part, index) => part.toLowerCase() === folder && index < parts.length - 1)
   return at < 0 ? null : (parts[at + 1] ?? '').replace(/(?<=.)\.[^.]*$/, '')
 }

@@ -3,7 +3,7 @@ import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { packagePath } from '../package/package-root.js'
-import { type Embedder, type Loaded, normalised } from './embedder.js'
+import { type Embedder, type Loaded, toUnitVector } from './embedder.js'
 
 const MODEL = 'all-MiniLM-L6-v2'
 const DIMENSIONS = 384
@@ -37,7 +37,7 @@ interface Tokenizer {
 /** MiniLM with weights of eight bits, from packages that are installed or not: nothing is ever fetched. */
 export async function loadMiniLm(folder: string | null): Promise<Loaded> {
   const problems: string[] = []
-  for (const place of placesOf(folder)) {
+  for (const place of listPlaces(folder)) {
     try {
       return { ok: true, embedder: await loadFrom(place) }
     } catch (error) {
@@ -53,13 +53,13 @@ export async function loadMiniLm(folder: string | null): Promise<Loaded> {
 
 /** Whether the packages of the model are there; null: wherever they are looked for. */
 export function isModelInstalled(folder: string | null): boolean {
-  return placesOf(folder).some((place) => {
+  return listPlaces(folder).some((place) => {
     const { paths } = createRequire(place).resolve
     return PACKAGES.every((name) => (paths(name) ?? []).some((path) => existsSync(join(path, name, 'package.json'))))
   })
 }
 
-function placesOf(folder: string | null): readonly string[] {
+function listPlaces(folder: string | null): readonly string[] {
   if (folder !== null) return [join(folder, 'package.json')]
   return [join(MODEL_FOLDER, 'package.json'), fileURLToPath(import.meta.url)]
 }
@@ -112,7 +112,7 @@ async function embedOne(text: string, { runtime, session, tokenizer }: Parts): P
     const place = at % DIMENSIONS
     mean[place] = (mean[place] ?? 0) + (hidden[at] ?? 0) / ids.length
   }
-  const vector = normalised(mean)
+  const vector = toUnitVector(mean)
   if (vector === null) throw new Error('the model gave no direction')
   return vector
 }

@@ -1,9 +1,9 @@
 import type { Database, Row } from '../store/database.js'
-import { type Chunk, embeddedText } from './chunk.js'
-import { vectorFrom } from './embedder.js'
+import { type Chunk, formatEmbeddedText } from './chunk.js'
+import { toVector } from './embedder.js'
 import type { Metadata } from './metadata.js'
 import { openSearchFile } from './schema.js'
-import { namesIn } from './words.js'
+import { formatNames } from './words.js'
 
 /** A passage as it is kept in memory; its words are in the file. */
 export interface Entry {
@@ -102,7 +102,7 @@ export class SearchIndex {
       .prepare('DELETE FROM vectors WHERE NOT EXISTS (SELECT 1 FROM chunks WHERE chunks.text_hash = vectors.text_hash)')
       .run()
     for (const row of this.#database.prepare('SELECT text_hash, vector FROM vectors WHERE model = ?').iterate(model))
-      this.#take(String(row.text_hash), vectorFrom(row.vector as Uint8Array))
+      this.#take(String(row.text_hash), toVector(row.vector as Uint8Array))
   }
 
   /** Puts a file in place of what was there under its path. */
@@ -124,13 +124,13 @@ export class SearchIndex {
   }
 
   /** Texts without a vector, at most `limit`. */
-  withoutVector(limit: number): readonly Pending[] {
+  listWithoutVector(limit: number): readonly Pending[] {
     const found = new Map<string, Pending>()
     for (const entry of this.#entries.values()) {
       if (entry.vector !== null || found.has(entry.textHash)) continue
       const passage = this.passage(entry.id)
       if (passage !== null)
-        found.set(entry.textHash, { textHash: entry.textHash, text: embeddedText(passage.path, passage.content) })
+        found.set(entry.textHash, { textHash: entry.textHash, text: formatEmbeddedText(passage.path, passage.content) })
       if (found.size >= limit) break
     }
     return [...found.values()]
@@ -159,13 +159,13 @@ export class SearchIndex {
    * How strongly each passage has a word, from 0 to `STRENGTH_MAX`: the part of BM25 that does not depend on other passages but for
    * their mean length. A word in a heading counts four times, one in a heading above it twice.
    */
-  strengths(word: string): Strengths {
+  computeStrengths(word: string): Strengths {
     const known = this.#strengths.get(word)
     if (known !== undefined) return known
     // Quoted, a word is a word: nothing in it is read as syntax. Lists travel faster than rows.
     const row = this.#database.prepare(STRENGTHS).get(`"${word.replaceAll('"', '""')}"`)
     const ids = JSON.parse(String(row?.ids)) as readonly number[]
-    const rarity = fts5Rarity(this.#entries.size, ids.length)
+    const rarity = computeFts5Rarity(this.#entries.size, ids.length)
     const values = (JSON.parse(String(row?.scores)) as readonly number[]).map((score) => -score / rarity)
     const found = { ids, values }
     this.#strengthsKept += ids.length
@@ -184,7 +184,7 @@ export class SearchIndex {
     )
     for (const row of this.#database.prepare('SELECT * FROM files').all()) {
       const path = String(row.path)
-      const metadata = metadataOf(row)
+      const metadata = toMetadata(row)
       const ids: number[] = []
       for (const one of chunks.all(Number(row.id))) {
         const id = Number(one.id)
@@ -212,14 +212,14 @@ export class SearchIndex {
     )
     this.#database
       .prepare('INSERT INTO words (rowid, heading, breadcrumb, body, names) VALUES (?, ?, ?, ?, ?)')
-      .run(id, chunk.path.at(-1) ?? '', chunk.path.join(' > '), chunk.content, namesIn(file, chunk))
+      .run(id, chunk.path.at(-1) ?? '', chunk.path.join(' > '), chunk.content, formatNames(file, chunk))
     const row =
       this.#model === null
         ? undefined
         : this.#database
             .prepare('SELECT vector FROM vectors WHERE text_hash = ? AND model = ?')
             .get(textHash, this.#model)
-    const vector = row === undefined ? null : vectorFrom(row.vector as Uint8Array)
+    const vector = row === undefined ? null : toVector(row.vector as Uint8Array)
     this.#add({ id, file: file.path, ordinal, section, textHash, metadata: file.metadata, vector })
     return id
   }
@@ -284,12 +284,12 @@ export class SearchIndex {
 export const STRENGTH_MAX = 2.2
 
 // As SQLite computes it, so that it can be taken out again.
-function fts5Rarity(rows: number, hits: number): number {
+function computeFts5Rarity(rows: number, hits: number): number {
   const rarity = Math.log((rows - hits + 0.5) / (hits + 0.5))
   return rarity <= 0 ? 1e-6 : rarity
 }
 
-function metadataOf(row: Row): Metadata {
+function toMetadata(row: Row): Metadata {
   return {
     phases: JSON.parse(String(row.phases)) as readonly string[],
     isSealed: row.sealed !== 0,

@@ -1,5 +1,5 @@
 import type { EmbedderChoice } from './embedder.js'
-import type { Found, SearchRequest } from './search.js'
+import type { FoundPassage, SearchRequest } from './search.js'
 import type { SkippedFile, Sources } from './sources.js'
 
 /** What the thread is started with. */
@@ -27,7 +27,7 @@ export type FromThread =
   | { readonly id: number; readonly ok: false; readonly message: string }
 
 export interface SearchAnswer {
-  readonly results: readonly Found[]
+  readonly results: readonly FoundPassage[]
   readonly totalTokens: number
   readonly method: 'hybrid' | 'lexical'
   /** True when meanings were not looked at, or not of every passage. */

@@ -7,7 +7,7 @@ const TABLE_FILE = new URL('runtime/embedding/related-words.txt', PACKAGE_ROOT)
 let opened: Database | null = null
 
 /** Words that mean nearly the same, nearest first, from a fixed table (see docs/knowledge.md); none for a word that is not in it. */
-export function relatedTo(word: string): readonly string[] {
+export function listRelated(word: string): readonly string[] {
   opened ??= openTable(readFileSync(TABLE_FILE, 'utf8'))
   const row = opened
     .prepare('SELECT near FROM words WHERE words MATCH ? ORDER BY rowid LIMIT 1')

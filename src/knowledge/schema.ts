@@ -22,14 +22,14 @@ const TABLES = `
 /** Opens the search file. It holds nothing that cannot be made again: one that is broken or of another layout is replaced. */
 export function openSearchFile(file: string): Database {
   try {
-    return opened(file)
+    return openChecked(file)
   } catch {
     for (const end of ['', '-wal', '-shm']) rmSync(`${file}${end}`, { force: true })
-    return opened(file)
+    return openChecked(file)
   }
 }
 
-function opened(file: string): Database {
+function openChecked(file: string): Database {
   const database = openDatabase(file)
   try {
     database.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA cache_size = -32000;')

@@ -12,7 +12,7 @@ export interface SearchRequest {
   readonly visible: readonly string[] | null
 }
 
-export interface Found {
+export interface FoundPassage {
   readonly content: string
   readonly file: string
   readonly section: string
@@ -37,24 +37,24 @@ const CONTENT_CHARS_MAX = 400_000
 const SCORE_STEPS = 1_000_000
 
 /** The best passages among those that may be seen: nothing else takes part in the ranking. */
-export function search(index: SearchIndex, request: SearchRequest, using: Using): readonly Found[] {
+export function search(index: SearchIndex, request: SearchRequest, using: Using): readonly FoundPassage[] {
   const { vector, files } = using
   const candidates = new Map<number, Entry>()
   const fitting = new Map<Metadata, boolean>()
   for (const entry of index.entries.values()) {
     let isFitting = fitting.get(entry.metadata)
     if (isFitting === undefined) {
-      isFitting = fits(entry.metadata, request)
+      isFitting = matchesRequest(entry.metadata, request)
       fitting.set(entry.metadata, isFitting)
     }
     if (isFitting && (files === null || files.has(entry.file))) candidates.set(entry.id, entry)
   }
   const words = scoreByWords(index, request.query, candidates)
-  const firsts = new Map<number, Scored>()
-  const others: Scored[] = []
+  const firsts = new Map<number, ScoredEntry>()
+  const others: ScoredEntry[] = []
   for (const entry of candidates.values()) {
     const worded = words.get(entry.id) ?? 0
-    const raw = vector === null ? worded : (1 - VECTOR_SHARE) * worded + VECTOR_SHARE * meaning(entry, vector)
+    const raw = vector === null ? worded : (1 - VECTOR_SHARE) * worded + VECTOR_SHARE * computeSimilarity(entry, vector)
     if (raw <= 0) continue
     const one = { entry, score: Math.round(raw * SCORE_STEPS) / SCORE_STEPS }
     // The passages of a document have ids in a row: this is the id of its section's first one.
@@ -63,33 +63,33 @@ export function search(index: SearchIndex, request: SearchRequest, using: Using)
     if (first === undefined || compare(one, first) < 0) firsts.set(section, one)
     if (first !== undefined) keepBest(others, compare(one, first) < 0 ? first : one, request.limit)
   }
-  const best: Scored[] = []
+  const best: ScoredEntry[] = []
   for (const one of firsts.values()) keepBest(best, one, request.limit)
   // Every section has a place before one has two.
   const shown = [...best, ...others].slice(0, request.limit).sort(compare)
-  return bounded(shown.flatMap(({ entry, score }) => found(index, entry, score)))
+  return boundResults(shown.flatMap(({ entry, score }) => toFound(index, entry, score)))
 }
 
-interface Scored {
+interface ScoredEntry {
   readonly entry: Entry
   readonly score: number
 }
 
 // Few are wanted of many: a place is looked for only in the list of the best so far.
-function keepBest(best: Scored[], one: Scored, limit: number): void {
+function keepBest(best: ScoredEntry[], one: ScoredEntry, limit: number): void {
   const last = best.at(-1)
   if (best.length >= limit && last !== undefined && compare(one, last) >= 0) return
   let at = best.length
-  while (at > 0 && compare(one, best[at - 1] as Scored) < 0) at -= 1
+  while (at > 0 && compare(one, best[at - 1] as ScoredEntry) < 0) at -= 1
   best.splice(at, 0, one)
   if (best.length > limit) best.pop()
 }
 
-function compare(a: Scored, b: Scored): number {
-  return b.score - a.score || byPlace(a.entry, b.entry)
+function compare(a: ScoredEntry, b: ScoredEntry): number {
+  return b.score - a.score || compareByPlace(a.entry, b.entry)
 }
 
-function fits({ phases, isSealed, tags, workflow }: Metadata, request: SearchRequest): boolean {
+function matchesRequest({ phases, isSealed, tags, workflow }: Metadata, request: SearchRequest): boolean {
   const { visible } = request
   if (visible !== null && (isSealed || !phases.every((phase) => visible.includes(phase)))) return false
   if (request.phase !== null && !phases.includes(request.phase)) return false
@@ -98,22 +98,22 @@ function fits({ phases, isSealed, tags, workflow }: Metadata, request: SearchReq
 }
 
 /** How near in meaning: the cosine, where it is above zero. */
-function meaning({ vector }: Entry, query: Float32Array): number {
-  return vector === null || vector.length !== query.length ? 0 : Math.max(0, dot(vector, query))
+function computeSimilarity({ vector }: Entry, query: Float32Array): number {
+  return vector === null || vector.length !== query.length ? 0 : Math.max(0, computeDotProduct(vector, query))
 }
 
-function dot(a: Float32Array, b: Float32Array): number {
+function computeDotProduct(a: Float32Array, b: Float32Array): number {
   let sum = 0
   for (let at = 0; at < a.length; at += 1) sum += (a[at] as number) * (b[at] as number)
   return sum
 }
 
-function byPlace(a: Entry, b: Entry): number {
+function compareByPlace(a: Entry, b: Entry): number {
   if (a.file !== b.file) return a.file < b.file ? -1 : 1
   return a.ordinal - b.ordinal
 }
 
-function found(index: SearchIndex, entry: Entry, score: number): readonly Found[] {
+function toFound(index: SearchIndex, entry: Entry, score: number): readonly FoundPassage[] {
   const passage = index.passage(entry.id)
   if (passage === null) return []
   return [
@@ -131,7 +131,7 @@ function found(index: SearchIndex, entry: Entry, score: number): readonly Found[
 }
 
 // The first is always given; further ones as long as the answer stays readable.
-function bounded(all: readonly Found[]): readonly Found[] {
+function boundResults(all: readonly FoundPassage[]): readonly FoundPassage[] {
   let chars = 0
   const end = all.findIndex(({ content }, at) => {
     chars += content.length

@@ -3,7 +3,7 @@ import { closeSync } from 'node:fs'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { isForeign, openFile } from '../tree/lookup.js'
 import { readBytes } from '../tree/read-bytes.js'
-import { chunkMarkdown } from './chunk.js'
+import { splitMarkdown } from './chunk.js'
 import { listSources } from './list-sources.js'
 import { describeDocument } from './metadata.js'
 import type { SearchIndex } from './passages.js'
@@ -56,7 +56,7 @@ export async function refreshIndex(index: SearchIndex, sources: Sources, run: Ru
   const counts = { added: 0, removed: 0, unchanged: 0 }
   for (const path of wanted) {
     if (isClosing()) break
-    const outcome = refreshFile(index, sources, path, await contentOf(sources.root, path))
+    const outcome = refreshFile(index, sources, path, await readContent(sources.root, path))
     if (outcome === 'gone') continue
     if (typeof outcome === 'object') {
       skipped.push(outcome)
@@ -79,7 +79,7 @@ export async function refreshIndex(index: SearchIndex, sources: Sources, run: Ru
 
 type Content = { readonly bytes: Buffer } | { readonly reason: string } | null
 
-async function contentOf(root: string, path: string): Promise<Content> {
+async function readContent(root: string, path: string): Promise<Content> {
   const file = openFile(root, path)
   if (!file.ok) return file.problem === 'denied' ? { reason: 'it may not be read' } : null
   try {
@@ -99,12 +99,12 @@ function refreshFile(
 ): 'added' | 'unchanged' | 'gone' | SkippedFile {
   if (content === null) return 'gone'
   if ('reason' in content) return { file: path, reason: content.reason }
-  const owners = ownersOf(sources, path)
+  const owners = listOwners(sources, path)
   const hash = createHash('sha256').update(JSON.stringify(owners)).update('\0').update(content.bytes).digest('hex')
   const known = index.files.get(path)
   if (known?.hash === hash) return 'unchanged'
   const { metadata, title, body, firstLine } = describeDocument(path, content.bytes.toString('utf8'), owners)
-  const chunked = chunkMarkdown(body, firstLine, countTokens)
+  const chunked = splitMarkdown(body, firstLine, countTokens)
   if (!chunked.ok) return { file: path, reason: chunked.reason }
   if (index.entries.size - (known?.chunks.length ?? 0) + chunked.chunks.length > CHUNKS_MAX)
     return { file: path, reason: `there are more than ${CHUNKS_MAX} passages` }
@@ -115,11 +115,11 @@ function refreshFile(
 // Of what is kept from agents, a phase's own document is found with its phase. The rest speaks of phases to come.
 function isKept(sources: Sources, path: string): boolean {
   const isHidden = sources.hidden.some((one) => path === one || path.startsWith(`${one}/`))
-  return isHidden && ownersOf(sources, path).length === 0
+  return isHidden && listOwners(sources, path).length === 0
 }
 
 // The documents of a workflow may lie anywhere in the tree, and more than once.
-function ownersOf({ owners }: Sources, path: string): readonly string[] {
+function listOwners({ owners }: Sources, path: string): readonly string[] {
   const parts = path.split('/')
   const ends = parts.map((_, at) => parts.slice(at).join('/'))
   return [...new Set(ends.flatMap((end) => (Object.hasOwn(owners, end) ? (owners[end] ?? []) : [])))]

@@ -1,4 +1,4 @@
-import type { Block, Count } from './chunk.js'
+import type { Block, TokenCounter } from './chunk.js'
 
 interface Piece {
   readonly first: number
@@ -8,7 +8,7 @@ interface Piece {
 
 interface Limit {
   readonly tokensMax: number
-  readonly count: Count
+  readonly count: TokenCounter
 }
 
 /** Text that is no code and too long for one passage: between lines, and a line that is too long itself between words. */
@@ -20,7 +20,7 @@ export function splitOversize(lines: readonly string[], block: Block, limit: Lim
     if (content.trim() !== '') pieces.push({ first: kept.first, end, content })
   }
   for (let at = block.first; at < block.end; at += 1) {
-    for (const [part, text] of partsOf(lines[at] ?? '', limit).entries()) {
+    for (const [part, text] of splitLine(lines[at] ?? '', limit).entries()) {
       const tokens = limit.count(text) + 1
       // Parts of one line never meet again: there was no line break between them.
       if (kept.text.length > 0 && (part > 0 || kept.tokens + tokens > limit.tokensMax)) {
@@ -35,17 +35,17 @@ export function splitOversize(lines: readonly string[], block: Block, limit: Lim
 }
 
 // In halves, at a space if there is one near: a word may be one long run, and a character several tokens.
-function partsOf(line: string, limit: Limit): readonly string[] {
+function splitLine(line: string, limit: Limit): readonly string[] {
   if (line.length < 2 || limit.count(line) <= limit.tokensMax) return [line]
   const middle = Math.ceil(line.length / 2)
   const space = line.lastIndexOf(' ', middle)
-  const end = wholeCharacter(line, space > middle / 2 ? space : middle)
+  const end = alignToCharacter(line, space > middle / 2 ? space : middle)
   if (end >= line.length) return [line]
-  return [...partsOf(line.slice(0, end), limit), ...partsOf(line.slice(end), limit)]
+  return [...splitLine(line.slice(0, end), limit), ...splitLine(line.slice(end), limit)]
 }
 
 // Half of a pair of surrogates is no character.
-function wholeCharacter(line: string, end: number): number {
+function alignToCharacter(line: string, end: number): number {
   const code = line.charCodeAt(end - 1)
   return end < line.length && code >= 0xd800 && code <= 0xdbff ? end + 1 : end
 }

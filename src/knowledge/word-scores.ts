@@ -1,6 +1,6 @@
 import { type Entry, type SearchIndex, STRENGTH_MAX, type Strengths } from './passages.js'
-import { relatedTo } from './related-words.js'
-import { otherFormsOf, wordsOf } from './words.js'
+import { listRelated } from './related-words.js'
+import { listOtherForms, splitQuery } from './words.js'
 
 /** What the long form counts for a short one, such as configuration for config. */
 const OTHER_FORM_SHARE = 0.9
@@ -27,17 +27,18 @@ export function scoreByWords(index: SearchIndex, query: string, candidates: Cand
   const best = new BestOfWord(candidates)
   let reachable = 0
   let lookups = 0
-  for (const word of wordsOf(query)) {
-    const rarityMax = best.take(index.strengths(word), { share: 1, rarityMax: Number.POSITIVE_INFINITY })
+  for (const word of splitQuery(query)) {
+    const rarityMax = best.take(index.computeStrengths(word), { share: 1, rarityMax: Number.POSITIVE_INFINITY })
     reachable += rarityMax * STRENGTH_MAX
     const isCommon = best.hits > RELATED_HITS_SHARE_MAX * candidates.size
-    const related = isCommon ? [] : relatedTo(word).slice(0, RELATED_LOOKUPS_MAX - lookups)
+    const related = isCommon ? [] : listRelated(word).slice(0, RELATED_LOOKUPS_MAX - lookups)
     lookups += related.length
-    for (const other of otherFormsOf(word)) best.take(index.strengths(other), { share: OTHER_FORM_SHARE, rarityMax })
-    for (const other of related) best.take(index.strengths(other), { share: RELATED_SHARE, rarityMax })
+    for (const other of listOtherForms(word))
+      best.take(index.computeStrengths(other), { share: OTHER_FORM_SHARE, rarityMax })
+    for (const other of related) best.take(index.computeStrengths(other), { share: RELATED_SHARE, rarityMax })
     best.moveTo(passages, documents)
   }
-  return withDocuments(index, candidates, { passages, documents, reachable })
+  return addDocumentScores(index, candidates, { passages, documents, reachable })
 }
 
 interface Limit {
@@ -107,7 +108,7 @@ interface Sums {
 }
 
 /** A title or another section often names the topic of a passage. The passages of a document are all candidates, or none is. */
-function withDocuments(index: SearchIndex, candidates: Candidates, sums: Sums): ReadonlyMap<number, number> {
+function addDocumentScores(index: SearchIndex, candidates: Candidates, sums: Sums): ReadonlyMap<number, number> {
   const { passages, documents, reachable } = sums
   const shares = new Map<string, number>()
   const scores = new Map<number, number>()

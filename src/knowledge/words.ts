@@ -11,34 +11,34 @@ const COMMON: ReadonlySet<string> = new Set(
 )
 
 /** What is looked at of a query, however long it is. */
-export function boundedQuery(query: string): string {
+export function cutQuery(query: string): string {
   return query.slice(0, QUERY_CHARS_MAX).toWellFormed().replaceAll('\0', ' ').trim()
 }
 
 /** The words of a query that are looked for, without those that are everywhere if there are others. */
-export function wordsOf(query: string): readonly string[] {
-  const words = [...new Set([...runsIn(query), ...identifierParts(query)].map((word) => word.toLowerCase()))]
+export function splitQuery(query: string): readonly string[] {
+  const words = [...new Set([...listRuns(query), ...listIdentifierParts(query)].map((word) => word.toLowerCase()))]
   const telling = words.filter((word) => !COMMON.has(word))
   return (telling.length === 0 ? words : telling).slice(0, WORDS_MAX)
 }
 
 /** What a passage is called besides its headings: its path, the title of its document, and the parts of identifiers in it. */
-export function namesIn(
+export function formatNames(
   { path, title }: { readonly path: string; readonly title: string },
   passage: { readonly path: readonly string[]; readonly content: string },
 ): string {
-  return [path, title, ...identifierParts(`${path} ${passage.path.join(' ')} ${passage.content}`)].join(' ')
+  return [path, title, ...listIdentifierParts(`${path} ${passage.path.join(' ')} ${passage.content}`)].join(' ')
 }
 
 /** The parts of identifiers such as `timeoutMs`; what is cut by other signs is in parts already. */
-function identifierParts(text: string): readonly string[] {
-  return runsIn(text).flatMap((word) => {
+function listIdentifierParts(text: string): readonly string[] {
+  return listRuns(text).flatMap((word) => {
     const parts = word.split(/(?<=[\p{Ll}\p{N}])(?=\p{Lu})|(?<=\p{Lu})(?=\p{Lu}\p{Ll})/u)
     return parts.length > 1 ? parts : []
   })
 }
 
-function runsIn(text: string): readonly string[] {
+function listRuns(text: string): readonly string[] {
   return (text.match(/[\p{L}\p{N}\p{M}]+/gu) ?? []).map(cut)
 }
 
@@ -79,6 +79,6 @@ vm virtual-machine`
 )
 
 /** The long forms of a short one, and the other way round; several words joined by `-` stand side by side in a text. */
-export function otherFormsOf(word: string): readonly string[] {
+export function listOtherForms(word: string): readonly string[] {
   return SHORT_FORMS.get(word) ?? []
 }

@@ -6,8 +6,8 @@ import { compileSchema } from '../contract/schemas.js'
 import type { AgentBearer } from '../core/identity/admit.js'
 import type { JsonObject } from '../core/json.js'
 import type { McpBearer } from './caller.js'
-import { inWordsOfMcp } from './mcp-text.js'
-import { toolResult } from './results.js'
+import { rewordForMcp } from './mcp-text.js'
+import { toToolResult } from './results.js'
 import { WORKFLOW_TOOLS, type WorkflowTool } from './workflow-tools.js'
 
 const NAME_CHARS_MAX = 200
@@ -26,28 +26,33 @@ export interface ToolCall {
 export async function callTool(app: App, call: ToolCall, record: RecordRefusal): Promise<CallToolResult> {
   const answer = await answerOf(app, call)
   if (!answer.ok) await record(answer.problem, call.name, call.bearer)
-  return toolResult(answer.ok ? ok(inWordsOfMcp(forCaller(call.bearer, answer.value))) : reworded(answer.problem))
+  return toToolResult(
+    answer.ok ? ok(rewordForMcp(redactForCaller(call.bearer, answer.value))) : rewordProblem(answer.problem),
+  )
 }
 
-function reworded(problem: Problem): Result<JsonObject> {
-  return { ok: false, problem: { ...problem, extra: inWordsOfMcp(problem.extra) } }
+function rewordProblem(problem: Problem): Result<JsonObject> {
+  return { ok: false, problem: { ...problem, extra: rewordForMcp(problem.extra) } }
 }
 
 async function answerOf(app: App, { bearer, name, args }: ToolCall): Promise<Result<JsonObject>> {
-  const unreadable = nameProblem(name)
+  const unreadable = findNameProblem(name)
   if (unreadable !== null) return refuse('invalid_request', unreadable)
   const tool = WORKFLOW_TOOLS.get(name)
   if (tool === undefined) return executeTool(app, { bearer, taskId: undefined, tool: name, args })
-  const problems = argumentProblems(tool, args)
+  const problems = findArgumentProblems(tool, args)
   return problems === null ? tool.run(app, bearer, args) : refuse('invalid_request', problems)
 }
 
-export function nameProblem(name: string): string | null {
+export function findNameProblem(name: string): string | null {
   return name === '' || name.length > NAME_CHARS_MAX ? `name: must have 1 to ${NAME_CHARS_MAX} characters.` : null
 }
 
 /** What is wrong with the arguments of a tool that is no tool of a contract; null when nothing is. */
-export function argumentProblems(tool: Pick<WorkflowTool, 'name' | 'inputSchema'>, args: JsonObject): string | null {
+export function findArgumentProblems(
+  tool: Pick<WorkflowTool, 'name' | 'inputSchema'>,
+  args: JsonObject,
+): string | null {
   const found = compileSchema(tool.inputSchema)(args)
   if (found.length === 0) return null
   const said = found
@@ -57,16 +62,16 @@ export function argumentProblems(tool: Pick<WorkflowTool, 'name' | 'inputSchema'
 }
 
 // Whoever identifies by the agent token needs no phase token, and a model that reads none can leak none.
-function forCaller(bearer: AgentBearer, value: JsonObject): JsonObject {
+function redactForCaller(bearer: AgentBearer, value: JsonObject): JsonObject {
   if (bearer.kind !== 'agent') return value
   const { advanced } = value
-  const kept = withoutToken(value)
+  const kept = omitToken(value)
   return typeof advanced === 'object' && advanced !== null && !Array.isArray(advanced)
-    ? { ...kept, advanced: withoutToken(advanced as JsonObject) }
+    ? { ...kept, advanced: omitToken(advanced as JsonObject) }
     : kept
 }
 
-function withoutToken(value: JsonObject): JsonObject {
+function omitToken(value: JsonObject): JsonObject {
   if (!('phase_token' in value)) return value
   const { phase_token: _token, expires_at: _expiry, ...rest } = value
   return rest

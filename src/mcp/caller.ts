@@ -1,18 +1,23 @@
 import type { AuthInfo, ServerContext } from '@modelcontextprotocol/server'
-import { type AgentBearer, nameOf, type ParticipantBearer, type ReviewBearer } from '../core/identity/admit.js'
+import {
+  type AgentBearer,
+  formatBearerName,
+  type ParticipantBearer,
+  type ReviewBearer,
+} from '../core/identity/admit.js'
 
 /** Who may come in: agents of tasks, their reviewers, and participants of coordinations. */
 export type McpBearer = AgentBearer | ReviewBearer | ParticipantBearer
 
 /** How the protocol layer carries the caller from the entrance to a handler: what the token says, never the token. */
-export function authInfoOf(bearer: McpBearer): AuthInfo {
-  return { token: '', clientId: ownerOf(bearer), scopes: [], extra: { bearer } }
+export function toAuthInfo(bearer: McpBearer): AuthInfo {
+  return { token: '', clientId: formatOwner(bearer), scopes: [], extra: { bearer } }
 }
 
 /** Whose sessions and connections are counted together. An agent, a reviewer and a participant of the same name are three. */
-export function ownerOf(bearer: McpBearer): string {
+export function formatOwner(bearer: McpBearer): string {
   if (bearer.kind === 'participant') return `participant:${bearer.agentId}@${bearer.runId}`
-  return bearer.kind === 'review' ? `${nameOf(bearer)}@${bearer.taskId}` : bearer.agentId
+  return bearer.kind === 'review' ? `${formatBearerName(bearer)}@${bearer.taskId}` : bearer.agentId
 }
 
 export function isAgent(bearer: McpBearer): bearer is AgentBearer {
@@ -20,25 +25,25 @@ export function isAgent(bearer: McpBearer): bearer is AgentBearer {
 }
 
 /** Who sent the request that is being handled. Every request proves it anew, also within a session. */
-export function bearerOf(context: ServerContext): AgentBearer {
-  const bearer = callerOf(context)
+export function requireAgentBearer(context: ServerContext): AgentBearer {
+  const bearer = getCaller(context)
   if (!isAgent(bearer)) throw new Error('the tools of agents were reached by somebody else')
   return bearer
 }
 
-export function reviewerOf(context: ServerContext): ReviewBearer {
-  const bearer = callerOf(context)
+export function requireReviewer(context: ServerContext): ReviewBearer {
+  const bearer = getCaller(context)
   if (bearer.kind !== 'review') throw new Error('the tools of reviewers were reached by somebody else')
   return bearer
 }
 
-export function participantOf(context: ServerContext): ParticipantBearer {
-  const bearer = callerOf(context)
+export function requireParticipant(context: ServerContext): ParticipantBearer {
+  const bearer = getCaller(context)
   if (bearer.kind !== 'participant') throw new Error('the tools of a coordination were reached by somebody else')
   return bearer
 }
 
-function callerOf(context: ServerContext): McpBearer {
+function getCaller(context: ServerContext): McpBearer {
   const bearer = context.http?.authInfo?.extra?.bearer as McpBearer | undefined
   if (bearer === undefined) throw new Error('a request reached a handler without a caller')
   return bearer

@@ -9,10 +9,10 @@ import {
 import { admitCall } from '../app/identity/agent-call.js'
 import { type Problem, refuse } from '../app/result.js'
 import type { ReviewBearer } from '../core/identity/admit.js'
-import { authInfoOf, type McpBearer, ownerOf } from './caller.js'
+import { formatOwner, type McpBearer, toAuthInfo } from './caller.js'
 import { Changes } from './changes.js'
 import { RESOURCES } from './resources.js'
-import { type ServerParts, serverFor } from './server.js'
+import { makeServer, type ServerParts } from './server.js'
 import { Sessions } from './sessions.js'
 
 const BATCH_MAX = 32
@@ -42,8 +42,8 @@ export class McpEntrance {
 
   async answer(exchange: Exchange): Promise<Response | Problem> {
     const { request, body, bearer } = exchange
-    if (request.method === 'POST' && methodOf(body) !== 'subscriptions/listen') this.#callUntil(request.signal)
-    if (Array.isArray(body) && body.length > BATCH_MAX) return rpcError(400, BATCH_TOO_LONG)
+    if (request.method === 'POST' && findMethod(body) !== 'subscriptions/listen') this.#callUntil(request.signal)
+    if (Array.isArray(body) && body.length > BATCH_MAX) return makeRpcError(400, BATCH_TOO_LONG)
     const refused = bearer.kind === 'review' ? await this.#refusedToReviewer(exchange, bearer) : null
     if (refused !== null) return refused
     return (await isLegacyRequest(request, body)) ? this.#inSession(exchange) : this.#alone(exchange)
@@ -67,36 +67,36 @@ export class McpEntrance {
 
   // Nothing that a reviewer is shown changes, so that it has nothing to listen to; and a dead token opens no session.
   async #refusedToReviewer({ request, body }: Exchange, bearer: ReviewBearer): Promise<Response | Problem | null> {
-    if (request.method === 'GET') return rpcError(405, NO_STREAM)
-    if (methodOf(body) === 'subscriptions/listen') return rpcError(404, NO_STREAM)
+    if (request.method === 'GET') return makeRpcError(405, NO_STREAM)
+    if (findMethod(body) === 'subscriptions/listen') return makeRpcError(404, NO_STREAM)
     if (!isInitializeRequest(body)) return null
     const admitted = await admitCall(this.parts.app, bearer, undefined)
     return admitted.ok ? null : admitted.problem
   }
 
   async #inSession({ request, body, bearer }: Exchange): Promise<Response | Problem> {
-    const options = { ...(body === undefined ? {} : { parsedBody: body }), authInfo: authInfoOf(bearer) }
+    const options = { ...(body === undefined ? {} : { parsedBody: body }), authInfo: toAuthInfo(bearer) }
     const id = request.headers.get('mcp-session-id')
     if (id !== null) {
       const known = this.#sessions.find(id, bearer)
-      if (known === null) return rpcError(404, NO_SESSION)
+      if (known === null) return makeRpcError(404, NO_SESSION)
       const response = await known.transport.handleRequest(request, options)
       if (request.method === 'GET' && response.ok) known.listenUntil(request.signal)
       return response
     }
-    if (request.method !== 'POST' || !isInitializeRequest(body)) return rpcError(400, SESSION_NEEDED)
+    if (request.method !== 'POST' || !isInitializeRequest(body)) return makeRpcError(400, SESSION_NEEDED)
     const session = await this.#sessions.open(bearer)
-    if (session === null) return tooMany()
+    if (session === null) return refuseTooMany()
     const response = await session.transport.handleRequest(request, options)
     if (!response.ok) session.close()
     return response
   }
 
   async #alone({ request, body, bearer }: Exchange): Promise<Response | Problem> {
-    const agentId = ownerOf(bearer)
-    const method = methodOf(body)
-    if (method === 'subscriptions/listen' && !this.#changes.hasRoom(agentId)) return tooMany()
-    const handler: McpHttpHandler = createMcpHandler(() => serverFor(this.parts, bearer), {
+    const agentId = formatOwner(bearer)
+    const method = findMethod(body)
+    if (method === 'subscriptions/listen' && !this.#changes.hasRoom(agentId)) return refuseTooMany()
+    const handler: McpHttpHandler = createMcpHandler(() => makeServer(this.parts, bearer), {
       legacy: 'reject',
       // A stream is kept alive while a tool runs; a plain answer would look dead to every proxy and timeout.
       responseMode: method === 'tools/call' ? 'sse' : 'auto',
@@ -112,7 +112,7 @@ export class McpEntrance {
     })
     return handler.fetch(request, {
       ...(body === undefined ? {} : { parsedBody: body }),
-      authInfo: authInfoOf(bearer),
+      authInfo: toAuthInfo(bearer),
     })
   }
 }
@@ -123,7 +123,7 @@ const CHANGED: readonly ServerEvent[] = [
   ...RESOURCES.map(({ uri }) => ({ kind: 'resource_updated' as const, uri })),
 ]
 
-function methodOf(body: unknown): string | null {
+function findMethod(body: unknown): string | null {
   const method = typeof body === 'object' && body !== null && 'method' in body ? body.method : null
   return typeof method === 'string' ? method : null
 }
@@ -133,10 +133,10 @@ const NO_SESSION = { code: -32001, message: 'Session not found' }
 const NO_STREAM = { code: -32601, message: 'Method not found: reviewers are sent nothing unasked' }
 const SESSION_NEEDED = { code: -32000, message: 'Bad Request: begin with initialize, then send Mcp-Session-Id' }
 
-function rpcError(status: number, error: { readonly code: number; readonly message: string }): Response {
+function makeRpcError(status: number, error: { readonly code: number; readonly message: string }): Response {
   return Response.json({ jsonrpc: '2.0', error, id: null }, { status })
 }
 
-function tooMany(): Problem {
+function refuseTooMany(): Problem {
   return refuse('rate_limited', 'Too many MCP connections are open; close one first.', { retry_after: 5 }).problem
 }

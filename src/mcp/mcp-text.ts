@@ -4,12 +4,12 @@ const OVER_REST = '- Run: POST /api/v1/prompt/continue'
 const OVER_MCP = '- Call the tool continue'
 
 /** An interrupt tells how to go on; here that is a tool. */
-export function interruptWords(text: string): string {
+export function rewordInterrupt(text: string): string {
   return text.replace(OVER_REST, OVER_MCP)
 }
 
 /** The same for a session that has tools of its own, and Phaselock's beside them. */
-export function hookWords(text: string): string {
+export function rewordForHooks(text: string): string {
   return text.replace(
     OVER_REST,
     `${OVER_MCP} of the MCP server phaselock (where it has none: POST /api/v1/prompt/continue)`,
@@ -19,20 +19,20 @@ export function hookWords(text: string): string {
 const REPORT_OVER_REST = /send your report to POST \S+\/reviews/
 
 /** A reviewer reports with a tool. */
-export function reviewWords(answer: JsonObject): JsonObject {
+export function rewordReview(answer: JsonObject): JsonObject {
   const { next_step: step } = answer
   if (typeof step !== 'string') return answer
   return { ...answer, next_step: step.replace(REPORT_OVER_REST, 'report with the tool submit_review') }
 }
 
 /** The same for an answer that is an interrupt or carries one. Nothing else of it is touched. */
-export function inWordsOfMcp(answer: JsonObject): JsonObject {
+export function rewordForMcp(answer: JsonObject): JsonObject {
   const { interrupt } = answer
   const said =
     answer.kind === 'interrupt' && typeof answer.text === 'string'
-      ? { ...answer, text: interruptWords(answer.text) }
+      ? { ...answer, text: rewordInterrupt(answer.text) }
       : answer
-  return isObject(interrupt) ? { ...said, interrupt: inWordsOfMcp({ ...interrupt, kind: 'interrupt' }) } : said
+  return isObject(interrupt) ? { ...said, interrupt: rewordForMcp({ ...interrupt, kind: 'interrupt' }) } : said
 }
 
 function isObject(value: unknown): value is JsonObject {

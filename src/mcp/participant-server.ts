@@ -1,8 +1,8 @@
 import { type CallToolResult, Server, type ServerContext, type Tool } from '@modelcontextprotocol/server'
-import { workflowTools } from '../app/councils/turn-prompts.js'
+import { listWorkflowTools } from '../app/councils/turn-prompts.js'
 import { PROGRAM_VERSION } from '../app/version.js'
 import type { Json, JsonObject } from '../core/json.js'
-import { objectSchema } from './tool-schemas.js'
+import { makeObjectSchema } from './tool-schemas.js'
 
 /** What stands behind the door for one participant of a coordination. Neither of them throws for what an agent sends. */
 export interface ParticipantDoor {
@@ -34,7 +34,7 @@ export function buildParticipantServer(way: DoorWay): Server {
     { capabilities: { tools: {} }, instructions: INSTRUCTIONS },
   )
   server.setRequestHandler('tools/list', (_request, context) =>
-    way.told(async () => ({ tools: toolsOf(await way.door(context)) })),
+    way.told(async () => ({ tools: listTools(await way.door(context)) })),
   )
   server.setRequestHandler('tools/call', (request, context) => {
     const { name, arguments: args } = request.params
@@ -48,14 +48,14 @@ export function buildParticipantServer(way: DoorWay): Server {
   return server
 }
 
-function toolsOf({ needsVerdict, looks }: Pick<ParticipantDoor, 'needsVerdict' | 'looks'>): Tool[] {
+function listTools({ needsVerdict, looks }: Pick<ParticipantDoor, 'needsVerdict' | 'looks'>): Tool[] {
   return [
-    ...workflowTools(needsVerdict).map(({ name, description, parameters }) =>
-      tool({ name, description: `${description}${MORE[name] ?? ''}`, inputSchema: parameters }),
+    ...listWorkflowTools(needsVerdict).map(({ name, description, parameters }) =>
+      toTool({ name, description: `${description}${MORE[name] ?? ''}`, inputSchema: parameters }),
     ),
-    { ...tool(VIEW_TOOL), annotations: READ_ONLY },
+    { ...toTool(VIEW_TOOL), annotations: READ_ONLY },
     ...looks.map(({ name, description, parameters }) => ({
-      ...tool({ name, description, inputSchema: parameters }),
+      ...toTool({ name, description, inputSchema: parameters }),
       annotations: READ_ONLY,
     })),
   ]
@@ -71,9 +71,9 @@ const READ_ONLY = { readOnlyHint: true }
 const VIEW_TOOL = {
   name: VIEW,
   description: 'The question, the answers that you may see, your round, and what you must do now.',
-  inputSchema: objectSchema({}),
+  inputSchema: makeObjectSchema({}),
 }
 
-function tool(spec: { readonly name: string; readonly description: string; readonly inputSchema: JsonObject }): Tool {
+function toTool(spec: { readonly name: string; readonly description: string; readonly inputSchema: JsonObject }): Tool {
   return { ...spec, inputSchema: spec.inputSchema as Tool['inputSchema'], annotations: { readOnlyHint: false } }
 }

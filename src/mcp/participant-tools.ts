@@ -1,15 +1,15 @@
 import type { CallToolResult } from '@modelcontextprotocol/server'
 import type { App } from '../app/app.js'
-import { participantView } from '../app/councils/show-council.js'
+import { toParticipantView } from '../app/councils/show-council.js'
 import { admitParticipant, lookAtRun, respondToRun } from '../app/councils/take-part.js'
-import { lookingTools } from '../app/councils/turn-prompts.js'
+import { listReadTools } from '../app/councils/turn-prompts.js'
 import { ok, type Problem, type Result, refuse } from '../app/result.js'
-import { type CoordinationRun, isAwaited, isPresenting, unseen } from '../core/councils/council.js'
+import { type CoordinationRun, isAwaited, isPresenting, listUnseen } from '../core/councils/council.js'
 import type { ParticipantBearer } from '../core/identity/admit.js'
 import type { Json, JsonObject } from '../core/json.js'
-import { nameProblem } from './call-tool.js'
+import { findNameProblem } from './call-tool.js'
 import type { ParticipantDoor } from './participant-server.js'
-import { refusalError, refusalResult } from './results.js'
+import { toRefusalError, toRefusalResult } from './results.js'
 
 interface Call {
   readonly name: string
@@ -17,7 +17,7 @@ interface Call {
 }
 
 /** What a participant's token opens: its own run, by the ways that its kind of agent has. Throws when it opens nothing. */
-export async function participantDoor(
+export async function openParticipantDoor(
   app: App,
   bearer: ParticipantBearer,
   record: (problem: Problem, what: string) => Promise<void>,
@@ -25,30 +25,30 @@ export async function participantDoor(
   const admitted = await admitParticipant(app, bearer, bearer.runId)
   if (!admitted.ok) {
     await record(admitted.problem, 'coordination')
-    throw refusalError(admitted.problem)
+    throw toRefusalError(admitted.problem)
   }
   const run = admitted.value
-  const { agents, tools } = await app.coordinations.councilOf(run)
+  const { agents, tools } = await app.coordinations.loadCouncil(run)
   const isRemote = agents.some(({ id, kind }) => id === bearer.agentId && kind === 'remote')
   const way = isRemote ? REMOTE : PROGRAM
   const told = async (what: string, answer: Result<JsonObject>): Promise<CallToolResult> => {
     if (!answer.ok) await record(answer.problem, what)
-    return answer.ok ? responseResult(answer.value) : refusalResult(answer.problem)
+    return answer.ok ? toResponseResult(answer.value) : toRefusalResult(answer.problem)
   }
   return {
     needsVerdict: run.isConsensus,
     // Agents elsewhere look with what they have: a call of theirs is a response, and nobody would run it.
-    looks: isRemote ? [] : lookingTools(tools),
+    looks: isRemote ? [] : listReadTools(tools),
     view: async () => told('coordination_view', await way.view(app, bearer)),
     call: async (call, gone) => {
-      const problem = callProblem(run, call)
+      const problem = refuseCall(run, call)
       return told(call.name, problem ?? (await way.call({ app, bearer, run, gone }, call)))
     },
   }
 }
 
-function callProblem(run: CoordinationRun, { name }: Call): Result<never> | null {
-  const unreadable = nameProblem(name)
+function refuseCall(run: CoordinationRun, { name }: Call): Result<never> | null {
+  const unreadable = findNameProblem(name)
   if (unreadable !== null) return refuse('invalid_request', unreadable)
   if (run.endedAt === null) return null
   const next = 'Nothing is left to do: coordination_view shows how it ended.'
@@ -72,7 +72,7 @@ const REMOTE: Way = {
   view: (app, bearer) => lookAtRun(app, bearer, { id: bearer.runId, waitSeconds: 0 }),
   call: async ({ app, bearer, run }, call) => {
     const isPresenter = isPresenting(run) && run.result?.winner === bearer.agentId
-    const content = call.name === 'new_answer' ? contentOf(call.arguments) : ''
+    const content = call.name === 'new_answer' ? getContent(call.arguments) : ''
     if (isPresenter && content.trim() === '')
       return refuse('conflict', 'Your answer was chosen.', {
         next_step: 'Present it: call new_answer with its content.',
@@ -82,7 +82,7 @@ const REMOTE: Way = {
   },
 }
 
-function contentOf(args: Json): string {
+function getContent(args: Json): string {
   const given = typeof args === 'object' && args !== null && 'content' in args ? args.content : ''
   return typeof given === 'string' ? given : ''
 }
@@ -94,13 +94,13 @@ const PROGRAM: Way = {
     const run = await app.coordinations.read(runId)
     const agent = run?.agents.get(agentId)
     if (run === null || agent === undefined) throw new Error(`run ${runId} is gone`)
-    const shown = unseen(run, agent).map(({ label }) => label)
-    if (!isAwaited(run, agent) || shown.length === 0) return ok(participantView(run, agentId))
+    const shown = listUnseen(run, agent).map(({ label }) => label)
+    if (!isAwaited(run, agent) || shown.length === 0) return ok(toParticipantView(run, agentId))
     const told = await app.coordinations.apply(runId, { type: 'injected', agent: agentId, shown }, 'system')
-    return ok(participantView(told?.run ?? run, agentId))
+    return ok(toParticipantView(told?.run ?? run, agentId))
   },
   call: async ({ app, bearer, gone }, { name, arguments: args }) => {
-    const door = app.coordinations.doorOf(bearer.runId, bearer.agentId)
+    const door = app.coordinations.findDoor(bearer.runId, bearer.agentId)
     // What a process sent that has ended since must not be taken for a call of the one that came after it.
     if (door === null || gone.aborted)
       return refuse('conflict', 'It is not your turn.', { next_step: 'End here; you are started when it is.' })
@@ -110,19 +110,19 @@ const PROGRAM: Way = {
 }
 
 /** What was said to a call, as text and as structure. A rejection is an error, in exactly its words. */
-function responseResult(answer: JsonObject): CallToolResult {
+function toResponseResult(answer: JsonObject): CallToolResult {
   const { message, asked_again: isAsked, stopped } = answer
-  if (answer.accepted !== false || typeof message !== 'string') return asResult(answer, saidOf(answer), false)
+  if (answer.accepted !== false || typeof message !== 'string') return makeResult(answer, formatAnswer(answer), false)
   const more = isAsked === true ? [JSON.stringify(answer.view)] : typeof stopped === 'string' ? [stopped] : []
-  return asResult(answer, [message, ...more].join('\n'), true)
+  return makeResult(answer, [message, ...more].join('\n'), true)
 }
 
-function saidOf(answer: JsonObject): string {
+function formatAnswer(answer: JsonObject): string {
   const { accepted, message } = answer
   return accepted === true && typeof message === 'string' ? message : JSON.stringify(answer)
 }
 
-function asResult(structured: JsonObject, text: string, isError: boolean): CallToolResult {
+function makeResult(structured: JsonObject, text: string, isError: boolean): CallToolResult {
   const result = { content: [{ type: 'text' as const, text }], structuredContent: structured }
   return isError ? { ...result, isError } : result
 }

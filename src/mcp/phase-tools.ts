@@ -2,7 +2,7 @@ import { RESULTS_MAX, searchKnowledge } from '../app/knowledge.js'
 import { startWorkflow } from '../app/tasks/start-workflow.js'
 import { completePhase, getPhase } from '../app/transitions/phases.js'
 import type { JsonObject } from '../core/json.js'
-import { EVIDENCE, NAME, objectSchema } from './tool-schemas.js'
+import { EVIDENCE, makeObjectSchema, NAME } from './tool-schemas.js'
 import type { WorkflowTool } from './workflow-tools.js'
 
 // Phases of documents are numbered; their ids are the same number as text.
@@ -20,7 +20,7 @@ export const PHASE_TOOLS: readonly WorkflowTool[] = [
     name: 'start_workflow',
     description:
       'Start a workflow and take it, where its contract lets agents do so. For a target that is being worked on it is the same session again.',
-    inputSchema: objectSchema({
+    inputSchema: makeObjectSchema({
       workflow_type: { ...NAME, description: 'Name of a contract.' },
       contract: { ...NAME, description: 'Name or hash of a contract; instead of workflow_type.' },
       target_file: { type: 'string', minLength: 1, maxLength: 1024, description: 'The file that the work is about.' },
@@ -39,7 +39,7 @@ export const PHASE_TOOLS: readonly WorkflowTool[] = [
   {
     name: 'get_phase_content',
     description: 'What the current phase says, or one that you have completed; no other.',
-    inputSchema: objectSchema({ phase: PHASE }),
+    inputSchema: makeObjectSchema({ phase: PHASE }),
     isReader: true,
     run: (app, bearer, args) =>
       getPhase(app, { bearer, phase: args.phase === undefined ? undefined : String(args.phase) }),
@@ -48,7 +48,7 @@ export const PHASE_TOOLS: readonly WorkflowTool[] = [
     name: 'complete_phase',
     description:
       'Hand in the evidence of the current phase. When it holds and no gate is in the way, the next one opens.',
-    inputSchema: objectSchema({ phase: PHASE, evidence: EVIDENCE }, ['phase', 'evidence']),
+    inputSchema: makeObjectSchema({ phase: PHASE, evidence: EVIDENCE }, ['phase', 'evidence']),
     isReader: false,
     run: (app, bearer, args) =>
       completePhase(app, { bearer, phase: String(args.phase), evidence: args.evidence ?? null, once: undefined }),
@@ -56,7 +56,7 @@ export const PHASE_TOOLS: readonly WorkflowTool[] = [
   {
     name: 'search_standards',
     description: 'Find passages in the standards and guides that the contract names. For reading: it decides nothing.',
-    inputSchema: objectSchema(
+    inputSchema: makeObjectSchema(
       {
         query: { type: 'string', description: 'The first 4,000 characters are looked at.' },
         phase: PHASE,

@@ -1,26 +1,26 @@
 import { type GetPromptResult, type Prompt, ProtocolError } from '@modelcontextprotocol/server'
 import type { App } from '../app/app.js'
 import { admitCall } from '../app/identity/agent-call.js'
-import { promptOf } from '../app/identity/grant.js'
+import { buildPrompt } from '../app/identity/grant.js'
 import { getPrompt } from '../app/tasks/prompts.js'
 import type { Contract } from '../core/contract/contract.js'
 import { mayRead } from '../core/gates/phase-visibility.js'
 import type { AgentBearer } from '../core/identity/admit.js'
 import type { TaskState } from '../core/task/state.js'
-import { phaseOf } from '../core/tool-calls/offered-tools.js'
-import { interruptWords } from './mcp-text.js'
-import { refusalError } from './results.js'
-import { sceneOf } from './scene.js'
+import { requirePhase } from '../core/tool-calls/offered-tools.js'
+import { rewordInterrupt } from './mcp-text.js'
+import { toRefusalError } from './results.js'
+import { readScene } from './scene.js'
 
 const INVALID_PARAMS = -32602
 const NAME_CHARS_MAX = 200
 
 /** A prompt for each phase that is open to the caller: the one its task is in, and those it has completed. */
 export async function listPrompts(app: App, bearer: AgentBearer): Promise<Prompt[]> {
-  const { contract, state } = await sceneOf(app, bearer)
+  const { contract, state } = await readScene(app, bearer)
   if (state === null) return []
   return openPhases(contract, state).map((id) => {
-    const phase = phaseOf(contract, id)
+    const phase = requirePhase(contract, id)
     return { name: id, title: phase.name, description: phase.description || `What to do in ${phase.name}.` }
   })
 }
@@ -28,7 +28,7 @@ export async function listPrompts(app: App, bearer: AgentBearer): Promise<Prompt
 /** The prompt of a phase. A phase that is not open yet is answered as one that does not exist. */
 export async function readPrompt(app: App, bearer: AgentBearer, name: string): Promise<GetPromptResult> {
   const call = await admitCall(app, bearer, undefined)
-  if (!call.ok) throw refusalError(call.problem)
+  if (!call.ok) throw toRefusalError(call.problem)
   const { contract, state } = call.value
   const open = openPhases(contract, state)
   if (!open.includes(name))
@@ -36,16 +36,16 @@ export async function readPrompt(app: App, bearer: AgentBearer, name: string): P
       INVALID_PARAMS,
       `There is no prompt ${JSON.stringify(name.slice(0, NAME_CHARS_MAX))} now. Open phases: ${open.join(', ')}.`,
     )
-  if (name !== state.phase) return asPrompt(await promptOf(app, contract, state, name))
+  if (name !== state.phase) return toPrompt(await buildPrompt(app, contract, state, name))
   const current = await getPrompt(app, bearer)
-  if (!current.ok) throw refusalError(current.problem)
-  return asPrompt(interruptWords(String(current.value.text)))
+  if (!current.ok) throw toRefusalError(current.problem)
+  return toPrompt(rewordInterrupt(String(current.value.text)))
 }
 
 function openPhases(contract: Contract, state: TaskState): readonly string[] {
   return [...contract.phases.keys()].filter((id) => mayRead(state, id))
 }
 
-function asPrompt(text: string): GetPromptResult {
+function toPrompt(text: string): GetPromptResult {
   return { messages: [{ role: 'user', content: { type: 'text', text } }] }
 }

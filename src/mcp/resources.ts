@@ -2,12 +2,12 @@ import { type ReadResourceResult, type Resource, ResourceNotFoundError } from '@
 import type { App } from '../app/app.js'
 import { type AgentCall, admitCall } from '../app/identity/agent-call.js'
 import { getPrompt } from '../app/tasks/prompts.js'
-import { snapshotOf } from '../app/tasks/snapshot.js'
-import { contractView } from '../app/tasks/views.js'
+import { buildSnapshot } from '../app/tasks/snapshot.js'
+import { toContractView } from '../app/tasks/views.js'
 import type { AgentBearer } from '../core/identity/admit.js'
 import type { JsonObject } from '../core/json.js'
-import { interruptWords } from './mcp-text.js'
-import { refusalError } from './results.js'
+import { rewordInterrupt } from './mcp-text.js'
+import { toRefusalError } from './results.js'
 
 const PROMPT = 'phaselock://task/prompt'
 const CONTRACT = 'phaselock://task/contract'
@@ -39,13 +39,13 @@ export async function readResource(app: App, bearer: AgentBearer, uri: string): 
   switch (uri) {
     case PROMPT: {
       const prompt = await getPrompt(app, bearer, { isOnlyLooking: true })
-      if (!prompt.ok) throw refusalError(prompt.problem)
-      return { contents: [{ uri, mimeType: 'text/markdown', text: interruptWords(String(prompt.value.text)) }] }
+      if (!prompt.ok) throw toRefusalError(prompt.problem)
+      return { contents: [{ uri, mimeType: 'text/markdown', text: rewordInterrupt(String(prompt.value.text)) }] }
     }
     case CONTRACT:
-      return asJson(uri, await ofTask(app, bearer, ({ contract, state }) => contractView(contract, state)))
+      return toJsonResource(uri, await viewTask(app, bearer, ({ contract, state }) => toContractView(contract, state)))
     case STATUS:
-      return asJson(uri, await ofTask(app, bearer, (call) => snapshotOf(app, call)))
+      return toJsonResource(uri, await viewTask(app, bearer, (call) => buildSnapshot(app, call)))
     default:
       throw new ResourceNotFoundError(uri.slice(0, URI_CHARS_MAX))
   }
@@ -53,16 +53,16 @@ export async function readResource(app: App, bearer: AgentBearer, uri: string): 
 
 const URI_CHARS_MAX = 500
 
-async function ofTask(
+async function viewTask(
   app: App,
   bearer: AgentBearer,
   view: (call: AgentCall) => JsonObject | Promise<JsonObject>,
 ): Promise<JsonObject> {
   const call = await admitCall(app, bearer, undefined, { isOnlyLooking: true })
-  if (!call.ok) throw refusalError(call.problem)
+  if (!call.ok) throw toRefusalError(call.problem)
   return view(call.value)
 }
 
-function asJson(uri: string, value: JsonObject): ReadResourceResult {
+function toJsonResource(uri: string, value: JsonObject): ReadResourceResult {
   return { contents: [{ uri, mimeType: 'application/json', text: JSON.stringify(value) }] }
 }

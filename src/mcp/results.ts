@@ -7,27 +7,31 @@ import type { JsonObject } from '../core/json.js'
 const INVALID_PARAMS = -32602
 
 /** A tool result: what a client of the REST API would get, as structure and as text. */
-export function toolResult(answer: Result<JsonObject>): CallToolResult {
-  if (!answer.ok) return refusalResult(answer.problem)
+export function toToolResult(answer: Result<JsonObject>): CallToolResult {
+  if (!answer.ok) return toRefusalResult(answer.problem)
   // A gate that stays shut is a normal answer of the API; a model must not take it for success.
   // Gates that are still being checked refuse nothing.
-  if (isChecking(answer.value)) return asResult(answer.value, JSON.stringify(answer.value), false)
-  if (answer.value.allowed === false || hasBlockers(answer.value)) return blockedResult(answer.value)
-  if (answer.value.checkpoint_passed === false) return incompleteResult(answer.value)
-  return asResult(answer.value, JSON.stringify(answer.value), false)
+  if (isChecking(answer.value)) return makeResult(answer.value, JSON.stringify(answer.value), false)
+  if (answer.value.allowed === false || hasBlockers(answer.value)) return toBlockedResult(answer.value)
+  if (answer.value.checkpoint_passed === false) return toIncompleteResult(answer.value)
+  return makeResult(answer.value, JSON.stringify(answer.value), false)
 }
 
-export function refusalResult(problem: Problem): CallToolResult {
-  const document = refusalOf(problem)
-  return asResult(document, refusalText(problem.detail, document), true)
+export function toRefusalResult(problem: Problem): CallToolResult {
+  const document = toRefusalDocument(problem)
+  return makeResult(document, formatRefusal(problem.detail, document), true)
 }
 
 /** The refusal of a request that has no tool result to stand in. */
-export function refusalError(problem: Problem): ProtocolError {
-  return new ProtocolError(INVALID_PARAMS, refusalText(problem.detail, refusalOf(problem)), refusalOf(problem))
+export function toRefusalError(problem: Problem): ProtocolError {
+  return new ProtocolError(
+    INVALID_PARAMS,
+    formatRefusal(problem.detail, toRefusalDocument(problem)),
+    toRefusalDocument(problem),
+  )
 }
 
-function refusalOf({ code, detail, extra }: Problem): JsonObject {
+function toRefusalDocument({ code, detail, extra }: Problem): JsonObject {
   const { title, remedy } = CODES[code]
   return { code, detail, title, remedy, ...extra }
 }
@@ -37,33 +41,37 @@ function hasBlockers({ checkpoint_passed, blockers }: JsonObject): boolean {
   return checkpoint_passed === true && Array.isArray(blockers) && blockers.length > 0
 }
 
-function incompleteResult(answer: JsonObject): CallToolResult {
+function toIncompleteResult(answer: JsonObject): CallToolResult {
   const missing = (answer.missing_evidence ?? []) as readonly string[]
   const document = { code: 'incomplete_checkpoint', detail: missing.join('; '), ...answer }
   const format = `Required: ${JSON.stringify(answer.required_format ?? {})}`
-  return asResult(document, [`${String(answer.message)} [incomplete_checkpoint]`, ...missing, format].join('\n'), true)
+  return makeResult(
+    document,
+    [`${String(answer.message)} [incomplete_checkpoint]`, ...missing, format].join('\n'),
+    true,
+  )
 }
 
-interface Found {
+interface FoundBlocker {
   readonly code: string
   readonly message: string
   readonly remedy: string
   readonly run?: { readonly last_lines: readonly string[] }
 }
 
-function blockedResult(answer: JsonObject): CallToolResult {
-  const blockers = (answer.blockers ?? []) as unknown as readonly Found[]
+function toBlockedResult(answer: JsonObject): CallToolResult {
+  const blockers = (answer.blockers ?? []) as unknown as readonly FoundBlocker[]
   const code = blockers.length === 1 ? (blockers[0]?.code ?? 'gate_blocked') : 'gate_blocked'
-  const document = { code, detail: blockers.map((one) => one.message).join('; '), ...answer }
-  const listed = blockers.flatMap((one) => [
-    `- ${one.message} [${one.code}] ${one.remedy}`,
-    ...(one.run?.last_lines ?? []).map((line) => `    | ${line}`),
+  const document = { code, detail: blockers.map((blocker) => blocker.message).join('; '), ...answer }
+  const listed = blockers.flatMap((blocker) => [
+    `- ${blocker.message} [${blocker.code}] ${blocker.remedy}`,
+    ...(blocker.run?.last_lines ?? []).map((line) => `    | ${line}`),
   ])
-  return asResult(document, [refusalText(document.detail, document), ...listed].join('\n'), true)
+  return makeResult(document, [formatRefusal(document.detail, document), ...listed].join('\n'), true)
 }
 
 // What was refused and how many tries are left, what is allowed instead, what to do next.
-function refusalText(detail: string, document: JsonObject): string {
+function formatRefusal(detail: string, document: JsonObject): string {
   const retry = document.retry as { readonly text?: string } | undefined
   const first = retry?.text ?? detail
   const allowed = document.allowed_tools as readonly string[] | undefined
@@ -73,7 +81,7 @@ function refusalText(detail: string, document: JsonObject): string {
   return lines.join('\n')
 }
 
-function asResult(structured: JsonObject, text: string, isError: boolean): CallToolResult {
+function makeResult(structured: JsonObject, text: string, isError: boolean): CallToolResult {
   const result = { content: [{ type: 'text' as const, text }], structuredContent: structured }
   return isError ? { ...result, isError } : result
 }

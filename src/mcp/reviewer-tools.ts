@@ -10,11 +10,11 @@ import type { ReviewBearer } from '../core/identity/admit.js'
 import type { JsonObject } from '../core/json.js'
 import { mayReviewWith, REVIEW_TOOLS } from '../core/reviews/review-tool.js'
 import { BUILT_IN_TOOLS } from '../core/tool-calls/built-in-tools.js'
-import { argumentProblems, nameProblem, type RecordRefusal } from './call-tool.js'
-import { reviewWords } from './mcp-text.js'
-import { refusalError, toolResult } from './results.js'
-import { asTool } from './tool-list.js'
-import { builtInNote, builtInSchema, ID, objectSchema } from './tool-schemas.js'
+import { findArgumentProblems, findNameProblem, type RecordRefusal } from './call-tool.js'
+import { rewordReview } from './mcp-text.js'
+import { toRefusalError, toToolResult } from './results.js'
+import { toTool } from './tool-list.js'
+import { buildBuiltInSchema, formatBuiltInNote, ID, makeObjectSchema } from './tool-schemas.js'
 
 interface ReviewerTool {
   readonly name: string
@@ -30,14 +30,14 @@ const TOOLS: readonly ReviewerTool[] = [
     name: 'review_view',
     description:
       'What you review: the task, its phase, the artifacts that were handed in, your report so far, and the subject, which stands for the work as it is now. Begin with this.',
-    inputSchema: objectSchema({}),
+    inputSchema: makeObjectSchema({}),
     isReader: true,
     run: (app, bearer) => reviewSnapshot(app, bearer),
   },
   {
     name: 'review_artifact',
     description: 'One artifact of the task, whole. review_view leaves out the contents of those that are too large.',
-    inputSchema: objectSchema({ type: ID }, ['type']),
+    inputSchema: makeObjectSchema({ type: ID }, ['type']),
     isReader: true,
     run: (app, bearer, { type }) =>
       showArtifact(app, { kind: 'reviewer', bearer }, { taskId: bearer.taskId, type: String(type) }),
@@ -64,15 +64,15 @@ const BY_NAME: ReadonlyMap<string, ReviewerTool> = new Map(TOOLS.map((tool) => [
 /** What a review token opens: looking at its task, and its report. Throws when it opens nothing any more. */
 export async function listReviewerTools(app: App, bearer: ReviewBearer): Promise<Tool[]> {
   const admitted = await admitCall(app, bearer, undefined)
-  if (!admitted.ok) throw refusalError(admitted.problem)
+  if (!admitted.ok) throw toRefusalError(admitted.problem)
   const { contract } = admitted.value
   const looks = REVIEW_TOOLS.flatMap((name) => {
     const spec = BUILT_IN_TOOLS.get(name)
     if (spec === undefined || !mayReviewWith(contract, name)) return []
-    const description = spec.description + builtInNote(spec)
-    return [asTool({ name, description, inputSchema: builtInSchema(spec), isReader: true })]
+    const description = spec.description + formatBuiltInNote(spec)
+    return [toTool({ name, description, inputSchema: buildBuiltInSchema(spec), isReader: true })]
   })
-  return [...TOOLS.map(asTool), ...looks]
+  return [...TOOLS.map(toTool), ...looks]
 }
 
 export interface ReviewerCall {
@@ -84,23 +84,23 @@ export interface ReviewerCall {
 /** Makes a call by the same way as over REST. What a reviewer may not use is decided, counted and recorded there, too. */
 export async function callReviewerTool(app: App, call: ReviewerCall, record: RecordRefusal): Promise<CallToolResult> {
   const answer = await answerOf(app, call)
-  if (answer.ok) return toolResult(ok(reviewWords(answer.value)))
+  if (answer.ok) return toToolResult(ok(rewordReview(answer.value)))
   await record(answer.problem, call.name, call.bearer)
-  return toolResult({ ok: false, problem: reworded(answer.problem) })
+  return toToolResult({ ok: false, problem: rewordProblem(answer.problem) })
 }
 
 async function answerOf(app: App, { bearer, name, args }: ReviewerCall): Promise<Result<JsonObject>> {
-  const unreadable = nameProblem(name)
+  const unreadable = findNameProblem(name)
   if (unreadable !== null) return refuse('invalid_request', unreadable)
   const tool = BY_NAME.get(name)
   if (tool === undefined) return executeTool(app, { bearer, taskId: undefined, tool: name, args })
-  const problems = argumentProblems(tool, args)
+  const problems = findArgumentProblems(tool, args)
   if (problems === null) return tool.run(app, bearer, args)
   // A token that is dead learns that first.
   const admitted = await admitCall(app, bearer, undefined)
   return admitted.ok ? refuse('invalid_request', problems) : admitted
 }
 
-function reworded(problem: Problem): Problem {
-  return { ...problem, extra: reviewWords(problem.extra) }
+function rewordProblem(problem: Problem): Problem {
+  return { ...problem, extra: rewordReview(problem.extra) }
 }

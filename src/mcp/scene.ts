@@ -1,12 +1,12 @@
 import type { App } from '../app/app.js'
 import { admitCall } from '../app/identity/agent-call.js'
 import { ok, type Result } from '../app/result.js'
-import { lostTask } from '../app/tasks/claim-task.js'
+import { findLostTask } from '../app/tasks/claim-task.js'
 import type { Code } from '../core/codes.js'
 import type { Contract } from '../core/contract/contract.js'
 import type { AgentBearer } from '../core/identity/admit.js'
 import type { TaskState } from '../core/task/state.js'
-import { refusalError } from './results.js'
+import { toRefusalError } from './results.js'
 
 /** What an agent is shown when it only looks around: its task and contract, or what a new task would be under. */
 export interface Scene {
@@ -17,9 +17,9 @@ export interface Scene {
 // Not working now is no reason not to look around; a token that is not good any more is.
 const IDLE: ReadonlySet<Code> = new Set<Code>(['no_active_task', 'task_not_active', 'agents_paused'])
 
-export async function sceneOf(app: App, bearer: AgentBearer): Promise<Scene> {
+export async function readScene(app: App, bearer: AgentBearer): Promise<Scene> {
   const found = await findScene(app, bearer)
-  if (!found.ok) throw refusalError(found.problem)
+  if (!found.ok) throw toRefusalError(found.problem)
   return found.value
 }
 
@@ -28,7 +28,7 @@ export async function findScene(app: App, bearer: AgentBearer): Promise<Result<S
   if (call.ok) return ok({ contract: call.value.contract, state: call.value.state })
   if (!IDLE.has(call.problem.code)) return call
   // The next call takes it up again: what it can do then is what is shown.
-  const lost = bearer.kind === 'agent' ? await lostTask(app, bearer) : null
+  const lost = bearer.kind === 'agent' ? await findLostTask(app, bearer) : null
   if (lost !== null) return ok({ contract: await app.contracts.get(lost.contract.hash), state: lost })
   return ok({ contract: await app.contracts.get(app.defaultContract), state: null })
 }

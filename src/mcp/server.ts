@@ -4,12 +4,12 @@ import { refuse, refuseUnreadable } from '../app/result.js'
 import { PROGRAM_VERSION } from '../app/version.js'
 import type { JsonObject } from '../core/json.js'
 import { callTool, type RecordRefusal } from './call-tool.js'
-import { bearerOf, isAgent, type McpBearer, participantOf, reviewerOf } from './caller.js'
+import { isAgent, type McpBearer, requireAgentBearer, requireParticipant, requireReviewer } from './caller.js'
 import { buildParticipantServer } from './participant-server.js'
-import { participantDoor } from './participant-tools.js'
+import { openParticipantDoor } from './participant-tools.js'
 import { listPrompts, readPrompt } from './prompts.js'
 import { RESOURCES, readResource } from './resources.js'
-import { refusalError, refusalResult } from './results.js'
+import { toRefusalError, toRefusalResult } from './results.js'
 import { buildReviewerServer } from './reviewer-server.js'
 import { callReviewerTool, listReviewerTools } from './reviewer-tools.js'
 import { listTools } from './tool-list.js'
@@ -26,24 +26,24 @@ export interface ServerParts {
 }
 
 /** The server that this kind of caller talks to. No kind sees anything of another's. */
-export function serverFor(parts: ServerParts, bearer: McpBearer): Server {
+export function makeServer(parts: ServerParts, bearer: McpBearer): Server {
   if (isAgent(bearer)) return buildMcpServer(parts)
   const { app, record } = parts
   const wording = {
-    told: <T>(work: () => Promise<T>) => told(parts, work),
-    toldAsResult: (work: () => ReturnType<typeof callTool>) => toldAsResult(parts, work),
+    told: <T>(work: () => Promise<T>) => runAndReport(parts, work),
+    toldAsResult: (work: () => ReturnType<typeof callTool>) => runToResult(parts, work),
   }
   if (bearer.kind === 'review')
     return buildReviewerServer({
       ...wording,
-      tools: (context) => listReviewerTools(app, reviewerOf(context)),
-      call: (context, call) => callReviewerTool(app, { bearer: reviewerOf(context), ...call }, record),
+      tools: (context) => listReviewerTools(app, requireReviewer(context)),
+      call: (context, call) => callReviewerTool(app, { bearer: requireReviewer(context), ...call }, record),
     })
   return buildParticipantServer({
     ...wording,
     door: (context) => {
-      const participant = participantOf(context)
-      return participantDoor(app, participant, (problem, what) => record(problem, what, participant))
+      const participant = requireParticipant(context)
+      return openParticipantDoor(app, participant, (problem, what) => record(problem, what, participant))
     },
   })
 }
@@ -63,25 +63,29 @@ function buildMcpServer(parts: ServerParts): Server {
     },
   )
   server.setRequestHandler('tools/list', (_request, context) =>
-    told(parts, async () => ({ tools: await listTools(app, bearerOf(context)) })),
+    runAndReport(parts, async () => ({ tools: await listTools(app, requireAgentBearer(context)) })),
   )
   server.setRequestHandler('tools/call', (request, context) => {
     const { name, arguments: args, _meta: meta } = request.params
-    const bearer = bearerOf(context)
+    const bearer = requireAgentBearer(context)
     const id = meta?.[TOOL_USE_ID]
-    app.mcpArrivals.arrived({ agentId: bearer.agentId, tool: name, toolUseId: typeof id === 'string' ? id : null })
-    return toldAsResult(parts, () => callTool(app, { bearer, name, args: (args ?? {}) as JsonObject }, record))
+    app.mcpArrivals.recordArrival({
+      agentId: bearer.agentId,
+      tool: name,
+      toolUseId: typeof id === 'string' ? id : null,
+    })
+    return runToResult(parts, () => callTool(app, { bearer, name, args: (args ?? {}) as JsonObject }, record))
   })
   server.setRequestHandler('resources/list', () => ({ resources: [...RESOURCES] }))
   server.setRequestHandler('resources/templates/list', () => ({ resourceTemplates: [] }))
   server.setRequestHandler('resources/read', (request, context) =>
-    told(parts, () => readResource(app, bearerOf(context), request.params.uri)),
+    runAndReport(parts, () => readResource(app, requireAgentBearer(context), request.params.uri)),
   )
   server.setRequestHandler('prompts/list', (_request, context) =>
-    told(parts, async () => ({ prompts: await listPrompts(app, bearerOf(context)) })),
+    runAndReport(parts, async () => ({ prompts: await listPrompts(app, requireAgentBearer(context)) })),
   )
   server.setRequestHandler('prompts/get', (request, context) =>
-    told(parts, () => readPrompt(app, bearerOf(context), request.params.name)),
+    runAndReport(parts, () => readPrompt(app, requireAgentBearer(context), request.params.name)),
   )
   return server
 }
@@ -91,7 +95,7 @@ export function addSubscriptions(server: Server): ReadonlySet<string> {
   const subscribed = new Set<string>()
   server.setRequestHandler('resources/subscribe', (request) => {
     if (!RESOURCES.some((one) => one.uri === request.params.uri))
-      throw refusalError(refuse('not_found', 'There is no such resource.').problem)
+      throw toRefusalError(refuse('not_found', 'There is no such resource.').problem)
     subscribed.add(request.params.uri)
     return {}
   })
@@ -106,25 +110,25 @@ const STORE_GONE = refuse('store_unavailable', 'The ledger cannot be written now
 const BROKEN = refuse('internal_error', 'Something went wrong inside; the server log has the details.').problem
 
 // What is thrown by a fault says nothing to the client: messages of faults are for the log.
-async function told<T>(parts: ServerParts, work: () => Promise<T>): Promise<T> {
+async function runAndReport<T>(parts: ServerParts, work: () => Promise<T>): Promise<T> {
   try {
     return await work()
   } catch (error) {
     if (error instanceof ProtocolError) throw error
-    throw refusalError(problemOf(parts, error))
+    throw toRefusalError(toCaughtProblem(parts, error))
   }
 }
 
-async function toldAsResult(parts: ServerParts, work: () => ReturnType<typeof callTool>): ReturnType<typeof callTool> {
+async function runToResult(parts: ServerParts, work: () => ReturnType<typeof callTool>): ReturnType<typeof callTool> {
   try {
     return await work()
   } catch (error) {
     if (error instanceof ProtocolError) throw error
-    return refusalResult(problemOf(parts, error))
+    return toRefusalResult(toCaughtProblem(parts, error))
   }
 }
 
-function problemOf(parts: ServerParts, error: unknown) {
+function toCaughtProblem(parts: ServerParts, error: unknown) {
   if (error instanceof StoreUnavailable) return STORE_GONE
   if (error instanceof TreeUnreadable) return refuseUnreadable(error).problem
   parts.onFault(error)

@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto'
 import { type Server, WebStandardStreamableHTTPServerTransport } from '@modelcontextprotocol/server'
 import type { App } from '../app/app.js'
-import { isAgent, type McpBearer, ownerOf } from './caller.js'
+import { formatOwner, isAgent, type McpBearer } from './caller.js'
 import type { Changes } from './changes.js'
-import { addSubscriptions, type ServerParts, serverFor } from './server.js'
+import { addSubscriptions, makeServer, type ServerParts } from './server.js'
 
 const IDLE_MS_MAX = 30 * 60_000
 const SWEEP_MS = 60_000
@@ -19,14 +19,14 @@ export interface Session {
   readonly close: () => void
 }
 
-interface Kept extends Session {
+interface KeptSession extends Session {
   seenAt: number
   listening: number
 }
 
 /** The sessions of all clients. A session belongs to its agent: with another's token it does not exist. */
 export class Sessions {
-  readonly #kept = new Map<string, Kept>()
+  readonly #kept = new Map<string, KeptSession>()
   readonly #sweep: NodeJS.Timeout
 
   constructor(
@@ -44,7 +44,7 @@ export class Sessions {
   find(id: string, bearer: McpBearer): Session | null {
     this.#dropIdle()
     const session = this.#kept.get(id)
-    if (session === undefined || session.agentId !== ownerOf(bearer)) return null
+    if (session === undefined || session.agentId !== formatOwner(bearer)) return null
     session.seenAt = this.#app.now()
     return session
   }
@@ -52,13 +52,13 @@ export class Sessions {
   /** A new session, or null when there is no room. The agent's own oldest one makes room for it. */
   async open(bearer: McpBearer): Promise<Session | null> {
     this.#dropIdle()
-    const agentId = ownerOf(bearer)
+    const agentId = formatOwner(bearer)
     const own = [...this.#kept.values()].filter((one) => one.agentId === agentId).sort((a, b) => a.seenAt - b.seenAt)
     if (own.length >= SESSIONS_PER_AGENT_MAX) own[0]?.close()
     if (this.#kept.size >= SESSIONS_MAX || !this.changes.hasRoom(agentId)) return null
     const id = randomUUID()
     const transport = new WebStandardStreamableHTTPServerTransport({ sessionIdGenerator: () => id })
-    const server = serverFor(this.parts, bearer)
+    const server = makeServer(this.parts, bearer)
     const subscribed = isAgent(bearer) ? addSubscriptions(server) : new Set<string>()
     const close = (): void => void server.close().catch(this.parts.onFault)
     const forget = this.changes.add({
@@ -66,7 +66,7 @@ export class Sessions {
       changed: () => void tell(server, subscribed).catch(this.parts.onFault),
       end: close,
     })
-    const session: Kept = {
+    const session: KeptSession = {
       ...{ agentId, transport, close, seenAt: this.#app.now(), listening: 0 },
       listenUntil: (gone) => {
         session.listening += 1

@@ -1,14 +1,14 @@
 import type { Tool } from '@modelcontextprotocol/server'
 import type { App } from '../app/app.js'
 import { ok, type Result } from '../app/result.js'
-import { pinsOf } from '../app/tool-calls/upstream.js'
+import { readPins } from '../app/tool-calls/upstream.js'
 import type { Contract } from '../core/contract/contract.js'
 import type { AgentBearer } from '../core/identity/admit.js'
 import type { JsonObject } from '../core/json.js'
 import { BUILT_IN_TOOLS } from '../core/tool-calls/built-in-tools.js'
 import { isOffered } from '../core/tool-calls/offered-tools.js'
-import { findScene, sceneOf } from './scene.js'
-import { builtInNote, builtInSchema, ownToolSchema, upstreamSchema } from './tool-schemas.js'
+import { findScene, readScene } from './scene.js'
+import { buildBuiltInSchema, formatBuiltInNote, normalizeUpstreamSchema, ownToolSchema } from './tool-schemas.js'
 import { WORKFLOW_TOOLS } from './workflow-tools.js'
 
 /**
@@ -16,33 +16,33 @@ import { WORKFLOW_TOOLS } from './workflow-tools.js'
  * work where is in their descriptions, and decided in the call.
  */
 export async function listTools(app: App, bearer: AgentBearer): Promise<Tool[]> {
-  const { contract, state } = await sceneOf(app, bearer)
-  const pins = state === null ? {} : await pinsOf(app, state)
-  const offered = offeredIn(contract).map(({ name, phases }) =>
-    contractTool({ contract, name, phases, pin: pins[name] }),
+  const { contract, state } = await readScene(app, bearer)
+  const pins = state === null ? {} : await readPins(app, state)
+  const offered = listOffered(contract).map(({ name, phases }) =>
+    toContractTool({ contract, name, phases, pin: pins[name] }),
   )
-  return [...[...WORKFLOW_TOOLS.values()].map(asTool), ...offered]
+  return [...[...WORKFLOW_TOOLS.values()].map(toTool), ...offered]
 }
 
 /** Whether the list has a tool that an agent CLI calls by this name. */
-export async function offersTool(app: App, bearer: AgentBearer, name: string): Promise<Result<boolean>> {
+export async function isToolOffered(app: App, bearer: AgentBearer, name: string): Promise<Result<boolean>> {
   const scene = await findScene(app, bearer)
   if (!scene.ok) return scene
-  const names = [...WORKFLOW_TOOLS.keys(), ...offeredIn(scene.value.contract).map((one) => one.name)]
+  const names = [...WORKFLOW_TOOLS.keys(), ...listOffered(scene.value.contract).map((one) => one.name)]
   return ok(names.some((one) => one.replaceAll(NOT_IN_NAMES, '_') === name))
 }
 
 // Agent CLIs put `_` in place of every character that models do not take in the name of a tool.
 const NOT_IN_NAMES = /[^A-Za-z0-9_-]/g
 
-function offeredIn(contract: Contract): readonly { readonly name: string; readonly phases: readonly string[] }[] {
+function listOffered(contract: Contract): readonly { readonly name: string; readonly phases: readonly string[] }[] {
   return [...BUILT_IN_TOOLS.keys(), ...contract.extraTools]
     .filter((name, index, all) => !WORKFLOW_TOOLS.has(name) && all.indexOf(name) === index)
-    .map((name) => ({ name, phases: phasesOffering(contract, name) }))
+    .map((name) => ({ name, phases: listPhasesOffering(contract, name) }))
     .filter(({ phases }) => phases.length > 0)
 }
 
-export function asTool(tool: { name: string; description: string; inputSchema: JsonObject; isReader: boolean }): Tool {
+export function toTool(tool: { name: string; description: string; inputSchema: JsonObject; isReader: boolean }): Tool {
   return {
     name: tool.name,
     description: tool.description,
@@ -52,7 +52,7 @@ export function asTool(tool: { name: string; description: string; inputSchema: J
 }
 
 // Ids only: what a phase is about is not to be read before it is open.
-function phasesOffering(contract: Contract, tool: string): readonly string[] {
+function listPhasesOffering(contract: Contract, tool: string): readonly string[] {
   return [...contract.phases.values()].filter((phase) => isOffered(phase, tool)).map((phase) => phase.id)
 }
 
@@ -60,40 +60,40 @@ const READERS: ReadonlySet<string> = new Set([
   ...['read_files', 'glob', 'grep', 'search_codebase', 'git_status', 'git_diff', 'git_log'],
 ])
 
-interface Named {
+interface NamedTool {
   readonly contract: Contract
   readonly name: string
   readonly phases: readonly string[]
   readonly pin: { readonly description: string; readonly inputSchema: JsonObject } | undefined
 }
 
-function contractTool({ contract, name, phases, pin }: Named): Tool {
+function toContractTool({ contract, name, phases, pin }: NamedTool): Tool {
   const where = `Works in: ${phases.join(', ')}.`
   const own = contract.tools.get(name)
   if (own !== undefined)
-    return asTool({
+    return toTool({
       name,
-      description: `${sentence(own.description)}${where}`,
+      description: `${toSentence(own.description)}${where}`,
       inputSchema: ownToolSchema(own),
       isReader: false,
     })
   const spec = BUILT_IN_TOOLS.get(name)
   if (spec !== undefined)
-    return asTool({
+    return toTool({
       name,
-      description: `${sentence(spec.description + builtInNote(spec))}${where}`,
-      inputSchema: builtInSchema(spec),
+      description: `${toSentence(spec.description + formatBuiltInNote(spec))}${where}`,
+      inputSchema: buildBuiltInSchema(spec),
       isReader: READERS.has(name),
     })
-  return asTool({
+  return toTool({
     name,
-    description: `${sentence(pin?.description ?? `Tool of the MCP server ${name.slice(0, name.indexOf('.'))}.`)}${where}`,
-    inputSchema: upstreamSchema(pin?.inputSchema),
+    description: `${toSentence(pin?.description ?? `Tool of the MCP server ${name.slice(0, name.indexOf('.'))}.`)}${where}`,
+    inputSchema: normalizeUpstreamSchema(pin?.inputSchema),
     isReader: false,
   })
 }
 
-function sentence(text: string): string {
+function toSentence(text: string): string {
   const trimmed = text.trim()
   return trimmed === '' ? '' : `${trimmed} `
 }

@@ -3,7 +3,7 @@ import type { JsonObject } from '../core/json.js'
 import type { ArgShape, ToolSpec } from '../core/tool-calls/built-in-tools.js'
 
 /** A schema for arguments that are objects; everything that is not named is refused. */
-export function objectSchema(properties: Readonly<Record<string, JsonObject>>, required: readonly string[] = []) {
+export function makeObjectSchema(properties: Readonly<Record<string, JsonObject>>, required: readonly string[] = []) {
   return { type: 'object' as const, properties, required, additionalProperties: false }
 }
 
@@ -30,23 +30,25 @@ export const CLAIMS: JsonObject = {
 }
 
 /** The arguments of a built-in tool, as its calls are held against. */
-export function builtInSchema(spec: ToolSpec): JsonObject {
+export function buildBuiltInSchema(spec: ToolSpec): JsonObject {
   const entries = Object.entries(spec.args).map(([written, shape]) => ({
     name: written.replace(/\?$/, ''),
     written,
     shape,
   }))
-  const properties = Object.fromEntries(entries.map(({ name, shape }) => [name, argumentSchema(spec, name, shape)]))
+  const properties = Object.fromEntries(
+    entries.map(({ name, shape }) => [name, buildArgumentSchema(spec, name, shape)]),
+  )
   const required = entries.filter(({ written }) => !written.endsWith('?')).map(({ name }) => name)
-  return objectSchema(properties, required)
+  return makeObjectSchema(properties, required)
 }
 
 /** What a schema at the top level cannot say in a way that every model accepts. */
-export function builtInNote(spec: ToolSpec): string {
+export function formatBuiltInNote(spec: ToolSpec): string {
   return spec.oneOf === undefined ? '' : ` Give exactly one of ${spec.oneOf.join(' and ')}.`
 }
 
-function argumentSchema(spec: ToolSpec, name: string, shape: ArgShape): JsonObject {
+function buildArgumentSchema(spec: ToolSpec, name: string, shape: ArgShape): JsonObject {
   if (spec.name === 'write_files' && name === 'mode') return { type: 'string', enum: ['w', 'a'] }
   return SHAPES[shape]
 }
@@ -61,13 +63,13 @@ const SHAPES: Readonly<Record<ArgShape, JsonObject>> = {
   strings: { type: 'array', items: TEXT, minItems: 1, maxItems: LIST_MAX },
   edits: {
     type: 'array',
-    items: objectSchema({ old: TEXT, new: TEXT, replace_all: { type: 'boolean' } }, ['old', 'new']),
+    items: makeObjectSchema({ old: TEXT, new: TEXT, replace_all: { type: 'boolean' } }, ['old', 'new']),
     minItems: 1,
     maxItems: LIST_MAX,
   },
   files: {
     type: 'array',
-    items: objectSchema({ path: TEXT, content: TEXT }, ['path', 'content']),
+    items: makeObjectSchema({ path: TEXT, content: TEXT }, ['path', 'content']),
     minItems: 1,
     maxItems: LIST_MAX,
   },
@@ -76,7 +78,7 @@ const SHAPES: Readonly<Record<ArgShape, JsonObject>> = {
 /** The arguments of a tool of the contract's own. */
 export function ownToolSchema(tool: OwnTool): JsonObject {
   const properties = Object.fromEntries([...tool.args].map(([name, arg]) => [name, ownArgument(arg)]))
-  return objectSchema(
+  return makeObjectSchema(
     properties,
     [...tool.args].filter(([, arg]) => !arg.optional).map(([name]) => name),
   )
@@ -93,6 +95,6 @@ function ownArgument(arg: OwnToolArg): JsonObject {
 }
 
 /** The schema of an upstream tool as it was accepted; clients take none whose root is not an object. */
-export function upstreamSchema(schema: JsonObject | undefined): JsonObject {
+export function normalizeUpstreamSchema(schema: JsonObject | undefined): JsonObject {
   return schema !== undefined && schema.type === 'object' ? schema : { type: 'object' }
 }

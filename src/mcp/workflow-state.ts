@@ -1,15 +1,15 @@
 import type { App } from '../app/app.js'
-import { type AgentCall, helpOf } from '../app/identity/agent-call.js'
-import { outputsOf } from '../app/transitions/phase-content.js'
-import { isoTime } from '../app/wire.js'
-import { phaseName } from '../core/gates/phase-visibility.js'
+import { type AgentCall, buildAgentHelp } from '../app/identity/agent-call.js'
+import { collectOutputs } from '../app/transitions/phase-content.js'
+import { toIsoTime } from '../app/wire.js'
+import { formatPhaseName } from '../core/gates/phase-visibility.js'
 import type { JsonObject } from '../core/json.js'
 
 /** Where a task stands, for the agent that holds it. Of phases that are not open yet it says nothing. */
-export async function workflowState(app: App, { contract, state }: AgentCall): Promise<JsonObject> {
-  const { task_id: _id, phase: _phase, ...help } = helpOf(contract, state)
-  const completed = state.completedPhases.map((id) => phaseName(contract, id))
-  const current = phaseName(contract, state.phase)
+export async function buildWorkflowState(app: App, { contract, state }: AgentCall): Promise<JsonObject> {
+  const { task_id: _id, phase: _phase, ...help } = buildAgentHelp(contract, state)
+  const completed = state.completedPhases.map((id) => formatPhaseName(contract, id))
+  const current = formatPhaseName(contract, state.phase)
   return {
     session_id: state.id,
     workflow_type: contract.name,
@@ -21,8 +21,8 @@ export async function workflowState(app: App, { contract, state }: AgentCall): P
       ...completed.map((name) => [String(name), 'passed'] as const),
       [String(current), state.status === 'completed' ? 'passed' : 'pending'],
     ]),
-    phase_artifacts: await outputsOf(app, contract, state),
-    updated_at: isoTime(state.updatedAt),
+    phase_artifacts: await collectOutputs(app, contract, state),
+    updated_at: toIsoTime(state.updatedAt),
     ...help,
   }
 }

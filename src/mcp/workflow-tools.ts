@@ -7,8 +7,8 @@ import { requestTransition } from '../app/transitions/request-transition.js'
 import type { AgentBearer } from '../core/identity/admit.js'
 import type { Json, JsonObject } from '../core/json.js'
 import { PHASE_TOOLS } from './phase-tools.js'
-import { ARTIFACTS, CLAIMS, EVIDENCE, ID, NAME, objectSchema } from './tool-schemas.js'
-import { workflowState } from './workflow-state.js'
+import { ARTIFACTS, CLAIMS, EVIDENCE, ID, makeObjectSchema, NAME } from './tool-schemas.js'
+import { buildWorkflowState } from './workflow-state.js'
 
 /** A tool that every contract has: it moves the agent through the workflow. */
 export interface WorkflowTool {
@@ -26,7 +26,7 @@ const TOOLS: readonly WorkflowTool[] = [
   {
     name: 'claim_task',
     description: 'Get a task to work on, or the one that you hold already. Begin with this when you have none.',
-    inputSchema: objectSchema({
+    inputSchema: makeObjectSchema({
       task_id: { ...ID, description: 'This task only; left out: the oldest one that you can do.' },
       capabilities: { type: 'array', items: ID, maxItems: 100, uniqueItems: true },
     }),
@@ -44,18 +44,18 @@ const TOOLS: readonly WorkflowTool[] = [
   {
     name: 'get_workflow_state',
     description: 'Where your task stands: its phase, what is done, what is missing and the next legal step.',
-    inputSchema: objectSchema({}),
+    inputSchema: makeObjectSchema({}),
     isReader: true,
     run: async (app, bearer) => {
       const call = await admitCall(app, bearer, undefined)
-      return call.ok ? ok(await workflowState(app, call.value)) : call
+      return call.ok ? ok(await buildWorkflowState(app, call.value)) : call
     },
   },
   {
     name: 'request_transition',
     description:
       'Ask to leave the phase, with the artifacts it demands. Every blocker is named, or the next phase opens.',
-    inputSchema: objectSchema(
+    inputSchema: makeObjectSchema(
       { target_phase: PHASE, current_phase: PHASE, artifacts: ARTIFACTS, evidence: EVIDENCE, claims: CLAIMS },
       ['target_phase'],
     ),
@@ -66,21 +66,21 @@ const TOOLS: readonly WorkflowTool[] = [
         taskId: undefined,
         currentPhase: (args.current_phase as string | undefined) ?? null,
         target: args.target_phase as string,
-        ...offerOf(args),
+        ...toOffer(args),
         once: undefined,
       }),
   },
   {
     name: 'next',
     description: 'Say what you claim to be done: the phase it leads to, the interrupt of a rule, or the prompt again.',
-    inputSchema: objectSchema({ claims: CLAIMS, artifacts: ARTIFACTS, evidence: EVIDENCE }),
+    inputSchema: makeObjectSchema({ claims: CLAIMS, artifacts: ARTIFACTS, evidence: EVIDENCE }),
     isReader: false,
-    run: (app, bearer, args) => nextPrompt(app, { bearer, taskId: undefined, ...offerOf(args), once: undefined }),
+    run: (app, bearer, args) => nextPrompt(app, { bearer, taskId: undefined, ...toOffer(args), once: undefined }),
   },
   {
     name: 'continue',
     description: 'Acknowledge the interrupt of a rule that you were shown, and get the prompt of the phase.',
-    inputSchema: objectSchema({}),
+    inputSchema: makeObjectSchema({}),
     isReader: false,
     run: (app, bearer) => continuePrompt(app, bearer, undefined),
   },
@@ -91,7 +91,7 @@ export const WORKFLOW_TOOLS: ReadonlyMap<string, WorkflowTool> = new Map(
   [...TOOLS, ...PHASE_TOOLS].map((tool) => [tool.name, tool]),
 )
 
-function offerOf(args: JsonObject) {
+function toOffer(args: JsonObject) {
   const claims = Object.entries((args.claims as Readonly<Record<string, boolean>> | undefined) ?? {})
   return {
     artifacts: new Map<string, Json>(Object.entries((args.artifacts as JsonObject | undefined) ?? {})),

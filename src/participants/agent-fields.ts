@@ -26,11 +26,11 @@ export function isMap(value: Json | undefined): value is JsonObject {
 }
 
 /** What was written, short enough for a message. */
-export function shown(text: string): string {
+export function shortenText(text: string): string {
   return `'${text.slice(0, SHOWN_CHARS_MAX).toWellFormed()}'`
 }
 
-export function kindOf(value: Json | undefined): string {
+export function describeKind(value: Json | undefined): string {
   if (value === undefined || value === null) return 'nothing'
   if (Array.isArray(value)) return 'a list'
   if (typeof value === 'object') return 'a map'
@@ -50,11 +50,11 @@ export class AgentFields {
   }
 
   /** Reports keys that are not in `keys` and do not start with `x-`. */
-  only(keys: readonly string[]): void {
+  checkKeys(keys: readonly string[]): void {
     for (const key of Object.keys(this.map)) {
       if (keys.includes(key) || key.startsWith('x-')) continue
       const remedy = `Known keys: ${keys.join(', ')}. Keys of your own start with x-.`
-      this.report(this.path, `The key ${shown(key)} is not known here.`, remedy)
+      this.report(this.path, `The key ${shortenText(key)} is not known here.`, remedy)
     }
   }
 
@@ -66,7 +66,7 @@ export class AgentFields {
     return Object.hasOwn(this.map, key)
   }
 
-  bad(key: string, message: string, remedy: string): void {
+  reportBad(key: string, message: string, remedy: string): void {
     this.report(`${this.path}.${key}`, message, remedy)
   }
 
@@ -77,7 +77,8 @@ export class AgentFields {
       return ''
     }
     const text = this.text(key)
-    if (text?.trim() === '') this.bad(key, `The field '${key}' is empty.`, `Write ${key}, for example ${example}.`)
+    if (text?.trim() === '')
+      this.reportBad(key, `The field '${key}' is empty.`, `Write ${key}, for example ${example}.`)
     return text ?? ''
   }
 
@@ -86,11 +87,11 @@ export class AgentFields {
     const value = this.get(key)
     if (value === undefined) return null
     if (typeof value !== 'string') {
-      this.bad(key, `Expected a text, found ${kindOf(value)}.`, 'Write a text; numbers in quotes.')
+      this.reportBad(key, `Expected a text, found ${describeKind(value)}.`, 'Write a text; numbers in quotes.')
       return null
     }
     if (value.length <= TEXT_CHARS_MAX) return value
-    this.bad(key, `The text is longer than ${TEXT_CHARS_MAX} characters.`, 'Shorten it.')
+    this.reportBad(key, `The text is longer than ${TEXT_CHARS_MAX} characters.`, 'Shorten it.')
     return null
   }
 
@@ -99,23 +100,28 @@ export class AgentFields {
     const text = this.text(key)
     if (text === null) return null
     const found = values.find((value) => value === text)
-    if (found === undefined) this.bad(key, `${shown(text)} is not a known ${key}.`, `Known: ${values.join(', ')}.`)
+    if (found === undefined)
+      this.reportBad(key, `${shortenText(text)} is not a known ${key}.`, `Known: ${values.join(', ')}.`)
     return found ?? null
   }
 
-  flag(key: string, fallback: boolean): boolean {
+  getFlag(key: string, fallback: boolean): boolean {
     const value = this.get(key)
     if (value === undefined || typeof value === 'boolean') return value ?? fallback
-    this.bad(key, `Expected true or false, found ${kindOf(value)}.`, 'Write true or false.')
+    this.reportBad(key, `Expected true or false, found ${describeKind(value)}.`, 'Write true or false.')
     return fallback
   }
 
   /** A whole number from `min` to `max`; null when it is not there or none. */
-  whole(key: string, min: number, max: number): number | null {
+  getWhole(key: string, min: number, max: number): number | null {
     const value = this.get(key)
     if (value === undefined) return null
     if (typeof value === 'number' && Number.isSafeInteger(value) && value >= min && value <= max) return value
-    this.bad(key, `Expected a whole number from ${min} to ${max}, found ${kindOf(value)}.`, 'Correct the number.')
+    this.reportBad(
+      key,
+      `Expected a whole number from ${min} to ${max}, found ${describeKind(value)}.`,
+      'Correct the number.',
+    )
     return null
   }
 
@@ -124,19 +130,20 @@ export class AgentFields {
     const value = this.get(key)
     if (value === undefined) return []
     if (!Array.isArray(value)) {
-      this.bad(key, `Expected a list, found ${kindOf(value)}.`, 'Write a list.')
+      this.reportBad(key, `Expected a list, found ${describeKind(value)}.`, 'Write a list.')
       return []
     }
-    if (value.length > max) this.bad(key, `The list has ${value.length} entries, more than ${max}.`, 'Shorten it.')
+    if (value.length > max)
+      this.reportBad(key, `The list has ${value.length} entries, more than ${max}.`, 'Shorten it.')
     return value.slice(0, max) as readonly Json[]
   }
 
   /** The maps of a list, each with its place. */
-  maps(key: string, max: number): readonly AgentFields[] {
+  listMaps(key: string, max: number): readonly AgentFields[] {
     return this.list(key, max).flatMap((value, index) => {
       const path = this.path === '' ? `${key}[${index}]` : `${this.path}.${key}[${index}]`
       if (isMap(value)) return [new AgentFields(value, path, this.report)]
-      this.report(path, `Expected a map of keys and values, found ${kindOf(value)}.`, 'Write keys and values.')
+      this.report(path, `Expected a map of keys and values, found ${describeKind(value)}.`, 'Write keys and values.')
       return []
     })
   }

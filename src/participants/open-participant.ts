@@ -1,9 +1,9 @@
-import { type ModelLimits, modelParticipant } from './model/model-participant.js'
+import { type ModelLimits, makeModelParticipant } from './model/model-participant.js'
 import type { Participant } from './participant.js'
 import type { ModelAgent, ScriptedAgent } from './read-agents.js'
-import { scriptedParticipant } from './scripted-participant.js'
+import { makeScriptedParticipant } from './scripted-participant.js'
 
-export type Opened =
+export type OpenResult =
   | { readonly ok: true; readonly participant: Participant }
   | { readonly ok: false; readonly message: string; readonly remedy: string }
 
@@ -12,21 +12,21 @@ export function openParticipant(
   agent: ModelAgent | ScriptedAgent,
   env: Readonly<Record<string, string | undefined>>,
   limits: Partial<ModelLimits> = {},
-): Opened {
-  if (agent.kind === 'scripted') return { ok: true, participant: scriptedParticipant(agent) }
+): OpenResult {
+  if (agent.kind === 'scripted') return { ok: true, participant: makeScriptedParticipant(agent) }
   const { id, provider, baseUrl, model, takesToolErrors, maxOutputTokens } = agent
-  const key = keyOf(agent, env)
+  const key = findApiKey(agent, env)
   if (typeof key === 'object' && key !== null) return { ok: false, ...key }
   const options = { id, provider, baseUrl, model, takesToolErrors, limits, apiKey: key }
   return {
     ok: true,
-    participant: modelParticipant(maxOutputTokens === null ? options : { ...options, maxOutputTokens }),
+    participant: makeModelParticipant(maxOutputTokens === null ? options : { ...options, maxOutputTokens }),
   }
 }
 
 type KeyProblem = { readonly message: string; readonly remedy: string }
 
-function keyOf(
+function findApiKey(
   { id, apiKeyEnv }: ModelAgent,
   env: Readonly<Record<string, string | undefined>>,
 ): string | null | KeyProblem {

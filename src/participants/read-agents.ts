@@ -1,5 +1,5 @@
 import type { Json } from '../core/json.js'
-import { AgentFields, type AgentProblem, isMap, kindOf, reportInto, shown } from './agent-fields.js'
+import { AgentFields, type AgentProblem, describeKind, isMap, reportInto, shortenText } from './agent-fields.js'
 import type { Provider } from './model/model-participant.js'
 import type { ScriptStep } from './scripted-participant.js'
 
@@ -64,11 +64,11 @@ export function readAgents(value: Json | undefined): AgentsRead {
   const problems: AgentProblem[] = []
   const report = reportInto(problems)
   if (!Array.isArray(value) || value.length === 0) {
-    const found = Array.isArray(value) ? 'an empty one' : kindOf(value)
+    const found = Array.isArray(value) ? 'an empty one' : describeKind(value)
     const remedy = 'List at least one agent, for example {id: a, kind: remote}.'
     return { ok: false, problems: [{ path: 'agents', message: `Expected a list of agents, found ${found}.`, remedy }] }
   }
-  const all = new AgentFields({ agents: value }, '', report).maps('agents', AGENTS_MAX)
+  const all = new AgentFields({ agents: value }, '', report).listMaps('agents', AGENTS_MAX)
   const taken = new Set<string>()
   const agents = all.flatMap((fields) => {
     const id = readId(fields, taken)
@@ -80,8 +80,9 @@ export function readAgents(value: Json | undefined): AgentsRead {
 function readId(fields: AgentFields, taken: Set<string>): string {
   const id = fields.needText('id', 'a')
   if (id.trim() !== '' && !ID.test(id))
-    fields.bad('id', `The id ${shown(id)} is not accepted.`, 'Use 1 to 64 of A-Z, a-z, 0-9, _, . and -.')
-  if (taken.has(id) && id !== '') fields.bad('id', `There are two agents ${shown(id)}.`, 'Give each its own id.')
+    fields.reportBad('id', `The id ${shortenText(id)} is not accepted.`, 'Use 1 to 64 of A-Z, a-z, 0-9, _, . and -.')
+  if (taken.has(id) && id !== '')
+    fields.reportBad('id', `There are two agents ${shortenText(id)}.`, 'Give each its own id.')
   taken.add(id)
   return id
 }
@@ -92,18 +93,18 @@ function readAgent(fields: AgentFields, id: string): readonly CouncilAgent[] {
   if (kind === 'model') return readModel(fields, id)
   if (kind === 'command') return readCommand(fields, id)
   if (kind === 'scripted') return readScripted(fields, id)
-  if (kind === 'remote') fields.only(['id', 'kind'])
+  if (kind === 'remote') fields.checkKeys(['id', 'kind'])
   return kind === 'remote' ? [{ id, kind }] : []
 }
 
 function readModel(fields: AgentFields, id: string): readonly CouncilAgent[] {
   const own = ['provider', 'base_url', 'model', 'api_key_env', 'max_output_tokens', 'takes_tool_errors']
-  fields.only(['id', 'kind', ...own])
+  fields.checkKeys(['id', 'kind', ...own])
   if (!fields.has('provider')) fields.needText('provider', 'openai-compatible')
   const provider = fields.choice('provider', PROVIDERS)
   const model = fields.needText('model', provider === 'anthropic' ? 'claude-sonnet-4-5' : 'llama3')
-  const maxOutputTokens = fields.whole('max_output_tokens', 1, OUTPUT_TOKENS_MAX)
-  const takesToolErrors = fields.flag('takes_tool_errors', true)
+  const maxOutputTokens = fields.getWhole('max_output_tokens', 1, OUTPUT_TOKENS_MAX)
+  const takesToolErrors = fields.getFlag('takes_tool_errors', true)
   if (provider === null) return []
   const baseUrl = readBaseUrl(fields, provider)
   const apiKeyEnv = readKeyEnv(fields, provider)
@@ -117,12 +118,12 @@ function readBaseUrl(fields: AgentFields, provider: Provider): string {
   const remedy = 'Write an address as "http://127.0.0.1:11434/v1".'
   const url = URL.canParse(text) ? new URL(text) : null
   if (url === null || !['http:', 'https:'].includes(url.protocol)) {
-    fields.bad('base_url', `${shown(text)} is not an http or https address.`, remedy)
+    fields.reportBad('base_url', `${shortenText(text)} is not an http or https address.`, remedy)
   } else if (url.username !== '' || url.password !== '') {
     // Not quoted: it holds a password.
-    fields.bad('base_url', 'The address holds a user or a password.', 'Name a variable with api_key_env instead.')
+    fields.reportBad('base_url', 'The address holds a user or a password.', 'Name a variable with api_key_env instead.')
   } else if (url.search !== '' || url.hash !== '') {
-    fields.bad('base_url', 'The address has a query or a fragment.', remedy)
+    fields.reportBad('base_url', 'The address has a query or a fragment.', remedy)
   }
   return text
 }
@@ -136,18 +137,22 @@ function readKeyEnv(fields: AgentFields, provider: Provider): string | null {
   if (name.trim() === '') return null
   // The value is not quoted: people write the key itself here.
   if (!ENV_NAME.test(name))
-    fields.bad(
+    fields.reportBad(
       'api_key_env',
       'This is not a valid name of an environment variable.',
       'Write the name, not the key itself.',
     )
   else if (/^PHASELOCK_/i.test(name))
-    fields.bad('api_key_env', `${name} belongs to Phaselock and is sent to nobody.`, 'Name a variable of your own.')
+    fields.reportBad(
+      'api_key_env',
+      `${name} belongs to Phaselock and is sent to nobody.`,
+      'Name a variable of your own.',
+    )
   return name
 }
 
 function readCommand(fields: AgentFields, id: string): readonly CouncilAgent[] {
-  fields.only(['id', 'kind', 'harness', 'command', 'args', 'model'])
+  fields.checkKeys(['id', 'kind', 'harness', 'command', 'args', 'model'])
   if (!fields.has('harness')) fields.needText('harness', 'claude-code')
   const harness = fields.choice('harness', HARNESSES)
   const needsCommand = harness === 'command' || fields.has('command')
@@ -155,30 +160,38 @@ function readCommand(fields: AgentFields, id: string): readonly CouncilAgent[] {
   const model = fields.has('model') ? fields.needText('model', 'opus') : null
   const args = fields.list('args', ARGS_MAX).flatMap((arg, index) => {
     if (typeof arg === 'string') return [arg]
-    fields.bad(`args[${index}]`, `Expected a text, found ${kindOf(arg)}.`, 'Write a text; numbers in quotes.')
+    fields.reportBad(
+      `args[${index}]`,
+      `Expected a text, found ${describeKind(arg)}.`,
+      'Write a text; numbers in quotes.',
+    )
     return []
   })
   return harness === null ? [] : [{ id, kind: 'command', harness, command, args, model }]
 }
 
 function readScripted(fields: AgentFields, id: string): readonly CouncilAgent[] {
-  fields.only(['id', 'kind', 'script', 'takes_tool_errors'])
+  fields.checkKeys(['id', 'kind', 'script', 'takes_tool_errors'])
   const example = '[{text: "Thinking", tool_calls: [{name: new_answer, arguments: {content: "42"}}]}]'
   if (!fields.has('script'))
     fields.report(fields.path, "The field 'script' is missing.", `Add script, for example ${example}.`)
-  const script = fields.maps('script', STEPS_MAX).map(readStep)
-  return [{ id, kind: 'scripted', script, takesToolErrors: fields.flag('takes_tool_errors', true) }]
+  const script = fields.listMaps('script', STEPS_MAX).map(readStep)
+  return [{ id, kind: 'scripted', script, takesToolErrors: fields.getFlag('takes_tool_errors', true) }]
 }
 
 function readStep(step: AgentFields): ScriptStep {
-  step.only(['delay_ms', 'text', 'tool_calls'])
-  const toolCalls = step.maps('tool_calls', CALLS_MAX).map((call) => {
-    call.only(['name', 'arguments'])
+  step.checkKeys(['delay_ms', 'text', 'tool_calls'])
+  const toolCalls = step.listMaps('tool_calls', CALLS_MAX).map((call) => {
+    call.checkKeys(['name', 'arguments'])
     const given = call.get('arguments') ?? {}
     // A text stands for what a model wrote there that does not parse.
     if (!isMap(given) && typeof given !== 'string')
-      call.bad('arguments', `Expected a map of keys and values, found ${kindOf(given)}.`, 'Write keys and values.')
+      call.reportBad(
+        'arguments',
+        `Expected a map of keys and values, found ${describeKind(given)}.`,
+        'Write keys and values.',
+      )
     return { name: call.needText('name', 'vote'), arguments: given }
   })
-  return { delayMs: step.whole('delay_ms', 0, DELAY_MS_MAX) ?? 0, text: step.text('text') ?? '', toolCalls }
+  return { delayMs: step.getWhole('delay_ms', 0, DELAY_MS_MAX) ?? 0, text: step.text('text') ?? '', toolCalls }
 }

@@ -4,31 +4,31 @@ import type { Message, ToolCall } from './participant.js'
 export const CAPTURED_CHARS_MAX = 120_000
 
 /** What was streamed before a restart. Characters are code points, and none is ever halved. */
-export interface Captured {
+export interface CapturedText {
   /** The first 120,000 characters. */
   readonly text: string
   /** How many there were in all. */
   readonly chars: number
 }
 
-export function capture(streamed: string): Captured {
-  return firstChars(streamed, CAPTURED_CHARS_MAX)
+export function capture(streamed: string): CapturedText {
+  return captureFirst(streamed, CAPTURED_CHARS_MAX)
 }
 
 /** The conversation of a restart: as it was before the turn, with why it starts again and what the agent had made by then. */
 export function retryMessages(
   before: readonly Message[],
   message: string,
-  made: { readonly buffer: Captured; readonly calls: readonly ToolCall[] },
+  made: { readonly buffer: CapturedText; readonly calls: readonly ToolCall[] },
 ): readonly Message[] {
-  const text = [message, ...madeBlocks(made.buffer, made.calls)].join('\n\n')
+  const text = [message, ...buildBlocks(made.buffer, made.calls)].join('\n\n')
   const last = before.at(-1)
   // Two messages of the user in a row are more than some models can be told.
   if (last?.role === 'user') return [...before.slice(0, -1), { role: 'user', text: `${last.text}\n\n${text}` }]
   return [...before, { role: 'user', text }]
 }
 
-function madeBlocks(buffer: Captured, calls: readonly ToolCall[]): readonly string[] {
+function buildBlocks(buffer: CapturedText, calls: readonly ToolCall[]): readonly string[] {
   const blocks: string[] = []
   if (buffer.chars > 0) {
     const size = buffer.chars > CAPTURED_CHARS_MAX ? `, cut: the first ${CAPTURED_CHARS_MAX} of ${buffer.chars}` : ''
@@ -37,7 +37,7 @@ function madeBlocks(buffer: Captured, calls: readonly ToolCall[]): readonly stri
   }
   let room = CAPTURED_CHARS_MAX - Math.min(buffer.chars, CAPTURED_CHARS_MAX)
   for (const call of calls) {
-    const { text, chars } = firstChars(JSON.stringify(call.arguments), room)
+    const { text, chars } = captureFirst(JSON.stringify(call.arguments), room)
     const cut = chars > room ? `, cut: the first ${room} of ${chars} characters` : ''
     blocks.push(`You had called ${call.name}, without effect${cut}:\n${text}`)
     room = Math.max(0, room - chars)
@@ -45,7 +45,7 @@ function madeBlocks(buffer: Captured, calls: readonly ToolCall[]): readonly stri
   return blocks
 }
 
-function firstChars(raw: string, max: number): Captured {
+function captureFirst(raw: string, max: number): CapturedText {
   const whole = raw.toWellFormed()
   let chars = 0
   let end = whole.length

@@ -1,8 +1,8 @@
-import { unreachable } from '../core/unreachable.js'
-import { type ChatFailure, failureOf } from './model/failures.js'
+import { assertUnreachable } from '../core/unreachable.js'
+import { type ChatFailure, makeFailure } from './model/failures.js'
 import { type Response, readResponse } from './model/read-response.js'
 import type { ChatPart, EndReason, Message, Participant, ToolCall, ToolSpec, Usage } from './participant.js'
-import { type Captured, capture } from './retry-prompt.js'
+import { type CapturedText, capture } from './retry-prompt.js'
 
 export interface Conversation {
   readonly messages: readonly Message[]
@@ -33,7 +33,7 @@ export interface JudgedResponse {
   /** Whether a refusal of it can be told in the same conversation. */
   readonly isInline: boolean
   /** All text of the turn until now. */
-  readonly buffer: Captured
+  readonly buffer: CapturedText
 }
 
 export interface CallResult {
@@ -58,7 +58,7 @@ export type Judge = (response: JudgedResponse) => Verdict | Promise<Verdict>
 interface TurnFacts {
   /** The conversation as it is now. After `accepted` it can be gone on with; before a restart it ends before the last answer. */
   readonly messages: readonly Message[]
-  readonly buffer: Captured
+  readonly buffer: CapturedText
   /** The calls of the last answer. */
   readonly calls: readonly ToolCall[]
   readonly responses: number
@@ -91,12 +91,12 @@ export async function runTurn(
       const response = await readResponse(stream, limits.charsMax - turn.chars, conversation.watch)
       turn.add(response)
       if (response.end.reason === 'failed')
-        return { type: 'failed', failure: deadline.judge(response.end.failure), ...turn.facts() }
-      const verdict = await judge(turn.judged(participant, number, response))
+        return { type: 'failed', failure: deadline.judge(response.end.failure), ...turn.collectFacts() }
+      const verdict = await judge(turn.toJudgedResponse(participant, number, response))
       const outcome = turn.apply(verdict, response, participant.takesToolErrors)
       if (outcome !== null) return outcome
     }
-    return { type: 'failed', failure: failureOf('too_many_responses'), ...turn.facts() }
+    return { type: 'failed', failure: makeFailure('too_many_responses'), ...turn.collectFacts() }
   } finally {
     deadline.close()
   }
@@ -122,7 +122,7 @@ class Deadline {
 
   judge(failure: ChatFailure): ChatFailure {
     const isLate = failure.code === 'aborted' && this.signal.aborted && !this.caller.aborted
-    return isLate ? failureOf('timed_out', { attempts: failure.attempts, status: failure.status }) : failure
+    return isLate ? makeFailure('timed_out', { attempts: failure.attempts, status: failure.status }) : failure
   }
 
   close(): void {
@@ -161,7 +161,7 @@ class Turn {
     }
   }
 
-  judged(participant: Participant, number: number, response: Response): JudgedResponse {
+  toJudgedResponse(participant: Participant, number: number, response: Response): JudgedResponse {
     const { text, calls, end } = response
     const reason = end.reason === 'failed' ? 'other' : end.reason
     const isInline = participant.takesToolErrors && calls.length > 0
@@ -172,26 +172,26 @@ class Turn {
     switch (verdict.type) {
       case 'accepted':
         this.answer(response, verdict.results ?? [], { text: ACCEPTED, isError: false })
-        return { type: 'accepted', ...this.facts() }
+        return { type: 'accepted', ...this.collectFacts() }
       case 'go_on':
         if (response.calls.length === 0) throw new Error('an answer without calls has no results to go on with')
         this.answer(response, verdict.results, { text: NOT_RUN, isError: true }, this.news())
         return null
       case 'refused':
         if (!takesToolErrors || response.calls.length === 0)
-          return { type: 'restart', message: verdict.error, ...this.facts() }
+          return { type: 'restart', message: verdict.error, ...this.collectFacts() }
         this.answer(response, verdict.results ?? [], { text: verdict.error, isError: true }, this.news())
         return null
       case 'restart':
-        return { type: 'restart', message: verdict.message, ...this.facts() }
+        return { type: 'restart', message: verdict.message, ...this.collectFacts() }
       case 'stop':
-        return { type: 'stopped', message: verdict.message, ...this.facts() }
+        return { type: 'stopped', message: verdict.message, ...this.collectFacts() }
       default:
-        return unreachable(verdict)
+        return assertUnreachable(verdict)
     }
   }
 
-  facts(): TurnFacts {
+  collectFacts(): TurnFacts {
     const { messages, calls, responses, usage, told } = this
     return { messages, buffer: capture(this.streamed), calls, responses, usage, told: [...told] }
   }

@@ -1,6 +1,6 @@
 import type { Json } from '../core/json.js'
-import { failureOf } from './model/failures.js'
-import { waited } from './model/retry.js'
+import { makeFailure } from './model/failures.js'
+import { waitUnlessAborted } from './model/retry.js'
 import type { ChatPart, Participant } from './participant.js'
 
 /** One answer of a script. */
@@ -17,19 +17,19 @@ export interface ScriptedOptions {
 }
 
 /** Answers from a script, one step for each chat, the same in every run: for tests, demos and dry runs. */
-export function scriptedParticipant(options: ScriptedOptions): Participant {
+export function makeScriptedParticipant(options: ScriptedOptions): Participant {
   let steps = 0
   let calls = 0
   async function* chat(signal: AbortSignal): AsyncGenerator<ChatPart, void, undefined> {
     const step = options.script[steps]
     if (step === undefined) {
       const detail = `${options.id} was asked for answer ${steps + 1}, and its script has ${options.script.length}`
-      yield { type: 'end', reason: 'failed', failure: failureOf('script_ended', { detail }) }
+      yield { type: 'end', reason: 'failed', failure: makeFailure('script_ended', { detail }) }
       return
     }
     steps += 1
-    if (signal.aborted || (step.delayMs > 0 && !(await waited(step.delayMs, signal)))) {
-      yield { type: 'end', reason: 'failed', failure: failureOf('aborted') }
+    if (signal.aborted || (step.delayMs > 0 && !(await waitUnlessAborted(step.delayMs, signal)))) {
+      yield { type: 'end', reason: 'failed', failure: makeFailure('aborted') }
       return
     }
     if (step.text !== '') yield { type: 'text', text: step.text }

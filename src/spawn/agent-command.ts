@@ -3,22 +3,22 @@ import type { Job } from '../confinement/confinement.js'
 import type { Spawn } from '../core/contract/agent-programs.js'
 import type { HarnessHome } from '../participants/agent-cli/agent-cli-home.js'
 import { RECIPES } from '../participants/agent-cli/agent-cli-recipes.js'
-import { commandAtStart, type ReviewerCommandFound } from '../participants/agent-cli/command-at-start.js'
+import { type ReviewerCommandFound, resolveCommandAtStart } from '../participants/agent-cli/command-at-start.js'
 import type { Start } from './agent-process.js'
 
-/** What is started. A reviewer never runs what the implementer wrote: see `commandAtStart`. */
-export async function commandOf(
+/** What is started. A reviewer never runs what the implementer wrote: see `resolveCommandAtStart`. */
+export async function resolveCommand(
   { spawn: { program }, atStart }: Start,
   home: HarnessHome,
 ): Promise<Extract<ReviewerCommandFound, { ok: true }>> {
-  const command = { name: nameOf(program), args: program.args }
+  const command = { name: getProgramName(program), args: program.args }
   if (atStart === null) return { ok: true, command, copy: null }
-  const found = await commandAtStart(command, atStart, join(home.dir, 'tree-at-start'))
+  const found = await resolveCommandAtStart(command, atStart, join(home.dir, 'tree-at-start'))
   if (!found.ok) throw new Error(found.detail)
   return found
 }
 
-export function nameOf(program: Spawn['program']): string {
+export function getProgramName(program: Spawn['program']): string {
   return program.command ?? RECIPES[program.harness].program ?? ''
 }
 
@@ -27,7 +27,7 @@ const GIT = '.git'
 
 // A reviewer begins in an empty folder: agent CLIs read instructions from the folder they are started in, and those of
 // the work tree are the implementer's. It reads the work with the tools of Phaselock. (REQ-SPAWN-32)
-export function placeOf(start: Start, home: HarnessHome): Pick<Job, 'tree' | 'hidden'> {
+export function choosePlace(start: Start, home: HarnessHome): Pick<Job, 'tree' | 'hidden'> {
   return start.spawn.review === null
     ? { tree: start.tree, hidden: [GIT, ...start.hidden] }
     : { tree: home.work, hidden: [] }

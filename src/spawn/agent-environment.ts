@@ -12,7 +12,7 @@ const SDK_HOOK = packagePath('runtime/sandbox/sdk-import.mjs')
 const OWN = /^(PHASELOCK_.*|ORCHESTRATOR_JWT_SECRET)$/
 const REFERENCE = /\$\{env:([A-Za-z_][A-Za-z0-9_]*)\}/g
 
-export type Given =
+export type GivenVariables =
   | {
       readonly ok: true
       /** What the agent's entry gives it, filled in. */
@@ -24,12 +24,12 @@ export type Given =
   | { readonly ok: false; readonly detail: string }
 
 /** The variables that an agent is given: of the server's own environment only what its harness needs or its entry names. */
-export function givenVariables(
+export function selectVariables(
   program: AgentProgram,
   entry: Pick<AgentEntry, 'env'> | null,
   environment: NodeJS.ProcessEnv,
   secretVariable: string,
-): Given {
+): GivenVariables {
   const found = (name: string): string | undefined =>
     OWN.test(name) || name === secretVariable || !Object.hasOwn(environment, name) ? undefined : environment[name]
   const secrets: string[] = []
@@ -60,7 +60,7 @@ export function givenVariables(
 }
 
 /** The clients for agents, so that programs find them by their name. */
-export function sdkVariables(harness: AgentProgram['harness']): {
+export function buildSdkVariables(harness: AgentProgram['harness']): {
   readonly env: Readonly<Record<string, string>>
   readonly shown: readonly string[]
 } {

@@ -1,16 +1,16 @@
 import type { App } from '../app/app.js'
 import type { StoredEvent } from '../app/ledger/feed.js'
-import { reservedIn } from '../app/tool-calls/contract-paths.js'
+import { getReserved } from '../app/tool-calls/contract-paths.js'
 import type { DropCause, Spawn } from '../core/contract/agent-programs.js'
 import type { Contract } from '../core/contract/contract.js'
 import type { TaskState } from '../core/task/state.js'
 import { Bell } from '../participants/wake-signal.js'
 import type { AgentLog } from './agent-log.js'
 import type { AgentProcess, ProcessEnd, Start } from './agent-process.js'
-import { wallFor } from './agent-sandbox.js'
-import { callLine } from './call-lines.js'
+import { requireSandbox } from './agent-sandbox.js'
+import { formatCallLine } from './call-lines.js'
 import type { SpawnLimits } from './spawn-limits.js'
-import type { Over } from './task-view.js'
+import type { TaskEnd } from './task-view.js'
 
 export interface LifeParts {
   readonly app: App
@@ -47,7 +47,7 @@ export abstract class AgentLife {
   /** Writes to its log what it asked for and what came of it. */
   async logCall(event: StoredEvent): Promise<void> {
     const { agentId, spawn } = this
-    const line = callLine(event, spawn.review === null ? { agentId } : { reviewer: spawn.review.name })
+    const line = formatCallLine(event, spawn.review === null ? { agentId } : { reviewer: spawn.review.name })
     if (line !== null) await this.write(line)
   }
 
@@ -88,13 +88,13 @@ export abstract class AgentLife {
     return this.parts.app.ledger.peek(this.taskId)
   }
 
-  protected async settingIn(state: TaskState, contract: Contract): Promise<Setting> {
+  protected async makeSetting(state: TaskState, contract: Contract): Promise<Setting> {
     const { app, log } = this.parts
     const { spawn } = this
     return {
       ...{ spawn, log, entry: contract.agents?.get(spawn.entry ?? '') ?? null, tree: state.workspace },
-      hidden: reservedIn(app, contract, state.workspace).hidden,
-      wall: await wallFor(app, contract),
+      hidden: getReserved(app, contract, state.workspace).hidden,
+      wall: await requireSandbox(app, contract),
     }
   }
 
@@ -125,7 +125,7 @@ export abstract class AgentLife {
   }
 
   /** One that has done its work may end by itself; one that lost it is ended. */
-  protected async ended(process: AgentProcess, hasDoneItsWork: boolean): Promise<ProcessEnd> {
+  protected async waitForEnd(process: AgentProcess, hasDoneItsWork: boolean): Promise<ProcessEnd> {
     const mayGoOn = hasDoneItsWork && !this.isHalted
     const timer = setTimeout(() => void process.kill(), mayGoOn ? this.parts.limits.graceMs : 0)
     try {
@@ -153,7 +153,7 @@ export abstract class AgentLife {
   }
 
   /** There is nothing left to do for it. */
-  protected async end({ outcome, reason }: Over): Promise<void> {
+  protected async end({ outcome, reason }: TaskEnd): Promise<void> {
     const { app, log } = this.parts
     const { agentId, taskId } = this
     const { exitCode } = this.#last

@@ -23,7 +23,7 @@ const INVISIBLE =
 export const SPAWN_ID = /^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$/
 
 /** The folder that everything of an agent lies in. */
-export function agentFolder(stateDir: string, agentId: string): string {
+export function getAgentFolder(stateDir: string, agentId: string): string {
   return join(stateDir, 'agents', agentId)
 }
 
@@ -39,7 +39,7 @@ export class AgentLog {
     agentId: string,
     private readonly redact: (text: string) => string,
   ) {
-    const dir = agentFolder(stateDir, agentId)
+    const dir = getAgentFolder(stateDir, agentId)
     mkdirSync(dir, { recursive: true, mode: PRIVATE_FOLDER })
     this.file = join(dir, 'log')
     this.#bytes = statSync(this.file, { throwIfNoEntry: false })?.size ?? 0
@@ -67,7 +67,7 @@ export class AgentLog {
 
   #write(lines: readonly string[], own: (text: string) => string): Promise<void> {
     // Made plain first: what is split by a character that nobody sees would not be known as a secret.
-    const plain = lines.map((line) => cut(own(this.redact(plainOf(line.slice(0, LINE_CHARS_MAX))))))
+    const plain = lines.map((line) => cut(own(this.redact(stripControls(line.slice(0, LINE_CHARS_MAX))))))
     this.#last = [...this.#last, ...plain.filter((line) => line.trim() !== '')]
       .slice(-LAST_LINES)
       .map((line) => line.slice(0, LAST_LINE_CHARS).toWellFormed())
@@ -93,7 +93,7 @@ function cut(line: string): string {
   return line.length < LINE_CHARS_MAX / 2 ? line : `${line.slice(0, LINE_CHARS_MAX / 2)} … cut`
 }
 
-function plainOf(line: string): string {
+function stripControls(line: string): string {
   return line.replace(SEQUENCES, '').replace(CONTROLS, '').replace(INVISIBLE, '').toWellFormed()
 }
 
@@ -156,9 +156,9 @@ export interface LogPart {
 
 /** A part of a log: its end, or what came after `cursor`. Null when there is no log. */
 export async function readLog(stateDir: string, agentId: string, cursor: string | null): Promise<LogPart | null> {
-  const file = join(agentFolder(stateDir, agentId), 'log')
+  const file = join(getAgentFolder(stateDir, agentId), 'log')
   const [, inode, offset] = /^(\d{1,20}):(\d{1,15})$/.exec(cursor ?? '') ?? []
-  const older = inode === undefined ? null : await opened(`${file}.1`)
+  const older = inode === undefined ? null : await openIfThere(`${file}.1`)
   try {
     // What came before the file was put aside is read to its end first.
     if (older !== null && String((await older.stat()).ino) === inode) {
@@ -168,7 +168,7 @@ export async function readLog(stateDir: string, agentId: string, cursor: string 
   } finally {
     await older?.close()
   }
-  const newest = await opened(file)
+  const newest = await openIfThere(file)
   if (newest === null) return null
   try {
     const { ino, size } = await newest.stat()
@@ -180,7 +180,7 @@ export async function readLog(stateDir: string, agentId: string, cursor: string 
   }
 }
 
-async function opened(file: string): Promise<FileHandle | null> {
+async function openIfThere(file: string): Promise<FileHandle | null> {
   try {
     return await open(file, 'r')
   } catch (error) {
@@ -194,13 +194,13 @@ async function readFrom(file: FileHandle, offset: number): Promise<LogPart> {
   const start = Math.min(offset, size)
   const buffer = Buffer.alloc(Math.min(READ_BYTES_MAX, size - start))
   const { bytesRead } = await file.read(buffer, 0, buffer.length, start)
-  const whole = wholeCharacters(buffer.subarray(0, bytesRead), start + bytesRead >= size)
+  const whole = cutAfterCharacter(buffer.subarray(0, bytesRead), start + bytesRead >= size)
   const end = start + whole.length
   return { text: whole.toString('utf8'), cursor: `${ino}:${end}`, more: end < size }
 }
 
 // A read ends where the buffer does; half a character waits for the next one.
-function wholeCharacters(bytes: Buffer, isEnd: boolean): Buffer {
+function cutAfterCharacter(bytes: Buffer, isEnd: boolean): Buffer {
   if (isEnd) return bytes
   let end = bytes.length
   while (end > 0 && ((bytes[end - 1] ?? 0) & 0xc0) === 0x80 && bytes.length - end < 3) end -= 1

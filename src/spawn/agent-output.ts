@@ -1,12 +1,12 @@
-import type { Taken } from '../gateway/usage-book.js'
+import type { TakenUsage } from '../gateway/usage-book.js'
 import type { OutputReader } from '../participants/agent-cli/agent-cli-output.js'
 import type { Usage } from '../participants/participant.js'
 
 /** What a message took. Read off the answer of the model itself, it has a name and the time at which it began. */
-export type UsageTold = Usage & Partial<Pick<Taken, 'id' | 'model' | 'beganAt'>>
+export type UsageTold = Usage & Partial<Pick<TakenUsage, 'id' | 'model' | 'beganAt'>>
 
 /** What lines of a harness come to: text for people, and what each message of its model took. */
-export interface Told {
+export interface AgentReport {
   readonly lines: readonly string[]
   readonly usages: readonly UsageTold[]
   /** Tools that its model called and that its harness does not have. */
@@ -20,7 +20,7 @@ export class Teller {
 
   constructor(private readonly read: OutputReader) {}
 
-  take(lines: readonly string[]): Told {
+  take(lines: readonly string[]): AgentReport {
     let text = ''
     const usages: Usage[] = []
     const turnedAway: string[] = []
@@ -41,7 +41,7 @@ export class Teller {
   }
 
   /** What a message took that was never finished. */
-  end(): Told {
+  end(): AgentReport {
     return { lines: [], usages: this.#message(false), turnedAway: [] }
   }
 
@@ -55,9 +55,9 @@ export class Teller {
 }
 
 /** What a harness writes besides its output. */
-export function complained(read: OutputReader, lines: readonly string[]): Told {
+export function collectComplaints(read: OutputReader, lines: readonly string[]): AgentReport {
   const told = lines.flatMap(read)
-  return { lines, usages: [], turnedAway: told.flatMap((one) => (one.type === 'turned_away' ? [one.name] : [])) }
+  return { lines, usages: [], turnedAway: told.flatMap((item) => (item.type === 'turned_away' ? [item.name] : [])) }
 }
 
 function sum(before: Usage | null, more: Usage): Usage {

@@ -1,23 +1,23 @@
 import { randomUUID } from 'node:crypto'
-import type { Confined, Confinement, Job } from '../confinement/confinement.js'
+import type { ConfinedCommand, Confinement, Job } from '../confinement/confinement.js'
 import type { AgentEntry, Spawn } from '../core/contract/agent-programs.js'
 import type { JsonObject } from '../core/json.js'
 import { type DoorSocket, ORCHESTRATOR_URL } from '../gateway/gateway-ports.js'
-import { insideCommand } from '../gateway/inside-command.js'
+import { buildInsideCommand } from '../gateway/inside-command.js'
 import type { ModelRelay } from '../gateway/model-relay.js'
 import { fillHome, type HarnessHome, makeHome } from '../participants/agent-cli/agent-cli-home.js'
-import { complaintReader, outputReader } from '../participants/agent-cli/agent-cli-output.js'
+import { makeComplaintReader, makeOutputReader } from '../participants/agent-cli/agent-cli-output.js'
 import { findProgram } from '../participants/agent-cli/agent-cli-program.js'
 import { RECIPES } from '../participants/agent-cli/agent-cli-recipes.js'
 import type { TreeAtStart } from '../participants/agent-cli/command-at-start.js'
 import { makeRedactor } from '../store/redaction/redact.js'
-import { commandOf, nameOf, placeOf } from './agent-command.js'
-import { givenVariables, sdkVariables } from './agent-environment.js'
+import { choosePlace, getProgramName, resolveCommand } from './agent-command.js'
+import { buildSdkVariables, selectVariables } from './agent-environment.js'
 import { type AgentLog, Lines } from './agent-log.js'
-import { complained, Teller, type Told } from './agent-output.js'
+import { type AgentReport, collectComplaints, Teller } from './agent-output.js'
 import { openMeteredRelay } from './metered-relay.js'
-import { KEY_VARIABLES, type ModelDoor, modelDoor } from './model-gateway.js'
-import { pump } from './pump-lines.js'
+import { findModelDoor, KEY_VARIABLES, type ModelDoor } from './model-gateway.js'
+import { pumpLines } from './pump-lines.js'
 import type { Doors } from './spawn-limits.js'
 
 /** What it takes to start an agent once. */
@@ -45,7 +45,7 @@ export interface Surroundings {
   readonly url: () => Promise<string>
   readonly lifeMs: number
   readonly now: () => number
-  readonly onTold: (spawn: Spawn, told: Told) => Promise<void>
+  readonly onTold: (spawn: Spawn, told: AgentReport) => Promise<void>
   readonly onFault: (error: unknown) => void
 }
 
@@ -65,11 +65,11 @@ export function startProblem(
   { program, entry }: { readonly program: Spawn['program']; readonly entry: AgentEntry | null },
   around: Surroundings,
 ): string | null {
-  const found = findProgram(nameOf(program), program.args, around.environment.PATH ?? '')
+  const found = findProgram(getProgramName(program), program.args, around.environment.PATH ?? '')
   if (!found.ok) return found.detail
-  const given = givenVariables(program, entry, around.environment, around.secretVariable)
+  const given = selectVariables(program, entry, around.environment, around.secretVariable)
   if (!given.ok) return given.detail
-  const door = modelDoor(program.harness, variablesOf(program.harness, given))
+  const door = findModelDoor(program.harness, mergeVariables(program.harness, given))
   return door !== null && 'problem' in door ? door.problem : null
 }
 
@@ -88,43 +88,44 @@ exec "$@"`
 /** Starts an agent: behind the wall with its doors and nothing else, or in the open where the contract does without a wall. */
 export async function startAgent(start: Start, around: Surroundings): Promise<AgentProcess> {
   const { program, agentId } = start.spawn
-  const given = givenVariables(program, start.entry, around.environment, around.secretVariable)
+  const given = selectVariables(program, start.entry, around.environment, around.secretVariable)
   if (!given.ok) throw new Error(given.detail)
   const isWalled = start.wall.provider !== 'none'
-  const door = modelDoor(program.harness, variablesOf(program.harness, given))
+  const door = findModelDoor(program.harness, mergeVariables(program.harness, given))
   if (door !== null && 'problem' in door) throw new Error(door.problem)
-  const opened = new Opened()
+  const opened = new OpenedParts()
   try {
-    const socket = isWalled ? opened.keep(await around.doors.open({ agentId, ...allowedOf(start.spawn) })) : null
-    const relay = isWalled && door !== null ? opened.keep(await relayOf(start, door, around)) : null
+    const socket = isWalled ? opened.keep(await around.doors.open({ agentId, ...makeAllowed(start.spawn) })) : null
+    const relay = isWalled && door !== null ? opened.keep(await openRelay(start, door, around)) : null
     const home = makeHome()
     opened.keep({ close: async () => home.remove() })
-    const { command, copy } = await commandOf(start, home)
+    const { command, copy } = await resolveCommand(start, home)
     const found = findProgram(command.name, command.args, around.environment.PATH ?? '', start.atStart?.tree ?? null)
     if (!found.ok) throw new Error(found.detail)
     const url = isWalled ? ORCHESTRATOR_URL : await around.url()
     const prepared = prepare(start, { home, url, isWalled, given, door, relay, args: command.args })
     const about = { home, program: found, socket, relay, door, copy, lifeMs: around.lifeMs }
-    const job = jobOf(start, { ...prepared, ...about })
+    const job = buildJob(start, { ...prepared, ...about })
     const confined = await start.wall.start(job)
     confined.stdin.on('error', () => undefined)
     confined.stdin.end(start.prompt.toWellFormed())
     const secrets = [start.token, ...given.secrets, ...Object.values(door?.headers ?? {})]
-    return watched({ start, around, confined, opened, redactor: makeRedactor(secrets), isMetered: relay !== null })
+    return watchProcess({ start, around, confined, opened, redactor: makeRedactor(secrets), isMetered: relay !== null })
   } catch (error) {
     await opened.close()
     throw error
   }
 }
 
-function relayOf({ spawn, log }: Start, { baseUrl, headers }: ModelDoor, around: Surroundings): Promise<ModelRelay> {
-  const record = (usages: Told['usages']): Promise<void> => around.onTold(spawn, { lines: [], usages, turnedAway: [] })
+function openRelay({ spawn, log }: Start, { baseUrl, headers }: ModelDoor, around: Surroundings): Promise<ModelRelay> {
+  const record = (usages: AgentReport['usages']): Promise<void> =>
+    around.onTold(spawn, { lines: [], usages, turnedAway: [] })
   const options = { baseUrl, headers, dir: around.doors.dir, now: around.now }
   return openMeteredRelay(options, { record, log, onFault: around.onFault })
 }
 
 /** What was opened for one process and closes with it. */
-class Opened {
+class OpenedParts {
   readonly #parts: { close(): Promise<void> }[] = []
 
   keep<T extends { close(): Promise<void> }>(part: T): T {
@@ -138,13 +139,13 @@ class Opened {
 }
 
 type Variables = Readonly<Record<string, string>>
-type GivenOk = Extract<ReturnType<typeof givenVariables>, { ok: true }>
+type GivenOk = Extract<ReturnType<typeof selectVariables>, { ok: true }>
 
-function variablesOf(harness: string, given: GivenOk): Variables {
+function mergeVariables(harness: string, given: GivenOk): Variables {
   return harness === 'command' ? given.own : { ...given.passed, ...given.own }
 }
 
-function allowedOf({ review, taskId }: Spawn): Pick<Parameters<Doors['open']>[0], 'allowed'> {
+function makeAllowed({ review, taskId }: Spawn): Pick<Parameters<Doors['open']>[0], 'allowed'> {
   if (review === null) return {}
   return {
     allowed: (principal) =>
@@ -155,7 +156,7 @@ function allowedOf({ review, taskId }: Spawn): Pick<Parameters<Doors['open']>[0]
   }
 }
 
-interface Prepared {
+interface PreparedStart {
   readonly args: readonly string[]
   readonly env: Variables
   readonly shown: readonly string[]
@@ -172,13 +173,13 @@ function prepare(
     readonly relay: ModelRelay | null
     readonly args: readonly string[]
   },
-): Prepared {
+): PreparedStart {
   const { home, url, isWalled, given, door, relay } = about
   const { program, agentId, taskId, review } = start.spawn
   const at = isWalled ? HOME_INSIDE : home.home
   const address = relay === null ? {} : Object.fromEntries((door?.variables ?? []).map((name) => [name, relay.url]))
   // Behind the wall the keys stay outside: there the agent has nothing that would be worth carrying away.
-  const keys = isWalled ? withoutKeys({ ...given.passed, ...given.own }) : { ...given.passed, ...given.own }
+  const keys = isWalled ? omitKeys({ ...given.passed, ...given.own }) : { ...given.passed, ...given.own }
   const passed = { ...keys, ...(isWalled ? { ...door?.stands, ...address } : {}) }
   const made = RECIPES[program.harness].prepare({
     home: at,
@@ -189,7 +190,7 @@ function prepare(
   })
   const own = { 'prompt.md': start.prompt.toWellFormed(), 'contract.json': JSON.stringify(start.contract, null, 2) }
   fillHome(home.home, { ...made.files, ...own })
-  const sdk = sdkVariables(program.harness)
+  const sdk = buildSdkVariables(program.harness)
   const env = {
     ...{ HOME: at, TMPDIR: isWalled ? '/tmp/tmp' : home.temporary, ...sdk.env, ...made.env, ...passed },
     ...{ PHASELOCK_URL: url, PHASELOCK_TOKEN: start.token, PHASELOCK_AGENT_ID: review?.name ?? agentId },
@@ -199,13 +200,13 @@ function prepare(
   return { args: [...made.args, ...about.args], env, shown: sdk.shown }
 }
 
-function withoutKeys(variables: Variables): Variables {
+function omitKeys(variables: Variables): Variables {
   return Object.fromEntries(Object.entries(variables).filter(([name]) => !KEY_VARIABLES.includes(name)))
 }
 
-function jobOf(
+function buildJob(
   start: Start,
-  about: Prepared & {
+  about: PreparedStart & {
     readonly home: HarnessHome
     readonly program: { readonly path: string; readonly shown: readonly string[] }
     readonly socket: DoorSocket | null
@@ -219,14 +220,14 @@ function jobOf(
   const { socket, relay, door, home, program } = about
   const argv = [program.path, ...about.args]
   const common = {
-    ...placeOf(start, home),
+    ...choosePlace(start, home),
     ...({ cwd: '.', writes: 'read', git: 'read' } as const),
     ...{ signal: new AbortController().signal, timeoutMs: about.lifeMs },
   }
   if (socket === null) return { ...common, argv, env: about.env, network: true }
   const model = relay === null || door === null ? {} : { model: { ...relay, variables: door.variables } }
   const { NODE_OPTIONS: forNode = '', ...env } = about.env
-  const inside = insideCommand({
+  const inside = buildInsideCommand({
     ...{ sockets: { orchestrator: socket.path, ...model }, env: { ...env, [FOR_AGENT]: forNode } },
     argv: ['/bin/sh', '-c', MOVE_IN, 'sh', home.home, ...argv],
   })
@@ -234,32 +235,32 @@ function jobOf(
   return { ...common, ...inside, shown: [...inside.shown, home.home, ...copy, ...program.shown, ...about.shown] }
 }
 
-interface Watched {
+interface WatchedStart {
   readonly start: Start
   readonly around: Surroundings
-  readonly confined: Confined
-  readonly opened: Opened
+  readonly confined: ConfinedCommand
+  readonly opened: OpenedParts
   readonly redactor: ReturnType<typeof makeRedactor>
   /** What its model takes is counted on the way. */
   readonly isMetered: boolean
 }
 
-function watched({ start, around, confined, opened, redactor, isMetered }: Watched): AgentProcess {
+function watchProcess({ start, around, confined, opened, redactor, isMetered }: WatchedStart): AgentProcess {
   const { log, spawn } = start
   const write = (lines: readonly string[]): Promise<void> => log.writeSaid(lines, (text) => String(redactor(text)))
   // What the agent says of it is not counted a second time.
-  const tell = (told: Told): Promise<void> => around.onTold(spawn, isMetered ? { ...told, usages: [] } : told)
-  const teller = new Teller(outputReader(spawn.program.harness))
+  const tell = (told: AgentReport): Promise<void> => around.onTold(spawn, isMetered ? { ...told, usages: [] } : told)
+  const teller = new Teller(makeOutputReader(spawn.program.harness))
   const isPlain = spawn.program.harness === 'command'
-  const said = pump(confined.stdout, isPlain ? new Lines() : new Lines(HARNESS_LINE_CHARS_MAX), async (lines) => {
+  const said = pumpLines(confined.stdout, isPlain ? new Lines() : new Lines(HARNESS_LINE_CHARS_MAX), async (lines) => {
     if (isPlain) return write(lines)
     const told = teller.take(lines)
     await tell(told)
     return write(told.lines)
   })
-  const complains = complaintReader(spawn.program.harness)
-  const besides = pump(confined.stderr, new Lines(), async (lines) => {
-    await tell(complained(complains, lines))
+  const complains = makeComplaintReader(spawn.program.harness)
+  const besides = pumpLines(confined.stderr, new Lines(), async (lines) => {
+    await tell(collectComplaints(complains, lines))
     return write(lines)
   })
   const ended = confined.done.then(
@@ -290,7 +291,7 @@ function watched({ start, around, confined, opened, redactor, isMetered }: Watch
 const HARNESS_LINE_CHARS_MAX = 4 * 1024 * 1024
 
 /** A name that no other spawn has. */
-export function newAgentId(kind: string): string {
+export function makeAgentId(kind: string): string {
   const stem = kind
     .replace(/[^A-Za-z0-9_.-]/g, '-')
     .replace(/^[^A-Za-z0-9]+/, '')

@@ -5,7 +5,7 @@ import type { ReviewStatus } from '../core/task/command.js'
 const THROUGH_MCP = 'Your tools come from the MCP server "phaselock". Only what you do with them counts.'
 
 /** What an agent is told when it is started: its task, the phase, and what became of the process before it. */
-export function workPrompt(spawn: Spawn, claimed: JsonObject): string {
+export function buildWorkPrompt(spawn: Spawn, claimed: JsonObject): string {
   const task = (claimed.task ?? {}) as JsonObject
   const lines = [
     ...(spawn.program.harness === 'command' ? [] : [THROUGH_MCP]),
@@ -13,13 +13,13 @@ export function workPrompt(spawn: Spawn, claimed: JsonObject): string {
     String(task.description ?? ''),
     `The task is in phase ${String(claimed.phase ?? '')}. What this phase asks for:`,
     String(claimed.prompt ?? ''),
-    ...before(spawn),
+    ...describeEarlierStart(spawn),
     'You are done when the task is completed, and not before: go through the phases until then.',
   ]
   return lines.filter((line) => line !== '').join('\n\n')
 }
 
-function before({ starts, lost }: Spawn): readonly string[] {
+function describeEarlierStart({ starts, lost }: Spawn): readonly string[] {
   if (starts === 0 || lost === null) return []
   return [
     `You were started before and ended while the task was open (${lost.detail}). What was accepted still counts: go on from this phase, and look first at what is missing to leave it.`,
@@ -35,12 +35,12 @@ export function reviewPrompt(
   return [
     ...(isProgram ? [] : [THROUGH_MCP]),
     `You review task ${spawn.taskId} (${about.title}) in phase ${about.phase} as ${spawn.review?.name ?? spawn.agentId}.`,
-    ...(about.before === null ? [] : [again(about.before)]),
-    ...(isProgram ? overHttp(spawn.taskId) : OVER_MCP),
+    ...(about.before === null ? [] : [formatReviewAgain(about.before)]),
+    ...(isProgram ? listHttpSteps(spawn.taskId) : OVER_MCP),
   ].join('\n\n')
 }
 
-function again(before: ReviewStatus): string {
+function formatReviewAgain(before: ReviewStatus): string {
   const [said, report] =
     before === 'changes_requested'
       ? ['asked for changes before', 'stands until you do']
@@ -53,7 +53,7 @@ const OVER_MCP = [
   'Then report with submit_review, and with the subject that review_view gave you: status "approved" ends your review; with "changes_requested" name in blocking_issues what must change. You are done when the report was accepted, and not before.',
 ]
 
-function overHttp(taskId: string): readonly string[] {
+function listHttpSteps(taskId: string): readonly string[] {
   return [
     'You can read, and change nothing. Begin with GET {PHASELOCK_URL}/api/v1/state/snapshot and the token in PHASELOCK_TOKEN; use the tools with POST {PHASELOCK_URL}/api/v1/tools/execute.',
     `Then report once with POST {PHASELOCK_URL}/api/v1/tasks/${taskId}/reviews and {"report": {"status": "approved", "comments": [], "blocking_issues": []}, "subject": "…"}, with the subject of the snapshot; the other status is "changes_requested".`,

@@ -1,12 +1,12 @@
 import type { App } from '../app/app.js'
-import { unavailable, wallOf } from '../app/tool-calls/contract-sandbox.js'
+import { openSandbox, refuseWithoutConfinement } from '../app/tool-calls/contract-sandbox.js'
 import type { Confinement } from '../confinement/confinement.js'
 import type { Contract } from '../core/contract/contract.js'
 
 /** Where an agent of the contract runs. One that needs a wall is not started where none holds, however it got here. */
-export async function wallFor(app: Pick<App, 'confinement'>, contract: Contract): Promise<Confinement> {
-  const wall = await wallOf(app, contract)
-  const missing = unavailable({ contract }, wall)
+export async function requireSandbox(app: Pick<App, 'confinement'>, contract: Contract): Promise<Confinement> {
+  const wall = await openSandbox(app, contract)
+  const missing = refuseWithoutConfinement({ contract }, wall)
   if (missing !== null && !missing.ok) throw new Error(missing.detail)
   return wall
 }

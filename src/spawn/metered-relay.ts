@@ -1,5 +1,5 @@
 import { type ModelRelay, type ModelRelayOptions, openModelRelay } from '../gateway/model-relay.js'
-import type { Taken } from '../gateway/usage-book.js'
+import type { TakenUsage } from '../gateway/usage-book.js'
 import type { AgentLog } from './agent-log.js'
 
 /** Answers that wait to be recorded; what comes beyond that is added to the last of them. */
@@ -7,7 +7,7 @@ const WAITING_MAX = 1000
 
 export interface Metering {
   /** Records what answers took. It never throws. */
-  readonly record: (taken: readonly Taken[]) => Promise<void>
+  readonly record: (taken: readonly TakenUsage[]) => Promise<void>
   /** Where it is said that an answer did not say what it took. */
   readonly log: AgentLog
   readonly onFault: (error: unknown) => void
@@ -32,26 +32,26 @@ export async function openMeteredRelay(
   })
   const close = async (): Promise<void> => {
     await relay.close()
-    await counting.settled()
+    await counting.waitUntilSettled()
   }
   return { path: relay.path, url: relay.url, close }
 }
 
 /** Records in the order in which answers ended. What ends meanwhile waits: no answer is held back for it. */
 export class Counting {
-  readonly #waiting: Taken[] = []
+  readonly #waiting: TakenUsage[] = []
   #work: Promise<void> | null = null
 
   constructor(private readonly record: Metering['record']) {}
 
-  add(taken: Taken): void {
+  add(taken: TakenUsage): void {
     const last = this.#waiting.at(-1)
     if (last === undefined || this.#waiting.length < WAITING_MAX) this.#waiting.push(taken)
     else this.#waiting.splice(-1, 1, sum(last, taken))
     this.#work ??= this.#recordAll()
   }
 
-  async settled(): Promise<void> {
+  async waitUntilSettled(): Promise<void> {
     while (this.#work !== null) await this.#work
   }
 
@@ -61,7 +61,7 @@ export class Counting {
   }
 }
 
-function sum(last: Taken, more: Taken): Taken {
+function sum(last: TakenUsage, more: TakenUsage): TakenUsage {
   return {
     ...last,
     input: last.input + more.input,

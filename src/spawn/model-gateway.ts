@@ -1,4 +1,4 @@
-import { baseUrlProblem } from '../gateway/relay-request.js'
+import { findBaseUrlProblem } from '../gateway/relay-request.js'
 
 /** The one model endpoint that an agent is let through to, and how its key is added on the way. */
 export interface ModelDoor {
@@ -26,21 +26,21 @@ interface Endpoint {
 }
 
 const STAND_IN = 'added-by-phaselock'
-const bearer = (value: string): Readonly<Record<string, string>> => ({ authorization: `Bearer ${value}` })
+const makeBearerHeader = (value: string): Readonly<Record<string, string>> => ({ authorization: `Bearer ${value}` })
 
 const ANTHROPIC: Endpoint = {
   variable: 'ANTHROPIC_BASE_URL',
   usual: 'https://api.anthropic.com',
   keys: [
     { variable: 'ANTHROPIC_API_KEY', header: (value) => ({ 'x-api-key': value }) },
-    { variable: 'ANTHROPIC_AUTH_TOKEN', header: bearer },
-    { variable: 'CLAUDE_CODE_OAUTH_TOKEN', header: bearer },
+    { variable: 'ANTHROPIC_AUTH_TOKEN', header: makeBearerHeader },
+    { variable: 'CLAUDE_CODE_OAUTH_TOKEN', header: makeBearerHeader },
   ],
 }
 const OPENAI: Endpoint = {
   variable: 'OPENAI_BASE_URL',
   usual: 'https://api.openai.com/v1',
-  keys: [{ variable: 'OPENAI_API_KEY', header: bearer }],
+  keys: [{ variable: 'OPENAI_API_KEY', header: makeBearerHeader }],
 }
 const GEMINI: Endpoint = {
   variable: 'GOOGLE_GEMINI_BASE_URL',
@@ -61,13 +61,13 @@ export const KEY_VARIABLES: readonly string[] = [ANTHROPIC, OPENAI, GEMINI].flat
 )
 
 /** Where the model of an agent is: of a known harness at its usual place or where a variable says, of any other program only there. */
-export function modelDoor(harness: string, variables: Variables): ModelDoor | { readonly problem: string } | null {
+export function findModelDoor(harness: string, variables: Variables): ModelDoor | { readonly problem: string } | null {
   const known = USUAL[harness]
   const endpoint = known ?? [ANTHROPIC, OPENAI, GEMINI].find(({ variable }) => isSet(variables[variable]))
   if (endpoint === undefined) return null
   const given = variables[endpoint.variable]
   const baseUrl = isSet(given) ? given : endpoint.usual
-  const problem = baseUrlProblem(baseUrl)
+  const problem = findBaseUrlProblem(baseUrl)
   if (problem !== null) return { problem: `${endpoint.variable} ${problem}` }
   const key = endpoint.keys.find(({ variable }) => isSet(variables[variable]))
   const value = key === undefined ? '' : (variables[key.variable] ?? '')

@@ -7,7 +7,7 @@ const PAUSE_FACTOR = 4
 const PAUSED_FROM_MS = 2
 
 /** Hands on what is written line by line. Whoever writes faster than it is taken waits: a flood fills nothing but its own pipe. */
-export async function pump(
+export async function pumpLines(
   stream: Readable,
   lines: Lines,
   take: (lines: readonly string[]) => Promise<void>,
@@ -16,7 +16,7 @@ export async function pump(
     for await (const chunk of stream) {
       const whole = lines.push(chunk as Buffer)
       for (let at = 0; at < whole.length; at += LINES_AT_ONCE)
-        await unhurried(() => take(whole.slice(at, at + LINES_AT_ONCE)))
+        await runUnhurried(() => take(whole.slice(at, at + LINES_AT_ONCE)))
     }
   } catch {
     // The pipe is gone with the process; what was read is written.
@@ -26,7 +26,7 @@ export async function pump(
 }
 
 // Secrets are looked for in every line: one agent that writes without end may take a fifth of the server's time, not all of it.
-async function unhurried(work: () => Promise<void>): Promise<void> {
+async function runUnhurried(work: () => Promise<void>): Promise<void> {
   const before = performance.now()
   const working = work()
   const tookMs = performance.now() - before

@@ -1,14 +1,14 @@
-import { type App, contextOf } from '../app/app.js'
+import { type App, makeContext } from '../app/app.js'
 import { isConfinedReviewer } from '../app/reviews/reviews.js'
 import { checkTool } from '../app/tool-calls/use-tool.js'
 import type { Spawn } from '../core/contract/agent-programs.js'
 import type { Bearer } from '../core/identity/admit.js'
 import type { Refusal } from '../core/task/refusal.js'
 import type { TaskState } from '../core/task/state.js'
-import type { Told, UsageTold } from './agent-output.js'
+import type { AgentReport, UsageTold } from './agent-output.js'
 
 /** Keeps for the ledger what the model of an agent took, and which tools it asked its harness for in vain. */
-export async function recordTold(app: App, spawn: Spawn, { usages, turnedAway }: Told): Promise<void> {
+export async function recordTold(app: App, spawn: Spawn, { usages, turnedAway }: AgentReport): Promise<void> {
   // What reviewers take is no work of the agent, which the rules of the phase are about.
   if (spawn.review === null) for (const usage of usages) await recordUsage(app, spawn, usage)
   for (const tool of turnedAway) await recordTurnedAway(app, spawn, tool)
@@ -16,11 +16,11 @@ export async function recordTold(app: App, spawn: Spawn, { usages, turnedAway }:
 
 // Decided like a call that came through the door: who asks for such tools without end uses up its refusals.
 async function recordTurnedAway(app: App, spawn: Spawn, tool: string): Promise<void> {
-  const bearer = await bearerOf(app, spawn)
+  const bearer = await findBearer(app, spawn)
   if (bearer !== null) await checkTool(app, { bearer, taskId: spawn.taskId, tool, args: {} })
 }
 
-async function bearerOf(app: App, { agentId, taskId, review }: Spawn): Promise<Bearer | null> {
+async function findBearer(app: App, { agentId, taskId, review }: Spawn): Promise<Bearer | null> {
   if (review === null)
     return { kind: 'agent', agentId, instance: app.ledger.registry.spawns.get(agentId)?.instance ?? '' }
   const state = await app.ledger.peek(taskId)
@@ -38,7 +38,7 @@ async function recordUsage(app: App, { agentId, taskId, program }: Spawn, told: 
   const state = await app.ledger.peek(taskId)
   if (state === null) return
   const contract = await app.contracts.get(state.contract.hash)
-  const context = contextOf(app, 'system')
+  const context = makeContext(app, 'system')
   const guard = (now: TaskState): Refusal | null =>
     isOf(app, agentId, now) ? null : { code: 'task_not_active', detail: 'Its agent is gone.' }
   const command = {

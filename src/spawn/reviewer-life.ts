@@ -1,7 +1,7 @@
-import { subjectOf } from '../app/reviews/review-subject.js'
-import { addReviewer, readable } from '../app/reviews/reviews.js'
-import { contractView } from '../app/tasks/views.js'
-import { treeAtStart } from '../app/trees/tree-at-start.js'
+import { hashReviewSubject } from '../app/reviews/review-subject.js'
+import { addReviewer, tryRead } from '../app/reviews/reviews.js'
+import { toContractView } from '../app/tasks/views.js'
+import { makeTreeAtStart } from '../app/trees/tree-at-start.js'
 import type { SpawnOutcome } from '../core/contract/agent-programs.js'
 import { mayBeReviewed } from '../core/identity/admit.js'
 import { isFinished } from '../core/reviews/review.js'
@@ -63,11 +63,11 @@ export class ReviewerLife extends AgentLife {
       return false
     }
     await this.watch(process, (now) => this.#outcomeOf(now) === null)
-    const end = await this.ended(process, this.#outcomeOf(await this.peek()) === 'finished')
+    const end = await this.waitForEnd(process, this.#outcomeOf(await this.peek()) === 'finished')
     if (this.isClosed) await this.note('server_stopped')
     const now = await this.peek()
     if (this.isHalted || this.#outcomeOf(now) !== null) return true
-    const hasObjected = asksForChanges(this.#reviewerIn(now)) && (this.#reviewerIn(now)?.reports ?? 0) > before
+    const hasObjected = hasRequestedChanges(this.#reviewerIn(now)) && (this.#reviewerIn(now)?.reports ?? 0) > before
     await this.note('exited', hasObjected ? { ...end, detail: 'it asked for changes and waits for them' } : end)
     return hasObjected || this.#isHeld(now)
   }
@@ -82,7 +82,7 @@ export class ReviewerLife extends AgentLife {
     const { agentId, taskId, spawn } = this
     const name = spawn.review?.name ?? agentId
     const contract = await app.contracts.get(state.contract.hash)
-    const setting = await this.settingIn(state, contract)
+    const setting = await this.makeSetting(state, contract)
     const isConfined = setting.wall.provider !== 'none'
     // Behind the wall it is of no use to anybody else, and dies with the visit: it lasts for as long as the process may.
     const expiresSeconds = isConfined ? Math.ceil(limits.lifeMs / 1000) : undefined
@@ -98,8 +98,8 @@ export class ReviewerLife extends AgentLife {
       ...setting,
       token: String(added.value.review_token),
       prompt: reviewPrompt(spawn, about),
-      contract: contractView(contract, state),
-      atStart: treeAtStart(app, contract, state),
+      contract: toContractView(contract, state),
+      atStart: makeTreeAtStart(app, contract, state),
     }
     return this.launch(start, `review-${spawn.starts + 1}`, `as reviewer ${name}`)
   }
@@ -110,7 +110,7 @@ export class ReviewerLife extends AgentLife {
     if (report?.status !== 'changes_requested') return true
     const { blocked } = state.gates
     if (blocked === report.turnedBack || blocked === this.#lookedAfter) return false
-    const subject = await readable(() => subjectOf(this.parts.app, state))
+    const subject = await tryRead(() => hashReviewSubject(this.parts.app, state))
     if (subject === null) return false
     this.#lookedAfter = blocked
     return subject !== report.subject
@@ -146,6 +146,6 @@ export class ReviewerLife extends AgentLife {
   }
 }
 
-function asksForChanges(reviewer: Reviewer | null): boolean {
+function hasRequestedChanges(reviewer: Reviewer | null): boolean {
   return reviewer?.report?.status === 'changes_requested'
 }

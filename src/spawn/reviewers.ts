@@ -1,10 +1,10 @@
 import type { App } from '../app/app.js'
-import { subjectOf } from '../app/reviews/review-subject.js'
-import { readable } from '../app/reviews/reviews.js'
-import { wallOf } from '../app/tool-calls/contract-sandbox.js'
+import { hashReviewSubject } from '../app/reviews/review-subject.js'
+import { tryRead } from '../app/reviews/reviews.js'
+import { openSandbox } from '../app/tool-calls/contract-sandbox.js'
 import type { Spawn, SpawnFact } from '../core/contract/agent-programs.js'
 import type { TaskState } from '../core/task/state.js'
-import { newAgentId } from './agent-process.js'
+import { makeAgentId } from './agent-process.js'
 
 export type ReviewerWanted = SpawnFact & { type: 'agent_spawned' }
 
@@ -47,7 +47,7 @@ export class ReviewerStarts {
   async startAll(): Promise<void> {
     let next: { readonly cursor?: string } = {}
     for (let page = 0; page < PAGES_MAX; page += 1) {
-      const active = await this.app.ledger.store.tasks({ status: 'active', limit: PAGE_TASKS, ...next })
+      const active = await this.app.ledger.store.queryTasks({ status: 'active', limit: PAGE_TASKS, ...next })
       for (const { id } of active.items) await this.start(id)
       if (active.nextCursor === null) return
       next = { cursor: active.nextCursor }
@@ -56,7 +56,7 @@ export class ReviewerStarts {
 
   async #startNow(taskId: string): Promise<void> {
     this.#waiting.delete(taskId)
-    for (const fact of await wantedReviewers(this.app, taskId)) {
+    for (const fact of await findWantedReviewers(this.app, taskId)) {
       if (await this.begin(fact)) continue
       this.#deferred.add(taskId)
       return
@@ -65,20 +65,20 @@ export class ReviewerStarts {
 }
 
 /** The reviewers that the phase of a task starts by itself and that nobody has started in this visit, or that approved other work. */
-async function wantedReviewers(app: App, taskId: string): Promise<readonly ReviewerWanted[]> {
+async function findWantedReviewers(app: App, taskId: string): Promise<readonly ReviewerWanted[]> {
   const state = await app.ledger.peek(taskId)
   if (state === null || state.visit === 0) return []
   const contract = await app.contracts.get(state.contract.hash)
   const wanted = contract.phases.get(state.phase)?.autoSpawn ?? []
   if (wanted.length === 0) return []
   const { visit } = state
-  const wall = await wallOf(app, contract)
-  const unenforced = [...new Set(wall.missing.map((one) => one.guarantee))]
+  const wall = await openSandbox(app, contract)
+  const unenforced = [...new Set(wall.missing.map((missing) => missing.guarantee))]
   const known = [...app.ledger.registry.spawns.values()].filter(
-    (one) => one.taskId === taskId && one.review?.visit === visit,
+    (spawn) => spawn.taskId === taskId && spawn.review?.visit === visit,
   )
-  const outdated = await approvedOtherWork(app, state, known)
-  const isThere = (name: string): boolean => known.some((one) => one.review?.name === name && !outdated.has(one))
+  const outdated = await findOutdatedApprovals(app, state, known)
+  const isThere = (name: string): boolean => known.some((spawn) => spawn.review?.name === name && !outdated.has(spawn))
   return wanted.flatMap(({ agent, names }) => {
     const entry = contract.agents?.get(agent)
     if (entry === undefined) return []
@@ -92,15 +92,15 @@ async function wantedReviewers(app: App, taskId: string): Promise<readonly Revie
           adapter: 'subprocess',
           unenforced,
         } as const
-        return { type: 'agent_spawned', agentId: newAgentId(name), taskId, review: { name, visit }, ...about }
+        return { type: 'agent_spawned', agentId: makeAgentId(name), taskId, review: { name, visit }, ...about }
       })
   })
 }
 
 /** Those that approved work which is another one by now: their report opens nothing, and they have ended. */
-async function approvedOtherWork(app: App, state: TaskState, known: readonly Spawn[]): Promise<ReadonlySet<Spawn>> {
+async function findOutdatedApprovals(app: App, state: TaskState, known: readonly Spawn[]): Promise<ReadonlySet<Spawn>> {
   const finished = known.filter(({ ended }) => ended?.outcome === 'finished')
-  const subject = finished.length === 0 ? null : await readable(() => subjectOf(app, state))
+  const subject = finished.length === 0 ? null : await tryRead(() => hashReviewSubject(app, state))
   if (subject === null) return new Set()
   const isOutdated = ({ review }: Spawn): boolean => {
     const reviewer = state.reviewers.get(review?.name ?? '')

@@ -1,29 +1,29 @@
 import type { App } from '../app/app.js'
-import { agentNameProblem } from '../app/identity/agent-names.js'
+import { refuseReservedAgentName } from '../app/identity/agent-names.js'
 import { refuse } from '../app/result.js'
-import { unavailable, wallOf } from '../app/tool-calls/contract-sandbox.js'
+import { openSandbox, refuseWithoutConfinement } from '../app/tool-calls/contract-sandbox.js'
 import type { SpawnAdapter } from '../core/contract/agent-programs.js'
 import type { Contract } from '../core/contract/contract.js'
 import { type Surroundings, startProblem } from './agent-process.js'
-import type { Chosen } from './spawn-request.js'
+import type { ChosenProgram } from './spawn-request.js'
 import type { Tmux } from './tmux.js'
 
 /** What is to be started, and how. */
 export interface SpawnHow {
-  readonly chosen: Chosen
+  readonly chosen: ChosenProgram
   readonly contract: Contract
   readonly adapter: SpawnAdapter
 }
 
 /** Why the agent could not be started here; null when it can. */
-export async function spawnProblem(
+export async function findSpawnProblem(
   app: App,
   { chosen, contract, adapter }: SpawnHow,
   { around, tmux }: { readonly around: Surroundings; readonly tmux: Tmux },
 ): Promise<ReturnType<typeof refuse> | null> {
-  const named = await agentNameProblem(app, chosen.agentId)
+  const named = await refuseReservedAgentName(app, chosen.agentId)
   if (named !== null) return named
-  const walled = unavailable({ contract }, await wallOf(app, contract))
+  const walled = refuseWithoutConfinement({ contract }, await openSandbox(app, contract))
   if (walled !== null && !walled.ok) return refuse(walled.code, walled.detail, walled.extra)
   const problem = startProblem(chosen, around)
   if (problem !== null) return refuse('agent_unavailable', `The agent cannot be started: ${problem}.`)

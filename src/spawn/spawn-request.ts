@@ -1,11 +1,11 @@
 import type { App } from '../app/app.js'
 import { ok, type Result, refuse } from '../app/result.js'
-import { nearest } from '../contract/nearest.js'
+import { findNearest } from '../contract/nearest.js'
 import type { AgentEntry, AgentProgram, SpawnAdapter } from '../core/contract/agent-programs.js'
 import type { Contract } from '../core/contract/contract.js'
 import type { Json } from '../core/json.js'
 import { SPAWN_ID } from './agent-log.js'
-import { newAgentId } from './agent-process.js'
+import { makeAgentId } from './agent-process.js'
 
 export const HARNESSES = ['claude-code', 'codex', 'gemini', 'opencode', 'command'] as const
 export const ADAPTERS = ['subprocess', 'tmux'] as const
@@ -21,7 +21,7 @@ export interface SpawnRequest {
   readonly adapter: SpawnAdapter
 }
 
-export interface Chosen {
+export interface ChosenProgram {
   readonly agentId: string
   readonly entryName: string | null
   readonly entry: AgentEntry | null
@@ -29,12 +29,12 @@ export interface Chosen {
 }
 
 /** Which program is to be started, and under which name. */
-export function chosenProgram(app: App, contract: Contract, request: SpawnRequest): Result<Chosen> {
+export function chooseProgram(app: App, contract: Contract, request: SpawnRequest): Result<ChosenProgram> {
   const { agent, harness } = request
   if ((agent === undefined) === (harness === undefined))
     return refuse('invalid_request', 'Give exactly one of agent (an entry of the contract) and harness.')
   const entry = agent === undefined ? null : (contract.agents?.get(agent) ?? null)
-  if (agent !== undefined && entry === null) return unknownAgent(contract, agent)
+  if (agent !== undefined && entry === null) return refuseUnknownAgent(contract, agent)
   const program: AgentProgram = {
     harness: entry?.harness ?? harness ?? 'command',
     command: request.command ?? entry?.command ?? null,
@@ -49,7 +49,7 @@ export function chosenProgram(app: App, contract: Contract, request: SpawnReques
   // It is written down to be started again: what the ledger would blank could not be.
   if (JSON.stringify(app.redact(said)) !== JSON.stringify(said))
     return refuse('invalid_request', 'args: looks like a secret; name a variable in the env of an entry of agents.')
-  const agentId = request.agentId ?? newAgentId(agent ?? program.harness)
+  const agentId = request.agentId ?? makeAgentId(agent ?? program.harness)
   if (!SPAWN_ID.test(agentId))
     return refuse('invalid_request', 'agent_id: letters, digits, _, . and -, a letter or digit first; at most 64.')
   if (app.redact(agentId) !== agentId)
@@ -57,9 +57,9 @@ export function chosenProgram(app: App, contract: Contract, request: SpawnReques
   return ok({ agentId, entryName: agent ?? null, entry, program })
 }
 
-function unknownAgent(contract: Contract, agent: string) {
+function refuseUnknownAgent(contract: Contract, agent: string) {
   const names = [...(contract.agents?.keys() ?? [])]
-  const near = nearest(agent, names)
+  const near = findNearest(agent, names)
   const hint = near === null ? '' : ` Did you mean ${JSON.stringify(near)}?`
   const known = names.length === 0 ? 'none' : names.join(', ')
   return refuse(

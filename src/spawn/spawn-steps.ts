@@ -1,14 +1,14 @@
-import { type App, contextOf, type Once } from '../app/app.js'
-import { ok, type Result, refuse, refusedBy } from '../app/result.js'
+import { type App, makeContext, type Once } from '../app/app.js'
+import { ok, type Result, refuse, toProblem } from '../app/result.js'
 import { createTask, findContract, type TaskRequest } from '../app/tasks/operate.js'
-import { wallOf } from '../app/tool-calls/contract-sandbox.js'
+import { openSandbox } from '../app/tool-calls/contract-sandbox.js'
 import type { Spawn, SpawnAdapter } from '../core/contract/agent-programs.js'
 import type { Contract } from '../core/contract/contract.js'
 import type { JsonObject } from '../core/json.js'
 import type { Refusal } from '../core/task/refusal.js'
 import type { TaskState } from '../core/task/state.js'
-import type { Chosen } from './spawn-request.js'
-import { overFor } from './task-view.js'
+import type { ChosenProgram } from './spawn-request.js'
+import { findEnd } from './task-view.js'
 
 /** A task that there is, or one that is to be made. */
 export type SpawnTask = { readonly taskId: string } | { readonly task: TaskRequest }
@@ -19,12 +19,12 @@ export interface By {
 }
 
 /** The contract that the agent will work under. */
-export async function contractFor(app: App, about: SpawnTask): Promise<Result<Contract>> {
+export async function resolveContract(app: App, about: SpawnTask): Promise<Result<Contract>> {
   if ('taskId' in about) {
     const state = await app.ledger.peek(about.taskId)
     if (state === null) return refuse('not_found', `There is no task ${JSON.stringify(about.taskId)}.`)
-    const taken = reservable(state)
-    return taken === null ? ok(await app.contracts.get(state.contract.hash)) : refusedBy(taken, {}, false)
+    const taken = refuseUnreservable(state)
+    return taken === null ? ok(await app.contracts.get(state.contract.hash)) : toProblem(taken, {}, false)
   }
   const { contract, id } = about.task
   // Before it is written down that an agent is started for it: the name would be blanked there.
@@ -40,22 +40,22 @@ export async function contractFor(app: App, about: SpawnTask): Promise<Result<Co
 /** Written before anything else is done: whatever was begun is known to the server that comes after a killed one. */
 export async function recordSpawn(
   app: App,
-  { agentId, entryName, program }: Chosen,
+  { agentId, entryName, program }: ChosenProgram,
   about: { readonly contract: Contract; readonly taskId: string; readonly adapter: SpawnAdapter },
   { actor, once }: By,
 ): Promise<Refusal | null> {
   const { taskId, adapter } = about
-  const wall = await wallOf(app, about.contract)
-  const unenforced = [...new Set(wall.missing.map((one) => one.guarantee))]
+  const wall = await openSandbox(app, about.contract)
+  const unenforced = [...new Set(wall.missing.map((missing) => missing.guarantee))]
   return app.ledger.record(
     { type: 'agent_spawned', agentId, taskId, review: null, entry: entryName, program, adapter, unenforced },
     { now: app.now(), actor },
-    remembered(once, 201, { agentId, taskId }),
+    makeRemember(once, 201, { agentId, taskId }),
   )
 }
 
 /** What a call is answered when it comes again with its key: the agent as it is then. */
-export function remembered(
+export function makeRemember(
   once: Once | undefined,
   status: number,
   { agentId, taskId }: Pick<Spawn, 'agentId' | 'taskId'>,
@@ -65,7 +65,7 @@ export function remembered(
 }
 
 /** Makes the task for the agent, or keeps the named one for it. Of a work tree that was made for it the answer tells. */
-export async function taskFor(
+export async function prepareTask(
   app: App,
   about: SpawnTask,
   { taskId, agentId }: { readonly taskId: string; readonly agentId: string },
@@ -89,9 +89,11 @@ async function reserve(
   if (state === null) return refuse('not_found', `There is no task ${JSON.stringify(taskId)}.`)
   const contract = await app.contracts.get(state.contract.hash)
   const command = { type: 'reassign', agentId, reason: `started agent ${agentId} for it` } as const
-  const handled = await app.ledger.apply({ taskId, contract }, command, contextOf(app, by.actor), { guard: reservable })
+  const handled = await app.ledger.apply({ taskId, contract }, command, makeContext(app, by.actor), {
+    guard: refuseUnreservable,
+  })
   const refusal = handled?.refusal ?? null
-  return refusal === null ? ok({}) : refusedBy(refusal, {}, false)
+  return refusal === null ? ok({}) : toProblem(refusal, {}, false)
 }
 
 /** Takes the task from an agent that was stopped: for others to claim, or out of work. */
@@ -102,19 +104,19 @@ export async function giveBack(
   by: By,
 ): Promise<void> {
   const state = await app.ledger.peek(taskId)
-  if (state === null || overFor(state, agentId) !== null) return
+  if (state === null || findEnd(state, agentId) !== null) return
   const contract = await app.contracts.get(state.contract.hash)
   const reason = `agent ${agentId} was stopped: ${about.reason}`
   const guard = (now: TaskState): Refusal | null =>
-    overFor(now, agentId) === null ? null : { code: 'conflict', detail: `Task ${taskId} is not its own any more.` }
+    findEnd(now, agentId) === null ? null : { code: 'conflict', detail: `Task ${taskId} is not its own any more.` }
   const command = about.park
     ? ({ type: 'park', reason } as const)
     : ({ type: 'reassign', agentId: null, reason } as const)
-  await app.ledger.apply({ taskId, contract }, command, contextOf(app, by.actor), { guard })
+  await app.ledger.apply({ taskId, contract }, command, makeContext(app, by.actor), { guard })
 }
 
 /** Why the task cannot be given to an agent now. */
-function reservable(state: TaskState): Refusal | null {
+function refuseUnreservable(state: TaskState): Refusal | null {
   if (state.status !== 'queued' && state.status !== 'interrupted') {
     if (state.held !== null && (state.status === 'active' || state.status === 'awaiting_approval'))
       return { code: 'already_claimed', detail: `Task ${state.id} is held by agent ${state.held.agentId}.` }

@@ -1,10 +1,10 @@
 import { randomBytes } from 'node:crypto'
 import type { App } from '../app/app.js'
 import type { StoredEvent } from '../app/ledger/feed.js'
-import { ok, type Result, refuse, refusedBy } from '../app/result.js'
-import { operate } from '../app/tasks/operate.js'
-import { spawnView } from '../app/tasks/spawn-view.js'
-import { wallOf } from '../app/tool-calls/contract-sandbox.js'
+import { ok, type Result, refuse, toProblem } from '../app/result.js'
+import { applyOperatorCommand } from '../app/tasks/operate.js'
+import { toSpawnView } from '../app/tasks/spawn-view.js'
+import { openSandbox } from '../app/tool-calls/contract-sandbox.js'
 import type { Spawn } from '../core/contract/agent-programs.js'
 import type { JsonObject } from '../core/json.js'
 import type { LifeParts } from './agent-life.js'
@@ -14,9 +14,17 @@ import { recordTold } from './record-agent-output.js'
 import { ReviewerLife } from './reviewer-life.js'
 import { ReviewerStarts, type ReviewerWanted } from './reviewers.js'
 import { type Doors, LIVES_MAX, SPAWN_LIMITS, type SpawnLimits } from './spawn-limits.js'
-import { type SpawnHow, spawnProblem } from './spawn-problem.js'
-import { chosenProgram, type SpawnRequest } from './spawn-request.js'
-import { type By, contractFor, giveBack, recordSpawn, remembered, type SpawnTask, taskFor } from './spawn-steps.js'
+import { findSpawnProblem, type SpawnHow } from './spawn-problem.js'
+import { chooseProgram, type SpawnRequest } from './spawn-request.js'
+import {
+  type By,
+  giveBack,
+  makeRemember,
+  prepareTask,
+  recordSpawn,
+  resolveContract,
+  type SpawnTask,
+} from './spawn-steps.js'
 import { openWindow, Tmux } from './tmux.js'
 import { WorkerLife } from './worker-life.js'
 
@@ -97,12 +105,12 @@ export class Supervisor {
     const { app } = this
     if (this.#isClosed) return refuse('shutting_down', 'The server is stopping.')
     if (app.ledger.registry.paused !== null) return refuse('agents_paused', 'All agents are paused.')
-    const contract = await contractFor(app, about)
+    const contract = await resolveContract(app, about)
     if (!contract.ok) return contract
-    const chosen = chosenProgram(app, contract.value, request)
+    const chosen = chooseProgram(app, contract.value, request)
     if (!chosen.ok) return chosen
     const how = { chosen: chosen.value, contract: contract.value, adapter: request.adapter }
-    const problem = await spawnProblem(app, how, { around: this.#around, tmux: this.tmux })
+    const problem = await findSpawnProblem(app, how, { around: this.#around, tmux: this.tmux })
     if (problem !== null) return problem
     const { agentId } = chosen.value
     if (this.#isClosed) return refuse('shutting_down', 'The server is stopping.')
@@ -133,7 +141,7 @@ export class Supervisor {
     await app.ledger.record(
       { type: 'agent_ended', agentId, taskId: spawn.taskId, ...end },
       { now: app.now(), actor: by.actor },
-      remembered(by.once, 200, spawn),
+      makeRemember(by.once, 200, spawn),
     )
     return this.show(agentId)
   }
@@ -142,7 +150,7 @@ export class Supervisor {
     const spawn = this.app.ledger.registry.spawns.get(agentId)
     if (spawn === undefined) return refuse('not_found', `No agent ${JSON.stringify(agentId)} was started here.`)
     const window = spawn.adapter === 'tmux' && spawn.ended === null ? this.tmux.windowOf(agentId) : null
-    return ok({ agent_id: agentId, ...spawnView(spawn), window })
+    return ok({ agent_id: agentId, ...toSpawnView(spawn), window })
   }
 
   async log(agentId: string, cursor: string | null): Promise<Result<JsonObject>> {
@@ -153,10 +161,10 @@ export class Supervisor {
     return ok({ agent_id: agentId, text, cursor: part?.cursor ?? null, more, ended: spawn.ended !== null })
   }
 
-  async screen(agentId: string): Promise<Result<JsonObject>> {
+  async readScreen(agentId: string): Promise<Result<JsonObject>> {
     const spawn = this.app.ledger.registry.spawns.get(agentId)
     if (spawn === undefined) return refuse('not_found', `No agent ${JSON.stringify(agentId)} was started here.`)
-    const screen = spawn.adapter === 'tmux' ? await this.tmux.screen(agentId) : null
+    const screen = spawn.adapter === 'tmux' ? await this.tmux.captureScreen(agentId) : null
     if (screen === null)
       return refuse('conflict', `Agent ${agentId} has no window: its adapter is ${spawn.adapter}, or it has ended.`)
     return ok({ agent_id: agentId, screen: this.app.redact(screen) })
@@ -171,8 +179,8 @@ export class Supervisor {
     const { agentId } = chosen
     const taskId = 'taskId' in about ? about.taskId : (about.task.id ?? `task-${randomBytes(6).toString('hex')}`)
     const spawned = await recordSpawn(app, chosen, { ...how, taskId }, by)
-    if (spawned !== null) return refusedBy(spawned, {}, false)
-    const task = await taskFor(app, about, { taskId, agentId }, by)
+    if (spawned !== null) return toProblem(spawned, {}, false)
+    const task = await prepareTask(app, about, { taskId, agentId }, by)
     if (!task.ok) return this.#failed(agentId, task)
     const begun = await this.#claim(agentId, taskId, 'taskId' in about)
     return begun.ok ? ok({ ...begun.value, ...task.value }) : begun
@@ -186,7 +194,7 @@ export class Supervisor {
       const undo = isNamed
         ? ({ type: 'reassign', agentId: null, reason } as const)
         : ({ type: 'cancel', reason } as const)
-      await operate(this.app, taskId, undo, { actor: 'system', once: undefined })
+      await applyOperatorCommand(this.app, taskId, undo, { actor: 'system', once: undefined })
       return this.#failed(agentId, claimed)
     }
     this.#keep(life, (one) => one.run(claimed.value))
@@ -243,7 +251,7 @@ export class Supervisor {
   // Also while no process runs its tokens count through a socket only. Without a wall there are no sockets.
   async #bind({ agentId, taskId }: Life): Promise<() => void> {
     const state = await this.app.ledger.peek(taskId)
-    const wall = state === null ? null : await wallOf(this.app, await this.app.contracts.get(state.contract.hash))
+    const wall = state === null ? null : await openSandbox(this.app, await this.app.contracts.get(state.contract.hash))
     return wall === null || wall.provider === 'none' ? () => undefined : this.options.doors.bind(agentId)
   }
 

@@ -1,13 +1,13 @@
 import type { SpawnOutcome } from '../core/contract/agent-programs.js'
 import type { TaskState } from '../core/task/state.js'
 
-export interface Over {
+export interface TaskEnd {
   readonly outcome: SpawnOutcome
   readonly reason: string
 }
 
 /** Why the agent has nothing to do on the task any more; null while it has. */
-export function overFor(state: TaskState | null, agentId: string): Over | null {
+export function findEnd(state: TaskState | null, agentId: string): TaskEnd | null {
   if (state === null) return { outcome: 'taken', reason: 'The task is gone.' }
   if (state.status === 'completed') return { outcome: 'completed', reason: 'The task is completed.' }
   if (state.status === 'cancelled') return { outcome: 'cancelled', reason: 'The task was cancelled.' }
@@ -29,7 +29,7 @@ export function isHeldBy(state: TaskState | null, agentId: string, instance: str
 }
 
 /** What people have to do before the agent can go on; null when nothing. An agent that ended meanwhile has done nothing wrong. */
-export function waitsFor(state: TaskState): string | null {
+export function findAwaitedAnswer(state: TaskState): string | null {
   if (state.status === 'awaiting_approval') return 'an approval'
-  return [...state.questions.values()].some((one) => one.status === 'open') ? 'an answer' : null
+  return [...state.questions.values()].some((question) => question.status === 'open') ? 'an answer' : null
 }

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
 import type { App } from '../app/app.js'
-import { privateFolder } from '../gateway/socket-paths.js'
+import { makePrivateFolder } from '../gateway/socket-paths.js'
 import { AgentLog } from './agent-log.js'
 
 const run = promisify(execFile)
@@ -45,13 +45,13 @@ export class Tmux {
     await this.close(agentId)
     const viewer = ['tail', `--pid=${process.pid}`, '-n', '+1', '-F', log]
     const size = ['-x', COLUMNS, '-y', ROWS]
-    await this.#run(['new-session', '-d', '-s', sessionOf(agentId), '-n', agentId, ...size, ...viewer])
+    await this.#run(['new-session', '-d', '-s', formatSession(agentId), '-n', agentId, ...size, ...viewer])
   }
 
   /** What its window shows now; null when there is none. */
-  async screen(agentId: string): Promise<string | null> {
+  async captureScreen(agentId: string): Promise<string | null> {
     try {
-      return (await this.#run(['capture-pane', '-p', '-t', `=${sessionOf(agentId)}:`])).stdout
+      return (await this.#run(['capture-pane', '-p', '-t', `=${formatSession(agentId)}:`])).stdout
     } catch {
       return null
     }
@@ -59,7 +59,7 @@ export class Tmux {
 
   async close(agentId: string): Promise<void> {
     try {
-      await this.#run(['kill-session', '-t', `=${sessionOf(agentId)}`])
+      await this.#run(['kill-session', '-t', `=${formatSession(agentId)}`])
     } catch {
       // There was none: that is all that was wanted.
     }
@@ -67,12 +67,12 @@ export class Tmux {
 
   /** Where a terminal finds its window. */
   windowOf(agentId: string): { readonly socket: string; readonly session: string } {
-    return { socket: this.socket, session: sessionOf(agentId) }
+    return { socket: this.socket, session: formatSession(agentId) }
   }
 
   async #run(words: readonly string[]): Promise<{ readonly stdout: string }> {
     // Whoever could put a tmux of their own there would say what people see.
-    if (this.#isElsewhere) privateFolder(dirname(this.socket))
+    if (this.#isElsewhere) makePrivateFolder(dirname(this.socket))
     return run('tmux', ['-S', this.socket, '-f', '/dev/null', ...words], {
       env: this.#env(),
       timeout: RUN_MS_MAX,
@@ -86,7 +86,7 @@ export class Tmux {
 }
 
 // Dots and colons mean something else in the names of sessions.
-function sessionOf(agentId: string): string {
+function formatSession(agentId: string): string {
   return `agent-${createHash('sha256').update(agentId).digest('hex').slice(0, NAME_CHARS)}`
 }
 

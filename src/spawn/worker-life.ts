@@ -1,5 +1,5 @@
-import { contextOf } from '../app/app.js'
-import { addAgent, agentAnswer } from '../app/identity/administer.js'
+import { makeContext } from '../app/app.js'
+import { addAgent, buildAgentAnswer } from '../app/identity/administer.js'
 import { ok, type Result } from '../app/result.js'
 import { claimTask } from '../app/tasks/claim-task.js'
 import { isPathConflict } from '../app/tasks/path-leases.js'
@@ -7,11 +7,11 @@ import type { DropCause } from '../core/contract/agent-programs.js'
 import type { JsonObject } from '../core/json.js'
 import type { Command } from '../core/task/command.js'
 import type { TaskState } from '../core/task/state.js'
-import { counted } from '../core/text.js'
+import { formatCount } from '../core/text.js'
 import { AgentLife } from './agent-life.js'
 import type { AgentProcess, ProcessEnd, Start } from './agent-process.js'
-import { workPrompt } from './agent-prompt.js'
-import { isHeldBy, type Over, overFor, waitsFor } from './task-view.js'
+import { buildWorkPrompt } from './agent-prompt.js'
+import { findAwaitedAnswer, findEnd, isHeldBy, type TaskEnd } from './task-view.js'
 
 /** An agent that works on a task, through as many processes as it may take. */
 export class WorkerLife extends AgentLife {
@@ -27,7 +27,7 @@ export class WorkerLife extends AgentLife {
   #asked: { readonly visit: number; readonly what: string } | null = null
 
   /** Claims the task for a new instance of the agent: tokens of the one before are dead from here on. */
-  async claim(): Promise<Result<Claimed>> {
+  async claim(): Promise<Result<ClaimedTask>> {
     const { app } = this.parts
     const state = await this.peek()
     const contract = state === null ? null : await app.contracts.get(state.contract.hash)
@@ -49,12 +49,12 @@ export class WorkerLife extends AgentLife {
     const { app } = this.parts
     const agent = app.ledger.registry.agents.get(this.agentId)
     const isSpare = agent !== undefined && agent.instance === this.#spare && agent.revokedAt === null
-    if (isSpare && agent.expiresAt - app.now() > TOKEN_LEFT_MS_MIN) return ok(agentAnswer(app, agent))
+    if (isSpare && agent.expiresAt - app.now() > TOKEN_LEFT_MS_MIN) return ok(buildAgentAnswer(app, agent))
     return addAgent(app, { agentId: this.agentId, capabilities }, { actor: 'system', once: undefined })
   }
 
   /** Ends when there is nothing left to do for the agent. `first`: what was claimed already. */
-  async run(first: Claimed | null): Promise<void> {
+  async run(first: ClaimedTask | null): Promise<void> {
     let claimed = first
     while (!this.isHalted) {
       if (claimed !== null) {
@@ -63,7 +63,7 @@ export class WorkerLife extends AgentLife {
         continue
       }
       const state = await this.peek()
-      const over = overFor(state, this.agentId)
+      const over = findEnd(state, this.agentId)
       if (over !== null || state === null) return this.#over(over ?? GONE)
       if (this.#isRevoked) return this.#over(REVOKED)
       if (await this.#mustWait(state)) continue
@@ -92,7 +92,7 @@ export class WorkerLife extends AgentLife {
       await this.bell.wait(backOffMs > 0 ? Math.min(backOffMs, limits.lookMs) : limits.lookMs)
       return true
     }
-    if (!this.#isWaiting || waitsFor(state) === null || state.held?.agentId !== this.agentId) {
+    if (!this.#isWaiting || findAwaitedAnswer(state) === null || state.held?.agentId !== this.agentId) {
       this.#isWaiting = false
       return false
     }
@@ -104,7 +104,7 @@ export class WorkerLife extends AgentLife {
     if (dueAt > app.now()) return true
     this.#extendedAt = app.now()
     const now = await this.peek()
-    if (now !== null && waitsFor(now) !== null && now.held?.agentId === this.agentId && !this.isClosed)
+    if (now !== null && findAwaitedAnswer(now) !== null && now.held?.agentId === this.agentId && !this.isClosed)
       await this.#apply({ type: 'extend_lease' })
     return true
   }
@@ -113,10 +113,10 @@ export class WorkerLife extends AgentLife {
   async #tellBackOff(until: number, backOffMs: number): Promise<void> {
     if (this.#toldUntil === until) return
     this.#toldUntil = until
-    await this.write(`it is started again in ${counted(Math.ceil(backOffMs / 1000), 'second')}`)
+    await this.write(`it is started again in ${formatCount(Math.ceil(backOffMs / 1000), 'second')}`)
   }
 
-  async #attempt(claimed: Claimed): Promise<void> {
+  async #attempt(claimed: ClaimedTask): Promise<void> {
     const { instance } = claimed
     this.parts.log.forgetLast()
     this.#asked = null
@@ -128,11 +128,11 @@ export class WorkerLife extends AgentLife {
       return this.#lose('not_started', { exitCode: null, detail }, instance)
     }
     const isGone = await this.watch(process, (state) => !this.#isRevoked && this.#isOwn(state, instance))
-    const end = await this.ended(process, (await this.peek())?.status === 'completed')
+    const end = await this.waitForEnd(process, (await this.peek())?.status === 'completed')
     if (this.isClosed) return this.note('server_stopped', { ...end, detail: 'the server was stopped' })
     if (this.isHalted) return
     const state = await this.peek()
-    if (overFor(state, this.agentId) !== null || this.#isRevoked) return
+    if (findEnd(state, this.agentId) !== null || this.#isRevoked) return
     if (!isGone) return this.note('silent', { ...end, detail: 'it was not heard of for its lease, and was ended' })
     const awaited = end.exitCode === 0 ? this.#awaited(state) : null
     this.#isWaiting = awaited !== null
@@ -140,13 +140,13 @@ export class WorkerLife extends AgentLife {
     await this.#lose('exited', end.exitCode === 0 ? { ...end, detail: UNFINISHED } : end, instance)
   }
 
-  async #startOf({ token, answer }: Claimed): Promise<Start> {
+  async #startOf({ token, answer }: ClaimedTask): Promise<Start> {
     const state = await this.parts.app.ledger.read(this.taskId)
     if (state === null) throw new Error('its task is gone')
     const contract = await this.parts.app.contracts.get(state.contract.hash)
     return {
-      ...(await this.settingIn(state, contract)),
-      ...{ token, prompt: workPrompt(this.spawn, answer), contract: (answer.contract ?? {}) as JsonObject },
+      ...(await this.makeSetting(state, contract)),
+      ...{ token, prompt: buildWorkPrompt(this.spawn, answer), contract: (answer.contract ?? {}) as JsonObject },
       atStart: null,
     }
   }
@@ -163,7 +163,7 @@ export class WorkerLife extends AgentLife {
   }
 
   #ask(state: TaskState | null): void {
-    const what = state === null ? null : waitsFor(state)
+    const what = state === null ? null : findAwaitedAnswer(state)
     if (state !== null && what !== null) this.#asked = { visit: state.visit, what }
   }
 
@@ -179,7 +179,7 @@ export class WorkerLife extends AgentLife {
     await this.#apply({ type: 'drop_agent', agentId, instance, reason: end.detail })
   }
 
-  async #over(over: Over): Promise<void> {
+  async #over(over: TaskEnd): Promise<void> {
     const { outcome, reason } = over
     if (outcome === 'failed' || outcome === 'stopped')
       await this.#apply({ type: 'reassign', agentId: null, reason }, true)
@@ -192,12 +192,12 @@ export class WorkerLife extends AgentLife {
     if (state === null) return
     const contract = await app.contracts.get(state.contract.hash)
     const guard = (now: TaskState) =>
-      !isOwnOnly || overFor(now, this.agentId) === null ? null : { code: 'conflict' as const, detail: 'not its own' }
-    await app.ledger.apply({ taskId: this.taskId, contract }, command, contextOf(app, 'system'), { guard })
+      !isOwnOnly || findEnd(now, this.agentId) === null ? null : { code: 'conflict' as const, detail: 'not its own' }
+    await app.ledger.apply({ taskId: this.taskId, contract }, command, makeContext(app, 'system'), { guard })
   }
 }
 
-export interface Claimed {
+export interface ClaimedTask {
   readonly instance: string
   readonly token: string
   /** What a claim answers. */
@@ -207,8 +207,8 @@ export interface Claimed {
 const UNFINISHED = 'it ended with code 0 while the task is open'
 const HEARTBEAT_MS_MAX = 60_000
 const TOKEN_LEFT_MS_MIN = 7 * 24 * 3600 * 1000
-const REVOKED: Over = { outcome: 'stopped', reason: 'Its tokens were revoked.' }
-const GONE: Over = { outcome: 'taken', reason: 'The task is gone.' }
+const REVOKED: TaskEnd = { outcome: 'stopped', reason: 'Its tokens were revoked.' }
+const GONE: TaskEnd = { outcome: 'taken', reason: 'The task is gone.' }
 // What passes with time, as paths do that another task holds: a back-off, a pause of all agents, another process in between.
 const RETRIED: ReadonlySet<string> = new Set([
   'task_not_active',

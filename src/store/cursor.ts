@@ -12,7 +12,7 @@ export function decodeCursor(cursor: string): number {
 
 const PAGE_MAX = 1_000
 
-export function pageLimit(limit: number): number {
+export function clampPageLimit(limit: number): number {
   return Number.isFinite(limit) ? Math.min(Math.max(Math.trunc(limit), 1), PAGE_MAX) : PAGE_MAX
 }
 

@@ -92,7 +92,7 @@ function loadBuiltin(): DatabaseConstructor {
 }
 
 /** SQLite's result code; extended codes carry the primary code in their low byte. */
-export function sqliteCode(error: unknown): number | null {
+export function getSqliteCode(error: unknown): number | null {
   if (typeof error !== 'object' || error === null) return null
   const { errcode, sqliteCode: code, sqliteExtendedCode } = error as Record<string, unknown>
   const found = [errcode, sqliteExtendedCode, code].find((value) => typeof value === 'number')

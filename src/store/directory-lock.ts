@@ -1,6 +1,6 @@
 import { chmodSync } from 'node:fs'
-import { type Database, openDatabase, SQLITE, sqliteCode } from './database.js'
-import { ledgerFiles } from './ledger-files.js'
+import { type Database, getSqliteCode, openDatabase, SQLITE } from './database.js'
+import { listLedgerFiles } from './ledger-files.js'
 import { StoreRefused } from './store.js'
 
 const LOCK_TIMEOUT_MS = 200
@@ -15,7 +15,7 @@ export interface Lock {
  * so that `kill -9` leaves nothing to clean up. A reserved lock still lets others read who holds it.
  */
 export function lockDirectory(dir: string): Lock {
-  const path = ledgerFiles(dir).lock
+  const path = listLedgerFiles(dir).lock
   const database = openDatabase(path, { timeoutMs: LOCK_TIMEOUT_MS })
   try {
     database.exec('PRAGMA journal_mode = DELETE')
@@ -28,21 +28,21 @@ export function lockDirectory(dir: string): Lock {
     database.exec('BEGIN IMMEDIATE')
     return { release: () => database.close() }
   } catch (error) {
-    const refused = sqliteCode(error) === SQLITE.busy ? locked(dir, database, error) : error
+    const refused = getSqliteCode(error) === SQLITE.busy ? refuseLocked(dir, database, error) : error
     database.close()
     throw refused
   }
 }
 
-function locked(dir: string, database: Database, cause: unknown): StoreRefused {
-  const pid = holder(database)
+function refuseLocked(dir: string, database: Database, cause: unknown): StoreRefused {
+  const pid = readHolder(database)
   const who = pid === null ? 'Another server' : `Another server (pid ${pid})`
   return new StoreRefused('locked', `${who} uses ${dir}. Stop it first, or give this one its own --state-dir.`, {
     cause,
   })
 }
 
-function holder(database: Database): number | null {
+function readHolder(database: Database): number | null {
   try {
     return Number(database.prepare('SELECT pid FROM holder').get()?.pid ?? Number.NaN) || null
   } catch {

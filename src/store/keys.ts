@@ -6,28 +6,28 @@ import {
   type KeyObject,
   randomBytes,
 } from 'node:crypto'
-import { ledgerFiles, readFileIfPresent, writeFileAtomically } from './ledger-files.js'
+import { listLedgerFiles, readFileIfPresent, writeFileAtomically } from './ledger-files.js'
 
 const KEY_BYTES = 32
 
 /** The chain key; null when there is none or it has the wrong length. */
 export function readChainKey(dir: string): KeyObject | null {
-  const bytes = readFileIfPresent(ledgerFiles(dir).key)
+  const bytes = readFileIfPresent(listLedgerFiles(dir).key)
   return bytes?.length === KEY_BYTES ? createSecretKey(bytes) : null
 }
 
 export function readSigningKey(dir: string): KeyObject | null {
-  const pem = readFileIfPresent(ledgerFiles(dir).privateKey)
+  const pem = readFileIfPresent(listLedgerFiles(dir).privateKey)
   return pem === null ? null : createPrivateKey(pem)
 }
 
 export function readPublicKey(dir: string): KeyObject | null {
-  const pem = readFileIfPresent(ledgerFiles(dir).publicKey)
+  const pem = readFileIfPresent(listLedgerFiles(dir).publicKey)
   return pem === null ? null : createPublicKey(pem)
 }
 
 export function createKeys(dir: string): KeyObject {
-  const files = ledgerFiles(dir)
+  const files = listLedgerFiles(dir)
   const bytes = randomBytes(KEY_BYTES)
   const { privateKey, publicKey } = generateKeyPairSync('ed25519')
   writeFileAtomically(files.key, bytes)

@@ -2,7 +2,7 @@ import { closeSync, constants, fsyncSync, openSync, readFileSync, renameSync, rm
 import { dirname, join } from 'node:path'
 
 /** The files of a ledger, by what they are for. */
-export function ledgerFiles(dir: string) {
+export function listLedgerFiles(dir: string) {
   return {
     database: join(dir, 'ledger.db'),
     key: join(dir, 'ledger.key'),

@@ -83,7 +83,7 @@ export const SCHEMA_VERSION = MIGRATIONS.length
 
 /** Brings the database up to this program's schema; refuses one that a newer program wrote. */
 export function migrate(database: Database): void {
-  const found = schemaVersion(database)
+  const found = readSchemaVersion(database)
   refuseNewer(found)
   for (let version = found + 1; version <= SCHEMA_VERSION; version += 1) {
     database.exec('BEGIN IMMEDIATE')
@@ -107,7 +107,7 @@ export function refuseNewer(found: number): void {
 }
 
 /** 0 for a database without tables. */
-export function schemaVersion(database: Database): number {
+export function readSchemaVersion(database: Database): number {
   const table = database.prepare("SELECT 1 AS found FROM sqlite_master WHERE type = 'table' AND name = 'meta'").get()
   if (table === undefined) return 0
   const row = database.prepare("SELECT value FROM meta WHERE name = 'schema_version'").get()
@@ -120,12 +120,12 @@ export function schemaVersion(database: Database): number {
  * What differs from the schema this program made, or null. A trigger or a view in the place of a table could
  * change what is stored or read while every stored event still looks right.
  */
-export function schemaDifference(database: Database): string | null {
+export function findSchemaDifference(database: Database): string | null {
   const expectedDatabase = openDatabase(':memory:')
   try {
     migrate(expectedDatabase)
-    const expected = schemaObjects(expectedDatabase)
-    const found = schemaObjects(database)
+    const expected = readSchemaObjects(expectedDatabase)
+    const found = readSchemaObjects(database)
     for (const [name, sql] of expected) if (found.get(name) !== sql) return name
     for (const name of found.keys()) if (!expected.has(name)) return name
     return null
@@ -134,7 +134,7 @@ export function schemaDifference(database: Database): string | null {
   }
 }
 
-function schemaObjects(database: Database): Map<string, string> {
+function readSchemaObjects(database: Database): Map<string, string> {
   const rows = database.prepare("SELECT type, name, sql FROM sqlite_master WHERE name NOT LIKE 'sqlite_stat%'").all()
   return new Map(rows.map((row) => [`${row.type} ${row.name}`, String(row.sql)]))
 }

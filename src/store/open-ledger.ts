@@ -1,12 +1,12 @@
 import { createHmac, type KeyObject } from 'node:crypto'
 import { chmodSync, mkdirSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
-import { type Database, openDatabase, SQLITE, sqliteCode } from './database.js'
+import { type Database, getSqliteCode, openDatabase, SQLITE } from './database.js'
 import { createKeys, readChainKey, readPublicKey, readSigningKey } from './keys.js'
-import { ledgerFiles, readFileIfPresent, syncDirectory } from './ledger-files.js'
-import { migrate, schemaDifference } from './migrations.js'
+import { listLedgerFiles, readFileIfPresent, syncDirectory } from './ledger-files.js'
+import { findSchemaDifference, migrate } from './migrations.js'
 import { readNewestCheckpoint, writeNewestCheckpoint } from './seals/seal-pointer.js'
 import { StoreRefused } from './store.js'
-import { firstBadEvent } from './verify/verify-events.js'
+import { findFirstBadEvent } from './verify/verify-events.js'
 import { settleWal } from './wal.js'
 import { FIRST_PREV_HASH } from './write/chain.js'
 import { type Head, readHead, writeWholeHead } from './write/head.js'
@@ -30,20 +30,20 @@ export function openLedger(dir: string): OpenedLedger {
     const key = requireKeys(dir)
     refuseUnreadable(dir)
     settleWal(dir)
-    const database = openDatabase(ledgerFiles(dir).database)
+    const database = openDatabase(listLedgerFiles(dir).database)
     try {
       return check(dir, key, database)
     } finally {
       database.close()
     }
   } catch (error) {
-    throw refusal(error)
+    throw toRefusal(error)
   }
 }
 
-export function refusal(error: unknown): StoreRefused {
+export function toRefusal(error: unknown): StoreRefused {
   if (error instanceof StoreRefused) return error
-  const code = sqliteCode(error)
+  const code = getSqliteCode(error)
   const message = error instanceof Error ? error.message : String(error)
   if (code === SQLITE.corrupt || code === SQLITE.notADatabase) {
     return new StoreRefused('corrupt', `The ledger's database is damaged (${message}). ${WHAT_TO_DO}`, { cause: error })
@@ -55,7 +55,7 @@ export function refusal(error: unknown): StoreRefused {
 
 /** A directory without any part of a ledger, or one whose making was interrupted before the first event. */
 function isNew(dir: string): boolean {
-  const files = ledgerFiles(dir)
+  const files = listLedgerFiles(dir)
   const parts = [files.database, files.key, files.head, files.privateKey, files.newestCheckpoint]
   const found = parts.filter((path) => statSync(path, { throwIfNoEntry: false }) !== undefined)
   if (found.length === 0) return readFilesOf(files.checkpoints).length === 0
@@ -78,7 +78,7 @@ function hasEvents(path: string): boolean {
 }
 
 function create(dir: string): void {
-  const files = ledgerFiles(dir)
+  const files = listLedgerFiles(dir)
   writeFileSync(files.creating, '', { mode: 0o600 })
   for (const path of [files.database, `${files.database}-wal`, `${files.database}-shm`]) rmSync(path, { force: true })
   mkdirSync(files.checkpoints, { recursive: true, mode: 0o700 })
@@ -90,7 +90,7 @@ function create(dir: string): void {
   try {
     database.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL')
     migrate(database)
-    const seal = keySeal(key)
+    const seal = computeKeySeal(key)
     database.prepare("INSERT INTO meta (name, value) VALUES ('key_seal', ?)").run(seal)
   } finally {
     database.close()
@@ -100,7 +100,7 @@ function create(dir: string): void {
 }
 
 /** Lets a wrong key be told apart from a changed event: a one-way image of the key. */
-export function keySeal(key: KeyObject): string {
+export function computeKeySeal(key: KeyObject): string {
   return createHmac('sha256', key).update('phaselock ledger key').digest('hex')
 }
 
@@ -116,7 +116,7 @@ function requireKeys(dir: string): KeyObject {
 }
 
 function refuseUnreadable(dir: string): void {
-  const path = ledgerFiles(dir).database
+  const path = listLedgerFiles(dir).database
   const stat = statSync(path, { throwIfNoEntry: false })
   if (stat === undefined) throw new StoreRefused('corrupt', `ledger.db is missing beside its keys. ${WHAT_TO_DO}`)
   if (stat.size === 0) throw new StoreRefused('corrupt', `ledger.db is empty. ${WHAT_TO_DO}`)
@@ -127,24 +127,24 @@ function refuseUnreadable(dir: string): void {
 
 function check(dir: string, key: KeyObject, database: Database): OpenedLedger {
   database.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA trusted_schema = OFF')
-  if (statSync(ledgerFiles(dir).database).size <= QUICK_CHECK_BYTES_MAX) quickCheck(database)
+  if (statSync(listLedgerFiles(dir).database).size <= QUICK_CHECK_BYTES_MAX) checkQuickly(database)
   migrate(database)
-  const difference = schemaDifference(database)
+  const difference = findSchemaDifference(database)
   if (difference !== null) {
     throw new StoreRefused('tampered', `The database's schema was changed (${difference}). ${WHAT_TO_DO}`)
   }
   const seal = database.prepare("SELECT value FROM meta WHERE name = 'key_seal'").get()
-  if (seal?.value !== keySeal(key)) {
+  if (seal?.value !== computeKeySeal(key)) {
     throw new StoreRefused('tampered', `ledger.key is not the key that this ledger was made with. ${WHAT_TO_DO}`)
   }
   const settled = settleHead(dir, key, database)
   checkNewestCheckpoint(dir, key, settled.head)
-  rmSync(ledgerFiles(dir).creating, { force: true })
+  rmSync(listLedgerFiles(dir).creating, { force: true })
   return { key, ...settled }
 }
 
 /** Larger databases are only checked by `verify`, in the background: a start must not take minutes. */
-function quickCheck(database: Database): void {
+function checkQuickly(database: Database): void {
   const found = database.prepare('PRAGMA quick_check(1)').get()?.quick_check
   if (found !== 'ok') throw new StoreRefused('corrupt', `The ledger's database is damaged (${found}). ${WHAT_TO_DO}`)
 }
@@ -154,17 +154,20 @@ function settleHead(dir: string, key: KeyObject, database: Database): { head: He
   const found = readHead(dir, key)
   const row = database.prepare('SELECT seq, hash FROM event ORDER BY seq DESC LIMIT 1').get()
   const last: Head = { count: Number(row?.seq ?? 0), hash: String(row?.hash ?? FIRST_PREV_HASH) }
-  if (found.state === 'missing') throw tampered(`ledger.head is missing beside a database of ${last.count} events.`)
-  if (found.state === 'invalid') throw tampered(`ledger.head is not valid: ${found.detail}.`)
+  if (found.state === 'missing')
+    throw refuseTampered(`ledger.head is missing beside a database of ${last.count} events.`)
+  if (found.state === 'invalid') throw refuseTampered(`ledger.head is not valid: ${found.detail}.`)
   const { head, generation, torn } = found
   if (last.count < head.count) {
-    throw tampered(`The database ends at event ${last.count}, the ledger head says ${head.count}: events were cut off.`)
+    throw refuseTampered(
+      `The database ends at event ${last.count}, the ledger head says ${head.count}: events were cut off.`,
+    )
   }
   const hash = head.count === 0 ? FIRST_PREV_HASH : hashAt(database, head.count)
-  if (hash !== head.hash) throw tampered(`Event ${head.count} is not the one that the ledger head names.`)
-  if (torn && last.count === head.count) throw tampered('One half of ledger.head was damaged.')
-  const bad = firstBadEvent(database, key, Math.max(0, head.count - 1))
-  if (bad !== null) throw tampered(`${bad.detail}`)
+  if (hash !== head.hash) throw refuseTampered(`Event ${head.count} is not the one that the ledger head names.`)
+  if (torn && last.count === head.count) throw refuseTampered('One half of ledger.head was damaged.')
+  const bad = findFirstBadEvent(database, key, Math.max(0, head.count - 1))
+  if (bad !== null) throw refuseTampered(`${bad.detail}`)
   if (last.count === head.count && !torn) return { head, generation }
   return { head: last, generation: writeWholeHead(dir, key, { head: last, generation }) }
 }
@@ -176,12 +179,14 @@ function hashAt(database: Database, seq: number): string | null {
 
 function checkNewestCheckpoint(dir: string, key: KeyObject, head: Head): void {
   const newest = readNewestCheckpoint(dir, key)
-  if (newest === null) throw tampered('ledger.checkpoint is missing or not valid.')
+  if (newest === null) throw refuseTampered('ledger.checkpoint is missing or not valid.')
   if (newest.seq > head.count) {
-    throw tampered(`A checkpoint was signed at event ${newest.seq}, the database ends at ${head.count}: an older copy.`)
+    throw refuseTampered(
+      `A checkpoint was signed at event ${newest.seq}, the database ends at ${head.count}: an older copy.`,
+    )
   }
 }
 
-function tampered(found: string): StoreRefused {
+function refuseTampered(found: string): StoreRefused {
   return new StoreRefused('tampered', `${found} ${WHAT_TO_DO}`)
 }

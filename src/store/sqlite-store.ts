@@ -1,8 +1,8 @@
 import { decodeCursor } from './cursor.js'
 import { openDatabase } from './database.js'
 import { type Lock, lockDirectory } from './directory-lock.js'
-import { ledgerFiles } from './ledger-files.js'
-import { refusal } from './open-ledger.js'
+import { listLedgerFiles } from './ledger-files.js'
+import { toRefusal } from './open-ledger.js'
 import { PointReads } from './read/point-reads.js'
 import { Reader } from './read/reader.js'
 import { type Checkpoints, createCheckpoints } from './seals/seals.js'
@@ -44,7 +44,7 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Sqli
     return store
   } catch (error) {
     await store.close()
-    throw refusal(error)
+    throw toRefusal(error)
   }
 }
 
@@ -53,7 +53,7 @@ function takeDirectory(dir: string): Lock {
     takeStateDirectory(dir)
     return lockDirectory(dir)
   } catch (error) {
-    throw refusal(error)
+    throw toRefusal(error)
   }
 }
 
@@ -102,43 +102,43 @@ export class SqliteStore implements Store {
   }
 
   async readAll(afterSeq: number, limit: number) {
-    return this.#open().allStreams(afterSeq, limit)
+    return this.#open().readAllStreams(afterSeq, limit)
   }
 
   async lastSeq() {
     return this.#open().lastSeq()
   }
 
-  async task(id: string) {
-    return this.#open().task(id)
+  async findTask(id: string) {
+    return this.#open().readTask(id)
   }
 
-  async tasks(filter: TaskFilter) {
-    return this.#open().tasks(filter)
+  async queryTasks(filter: TaskFilter) {
+    return this.#open().readTasks(filter)
   }
 
-  async claimable(options: { readonly offset: number; readonly limit: number }) {
-    return this.#open().claimable(options.offset, options.limit)
+  async listClaimable(options: { readonly offset: number; readonly limit: number }) {
+    return this.#open().readClaimable(options.offset, options.limit)
   }
 
-  async heldBy(agentId: string) {
-    return this.#open().heldBy(agentId)
+  async findHeldBy(agentId: string) {
+    return this.#open().readHeldBy(agentId)
   }
 
-  async overdue(options: { readonly now: number; readonly limit: number }) {
-    return this.#open().overdue(options.now, options.limit)
+  async listOverdue(options: { readonly now: number; readonly limit: number }) {
+    return this.#open().readOverdue(options.now, options.limit)
   }
 
-  async taskCounts() {
+  async countTasks() {
     return this.#open().taskCounts()
   }
 
-  async dependents(id: string) {
-    return this.#open().dependents(id)
+  async listDependents(id: string) {
+    return this.#open().readDependents(id)
   }
 
-  async blob(sha256: string) {
-    return this.#open().blob(sha256)
+  async readBlob(sha256: string) {
+    return this.#open().readBlobText(sha256)
   }
 
   async recall(options: { readonly principal: string; readonly key: string }) {
@@ -151,7 +151,7 @@ export class SqliteStore implements Store {
     return this.#reader.perform({ type: 'query', filter })
   }
 
-  async stats(): Promise<AuditStats> {
+  async readStats(): Promise<AuditStats> {
     this.#open()
     return this.#reader.perform({ type: 'stats' })
   }
@@ -167,7 +167,7 @@ export class SqliteStore implements Store {
     }
   }
 
-  async checkpoint(): Promise<void> {
+  async writeSeal(): Promise<void> {
     this.#open()
     await this.#checkpoints.request()
   }
@@ -195,7 +195,7 @@ export class SqliteStore implements Store {
   async #writeCheckpoint(): Promise<number> {
     if (!this.#isClosed || this.#checkpointer.isRunning || this.#reads.lastSeq() > QUICKLY_READ_MAX)
       return this.#checkpointer.perform({ type: 'checkpoint' })
-    const database = openDatabase(ledgerFiles(this.#dir).database, { readOnly: true })
+    const database = openDatabase(listLedgerFiles(this.#dir).database, { readOnly: true })
     try {
       return writeCheckpoint(this.#dir, database, null).pointer.seq
     } finally {

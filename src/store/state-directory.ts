@@ -1,6 +1,6 @@
 import { chmodSync, existsSync, lstatSync, mkdirSync, realpathSync, type Stats } from 'node:fs'
 import { join } from 'node:path'
-import { ledgerFiles } from './ledger-files.js'
+import { listLedgerFiles } from './ledger-files.js'
 import { StoreRefused } from './store.js'
 
 const OTHERS = 0o077
@@ -16,12 +16,12 @@ export function takeStateDirectory(dir: string): readonly string[] {
   makeFolder(dir)
   const stats = lstatSync(dir)
   if (stats.isSymbolicLink()) {
-    if (!existsSync(dir)) throw refusedPlace(`The state directory ${dir} is a link that leads nowhere.`)
-    throw refusedPlace(`The state directory ${dir} is a link. Name the folder itself: --state-dir ${realpathSync(dir)}`)
+    if (!existsSync(dir)) throw refusePlace(`The state directory ${dir} is a link that leads nowhere.`)
+    throw refusePlace(`The state directory ${dir} is a link. Name the folder itself: --state-dir ${realpathSync(dir)}`)
   }
-  if (!stats.isDirectory()) throw refusedPlace(`The state directory ${dir} is not a folder.`)
+  if (!stats.isDirectory()) throw refusePlace(`The state directory ${dir} is not a folder.`)
   refuseForeign(dir, dir, stats)
-  return [...closed(dir, stats, FOLDER_MODE), ...keyFiles(dir).flatMap((file) => takeKeyFile(dir, file))]
+  return [...restrictMode(dir, stats, FOLDER_MODE), ...listKeyFiles(dir).flatMap((file) => takeKeyFile(dir, file))]
 }
 
 function makeFolder(dir: string): void {
@@ -31,12 +31,12 @@ function makeFolder(dir: string): void {
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException
     if (code !== 'ENOENT' && code !== 'EEXIST' && code !== 'ELOOP') throw error
-    throw refusedPlace(`The state directory ${dir} cannot be made: a link or a file is in the way (${code}).`)
+    throw refusePlace(`The state directory ${dir} cannot be made: a link or a file is in the way (${code}).`)
   }
 }
 
-function keyFiles(dir: string): readonly string[] {
-  const { database, key, head, privateKey, newestCheckpoint, lock } = ledgerFiles(dir)
+function listKeyFiles(dir: string): readonly string[] {
+  const { database, key, head, privateKey, newestCheckpoint, lock } = listLedgerFiles(dir)
   const own = ['signing.secret', 'operator.token', 'server.json'].map((name) => join(dir, name))
   return [database, key, head, privateKey, newestCheckpoint, lock, ...own]
 }
@@ -45,27 +45,27 @@ function takeKeyFile(dir: string, file: string): readonly string[] {
   const stats = lstatSync(file, { throwIfNoEntry: false })
   if (stats === undefined) return []
   if (!stats.isFile())
-    throw refusedPlace(`${file} is not a plain file. Look at what it is, and remove it or choose another --state-dir.`)
+    throw refusePlace(`${file} is not a plain file. Look at what it is, and remove it or choose another --state-dir.`)
   refuseForeign(dir, file, stats)
-  return closed(file, stats, FILE_MODE)
+  return restrictMode(file, stats, FILE_MODE)
 }
 
 function refuseForeign(dir: string, path: string, { uid }: Stats): void {
   const own = process.geteuid?.() ?? uid
   if (uid === own) return
-  throw refusedPlace(
+  throw refusePlace(
     `${path} belongs to another account (uid ${uid}), which could read or replace the keys of the ledger. ` +
       `Choose another --state-dir, or, if you trust what is in it: chown -R ${own} ${dir}`,
   )
 }
 
-function closed(path: string, { mode }: Stats, wanted: number): readonly string[] {
+function restrictMode(path: string, { mode }: Stats, wanted: number): readonly string[] {
   if ((mode & OTHERS) === 0) return []
   chmodSync(path, wanted)
   const [from, to] = [mode & 0o777, wanted].map((one) => one.toString(8).padStart(4, '0'))
   return [`Other accounts could use ${path}: its mode was ${from} and is ${to} now.`]
 }
 
-function refusedPlace(message: string): StoreRefused {
+function refusePlace(message: string): StoreRefused {
   return new StoreRefused('unreadable', message)
 }

@@ -153,28 +153,28 @@ export interface Store {
   /** Events of all streams in the order of `seq`, for the event feed and its catch-up. */
   readAll(afterSeq: number, limit: number): Promise<readonly StoredEvent[]>
   lastSeq(): Promise<number>
-  task(id: string): Promise<TaskRow | null>
-  tasks(filter: TaskFilter): Promise<Page<TaskRow>>
+  findTask(id: string): Promise<TaskRow | null>
+  queryTasks(filter: TaskFilter): Promise<Page<TaskRow>>
   /**
    * Tasks that wait for an agent (status `queued` or `interrupted`) and whose dependencies are all `completed`,
    * highest priority first, then oldest first.
    * The cost does not grow with the number of tasks that are finished, held or blocked.
    */
-  claimable(options: { readonly offset: number; readonly limit: number }): Promise<readonly TaskRow[]>
+  listClaimable(options: { readonly offset: number; readonly limit: number }): Promise<readonly TaskRow[]>
   /** The task this agent holds (status `active` or `awaiting_approval`), if any. At most one, held by a unique index. */
-  heldBy(agentId: string): Promise<TaskRow | null>
+  findHeldBy(agentId: string): Promise<TaskRow | null>
   /** Held tasks whose lease ended before `now`, and tasks whose approval expired before `now`. */
-  overdue(options: { readonly now: number; readonly limit: number }): Promise<readonly TaskRow[]>
-  taskCounts(): Promise<readonly { readonly status: string; readonly phase: string; readonly count: number }[]>
+  listOverdue(options: { readonly now: number; readonly limit: number }): Promise<readonly TaskRow[]>
+  countTasks(): Promise<readonly { readonly status: string; readonly phase: string; readonly count: number }[]>
   /** Tasks that depend on this one. */
-  dependents(id: string): Promise<readonly string[]>
-  blob(sha256: string): Promise<string | null>
+  listDependents(id: string): Promise<readonly string[]>
+  readBlob(sha256: string): Promise<string | null>
   recall(options: { readonly principal: string; readonly key: string }): Promise<Remembered | null>
   query(filter: AuditFilter): Promise<Page<StoredEvent>>
-  stats(): Promise<AuditStats>
+  readStats(): Promise<AuditStats>
   verify(): Promise<VerifyReport>
   /** Writes a signed checkpoint outside the database. */
-  checkpoint(): Promise<void>
+  writeSeal(): Promise<void>
   close(): Promise<void>
 }
 

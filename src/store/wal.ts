@@ -1,5 +1,5 @@
 import { closeSync, constants, fsyncSync, openSync, readSync, writeSync } from 'node:fs'
-import { ledgerFiles, syncDirectory } from './ledger-files.js'
+import { listLedgerFiles, syncDirectory } from './ledger-files.js'
 
 const CHUNK_BYTES = 1024 * 1024
 
@@ -12,7 +12,7 @@ const CHUNK_BYTES = 1024 * 1024
  * Only for the one writer, between two transactions. The -wal file carries no locks that closing it could drop.
  */
 export function settleWal(dir: string): void {
-  const file = openIfPresent(`${ledgerFiles(dir).database}-wal`)
+  const file = openIfPresent(`${listLedgerFiles(dir).database}-wal`)
   if (file !== null) {
     try {
       rewrite(file)

@@ -5,7 +5,7 @@ import type { CallFacts, CallPath } from '../core/tool-calls/call-facts.js'
 import { ownArgPaths, ownArgProblems } from './commands/own-tool-args.js'
 import { readPath } from './read-path.js'
 import { readShell } from './read-shell.js'
-import { type Pins, serverOf, upstreamArgProblems } from './upstream/pins.js'
+import { findUpstreamArgProblems, type Pins, parseServer } from './upstream/pins.js'
 import { readTarget } from './web/web-target.js'
 
 export { readPath } from './read-path.js'
@@ -20,10 +20,10 @@ const NOTHING: CallFacts = { argProblems: [], paths: [], commands: [], shellProb
 export function describeCall(contract: Contract, tool: string, args: JsonObject, pins: Pins = {}): CallFacts {
   const spec = BUILT_IN_TOOLS.get(tool)
   if (spec === undefined) return describeExtra(contract, tool, { args, pins })
-  const argProblems = problemsOf(spec, args)
+  const argProblems = findProblems(spec, args)
   if (argProblems.length > 0) return { ...NOTHING, argProblems }
   if (tool === 'web_fetch') return describeFetch(contract, args)
-  const paths = pathsOf(spec, args)
+  const paths = listPaths(spec, args)
   if (tool !== 'bash' || typeof args.command !== 'string')
     return { argProblems, paths, commands: [], shellProblem: null }
   const { commands, problem } = readShell(args.command)
@@ -36,8 +36,8 @@ function describeExtra(contract: Contract, tool: string, call: { args: JsonObjec
     const argProblems = ownArgProblems(own, call.args)
     return argProblems.length > 0 ? { ...NOTHING, argProblems } : { ...NOTHING, paths: ownArgPaths(own, call.args) }
   }
-  if (!contract.mcpServers.has(serverOf(tool))) return NOTHING
-  return { ...NOTHING, argProblems: upstreamArgProblems(call.pins, tool, call.args) }
+  if (!contract.mcpServers.has(parseServer(tool))) return NOTHING
+  return { ...NOTHING, argProblems: findUpstreamArgProblems(call.pins, tool, call.args) }
 }
 
 // The address stands among the paths: what a call touches, and a problem that no mode lets through.
@@ -56,10 +56,10 @@ interface Argument {
 }
 
 const ARGUMENTS: ReadonlyMap<string, ReadonlyMap<string, Argument>> = new Map(
-  [...BUILT_IN_TOOLS.values()].map((spec) => [spec.name, argumentsOf(spec)]),
+  [...BUILT_IN_TOOLS.values()].map((spec) => [spec.name, listArguments(spec)]),
 )
 
-function argumentsOf(spec: ToolSpec): ReadonlyMap<string, Argument> {
+function listArguments(spec: ToolSpec): ReadonlyMap<string, Argument> {
   return new Map(
     Object.entries(spec.args).map(([written, shape]) => {
       const name = written.replace(/\?$/, '')
@@ -68,7 +68,7 @@ function argumentsOf(spec: ToolSpec): ReadonlyMap<string, Argument> {
   )
 }
 
-function problemsOf(spec: ToolSpec, args: JsonObject): readonly string[] {
+function findProblems(spec: ToolSpec, args: JsonObject): readonly string[] {
   const known = ARGUMENTS.get(spec.name) ?? new Map<string, Argument>()
   const problems: string[] = []
   for (const name of Object.keys(args))
@@ -78,7 +78,7 @@ function problemsOf(spec: ToolSpec, args: JsonObject): readonly string[] {
     const value = args[name]
     if (value === undefined) {
       if (!isOptional) problems.push(`argument "${name}" is missing`)
-    } else if (!fits(value, shape)) problems.push(`argument "${name}" must be ${SHAPES[shape]}`)
+    } else if (!matchesShape(value, shape)) problems.push(`argument "${name}" must be ${SHAPES[shape]}`)
   }
   if (spec.oneOf !== undefined && spec.oneOf.filter((name) => args[name] !== undefined).length !== 1)
     problems.push(`give exactly one of ${spec.oneOf.map((name) => `"${name}"`).join(' and ')}`)
@@ -98,7 +98,7 @@ const SHAPES: Readonly<Record<ArgShape, string>> = {
   files: 'a non-empty list of {path, content}',
 }
 
-function fits(value: Json, shape: ArgShape): boolean {
+function matchesShape(value: Json, shape: ArgShape): boolean {
   switch (shape) {
     case 'string':
       return typeof value === 'string'
@@ -135,7 +135,7 @@ function hasOnly(value: Json, shape: Readonly<Record<string, 'string' | 'boolean
   )
 }
 
-function pathsOf(spec: ToolSpec, args: JsonObject): readonly CallPath[] {
+function listPaths(spec: ToolSpec, args: JsonObject): readonly CallPath[] {
   const given: string[] = []
   if (typeof args.path === 'string') given.push(args.path)
   if (typeof args.cwd === 'string') given.push(args.cwd)

@@ -1,5 +1,5 @@
 /** What `work` gives, or a rejection as soon as the signal fires: some work cannot be stopped, but nobody waits for it. */
-export function orAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
+export function raceAbort<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
   return new Promise((resolve, reject) => {
     const stop = (): void => reject(new Error('stopped'))
     if (signal.aborted) stop()

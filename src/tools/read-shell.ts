@@ -37,9 +37,9 @@ function collect(line: string, found: CallCommand[], depth: number): string | nu
     if (found.length > COMMANDS_MAX) problem = `more than ${COMMANDS_MAX} commands`
     const errors = node.type === 'Script' ? (node as { errors?: readonly { message: string }[] }).errors : undefined
     if (errors !== undefined && errors[0] !== undefined) problem = errors[0].message
-    if (node.type === 'Command') problem ??= dangerousAssignment(node.prefix)
+    if (node.type === 'Command') problem ??= findDangerousAssignment(node.prefix)
     if (node.type === 'Command' && node.name !== undefined) {
-      const words = [node.name, ...node.args].map((word) => (word.type === 'Word' ? staticText(word) : word.text))
+      const words = [node.name, ...node.args].map((word) => (word.type === 'Word' ? getStaticText(word) : word.text))
       problem ??= unwrap(words, found, depth)
     }
     forEachChild(node, visit)
@@ -52,7 +52,7 @@ function collect(line: string, found: CallCommand[], depth: number): string | nu
 const DANGEROUS =
   /^(PATH|ENV|BASH_ENV|IFS|SHELL|EDITOR|PAGER|NODE_OPTIONS|PERL5OPT|PERL5LIB|RUBYOPT|JAVA_TOOL_OPTIONS|LD_.*|DYLD_.*|PYTHON.*|GIT_.*|npm_config_.*)$/i
 
-function dangerousAssignment(prefix: readonly { readonly type: string }[]): string | null {
+function findDangerousAssignment(prefix: readonly { readonly type: string }[]): string | null {
   for (const one of prefix as readonly { readonly type: string; readonly name?: unknown }[])
     if (one.type === 'Assignment' && typeof one.name === 'string' && DANGEROUS.test(one.name))
       return `it sets ${one.name}, which changes what runs`
@@ -66,7 +66,7 @@ interface WordLike {
 
 const STATIC_PARTS = new Set(['Literal', 'SingleQuoted', 'AnsiCQuoted'])
 
-function staticText(word: WordLike): string | null {
+function getStaticText(word: WordLike): string | null {
   const parts = word.parts ?? []
   const isStatic = parts.every(
     (part) =>
@@ -110,11 +110,11 @@ const SHELLS = new Set(['sh', 'bash', 'dash', 'zsh', 'ksh', 'ash'])
 
 function unwrap(words: Words, found: CallCommand[], depth: number): string | null {
   if (depth > NESTING_MAX) return 'commands nested too deeply'
-  const name = programName(words[0])
+  const name = getProgramName(words[0])
   const into = { found, depth }
   if (name !== null && SHELLS.has(name)) return unwrapShell(words, into)
-  if (name === 'eval') return inner(words, joined(words.slice(1)), into)
-  if (name === 'trap') return inner(words, words[1], into)
+  if (name === 'eval') return parseInner(words, joinWords(words.slice(1)), into)
+  if (name === 'trap') return parseInner(words, words[1], into)
   if (name === 'find' || name === 'fd') return unwrapFind(words, found, depth)
   const valued = name === null ? undefined : WRAPPERS.get(name)
   if (name === null || valued === undefined) {
@@ -124,16 +124,16 @@ function unwrap(words: Words, found: CallCommand[], depth: number): string | nul
   return unwrapWrapper(words, { name, valued, ...into })
 }
 
-interface Into {
+interface ParseTarget {
   readonly found: CallCommand[]
   readonly depth: number
 }
 
 // `bash -c script`, `bash file`, or a shell that reads what it runs from its input, which nobody can read here.
-function unwrapShell(words: Words, into: Into): string | null {
+function unwrapShell(words: Words, into: ParseTarget): string | null {
   const flag = words.findIndex((word) => word !== null && /^-[A-Za-z]*c[A-Za-z]*$/.test(word))
   if (flag !== -1)
-    return inner(
+    return parseInner(
       words,
       words.slice(flag + 1).find((word) => word === null || !/^-/.test(word)),
       into,
@@ -146,7 +146,7 @@ function unwrapShell(words: Words, into: Into): string | null {
 
 function unwrapWrapper(
   words: Words,
-  one: Into & { readonly name: string; readonly valued: readonly string[] },
+  one: ParseTarget & { readonly name: string; readonly valued: readonly string[] },
 ): string | null {
   const { name, found, depth } = one
   // `env -S` splits a string into a command of its own; `watch` and `flock -c` hand a line to a shell.
@@ -154,7 +154,7 @@ function unwrapWrapper(
     found.push({ words, isWrapper: true }, { words: [null], isWrapper: false })
     return null
   }
-  const rest = afterOptions(words.slice(1), one.valued, POSITIONALS_BEFORE.get(name) ?? 0)
+  const rest = skipOptions(words.slice(1), one.valued, POSITIONALS_BEFORE.get(name) ?? 0)
   // A wrapper that starts nothing, or something of its own choosing such as a shell, is a command like any other.
   if (rest.length === 0) {
     found.push({ words, isWrapper: false })
@@ -163,11 +163,11 @@ function unwrapWrapper(
   found.push({ words, isWrapper: true })
   // An option that takes a value may not be known here: whatever could be the command is held against the forbidden ones.
   for (let at = 1; at < words.length; at += 1) found.push({ words: words.slice(at), isWrapper: true })
-  if (name === 'watch' || (name === 'flock' && words.includes('-c'))) return inner(words, joined(rest), one)
+  if (name === 'watch' || (name === 'flock' && words.includes('-c'))) return parseInner(words, joinWords(rest), one)
   return unwrap(rest, found, depth + 1)
 }
 
-function inner(words: Words, script: string | null | undefined, into: Into): string | null {
+function parseInner(words: Words, script: string | null | undefined, into: ParseTarget): string | null {
   into.found.push({ words, isWrapper: true })
   if (script === undefined) return null
   if (script === null) {
@@ -177,7 +177,7 @@ function inner(words: Words, script: string | null | undefined, into: Into): str
   return collect(script, into.found, into.depth + 1)
 }
 
-function joined(words: Words): string | null {
+function joinWords(words: Words): string | null {
   return words.every((word) => word !== null) ? words.join(' ') : null
 }
 
@@ -194,7 +194,7 @@ function unwrapFind(words: Words, found: CallCommand[], depth: number): string |
   return null
 }
 
-function afterOptions(words: Words, valued: readonly string[], positionals: number): Words {
+function skipOptions(words: Words, valued: readonly string[], positionals: number): Words {
   let at = 0
   let skip = positionals
   while (at < words.length) {
@@ -214,6 +214,6 @@ function afterOptions(words: Words, valued: readonly string[], positionals: numb
   return words.slice(at)
 }
 
-function programName(word: string | null | undefined): string | null {
+function getProgramName(word: string | null | undefined): string | null {
   return word === null || word === undefined ? null : word.slice(word.lastIndexOf('/') + 1)
 }

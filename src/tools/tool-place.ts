@@ -22,6 +22,6 @@ export type ToolOutcome =
   | { readonly ok: true; readonly result: JsonObject; readonly changes: readonly Change[] }
   | { readonly ok: false; readonly code: Code; readonly detail: string; readonly extra?: JsonObject }
 
-export function failed(detail: string, code: Code = 'tool_failed', extra?: JsonObject): ToolOutcome {
+export function failTool(detail: string, code: Code = 'tool_failed', extra?: JsonObject): ToolOutcome {
   return extra === undefined ? { ok: false, code, detail } : { ok: false, code, detail, extra }
 }

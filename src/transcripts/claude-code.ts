@@ -1,4 +1,4 @@
-import { ANSWER_TOKENS_MAX, countsOf, type Fields, fieldOf, fieldsOf, idOf, isAbsent } from './fields.js'
+import { ANSWER_TOKENS_MAX, type Fields, getCounts, getField, getFields, getId, isAbsent } from './fields.js'
 import { type LineFound, MALFORMED, NOTHING_FOUND } from './usage.js'
 
 const COUNTS = {
@@ -8,14 +8,14 @@ const COUNTS = {
 
 /** A message is written once for each of its blocks, every time with the whole usage as it was known by then. */
 export function readClaudeCodeLine(line: Fields, at: number): LineFound {
-  if (fieldOf(line, 'type') !== 'assistant') return NOTHING_FOUND
-  const message = fieldsOf(line, 'message')
+  if (getField(line, 'type') !== 'assistant') return NOTHING_FOUND
+  const message = getFields(line, 'message')
   if (message === null) return MALFORMED
   if (isAbsent(message, 'usage')) return NOTHING_FOUND
-  const usage = fieldsOf(message, 'usage')
-  const id = idOf(message, 'id')
-  const request = isAbsent(line, 'requestId') ? '' : idOf(line, 'requestId')
-  const counts = usage && countsOf(usage, COUNTS, ANSWER_TOKENS_MAX)
+  const usage = getFields(message, 'usage')
+  const id = getId(message, 'id')
+  const request = isAbsent(line, 'requestId') ? '' : getId(line, 'requestId')
+  const counts = usage && getCounts(usage, COUNTS, ANSWER_TOKENS_MAX)
   if (counts === null || id === null || request === null) return MALFORMED
   const [input = 0, output = 0, cacheRead = 0, cacheWrite = 0] = counts
   return {

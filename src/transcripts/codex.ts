@@ -1,4 +1,4 @@
-import { countsOf, type Fields, fieldOf, fieldsOf, idOf, isAbsent, SESSION_TOKENS_MAX } from './fields.js'
+import { type Fields, getCounts, getField, getFields, getId, isAbsent, SESSION_TOKENS_MAX } from './fields.js'
 import { type LineFound, MALFORMED, NOTHING_FOUND, type UsageSeen } from './usage.js'
 
 const COUNTS = {
@@ -22,22 +22,22 @@ export interface CodexFound extends LineFound {
   readonly totals: CodexTotals
 }
 
-export function codexStart(session: string): CodexTotals {
+export function makeCodexTotals(session: string): CodexTotals {
   return { session, restarts: 0, at: 0, input: 0, output: 0, cached: 0, written: 0 }
 }
 
 /** Codex writes totals of the whole session: what one answer cost is their difference to the line before. */
 export function readCodexLine(line: Fields, time: LineTime, totals: CodexTotals): CodexFound {
-  const type = fieldOf(line, 'type')
-  const payload = fieldsOf(line, 'payload')
+  const type = getField(line, 'type')
+  const payload = getFields(line, 'payload')
   if (type === 'session_meta') return { ...NOTHING_FOUND, totals: enterSession(payload, totals) }
   if (type !== 'event_msg') return { ...NOTHING_FOUND, totals }
   if (payload === null) return { ...MALFORMED, totals }
   // Lines that tell of rate limits only have no `info`.
-  if (fieldOf(payload, 'type') !== 'token_count' || isAbsent(payload, 'info')) return { ...NOTHING_FOUND, totals }
-  const info = fieldsOf(payload, 'info')
-  const usage = info && fieldsOf(info, 'total_token_usage')
-  const counts = usage && countsOf(usage, COUNTS, SESSION_TOKENS_MAX)
+  if (getField(payload, 'type') !== 'token_count' || isAbsent(payload, 'info')) return { ...NOTHING_FOUND, totals }
+  const info = getFields(payload, 'info')
+  const usage = info && getFields(info, 'total_token_usage')
+  const counts = usage && getCounts(usage, COUNTS, SESSION_TOKENS_MAX)
   if (counts === null) return { ...MALFORMED, totals }
   const [input = 0, output = 0, cached = 0, written = 0] = counts
   return advance(totals, { ...totals, at: time.at, input, output, cached, written }, time.isOwn)
@@ -51,20 +51,20 @@ export interface LineTime {
 
 // A fork starts with the lines of the session it comes from, under that session's id: the ids of their usage are then the same in both files.
 function enterSession(payload: Fields | null, totals: CodexTotals): CodexTotals {
-  const session = payload && idOf(payload, 'id')
-  return session === null || session === totals.session ? totals : codexStart(session)
+  const session = payload && getId(payload, 'id')
+  return session === null || session === totals.session ? totals : makeCodexTotals(session)
 }
 
 function advance(before: CodexTotals, now: CodexTotals, isTimed: boolean): CodexFound {
   const isSmaller = now.input < before.input || now.output < before.output
   // An older line that comes late tells of nothing that the larger total does not hold already.
   if (isSmaller && isTimed && now.at < before.at) return { ...NOTHING_FOUND, totals: before }
-  const base = isSmaller ? codexStart(before.session) : before
+  const base = isSmaller ? makeCodexTotals(before.session) : before
   const totals = isSmaller ? { ...now, restarts: before.restarts + 1 } : now
-  return { usage: [difference(base, totals)], malformed: false, totals }
+  return { usage: [subtractTotals(base, totals)], malformed: false, totals }
 }
 
-function difference(base: CodexTotals, now: CodexTotals): UsageSeen {
+function subtractTotals(base: CodexTotals, now: CodexTotals): UsageSeen {
   const cacheRead = Math.max(0, now.cached - base.cached)
   const cacheWrite = Math.max(0, now.written - base.written)
   return {

@@ -13,34 +13,34 @@ export function isFields(value: unknown): value is Fields {
 }
 
 /** A field that the line itself has: never one that every object inherits. */
-export function fieldOf(fields: Fields, name: string): unknown {
+export function getField(fields: Fields, name: string): unknown {
   return Object.hasOwn(fields, name) ? fields[name] : undefined
 }
 
-export function fieldsOf(fields: Fields, name: string): Fields | null {
-  const value = fieldOf(fields, name)
+export function getFields(fields: Fields, name: string): Fields | null {
+  const value = getField(fields, name)
   return isFields(value) ? value : null
 }
 
 /** An id without blanks, so that two of them can be joined by one; null when it is none. */
-export function idOf(fields: Fields, name: string): string | null {
-  const value = fieldOf(fields, name)
+export function getId(fields: Fields, name: string): string | null {
+  const value = getField(fields, name)
   return typeof value === 'string' && ID.test(value) ? value : null
 }
 
 export function isAbsent(fields: Fields, name: string): boolean {
-  return (fieldOf(fields, name) ?? null) === null
+  return (getField(fields, name) ?? null) === null
 }
 
 /** Counts in the order of their names, or null when one of them is no count. Those behind `required` may be absent, and are 0 then. */
-export function countsOf(
+export function getCounts(
   fields: Fields,
   names: { readonly required: readonly string[]; readonly optional: readonly string[] },
   tokensMax: number,
 ): readonly number[] | null {
   const counts = [
-    ...names.required.map((name) => countOf(fieldOf(fields, name), tokensMax)),
-    ...names.optional.map((name) => (isAbsent(fields, name) ? 0 : countOf(fieldOf(fields, name), tokensMax))),
+    ...names.required.map((name) => countOf(getField(fields, name), tokensMax)),
+    ...names.optional.map((name) => (isAbsent(fields, name) ? 0 : countOf(getField(fields, name), tokensMax))),
   ]
   return counts.every((count) => count !== null) ? counts : null
 }
@@ -51,8 +51,8 @@ function countOf(value: unknown, tokensMax: number): number | null {
 }
 
 /** The time of a line in milliseconds, or null: a line without a proper time has that of the line before. */
-export function timeOf(fields: Fields): number | null {
-  const value = fieldOf(fields, 'timestamp')
+export function parseTime(fields: Fields): number | null {
+  const value = getField(fields, 'timestamp')
   if (typeof value !== 'string' || !TIME.test(value)) return null
   const at = Date.parse(value)
   return Number.isFinite(at) && at >= 0 ? at : null

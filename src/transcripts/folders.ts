@@ -9,7 +9,7 @@ export interface TranscriptFolder {
 }
 
 /** Where the agents of a user keep their transcripts, unless they are told otherwise. */
-export function transcriptFolders(
+export function listTranscriptFolders(
   home: string,
   moved: { readonly claudeConfigDir?: string; readonly codexHome?: string } = {},
 ): readonly TranscriptFolder[] {

@@ -1,13 +1,13 @@
 import {
   ANSWER_TOKENS_MAX,
-  countsOf,
   type Fields,
-  fieldOf,
-  fieldsOf,
-  idOf,
+  getCounts,
+  getField,
+  getFields,
+  getId,
   isAbsent,
   isFields,
-  timeOf,
+  parseTime,
 } from './fields.js'
 import { type LineFound, MALFORMED, NOTHING_FOUND } from './usage.js'
 
@@ -15,22 +15,22 @@ const COUNTS = { required: ['input', 'output'], optional: ['cached', 'thoughts',
 
 /** A message is written again when its tools have run. `$set` writes messages anew, with their ids. */
 export function readGeminiLine(line: Fields, at: number): LineFound {
-  const set = fieldsOf(line, '$set')
+  const set = getFields(line, '$set')
   if (set === null) return readMessage(line, at)
-  const messages = fieldOf(set, 'messages')
+  const messages = getField(set, 'messages')
   if (messages === undefined) return NOTHING_FOUND
   if (!Array.isArray(messages)) return MALFORMED
   const found = messages.map((message: unknown) =>
-    isFields(message) ? readMessage(message, timeOf(message) ?? at) : MALFORMED,
+    isFields(message) ? readMessage(message, parseTime(message) ?? at) : MALFORMED,
   )
   return { usage: found.flatMap(({ usage }) => usage), malformed: found.some(({ malformed }) => malformed) }
 }
 
 function readMessage(message: Fields, at: number): LineFound {
-  if (fieldOf(message, 'type') !== 'gemini' || isAbsent(message, 'tokens')) return NOTHING_FOUND
-  const tokens = fieldsOf(message, 'tokens')
-  const id = idOf(message, 'id')
-  const counts = tokens && countsOf(tokens, COUNTS, ANSWER_TOKENS_MAX)
+  if (getField(message, 'type') !== 'gemini' || isAbsent(message, 'tokens')) return NOTHING_FOUND
+  const tokens = getFields(message, 'tokens')
+  const id = getId(message, 'id')
+  const counts = tokens && getCounts(tokens, COUNTS, ANSWER_TOKENS_MAX)
   if (counts === null || id === null) return MALFORMED
   const [input = 0, output = 0, cached = 0, thoughts = 0, tool = 0] = counts
   // `input` holds the cached part but not what tools added to the prompt, `output` does not hold the thoughts.

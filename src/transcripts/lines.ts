@@ -21,7 +21,7 @@ export function startLines(skipping: boolean): LineState {
  * The lines that a chunk completes. `end` is how far into the chunk a piece reaches, its line feed included. What is kept of a line
  * that is not complete is never more than `lineBytesMax`.
  */
-export function* piecesOf(state: LineState, chunk: Buffer, lineBytesMax: number): Generator<Piece> {
+export function* splitPieces(state: LineState, chunk: Buffer, lineBytesMax: number): Generator<Piece> {
   for (let start = 0; start < chunk.length; ) {
     const feed = chunk.indexOf(LINE_FEED, start)
     const isComplete = feed !== -1

@@ -36,13 +36,13 @@ export interface OpenTranscript {
  * agent could change the path between a look at it and the opening. The caller closes the descriptor.
  */
 export function openTranscript(path: string, folders: readonly TranscriptFolder[]): OpenTranscript | TranscriptRefused {
-  const place = placeOf(path, folders)
+  const place = findPlace(path, folders)
   if (place === null) return { ok: false, problem: 'outside' }
   const held: number[] = []
   try {
     return openIn(place, held)
   } catch (error) {
-    return refusedBy(error)
+    return toRefused(error)
   } finally {
     for (const fd of held) closeSync(fd)
   }
@@ -54,7 +54,7 @@ interface Place {
   readonly name: string
 }
 
-function placeOf(path: string, folders: readonly TranscriptFolder[]): Place | null {
+function findPlace(path: string, folders: readonly TranscriptFolder[]): Place | null {
   if (path.length > PATH_CHARS_MAX || path.includes('\0') || !path.endsWith(SUFFIX)) return null
   for (const folder of folders) {
     const root = folder.path.replace(/\/+$/, '')
@@ -76,8 +76,8 @@ function openIn(place: Place, held: number[]): OpenTranscript | TranscriptRefuse
   // The folder itself is the operator's choice and may be a link; nothing below it may.
   const root = hold(place.folder.path, constants.O_RDONLY | constants.O_DIRECTORY)
   let directory = root
-  for (const part of place.directories) directory = hold(inside(directory, part), DIRECTORY_FLAGS)
-  const entry = hold(inside(directory, place.name), O_PATH | constants.O_NOFOLLOW)
+  for (const part of place.directories) directory = hold(formatFdPath(directory, part), DIRECTORY_FLAGS)
+  const entry = hold(formatFdPath(directory, place.name), O_PATH | constants.O_NOFOLLOW)
   const stat = fstatSync(entry, { bigint: true })
   if (!stat.isFile()) return { ok: false, problem: 'not_a_file' }
   if (stat.nlink > 1n && stat.uid !== fstatSync(root, { bigint: true }).uid) return { ok: false, problem: 'foreign' }
@@ -85,7 +85,7 @@ function openIn(place: Place, held: number[]): OpenTranscript | TranscriptRefuse
   return { ok: true, fd, stat, format: place.folder.format }
 }
 
-function inside(directoryFd: number, name: string): string {
+function formatFdPath(directoryFd: number, name: string): string {
   return `/proc/self/fd/${directoryFd}/${name}`
 }
 
@@ -102,7 +102,7 @@ const PROBLEM_OF_ERRNO: ReadonlyMap<string, TranscriptProblem> = new Map([
 ])
 
 /** What the operating system said, as a refusal; anything that no path can cause is a fault and thrown. */
-export function refusedBy(error: unknown): TranscriptRefused {
+export function toRefused(error: unknown): TranscriptRefused {
   const errno = error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : ''
   const problem = PROBLEM_OF_ERRNO.get(errno)
   if (problem === undefined) throw error

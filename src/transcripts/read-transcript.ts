@@ -3,8 +3,8 @@ import { type BigIntStats, closeSync, fstatSync, read } from 'node:fs'
 import { promisify } from 'node:util'
 import type { TranscriptCursor } from './cursor.js'
 import type { TranscriptFolder } from './folders.js'
-import { type Piece, piecesOf, startLines } from './lines.js'
-import { type OpenTranscript, openTranscript, refusedBy, type TranscriptRefused } from './open-transcript.js'
+import { type Piece, splitPieces, startLines } from './lines.js'
+import { type OpenTranscript, openTranscript, type TranscriptRefused, toRefused } from './open-transcript.js'
 import { startTally, type Tally, takeLine } from './tally.js'
 import type { UsageSeen } from './usage.js'
 
@@ -52,7 +52,7 @@ export async function readTranscript(
   const file = openTranscript(path, options.folders)
   if (!file.ok) return file
   try {
-    const from = await startingAt(file, cursor)
+    const from = await findStart(file, cursor)
     const name = createHash('sha256').update(path).digest('hex').slice(0, NAME_CHARS)
     const tally = startTally(file.format, name, from)
     const reached = await readOn(file.fd, tally, {
@@ -66,17 +66,17 @@ export async function readTranscript(
       turns: tally.turns,
       malformed: tally.malformed,
       skippedBytes: tally.skippedBytes,
-      cursor: await cursorAt(file, tally, reached),
+      cursor: await makeCursor(file, tally, reached),
       more: reached.stopped && BigInt(reached.offset) < fstatSync(file.fd, { bigint: true }).size,
     }
   } catch (error) {
-    return refusedBy(error)
+    return toRefused(error)
   } finally {
     closeSync(file.fd)
   }
 }
 
-async function startingAt(file: OpenTranscript, cursor: TranscriptCursor | null): Promise<TranscriptCursor | null> {
+async function findStart(file: OpenTranscript, cursor: TranscriptCursor | null): Promise<TranscriptCursor | null> {
   if (cursor === null || cursor.format !== file.format) return null
   if (isSameFile(file.stat, cursor) && (await markAt(file.fd, cursor.offset)) === cursor.mark) return cursor
   // What was counted is still known by its id, and by its time where the ids are forgotten.
@@ -114,9 +114,9 @@ interface Reached {
 }
 
 async function readOn(fd: number, tally: Tally, start: Start): Promise<Reached> {
-  const readBytesMax = atMost(READ_BYTES_MAX, start.options.readBytesMax)
-  const lineBytesMax = atMost(LINE_BYTES_MAX, start.options.lineBytesMax)
-  const chunk = Buffer.alloc(atMost(CHUNK_BYTES_MAX, start.options.chunkBytes))
+  const readBytesMax = clampMax(READ_BYTES_MAX, start.options.readBytesMax)
+  const lineBytesMax = clampMax(LINE_BYTES_MAX, start.options.lineBytesMax)
+  const chunk = Buffer.alloc(clampMax(CHUNK_BYTES_MAX, start.options.chunkBytes))
   const lines = startLines(start.skipping)
   let position = start.offset
   let offset = start.offset
@@ -125,7 +125,7 @@ async function readOn(fd: number, tally: Tally, start: Start): Promise<Reached> 
   while (position - start.offset < readBytesMax || offset === start.offset) {
     const { bytesRead } = await readAt(fd, chunk, 0, chunk.length, position)
     if (bytesRead === 0) return reached(false)
-    for (const piece of piecesOf(lines, chunk.subarray(0, bytesRead), lineBytesMax)) {
+    for (const piece of splitPieces(lines, chunk.subarray(0, bytesRead), lineBytesMax)) {
       take(tally, piece, offset === 0)
       offset = position + piece.end
       if (tally.seen.size >= USAGE_PER_READ_MAX) return reached(true)
@@ -135,7 +135,7 @@ async function readOn(fd: number, tally: Tally, start: Start): Promise<Reached> 
   return reached(true)
 }
 
-function atMost(max: number, asked: number | undefined): number {
+function clampMax(max: number, asked: number | undefined): number {
   return Math.max(1, Math.min(max, Math.floor(asked ?? max) || 1))
 }
 
@@ -148,7 +148,7 @@ function take(tally: Tally, piece: Piece, isFirst: boolean): void {
   tally.skippedBytes += piece.length
 }
 
-async function cursorAt(file: OpenTranscript, tally: Tally, reached: Reached): Promise<TranscriptCursor> {
+async function makeCursor(file: OpenTranscript, tally: Tally, reached: Reached): Promise<TranscriptCursor> {
   return {
     format: file.format,
     dev: file.stat.dev.toString(),

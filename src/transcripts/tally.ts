@@ -1,8 +1,8 @@
-import { unreachable } from '../core/unreachable.js'
+import { assertUnreachable } from '../core/unreachable.js'
 import { readClaudeCodeLine } from './claude-code.js'
-import { type CodexTotals, codexStart, readCodexLine } from './codex.js'
+import { type CodexTotals, makeCodexTotals, readCodexLine } from './codex.js'
 import { RECENT_IDS_MAX, type TranscriptCursor } from './cursor.js'
-import { type Fields, isFields, timeOf } from './fields.js'
+import { type Fields, isFields, parseTime } from './fields.js'
 import type { TranscriptFormat } from './folders.js'
 import { readGeminiLine } from './gemini.js'
 import { isEmpty, type LineFound, MALFORMED, mergeUsage, type UsageSeen } from './usage.js'
@@ -34,7 +34,7 @@ export function startTally(format: TranscriptFormat, name: string, cursor: Trans
     at: cursor?.at ?? 0,
     latestAt: cursor?.latestAt ?? -1,
     countedUntil: cursor?.countedUntil ?? -1,
-    totals: cursor?.totals ?? codexStart(name),
+    totals: cursor?.totals ?? makeCodexTotals(name),
     turns: 0,
     malformed: 0,
     skippedBytes: 0,
@@ -72,7 +72,7 @@ function parse(text: string): Fields | null {
 }
 
 function read(tally: Tally, line: Fields): LineFound {
-  const own = timeOf(line)
+  const own = parseTime(line)
   const at = own ?? tally.at
   tally.at = at
   tally.latestAt = Math.max(tally.latestAt, at)
@@ -87,7 +87,7 @@ function read(tally: Tally, line: Fields): LineFound {
       return found
     }
     default:
-      return unreachable(tally.format)
+      return assertUnreachable(tally.format)
   }
 }
 

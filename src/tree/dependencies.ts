@@ -3,9 +3,9 @@ import { dirname } from 'node:path'
 import { gunzipSync, gzipSync } from 'node:zlib'
 import ignore from 'ignore'
 import { IgnoreRules, type IgnoreText } from './ignore-rules.js'
-import { inside, openDirectory } from './lookup.js'
+import { formatFdPath, openDirectory } from './lookup.js'
 import { TreeUnreadable } from './problems.js'
-import { type Met, walkFrom } from './walk.js'
+import { type MetEntry, walkFrom } from './walk.js'
 
 const ENTRIES_MAX = 1_000_000
 const REMEMBERED_MAX = 4
@@ -32,14 +32,14 @@ export function keepDependencies(root: string, about: DependencyRules & { file: 
 }
 
 /** What came or was changed since that was written down; of a folder that came, the folder alone. */
-export function dependenciesSince(root: string, about: DependencyRules & { file: string }): readonly string[] {
+export function findChangedDependencies(root: string, about: DependencyRules & { file: string }): readonly string[] {
   const before = recall(about.file)
   const found: string[] = []
   let came: string | null = null
-  for (const met of dependenciesOf(root, about)) {
+  for (const met of walkDependencies(root, about)) {
     // What was in a file's place, or came with a folder, goes with it.
     if (came !== null && isWithin(met.folder, came)) continue
-    const stamp = stampOf(met)
+    const stamp = readStamp(met)
     if (stamp === null || before.get(met.folder)?.get(met.name) === stamp) continue
     if (stamp === FOLDER) came = met.path
     found.push(met.path)
@@ -54,14 +54,14 @@ export function acceptDependencies(
 ): void {
   const isAccepted = (path: string): boolean => about.paths.some((one) => isWithin(path, one))
   const listing: Listing = new Map()
-  for (const [path, stamp] of pathsIn(recall(about.file))) if (!isAccepted(path)) add(listing, path, stamp)
-  for (const [path, stamp] of pathsIn(list(root, about, Number.POSITIVE_INFINITY)))
+  for (const [path, stamp] of walkPaths(recall(about.file))) if (!isAccepted(path)) add(listing, path, stamp)
+  for (const [path, stamp] of walkPaths(list(root, about, Number.POSITIVE_INFINITY)))
     if (isAccepted(path)) add(listing, path, stamp)
   keep(about.file, listing)
 }
 
 function keep(file: string, listing: Listing): void {
-  const packed = gzipSync(JSON.stringify([...pathsIn(listing)]), { level: 1 })
+  const packed = gzipSync(JSON.stringify([...walkPaths(listing)]), { level: 1 })
   writeFileSync(`${file}.new`, packed, { mode: 0o600, flush: true })
   renameSync(`${file}.new`, file)
   remember(file, listing)
@@ -87,10 +87,10 @@ function recall(file: string): Listing {
 
 function add(listing: Listing, path: string, stamp: string): void {
   const slash = path.lastIndexOf('/')
-  namesIn(listing, path.slice(0, Math.max(slash, 0))).set(path.slice(slash + 1), stamp)
+  getNames(listing, path.slice(0, Math.max(slash, 0))).set(path.slice(slash + 1), stamp)
 }
 
-function namesIn(listing: Listing, folder: string): Map<string, string> {
+function getNames(listing: Listing, folder: string): Map<string, string> {
   const known = listing.get(folder)
   if (known !== undefined) return known
   const names = new Map<string, string>()
@@ -98,7 +98,7 @@ function namesIn(listing: Listing, folder: string): Map<string, string> {
   return names
 }
 
-function* pathsIn(listing: Listing): Generator<readonly [path: string, stamp: string]> {
+function* walkPaths(listing: Listing): Generator<readonly [path: string, stamp: string]> {
   for (const [folder, names] of listing)
     for (const [name, stamp] of names) yield [folder === '' ? name : `${folder}/${name}`, stamp]
 }
@@ -109,19 +109,19 @@ function isWithin(path: string, folder: string): boolean {
 
 function list(root: string, rules: DependencyRules, before: number): Listing {
   const listing: Listing = new Map()
-  for (const met of dependenciesOf(root, rules)) {
-    const stamp = stampOf(met, before)
-    if (stamp !== null) namesIn(listing, met.folder).set(met.name, stamp)
+  for (const met of walkDependencies(root, rules)) {
+    const stamp = readStamp(met, before)
+    if (stamp !== null) getNames(listing, met.folder).set(met.name, stamp)
   }
   return listing
 }
 
-function* dependenciesOf(root: string, { rules, also }: DependencyRules): Generator<Met> {
+function* walkDependencies(root: string, { rules, also }: DependencyRules): Generator<MetEntry> {
   const opened = openDirectory(root, [])
   if (!opened.ok) throw new TreeUnreadable(`the work tree ${root} cannot be opened`)
   const ignored = new IgnoreRules(rules)
   const always = ignore({ ignorecase: false }).add([...also])
-  const isMeant = ({ path, name, kind }: Met): boolean => {
+  const isMeant = ({ path, name, kind }: MetEntry): boolean => {
     const isDirectory = kind === 'directory'
     if (isDirectory && DEPENDENCY_FOLDERS.has(name)) return true
     return ignored.isIgnored(path, isDirectory) || always.test(isDirectory ? `${path}/` : path).ignored
@@ -129,7 +129,7 @@ function* dependenciesOf(root: string, { rules, also }: DependencyRules): Genera
   // Whatever lies below a folder that is meant is meant: nothing there has to be held against the rules.
   let meantDepth: number | null = null
   try {
-    const isEntered = ({ name }: Met): boolean => name !== '.git'
+    const isEntered = ({ name }: MetEntry): boolean => name !== '.git'
     for (const met of walkFrom(opened.fd, { isEntered, entriesMax: ENTRIES_MAX })) {
       if (met.name === '.git') continue
       if (meantDepth === null || met.depth <= meantDepth) {
@@ -144,9 +144,9 @@ function* dependenciesOf(root: string, { rules, also }: DependencyRules): Genera
   }
 }
 
-function stampOf({ directoryFd, name, kind }: Met, before = Number.POSITIVE_INFINITY): string | null {
+function readStamp({ directoryFd, name, kind }: MetEntry, before = Number.POSITIVE_INFINITY): string | null {
   if (kind === 'directory') return FOLDER
-  const stat = lstatSync(inside(directoryFd, name), { throwIfNoEntry: false })
+  const stat = lstatSync(formatFdPath(directoryFd, name), { throwIfNoEntry: false })
   if (stat === undefined || stat.ctimeMs > before) return null
   return `${stat.size} ${stat.mtimeMs} ${stat.ctimeMs} ${stat.ino} ${stat.mode}`
 }

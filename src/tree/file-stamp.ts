@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto'
 import { closeSync, fstatSync } from 'node:fs'
-import { identityOf, isForeign, openFile } from './lookup.js'
-import { type Refused, refused } from './problems.js'
-import { chunksOf } from './read-bytes.js'
+import { formatIdentity, isForeign, openFile } from './lookup.js'
+import { makeRefused, type TreeRefusal } from './problems.js'
+import { readChunks } from './read-bytes.js'
 
 const STAMPED_BYTES_MAX = 256 * 1024 * 1024
 
@@ -16,20 +16,23 @@ export interface FileStamp {
 }
 
 /** The stamp of a regular file inside the tree. Links are not followed. */
-export async function stampFile(root: string, path: string): Promise<({ readonly ok: true } & FileStamp) | Refused> {
+export async function stampFile(
+  root: string,
+  path: string,
+): Promise<({ readonly ok: true } & FileStamp) | TreeRefusal> {
   const file = openFile(root, path)
   if (!file.ok) return file
   try {
-    if (isForeign(root, file.stat)) return refused('foreign', path)
-    if (file.stat.size > BigInt(STAMPED_BYTES_MAX)) return refused('too_large', path)
+    if (isForeign(root, file.stat)) return makeRefused('foreign', path)
+    if (file.stat.size > BigInt(STAMPED_BYTES_MAX)) return makeRefused('too_large', path)
     const hash = createHash('sha256')
     let bytes = 0
-    for await (const chunk of chunksOf(file.fd, STAMPED_BYTES_MAX)) {
+    for await (const chunk of readChunks(file.fd, STAMPED_BYTES_MAX)) {
       hash.update(chunk)
       bytes += chunk.length
     }
     const after = fstatSync(file.fd, { bigint: true })
-    if (identityOf(after) !== identityOf(file.stat)) return refused('changed', path)
+    if (formatIdentity(after) !== formatIdentity(file.stat)) return makeRefused('changed', path)
     return {
       ok: true,
       sha256: hash.digest('hex'),

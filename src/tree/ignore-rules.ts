@@ -21,7 +21,7 @@ export class IgnoreRules {
   }
 
   isIgnored(path: string, isDirectory: boolean): boolean {
-    for (let base = parentOf(path); ; base = parentOf(base)) {
+    for (let base = getParent(path); ; base = getParent(base)) {
       const rules = this.#byFolder.get(base)
       if (rules !== undefined) {
         const below = base === '' ? path : path.slice(base.length + 1)
@@ -33,6 +33,6 @@ export class IgnoreRules {
   }
 }
 
-function parentOf(path: string): string {
+function getParent(path: string): string {
   return path.slice(0, Math.max(path.lastIndexOf('/'), 0))
 }

@@ -1,5 +1,5 @@
 import { parentPort } from 'node:worker_threads'
-import { acceptDependencies, dependenciesSince, keepDependencies } from './dependencies.js'
+import { acceptDependencies, findChangedDependencies, keepDependencies } from './dependencies.js'
 import type { Asked } from './indexer.js'
 import { indexTree } from './tree-contents.js'
 
@@ -22,7 +22,7 @@ function answer(root: string, asked: Asked): unknown {
     case 'keep_dependencies':
       return keepDependencies(root, asked)
     case 'dependencies_since':
-      return dependenciesSince(root, asked)
+      return findChangedDependencies(root, asked)
     case 'accept_dependencies':
       return acceptDependencies(root, asked)
   }

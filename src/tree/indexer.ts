@@ -2,7 +2,7 @@ import { Worker } from 'node:worker_threads'
 import { PACKAGE_ROOT } from '../package/package-root.js'
 import type { DependencyRules } from './dependencies.js'
 import type { IgnoreText } from './ignore-rules.js'
-import { asMade } from './only-paths.js'
+import { restoreIndex } from './only-paths.js'
 import { TreeUnreadable } from './problems.js'
 import type { Ignoring, TreeIndex } from './tree-contents.js'
 
@@ -29,7 +29,7 @@ export class Indexer {
   readonly #waiting = new Map<number, Waiting>()
 
   async index(root: string, rules: readonly IgnoreText[] | null, excludes: string): Promise<TreeIndex> {
-    return asMade((await this.#ask(root, { type: 'index', rules, excludes })) as TreeIndex)
+    return restoreIndex((await this.#ask(root, { type: 'index', rules, excludes })) as TreeIndex)
   }
 
   /** Writes down how dependencies and ignored files of a tree are; see `dependencies.ts`. */
@@ -37,7 +37,7 @@ export class Indexer {
     await this.#ask(root, { type: 'keep_dependencies', ...listing })
   }
 
-  async dependenciesSince(root: string, listing: Listing): Promise<readonly string[]> {
+  async scanDependencyChanges(root: string, listing: Listing): Promise<readonly string[]> {
     return (await this.#ask(root, { type: 'dependencies_since', ...listing })) as readonly string[]
   }
 

@@ -1,5 +1,5 @@
 import { type BigIntStats, closeSync, constants, existsSync, fstatSync, openSync, statSync } from 'node:fs'
-import { errnoOf, type Refused, refused, refusedBy } from './problems.js'
+import { getErrno, makeRefused, type TreeRefusal, toRefused } from './problems.js'
 
 const PATH_CHARS_MAX = 4096
 const PARTS_MAX = 256
@@ -16,10 +16,10 @@ export interface Entry {
   readonly kind: Kind
 }
 
-export type Opened<T> = ({ readonly ok: true } & T) | Refused
+export type OpenResult<T> = ({ readonly ok: true } & T) | TreeRefusal
 
 /** A name inside an open directory. Only ever used with one name, never with a path. */
-export function inside(directoryFd: number, name: Name): string | Buffer {
+export function formatFdPath(directoryFd: number, name: Name): string | Buffer {
   const directory = `/proc/self/fd/${directoryFd}/`
   return typeof name === 'string' ? directory + name : Buffer.concat([Buffer.from(directory), name])
 }
@@ -28,7 +28,7 @@ export function inside(directoryFd: number, name: Name): string | Buffer {
 export type Name = string | Buffer
 
 /** The names of a path, or null when it could lead out of the tree. */
-export function partsOf(path: string): readonly string[] | null {
+export function splitPath(path: string): readonly string[] | null {
   if (path.length > PATH_CHARS_MAX || path.startsWith('/') || path.includes('\0')) return null
   const parts = path.split('/').filter((part) => part !== '' && part !== '.')
   return parts.includes('..') || parts.length > PARTS_MAX ? null : parts
@@ -38,47 +38,48 @@ export function partsOf(path: string): readonly string[] | null {
  * Opens a directory name by name, each inside the one before and never through a link: a check of a whole path followed by an open
  * of it could be raced. Only looks are done at once; what changes a tree goes through the pool of threads.
  */
-export function openDirectory(root: string, parts: readonly string[]): Opened<{ readonly fd: number }> {
+export function openDirectory(root: string, parts: readonly string[]): OpenResult<{ readonly fd: number }> {
   requireDescriptors()
   let fd = openSync(root, constants.O_RDONLY | constants.O_DIRECTORY)
   for (const [index, part] of parts.entries()) {
     const next = openDirectoryIn(fd, part)
     closeSync(fd)
-    if (!next.ok) return refused(next.problem, parts.slice(0, index + 1).join('/'))
+    if (!next.ok) return makeRefused(next.problem, parts.slice(0, index + 1).join('/'))
     fd = next.fd
   }
   return { ok: true, fd }
 }
 
-export function openDirectoryIn(directoryFd: number, name: Name): Opened<{ readonly fd: number }> {
+export function openDirectoryIn(directoryFd: number, name: Name): OpenResult<{ readonly fd: number }> {
   try {
-    return { ok: true, fd: openSync(inside(directoryFd, name), DIRECTORY_FLAGS) }
+    return { ok: true, fd: openSync(formatFdPath(directoryFd, name), DIRECTORY_FLAGS) }
   } catch (error) {
-    if (errnoOf(error) === 'ENOTDIR' && kindIn(directoryFd, name) === 'link') return refused('link', String(name))
-    return refusedBy(error, String(name))
+    if (getErrno(error) === 'ENOTDIR' && readKind(directoryFd, name) === 'link')
+      return makeRefused('link', String(name))
+    return toRefused(error, String(name))
   }
 }
 
 /** What stands under a name, links not followed. */
-export function openEntry(directoryFd: number, name: Name): Opened<Entry> {
+export function openEntry(directoryFd: number, name: Name): OpenResult<Entry> {
   let fd: number
   try {
-    fd = openSync(inside(directoryFd, name), O_PATH | constants.O_NOFOLLOW)
+    fd = openSync(formatFdPath(directoryFd, name), O_PATH | constants.O_NOFOLLOW)
   } catch (error) {
-    return refusedBy(error, String(name))
+    return toRefused(error, String(name))
   }
   const stat = fstatSync(fd, { bigint: true })
-  return { ok: true, fd, stat, kind: kindOf(stat) }
+  return { ok: true, fd, stat, kind: toKind(stat) }
 }
 
-function kindIn(directoryFd: number, name: Name): Kind | null {
+function readKind(directoryFd: number, name: Name): Kind | null {
   const entry = openEntry(directoryFd, name)
   if (!entry.ok) return null
   closeSync(entry.fd)
   return entry.kind
 }
 
-export function kindOf(stat: BigIntStats): Kind {
+export function toKind(stat: BigIntStats): Kind {
   if (stat.isFile()) return 'file'
   if (stat.isDirectory()) return 'directory'
   return stat.isSymbolicLink() ? 'link' : 'special'
@@ -90,36 +91,36 @@ export interface OpenFile {
 }
 
 /** Opens a regular file for reading. What is opened is exactly what was looked at, and it never waits. */
-export function openFileIn(directoryFd: number, name: string): Opened<OpenFile> {
+export function openFileIn(directoryFd: number, name: string): OpenResult<OpenFile> {
   const entry = openEntry(directoryFd, name)
   if (!entry.ok) return entry
   try {
-    if (entry.kind !== 'file') return refused(entry.kind, name)
+    if (entry.kind !== 'file') return makeRefused(entry.kind, name)
     const fd = openSync(`/proc/self/fd/${entry.fd}`, constants.O_RDONLY | constants.O_NONBLOCK)
     return { ok: true, fd, stat: entry.stat }
   } catch (error) {
-    return refusedBy(error, name)
+    return toRefused(error, name)
   } finally {
     closeSync(entry.fd)
   }
 }
 
-export function openFile(root: string, path: string): Opened<OpenFile> {
+export function openFile(root: string, path: string): OpenResult<OpenFile> {
   const parent = openParent(root, path)
   if (!parent.ok) return parent
   try {
     const file = openFileIn(parent.fd, parent.name)
-    return file.ok ? file : refused(file.problem, path)
+    return file.ok ? file : makeRefused(file.problem, path)
   } finally {
     closeSync(parent.fd)
   }
 }
 
 /** The open directory that holds the last name of a path. The tree itself has no name in it. */
-export function openParent(root: string, path: string): Opened<{ readonly fd: number; readonly name: string }> {
-  const parts = partsOf(path)
+export function openParent(root: string, path: string): OpenResult<{ readonly fd: number; readonly name: string }> {
+  const parts = splitPath(path)
   const name = parts?.at(-1)
-  if (parts === null || name === undefined) return refused('outside', path)
+  if (parts === null || name === undefined) return makeRefused('outside', path)
   const parent = openDirectory(root, parts.slice(0, -1))
   return parent.ok ? { ok: true, fd: parent.fd, name } : parent
 }
@@ -133,12 +134,12 @@ export function isForeign(root: string, stat: BigIntStats): boolean {
 }
 
 /** The same for two descriptors only if they stand for the same thing. */
-export function inodeOf(stat: BigIntStats): string {
+export function formatInode(stat: BigIntStats): string {
   return `${stat.dev}:${stat.ino}`
 }
 
 /** Changes whenever a file is written, replaced or given other rights. */
-export function identityOf(stat: BigIntStats): string {
+export function formatIdentity(stat: BigIntStats): string {
   return [stat.dev, stat.ino, stat.size, stat.mtimeNs, stat.ctimeNs].join(':')
 }
 

@@ -29,14 +29,14 @@ export const TREE_PROBLEMS = {
 } as const
 export type TreeProblem = keyof typeof TREE_PROBLEMS
 
-export interface Refused {
+export interface TreeRefusal {
   readonly ok: false
   readonly problem: TreeProblem
   /** The path, or the part of it, that is in the way. */
   readonly path: string
 }
 
-export function refused(problem: TreeProblem, path: string): Refused {
+export function makeRefused(problem: TreeProblem, path: string): TreeRefusal {
   return { ok: false, problem, path }
 }
 
@@ -58,21 +58,21 @@ const PROBLEM_OF_ERRNO: ReadonlyMap<string, TreeProblem> = new Map([
 ])
 
 /** What the operating system said, as a refusal; anything that no path can cause is a fault and thrown. */
-export function refusedBy(error: unknown, path: string): Refused {
-  const problem = PROBLEM_OF_ERRNO.get(errnoOf(error))
+export function toRefused(error: unknown, path: string): TreeRefusal {
+  const problem = PROBLEM_OF_ERRNO.get(getErrno(error))
   if (problem === undefined) throw error
-  return refused(problem, path)
+  return makeRefused(problem, path)
 }
 
-export function errnoOf(error: unknown): string {
+export function getErrno(error: unknown): string {
   return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : ''
 }
 
 /** A name may be gone by the time it is to be removed. */
-export async function unlessGone(work: Promise<void>): Promise<void> {
+export async function ignoreGone(work: Promise<void>): Promise<void> {
   try {
     await work
   } catch (error) {
-    if (errnoOf(error) !== 'ENOENT') throw error
+    if (getErrno(error) !== 'ENOENT') throw error
   }
 }

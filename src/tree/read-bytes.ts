@@ -7,12 +7,12 @@ const CHUNK_BYTES = 256 * 1024
 /** The first bytes of an open file, at most so many, however it grows meanwhile. */
 export async function readBytes(fd: number, bytesMax: number): Promise<Buffer> {
   const chunks: Buffer[] = []
-  for await (const chunk of chunksOf(fd, bytesMax)) chunks.push(Buffer.from(chunk))
+  for await (const chunk of readChunks(fd, bytesMax)) chunks.push(Buffer.from(chunk))
   return Buffer.concat(chunks)
 }
 
 /** An open file from its beginning, piece by piece. A piece is only good until the next one. */
-export async function* chunksOf(fd: number, bytesMax: number): AsyncGenerator<Buffer> {
+export async function* readChunks(fd: number, bytesMax: number): AsyncGenerator<Buffer> {
   const buffer = Buffer.allocUnsafe(Math.min(CHUNK_BYTES, bytesMax))
   let position = 0
   while (position < bytesMax) {

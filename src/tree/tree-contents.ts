@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto'
 import { closeSync, fstatSync, lstatSync, readlinkSync, readSync } from 'node:fs'
 import { IgnoreRules, type IgnoreText } from './ignore-rules.js'
-import { identityOf, inside, openDirectory, openDirectoryIn, openFileIn } from './lookup.js'
-import { errnoOf, TreeUnreadable } from './problems.js'
-import { type Met, walkFrom } from './walk.js'
+import { formatFdPath, formatIdentity, openDirectory, openDirectoryIn, openFileIn } from './lookup.js'
+import { getErrno, TreeUnreadable } from './problems.js'
+import { type MetEntry, walkFrom } from './walk.js'
 
 const ENTRIES_MAX = 1_000_000
 const RULES_BYTES_MAX = 256 * 1024
@@ -40,11 +40,12 @@ export function indexTree(root: string, ignoring: Ignoring, known: Map<string, s
   const opened = openDirectory(root, [])
   if (!opened.ok) throw new TreeUnreadable(`the work tree ${root} cannot be opened`)
   const reader = new Reader(ignoring, known)
-  const isEntered = (met: Met): boolean => !reader.isLeftOut(met)
+  const isEntered = (met: MetEntry): boolean => !reader.isLeftOut(met)
   try {
     const enter = (path: string, fd: number): void => reader.enter(path, fd)
     const unread = { denied: reader.leaveUnread, tooDeep: reader.leaveUnread }
-    for (const met of walkFrom(opened.fd, { enter, isEntered, ...unread, entriesMax: ENTRIES_MAX })) reader.meet(met)
+    for (const met of walkFrom(opened.fd, { enter, isEntered, ...unread, entriesMax: ENTRIES_MAX }))
+      reader.addEntry(met)
     return reader.index()
   } finally {
     closeSync(opened.fd)
@@ -70,20 +71,20 @@ class Reader {
     if (text !== null) this.#rules.take({ base: path, text })
   }
 
-  isLeftOut(met: Met): boolean {
+  isLeftOut(met: MetEntry): boolean {
     return (
       met.name === '.git' || isUnreadable(met) || PACKAGE_FOLDERS.has(met.name) || this.#rules.isIgnored(met.path, true)
     )
   }
 
-  meet(met: Met): void {
+  addEntry(met: MetEntry): void {
     if (met.name === '.git') return
     if (isUnreadable(met)) {
       this.#entries[met.path] = 'name'
       return
     }
     if (met.kind === 'directory') {
-      if (PACKAGE_FOLDERS.has(met.name)) this.#packages[met.path] = digestOfPackages(met)
+      if (PACKAGE_FOLDERS.has(met.name)) this.#packages[met.path] = hashPackages(met)
       return
     }
     if (this.#rules.isIgnored(met.path, false)) return
@@ -101,30 +102,31 @@ class Reader {
   }
 
   // Null when it is gone since its folder was listed: then it is not part of the tree.
-  #whatIs(met: Met): string | null {
+  #whatIs(met: MetEntry): string | null {
     try {
       if (met.kind === 'file') return this.#file(met)
-      return met.kind === 'link' ? `link ${readlinkSync(inside(met.directoryFd, met.name))}` : 'special'
+      return met.kind === 'link' ? `link ${readlinkSync(formatFdPath(met.directoryFd, met.name))}` : 'special'
     } catch (error) {
-      if (errnoOf(error) === 'ENOENT') return null
+      if (getErrno(error) === 'ENOENT') return null
       // A link that became something else.
-      if (errnoOf(error) === 'EINVAL') return 'special'
+      if (getErrno(error) === 'EINVAL') return 'special'
       throw error
     }
   }
 
-  #file(met: Met): string | null {
+  #file(met: MetEntry): string | null {
     // What was read before is not even opened.
-    const seen = lstatSync(inside(met.directoryFd, met.name), { bigint: true })
-    const before = seen.isFile() ? this.known.get(identityOf(seen)) : undefined
+    const seen = lstatSync(formatFdPath(met.directoryFd, met.name), { bigint: true })
+    const before = seen.isFile() ? this.known.get(formatIdentity(seen)) : undefined
     if (before !== undefined) return `file ${before}`
     const file = openFileIn(met.directoryFd, met.name)
     if (!file.ok) return file.problem === 'missing' ? null : file.problem === 'denied' ? UNREAD : 'special'
     try {
-      const identity = identityOf(file.stat)
-      const digest = digestOf(file.fd)
+      const identity = formatIdentity(file.stat)
+      const digest = hashFile(file.fd)
       const isSettled = Date.now() - Number(file.stat.ctimeMs) > SETTLED_MS
-      if (isSettled && identityOf(fstatSync(file.fd, { bigint: true })) === identity) this.known.set(identity, digest)
+      if (isSettled && formatIdentity(fstatSync(file.fd, { bigint: true })) === identity)
+        this.known.set(identity, digest)
       return `file ${digest}`
     } finally {
       closeSync(file.fd)
@@ -133,11 +135,11 @@ class Reader {
 }
 
 // A name that is not UTF-8 cannot be spelled here. That it is there is known, what it holds is not.
-function isUnreadable(met: Met): boolean {
+function isUnreadable(met: MetEntry): boolean {
   return met.name.includes('\uFFFD')
 }
 
-function digestOf(fd: number): string {
+function hashFile(fd: number): string {
   const hash = createHash('sha256')
   const buffer = Buffer.allocUnsafe(CHUNK_BYTES)
   for (
@@ -152,18 +154,18 @@ function digestOf(fd: number): string {
 // What tools write beside packages whenever they run, whoever runs them.
 const CACHES: ReadonlySet<string> = new Set(['.cache', '.vite', '.vite-temp', '.vitest'])
 
-function isNoCache({ name, depth }: Met): boolean {
+function isNoCache({ name, depth }: MetEntry): boolean {
   return name !== '__pycache__' && !(depth === 0 && CACHES.has(name))
 }
 
-function digestOfPackages(met: Met): string {
+function hashPackages(met: MetEntry): string {
   const opened = openDirectoryIn(met.directoryFd, met.name)
   if (!opened.ok) return 'unreadable'
   const hash = createHash('sha256')
   try {
     for (const one of walkFrom(opened.fd, { isEntered: isNoCache, entriesMax: ENTRIES_MAX })) {
       if (one.kind === 'directory') continue
-      const stat = lstatSync(inside(one.directoryFd, one.name), { bigint: true, throwIfNoEntry: false })
+      const stat = lstatSync(formatFdPath(one.directoryFd, one.name), { bigint: true, throwIfNoEntry: false })
       if (stat === undefined) continue
       hash.update(`${one.path}\0${stat.size} ${stat.mtimeNs} ${stat.ctimeNs} ${stat.ino}\n`)
     }
@@ -194,7 +196,7 @@ export interface Difference {
   readonly kind: 'created' | 'modified' | 'deleted'
 }
 
-export function differences(before: TreeIndex, after: TreeIndex): readonly Difference[] {
+export function listDifferences(before: TreeIndex, after: TreeIndex): readonly Difference[] {
   const found: Difference[] = []
   for (const part of ['entries', 'packages'] as const) {
     for (const [path, what] of Object.entries(after[part])) {

@@ -6,7 +6,7 @@ import { TreeUnreadable } from './problems.js'
 const NAMES_AT_ONCE = 256
 
 /** One name met on the way through a tree. Good only until the next one: its directory is closed then. */
-export interface Met {
+export interface MetEntry {
   /** Relative to the directory the walk began in. */
   readonly path: string
   /** The path of the directory that holds it, '' for the one the walk began in. */
@@ -23,7 +23,7 @@ export interface Walk {
   /** Called when a directory was opened, before anything in it is met. */
   readonly enter?: (path: string, fd: number) => void
   /** Whether to go into a directory that was met. */
-  readonly isEntered: (met: Met) => boolean
+  readonly isEntered: (met: MetEntry) => boolean
   /** Called for a directory that is there and may not be opened. */
   readonly denied?: (path: string) => void
   /** Called for what lies deeper than is ever read: a name that is not met, or a directory that is not entered. */
@@ -38,7 +38,7 @@ export class TooMuch extends TreeUnreadable {}
  * Everything below an open directory, in the order of names, through open directories only: nothing outside is ever met, whatever
  * is renamed meanwhile. Throws when there is too much of it; what lies too deep is left out.
  */
-export function* walkFrom(fd: number, walk: Walk): Generator<Met> {
+export function* walkFrom(fd: number, walk: Walk): Generator<MetEntry> {
   yield* walkInto({ fd, path: '', depth: 0 }, walk, { left: walk.entriesMax, max: walk.entriesMax })
 }
 
@@ -53,17 +53,17 @@ interface Here {
   readonly depth: number
 }
 
-function* walkInto(here: Here, walk: Walk, budget: Budget): Generator<Met> {
+function* walkInto(here: Here, walk: Walk, budget: Budget): Generator<MetEntry> {
   walk.enter?.(here.path, here.fd)
-  for (const entry of namesIn(here.fd, budget)) {
+  for (const entry of readNames(here.fd, budget)) {
     const path = here.path === '' ? entry.name : `${here.path}/${entry.name}`
     if (here.depth > FOLDERS_MAX || isTooLong(path)) {
       walk.tooDeep?.(path)
       continue
     }
     const { name } = entry
-    const met: Met = {
-      ...{ path, folder: here.path, name, kind: kindOf(entry), depth: here.depth, directoryFd: here.fd },
+    const met: MetEntry = {
+      ...{ path, folder: here.path, name, kind: toKind(entry), depth: here.depth, directoryFd: here.fd },
     }
     yield met
     if (met.kind !== 'directory' || !walk.isEntered(met)) continue
@@ -86,7 +86,7 @@ function* walkInto(here: Here, walk: Walk, budget: Budget): Generator<Met> {
   }
 }
 
-function namesIn(fd: number, budget: Budget): readonly Dirent[] {
+function readNames(fd: number, budget: Budget): readonly Dirent[] {
   const names: Dirent[] = []
   const directory = opendirSync(`/proc/self/fd/${fd}`, { bufferSize: NAMES_AT_ONCE })
   try {
@@ -101,7 +101,7 @@ function namesIn(fd: number, budget: Budget): readonly Dirent[] {
   return names.sort((a, b) => (a.name < b.name ? -1 : 1))
 }
 
-function kindOf(entry: Dirent): Kind {
+function toKind(entry: Dirent): Kind {
   if (entry.isFile()) return 'file'
   if (entry.isDirectory()) return 'directory'
   return entry.isSymbolicLink() ? 'link' : 'special'

@@ -2,11 +2,19 @@ import { createHash } from 'node:crypto'
 import { closeSync, constants, fstatSync, lstatSync, readlinkSync, realpathSync, statSync } from 'node:fs'
 import { join, posix, relative } from 'node:path'
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import { identityOf, inside, type OpenFile, openDirectory, openFile, openParent, partsOf } from './lookup.js'
-import { namesByFolder } from './names-by-folder.js'
-import { errnoOf, TreeUnreadable } from './problems.js'
-import { chunksOf, readBytes } from './read-bytes.js'
-import { type Met, walkFrom } from './walk.js'
+import {
+  formatFdPath,
+  formatIdentity,
+  type OpenFile,
+  openDirectory,
+  openFile,
+  openParent,
+  splitPath,
+} from './lookup.js'
+import { groupNamesByFolder } from './names-by-folder.js'
+import { getErrno, TreeUnreadable } from './problems.js'
+import { readBytes, readChunks } from './read-bytes.js'
+import { type MetEntry, walkFrom } from './walk.js'
 
 const FILE_BYTES_MAX = 10 * 1024 * 1024
 const HASHED_BYTES_MAX = 1024 * 1024 * 1024
@@ -17,17 +25,17 @@ const ENTRIES_PER_TURN = 500
 const SETTLED_MS = 2_000
 
 /** What installing and caching makes, wherever it lies, and what building makes at the root: not the project's own files. */
-export const NOT_THE_PROJECT: Skipped = {
+export const NOT_THE_PROJECT: SkippedNames = {
   anywhere: new Set(['.git', 'node_modules', '.venv', '__pycache__', '.tox']),
   atRoot: new Set(['dist', 'target', 'coverage', 'venv']),
 }
 
-export interface Skipped {
+export interface SkippedNames {
   readonly anywhere: ReadonlySet<string>
   readonly atRoot: ReadonlySet<string>
 }
 
-export interface Listed {
+export interface ListedFile {
   readonly path: string
   readonly isLink: boolean
 }
@@ -37,7 +45,7 @@ export interface WorkTree {
   /** null when there is no such regular file; throws when it is too large or cannot be read. */
   read(path: string): Promise<Buffer | null>
   /** Regular files and links below the root, in a stable order, without the folders to be left out. */
-  list(skipped: Skipped): Promise<readonly Listed[]>
+  list(skipped: SkippedNames): Promise<readonly ListedFile[]>
   /**
    * SHA-256 of the content, for a link of its target as well; null when there is no such file. Throws when a link leaves the tree,
    * unless it is the interpreter of a virtual environment.
@@ -55,11 +63,11 @@ export function openWorkTree(root: string): WorkTree {
     list: (skipped) => listInside(root, skipped),
     hash: (path) => hashInside(root, path),
     hashEach: (paths) => hashEachInside(root, paths),
-    fingerprint: (except = new Set()) => fingerprintOf(root, except),
+    fingerprint: (except = new Set()) => computeFingerprint(root, except),
   }
 }
 
-async function fingerprintOf(root: string, except: { has(path: string): boolean }): Promise<string> {
+async function computeFingerprint(root: string, except: { has(path: string): boolean }): Promise<string> {
   const whole = createHash('sha256')
   for (const { path, isLink } of await listInside(root, NOT_THE_PROJECT)) {
     if (except.has(path)) continue
@@ -73,7 +81,7 @@ async function fingerprintOf(root: string, except: { has(path: string): boolean 
 }
 
 async function readInside(root: string, path: string): Promise<Buffer | null> {
-  return withFile(root, path, async ({ fd }) => {
+  return useFile(root, path, async ({ fd }) => {
     const content = await readBytes(fd, FILE_BYTES_MAX + 1)
     if (content.length > FILE_BYTES_MAX) throw new TreeUnreadable(`${path} is larger than ${FILE_BYTES_MAX} bytes`)
     return content
@@ -84,16 +92,16 @@ async function readInside(root: string, path: string): Promise<Buffer | null> {
 const hashes = new Map<string, string>()
 
 async function hashInside(root: string, path: string): Promise<string | null> {
-  const found = await withFile(root, path, async ({ fd, stat }) => {
-    const identity = identityOf(stat)
+  const found = await useFile(root, path, async ({ fd, stat }) => {
+    const identity = formatIdentity(stat)
     const known = hashes.get(identity)
     if (known !== undefined) return known
     if (stat.size > HASHED_BYTES_MAX) throw new TreeUnreadable(`${path} is larger than ${HASHED_BYTES_MAX} bytes`)
     const isSettled = Date.now() - Number(stat.ctimeMs) > SETTLED_MS
     const hash = createHash('sha256')
-    for await (const chunk of chunksOf(fd, HASHED_BYTES_MAX)) hash.update(chunk)
+    for await (const chunk of readChunks(fd, HASHED_BYTES_MAX)) hash.update(chunk)
     const digest = hash.digest('hex')
-    if (isSettled && identityOf(fstatSync(fd, { bigint: true })) === identity) keepHash(identity, digest)
+    if (isSettled && formatIdentity(fstatSync(fd, { bigint: true })) === identity) keepHash(identity, digest)
     return digest
   })
   return found ?? hashOfLink(root, path)
@@ -101,13 +109,13 @@ async function hashInside(root: string, path: string): Promise<string | null> {
 
 async function hashEachInside(root: string, paths: Iterable<string>): Promise<ReadonlyMap<string, string | null>> {
   const found = new Map<string, string | null>()
-  for (const [folder, names] of namesByFolder(paths)) {
-    const parts = partsOf(folder)
+  for (const [folder, names] of groupNamesByFolder(paths)) {
+    const parts = splitPath(folder)
     const opened = parts === null ? null : openDirectory(root, parts)
     try {
       for (const name of names) {
         const path = posix.join(folder, name)
-        const known = opened?.ok === true ? knownHash(opened.fd, name) : undefined
+        const known = opened?.ok === true ? findKnownHash(opened.fd, name) : undefined
         found.set(path, known ?? (await hashInside(root, path).catch(() => null)))
         if (found.size % ENTRIES_PER_TURN === 0) await nextTurn()
       }
@@ -119,9 +127,9 @@ async function hashEachInside(root: string, paths: Iterable<string>): Promise<Re
 }
 
 // What was read before is not even opened.
-function knownHash(directoryFd: number, name: string): string | undefined {
-  const stat = lstatSync(inside(directoryFd, name), { bigint: true, throwIfNoEntry: false })
-  return stat?.isFile() === true ? hashes.get(identityOf(stat)) : undefined
+function findKnownHash(directoryFd: number, name: string): string | undefined {
+  const stat = lstatSync(formatFdPath(directoryFd, name), { bigint: true, throwIfNoEntry: false })
+  return stat?.isFile() === true ? hashes.get(formatIdentity(stat)) : undefined
 }
 
 function keepHash(identity: string, digest: string): void {
@@ -137,7 +145,7 @@ const LINKS_MAX = 8
 async function hashOfLink(root: string, path: string, links = 1): Promise<string | null> {
   const target = linkTarget(root, path)
   if (target === null) return null
-  const program = interpreterAt(root, path)
+  const program = findInterpreter(root, path)
   if (program !== null) return createHash('sha256').update(`program:${target}:${program}`).digest('hex')
   const pointed = posix.normalize(posix.join(posix.dirname(path), target))
   const isInstalled = INSTALLED.test(path)
@@ -158,7 +166,7 @@ async function hashOfLink(root: string, path: string, links = 1): Promise<string
  * What a program of a virtual environment leads to outside the tree, as `python -m venv` makes it: the resolved path, and what
  * changes when the file there is replaced. Null for every other link.
  */
-function interpreterAt(root: string, path: string): string | null {
+function findInterpreter(root: string, path: string): string | null {
   const [, environment] = /^(.+)\/bin\/[^/]+$/.exec(path) ?? []
   if (environment === undefined) return null
   const settings = openFile(root, `${environment}/pyvenv.cfg`)
@@ -178,7 +186,7 @@ function interpreterAt(root: string, path: string): string | null {
 const S_IFMT = BigInt(constants.S_IFMT)
 const S_IFREG = BigInt(constants.S_IFREG)
 
-async function withFile<T>(root: string, path: string, work: (file: OpenFile) => Promise<T>): Promise<T | null> {
+async function useFile<T>(root: string, path: string, work: (file: OpenFile) => Promise<T>): Promise<T | null> {
   const file = openFile(root, path)
   if (!file.ok) {
     if (file.problem === 'denied') throw new TreeUnreadable(`${path} cannot be read: permission denied`)
@@ -195,27 +203,28 @@ function linkTarget(root: string, path: string): string | null {
   const parent = openParent(root, path)
   if (!parent.ok) return null
   try {
-    return readlinkSync(inside(parent.fd, parent.name))
+    return readlinkSync(formatFdPath(parent.fd, parent.name))
   } catch (error) {
-    if (['ENOENT', 'EINVAL', 'ENAMETOOLONG'].includes(errnoOf(error))) return null
+    if (['ENOENT', 'EINVAL', 'ENAMETOOLONG'].includes(getErrno(error))) return null
     throw error
   } finally {
     closeSync(parent.fd)
   }
 }
 
-async function listInside(root: string, skipped: Skipped): Promise<readonly Listed[]> {
+async function listInside(root: string, skipped: SkippedNames): Promise<readonly ListedFile[]> {
   const opened = openDirectory(root, [])
   if (!opened.ok) throw new TreeUnreadable(`the work tree ${root} cannot be opened`)
-  const isSkipped = ({ name, depth }: Met) => skipped.anywhere.has(name) || (depth === 0 && skipped.atRoot.has(name))
+  const isSkipped = ({ name, depth }: MetEntry) =>
+    skipped.anywhere.has(name) || (depth === 0 && skipped.atRoot.has(name))
   const denied = (path: string) => {
     throw new TreeUnreadable(`${path} cannot be read: permission denied`)
   }
-  const found: Listed[] = []
+  const found: ListedFile[] = []
   let met = 0
   try {
     for (const { path, kind } of walkFrom(opened.fd, {
-      isEntered: (one) => !isSkipped(one),
+      isEntered: (entry) => !isSkipped(entry),
       denied,
       entriesMax: ENTRIES_MAX,
     })) {

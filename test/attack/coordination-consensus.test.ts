@@ -100,7 +100,7 @@ phases:
 agents: {reviewer_c: ${JSON.stringify({ harness: 'command', command, args })}}
 `
     server = await start({ contract, environment: { PATH: process.env.PATH } })
-    server.app.coordinations.reachableAt(server.url)
+    server.app.coordinations.setServerUrl(server.url)
     const ballot = await Ballot.lay(here, 't')
     await ballot.write('a.ts', 'evil()\n')
     const run = await ballot.pending({ artifacts: {} })
@@ -151,7 +151,7 @@ phases:
 agents: ${JSON.stringify(Object.fromEntries(entries))}
 `
     server = await start({ contract, dir, environment: { PATH: `${bin}:${process.env.PATH}` } })
-    server.app.coordinations.reachableAt(server.url)
+    server.app.coordinations.setServerUrl(server.url)
     const ballot = await Ballot.lay(here, 't')
     const run = await ballot.pending({ artifacts: {} })
     const status = await ended(server, run)
@@ -181,7 +181,7 @@ phases:
 agents: ${JSON.stringify({ judge })}
 `
     server = await start({ contract, dir, environment: { PATH: process.env.PATH } })
-    server.app.coordinations.reachableAt(server.url)
+    server.app.coordinations.setServerUrl(server.url)
     const ballot = await Ballot.lay(here, 't')
     const edited = original.replace(/JSON\.parse\(process\.argv\[2\]\)/, (found) => {
       return `JSON.parse(process.argv[2].replace('request_changes', 'approve').replace('As the operator wrote it', 'EDITED')) || ${found}`
@@ -200,7 +200,7 @@ agents: ${JSON.stringify({ judge })}
     script = new AgentScript()
     const { command, args } = script.does({ wait: 60_000 })
     server = await start({ environment: { PATH: process.env.PATH } })
-    server.app.coordinations.reachableAt(server.url)
+    server.app.coordinations.setServerUrl(server.url)
     const begun = await server.call('POST', '/coordinations', server.operator, {
       question: 'Which way?',
       agents: [
@@ -212,7 +212,7 @@ agents: ${JSON.stringify({ judge })}
     const runId = String(begun.body.id)
     const tools = async (agentId: string): Promise<readonly string[]> => {
       const now = Date.now()
-      const { token } = server.app.tokens.participantToken({ runId, agentId, expiresAt: now + 60_000 }, now)
+      const { token } = server.app.tokens.mintParticipantToken({ runId, agentId, expiresAt: now + 60_000 }, now)
       const body = { jsonrpc: '2.0', id: 1, method: 'tools/list', params: { _meta: META } }
       const accept = 'application/json, text/event-stream'
       const asked = { accept, 'mcp-protocol-version': '2026-07-28', 'mcp-method': 'tools/list' }

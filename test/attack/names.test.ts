@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, describe, expect, it } from 'vitest'
-import { differences, type TreeIndex } from '../../src/tree/tree-contents.js'
+import { listDifferences, type TreeIndex } from '../../src/tree/tree-contents.js'
 import { type Running, start } from '../http/harness.js'
 
 const NAMES = ['constructor', 'toString', '__proto__', 'hasOwnProperty', 'valueOf']
@@ -26,8 +26,8 @@ describe('files with the names of what every object has', () => {
     const empty: TreeIndex = { entries: {}, packages: {}, rules: [] }
     const entries = JSON.parse(`{${JSON.stringify(name)}: "file x"}`) as Record<string, string>
     const there: TreeIndex = { ...empty, entries }
-    expect(differences(empty, there)).toEqual([{ path: name, kind: 'created' }])
-    expect(differences(there, empty)).toEqual([{ path: name, kind: 'deleted' }])
+    expect(listDifferences(empty, there)).toEqual([{ path: name, kind: 'created' }])
+    expect(listDifferences(there, empty)).toEqual([{ path: name, kind: 'deleted' }])
   })
 
   it('[REQ-NAME-1] they are written, stashed, brought back and rewound like any other file', async () => {

@@ -24,7 +24,7 @@ describe('the windows of a server whose state directory has a long name', () => 
     mkdirSync(dirname(tmux.socket))
     chmodSync(dirname(tmux.socket), MODE)
     await expect(tmux.open('ada', '/dev/null')).rejects.toThrow('not a folder of this account alone')
-    expect(await tmux.screen('ada')).toBeNull()
+    expect(await tmux.captureScreen('ada')).toBeNull()
     expect(existsSync(tmux.socket)).toBe(false)
   })
 
@@ -34,6 +34,6 @@ describe('the windows of a server whose state directory has a long name', () => 
     writeFileSync(log, 'hello\n')
     await tmux.open('ada', log)
     expect(statSync(dirname(tmux.socket)).mode & MODE).toBe(0o700)
-    expect(await tmux.screen('ada')).not.toBeNull()
+    expect(await tmux.captureScreen('ada')).not.toBeNull()
   })
 })

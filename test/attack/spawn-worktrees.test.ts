@@ -11,7 +11,7 @@ import {
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { holdIndex, undoHalf } from '../../src/app/worktrees/main-tree.js'
+import { holdIndex, undoPartialWrites } from '../../src/app/worktrees/main-tree.js'
 import { git, makeRepository } from '../e2e/projects.js'
 
 const MS = 60_000
@@ -57,7 +57,7 @@ describe('a merge that was cut off over a link that an agent made', () => {
     if (held === null) throw new Error('no index')
     try {
       const files = { name: 'one', repository, before, after }
-      expect(await undoHalf(held, files)).toEqual([])
+      expect(await undoPartialWrites(held, files)).toEqual([])
       return await held.follow(files)
     } finally {
       held.release()

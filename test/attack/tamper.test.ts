@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { beforeAll, describe, expect, it } from 'vitest'
 import type { Database } from '../../src/store/database.js'
 import { EVENT_COLUMNS } from '../../src/store/wire.js'
-import { eventHash, FIRST_PREV_HASH } from '../../src/store/write/chain.js'
+import { computeEventHash, FIRST_PREV_HASH } from '../../src/store/write/chain.js'
 import { built, Place, type Server } from '../cli/program.js'
 import { tamper } from '../store/ledger-on-disk.js'
 
@@ -159,8 +159,8 @@ function recompute(database: Database, key: Buffer): void {
   const ends = new Map<string, string>()
   for (const row of database.prepare(`SELECT ${EVENT_COLUMNS} FROM event ORDER BY seq`).all()) {
     const prevHash = ends.get(String(row.stream)) ?? FIRST_PREV_HASH
-    const columns = { ...row, dataText: row.data, prevHash } as unknown as Parameters<typeof eventHash>[1]
-    const hash = eventHash(createSecretKey(key), columns)
+    const columns = { ...row, dataText: row.data, prevHash } as unknown as Parameters<typeof computeEventHash>[1]
+    const hash = computeEventHash(createSecretKey(key), columns)
     database.prepare('UPDATE event SET prev_hash = ?, hash = ? WHERE seq = ?').run(prevHash, hash, Number(row.seq))
     ends.set(String(row.stream), hash)
   }

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { assertsSomething } from '../../src/checks/test-files/assertions.js'
-import { marksIn, newMarks } from '../../src/checks/test-files/test-marks.js'
+import { hasAssertions } from '../../src/checks/test-files/assertions.js'
+import { countMarks, findNewMarks } from '../../src/checks/test-files/test-marks.js'
 import { depth } from '../depth.js'
 
 const LONG_FILE_CHARS = depth(200_000, 1_000_000)
@@ -60,11 +60,11 @@ const REAL: readonly (readonly [path: string, text: string])[] = [
 
 describe('what a test asserts', () => {
   it.each(HOLLOW)('[REQ-DIFF-2] %s with %j asserts nothing', (path, text) => {
-    expect(assertsSomething(path, text)).toBe(false)
+    expect(hasAssertions(path, text)).toBe(false)
   })
 
   it.each(REAL)('[REQ-DIFF-2] %s with %j asserts something', (path, text) => {
-    expect(assertsSomething(path, text)).toBe(true)
+    expect(hasAssertions(path, text)).toBe(true)
   })
 
   it.each([
@@ -81,10 +81,10 @@ describe('what a test asserts', () => {
     (_name, part) => {
       const text = `it${part.repeat(LONG_FILE_CHARS / part.length)}`
       const start = performance.now()
-      assertsSomething('a.test.js', text)
-      assertsSomething('test_a.py', text)
-      marksIn('a.test.js', text)
-      marksIn('test_a.py', text)
+      hasAssertions('a.test.js', text)
+      hasAssertions('test_a.py', text)
+      countMarks('a.test.js', text)
+      countMarks('test_a.py', text)
       expect(performance.now() - start).toBeLessThan(10_000)
     },
     30_000,
@@ -111,16 +111,16 @@ describe('tests that are left out', () => {
     ['a.rs', '#[ignore]', '#[ignore'],
     ['a_test.go', 't.Skip("x")', 't.Skip'],
   ])('[REQ-DIFF-5] %s with %j is told as %s, and only when it came', (path, text, mark) => {
-    const marks = { [path]: marksIn(path, text) }
-    expect(newMarks({}, marks)).toContain(`${path} (${mark})`)
-    expect(newMarks({ [path]: {} }, marks)).toContain(`${path} (${mark})`)
-    expect(newMarks(marks, marks)).toEqual([])
+    const marks = { [path]: countMarks(path, text) }
+    expect(findNewMarks({}, marks)).toContain(`${path} (${mark})`)
+    expect(findNewMarks({ [path]: {} }, marks)).toContain(`${path} (${mark})`)
+    expect(findNewMarks(marks, marks)).toEqual([])
   })
 
   it('[REQ-DIFF-5] words in comments and texts, and names that only look alike, leave nothing out', () => {
     expect(
-      marksIn('a.test.js', "// it.only\nconst a = 'test.skip('; await page.fit(); list.only(); reader.skip(3)"),
+      countMarks('a.test.js', "// it.only\nconst a = 'test.skip('; await page.fit(); list.only(); reader.skip(3)"),
     ).toEqual({})
-    expect(marksIn('test_a.py', '# pytest.mark.skip\na = "unittest.skip(x)"\nreader.skip_lines(2)')).toEqual({})
+    expect(countMarks('test_a.py', '# pytest.mark.skip\na = "unittest.skip(x)"\nreader.skip_lines(2)')).toEqual({})
   })
 })

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { CheckInputs } from '../../src/checks/check-inputs.js'
-import { evidenceProblems } from '../../src/checks/evidence.js'
+import { findEvidenceProblems } from '../../src/checks/evidence.js'
 import { runCheck } from '../../src/checks/run-check.js'
 import { CHECK_NAMES, CHECKS_NOT_ENFORCED, type EvidenceField } from '../../src/core/contract/contract.js'
 import type { Json } from '../../src/core/json.js'
@@ -397,7 +397,7 @@ describe('evidence', () => {
     [{ type: 'boolean', mustBe: false }, true, 'f (validation failed: it)'],
   ] as const)('[REQ-CHECK-7] %j with %j is refused', (about, value, message) => {
     const given = value === undefined ? {} : { f: value as Json }
-    expect(evidenceProblems(new Map([['f', field(about as Partial<EvidenceField>)]]), given)).toEqual([message])
+    expect(findEvidenceProblems(new Map([['f', field(about as Partial<EvidenceField>)]]), given)).toEqual([message])
   })
 
   it.each([
@@ -409,12 +409,14 @@ describe('evidence', () => {
     [{ type: 'string', optional: true }, null],
     [{ type: 'string', pattern: '^a+$' }, 'aa'],
   ] as const)('[REQ-CHECK-7] %j with %j is accepted', (about, value) => {
-    expect(evidenceProblems(new Map([['f', field(about as Partial<EvidenceField>)]]), { f: value as Json })).toEqual([])
+    expect(
+      findEvidenceProblems(new Map([['f', field(about as Partial<EvidenceField>)]]), { f: value as Json }),
+    ).toEqual([])
   })
 
   it('[REQ-CHECK-7] a field that nobody asked for, also one named like a property of every object, is refused', () => {
-    expect(evidenceProblems(new Map(), { x: 1 })).toHaveLength(1)
-    expect(evidenceProblems(new Map([['constructor', field({})]]), {})).toEqual(['constructor (required: it)'])
+    expect(findEvidenceProblems(new Map(), { x: 1 })).toHaveLength(1)
+    expect(findEvidenceProblems(new Map([['constructor', field({})]]), {})).toEqual(['constructor (required: it)'])
   })
 })
 

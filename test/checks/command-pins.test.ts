@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { harnessOf } from '../../src/checks/test-setup/test-setup.js'
+import { readTestSetup } from '../../src/checks/test-setup/test-setup.js'
 import { openWorkTree } from '../../src/tree/work-tree.js'
 import { contractOf, phase } from '../core/world.js'
 
@@ -21,7 +21,7 @@ describe('what decides what a command does', () => {
       writeFileSync(join(root, path), content)
     }
     const scope = { of: 'command' as const, commands: [{ run, env }] }
-    const pins = await harnessOf(openWorkTree(root), contractOf([phase('A')]), [], scope)
+    const pins = await readTestSetup(openWorkTree(root), contractOf([phase('A')]), [], scope)
     return Object.entries(pins).flatMap(([path, parts]) => [path, ...Object.keys(parts).map((one) => `${path} ${one}`)])
   }
 
@@ -154,7 +154,7 @@ describe('what decides what a command does', () => {
     })
     const tests = { run: 'chk && node ci/run.mjs', format: 'auto', report: null, timeoutSeconds: 60, env: {} }
     const contract = { ...contractOf([phase('A')]), commands: new Map([['tests', tests]]) }
-    const pins = await harnessOf(openWorkTree(root), contract)
+    const pins = await readTestSetup(openWorkTree(root), contract)
     expect(Object.keys(pins)).toEqual(expect.arrayContaining(['gates/r.mjs', 'gates/c.mjs']))
     expect(Object.keys(pins['package.json'] ?? {})).toEqual(expect.arrayContaining(['imports', 'bin.chk']))
   })

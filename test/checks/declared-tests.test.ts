@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { canBeCompared, firstMissing } from '../../src/checks/test-files/declared-tests.js'
+import { canBeCompared, findFirstMissing } from '../../src/checks/test-files/declared-tests.js'
 import type { ObservedRun } from '../../src/core/evidence/observed-run.js'
 
 const runOf = (...tests: readonly (readonly [string, string | null])[]): ObservedRun => ({
@@ -21,18 +21,18 @@ const RUST = { path: 'tests/sum.rs', text: '#[test]\nfn adds() {}\n', tests: [{ 
 
 describe('tests that the sources declare', () => {
   it('[REQ-FORGED-3] a report that has others of the package and not this one is not believed', () => {
-    expect(firstMissing(runOf(['example.org/a/sum > TestOther', null]), [GO])).toBe('sum/sum_test.go:3 TestAdds')
-    expect(firstMissing(runOf(['other', 'tests/sum.rs']), [RUST])).toBe('tests/sum.rs:2 adds')
+    expect(findFirstMissing(runOf(['example.org/a/sum > TestOther', null]), [GO])).toBe('sum/sum_test.go:3 TestAdds')
+    expect(findFirstMissing(runOf(['other', 'tests/sum.rs']), [RUST])).toBe('tests/sum.rs:2 adds')
   })
 
   it('[REQ-FORGED-3] parts of tests, suites, other packages and incomplete reports are fine', () => {
     expect(
-      firstMissing(runOf(['example.org/a/sum > TestAdds', null], ['example.org/a/sum > TestAdds/one', null]), [GO]),
+      findFirstMissing(runOf(['example.org/a/sum > TestAdds', null], ['example.org/a/sum > TestAdds/one', null]), [GO]),
     ).toBeNull()
-    expect(firstMissing(runOf(['example.org/a/checksum > TestOther', null]), [GO])).toBeNull()
-    expect(firstMissing(runOf(['adds', 'tests/sum.rs']), [RUST])).toBeNull()
-    expect(firstMissing(runOf(['other', 'tests/else.rs']), [RUST])).toBeNull()
-    expect(firstMissing({ ...runOf(['example.org/a/sum > TestOther', null]), isComplete: false }, [GO])).toBeNull()
+    expect(findFirstMissing(runOf(['example.org/a/checksum > TestOther', null]), [GO])).toBeNull()
+    expect(findFirstMissing(runOf(['adds', 'tests/sum.rs']), [RUST])).toBeNull()
+    expect(findFirstMissing(runOf(['other', 'tests/else.rs']), [RUST])).toBeNull()
+    expect(findFirstMissing({ ...runOf(['example.org/a/sum > TestOther', null]), isComplete: false }, [GO])).toBeNull()
   })
 
   it.each([

@@ -1,13 +1,13 @@
 import { describe, expect, it } from 'vitest'
-import { answerDifference, differenceOf } from '../../src/checks/examples/compare.js'
-import { readAnswer, requestBytes } from '../../src/checks/examples/http-exchange.js'
-import { examplesOfPlan, heldOutExamples } from '../../src/checks/examples/read-examples.js'
+import { answerDifference, findDifference } from '../../src/checks/examples/compare.js'
+import { encodeRequest, readAnswer } from '../../src/checks/examples/http-exchange.js'
+import { readHeldOutExamples, readPlanExamples } from '../../src/checks/examples/read-examples.js'
 
 const plan = (...examples: unknown[]) => ({ acceptance_criteria: [{ id: 'AC-1', examples }] }) as never
 const problems = (...examples: unknown[]): string[] =>
-  examplesOfPlan(plan(...examples)).problems.map(({ pointer, message }) => `${pointer} ${message}`)
+  readPlanExamples(plan(...examples)).problems.map(({ pointer, message }) => `${pointer} ${message}`)
 const expected = (expect: object) => {
-  const [example] = examplesOfPlan(plan({ run: 'x', expect })).examples
+  const [example] = readPlanExamples(plan({ run: 'x', expect })).examples
   if (example === undefined) throw new Error('the example cannot be read')
   return example.expect
 }
@@ -24,7 +24,7 @@ describe('examples of a plan', () => {
     expect(problems({ expect: { exit_code: 0 } })[0]).toMatch(/\/run .*is missing/)
     expect(problems({ run: ' ', expect: { exit_code: 0 } })[0]).toMatch(/must be a command line/)
     expect(problems('node x')[0]).toMatch(/must be an object with run and expect/)
-    expect(examplesOfPlan({ acceptance_criteria: [{ examples: {} }] }).problems[0]?.message).toMatch(/must be a list/)
+    expect(readPlanExamples({ acceptance_criteria: [{ examples: {} }] }).problems[0]?.message).toMatch(/must be a list/)
   })
 
   it('[REQ-EXAMPLES-1] bounds numbers and sizes, and refuses patterns that RE2 does not take', () => {
@@ -54,7 +54,7 @@ describe('examples of a plan', () => {
   })
 
   it('[REQ-EXAMPLES-4] held-out examples name their criterion, or none', () => {
-    const read = heldOutExamples({
+    const read = readHeldOutExamples({
       examples: [
         { criterion: 'AC-1', run: 'x', expect: { exit_code: 1 } },
         { run: 'y', expect: { stdout: 'a' } },
@@ -65,51 +65,52 @@ describe('examples of a plan', () => {
       ['AC-1', 1],
       [null, 1],
     ])
-    expect(heldOutExamples({ example: [] }).problems[0]?.message).toMatch(/Did you mean 'examples'/)
-    expect(heldOutExamples([]).problems[0]?.message).toMatch(/must be an object/)
+    expect(readHeldOutExamples({ example: [] }).problems[0]?.message).toMatch(/Did you mean 'examples'/)
+    expect(readHeldOutExamples([]).problems[0]?.message).toMatch(/must be an object/)
   })
 })
 
 describe('comparing', () => {
   it('[REQ-EXAMPLES-2] the exit code is 0 unless the example says otherwise', () => {
-    expect(differenceOf(expected({ stdout: '5' }), seen('5'))).toBeNull()
-    expect(differenceOf(expected({ stdout: '5' }), seen('5', 1, 'boom\n'))).toBe(
+    expect(findDifference(expected({ stdout: '5' }), seen('5'))).toBeNull()
+    expect(findDifference(expected({ stdout: '5' }), seen('5', 1, 'boom\n'))).toBe(
       'expected exit code 0, got 1. It wrote to stderr: "boom"',
     )
-    expect(differenceOf(expected({ exit_code: 2 }), seen('anything', 2))).toBeNull()
-    expect(differenceOf(expected({ exit_code: 2 }), seen(''))).toBe('expected exit code 2, got 0')
+    expect(findDifference(expected({ exit_code: 2 }), seen('anything', 2))).toBeNull()
+    expect(findDifference(expected({ exit_code: 2 }), seen(''))).toBe('expected exit code 2, got 0')
   })
 
   it('[REQ-EXAMPLES-2] stdout is compared exactly but for one line break at the end', () => {
-    for (const stdout of ['5', '5\n', '5\r\n']) expect(differenceOf(expected({ stdout: '5' }), seen(stdout))).toBeNull()
+    for (const stdout of ['5', '5\n', '5\r\n'])
+      expect(findDifference(expected({ stdout: '5' }), seen(stdout))).toBeNull()
     for (const stdout of ['5\n\n', ' 5', '', '55'])
-      expect(differenceOf(expected({ stdout: '5' }), seen(stdout))).toBeTruthy()
-    expect(differenceOf(expected({ stdout: '' }), seen('x'))).toBe('expected stdout "", got "x"')
+      expect(findDifference(expected({ stdout: '5' }), seen(stdout))).toBeTruthy()
+    expect(findDifference(expected({ stdout: '' }), seen('x'))).toBe('expected stdout "", got "x"')
   })
 
   it('[REQ-EXAMPLES-2] stdout_json is compared as JSON, in any order of keys', () => {
     const json = expected({ stdout_json: { a: 1, b: [1, { c: null }] } })
-    expect(differenceOf(json, seen('{ "b": [1, {"c":null}], "a": 1.0 }\n'))).toBeNull()
-    expect(differenceOf(json, seen('{"a":1,"b":[{"c":null},1]}'))).toMatch(/^expected stdout to be the JSON/)
-    expect(differenceOf(json, seen('{"a":1}{"b":2}'))).toMatch(/expected stdout to be JSON, got/)
-    expect(differenceOf(expected({ stdout_json: null }), seen('null'))).toBeNull()
-    expect(differenceOf(expected({ stdout_json: null }), seen(''))).toBeTruthy()
+    expect(findDifference(json, seen('{ "b": [1, {"c":null}], "a": 1.0 }\n'))).toBeNull()
+    expect(findDifference(json, seen('{"a":1,"b":[{"c":null},1]}'))).toMatch(/^expected stdout to be the JSON/)
+    expect(findDifference(json, seen('{"a":1}{"b":2}'))).toMatch(/expected stdout to be JSON, got/)
+    expect(findDifference(expected({ stdout_json: null }), seen('null'))).toBeNull()
+    expect(findDifference(expected({ stdout_json: null }), seen(''))).toBeTruthy()
   })
 
   it('[REQ-EXAMPLES-2] matches is looked for anywhere, and what is shown is bounded and printable', () => {
-    expect(differenceOf(expected({ matches: '^v\\d+' }), seen('v12 is out'))).toBeNull()
-    const found = differenceOf(expected({ matches: 'x' }), seen(`\u001b[31mred\u0007\u202e${'a'.repeat(9000)}`)) ?? ''
+    expect(findDifference(expected({ matches: '^v\\d+' }), seen('v12 is out'))).toBeNull()
+    const found = findDifference(expected({ matches: 'x' }), seen(`\u001b[31mred\u0007\u202e${'a'.repeat(9000)}`)) ?? ''
     expect(found.length).toBeLessThan(400)
     expect(/\p{Cc}|\u202e/u.test(found)).toBe(false)
     const start = performance.now()
-    differenceOf(expected({ matches: '(a|aa)+$' }), seen('a'.repeat(1_000_000)))
+    findDifference(expected({ matches: '(a|aa)+$' }), seen('a'.repeat(1_000_000)))
     expect(performance.now() - start).toBeLessThan(2000)
   })
 
   it('[REQ-EXAMPLES-3] what a server answered is read as HTTP, chunked or not', async () => {
     const { http } = expected({ http: { port: 3000, method: 'POST', path: '/a', body: { x: 1 }, json: { ok: true } } })
     if (http === null) throw new Error('no http')
-    expect(requestBytes(http)).toBe(
+    expect(encodeRequest(http)).toBe(
       'POST /a HTTP/1.1\r\nHost: 127.0.0.1:3000\r\nConnection: close\r\nAccept-Encoding: identity\r\nContent-Type: application/json\r\nContent-Length: 7\r\n\r\n{"x":1}',
     )
     const read = (text: string) => readAnswer(Buffer.from(text).toString('base64'), http)

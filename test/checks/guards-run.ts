@@ -2,8 +2,8 @@ import { spawnSync } from 'node:child_process'
 import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
-import { guardedEnv } from '../../src/checks/observed-runs/test-guards.js'
-import { observedPassing } from '../../src/checks/red-green/green-run.js'
+import { addGuards } from '../../src/checks/observed-runs/test-guards.js'
+import { judgePassing } from '../../src/checks/red-green/green-run.js'
 import { readReport } from '../../src/checks/reports/read-report.js'
 import type { TestFormat } from '../../src/checks/reports/report.js'
 
@@ -39,7 +39,7 @@ export function runTests(project: Project, guard: 'guarded' | 'plain'): Verdict 
     const [program = '', ...args] = project.argv
     const ran = spawnSync(program, args, {
       cwd: folder,
-      env: guard === 'guarded' ? guardedEnv(own) : own,
+      env: guard === 'guarded' ? addGuards(own) : own,
       encoding: 'utf8',
       timeout: RUN_MS_MAX,
     })
@@ -63,7 +63,7 @@ function verdictOf(project: Project, ran: ReturnType<typeof spawnSync>, root: st
     outputCut: false,
   })
   const report = reading.result === 'unreadable' ? null : reading.report
-  const outcome = observedPassing(
+  const outcome = judgePassing(
     {
       name: 'tests',
       command: '',

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { observe } from '../../src/checks/observed-runs/observe.js'
-import { guardedArgv } from '../../src/checks/observed-runs/test-guards.js'
+import { buildGuardedArgv } from '../../src/checks/observed-runs/test-guards.js'
 import type { Confinement } from '../../src/confinement/confinement.js'
 import { openConfinement } from '../../src/confinement/open-confinement.js'
 import type { ObservedCommand } from '../../src/core/contract/contract.js'
@@ -74,7 +74,7 @@ describe('an observed run behind the wall', () => {
   }, 60_000)
 
   it('[REQ-GUARD-5] does not take place where the guards cannot be read', async () => {
-    const [program = '', ...args] = guardedArgv('echo ran')
+    const [program = '', ...args] = buildGuardedArgv('echo ran')
     const missing = args.map((arg) => (arg.endsWith('sitecustomize.py') ? join(folder, 'gone.py') : arg))
     expect(spawnSync(program, args, { encoding: 'utf8' })).toMatchObject({ status: 0, stdout: 'ran\n' })
     expect(spawnSync(program, missing, { encoding: 'utf8' })).toMatchObject({ status: 126, stdout: '' })

@@ -4,8 +4,8 @@ import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { CheckInputs } from '../../src/checks/check-inputs.js'
 import { runCheck } from '../../src/checks/run-check.js'
-import { harnessChanges } from '../../src/checks/test-setup/setup-changes.js'
-import { harnessOf } from '../../src/checks/test-setup/test-setup.js'
+import { listHarnessChanges } from '../../src/checks/test-setup/setup-changes.js'
+import { readTestSetup } from '../../src/checks/test-setup/test-setup.js'
 import type { Contract } from '../../src/core/contract/contract.js'
 import type { PinnedHarness, PinnedRun } from '../../src/core/evidence/observed-run.js'
 import { openWorkTree } from '../../src/tree/work-tree.js'
@@ -57,9 +57,9 @@ describe('what decides how tests are run', () => {
     mkdirSync(join(root, path, '..'), { recursive: true })
     writeFileSync(join(root, path), content)
   }
-  const look = () => harnessOf(openWorkTree(root), contract)
+  const look = () => readTestSetup(openWorkTree(root), contract)
   const changes = async () =>
-    harnessChanges(before, await harnessOf(openWorkTree(root), contract, Object.keys(before)), TESTS)
+    listHarnessChanges(before, await readTestSetup(openWorkTree(root), contract, Object.keys(before)), TESTS)
 
   beforeEach(async () => {
     root = mkdtempSync(join(tmpdir(), 'phaselock-harness-'))

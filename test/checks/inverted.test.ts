@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest'
-import { failedByAssertion } from '../../src/checks/inverted/failed-by-assertion.js'
+import { isAssertionFailure } from '../../src/checks/inverted/failed-by-assertion.js'
 import { findTest } from '../../src/checks/inverted/find-test.js'
-import { haveAll, judgeTwins, subjectsOf, type TurnedFile } from '../../src/checks/inverted/judge-twins.js'
+import { haveAll, judgeTwins, listSubjects, type TurnedFile } from '../../src/checks/inverted/judge-twins.js'
 import { narrowCommand } from '../../src/checks/inverted/narrow-command.js'
-import { withoutLinters } from '../../src/checks/inverted/without-linters.js'
-import { gradeOfRun } from '../../src/core/evidence/inverted-run.js'
+import { dropLinters } from '../../src/checks/inverted/without-linters.js'
+import { gradeRun } from '../../src/core/evidence/inverted-run.js'
 import type { ObservedRun, ObservedTest } from '../../src/core/evidence/observed-run.js'
 import type { FoundTest, Inversion } from '../../src/inverter/types.js'
 
@@ -45,7 +45,7 @@ const judged = (
   { unturned = runOf([test('adds', 'passed')]), file = fileOf(inversionOf([found('adds')])) } = {},
 ) => {
   const plain = runOf([test('adds', 'passed')])
-  const [verdict] = judgeTwins(subjectsOf(plain, [file]), { unturned, turned, isNarrow: false }, plain)
+  const [verdict] = judgeTwins(listSubjects(plain, [file]), { unturned, turned, isNarrow: false }, plain)
   return verdict
 }
 
@@ -106,7 +106,7 @@ describe('the verdict on a test', () => {
     expect(judged(turned)).not.toHaveProperty('failsRewritten')
     const plain = runOf([{ ...test('adds', 'passed'), file: typed.path }])
     const [uncompiled, thrown] = ['error TS2345: no overload', 'Error: not now'].map((message) =>
-      judgeTwins(subjectsOf(plain, [typed]), { unturned: didNotLoad(message), turned, isNarrow: false }, plain),
+      judgeTwins(listSubjects(plain, [typed]), { unturned: didNotLoad(message), turned, isNarrow: false }, plain),
     )
     expect(uncompiled?.[0]).not.toHaveProperty('failsRewritten')
     expect(thrown?.[0]).toMatchObject({ failsRewritten: true })
@@ -133,7 +133,7 @@ describe('the verdict on a test', () => {
     const plain = listless([], 2)
     const file = fileOf(inversionOf([found('adds'), found('lies')]))
     const verdicts = (turned: ObservedRun) =>
-      judgeTwins(subjectsOf(plain, [file]), { unturned: plain, turned, isNarrow: false }, plain).map(
+      judgeTwins(listSubjects(plain, [file]), { unturned: plain, turned, isNarrow: false }, plain).map(
         (one) => one.verdict,
       )
     const failing = test('tests/add.test.js > adds', 'failed', 'AssertionError')
@@ -143,7 +143,7 @@ describe('the verdict on a test', () => {
 
   it('[REQ-TWINS-9] narrow runs in which a test is missing are not enough', () => {
     const plain = runOf([test('adds', 'passed')])
-    const subjects = subjectsOf(plain, [fileOf(inversionOf([found('adds')]))])
+    const subjects = listSubjects(plain, [fileOf(inversionOf([found('adds')]))])
     const turned = runOf([test('adds', 'failed', 'AssertionError')])
     expect(haveAll(subjects, { unturned: plain, turned, isNarrow: true })).toBe(true)
     expect(haveAll(subjects, { unturned: runOf([]), turned, isNarrow: true })).toBe(false)
@@ -157,16 +157,16 @@ describe('the verdict on a test', () => {
         tests: verdicts.map((verdict) => ({ id: 'x', file: 'x', line: 1, verdict, reason: null })),
       },
     })
-    expect(gradeOfRun({})).toBe('observed')
-    expect(gradeOfRun(of('not_judged'))).toBe('observed')
-    expect(gradeOfRun(of('proved', 'not_judged'))).toBe('proved')
-    expect(gradeOfRun(of('proved', 'survived'))).toBe('observed')
+    expect(gradeRun({})).toBe('observed')
+    expect(gradeRun(of('not_judged'))).toBe('observed')
+    expect(gradeRun(of('proved', 'not_judged'))).toBe('proved')
+    expect(gradeRun(of('proved', 'survived'))).toBe('observed')
   })
 
   it('[REQ-TWINS-4] an exception that a test of Python expects may be what it fails with', () => {
-    expect(failedByAssertion('TypeError: bad', { expectsException: true })).toBe(true)
-    expect(failedByAssertion("ModuleNotFoundError: No module named 'x'", { expectsException: true })).toBe(false)
-    expect(failedByAssertion('panic: runtime error: index out of range', { expectsException: false })).toBe(false)
+    expect(isAssertionFailure('TypeError: bad', { expectsException: true })).toBe(true)
+    expect(isAssertionFailure("ModuleNotFoundError: No module named 'x'", { expectsException: true })).toBe(false)
+    expect(isAssertionFailure('panic: runtime error: index out of range', { expectsException: false })).toBe(false)
   })
 })
 
@@ -174,9 +174,9 @@ describe('a test whose file the runner does not say', () => {
   it('[REQ-TWINS-6] is taken for the one in a file that is not changed', () => {
     const plain = runOf([{ ...test('adds', 'passed'), file: null }])
     const file = fileOf(inversionOf([found('adds')]))
-    expect(subjectsOf(plain, [file])).toHaveLength(1)
-    expect(subjectsOf(plain, [file], [{ path: 'tests/old.test.js', text: "test('adds')" }])).toEqual([])
-    expect(subjectsOf(plain, [file], [{ path: 'tests/old.test.js', text: "test('more')" }])).toHaveLength(1)
+    expect(listSubjects(plain, [file])).toHaveLength(1)
+    expect(listSubjects(plain, [file], [{ path: 'tests/old.test.js', text: "test('adds')" }])).toEqual([])
+    expect(listSubjects(plain, [file], [{ path: 'tests/old.test.js', text: "test('more')" }])).toHaveLength(1)
   })
 })
 
@@ -268,7 +268,7 @@ describe('the command without linters, which refuse rewritten tests', () => {
     ['eslint-free-runner && mocha', null],
     ['go test -json ./...', null],
   ])('[REQ-TWINS-9] %s', (run, line) => {
-    const told = withoutLinters(run, scripts)
+    const told = dropLinters(run, scripts)
     expect(told.line).toBe(line ?? run)
     expect(told.before !== '').toBe(line !== null && !run.startsWith('npx'))
   })
@@ -282,7 +282,7 @@ describe('tests whose names are computed, where the runner lists only failing te
     )
   const verdicts = (names: readonly string[], failing: readonly string[]) => {
     const file = fileOf(inversionOf(names.map((name) => found(name))))
-    const subjects = subjectsOf(only([]), [file])
+    const subjects = listSubjects(only([]), [file])
     const runs = { unturned: only([]), turned: only(failing), isNarrow: true }
     return judgeTwins(subjects, runs, only([])).map(({ verdict }) => verdict)
   }

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import { observedPassing } from '../../src/checks/red-green/green-run.js'
+import { judgePassing } from '../../src/checks/red-green/green-run.js'
 import { readReport } from '../../src/checks/reports/read-report.js'
-import { noCounts } from '../../src/checks/reports/run-trouble.js'
+import { explainNoCounts } from '../../src/checks/reports/run-trouble.js'
 import type { ObservedLoadFailure, ObservedRun } from '../../src/core/evidence/observed-run.js'
 
 const RUN: ObservedRun = {
@@ -32,7 +32,7 @@ describe('what agents are told of test files without results', () => {
       '2 test files did not run their tests: a.test.js, b.test.js',
     ],
   ])('[REQ-BYHAND-2] %j is told by name and number', (loadFailures, message) => {
-    expect(observedPassing({ ...RUN, loadFailures }, { pinned: null, baseline: null })).toMatchObject({
+    expect(judgePassing({ ...RUN, loadFailures }, { pinned: null, baseline: null })).toMatchObject({
       result: 'fails',
       found: message,
     })
@@ -42,7 +42,7 @@ describe('what agents are told of test files without results', () => {
 it('[REQ-DEADEND-2] without counts the remedy names -json for go test, and a step before the tests for everything else', () => {
   const remedyOf = (stdout: string): string => {
     const reading = readReport({ format: 'auto', stdout, stderr: '', reportText: null, exitCode: 0 })
-    return noCounts(reading.result === 'unreadable' ? reading.reason : '').remedy
+    return explainNoCounts(reading.result === 'unreadable' ? reading.reason : '').remedy
   }
   expect(remedyOf('ok  \texample.org/adder\t0.01s\n')).toContain('go test -json')
   expect(remedyOf('[warn] tests/a.test.ts\n')).toContain('If a step before the tests failed')

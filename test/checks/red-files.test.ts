@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { redFile } from '../../src/checks/red-green/red-files.js'
+import { inspectRedFile } from '../../src/checks/red-green/red-files.js'
 import type { Contract } from '../../src/core/contract/contract.js'
 import type { ObservedRun } from '../../src/core/evidence/observed-run.js'
 import type { WorkTree } from '../../src/tree/work-tree.js'
@@ -26,7 +26,7 @@ it.each([
   ['src/parse.js', false],
   ['latest/parse.js', false],
 ])('[REQ-RED-3] a failure without a file is one of %s by its name: %s', async (path, isTest) => {
-  const red = await redFile({ contract, tree, start: null, baseline: null }, run, path)
+  const red = await inspectRedFile({ contract, tree, start: null, baseline: null }, run, path)
   expect(red.isTest).toBe(isTest)
   expect(red.failing).toEqual(isTest ? ['parse > reads a size'] : [])
 })

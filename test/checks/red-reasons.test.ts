@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { reasonAgainst, reasonAgainstLoad } from '../../src/checks/red-green/failure-reasons.js'
+import { findReasonAgainst, findReasonAgainstLoad } from '../../src/checks/red-green/failure-reasons.js'
 import { readReport } from '../../src/checks/reports/read-report.js'
 import type { WorkTree } from '../../src/tree/work-tree.js'
 
@@ -39,7 +39,7 @@ describe('why a failing test shows nothing of the project', () => {
     ['a_test.go', 'a_test.go:8: got 0, want 5', null],
     ['a_test.go', 'a_test.go:8: dial tcp 127.0.0.1:1: connect: connection refused', /outside/],
   ])('[REQ-RED-4] in %s: %j', async (file, message, reason) => {
-    const told = await reasonAgainst({ tree }, { message, file })
+    const told = await findReasonAgainst({ tree }, { message, file })
     if (reason === null) expect(told).toBeNull()
     else expect(told).toMatch(reason)
   })
@@ -53,7 +53,7 @@ describe('why a failing test shows nothing of the project', () => {
     ['tests/a.rs', 'sum', 'cannot find function `sum` in this scope', null],
     ['tests/a.rs', 'tokio::time', 'unresolved import `tokio::time`', /is not installed/],
   ])('[REQ-RED-4] a compile error in %s that names %s', async (file, module, message, reason) => {
-    const told = await reasonAgainstLoad({ tree }, { file, kind: 'missing_module', module, message }, file)
+    const told = await findReasonAgainstLoad({ tree }, { file, kind: 'missing_module', module, message }, file)
     if (reason === null) expect(told).toBeNull()
     else expect(told).toMatch(reason)
   })

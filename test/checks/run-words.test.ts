@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { runWordsOf } from '../../src/checks/test-setup/command-lines.js'
-import { scriptsReached } from '../../src/checks/test-setup/command-words.js'
-import { loadedBy } from '../../src/checks/test-setup/loaded-files.js'
+import { findReachedScripts } from '../../src/checks/test-setup/command-words.js'
+import { listLoaded } from '../../src/checks/test-setup/loaded-files.js'
 
 describe('what a command line runs', () => {
   it.each([
@@ -37,7 +37,12 @@ it('[REQ-PIN-1] scripts of package.json are reached by name, by prefix and by gl
     ['prelint:js', 'node x.mjs'],
     ['start', 'node .'],
   ])
-  expect([...scriptsReached('npm run check', scripts)].sort()).toEqual(['check', 'lint:js', 'prelint:js', 'type:src'])
+  expect([...findReachedScripts('npm run check', scripts)].sort()).toEqual([
+    'check',
+    'lint:js',
+    'prelint:js',
+    'type:src',
+  ])
 })
 
 describe('what a script loads', () => {
@@ -56,7 +61,7 @@ describe('what a script loads', () => {
     ['Makefile', 'lint:\n\tnode tools/lint.mjs src\n', 'tools/lint.mjs'],
     ['tools/a.mjs', "import config from '../vite.config.mjs'", 'vite.config.mjs'],
   ])('[REQ-PIN-1] %s with %s loads %s', (path, text, loaded) => {
-    expect(loadedBy(path, text)).toContain(loaded)
+    expect(listLoaded(path, text)).toContain(loaded)
   })
 
   it.each([
@@ -67,6 +72,6 @@ describe('what a script loads', () => {
     ['scripts/a.mjs', "readFileSync('package.json')", 'package.json'],
     ['scripts/a.mjs', "import '../../outside.mjs'", '../outside.mjs'],
   ])('[REQ-PIN-2] %s with %s does not pin %s', (path, text, free) => {
-    expect(loadedBy(path, text)).not.toContain(free)
+    expect(listLoaded(path, text)).not.toContain(free)
   })
 })

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { observe } from '../../src/checks/observed-runs/observe.js'
 import { openSecondChannel, type SecondReport } from '../../src/checks/observed-runs/second-report.js'
-import { GUARDS_FOLDER, guardedArgv, guardedEnv } from '../../src/checks/observed-runs/test-guards.js'
+import { addGuards, buildGuardedArgv, GUARDS_FOLDER } from '../../src/checks/observed-runs/test-guards.js'
 import type { Confinement, ProviderName } from '../../src/confinement/confinement.js'
 import { openConfinement } from '../../src/confinement/open-confinement.js'
 import { type CommandRun, runCommand } from '../../src/confinement/run-command.js'
@@ -46,7 +46,13 @@ export async function openStand(only: ProviderName | null = null): Promise<Stand
       const channel = await openSecondChannel()
       const tree = makeTree(files, packages)
       try {
-        const job = { tree, argv: guardedArgv(line), cwd: '.', env: guardedEnv({ CI: '1' }), shown: [GUARDS_FOLDER] }
+        const job = {
+          tree,
+          argv: buildGuardedArgv(line),
+          cwd: '.',
+          env: addGuards({ CI: '1' }),
+          shown: [GUARDS_FOLDER],
+        }
         const run = await runCommand(showing(packages), {
           ...job,
           ...{ network: false, writes: 'discard', git: 'read', isObserved: true, sockets: [channel.socket] },

@@ -3,10 +3,10 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { moduleFolders } from '../../src/checks/observed-runs/module-folders.js'
-import { standIns } from '../../src/checks/observed-runs/stand-ins.js'
-import { compiledTests } from '../../src/checks/test-files/test-files.js'
-import { harnessOf } from '../../src/checks/test-setup/test-setup.js'
+import { findModuleFolders } from '../../src/checks/observed-runs/module-folders.js'
+import { findStandIns } from '../../src/checks/observed-runs/stand-ins.js'
+import { findCompiledTests } from '../../src/checks/test-files/test-files.js'
+import { readTestSetup } from '../../src/checks/test-setup/test-setup.js'
 import { NOT_THE_PROJECT, openWorkTree } from '../../src/tree/work-tree.js'
 import { contractOf, phase } from '../core/world.js'
 
@@ -32,7 +32,7 @@ function put(files: Readonly<Record<string, string>>): void {
 
 async function foldersOf(contract = contractWith('npm test')): Promise<readonly string[]> {
   const tree = openWorkTree(root)
-  return moduleFolders(tree, contract, await tree.list(NOT_THE_PROJECT))
+  return findModuleFolders(tree, contract, await tree.list(NOT_THE_PROJECT))
 }
 
 describe('folders in which modules are searched by their bare names', () => {
@@ -74,7 +74,7 @@ describe('folders in which modules are searched by their bare names', () => {
       'deep/lib/same/index.js',
       'src/same.js',
     ]
-    const found = await standIns({
+    const found = await findStandIns({
       ...{ tree: openWorkTree(root), root, added, tests: ['tests/a.test.js'], path: '', folders: ['lib'] },
       isOld: (beginning) => 'lib/words/old.js'.startsWith(beginning),
     })
@@ -84,7 +84,7 @@ describe('folders in which modules are searched by their bare names', () => {
 
 describe('modules that Python has already', () => {
   const found = (added: readonly string[], tests: readonly string[], before: readonly string[] = []) =>
-    standIns({
+    findStandIns({
       ...{ tree: openWorkTree(root), root, added, tests, path: process.env.PATH ?? '' },
       wasThere: (path) => before.includes(path),
     })
@@ -113,7 +113,7 @@ describe('what a compiler made of tests', () => {
       'build/tests/helper.js',
     ]
     const others = ['build/tests/gone.test.js', 'other/tests/a.test.js']
-    const found = compiledTests(contractWith('npm test'), [...paths, ...made, ...others], (path) =>
+    const found = findCompiledTests(contractWith('npm test'), [...paths, ...made, ...others], (path) =>
       path.startsWith('build/'),
     )
     expect([...found]).toEqual(made)
@@ -127,7 +127,7 @@ describe('what the configuration of a runner loads into the process of the runne
     ['package.json', '{"jest":{"transform":{"\\\\.js$":"<rootDir>/src/plugin.js"}}}'],
   ])('[REQ-HARNESS-8] is held with what it imports, sources included: %s', async (path, text) => {
     put({ [path]: text, 'src/plugin.js': "import './deep.js'\n", 'src/deep.js': '', 'src/other.js': '' })
-    const held = Object.keys(await harnessOf(openWorkTree(root), contractWith('npx vitest run')))
+    const held = Object.keys(await readTestSetup(openWorkTree(root), contractWith('npx vitest run')))
     expect(held).toEqual(expect.arrayContaining(['src/plugin.js', 'src/deep.js']))
     expect(held).not.toContain('src/other.js')
   })
@@ -140,7 +140,7 @@ describe('what the configuration of a runner loads into the process of the runne
       'src/app.js': "import './more.js'\n",
       'src/more.js': '',
     })
-    const held = Object.keys(await harnessOf(openWorkTree(root), contractWith('npx vitest run')))
+    const held = Object.keys(await readTestSetup(openWorkTree(root), contractWith('npx vitest run')))
     expect(held).toContain('support/setup.ts')
     expect(held).not.toContain('src/more.js')
   })
@@ -151,7 +151,7 @@ describe('what the configuration of a runner loads into the process of the runne
       'src/hooks.js': '',
     })
     const held = Object.keys(
-      await harnessOf(openWorkTree(root), contractWith('node --import ./src/register.js --test tests/')),
+      await readTestSetup(openWorkTree(root), contractWith('node --import ./src/register.js --test tests/')),
     )
     expect(held).toEqual(expect.arrayContaining(['src/register.js', 'src/hooks.js']))
   })

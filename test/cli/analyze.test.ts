@@ -2,10 +2,10 @@ import { spawn, spawnSync } from 'node:child_process'
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { beforeAll, describe, expect, it } from 'vitest'
-import { visitsDot, visitsMermaid } from '../../src/cli/report/analyze-graph.js'
-import { analyzeText } from '../../src/cli/report/analyze-text.js'
-import { columnsOf } from '../../src/cli/terminal/table.js'
-import { frameOf } from '../../src/cli/terminal/top-frame.js'
+import { renderVisitsDot, renderVisitsMermaid } from '../../src/cli/report/analyze-graph.js'
+import { formatAnalysis } from '../../src/cli/report/analyze-text.js'
+import { countColumns } from '../../src/cli/terminal/table.js'
+import { renderFrame } from '../../src/cli/terminal/top-frame.js'
 import type { JsonObject } from '../../src/core/json.js'
 import { type Answer, built, Place, SCRIPT, type Server } from './program.js'
 
@@ -47,22 +47,22 @@ const TASK: JsonObject = {
 
 describe('what is printed of a run', () => {
   it('[REQ-ANALYZE-1] the table fits 80 columns, with thousands and durations, whatever agents wrote', () => {
-    const text = analyzeText(METRICS)
-    expect(text.split('\n').filter((line) => columnsOf(line) > 80)).toEqual([])
+    const text = formatAnalysis(METRICS)
+    expect(text.split('\n').filter((line) => countColumns(line) > 80)).toEqual([])
     expect(text).not.toMatch(OBEYED)
     for (const part of ['1h 5m 3s', '12,345', '6,200', '(back)', 'TOTAL', 'forbidden_tool', 'as the agent says'])
       expect(text).toContain(part)
-    expect(analyzeText({ ...METRICS, visits: [] })).toContain('Nobody has begun')
+    expect(formatAnalysis({ ...METRICS, visits: [] })).toContain('Nobody has begun')
   })
 
   it('[REQ-ANALYZE-2] the graph has a box for each phase with its visits, ways back are dashed, and no text leaves its quotes', () => {
-    const mermaid = visitsMermaid(METRICS)
+    const mermaid = renderVisitsMermaid(METRICS)
     expect(mermaid).toMatch(/p0\["A.*<br\/>visit 1: 1h 5m 3s, 6,200 tokens<br\/>visit 3: /)
     expect(mermaid).toContain('p0 -->|"to visit 2"| p1')
     expect(mermaid).toContain('p1 -.->|"back, to visit 3"| p0')
     expect(mermaid.split('\n').filter((line) => (line.match(/"/g) ?? []).length % 2 !== 0)).toEqual([])
     expect(mermaid).not.toMatch(OBEYED)
-    const dot = visitsDot(METRICS)
+    const dot = renderVisitsDot(METRICS)
     expect(dot).toContain('p1 -> p0 [label="back, to visit 3", style=dashed];')
     expect(dot).not.toMatch(OBEYED)
     expect(
@@ -84,16 +84,16 @@ describe('what is printed of a run', () => {
       [200, 60],
       [80, 3],
     ] as const) {
-      const lines = frameOf(activity, { columns, rows }, 'q quits')
+      const lines = renderFrame(activity, { columns, rows }, 'q quits')
       expect(lines.length).toBeLessThanOrEqual(rows)
-      expect(lines.filter((line) => columnsOf(line) > columns)).toEqual([])
+      expect(lines.filter((line) => countColumns(line) > columns)).toEqual([])
       expect(lines.join('\n')).not.toMatch(OBEYED)
     }
-    const text = frameOf(activity, { columns: 80, rows: 24 }, 'q quits').join('\n')
+    const text = renderFrame(activity, { columns: 80, rows: 24 }, 'q quits').join('\n')
     for (const part of ['10:11:12', '1h 5m', '1.2M', '1,234', 'apr-1-t', '1 open question', 'more', 'q quits'])
       expect(text).toContain(part)
-    expect(frameOf({ ...activity, tasks: [] }, { columns: 80, rows: 24 }).join('\n')).toContain('No task')
-    expect(frameOf({ ...activity, paused: 'x' }, { columns: 80, rows: 24 })[0]).toContain('PAUSED')
+    expect(renderFrame({ ...activity, tasks: [] }, { columns: 80, rows: 24 }).join('\n')).toContain('No task')
+    expect(renderFrame({ ...activity, paused: 'x' }, { columns: 80, rows: 24 })[0]).toContain('PAUSED')
   })
 })
 

@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process'
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { approvalText } from '../../src/cli/terminal/approval-text.js'
+import { formatApproval } from '../../src/cli/terminal/approval-text.js'
 import { AGENT } from '../spawn/agent.js'
 import { until } from '../spawn/stage.js'
 import { type Answer, built, Place, SCRIPT, type Server } from './program.js'
@@ -47,13 +47,13 @@ async function placeWith(contract: string): Promise<{ place: Place; server: Serv
 describe('approvals and questions on the command line', () => {
   it('[REQ-BYHAND-10] what is to be approved begins with its title', () => {
     const artifacts = [{ type: 'plan', sha256: 'x', bytes: 1, grade: 'reported' }]
-    const text = approvalText({ artifacts, contents: { plan: { aim: 'all', title: 'A plan', why: 'so' } } })
+    const text = formatApproval({ artifacts, contents: { plan: { aim: 'all', title: 'A plan', why: 'so' } } })
     expect(text).toContain('  title: A plan\n  aim: all\n  why: so\n')
   })
 
   it('[REQ-BYHAND-10] what is too long to be shown is cut, and said to be', () => {
     const artifacts = [{ type: 'plan', sha256: 'x', bytes: 1, grade: 'reported' }]
-    const text = approvalText({ artifacts, contents: { plan: { title: 'x'.repeat(100_000) } } })
+    const text = formatApproval({ artifacts, contents: { plan: { title: 'x'.repeat(100_000) } } })
     expect(text.length).toBeLessThan(4000)
     expect(text).toContain('… 98007 characters are not shown: ')
   })

@@ -5,7 +5,7 @@ import { createServer } from 'node:http'
 import { join } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
 import { beforeAll, expect, onTestFinished, test } from 'vitest'
-import { columnsOf } from '../../src/cli/terminal/table.js'
+import { countColumns } from '../../src/cli/terminal/table.js'
 import { type Answer, built, Place, SCRIPT, type Server } from './program.js'
 
 const place = new Place()
@@ -228,7 +228,7 @@ test('[REQ-CLI-11] no table is wider than 80 columns', async () => {
   for (const command of commands) {
     const { code, stdout } = await place.run(command.split(' '))
     expect(code, command).toBe(0)
-    for (const line of stdout.split('\n')) expect(columnsOf(line), `${command}: ${line}`).toBeLessThanOrEqual(80)
+    for (const line of stdout.split('\n')) expect(countColumns(line), `${command}: ${line}`).toBeLessThanOrEqual(80)
   }
 })
 

@@ -2,14 +2,14 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, describe, expect, it } from 'vitest'
-import { lanesOf } from '../../src/cli/councils/agent-rows.js'
-import { endText, exitOf, resultOf } from '../../src/cli/councils/council-end.js'
-import { optionOf } from '../../src/cli/councils/council-option.js'
-import { lineOf } from '../../src/cli/councils/event-lines.js'
-import { afterEvent, afterPart, type Live, NOTHING_YET, runEventOf } from '../../src/cli/councils/live-council.js'
-import { councilStop, readCouncil } from '../../src/cli/councils/read-council.js'
+import { renderLanes } from '../../src/cli/councils/agent-rows.js'
+import { buildResult, endText, toExitCode } from '../../src/cli/councils/council-end.js'
+import { parseOption } from '../../src/cli/councils/council-option.js'
+import { formatCouncilEventLine } from '../../src/cli/councils/event-lines.js'
+import { applyEvent, applyPart, type Live, NOTHING_YET, runEventOf } from '../../src/cli/councils/live-council.js'
+import { explainCouncilStop, readCouncil } from '../../src/cli/councils/read-council.js'
 import { EXIT, Stop } from '../../src/cli/exit.js'
-import { columnsOf } from '../../src/cli/terminal/table.js'
+import { countColumns } from '../../src/cli/terminal/table.js'
 import type { RunEvent } from '../../src/core/councils/event.js'
 import type { JsonObject } from '../../src/core/json.js'
 import { Council, call, newAnswer, T0, vote } from '../core/rounds/council.js'
@@ -41,8 +41,8 @@ function watched(council: Council): { readonly live: Live; readonly lines: reado
   for (const made of council.events) {
     const event = runEventOf(viewOf(made))!
     expect(event).toEqual(made)
-    live = afterEvent(live, event)
-    const line = lineOf(live.run!, event)
+    live = applyEvent(live, event)
+    const line = formatCouncilEventLine(live.run!, event)
     if (line !== null) lines.push(line)
   }
   return { live, lines }
@@ -77,7 +77,7 @@ describe('what is said of a run', () => {
       'decided: a won with 2 of 2 votes',
       'ended: completed (a won with 2 of 2 votes)',
     ])
-    expect(exitOf(live.run!)).toBe(EXIT.ok)
+    expect(toExitCode(live.run!)).toBe(EXIT.ok)
   })
 
   it('[REQ-COUNCIL-1] a vote that is asked for again, agents that are stopped, fail or take too long are named', () => {
@@ -110,10 +110,14 @@ describe('what is said of a run', () => {
     council.respond('a', [vote('agent1', `${HOSTILE}\nsecond line`)])
     const { lines, live } = watched(council)
     const parts = ['\u001b[2', 'J\u001b]0;', `x\u0007${HOSTILE}\n\n`].reduce(
-      (before, text) => afterPart(before, { agent: 'a', type: 'text', text }),
+      (before, text) => applyPart(before, { agent: 'a', type: 'text', text }),
       live,
     )
-    const shown = [...lines, ...lanesOf(parts, { columns: 80, rows: 24 }, T0), ...endText(live.run!, live).split('\n')]
+    const shown = [
+      ...lines,
+      ...renderLanes(parts, { columns: 80, rows: 24 }, T0),
+      ...endText(live.run!, live).split('\n'),
+    ]
     for (const line of shown) expect(line).not.toMatch(OBEYED)
     expect(lines.at(-3)).toContain('voted for agent1.1: redovertxt second line')
   })
@@ -124,10 +128,10 @@ describe('what is said of a run', () => {
     council.respond('slow', [vote('agent9')])
     council.answer('quick', 'done')
     let { live } = watched(council)
-    live = afterPart(live, { agent: 'slow', type: 'reasoning', text: 'first\nthen 日本語 '.repeat(30) })
-    live = afterPart(live, { agent: 'slow', type: 'text', text: '\nthe last line' })
-    live = afterPart(live, { agent: 'nobody', type: 'text', text: 'x' })
-    const lanes = lanesOf(live, { columns: 80, rows: 24 }, T0 + 65_000)
+    live = applyPart(live, { agent: 'slow', type: 'reasoning', text: 'first\nthen 日本語 '.repeat(30) })
+    live = applyPart(live, { agent: 'slow', type: 'text', text: '\nthe last line' })
+    live = applyPart(live, { agent: 'nobody', type: 'text', text: 'x' })
+    const lanes = renderLanes(live, { columns: 80, rows: 24 }, T0 + 65_000)
     expect(lanes).toEqual([
       'run-1  1 answer, 0 votes, 1m 5s  (Ctrl-C cancels)',
       'agent1 quick  round 1  answered  agent1.1',
@@ -137,16 +141,16 @@ describe('what is said of a run', () => {
     ])
     for (const columns of [20, 40, 200])
       for (const rows of [1, 2, 3, 4, 24]) {
-        const frame = lanesOf(live, { columns, rows }, T0)
+        const frame = renderLanes(live, { columns, rows }, T0)
         expect(frame.length).toBeLessThanOrEqual(rows)
-        for (const line of frame) expect(columnsOf(line)).toBeLessThanOrEqual(columns)
+        for (const line of frame) expect(countColumns(line)).toBeLessThanOrEqual(columns)
       }
   })
 
   it('[REQ-COUNCIL-3] a terminal that is too small says how many agents it leaves out', () => {
     const { live } = watched(new Council({ agents: Array.from({ length: 64 }, (_, at) => `a${at}`) }))
-    expect(lanesOf(live, { columns: 80, rows: 10 }, T0).at(-1)).toBe('… and 56 more agents')
-    expect(lanesOf(live, { columns: 80, rows: 65 }, T0)).toHaveLength(65)
+    expect(renderLanes(live, { columns: 80, rows: 10 }, T0).at(-1)).toBe('… and 56 more agents')
+    expect(renderLanes(live, { columns: 80, rows: 65 }, T0)).toHaveLength(65)
   })
 })
 
@@ -180,7 +184,7 @@ describe('how a run ended', () => {
         'More: phaselock report run-1',
       ].join('\n'),
     )
-    expect(resultOf(live.run!, live)).toMatchObject({
+    expect(buildResult(live.run!, live)).toMatchObject({
       ...{ id: 'run-1', finish_reason: 'completed', winner: 'a', winner_label: 'agent1.1', is_tie: true },
       ...{ answer: 'first line\nsecond line', votes: { a: 1, b: 1 } },
       agents: { a: { anonymous_id: 'agent1', reliability: { outcome: 'ok' } }, b: { reliability: null } },
@@ -190,20 +194,20 @@ describe('how a run ended', () => {
   it('[REQ-COUNCIL-5] no answer in time is exit 5, nobody left is 1, cancelled is 4, a winner by the votes in time is 0', () => {
     const late = new Council({ options: { timeoutSeconds: 5 } })
     late.tick(6)
-    expect(exitOf(late.run)).toBe(EXIT.timeout)
+    expect(toExitCode(late.run)).toBe(EXIT.timeout)
     expect(endText(late.run, NOTHING_YET)).toContain('No winner: No answers available from any agents due to timeout')
     const dead = new Council()
     for (const agent of ['a', 'b']) dead.do({ type: 'agent_failed', agent, message: 'gone' })
-    expect(exitOf(dead.run)).toBe(EXIT.refused)
+    expect(toExitCode(dead.run)).toBe(EXIT.refused)
     const cancelled = new Council()
     cancelled.do({ type: 'cancel', reason: 'enough' })
-    expect(exitOf(cancelled.run)).toBe(EXIT.interrupted)
+    expect(toExitCode(cancelled.run)).toBe(EXIT.interrupted)
     const decided = new Council({ options: { timeoutSeconds: 5 } })
     decided.answer('a', 'x')
     decided.vote('b', 'agent1')
     decided.tick(6)
     expect(decided.run.finishReason).toBe('timeout')
-    expect(exitOf(decided.run)).toBe(EXIT.ok)
+    expect(toExitCode(decided.run)).toBe(EXIT.ok)
   })
 })
 
@@ -258,7 +262,7 @@ describe('the council file', () => {
       { field: 'options.novelty', message: 'must be one of', remedy: '' },
       { path: 'agents[7].id', message: `evil \u001b[31m`, remedy: '' },
     ]
-    const stop = councilStop(council, new Stop(EXIT.refused, 'refused', { problem: { errors } }))
+    const stop = explainCouncilStop(council, new Stop(EXIT.refused, 'refused', { problem: { errors } }))
     expect(stop?.exit).toBe(EXIT.usage)
     expect(stop?.message.replaceAll(file, 'F').split('\n')).toEqual([
       "F:2:5: agents[0]: The field 'model' is missing. Add model.",
@@ -267,10 +271,10 @@ describe('the council file', () => {
       'F:6:3: options.novelty: must be one of',
       'F:1:1: agents[7].id: evil',
     ])
-    expect(councilStop(council, new Stop(EXIT.refused, 'x', { problem: { errors: [{ field: 'question' }] } }))).toBe(
-      null,
-    )
-    expect(councilStop(council, new Stop(EXIT.refused, 'x'))).toBe(null)
+    expect(
+      explainCouncilStop(council, new Stop(EXIT.refused, 'x', { problem: { errors: [{ field: 'question' }] } })),
+    ).toBe(null)
+    expect(explainCouncilStop(council, new Stop(EXIT.refused, 'x'))).toBe(null)
   })
 
   it('[REQ-COUNCIL-8] an option is a number, a truth, nothing, a list or a text, and the last one counts', () => {
@@ -281,9 +285,9 @@ describe('the council file', () => {
       'tools=[read_files, grep]',
       'novelty=a=b',
     ]
-    expect(all.reduce<JsonObject>((before, one) => optionOf(one, before), { quorum: 1 })).toEqual({
+    expect(all.reduce<JsonObject>((before, one) => parseOption(one, before), { quorum: 1 })).toEqual({
       ...{ quorum: 2, skip_voting: true, max_new_answers_global: null, tools: ['read_files', 'grep'], novelty: 'a=b' },
     })
-    for (const wrong of ['novelty', '=x', '']) expect(() => optionOf(wrong)).toThrow(Stop)
+    for (const wrong of ['novelty', '=x', '']) expect(() => parseOption(wrong)).toThrow(Stop)
   })
 })

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import { eventLine } from '../../src/cli/terminal/event-lines.js'
-import { newestTests, runText } from '../../src/cli/terminal/evidence-text.js'
+import { formatEventLine } from '../../src/cli/terminal/event-lines.js'
+import { formatNewestTests, runText } from '../../src/cli/terminal/evidence-text.js'
 import { showTask } from '../../src/cli/terminal/task-text.js'
 import type { JsonObject } from '../../src/core/json.js'
 
@@ -22,9 +22,9 @@ test('[REQ-TWINS-15] a run is told by its counts and by what became of its new t
 
 test('[REQ-TWINS-15] task show and its timeline name the grade of the newest run of the tests', () => {
   const events = [requested([RED]), requested([PROVED, { name: 'coverage', grade: 'observed' }]), requested([])]
-  expect(newestTests(events)).toBe('proved: 5 passed, 1 skipped; new tests: 2 proved')
-  expect(newestTests([])).toBe('')
+  expect(formatNewestTests(events)).toBe('proved: 5 passed, 1 skipped; new tests: 2 proved')
+  expect(formatNewestTests([])).toBe('')
   const task = { id: 'one', title: 'One', status: 'active', completed_phases: [], contract: {}, alerts: [] }
   expect(showTask(task, { events, reviews: [] }, 30)).toMatch(/^ {2}Tests +proved: 5 passed/m)
-  expect(eventLine(events[1] as JsonObject)).toContain('-> REVIEW · tests proved · coverage observed')
+  expect(formatEventLine(events[1] as JsonObject)).toContain('-> REVIEW · tests proved · coverage observed')
 })

@@ -1,7 +1,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { beforeAll, describe, expect, it } from 'vitest'
-import { eventLine, eventTable } from '../../src/cli/terminal/event-lines.js'
+import { formatEventLine, formatEventTable } from '../../src/cli/terminal/event-lines.js'
 import { AGENT } from '../spawn/agent.js'
 import { contractWith, until } from '../spawn/stage.js'
 import { built, Place, type Server } from './program.js'
@@ -38,7 +38,7 @@ describe('the command line, to somebody who is new', () => {
     const event = (actor: string, data: object) =>
       ({ seq: 1, at: '2026-01-01T10:00:00Z', type: 'x', stream: 'task:t', phase: 'P', actor, data }) as never
     const details = (actor: string, data: object) =>
-      eventTable([event(actor, data)])
+      formatEventTable([event(actor, data)])
         .split('\n')[1]
         ?.slice(25)
         .trim()
@@ -48,7 +48,7 @@ describe('the command line, to somebody who is new', () => {
     const refused = { code: 'not_permitted', approval_id: 'apr-1-t', by: 'ada', agent_id: 'ada' }
     expect(details('agent:ada', refused)).toMatch(/P +not_permitted · ada · apr-1-t$/)
     expect(details('system', { reason: 'late' })).toMatch(/P +late$/)
-    expect(eventLine(event('agent:ada', { tool_name: 'bash' }))).toBe('#1  10:00:00  x  t  P  agent:ada  bash')
+    expect(formatEventLine(event('agent:ada', { tool_name: 'bash' }))).toBe('#1  10:00:00  x  t  P  agent:ada  bash')
   })
 
   it('[REQ-FRESH-4] says what a new agent has to be started with, in lines that fit', async () => {

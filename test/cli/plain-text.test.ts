@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import { plainJson, plainLine, plainText } from '../../src/cli/terminal/plain-text.js'
-import { columnsOf, table } from '../../src/cli/terminal/table.js'
+import { formatPlainJson, toPlainLine, toPlainText } from '../../src/cli/terminal/plain-text.js'
+import { countColumns, formatTable } from '../../src/cli/terminal/table.js'
 import { cpuMs } from '../cpu-time.js'
 
 const HOSTILE: readonly (readonly [name: string, text: string, left: string])[] = [
@@ -29,35 +29,35 @@ const HOSTILE: readonly (readonly [name: string, text: string, left: string])[] 
 ]
 
 test.each(HOSTILE)('[REQ-CLI-10] %s does not survive', (_name, text, left) => {
-  expect(plainText(text)).toBe(left)
+  expect(toPlainText(text)).toBe(left)
 })
 
 test('[REQ-CLI-10] line breaks, tabs, letters and pictures survive', () => {
-  expect(plainText('a\tb\r\nc\nÄ 日本 🎉 é')).toBe('a\tb\nc\nÄ 日本 🎉 é')
+  expect(toPlainText('a\tb\r\nc\nÄ 日本 🎉 é')).toBe('a\tb\nc\nÄ 日本 🎉 é')
 })
 
 test('[REQ-CLI-10] nothing a terminal obeys is left of any character', () => {
   const all = Array.from({ length: 0x3000 }, (_, at) => String.fromCharCode(at)).join('')
-  expect(plainText(all)).not.toMatch(/[^\P{C}\n\t\u0378-\u2FFF]/u)
-  expect(plainLine('a\nb\t c')).toBe('a b c')
+  expect(toPlainText(all)).not.toMatch(/[^\P{C}\n\t\u0378-\u2FFF]/u)
+  expect(toPlainLine('a\nb\t c')).toBe('a b c')
 })
 
 test('[REQ-CLI-10] JSON for a terminal says the same and carries no control character', () => {
   const value = { text: 'a\u001B[31m\u009B\u202E\u200B\u{E0041}\u007F' }
-  const text = plainJson(value)
+  const text = formatPlainJson(value)
   expect(JSON.parse(text)).toEqual(value)
   expect(text).toMatch(/^[\x20-\x7E]*$/)
 })
 
 test('[REQ-CLI-10] many unfinished sequences cost little', () => {
   const started = cpuMs()
-  plainText('\u001B]'.repeat(200_000))
+  toPlainText('\u001B]'.repeat(200_000))
   expect(cpuMs() - started).toBeLessThan(2000)
 })
 
 test('[REQ-CLI-11] a table is cut in its flexible columns and keeps ids whole', () => {
   const rows = [{ id: 'x'.repeat(40), text: '長い'.repeat(60) }]
-  const text = table(
+  const text = formatTable(
     rows,
     [
       { title: 'ID', text: (row) => row.id },
@@ -66,7 +66,7 @@ test('[REQ-CLI-11] a table is cut in its flexible columns and keeps ids whole', 
     80,
   )
   const [, line = ''] = text.split('\n')
-  expect(columnsOf(line)).toBeLessThanOrEqual(80)
+  expect(countColumns(line)).toBeLessThanOrEqual(80)
   expect(line).toContain('x'.repeat(40))
   expect(line).toMatch(/…$/)
 })

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { columnsOf } from '../../src/cli/terminal/table.js'
+import { countColumns } from '../../src/cli/terminal/table.js'
 import { asked } from '../http/asking.js'
 import { type Running, start } from '../http/harness.js'
 import { built, type Ended, Place } from './program.js'
@@ -123,7 +123,8 @@ test('[REQ-QUESTION-13] text of agents reaches the terminal without anything tha
   for (const args of [['questions'], ['questions', id], ['answer'], ['status'], ['answer', id, '--option', '3']]) {
     const { stdout, stderr } = await cli(...args)
     expect(stdout + stderr).not.toMatch(/[^\P{Cc}\n\t]|[\u202E\u200B]/u)
-    if (args.length === 1) for (const line of stdout.split('\n')) expect(columnsOf(line), line).toBeLessThanOrEqual(80)
+    if (args.length === 1)
+      for (const line of stdout.split('\n')) expect(countColumns(line), line).toBeLessThanOrEqual(80)
   }
   expect((await cli('questions', id)).stdout).toContain('characters were taken out')
 })

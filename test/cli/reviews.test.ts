@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { columnsOf } from '../../src/cli/terminal/table.js'
+import { countColumns } from '../../src/cli/terminal/table.js'
 import { type Running, start } from '../http/harness.js'
 import { Desk, REVIEWED } from '../http/reviewing.js'
 import { built, type Ended, Place, SCRIPT } from './program.js'
@@ -94,7 +94,7 @@ test('[REQ-REVIEW-12] a reviewer is let in, reports from a file and from standar
   expect(shown).toMatch(/Reviews\n[\s\S]*security +changes_requested +open +1 +1\n[\s\S]*quality +- +not let in +0 +0/)
   expect(shown).toContain('security (blocking) src/a.ts:3: a hole')
   expect(shown).not.toMatch(/[^\P{Cc}\n\t]|[\u202E\u200B]/u)
-  for (const line of shown.split('\n')) expect(columnsOf(line), line).toBeLessThanOrEqual(80)
+  for (const line of shown.split('\n')) expect(countColumns(line), line).toBeLessThanOrEqual(80)
 
   const tokenFile = file('review.token', `${token}\n`)
   const words = ['review', 'job', '--report', '-', '--token-file', tokenFile, '--json', '--url', server.url]

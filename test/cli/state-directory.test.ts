@@ -15,7 +15,7 @@ import { createServer, type Server as HttpServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
-import { serverProof } from '../../src/store/server-proof.js'
+import { computeServerProof } from '../../src/store/server-proof.js'
 import { built, Place } from './program.js'
 
 const TEST_MS_MAX = 60_000
@@ -74,7 +74,8 @@ describe('the server that a command sends its token to', () => {
           async () => '{"proof": "00"}',
           async () => '[]',
           // The answer of a server of this state directory that listens elsewhere, passed on.
-          async (nonce) => JSON.stringify({ proof: serverProof(dead.stateDir, { url: 'http://localhost:9', nonce }) }),
+          async (nonce) =>
+            JSON.stringify({ proof: computeServerProof(dead.stateDir, { url: 'http://localhost:9', nonce }) }),
         ]
         for (const answer of answers) {
           impostor.answer = answer

@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process'
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { columnsOf } from '../../src/cli/terminal/table.js'
+import { countColumns } from '../../src/cli/terminal/table.js'
 import { type Running, start } from '../http/harness.js'
 import { built, type Ended, Place } from './program.js'
 
@@ -253,7 +253,7 @@ describe('a walk', () => {
     expect(blocked.stdout).toContain('      Hand it in: phaselock next --artifact plan=FILE\n')
     expect(blocked.stdout).toContain('Finish PLAN (missing: plan, note, goal)')
     expect(JSON.parse((await cli('next', '--json')).stdout)).toMatchObject({ allowed: false, phase: 'PLAN' })
-    for (const line of blocked.stdout.split('\n')) expect(columnsOf(line), line).toBeLessThanOrEqual(80)
+    for (const line of blocked.stdout.split('\n')) expect(countColumns(line), line).toBeLessThanOrEqual(80)
     file('plan.json', '{"steps": [1]}')
     file('note.txt', 'a\u001B[31mred\u001B]0;owned\u0007 note')
     file('goal.json', '{"goal": "speed"}')

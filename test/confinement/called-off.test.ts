@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Confinement } from '../../src/confinement/confinement.js'
-import { controlGroups } from '../../src/confinement/launch/limits.js'
+import { openControlGroups } from '../../src/confinement/launch/limits.js'
 import { openConfinement } from '../../src/confinement/open-confinement.js'
 
 const DIR = mkdtempSync(join(tmpdir(), 'phaselock-called-off-'))
@@ -36,7 +36,7 @@ function running(): readonly string[] {
 
 describe('a server that was killed while a command started', () => {
   it('[REQ-CALLOFF-2] leaves nothing that the next one does not end', async ({ skip }) => {
-    if (controlGroups() === null) return skip('control groups need root')
+    if (openControlGroups() === null) return skip('control groups need root')
     const V2 = '/sys/fs/cgroup'
     const root = existsSync(join(V2, 'cgroup.controllers')) ? V2 : join(V2, 'pids')
     const gone = spawn('true')
@@ -46,7 +46,7 @@ describe('a server that was killed while a command started', () => {
     const orphan = spawn('sleep', ['86464'], { stdio: 'ignore' })
     const ended = once(orphan, 'exit')
     writeFileSync(join(group, 'cgroup.procs'), String(orphan.pid))
-    controlGroups()
+    openControlGroups()
     expect(await ended).toEqual([null, 'SIGKILL'])
     for (let tries = 0; existsSync(group) && tries < 50; tries += 1) await sleep(100)
     expect(existsSync(group)).toBe(false)
@@ -55,12 +55,12 @@ describe('a server that was killed while a command started', () => {
 
 describe('servers that start at the same time', () => {
   it('[REQ-CALLOFF-2] take away the same groups, and none of them fails for it', async ({ skip }) => {
-    if (controlGroups() === null) return skip('control groups need root')
+    if (openControlGroups() === null) return skip('control groups need root')
     const root = existsSync('/sys/fs/cgroup/cgroup.controllers') ? '/sys/fs/cgroup' : '/sys/fs/cgroup/pids'
     const gone = spawn('true')
     await once(gone, 'exit')
     for (let count = 0; count < 300; count += 1) mkdirSync(join(root, `phaselock-${gone.pid}-${count}`))
-    const program = "import('./dist/confinement/launch/limits.js').then(({ controlGroups }) => controlGroups())"
+    const program = "import('./dist/confinement/launch/limits.js').then(({ openControlGroups }) => openControlGroups())"
     const starts = Array.from({ length: 6 }, () => once(spawn(process.execPath, ['-e', program]), 'exit'))
     expect(await Promise.all(starts)).toEqual(starts.map(() => [0, null]))
     expect(readdirSync(root).filter((name) => name.startsWith(`phaselock-${gone.pid}-`))).toEqual([])

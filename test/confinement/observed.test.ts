@@ -3,9 +3,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { openSecondChannel } from '../../src/checks/observed-runs/second-report.js'
-import { GUARDS_FOLDER, guardedArgv, guardedEnv } from '../../src/checks/observed-runs/test-guards.js'
+import { addGuards, buildGuardedArgv, GUARDS_FOLDER } from '../../src/checks/observed-runs/test-guards.js'
 import type { Job, ProviderName } from '../../src/confinement/confinement.js'
-import { seccompFilter } from '../../src/confinement/launch/seccomp.js'
+import { buildSeccompFilter } from '../../src/confinement/launch/seccomp.js'
 import { openConfinement } from '../../src/confinement/open-confinement.js'
 import { runCommand } from '../../src/confinement/run-command.js'
 
@@ -86,7 +86,11 @@ describe.skipIf(process.arch !== 'x64').each(PROVIDERS)('an observed run with %s
       const line =
         'for p in 1 $PPID; do { : 3<>/proc/$p/mem; } 2>/dev/null && echo "$p open"; done; mkdir a b; echo x >a/x; mv a/x b/x; ln b/x a/y; cat a/y; { : 3<>/proc/self/mem; } && echo own'
       const reads = ['bash', '-c', `${line}`]
-      const inside = await run({ argv: guardedArgv(`bash -c '${line}'`), isObserved: true, shown: [GUARDS_FOLDER] })
+      const inside = await run({
+        argv: buildGuardedArgv(`bash -c '${line}'`),
+        isObserved: true,
+        shown: [GUARDS_FOLDER],
+      })
       expect(inside).not.toMatch(/^1 open/m)
       expect(inside).toMatch(/x\nown/)
       expect(await run({ argv: reads })).toMatch(/x\nown/)
@@ -103,8 +107,8 @@ describe('the surroundings of an observed run', () => {
       const observed = JSON.parse(
         await run({
           ...{
-            argv: guardedArgv(line),
-            env: guardedEnv({ CI: '1' }),
+            argv: buildGuardedArgv(line),
+            env: addGuards({ CI: '1' }),
             shown: [GUARDS_FOLDER],
             sockets: [channel.socket],
           },
@@ -123,7 +127,9 @@ describe('the surroundings of an observed run', () => {
 
   it('[REQ-WITNESS-2] have a filter on both kinds of processors', () => {
     for (const arch of ['x64', 'arm64'])
-      expect(seccompFilter('observed', arch)?.length).toBeGreaterThan(seccompFilter('agent', arch)?.length ?? Infinity)
-    expect(seccompFilter('observed', 'mips')).toBeNull()
+      expect(buildSeccompFilter('observed', arch)?.length).toBeGreaterThan(
+        buildSeccompFilter('agent', arch)?.length ?? Infinity,
+      )
+    expect(buildSeccompFilter('observed', 'mips')).toBeNull()
   })
 })

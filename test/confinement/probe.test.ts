@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { NO_CHANGES } from '../../src/confinement/confined.js'
-import type { Confined, Job, Missing } from '../../src/confinement/confinement.js'
+import type { ConfinedCommand, Job, Missing } from '../../src/confinement/confinement.js'
 import { probe } from '../../src/confinement/probes.js'
 import { type Account, accounts, belongingTo, SYSTEM_PATH } from './account.js'
 
@@ -24,7 +24,7 @@ afterAll(() => rmSync(stateDir, { recursive: true, force: true }))
 const CLOSING = `for n in /proc/self/fd/*; do n="\${n##*/}"; [ "$n" -gt 2 ] && [ "$n" != "$2" ] && eval "exec $n>&-"; done`
 
 /** No wall at all, with or without a descriptor too many. */
-function open(job: Job, isLeaking: boolean): Confined {
+function open(job: Job, isLeaking: boolean): ConfinedCommand {
   const fd = openSync('/dev/null', 'r')
   const others = Array.from({ length: LEFT_OPEN - 2 }, (_, at) => (at + 3 === LEFT_OPEN ? fd : 'ignore'))
   const words = [
@@ -41,7 +41,7 @@ function open(job: Job, isLeaking: boolean): Confined {
     stdio: ['pipe', 'pipe', 'pipe', ...others] as StdioOptions,
   }) as ChildProcessWithoutNullStreams
   closeSync(fd)
-  const done = new Promise<Awaited<Confined['done']>>((resolve) =>
+  const done = new Promise<Awaited<ConfinedCommand['done']>>((resolve) =>
     child.once('exit', (code) => {
       endThoseIn(job.tree)
       resolve({ exitCode: code ?? 1, stopped: null, changes: NO_CHANGES, files: new Map() })
@@ -53,7 +53,7 @@ function open(job: Job, isLeaking: boolean): Confined {
     stderr: child.stderr,
     done,
     kill: () => child.kill('SIGKILL'),
-  } as Confined
+  } as ConfinedCommand
 }
 
 /** What the probe left running on purpose: a wall would have ended it. */

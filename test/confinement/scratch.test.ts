@@ -94,7 +94,7 @@ describe('layers of tasks', () => {
   let dir = ''
   let layers: ScratchLayers
   const at = (path: string) => join(dir, path)
-  const files = async (task = 't') => (await layers.filesOf(task)) ?? ''
+  const files = async (task = 't') => (await layers.findFilesFolder(task)) ?? ''
   const save = (changes: readonly Change[], task = 't') => {
     const plan = layers.plan(task, changes)
     return plan === null ? Promise.resolve(true) : layers.save(plan, at('view'))
@@ -143,15 +143,15 @@ describe('layers of tasks', () => {
     const plan = layers.plan('t', [...many, made('one-more')])
     expect(plan?.dropped).toContain('20000 paths')
     if (plan !== null) await layers.save(plan, at('view'))
-    expect(await layers.filesOf('t')).toBeNull()
+    expect(await layers.findFilesFolder('t')).toBeNull()
     expect(existsSync(at('layers'))).toBe(true)
   })
 
   it('[REQ-SCRATCH-5] when too many tasks have one, the oldest goes', async () => {
     for (let i = 0; i <= SCRATCH_LAYERS_MAX; i += 1)
       await save([made('dist', { type: 'directory' }), made('dist/x')], `t${i}`)
-    expect(await layers.filesOf('t0')).toBeNull()
-    expect(await layers.filesOf('t1')).not.toBeNull()
+    expect(await layers.findFilesFolder('t0')).toBeNull()
+    expect(await layers.findFilesFolder('t1')).not.toBeNull()
   })
 
   it('[REQ-SCRATCH-6] a layer of another start of the machine, or one that cannot be read, is not used', async () => {

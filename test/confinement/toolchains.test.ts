@@ -5,7 +5,7 @@ import { homedir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { hostView } from '../../src/confinement/view/host-view.js'
+import { buildHostView } from '../../src/confinement/view/host-view.js'
 import { depth } from '../depth.js'
 import { type Account, accounts, belongingTo, SYSTEM_PATH } from './account.js'
 import { copyProgram, type Program } from './program.js'
@@ -221,7 +221,7 @@ describe('what is found on a machine', () => {
   it('[REQ-WALL-18] the repository of Maven is shown, its settings are not', () => {
     const home = newPlace()
     write(home, { '.m2/repository/one.jar': 'x', '.m2/settings.xml': SECRET })
-    const { shown, variables } = hostView({ HOME: home, PATH: SYSTEM_PATH })
+    const { shown, variables } = buildHostView({ HOME: home, PATH: SYSTEM_PATH })
     expect(shown.filter((folder) => folder.startsWith(home))).toEqual([join(home, '.m2/repository')])
     expect(variables).toMatchObject({ MAVEN_OPTS: `-Dmaven.repo.local=${home}/.m2/repository`, MAVEN_ARGS: '-o' })
   })
@@ -233,7 +233,7 @@ describe('what is found on a machine', () => {
     const names = ['CARGO_HOME', 'RUSTUP_HOME', 'PYENV_ROOT', 'NVM_DIR', 'JAVA_HOME', 'GOMODCACHE']
     for (const value of [home, dirname(home), '/', 'relative'])
       for (const name of names) {
-        const { shown } = hostView({ HOME: home, PATH: `${home}/bin:${SYSTEM_PATH}`, [name]: value })
+        const { shown } = buildHostView({ HOME: home, PATH: `${home}/bin:${SYSTEM_PATH}`, [name]: value })
         expect(shown.filter((folder) => folder === '/' || folder.startsWith('/var'))).toEqual([])
       }
   })
@@ -241,7 +241,7 @@ describe('what is found on a machine', () => {
   it('[REQ-WALL-18] folders of the PATH that commands do not see are named', () => {
     const home = newPlace()
     mkdirSync(join(home, 'bin'))
-    const { hiddenPrograms, path } = hostView({ HOME: home, PATH: `${home}/bin:${SYSTEM_PATH}` })
+    const { hiddenPrograms, path } = buildHostView({ HOME: home, PATH: `${home}/bin:${SYSTEM_PATH}` })
     expect(hiddenPrograms).toEqual([join(home, 'bin')])
     expect(path).not.toContain(home)
   })

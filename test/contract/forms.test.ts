@@ -1,9 +1,9 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import { parse } from 'yaml'
-import { BUNDLED_CONTRACTS, bundledContract, isBundledContract } from '../../src/contract/bundled-contracts.js'
+import { BUNDLED_CONTRACTS, findBundledContract, isBundledContract } from '../../src/contract/bundled-contracts.js'
 import { compileDocument } from '../../src/contract/compile/compile-document.js'
-import { canonicalJson } from '../../src/contract/fingerprint.js'
+import { toCanonicalJson } from '../../src/contract/fingerprint.js'
 import { loadContractFile } from '../../src/contract/load/load-contract.js'
 import type { JsonObject } from '../../src/core/json.js'
 import { formatErrors } from './format-schema.js'
@@ -86,7 +86,7 @@ describe('accepted forms', () => {
 
   it.each(GOOD)('[REQ-CONTRACT-11] the stored document of %s compiles into the same contract', async (_name, text) => {
     const { contract, document } = await mustLoad(text)
-    const stored = JSON.parse(canonicalJson(document)) as JsonObject
+    const stored = JSON.parse(toCanonicalJson(document)) as JsonObject
     expect(compileDocument(stored, contract.hash)).toEqual(contract)
   })
 
@@ -222,7 +222,7 @@ describe('tests between RED and GREEN', () => {
 
 describe('bundled contracts', () => {
   it.each(BUNDLED_CONTRACTS)('[REQ-CONTRACT-21] %s loads without a warning', async (name) => {
-    const result = await loadContractFile(bundledContract(name))
+    const result = await loadContractFile(findBundledContract(name))
     expect(result).toMatchObject({ ok: true, warnings: [] })
   })
 

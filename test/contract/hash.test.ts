@@ -2,7 +2,7 @@ import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { canonicalJson, fingerprint } from '../../src/contract/fingerprint.js'
+import { hashJson, toCanonicalJson } from '../../src/contract/fingerprint.js'
 import { loadContractFile, loadContractText } from '../../src/contract/load/load-contract.js'
 import { HEAD, mustLoad } from './load.js'
 
@@ -70,10 +70,10 @@ name: "t"
   })
 
   it('[REQ-CONTRACT-10] canonical JSON sorts keys and leaves nothing between', () => {
-    expect(canonicalJson({ b: [1, { d: null, c: 'é' }], a: true, __proto__x: 0 })).toBe(
+    expect(toCanonicalJson({ b: [1, { d: null, c: 'é' }], a: true, __proto__x: 0 })).toBe(
       '{"__proto__x":0,"a":true,"b":[1,{"c":"é","d":null}]}',
     )
-    expect(fingerprint({})).toBe('44136fa355b3678a1146ad16f7e8649e94fb4fc21fe77e8310c060f61caaff8a')
+    expect(hashJson({})).toBe('44136fa355b3678a1146ad16f7e8649e94fb4fc21fe77e8310c060f61caaff8a')
   })
 })
 

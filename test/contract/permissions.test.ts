@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { isSandboxOnly, permissionsOf } from '../../src/core/contract/contract-permissions.js'
+import { isSandboxOnly, listPermissions } from '../../src/core/contract/contract-permissions.js'
 import { mustLoad } from './load.js'
 
 const contractWith = (writable: string): string => `
@@ -13,7 +13,7 @@ phases:
 describe('paths that a contract opens', () => {
   it('[REQ-TRUST-3] a protected path is part of what the contract asks for, and reaches beyond the sandbox', async () => {
     const { contract } = await mustLoad(contractWith('"src/**", "**/AGENTS.md"'))
-    expect(permissionsOf(contract).filter(({ kind }) => kind === 'paths')).toEqual([
+    expect(listPermissions(contract).filter(({ kind }) => kind === 'paths')).toEqual([
       { kind: 'paths', text: expect.stringContaining('WORK may change **/AGENTS.md'), reach: 'outside' },
     ])
     expect(isSandboxOnly(contract)).toBe(false)
@@ -21,7 +21,7 @@ describe('paths that a contract opens', () => {
 
   it('[REQ-TRUST-3] a contract that names no such path asks for none', async () => {
     const { contract } = await mustLoad(contractWith('"src/**", "**"'))
-    expect(permissionsOf(contract).filter(({ kind }) => kind === 'paths')).toEqual([])
+    expect(listPermissions(contract).filter(({ kind }) => kind === 'paths')).toEqual([])
     expect(isSandboxOnly(contract)).toBe(true)
   })
 })

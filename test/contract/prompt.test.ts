@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { placeholdersOf, renderPrompt } from '../../src/contract/prompt.js'
+import { parsePlaceholders, renderPrompt } from '../../src/contract/prompt.js'
 import type { Json } from '../../src/core/json.js'
 
 const values = {
@@ -47,7 +47,7 @@ describe('prompts', () => {
       fc.property(fc.array(fc.oneof(piece, fc.string())), (pieces) => {
         const text = pieces.join('')
         expect(typeof renderPrompt(text, values)).toBe('string')
-        placeholdersOf(text)
+        parsePlaceholders(text)
       }),
     )
   })

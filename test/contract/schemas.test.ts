@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { Ajv } from 'ajv'
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import { describe, expect, it } from 'vitest'
-import { problemsOfSchema } from '../../src/contract/check/schema-problems.js'
+import { findSchemaProblems } from '../../src/contract/check/schema-problems.js'
 import { compileSchema } from '../../src/contract/schemas.js'
 import type { JsonObject } from '../../src/core/json.js'
 import { cpuMs } from '../cpu-time.js'
@@ -56,7 +56,7 @@ describe('JSON Schemas', () => {
       const schema = builtIn(name.slice(0, -'.json'.length))
       const judge = schema.$schema === 'http://json-schema.org/draft-07/schema#' ? new Ajv() : new Ajv2020()
       expect(judge.validateSchema(schema), name).toBe(true)
-      expect(problemsOfSchema(schema), name).toEqual([])
+      expect(findSchemaProblems(schema), name).toEqual([])
     }
   })
 
@@ -66,7 +66,7 @@ describe('JSON Schemas', () => {
     expect(draft07(['a'])).toEqual([])
     expect(draft07(['a', 1])).toHaveLength(1)
     expect(compileSchema({ prefixItems: [{ type: 'string' }], items: false })(['a', 1])).toHaveLength(1)
-    expect(problemsOfSchema(tuple)).not.toEqual([])
+    expect(findSchemaProblems(tuple)).not.toEqual([])
   })
 
   it('[REQ-CONTRACT-13] formats are checked', () => {
@@ -86,10 +86,10 @@ describe('JSON Schemas', () => {
       $ref: '#/$defs/node',
     }
     expect(compileSchema(tree)({ next: { next: { v: 'x' } } })).toMatchObject([{ pointer: '/next/next/v' }])
-    expect(problemsOfSchema({ properties: { a: { $ref: 'http://json-schema.org/draft-07/schema#' } } })).toMatchObject([
-      { code: 'contract.invalid_schema', path: ['properties', 'a', '$ref'] },
-    ])
-    expect(problemsOfSchema({ properties: { $ref: { type: 'string' } }, const: { $ref: 'x.json' } })).toEqual([])
+    expect(
+      findSchemaProblems({ properties: { a: { $ref: 'http://json-schema.org/draft-07/schema#' } } }),
+    ).toMatchObject([{ code: 'contract.invalid_schema', path: ['properties', 'a', '$ref'] }])
+    expect(findSchemaProblems({ properties: { $ref: { type: 'string' } }, const: { $ref: 'x.json' } })).toEqual([])
   })
 
   it('[REQ-CONTRACT-13] a value nested without end is refused, not thrown', () => {
@@ -136,7 +136,7 @@ describe('built-in schemas', () => {
     '[REQ-CONTRACT-12] %s.json takes an honest artifact and misses a required field',
     (name, artifact, field) => {
       const validate = compileSchema(builtIn(name))
-      expect(problemsOfSchema(builtIn(name))).toEqual([])
+      expect(findSchemaProblems(builtIn(name))).toEqual([])
       expect(validate(artifact)).toEqual([])
       const { [field]: _gone, ...rest } = artifact as Record<string, unknown>
       expect(validate(rest).map((error) => error.message)).toContain(`must have required property '${field}'`)

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { settingsProblem } from '../../src/core/paths/agent-cli-files.js'
+import { findSettingsProblem } from '../../src/core/paths/agent-cli-files.js'
 
 const text = (value: unknown): string => JSON.stringify(value)
 const BOUND = {
@@ -32,23 +32,23 @@ describe('a change of the settings that Claude Code keeps in a work tree', () =>
     ['has permissions of another kind', { ...BOUND, permissions: ['allow'] }, 'changes permissions'],
     ['is a list', [BOUND], 'is not a JSON object'],
   ])('[REQ-CLIFILES-1] that %s is named', (_name, after, problem) => {
-    expect(settingsProblem(text(BOUND), text(after))).toContain(problem)
+    expect(findSettingsProblem(text(BOUND), text(after))).toContain(problem)
   })
 
   it('[REQ-CLIFILES-1] that leaves no settings, or none that can be read, is named', () => {
-    expect(settingsProblem(text(BOUND), null)).toContain('"hooks"')
+    expect(findSettingsProblem(text(BOUND), null)).toContain('"hooks"')
     for (const after of ['', '{', '{"permissions": {}} // x', 'null', '"x"'])
-      expect(settingsProblem(text(BOUND), after), after).toBe('is not a JSON object')
-    expect(settingsProblem('{', text(BOUND))).toBe('is not a JSON object')
-    expect(settingsProblem(null, '{"__proto__": {"disableAllHooks": true}}')).toContain('__proto__')
+      expect(findSettingsProblem(text(BOUND), after), after).toBe('is not a JSON object')
+    expect(findSettingsProblem('{', text(BOUND))).toBe('is not a JSON object')
+    expect(findSettingsProblem(null, '{"__proto__": {"disableAllHooks": true}}')).toContain('__proto__')
     const many = Object.fromEntries(Array.from({ length: 100 }, (_, at) => [`${at}${'x'.repeat(1000)}`, at]))
-    expect((settingsProblem(null, text(many)) ?? '').length).toBeLessThan(500)
+    expect((findSettingsProblem(null, text(many)) ?? '').length).toBeLessThan(500)
   })
 
   it('[REQ-CLIFILES-2] that only lets more run unasked is harmless', () => {
     const more = { ...BOUND, permissions: { ...BOUND.permissions, allow: ['Bash(npm test:*)', 'mcp__phaselock'] } }
-    expect(settingsProblem(text(BOUND), text(more))).toBeNull()
-    expect(settingsProblem(null, text({ permissions: { allow: ['mcp__phaselock__next'] } }))).toBeNull()
-    expect(settingsProblem(text({}), text({ permissions: { allow: [] } }))).toBeNull()
+    expect(findSettingsProblem(text(BOUND), text(more))).toBeNull()
+    expect(findSettingsProblem(null, text({ permissions: { allow: ['mcp__phaselock__next'] } }))).toBeNull()
+    expect(findSettingsProblem(text({}), text({ permissions: { allow: [] } }))).toBeNull()
   })
 })

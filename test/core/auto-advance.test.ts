@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { autoTarget } from '../../src/core/gates/auto-advance.js'
+import { findAutoTarget } from '../../src/core/gates/auto-advance.js'
 import type { GateFacts } from '../../src/core/task/command.js'
 import { check, contractOf, factsOf, gate, outcome, phase, World } from './world.js'
 
@@ -74,7 +74,7 @@ describe('a gate that advances by itself', () => {
     ],
   ])('[REQ-ADVANCE-2] %s is never passed without the agent', (_name, one) => {
     const world = working(one)
-    expect(autoTarget(one, world.state)).toBeNull()
+    expect(findAutoTarget(one, world.state)).toBeNull()
     expect(advance(world, green)).toEqual([])
     expect(advance(world, green, 'B', ['ready'])).toEqual([])
     expect(world.state.phase).toBe('A')

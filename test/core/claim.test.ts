@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { admit } from '../../src/core/identity/admit.js'
-import { lostByLapse } from '../../src/core/task/claim.js'
+import { isLostByLapse } from '../../src/core/task/claim.js'
 import { createTask } from '../../src/core/task/decide.js'
 import { contractOf, gate, phase, T0, World } from './world.js'
 
@@ -204,7 +204,7 @@ describe('a task whose agent was idle for longer than its lease', () => {
     return world
   }
   const isLost = (world: World, agentId = 'a', instance = world.state.lapsed?.instance ?? ''): boolean =>
-    lostByLapse(world.state, { agentId, instance })
+    isLostByLapse(world.state, { agentId, instance })
 
   it.each<[string, (world: World) => unknown]>([
     ['another agent claimed it', (world) => world.claim('b')],

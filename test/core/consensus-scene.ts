@@ -5,9 +5,9 @@ import { decideRun } from '../../src/core/councils/decide-council.js'
 import type { RunEvent } from '../../src/core/councils/event.js'
 import { evolveRun } from '../../src/core/councils/evolve-council.js'
 import { type RunOptions, runOptions } from '../../src/core/councils/options.js'
-import { viewOf } from '../../src/core/councils/view.js'
-import { type ConsensusPlan, type ConsensusSeen, workKey } from '../../src/core/reviews/consensus-plan.js'
-import { reviewsKey } from '../../src/core/reviews/review.js'
+import { buildParticipantView } from '../../src/core/councils/view.js'
+import { type ConsensusPlan, type ConsensusSeen, formatWorkKey } from '../../src/core/reviews/consensus-plan.js'
+import { formatReviewsKey } from '../../src/core/reviews/review.js'
 import type { GateFacts } from '../../src/core/task/command.js'
 import { contractOf, phase, World } from './world.js'
 
@@ -39,7 +39,7 @@ export class VotedTask extends World {
     return {
       runId: runIdOf(subject),
       subject,
-      workKey: workKey(this.state),
+      workKey: formatWorkKey(this.state),
       run,
       last: run === null ? null : { seq: 7, hash: 'f'.repeat(64) },
       replaces: open === undefined ? null : runIdOf(open[0]),
@@ -47,7 +47,7 @@ export class VotedTask extends World {
   }
 
   override move(target: string, facts: Partial<GateFacts> = {}, claims: readonly string[] = []): readonly string[] {
-    return super.move(target, { reviewsKey: reviewsKey(this.state), ...facts }, claims)
+    return super.move(target, { reviewsKey: formatReviewsKey(this.state), ...facts }, claims)
   }
 
   /** Asks to leave, and opens the run that was asked for, as the shell does. */
@@ -81,7 +81,8 @@ export class VotedTask extends World {
 
   respond(subject: string, agent: string, name: string, args: Record<string, string>): void {
     const run = this.runs.get(subject)
-    const shown = run === undefined ? [] : (viewOf(run, agent)?.answers ?? []).map((answer) => answer.label)
+    const shown =
+      run === undefined ? [] : (buildParticipantView(run, agent)?.answers ?? []).map((answer) => answer.label)
     this.inRun(subject, { type: 'turn_began', agent, shown })
     const toolCalls = [{ name, arguments: args }]
     this.inRun(subject, {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { isBelowConfinement, isSandboxOnly, permissionsOf } from '../../src/core/contract/contract-permissions.js'
+import { isBelowConfinement, isSandboxOnly, listPermissions } from '../../src/core/contract/contract-permissions.js'
 import { type ContractPin, type FoundContract, judgeFound } from '../../src/core/contract/contract-trust.js'
 import { decideRegistry, EMPTY_REGISTRY, evolveRegistry, type RegistryFact } from '../../src/core/identity/registry.js'
 import { mustLoad } from '../contract/load.js'
@@ -66,7 +66,7 @@ describe('what a contract asks for', () => {
   ])('[REQ-TRUST-3] %s is more than the sandbox', async (_name, more, needsOperator) => {
     const { contract } = await mustLoad(`${BASE}${more}\n`)
     expect(isSandboxOnly(contract)).toBe(false)
-    expect(permissionsOf(contract).some(({ reach }) => reach === 'operator')).toBe(needsOperator)
+    expect(listPermissions(contract).some(({ reach }) => reach === 'operator')).toBe(needsOperator)
   })
 
   it('[REQ-TRUST-4] a confinement is below the least one only where it is weaker', () => {

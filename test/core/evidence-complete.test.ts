@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { Contract } from '../../src/core/contract/contract.js'
-import { wayOn } from '../../src/core/gates/complete-phase.js'
+import { decideWayOn } from '../../src/core/gates/complete-phase.js'
 import type { GateFacts } from '../../src/core/task/command.js'
 import { evidenceField } from './evidence-fields.js'
 import { check, contractOf, factsOf, gate, phase, World } from './world.js'
@@ -108,7 +108,7 @@ describe('completing a phase', () => {
   it('[REQ-PHASE-23] where several ways lead on, the evidence is kept and the agent must say which', () => {
     const ways = ['B', 'C'].map((to) => ({ from: 'A', to, gate: null, when: null }))
     const world = worldOf(contractOf([A, phase('B'), phase('C')], { transitions: ways }))
-    expect(wayOn(world.contract, world.state)).toEqual({ kind: 'choice', ways: ['B', 'C'] })
+    expect(decideWayOn(world.contract, world.state)).toEqual({ kind: 'choice', ways: ['B', 'C'] })
     expect(complete(world, HOLDS)).toEqual(['checkpoint_passed', 'gate_blocked'])
     expect(world.last()).toMatchObject({ code: 'claim_missing' })
     expect(world.state.phase).toBe('A')
@@ -118,7 +118,7 @@ describe('completing a phase', () => {
     const way = (when: string | null) => [{ from: 'A', to: 'B', gate: null, when }]
     const on = (when: string | null) => {
       const world = worldOf(contractOf([A, phase('B')], { transitions: way(when) }))
-      return wayOn(world.contract, world.state).kind
+      return decideWayOn(world.contract, world.state).kind
     }
     expect([on(null), on('a_complete'), on('A_complete'), on('approved')]).toEqual(['one', 'one', 'one', 'choice'])
   })
@@ -131,7 +131,7 @@ describe('completing a phase', () => {
     ]
     const world = worldOf(contractOf([phase('A'), phase('B'), phase('C', { evidence: A.evidence })], { transitions }))
     complete(world, {})
-    expect(wayOn(world.contract, world.state)).toMatchObject({ kind: 'one', target: 'C' })
+    expect(decideWayOn(world.contract, world.state)).toMatchObject({ kind: 'one', target: 'C' })
     expect(complete(world, {})).toContain('phase_entered')
     expect(world.state.phase).toBe('C')
   })

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { type EvidenceAsked, judgeEvidence } from '../../src/checks/evidence.js'
 import type { EvidenceField } from '../../src/core/contract/contract.js'
-import { observedSource } from '../../src/core/evidence/observed-evidence.js'
+import { findObservedSource } from '../../src/core/evidence/observed-evidence.js'
 import type { ObservedRun } from '../../src/core/evidence/observed-run.js'
 import type { Json, JsonObject } from '../../src/core/json.js'
 import { evidenceField as field } from './evidence-fields.js'
@@ -139,7 +139,7 @@ describe('evidence that is observed', () => {
     ['tests_nonsense', 'integer', null],
     ['passed', 'integer', null],
   ] as const)('[REQ-EVIDENCE-9] %s of type %s comes from %j', (name, type, source) => {
-    expect(observedSource(['tests', 'coverage', 'tests_slow'], name, type)).toEqual(source)
+    expect(findObservedSource(['tests', 'coverage', 'tests_slow'], name, type)).toEqual(source)
   })
 
   it('[REQ-EVIDENCE-9] optional fields that are not given count for nothing toward min_verified', () => {

@@ -2,9 +2,9 @@ import { describe, expect, it } from 'vitest'
 import type { Enforcement } from '../../src/core/contract/contract.js'
 import {
   type CallId,
-  ciLimit,
   describeCallers,
-  forbiddenTo,
+  findCiLimit,
+  findForbidden,
   type NamedContract,
   PERMISSIONS,
 } from '../../src/core/identity/permissions.js'
@@ -18,13 +18,13 @@ describe('permissions', () => {
     for (const id of Object.keys(PERMISSIONS) as CallId[])
       for (const caller of ['agent', 'phase', 'reviewer', 'participant', 'human', 'ci'] as const) {
         const isNamed = (PERMISSIONS[id] as readonly string[]).includes(caller)
-        expect({ id, caller, isLetIn: forbiddenTo(id, caller) === null }).toEqual({ id, caller, isLetIn: isNamed })
+        expect({ id, caller, isLetIn: findForbidden(id, caller) === null }).toEqual({ id, caller, isLetIn: isNamed })
       }
-    expect(forbiddenTo('addContract', 'ci')).toMatchObject({
+    expect(findForbidden('addContract', 'ci')).toMatchObject({
       detail: 'Operators with the role ci may not do this.',
       remedy: expect.stringContaining('without the role ci'),
     })
-    expect(forbiddenTo('submitReview', 'human')?.detail).toContain('review token')
+    expect(findForbidden('submitReview', 'human')?.detail).toContain('review token')
   })
 
   it('[REQ-ROLES-4] what ci may do, a human may do too', () => {
@@ -52,16 +52,16 @@ describe('permissions', () => {
       ['mergeTask', { force: true }, scene, 'force'],
       ['discardTask', { force: true }, scene, 'force'],
     ] as const) {
-      const refused = ciLimit(id, body, found)
+      const refused = findCiLimit(id, body, found)
       expect(refused?.detail, JSON.stringify(body)).toMatch(new RegExp(`^${field}: `))
     }
     for (const body of [{}, { mode: 'strict' }, { workspace: '/srv/project' }, { worktree: true }])
-      expect(ciLimit('createTask', body, scene)).toBeNull()
-    expect(ciLimit('createTask', { contract: 'other' }, like({}))).toBeNull()
-    expect(ciLimit('createTask', { mode: 'strict' }, asking({ mode: 'permissive' }))).toBeNull()
+      expect(findCiLimit('createTask', body, scene)).toBeNull()
+    expect(findCiLimit('createTask', { contract: 'other' }, like({}))).toBeNull()
+    expect(findCiLimit('createTask', { mode: 'strict' }, asking({ mode: 'permissive' }))).toBeNull()
     const own = { ...strict, mode: 'permissive' } as const
-    expect(ciLimit('createTask', {}, like({ enforcement: own, own })), "no looser than the server's own").toBeNull()
-    expect(ciLimit('mergeTask', { force: false }, scene)).toBeNull()
+    expect(findCiLimit('createTask', {}, like({ enforcement: own, own })), "no looser than the server's own").toBeNull()
+    expect(findCiLimit('mergeTask', { force: false }, scene)).toBeNull()
   })
 
   it('[REQ-ROLES-1] documentation names everybody who may call', () => {

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
-import { openedPaths } from '../../src/core/paths/opened-paths.js'
-import { PROTECTED_NAMES, protectedBy } from '../../src/core/paths/protected-paths.js'
+import { listOpenedPaths } from '../../src/core/paths/opened-paths.js'
+import { findProtection, PROTECTED_NAMES } from '../../src/core/paths/protected-paths.js'
 import { constraint, contractOf, phase } from './world.js'
 
 const DOCS = readFileSync(new URL('../../docs/contract.md', import.meta.url), 'utf8')
@@ -15,8 +15,8 @@ describe('protected paths', () => {
   it('[REQ-PROTECT-2] a glob names a protected path only where it spells it out', () => {
     const named = ['CLAUDE.md', '**/AGENTS.md', '.vscode/**', 'web/.husky/*', '.github/workflows/*.yml']
     const unnamed = ['**', '**/*', '*.md', '**/*.md', '.*/**', '.github/**', '{CLAUDE.md,src}', 'src/**', '.v?code/**']
-    expect(named.filter((one) => protectedBy(one) === null)).toEqual([])
-    expect(unnamed.filter((one) => protectedBy(one) !== null)).toEqual([])
+    expect(named.filter((one) => findProtection(one) === null)).toEqual([])
+    expect(unnamed.filter((one) => findProtection(one) !== null)).toEqual([])
   })
 
   it('[REQ-PROTECT-3] what a contract opens is listed with its phase, glob and kind', () => {
@@ -31,12 +31,12 @@ describe('protected paths', () => {
       phase('A', { allowedTools: ['write_files'], constraints: new Map([['write_files', patterns]]) }),
       phase('B', { writable: ['**', '.vscode/**'], gates: gates as never }),
     ])
-    expect(openedPaths(contract).map(({ why: _, ...one }) => one)).toEqual([
+    expect(listOpenedPaths(contract).map(({ why: _, ...one }) => one)).toEqual([
       { phase: 'A', pattern: 'ci/check.sh', kind: 'pinned' },
       { phase: 'A', pattern: 'CLAUDE.md', kind: 'protected' },
       { phase: 'A', pattern: '.nvmrc', kind: 'pinned' },
       { phase: 'B', pattern: '.vscode/**', kind: 'protected' },
     ])
-    expect(openedPaths(contractOf([phase('A', { allowedTools: ['write_files'] })]))).toEqual([])
+    expect(listOpenedPaths(contractOf([phase('A', { allowedTools: ['write_files'] })]))).toEqual([])
   })
 })

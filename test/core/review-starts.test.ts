@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { REVIEW_STARTS_MAX, REVIEW_STARTS_TASK_MAX, reviewsKey } from '../../src/core/reviews/review.js'
+import { formatReviewsKey, REVIEW_STARTS_MAX, REVIEW_STARTS_TASK_MAX } from '../../src/core/reviews/review.js'
 import type { Command, ReviewStatus } from '../../src/core/task/command.js'
 import { check, contractOf, gate, phase, World } from './world.js'
 
@@ -26,7 +26,7 @@ function inReview(): World {
 }
 
 function again(world: World): void {
-  world.move('WORK', { reviewsKey: reviewsKey(world.state) }, ['changes_requested'])
+  world.move('WORK', { reviewsKey: formatReviewsKey(world.state) }, ['changes_requested'])
   world.move('REVIEW')
 }
 
@@ -79,7 +79,7 @@ describe('reviewers that Phaselock starts', () => {
       world.do({ type: 'submit_review', reviewer: 'security', report, subject: 's', seen: null }, 'reviewer:security')
     submit()
     expect(world.state.reviewers.get('security')?.report?.turnedBack).toBe(0)
-    world.move('DONE', { reviewsKey: reviewsKey(world.state) })
+    world.move('DONE', { reviewsKey: formatReviewsKey(world.state) })
     expect(world.state.gates.blocked).toBe(1)
     expect(world.state.reviewers.get('security')?.report?.turnedBack).toBe(0)
     submit()

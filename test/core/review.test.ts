@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { admit, type ReviewBearer } from '../../src/core/identity/admit.js'
-import { countsAs, reviewsKey } from '../../src/core/reviews/review.js'
+import { formatReviewsKey, judgeReport } from '../../src/core/reviews/review.js'
 import { REVIEW_TOOLS } from '../../src/core/reviews/review-tool.js'
 import type { Command, GateFacts, ReviewStatus } from '../../src/core/task/command.js'
 import { nextStep } from '../../src/core/task/next-step.js'
@@ -76,10 +76,10 @@ const refusal = (world: World, about: Partial<ReviewBearer> = {}) =>
   pure(() => admit(world.state, bearer(world, about)))?.code ?? null
 
 const leave = (world: World, facts: Partial<GateFacts> = {}): readonly string[] =>
-  world.move('DONE', { reviewsKey: reviewsKey(world.state), ...facts })
+  world.move('DONE', { reviewsKey: formatReviewsKey(world.state), ...facts })
 
 const back = (world: World): readonly string[] =>
-  world.move('WORK', { reviewsKey: reviewsKey(world.state) }, ['changes_requested'])
+  world.move('WORK', { reviewsKey: formatReviewsKey(world.state) }, ['changes_requested'])
 
 const assembled = { ...artifact('review_report'), grade: 'observed' as const }
 const open = new Map([
@@ -146,7 +146,7 @@ describe('letting reviewers in', () => {
     world.claim('security')
     expect(refusal(world)).toBe('not_permitted')
     const reviewer = world.state.reviewers.get('security')!
-    expect(countsAs(world.state, reviewer, 'now')).toBe('by_implementer')
+    expect(judgeReport(world.state, reviewer, 'now')).toBe('by_implementer')
   })
 })
 
@@ -318,7 +318,7 @@ describe('reports', () => {
     report(world, 'security')
     back(world)
     world.move('REVIEW')
-    expect(reviewsKey(world.state)).toBe('[]')
+    expect(formatReviewsKey(world.state)).toBe('[]')
     add(world, 'quality', 'quality-2')
     expect([...world.state.reviewers.keys()]).toEqual(['quality'])
     expect(world.state.reviewers.get('quality')).toMatchObject({ report: null, reports: 0 })
@@ -329,9 +329,9 @@ describe('reports', () => {
     add(world, 'security')
     report(world, 'security')
     const reviewer = world.state.reviewers.get('security')!
-    expect(countsAs(world.state, reviewer, 'now')).toBe('completed')
-    expect(countsAs(world.state, reviewer, 'changed')).toBe('outdated')
-    expect(countsAs(world.state, reviewer, null)).toBe('outdated')
+    expect(judgeReport(world.state, reviewer, 'now')).toBe('completed')
+    expect(judgeReport(world.state, reviewer, 'changed')).toBe('outdated')
+    expect(judgeReport(world.state, reviewer, null)).toBe('outdated')
   })
 })
 
@@ -361,7 +361,11 @@ describe('leaving a phase that asks for reviews', () => {
   it('[REQ-REVIEW-6] reviews that were gathered before one came or went are stale', () => {
     const world = inReview()
     add(world, 'security')
-    const facts = factsOf(world.state, { artifacts: [assembled], checks: open, reviewsKey: reviewsKey(world.state) })
+    const facts = factsOf(world.state, {
+      artifacts: [assembled],
+      checks: open,
+      reviewsKey: formatReviewsKey(world.state),
+    })
     report(world, 'security', { status: 'changes_requested', blockingIssues: 1 })
     expect(world.move('DONE', facts)).toContain('gate_blocked')
     expect(world.last()).toMatchObject({ code: 'evidence_stale' })
@@ -405,7 +409,7 @@ describe('any order of things', () => {
         world.claim(one)
       }),
       fc.constantFrom('WORK', 'REVIEW').map((to) => (world: World) => {
-        world.move(to, { reviewsKey: reviewsKey(world.state) }, ['changes_requested'])
+        world.move(to, { reviewsKey: formatReviewsKey(world.state) }, ['changes_requested'])
       }),
     )
     fc.assert(
@@ -416,7 +420,7 @@ describe('any order of things', () => {
           one(world)
           for (const reviewer of world.state.reviewers.values()) {
             if (reviewer.report === null || reviewer.visit !== world.state.visit) continue
-            const counted = countsAs(world.state, reviewer, 'now')
+            const counted = judgeReport(world.state, reviewer, 'now')
             expect(world.state.holders.includes(reviewer.name)).toBe(counted === 'by_implementer')
           }
         }

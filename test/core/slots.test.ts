@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { needs } from '../../src/core/gates/needs.js'
-import { slotStatuses } from '../../src/core/reviews/reviewer-slots.js'
+import { listSlotStatuses } from '../../src/core/reviews/reviewer-slots.js'
 import { check, contractOf, factsOf, gate, phase, World } from './world.js'
 
 const slots = [
@@ -30,7 +30,7 @@ function report(world: World, reviewer: string, status: 'completed' | 'in_progre
   return world.do({ type: 'submit_review', reviewer, report: sent, subject: 'now', seen: null }, `reviewer:${reviewer}`)
 }
 
-const statuses = (world: World) => slotStatuses(world.state).map(({ name, status }) => `${name}:${status}`)
+const statuses = (world: World) => listSlotStatuses(world.state).map(({ name, status }) => `${name}:${status}`)
 
 describe('places for reviewers', () => {
   it('[REQ-SLOT-1] open with the phase, are filled under their name and finish with a report', () => {

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import type { ReliabilityRecord } from '../../src/core/councils/reliability.js'
 import type { Rule } from '../../src/core/rules/rule.js'
 import { ATTEMPTS_OF_RUN_MAX, evolveTaskRun, NO_TASK_RUN, type TaskRun } from '../../src/core/task/task-run.js'
-import { type TaskRunStatus, taskStatusOf } from '../../src/core/task/task-status.js'
+import { buildTaskStatus, type TaskRunStatus } from '../../src/core/task/task-status.js'
 import { contractOf, factsOf, gate, phase, pure, T0, World } from './world.js'
 
 const LEASE_MS = 900_000
@@ -12,7 +12,7 @@ const runOf = (world: World): TaskRun => pure(() => world.events.reduce(evolveTa
 
 function statusOf(world: World): TaskRunStatus {
   const around = { now: world.now, phases: world.contract.phases.size, logDir: '/runs/t' }
-  const status = pure(() => taskStatusOf(world.state, runOf(world), around))
+  const status = pure(() => buildTaskStatus(world.state, runOf(world), around))
   if (status === null) throw new Error('the run has no status')
   return status
 }
@@ -38,7 +38,7 @@ function lapse(world: World): void {
 describe('the record of an agent', () => {
   it('[REQ-STATUS-7] is null before anything was refused, and there is no status before the first claim', () => {
     const world = new World(contractOf([phase('A'), phase('B')]))
-    expect(taskStatusOf(world.state, runOf(world), { now: T0, phases: 2, logDir: null })).toBeNull()
+    expect(buildTaskStatus(world.state, runOf(world), { now: T0, phases: 2, logDir: null })).toBeNull()
     world.claim()
     expect(recordOf(world)).toBeNull()
   })

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { matchesGlob } from '../../src/contract/glob.js'
-import { type ChangedPath, refusedPaths, writableOf } from '../../src/core/paths/writable.js'
+import { type ChangedPath, findRefusedPaths, getWritable } from '../../src/core/paths/writable.js'
 import type { Command } from '../../src/core/task/command.js'
 import { constraint, context, contractOf, phase, World } from './world.js'
 
@@ -16,13 +16,13 @@ function refusedIn(about: Parameters<typeof phase>[1], changes: readonly Changed
   const contract = contractOf([writing(about)])
   const { state } = new World(contract)
   const given = { ...context(), matchesGlob, reservedPaths: ['conf/flow.yaml'] }
-  return refusedPaths(contract, state, changes, { context: given, git }).map((one) => one.path)
+  return findRefusedPaths(contract, state, changes, { context: given, git }).map((one) => one.path)
 }
 
 describe('what a phase may change', () => {
   it('[REQ-TOOL-9] a phase without a write tool changes nothing, even with bash', () => {
-    expect(writableOf(phase('A', { allowedTools: ['bash', 'read_files'] }))).toEqual({ allowed: [], forbidden: [] })
-    expect(writableOf(phase('A', { allowedTools: ['write_files'], forbiddenTools: ['write_files'] })).allowed).toEqual(
+    expect(getWritable(phase('A', { allowedTools: ['bash', 'read_files'] }))).toEqual({ allowed: [], forbidden: [] })
+    expect(getWritable(phase('A', { allowedTools: ['write_files'], forbiddenTools: ['write_files'] })).allowed).toEqual(
       [],
     )
     expect(refusedIn({ allowedTools: ['bash'] }, [changed('a')])).toEqual(['a'])
@@ -32,7 +32,7 @@ describe('what a phase may change', () => {
     const constraints = new Map([
       ['write_files', constraint({ allowedPatterns: ['tests/**'], forbiddenPatterns: ['tests/keep/**'] })],
     ])
-    expect(writableOf(writing({ constraints }))).toEqual({ allowed: ['tests/**'], forbidden: ['tests/keep/**'] })
+    expect(getWritable(writing({ constraints }))).toEqual({ allowed: ['tests/**'], forbidden: ['tests/keep/**'] })
     const paths = ['tests/a', 'tests/keep/a', 'src/a', 'testsx/a']
     expect(
       refusedIn(
@@ -45,10 +45,10 @@ describe('what a phase may change', () => {
 
   it('[REQ-TOOL-9] edit_files has the limits of write_files unless it has its own', () => {
     const constraints = new Map([['write_files', only(['tests/**'])]])
-    expect(writableOf(phase('A', { allowedTools: ['edit_files'], constraints })).allowed).toEqual(['tests/**'])
+    expect(getWritable(phase('A', { allowedTools: ['edit_files'], constraints })).allowed).toEqual(['tests/**'])
     const both = new Map([...constraints, ['edit_files', only(['docs/**'])] as const])
-    expect(writableOf(phase('A', { allowedTools: ['edit_files'], constraints: both })).allowed).toEqual(['docs/**'])
-    const union = writableOf(phase('A', { allowedTools: ['write_files', 'edit_files'], constraints: both })).allowed
+    expect(getWritable(phase('A', { allowedTools: ['edit_files'], constraints: both })).allowed).toEqual(['docs/**'])
+    const union = getWritable(phase('A', { allowedTools: ['write_files', 'edit_files'], constraints: both })).allowed
     expect(union).toEqual(['tests/**', 'docs/**'])
   })
 

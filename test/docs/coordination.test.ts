@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { parse } from 'yaml'
-import { optionOf } from '../../src/cli/councils/council-option.js'
+import { parseOption } from '../../src/cli/councils/council-option.js'
 import { DEFAULT_OPTIONS } from '../../src/core/councils/options.js'
 import { REASONS } from '../../src/core/councils/reason.js'
 import { readAgents } from '../../src/participants/read-agents.js'
@@ -41,7 +41,7 @@ test('[REQ-COUNCIL-13] the council file of the page is accepted, and every optio
     const name = key.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
     const told = new RegExp(`^\\| \`${name}\` \\| \`?([^|\`]+)\`? \\|`, 'm').exec(page)?.[1]?.trim()
     const value = DEFAULT_OPTIONS[key as keyof typeof DEFAULT_OPTIONS]
-    expect({ name, told: optionOf(`${name}=${told === 'none' ? 'null' : told}`) }).toEqual({
+    expect({ name, told: parseOption(`${name}=${told === 'none' ? 'null' : told}`) }).toEqual({
       name,
       told: { [name]: value },
     })

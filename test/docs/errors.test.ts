@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { CODES, type Code } from '../../src/core/codes.js'
-import { statusOf } from '../../src/http/problem.js'
+import { getStatus } from '../../src/http/problem.js'
 import { ROOT, sectionsOf } from './blocks.js'
 
 const BLOCKER_STATUS = '200, blocker'
@@ -23,8 +23,8 @@ test.each(Object.entries(CODES))('%s is documented with the title and the remedy
 
 test.each(Object.keys(CODES) as Code[])('%s is documented with the status that the server gives it', (code) => {
   const status = fieldOf(sections.get(code) ?? '', 'Status')
-  if (status === BLOCKER_STATUS) expect(statusOf(code)).toBe(NO_STATUS)
-  else expect(status).toBe(String(statusOf(code)))
+  if (status === BLOCKER_STATUS) expect(getStatus(code)).toBe(NO_STATUS)
+  else expect(status).toBe(String(getStatus(code)))
 })
 
 test.each([...sections])('%s says in words what it means', (_, body) => {

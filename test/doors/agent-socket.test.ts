@@ -97,7 +97,7 @@ describe('the socket of an agent', () => {
   it('[REQ-SOCKET-3] reviewers and participants come in only where the socket was opened for them', async () => {
     const now = Date.now()
     const seatOf = { runId: 'r', agentId: 'ada', expiresAt: now + 60_000 }
-    const participant = server.app.tokens.participantToken(seatOf, now).token
+    const participant = server.app.tokens.mintParticipantToken(seatOf, now).token
     const asked = { method: 'POST', path: '/mcp', body: INITIALIZE, token: participant }
     expect((await askThrough(own.path, asked)).body).toMatchObject({ code: 'token_mismatch' })
     const seat = await server.agentSockets.open({

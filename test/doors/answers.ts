@@ -1,10 +1,10 @@
-import type { Metered } from '../../src/gateway/usage-meter.js'
+import type { MeteredUsage } from '../../src/gateway/usage-meter.js'
 
 /** An answer as an endpoint sends it, and what it took. */
 export interface Sample {
   readonly name: string
   readonly body: string
-  readonly took: Metered
+  readonly took: MeteredUsage
 }
 
 type Data = Record<string, unknown>

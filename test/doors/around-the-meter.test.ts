@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { type ModelRelay, openModelRelay } from '../../src/gateway/model-relay.js'
 import { openSocketDir } from '../../src/gateway/socket-paths.js'
-import type { Taken } from '../../src/gateway/usage-book.js'
+import type { TakenUsage } from '../../src/gateway/usage-book.js'
 import { until } from '../mcp/clients.js'
 import { ANTHROPIC_EVENTS } from './answers.js'
 import { askThrough } from './asking.js'
@@ -18,7 +18,7 @@ let endpoint: Server
 let origin: string
 let answer: (request: IncomingMessage, response: ServerResponse) => void
 let asked: IncomingMessage[]
-let taken: Taken[]
+let taken: TakenUsage[]
 const relays: ModelRelay[] = []
 
 beforeEach(async () => {

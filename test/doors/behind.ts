@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import type { Confinement } from '../../src/confinement/confinement.js'
 import { openConfinement } from '../../src/confinement/open-confinement.js'
 import { type CommandRun, runCommand } from '../../src/confinement/run-command.js'
-import { type InsideOptions, insideCommand } from '../../src/gateway/inside-command.js'
+import { buildInsideCommand, type InsideOptions } from '../../src/gateway/inside-command.js'
 
 const RUN_MS_MAX = 120_000
 
@@ -24,7 +24,7 @@ export async function openBehind(): Promise<Behind> {
   return {
     home,
     run: async (options, shown = []) => {
-      const inside = insideCommand(options)
+      const inside = buildInsideCommand(options)
       return runCommand(wall, {
         ...{ tree: home, cwd: 'work', writes: 'discard', git: 'read', hidden: [], timeoutMs: RUN_MS_MAX },
         ...{ ...inside, shown: [...inside.shown, ...shown], signal: new AbortController().signal },

@@ -23,9 +23,9 @@ function serving(): string {
 import { mkdirSync } from 'node:fs'
 import { openOrchestrator } from ${from('app/orchestrator.js')}
 import { openConfinement } from ${from('confinement/open-confinement.js')}
-import { bundledContract } from ${from('contract/bundled-contracts.js')}
+import { findBundledContract } from ${from('contract/bundled-contracts.js')}
 import { loadContractFile } from ${from('contract/load/load-contract.js')}
-import { insideCommand } from ${from('gateway/inside-command.js')}
+import { buildInsideCommand } from ${from('gateway/inside-command.js')}
 import { openModelRelay } from ${from('gateway/model-relay.js')}
 import { buildServer } from ${from('http/server.js')}
 import { openSqliteStore } from ${from('store/sqlite-store.js')}
@@ -33,7 +33,7 @@ const [stateDir, workspace] = [${JSON.stringify(join(dir, 'state'))}, ${JSON.str
 for (const one of [stateDir, workspace]) mkdirSync(one, { recursive: true, mode: 0o700 })
 const wall = await openConfinement({ stateDir, only: null })
 const onFault = (error) => console.error(error)
-const contract = await loadContractFile(bundledContract('tdd'))
+const contract = await loadContractFile(findBundledContract('tdd'))
 const app = await openOrchestrator({
   store: await openSqliteStore({ dir: stateDir }), stateDir, workspace, onFault,
   contract: { ...contract, origin: 'test' }, environment: {}, confinement: async () => wall, contractFile: null,

@@ -8,7 +8,7 @@ import { gzipSync } from 'node:zlib'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { type ModelRelay, openModelRelay } from '../../src/gateway/model-relay.js'
 import { openSocketDir } from '../../src/gateway/socket-paths.js'
-import type { Taken } from '../../src/gateway/usage-book.js'
+import type { TakenUsage } from '../../src/gateway/usage-book.js'
 import { until } from '../mcp/clients.js'
 import { ANTHROPIC_EVENTS, CHAT_EVENTS, RESPONSE_EVENTS, SAMPLES } from './answers.js'
 import { askThrough } from './asking.js'
@@ -20,7 +20,7 @@ let endpoint: Server
 let origin: string
 let answer: (request: IncomingMessage, response: ServerResponse) => void
 let asked: IncomingMessage[]
-let taken: Taken[]
+let taken: TakenUsage[]
 let untold: number
 const relays: ModelRelay[] = []
 

@@ -8,7 +8,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { type ModelRelay, openModelRelay, type RelayUse } from '../../src/gateway/model-relay.js'
-import { baseUrlProblem } from '../../src/gateway/relay-request.js'
+import { findBaseUrlProblem } from '../../src/gateway/relay-request.js'
 import { openSocketDir } from '../../src/gateway/socket-paths.js'
 import { built, ROOT } from '../cli/program.js'
 import { until } from '../mcp/clients.js'
@@ -164,10 +164,10 @@ describe('where a relay leads', () => {
 
   it('[REQ-SOCKET-6] an address with a user, a query, a fragment or another scheme is no base', async () => {
     for (const base of ['', 'x', 'ftp://a/', 'unix:/x', 'http://u:p@a/', 'http://u@a/', 'http://a/?q', 'http://a/#f']) {
-      expect(baseUrlProblem(base), base).not.toBeNull()
+      expect(findBaseUrlProblem(base), base).not.toBeNull()
       await expect(open({ baseUrl: base })).rejects.toThrow('base URL')
     }
-    expect(baseUrlProblem('https://api.example.com/v1/')).toBeNull()
+    expect(findBaseUrlProblem('https://api.example.com/v1/')).toBeNull()
     expect((await open({ baseUrl: `${origin}/v1/` })).url).toBe('http://127.0.0.1:8701/v1')
     expect((await open({ baseUrl: origin })).url).toBe('http://127.0.0.1:8701')
   })

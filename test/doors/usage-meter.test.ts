@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest'
 import { JsonFields } from '../../src/gateway/json-fields.js'
-import { type Metered, UsageMeter } from '../../src/gateway/usage-meter.js'
+import { type MeteredUsage, UsageMeter } from '../../src/gateway/usage-meter.js'
 import { cpuMs } from '../cpu-time.js'
 import { depth } from '../depth.js'
 import { ANTHROPIC_EVENTS, CHAT_EVENTS, event, RESPONSE_EVENTS, SAMPLES } from './answers.js'
 
 /** Shows the pieces, and gives everything that was told. */
-function metered(...pieces: readonly (string | Uint8Array)[]): readonly Metered[] {
+function metered(...pieces: readonly (string | Uint8Array)[]): readonly MeteredUsage[] {
   const meter = new UsageMeter()
   const told = pieces.flatMap((piece) => meter.take(typeof piece === 'string' ? Buffer.from(piece) : piece))
   return [...told, ...meter.end()]
@@ -113,7 +113,7 @@ describe('what an answer took', () => {
   })
 
   it('[REQ-METER-4] an answer that is cut off counts with what was told until then', () => {
-    const until = (count: number): readonly Metered[] => metered(...ANTHROPIC_EVENTS.slice(0, count))
+    const until = (count: number): readonly MeteredUsage[] => metered(...ANTHROPIC_EVENTS.slice(0, count))
     expect(until(1)).toMatchObject([{ input: 100, output: 1, cacheRead: 7, cacheWrite: 3 }])
     expect(until(6)).toMatchObject([{ input: 100, output: 40 }])
     expect(metered(...RESPONSE_EVENTS.slice(0, 3))).toEqual([])
@@ -139,7 +139,11 @@ describe('an answer of any size', () => {
   const MIB = 1024 * 1024
   const piece = Buffer.alloc(MIB, 'x')
 
-  function grownBy(before: string, after: string, count: number): { readonly told: readonly Metered[]; grown: number } {
+  function grownBy(
+    before: string,
+    after: string,
+    count: number,
+  ): { readonly told: readonly MeteredUsage[]; grown: number } {
     const meter = new UsageMeter()
     const start = process.memoryUsage()
     const told = [...meter.take(Buffer.from(before))]

@@ -1,6 +1,6 @@
 import { mkdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { bundledContract } from '../../src/contract/bundled-contracts.js'
+import { findBundledContract } from '../../src/contract/bundled-contracts.js'
 import { git, makeRepository } from '../e2e/projects.js'
 import { ownTree, PLAN, RED } from '../http/harness.js'
 import { COORDINATION_ENDPOINTS } from './coordination-endpoints.js'
@@ -333,7 +333,7 @@ export const ENDPOINTS: Readonly<Record<string, Endpoint>> = {
   addContract: {
     prepare: async (stage, index) => {
       const pair = await stage.pair()
-      const source = readFileSync(bundledContract('plan-review') ?? '', 'utf8')
+      const source = readFileSync(findBundledContract('plan-review') ?? '', 'utf8')
       const contract = {
         name: 'made',
         version: '1',

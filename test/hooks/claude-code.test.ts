@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest'
 import type { Json, JsonObject } from '../../src/core/json.js'
-import { asksForDecision, readClaudeCodeHook } from '../../src/hooks/claude-code.js'
-import { afterwards, decision } from '../../src/hooks/claude-code-answers.js'
+import { needsDecision, readClaudeCodeHook } from '../../src/hooks/claude-code.js'
+import { buildAfterAnswer, buildDecision } from '../../src/hooks/claude-code-answers.js'
 import { toFact } from '../../src/hooks/claude-code-facts.js'
 import { toContractCalls } from '../../src/hooks/claude-code-tools.js'
-import { treePath } from '../../src/hooks/tree-path.js'
+import { resolveTreePath } from '../../src/hooks/tree-path.js'
 
 const BODY: JsonObject = {
   session_id: 's',
@@ -65,8 +65,8 @@ describe('the body of a hook', () => {
 
   it('[REQ-HOOK-2] whatever may ask for a decision gets one', () => {
     for (const body of [null, 'x', [], {}, { hook_event_name: 7 }, { hook_event_name: 'PreToolUse' }])
-      expect(asksForDecision(body)).toBe(true)
-    for (const event of ['PostToolUse', 'Stop']) expect(asksForDecision({ hook_event_name: event })).toBe(false)
+      expect(needsDecision(body)).toBe(true)
+    for (const event of ['PostToolUse', 'Stop']) expect(needsDecision({ hook_event_name: event })).toBe(false)
   })
 })
 
@@ -82,7 +82,7 @@ describe('paths', () => {
     ['~/.ssh/id', 'begins with "~"'],
     ['cafe\u0301', 'has characters in more than one form'],
   ])('[REQ-HOOK-3] %j is no path: the harness would read it otherwise', (path, problem) => {
-    expect(treePath(path, place)).toEqual({ ok: false, problem })
+    expect(resolveTreePath(path, place)).toEqual({ ok: false, problem })
   })
 
   it.each([
@@ -93,7 +93,7 @@ describe('paths', () => {
     ['/tree-2', '/tree-2'],
     ['/', '/'],
   ])('[REQ-HOOK-3] %s lies outside and stays absolute', (path, absolute) => {
-    expect(treePath(path, place)).toEqual({ ok: true, path: absolute })
+    expect(resolveTreePath(path, place)).toEqual({ ok: true, path: absolute })
   })
 
   it.each([
@@ -104,7 +104,7 @@ describe('paths', () => {
     ['/tree', '.'],
     ['/tree/', '.'],
   ])('[REQ-HOOK-3] %s becomes %s', (path, relative) => {
-    expect(treePath(path, place)).toEqual({ ok: true, path: relative })
+    expect(resolveTreePath(path, place)).toEqual({ ok: true, path: relative })
   })
 })
 
@@ -222,19 +222,19 @@ describe('facts', () => {
 
 describe('answers', () => {
   it('[REQ-HOOK-2] a decision stands where the harness looks for it, and is never longer than it shows', () => {
-    expect(decision('deny', 'no')).toEqual({
+    expect(buildDecision('deny', 'no')).toEqual({
       hookSpecificOutput: {
         hookEventName: 'PreToolUse',
         permissionDecision: 'deny',
         permissionDecisionReason: 'no',
       },
     })
-    expect(JSON.stringify(decision('deny', '😀'.repeat(50_000))).length).toBeLessThan(10_000)
+    expect(JSON.stringify(buildDecision('deny', '😀'.repeat(50_000))).length).toBeLessThan(10_000)
   })
 
   it('[REQ-HOOK-6] nothing to say is an empty object', () => {
-    expect(afterwards('PostToolUse', { interrupt: null, note: null })).toEqual({})
-    expect(afterwards('PostToolUseFailure', { interrupt: 'stop', note: 'n' })).toEqual({
+    expect(buildAfterAnswer('PostToolUse', { interrupt: null, note: null })).toEqual({})
+    expect(buildAfterAnswer('PostToolUseFailure', { interrupt: 'stop', note: 'n' })).toEqual({
       hookSpecificOutput: { hookEventName: 'PostToolUseFailure', additionalContext: 'stop' },
       systemMessage: 'n',
     })

@@ -1,10 +1,10 @@
 import { expect, it } from 'vitest'
-import { bundledContract } from '../../src/contract/bundled-contracts.js'
+import { findBundledContract } from '../../src/contract/bundled-contracts.js'
 import { loadContractFile } from '../../src/contract/load/load-contract.js'
 import { matchesPattern } from '../../src/contract/patterns.js'
 
 it('[REQ-HOOK-11] the bundled guardrails watch for loops, edits, time, tokens and commits, and all of it is enforced', async () => {
-  const loaded = await loadContractFile(bundledContract('guardrails') ?? '')
+  const loaded = await loadContractFile(findBundledContract('guardrails') ?? '')
   if (!loaded.ok) throw new Error(JSON.stringify(loaded.diagnostics))
   expect(loaded.contract.notEnforced).toEqual([])
   const rules = loaded.contract.phases.get('WORK')?.rules ?? []

@@ -1,11 +1,11 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { statusText } from '../../src/cli/terminal/status-text.js'
-import { showTask, taskTable } from '../../src/cli/terminal/task-text.js'
-import { frameOf } from '../../src/cli/terminal/top-frame.js'
+import { formatStatus } from '../../src/cli/terminal/status-text.js'
+import { formatTaskTable, showTask } from '../../src/cli/terminal/task-text.js'
+import { renderFrame } from '../../src/cli/terminal/top-frame.js'
 import type { JsonObject } from '../../src/core/json.js'
-import { workflowState } from '../../src/mcp/workflow-state.js'
+import { buildWorkflowState } from '../../src/mcp/workflow-state.js'
 import { admitted } from './asking.js'
 import { type Running, start } from './harness.js'
 
@@ -46,7 +46,7 @@ describe('while the gates of a task are checked', () => {
       activity: ((await look('/activity')).tasks as JsonObject[])[0]?.checking,
       status: ((await look('/status?run=t')).coordination as JsonObject).checking,
       file: existsSync(file) && JSON.parse(readFileSync(file, 'utf8')).coordination.checking,
-      mcp: (await workflowState(run.app, await admitted(run, token))).checking,
+      mcp: (await buildWorkflowState(run.app, await admitted(run, token))).checking,
     }
   }
   const all = (value: boolean) =>
@@ -83,10 +83,10 @@ describe('while the gates of a task are checked', () => {
     const texts = async (): Promise<readonly string[]> => {
       const { agents } = await look('/state/snapshot')
       return [
-        statusText({ ...EMPTY, active: agents ?? [] }),
-        taskTable((await look('/tasks')).tasks as JsonObject[]),
+        formatStatus({ ...EMPTY, active: agents ?? [] }),
+        formatTaskTable((await look('/tasks')).tasks as JsonObject[]),
         showTask(await look('/tasks/t'), { events: [], reviews: [] }, 5),
-        frameOf(await look('/activity'), { columns: 120, rows: 20 }).join('\n'),
+        renderFrame(await look('/activity'), { columns: 120, rows: 20 }).join('\n'),
       ]
     }
     for (const text of await texts()) expect(text).not.toContain('checking')

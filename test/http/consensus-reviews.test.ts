@@ -147,7 +147,7 @@ describe('a phase that reviewers vote on', () => {
     const { command, args } = script.does(said, vote)
     const agents = `agents: {reviewer_c: ${JSON.stringify({ harness: 'command', command, args })}}`
     const ballot = await begin('', agents, { environment: { PATH: process.env.PATH } })
-    server.app.coordinations.reachableAt(server.url)
+    server.app.coordinations.setServerUrl(server.url)
     const run = await ballot.pending({ artifacts: {} })
     const token = await server.call('POST', `/coordinations/${run}/agents/reviewer_c/token`, server.operator, {})
     expect(token.body).toMatchObject({ code: 'conflict' })

@@ -2,7 +2,7 @@ import { cpSync, existsSync, mkdirSync, mkdtempSync, realpathSync, writeFileSync
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { bundledContract } from '../../src/contract/bundled-contracts.js'
+import { findBundledContract } from '../../src/contract/bundled-contracts.js'
 import { type Running, start } from './harness.js'
 
 const METADATA =
@@ -78,7 +78,7 @@ describe('a workflow of documents in the work tree', () => {
 describe('a work tree that is itself a workflow', () => {
   it('[REQ-DOC-11] keeps its phases and metadata from agents, and nothing else', async () => {
     const dir = realpathSync(mkdtempSync(join(tmpdir(), 'phaselock-documents-')))
-    cpSync(bundledContract('test-generation'), join(dir, 'tree'), { recursive: true })
+    cpSync(findBundledContract('test-generation'), join(dir, 'tree'), { recursive: true })
     const run = await start({ dir, contractFile: join(dir, 'tree') })
     await run.addTask({ id: 't' })
     const token = await run.claim('a', await run.addAgent('a'), 't')
@@ -98,7 +98,7 @@ describe('the bundled test-generation', () => {
     mkdirSync(join(tree, 'src'), { recursive: true })
     writeFileSync(join(tree, 'package.json'), JSON.stringify({ type: 'module', scripts: { test: 'node --test' } }))
     writeFileSync(join(tree, 'src/add.js'), 'export const add = (a, b) => a + b\n')
-    const run = await start({ dir, contractFile: bundledContract('test-generation') })
+    const run = await start({ dir, contractFile: findBundledContract('test-generation') })
     await run.addTask({ id: 't' })
     let token = await run.claim('a', await run.addAgent('a'), 't')
     const complete = async (phase: number, evidence: object) => {

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { approvalText } from '../../src/cli/terminal/approval-text.js'
+import { formatApproval } from '../../src/cli/terminal/approval-text.js'
 import type { JsonObject } from '../../src/core/json.js'
 import { exampleTask, planWith, startExamples } from './exampling.js'
 import { type Running, start } from './harness.js'
@@ -76,7 +76,7 @@ describe('examples', () => {
     }
     const first = await ask('5')
     expect(first).toMatchObject({ contents: planWith({ run: 'node add.mjs', expect: { stdout: '5' } }) })
-    const text = approvalText(first as JsonObject)
+    const text = formatApproval(first as JsonObject)
     expect(text).toMatch(/run: node add\.mjs/)
     expect(text).toMatch(/stdout: 5/)
     expect((await ask('6')).digest).not.toBe(first.digest)

@@ -5,12 +5,12 @@ import { addAgent } from '../../src/app/identity/administer.js'
 import { type Orchestrator, openOrchestrator } from '../../src/app/orchestrator.js'
 import type { Confinement } from '../../src/confinement/confinement.js'
 import { openConfinement } from '../../src/confinement/open-confinement.js'
-import { bundledContract } from '../../src/contract/bundled-contracts.js'
+import { findBundledContract } from '../../src/contract/bundled-contracts.js'
 import { loadContractFile, loadContractText } from '../../src/contract/load/load-contract.js'
 import type { AgentSockets } from '../../src/http/agent-socket.js'
-import { allowedHosts } from '../../src/http/allowed-hosts.js'
+import { listAllowedHosts } from '../../src/http/allowed-hosts.js'
 import { buildServer, type ServerOptions } from '../../src/http/server.js'
-import { serverProof } from '../../src/store/server-proof.js'
+import { computeServerProof } from '../../src/store/server-proof.js'
 import { openSqliteStore } from '../../src/store/sqlite-store.js'
 import { removedAtExit } from '../leaving.js'
 
@@ -92,7 +92,7 @@ function loadOnce({ contract, contractFile }: StartOptions): ReturnType<typeof l
   if (known !== undefined) return known
   const loading =
     contract === undefined
-      ? loadContractFile(bundledContract('tdd'))
+      ? loadContractFile(findBundledContract('tdd'))
       : loadContractText(contract, { file: 'test.yaml', baseDir: null })
   loadedTexts.set(contract ?? '', loading)
   return loading
@@ -126,8 +126,8 @@ export async function start(options: StartOptions = {}): Promise<Running> {
   let port = 0
   const { server, agentSockets } = buildServer(app, {
     ...options,
-    hosts: () => allowedHosts({ host: '127.0.0.1', port, extra: [] }),
-    prove: (nonce) => serverProof(stateDir, { url: `http://127.0.0.1:${port}`, nonce }),
+    hosts: () => listAllowedHosts({ host: '127.0.0.1', port, extra: [] }),
+    prove: (nonce) => computeServerProof(stateDir, { url: `http://127.0.0.1:${port}`, nonce }),
     onFault: (error) => faults.push(error),
   })
   await server.listen({ port: 0, host: '127.0.0.1' })

@@ -312,7 +312,7 @@ describe('transcripts', () => {
     })}\n`
   const read = async (path = file(), more: object = {}) => {
     const answer = await did('Read', { file_path: 'a' }, { transcript_path: path, ...more })
-    await run.app.transcripts.settled()
+    await run.app.transcripts.waitUntilSettled()
     return answer
   }
   const used = async () => (await events('usage_recorded')).map(({ data }) => [data.usage_id, data.input, data.grade])
@@ -438,7 +438,7 @@ describe('transcripts', () => {
     await begin(BUDGET)
     for (let i = 0; i < 200; i += 1) appendFileSync(file(), line(`m${i}`, 1))
     await Promise.all(Array.from({ length: 40 }, () => did('Read', { file_path: 'a' }, { transcript_path: file() })))
-    await run.app.transcripts.settled()
+    await run.app.transcripts.waitUntilSettled()
     expect(await used()).toHaveLength(200)
     expect(run.faults).toEqual([])
   })

@@ -38,7 +38,7 @@ async function inFirstPhase(
   const run = await start({ dir, contractFile: join(dir, 'tree', contract), environment })
   await run.addTask({ id: 't' })
   const token = await run.claim('a', await run.addAgent('a'), 't')
-  await run.app.library.of(await run.app.contracts.get(run.app.defaultContract), run.workspace)?.settle()
+  await run.app.library.openFor(await run.app.contracts.get(run.app.defaultContract), run.workspace)?.settle()
   const find = async (body: object) => JSON.stringify((await run.call('POST', '/knowledge/search', token, body)).body)
   return { run, find }
 }

@@ -42,7 +42,7 @@ describe('POST /knowledge/search', () => {
       writeFileSync(join(running.workspace, file), text)
     }
     const contract = await running.app.contracts.get(running.app.defaultContract)
-    await running.app.library.of(contract, running.workspace)?.settle()
+    await running.app.library.openFor(contract, running.workspace)?.settle()
     agentToken = await running.addAgent('reader')
     task = await running.addTask()
     phaseToken = await running.claim('reader', agentToken, task)
@@ -176,7 +176,7 @@ describe('phases that are numbers', () => {
       writeFileSync(join(running.workspace, file), text)
     }
     const known = await running.app.contracts.get(running.app.defaultContract)
-    await running.app.library.of(known, running.workspace)?.settle()
+    await running.app.library.openFor(known, running.workspace)?.settle()
     const agentToken = await running.addAgent('reader')
     const token = await running.claim('reader', agentToken, await running.addTask())
     const find = (by: string, phase: unknown) =>

@@ -30,7 +30,7 @@ describe('a workflow whose first phase is 0', () => {
     await run.addTask({ id: 't' })
     const agent = await run.addAgent('a')
     one = workerOf(run, agent, await run.claim('a', agent, 't'))
-    await run.app.library.of(await run.app.contracts.get(run.app.defaultContract), run.workspace)?.settle()
+    await run.app.library.openFor(await run.app.contracts.get(run.app.defaultContract), run.workspace)?.settle()
   })
   afterAll(() => run.stop())
 

@@ -87,7 +87,7 @@ describe('what holds a completion back', () => {
     const answer = await one.complete('A', { text })
     expect(answer.body.artifacts_available).toEqual({ A: { text: { omitted: true, bytes: 300_002 } } })
     const passed = (await one.events()).find((event) => event.type === 'checkpoint_passed')
-    const kept = await one.run.app.ledger.store.blob(String(passed?.data.sha256))
+    const kept = await one.run.app.ledger.store.readBlob(String(passed?.data.sha256))
     expect(JSON.parse(kept ?? '{}')).toEqual({ text })
   })
 

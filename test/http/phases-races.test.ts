@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { contextOf } from '../../src/app/app.js'
+import { makeContext } from '../../src/app/app.js'
 import { Ledger } from '../../src/app/ledger/ledger.js'
 import { needs } from '../../src/core/gates/needs.js'
 import { openDatabase } from '../../src/store/database.js'
@@ -70,7 +70,7 @@ describe('many who complete one phase', () => {
     const handles = [0, 1].map(() => new Ledger(store, cleaner.clean, cleaner.redact))
     const [first, second] = handles
     if (first === undefined || second === undefined) throw new Error('two handles were made')
-    const context = contextOf(one.run.app, 'agent:a')
+    const context = makeContext(one.run.app, 'agent:a')
     const about = { title: 't', description: '', workspace: '/w', dependsOn: [], requires: [], metadata: {} }
     await first.create(contract, { id: 't', ...about, mode: null, priority: 0 }, context)
     const target = { taskId: 't', contract }

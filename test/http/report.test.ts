@@ -149,7 +149,7 @@ describe('the report of a coordination', () => {
     for (const name of ['__proto__', 'constructor', '__proto__'])
       refusals.add({ agent: name, reason: name, phase: name, round: 1 })
     expect(refusals.view()).toMatchObject({ count: 3, by_agent: [{ agent: '__proto__', count: 2 }, {}] })
-    expect(refusals.of('toString')).toBe(0)
+    expect(refusals.countForAgent('toString')).toBe(0)
   })
 })
 

@@ -1,8 +1,8 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, describe, expect, it } from 'vitest'
-import { answerText } from '../../src/cli/workflow/run-text.js'
-import { toolResult } from '../../src/mcp/results.js'
+import { formatAnswer } from '../../src/cli/workflow/run-text.js'
+import { toToolResult } from '../../src/mcp/results.js'
 import { type Answer, type Running, start } from './harness.js'
 
 const contract = (command: string, seconds = 60): string => `
@@ -224,8 +224,8 @@ describe('a command that does not succeed', () => {
     const token = await begin(LINT)
     const [first] = await blockers(token)
     const answer = { allowed: false, phase: 'WORK', blockers: [first] } as never
-    const [content] = toolResult({ ok: true, value: answer }).content
+    const [content] = toToolResult({ ok: true, value: answer }).content
     expect((content as { text: string }).text).toContain('    | src/a.js has 2 problems')
-    expect(answerText(answer)).toContain('      | src/a.js has 2 problems')
+    expect(formatAnswer(answer)).toContain('      | src/a.js has 2 problems')
   })
 })

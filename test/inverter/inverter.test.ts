@@ -1,14 +1,14 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { invertTests } from '../../src/inverter/invert-tests.js'
-import type { Inversion, Rewritten } from '../../src/inverter/types.js'
+import type { Inversion, RewrittenFile } from '../../src/inverter/types.js'
 import { type Fixture, type FixtureSuite, nameFixture, writeSuite } from './fixture.js'
 import * as javascript from './javascript-fixtures.js'
 import * as others from './other-fixtures.js'
 
 const SUITES: readonly FixtureSuite[] = [...Object.values(javascript), ...Object.values(others)]
 
-async function rewrite(path: string, text: string, seed = 'seed'): Promise<Rewritten> {
+async function rewrite(path: string, text: string, seed = 'seed'): Promise<RewrittenFile> {
   const inversion = await invertTests({ path, text, seed })
   if (inversion.outcome !== 'rewritten') throw new Error(`${inversion.reason}: ${text}`)
   return inversion

@@ -1,10 +1,10 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { CHUNK_TOKENS_MAX, type Chunk, chunkMarkdown, FILE_CHUNKS_MAX } from '../../src/knowledge/chunk.js'
+import { CHUNK_TOKENS_MAX, type Chunk, FILE_CHUNKS_MAX, splitMarkdown } from '../../src/knowledge/chunk.js'
 import { countTokens } from '../../src/knowledge/tokens.js'
 
 function cut(text: string, firstLine = 1): readonly Chunk[] {
-  const chunked = chunkMarkdown(text, firstLine, countTokens)
+  const chunked = splitMarkdown(text, firstLine, countTokens)
   if (!chunked.ok) throw new Error(chunked.reason)
   return chunked.chunks
 }
@@ -90,9 +90,9 @@ describe('cutting documents', () => {
   })
 
   it('[REQ-KNOW-2] a document with too many or too large passages is refused with its reason, not cut short', () => {
-    const many = chunkMarkdown('# h\ntext\n'.repeat(FILE_CHUNKS_MAX + 1), 1, countTokens)
+    const many = splitMarkdown('# h\ntext\n'.repeat(FILE_CHUNKS_MAX + 1), 1, countTokens)
     expect(many).toEqual({ ok: false, reason: expect.stringContaining('passages') })
-    const large = chunkMarkdown(`x\n\n\`\`\`\n${'y'.repeat(100_000)}\n\`\`\``, 1, () => 1000)
+    const large = splitMarkdown(`x\n\n\`\`\`\n${'y'.repeat(100_000)}\n\`\`\``, 1, () => 1000)
     expect(large).toEqual({ ok: false, reason: expect.stringContaining('line 3') })
   })
 
@@ -109,7 +109,7 @@ describe('cutting documents', () => {
     ]
     for (const text of hostile) {
       const started = performance.now()
-      chunkMarkdown(text, 1, countTokens)
+      splitMarkdown(text, 1, countTokens)
       expect(performance.now() - started, text.slice(0, 20)).toBeLessThan(10_000)
     }
   })

@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeAll, describe, expect, it } from 'vitest'
-import { endpointEmbedder } from '../../src/knowledge/endpoint.js'
+import { makeEndpointEmbedder } from '../../src/knowledge/endpoint.js'
 import { loadMiniLm } from '../../src/knowledge/minilm.js'
 import { removedAtExit } from '../leaving.js'
 import { asking, type Library, library } from './measure.js'
@@ -122,7 +122,7 @@ describe('embedders', () => {
     answers.push({ data: [{ embedding: ['a'] }] }, { data: [{ embedding: [null] }] }, 'x'.repeat(2_000_000))
     for (const answer of answers) {
       const url = await endpoint(() => answer)
-      const embedder = endpointEmbedder({ url, model: 'm', key: null })
+      const embedder = makeEndpointEmbedder({ url, model: 'm', key: null })
       await expect(embedder.embed('x'), JSON.stringify(answer)?.slice(0, 50)).rejects.toThrow()
       server?.close()
     }

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest'
-import { relatedTo } from '../../src/knowledge/related-words.js'
+import { listRelated } from '../../src/knowledge/related-words.js'
 import type { Document } from './corpus/corpus.js'
 import { asking, type Library, library } from './measure.js'
 
@@ -20,9 +20,9 @@ describe('searching by words alone', () => {
   }
 
   it('[REQ-KNOW-22] every form of a word leads to related words, and an unknown one to none', () => {
-    expect(relatedTo('purchases')).toEqual(relatedTo('purchase'))
-    expect(relatedTo('purchase').length).toBeGreaterThan(0)
-    for (const word of ['xyzzyplugh', '"', 'a" OR "b', '*']) expect(relatedTo(word), word).toEqual([])
+    expect(listRelated('purchases')).toEqual(listRelated('purchase'))
+    expect(listRelated('purchase').length).toBeGreaterThan(0)
+    for (const word of ['xyzzyplugh', '"', 'a" OR "b', '*']) expect(listRelated(word), word).toEqual([])
   })
 
   it('[REQ-KNOW-22] a related word is found, after the word itself', async () => {

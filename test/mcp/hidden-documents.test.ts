@@ -37,7 +37,9 @@ beforeAll(async () => {
     writeFileSync(join(dir, 'tree', name), text)
   }
   server = await start({ dir, contractFile: join(dir, 'tree/flow'), environment: { PHASELOCK_EMBEDDINGS: 'none' } })
-  await server.app.library.of(await server.app.contracts.get(server.app.defaultContract), server.workspace)?.settle()
+  await server.app.library
+    .openFor(await server.app.contracts.get(server.app.defaultContract), server.workspace)
+    ?.settle()
 })
 afterAll(() => server.stop())
 
@@ -105,7 +107,7 @@ describe.each(ERAS)('a client of $name in the first phase of a workflow of docum
     expect(seen.filter((one) => /UNSEEN (?:text|prompt|purpose|task|description)|UNSEEN_field/.test(one))).toEqual([])
     expect(seen.filter((one) => /LATERTASK (?:title|text)/.test(one))).toEqual([])
     // The next one begins in the same tree.
-    const held = await server.app.ledger.store.heldBy(`agent-${era.name}`)
+    const held = await server.app.ledger.store.findHeldBy(`agent-${era.name}`)
     await server.call('POST', `/tasks/${held?.id}/cancel`, server.operator, { reason: 'seen' })
     await agent.close()
   }, 120_000)

@@ -19,7 +19,7 @@ function agentsIn(yaml: string): Json | undefined {
   const reading = new Reading('council.yaml')
   const node = parseSource(yaml, reading.report)
   if (node === null) throw new Error('no yaml')
-  const council = reading.json(node) as Record<string, Json>
+  const council = reading.toJson(node) as Record<string, Json>
   return council.agents
 }
 

@@ -4,7 +4,10 @@ import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import type { Confinement } from '../../src/confinement/confinement.js'
 import { openConfinement } from '../../src/confinement/open-confinement.js'
-import { type CommandParticipant, commandParticipant } from '../../src/participants/agent-cli/command-participant.js'
+import {
+  type CommandParticipant,
+  makeCommandParticipant,
+} from '../../src/participants/agent-cli/command-participant.js'
 import type { Message } from '../../src/participants/participant.js'
 import { retryMessages } from '../../src/participants/retry-prompt.js'
 import { type Judge, type JudgedResponse, runTurn } from '../../src/participants/run-turn.js'
@@ -49,7 +52,7 @@ afterEach(async () => {
 async function participant(program: string, script: Script, path = ''): Promise<CommandParticipant> {
   const made = await scriptedModel(script)
   model = made
-  one = commandParticipant({
+  one = makeCommandParticipant({
     agent: { id: 'c', kind: 'command', harness: 'claude-code', command: program, args: [], model: null },
     door: { url: door.url, token: door.token },
     start: (job) => wall.start(job),

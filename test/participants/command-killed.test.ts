@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { openConfinement } from '../../src/confinement/open-confinement.js'
 import { makeHome } from '../../src/participants/agent-cli/agent-cli-home.js'
-import { commandParticipant } from '../../src/participants/agent-cli/command-participant.js'
+import { makeCommandParticipant } from '../../src/participants/agent-cli/command-participant.js'
 import type { ChatPart } from '../../src/participants/participant.js'
 import { built, ROOT } from '../cli/program.js'
 import { until } from '../mcp/clients.js'
@@ -28,9 +28,9 @@ function asking(): string {
   const agent = script.does({ child: MARKED }, { say: 'There.' }, { wait: 600_000 })
   return `
 import { openConfinement } from ${JSON.stringify(join(ROOT, 'dist/confinement/open-confinement.js'))}
-import { commandParticipant } from ${JSON.stringify(join(ROOT, 'dist/participants/agent-cli/command-participant.js'))}
+import { makeCommandParticipant } from ${JSON.stringify(join(ROOT, 'dist/participants/agent-cli/command-participant.js'))}
 const wall = await openConfinement({ stateDir: ${JSON.stringify(join(dir, 'state'))}, only: null })
-const asked = commandParticipant({
+const asked = makeCommandParticipant({
   agent: ${JSON.stringify(agent)},
   door: { url: 'http://127.0.0.1:9/mcp', token: 'the-token-of-the-agent' },
   start: (job) => wall.start(job),
@@ -48,7 +48,7 @@ describe('where no wall holds', () => {
     '[REQ-AGENTCLI-5] calling a turn off ends the group of the agent, and its folder is gone',
     async () => {
       const open = await openConfinement({ stateDir: join(dir, 'open'), only: 'none' })
-      const asked = commandParticipant({
+      const asked = makeCommandParticipant({
         agent: script.does({ tell: 'files' }, { wait: 600_000 }),
         door: { url: 'http://127.0.0.1:9/mcp', token: 'the-token-of-the-agent' },
         start: (job) => open.start(job),

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Confinement } from '../../src/confinement/confinement.js'
 import { openConfinement } from '../../src/confinement/open-confinement.js'
-import { commandParticipant } from '../../src/participants/agent-cli/command-participant.js'
+import { makeCommandParticipant } from '../../src/participants/agent-cli/command-participant.js'
 import { type Judge, type JudgedResponse, runTurn } from '../../src/participants/run-turn.js'
 import { until } from '../mcp/clients.js'
 import { TestDoor } from './command-door.js'
@@ -61,7 +61,7 @@ describe.each(AGENTS)('$name as a participant', ({ harness, find, environment, o
       if (!found.ok) return skip(found.reason)
       const door = await TestDoor.open()
       const model = await otherModel([BAD, GOOD])
-      const taking = commandParticipant({
+      const taking = makeCommandParticipant({
         agent: { id: 'c', kind: 'command', harness, command: found.program, args: [], model: 'scripted-1' },
         door: { url: door.url, token: door.token },
         start: (job) => wall.start(job),

@@ -7,7 +7,7 @@ import { openConfinement } from '../../src/confinement/open-confinement.js'
 import {
   type CommandOptions,
   type CommandParticipant,
-  commandParticipant,
+  makeCommandParticipant,
 } from '../../src/participants/agent-cli/command-participant.js'
 import type { ChatPart, Message } from '../../src/participants/participant.js'
 import type { CommandAgent } from '../../src/participants/read-agents.js'
@@ -54,7 +54,7 @@ afterEach(async () => {
 })
 
 function participant(agent: CommandAgent, more: Partial<CommandOptions> = {}): CommandParticipant {
-  const made = commandParticipant({
+  const made = makeCommandParticipant({
     agent,
     door: { url: door.url, token: door.token },
     start: (job) => wall.start(job),

@@ -1,7 +1,7 @@
 import { createServer } from 'node:net'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import type { ChatFailure } from '../../src/participants/model/failures.js'
-import { type ModelLimits, modelParticipant } from '../../src/participants/model/model-participant.js'
+import { type ModelLimits, makeModelParticipant } from '../../src/participants/model/model-participant.js'
 import type { ChatPart, Message } from '../../src/participants/participant.js'
 import { ANTHROPIC, DIALECTS, type Dialect, ModelServer } from './model-server.js'
 
@@ -43,7 +43,7 @@ interface Asking {
 }
 
 async function ask(dialect: Dialect, asking: Asking = {}): Promise<ChatPart[]> {
-  const participant = modelParticipant({
+  const participant = makeModelParticipant({
     id: 'a',
     provider: dialect.provider,
     baseUrl: asking.baseUrl ?? server.url,
@@ -265,7 +265,7 @@ describe.each(DIALECTS)('a model behind $provider', (dialect) => {
 
   it('[REQ-PARTICIPANT-7] a reader that leaves closes the connection', async () => {
     server.will([...half(), 'hang'])
-    const participant = modelParticipant({
+    const participant = makeModelParticipant({
       id: 'a',
       provider: dialect.provider,
       baseUrl: server.url,

@@ -5,7 +5,7 @@ import { redact } from '../../src/participants/model/redact.js'
 import type { ChatPart, Message, Participant } from '../../src/participants/participant.js'
 import { CAPTURED_CHARS_MAX, capture, retryMessages } from '../../src/participants/retry-prompt.js'
 import { type Judge, runTurn, TURN_LIMITS } from '../../src/participants/run-turn.js'
-import { type ScriptStep, scriptedParticipant } from '../../src/participants/scripted-participant.js'
+import { makeScriptedParticipant, type ScriptStep } from '../../src/participants/scripted-participant.js'
 
 const ASK: readonly Message[] = [{ role: 'user', text: 'What is it?' }]
 const conversation = () => ({ messages: ASK, tools: [], signal: new AbortController().signal })
@@ -23,7 +23,7 @@ async function partsOf(participant: Participant, signal = new AbortController().
 
 describe('a script', () => {
   it('[REQ-PARTICIPANT-14] a script that is at its end fails, and says for which answer', async () => {
-    const participant = scriptedParticipant({ id: 'd', script: [step('Thinking')] })
+    const participant = makeScriptedParticipant({ id: 'd', script: [step('Thinking')] })
     await partsOf(participant)
     const failure = {
       code: 'script_ended',
@@ -35,7 +35,7 @@ describe('a script', () => {
   it('[REQ-PARTICIPANT-14] each chat takes the next step, after its delay, and two runs are the same to the letter', async () => {
     const script = [{ ...step('Thinking', 'bash', 'vote'), delayMs: 50 }, step('', 'vote')]
     const run = async (): Promise<ChatPart[][]> => {
-      const participant = scriptedParticipant({ id: 'd', script })
+      const participant = makeScriptedParticipant({ id: 'd', script })
       return [await partsOf(participant), await partsOf(participant)]
     }
     const from = Date.now()
@@ -55,7 +55,7 @@ describe('a script', () => {
   })
 
   it('[REQ-PARTICIPANT-14] calling a script off ends its delay', async () => {
-    const participant = scriptedParticipant({ id: 'd', script: [{ ...step('Late', 'vote'), delayMs: 60_000 }] })
+    const participant = makeScriptedParticipant({ id: 'd', script: [{ ...step('Late', 'vote'), delayMs: 60_000 }] })
     const parts = await partsOf(participant, AbortSignal.timeout(30))
     expect(parts).toMatchObject([{ type: 'end', reason: 'failed', failure: { code: 'aborted' } }])
   })
@@ -68,7 +68,7 @@ describe('a turn', () => {
   it('[REQ-PARTICIPANT-13] answers without an end are bounded, and so is what they say', async () => {
     const script = Array.from({ length: 9 }, () => step('x'.repeat(100), 'bash'))
     const turn = (limits: Partial<typeof TURN_LIMITS>) =>
-      runTurn(scriptedParticipant({ id: 'd', script }), conversation(), ends, { ...TURN_LIMITS, ...limits })
+      runTurn(makeScriptedParticipant({ id: 'd', script }), conversation(), ends, { ...TURN_LIMITS, ...limits })
     expect(await turn({ responsesMax: 3 })).toMatchObject({
       type: 'failed',
       failure: { code: 'too_many_responses' },
@@ -97,7 +97,7 @@ describe('a turn', () => {
   })
 
   it('[REQ-PARTICIPANT-13] being called off and running out of time are told apart', async () => {
-    const late = () => scriptedParticipant({ id: 'd', script: [{ ...step('', 'vote'), delayMs: 60_000 }] })
+    const late = () => makeScriptedParticipant({ id: 'd', script: [{ ...step('', 'vote'), delayMs: 60_000 }] })
     const timed = await runTurn(late(), conversation(), ends, { ...TURN_LIMITS, totalMs: 30 })
     expect(timed).toMatchObject({ type: 'failed', failure: { code: 'timed_out' } })
     const off = await runTurn(late(), { ...conversation(), signal: AbortSignal.timeout(30) }, ends)
@@ -105,7 +105,7 @@ describe('a turn', () => {
   })
 
   it('[REQ-PARTICIPANT-9] every call gets one result: its own, or the error', async () => {
-    const participant = scriptedParticipant({ id: 'd', script: [step('', 'bash', 'nothing'), step('', 'vote')] })
+    const participant = makeScriptedParticipant({ id: 'd', script: [step('', 'bash', 'nothing'), step('', 'vote')] })
     const judge: Judge = ({ number }) =>
       number === 1
         ? { type: 'refused', error: 'No such tool.', results: [{ callId: 'call-1', text: 'ran', isError: false }] }
@@ -121,7 +121,7 @@ describe('a turn', () => {
   })
 
   it('[REQ-PARTICIPANT-9] results of tools are handed over also to one that takes no tool errors', async () => {
-    const participant = scriptedParticipant({
+    const participant = makeScriptedParticipant({
       id: 'd',
       script: [step('', 'bash'), step('', 'vote')],
       takesToolErrors: false,
@@ -135,7 +135,7 @@ describe('a turn', () => {
 
   it('[REQ-PARTICIPANT-10] a judge can ask for a restart or an end although the answer could be told inline', async () => {
     const turn = (judge: Judge) =>
-      runTurn(scriptedParticipant({ id: 'd', script: [step('Hm', 'vote')] }), conversation(), judge)
+      runTurn(makeScriptedParticipant({ id: 'd', script: [step('Hm', 'vote')] }), conversation(), judge)
     const again = { type: 'restart', message: 'Again.' } as const
     expect(await turn(() => again)).toMatchObject({ ...again, messages: ASK, buffer: { text: 'Hm', chars: 2 } })
     expect(await turn(() => ({ type: 'stop', message: 'Enough.' }))).toMatchObject({
@@ -151,7 +151,7 @@ describe('a turn', () => {
       return ['news']
     }
     for (const script of [[step('', 'vote')], [step('text only')]]) {
-      const outcome = await runTurn(scriptedParticipant({ id: 'd', script }), { ...conversation(), news }, ends)
+      const outcome = await runTurn(makeScriptedParticipant({ id: 'd', script }), { ...conversation(), news }, ends)
       expect(outcome.told).toEqual([])
     }
     expect(asked).toBe(0)

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { modelParticipant } from '../../src/participants/model/model-participant.js'
+import { makeModelParticipant } from '../../src/participants/model/model-participant.js'
 import type { ChatPart, Message, Participant, ToolSpec } from '../../src/participants/participant.js'
 import { retryMessages } from '../../src/participants/retry-prompt.js'
 import { type Judge, type JudgedResponse, runTurn, TURN_LIMITS } from '../../src/participants/run-turn.js'
@@ -46,7 +46,7 @@ afterEach(() => server.stop())
 describe.each(DIALECTS)('a turn of a model behind $provider', (dialect) => {
   const conversation = () => ({ messages: ASK, tools: TOOLS, signal: new AbortController().signal })
   const model = (takesToolErrors = true): Participant =>
-    modelParticipant({
+    makeModelParticipant({
       id: 'a',
       provider: dialect.provider,
       baseUrl: server.url,

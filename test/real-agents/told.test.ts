@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { complaintReader, outputReader } from '../../src/participants/agent-cli/agent-cli-output.js'
-import { complained, Teller } from '../../src/spawn/agent-output.js'
+import { makeComplaintReader, makeOutputReader } from '../../src/participants/agent-cli/agent-cli-output.js'
+import { collectComplaints, Teller } from '../../src/spawn/agent-output.js'
 
 const event = (data: unknown): string => JSON.stringify({ type: 'stream_event', event: data })
 const BEGAN = event({ type: 'message_start', message: { id: 'm', usage: { input_tokens: 5 } } })
@@ -10,29 +10,29 @@ const WHOLE = { input: 5, output: 3, cacheRead: 0, cacheWrite: 0 }
 
 describe('what a harness writes', () => {
   it('[REQ-REALAGENT-2] a message counts once, however its lines come', () => {
-    const apart = new Teller(outputReader('claude-code'))
+    const apart = new Teller(makeOutputReader('claude-code'))
     expect([BEGAN, WROTE, ENDED].map((line) => apart.take([line]).usages)).toEqual([[], [], [WHOLE]])
-    const together = new Teller(outputReader('claude-code'))
+    const together = new Teller(makeOutputReader('claude-code'))
     expect(together.take([BEGAN, WROTE, ENDED, BEGAN, WROTE, ENDED]).usages).toEqual([WHOLE, WHOLE])
     expect(together.end().usages).toEqual([])
   })
 
   it('[REQ-REALAGENT-2] a message that was never finished counts with what was told of it', () => {
-    const teller = new Teller(outputReader('claude-code'))
+    const teller = new Teller(makeOutputReader('claude-code'))
     const begun = { ...WHOLE, output: 0 }
     expect(teller.take([BEGAN, BEGAN]).usages).toEqual([begun])
     expect(teller.end().usages).toEqual([begun])
   })
 
   it('[REQ-REALAGENT-2] a harness that tells it at its end only is counted then', () => {
-    const teller = new Teller(outputReader('codex'))
+    const teller = new Teller(makeOutputReader('codex'))
     const usage = { input_tokens: 12, cached_input_tokens: 2, output_tokens: 4 }
     const told = teller.take([JSON.stringify({ type: 'turn.completed', usage })])
     expect(told.usages).toEqual([{ input: 10, output: 4, cacheRead: 2, cacheWrite: 0 }])
   })
 
   it('[REQ-REALAGENT-4] a tool that Claude Code does not have is told by its name, and nothing else is taken for one', () => {
-    const teller = new Teller(outputReader('claude-code'))
+    const teller = new Teller(makeOutputReader('claude-code'))
     const result = (content: unknown, isError: boolean): string => {
       const block = { type: 'tool_result', tool_use_id: 't', content, is_error: isError }
       return JSON.stringify({ type: 'user', message: { role: 'user', content: [block] } })
@@ -57,19 +57,19 @@ describe('what a harness writes', () => {
       ...[`${said}Exit code: 1`, 'unsupported call: shell', `x ${said}unsupported call: shell`, ''],
       `${said}unsupported call: rm -rf /`,
     ]
-    const { turnedAway, usages } = complained(complaintReader('codex'), lines)
+    const { turnedAway, usages } = collectComplaints(makeComplaintReader('codex'), lines)
     expect(turnedAway).toEqual(['codex.exec_command', 'codex.apply_patch', 'approve', 'approve', 'codex.rm_-rf__'])
     expect(usages).toEqual([])
     for (const harness of ['claude-code', 'gemini', 'opencode', 'command'] as const)
-      expect(complained(complaintReader(harness), lines).turnedAway).toEqual([])
-    const teller = new Teller(outputReader('codex'))
+      expect(collectComplaints(makeComplaintReader(harness), lines).turnedAway).toEqual([])
+    const teller = new Teller(makeOutputReader('codex'))
     const item = (type: unknown): string => JSON.stringify({ type: 'item.completed', item: { type, status: 'failed' } })
     const items = ['file_change', 'mcp_tool_call', 'constructor', 5, 'command_execution'].map(item)
     expect(teller.take(items).turnedAway).toEqual(['codex.apply_patch', 'codex.exec_command'])
   })
 
   it('[REQ-REALAGENT-4] tools that Gemini CLI and OpenCode do not have are told by their names, and failures of others are not', () => {
-    const gemini = new Teller(outputReader('gemini'))
+    const gemini = new Teller(makeOutputReader('gemini'))
     const result = (type: unknown, message: unknown): string =>
       JSON.stringify({ type: 'tool_result', status: 'error', error: { type, message } })
     const results = [
@@ -84,7 +84,7 @@ describe('what a harness writes', () => {
       '{"type":"tool_result","status":"success"}',
     ]
     expect(gemini.take(results).turnedAway).toEqual(['gemini.glob', 'approve', 'gemini.'])
-    const opencode = new Teller(outputReader('opencode'))
+    const opencode = new Teller(makeOutputReader('opencode'))
     const used = (tool: unknown, error: unknown): string =>
       JSON.stringify({ type: 'tool_use', part: { type: 'tool', tool, state: { status: 'error', error } } })
     const absent = "Model tried to call unavailable tool 'invalid'. Available tools: x."

@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, describe, expect, it } from 'vitest'
-import { worktreesDir } from '../../src/app/worktrees/worktree-place.js'
+import { getWorktreesDir } from '../../src/app/worktrees/worktree-place.js'
 import { git, makeRepository } from '../e2e/projects.js'
 import { type Body, contractWith, openStage, type Stage, until } from './stage.js'
 
@@ -38,7 +38,7 @@ const ask = (task: Body, more: Body = {}) =>
   })
 
 const trees = (): readonly string[] => {
-  const dir = worktreesDir(stage.server.stateDir)
+  const dir = getWorktreesDir(stage.server.stateDir)
   return existsSync(dir) ? readdirSync(dir) : []
 }
 

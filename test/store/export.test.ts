@@ -2,7 +2,7 @@ import { createHash, generateKeyPairSync, sign } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { digestLine, FIRST_DIGEST } from '../../src/store/export/export-format.js'
+import { addDigest, FIRST_DIGEST } from '../../src/store/export/export-format.js'
 import { exportLedger } from '../../src/store/export/export-ledger.js'
 import { verifyExport } from '../../src/store/export/verify-export.js'
 import { ledgerOnDisk, tamper } from './ledger-on-disk.js'
@@ -73,7 +73,7 @@ describe('REQ-LEDGER-21 a changed export is refused at the first bad line', () =
     const rewritten = lines.map((line, index) => {
       if (index === 0 || index === lines.length - 1) return line
       const text = `${line.slice(0, line.lastIndexOf(',"digest"'))}}`.replace('agent:ada', 'agent:eve')
-      const next = digestLine(text, digest)
+      const next = addDigest(text, digest)
       digest = next.digest
       return next.text
     })

@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process'
 import { createInterface } from 'node:readline'
 import { type Database, openDatabase } from '../../src/store/database.js'
-import { ledgerFiles } from '../../src/store/ledger-files.js'
+import { listLedgerFiles } from '../../src/store/ledger-files.js'
 import { openSqliteStore } from '../../src/store/sqlite-store.js'
 import { events, newEvent, newTask, sha256, temporaryDirectory } from './events.js'
 
@@ -18,7 +18,7 @@ export async function ledgerOnDisk(): Promise<string> {
         await store.append({ stream, expectedVersion: version, events: [newEvent('step', data)], ...task, ...blobs }),
       )
     }
-    if (version === 1) await store.checkpoint()
+    if (version === 1) await store.writeSeal()
   }
   await store.close()
   return dir
@@ -26,7 +26,7 @@ export async function ledgerOnDisk(): Promise<string> {
 
 /** Changes the database behind the store's back. */
 export function tamper(dir: string, change: string | ((database: Database) => void)): void {
-  const database = openDatabase(ledgerFiles(dir).database)
+  const database = openDatabase(listLedgerFiles(dir).database)
   try {
     if (typeof change === 'string') database.exec(change)
     else change(database)

@@ -18,7 +18,7 @@ export function matchesEvent(event: StoredEvent, filter: AuditFilter): boolean {
   const { tool_name, code, success } = event.data
   return (
     isWanted(filter.taskId, event.stream.startsWith('task:') ? event.stream.slice('task:'.length) : null) &&
-    isWanted(filter.agentId, agentOf(event)) &&
+    isWanted(filter.agentId, findAgent(event)) &&
     isWanted(filter.phase, event.phase) &&
     isWanted(filter.toolName, tool_name) &&
     isWanted(filter.code, code) &&
@@ -33,7 +33,7 @@ function isWanted(wanted: unknown, found: unknown): boolean {
   return wanted === undefined || wanted === found
 }
 
-function agentOf({ actor, data }: StoredEvent): unknown {
+function findAgent({ actor, data }: StoredEvent): unknown {
   if (data.agent_id !== undefined && data.agent_id !== null) return data.agent_id
   return actor.startsWith('agent:') ? actor.slice('agent:'.length) : null
 }

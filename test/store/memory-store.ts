@@ -1,5 +1,5 @@
 import { createSecretKey, randomBytes } from 'node:crypto'
-import { decodeCursor, encodeCursor, pageLimit, readLimit } from '../../src/store/cursor.js'
+import { clampPageLimit, decodeCursor, encodeCursor, readLimit } from '../../src/store/cursor.js'
 import {
   type Append,
   type AppendResult,
@@ -15,9 +15,9 @@ import {
 } from '../../src/store/store.js'
 import { toWireAppend } from '../../src/store/wire.js'
 import { Lines } from '../../src/store/write/broken-lines.js'
-import { eventHash, FIRST_PREV_HASH } from '../../src/store/write/chain.js'
+import { computeEventHash, FIRST_PREV_HASH } from '../../src/store/write/chain.js'
 import { isHeld, matchesEvent, matchesTask, tally } from './memory-match.js'
-import { type Kept, verifyMemory } from './memory-verify.js'
+import { type KeptEvent, verifyMemory } from './memory-verify.js'
 
 /** The ledger without a disk, for tests: the same rules and the same chain, gone with the process. */
 export function openMemoryStore(options: { readonly now?: () => number } = {}): Store {
@@ -28,8 +28,8 @@ const KEY_LIFETIME_MS = 24 * 60 * 60 * 1_000
 
 class MemoryStore implements Store {
   readonly #key = createSecretKey(randomBytes(32))
-  readonly #events: Kept[] = []
-  readonly #streams = new Map<string, Kept[]>()
+  readonly #events: KeptEvent[] = []
+  readonly #streams = new Map<string, KeptEvent[]>()
   /** In the order of creation. */
   readonly #tasks = new Map<string, TaskRow>()
   readonly #blobs = new Map<string, string>()
@@ -64,7 +64,7 @@ class MemoryStore implements Store {
     if (task !== undefined) this.#tasks.set(task.id, structuredClone(task))
     for (const blob of append.blobs ?? []) this.#blobs.set(blob.sha256, blob.content)
     if (remember !== undefined) {
-      this.#remembered.set(keyName(remember), { remembered: structuredClone(remember), at: this.#now() })
+      this.#remembered.set(formatKey(remember), { remembered: structuredClone(remember), at: this.#now() })
     }
     return { ok: true, events }
   }
@@ -75,11 +75,11 @@ class MemoryStore implements Store {
     const place = { seq: this.#events.length + 1, stream, version: before.length + 1 }
     const prevHash = before.at(-1)?.hash ?? FIRST_PREV_HASH
     const columns = { ...place, type, at, actor, epoch, phase, contract, dataText, prevHash }
-    const kept: Kept = { ...columns, data: JSON.parse(dataText), hash: eventHash(this.#key, columns) }
+    const kept: KeptEvent = { ...columns, data: JSON.parse(dataText), hash: computeEventHash(this.#key, columns) }
     this.#events.push(kept)
     before.push(kept)
     this.#streams.set(stream, before)
-    return withoutText(kept)
+    return stripText(kept)
   }
 
   #isAgentBusy(task: TaskRow): boolean {
@@ -91,12 +91,12 @@ class MemoryStore implements Store {
   async readStream(stream: string, afterVersion: number, limit: number) {
     this.#refuseClosed()
     const events = this.#streams.get(stream) ?? []
-    return events.slice(afterVersion, afterVersion + readLimit(limit)).map(withoutText)
+    return events.slice(afterVersion, afterVersion + readLimit(limit)).map(stripText)
   }
 
   async readAll(afterSeq: number, limit: number) {
     this.#refuseClosed()
-    return this.#events.slice(afterSeq, afterSeq + readLimit(limit)).map(withoutText)
+    return this.#events.slice(afterSeq, afterSeq + readLimit(limit)).map(stripText)
   }
 
   async lastSeq() {
@@ -104,32 +104,32 @@ class MemoryStore implements Store {
     return this.#events.length
   }
 
-  async task(id: string) {
+  async findTask(id: string) {
     this.#refuseClosed()
     return this.#tasks.get(id) ?? null
   }
 
-  async tasks(filter: TaskFilter): Promise<Page<TaskRow>> {
+  async queryTasks(filter: TaskFilter): Promise<Page<TaskRow>> {
     this.#refuseClosed()
     const before = filter.cursor === undefined ? Number.POSITIVE_INFINITY : decodeCursor(filter.cursor)
     const numbered = [...this.#tasks.values()].map((task, index) => ({ task, num: index + 1 })).reverse()
     const found = numbered.filter(({ task, num }) => num < before && matchesTask(task, filter))
-    const limit = pageLimit(filter.limit)
+    const limit = clampPageLimit(filter.limit)
     const items = found.slice(0, limit)
     const nextCursor = found.length > limit ? encodeCursor(items.at(-1)?.num ?? 0) : null
     return { items: items.map(({ task }) => task), nextCursor }
   }
 
-  async claimable({ offset, limit }: { readonly offset: number; readonly limit: number }) {
+  async listClaimable({ offset, limit }: { readonly offset: number; readonly limit: number }) {
     this.#refuseClosed()
     const isDone = (id: string) => this.#tasks.get(id)?.status === 'completed'
     return [...this.#tasks.values()]
       .filter((task) => (task.status === 'queued' || task.status === 'interrupted') && task.dependsOn.every(isDone))
       .sort((a, b) => b.priority - a.priority || a.createdAt - b.createdAt)
-      .slice(offset, offset + pageLimit(limit))
+      .slice(offset, offset + clampPageLimit(limit))
   }
 
-  async heldBy(agentId: string) {
+  async findHeldBy(agentId: string) {
     this.#refuseClosed()
     return this.#findHeld(agentId)
   }
@@ -139,15 +139,15 @@ class MemoryStore implements Store {
     return null
   }
 
-  async overdue({ now, limit }: { readonly now: number; readonly limit: number }) {
+  async listOverdue({ now, limit }: { readonly now: number; readonly limit: number }) {
     this.#refuseClosed()
     const isPast = (time: number | null) => time !== null && time < now
     return [...this.#tasks.values()]
       .filter((task) => (isHeld(task) && isPast(task.leaseExpiresAt)) || isPast(task.approvalExpiresAt))
-      .slice(0, pageLimit(limit))
+      .slice(0, clampPageLimit(limit))
   }
 
-  async taskCounts() {
+  async countTasks() {
     this.#refuseClosed()
     const counts = tally([...this.#tasks.values()].map((task) => JSON.stringify([task.status, task.phase])))
     return Object.entries(counts).map(([group, count]) => {
@@ -156,13 +156,13 @@ class MemoryStore implements Store {
     })
   }
 
-  async dependents(id: string) {
+  async listDependents(id: string) {
     this.#refuseClosed()
     const tasks = [...this.#tasks.values()].filter((task) => task.dependsOn.includes(id))
     return tasks.map((task) => task.id).sort()
   }
 
-  async blob(sha256: string) {
+  async readBlob(sha256: string) {
     this.#refuseClosed()
     return this.#blobs.get(sha256) ?? null
   }
@@ -173,20 +173,20 @@ class MemoryStore implements Store {
   }
 
   #findKey(options: { readonly principal: string; readonly key: string }): Remembered | null {
-    const found = this.#remembered.get(keyName(options))
+    const found = this.#remembered.get(formatKey(options))
     return found !== undefined && found.at > this.#now() - KEY_LIFETIME_MS ? found.remembered : null
   }
 
   async query(filter: AuditFilter): Promise<Page<StoredEvent>> {
     this.#refuseClosed()
     const before = filter.cursor === undefined ? Number.POSITIVE_INFINITY : decodeCursor(filter.cursor)
-    const limit = pageLimit(filter.limit)
+    const limit = clampPageLimit(filter.limit)
     const found = this.#events.toReversed().filter((event) => event.seq < before && matchesEvent(event, filter))
-    const items = found.slice(0, limit).map(withoutText)
+    const items = found.slice(0, limit).map(stripText)
     return { items, nextCursor: found.length > limit ? encodeCursor(items.at(-1)?.seq ?? 0) : null }
   }
 
-  async stats(): Promise<AuditStats> {
+  async readStats(): Promise<AuditStats> {
     this.#refuseClosed()
     const times = this.#events.map((event) => event.at).sort((a, b) => a - b)
     return {
@@ -204,7 +204,7 @@ class MemoryStore implements Store {
     return verifyMemory({ key: this.#key, events: this.#events, blobs: this.#blobs })
   }
 
-  async checkpoint(): Promise<void> {
+  async writeSeal(): Promise<void> {
     this.#refuseClosed()
   }
 
@@ -217,10 +217,10 @@ class MemoryStore implements Store {
   }
 }
 
-function keyName({ principal, key }: { readonly principal: string; readonly key: string }): string {
+function formatKey({ principal, key }: { readonly principal: string; readonly key: string }): string {
   return JSON.stringify([principal, key])
 }
 
-function withoutText({ dataText: _, ...event }: Kept): StoredEvent {
+function stripText({ dataText: _, ...event }: KeptEvent): StoredEvent {
   return event
 }

@@ -3,13 +3,13 @@ import type { StoredEvent, VerifyProblem, VerifyReport } from '../../src/store/s
 import { judgeEvent, type StreamEnd } from '../../src/store/verify/verify-events.js'
 
 /** An event with the text that its hash covers. */
-export interface Kept extends StoredEvent {
+export interface KeptEvent extends StoredEvent {
   readonly dataText: string
 }
 
 export function verifyMemory(ledger: {
   readonly key: KeyObject
-  readonly events: readonly Kept[]
+  readonly events: readonly KeptEvent[]
   readonly blobs: ReadonlyMap<string, string>
 }): VerifyReport {
   const problems: VerifyProblem[] = []

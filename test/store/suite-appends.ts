@@ -128,7 +128,7 @@ export function appendSuite(name: string, open: OpenStore): void {
       ])
       expect(results).toMatchObject([{ ok: true }, { ok: false, reason: 'key_taken' }, { ok: true }])
       expect(await store.readStream('task:b', 0, 9)).toEqual([])
-      expect(await store.task('b')).toBeNull()
+      expect(await store.findTask('b')).toBeNull()
     })
 
     test('REQ-LEDGER-7 a refused append does not take its key', async () => {
@@ -154,8 +154,8 @@ export function appendSuite(name: string, open: OpenStore): void {
       const content = 'contract: é\u0000\n😀'
       await store.append(one('system', 0, { blobs: [{ sha256: sha256(content), content }] }))
       await store.append(one('system', 1, { blobs: [{ sha256: sha256(content), content }] }))
-      expect(await store.blob(sha256(content))).toBe(content)
-      expect(await store.blob(sha256('other'))).toBeNull()
+      expect(await store.readBlob(sha256(content))).toBe(content)
+      expect(await store.readBlob(sha256('other'))).toBeNull()
     })
   })
 }

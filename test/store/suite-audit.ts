@@ -67,7 +67,7 @@ export function auditSuite(name: string, open: OpenStore): void {
 
     test('REQ-LEDGER-8 the statistics count events by type and code', async () => {
       const store = await filled()
-      expect(await store.stats()).toEqual({
+      expect(await store.readStats()).toEqual({
         events: 5,
         streams: 3,
         byType: { key_rotated: 1, phase_entered: 1, tool_allowed: 1, tool_denied: 2 },
@@ -75,7 +75,7 @@ export function auditSuite(name: string, open: OpenStore): void {
         firstAt: NOW,
         lastAt: NOW + 4,
       })
-      expect(await (await opened()).stats()).toMatchObject({ events: 0, streams: 0, firstAt: null, lastAt: null })
+      expect(await (await opened()).readStats()).toMatchObject({ events: 0, streams: 0, firstAt: null, lastAt: null })
     })
   })
 }

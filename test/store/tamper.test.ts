@@ -6,7 +6,7 @@ import type { Database } from '../../src/store/database.js'
 import { openSqliteStore } from '../../src/store/sqlite-store.js'
 import { verifyDirectory } from '../../src/store/verify/verify-ledger.js'
 import { EVENT_COLUMNS } from '../../src/store/wire.js'
-import { eventHash, FIRST_PREV_HASH } from '../../src/store/write/chain.js'
+import { computeEventHash, FIRST_PREV_HASH } from '../../src/store/write/chain.js'
 import { newEvent } from './events.js'
 import { ledgerOnDisk, tamper } from './ledger-on-disk.js'
 
@@ -144,8 +144,8 @@ describe('REQ-LEDGER-17 a recomputed chain is found', () => {
     const ends = new Map<string, string>()
     for (const row of database.prepare(`SELECT ${EVENT_COLUMNS} FROM event ORDER BY seq`).all()) {
       const prevHash = ends.get(String(row.stream)) ?? FIRST_PREV_HASH
-      const columns = { ...row, dataText: row.data, prevHash } as unknown as Parameters<typeof eventHash>[1]
-      const hash = eventHash(createSecretKey(key), columns)
+      const columns = { ...row, dataText: row.data, prevHash } as unknown as Parameters<typeof computeEventHash>[1]
+      const hash = computeEventHash(createSecretKey(key), columns)
       database.prepare('UPDATE event SET prev_hash = ?, hash = ? WHERE seq = ?').run(prevHash, hash, Number(row.seq))
       ends.set(String(row.stream), hash)
     }

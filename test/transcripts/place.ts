@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { expect } from 'vitest'
 import type { TranscriptCursor } from '../../src/transcripts/cursor.js'
-import { type TranscriptFolder, type TranscriptFormat, transcriptFolders } from '../../src/transcripts/folders.js'
+import { listTranscriptFolders, type TranscriptFolder, type TranscriptFormat } from '../../src/transcripts/folders.js'
 import {
   readTranscript,
   type TranscriptOptions,
@@ -21,7 +21,7 @@ const FILE: Record<TranscriptFormat, string> = {
 /** A home folder with a transcript in it. */
 export class Place {
   readonly home = mkdtempSync(join(tmpdir(), 'phaselock-transcripts-'))
-  readonly folders: readonly TranscriptFolder[] = transcriptFolders(this.home)
+  readonly folders: readonly TranscriptFolder[] = listTranscriptFolders(this.home)
 
   path(format: TranscriptFormat): string {
     return join(this.home, FILE[format])

@@ -15,7 +15,7 @@ import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { afterAll, beforeEach, describe, expect, it } from 'vitest'
-import { transcriptFolders } from '../../src/transcripts/folders.js'
+import { listTranscriptFolders } from '../../src/transcripts/folders.js'
 import { readTranscript } from '../../src/transcripts/read-transcript.js'
 import { startSwapping } from '../tree/swap.js'
 import { claude, jsonl, Place } from './place.js'
@@ -84,11 +84,9 @@ describe('paths', () => {
   it('[REQ-TRANSCRIPT-8] the transcripts of Claude Code, Codex and Gemini are found where they keep them', async () => {
     for (const format of ['claude-code', 'codex', 'gemini'] as const)
       expect(await problem(place.write(format, '{}\n'))).toBe('read')
-    expect(transcriptFolders('/home/dev', { claudeConfigDir: '/c', codexHome: '/x' }).map((one) => one.path)).toEqual([
-      '/c/projects',
-      '/x/sessions',
-      '/home/dev/.gemini/tmp',
-    ])
+    expect(
+      listTranscriptFolders('/home/dev', { claudeConfigDir: '/c', codexHome: '/x' }).map((one) => one.path),
+    ).toEqual(['/c/projects', '/x/sessions', '/home/dev/.gemini/tmp'])
   })
 
   it('[REQ-TRANSCRIPT-8] what lies in the folder of one agent is never read as the transcript of another', async () => {

@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, rmSync, symlinkSync, utimesSync, writeFileSync 
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { expect, it, onTestFinished } from 'vitest'
-import { acceptDependencies, dependenciesSince, keepDependencies } from '../../src/tree/dependencies.js'
+import { acceptDependencies, findChangedDependencies, keepDependencies } from '../../src/tree/dependencies.js'
 import { openWorkTree } from '../../src/tree/work-tree.js'
 
 const RULES = { rules: [{ base: '', text: '*.log\nout/\n' }], also: [] }
@@ -30,7 +30,7 @@ it('[REQ-VIEW-6] what came or was changed among dependencies and ignored files i
     'gone.log': 'log',
   })
   keepDependencies(root, { ...about, before: Number.POSITIVE_INFINITY })
-  expect(dependenciesSince(root, about)).toEqual([])
+  expect(findChangedDependencies(root, about)).toEqual([])
 
   write('node_modules/a/lib/deep.js', 'other')
   write('node_modules/b/index.js', 'b')
@@ -38,10 +38,10 @@ it('[REQ-VIEW-6] what came or was changed among dependencies and ignored files i
   write('node_modules/c.js', 'c')
   rmSync(join(root, 'gone.log'))
   const expected = ['node_modules/a/lib/deep.js', 'node_modules/b', 'node_modules/c.js']
-  expect(dependenciesSince(root, about)).toEqual(expected)
+  expect(findChangedDependencies(root, about)).toEqual(expected)
 
   acceptDependencies(root, { ...about, paths: ['node_modules/b'] })
-  expect(dependenciesSince(root, about)).toEqual(['node_modules/a/lib/deep.js', 'node_modules/c.js'])
+  expect(findChangedDependencies(root, about)).toEqual(['node_modules/a/lib/deep.js', 'node_modules/c.js'])
 })
 
 it('[REQ-VIEW-6] an ignored file is named also where it lies deeper than a new folder that was met just before', () => {
@@ -50,7 +50,7 @@ it('[REQ-VIEW-6] an ignored file is named also where it lies deeper than a new f
   write('src/out/built.js', 'built')
   write('src/source/late.log', 'late')
   write('src/z/late.log', 'late')
-  expect(dependenciesSince(root, about)).toEqual(['src/out', 'src/source/late.log', 'src/z/late.log'])
+  expect(findChangedDependencies(root, about)).toEqual(['src/out', 'src/source/late.log', 'src/z/late.log'])
 })
 
 it('[REQ-VIEW-6] a folder in the place of a file, and a file in the place of a folder, are named', () => {
@@ -59,7 +59,7 @@ it('[REQ-VIEW-6] a folder in the place of a file, and a file in the place of a f
   rmSync(join(root, 'node_modules'), { recursive: true })
   write('node_modules/a/index.js', 'a')
   write('node_modules/b', 'file')
-  expect(dependenciesSince(root, about)).toEqual(['node_modules/a', 'node_modules/b'])
+  expect(findChangedDependencies(root, about)).toEqual(['node_modules/a', 'node_modules/b'])
 })
 
 it('[REQ-VIEW-2] many files are hashed as each alone is, however often, and changes are seen', async () => {

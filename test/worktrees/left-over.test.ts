@@ -15,7 +15,7 @@ import { afterEach, beforeEach, expect, it, onTestFinished } from 'vitest'
 import { holdIndex } from '../../src/app/worktrees/main-tree.js'
 import { makeWorktree } from '../../src/app/worktrees/make-worktree.js'
 import { MergePlans } from '../../src/app/worktrees/merge-plan.js'
-import { placeOf, worktreesDir } from '../../src/app/worktrees/worktree-place.js'
+import { getPlace, getWorktreesDir } from '../../src/app/worktrees/worktree-place.js'
 import { git } from '../e2e/projects.js'
 import type { Running } from '../http/harness.js'
 import { drop, type Stage, stage } from './stage.js'
@@ -134,7 +134,7 @@ it(
     expect(done, JSON.stringify(done.body)).toMatchObject({ status: 200, body: { worktree: { status: 'discarded' } } })
     await end()
     run = await run.restart()
-    expect(readdirSync(worktreesDir(run.stateDir))).toEqual([])
+    expect(readdirSync(getWorktreesDir(run.stateDir))).toEqual([])
   },
   MS,
 )
@@ -142,7 +142,7 @@ it(
 it(
   '[REQ-NEWEST-4] a server starts although what it would remove cannot be removed yet, and says so',
   async () => {
-    const left = join(worktreesDir(run.stateDir), 'two.abcdef.new')
+    const left = join(getWorktreesDir(run.stateDir), 'two.abcdef.new')
     mkdirSync(join(left, 'tree'), { recursive: true })
     const end = await writingOn(join(left, 'tree'))
     run = await run.restart()
@@ -220,15 +220,15 @@ it(
         { ok: true },
       )
     expect((await at.add('two')).status).toBe(409)
-    rmSync(placeOf(run.stateDir, 'kept').unused)
+    rmSync(getPlace(run.stateDir, 'kept').unused)
     run = await run.restart()
     const add = (id: string) =>
       run.call('POST', '/tasks', run.operator, { title: id, id, worktree: true, workspace: at.repository })
     expect((await add('two')).status).toBe(201)
     expect((await add('kept')).status).toBe(409)
     run = await run.restart()
-    expect(existsSync(placeOf(run.stateDir, 'two').tree)).toBe(true)
-    expect(existsSync(placeOf(run.stateDir, 'two').unused)).toBe(false)
+    expect(existsSync(getPlace(run.stateDir, 'two').tree)).toBe(true)
+    expect(existsSync(getPlace(run.stateDir, 'two').unused)).toBe(false)
   },
   MS,
 )
@@ -238,7 +238,7 @@ it(
   async () => {
     await at.add('o..ne')
     await at.operate('o..ne', 'cancel')
-    const { folder } = placeOf(run.stateDir, 'o..ne')
+    const { folder } = getPlace(run.stateDir, 'o..ne')
     cpSync(folder, join(run.stateDir, '../aside'), { recursive: true })
     expect((await at.operate('o..ne', 'discard')).status).toBe(200)
     renameSync(join(run.stateDir, '../aside'), folder)

@@ -2,12 +2,12 @@ import type { ReviewBearer } from '../../core/identity/admit.js'
 import type { Json, JsonObject } from '../../core/json.js'
 import type { Approver, Command } from '../../core/task/command.js'
 import type { TaskState } from '../../core/task/state.js'
-import { type App, contextOf, type Once } from '../app.js'
+import { type App, makeContext, type Once } from '../app.js'
 import { admitCall, applyAs, refuseForeign } from '../identity/agent-call.js'
-import { actorOf, type TaskPrincipal } from '../identity/identity.js'
-import type { With } from '../ledger/ledger.js'
-import { ok, type Result, refuse, refusedBy } from '../result.js'
-import { approvalView } from '../tasks/views.js'
+import { formatActor, type TaskPrincipal } from '../identity/identity.js'
+import type { ApplyOptions } from '../ledger/ledger.js'
+import { ok, type Result, refuse, toProblem } from '../result.js'
+import { toApprovalView } from '../tasks/views.js'
 
 const APPROVAL_ID = /^apr-\d+-(.+)$/
 
@@ -16,7 +16,7 @@ export async function listApprovals(
   app: App,
   query: { readonly limit: number; readonly cursor?: string },
 ): Promise<JsonObject> {
-  const page = await app.ledger.store.tasks({
+  const page = await app.ledger.store.queryTasks({
     hasApproval: true,
     limit: query.limit,
     ...(query.cursor === undefined ? {} : { cursor: query.cursor }),
@@ -26,15 +26,15 @@ export async function listApprovals(
     const state = await app.ledger.read(row.id)
     if (state === null) continue
     for (const approval of state.approvals.values())
-      if (approval.status === 'pending') approvals.push(approvalView(state, approval))
+      if (approval.status === 'pending') approvals.push(toApprovalView(state, approval))
   }
   return { approvals, next_cursor: page.nextCursor }
 }
 
 /** One approval with the content that is to be approved. */
 export async function showApproval(app: App, principal: TaskPrincipal, id: string): Promise<Result<JsonObject>> {
-  if (isElsewhere(principal, id)) return elsewhere()
-  const state = await taskOf(app, id)
+  if (isElsewhere(principal, id)) return refuseOtherTask()
+  const state = await readTaskOfApproval(app, id)
   // Whether other tasks have such an approval is nothing an agent learns.
   if (principal.kind === 'agent' && !isOwn(principal, state))
     return refuseForeign(app, principal.bearer, { taskId: APPROVAL_ID.exec(id)?.[1], what: 'approvals' })
@@ -47,10 +47,10 @@ export async function showApproval(app: App, principal: TaskPrincipal, id: strin
   }
   const contents: Record<string, Json> = {}
   for (const artifact of approval.artifacts) {
-    const content = await app.ledger.store.blob(artifact.sha256)
+    const content = await app.ledger.store.readBlob(artifact.sha256)
     contents[artifact.type] = content === null ? null : (JSON.parse(content) as Json)
   }
-  return ok({ ...approvalView(state, approval), contents })
+  return ok({ ...toApprovalView(state, approval), contents })
 }
 
 /** Takes the answer of an approver. An agent's attempt is refused and recorded with its task. */
@@ -65,7 +65,7 @@ export async function decideApproval(
     readonly once: Once | undefined
   },
 ): Promise<Result<JsonObject>> {
-  if (isElsewhere(principal, answer.id)) return elsewhere()
+  if (isElsewhere(principal, answer.id)) return refuseOtherTask()
   const found = await findApproval(app, answer.id)
   // An agent that guesses learns nothing from the answer, and the ledger says that it tried.
   if (found === null && principal.kind === 'agent')
@@ -86,30 +86,30 @@ export async function decideApproval(
     decision,
     digest,
     comment,
-    by: byOf(principal),
+    by: toApprover(principal),
   } as const
-  const remember: With['remember'] = (done) => {
+  const remember: ApplyOptions['remember'] = (done) => {
     const decided = done.state.approvals.get(approval.id)
     return once === undefined || decided === undefined || done.refusal !== null
       ? undefined
-      : { ...once, status: 200, answer: { body: approvalView(done.state, decided) } }
+      : { ...once, status: 200, answer: { body: toApprovalView(done.state, decided) } }
   }
   const handled = await (principal.kind === 'reviewer'
-    ? asReviewer(app, principal.bearer, state, { command, remember })
-    : app.ledger.apply({ taskId: state.id, contract }, command, contextOf(app, actorOf(principal)), { remember }))
+    ? applyAsReviewer(app, principal.bearer, state, { command, remember })
+    : app.ledger.apply({ taskId: state.id, contract }, command, makeContext(app, formatActor(principal)), { remember }))
   if (handled === null) return refuse('not_found', `There is no task ${state.id}.`)
   if ('ok' in handled) return handled
-  if (handled.refusal !== null) return refusedBy(handled.refusal, {}, handled.events.length > 0)
+  if (handled.refusal !== null) return toProblem(handled.refusal, {}, handled.events.length > 0)
   const decided = handled.state.approvals.get(approval.id)
-  return ok(approvalView(handled.state, decided ?? approval))
+  return ok(toApprovalView(handled.state, decided ?? approval))
 }
 
 // A review token is held against the state that its answer is decided on, like every other token.
-async function asReviewer(
+async function applyAsReviewer(
   app: App,
   bearer: ReviewBearer,
   state: TaskState,
-  one: { readonly command: Command; readonly remember: With['remember'] },
+  one: { readonly command: Command; readonly remember: ApplyOptions['remember'] },
 ) {
   const admitted = await admitCall(app, bearer, state.id)
   if (!admitted.ok) return admitted
@@ -118,7 +118,7 @@ async function asReviewer(
   return handled.ok ? handled.value : handled
 }
 
-function byOf(principal: TaskPrincipal): Approver {
+function toApprover(principal: TaskPrincipal): Approver {
   if (principal.kind === 'operator') return { kind: 'operator', name: principal.name, role: principal.role }
   return principal.kind === 'agent'
     ? { kind: 'agent', name: principal.bearer.agentId }
@@ -130,7 +130,7 @@ function isElsewhere(principal: TaskPrincipal, id: string): boolean {
   return principal.kind === 'reviewer' && APPROVAL_ID.exec(id)?.[1] !== principal.bearer.taskId
 }
 
-function elsewhere() {
+function refuseOtherTask() {
   return refuse('not_permitted', 'A reviewer sees the approvals of its own task only.')
 }
 
@@ -138,13 +138,13 @@ function isOwn(principal: TaskPrincipal & { kind: 'agent' }, state: TaskState | 
   return state?.held?.agentId === principal.bearer.agentId
 }
 
-async function taskOf(app: App, id: string): Promise<TaskState | null> {
+async function readTaskOfApproval(app: App, id: string): Promise<TaskState | null> {
   const taskId = APPROVAL_ID.exec(id)?.[1]
   return taskId === undefined ? null : app.ledger.read(taskId)
 }
 
 async function findApproval(app: App, id: string) {
-  const state = await taskOf(app, id)
+  const state = await readTaskOfApproval(app, id)
   const approval = state?.approvals.get(id)
   return state === null || approval === undefined ? null : { state, approval }
 }

@@ -4,7 +4,7 @@ import type { App } from '../app.js'
 import { admitCall } from '../identity/agent-call.js'
 import type { Party } from '../identity/identity.js'
 import { ok, type Result } from '../result.js'
-import { questionView } from '../tasks/views.js'
+import { toQuestionView } from '../tasks/views.js'
 
 // Tasks whose questions may all be of another status: one page looks at so many, the next one goes on from there.
 const TASKS_LOOKED_AT_MAX = 500
@@ -18,12 +18,12 @@ export interface QuestionQuery {
 
 /** Questions, those of the newest task first and each task's in the order they were asked; an agent sees its own task's. */
 export async function listQuestions(app: App, principal: Party, query: QuestionQuery): Promise<Result<JsonObject>> {
-  if (principal.kind === 'operator') return ok(await pageOf(app, query))
+  if (principal.kind === 'operator') return ok(await buildPage(app, query))
   const admitted = await admitCall(app, principal.bearer, undefined)
   if (!admitted.ok) return admitted
   const own = admitted.value.state.id
   if (query.taskId !== undefined && query.taskId !== own) return ok({ questions: [], next_cursor: null })
-  return ok(await pageOf(app, { ...query, taskId: own }))
+  return ok(await buildPage(app, { ...query, taskId: own }))
 }
 
 /** Where a page ended: behind the tasks that come before `before`, and within a task behind the question of that number. */
@@ -33,21 +33,21 @@ interface Place {
   readonly number: number
 }
 
-async function pageOf(app: App, query: QuestionQuery): Promise<JsonObject> {
+async function buildPage(app: App, query: QuestionQuery): Promise<JsonObject> {
   const from = query.cursor === undefined ? null : decodePlace(query.cursor)
   const questions: JsonObject[] = []
   let looked = 0
-  for await (const { state, before, after } of tasksOf(app, query, from)) {
+  for await (const { state, before, after } of walkTasks(app, query, from)) {
     const wanted = [...state.questions.values()].filter(
-      (one) =>
-        (query.status === undefined || one.status === query.status) &&
-        (from?.taskId !== state.id || numberOf(one) > from.number),
+      (question) =>
+        (query.status === undefined || question.status === query.status) &&
+        (from?.taskId !== state.id || parseNumber(question) > from.number),
     )
     const shown = wanted.slice(0, query.limit - questions.length)
-    questions.push(...shown.map((one) => questionView(state, one)))
+    questions.push(...shown.map((question) => toQuestionView(state, question)))
     const last = shown.at(-1)
     if (last !== undefined && shown.length < wanted.length)
-      return { questions, next_cursor: encodePlace({ before, taskId: state.id, number: numberOf(last) }) }
+      return { questions, next_cursor: encodePlace({ before, taskId: state.id, number: parseNumber(last) }) }
     looked += 1
     const isFull = questions.length >= query.limit || looked >= TASKS_LOOKED_AT_MAX
     if (isFull && after !== null)
@@ -56,14 +56,14 @@ async function pageOf(app: App, query: QuestionQuery): Promise<JsonObject> {
   return { questions, next_cursor: null }
 }
 
-interface Found {
+interface FoundTask {
   readonly state: TaskState
   /** The cursors of the store that lead to this task and to the one after it. */
   readonly before: string | null
   readonly after: string | null
 }
 
-async function* tasksOf(app: App, query: QuestionQuery, from: Place | null): AsyncGenerator<Found> {
+async function* walkTasks(app: App, query: QuestionQuery, from: Place | null): AsyncGenerator<FoundTask> {
   if (query.taskId !== undefined) {
     const state = await app.ledger.read(query.taskId)
     if (state !== null) yield { state, before: null, after: null }
@@ -72,7 +72,7 @@ async function* tasksOf(app: App, query: QuestionQuery, from: Place | null): Asy
   const hasQuestion = query.status === 'open' ? 'open' : 'any'
   let before = from?.before ?? null
   for (;;) {
-    const page = await app.ledger.store.tasks({
+    const page = await app.ledger.store.queryTasks({
       hasQuestion,
       limit: 1,
       ...(before === null ? {} : { cursor: before }),
@@ -85,7 +85,7 @@ async function* tasksOf(app: App, query: QuestionQuery, from: Place | null): Asy
   }
 }
 
-function numberOf(question: Question): number {
+function parseNumber(question: Question): number {
   return Number(/^qst-(\d+)-/.exec(question.id)?.[1] ?? 0)
 }
 

@@ -10,11 +10,11 @@ export interface VoterReview {
 }
 
 /** The reviews that a vote leaves behind: by each voter what it voted for or, without a vote, what it said itself. */
-export function reviewsOfVote(run: CoordinationRun | null): readonly VoterReview[] {
+export function listReviewsOfVote(run: CoordinationRun | null): readonly VoterReview[] {
   if (run === null || run.endedAt === null) return []
   const winning = run.answers.find((answer) => answer.label === run.result?.label)
   return [...run.agents.values()].flatMap((agent) => {
-    const verdict = verdictOf(run, agent)
+    const verdict = findVerdict(run, agent)
     if (verdict === null) return []
     const summary = run.newest.get(agent.id)?.content ?? agent.vote?.reason ?? ''
     const isBlocking = winning?.agent === agent.id && winning.verdict === 'request_changes'
@@ -22,7 +22,7 @@ export function reviewsOfVote(run: CoordinationRun | null): readonly VoterReview
   })
 }
 
-function verdictOf(run: CoordinationRun, agent: Participant): Verdict | null {
+function findVerdict(run: CoordinationRun, agent: Participant): Verdict | null {
   const { vote } = agent
   const answer = vote === null ? run.newest.get(agent.id) : run.answers.find((one) => one.label === vote.label)
   return answer?.verdict ?? null

@@ -1,14 +1,14 @@
-import { autoTarget } from '../../core/gates/auto-advance.js'
+import { findAutoTarget } from '../../core/gates/auto-advance.js'
 import type { App } from '../app.js'
 import { advance } from '../transitions/auto-advance.js'
-import { endVote, openRuns, votedTask } from './consensus.js'
+import { endVote, openRuns, parseVotedTask } from './consensus.js'
 
 const LEFT: ReadonlySet<string> = new Set(['phase_entered', 'task_rewound', 'task_cancelled', 'task_completed'])
 
 /** Goes on with a task whose reviewers have voted, and ends votes that no phase waits for any more. */
 export function watchVotes(app: App, onFault: (error: unknown) => void): void {
   app.coordinations.listen((run) => {
-    const taskId = run.isConsensus && run.endedAt !== null ? votedTask(run.id) : null
+    const taskId = run.isConsensus && run.endedAt !== null ? parseVotedTask(run.id) : null
     if (taskId !== null) goOn(app, taskId).catch(onFault)
   })
   app.feed.subscribe(({ type, stream }) => {
@@ -23,7 +23,7 @@ async function goOn(app: App, taskId: string): Promise<void> {
   const state = await app.ledger.peek(taskId)
   if (state === null) return
   const contract = await app.contracts.get(state.contract.hash)
-  if (autoTarget(contract, state) === null) return
+  if (findAutoTarget(contract, state) === null) return
   app.advancing.add(taskId)
   await advance(app, taskId)
 }

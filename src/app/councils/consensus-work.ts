@@ -1,23 +1,23 @@
 import { createHash } from 'node:crypto'
 import type { PhaseChange, PhaseChanges } from '../../checks/check-inputs.js'
-import { canonicalJson } from '../../contract/fingerprint.js'
+import { toCanonicalJson } from '../../contract/fingerprint.js'
 import type { Contract } from '../../core/contract/contract.js'
-import { firstChars } from '../../core/councils/code-points.js'
+import { takeFirstChars } from '../../core/councils/code-points.js'
 import { isObserved } from '../../core/evidence/inverted-run.js'
 import type { Needs } from '../../core/gates/needs.js'
 import type { Json, JsonObject } from '../../core/json.js'
 import { REVIEW_ARTIFACTS } from '../../core/reviews/review.js'
 import type { ArtifactOffered } from '../../core/task/command.js'
 import type { TaskState } from '../../core/task/state.js'
-import { oneLine } from '../../core/text.js'
-import { phaseOf } from '../../core/tool-calls/offered-tools.js'
+import { toOneLine } from '../../core/text.js'
+import { requirePhase } from '../../core/tool-calls/offered-tools.js'
 import { openWorkTree, type WorkTree } from '../../tree/work-tree.js'
 import type { App } from '../app.js'
 import { boundTree } from '../approvals/approval-tree-hash.js'
-import { subjectOf } from '../reviews/review-subject.js'
-import { isHiddenBy, reservedIn } from '../tool-calls/contract-paths.js'
-import { withoutRuns } from '../transitions/checkpoint.js'
-import { phaseChanges } from '../trees/phase-changes.js'
+import { hashReviewSubject } from '../reviews/review-subject.js'
+import { getReserved, isHiddenBy } from '../tool-calls/contract-paths.js'
+import { omitObservedFields } from '../transitions/checkpoint.js'
+import { readChanges } from '../trees/phase-changes.js'
 
 const TEXT_CHARS_MAX = 2000
 const PATHS_SHOWN_MAX = 500
@@ -31,7 +31,7 @@ const WORK_CHARS_MAX = 80_000
 const MARK_CHARS = 16
 
 /** What the reviewers are asked about. */
-export interface Work {
+export interface ReviewedWork {
   /** The question, and what there is to review, as they see it. */
   readonly question: string
   /** Hash of all that there is to review, and of what is shown of it. */
@@ -54,10 +54,10 @@ export interface WorkScene {
  * What is put to the vote, bound to the artifacts, the evidence, the work tree, where the phase is left for, and to the very
  * text that the reviewers read: what they were shown and what they approve cannot come apart.
  */
-export async function workOf(app: App, scene: WorkScene): Promise<Work> {
+export async function buildWork(app: App, scene: WorkScene): Promise<ReviewedWork> {
   const { state, needed } = scene
   const tree = await boundTree(app, state.workspace)
-  const shown = (await shownWork(app, scene)).map(({ heading, body }) => ({
+  const shown = (await buildShownParts(app, scene)).map(({ heading, body }) => ({
     heading: app.redact(heading) as string,
     body: app.redact(body) as string,
   }))
@@ -70,11 +70,11 @@ export async function workOf(app: App, scene: WorkScene): Promise<Work> {
     ...shown.map(({ heading, body }) => `=== ${mark} ${heading}:\n${body}`),
     `=== ${mark} ends ===`,
   ].join('\n\n')
-  const fitting = scene.offered.filter((one) => needed.artifacts.some(({ type }) => type === one.type))
-  const subject = canonicalJson({
-    reviewed: await subjectOf(app, state, fitting, tree),
+  const fitting = scene.offered.filter((offered) => needed.artifacts.some(({ type }) => type === offered.type))
+  const subject = toCanonicalJson({
+    reviewed: await hashReviewSubject(app, state, fitting, tree),
     to: needed.demand.transition?.to ?? state.phase,
-    evidence: withoutRuns(needed, scene.evidence),
+    evidence: omitObservedFields(needed, scene.evidence),
     question: hashOf(question),
   })
   return { question, subject: hashOf(subject), tree }
@@ -90,43 +90,43 @@ interface Part {
 }
 
 // What was changed comes before what the agent handed in, which must not crowd it out.
-async function shownWork(app: App, scene: WorkScene): Promise<readonly Part[]> {
+async function buildShownParts(app: App, scene: WorkScene): Promise<readonly Part[]> {
   const { contract, state } = scene
-  const phase = phaseOf(contract, state.phase)
-  const { now, before } = await changesOf(app, scene)
+  const phase = requirePhase(contract, state.phase)
+  const { now, before } = await collectChanges(app, scene)
   const parts = [
     { heading: 'Task', body: `${state.title}\n${cut(state.description, TEXT_CHARS_MAX)}` },
     { heading: 'Phase', body: `${phase.name}\n${cut(phase.description, TEXT_CHARS_MAX)}` },
-    changesPart('Changed in this phase', now),
-    ...(before.list.length === 0 ? [] : [changesPart('Changed in this task before', before)]),
-    ...handedIn(scene),
+    buildChangesPart('Changed in this phase', now),
+    ...(before.list.length === 0 ? [] : [buildChangesPart('Changed in this task before', before)]),
+    ...listHandedInParts(scene),
   ]
-  const room = WORK_CHARS_MAX - parts.reduce((sum, part) => sum + sizeOf(part), 0)
-  return [...parts, ...(await changedFiles(state.workspace, [...now.list, ...before.list], room))]
+  const room = WORK_CHARS_MAX - parts.reduce((sum, part) => sum + countChars(part), 0)
+  return [...parts, ...(await readChangedFiles(state.workspace, [...now.list, ...before.list], room))]
 }
 
-function sizeOf({ heading, body }: Part): number {
+function countChars({ heading, body }: Part): number {
   return heading.length + body.length + MARK_CHARS + HEADING_CHARS
 }
 
 /** Around a heading, and before the next. */
 const HEADING_CHARS = 12
 
-function handedIn(scene: WorkScene): readonly Part[] {
-  const evidence = withoutRuns(scene.needed, scene.evidence)
+function listHandedInParts(scene: WorkScene): readonly Part[] {
+  const evidence = omitObservedFields(scene.needed, scene.evidence)
   const parts = [
-    ...artifactsOf(scene).map(([type, content]) => ({
-      heading: `Artifact ${oneLine(type, PATH_CHARS_MAX)}`,
-      body: plainJson(content),
+    ...listArtifacts(scene).map(([type, content]) => ({
+      heading: `Artifact ${toOneLine(type, PATH_CHARS_MAX)}`,
+      body: formatJson(content),
     })),
-    ...(Object.keys(evidence).length === 0 ? [] : [{ heading: 'Evidence', body: plainJson(evidence) }]),
+    ...(Object.keys(evidence).length === 0 ? [] : [{ heading: 'Evidence', body: formatJson(evidence) }]),
   ]
   const charsMax = Math.floor(HANDED_CHARS_MAX / Math.max(1, parts.length))
   return parts.map(({ heading, body }) => ({ heading, body: cut(body, charsMax) }))
 }
 
 // What Phaselock makes of reviews and runs follows from the rest, and comes after it.
-function artifactsOf({ state, needed, ofVisit }: WorkScene): readonly (readonly [string, Json])[] {
+function listArtifacts({ state, needed, ofVisit }: WorkScene): readonly (readonly [string, Json])[] {
   const isMade = (type: string): boolean =>
     REVIEW_ARTIFACTS.includes(type) ||
     (needed.observesTests && type === 'test_run_result') ||
@@ -135,11 +135,11 @@ function artifactsOf({ state, needed, ofVisit }: WorkScene): readonly (readonly 
 }
 
 // What was done in earlier phases, or in a visit that the agent left again, is part of the work all the same.
-async function changesOf(app: App, { contract, state }: WorkScene) {
+async function collectChanges(app: App, { contract, state }: WorkScene) {
   const beside = contract.enforcement.reconcile === 'off' ? [] : (await app.trees.compare(state.workspace)).differences
-  const isHidden = isHiddenBy(reservedIn(app, contract, state.workspace))
-  const now = await phaseChanges(app, state, beside)
-  const all = await phaseChanges(app, state, beside, 'task')
+  const isHidden = isHiddenBy(getReserved(app, contract, state.workspace))
+  const now = await readChanges(app, state, beside)
+  const all = await readChanges(app, state, beside, 'task')
   const known = new Set(now.list.map(({ path }) => path))
   const seen = ({ list, isComplete }: PhaseChanges): PhaseChanges => ({
     list: list.filter(({ path }) => !isHidden(path)),
@@ -148,14 +148,14 @@ async function changesOf(app: App, { contract, state }: WorkScene) {
   return { now: seen(now), before: seen({ ...all, list: all.list.filter(({ path }) => !known.has(path)) }) }
 }
 
-function changesPart(heading: string, { list, isComplete }: PhaseChanges): Part {
-  const named = list.slice(0, PATHS_SHOWN_MAX).map(({ path, change }) => `${change} ${shownPath(path)}`)
+function buildChangesPart(heading: string, { list, isComplete }: PhaseChanges): Part {
+  const named = list.slice(0, PATHS_SHOWN_MAX).map(({ path, change }) => `${change} ${formatPath(path)}`)
   if (named.length === 0) return { heading, body: 'Nothing was changed in the work tree.' }
   const isAll = isComplete && named.length === list.length
   return { heading: `${heading}${isAll ? '' : ' (and more)'}`, body: cut(named.join('\n'), PATHS_CHARS_MAX) }
 }
 
-async function changedFiles(
+async function readChangedFiles(
   workspace: string,
   changes: readonly PhaseChange[],
   charsMax: number,
@@ -165,8 +165,8 @@ async function changedFiles(
   let room = charsMax
   for (const { path, change } of changes) {
     if (change === 'deleted') continue
-    const part = { heading: `File ${shownPath(path)}, as it is now`, body: await contentOf(tree, path) }
-    room -= sizeOf(part)
+    const part = { heading: `File ${formatPath(path)}, as it is now`, body: await readContent(tree, path) }
+    room -= countChars(part)
     if (room < 0) {
       out.push({ heading: 'And more', body: 'The other files are not shown here: there is too much.' })
       break
@@ -177,11 +177,11 @@ async function changedFiles(
 }
 
 /** One line, whatever the name holds. */
-function shownPath(path: string): string {
-  return oneLine(path, PATH_CHARS_MAX)
+function formatPath(path: string): string {
+  return toOneLine(path, PATH_CHARS_MAX)
 }
 
-async function contentOf(tree: WorkTree, path: string): Promise<string> {
+async function readContent(tree: WorkTree, path: string): Promise<string> {
   let content: Buffer | null
   try {
     content = await tree.read(path)
@@ -194,10 +194,10 @@ async function contentOf(tree: WorkTree, path: string): Promise<string> {
 }
 
 // The same whatever order the keys were sent in.
-function plainJson(value: Json): string {
-  return JSON.stringify(JSON.parse(canonicalJson(value)), null, 2)
+function formatJson(value: Json): string {
+  return JSON.stringify(JSON.parse(toCanonicalJson(value)), null, 2)
 }
 
 function cut(text: string, charsMax: number): string {
-  return text.length > charsMax ? `${firstChars(text, charsMax)}… [cut]` : text.toWellFormed()
+  return text.length > charsMax ? `${takeFirstChars(text, charsMax)}… [cut]` : text.toWellFormed()
 }

@@ -1,11 +1,11 @@
 import type { CoordinationRun } from '../../core/councils/council.js'
-import { type ConsensusPlan, type ConsensusSeen, type Voter, workKey } from '../../core/reviews/consensus-plan.js'
+import { type ConsensusPlan, type ConsensusSeen, formatWorkKey, type Voter } from '../../core/reviews/consensus-plan.js'
 import type { TaskState } from '../../core/task/state.js'
 import type { CouncilAgent } from '../../participants/read-agents.js'
 import type { StoredEvent } from '../../store/store.js'
 import type { App } from '../app.js'
 import type { Result } from '../result.js'
-import { type Work, type WorkScene, workOf } from './consensus-work.js'
+import { buildWork, type ReviewedWork, type WorkScene } from './consensus-work.js'
 import { runStream } from './council-book.js'
 import { COUNCIL_TOOLS } from './turn-prompts.js'
 
@@ -17,18 +17,18 @@ const RUN_ID = new RegExp(`^consensus-[0-9a-f]{${SUBJECT_CHARS}}-(.+)$`)
 /** The vote over the work as it is, and how to ask for it. */
 export interface Vote {
   readonly seen: ConsensusSeen
-  readonly work: Work
+  readonly work: ReviewedWork
   /** False when the work is no longer what was looked at. */
   readonly isUnchanged: () => Promise<boolean>
 }
 
 /** The one run that there can be over this work: whoever asks again, also after a restart, asks for the same. */
-export function voteId(taskId: string, subject: string): string {
+export function formatVoteId(taskId: string, subject: string): string {
   return `consensus-${subject.slice(0, SUBJECT_CHARS)}-${taskId}`
 }
 
 /** The task whose phase a run is about; null for any other run. */
-export function votedTask(runId: string): string | null {
+export function parseVotedTask(runId: string): string | null {
   return RUN_ID.exec(runId)?.[1] ?? null
 }
 
@@ -41,12 +41,12 @@ export async function lookAtVote(
   const { consensus: plan } = scene.needed
   const { state } = scene
   if (plan === null) return null
-  const before = workKey((await app.ledger.read(state.id)) ?? state)
-  const work = await attempt('What the reviewers vote on cannot be read', () => workOf(app, scene))
+  const before = formatWorkKey((await app.ledger.read(state.id)) ?? state)
+  const work = await attempt('What the reviewers vote on cannot be read', () => buildWork(app, scene))
   if (work === null) return null
   const { subject } = work
-  const runId = voteId(state.id, subject)
-  const isAsked = runsOf(state).some((run) => run.id === runId && run.subject === subject)
+  const runId = formatVoteId(state.id, subject)
+  const isAsked = listVoteRuns(state).some((run) => run.id === runId && run.subject === subject)
   let run = await app.coordinations.read(runId)
   if (run === null && isAsked) {
     const opened = await attempt('The reviewers cannot be asked', async () => {
@@ -68,7 +68,7 @@ export async function lookAtVote(
       replaces: (await openRuns(app, state, runId))[0] ?? null,
     },
     // A call that runs now may still write.
-    isUnchanged: async () => (await workOf(app, scene)).subject === subject && !app.running.isBusy(state.id),
+    isUnchanged: async () => (await buildWork(app, scene)).subject === subject && !app.running.isBusy(state.id),
   }
 }
 
@@ -76,15 +76,15 @@ export async function lookAtVote(
 export async function openVote(
   app: App,
   state: TaskState,
-  one: { readonly plan: ConsensusPlan; readonly work: Work },
+  one: { readonly plan: ConsensusPlan; readonly work: ReviewedWork },
 ): Promise<Result<CoordinationRun>> {
   const { plan, work } = one
-  const id = voteId(state.id, work.subject)
+  const id = formatVoteId(state.id, work.subject)
   for (const other of await openRuns(app, state, id)) await endVote(app, other, 'The work was changed.')
   // Councils look at the server's own work tree, by the rules of its own contract: another task's they would not see.
   const isHere = state.workspace === app.workspace && state.contract.hash === app.defaultContract
   const seen = isHere ? { tools: COUNCIL_TOOLS, tree: work.tree } : { tools: [] }
-  const council = { agents: plan.voters.map(agentOf), ...seen }
+  const council = { agents: plan.voters.map(toCouncilAgent), ...seen }
   const { options } = plan
   return app.coordinations.start(
     { question: work.question, council, options, isConsensus: true, id, workspace: state.workspace },
@@ -107,11 +107,11 @@ export async function openRuns(app: App, state: TaskState, but: string | null): 
   return open
 }
 
-function runsOf(state: TaskState): readonly { readonly id: string; readonly subject: string }[] {
+function listVoteRuns(state: TaskState): readonly { readonly id: string; readonly subject: string }[] {
   return state.consensus?.visit === state.visit ? state.consensus.runs : []
 }
 
-function agentOf({ id, program }: Voter): CouncilAgent {
+function toCouncilAgent({ id, program }: Voter): CouncilAgent {
   return program === null ? { id, kind: 'remote' } : { id, kind: 'command', ...program }
 }
 

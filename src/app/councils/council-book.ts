@@ -6,7 +6,7 @@ import { evolveRun } from '../../core/councils/evolve-council.js'
 import type { Blob, Remembered, Store } from '../../store/store.js'
 import { StoreUnavailable } from '../../store/store.js'
 import type { App } from '../app.js'
-import { toRunEvent, toRunRecord, withoutSecrets } from './council-events.js'
+import { redactSecrets, toRunEvent, toRunRecord } from './council-events.js'
 
 const PAGE = 1000
 /** Runs that are over and still known without reading their stream. */
@@ -16,7 +16,7 @@ const CONFLICTS_MAX = 5
 export type RunApp = Pick<App, 'ledger' | 'now' | 'redact'>
 
 /** What came of a command on a run. */
-export interface Applied {
+export interface AppliedCommand {
   readonly outcome: RunOutcome
   /** Of the stream, before the events. */
   readonly version: number
@@ -24,10 +24,10 @@ export interface Applied {
   readonly run: CoordinationRun
 }
 
-export interface RunWith {
+export interface RunApplyOptions {
   readonly blobs?: readonly Blob[]
   /** Kept under an idempotency key in the same transaction. */
-  readonly remember?: (applied: Applied) => Remembered | undefined
+  readonly remember?: (applied: AppliedCommand) => Remembered | undefined
   /** What follows from the outcome at once: decided on the run as it is then, written in the same transaction. */
   readonly followedBy?: (run: CoordinationRun) => RunCommand | null
 }
@@ -55,12 +55,12 @@ export class RunBook {
     return (await this.#entry(id))?.run ?? null
   }
 
-  async responsesOf(id: string, agent: string): Promise<number> {
+  async countResponses(id: string, agent: string): Promise<number> {
     return (await this.#entry(id))?.responses.get(agent) ?? 0
   }
 
   /** Begins a run. What is wrong with it is the outcome; then there is no run. */
-  async start(command: StartRun, actor: string, more: RunWith = {}): Promise<Applied | RunOutcome> {
+  async start(command: StartRun, actor: string, more: RunApplyOptions = {}): Promise<AppliedCommand | RunOutcome> {
     const decision = decideRun(null, command, this.app.now())
     if (decision.events.length === 0) return decision.outcome
     const written = await this.#write(null, { id: command.id, actor, more, ...decision })
@@ -70,14 +70,14 @@ export class RunBook {
   }
 
   /** Decides the command on the run and makes what was decided durable. Null when there is no such run. */
-  apply(id: string, given: RunCommand, actor: string, more: RunWith = {}): Promise<Applied | null> {
+  apply(id: string, given: RunCommand, actor: string, more: RunApplyOptions = {}): Promise<AppliedCommand | null> {
     // Without secrets before it is judged: answers are compared with what is kept of others, and they have none.
-    const command = withoutSecrets(given, this.app.redact)
+    const command = redactSecrets(given, this.app.redact)
     return this.#inTurn(id, async () => {
       for (let attempt = 0; attempt < CONFLICTS_MAX; attempt += 1) {
         const entry = await this.#entry(id)
         if (entry === null) return null
-        const decision = decided(entry.run, command, { now: this.app.now(), followedBy: more.followedBy })
+        const decision = decideWithFollowUp(entry.run, command, { now: this.app.now(), followedBy: more.followedBy })
         if (decision.events.length === 0) return { ...decision, run: entry.run, version: entry.version }
         const written = await this.#write(entry, { id, actor, more, ...decision })
         if (written !== null) return written.applied
@@ -92,20 +92,20 @@ export class RunBook {
     one: {
       readonly id: string
       readonly actor: string
-      readonly more: RunWith
+      readonly more: RunApplyOptions
       readonly events: readonly RunEvent[]
       readonly outcome: RunOutcome
     },
-  ): Promise<{ readonly applied: Applied; readonly entry: Entry } | null> {
+  ): Promise<{ readonly applied: AppliedCommand; readonly entry: Entry } | null> {
     // Secrets are taken out before anything is folded or hashed: a replay sees the same texts.
-    const records = one.events.map((event) => toRunRecord(withoutSecrets(event, this.app.redact)))
+    const records = one.events.map((event) => toRunRecord(redactSecrets(event, this.app.redact)))
     const blobs = [...(one.more.blobs ?? []), ...records.flatMap((record) => record.blobs)]
-    const rows = this.app.ledger.rowsOf(records.map(({ event }) => ({ ...event, actor: one.actor })))
+    const rows = this.app.ledger.toRows(records.map(({ event }) => ({ ...event, actor: one.actor })))
     const known = new Map(blobs.map((blob) => [blob.sha256, blob.content]))
     const events = await Promise.all(rows.map((row) => toRunEvent(row, async (sha256) => known.get(sha256) ?? null)))
     const run = events.reduce<CoordinationRun | null>(evolveRun, entry?.run ?? null)
     if (run === null) throw new Error('a run without events has no state')
-    const applied: Applied = { outcome: one.outcome, version: entry?.version ?? 0, events, run }
+    const applied: AppliedCommand = { outcome: one.outcome, version: entry?.version ?? 0, events, run }
     const remember = one.more.remember?.(applied)
     try {
       const isWritten = await this.app.ledger.writeTo({
@@ -168,10 +168,10 @@ export class RunBook {
   }
 }
 
-function decided(
+function decideWithFollowUp(
   run: CoordinationRun,
   command: RunCommand,
-  { now, followedBy }: { readonly now: number; readonly followedBy: RunWith['followedBy'] },
+  { now, followedBy }: { readonly now: number; readonly followedBy: RunApplyOptions['followedBy'] },
 ): RunDecision {
   const first = decideRun(run, command, now)
   if (followedBy === undefined || first.outcome.kind === 'refused') return first
@@ -185,7 +185,7 @@ async function load(store: Store, id: string): Promise<Entry | null> {
   for (;;) {
     const page = await store.readStream(runStream(id), entry?.version ?? 0, PAGE)
     for (const stored of page) {
-      const event = await toRunEvent(stored, (sha256) => store.blob(sha256))
+      const event = await toRunEvent(stored, (sha256) => store.readBlob(sha256))
       const run = evolveRun(entry?.run ?? null, event)
       entry = { run, version: stored.version, responses: entry?.responses ?? new Map<string, number>() }
       count(entry.responses, event)

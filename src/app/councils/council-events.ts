@@ -19,7 +19,7 @@ const STRUCTURE: ReadonlySet<string> = new Set([
  * A command or an event without the secrets in its texts. What holds a run together stays as it is: a key may be a word
  * like any other, and an agent whose id becomes another one is lost.
  */
-export function withoutSecrets<T extends RunCommand | RunEvent>(whole: T, redact: App['redact']): T {
+export function redactSecrets<T extends RunCommand | RunEvent>(whole: T, redact: App['redact']): T {
   const fields = Object.entries(whole as unknown as JsonObject)
   const clean = fields.map(([name, value]) => [name, STRUCTURE.has(name) ? value : redact(value)])
   return Object.fromEntries(clean) as T
@@ -30,9 +30,9 @@ export function toRunRecord(event: RunEvent): { readonly event: RunEvent; readon
   const blobs: Blob[] = []
   const record: Record<string, Json> = {}
   for (const [name, value] of Object.entries(event as unknown as JsonObject)) {
-    const isLong = LONG_TEXTS.some((one) => one === name) && typeof value === 'string'
+    const isLong = LONG_TEXTS.some((text) => text === name) && typeof value === 'string'
     if (!isLong || value.length <= INLINE_CHARS_MAX) {
-      record[name] = renamed(value, snake)
+      record[name] = renameKeys(value, toSnakeCase)
       continue
     }
     const sha256 = createHash('sha256').update(value).digest('hex')
@@ -48,13 +48,13 @@ export async function toRunEvent(
   textOf: (sha256: string) => Promise<string | null>,
 ): Promise<RunEvent> {
   const event: Record<string, Json> = { type: stored.type, at: stored.at }
-  for (const [name, value] of Object.entries(await withTexts(stored.data, textOf)))
-    event[camel(name)] = renamed(value, camel)
+  for (const [name, value] of Object.entries(await loadLongTexts(stored.data, textOf)))
+    event[toCamelCase(name)] = renameKeys(value, toCamelCase)
   return event as unknown as RunEvent
 }
 
 /** The data of an event with its long texts in place. */
-export async function withTexts(
+export async function loadLongTexts(
   data: JsonObject,
   textOf: (sha256: string) => Promise<string | null>,
 ): Promise<JsonObject> {
@@ -71,16 +71,16 @@ export async function withTexts(
 }
 
 /** Keys of what the core made, never of what agents wrote: agents write texts, and those have no keys. */
-function renamed(value: Json, rename: (key: string) => string): Json {
+function renameKeys(value: Json, rename: (key: string) => string): Json {
   if (typeof value !== 'object' || value === null) return value
-  if (Array.isArray(value)) return value.map((one: Json) => renamed(one, rename))
-  return Object.fromEntries(Object.entries(value).map(([key, one]) => [rename(key), renamed(one, rename)]))
+  if (Array.isArray(value)) return value.map((one: Json) => renameKeys(one, rename))
+  return Object.fromEntries(Object.entries(value).map(([key, one]) => [rename(key), renameKeys(one, rename)]))
 }
 
-function snake(key: string): string {
+function toSnakeCase(key: string): string {
   return key.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
 }
 
-function camel(key: string): string {
+function toCamelCase(key: string): string {
   return key.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase())
 }

@@ -14,7 +14,7 @@ export interface CouncilFile {
 }
 
 /** As it is kept: without secrets. What is kept is also what is used, so that a restart changes nothing. */
-export function keptCouncil(
+export function packCouncil(
   council: CouncilFile,
   redact: App['redact'],
 ): { readonly blob: Blob; readonly council: CouncilFile } {
@@ -60,6 +60,6 @@ export function readOptions(given: JsonObject): RunOptions {
   return runOptions(Object.fromEntries(said))
 }
 
-export function optionsView(options: RunOptions): JsonObject {
+export function toOptionsView(options: RunOptions): JsonObject {
   return Object.fromEntries(Object.entries(OPTIONS).map(([name, [key]]) => [name, options[key]]))
 }

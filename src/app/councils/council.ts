@@ -5,8 +5,8 @@ import { nextDeadline } from '../../core/councils/time-limits.js'
 import type { ChatPart, ToolCall } from '../../participants/participant.js'
 import type { CallResult } from '../../participants/run-turn.js'
 import { StoreUnavailable } from '../../store/store.js'
-import type { Applied } from './council-book.js'
-import { type Asked, Seat, type Table } from './participant-slot.js'
+import type { AppliedCommand } from './council-book.js'
+import { type AskedParticipant, Seat, type Table } from './participant-slot.js'
 
 /** A clock may be set: however far the next deadline is, it is looked at so often. */
 const TICK_MS_MAX = 1000
@@ -15,7 +15,7 @@ const STORE_RETRY_MS = 1000
 
 export interface CouncilParts {
   readonly tools: readonly string[]
-  readonly apply: (command: RunCommand) => Promise<Applied>
+  readonly apply: (command: RunCommand) => Promise<AppliedCommand>
   readonly look: (call: ToolCall, signal: AbortSignal) => Promise<CallResult>
   readonly isPaused: () => boolean
   readonly now: () => number
@@ -28,7 +28,7 @@ export class Council implements Table {
   readonly tools: readonly string[]
   readonly #abort = new AbortController()
   readonly #seats: Seat[] = []
-  readonly #participants: Asked[] = []
+  readonly #participants: AskedParticipant[] = []
   readonly #taken: Promise<void>[] = []
   readonly #waiting = new Set<() => void>()
   #version = 0
@@ -43,7 +43,7 @@ export class Council implements Table {
   }
 
   /** Gives an agent its seat, and begins to ask it. */
-  seat(id: string, participant: Asked): void {
+  addSeat(id: string, participant: AskedParticipant): void {
     const seat = new Seat(id, participant, this)
     this.#seats.push(seat)
     this.#participants.push(participant)
@@ -54,11 +54,11 @@ export class Council implements Table {
     return this.current
   }
 
-  version(): number {
+  getVersion(): number {
     return this.#version
   }
 
-  apply(command: RunCommand): Promise<Applied> {
+  apply(command: RunCommand): Promise<AppliedCommand> {
     return this.parts.apply(command)
   }
 
@@ -74,7 +74,7 @@ export class Council implements Table {
     this.parts.watch(agent, part)
   }
 
-  async changedSince(version: number, signal: AbortSignal): Promise<void> {
+  async waitForChange(version: number, signal: AbortSignal): Promise<void> {
     while (this.#version === version && !signal.aborted) {
       await new Promise<void>((resolve) => {
         const done = (): void => {

@@ -3,15 +3,15 @@ import type { RunCommand } from '../../core/councils/command.js'
 import type { CoordinationRun } from '../../core/councils/council.js'
 import type { RunEvent } from '../../core/councils/event.js'
 import type { RunOptions } from '../../core/councils/options.js'
-import { type RunStatus, statusOf } from '../../core/councils/status.js'
+import { buildRunStatus, type RunStatus } from '../../core/councils/status.js'
 import type { Json } from '../../core/json.js'
 import type { ChatPart } from '../../participants/participant.js'
 import type { App, Once } from '../app.js'
 import { ok, type Result, refuse } from '../result.js'
 import { runFolder } from '../status/run-files.js'
 import { Council } from './council.js'
-import { type Applied, RunBook, type RunWith } from './council-book.js'
-import { type CouncilFile, keptCouncil, readCouncil } from './council-file.js'
+import { type AppliedCommand, type RunApplyOptions, RunBook } from './council-book.js'
+import { type CouncilFile, packCouncil, readCouncil } from './council-file.js'
 import { type LookApp, look, lookAt } from './look.js'
 import { type Door, Openers } from './participant-openers.js'
 import { WholeWords } from './whole-words.js'
@@ -57,7 +57,7 @@ export class Coordinations {
   #isClosed = false
   /** Starts under way: each of them is a run before the next one is counted. */
   #starting = 0
-  readonly #redact = (value: Json): Json => this.app.redact(this.#openers.withoutKeys(value))
+  readonly #redact = (value: Json): Json => this.app.redact(this.#openers.redactKeys(value))
 
   constructor(
     readonly app: CoordinationsApp,
@@ -69,8 +69,8 @@ export class Coordinations {
   }
 
   /** Tells under which address the server can be reached: agents that are programs need it. */
-  reachableAt(url: string): void {
-    this.#openers.reachableAt(url)
+  setServerUrl(url: string): void {
+    this.#openers.rememberServerUrl(url)
   }
 
   /** Called with every run that changes. */
@@ -86,7 +86,7 @@ export class Coordinations {
       // The file may be older than the ledger: nobody was there to write it.
       if (run !== null) for (const listener of this.#listeners) listener(run)
       if (run === null || run.endedAt !== null) await this.#close(id)
-      else await this.#convene(run, await this.councilOf(run))
+      else await this.#convene(run, await this.loadCouncil(run))
     }
   }
 
@@ -114,11 +114,11 @@ export class Coordinations {
     if (odd !== undefined) return refuse('invalid_request', 'agents: an id looks like a secret; choose another.')
     const unready = this.#openers.problem(wanted.council)
     if (unready !== null) return refuse('invalid_request', unready.detail, { errors: unready.errors })
-    const { blob, council } = keptCouncil(wanted.council, this.app.redact)
+    const { blob, council } = packCouncil(wanted.council, this.app.redact)
     const id = wanted.id ?? `coord-${randomBytes(9).toString('hex')}`
     // An id that was chosen may have been opened by a start that never got further: then there is no run of it.
     if ((await this.#book.read(id)) !== null) return refuse('conflict', `There is a coordination ${id} already.`)
-    if ((await this.app.ledger.store.task(id)) !== null) return refuse('conflict', `There is a task ${id} already.`)
+    if ((await this.app.ledger.store.findTask(id)) !== null) return refuse('conflict', `There is a task ${id} already.`)
     const isOpen = this.app.ledger.registry.coordinations.get(id)?.isOpen === true
     const opened = isOpen
       ? null
@@ -149,14 +149,14 @@ export class Coordinations {
     return this.#book.read(id)
   }
 
-  async statusOf(id: string): Promise<RunStatus | null> {
+  async readStatus(id: string): Promise<RunStatus | null> {
     const run = await this.read(id)
-    return run === null ? null : statusOf(run, this.app.now(), runFolder(id))
+    return run === null ? null : buildRunStatus(run, this.app.now(), runFolder(id))
   }
 
   async newest(): Promise<{ readonly id: string; readonly startedAt: number } | null> {
     // One that was opened when the server was killed may have no run.
-    for (const id of this.ids().slice(0, NEVER_BEGUN_MAX)) {
+    for (const id of this.listIds().slice(0, NEVER_BEGUN_MAX)) {
       const run = await this.read(id)
       if (run !== null) return { id, startedAt: run.startedAt }
     }
@@ -164,18 +164,23 @@ export class Coordinations {
   }
 
   /** Ids, newest first. */
-  ids(): readonly string[] {
+  listIds(): readonly string[] {
     return [...this.app.ledger.registry.coordinations.keys()].reverse()
   }
 
-  async councilOf(run: CoordinationRun): Promise<CouncilFile> {
-    const kept = run.council === null ? null : await this.app.ledger.store.blob(run.council)
+  async loadCouncil(run: CoordinationRun): Promise<CouncilFile> {
+    const kept = run.council === null ? null : await this.app.ledger.store.readBlob(run.council)
     if (kept === null) throw new Error(`who takes part in run ${run.id} is not in the store`)
     return readCouncil(kept)
   }
 
   /** Decides a command on a run. Null when there is no such run. */
-  async apply(id: string, command: RunCommand, actor: string, more: RunWith = {}): Promise<Applied | null> {
+  async apply(
+    id: string,
+    command: RunCommand,
+    actor: string,
+    more: RunApplyOptions = {},
+  ): Promise<AppliedCommand | null> {
     const applied = await this.#book.apply(id, command, actor, more)
     if (applied === null || applied.events.length === 0) return applied
     this.#tell(applied)
@@ -184,8 +189,8 @@ export class Coordinations {
   }
 
   /** The way to an agent that is a program and waits for what comes of its calls; null when none waits. */
-  doorOf(runId: string, agentId: string): Door | null {
-    return this.#openers.doorOf(runId, agentId)
+  findDoor(runId: string, agentId: string): Door | null {
+    return this.#openers.findOpenDoor(runId, agentId)
   }
 
   watch(id: string, watcher: RunWatcher): (() => void) | null {
@@ -239,9 +244,9 @@ export class Coordinations {
     this.#councils.set(id, council)
     for (const agent of agents) {
       if (agent.kind === 'remote') continue
-      const responses = await this.#book.responsesOf(id, agent.id)
+      const responses = await this.#book.countResponses(id, agent.id)
       const opened = this.#openers.open(run, agent, { responses, tools })
-      if (opened.ok) council.seat(agent.id, opened.participant)
+      if (opened.ok) council.addSeat(agent.id, opened.participant)
       else await this.apply(id, { type: 'agent_failed', agent: agent.id, message: opened.message }, 'system')
     }
   }
@@ -259,7 +264,7 @@ export class Coordinations {
     await this.app.ledger.record({ type: 'coordination_closed', id }, { now: this.app.now(), actor: 'system' })
   }
 
-  #tell({ run, events, version }: Applied): void {
+  #tell({ run, events, version }: AppliedCommand): void {
     this.#councils.get(run.id)?.notice(run)
     for (const watcher of this.#watchers.get(run.id) ?? []) watcher.happened(events, version)
     for (const listener of this.#listeners) listener(run)

@@ -2,10 +2,10 @@ import type { JsonObject } from '../../core/json.js'
 import type { ToolCall } from '../../participants/participant.js'
 import type { CallResult } from '../../participants/run-turn.js'
 import { describeCall } from '../../tools/describe-call.js'
-import { fileTool } from '../../tools/files/file-tools.js'
+import { runFileTool } from '../../tools/files/file-tools.js'
 import type { App } from '../app.js'
 import { boundTree } from '../approvals/approval-tree-hash.js'
-import { isHiddenBy, reservedIn } from '../tool-calls/contract-paths.js'
+import { getReserved, isHiddenBy } from '../tool-calls/contract-paths.js'
 
 /** Where a council may look. */
 export type LookApp = Pick<
@@ -40,8 +40,8 @@ export async function look(app: LookApp, call: ToolCall, signal: AbortSignal): P
   const { argProblems, paths } = describeCall(contract, name, args as JsonObject)
   const problems = [...argProblems, ...paths.flatMap(({ problem }) => (problem === null ? [] : [problem]))]
   if (problems.length > 0) return told(`${name}: ${problems.join('; ')}`, true)
-  const isHidden = isHiddenBy(reservedIn(app, contract, app.workspace))
-  const outcome = await fileTool({ root: app.workspace, isHidden, signal }, name, args as JsonObject)
+  const isHidden = isHiddenBy(getReserved(app, contract, app.workspace))
+  const outcome = await runFileTool({ root: app.workspace, isHidden, signal }, name, args as JsonObject)
   return outcome.ok
     ? told(JSON.stringify(app.redact(outcome.result)), false)
     : told(String(app.redact(outcome.detail)), true)

@@ -4,22 +4,22 @@ import { readAgents } from '../../participants/read-agents.js'
 import type { App, Once } from '../app.js'
 import { ok, type Result, refuse } from '../result.js'
 import { readOptions } from './council-file.js'
-import { tokenFor } from './participant-token.js'
-import { runRow, wholeRun } from './show-council.js'
+import { makeParticipantToken } from './participant-token.js'
+import { runRow, toRunView } from './show-council.js'
 import { COUNCIL_TOOLS } from './turn-prompts.js'
 
-type By = { readonly actor: string; readonly once: Once | undefined }
+type OperatorCall = { readonly actor: string; readonly once: Once | undefined }
 
 /** Starts a coordination as an operator asked for it. */
 export async function startCoordination(
   app: App,
   given: { readonly question: string; readonly agents: Json; readonly options: JsonObject },
-  by: By,
+  by: OperatorCall,
 ): Promise<Result<JsonObject>> {
   const read = readAgents(given.agents)
   if (!read.ok) {
     const first = read.problems[0]
-    const errors = read.problems.map((one) => ({ ...one }))
+    const errors = read.problems.map((problem) => ({ ...problem }))
     return refuse('invalid_request', `${first?.path}: ${first?.message}`, { errors })
   }
   const { tools = [], ...options } = given.options
@@ -31,30 +31,30 @@ export async function startCoordination(
     { question: given.question, council, options: readOptions(options) },
     by,
   )
-  return started.ok ? startedAnswer(app, started.value.id) : started
+  return started.ok ? buildStartedAnswer(app, started.value.id) : started
 }
 
 /** The answer with the tokens; also given again to a client that lost it. */
-export async function startedAnswer(app: App, id: string): Promise<Result<JsonObject>> {
+export async function buildStartedAnswer(app: App, id: string): Promise<Result<JsonObject>> {
   const run = await app.coordinations.read(id)
-  if (run === null) return noRun(id)
-  const council = await app.coordinations.councilOf(run)
+  if (run === null) return refuseUnknownRun(id)
+  const council = await app.coordinations.loadCouncil(run)
   const agents = council.agents.map(({ id: agentId, kind }) => ({
     id: agentId,
     anonymous_id: run.agents.get(agentId)?.anonymousId ?? null,
-    ...(kind === 'remote' ? { token: tokenFor(app, run, agentId).token } : {}),
+    ...(kind === 'remote' ? { token: makeParticipantToken(app, run, agentId).token } : {}),
   }))
   return ok({ id, agents })
 }
 
 /** A participant's token once more, for an operator who has to hand it over. */
-export async function participantToken(
+export async function issueParticipantToken(
   app: App,
   asked: { readonly id: string; readonly agent: string },
 ): Promise<Result<JsonObject>> {
   const run = await app.coordinations.read(asked.id)
-  if (run === null) return noRun(asked.id)
-  const council = await app.coordinations.councilOf(run)
+  if (run === null) return refuseUnknownRun(asked.id)
+  const council = await app.coordinations.loadCouncil(run)
   const agent = council.agents.find((one) => one.id === asked.agent)
   if (agent === undefined)
     return refuse('not_found', `Coordination ${run.id} has no agent ${JSON.stringify(asked.agent)}.`)
@@ -64,7 +64,7 @@ export async function participantToken(
   return ok({
     id: agent.id,
     anonymous_id: run.agents.get(agent.id)?.anonymousId ?? null,
-    token: tokenFor(app, run, agent.id).token,
+    token: makeParticipantToken(app, run, agent.id).token,
   })
 }
 
@@ -72,7 +72,7 @@ export async function listCoordinations(
   app: App,
   page: { readonly limit: number; readonly cursor: string | undefined },
 ): Promise<Result<JsonObject>> {
-  const ids = app.coordinations.ids()
+  const ids = app.coordinations.listIds()
   const from = page.cursor === undefined ? 0 : ids.indexOf(page.cursor) + 1
   if (page.cursor !== undefined && from === 0) return refuse('invalid_request', 'cursor: is none of an earlier page.')
   const shown = ids.slice(from, from + page.limit)
@@ -87,32 +87,32 @@ export async function listCoordinations(
 
 export async function showCoordination(app: App, id: string): Promise<Result<JsonObject>> {
   const run = await app.coordinations.read(id)
-  return run === null ? noRun(id) : ok(wholeRun(run, await app.coordinations.councilOf(run), app.now()))
+  return run === null ? refuseUnknownRun(id) : ok(toRunView(run, await app.coordinations.loadCouncil(run), app.now()))
 }
 
-export async function coordinationStatus(app: App, id: string): Promise<Result<JsonObject>> {
-  const status = await app.coordinations.statusOf(id)
-  return status === null ? noRun(id) : ok(status as unknown as JsonObject)
+export async function readCouncilStatus(app: App, id: string): Promise<Result<JsonObject>> {
+  const status = await app.coordinations.readStatus(id)
+  return status === null ? refuseUnknownRun(id) : ok(status as unknown as JsonObject)
 }
 
 /** Ends a run at once; there is no winner then. */
 export async function cancelCoordination(
   app: App,
   asked: { readonly id: string; readonly reason: string },
-  by: By,
+  by: OperatorCall,
 ): Promise<Result<JsonObject>> {
   const { once } = by
   const reason = app.redact(asked.reason) as string
   const applied = await app.coordinations.apply(asked.id, { type: 'cancel', reason }, by.actor, {
     remember: ({ run }) =>
-      once === undefined ? undefined : { ...once, status: 200, answer: { body: cancelledAnswer(run) } },
+      once === undefined ? undefined : { ...once, status: 200, answer: { body: buildCancelledAnswer(run) } },
   })
-  if (applied === null) return noRun(asked.id)
+  if (applied === null) return refuseUnknownRun(asked.id)
   if (applied.outcome.kind === 'refused') return refuse('conflict', applied.outcome.detail)
-  return ok(cancelledAnswer(applied.run))
+  return ok(buildCancelledAnswer(applied.run))
 }
 
-function cancelledAnswer(run: CoordinationRun): JsonObject {
+function buildCancelledAnswer(run: CoordinationRun): JsonObject {
   return {
     id: run.id,
     finish_reason: run.finishReason ?? 'in_progress',
@@ -120,6 +120,6 @@ function cancelledAnswer(run: CoordinationRun): JsonObject {
   }
 }
 
-export function noRun(id: string) {
+export function refuseUnknownRun(id: string) {
   return refuse('not_found', `There is no coordination ${JSON.stringify(id)}.`)
 }

@@ -1,18 +1,18 @@
 import type { CoordinationRun } from '../../core/councils/council.js'
-import { goesOn } from '../../core/councils/judge-response.js'
+import { isOnlyToolCalls } from '../../core/councils/judge-response.js'
 import type { Json, JsonObject } from '../../core/json.js'
 import type { TreeAtStart } from '../../participants/agent-cli/command-at-start.js'
-import { type CommandParticipant, commandParticipant } from '../../participants/agent-cli/command-participant.js'
+import { type CommandParticipant, makeCommandParticipant } from '../../participants/agent-cli/command-participant.js'
 import { openParticipant } from '../../participants/open-participant.js'
 import type { CommandAgent, CouncilAgent } from '../../participants/read-agents.js'
 import type { ScriptStep } from '../../participants/scripted-participant.js'
 import { makeRedactor } from '../../store/redaction/redact.js'
 import type { App } from '../app.js'
-import { treeAtStart } from '../trees/tree-at-start.js'
-import { votedTask } from './consensus.js'
+import { makeTreeAtStart } from '../trees/tree-at-start.js'
+import { parseVotedTask } from './consensus.js'
 import type { CouncilFile } from './council-file.js'
-import type { Asked } from './participant-slot.js'
-import { tokenFor } from './participant-token.js'
+import type { AskedParticipant } from './participant-slot.js'
+import { makeParticipantToken } from './participant-token.js'
 
 /** Where the calls of an agent that is a program arrive; the answer is what the program is told. */
 export interface Door {
@@ -23,7 +23,7 @@ export interface Door {
 }
 
 export type Opening =
-  | { readonly ok: true; readonly participant: Asked }
+  | { readonly ok: true; readonly participant: AskedParticipant }
   | { readonly ok: false; readonly message: string }
 
 /** What an agent has done in its run before it was opened: a script goes on from there. */
@@ -34,7 +34,7 @@ export interface Before {
   readonly tools: readonly string[]
 }
 
-type OpenersApp = Parameters<typeof treeAtStart>[0] & Pick<App, 'tokens' | 'now' | 'ledger' | 'contracts'>
+type OpenersApp = Parameters<typeof makeTreeAtStart>[0] & Pick<App, 'tokens' | 'now' | 'ledger' | 'contracts'>
 
 /** Opens the participants behind the agents of a run. */
 export class Openers {
@@ -51,16 +51,16 @@ export class Openers {
     private readonly environment: NodeJS.ProcessEnv,
   ) {}
 
-  reachableAt(url: string): void {
+  rememberServerUrl(url: string): void {
     this.#reached(url)
   }
 
-  doorOf(runId: string, agentId: string): Door | null {
-    return this.#doors.get(doorKey(runId, agentId)) ?? null
+  findOpenDoor(runId: string, agentId: string): Door | null {
+    return this.#doors.get(formatDoorKey(runId, agentId)) ?? null
   }
 
   /** A model's server may repeat its key, whatever the variable is called that holds it. */
-  withoutKeys(value: Json): Json {
+  redactKeys(value: Json): Json {
     return this.#withoutKeys(value)
   }
 
@@ -77,16 +77,16 @@ export class Openers {
 
   open(run: CoordinationRun, agent: Exclude<CouncilAgent, { kind: 'remote' }>, before: Before): Opening {
     if (agent.kind === 'command') return { ok: true, participant: this.#program(run, agent) }
-    const from = agent.kind === 'scripted' ? { ...agent, script: scriptAfter(agent.script, before) } : agent
+    const from = agent.kind === 'scripted' ? { ...agent, script: skipDoneSteps(agent.script, before) } : agent
     if (agent.kind === 'model') this.#keep(agent.apiKeyEnv)
     const opened = openParticipant(from, this.environment)
     return opened.ok ? opened : { ok: false, message: opened.message }
   }
 
   async #treeVotedOn({ id }: CoordinationRun): Promise<TreeAtStart> {
-    const state = await this.app.ledger.read(votedTask(id) ?? '')
+    const state = await this.app.ledger.read(parseVotedTask(id) ?? '')
     if (state === null) throw new Error(`the task that run ${id} is about is gone`)
-    return treeAtStart(this.app, await this.app.contracts.get(state.contract.hash), state)
+    return makeTreeAtStart(this.app, await this.app.contracts.get(state.contract.hash), state)
   }
 
   #keep(variable: string | null): void {
@@ -97,13 +97,13 @@ export class Openers {
   }
 
   // A program is asked once the server can be reached: a run that goes on after a restart is opened before that.
-  #program(run: CoordinationRun, agent: CommandAgent): Asked {
-    const key = doorKey(run.id, agent.id)
+  #program(run: CoordinationRun, agent: CommandAgent): AskedParticipant {
+    const key = formatDoorKey(run.id, agent.id)
     let program: CommandParticipant | null = null
     const opened = async (): Promise<CommandParticipant> => {
       const url = `${await this.#url}/mcp`
-      const { token } = tokenFor(this.app, run, agent.id)
-      program ??= commandParticipant({
+      const { token } = makeParticipantToken(this.app, run, agent.id)
+      program ??= makeCommandParticipant({
         ...{ agent, door: { url, token }, environment: this.environment },
         // The implementer must not decide what its judges run.
         atStart: async () => (run.isConsensus ? this.#treeVotedOn(run) : null),
@@ -127,14 +127,14 @@ export class Openers {
   }
 }
 
-function scriptAfter(script: readonly ScriptStep[], { responses, tools }: Before): readonly ScriptStep[] {
+function skipDoneSteps(script: readonly ScriptStep[], { responses, tools }: Before): readonly ScriptStep[] {
   let judged = 0
   let next = 0
   for (; judged < responses && next < script.length; next += 1)
-    if (!goesOn(script[next]?.toolCalls ?? [], tools)) judged += 1
+    if (!isOnlyToolCalls(script[next]?.toolCalls ?? [], tools)) judged += 1
   return script.slice(next)
 }
 
-function doorKey(runId: string, agentId: string): string {
+function formatDoorKey(runId: string, agentId: string): string {
   return JSON.stringify([runId, agentId])
 }

@@ -1,9 +1,9 @@
 import type { RunCommand } from '../../core/councils/command.js'
-import { type CoordinationRun, isAwaited, isPresenting, unseen } from '../../core/councils/council.js'
-import { goesOn, presentedText } from '../../core/councils/judge-response.js'
-import { type ParticipantView, viewOf } from '../../core/councils/view.js'
+import { type CoordinationRun, isAwaited, isPresenting, listUnseen } from '../../core/councils/council.js'
+import { extractPresentation, isOnlyToolCalls } from '../../core/councils/judge-response.js'
+import { buildParticipantView, type ParticipantView } from '../../core/councils/view.js'
 import type { ChatPart, Message, Participant, ToolCall, Usage } from '../../participants/participant.js'
-import { type Captured, retryMessages } from '../../participants/retry-prompt.js'
+import { type CapturedText, retryMessages } from '../../participants/retry-prompt.js'
 import {
   type CallResult,
   type JudgedResponse,
@@ -13,11 +13,17 @@ import {
   type TurnOutcome,
   type Verdict,
 } from '../../participants/run-turn.js'
-import type { Applied } from './council-book.js'
-import { lookingTools, newsText, presentationMessages, turnMessages, workflowTools } from './turn-prompts.js'
+import type { AppliedCommand } from './council-book.js'
+import {
+  buildPresentationMessages,
+  formatNews,
+  listReadTools,
+  listWorkflowTools,
+  turnMessages,
+} from './turn-prompts.js'
 
 /** A participant that Phaselock asks itself. `settle` tells one that waits for a result how its turn ended. */
-export interface Asked extends Participant {
+export interface AskedParticipant extends Participant {
   readonly settle?: (messages: readonly Message[]) => void
   readonly close?: () => Promise<void>
 }
@@ -27,19 +33,19 @@ export interface Table {
   /** Names of the tools that only look. */
   readonly tools: readonly string[]
   run(): CoordinationRun
-  apply(command: RunCommand): Promise<Applied>
+  apply(command: RunCommand): Promise<AppliedCommand>
   look(call: ToolCall, signal: AbortSignal): Promise<CallResult>
   isPaused(): boolean
   /** Grows with every change. */
-  version(): number
+  getVersion(): number
   /** Resolves once `version` is another one than this. */
-  changedSince(version: number, signal: AbortSignal): Promise<void>
+  waitForChange(version: number, signal: AbortSignal): Promise<void>
   watch(agent: string, part: ChatPart): void
 }
 
-interface Lost {
+interface LostTurn {
   readonly message: string
-  readonly buffer: Captured
+  readonly buffer: CapturedText
   readonly calls: readonly ToolCall[]
 }
 
@@ -48,7 +54,7 @@ const NO_USAGE: Usage = { input: 0, output: 0, cacheRead: 0, cacheWrite: 0 }
 /** One agent of a run that is asked by Phaselock: turn after turn, as long as the run waits for it. */
 export class Seat {
   #turn: AbortController | null = null
-  #lost: Lost | null = null
+  #lost: LostTurn | null = null
   /** Calls of tools that were run in this response already. */
   #earlier: ToolCall[] = []
   /** Told by the server of the agent, and not recorded yet. */
@@ -56,21 +62,21 @@ export class Seat {
 
   constructor(
     readonly id: string,
-    private readonly participant: Asked,
+    private readonly participant: AskedParticipant,
     private readonly table: Table,
   ) {}
 
   /** Until the run is over, the agent is out of it, or `signal` fires. */
   async take(signal: AbortSignal): Promise<void> {
     for (;;) {
-      const version = this.table.version()
+      const version = this.table.getVersion()
       const run = this.table.run()
       const agent = run.agents.get(this.id)
       if (signal.aborted || run.endedAt !== null || agent?.status !== 'live') return
-      if (this.table.isPaused()) await this.table.changedSince(version, signal)
+      if (this.table.isPaused()) await this.table.waitForChange(version, signal)
       else if (this.#isPresenter()) await this.#present(signal)
       else if (isAwaited(run, agent)) await this.#begin(signal)
-      else await this.table.changedSince(version, signal)
+      else await this.table.waitForChange(version, signal)
     }
   }
 
@@ -82,16 +88,16 @@ export class Seat {
   }
 
   async #begin(signal: AbortSignal): Promise<void> {
-    const version = this.table.version()
+    const version = this.table.getVersion()
     const view = this.#view()
     const shown = view.answers.map((answer) => answer.label)
     const { outcome } = await this.table.apply({ type: 'turn_began', agent: this.id, shown })
     // Whatever keeps it from its turn has to change first: asking again at once would leave nobody else a moment.
-    if (outcome.kind === 'refused') return this.table.changedSince(version, signal)
+    if (outcome.kind === 'refused') return this.table.waitForChange(version, signal)
     const lost = this.#lost
     const fresh = turnMessages(view)
     const messages = lost === null ? fresh : retryMessages(fresh, lost.message, lost)
-    const tools = [...workflowTools(view.needs_verdict), ...lookingTools(this.table.tools)]
+    const tools = [...listWorkflowTools(view.needs_verdict), ...listReadTools(this.table.tools)]
     this.#earlier = []
     const ended = await this.#chat({ messages, tools }, signal, (response, aborts) => this.#judge(response, aborts))
     this.#lost = ended.type === 'restart' ? ended : null
@@ -100,7 +106,7 @@ export class Seat {
   }
 
   async #chat(
-    given: { readonly messages: readonly Message[]; readonly tools: ReturnType<typeof workflowTools> },
+    given: { readonly messages: readonly Message[]; readonly tools: ReturnType<typeof listWorkflowTools> },
     signal: AbortSignal,
     judge: (response: JudgedResponse, aborts: AbortSignal) => Verdict | Promise<Verdict>,
   ): Promise<TurnOutcome> {
@@ -132,7 +138,7 @@ export class Seat {
 
   /** Before the response that it is of is judged: a vote may end the run, and nothing is recorded after that. */
   async #recordUsage(): Promise<void> {
-    const tokens = sumOf(this.#used.splice(0))
+    const tokens = sumUsage(this.#used.splice(0))
     const { input, output, cacheRead, cacheWrite } = tokens
     if (input + output + cacheRead + cacheWrite > 0) await this.table.apply({ type: 'usage', agent: this.id, tokens })
   }
@@ -145,7 +151,7 @@ export class Seat {
   async #judge(response: JudgedResponse, signal: AbortSignal): Promise<Verdict> {
     const known = this.table.tools
     const calls = response.calls.map(({ name, arguments: args }) => ({ name, arguments: args }))
-    if (goesOn(calls, known)) {
+    if (isOnlyToolCalls(calls, known)) {
       const results = await this.#look(response.calls, signal)
       this.#earlier.push(...response.calls)
       return { type: 'go_on', results: await this.#withNews(results) }
@@ -168,7 +174,7 @@ export class Seat {
         return { type: 'accepted' }
       case 'asked_again': {
         if (!response.isInline) return { type: 'restart', message: outcome.message }
-        const news = answersOf(run, this.id, outcome.shown)
+        const news = formatAnswers(run, this.id, outcome.shown)
         return { type: 'refused', error: `${outcome.message}\n\n${news}` }
       }
       case 'rejected': {
@@ -194,10 +200,10 @@ export class Seat {
   async #news(): Promise<readonly string[]> {
     const run = this.table.run()
     const agent = run.agents.get(this.id)
-    const shown = agent === undefined ? [] : unseen(run, agent).map((answer) => answer.label)
+    const shown = agent === undefined ? [] : listUnseen(run, agent).map((answer) => answer.label)
     if (shown.length === 0) return []
     const { outcome, run: after } = await this.table.apply({ type: 'injected', agent: this.id, shown })
-    return outcome.kind === 'refused' ? [] : [answersOf(after, this.id, shown)]
+    return outcome.kind === 'refused' ? [] : [formatAnswers(after, this.id, shown)]
   }
 
   async #withNews(results: readonly CallResult[]): Promise<readonly CallResult[]> {
@@ -211,8 +217,8 @@ export class Seat {
     const view = this.#view()
     await this.table.apply({ type: 'turn_began', agent: this.id, shown: view.answers.map((answer) => answer.label) })
     let text = ''
-    const ended = await this.#chat({ messages: presentationMessages(view), tools: [] }, signal, (response) => {
-      text = presentedText(response.text, response.calls)
+    const ended = await this.#chat({ messages: buildPresentationMessages(view), tools: [] }, signal, (response) => {
+      text = extractPresentation(response.text, response.calls)
       return { type: 'accepted' }
     })
     if (ended.type === 'accepted') this.participant.settle?.(ended.messages)
@@ -237,22 +243,22 @@ export class Seat {
   }
 
   #view(): ParticipantView {
-    const view = viewOf(this.table.run(), this.id)
+    const view = buildParticipantView(this.table.run(), this.id)
     if (view === null) throw new Error(`the run has no agent ${this.id}`)
     return view
   }
 }
 
-function sumOf(all: readonly Usage[]): Usage {
-  const sum = (count: (one: Usage) => number): number => all.reduce((so, one) => so + count(one), 0)
+function sumUsage(all: readonly Usage[]): Usage {
+  const sum = (count: (one: Usage) => number): number => all.reduce((so, usage) => so + count(usage), 0)
   return {
-    input: sum((one) => one.input),
-    output: sum((one) => one.output),
-    cacheRead: sum((one) => one.cacheRead),
-    cacheWrite: sum((one) => one.cacheWrite),
+    input: sum((usage) => usage.input),
+    output: sum((usage) => usage.output),
+    cacheRead: sum((usage) => usage.cacheRead),
+    cacheWrite: sum((usage) => usage.cacheWrite),
   }
 }
 
-function answersOf(run: CoordinationRun, agent: string, labels: readonly string[]): string {
-  return newsText((viewOf(run, agent)?.answers ?? []).filter(({ label }) => labels.includes(label)))
+function formatAnswers(run: CoordinationRun, agent: string, labels: readonly string[]): string {
+  return formatNews((buildParticipantView(run, agent)?.answers ?? []).filter(({ label }) => labels.includes(label)))
 }

@@ -1,12 +1,12 @@
 import type { Contract } from '../../core/contract/contract.js'
 import type { Json } from '../../core/json.js'
-import { consensusProgress } from '../../core/reviews/consensus-progress.js'
+import { buildConsensusProgress } from '../../core/reviews/consensus-progress.js'
 import type { TaskState } from '../../core/task/state.js'
 import type { App } from '../app.js'
-import { isoTimeOrNull } from '../wire.js'
+import { toIsoTimeOrNull } from '../wire.js'
 
 /** The vote that leaving the phase waits for: which, how far it is and for whom; null where none goes on. Nothing that was said. */
-export async function pendingVoteView(app: App, contract: Contract, state: TaskState): Promise<Json> {
+export async function toPendingVoteView(app: App, contract: Contract, state: TaskState): Promise<Json> {
   if (state.consensus === null || state.consensus.visit !== state.visit) return null
   if (state.status === 'completed' || state.status === 'cancelled') return null
   // Of the votes of a visit only the newest goes on: a newer one ends those before.
@@ -18,7 +18,7 @@ export async function pendingVoteView(app: App, contract: Contract, state: TaskS
   const asked = contract.phases.get(state.phase)?.consensus ?? null
   const voters = asked?.voters.map((voter) => voter.id) ?? []
   const progress =
-    run === null ? { voters, voted: [], answered: [], gone: [], awaited: voters } : consensusProgress(run)
+    run === null ? { voters, voted: [], answered: [], gone: [], awaited: voters } : buildConsensusProgress(run)
   const quorum = run === null ? (asked?.options.quorum ?? null) : run.options.quorum
-  return { id, ...progress, quorum, started_at: isoTimeOrNull(run?.startedAt ?? null) }
+  return { id, ...progress, quorum, started_at: toIsoTimeOrNull(run?.startedAt ?? null) }
 }

@@ -1,17 +1,17 @@
 import type { CoordinationRun, Participant } from '../../core/councils/council.js'
-import { statusOf } from '../../core/councils/status.js'
-import { viewOf } from '../../core/councils/view.js'
+import { buildRunStatus } from '../../core/councils/status.js'
+import { buildParticipantView } from '../../core/councils/view.js'
 import type { JsonObject } from '../../core/json.js'
-import { isoTime, isoTimeOrNull } from '../wire.js'
-import { type CouncilFile, optionsView } from './council-file.js'
+import { toIsoTime, toIsoTimeOrNull } from '../wire.js'
+import { type CouncilFile, toOptionsView } from './council-file.js'
 
 /** A run in the list of all. */
 export function runRow(run: CoordinationRun): JsonObject {
   return {
     id: run.id,
     question: run.question.slice(0, QUESTION_SHOWN_CHARS).toWellFormed(),
-    started_at: isoTime(run.startedAt),
-    ended_at: isoTimeOrNull(run.endedAt),
+    started_at: toIsoTime(run.startedAt),
+    ended_at: toIsoTimeOrNull(run.endedAt),
     finish_reason: run.finishReason ?? 'in_progress',
     winner: run.result?.winner ?? null,
     agents: run.agents.size,
@@ -22,25 +22,25 @@ export function runRow(run: CoordinationRun): JsonObject {
 const QUESTION_SHOWN_CHARS = 200
 
 /** Everything about a run, for an operator. */
-export function wholeRun(run: CoordinationRun, council: CouncilFile, now: number): JsonObject {
+export function toRunView(run: CoordinationRun, council: CouncilFile, now: number): JsonObject {
   const kinds = new Map(council.agents.map((agent) => [agent.id, agent.kind]))
   return {
     id: run.id,
     question: run.question,
     is_consensus: run.isConsensus,
-    options: optionsView(run.options),
+    options: toOptionsView(run.options),
     tools: council.tools,
-    agents: [...run.agents.values()].map((agent) => agentView(agent, kinds.get(agent.id) ?? 'remote')),
+    agents: [...run.agents.values()].map((agent) => toAgentView(agent, kinds.get(agent.id) ?? 'remote')),
     answers: run.answers.map(({ agent, label, content, verdict, at }) => ({
       ...{ label, agent_id: agent, anonymous_id: label.slice(0, label.indexOf('.')), content, verdict },
-      at: isoTime(at),
+      at: toIsoTime(at),
     })),
     final_presentation: run.presentation,
-    status: statusOf(run, now) as unknown as JsonObject,
+    status: buildRunStatus(run, now) as unknown as JsonObject,
   }
 }
 
-function agentView(agent: Participant, kind: string): JsonObject {
+function toAgentView(agent: Participant, kind: string): JsonObject {
   const { input, output, cacheRead, cacheWrite } = agent.tokens
   return {
     id: agent.id,
@@ -58,8 +58,8 @@ function agentView(agent: Participant, kind: string): JsonObject {
 }
 
 /** What a participant sees: nothing under another name than the anonymous ones. */
-export function participantView(run: CoordinationRun, agentId: string): JsonObject {
-  const view = viewOf(run, agentId)
+export function toParticipantView(run: CoordinationRun, agentId: string): JsonObject {
+  const view = buildParticipantView(run, agentId)
   if (view === null) throw new Error(`the run has no agent ${agentId}`)
   const winner = run.result?.winner ?? null
   return {

@@ -1,14 +1,14 @@
-import { charCount } from '../../core/councils/code-points.js'
+import { countChars } from '../../core/councils/code-points.js'
 import type { ResponseCall, RunCommand, RunOutcome } from '../../core/councils/command.js'
 import { type CoordinationRun, isAwaited, isPresenting } from '../../core/councils/council.js'
-import { presentedText } from '../../core/councils/judge-response.js'
-import { viewOf } from '../../core/councils/view.js'
+import { extractPresentation } from '../../core/councils/judge-response.js'
+import { buildParticipantView } from '../../core/councils/view.js'
 import type { ParticipantBearer } from '../../core/identity/admit.js'
 import type { JsonObject } from '../../core/json.js'
 import type { App, Once } from '../app.js'
 import { ok, type Result, refuse } from '../result.js'
-import { noRun } from './operate-councils.js'
-import { participantView } from './show-council.js'
+import { refuseUnknownRun } from './operate-councils.js'
+import { toParticipantView } from './show-council.js'
 
 export const WAIT_SECONDS_MAX = 55
 
@@ -25,8 +25,8 @@ export async function lookAtRun(
 ): Promise<Result<JsonObject>> {
   const admitted = await admitRemote(app, bearer, asked.id)
   if (!admitted.ok) return admitted
-  if (asked.waitSeconds > 0) await untilAsked(app, bearer, asked.waitSeconds * 1000)
-  return ok(await handedView(app, bearer))
+  if (asked.waitSeconds > 0) await waitUntilAsked(app, bearer, asked.waitSeconds * 1000)
+  return ok(await handOutTurn(app, bearer))
 }
 
 /** Takes one response of a remote agent. It is judged exactly as a model's. */
@@ -39,19 +39,19 @@ export async function respondToRun(
   if (!admitted.ok) return admitted
   const { paused } = app.ledger.registry
   if (paused !== null) return refuse('agents_paused', `All agents are paused: ${paused}`)
-  const key = keyOf(bearer)
+  const key = formatParticipantKey(bearer)
   const { responding } = app.coordinations
   // Whoever sends the same twice at once means one response: the second would count as another attempt.
   if (responding.has(key)) return refuse('conflict', 'Another response of this agent is being judged.')
   responding.add(key)
   try {
-    return await judged(app, { run: admitted.value, agent: bearer.agentId }, given)
+    return await applyResponse(app, { run: admitted.value, agent: bearer.agentId }, given)
   } finally {
     responding.delete(key)
   }
 }
 
-async function judged(
+async function applyResponse(
   app: App,
   { run, agent }: { readonly run: CoordinationRun; readonly agent: string },
   given: { readonly response: RemoteResponse; readonly once: Once | undefined },
@@ -62,10 +62,10 @@ async function judged(
   const applied = await app.coordinations.apply(
     run.id,
     isPresenter
-      ? { type: 'final_presented', agent, text: presentedText(text, toolCalls) }
+      ? { type: 'final_presented', agent, text: extractPresentation(text, toolCalls) }
       : {
           ...{ type: 'responded', agent, text, toolCalls, handled: 'restart', knownTools: [] },
-          ...{ buffer: text, bufferChars: charCount(text) },
+          ...{ buffer: text, bufferChars: countChars(text) },
         },
     `participant:${agent}`,
     {
@@ -74,27 +74,27 @@ async function judged(
       remember: ({ outcome, run: after }) =>
         once === undefined || outcome.kind === 'refused'
           ? undefined
-          : { ...once, status: 200, answer: { body: responseAnswer(outcome, after, agent) } },
+          : { ...once, status: 200, answer: { body: buildResponseAnswer(outcome, after, agent) } },
     },
   )
-  if (applied === null) return noRun(run.id)
+  if (applied === null) return refuseUnknownRun(run.id)
   const { outcome } = applied
   if (outcome.kind === 'refused')
-    return refuse('conflict', outcome.detail, { view: participantView(applied.run, agent) })
-  return ok(responseAnswer(outcome, applied.run, agent))
+    return refuse('conflict', outcome.detail, { view: toParticipantView(applied.run, agent) })
+  return ok(buildResponseAnswer(outcome, applied.run, agent))
 }
 
-type Judged = Exclude<RunOutcome, { kind: 'refused' }>
+type JudgedOutcome = Exclude<RunOutcome, { kind: 'refused' }>
 
-function responseAnswer(outcome: Judged, run: CoordinationRun, agent: string): JsonObject {
-  return { ...outcomeAnswer(outcome, run, agent), view: participantView(run, agent) }
+function buildResponseAnswer(outcome: JudgedOutcome, run: CoordinationRun, agent: string): JsonObject {
+  return { ...buildOutcomeAnswer(outcome, run, agent), view: toParticipantView(run, agent) }
 }
 
 /** The turn that begins when the agent is handed its view; null when nothing is asked of it. */
 function turnOf(run: CoordinationRun, agentId: string): RunCommand | null {
   const agent = run.agents.get(agentId)
   if (agent === undefined || !isAwaited(run, agent)) return null
-  const shown = (viewOf(run, agentId)?.answers ?? []).map(({ label }) => label)
+  const shown = (buildParticipantView(run, agentId)?.answers ?? []).map(({ label }) => label)
   return { type: 'turn_began', agent: agentId, shown }
 }
 
@@ -110,7 +110,7 @@ export async function admitParticipant(
       `The token was issued for coordination ${bearer.runId}, not for ${id.slice(0, 100)}.`,
     )
   const run = await app.coordinations.read(id)
-  return run === null || !run.agents.has(bearer.agentId) ? noRun(id) : ok(run)
+  return run === null || !run.agents.has(bearer.agentId) ? refuseUnknownRun(id) : ok(run)
 }
 
 /** An agent that Phaselock started has its turns from Phaselock: a second way would let it answer outside of them. */
@@ -121,11 +121,11 @@ async function admitRemote(app: App, bearer: ParticipantBearer, id: string): Pro
 }
 
 async function isRemote(app: App, run: CoordinationRun, agentId: string): Promise<boolean> {
-  const { agents } = await app.coordinations.councilOf(run)
+  const { agents } = await app.coordinations.loadCouncil(run)
   return agents.some(({ id, kind }) => id === agentId && kind === 'remote')
 }
 
-function outcomeAnswer(outcome: Judged, run: CoordinationRun, agentId: string): JsonObject {
+function buildOutcomeAnswer(outcome: JudgedOutcome, run: CoordinationRun, agentId: string): JsonObject {
   if (outcome.kind === 'done') {
     const agent = run.agents.get(agentId)
     const about = { attempt: 1, max_attempts: run.options.maxAttempts, round: agent?.round ?? 1 }
@@ -144,25 +144,25 @@ function outcomeAnswer(outcome: Judged, run: CoordinationRun, agentId: string): 
   return { accepted: false, reason: outcome.reason, message: outcome.message, ...stopped, ...about }
 }
 
-async function handedView(app: App, { runId, agentId }: ParticipantBearer): Promise<JsonObject> {
+async function handOutTurn(app: App, { runId, agentId }: ParticipantBearer): Promise<JsonObject> {
   const run = await app.coordinations.read(runId)
   const agent = run?.agents.get(agentId)
   if (run === null || agent === undefined) throw new Error(`run ${runId} is gone`)
   const turn = app.ledger.registry.paused === null ? turnOf(run, agentId) : null
-  if (turn === null) return participantView(run, agentId)
+  if (turn === null) return toParticipantView(run, agentId)
   const applied = await app.coordinations.apply(runId, turn, `participant:${agentId}`)
   // Nothing is asked of it any more: its time was over, or the run ended in this moment.
-  if (applied?.outcome.kind === 'refused') return participantView(applied.run, agentId)
+  if (applied?.outcome.kind === 'refused') return toParticipantView(applied.run, agentId)
   // Only what was recorded as shown is shown: an answer that came in between is in the next view.
   const after = applied?.run.agents.get(agentId)
   return {
-    ...participantView(run, agentId),
+    ...toParticipantView(run, agentId),
     round: after?.round ?? agent.round,
     attempt: Math.min((after?.attempts ?? 0) + 1, run.options.maxAttempts),
   }
 }
 
-async function untilAsked(app: App, { runId, agentId }: ParticipantBearer, ms: number): Promise<void> {
+async function waitUntilAsked(app: App, { runId, agentId }: ParticipantBearer, ms: number): Promise<void> {
   const isAsked = async (): Promise<boolean> => {
     const run = await app.coordinations.read(runId)
     const agent = run?.agents.get(agentId)
@@ -172,7 +172,7 @@ async function untilAsked(app: App, { runId, agentId }: ParticipantBearer, ms: n
   let wake: () => void = () => undefined
   let isReplaced = false
   // One wait for each agent: whoever waits many times would leave no place for others who follow the run.
-  const key = keyOf({ runId, agentId })
+  const key = formatParticipantKey({ runId, agentId })
   const { waiting } = app.coordinations
   waiting.get(key)?.()
   const replace = (): void => {
@@ -201,6 +201,6 @@ async function untilAsked(app: App, { runId, agentId }: ParticipantBearer, ms: n
   }
 }
 
-function keyOf({ runId, agentId }: Pick<ParticipantBearer, 'runId' | 'agentId'>): string {
+function formatParticipantKey({ runId, agentId }: Pick<ParticipantBearer, 'runId' | 'agentId'>): string {
   return JSON.stringify([runId, agentId])
 }

@@ -9,7 +9,7 @@ export const COUNCIL_TOOLS: readonly string[] = ['read_files', 'glob', 'grep', '
 const TEXT: JsonObject = { type: 'string' }
 
 /** The tools that end a turn, as they are offered to everybody who takes part. */
-export function workflowTools(needsVerdict: boolean): readonly ToolSpec[] {
+export function listWorkflowTools(needsVerdict: boolean): readonly ToolSpec[] {
   const verdict = { type: 'string', enum: ['approve', 'request_changes'] }
   return [
     {
@@ -43,7 +43,7 @@ const SHAPES: Readonly<Record<string, JsonObject>> = {
 }
 
 /** The tools besides them that the council was given. */
-export function lookingTools(names: readonly string[]): readonly ToolSpec[] {
+export function listReadTools(names: readonly string[]): readonly ToolSpec[] {
   return names.flatMap((name) => {
     const tool = BUILT_IN_TOOLS.get(name)
     if (tool === undefined) return []
@@ -66,8 +66,10 @@ export function turnMessages(view: ParticipantView): readonly Message[] {
   ].join('\n')
   const user = [
     `The question:\n${view.question}`,
-    view.answers.length === 0 ? 'There are no answers yet.' : `The answers there are:\n\n${answersText(view.answers)}`,
-    dutyText(view),
+    view.answers.length === 0
+      ? 'There are no answers yet.'
+      : `The answers there are:\n\n${formatAnswers(view.answers)}`,
+    formatDuty(view),
   ].join('\n\n')
   return [
     { role: 'system', text: system },
@@ -76,11 +78,11 @@ export function turnMessages(view: ParticipantView): readonly Message[] {
 }
 
 /** What the winner is asked at the end. */
-export function presentationMessages(view: ParticipantView): readonly Message[] {
+export function buildPresentationMessages(view: ParticipantView): readonly Message[] {
   const system = `You are ${view.anonymous_id}. Your answer was chosen. Present it now, in full, as the final answer.`
   const user = [
     `The question:\n${view.question}`,
-    `The answers there are, yours last:\n\n${answersText(view.answers)}`,
+    `The answers there are, yours last:\n\n${formatAnswers(view.answers)}`,
     'Write the final answer as text. Take over from the other answers what makes it better. Call no tool.',
   ].join('\n\n')
   return [
@@ -90,12 +92,12 @@ export function presentationMessages(view: ParticipantView): readonly Message[] 
 }
 
 /** Answers that came while the agent was at work. */
-export function newsText(answers: readonly ShownAnswer[]): string {
-  return `New answers have come meanwhile:\n\n${answersText(answers)}`
+export function formatNews(answers: readonly ShownAnswer[]): string {
+  return `New answers have come meanwhile:\n\n${formatAnswers(answers)}`
 }
 
 // Fenced with a mark that the answers cannot hold, so that none of them passes for another or for the question.
-function answersText(answers: readonly ShownAnswer[]): string {
+function formatAnswers(answers: readonly ShownAnswer[]): string {
   return answers
     .map(({ agent_id, label, content, verdict }) => {
       const said = verdict === null ? '' : ` verdict="${verdict}"`
@@ -104,7 +106,7 @@ function answersText(answers: readonly ShownAnswer[]): string {
     .join('\n\n')
 }
 
-function dutyText(view: ParticipantView): string {
+function formatDuty(view: ParticipantView): string {
   const whom = `Valid agents: ${view.valid_agents.join(', ')}.`
   if (view.must === 'new_answer') return 'Call new_answer now.'
   if (view.must === 'vote') return `Call vote now. ${whom}`

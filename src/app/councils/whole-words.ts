@@ -5,10 +5,10 @@ const HELD_CHARS_MAX = 4000
 /** Each one tried is read from its beginning, for every piece that comes: text full of commas must not keep the server busy. */
 const ENDS_TRIED_MAX = 8
 
-type Told = Extract<ChatPart, { type: 'text' | 'reasoning' }>['type']
+type StreamedType = Extract<ChatPart, { type: 'text' | 'reasoning' }>['type']
 
-interface Held {
-  readonly type: Told
+interface HeldText {
+  readonly type: StreamedType
   text: string
 }
 
@@ -17,7 +17,7 @@ interface Held {
  * piece of its secrets finds them whole in it.
  */
 export class WholeWords {
-  readonly #held = new Map<string, Held>()
+  readonly #held = new Map<string, HeldText>()
 
   constructor(private readonly passOn: (agent: string, part: ChatPart) => void) {}
 

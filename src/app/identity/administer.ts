@@ -3,11 +3,11 @@ import type { Spawn } from '../../core/contract/agent-programs.js'
 import type { RegistryFact } from '../../core/identity/registry.js'
 import type { JsonObject } from '../../core/json.js'
 import type { App, Once } from '../app.js'
-import { ok, type Result, refuse, refusedBy } from '../result.js'
-import { spawnView } from '../tasks/spawn-view.js'
-import { isoTime, isoTimeOrNull } from '../wire.js'
-import { agentNameProblem } from './agent-names.js'
-import { newOperatorToken, newSeed, operatorTokenOf, verifierOf } from './identity.js'
+import { ok, type Result, refuse, toProblem } from '../result.js'
+import { toSpawnView } from '../tasks/spawn-view.js'
+import { toIsoTime, toIsoTimeOrNull } from '../wire.js'
+import { refuseReservedAgentName } from './agent-names.js'
+import { deriveOperatorToken, generateOperatorToken, generateSeed, hashToken } from './identity.js'
 
 const AGENT_TOKEN_MS = 30 * 24 * 3600 * 1000
 const KNOWN_AGENT = 'Choose another id, or ask an operator without the role ci to give this agent a new token.'
@@ -18,7 +18,7 @@ export async function registerAgent(
   request: { readonly agentId: string; readonly capabilities: readonly string[] },
   by: { readonly actor: string; readonly once: Once | undefined; readonly unlessKnown: boolean },
 ): Promise<Result<JsonObject>> {
-  return (await agentNameProblem(app, request.agentId)) ?? addAgent(app, request, by)
+  return (await refuseReservedAgentName(app, request.agentId)) ?? addAgent(app, request, by)
 }
 
 /** Registers an agent, or a new instance of a known one: its older agent token dies with that. */
@@ -48,21 +48,21 @@ export async function addAgent(
     { now, actor: by.actor },
     remember,
   )
-  return refusal === null ? ok(agentAnswer(app, agent)) : refusedBy(refusal, { remedy: KNOWN_AGENT }, false)
+  return refusal === null ? ok(buildAgentAnswer(app, agent)) : toProblem(refusal, { remedy: KNOWN_AGENT }, false)
 }
 
-export function agentAnswer(
+export function buildAgentAnswer(
   app: App,
   agent: { readonly id: string; readonly instance: string; readonly expiresAt: number },
 ): JsonObject {
-  const minted = app.tokens.agentToken(agent, app.now())
-  return { agent_id: agent.id, agent_token: minted.token, expires_at: isoTime(minted.expiresAt) }
+  const minted = app.tokens.mintAgentToken(agent, app.now())
+  return { agent_id: agent.id, agent_token: minted.token, expires_at: toIsoTime(minted.expiresAt) }
 }
 
 export async function listAgents(app: App): Promise<JsonObject> {
   const agents: JsonObject[] = []
   for (const agent of app.ledger.registry.agents.values()) {
-    const held = await app.ledger.store.heldBy(agent.id)
+    const held = await app.ledger.store.findHeldBy(agent.id)
     const spawn = app.ledger.registry.spawns.get(agent.id)
     agents.push({
       agent_id: agent.id,
@@ -70,28 +70,28 @@ export async function listAgents(app: App): Promise<JsonObject> {
       status: agent.revokedAt === null ? (held === null ? 'idle' : 'working') : 'revoked',
       task_id: held?.id ?? null,
       phase: held?.phase ?? null,
-      last_activity: isoTimeOrNull(held?.updatedAt ?? spawn?.ended?.at ?? spawn?.lost?.at ?? null),
-      registered_at: isoTime(agent.registeredAt),
-      expires_at: isoTime(agent.expiresAt),
-      spawn: spawn === undefined ? null : spawnView(spawn),
+      last_activity: toIsoTimeOrNull(held?.updatedAt ?? spawn?.ended?.at ?? spawn?.lost?.at ?? null),
+      registered_at: toIsoTime(agent.registeredAt),
+      expires_at: toIsoTime(agent.expiresAt),
+      spawn: spawn === undefined ? null : toSpawnView(spawn),
     })
   }
   // Reviewers that were started prove themselves by another token, and are no agents of their own.
-  for (const spawn of app.ledger.registry.spawns.values()) if (spawn.review !== null) agents.push(reviewerRow(spawn))
+  for (const spawn of app.ledger.registry.spawns.values()) if (spawn.review !== null) agents.push(toReviewerRow(spawn))
   return { agents }
 }
 
-function reviewerRow(spawn: Spawn): JsonObject {
+function toReviewerRow(spawn: Spawn): JsonObject {
   return {
     agent_id: spawn.agentId,
     capabilities: [],
     status: spawn.ended === null ? 'reviewing' : 'ended',
     task_id: spawn.taskId,
     phase: null,
-    last_activity: isoTimeOrNull(spawn.lost?.at ?? spawn.ended?.at ?? null),
-    registered_at: isoTime(spawn.spawnedAt),
+    last_activity: toIsoTimeOrNull(spawn.lost?.at ?? spawn.ended?.at ?? null),
+    registered_at: toIsoTime(spawn.spawnedAt),
     expires_at: null,
-    spawn: spawnView(spawn),
+    spawn: toSpawnView(spawn),
   }
 }
 
@@ -110,26 +110,27 @@ export async function addOperator(
 ): Promise<Result<JsonObject>> {
   const { name, role } = request
   if (app.redact(name) !== name) return refuse('invalid_request', 'name: looks like a secret; choose another.')
-  const { token, seed } = by.once === undefined ? { token: newOperatorToken(), seed: '' } : repeatableToken(app)
+  const { token, seed } =
+    by.once === undefined ? { token: generateOperatorToken(), seed: '' } : makeRepeatableToken(app)
   const operator: AddedOperator = { name, role, seed }
   const remember =
     by.once === undefined ? {} : { remember: { ...by.once, status: 201, answer: { operator: { ...operator } } } }
-  const fact: RegistryFact = { type: 'operator_added', name, role, verifier: verifierOf(token) }
+  const fact: RegistryFact = { type: 'operator_added', name, role, verifier: hashToken(token) }
   const refusal = await app.ledger.record(fact, { now: app.now(), actor: by.actor }, remember)
-  return refusal === null ? ok({ name, role, operator_token: token }) : refusedBy(refusal)
+  return refusal === null ? ok({ name, role, operator_token: token }) : toProblem(refusal)
 }
 
 // Only its seed is kept: the token cannot be made from that without the signing secret.
-function repeatableToken(app: App): { readonly token: string; readonly seed: string } {
-  const seed = newSeed()
-  return { token: operatorTokenOf(app.secrets.signing()[0] ?? '', seed), seed }
+function makeRepeatableToken(app: App): { readonly token: string; readonly seed: string } {
+  const seed = generateSeed()
+  return { token: deriveOperatorToken(app.secrets.signing()[0] ?? '', seed), seed }
 }
 
 /** The answer once more for a client that lost it, while the operator still has the token that it was given then. */
-export function operatorAgain(app: App, { name, role, seed }: AddedOperator): Result<JsonObject> {
+export function repeatOperatorAnswer(app: App, { name, role, seed }: AddedOperator): Result<JsonObject> {
   const known = app.ledger.registry.operators.get(name)
-  const tokens = app.secrets.signing().map((secret) => operatorTokenOf(secret, seed))
-  const token = tokens.find((one) => verifierOf(one) === known?.verifier)
+  const tokens = app.secrets.signing().map((secret) => deriveOperatorToken(secret, seed))
+  const token = tokens.find((one) => hashToken(one) === known?.verifier)
   return token === undefined || known?.revokedAt !== null
     ? refuse(
         'conflict',
@@ -139,11 +140,11 @@ export function operatorAgain(app: App, { name, role, seed }: AddedOperator): Re
 }
 
 export function listOperators(app: App): JsonObject {
-  const operators = [...app.ledger.registry.operators.values()].map((one) => ({
-    name: one.name,
-    role: one.role,
-    added_at: isoTime(one.addedAt),
-    revoked_at: isoTimeOrNull(one.revokedAt),
+  const operators = [...app.ledger.registry.operators.values()].map((operator) => ({
+    name: operator.name,
+    role: operator.role,
+    added_at: toIsoTime(operator.addedAt),
+    revoked_at: toIsoTimeOrNull(operator.revokedAt),
   }))
   return { operators }
 }
@@ -156,7 +157,7 @@ export async function note(
 ): Promise<Result<JsonObject>> {
   const remember = by.once === undefined ? {} : { remember: { ...by.once, status: 200, answer: { body: by.answer } } }
   const refusal = await app.ledger.record(fact, { now: app.now(), actor: by.actor }, remember)
-  return refusal === null ? ok(by.answer) : refusedBy(refusal)
+  return refusal === null ? ok(by.answer) : toProblem(refusal)
 }
 
 /** A new signing secret. Tokens signed with the present one go on to verify until they expire. */
@@ -179,14 +180,14 @@ export async function rotateSecret(
 }
 
 export function listContracts(app: App): JsonObject {
-  const contracts = [...app.ledger.registry.contracts.values()].map((one) => ({
-    hash: one.hash,
-    name: one.name,
-    version: one.version,
-    origin: one.origin,
-    registered_at: isoTime(one.registeredAt),
-    trusted: one.isTrusted,
-    default: one.hash === app.defaultContract,
+  const contracts = [...app.ledger.registry.contracts.values()].map((contract) => ({
+    hash: contract.hash,
+    name: contract.name,
+    version: contract.version,
+    origin: contract.origin,
+    registered_at: toIsoTime(contract.registeredAt),
+    trusted: contract.isTrusted,
+    default: contract.hash === app.defaultContract,
   }))
   return { contracts }
 }

@@ -1,18 +1,18 @@
 import type { Contract } from '../../core/contract/contract.js'
-import { type AgentBearer, admit, type Bearer, nameOf } from '../../core/identity/admit.js'
+import { type AgentBearer, admit, type Bearer, formatBearerName } from '../../core/identity/admit.js'
 import type { JsonObject } from '../../core/json.js'
 import { REVIEW_TOOLS } from '../../core/reviews/review-tool.js'
 import type { Command } from '../../core/task/command.js'
 import { nextStep } from '../../core/task/next-step.js'
 import type { Refusal } from '../../core/task/refusal.js'
 import type { TaskState } from '../../core/task/state.js'
-import { type App, contextOf } from '../app.js'
-import type { Handled, With } from '../ledger/ledger.js'
-import { ok, type Result, refuse, refusedBy } from '../result.js'
+import { type App, makeContext } from '../app.js'
+import type { ApplyOptions, CommandResult } from '../ledger/ledger.js'
+import { ok, type Result, refuse, toProblem } from '../result.js'
 import { takeUpAgain } from '../tasks/claim-task.js'
-import { allowedTools } from '../tasks/views.js'
-import { reservedIn } from '../tool-calls/contract-paths.js'
-import { innerRepositories } from '../trees/inner-repositories.js'
+import { listAllowedTools } from '../tasks/views.js'
+import { getReserved } from '../tool-calls/contract-paths.js'
+import { findInnerRepositories } from '../trees/inner-repositories.js'
 
 /** A call that was held against the state of its task and admitted: an agent's, unless it says that it may be a reviewer's. */
 export interface AgentCall<B extends Bearer = AgentBearer> {
@@ -36,7 +36,7 @@ export async function admitCall<B extends Bearer>(
   taskId: string | undefined,
   options: AdmitOptions = {},
 ): Promise<Result<AgentCall<B>>> {
-  const found = bearer.kind === 'agent' ? await taskOf(app, bearer, options) : ok(bearer.taskId)
+  const found = bearer.kind === 'agent' ? await findTaskOfAgent(app, bearer, options) : ok(bearer.taskId)
   if (!found.ok) return found
   const id = found.value
   const state = await app.ledger.peek(id)
@@ -74,12 +74,12 @@ export async function applyAs(
   app: App,
   call: AgentCall<Bearer>,
   command: Command,
-  options: With = {},
-): Promise<Result<Handled>> {
-  const reserved = reservedIn(app, call.contract, call.state.workspace).kept
+  options: ApplyOptions = {},
+): Promise<Result<CommandResult>> {
+  const reserved = getReserved(app, call.contract, call.state.workspace).kept
   const context = {
-    ...contextOf(app, nameOf(call.bearer), reserved),
-    innerRepositories: innerRepositories(app, call, command),
+    ...makeContext(app, formatBearerName(call.bearer), reserved),
+    innerRepositories: findInnerRepositories(app, call, command),
   }
   const target = { taskId: call.state.id, contract: call.contract }
   let refused: Refusal | null = null
@@ -94,73 +94,73 @@ export async function applyAs(
 }
 
 /** What helps an agent that was refused: what it may use now, and the next legal step. */
-export function helpOf(contract: Contract, state: TaskState): JsonObject {
+export function buildAgentHelp(contract: Contract, state: TaskState): JsonObject {
   return {
     task_id: state.id,
     phase: state.phase,
-    allowed_tools: allowedTools(contract, state),
+    allowed_tools: listAllowedTools(contract, state),
     next_step: nextStep(contract, state),
   }
 }
 
 /** What helps a reviewer that was refused. */
-export function helpOfReviewer(state: TaskState): JsonObject {
+export function buildReviewerHelp(state: TaskState): JsonObject {
   const next_step = `Look at the work, then send your report to POST /tasks/${state.id}/reviews.`
   return { task_id: state.id, phase: state.phase, allowed_tools: REVIEW_TOOLS, next_step }
 }
 
 /** What a command says of a caller that is not the agent. */
-export function reviewerIn({ bearer }: AgentCall<Bearer>): { readonly reviewer?: string } {
+export function getReviewerField({ bearer }: AgentCall<Bearer>): { readonly reviewer?: string } {
   return bearer.kind === 'review' ? { reviewer: bearer.reviewer } : {}
 }
 
 async function refuseToken(app: App, call: AgentCall<Bearer>, refusal: Refusal, isHolding = false) {
   const { bearer } = call
-  const context = contextOf(app, nameOf(bearer))
+  const context = makeContext(app, formatBearerName(bearer))
   const command: Command = {
     type: 'refuse_token',
     ...(bearer.kind === 'review' ? { reviewer: bearer.reviewer } : { agentId: bearer.agentId }),
     code: refusal.code,
     detail: refusal.detail,
   }
-  if (app.tokenRefusals.admit(nameOf(bearer), context.now))
+  if (app.tokenRefusals.admit(formatBearerName(bearer), context.now))
     await app.ledger.apply({ taskId: call.state.id, contract: call.contract }, command, context, { isHolding })
   if (bearer.kind === 'review')
-    return refusedBy(
+    return toProblem(
       refusal,
       refusal.code === 'token_stale' ? { remedy: 'Ask an operator for a new review token.' } : {},
     )
   // A token that does not belong here learns nothing of the task's phase beyond the refusal itself.
-  return refusedBy(
+  return toProblem(
     refusal,
     refusal.code === 'task_not_active' ? { next_step: nextStep(call.contract, call.state) } : {},
   )
 }
 
 // An agent that was idle for longer than its lease goes on where it was, if its task is still to be had.
-async function taskOf(
+async function findTaskOfAgent(
   app: App,
   bearer: AgentBearer & { kind: 'agent' },
   { isOnlyLooking }: AdmitOptions,
 ): Promise<Result<string>> {
   const { agentId } = bearer
-  const held = await heldTask(app, agentId)
+  const held = await findHeldTask(app, agentId)
   if (held !== null) return ok(held)
   const isWorking = isOnlyLooking !== true && app.ledger.registry.paused === null
   const again = isWorking ? await takeUpAgain(app, bearer) : null
   if (again?.ok === true) return again
   // Another call of the agent may have taken it up meanwhile.
-  const now = await heldTask(app, agentId)
+  const now = await findHeldTask(app, agentId)
   if (now !== null) return ok(now)
-  return again ?? noActiveTask(app, agentId)
+  return again ?? refuseWithoutTask(app, agentId)
 }
 
-async function heldTask(app: App, agentId: string): Promise<string | null> {
-  return (await app.ledger.store.heldBy(agentId))?.id ?? null
+async function findHeldTask(app: App, agentId: string): Promise<string | null> {
+  return (await app.ledger.store.findHeldBy(agentId))?.id ?? null
 }
 
-async function noActiveTask(app: App, agentId: string) {
-  const parked = await app.ledger.store.tasks({ agentId, status: 'parked', limit: 1 })
+async function refuseWithoutTask(app: App, agentId: string) {
+  const parked = await app.ledger.store.queryTasks({ agentId, status: 'parked', limit: 1 })
   const [row] = parked.items
   if (row === undefined)
     return refuse('no_active_task', `Agent ${agentId} holds no task.`, { next_step: 'Claim a task.' })

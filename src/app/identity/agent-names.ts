@@ -1,12 +1,12 @@
-import { reservedName } from '../../core/identity/agent-names.js'
+import { findReservedNameReason } from '../../core/identity/agent-names.js'
 import type { App } from '../app.js'
 import { refuse } from '../result.js'
 
 /** Refuses a name that stands for somebody in approvals, reviews, votes or the ledger; null when an agent may have it. */
-export async function agentNameProblem(app: App, id: string): Promise<ReturnType<typeof refuse> | null> {
+export async function refuseReservedAgentName(app: App, id: string): Promise<ReturnType<typeof refuse> | null> {
   const { registry } = app.ledger
   const contracts = await Promise.all([...registry.contracts.keys()].map((hash) => app.contracts.get(hash)))
-  const meaning = reservedName(id, registry, contracts)
+  const meaning = findReservedNameReason(id, registry, contracts)
   return meaning === null
     ? null
     : refuse('invalid_request', `agent_id: ${JSON.stringify(id)} is reserved: it stands for ${meaning}.`, {

@@ -1,12 +1,12 @@
 import { renderPrompt } from '../../contract/prompt.js'
 import type { Contract, Phase } from '../../core/contract/contract.js'
-import { tasksShown } from '../../core/gates/phase-tasks.js'
+import { listShownTasks } from '../../core/gates/phase-tasks.js'
 import type { Json, JsonObject } from '../../core/json.js'
 import type { TaskState } from '../../core/task/state.js'
-import { phaseOf } from '../../core/tool-calls/offered-tools.js'
+import { requirePhase } from '../../core/tool-calls/offered-tools.js'
 import type { App } from '../app.js'
-import { allowedTools } from '../tasks/views.js'
-import { isoTime } from '../wire.js'
+import { listAllowedTools } from '../tasks/views.js'
+import { toIsoTime } from '../wire.js'
 
 /** What a phase token is minted from. Kept with an idempotent answer, so that the token can be minted anew and is never stored. */
 export interface Grant {
@@ -17,31 +17,31 @@ export interface Grant {
   readonly contract: string
 }
 
-export function grantOf(state: TaskState, agentId: string): Grant {
+export function makeGrant(state: TaskState, agentId: string): Grant {
   return { agentId, taskId: state.id, phase: state.phase, epoch: state.epoch, contract: state.contract.hash }
 }
 
 /** The members that every answer which changes the phase carries: `phase_token, expires_at, allowed_tools`. */
-export async function withToken(app: App, grant: Grant): Promise<JsonObject> {
+export async function issuePhaseToken(app: App, grant: Grant): Promise<JsonObject> {
   const contract = await app.contracts.get(grant.contract)
-  const tools = allowedTools(contract, { phase: grant.phase } as TaskState)
+  const tools = listAllowedTools(contract, { phase: grant.phase } as TaskState)
   const { tokenExpirySeconds: expirySeconds } = contract.enforcement
-  const minted = app.tokens.phaseToken({ ...grant, allowedTools: tools, expirySeconds }, app.now())
-  return { phase_token: minted.token, expires_at: isoTime(minted.expiresAt), allowed_tools: tools }
+  const minted = app.tokens.mintPhaseToken({ ...grant, allowedTools: tools, expirySeconds }, app.now())
+  return { phase_token: minted.token, expires_at: toIsoTime(minted.expiresAt), allowed_tools: tools }
 }
 
 /** The answer to a renewal; also given again to a client that lost it. */
-export async function renewedAnswer(app: App, grant: Grant): Promise<JsonObject> {
-  return { phase: grant.phase, ...(await withToken(app, grant)) }
+export async function buildRenewedAnswer(app: App, grant: Grant): Promise<JsonObject> {
+  return { phase: grant.phase, ...(await issuePhaseToken(app, grant)) }
 }
 
 /** The prompt of the task's phase, or of another one that it may read, with what earlier phases handed in. */
-export async function promptOf(app: App, contract: Contract, state: TaskState, id = state.phase): Promise<string> {
-  const phase = phaseOf(contract, id)
+export async function buildPrompt(app: App, contract: Contract, state: TaskState, id = state.phase): Promise<string> {
+  const phase = requirePhase(contract, id)
   const artifacts: Record<string, Json> = {}
   if (phase.prompt.includes('{{'))
     for (const [type, kept] of state.artifacts) {
-      const content = phase.prompt.includes(type) ? await app.ledger.store.blob(kept.sha256) : null
+      const content = phase.prompt.includes(type) ? await app.ledger.store.readBlob(kept.sha256) : null
       if (content !== null) artifacts[type] = JSON.parse(content) as Json
     }
   const rendered = renderPrompt(phase.prompt, {
@@ -51,14 +51,14 @@ export async function promptOf(app: App, contract: Contract, state: TaskState, i
     variables: {},
   })
   // A phase that is written as a document is told by it, unless it has a prompt of its own.
-  return phase.prompt === '' ? documentText(phase, state) : [rendered, ...taskTexts(phase, state)].join('\n\n')
+  return phase.prompt === '' ? formatDocument(phase, state) : [rendered, ...listTaskTexts(phase, state)].join('\n\n')
 }
 
 /** The document of a phase with those of its tasks that may be shown; nothing where it has none. */
-export function documentText(phase: Phase, state: TaskState): string {
-  return [phase.document?.content ?? '', ...taskTexts(phase, state)].join('\n\n')
+export function formatDocument(phase: Phase, state: TaskState): string {
+  return [phase.document?.content ?? '', ...listTaskTexts(phase, state)].join('\n\n')
 }
 
-function taskTexts(phase: Phase, state: TaskState): readonly string[] {
-  return tasksShown(phase, state).map((task) => task.content)
+function listTaskTexts(phase: Phase, state: TaskState): readonly string[] {
+  return listShownTasks(phase, state).map((task) => task.content)
 }

@@ -1,5 +1,10 @@
 import { createHash, createHmac, randomBytes } from 'node:crypto'
-import { type AgentBearer, nameOf, type ParticipantBearer, type ReviewBearer } from '../../core/identity/admit.js'
+import {
+  type AgentBearer,
+  formatBearerName,
+  type ParticipantBearer,
+  type ReviewBearer,
+} from '../../core/identity/admit.js'
 import { type Caller, isMachineRole } from '../../core/identity/permissions.js'
 import type { Registry } from '../../core/identity/registry.js'
 import type { Tokens } from './tokens.js'
@@ -20,34 +25,34 @@ export type Party = Exclude<Principal, { kind: 'reviewer' | 'participant' }>
 const OPERATOR_PREFIX = 'plop_'
 const OPERATOR_TOKEN = /^plop_[A-Za-z0-9_-]{43}$/
 
-export function newOperatorToken(): string {
+export function generateOperatorToken(): string {
   return OPERATOR_PREFIX + randomBytes(32).toString('base64url')
 }
 
 /** What an operator token can be made from again, together with the signing secret. */
-export function newSeed(): string {
+export function generateSeed(): string {
   return randomBytes(32).toString('base64url')
 }
 
 /** The operator token of a seed. Nobody who has only the seed or only the secret can make it. */
-export function operatorTokenOf(secret: string, seed: string): string {
+export function deriveOperatorToken(secret: string, seed: string): string {
   return OPERATOR_PREFIX + createHmac('sha256', secret).update(`operator token ${seed}`).digest('base64url')
 }
 
 /** What the ledger keeps of an operator token. The token has 256 bits of chance, so its hash does not give it away. */
-export function verifierOf(token: string): string {
+export function hashToken(token: string): string {
   return createHash('sha256').update(token).digest('hex')
 }
 
 /** The principal behind a token; null when the token is not ours, expired, revoked or of an older instance. */
-export function principalOf(
+export function findPrincipal(
   token: string,
   known: { readonly registry: Registry; readonly tokens: Tokens; readonly now: number },
 ): Principal | null {
   if (token.startsWith(OPERATOR_PREFIX)) {
     if (!OPERATOR_TOKEN.test(token)) return null
     // Compared by hash: how long the comparison takes says nothing about the token.
-    const verifier = verifierOf(token)
+    const verifier = hashToken(token)
     for (const operator of known.registry.operators.values())
       if (operator.verifier === verifier && operator.revokedAt === null)
         return { kind: 'operator', name: operator.name, role: operator.role }
@@ -66,22 +71,22 @@ export function principalOf(
 }
 
 /** The kind of caller that permissions are given to. */
-export function kindOf(principal: Principal): Caller {
+export function toCallerKind(principal: Principal): Caller {
   if (principal.kind === 'operator') return isMachineRole(principal.role) ? 'ci' : 'human'
   if (principal.kind === 'agent') return principal.bearer.kind
   return principal.kind
 }
 
 /** How the ledger names the principal. */
-export function actorOf(principal: Principal): string {
+export function formatActor(principal: Principal): string {
   if (principal.kind === 'operator') return `operator:${principal.name}`
   if (principal.kind === 'participant') return `participant:${principal.bearer.agentId}`
-  return nameOf(principal.bearer)
+  return formatBearerName(principal.bearer)
 }
 
 /** Who is counted and remembered as one caller: reviewers of the same name on two tasks are two, and so are participants of two runs. */
-export function callerOf(principal: Principal): string {
-  const name = actorOf(principal)
+export function formatCaller(principal: Principal): string {
+  const name = formatActor(principal)
   if (principal.kind === 'participant') return `${name}@${principal.bearer.runId}`
   return principal.kind === 'reviewer' ? `${name}@${principal.bearer.taskId}` : name
 }

@@ -14,10 +14,10 @@ export type Claims = Readonly<Record<string, unknown>>
 /** A compact HS256 token with exactly the header keys `alg`, `typ` and `kid`. */
 export function signToken(key: SigningKey, typ: string, claims: Claims): string {
   const body = `${encode({ alg: 'HS256', typ, kid: key.kid })}.${encode(claims)}`
-  return `${body}.${mac(key, body).toString('base64url')}`
+  return `${body}.${computeMac(key, body).toString('base64url')}`
 }
 
-export type Verified = { readonly ok: true; readonly claims: Claims } | { readonly ok: false; readonly why: string }
+export type Verification = { readonly ok: true; readonly claims: Claims } | { readonly ok: false; readonly why: string }
 
 /**
  * Verifies after RFC 8725: fixed algorithm, exact header, known key, canonical encoding, type, issuer, audience and times.
@@ -27,28 +27,29 @@ export function verifyToken(
   token: string,
   keys: readonly SigningKey[],
   expected: { readonly typ: string; readonly issuer: string; readonly audience: string; readonly now: number },
-): Verified {
-  if (token.length > TOKEN_BYTES_MAX) return no('the token is too long')
+): Verification {
+  if (token.length > TOKEN_BYTES_MAX) return failVerification('the token is too long')
   const [head, payload, signature, ...more] = token.split('.')
   if (head === undefined || payload === undefined || signature === undefined || more.length > 0)
-    return no('the token does not have three parts')
+    return failVerification('the token does not have three parts')
   const header = decode(head)
   const given = decodeBytes(signature)
-  if (header === null || given === null) return no('the token is not canonical base64url JSON')
+  if (header === null || given === null) return failVerification('the token is not canonical base64url JSON')
   const { alg, typ, kid } = header
   if (Object.keys(header).length !== 3 || alg !== 'HS256' || typ !== expected.typ || typeof kid !== 'string')
-    return no('the header is not the one Phaselock writes')
+    return failVerification('the header is not the one Phaselock writes')
   const key = keys.find((one) => one.kid === kid)
-  if (key === undefined) return no('the key is not known')
-  const right = mac(key, `${head}.${payload}`)
-  if (given.length !== right.length || !timingSafeEqual(given, right)) return no('the signature does not fit')
+  if (key === undefined) return failVerification('the key is not known')
+  const right = computeMac(key, `${head}.${payload}`)
+  if (given.length !== right.length || !timingSafeEqual(given, right))
+    return failVerification('the signature does not fit')
   const claims = decode(payload)
-  if (claims === null) return no('the claims are not canonical JSON')
-  return timely(claims, expected)
+  if (claims === null) return failVerification('the claims are not canonical JSON')
+  return checkTimes(claims, expected)
 }
 
 /** The `typ` a token claims to have, without believing it: it only says which rules to verify it by. */
-export function claimedType(token: string): string | null {
+export function readClaimedType(token: string): string | null {
   if (token.length > TOKEN_BYTES_MAX) return null
   const header = decode(token.slice(0, Math.max(0, token.indexOf('.'))))
   return header !== null && typeof header.typ === 'string' ? header.typ : null
@@ -59,15 +60,17 @@ export function isUnexpired(claims: Claims, now: number): boolean {
   return typeof claims.exp === 'number' && claims.exp + SKEW_SECONDS_MAX > now / 1000
 }
 
-function timely(
+function checkTimes(
   claims: Claims,
   expected: { readonly issuer: string; readonly audience: string; readonly now: number },
-): Verified {
-  if (claims.iss !== expected.issuer || claims.aud !== expected.audience) return no('issuer or audience do not fit')
+): Verification {
+  if (claims.iss !== expected.issuer || claims.aud !== expected.audience)
+    return failVerification('issuer or audience do not fit')
   const { iat, exp, jti } = claims
-  if (!isTime(iat) || !isTime(exp) || typeof jti !== 'string' || jti === '') return no('iat, exp or jti is missing')
-  if (!isUnexpired(claims, expected.now)) return no('the token is expired')
-  if (iat - SKEW_SECONDS_MAX > expected.now / 1000) return no('the token is not valid yet')
+  if (!isTime(iat) || !isTime(exp) || typeof jti !== 'string' || jti === '')
+    return failVerification('iat, exp or jti is missing')
+  if (!isUnexpired(claims, expected.now)) return failVerification('the token is expired')
+  if (iat - SKEW_SECONDS_MAX > expected.now / 1000) return failVerification('the token is not valid yet')
   return { ok: true, claims }
 }
 
@@ -75,11 +78,11 @@ function isTime(value: unknown): value is number {
   return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0
 }
 
-function no(why: string): Verified {
+function failVerification(why: string): Verification {
   return { ok: false, why }
 }
 
-function mac(key: SigningKey, text: string): Buffer {
+function computeMac(key: SigningKey, text: string): Buffer {
   return createHmac('sha256', key.secret).update(text).digest()
 }
 

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { chmodSync, existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { syncDirectory } from '../../store/ledger-files.js'
-import { newOperatorToken } from './identity.js'
+import { generateOperatorToken } from './identity.js'
 
 export const SECRET_VARIABLE = 'ORCHESTRATOR_JWT_SECRET'
 const PREVIOUS_MAX = 3
@@ -34,7 +34,7 @@ export function openSecrets(
   const source = fromEnvironment !== undefined && fromEnvironment !== '' ? 'environment' : 'file'
   if (source === 'file' && !existsSync(file)) writeSecret(file, randomBytes(48).toString('base64url'))
   const signing = (): readonly string[] =>
-    source === 'environment' ? [fromEnvironment ?? '', ...previous] : [...linesOf(file), ...previous]
+    source === 'environment' ? [fromEnvironment ?? '', ...previous] : [...readLines(file), ...previous]
   const operatorTokenFile = join(stateDir, 'operator.token')
   return {
     source,
@@ -42,20 +42,20 @@ export function openSecrets(
     signing,
     rotate: () => {
       if (source === 'environment') return null
-      writeSecret(file, [randomBytes(48).toString('base64url'), ...linesOf(file).slice(0, PREVIOUS_MAX)].join('\n'))
+      writeSecret(file, [randomBytes(48).toString('base64url'), ...readLines(file).slice(0, PREVIOUS_MAX)].join('\n'))
       return signing()
     },
     operatorTokenFile,
-    readOperatorToken: () => (existsSync(operatorTokenFile) ? (linesOf(operatorTokenFile)[0] ?? null) : null),
+    readOperatorToken: () => (existsSync(operatorTokenFile) ? (readLines(operatorTokenFile)[0] ?? null) : null),
     writeOperatorToken: () => {
-      const token = newOperatorToken()
+      const token = generateOperatorToken()
       writeSecret(operatorTokenFile, token)
       return token
     },
   }
 }
 
-function linesOf(file: string): readonly string[] {
+function readLines(file: string): readonly string[] {
   return readFileSync(file, 'utf8')
     .split('\n')
     .map((line) => line.trim())

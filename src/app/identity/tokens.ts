@@ -1,6 +1,6 @@
 import { createHash, randomBytes } from 'node:crypto'
 import type { Bearer, ParticipantBearer, ReviewBearer } from '../../core/identity/admit.js'
-import { type Claims, claimedType, isUnexpired, type SigningKey, signToken, verifyToken } from './jwt.js'
+import { type Claims, isUnexpired, readClaimedType, type SigningKey, signToken, verifyToken } from './jwt.js'
 
 const ISSUER = 'phaselock'
 const AUDIENCE = 'phaselock:agent'
@@ -23,12 +23,12 @@ export interface PhaseGrant {
   readonly expirySeconds: number
 }
 
-export interface Minted {
+export interface MintedToken {
   readonly token: string
   readonly expiresAt: number
 }
 
-interface Verified {
+interface VerifiedToken {
   readonly token: string
   readonly claims: Claims
   readonly bearer: AnyBearer
@@ -46,10 +46,10 @@ export class WeakSecret extends Error {
 export class Tokens {
   #keys: readonly SigningKey[]
   /** By signature: it is short to look up, and the whole token is compared. */
-  readonly #verified = new Map<string, Verified>()
+  readonly #verified = new Map<string, VerifiedToken>()
 
   constructor(secrets: readonly string[]) {
-    this.#keys = keysOf(secrets)
+    this.#keys = makeKeys(secrets)
   }
 
   get kid(): string {
@@ -57,17 +57,17 @@ export class Tokens {
   }
 
   rotate(secrets: readonly string[]): void {
-    this.#keys = keysOf(secrets)
+    this.#keys = makeKeys(secrets)
     this.#verified.clear()
   }
 
-  phaseToken(grant: PhaseGrant, now: number): Minted {
+  mintPhaseToken(grant: PhaseGrant, now: number): MintedToken {
     const exp = Math.floor(now / 1000) + grant.expirySeconds
     const token = this.#sign(PHASE_TYPE, now, {
       sub: grant.agentId,
       task_id: grant.taskId,
       phase: grant.phase,
-      allowed_tools: readableTools(grant.allowedTools),
+      allowed_tools: boundToolList(grant.allowedTools),
       epoch: grant.epoch,
       contract: grant.contract,
       exp,
@@ -75,10 +75,10 @@ export class Tokens {
     return { token, expiresAt: exp * 1000 }
   }
 
-  agentToken(
+  mintAgentToken(
     agent: { readonly id: string; readonly instance: string; readonly expiresAt: number },
     now: number,
-  ): Minted {
+  ): MintedToken {
     const exp = Math.floor(agent.expiresAt / 1000)
     return {
       token: this.#sign(AGENT_TYPE, now, { sub: agent.id, instance: agent.instance, exp }),
@@ -86,7 +86,7 @@ export class Tokens {
     }
   }
 
-  reviewToken(grant: Omit<ReviewBearer, 'kind'> & { readonly expiresAt: number }, now: number): Minted {
+  reviewToken(grant: Omit<ReviewBearer, 'kind'> & { readonly expiresAt: number }, now: number): MintedToken {
     const exp = Math.floor(grant.expiresAt / 1000)
     const token = this.#sign(REVIEW_TYPE, now, {
       sub: grant.reviewer,
@@ -100,7 +100,10 @@ export class Tokens {
     return { token, expiresAt: exp * 1000 }
   }
 
-  participantToken(seat: Omit<ParticipantBearer, 'kind'> & { readonly expiresAt: number }, now: number): Minted {
+  mintParticipantToken(
+    seat: Omit<ParticipantBearer, 'kind'> & { readonly expiresAt: number },
+    now: number,
+  ): MintedToken {
     const exp = Math.floor(seat.expiresAt / 1000)
     const token = this.#sign(PARTICIPANT_TYPE, now, { sub: seat.agentId, run_id: seat.runId, exp })
     return { token, expiresAt: exp * 1000 }
@@ -111,11 +114,11 @@ export class Tokens {
     const signature = token.slice(token.lastIndexOf('.') + 1)
     const cached = this.#verified.get(signature)
     if (cached?.token === token) return isUnexpired(cached.claims, now) ? cached.bearer : null
-    const typ = claimedType(token)
+    const typ = readClaimedType(token)
     if (typ === null || !TYPES.includes(typ)) return null
     const result = verifyToken(token, this.#keys, { typ, issuer: ISSUER, audience: AUDIENCE, now })
     if (!result.ok) return null
-    const bearer = bearerOf(typ, result.claims)
+    const bearer = parseBearer(typ, result.claims)
     if (bearer === null) return null
     if (this.#verified.size >= VERIFIED_MAX) this.#verified.delete(this.#verified.keys().next().value ?? '')
     this.#verified.set(signature, { token, claims: result.claims, bearer })
@@ -137,7 +140,7 @@ export class Tokens {
 }
 
 // The list is for the agent to read and decides nothing; a very long one must not make the token too long to be taken.
-function readableTools(tools: readonly string[]): readonly string[] {
+function boundToolList(tools: readonly string[]): readonly string[] {
   let chars = 0
   return tools.filter((tool) => {
     chars += tool.length + 3
@@ -145,7 +148,7 @@ function readableTools(tools: readonly string[]): readonly string[] {
   })
 }
 
-function bearerOf(typ: string, claims: Claims): AnyBearer | null {
+function parseBearer(typ: string, claims: Claims): AnyBearer | null {
   const { sub, instance, task_id: taskId, phase, epoch, contract } = claims
   if (typeof sub !== 'string' || sub === '') return null
   if (typ === AGENT_TYPE)
@@ -175,7 +178,7 @@ function reviewBearerOf(reviewer: string, claims: Claims): ReviewBearer | null {
     : null
 }
 
-function keysOf(secrets: readonly string[]): readonly SigningKey[] {
+function makeKeys(secrets: readonly string[]): readonly SigningKey[] {
   return secrets.map((secret) => {
     const bytes = Buffer.from(secret, 'utf8')
     if (bytes.length < SECRET_BYTES_MIN)

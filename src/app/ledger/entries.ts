@@ -50,11 +50,11 @@ export class Entries {
   async #load(taskId: string): Promise<Entry | null> {
     let state: TaskState | null = null
     for (;;) {
-      const page: readonly StoredEvent[] = await this.store.readStream(streamOf(taskId), state?.version ?? 0, PAGE)
+      const page: readonly StoredEvent[] = await this.store.readStream(formatStream(taskId), state?.version ?? 0, PAGE)
       for (const stored of page) state = evolve(state, toTaskEvent(stored))
       if (page.length < PAGE) break
     }
-    return state === null ? null : entryOf(state)
+    return state === null ? null : makeEntry(state)
   }
 
   #keep(taskId: string, entry: Promise<Entry | null>): void {
@@ -65,12 +65,12 @@ export class Entries {
 
 let nextLine = 1
 
-function entryOf(state: TaskState): Entry {
+function makeEntry(state: TaskState): Entry {
   const line = nextLine
   nextLine += 1
   return { tip: state, durable: state, rowLease: 0, line }
 }
 
-export function streamOf(taskId: string): string {
+export function formatStream(taskId: string): string {
   return `task:${taskId}`
 }

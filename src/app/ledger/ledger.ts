@@ -23,25 +23,25 @@ import {
   StoreUnavailable,
 } from '../../store/store.js'
 import { type Plain, toNewEvent, toRegistryEvent, toTaskEvent } from '../wire.js'
-import { Entries, type Entry, streamOf } from './entries.js'
+import { Entries, type Entry, formatStream } from './entries.js'
 import { Holds } from './task-lock.js'
-import { needsRow, taskRow } from './task-row.js'
+import { needsRow, toTaskRow } from './task-row.js'
 
 export const SYSTEM_STREAM = 'system'
 const CONFLICTS_MAX = 5
 const PAGE = 1000
 
 /** What came of a command. */
-export interface Handled {
+export interface CommandResult {
   readonly refusal: Refusal | null
   readonly events: readonly TaskEvent[]
   readonly state: TaskState
 }
 
-export interface With {
+export interface ApplyOptions {
   readonly blobs?: readonly Blob[]
   /** Kept under an idempotency key in the same transaction; built from what was decided, before it is written. */
-  readonly remember?: (handled: Handled) => Remembered | undefined
+  readonly remember?: (handled: CommandResult) => Remembered | undefined
   /** Not appended unless this still holds of the state it is decided on; used to hold a token against the state of that moment. */
   readonly guard?: (state: TaskState) => Refusal | null
   /** Decided from within `hold`, which makes everything else on the task wait. */
@@ -106,13 +106,13 @@ export class Ledger {
     target: { readonly taskId: string; readonly contract: Contract },
     command: Command,
     context: Context,
-    options: With = {},
-  ): Promise<Handled | null> {
+    options: ApplyOptions = {},
+  ): Promise<CommandResult | null> {
     for (let attempt = 0; attempt < CONFLICTS_MAX; attempt += 1) {
       const entry = await this.#entries.get(target.taskId)
       if (entry === null) return null
       if (options.isHolding !== true && this.#holds.has(target.taskId)) {
-        await this.#holds.free(target.taskId)
+        await this.#holds.waitUntilFree(target.taskId)
         attempt -= 1
         continue
       }
@@ -129,7 +129,7 @@ export class Ledger {
       const after = cleaned.some((one) => one.isChanged)
         ? rows.reduce<TaskState>((state, row) => evolve(state, toTaskEvent(row)), before)
         : stamped.state
-      const handled: Handled = { refusal: decision.refusal, events: stamped.events, state: after }
+      const handled: CommandResult = { refusal: decision.refusal, events: stamped.events, state: after }
       const written = await this.#write(entry, { before, after, rows, handled, options })
       if (written) return handled
       this.#entries.delete(target.taskId)
@@ -138,20 +138,25 @@ export class Ledger {
   }
 
   /** Makes a new task. */
-  async create(contract: Contract, task: NewTask, context: Context, options: With = {}): Promise<Handled | Refusal> {
+  async create(
+    contract: Contract,
+    task: NewTask,
+    context: Context,
+    options: ApplyOptions = {},
+  ): Promise<CommandResult | Refusal> {
     const decision = createTask(contract, task)
     if (decision.kind === 'unrecorded') return decision.refusal
     const rows = stamp(contract, null, decision.facts, context).events.map((event) => toNewEvent(event, this.clean).row)
     const events = rows.map(toTaskEvent)
     const state = events.reduce<TaskState | null>(evolve, null)
     if (state === null) throw new Error('a new task has no state')
-    const handled: Handled = { refusal: null, events, state }
+    const handled: CommandResult = { refusal: null, events, state }
     const remember = this.#cleaned(options.remember?.(handled))
     const result = await this.store.append({
-      stream: streamOf(task.id),
+      stream: formatStream(task.id),
       expectedVersion: 0,
       events: rows,
-      task: taskRow(state),
+      task: toTaskRow(state),
       ...(options.blobs === undefined ? {} : { blobs: options.blobs }),
       ...(remember === undefined ? {} : { remember }),
     })
@@ -191,7 +196,7 @@ export class Ledger {
   }
 
   /** Events as they would be stored: without secrets, within bounds. */
-  rowsOf(events: readonly Plain[]): readonly NewEvent[] {
+  toRows(events: readonly Plain[]): readonly NewEvent[] {
     return events.map((event) => toNewEvent(event, this.clean).row)
   }
 
@@ -209,18 +214,18 @@ export class Ledger {
       readonly before: TaskState
       readonly after: TaskState
       readonly rows: readonly NewEvent[]
-      readonly handled: Handled
-      readonly options: With
+      readonly handled: CommandResult
+      readonly options: ApplyOptions
     },
   ): Promise<boolean> {
     const { before, after, options } = one
     const remember = this.#cleaned(options.remember?.(one.handled))
     const append: Append = {
-      stream: streamOf(after.id),
+      stream: formatStream(after.id),
       expectedVersion: before.version,
       line: entry.line,
       events: one.rows,
-      ...(needsRow(before, after, entry.rowLease) ? { task: taskRow(after) } : {}),
+      ...(needsRow(before, after, entry.rowLease) ? { task: toTaskRow(after) } : {}),
       ...(options.blobs === undefined ? {} : { blobs: options.blobs }),
       ...(remember === undefined ? {} : { remember }),
     }

@@ -7,7 +7,7 @@ const CALLERS_MAX = 10_000
 const DETAIL_CHARS_MAX = 500
 const PATH_CHARS_MAX = 300
 
-export interface Refused {
+export interface RefusedCall {
   readonly code: Code
   readonly detail: string
   readonly method: string
@@ -60,7 +60,7 @@ export class RefusalLog {
     private readonly now: () => number,
   ) {}
 
-  async record(refused: Refused): Promise<void> {
+  async record(refused: RefusedCall): Promise<void> {
     const now = this.now()
     const minute = Math.floor(now / MINUTE_MS)
     if (minute !== this.#flushedMinute) {

@@ -6,7 +6,7 @@ export class Holds {
     return this.#held.has(taskId)
   }
 
-  async free(taskId: string): Promise<void> {
+  async waitUntilFree(taskId: string): Promise<void> {
     for (let held = this.#held.get(taskId); held !== undefined; held = this.#held.get(taskId)) await held
   }
 

@@ -5,7 +5,7 @@ import type { TaskRow } from '../../store/store.js'
 // The row's lease is for finding candidates; whether a lease has really lapsed is decided on the state. So it may lag a little.
 const LEASE_LAG_MS_MAX = 15_000
 
-export function taskRow(state: TaskState): TaskRow {
+export function toTaskRow(state: TaskState): TaskRow {
   const isHeld = state.status === 'active' || state.status === 'awaiting_approval'
   const pending = [...state.approvals.values()].filter((approval) => approval.status === 'pending')
   return {

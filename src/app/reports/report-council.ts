@@ -1,13 +1,13 @@
-import { firstChars } from '../../core/councils/code-points.js'
+import { takeFirstChars } from '../../core/councils/code-points.js'
 import type { CoordinationRun, TokensUsed } from '../../core/councils/council.js'
 import type { RunEvent } from '../../core/councils/event.js'
 import { evolveRun } from '../../core/councils/evolve-council.js'
-import { phaseOf, statusOf } from '../../core/councils/status.js'
+import { buildRunStatus, computeRunPhase } from '../../core/councils/status.js'
 import type { JsonObject } from '../../core/json.js'
 import type { App } from '../app.js'
 import { runStream } from '../councils/council-book.js'
 import { toRunEvent } from '../councils/council-events.js'
-import { isoTime, isoTimeOrNull } from '../wire.js'
+import { toIsoTime, toIsoTimeOrNull } from '../wire.js'
 import { RunRecords } from './report-records.js'
 import { Refusals } from './report-refusals.js'
 import { RoundTimes } from './report-rounds.js'
@@ -22,7 +22,7 @@ export async function reportOfCoordination(app: App, id: string): Promise<JsonOb
   const walk = new RunWalk()
   while (walk.events < EVENTS_MAX) {
     const page = await app.ledger.store.readStream(runStream(id), walk.events, PAGE)
-    for (const stored of page) walk.add(await toRunEvent(stored, (sha256) => app.ledger.store.blob(sha256)))
+    for (const stored of page) walk.add(await toRunEvent(stored, (sha256) => app.ledger.store.readBlob(sha256)))
     if (page.length < PAGE) break
   }
   return walk.view(app.now())
@@ -39,12 +39,12 @@ export class RunWalk {
   add(event: RunEvent): void {
     this.events += 1
     const before = this.#run
-    const run = evolveRun(before, withoutContent(event))
+    const run = evolveRun(before, stripContent(event))
     this.#run = run
     this.#records.add(run, event)
     this.#times.add(run, event)
     if (event.type === 'response_rejected') {
-      const phase = before === null ? '' : phaseOf(before)
+      const phase = before === null ? '' : computeRunPhase(before)
       this.#refusals.add({ agent: event.agent, reason: event.reason, phase, round: event.round })
     }
   }
@@ -52,27 +52,27 @@ export class RunWalk {
   view(now: number): JsonObject | null {
     const run = this.#run
     if (run === null) return null
-    const status = statusOf(run, now)
+    const status = buildRunStatus(run, now)
     const agents = [...run.agents.values()].map((agent) => ({
       ...{ id: agent.id, anonymous_id: agent.anonymousId },
       status: status.agents[agent.id]?.status ?? '',
       error: agent.error?.message ?? null,
-      ...{ answers: run.newest.get(agent.id)?.revision ?? 0, refusals: this.#refusals.of(agent.id) },
+      ...{ answers: run.newest.get(agent.id)?.revision ?? 0, refusals: this.#refusals.countForAgent(agent.id) },
       buffer_chars_lost: agent.reliability.bufferCharsLost,
       outcome: status.agents[agent.id]?.reliability?.outcome ?? null,
       unknown_tools: agent.reliability.unknownTools,
-      tokens: tokensView(agent.tokens),
-      rounds: this.#times.of(agent.id, run, now),
+      tokens: toTokensView(agent.tokens),
+      rounds: this.#times.listRounds(agent.id, run, now),
     }))
     return {
       run: {
-        ...{ id: run.id, kind: 'coordination', title: firstChars(run.question, QUESTION_CHARS_MAX) },
+        ...{ id: run.id, kind: 'coordination', title: takeFirstChars(run.question, QUESTION_CHARS_MAX) },
         ...{ status: status.finish_reason, phase: status.coordination.phase },
         finish_reason_details: run.finishDetails,
-        ...{ started_at: isoTime(run.startedAt), ended_at: isoTimeOrNull(run.endedAt) },
+        ...{ started_at: toIsoTime(run.startedAt), ended_at: toIsoTimeOrNull(run.endedAt) },
         elapsed_seconds: status.meta.elapsed_seconds,
       },
-      at: isoTime(now),
+      at: toIsoTime(now),
       result: {
         ...{ winner: run.result?.winner ?? null, label: run.result?.label ?? null },
         ...{ is_tie: run.result?.isTie ?? false, votes: status.results.votes },
@@ -87,13 +87,13 @@ export class RunWalk {
   }
 }
 
-export function tokensView(tokens: TokensUsed): JsonObject {
+export function toTokensView(tokens: TokensUsed): JsonObject {
   const { input, output, cacheRead, cacheWrite } = tokens
   const grade = input + output + cacheRead + cacheWrite === 0 ? 'none' : 'observed'
   return { input, output, cache_read: cacheRead, cache_write: cacheWrite, grade }
 }
 
-function withoutContent(event: RunEvent): RunEvent {
+function stripContent(event: RunEvent): RunEvent {
   if (event.type === 'answer_accepted') return { ...event, content: '' }
   return event.type === 'final_presented' ? { ...event, text: '' } : event
 }

@@ -1,8 +1,8 @@
-import { charCount, firstChars } from '../../core/councils/code-points.js'
+import { countChars, takeFirstChars } from '../../core/councils/code-points.js'
 import type { CoordinationRun } from '../../core/councils/council.js'
 import type { RunEvent } from '../../core/councils/event.js'
 import type { JsonObject } from '../../core/json.js'
-import { isoTime } from '../wire.js'
+import { toIsoTime } from '../wire.js'
 
 const ANSWERS_MAX = 500
 const VOTES_MAX = 1000
@@ -39,7 +39,7 @@ export class RunRecords {
     if (event.type === 'answer_accepted') {
       const { agent, label, verdict } = event
       this.#keep(this.#answers, ANSWERS_MAX, {
-        ...{ agent, label, round, verdict, at: isoTime(event.at) },
+        ...{ agent, label, round, verdict, at: toIsoTime(event.at) },
         ...this.#content(event.content),
       })
     }
@@ -49,17 +49,17 @@ export class RunRecords {
       const { agent, votedFor, label, at } = event
       this.#keep(this.#votes, VOTES_MAX, {
         ...{ agent, votedFor, label, round, at },
-        reason: firstChars(event.reason, REASON_CHARS_MAX),
+        reason: takeFirstChars(event.reason, REASON_CHARS_MAX),
       })
     }
-    const what = momentOf(event)
+    const what = describeMoment(event)
     if (what !== null)
       this.#keep(this.#timeline, TIMELINE_MAX, {
         seconds: Math.max(0, event.at - run.startedAt) / 1000,
         agent: 'agent' in event ? event.agent : null,
         round: round === 0 ? null : round,
         type: event.type,
-        what: firstChars(what, REASON_CHARS_MAX),
+        what: takeFirstChars(what, REASON_CHARS_MAX),
       })
   }
 
@@ -68,7 +68,7 @@ export class RunRecords {
       answers: this.#answers,
       presentation: this.#presentation,
       votes: this.#votes.map(({ agent, votedFor, label, round, reason, at }) => ({
-        ...{ agent, voted_for: votedFor, label, round, reason, at: isoTime(at) },
+        ...{ agent, voted_for: votedFor, label, round, reason, at: toIsoTime(at) },
         // A vote that an answer voided is gone from the state; one that was cast again is another.
         stands: run.agents.get(agent)?.vote?.at === at && run.agents.get(agent)?.vote?.label === label,
       })),
@@ -77,11 +77,11 @@ export class RunRecords {
   }
 
   #content(text: string): JsonObject {
-    const content = firstChars(text, Math.min(ANSWER_CHARS_MAX, this.#room))
+    const content = takeFirstChars(text, Math.min(ANSWER_CHARS_MAX, this.#room))
     this.#room -= content.length
     const isCut = content.length < text.length
     this.#isCut ||= isCut
-    return { chars: charCount(text), content, is_cut: isCut }
+    return { chars: countChars(text), content, is_cut: isCut }
   }
 
   #keep<T>(list: T[], max: number, one: T): void {
@@ -91,7 +91,7 @@ export class RunRecords {
 }
 
 /** What a moment is about, in a few words; null for what is counted elsewhere. */
-function momentOf(event: RunEvent): string | null {
+function describeMoment(event: RunEvent): string | null {
   switch (event.type) {
     case 'run_started':
     case 'usage_recorded':

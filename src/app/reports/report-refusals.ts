@@ -35,11 +35,11 @@ export class Refusals {
     else this.#isCut = true
   }
 
-  of(agent: string): number {
+  countForAgent(agent: string): number {
     return this.#by.agent.get(agent) ?? 0
   }
 
-  inPhase(phase: string): number {
+  countInPhase(phase: string): number {
     return this.#by.phase.get(phase) ?? 0
   }
 

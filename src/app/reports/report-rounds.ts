@@ -12,7 +12,7 @@ interface Round {
   cacheWrite: number
 }
 
-interface Open {
+interface OpenTurn {
   readonly at: number
   readonly round: number
 }
@@ -20,7 +20,7 @@ interface Open {
 /** How long the turns of each agent took and how many tokens, by round. */
 export class RoundTimes {
   readonly #rounds = new Map<string, Map<number, Round>>()
-  readonly #open = new Map<string, Open>()
+  readonly #open = new Map<string, OpenTurn>()
 
   /** `run` is the state after the event. */
   add(run: CoordinationRun, event: RunEvent): void {
@@ -33,7 +33,7 @@ export class RoundTimes {
     else this.#turn(run, event.agent, event.at)
   }
 
-  of(id: string, run: CoordinationRun, now: number): readonly JsonObject[] {
+  listRounds(id: string, run: CoordinationRun, now: number): readonly JsonObject[] {
     const agent = run.agents.get(id)
     const rounds = this.#rounds.get(id)
     const open = this.#open.get(id)

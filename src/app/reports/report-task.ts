@@ -4,11 +4,11 @@ import { isRefusal } from '../../core/task/refusal.js'
 import type { TaskState } from '../../core/task/state.js'
 import type { App } from '../app.js'
 import type { Party } from '../identity/identity.js'
-import { streamOf } from '../ledger/entries.js'
+import { formatStream } from '../ledger/entries.js'
 import { ok, type Result } from '../result.js'
-import { isoTime, isoTimeOrNull, toTaskEvent } from '../wire.js'
+import { toIsoTime, toIsoTimeOrNull, toTaskEvent } from '../wire.js'
 import { Refusals } from './report-refusals.js'
-import { metricsOfTask } from './task-metrics.js'
+import { buildTaskMetrics } from './task-metrics.js'
 
 const PAGE = 1000
 const EVENTS_MAX = 1_000_000
@@ -18,11 +18,11 @@ const EVIDENCE_MAX = 500
 
 /** What a task's stream says of refusals, gates, evidence, time and tokens. */
 export async function reportOfTask(app: App, party: Party, state: TaskState): Promise<Result<JsonObject>> {
-  const metrics = await metricsOfTask(app, party, state.id)
+  const metrics = await buildTaskMetrics(app, party, state.id)
   if (!metrics.ok) return metrics
   const walk = new TaskWalk()
   while (walk.events < EVENTS_MAX) {
-    const page = await app.ledger.store.readStream(streamOf(state.id), walk.events, PAGE)
+    const page = await app.ledger.store.readStream(formatStream(state.id), walk.events, PAGE)
     for (const stored of page) walk.add(toTaskEvent(stored))
     if (page.length < PAGE) break
   }
@@ -48,9 +48,9 @@ class TaskWalk {
     this.#move(event)
     this.#gate(event)
     this.#collect(event)
-    const code = codeOf(event)
+    const code = findRefusalCode(event)
     if (code === null) return
-    const agent = whose(event)
+    const agent = findAuthor(event)
     this.#seeAgent(agent)
     this.#refusals.add({ agent, reason: code, phase: event.phase ?? '', round: this.#visit })
   }
@@ -61,23 +61,23 @@ class TaskWalk {
     return {
       run: {
         ...{ id: state.id, kind: 'task', title: state.title, status: state.status, phase: state.phase },
-        ...{ started_at: isoTimeOrNull(this.#startedAt), ended_at: isoTimeOrNull(this.#endedAt) },
+        ...{ started_at: toIsoTimeOrNull(this.#startedAt), ended_at: toIsoTimeOrNull(this.#endedAt) },
         elapsed_seconds: this.#startedAt === null ? 0 : Math.max(0, (this.#endedAt ?? now) - this.#startedAt) / 1000,
       },
-      at: isoTime(now),
-      agents: [...this.#agents].map((id) => ({ id, refusals: this.#refusals.of(id), buffer_chars_lost: 0 })),
+      at: toIsoTime(now),
+      agents: [...this.#agents].map((id) => ({ id, refusals: this.#refusals.countForAgent(id), buffer_chars_lost: 0 })),
       phases: (phases ?? []).map((phase) => ({
-        ...part(phase),
+        ...toMetricsPart(phase),
         phase: phase.phase ?? '',
         visits: phase.visits ?? 0,
-        refusals: this.#refusals.inPhase(String(phase.phase)),
+        refusals: this.#refusals.countInPhase(String(phase.phase)),
       })),
       visits: (visits ?? []).map(({ visit, phase, entered_by, entered_at, left_at, ...rest }) => ({
         ...{ visit: visit ?? 0, phase: phase ?? '', entered_by: entered_by ?? '' },
         ...{ entered_at: entered_at ?? null, left_at: left_at ?? null },
-        ...part(rest as JsonObject),
+        ...toMetricsPart(rest as JsonObject),
       })),
-      totals: part(totals ?? {}),
+      totals: toMetricsPart(totals ?? {}),
       refusals: this.#refusals.view(),
       buffer_chars_lost: 0,
       gates: {
@@ -117,7 +117,7 @@ class TaskWalk {
 
   /** What was handed in or observed where a phase was left, with its grade. */
   #collect(event: TaskEvent): void {
-    if (event.type === 'transition_requested') this.#handedIn = evidenceOf(event, this.#visit)
+    if (event.type === 'transition_requested') this.#handedIn = listEvidence(event, this.#visit)
     if (event.type !== 'phase_entered' && event.type !== 'task_completed') return
     const room = EVIDENCE_MAX - this.#evidence.length
     if (this.#handedIn.length > room) this.#isCut = true
@@ -132,30 +132,30 @@ class TaskWalk {
   }
 }
 
-type Requested = Extract<TaskEvent, { readonly type: 'transition_requested' }>
+type RequestEvent = Extract<TaskEvent, { readonly type: 'transition_requested' }>
 
 /** The artifacts of a request, and the runs that were made for it. */
-function evidenceOf({ phase, artifacts, observed = [] }: Requested, visit: number): readonly JsonObject[] {
+function listEvidence({ phase, artifacts, observed = [] }: RequestEvent, visit: number): readonly JsonObject[] {
   const about = { visit, phase: phase ?? '' }
   const isArtifact = (run: JsonObject): boolean => artifacts.some(({ sha256 }) => sha256 === run.sha256)
   return [
     ...artifacts.map(({ type, sha256, grade }) => {
       const run = observed.find((one) => one.sha256 === sha256)
-      return { ...about, name: type, grade, ...(run === undefined ? {} : { run: countsOf(run) }) }
+      return { ...about, name: type, grade, ...(run === undefined ? {} : { run: toRunCounts(run) }) }
     }),
     ...observed
       .filter((run) => !isArtifact(run))
-      .map((run) => ({ ...about, name: run.name ?? '', grade: run.grade ?? '', run: countsOf(run) })),
+      .map((run) => ({ ...about, name: run.name ?? '', grade: run.grade ?? '', run: toRunCounts(run) })),
   ]
 }
 
-function countsOf({ command, passed, failed, skipped, inverted }: JsonObject): JsonObject {
+function toRunCounts({ command, passed, failed, skipped, inverted }: JsonObject): JsonObject {
   const counts = { command: command ?? null, passed: passed ?? null, failed: failed ?? null, skipped: skipped ?? null }
   return { ...counts, ...(inverted === undefined ? {} : { inverted }) }
 }
 
 /** The code of a refusal; null for every other event. The same ones that the metrics of a task count. */
-function codeOf(event: TaskEvent): string | null {
+function findRefusalCode(event: TaskEvent): string | null {
   switch (event.type) {
     case 'rule_violated':
       return event.shadow ? null : event.code
@@ -175,13 +175,13 @@ function codeOf(event: TaskEvent): string | null {
   }
 }
 
-function whose(event: TaskEvent): string {
+function findAuthor(event: TaskEvent): string {
   const { agentId, reviewer } = event as { readonly agentId?: unknown; readonly reviewer?: unknown }
   if (typeof reviewer === 'string') return `reviewer:${reviewer}`
   return typeof agentId === 'string' ? agentId : event.actor.replace(/^agent:/, '')
 }
 
-function part(of: JsonObject): JsonObject {
+function toMetricsPart(of: JsonObject): JsonObject {
   const count = (value: Json | undefined): Json => value ?? 0
   return {
     seconds: count(of.duration_seconds),

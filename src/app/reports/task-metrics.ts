@@ -3,25 +3,25 @@ import type { UsageFact } from '../../core/rules/facts.js'
 import type { TaskEvent } from '../../core/task/event.js'
 import { isRefusal } from '../../core/task/refusal.js'
 import type { TaskState } from '../../core/task/state.js'
-import { touchedBy } from '../../core/watch/evolve-watch.js'
+import { extractTouched } from '../../core/watch/evolve-watch.js'
 import type { App } from '../app.js'
 import { admitCall } from '../identity/agent-call.js'
 import type { Party } from '../identity/identity.js'
-import { streamOf } from '../ledger/entries.js'
+import { formatStream } from '../ledger/entries.js'
 import { ok, type Result, refuse } from '../result.js'
-import { isoTime, toTaskEvent } from '../wire.js'
+import { toIsoTime, toTaskEvent } from '../wire.js'
 import {
   addTally,
+  computeSeconds,
   countMessage,
   type Entrance,
   forgetMessages,
-  newTally,
+  makeTally,
   type Room,
-  secondsOf,
   type Tally,
-  tallyView,
+  toTallyView,
+  toVisitView,
   type Visit,
-  visitView,
 } from './visit-tally.js'
 
 const PAGE = 1000
@@ -36,30 +36,30 @@ const TEXTS_MAX = 50_000
 const KEPT_MAX = 8
 
 /** What a task took, by visit, by phase and in all; counted anew from its stream. */
-export async function metricsOfTask(app: App, principal: Party, taskId: string): Promise<Result<JsonObject>> {
+export async function buildTaskMetrics(app: App, principal: Party, taskId: string): Promise<Result<JsonObject>> {
   if (principal.kind === 'agent') {
     const admitted = await admitCall(app, principal.bearer, taskId)
     if (!admitted.ok) return admitted
   }
   const state = await app.ledger.read(taskId)
   if (state === null) return refuse('not_found', `There is no task ${JSON.stringify(taskId)}.`)
-  const kept = keptOf(app, taskId)
+  const kept = getKeptCount(app, taskId)
   // Who asks while others do waits for their walk, however it ended, and goes on where it stopped.
   const goOn = (): Promise<void> => walk(app, taskId, kept.count)
   kept.walked = kept.walked.then(goOn, goOn)
   await kept.walked
-  return ok(viewOf(state, kept.count, app.now()))
+  return ok(toMetricsView(state, kept.count, app.now()))
 }
 
-interface Kept {
+interface KeptCount {
   readonly count: Count
   walked: Promise<void>
 }
 
-const KEPT = new WeakMap<App['ledger'], Map<string, Kept>>()
+const KEPT = new WeakMap<App['ledger'], Map<string, KeptCount>>()
 
-function keptOf({ ledger }: App, taskId: string): Kept {
-  const all = KEPT.get(ledger) ?? new Map<string, Kept>()
+function getKeptCount({ ledger }: App, taskId: string): KeptCount {
+  const all = KEPT.get(ledger) ?? new Map<string, KeptCount>()
   KEPT.set(ledger, all)
   const kept = all.get(taskId) ?? { count: new Count(), walked: Promise.resolve() }
   all.delete(taskId)
@@ -70,7 +70,7 @@ function keptOf({ ledger }: App, taskId: string): Kept {
 
 async function walk(app: App, taskId: string, count: Count): Promise<void> {
   while (count.events < EVENTS_MAX) {
-    const page = await app.ledger.store.readStream(streamOf(taskId), count.events, PAGE)
+    const page = await app.ledger.store.readStream(formatStream(taskId), count.events, PAGE)
     for (const stored of page) count.add(toTaskEvent(stored))
     if (page.length < PAGE) break
   }
@@ -94,12 +94,12 @@ class Count {
     if (visit !== undefined && !('reviewer' in event && event.reviewer !== undefined)) tell(visit.tally, event)
   }
 
-  messages(): Iterable<UsageFact> {
+  listMessages(): Iterable<UsageFact> {
     return this.#messages.values()
   }
 
-  newTally(): Tally {
-    return newTally({ left: TEXTS_MAX })
+  startTally(): Tally {
+    return makeTally({ left: TEXTS_MAX })
   }
 
   #move(event: TaskEvent): void {
@@ -114,9 +114,9 @@ class Count {
       phase: event.to,
       visit: (this.visits.at(-1)?.visit ?? 0) + 1,
       enteredAt: event.at,
-      entrance: entranceOf(event),
+      entrance: toEntrance(event),
       leftAt: null,
-      tally: newTally(this.#room),
+      tally: makeTally(this.#room),
     })
   }
 
@@ -148,7 +148,7 @@ class Count {
   }
 }
 
-function entranceOf(event: TaskEvent & { type: 'phase_entered' | 'task_rewound' }): Entrance {
+function toEntrance(event: TaskEvent & { type: 'phase_entered' | 'task_rewound' }): Entrance {
   if (event.type === 'task_rewound') return 'rewind'
   return event.from === null ? 'start' : event.back ? 'back' : 'transition'
 }
@@ -157,7 +157,7 @@ function tell(tally: Tally, event: TaskEvent): void {
   switch (event.type) {
     case 'tool_allowed': {
       if (!event.execute) return
-      const { command, edits } = touchedBy(event)
+      const { command, edits } = extractTouched(event)
       tally.toolCalls += 1
       if (command !== null) tally.commands.add(command)
       for (const path of edits) tally.edits.add(path)
@@ -193,22 +193,22 @@ function tell(tally: Tally, event: TaskEvent): void {
   }
 }
 
-function viewOf(state: TaskState, count: Count, now: number): JsonObject {
-  const outside = count.newTally()
-  const visitAt = visitsByTime(count.visits)
+function toMetricsView(state: TaskState, count: Count, now: number): JsonObject {
+  const outside = count.startTally()
+  const visitAt = makeVisitFinder(count.visits)
   for (const { tally } of count.visits) forgetMessages(tally)
   const phases = new Map<string, { visits: number; seconds: number; readonly tally: Tally }>()
-  const all = { visits: 0, seconds: 0, tally: count.newTally() }
+  const all = { visits: 0, seconds: 0, tally: count.startTally() }
   for (const visit of count.visits) {
-    const phase = phases.get(visit.phase) ?? { visits: 0, seconds: 0, tally: count.newTally() }
+    const phase = phases.get(visit.phase) ?? { visits: 0, seconds: 0, tally: count.startTally() }
     phases.set(visit.phase, phase)
     for (const sum of [phase, all]) {
       sum.visits += 1
-      sum.seconds += secondsOf(visit, now)
+      sum.seconds += computeSeconds(visit, now)
       addTally(sum.tally, visit.tally)
     }
   }
-  for (const message of count.messages()) {
+  for (const message of count.listMessages()) {
     const visit = visitAt(message.at)
     const phase = phases.get(visit?.phase ?? '')
     for (const tally of [visit?.tally ?? outside, phase?.tally, all.tally])
@@ -217,15 +217,15 @@ function viewOf(state: TaskState, count: Count, now: number): JsonObject {
   const sumView = (sum: typeof all): JsonObject => ({
     visits: sum.visits,
     duration_seconds: sum.seconds,
-    ...tallyView(sum.tally),
+    ...toTallyView(sum.tally),
   })
-  const { tokens, turns } = tallyView(outside)
+  const { tokens, turns } = toTallyView(outside)
   return {
     task: { id: state.id, title: state.title, status: state.status, phase: state.phase, visit: state.visit },
     agent_id: state.held?.agentId ?? null,
     contract: state.contract.name,
-    at: isoTime(now),
-    visits: count.visits.slice(-VISITS_TOLD_MAX).map((visit) => visitView(visit, now)),
+    at: toIsoTime(now),
+    visits: count.visits.slice(-VISITS_TOLD_MAX).map((visit) => toVisitView(visit, now)),
     phases: [...phases].slice(0, PHASES_TOLD_MAX).map(([phase, sum]) => ({ phase, ...sumView(sum) })),
     totals: sumView(all),
     outside: { tokens: tokens ?? null, turns: turns ?? 0 },
@@ -235,7 +235,7 @@ function viewOf(state: TaskState, count: Count, now: number): JsonObject {
 }
 
 /** Finds the visit whose time holds a moment: from when it was entered until before it was left. */
-function visitsByTime(visits: readonly Visit[]): (at: number) => Visit | undefined {
+function makeVisitFinder(visits: readonly Visit[]): (at: number) => Visit | undefined {
   const sorted = visits.toSorted((a, b) => a.enteredAt - b.enteredAt)
   return (at) => {
     let low = 0

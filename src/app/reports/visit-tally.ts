@@ -1,6 +1,6 @@
 import type { JsonObject } from '../../core/json.js'
-import { addUsage, type Facts, NO_FACTS, totals, type UsageFact } from '../../core/rules/facts.js'
-import { isoTime, isoTimeOrNull } from '../wire.js'
+import { addUsage, type Facts, NO_FACTS, sumFacts, type UsageFact } from '../../core/rules/facts.js'
+import { toIsoTime, toIsoTimeOrNull } from '../wire.js'
 
 const TOP_MAX = 10
 const CODES_MAX = 100
@@ -58,18 +58,18 @@ export class Counter {
   }
 
   addAll(other: Counter): void {
-    const told = other.top(Number.MAX_SAFE_INTEGER)
+    const told = other.listTop(Number.MAX_SAFE_INTEGER)
     for (const [text, count] of told) this.add(text, count)
     this.#total += other.total - told.reduce((sum, [, count]) => sum + count, 0)
   }
 
   /** The most frequent ones; those that are as frequent in the order of their texts. */
-  top(max: number): readonly (readonly [string, number])[] {
+  listTop(max: number): readonly (readonly [string, number])[] {
     return [...this.#counts].sort(([a, m], [b, n]) => n - m || (a < b ? -1 : 1)).slice(0, max)
   }
 }
 
-export function newTally(room: Room): Tally {
+export function makeTally(room: Room): Tally {
   return {
     usage: NO_FACTS,
     turns: 0,
@@ -101,36 +101,39 @@ export function addTally(into: Tally, one: Tally): void {
   into.commits += one.commits
 }
 
-export function tallyView(tally: Tally): JsonObject {
-  const { tokens, usage } = totals(tally.usage)
+export function toTallyView(tally: Tally): JsonObject {
+  const { tokens, usage } = sumFacts(tally.usage)
   return {
     tokens: { ...tokens, grade: usage },
     turns: tally.turns,
     commands: {
       count: tally.commands.total,
-      by_command: tally.commands.top(TOP_MAX).map(([command, count]) => ({ command, count })),
+      by_command: tally.commands.listTop(TOP_MAX).map(([command, count]) => ({ command, count })),
     },
-    edits: { count: tally.edits.total, by_path: tally.edits.top(TOP_MAX).map(([path, count]) => ({ path, count })) },
+    edits: {
+      count: tally.edits.total,
+      by_path: tally.edits.listTop(TOP_MAX).map(([path, count]) => ({ path, count })),
+    },
     tool_calls: tally.toolCalls,
-    refusals: { count: tally.refusals.total, by_code: Object.fromEntries(tally.refusals.top(CODES_MAX)) },
+    refusals: { count: tally.refusals.total, by_code: Object.fromEntries(tally.refusals.listTop(CODES_MAX)) },
     interrupts: tally.interrupts,
     commits: tally.commits,
   }
 }
 
-export function visitView(visit: Visit, now: number): JsonObject {
+export function toVisitView(visit: Visit, now: number): JsonObject {
   return {
     phase: visit.phase,
     visit: visit.visit,
     entered_by: visit.entrance,
-    entered_at: isoTime(visit.enteredAt),
-    left_at: isoTimeOrNull(visit.leftAt),
-    duration_seconds: secondsOf(visit, now),
-    ...tallyView(visit.tally),
+    entered_at: toIsoTime(visit.enteredAt),
+    left_at: toIsoTimeOrNull(visit.leftAt),
+    duration_seconds: computeSeconds(visit, now),
+    ...toTallyView(visit.tally),
   }
 }
 
 /** How long a visit took, or has taken so far. A clock that went back makes it no shorter than nothing. */
-export function secondsOf({ enteredAt, leftAt }: Visit, now: number): number {
+export function computeSeconds({ enteredAt, leftAt }: Visit, now: number): number {
   return Math.max(0, Math.round(((leftAt ?? now) - enteredAt) / 1000))
 }

@@ -1,18 +1,18 @@
 import { createHash } from 'node:crypto'
 import type { ReviewSeen } from '../../checks/check-inputs.js'
-import { canonicalJson } from '../../contract/fingerprint.js'
+import { toCanonicalJson } from '../../contract/fingerprint.js'
 import type { Contract } from '../../core/contract/contract.js'
 import type { CoordinationRun } from '../../core/councils/council.js'
 import type { Needs } from '../../core/gates/needs.js'
 import type { Json, JsonObject } from '../../core/json.js'
-import { countsAs, REVIEW_ARTIFACTS, reviewersOf } from '../../core/reviews/review.js'
+import { judgeReport, listReviewers, REVIEW_ARTIFACTS } from '../../core/reviews/review.js'
 import type { ArtifactOffered } from '../../core/task/command.js'
 import type { TaskState } from '../../core/task/state.js'
 import type { Blob } from '../../store/store.js'
 import type { App } from '../app.js'
-import { reviewsOfVote, type VoterReview } from '../councils/consensus-reviews.js'
+import { listReviewsOfVote, type VoterReview } from '../councils/consensus-reviews.js'
 import { reportOf } from './review-report.js'
-import { subjectOf } from './review-subject.js'
+import { hashReviewSubject } from './review-subject.js'
 
 export interface Contents {
   readonly ofVisit: ReadonlyMap<string, Json>
@@ -29,7 +29,7 @@ export interface Reviewed {
   readonly seen: readonly ReviewSeen[] | null
 }
 
-interface Work {
+interface ReviewInputs {
   readonly needed: Needs
   readonly offered: readonly ArtifactOffered[]
   readonly contents: Contents
@@ -40,28 +40,33 @@ interface Work {
 }
 
 /** Puts what reviewers reported in the place of what the agent says of itself, where the phase asks for reviews. */
-export async function gatherReviews(app: App, contract: Contract, state: TaskState, work: Work): Promise<Reviewed> {
+export async function gatherReviews(
+  app: App,
+  contract: Contract,
+  state: TaskState,
+  work: ReviewInputs,
+): Promise<Reviewed> {
   const { needed, offered, contents } = work
   if (needed.reviews === null) return { contents, offered, bound: offered, blobs: [], seen: null }
   const isFitting = (one: ArtifactOffered): boolean => needed.artifacts.some(({ type }) => type === one.type)
   const assembled = await work.attempt('The reviews cannot be read', async () =>
-    withVote(
-      await assemble(app, state, await subjectOf(app, state, offered.filter(isFitting))),
-      reviewsOfVote(work.vote),
+    addVoterReviews(
+      await assemble(app, state, await hashReviewSubject(app, state, offered.filter(isFitting))),
+      listReviewsOfVote(work.vote),
     ),
   )
   if (assembled === null || assembled.seen.length === 0)
-    return { contents: withReport(contents, null), offered, bound: offered, blobs: [], seen: [] }
+    return { contents: addReport(contents, null), offered, bound: offered, blobs: [], seen: [] }
   const { seen } = assembled
   const wanted = needed.artifacts.filter(({ type }) => REVIEW_ARTIFACTS.includes(type))
-  const schema = wanted.find((one) => one.schema !== null)?.schema ?? null
-  const validate = schema === null ? () => [] : await app.contracts.validator(contract.hash, schema)
+  const schema = wanted.find((artifact) => artifact.schema !== null)?.schema ?? null
+  const validate = schema === null ? () => [] : await app.contracts.getValidator(contract.hash, schema)
   const report = validate(assembled.plain).length === 0 ? assembled.plain : assembled.whole
-  const content = canonicalJson(report)
+  const content = toCanonicalJson(report)
   const sha256 = createHash('sha256').update(content).digest('hex')
   const one = { sha256, bytes: Buffer.byteLength(content), grade: 'observed', problems: validate(report) } as const
   return {
-    contents: withReport(contents, report),
+    contents: addReport(contents, report),
     offered: [...offered, ...wanted.map(({ type }) => ({ type, ...one }))],
     bound: [...offered, ...REVIEW_ARTIFACTS.map((type) => ({ type, ...one }))],
     blobs: [{ sha256, content }],
@@ -69,7 +74,7 @@ export async function gatherReviews(app: App, contract: Contract, state: TaskSta
   }
 }
 
-interface Assembled {
+interface AssembledReviews {
   readonly seen: readonly ReviewSeen[]
   /** `{reviews, blocking_issues}`. */
   readonly plain: JsonObject
@@ -78,29 +83,31 @@ interface Assembled {
 }
 
 // In the order of the names, without times: the same reports make the same artifact.
-async function assemble(app: App, state: TaskState, subject: string): Promise<Assembled> {
+async function assemble(app: App, state: TaskState, subject: string): Promise<AssembledReviews> {
   const reviews: Record<string, Json> = {}
   const seen: ReviewSeen[] = []
   const blocking_issues: JsonObject[] = []
   const issues: JsonObject[] = []
-  for (const reviewer of reviewersOf(state).toSorted((a, b) => (a.name < b.name ? -1 : 1))) {
-    const status = countsAs(state, reviewer, subject)
+  for (const reviewer of listReviewers(state).toSorted((a, b) => (a.name < b.name ? -1 : 1))) {
+    const status = judgeReport(state, reviewer, subject)
     if (status === null || reviewer.report === null) continue
     const { name } = reviewer
     const { summary, comments, blocking_issues: blocking } = await reportOf(app, reviewer.report.sha256)
     seen.push({ name, status })
     reviews[name] = { status, reviewer: name, ...(summary === undefined ? {} : { summary }), comments }
-    blocking_issues.push(...blocking.map((one) => ({ reviewer: name, ...one })))
-    issues.push(...blocking.map((one) => ({ reviewer: name, ...one, blocking: true })))
-    issues.push(...comments.map((one) => ({ reviewer: name, ...one, blocking: false })))
+    blocking_issues.push(...blocking.map((remark) => ({ reviewer: name, ...remark })))
+    issues.push(...blocking.map((remark) => ({ reviewer: name, ...remark, blocking: true })))
+    issues.push(...comments.map((comment) => ({ reviewer: name, ...comment, blocking: false })))
   }
   return { seen, plain: { reviews, blocking_issues }, whole: { reviews, blocking_issues, consolidated_issues: issues } }
 }
 
 // A reviewer that also voted stays with what it reported.
-function withVote(reported: Assembled, voted: readonly VoterReview[]): Assembled {
-  const more = voted.filter(({ name }) => reported.seen.every((one) => one.name !== name))
-  const blocking = more.filter((one) => one.isBlocking).map(({ name, summary }) => ({ reviewer: name, text: summary }))
+function addVoterReviews(reported: AssembledReviews, voted: readonly VoterReview[]): AssembledReviews {
+  const more = voted.filter(({ name }) => reported.seen.every((review) => review.name !== name))
+  const blocking = more
+    .filter((review) => review.isBlocking)
+    .map(({ name, summary }) => ({ reviewer: name, text: summary }))
   const reviews = Object.fromEntries(
     more.map(({ name, status, summary }) => [name, { status, reviewer: name, summary, comments: [] }]),
   )
@@ -121,7 +128,7 @@ function withVote(reported: Assembled, voted: readonly VoterReview[]): Assembled
   }
 }
 
-function withReport(contents: Contents, report: Json | null): Contents {
+function addReport(contents: Contents, report: Json | null): Contents {
   const replaced = (all: ReadonlyMap<string, Json>): ReadonlyMap<string, Json> => {
     const others = [...all].filter(([type]) => !REVIEW_ARTIFACTS.includes(type))
     return new Map(report === null ? others : [...others, ...REVIEW_ARTIFACTS.map((type) => [type, report] as const)])

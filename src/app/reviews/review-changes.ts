@@ -1,19 +1,19 @@
 import { createHash } from 'node:crypto'
-import { canonicalJson } from '../../contract/fingerprint.js'
+import { toCanonicalJson } from '../../contract/fingerprint.js'
 import type { Contract } from '../../core/contract/contract.js'
 import type { Needs } from '../../core/gates/needs.js'
 import type { JsonObject } from '../../core/json.js'
 import type { CheckOutcome } from '../../core/task/command.js'
 import type { ArtifactRef } from '../../core/task/event.js'
 import type { TaskState } from '../../core/task/state.js'
-import { phaseOf } from '../../core/tool-calls/offered-tools.js'
+import { requirePhase } from '../../core/tool-calls/offered-tools.js'
 import type { Blob } from '../../store/store.js'
-import { unifiedDiff } from '../../tools/files/apply-edits.js'
+import { buildUnifiedDiff } from '../../tools/files/apply-edits.js'
 import type { TreeIndex } from '../../tree/tree-contents.js'
 import { openWorkTree } from '../../tree/work-tree.js'
 import type { App } from '../app.js'
 import { startOfWork } from '../test-runs/start-of-work.js'
-import { isHiddenBy, reservedIn } from '../tool-calls/contract-paths.js'
+import { getReserved, isHiddenBy } from '../tool-calls/contract-paths.js'
 import { WORK_BEGAN } from '../trees/trees.js'
 
 const FILES_MAX = 200
@@ -39,7 +39,8 @@ export async function reviewChanges(
     readonly checks: ReadonlyMap<string, CheckOutcome>
   },
 ): Promise<ReviewChanges> {
-  if (!seen.needed.demand.full || phaseOf(contract, state.phase).reviewBy !== 'other') return { shown: [], blobs: [] }
+  if (!seen.needed.demand.full || requirePhase(contract, state.phase).reviewBy !== 'other')
+    return { shown: [], blobs: [] }
   const checks = seen.needed.checks.flatMap(({ key, blocker }): readonly JsonObject[] => {
     const outcome = seen.checks.get(key)
     const { check, severity } = blocker
@@ -47,18 +48,18 @@ export async function reviewChanges(
       ? []
       : [{ check, severity, result: outcome.result, found: outcome.found, grade: outcome.grade }]
   })
-  const { files, left } = await changedFiles(app, contract, state, seen.index)
+  const { files, left } = await collectChangedFiles(app, contract, state, seen.index)
   const all = { changes: files, ...(left === 0 ? {} : { changes_not_shown: left }), checks }
-  const content = canonicalJson(app.redact(all) as JsonObject)
+  const content = toCanonicalJson(app.redact(all) as JsonObject)
   const sha256 = createHash('sha256').update(content).digest('hex')
   const bytes = Buffer.byteLength(content)
   return { shown: [{ type: 'changes_to_review', sha256, bytes, grade: 'artifact' }], blobs: [{ sha256, content }] }
 }
 
-async function changedFiles(app: App, contract: Contract, state: TaskState, now: TreeIndex | null) {
-  const start = app.trees.marked(state.workspace, state.id, WORK_BEGAN)
+async function collectChangedFiles(app: App, contract: Contract, state: TaskState, now: TreeIndex | null) {
+  const start = app.trees.readMark(state.workspace, state.id, WORK_BEGAN)
   if (start === null || now === null) return { files: [{ note: NOT_COMPARED }], left: 0 }
-  const isHidden = isHiddenBy(reservedIn(app, contract, state.workspace))
+  const isHidden = isHiddenBy(getReserved(app, contract, state.workspace))
   const moved = [...new Set([...Object.keys(start.entries), ...Object.keys(now.entries)])]
     .filter((path) => start.entries[path] !== now.entries[path] && !isHidden(path))
     .sort()
@@ -70,8 +71,9 @@ async function changedFiles(app: App, contract: Contract, state: TaskState, now:
     const was = start.entries[path]
     const is = now.entries[path]
     const change = was === undefined ? 'created' : is === undefined ? 'deleted' : 'modified'
-    const texts = [await textOf(was, () => before.read(path)), await textOf(is, () => tree.read(path))] as const
-    const { diff, isCut } = texts[0] === null || texts[1] === null ? NO_TEXT : unifiedDiff(path, texts[0], texts[1])
+    const texts = [await readText(was, () => before.read(path)), await readText(is, () => tree.read(path))] as const
+    const { diff, isCut } =
+      texts[0] === null || texts[1] === null ? NO_TEXT : buildUnifiedDiff(path, texts[0], texts[1])
     const isShown = !isCut && diff.length <= room
     if (isShown) room -= diff.length
     files.push({
@@ -86,7 +88,7 @@ async function changedFiles(app: App, contract: Contract, state: TaskState, now:
 const NOT_COMPARED = 'The work tree is not compared in this contract: look at it yourself'
 const NO_TEXT = { diff: '', isCut: true }
 
-async function textOf(entry: string | undefined, read: () => Promise<Buffer | null>): Promise<string | null> {
+async function readText(entry: string | undefined, read: () => Promise<Buffer | null>): Promise<string | null> {
   if (entry === undefined) return ''
   const content = entry.startsWith('file ') ? await read() : Buffer.from(entry)
   if (content === null || content.length > FILE_BYTES_MAX) return null

@@ -14,7 +14,7 @@ export interface Report {
 
 /** The words of a report. What was recorded is in the store; that it is not there is a fault. */
 export async function reportOf(app: App, sha256: string): Promise<Report> {
-  const content = await app.ledger.store.blob(sha256)
+  const content = await app.ledger.store.readBlob(sha256)
   if (content === null) throw new Error('a report of a reviewer is not in the store')
   return JSON.parse(content) as Report
 }

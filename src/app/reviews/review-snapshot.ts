@@ -1,18 +1,18 @@
 import type { ReviewBearer } from '../../core/identity/admit.js'
 import type { Json, JsonObject } from '../../core/json.js'
-import { reviewsAsked } from '../../core/reviews/review.js'
+import { listAskedReviews } from '../../core/reviews/review.js'
 import type { KeptArtifact, TaskState } from '../../core/task/state.js'
-import { phaseOf } from '../../core/tool-calls/offered-tools.js'
+import { requirePhase } from '../../core/tool-calls/offered-tools.js'
 import type { App } from '../app.js'
-import { admitCall, helpOfReviewer } from '../identity/agent-call.js'
+import { admitCall, buildReviewerHelp } from '../identity/agent-call.js'
 import type { TaskPrincipal } from '../identity/identity.js'
 import { ok, type Result, refuse } from '../result.js'
-import { artifactView, pendingView } from '../tasks/views.js'
-import { heldOutView } from '../test-runs/held-out.js'
-import { isoTimeOrNull } from '../wire.js'
+import { toArtifactView, toPendingView } from '../tasks/views.js'
+import { buildHeldOutView } from '../test-runs/held-out.js'
+import { toIsoTimeOrNull } from '../wire.js'
 import { reportOf } from './review-report.js'
-import { subjectOf } from './review-subject.js'
-import { readable, reviewStatuses } from './reviews.js'
+import { hashReviewSubject } from './review-subject.js'
+import { reviewStatuses, tryRead } from './reviews.js'
 
 const CONTENTS_BYTES_MAX = 64 * 1024
 const REPORT_BYTES_SHOWN_MAX = 16 * 1024
@@ -23,13 +23,13 @@ export async function reviewSnapshot(app: App, bearer: ReviewBearer): Promise<Re
   const admitted = await admitCall(app, bearer, undefined)
   if (!admitted.ok) return admitted
   const { state, contract } = admitted.value
-  const phase = phaseOf(contract, state.phase)
+  const phase = requirePhase(contract, state.phase)
   const own = state.reviewers.get(bearer.reviewer)
   const isShown = own?.report !== null && own?.report !== undefined && own.report.bytes <= REPORT_BYTES_SHOWN_MAX
-  const { artifacts, isCut } = await shownArtifacts(app, state)
-  const heldOut = state.heldOut === undefined ? {} : { held_out: await shownHeldOut(app, state) }
+  const { artifacts, isCut } = await collectArtifacts(app, state)
+  const heldOut = state.heldOut === undefined ? {} : { held_out: await buildHeldOutPart(app, state) }
   const cut = (text: string): string => (text.length > TEXT_CHARS_MAX ? `${text.slice(0, TEXT_CHARS_MAX)}…` : text)
-  const { allowed_tools = [], next_step = '' } = helpOfReviewer(state)
+  const { allowed_tools = [], next_step = '' } = buildReviewerHelp(state)
   return ok({
     task: {
       id: state.id,
@@ -44,14 +44,14 @@ export async function reviewSnapshot(app: App, bearer: ReviewBearer): Promise<Re
     },
     current_phase: { id: phase.id, name: phase.name, description: cut(phase.description) },
     reviewer: bearer.reviewer,
-    expires_at: isoTimeOrNull(own?.expiresAt ?? null),
-    required_reviews: reviewsAsked(phase),
+    expires_at: toIsoTimeOrNull(own?.expiresAt ?? null),
+    required_reviews: listAskedReviews(phase),
     reviews: reviewStatuses(state),
-    pending_approval: pendingView(state),
+    pending_approval: toPendingView(state),
     artifacts,
     ...heldOut,
     report: isShown ? ((await reportOf(app, own.report.sha256)) as unknown as JsonObject) : null,
-    subject: await readable(() => subjectOf(app, state)),
+    subject: await tryRead(() => hashReviewSubject(app, state)),
     allowed_tools,
     next_step,
     truncated: isCut || state.description.length > TEXT_CHARS_MAX,
@@ -59,13 +59,13 @@ export async function reviewSnapshot(app: App, bearer: ReviewBearer): Promise<Re
 }
 
 // Larger ones are read with `GET /tasks/{id}/held-out`.
-async function shownHeldOut(app: App, state: TaskState): Promise<Json> {
-  const view = await heldOutView(app, state)
+async function buildHeldOutPart(app: App, state: TaskState): Promise<Json> {
+  const view = await buildHeldOutView(app, state)
   return JSON.stringify(view).length <= REPORT_BYTES_SHOWN_MAX ? view : { count: view.count ?? 0, examples: null }
 }
 
 // The smallest first: one that is too large to be shown here hides no other.
-async function shownArtifacts(
+async function collectArtifacts(
   app: App,
   state: TaskState,
 ): Promise<{ artifacts: readonly JsonObject[]; isCut: boolean }> {
@@ -74,17 +74,17 @@ async function shownArtifacts(
   for (const kept of [...state.artifacts.values()].toSorted((a, b) => a.bytes - b.bytes)) {
     const isShown = kept.bytes <= room
     if (isShown) room -= kept.bytes
-    artifacts.push({ ...aboutArtifact(kept), content: isShown ? await contentOf(app, kept) : null })
+    artifacts.push({ ...toArtifactRow(kept), content: isShown ? await readContent(app, kept) : null })
   }
-  return { artifacts, isCut: artifacts.some((one) => one.content === null) }
+  return { artifacts, isCut: artifacts.some((artifact) => artifact.content === null) }
 }
 
-function aboutArtifact(kept: KeptArtifact): JsonObject {
-  return { ...artifactView(kept), phase: kept.phase, visit: kept.visit }
+function toArtifactRow(kept: KeptArtifact): JsonObject {
+  return { ...toArtifactView(kept), phase: kept.phase, visit: kept.visit }
 }
 
-async function contentOf(app: App, kept: KeptArtifact): Promise<Json> {
-  const content = await app.ledger.store.blob(kept.sha256)
+async function readContent(app: App, kept: KeptArtifact): Promise<Json> {
+  const content = await app.ledger.store.readBlob(kept.sha256)
   return content === null ? null : (JSON.parse(content) as Json)
 }
 
@@ -106,5 +106,5 @@ export async function showArtifact(
       'not_found',
       `Task ${state.id} has no artifact ${JSON.stringify(asked.type)}. It has: ${[...state.artifacts.keys()].join(', ') || 'none'}`,
     )
-  return ok({ task_id: state.id, ...aboutArtifact(kept), content: await contentOf(app, kept) })
+  return ok({ task_id: state.id, ...toArtifactRow(kept), content: await readContent(app, kept) })
 }

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { canonicalJson } from '../../contract/fingerprint.js'
+import { toCanonicalJson } from '../../contract/fingerprint.js'
 import { isObserved } from '../../core/evidence/inverted-run.js'
 import type { ArtifactOffered } from '../../core/task/command.js'
 import type { TaskState } from '../../core/task/state.js'
@@ -10,7 +10,7 @@ import { boundTree } from '../approvals/approval-tree-hash.js'
  * Hash of what there is to review: what was handed in during this visit, and the work tree. A report is bound to it, so
  * that nobody changes the work after it was looked at. What Phaselock made itself follows from the rest.
  */
-export async function subjectOf(
+export async function hashReviewSubject(
   app: App,
   state: TaskState,
   offered: readonly ArtifactOffered[] = [],
@@ -24,6 +24,6 @@ export async function subjectOf(
     if (problems.length === 0 && !isObserved(grade)) artifacts[type] = sha256
   const tree = seen ?? (await boundTree(app, state.workspace))
   return createHash('sha256')
-    .update(canonicalJson({ task: state.id, visit: state.visit, artifacts, tree }))
+    .update(toCanonicalJson({ task: state.id, visit: state.visit, artifacts, tree }))
     .digest('hex')
 }

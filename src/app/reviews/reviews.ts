@@ -1,18 +1,18 @@
 import { createHash, randomBytes } from 'node:crypto'
-import { canonicalJson } from '../../contract/fingerprint.js'
+import { toCanonicalJson } from '../../contract/fingerprint.js'
 import type { ReviewBearer } from '../../core/identity/admit.js'
 import type { Json, JsonObject } from '../../core/json.js'
-import { countsAs, reviewersOf, reviewsAsked } from '../../core/reviews/review.js'
+import { judgeReport, listAskedReviews, listReviewers } from '../../core/reviews/review.js'
 import type { ReviewStatus } from '../../core/task/command.js'
 import type { Reviewer, TaskState } from '../../core/task/state.js'
-import { type App, contextOf, type Once } from '../app.js'
-import { admitCall, applyAs, helpOfReviewer } from '../identity/agent-call.js'
+import { type App, makeContext, type Once } from '../app.js'
+import { admitCall, applyAs, buildReviewerHelp } from '../identity/agent-call.js'
 import type { Party } from '../identity/identity.js'
-import { ok, type Result, refuse, refusedBy } from '../result.js'
+import { ok, type Result, refuse, toProblem } from '../result.js'
 import { advance } from '../transitions/auto-advance.js'
-import { isoTime, isoTimeOrNull } from '../wire.js'
+import { toIsoTime, toIsoTimeOrNull } from '../wire.js'
 import { type Remark, type Report, reportOf } from './review-report.js'
-import { subjectOf } from './review-subject.js'
+import { hashReviewSubject } from './review-subject.js'
 
 /** What a review token is minted from. Kept with an idempotent answer, so that the token can be minted anew. */
 export type ReviewGrant = Omit<ReviewBearer, 'kind'> & { readonly expiresAt: number }
@@ -39,7 +39,7 @@ export async function addReviewer(
 ): Promise<Result<JsonObject>> {
   const { taskId, name: reviewer } = request
   const known = await app.ledger.peek(taskId)
-  if (known === null) return noTask(taskId)
+  if (known === null) return refuseUnknownTask(taskId)
   if (app.redact(reviewer) !== reviewer) return refuse('invalid_request', 'name: looks like a secret; choose another.')
   const contract = await app.contracts.get(known.contract.hash)
   const now = app.now()
@@ -52,7 +52,7 @@ export async function addReviewer(
   const handled = await app.ledger.apply(
     { taskId, contract },
     { type: 'add_reviewer', reviewer, grant, expiresAt },
-    contextOf(app, by.actor),
+    makeContext(app, by.actor),
     {
       remember: (done) =>
         once === undefined || done.refusal !== null
@@ -60,15 +60,15 @@ export async function addReviewer(
           : { ...once, status: 201, answer: { reviewer: { ...grantIn(done.state) } } },
     },
   )
-  if (handled === null) return noTask(taskId)
-  if (handled.refusal !== null) return refusedBy(handled.refusal, {}, handled.events.length > 0)
-  return ok(reviewerAnswer(app, grantIn(handled.state)))
+  if (handled === null) return refuseUnknownTask(taskId)
+  if (handled.refusal !== null) return toProblem(handled.refusal, {}, handled.events.length > 0)
+  return ok(buildReviewerAnswer(app, grantIn(handled.state)))
 }
 
 /** The answer with a token; also given again to a client that lost it. */
-export function reviewerAnswer(app: App, grant: ReviewGrant): JsonObject {
+export function buildReviewerAnswer(app: App, grant: ReviewGrant): JsonObject {
   const { token, expiresAt } = app.tokens.reviewToken(grant, app.now())
-  return { reviewer: grant.reviewer, review_token: token, expires_at: isoTime(expiresAt) }
+  return { reviewer: grant.reviewer, review_token: token, expires_at: toIsoTime(expiresAt) }
 }
 
 /** Takes the report of a reviewer and binds it to what there is to review at this moment. */
@@ -85,10 +85,10 @@ export async function submitReview(
   const admitted = await admitCall(app, bearer, given.taskId)
   if (!admitted.ok) return admitted
   const { state } = admitted.value
-  const subject = await readable(() => subjectOf(app, state))
+  const subject = await tryRead(() => hashReviewSubject(app, state))
   if (subject === null) return refuse('tool_failed', 'The work tree cannot be read; nothing was taken.')
   const report = readReport(app, given.report)
-  const content = canonicalJson(report as unknown as JsonObject)
+  const content = toCanonicalJson(report as unknown as JsonObject)
   const sha256 = createHash('sha256').update(content).digest('hex')
   const about = {
     status: report.status,
@@ -98,7 +98,7 @@ export async function submitReview(
     blockingIssues: report.blocking_issues.length,
   }
   const { once } = given
-  const answerOf = (done: TaskState): JsonObject => submittedView(done, bearer.reviewer)
+  const answerOf = (done: TaskState): JsonObject => toSubmittedView(done, bearer.reviewer)
   const handled = await applyAs(
     app,
     admitted.value,
@@ -113,13 +113,13 @@ export async function submitReview(
   )
   if (!handled.ok) return handled
   const { refusal } = handled.value
-  if (refusal !== null) return refusedBy(refusal, helpOfReviewer(state))
+  if (refusal !== null) return toProblem(refusal, buildReviewerHelp(state))
   // The last review may be what a gate that advances by itself was waiting for. The token of the new phase is not the reviewer's.
   await app.longGates.soon(advance(app, state.id))
   return ok(answerOf(handled.value.state))
 }
 
-function submittedView(state: TaskState, name: string): JsonObject {
+function toSubmittedView(state: TaskState, name: string): JsonObject {
   const reviewer = state.reviewers.get(name)
   return {
     task_id: state.id,
@@ -167,34 +167,37 @@ export async function listReviews(app: App, principal: Party, taskId: string): P
     if (!admitted.ok) return admitted
   }
   const state = await app.ledger.read(taskId)
-  if (state === null) return noTask(taskId)
+  if (state === null) return refuseUnknownTask(taskId)
   const contract = await app.contracts.get(state.contract.hash)
   const phase = contract.phases.get(state.phase)
   const isOpen = state.status !== 'completed' && state.status !== 'cancelled'
-  const subject = isOpen && state.reviewers.size > 0 ? await readable(() => subjectOf(app, state)) : null
+  const subject = isOpen && state.reviewers.size > 0 ? await tryRead(() => hashReviewSubject(app, state)) : null
   const reviews: JsonObject[] = []
   for (const reviewer of state.reviewers.values()) {
     const report = reviewer.report === null ? null : await reportOf(app, reviewer.report.sha256)
-    reviews.push({ ...reviewerView(app, state, reviewer, subject), ...(report === null ? {} : wordsOf(report)) })
+    reviews.push({
+      ...toReviewerView(app, state, reviewer, subject),
+      ...(report === null ? {} : toReportTexts(report)),
+    })
   }
   return ok({
     task_id: state.id,
     phase: state.phase,
     visit: state.visit,
-    required_reviews: phase === undefined || !isOpen ? null : reviewsAsked(phase),
+    required_reviews: phase === undefined || !isOpen ? null : listAskedReviews(phase),
     reviews,
   })
 }
 
-function wordsOf({ summary, comments, blocking_issues }: Report): JsonObject {
+function toReportTexts({ summary, comments, blocking_issues }: Report): JsonObject {
   return {
     ...(summary === undefined ? {} : { summary }),
-    comments: comments.map((one) => ({ ...one })),
-    blocking_issues: blocking_issues.map((one) => ({ ...one })),
+    comments: comments.map((comment) => ({ ...comment })),
+    blocking_issues: blocking_issues.map((issue) => ({ ...issue })),
   }
 }
 
-function reviewerView(app: App, state: TaskState, reviewer: Reviewer, subject: string | null): JsonObject {
+function toReviewerView(app: App, state: TaskState, reviewer: Reviewer, subject: string | null): JsonObject {
   const isPast = reviewer.visit !== state.visit
   const hasLapsed = reviewer.status === 'open' && reviewer.expiresAt <= app.now()
   return {
@@ -203,20 +206,20 @@ function reviewerView(app: App, state: TaskState, reviewer: Reviewer, subject: s
     visit: reviewer.visit,
     token_status: isPast ? 'ended' : hasLapsed ? 'expired' : reviewer.status,
     status: reviewer.report?.status ?? null,
-    counts_as: isPast || subject === null ? null : countsAs(state, reviewer, subject),
-    added_at: isoTime(reviewer.addedAt),
-    expires_at: isoTime(reviewer.expiresAt),
-    submitted_at: isoTimeOrNull(reviewer.report?.at ?? null),
+    counts_as: isPast || subject === null ? null : judgeReport(state, reviewer, subject),
+    added_at: toIsoTime(reviewer.addedAt),
+    expires_at: toIsoTime(reviewer.expiresAt),
+    submitted_at: toIsoTimeOrNull(reviewer.report?.at ?? null),
   }
 }
 
 /** Statuses of the reviews of this visit, without their words: reviewers judge on their own. */
 export function reviewStatuses(state: TaskState): readonly JsonObject[] {
-  return reviewersOf(state).map((one) => ({ reviewer: one.name, status: one.report?.status ?? null }))
+  return listReviewers(state).map((reviewer) => ({ reviewer: reviewer.name, status: reviewer.report?.status ?? null }))
 }
 
 /** A tree can be unreadable while it is being changed: then there is no answer, and no fault. */
-export async function readable<T>(work: () => Promise<T>): Promise<T | null> {
+export async function tryRead<T>(work: () => Promise<T>): Promise<T | null> {
   try {
     return await work()
   } catch {
@@ -224,6 +227,6 @@ export async function readable<T>(work: () => Promise<T>): Promise<T | null> {
   }
 }
 
-function noTask(id: string) {
+function refuseUnknownTask(id: string) {
   return refuse('not_found', `There is no task ${JSON.stringify(id)}.`)
 }

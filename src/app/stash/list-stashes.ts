@@ -1,7 +1,7 @@
 import type { JsonObject } from '../../core/json.js'
 import type { TaskState } from '../../core/task/state.js'
 import type { App } from '../app.js'
-import { isoTime } from '../wire.js'
+import { toIsoTime } from '../wire.js'
 import { type Stash, StashShelf } from './stash-store.js'
 
 const PATHS_TOLD_MAX = 200
@@ -12,11 +12,11 @@ const COMMITS_STAY =
 export async function listStashes(app: App): Promise<JsonObject> {
   const stashes: JsonObject[] = []
   for (const stash of new StashShelf(app.stateDir).list())
-    stashes.push(stashView(stash, await app.ledger.read(stash.taskId)))
+    stashes.push(toStashView(stash, await app.ledger.read(stash.taskId)))
   return { stashes }
 }
 
-export function stashView(stash: Stash, state: TaskState | null): JsonObject {
+export function toStashView(stash: Stash, state: TaskState | null): JsonObject {
   const isWhole = stash.stage === 'saved'
   return {
     id: stash.id,
@@ -25,7 +25,7 @@ export function stashView(stash: Stash, state: TaskState | null): JsonObject {
     task_title: state?.title ?? null,
     task_status: state?.status ?? null,
     phase: stash.phase,
-    saved_at: isoTime(stash.savedAt),
+    saved_at: toIsoTime(stash.savedAt),
     saved_by: stash.actor,
     reason: stash.reason,
     workspace: stash.tree,
@@ -40,6 +40,6 @@ export function stashView(stash: Stash, state: TaskState | null): JsonObject {
   }
 }
 
-export function stashAnswer(stash: Stash, state: TaskState, hasCommits: boolean): JsonObject {
-  return { ...stashView(stash, state), warnings: hasCommits ? [COMMITS_STAY] : [] }
+export function buildStashAnswer(stash: Stash, state: TaskState, hasCommits: boolean): JsonObject {
+  return { ...toStashView(stash, state), warnings: hasCommits ? [COMMITS_STAY] : [] }
 }

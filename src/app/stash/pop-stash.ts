@@ -3,17 +3,17 @@ import { join } from 'node:path'
 import type { Contract } from '../../core/contract/contract.js'
 import type { JsonObject } from '../../core/json.js'
 import type { TaskState } from '../../core/task/state.js'
-import { type App, contextOf, type Once } from '../app.js'
-import { AgentBusy, type Handled } from '../ledger/ledger.js'
-import { ok, type Result, refuse, refusedBy } from '../result.js'
-import { agentIsFree } from '../tasks/operate.js'
-import { withPathLease } from '../tasks/path-leases.js'
-import { taskView } from '../tasks/views.js'
-import { otherIn } from '../trees/rewind-tree.js'
+import { type App, makeContext, type Once } from '../app.js'
+import { AgentBusy, type CommandResult } from '../ledger/ledger.js'
+import { ok, type Result, refuse, toProblem } from '../result.js'
+import { isAgentFree } from '../tasks/operate.js'
+import { runWithPathLease } from '../tasks/path-leases.js'
+import { toTaskView } from '../tasks/views.js'
+import { findOtherTask } from '../trees/rewind-tree.js'
 import { WORK_BEGAN } from '../trees/trees.js'
-import { stashView } from './list-stashes.js'
+import { toStashView } from './list-stashes.js'
 import { finishStash } from './recover-stashes.js'
-import { bringTo, strayPaths } from './stash-steps.js'
+import { bringTo, findStrayPaths } from './stash-steps.js'
 import { type Stash, StashShelf } from './stash-store.js'
 
 const PATHS_TOLD_MAX = 200
@@ -26,7 +26,7 @@ export interface StashRequest {
   readonly once: Once | undefined
 }
 
-interface Work {
+interface PopWork {
   readonly shelf: StashShelf
   readonly stash: Stash
   readonly state: TaskState
@@ -42,21 +42,21 @@ export async function popStash(app: App, request: StashRequest): Promise<Result<
   const { stash, state } = work
   if (state.stash !== stash.id || state.status !== 'parked')
     return refuse('conflict', `Task ${state.id} is ${state.status}; stash ${stash.id} can only be dropped.`)
-  const other = await otherIn(app, state)
+  const other = await findOtherTask(app, state)
   if (other !== null)
     return refuse('conflict', `Task ${other} works in the same work tree; stash or finish it first.`, {
       task_id: other,
     })
-  return app.running.inTree(stash.tree, () => app.ledger.hold(state.id, () => popped(app, work)))
+  return app.running.inTree(stash.tree, () => app.ledger.hold(state.id, () => restoreStash(app, work)))
 }
 
-async function popped(app: App, work: Work): Promise<Result<JsonObject>> {
+async function restoreStash(app: App, work: PopWork): Promise<Result<JsonObject>> {
   const { shelf, state, contract, request } = work
   const { stash } = work
   // Two may have come at once: the one who waited finds nothing to bring back.
   if (shelf.get(stash.id)?.stage !== 'saved') return refuse('conflict', `Stash ${stash.id} is gone.`)
   const { index } = await app.trees.compare(stash.tree)
-  const inTheWay = [...new Set([...strayPaths(stash, index.entries, ['was']), ...unseen(stash)])]
+  const inTheWay = [...new Set([...findStrayPaths(stash, index.entries, ['was']), ...findUnseenPaths(stash)])]
   if (inTheWay.length > 0)
     return refuse(
       'conflict',
@@ -77,25 +77,29 @@ async function popped(app: App, work: Work): Promise<Result<JsonObject>> {
     return refuse('conflict', `${done.why}; nothing was brought back.`)
   }
   const reason = `stash ${stash.id} popped: ${request.reason}`
-  const handled = await resumed(app, work, reason)
+  const handled = await resumeTask(app, work, reason)
   if (handled.refusal !== null) {
     await bringTo(app, shelf, popping, 'was')
     shelf.setStage(stash, 'saved')
-    return refusedBy(handled.refusal, {}, false)
+    return toProblem(handled.refusal, {}, false)
   }
-  const paths = stash.paths.slice(0, PATHS_TOLD_MAX).map((one) => one.path)
+  const paths = stash.paths.slice(0, PATHS_TOLD_MAX).map((path) => path.path)
   const back = { type: 'tree_accepted', paths, pathCount: stash.paths.length, reason } as const
-  const context = contextOf(app, request.actor)
+  const context = makeContext(app, request.actor)
   await app.ledger.apply({ taskId: state.id, contract }, back, context, { isHolding: true })
   shelf.remove(stash.id)
   return ok(answerOf(stash, handled.state))
 }
 
-async function resumed(app: App, { state, contract, stash, request }: Work, reason: string): Promise<Handled> {
+async function resumeTask(
+  app: App,
+  { state, contract, stash, request }: PopWork,
+  reason: string,
+): Promise<CommandResult> {
   const { once } = request
-  const apply = async (isFree: boolean): Promise<Handled> => {
+  const apply = async (isFree: boolean): Promise<CommandResult> => {
     const command = { type: 'resume', reason, agentIsFree: isFree, stash: stash.id } as const
-    const handled = await app.ledger.apply({ taskId: state.id, contract }, command, contextOf(app, request.actor), {
+    const handled = await app.ledger.apply({ taskId: state.id, contract }, command, makeContext(app, request.actor), {
       isHolding: true,
       remember: (done) =>
         once === undefined || done.refusal !== null
@@ -106,9 +110,9 @@ async function resumed(app: App, { state, contract, stash, request }: Work, reas
     return handled
   }
   try {
-    if (!(await agentIsFree(app, state.id))) return await apply(false)
+    if (!(await isAgentFree(app, state.id))) return await apply(false)
     const entering = { state, contract, phase: state.phase, agentId: state.held?.agentId ?? '' }
-    const leased = await withPathLease(app, entering, async () => ok(await apply(true)))
+    const leased = await runWithPathLease(app, entering, async () => ok(await apply(true)))
     return leased.ok ? leased.value : await apply(false)
   } catch (error) {
     // Its agent claimed another task in this moment.
@@ -118,12 +122,12 @@ async function resumed(app: App, { state, contract, stash, request }: Work, reas
 }
 
 function answerOf(stash: Stash, state: TaskState): JsonObject {
-  const paths = stash.paths.slice(0, PATHS_TOLD_MAX).map((one) => one.path)
-  return { ...taskView(state), restored: paths, restored_count: stash.paths.length }
+  const paths = stash.paths.slice(0, PATHS_TOLD_MAX).map((path) => path.path)
+  return { ...toTaskView(state), restored: paths, restored_count: stash.paths.length }
 }
 
 // What is ignored by now is in no index, and would be overwritten all the same.
-function unseen(stash: Stash): readonly string[] {
+function findUnseenPaths(stash: Stash): readonly string[] {
   const isThere = (path: string): boolean => {
     try {
       return lstatSync(join(stash.tree, path), { throwIfNoEntry: false }) !== undefined
@@ -142,11 +146,11 @@ export async function dropStash(app: App, request: StashRequest): Promise<Result
   if (!found.ok) return found
   const { shelf, stash, state, contract } = found.value
   const { once, actor, reason } = request
-  const answer = (done: TaskState): JsonObject => ({ ...stashView(stash, done), status: 'dropped' })
+  const answer = (done: TaskState): JsonObject => ({ ...toStashView(stash, done), status: 'dropped' })
   const dropping = shelf.setStage(stash, 'dropping')
   if (state.stash === stash.id && state.status === 'parked') {
     const command = { type: 'drop_stash', stash: stash.id, reason } as const
-    const handled = await app.ledger.apply({ taskId: state.id, contract }, command, contextOf(app, actor), {
+    const handled = await app.ledger.apply({ taskId: state.id, contract }, command, makeContext(app, actor), {
       remember: (done) =>
         once === undefined || done.refusal !== null
           ? undefined
@@ -154,7 +158,7 @@ export async function dropStash(app: App, request: StashRequest): Promise<Result
     })
     if (handled !== null && handled.refusal !== null) {
       shelf.setStage(dropping, 'saved')
-      return refusedBy(handled.refusal, {}, false)
+      return toProblem(handled.refusal, {}, false)
     }
   }
   shelf.remove(stash.id)
@@ -162,7 +166,7 @@ export async function dropStash(app: App, request: StashRequest): Promise<Result
 }
 
 /** The stash with its task. What was cut off in the middle is finished first. */
-async function openStash(app: App, request: StashRequest): Promise<Result<Work>> {
+async function openStash(app: App, request: StashRequest): Promise<Result<PopWork>> {
   const shelf = new StashShelf(app.stateDir)
   const first = shelf.get(request.id)
   if (first === null) return refuse('not_found', `There is no stash ${JSON.stringify(request.id)}.`)

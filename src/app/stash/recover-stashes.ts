@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs'
-import { unreachable } from '../../core/unreachable.js'
+import { assertUnreachable } from '../../core/unreachable.js'
 import type { App } from '../app.js'
-import { bringTo, strayPaths } from './stash-steps.js'
+import { bringTo, findStrayPaths } from './stash-steps.js'
 import { type Stash, StashShelf } from './stash-store.js'
 
 const NAMED_MAX = 20
@@ -25,16 +25,16 @@ export async function finishStash(app: App, shelf: StashShelf, stash: Stash): Pr
       return null
     case 'saving':
       // Nothing is moved before the ledger says that the task is put aside.
-      return isAside ? settle(app, shelf, stash) : removed(shelf, stash)
+      return isAside ? settle(app, shelf, stash) : removeStash(shelf, stash)
     case 'popping':
       // The task goes on only when all of its work is back.
-      return isAside ? settle(app, shelf, stash) : removed(shelf, stash)
+      return isAside ? settle(app, shelf, stash) : removeStash(shelf, stash)
     case 'dropping':
-      if (!isAside) return removed(shelf, stash)
+      if (!isAside) return removeStash(shelf, stash)
       shelf.setStage(stash, 'saved')
       return null
     default:
-      return unreachable(stash.stage)
+      return assertUnreachable(stash.stage)
   }
 }
 
@@ -42,7 +42,7 @@ async function settle(app: App, shelf: StashShelf, stash: Stash): Promise<string
   if (!existsSync(stash.tree)) return `The work tree ${stash.tree} of stash ${stash.id} is not there.`
   const { index } = await app.trees.compare(stash.tree)
   // A name may be empty in the middle of a replacement.
-  const stray = strayPaths(stash, index.entries, ['was', 'now']).filter((path) => index.entries[path] !== undefined)
+  const stray = findStrayPaths(stash, index.entries, ['was', 'now']).filter((path) => index.entries[path] !== undefined)
   if (stray.length > 0)
     return `Stash ${stash.id} was cut off, and these were changed since: ${stray.slice(0, NAMED_MAX).join(', ')}. Put each back as it was, then try again.`
   const done = await bringTo(app, shelf, stash, 'was')
@@ -51,7 +51,7 @@ async function settle(app: App, shelf: StashShelf, stash: Stash): Promise<string
   return null
 }
 
-function removed(shelf: StashShelf, stash: Stash): null {
+function removeStash(shelf: StashShelf, stash: Stash): null {
   shelf.remove(stash.id)
   return null
 }

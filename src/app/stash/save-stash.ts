@@ -7,16 +7,16 @@ import { stash as decideStash } from '../../core/task/stash.js'
 import type { TaskState } from '../../core/task/state.js'
 import { openFile } from '../../tree/lookup.js'
 import { readBytes } from '../../tree/read-bytes.js'
-import { type Difference, differences, type TreeIndex } from '../../tree/tree-contents.js'
-import { type App, contextOf, type Once } from '../app.js'
-import { type Result, refuse, refusedBy } from '../result.js'
-import { agentIsFree } from '../tasks/operate.js'
-import { digestOf } from '../trees/kept-contents.js'
-import { contentWith } from '../trees/reconcile.js'
-import { otherIn } from '../trees/rewind-tree.js'
+import { type Difference, listDifferences, type TreeIndex } from '../../tree/tree-contents.js'
+import { type App, makeContext, type Once } from '../app.js'
+import { type Result, refuse, toProblem } from '../result.js'
+import { isAgentFree } from '../tasks/operate.js'
+import { hashContent } from '../trees/kept-contents.js'
+import { findContentByHash } from '../trees/reconcile.js'
+import { findOtherTask } from '../trees/rewind-tree.js'
 import { WORK_BEGAN } from '../trees/trees.js'
-import { stashAnswer } from './list-stashes.js'
-import { bringTo, fileHash, isKeepable } from './stash-steps.js'
+import { buildStashAnswer } from './list-stashes.js'
+import { bringTo, isKeepable, parseFileHash } from './stash-steps.js'
 import { STASHES_MAX, type Stash, type StashedPath, StashShelf } from './stash-store.js'
 
 const PATHS_MAX = 2000
@@ -46,14 +46,15 @@ export async function saveStash(app: App, request: SaveRequest): Promise<Result<
   if (state === null) return refuse('not_found', `There is no task ${JSON.stringify(taskId)}.`)
   const id = `st-${randomBytes(6).toString('hex')}`
   const decision = decideStash(state, { type: 'stash', stash: id, reason: request.reason })
-  if (decision.refusal !== null) return refusedBy(decision.refusal, {}, false)
+  if (decision.refusal !== null) return toProblem(decision.refusal, {}, false)
   if (app.checking.has(taskId)) return refuse('conflict', `The gates of task ${taskId} are being checked.`)
-  const other = await otherIn(app, state)
+  const other = await findOtherTask(app, state)
   if (other !== null)
     return refuse('conflict', `Task ${other} works in the same work tree: its work would be stashed too.`)
   const contract = await app.contracts.get(state.contract.hash)
   const then =
-    app.trees.marked(state.workspace, taskId, WORK_BEGAN) ?? app.trees.marked(state.workspace, taskId, contract.start)
+    app.trees.readMark(state.workspace, taskId, WORK_BEGAN) ??
+    app.trees.readMark(state.workspace, taskId, contract.start)
   if (then === null)
     return refuse('conflict', `How the work tree was when work on ${taskId} began is not known here.`, {
       remedy: 'Put the work aside by hand, with git for example. With `reconcile: off` trees are not remembered.',
@@ -64,13 +65,15 @@ export async function saveStash(app: App, request: SaveRequest): Promise<Result<
   app.checking.begin(taskId, 'tree')
   try {
     await app.running.settle(taskId, TOOLS_WAIT_MS)
-    return await app.running.inTree(state.workspace, () => saved(app, { shelf, id, state, contract, then, request }))
+    return await app.running.inTree(state.workspace, () =>
+      saveChanges(app, { shelf, id, state, contract, then, request }),
+    )
   } finally {
     app.checking.end(taskId)
   }
 }
 
-interface Work {
+interface StashWork {
   readonly shelf: StashShelf
   readonly id: string
   readonly state: TaskState
@@ -79,9 +82,9 @@ interface Work {
   readonly request: SaveRequest
 }
 
-async function saved(app: App, work: Work): Promise<Result<JsonObject>> {
+async function saveChanges(app: App, work: StashWork): Promise<Result<JsonObject>> {
   const { shelf, id, state } = work
-  const changed = await changesOf(app, work)
+  const changed = await findChanges(app, work)
   if (changed.length > PATHS_MAX)
     return refuse(
       'conflict',
@@ -106,16 +109,16 @@ async function saved(app: App, work: Work): Promise<Result<JsonObject>> {
   }
 }
 
-async function changesOf(app: App, { state, contract, then }: Work): Promise<readonly Difference[]> {
+async function findChanges(app: App, { state, contract, then }: StashWork): Promise<readonly Difference[]> {
   const { index, isLeft } = await app.trees.compare(state.workspace)
   const isOutside = (path: string): boolean =>
     isLeft(path) || contract.enforcement.reconcileIgnore.some((pattern) => matchesGlob(pattern, path))
   const bare = (one: TreeIndex): TreeIndex => ({ ...one, packages: {} })
-  return differences(bare(then), bare(index)).filter(({ path }) => !isOutside(path))
+  return listDifferences(bare(then), bare(index)).filter(({ path }) => !isOutside(path))
 }
 
 /** Keeps both sides of every path: what the task made of it, and what it was. */
-async function keepAll(app: App, work: Work, changed: readonly Difference[]): Promise<Result<Stash>> {
+async function keepAll(app: App, work: StashWork, changed: readonly Difference[]): Promise<Result<Stash>> {
   const { shelf, id, state, request, then } = work
   const { index } = await app.trees.compare(state.workspace)
   const paths: StashedPath[] = []
@@ -124,8 +127,8 @@ async function keepAll(app: App, work: Work, changed: readonly Difference[]): Pr
   for (const { path } of changed) {
     const was = then.entries[path] ?? null
     const now = index.entries[path] ?? null
-    const before = isKeepable(path, was) ? await contentBefore(app, state.workspace, { path, was }) : null
-    const after = isKeepable(path, now) ? await contentNow(state.workspace, path, now) : null
+    const before = isKeepable(path, was) ? await readContentBefore(app, state.workspace, { path, was }) : null
+    const after = isKeepable(path, now) ? await readContentNow(state.workspace, path, now) : null
     if (before === null || after === null) {
       lost.push(path)
       continue
@@ -134,8 +137,8 @@ async function keepAll(app: App, work: Work, changed: readonly Difference[]): Pr
     if (bytes > ALL_BYTES_MAX)
       return refuse('conflict', `The work is larger than ${ALL_BYTES_MAX / 1024 / 1024} MiB; nothing was stashed.`)
     for (const [entry, { content }] of [[was, before] as const, [now, after] as const])
-      if (fileHash(entry) !== null) shelf.put(id, content)
-    paths.push({ path, was, now, expected: app.trees.expectedEntry(state.workspace, path), mode: after.mode })
+      if (parseFileHash(entry) !== null) shelf.put(id, content)
+    paths.push({ path, was, now, expected: app.trees.findExpectedEntry(state.workspace, path), mode: after.mode })
   }
   if (lost.length > 0)
     return refuse(
@@ -155,42 +158,42 @@ interface Content {
 
 const NOTHING: Content = { content: Buffer.alloc(0), mode: null }
 
-async function contentBefore(
+async function readContentBefore(
   app: App,
   tree: string,
   { path, was }: { readonly path: string; readonly was: string | null },
 ): Promise<Content | null> {
-  const sha256 = fileHash(was)
+  const sha256 = parseFileHash(was)
   if (sha256 === null) return NOTHING
-  const content = await contentWith(app, { tree, path, sha256 })
+  const content = await findContentByHash(app, { tree, path, sha256 })
   return content === null ? null : { content, mode: null }
 }
 
 // Only what the index says is there: a file that changes while it is read is not kept as something it never was.
-async function contentNow(tree: string, path: string, now: string | null): Promise<Content | null> {
-  const sha256 = fileHash(now)
+async function readContentNow(tree: string, path: string, now: string | null): Promise<Content | null> {
+  const sha256 = parseFileHash(now)
   if (sha256 === null) return NOTHING
   const opened = openFile(tree, path)
   if (!opened.ok) return null
   try {
     if (opened.stat.size > FILE_BYTES_MAX) return null
     const content = await readBytes(opened.fd, FILE_BYTES_MAX + 1)
-    return digestOf(content) === sha256 ? { content, mode: Number(opened.stat.mode) & MODE_MASK } : null
+    return hashContent(content) === sha256 ? { content, mode: Number(opened.stat.mode) & MODE_MASK } : null
   } finally {
     closeSync(opened.fd)
   }
 }
 
 /** Null: a tool of the task runs. From the moment the ledger says that the task is put aside, its work goes. */
-async function putAside(app: App, work: Work, stash: Stash): Promise<Result<JsonObject> | null> {
+async function putAside(app: App, work: StashWork, stash: Stash): Promise<Result<JsonObject> | null> {
   const { shelf, id, state, contract, request } = work
   if (app.running.isBusy(state.id)) return null
-  const again = await changesOf(app, work)
+  const again = await findChanges(app, work)
   const { index } = await app.trees.compare(state.workspace)
   const isSame =
-    again.length === stash.paths.length && stash.paths.every((one) => (index.entries[one.path] ?? null) === one.now)
+    again.length === stash.paths.length && stash.paths.every((path) => (index.entries[path.path] ?? null) === path.now)
   const target = { taskId: state.id, contract }
-  const context = contextOf(app, request.actor)
+  const context = makeContext(app, request.actor)
   const isHolding = true
   const put = { type: 'stash', stash: id, reason: request.reason } as const
   const handled = isSame ? await app.ledger.apply(target, put, context, { isHolding }) : null
@@ -198,11 +201,11 @@ async function putAside(app: App, work: Work, stash: Stash): Promise<Result<Json
     shelf.remove(id)
     return handled?.refusal == null
       ? refuse('conflict', 'The work tree changed while it was kept; nothing was stashed. Try again.')
-      : refusedBy(handled.refusal, {}, false)
+      : toProblem(handled.refusal, {}, false)
   }
   const done = await bringTo(app, shelf, stash, 'was')
   if (!done.ok) {
-    const free = await agentIsFree(app, state.id)
+    const free = await isAgentFree(app, state.id)
     const resume = {
       type: 'resume',
       reason: `it could not be stashed: ${done.why}`,
@@ -216,9 +219,9 @@ async function putAside(app: App, work: Work, stash: Stash): Promise<Result<Json
   return recordSaved(app, work, shelf.setStage(stash, 'saved'))
 }
 
-async function recordSaved(app: App, work: Work, stash: Stash): Promise<Result<JsonObject>> {
+async function recordSaved(app: App, work: StashWork, stash: Stash): Promise<Result<JsonObject>> {
   const { state, contract, request } = work
-  const paths = stash.paths.slice(0, PATHS_TOLD_MAX).map((one) => one.path)
+  const paths = stash.paths.slice(0, PATHS_TOLD_MAX).map((path) => path.path)
   const reason = `stashed as ${stash.id}: ${request.reason}`
   const commits = await app.ledger.store.query({ taskId: state.id, toolName: 'git_commit', success: true, limit: 1 })
   const hasCommits = commits.items.length > 0
@@ -226,15 +229,15 @@ async function recordSaved(app: App, work: Work, stash: Stash): Promise<Result<J
   const handled = await app.ledger.apply(
     { taskId: state.id, contract },
     { type: 'tree_reverted', paths, pathCount: stash.paths.length, reason },
-    contextOf(app, request.actor),
+    makeContext(app, request.actor),
     {
       isHolding: true,
       remember: (done) =>
         once === undefined
           ? undefined
-          : { ...once, status: 201, answer: { body: stashAnswer(stash, done.state, hasCommits) } },
+          : { ...once, status: 201, answer: { body: buildStashAnswer(stash, done.state, hasCommits) } },
     },
   )
   if (handled === null) throw new Error(`task ${state.id} is gone`)
-  return { ok: true, value: stashAnswer(stash, handled.state, hasCommits) }
+  return { ok: true, value: buildStashAnswer(stash, handled.state, hasCommits) }
 }

@@ -1,5 +1,5 @@
 import { openSync } from 'node:fs'
-import { onlyPaths } from '../../tree/only-paths.js'
+import { toPlainPaths } from '../../tree/only-paths.js'
 import { TREE_PROBLEMS } from '../../tree/problems.js'
 import { isTargetInside, type TreeStep } from '../../tree/write/tree-steps.js'
 import { openTreeWriter } from '../../tree/write/tree-writer.js'
@@ -14,7 +14,7 @@ export type Done = { readonly ok: true } | { readonly ok: false; readonly why: s
 /** Brings the paths of a stash to one side, whichever side each of them is on. All of them or none, unless it is killed. */
 export async function bringTo(app: App, shelf: StashShelf, stash: Stash, side: Side): Promise<Done> {
   const { index } = await app.trees.compare(stash.tree)
-  const steps = stepsTo(shelf, stash, side, index.entries)
+  const steps = planSteps(shelf, stash, side, index.entries)
   if (steps === null) return { ok: false, why: `what stash ${stash.id} holds is damaged` }
   if (steps.length > 0) {
     const done = await openTreeWriter(stash.tree).commit(steps)
@@ -30,7 +30,7 @@ function expectSide(
   stash: Stash,
   one: { readonly side: Side; readonly index: Parameters<App['trees']['accept']>[1] },
 ): void {
-  const entries = onlyPaths(one.index.entries)
+  const entries = toPlainPaths(one.index.entries)
   for (const { path, was, expected } of stash.paths) {
     const what = one.side === 'was' ? was : expected
     if (what === null) delete entries[path]
@@ -41,7 +41,7 @@ function expectSide(
 }
 
 /** Paths that are neither as they were nor as they were put aside: somebody else changed them. */
-export function strayPaths(
+export function findStrayPaths(
   stash: Stash,
   entries: Readonly<Record<string, string>>,
   sides: readonly Side[],
@@ -52,7 +52,7 @@ export function strayPaths(
 }
 
 // What is in the way goes first. Null: a content is missing.
-function stepsTo(
+function planSteps(
   shelf: StashShelf,
   stash: Stash,
   side: Side,
@@ -60,34 +60,34 @@ function stepsTo(
 ): readonly TreeStep[] | null {
   const gone: TreeStep[] = []
   const back: TreeStep[] = []
-  const isFolder = foldersIn(entries)
+  const isFolder = listFolders(entries)
   const folders = stash.paths.filter((one) => one[side] !== null && isFolder.has(one.path)).map(({ path }) => path)
   const isCovered = (path: string): boolean => folders.some((folder) => path.startsWith(`${folder}/`))
   for (const path of folders) gone.push({ type: 'delete', path, isRecursive: true })
   for (const one of stash.paths) {
     const target = one[side]
     const there = entries[one.path] ?? null
-    const isInTheWay = there !== null && kindOf(there) !== kindOf(target ?? '')
+    const isInTheWay = there !== null && parseKind(there) !== parseKind(target ?? '')
     if (isInTheWay && !isCovered(one.path)) gone.push({ type: 'delete', path: one.path })
     if (target === null || target === there) continue
-    const step = stepFor(shelf, stash, one, side)
+    const step = makeStep(shelf, stash, one, side)
     if (step === null) return null
     back.push(step)
   }
   return [...gone, ...back]
 }
 
-function stepFor(shelf: StashShelf, stash: Stash, one: StashedPath, side: Side): TreeStep | null {
+function makeStep(shelf: StashShelf, stash: Stash, one: StashedPath, side: Side): TreeStep | null {
   const { path } = one
-  const sha256 = fileHash(one[side])
+  const sha256 = parseFileHash(one[side])
   if (sha256 === null) return { type: 'make_link', path, target: linkTarget(one[side]) ?? '' }
-  const file = shelf.content(stash.id, sha256)
+  const file = shelf.findContent(stash.id, sha256)
   if (file === null) return null
   const mode = side === 'now' && one.mode !== null ? { mode: one.mode } : {}
   return { type: 'write', path, content: () => openSync(file, 'r'), ...mode }
 }
 
-function foldersIn(entries: Readonly<Record<string, string>>): ReadonlySet<string> {
+function listFolders(entries: Readonly<Record<string, string>>): ReadonlySet<string> {
   const folders = new Set<string>()
   for (const path of Object.keys(entries))
     for (let end = path.lastIndexOf('/'); end > 0; end = path.lastIndexOf('/', end - 1)) {
@@ -98,11 +98,11 @@ function foldersIn(entries: Readonly<Record<string, string>>): ReadonlySet<strin
   return folders
 }
 
-function kindOf(entry: string): string {
+function parseKind(entry: string): string {
   return entry.split(' ')[0] ?? ''
 }
 
-export function fileHash(entry: string | null): string | null {
+export function parseFileHash(entry: string | null): string | null {
   return /^file ([0-9a-f]{64})$/.exec(entry ?? '')?.[1] ?? null
 }
 
@@ -112,7 +112,7 @@ export function linkTarget(entry: string | null): string | null {
 
 /** Whether it could be put back as it is: a file, a link that stays inside the tree, or nothing. */
 export function isKeepable(path: string, entry: string | null): boolean {
-  if (entry === null || fileHash(entry) !== null) return true
+  if (entry === null || parseFileHash(entry) !== null) return true
   const target = linkTarget(entry)
   return target !== null && target !== '?' && isTargetInside(path, target)
 }

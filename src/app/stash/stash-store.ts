@@ -11,7 +11,7 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { join } from 'node:path'
-import { digestOf } from '../trees/kept-contents.js'
+import { hashContent } from '../trees/kept-contents.js'
 
 export const STASH_ID = /^st-[0-9a-f]{12}$/
 export const STASHES_MAX = 100
@@ -78,7 +78,7 @@ export class StashShelf {
 
   /** Keeps the content of a file of a stash that was begun. */
   put(id: string, content: Buffer): void {
-    const file = join(this.#dir, id + BEGUN, digestOf(content))
+    const file = join(this.#dir, id + BEGUN, hashContent(content))
     if (!existsSync(file)) writeFileSync(file, content, { mode: 0o600, flush: true })
   }
 
@@ -104,9 +104,9 @@ export class StashShelf {
   }
 
   /** The file that holds a content; null when it is not there or not what it was. */
-  content(id: string, sha256: string): string | null {
+  findContent(id: string, sha256: string): string | null {
     const file = join(this.#dir, id, sha256)
-    return existsSync(file) && digestOf(readFileSync(file)) === sha256 ? file : null
+    return existsSync(file) && hashContent(readFileSync(file)) === sha256 ? file : null
   }
 
   remove(id: string): void {

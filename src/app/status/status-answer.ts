@@ -7,42 +7,42 @@ import type { Party } from '../identity/identity.js'
 import { ok, type Result, refuse } from '../result.js'
 
 /** The status of a run at this moment: for operators of any, by default the newest; for an agent that of the task it holds. */
-export async function statusOfRun(app: App, party: Party, run: string | undefined): Promise<Result<JsonObject>> {
-  if (party.kind === 'agent') return statusForAgent(app, party, run)
-  const id = run ?? (await newestRun(app))
+export async function readRunStatus(app: App, party: Party, run: string | undefined): Promise<Result<JsonObject>> {
+  if (party.kind === 'agent') return readStatusForAgent(app, party, run)
+  const id = run ?? (await findNewestRun(app))
   if (id === null) return refuse('not_found', 'There is no run yet: no task was claimed, and no coordination begun.')
-  const status = await anyStatus(app, id)
-  if (status !== null) return ok(asJson(status))
-  const isTask = (await app.ledger.store.task(id)) !== null
+  const status = await findStatus(app, id)
+  if (status !== null) return ok(toJson(status))
+  const isTask = (await app.ledger.store.findTask(id)) !== null
   return refuse(
     'not_found',
     isTask ? `Task ${id} has no status yet: nobody has claimed it.` : `There is no run ${JSON.stringify(id)}.`,
   )
 }
 
-async function statusForAgent(
+async function readStatusForAgent(
   app: App,
   { bearer }: Party & { kind: 'agent' },
   run: string | undefined,
 ): Promise<Result<JsonObject>> {
   const admitted = await admitCall(app, bearer, run)
   if (!admitted.ok) return admitted
-  const status = await app.taskRuns.statusOf(admitted.value.state.id)
+  const status = await app.taskRuns.readTaskStatus(admitted.value.state.id)
   if (status === null) return refuse('not_found', 'The task has no status yet.')
-  return ok(asJson(status))
+  return ok(toJson(status))
 }
 
-async function anyStatus(app: App, id: string): Promise<TaskRunStatus | RunStatus | null> {
-  return (await app.taskRuns.statusOf(id)) ?? (await app.coordinations.statusOf(id))
+async function findStatus(app: App, id: string): Promise<TaskRunStatus | RunStatus | null> {
+  return (await app.taskRuns.readTaskStatus(id)) ?? (await app.coordinations.readStatus(id))
 }
 
-async function newestRun(app: App): Promise<string | null> {
-  const task = await app.taskRuns.newest()
+async function findNewestRun(app: App): Promise<string | null> {
+  const task = await app.taskRuns.findNewest()
   const coordination = await app.coordinations.newest()
   if (task === null || coordination === null) return task?.id ?? coordination?.id ?? null
   return coordination.startedAt > task.startedAt ? coordination.id : task.id
 }
 
-function asJson(status: TaskRunStatus | RunStatus): JsonObject {
+function toJson(status: TaskRunStatus | RunStatus): JsonObject {
   return status as unknown as JsonObject
 }

@@ -39,12 +39,12 @@ export function keepRunFiles(app: App, onFault: (error: unknown) => void): () =>
 }
 
 function putTask(app: App, taskId: string): void {
-  app.runFiles.put(taskId, async () => (await app.taskRuns.statusOf(taskId)) as unknown as JsonObject | null)
+  app.runFiles.put(taskId, async () => (await app.taskRuns.readTaskStatus(taskId)) as unknown as JsonObject | null)
 }
 
 /** Has the file of a coordination written. */
 export function putCoordination(app: Pick<App, 'coordinations' | 'runFiles'>, id: string): void {
-  app.runFiles.put(id, async () => (await app.coordinations.statusOf(id)) as unknown as JsonObject | null)
+  app.runFiles.put(id, async () => (await app.coordinations.readStatus(id)) as unknown as JsonObject | null)
 }
 
 // What ended while nobody wrote has a file that says otherwise, or none: only those and the open ones are written.
@@ -57,35 +57,35 @@ async function catchUp(app: App, isStopped: () => boolean): Promise<void> {
     if (coordinations.has(id)) putCoordination(app, id)
     else putTask(app, id)
   }
-  const folders = await foldersIn(app.runFiles.folder)
-  for (const status of OPEN) await eachTask(app, status, put)
+  const folders = await listFolders(app.runFiles.folder)
+  for (const status of OPEN) await walkTasks(app, status, put)
   // One that waits may have been worked on before; most were not.
   const known = new Set(folders)
-  await eachTask(app, 'queued', async (id) => (known.has(runFolderName(id)) ? put(id) : undefined))
-  const newest = await app.ledger.store.tasks({ limit: NEWEST_LOOKED_AT })
-  const runs = app.coordinations.ids().slice(0, NEWEST_LOOKED_AT)
+  await walkTasks(app, 'queued', async (id) => (known.has(runFolderName(id)) ? put(id) : undefined))
+  const newest = await app.ledger.store.queryTasks({ limit: NEWEST_LOOKED_AT })
+  const runs = app.coordinations.listIds().slice(0, NEWEST_LOOKED_AT)
   for (const id of [...newest.items.map((task) => task.id), ...runs])
     if (await isUnfinished(app, runFolderName(id))) await put(id)
   for (const name of folders) {
     if (isStopped()) return
     const id = runOfFolder(name)
     if (id === null || !(await isUnfinished(app, name))) continue
-    if (coordinations.has(id) || (await app.ledger.store.task(id)) !== null) await put(id)
+    if (coordinations.has(id) || (await app.ledger.store.findTask(id)) !== null) await put(id)
   }
 }
 
-async function eachTask(app: App, status: string, work: (taskId: string) => Promise<void>): Promise<void> {
+async function walkTasks(app: App, status: string, work: (taskId: string) => Promise<void>): Promise<void> {
   let cursor: string | null = null
   for (let seen = 0; seen < OPEN_TASKS_MAX; seen += PAGE) {
     const asked = { status, limit: PAGE }
-    const page = await app.ledger.store.tasks(cursor === null ? asked : { ...asked, cursor })
+    const page = await app.ledger.store.queryTasks(cursor === null ? asked : { ...asked, cursor })
     for (const { id } of page.items) await work(id)
     cursor = page.nextCursor
     if (cursor === null) return
   }
 }
 
-async function foldersIn(folder: string): Promise<readonly string[]> {
+async function listFolders(folder: string): Promise<readonly string[]> {
   try {
     return (await readdir(folder)).slice(0, FOLDERS_LOOKED_AT_MAX)
   } catch {

@@ -1,7 +1,7 @@
 import { evolveTaskRun, NO_TASK_RUN, type TaskRun } from '../../core/task/task-run.js'
-import { type TaskRunStatus, taskStatusOf } from '../../core/task/task-status.js'
+import { buildTaskStatus, type TaskRunStatus } from '../../core/task/task-status.js'
 import type { App } from '../app.js'
-import { streamOf } from '../ledger/entries.js'
+import { formatStream } from '../ledger/entries.js'
 import type { StoredEvent } from '../ledger/feed.js'
 import { toTaskEvent } from '../wire.js'
 import { runFolder } from './run-files.js'
@@ -45,7 +45,7 @@ export class TaskRuns {
   }
 
   /** The status of a task at this moment; null when there is none of that id, or nobody has claimed it yet. */
-  async statusOf(taskId: string): Promise<TaskRunStatus | null> {
+  async readTaskStatus(taskId: string): Promise<TaskRunStatus | null> {
     const { ledger, contracts, now, checking } = this.about
     let state = await ledger.read(taskId)
     if (state === null) return null
@@ -57,7 +57,7 @@ export class TaskRuns {
     }
     this.#settle(taskId, state.status === 'completed' || state.status === 'cancelled')
     const contract = await contracts.get(state.contract.hash)
-    return taskStatusOf(state, run, {
+    return buildTaskStatus(state, run, {
       now: now(),
       phases: contract.phases.size,
       logDir: runFolder(taskId),
@@ -66,7 +66,7 @@ export class TaskRuns {
   }
 
   /** The task that was claimed for the first time last. */
-  async newest(): Promise<Started | null> {
+  async findNewest(): Promise<Started | null> {
     if (!this.#isNewestKnown) {
       const found = await this.#lastStart()
       this.#isNewestKnown = true
@@ -78,8 +78,8 @@ export class TaskRuns {
   /** Folds what has just become durable, so that it need not be read again, and notices which task has begun. */
   see(event: StoredEvent): void {
     if (isStart(event)) this.#started(startOf(event))
-    const fold = this.#folds.get(taskOf(event))
-    if (fold !== undefined) this.#add(taskOf(event), fold, [event])
+    const fold = this.#folds.get(parseTaskId(event))
+    if (fold !== undefined) this.#add(parseTaskId(event), fold, [event])
   }
 
   #started(one: Started): void {
@@ -117,7 +117,7 @@ export class TaskRuns {
 
   async #foldOn(taskId: string, fold: Fold): Promise<void> {
     for (;;) {
-      const page = await this.about.ledger.store.readStream(streamOf(taskId), fold.run.version, PAGE)
+      const page = await this.about.ledger.store.readStream(formatStream(taskId), fold.run.version, PAGE)
       this.#add(taskId, fold, page)
       if (page.length < PAGE) return
     }
@@ -157,9 +157,9 @@ function isStart({ type, data }: StoredEvent): boolean {
 }
 
 function startOf(event: StoredEvent): Started {
-  return { id: taskOf(event), startedAt: event.at }
+  return { id: parseTaskId(event), startedAt: event.at }
 }
 
-function taskOf({ stream }: StoredEvent): string {
+function parseTaskId({ stream }: StoredEvent): string {
   return stream.startsWith(TASK_STREAM) ? stream.slice(TASK_STREAM.length) : ''
 }

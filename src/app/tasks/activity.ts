@@ -1,10 +1,10 @@
 import type { JsonObject } from '../../core/json.js'
-import { totals } from '../../core/rules/facts.js'
+import { sumFacts } from '../../core/rules/facts.js'
 import type { TaskState } from '../../core/task/state.js'
 import type { TaskRow } from '../../store/store.js'
 import type { App } from '../app.js'
-import { isoTime } from '../wire.js'
-import { pendingView } from './views.js'
+import { toIsoTime } from '../wire.js'
+import { toPendingView } from './views.js'
 
 const TASKS_MAX = 200
 const CALLS_PAGE = 1000
@@ -16,35 +16,39 @@ const DETAIL_CHARS_MAX = 300
 const WATCHED = ['awaiting_approval', 'active', 'interrupted', 'parked', 'queued'] as const
 
 /** Tasks that are not over, and how their work goes: what is looked at again and again. */
-export async function activityOf(app: App): Promise<JsonObject> {
+export async function buildActivity(app: App): Promise<JsonObject> {
   const now = app.now()
-  const { calls, isCut } = await callsOfLastMinute(app, now)
+  const { calls, isCut } = await countRecentCalls(app, now)
   const tasks: JsonObject[] = []
   let isMore = false
   for (const status of WATCHED) {
     const room = TASKS_MAX - tasks.length
-    const page = room > 0 ? await app.ledger.store.tasks({ status, limit: room }) : { items: [], nextCursor: '' }
+    const page = room > 0 ? await app.ledger.store.queryTasks({ status, limit: room }) : { items: [], nextCursor: '' }
     isMore ||= page.nextCursor !== null
     for (const row of page.items) {
       const state = await app.ledger.read(row.id)
       if (state !== null)
         tasks.push(
-          activityView(row, state, { calls: calls.get(row.id) ?? 0, now, isChecking: app.checking.isChecking(row.id) }),
+          toActivityView(row, state, {
+            calls: calls.get(row.id) ?? 0,
+            now,
+            isChecking: app.checking.isChecking(row.id),
+          }),
         )
     }
   }
   const byStatus: Record<string, number> = {}
-  for (const { status, count } of await app.ledger.store.taskCounts())
+  for (const { status, count } of await app.ledger.store.countTasks())
     byStatus[status] = (byStatus[status] ?? 0) + count
-  return { at: isoTime(now), tasks, counts: byStatus, paused: app.ledger.registry.paused, truncated: isMore || isCut }
+  return { at: toIsoTime(now), tasks, counts: byStatus, paused: app.ledger.registry.paused, truncated: isMore || isCut }
 }
 
-function activityView(
+function toActivityView(
   row: TaskRow,
   state: TaskState,
   { calls, now, isChecking }: { readonly calls: number; readonly now: number; readonly isChecking: boolean },
 ): JsonObject {
-  const { tokens, usage } = totals(state.watch.facts)
+  const { tokens, usage } = sumFacts(state.watch.facts)
   const { open } = state.watch
   return {
     id: state.id,
@@ -60,7 +64,7 @@ function activityView(
     calls_per_minute: calls,
     refusals: state.refusalsTotal,
     violation: open === null ? null : { rule: open.rule, diagnostic: cut(open.violation.diagnostic) },
-    pending_approval: pendingView(state),
+    pending_approval: toPendingView(state),
     open_questions: row.openQuestions,
     parked_reason: state.parkedReason === null ? null : cut(state.parkedReason),
   }
@@ -71,7 +75,7 @@ function cut(text: string): string {
 }
 
 // Newest first, so that what is cut off is the oldest part of the minute.
-async function callsOfLastMinute(
+async function countRecentCalls(
   app: App,
   now: number,
 ): Promise<{ readonly calls: ReadonlyMap<string, number>; readonly isCut: boolean }> {

@@ -3,17 +3,17 @@ import type { Contract } from '../../core/contract/contract.js'
 import { isBelowConfinement } from '../../core/contract/contract-permissions.js'
 import type { Json, JsonObject } from '../../core/json.js'
 import type { App } from '../app.js'
-import { ok, type Result, refuse, refusedBy } from '../result.js'
+import { ok, type Result, refuse, toProblem } from '../result.js'
 
 /** Loads a contract that a person sent as text and makes it known. That it was sent is the operator's word for it. */
 export async function addContract(app: App, text: string, actor: string): Promise<Result<JsonObject>> {
   const loaded = await loadContractText(text, { file: 'contract', baseDir: null })
   if (!loaded.ok) {
-    const errors = loaded.diagnostics.filter((one) => one.severity === 'error')
+    const errors = loaded.diagnostics.filter((diagnostic) => diagnostic.severity === 'error')
     return refuse(
       'contract.invalid',
       `The contract has ${errors.length} error${errors.length === 1 ? '' : 's'}; the first: ${errors[0]?.message ?? ''}`,
-      { errors: loaded.diagnostics.map((one) => ({ ...one })) },
+      { errors: loaded.diagnostics.map((diagnostic) => ({ ...diagnostic })) },
     )
   }
   const { contract } = loaded
@@ -22,9 +22,9 @@ export async function addContract(app: App, text: string, actor: string): Promis
       'contract.invalid',
       `The contract names ${contract.enforcement.secretEnvVar} for the signing secret; this server signs with ${app.secrets.variable}.`,
     )
-  const refused = tooLittleConfined(app, contract)
+  const refused = refuseWeakConfinement(app, contract)
   if (refused !== null) return refused
-  const secret = secretIn(app, loaded.document)
+  const secret = findSecret(app, loaded.document)
   if (secret !== null)
     return refuse(
       'contract.invalid',
@@ -32,16 +32,16 @@ export async function addContract(app: App, text: string, actor: string): Promis
     )
   const by = { origin: 'api', actor, now: app.now(), isTrusted: true }
   const refusal = await app.contracts.register(loaded, by)
-  if (refusal !== null) return refusedBy(refusal)
+  if (refusal !== null) return toProblem(refusal)
   return ok({
     hash: contract.hash,
     name: contract.name,
     version: contract.version,
-    warnings: loaded.warnings.map((one) => ({ ...one })),
+    warnings: loaded.warnings.map((warning) => ({ ...warning })),
   })
 }
 
-function tooLittleConfined(app: App, { enforcement }: Contract): Result<never> | null {
+function refuseWeakConfinement(app: App, { enforcement }: Contract): Result<never> | null {
   const { least } = app.contracts
   if (!isBelowConfinement(enforcement.confinement, least)) return null
   return refuse(
@@ -51,11 +51,11 @@ function tooLittleConfined(app: App, { enforcement }: Contract): Result<never> |
 }
 
 /** Where a document holds what the ledger would not store; null when nowhere. */
-function secretIn(app: { readonly redact: (value: Json) => Json }, document: Json, path = ''): string | null {
+function findSecret(app: { readonly redact: (value: Json) => Json }, document: Json, path = ''): string | null {
   if (document === null || typeof document !== 'object')
     return app.redact(document) === document ? null : path || 'its top level'
   for (const [name, value] of Object.entries(document as Record<string, Json>)) {
-    const found = secretIn(app, value, path === '' ? name : `${path}.${name}`)
+    const found = findSecret(app, value, path === '' ? name : `${path}.${name}`)
     if (found !== null) return found
   }
   return null

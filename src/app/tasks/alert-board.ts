@@ -1,6 +1,6 @@
 import type { JsonObject } from '../../core/json.js'
 import type { TaskState } from '../../core/task/state.js'
-import { isoTime } from '../wire.js'
+import { toIsoTime } from '../wire.js'
 
 const TASKS_MAX = 10_000
 
@@ -10,7 +10,7 @@ export class AlertBoard {
 
   put(state: TaskState): void {
     if (state.alerts.size === 0) this.#tasks.delete(state.id)
-    else if (this.#tasks.has(state.id) || this.#tasks.size < TASKS_MAX) this.#tasks.set(state.id, alertsView(state))
+    else if (this.#tasks.has(state.id) || this.#tasks.size < TASKS_MAX) this.#tasks.set(state.id, toAlertsView(state))
   }
 
   drop(taskId: string): void {
@@ -23,8 +23,8 @@ export class AlertBoard {
   }
 }
 
-export function alertsView(state: TaskState): readonly JsonObject[] {
+export function toAlertsView(state: TaskState): readonly JsonObject[] {
   return [...state.alerts].map(([alert, { condition, limit, message, since }]) => ({
-    ...{ alert, condition, limit, message, since: isoTime(since) },
+    ...{ alert, condition, limit, message, since: toIsoTime(since) },
   }))
 }

@@ -3,23 +3,23 @@ import { join } from 'node:path'
 import type { Contract } from '../../core/contract/contract.js'
 import type { AgentBearer } from '../../core/identity/admit.js'
 import type { JsonObject } from '../../core/json.js'
-import { demandsCommits } from '../../core/paths/commit-scope.js'
-import { lostByLapse } from '../../core/task/claim.js'
+import { requiresCommits } from '../../core/paths/commit-scope.js'
+import { isLostByLapse } from '../../core/task/claim.js'
 import type { Refusal } from '../../core/task/refusal.js'
-import type { Held, TaskState } from '../../core/task/state.js'
-import { runsCommands } from '../../core/tool-calls/offered-tools.js'
-import { type App, contextOf, type Once, TreeUnreadable } from '../app.js'
-import { type Grant, grantOf, promptOf, withToken } from '../identity/grant.js'
+import type { TaskHolder, TaskState } from '../../core/task/state.js'
+import { offersCommandTool } from '../../core/tool-calls/offered-tools.js'
+import { type App, makeContext, type Once, TreeUnreadable } from '../app.js'
+import { buildPrompt, type Grant, issuePhaseToken, makeGrant } from '../identity/grant.js'
 import { AgentBusy } from '../ledger/ledger.js'
-import { ok, type Problem, type Result, refuse, refusedBy, refuseUnreadable, UNREADABLE } from '../result.js'
+import { ok, type Problem, type Result, refuse, refuseUnreadable, toProblem, UNREADABLE } from '../result.js'
 import { needsBaseline } from '../test-runs/baselines.js'
-import { unavailable } from '../tool-calls/contract-sandbox.js'
+import { refuseWithoutConfinement } from '../tool-calls/contract-sandbox.js'
 import { keepAgentCliFiles } from '../trees/agent-cli-files.js'
 import { reconcileResumed } from '../trees/compare-tree.js'
 import { listEarlierChanges } from '../trees/list-earlier-changes.js'
 import { WORK_BEGAN } from '../trees/trees.js'
-import { isPathConflict, withPathLease } from './path-leases.js'
-import { contractView, taskView } from './views.js'
+import { isPathConflict, runWithPathLease } from './path-leases.js'
+import { toContractView, toTaskView } from './views.js'
 
 const CANDIDATES_PAGE = 50
 const CANDIDATES_MAX = 2000
@@ -42,7 +42,9 @@ export async function claimTask(app: App, request: ClaimRequest): Promise<Result
   if (app.ledger.registry.paused !== null)
     return refuse('agents_paused', `All agents are paused: ${app.ledger.registry.paused}`)
   const registered = app.ledger.registry.agents.get(agentId)?.capabilities ?? []
-  const unknown = (request.capabilities ?? []).filter((one) => registered.length > 0 && !registered.includes(one))
+  const unknown = (request.capabilities ?? []).filter(
+    (capability) => registered.length > 0 && !registered.includes(capability),
+  )
   if (unknown.length > 0)
     return refuse('not_permitted', `Agent ${agentId} is not registered with the capabilities ${unknown.join(', ')}.`)
   const capabilities = request.capabilities ?? registered
@@ -52,14 +54,14 @@ export async function claimTask(app: App, request: ClaimRequest): Promise<Result
   const own = spawn?.ended === null ? spawn.taskId : undefined
   if (own !== undefined && (request.taskId ?? own) !== own)
     return refuse('not_permitted', `Agent ${agentId} was started for task ${own} and gets no other.`)
-  const held = await app.ledger.store.heldBy(agentId)
+  const held = await app.ledger.store.findHeldBy(agentId)
   if (held !== null && request.taskId !== undefined && held.id !== request.taskId)
     return refuse('conflict', `Agent ${agentId} holds task ${held.id}; release it before claiming ${request.taskId}.`)
   const wanted = held?.id ?? own ?? request.taskId
   if (wanted !== undefined) return tryClaim(app, wanted, { ...request, capabilities })
-  const lost = await lostTask(app, request.bearer)
+  const lost = await findLostTask(app, request.bearer)
   const again =
-    lost === null ? null : await tryClaim(app, lost.id, { ...request, capabilities, guard: stillLost(request) })
+    lost === null ? null : await tryClaim(app, lost.id, { ...request, capabilities, guard: requireStillLost(request) })
   return again?.ok === true ? again : claimOldest(app, { ...request, capabilities })
 }
 
@@ -68,39 +70,39 @@ export async function claimTask(app: App, request: ClaimRequest): Promise<Result
  * claims it, and all of them go on with it.
  */
 export async function takeUpAgain(app: App, bearer: ClaimRequest['bearer']): Promise<Result<string> | null> {
-  const states = await interruptedTasks(app, bearer)
+  const states = await listInterruptedTasks(app, bearer)
   // Another call has taken it up, which is decided and not on disk yet.
   const taken = states.find(({ held }) => isHeldBy(held, bearer))
   if (taken !== undefined) return ok(taken.id)
-  const lost = states.find((state) => lostByLapse(state, bearer))
+  const lost = states.find((state) => isLostByLapse(state, bearer))
   if (lost === undefined) return null
   const capabilities = lost.lapsed?.capabilities ?? []
   const request = { bearer, capabilities, taskId: lost.id, once: undefined }
-  const claimed = await tryClaim(app, lost.id, { ...request, guard: stillLost(request) })
+  const claimed = await tryClaim(app, lost.id, { ...request, guard: requireStillLost(request) })
   if (claimed.ok || isHeldBy((await app.ledger.peek(lost.id))?.held ?? null, bearer)) return ok(lost.id)
   return claimed
 }
 
 /** The task that the agent lost only by the end of its lease, and that its next call takes up again; null: none. */
-export async function lostTask(app: App, bearer: ClaimRequest['bearer']): Promise<TaskState | null> {
-  return (await interruptedTasks(app, bearer)).find((state) => lostByLapse(state, bearer)) ?? null
+export async function findLostTask(app: App, bearer: ClaimRequest['bearer']): Promise<TaskState | null> {
+  return (await listInterruptedTasks(app, bearer)).find((state) => isLostByLapse(state, bearer)) ?? null
 }
 
 /** The newest states of tasks that the store has as interrupted, the last one first. */
-async function interruptedTasks(app: App, { agentId }: ClaimRequest['bearer']): Promise<readonly TaskState[]> {
-  const page = await app.ledger.store.tasks({ agentId, status: 'interrupted', limit: LOST_MAX })
+async function listInterruptedTasks(app: App, { agentId }: ClaimRequest['bearer']): Promise<readonly TaskState[]> {
+  const page = await app.ledger.store.queryTasks({ agentId, status: 'interrupted', limit: LOST_MAX })
   const rows = [...page.items].sort((a, b) => b.updatedAt - a.updatedAt)
   const states = await Promise.all(rows.map(({ id }) => app.ledger.peek(id)))
   return states.filter((state) => state !== null)
 }
 
-function isHeldBy(held: Held | null, bearer: ClaimRequest['bearer']): boolean {
+function isHeldBy(held: TaskHolder | null, bearer: ClaimRequest['bearer']): boolean {
   return held !== null && held.agentId === bearer.agentId && held.instance === bearer.instance
 }
 
-function stillLost({ bearer }: Pick<ClaimRequest, 'bearer'>) {
+function requireStillLost({ bearer }: Pick<ClaimRequest, 'bearer'>) {
   return (state: TaskState): Refusal | null =>
-    lostByLapse(state, bearer)
+    isLostByLapse(state, bearer)
       ? null
       : {
           code: 'no_active_task',
@@ -114,9 +116,9 @@ async function claimOldest(app: App, request: Ready): Promise<Result<JsonObject>
   let unwalled: Result<JsonObject> | null = null
   let held: Result<JsonObject> | null = null
   for (let offset = 0; offset < CANDIDATES_MAX; offset += CANDIDATES_PAGE) {
-    const page = await app.ledger.store.claimable({ offset, limit: CANDIDATES_PAGE })
+    const page = await app.ledger.store.listClaimable({ offset, limit: CANDIDATES_PAGE })
     for (const row of page) {
-      if (!row.requires.every((one) => request.capabilities.includes(one))) continue
+      if (!row.requires.every((require) => request.capabilities.includes(require))) continue
       const result = await tryClaim(app, row.id, request)
       // Another task may write what this one would, or be where nothing can be committed: the next one may be free of that.
       if (!result.ok && (isPathConflict(result.problem) || isOfItsTree(result.problem))) {
@@ -135,9 +137,9 @@ async function tryClaim(app: App, taskId: string, request: Ready): Promise<Resul
   const state = await app.ledger.peek(taskId)
   if (state === null) return refuse('not_found', `There is no task ${JSON.stringify(taskId)}.`)
   const contract = await app.contracts.get(state.contract.hash)
-  const walled = await lackingWall(app, contract)
+  const walled = await refuseWithoutSandbox(app, contract)
   if (walled !== null) return walled
-  const uncommittable = lackingRepository(contract, state)
+  const uncommittable = refuseWithoutRepository(contract, state)
   if (uncommittable !== null) return uncommittable
   const isCompared = contract.enforcement.reconcile !== 'off'
   const unreadable = isCompared ? await readTree(app, state) : null
@@ -146,10 +148,10 @@ async function tryClaim(app: App, taskId: string, request: Ready): Promise<Resul
   const found = isUnrecorded ? await app.trees.compare(state.workspace).catch(() => null) : null
   const earlier = state.visit === 0 ? await listEarlierChanges(app, contract, state) : null
   const { agentId, instance } = request.bearer
-  const openDependencies = await unfinished(app, state)
+  const openDependencies = await listUnfinishedDependencies(app, state)
   const who = { agentId, instance, capabilities: request.capabilities, isSpawned: request.isSpawned === true }
   const command = { type: 'claim', ...who, openDependencies } as const
-  const context = contextOf(app, `agent:${agentId}`)
+  const context = makeContext(app, `agent:${agentId}`)
   const { once } = request
   const isResumed = state.visit > 0
   const claimedAt = Date.now()
@@ -159,10 +161,10 @@ async function tryClaim(app: App, taskId: string, request: Ready): Promise<Resul
       remember: (done) =>
         once === undefined
           ? undefined
-          : { ...once, status: 200, answer: { claim: { ...grantOf(done.state, agentId) }, resumed: isResumed } },
+          : { ...once, status: 200, answer: { claim: { ...makeGrant(done.state, agentId) }, resumed: isResumed } },
     })
     if (handled === null) return refuse('not_found', `There is no task ${JSON.stringify(taskId)}.`)
-    if (handled.refusal !== null) return refusedBy(handled.refusal, {}, handled.events.length > 0)
+    if (handled.refusal !== null) return toProblem(handled.refusal, {}, handled.events.length > 0)
     if (earlier !== null) app.views.keepEarlierChanges(taskId, earlier)
     const isFirst = !isResumed && isCompared
     if (isFirst) {
@@ -172,11 +174,11 @@ async function tryClaim(app: App, taskId: string, request: Ready): Promise<Resul
     return ok(handled.state)
   }
   try {
-    const done = await withPathLease(app, { state, contract, phase: state.phase, agentId }, claimed)
+    const done = await runWithPathLease(app, { state, contract, phase: state.phase, agentId }, claimed)
     if (!done.ok) return done
     app.baselines.begin(app, contract, done.value, found?.index ?? null)
     const warnings = isResumed ? await reconcileResumed(app, contract, done.value) : []
-    return ok(await claimAnswer(app, grantOf(done.value, agentId), warnings))
+    return ok(await claimAnswer(app, makeGrant(done.value, agentId), warnings))
   } catch (error) {
     if (error instanceof AgentBusy) return refuse('conflict', `Agent ${agentId} holds another task already.`)
     throw error
@@ -196,7 +198,7 @@ async function readTree(app: App, state: TaskState): Promise<Result<JsonObject> 
 // What people changed before anybody began is right as it is. While others work in the same tree, it is what they left it as.
 async function beginTree(app: App, state: TaskState): Promise<void> {
   if (state.visit > 0 && app.trees.isKnown(state.workspace)) return
-  const active = await app.ledger.store.tasks({ status: 'active', limit: OTHERS_MAX })
+  const active = await app.ledger.store.queryTasks({ status: 'active', limit: OTHERS_MAX })
   let isShared = false
   for (const { id } of active.items)
     isShared ||= id !== state.id && (await app.ledger.peek(id))?.workspace === state.workspace
@@ -207,9 +209,9 @@ async function beginTree(app: App, state: TaskState): Promise<void> {
 const OTHERS_MAX = 500
 
 // Commands of an agent that holds a task must not run without the wall that its contract asks for: better no task.
-async function lackingWall(app: App, contract: Contract): Promise<Result<JsonObject> | null> {
-  if (contract.enforcement.confinement !== 'required' || !runsCommands(contract)) return null
-  const refused = unavailable({ contract }, await app.confinement())
+async function refuseWithoutSandbox(app: App, contract: Contract): Promise<Result<JsonObject> | null> {
+  if (contract.enforcement.confinement !== 'required' || !offersCommandTool(contract)) return null
+  const refused = refuseWithoutConfinement({ contract }, await app.confinement())
   return refused === null || refused.ok ? null : refuse(refused.code, refused.detail, refused.extra)
 }
 
@@ -220,9 +222,9 @@ function isOfItsTree({ extra }: Problem): boolean {
 }
 
 // git_commit writes the git directory in the tree, and nothing outside of it: better no task than one that cannot be completed.
-function lackingRepository(contract: Contract, { id, workspace }: TaskState): Result<JsonObject> | null {
+function refuseWithoutRepository(contract: Contract, { id, workspace }: TaskState): Result<JsonObject> | null {
   const git = lstatSync(join(workspace, '.git'), { throwIfNoEntry: false })
-  if (git === undefined || git.isDirectory() || !demandsCommits(contract)) return null
+  if (git === undefined || git.isDirectory() || !requiresCommits(contract)) return null
   const detail = `The contract of task ${id} demands commits, and ${workspace} is a linked git worktree or a submodule: its git directory lies elsewhere, where git_commit does not write.`
   const remedy =
     'Add the task with a work tree of its own (`phaselock task add TITLE --worktree`), or start the server in the repository itself.'
@@ -235,17 +237,17 @@ export async function claimAnswer(app: App, grant: Grant, warnings: readonly Jso
   if (state === null) throw new Error(`task ${grant.taskId} is gone`)
   const contract = await app.contracts.get(state.contract.hash)
   return {
-    task: taskView(state),
+    task: toTaskView(state),
     phase: grant.phase,
-    ...(await withToken(app, grant)),
-    prompt: await promptOf(app, contract, state),
-    contract: contractView(contract, state),
+    ...(await issuePhaseToken(app, grant)),
+    prompt: await buildPrompt(app, contract, state),
+    contract: toContractView(contract, state),
     warnings,
   }
 }
 
-async function unfinished(app: App, state: TaskState): Promise<readonly string[]> {
+async function listUnfinishedDependencies(app: App, state: TaskState): Promise<readonly string[]> {
   const open: string[] = []
-  for (const id of state.dependsOn) if ((await app.ledger.store.task(id))?.status !== 'completed') open.push(id)
+  for (const id of state.dependsOn) if ((await app.ledger.store.findTask(id))?.status !== 'completed') open.push(id)
   return open
 }

@@ -1,5 +1,5 @@
 import { compileDocument } from '../../contract/compile/compile-document.js'
-import { canonicalJson } from '../../contract/fingerprint.js'
+import { toCanonicalJson } from '../../contract/fingerprint.js'
 import { compileSchema } from '../../contract/schemas.js'
 import type { Contract, Enforcement } from '../../core/contract/contract.js'
 import { isBelowConfinement } from '../../core/contract/contract-permissions.js'
@@ -42,7 +42,7 @@ export class ContractBook {
     this.#keep(hash, { contract: loaded.contract, validators: new Map() })
     const trust = by.isTrusted ? {} : { trust: 'none' as const }
     return this.ledger.record({ type: 'contract_registered', hash, name, version, origin: by.origin, ...trust }, by, {
-      blobs: [{ sha256: hash, content: canonicalJson(loaded.document) }],
+      blobs: [{ sha256: hash, content: toCanonicalJson(loaded.document) }],
     })
   }
 
@@ -59,12 +59,12 @@ export class ContractBook {
 
   async document(hash: string): Promise<JsonObject | null> {
     if (!this.ledger.registry.contracts.has(hash)) return null
-    const content = await this.ledger.store.blob(hash)
+    const content = await this.ledger.store.readBlob(hash)
     return content === null ? null : (JSON.parse(content) as JsonObject)
   }
 
   /** The validator of one of the contract's schemas; compiled once. */
-  async validator(hash: string, schema: string): Promise<Validate> {
+  async getValidator(hash: string, schema: string): Promise<Validate> {
     const compiled = await this.#load(hash)
     const known = compiled.validators.get(schema)
     if (known !== undefined) return known

@@ -5,16 +5,16 @@ import type { Contract, Mode } from '../../core/contract/contract.js'
 import type { JsonObject } from '../../core/json.js'
 import type { Command } from '../../core/task/command.js'
 import type { TaskState } from '../../core/task/state.js'
-import { type App, contextOf, type Once } from '../app.js'
-import { AgentBusy, type Handled, type With } from '../ledger/ledger.js'
-import { ok, type Result, refuse, refusedBy } from '../result.js'
+import { type App, makeContext, type Once } from '../app.js'
+import { AgentBusy, type ApplyOptions, type CommandResult } from '../ledger/ledger.js'
+import { ok, type Result, refuse, toProblem } from '../result.js'
 import { readHeldOut } from '../test-runs/held-out.js'
 import { pinUpstream } from '../tool-calls/upstream.js'
-import { rewoundTo } from '../trees/content-at-start.js'
-import { type Made, makeWorktree } from '../worktrees/make-worktree.js'
-import { placeOf, removePlace } from '../worktrees/worktree-place.js'
-import { withPathLease } from './path-leases.js'
-import { taskView } from './views.js'
+import { formatRewindMark } from '../trees/content-at-start.js'
+import { type MadeWorktree, makeWorktree } from '../worktrees/make-worktree.js'
+import { getPlace, removePlace } from '../worktrees/worktree-place.js'
+import { runWithPathLease } from './path-leases.js'
+import { toTaskView } from './views.js'
 
 export interface TaskRequest {
   readonly id: string | undefined
@@ -53,10 +53,10 @@ export async function createTask(
   if (!isAbsolute(wanted) || !(await isDirectory(wanted)))
     return refuse('invalid_request', `workspace: ${JSON.stringify(wanted)} is not an absolute path of a directory.`)
   const given = await realpath(wanted)
-  if (holds(given, app.stateDir))
+  if (containsPath(given, app.stateDir))
     return refuse('invalid_request', 'workspace: the state directory, which holds every key, must not lie inside it.')
   for (const id of request.dependsOn)
-    if ((await app.ledger.store.task(id)) === null)
+    if ((await app.ledger.store.findTask(id)) === null)
       return refuse('invalid_request', `depends_on: there is no task ${JSON.stringify(id)}.`)
   const id = request.id ?? `task-${randomBytes(6).toString('hex')}`
   if (app.redact(id) !== id) return refuse('invalid_request', 'id: looks like a secret; choose another.')
@@ -64,7 +64,7 @@ export async function createTask(
   if (app.ledger.registry.coordinations.has(id))
     return refuse('conflict', `There is a coordination ${JSON.stringify(id)} already.`)
   if ((await app.ledger.peek(id)) !== null) return refuse('conflict', `There is a task ${JSON.stringify(id)} already.`)
-  const tree = await treeFor(app, { taskId: id, given, isOwn: request.worktree === true, take: request.take ?? [] })
+  const tree = await prepareTree(app, { taskId: id, given, isOwn: request.worktree === true, take: request.take ?? [] })
   if (!tree.ok) return tree
   let isCreated = false
   try {
@@ -72,7 +72,7 @@ export async function createTask(
     isCreated = created.ok
     return created
   } finally {
-    const place = tree.value.made === null ? null : placeOf(app.stateDir, id)
+    const place = tree.value.made === null ? null : getPlace(app.stateDir, id)
     if (place !== null && isCreated) await rm(place.unused, { force: true })
     else if (place !== null) removePlace(place)
   }
@@ -110,10 +110,10 @@ async function create(
   const { once } = by
   const newTask = made === null ? fresh : { ...fresh, worktree: made.worktree }
   const answerOf = (state: TaskState): JsonObject => ({
-    ...taskView(state),
+    ...toTaskView(state),
     ...(made === null ? {} : { uncommitted: { paths: made.uncommitted.paths, count: made.uncommitted.count } }),
   })
-  const created = await app.ledger.create(contract, newTask, contextOf(app, by.actor), {
+  const created = await app.ledger.create(contract, newTask, makeContext(app, by.actor), {
     blobs: [pinned.value, heldOut.value].flatMap((one) => (one === null ? [] : [one.blob])),
     remember: (done) =>
       once === undefined ? undefined : { ...once, status: 201, answer: { body: answerOf(done.state) } },
@@ -121,19 +121,19 @@ async function create(
   if (!('state' in created)) {
     const extra =
       created.code === 'contract.not_enforced_yet'
-        ? { not_enforced: contract.notEnforced.map((one) => ({ ...one })) }
+        ? { not_enforced: contract.notEnforced.map((enforced) => ({ ...enforced })) }
         : {}
-    return refusedBy(created, extra, false)
+    return toProblem(created, extra, false)
   }
   return ok(answerOf(created.state))
 }
 
 interface TaskTree {
   readonly workspace: string
-  readonly made: Made | null
+  readonly made: MadeWorktree | null
 }
 
-async function treeFor(
+async function prepareTree(
   app: App,
   one: {
     readonly taskId: string
@@ -150,7 +150,7 @@ async function treeFor(
   return made.ok ? ok({ workspace: made.value.workspace, made: made.value }) : made
 }
 
-function holds(folder: string, path: string): boolean {
+function containsPath(folder: string, path: string): boolean {
   const way = relative(folder, path)
   return way === '' || !(way === '..' || way.startsWith('../') || isAbsolute(way))
 }
@@ -159,7 +159,7 @@ function holds(folder: string, path: string): boolean {
 export function findContract(app: App, named: string): string | null {
   const known = app.ledger.registry.contracts
   if (known.has(named)) return named
-  const ofName = [...known.values()].filter((one) => one.name === named)
+  const ofName = [...known.values()].filter((contract) => contract.name === named)
   return ofName.at(-1)?.hash ?? null
 }
 
@@ -172,7 +172,7 @@ async function isDirectory(path: string): Promise<boolean> {
 }
 
 /** An operator's command on one task. */
-export async function operate(
+export async function applyOperatorCommand(
   app: App,
   taskId: string,
   command: Command,
@@ -189,23 +189,23 @@ export async function operate(
         remember: (done) =>
           once === undefined || done.refusal !== null
             ? undefined
-            : { ...once, status: 200, answer: { body: taskView(done.state) } },
+            : { ...once, status: 200, answer: { body: toTaskView(done.state) } },
       }),
     )
-  const goesOn = goesOnIn(state, command)
+  const goesOn = findResumedPhase(state, command)
   const agentId = state.held?.agentId ?? ''
   const leased =
-    goesOn === null ? await apply() : await withPathLease(app, { state, contract, phase: goesOn, agentId }, apply)
+    goesOn === null ? await apply() : await runWithPathLease(app, { state, contract, phase: goesOn, agentId }, apply)
   if (!leased.ok) return leased
   const handled = leased.value
   if (handled === null) return refuse('not_found', `There is no task ${JSON.stringify(taskId)}.`)
-  if (handled.refusal !== null) return refusedBy(handled.refusal, {}, handled.events.length > 0)
-  if (command.type === 'rewind') app.trees.mark(state.workspace, taskId, rewoundTo(handled.state.visit))
-  return ok(taskView(handled.state))
+  if (handled.refusal !== null) return toProblem(handled.refusal, {}, handled.events.length > 0)
+  if (command.type === 'rewind') app.trees.mark(state.workspace, taskId, formatRewindMark(handled.state.visit))
+  return ok(toTaskView(handled.state))
 }
 
 // The phase that the agent of a task goes on in; null: nobody does.
-function goesOnIn(state: TaskState, command: Command): string | null {
+function findResumedPhase(state: TaskState, command: Command): string | null {
   if (state.held === null) return null
   if (command.type === 'resume') return command.agentIsFree ? state.phase : null
   return command.type === 'rewind' ? command.to : null
@@ -225,11 +225,11 @@ export async function acceptTools(
   if (pinned.value === null) return refuse('conflict', `The contract of task ${taskId} names no upstream tools.`)
   const { ref, blob } = pinned.value
   const { once } = by
-  const answerOf = (done: TaskState): JsonObject => ({ ...taskView(done), accepted_tools: { ...ref.tools } })
+  const answerOf = (done: TaskState): JsonObject => ({ ...toTaskView(done), accepted_tools: { ...ref.tools } })
   const handled = await app.ledger.apply(
     { taskId, contract },
     { type: 'accept_tools', upstream: ref, reason: by.reason },
-    contextOf(app, by.actor),
+    makeContext(app, by.actor),
     {
       blobs: [blob],
       remember: (done) =>
@@ -241,7 +241,7 @@ export async function acceptTools(
   if (handled === null) return refuse('not_found', `There is no task ${JSON.stringify(taskId)}.`)
   return handled.refusal === null
     ? ok(answerOf(handled.state))
-    : refusedBy(handled.refusal, {}, handled.events.length > 0)
+    : toProblem(handled.refusal, {}, handled.events.length > 0)
 }
 
 // Between looking whether the agent is free and giving the task back to it, the agent may have claimed another one.
@@ -249,9 +249,9 @@ async function applyUnlessBusy(
   app: App,
   target: { readonly taskId: string; readonly contract: Contract },
   command: Command,
-  by: { readonly actor: string; readonly remember: NonNullable<With['remember']> },
-): Promise<Handled | null> {
-  const context = contextOf(app, by.actor)
+  by: { readonly actor: string; readonly remember: NonNullable<ApplyOptions['remember']> },
+): Promise<CommandResult | null> {
+  const context = makeContext(app, by.actor)
   try {
     return await app.ledger.apply(target, command, context, { remember: by.remember })
   } catch (error) {
@@ -261,10 +261,10 @@ async function applyUnlessBusy(
 }
 
 /** Whether the agent that worked on a parked task works on nothing else now. */
-export async function agentIsFree(app: App, taskId: string): Promise<boolean> {
+export async function isAgentFree(app: App, taskId: string): Promise<boolean> {
   const agentId = (await app.ledger.peek(taskId))?.held?.agentId
   // Whoever was revoked does not go on, and neither does an agent whose process Phaselock has ended.
   if (agentId === undefined || app.ledger.registry.agents.get(agentId)?.revokedAt !== null) return false
-  const held = await app.ledger.store.heldBy(agentId)
+  const held = await app.ledger.store.findHeldBy(agentId)
   return held === null || held.id === taskId
 }

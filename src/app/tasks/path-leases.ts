@@ -1,10 +1,10 @@
 import { isAbsolute, relative } from 'node:path'
 import type { Contract } from '../../core/contract/contract.js'
 import { completesOnEntry } from '../../core/gates/transition-rules.js'
-import { patternsBelow, writeOverlap } from '../../core/paths/path-overlap.js'
-import { type Writable, writableOf } from '../../core/paths/writable.js'
+import { prefixPatterns, writeOverlap } from '../../core/paths/path-overlap.js'
+import { getWritable, type Writable } from '../../core/paths/writable.js'
 import type { TaskState } from '../../core/task/state.js'
-import { phaseOf } from '../../core/tool-calls/offered-tools.js'
+import { requirePhase } from '../../core/tool-calls/offered-tools.js'
 import type { App } from '../app.js'
 import { type Problem, type Result, refuse } from '../result.js'
 
@@ -35,40 +35,40 @@ const entering = new WeakMap<object, Set<Lease>>()
  * Lets a task into a phase unless another one that is worked on may write the same paths of the same tree. It holds them as long as
  * it is worked on in that phase: the ledger says so, and nothing else has to be kept or given back. (REQ-LEASES-1)
  */
-export async function withPathLease<T>(app: App, one: Entering, work: () => Promise<Result<T>>): Promise<Result<T>> {
-  const mine = leaseOf(one)
+export async function runWithPathLease<T>(app: App, one: Entering, work: () => Promise<Result<T>>): Promise<Result<T>> {
+  const mine = makeLease(one)
   if (mine === null) return work()
   const before = entering.get(app.ledger) ?? new Set<Lease>()
   entering.set(app.ledger, before)
   // Whoever is entered here is seen by all who come later; whoever was here earlier is in the ledger before it leaves.
   for (const other of before) {
-    const refused = conflictOf(mine, other)
+    const refused = refuseConflict(mine, other)
     if (refused !== null) return refused
   }
   before.add(mine)
   try {
-    return (await pathConflict(app, one)) ?? (await work())
+    return (await refusePathConflict(app, one)) ?? (await work())
   } finally {
     before.delete(mine)
   }
 }
 
 /** The refusal that names who holds the paths; null: nobody does. */
-export async function pathConflict(app: App, one: Entering): Promise<Conflict | null> {
-  const mine = leaseOf(one)
+export async function refusePathConflict(app: App, one: Entering): Promise<Conflict | null> {
+  const mine = makeLease(one)
   if (mine === null) return null
   let seen = 0
   for (const status of ['active', 'awaiting_approval'] as const) {
     let cursor: string | null = null
     do {
-      const page: Awaited<ReturnType<App['ledger']['store']['tasks']>> = await app.ledger.store.tasks({
+      const page: Awaited<ReturnType<App['ledger']['store']['queryTasks']>> = await app.ledger.store.queryTasks({
         status,
         limit: PAGE,
         ...(cursor === null ? {} : { cursor }),
       })
       for (const row of page.items) {
-        const other = await heldBy(app, row)
-        const refused = other === null ? null : conflictOf(mine, other)
+        const other = await findHeldLease(app, row)
+        const refused = other === null ? null : refuseConflict(mine, other)
         if (refused !== null) return refused
       }
       cursor = page.nextCursor
@@ -87,15 +87,15 @@ export function isPathConflict(problem: Problem): boolean {
 
 type Conflict = ReturnType<typeof refuse>
 
-function leaseOf({ state, contract, phase: id, agentId }: Entering): Lease | null {
+function makeLease({ state, contract, phase: id, agentId }: Entering): Lease | null {
   if (!contract.phases.has(id)) return null
-  const phase = phaseOf(contract, id)
-  const writable = writableOf(phase)
+  const phase = requirePhase(contract, id)
+  const writable = getWritable(phase)
   if (writable.allowed.length === 0 || completesOnEntry(contract, phase)) return null
   return { taskId: state.id, agentId, phase: id, tree: state.workspace, writable }
 }
 
-async function heldBy(
+async function findHeldLease(
   app: App,
   row: { readonly id: string; readonly contract: string; readonly phase: string },
 ): Promise<Lease | null> {
@@ -103,12 +103,12 @@ async function heldBy(
   const state = await app.ledger.peek(row.id)
   const isHeld = state !== null && (state.status === 'active' || state.status === 'awaiting_approval')
   if (!isHeld || state.held === null) return null
-  return leaseOf({ state, contract, phase: state.phase, agentId: state.held.agentId })
+  return makeLease({ state, contract, phase: state.phase, agentId: state.held.agentId })
 }
 
-function conflictOf(mine: Lease, other: Lease): Conflict | null {
+function refuseConflict(mine: Lease, other: Lease): Conflict | null {
   if (mine.taskId === other.taskId) return null
-  const trees = inOneTree(mine, other)
+  const trees = alignTrees(mine, other)
   const found = trees === null ? null : writeOverlap(trees.mine, trees.theirs)
   if (found === null) return null
   const { taskId, agentId, phase } = other
@@ -123,20 +123,20 @@ function conflictOf(mine: Lease, other: Lease): Conflict | null {
 }
 
 // One tree may lie inside the other.
-function inOneTree(mine: Lease, other: Lease): { readonly mine: Writable; readonly theirs: Writable } | null {
-  const down = below(mine.tree, other.tree)
-  if (down !== null) return { mine: mine.writable, theirs: moved(other.writable, down) }
-  const up = below(other.tree, mine.tree)
-  return up === null ? null : { mine: moved(mine.writable, up), theirs: other.writable }
+function alignTrees(mine: Lease, other: Lease): { readonly mine: Writable; readonly theirs: Writable } | null {
+  const down = findRelativePath(mine.tree, other.tree)
+  if (down !== null) return { mine: mine.writable, theirs: rebaseWritable(other.writable, down) }
+  const up = findRelativePath(other.tree, mine.tree)
+  return up === null ? null : { mine: rebaseWritable(mine.writable, up), theirs: other.writable }
 }
 
-function below(folder: string, path: string): string | null {
+function findRelativePath(folder: string, path: string): string | null {
   const way = relative(folder, path)
   return way === '..' || way.startsWith('../') || isAbsolute(way) ? null : way
 }
 
-function moved(writable: Writable, folder: string): Writable {
+function rebaseWritable(writable: Writable, folder: string): Writable {
   // What is forbidden below a folder with an odd name is left out: then more may overlap, never less.
-  const forbidden = patternsBelow(folder, writable.forbidden).filter((pattern) => folder === '' || pattern !== '**')
-  return { allowed: patternsBelow(folder, writable.allowed), forbidden }
+  const forbidden = prefixPatterns(folder, writable.forbidden).filter((pattern) => folder === '' || pattern !== '**')
+  return { allowed: prefixPatterns(folder, writable.allowed), forbidden }
 }

@@ -1,19 +1,19 @@
 import type { Contract } from '../../core/contract/contract.js'
-import { claimedTasks } from '../../core/gates/phase-tasks.js'
+import { listClaimedTasks } from '../../core/gates/phase-tasks.js'
 import type { AgentBearer } from '../../core/identity/admit.js'
 import type { Json, JsonObject } from '../../core/json.js'
-import { claimedTarget } from '../../core/task/claimed-target.js'
+import { findClaimedTarget } from '../../core/task/claimed-target.js'
 import type { TaskState } from '../../core/task/state.js'
-import { phaseOf } from '../../core/tool-calls/offered-tools.js'
-import { rulesOf } from '../../core/watch/watch.js'
+import { requirePhase } from '../../core/tool-calls/offered-tools.js'
+import { listRules } from '../../core/watch/watch.js'
 import type { App, Once } from '../app.js'
-import { type AdmitOptions, type AgentCall, admitCall, applyAs, helpOf } from '../identity/agent-call.js'
-import { promptOf } from '../identity/grant.js'
-import { ok, type Result, refuse, refusedBy } from '../result.js'
+import { type AdmitOptions, type AgentCall, admitCall, applyAs, buildAgentHelp } from '../identity/agent-call.js'
+import { buildPrompt } from '../identity/grant.js'
+import { ok, type Result, refuse, toProblem } from '../result.js'
 import { answerSoon } from '../transitions/long-gates.js'
-import { committedAtOf } from '../transitions/newest-commit.js'
-import { transitionNow } from '../transitions/request-transition.js'
-import { interruptOf } from './interrupts.js'
+import { readCommitTime } from '../transitions/newest-commit.js'
+import { runTransition } from '../transitions/request-transition.js'
+import { findInterrupt } from './interrupts.js'
 
 /** The prompt of the phase or, while a rule is violated, the interrupt in its place. */
 export async function getPrompt(
@@ -24,9 +24,10 @@ export async function getPrompt(
   const admitted = await admitCall(app, bearer, undefined, options)
   if (!admitted.ok) return admitted
   const call = admitted.value
-  if (rulesOf(call.contract, call.state).length === 0) return ok(await promptView(app, call.contract, call.state))
+  if (listRules(call.contract, call.state).length === 0)
+    return ok(await buildPromptView(app, call.contract, call.state))
   const handled = await applyAs(app, call, { type: 'watch', at: 'prompt', stays: true, committedAt: null })
-  return handled.ok ? ok(await promptView(app, call.contract, handled.value.state)) : handled
+  return handled.ok ? ok(await buildPromptView(app, call.contract, handled.value.state)) : handled
 }
 
 export interface NextRequest {
@@ -47,47 +48,51 @@ async function nextNow(app: App, request: NextRequest): Promise<Result<JsonObjec
   const admitted = await admitCall(app, request.bearer, request.taskId)
   if (!admitted.ok) return admitted
   const call = admitted.value
-  const target = claimedTarget(call.contract, call.state, request.claims)
-  if (rulesOf(call.contract, call.state).length > 0) {
-    const committedAt = await committedAtOf(app, call)
+  const target = findClaimedTarget(call.contract, call.state, request.claims)
+  if (listRules(call.contract, call.state).length > 0) {
+    const committedAt = await readCommitTime(app, call)
     const command = { type: 'watch', at: 'next', stays: target === null, committedAt } as const
     const watched = await applyAs(app, call, command)
     if (!watched.ok) return watched
-    if (watched.value.state.watch.open !== null) return ok(await promptView(app, call.contract, watched.value.state))
+    if (watched.value.state.watch.open !== null)
+      return ok(await buildPromptView(app, call.contract, watched.value.state))
   }
   const done = await finishTasks(app, call, request.claims)
   if (!done.ok) return done
   if (target === null)
-    return ok({ ...(await promptView(app, call.contract, done.value)), ...helpOf(call.contract, done.value) })
+    return ok({
+      ...(await buildPromptView(app, call.contract, done.value)),
+      ...buildAgentHelp(call.contract, done.value),
+    })
   const { bearer, taskId, claims, artifacts, evidence, once } = request
-  const moved = await transitionNow(app, {
+  const moved = await runTransition(app, {
     ...{ bearer, taskId, claims, artifacts, evidence, once, target },
     currentPhase: null,
     answersPrompt: true,
   })
-  return moved.ok ? ok(await asPrompt(app, moved.value, call.state.id)) : moved
+  return moved.ok ? ok(await addPrompt(app, moved.value, call.state.id)) : moved
 }
 
 // The claims that name tasks of the phase, in the order of the phase: each must be the one at hand.
 async function finishTasks(app: App, call: AgentCall, claims: readonly string[]): Promise<Result<TaskState>> {
   let { state } = call
-  for (const task of claimedTasks(phaseOf(call.contract, state.phase), claims)) {
+  for (const task of listClaimedTasks(requirePhase(call.contract, state.phase), claims)) {
     const handled = await applyAs(app, call, { type: 'finish_task', task })
     if (!handled.ok) return handled
     state = handled.value.state
-    if (handled.value.refusal !== null) return refusedBy(handled.value.refusal, helpOf(call.contract, state))
+    if (handled.value.refusal !== null) return toProblem(handled.value.refusal, buildAgentHelp(call.contract, state))
   }
   return ok(state)
 }
 
 /** The answer to a transition, with the text that says what to do now. */
-export async function asPrompt(app: App, answer: JsonObject, taskId: string): Promise<JsonObject> {
+export async function addPrompt(app: App, answer: JsonObject, taskId: string): Promise<JsonObject> {
   if (answer.interrupt !== undefined) return { ...answer, ...(answer.interrupt as JsonObject) }
   if (answer.completed === true) return { ...answer, kind: 'prompt', text: `Task ${taskId} is completed.` }
   if (typeof answer.prompt === 'string') return { ...answer, kind: 'prompt', text: answer.prompt }
   const state = await app.ledger.read(taskId)
   if (state === null) return answer
-  return { ...(await promptView(app, await app.contracts.get(state.contract.hash), state)), ...answer }
+  return { ...(await buildPromptView(app, await app.contracts.get(state.contract.hash), state)), ...answer }
 }
 
 /** Acknowledges the violation that was shown, and gives the prompt of the phase without judging anything. */
@@ -99,7 +104,7 @@ export async function continuePrompt(
   const admitted = await admitCall(app, bearer, taskId)
   if (!admitted.ok) return admitted
   const call = admitted.value
-  if (call.state.watch.open === null) return ok(await promptView(app, call.contract, call.state))
+  if (call.state.watch.open === null) return ok(await buildPromptView(app, call.contract, call.state))
   const handled = await applyAs(app, call, { type: 'acknowledge' })
   if (!handled.ok) return handled
   const { state } = handled.value
@@ -107,10 +112,10 @@ export async function continuePrompt(
     return refuse('task_not_active', `Task ${state.id} is parked (${state.parkedReason ?? ''}).`, {
       next_step: 'Wait: an operator must resume the task.',
     })
-  return ok(await promptView(app, call.contract, state))
+  return ok(await buildPromptView(app, call.contract, state))
 }
 
-async function promptView(app: App, contract: Contract, state: TaskState): Promise<JsonObject> {
-  const interrupt = interruptOf(state)
-  return interrupt ?? { kind: 'prompt', text: await promptOf(app, contract, state), phase: state.phase }
+async function buildPromptView(app: App, contract: Contract, state: TaskState): Promise<JsonObject> {
+  const interrupt = findInterrupt(state)
+  return interrupt ?? { kind: 'prompt', text: await buildPrompt(app, contract, state), phase: state.phase }
 }

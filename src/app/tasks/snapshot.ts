@@ -1,11 +1,11 @@
 import type { Contract } from '../../core/contract/contract.js'
 import type { Json, JsonObject } from '../../core/json.js'
-import { slotStatuses } from '../../core/reviews/reviewer-slots.js'
+import { listSlotStatuses } from '../../core/reviews/reviewer-slots.js'
 import { nextStep } from '../../core/task/next-step.js'
 import type { TaskState } from '../../core/task/state.js'
 import type { App } from '../app.js'
-import { isoTime } from '../wire.js'
-import { taskRowView, taskView } from './views.js'
+import { toIsoTime } from '../wire.js'
+import { toTaskRowView, toTaskView } from './views.js'
 
 const SNAPSHOT_BYTES_MAX = 100_000
 const LIST_MAX = 50
@@ -14,24 +14,27 @@ const LOOKED_AT_MAX = 200
 const TEXT_CHARS_MAX = 2000
 
 /** A read-only view of what an agent may know: its task whole, of the others what coordination needs. Always under 100 KB. */
-export async function snapshotOf(
+export async function buildSnapshot(
   app: App,
   held: { readonly state: TaskState; readonly contract: Contract } | null,
 ): Promise<JsonObject> {
   const { store } = app.ledger
-  const completed = await store.tasks({ status: 'completed', limit: LIST_MAX })
-  const active = await store.tasks({ status: 'active', limit: LIST_MAX })
-  const waiting = await store.tasks({ status: 'awaiting_approval', limit: LIST_MAX })
-  const counts = await store.taskCounts()
-  const newest = held === null ? { blockers: [], events: [] } : await newestOf(app, held.state)
+  const completed = await store.queryTasks({ status: 'completed', limit: LIST_MAX })
+  const active = await store.queryTasks({ status: 'active', limit: LIST_MAX })
+  const waiting = await store.queryTasks({ status: 'awaiting_approval', limit: LIST_MAX })
+  const counts = await store.countTasks()
+  const newest = held === null ? { blockers: [], events: [] } : await readNewest(app, held.state)
   const view: Record<string, Json> = {
-    task: held === null ? null : { ...bounded(taskView(held.state)), checking: app.checking.isChecking(held.state.id) },
+    task:
+      held === null
+        ? null
+        : { ...boundTexts(toTaskView(held.state)), checking: app.checking.isChecking(held.state.id) },
     current_phase: held?.state.phase ?? null,
-    task_dependencies: held === null ? [] : await dependencies(app, held.state),
+    task_dependencies: held === null ? [] : await listDependencies(app, held.state),
     completed_tasks: completed.items.map((row) => ({
       id: row.id,
       title: row.title,
-      completed_at: isoTime(row.updatedAt),
+      completed_at: toIsoTime(row.updatedAt),
     })),
     blockers: newest.blockers,
     phases:
@@ -41,38 +44,38 @@ export async function snapshotOf(
       task_id: row.id,
       phase: row.phase,
       checking: app.checking.isChecking(row.id),
-      since: isoTime(row.updatedAt),
+      since: toIsoTime(row.updatedAt),
     })),
     events: newest.events,
     next_step: held === null ? 'Claim a task.' : nextStep(held.contract, held.state),
-    counts: countsOf(counts),
+    counts: groupCounts(counts),
     truncated: completed.nextCursor !== null || active.nextCursor !== null,
   }
   return cutToSize(view)
 }
 
 // Whom a task waits for is in its state; the row does not say.
-async function withReviewers(app: App, worker: JsonObject): Promise<JsonObject> {
+async function addReviewers(app: App, worker: JsonObject): Promise<JsonObject> {
   const state = await app.ledger.read(String(worker.task_id))
-  const open = state === null ? [] : slotStatuses(state).filter((slot) => slot.status !== 'finished')
+  const open = state === null ? [] : listSlotStatuses(state).filter((slot) => slot.status !== 'finished')
   return open.length === 0 ? worker : { ...worker, waiting_for_reviewers: open.map((slot) => slot.name) }
 }
 
 /** Everything an operator sees at one glance. */
-export async function overviewOf(app: App): Promise<JsonObject> {
-  const recent = await app.ledger.store.tasks({ limit: LIST_MAX })
-  const common = await snapshotOf(app, null)
+export async function buildOverview(app: App): Promise<JsonObject> {
+  const recent = await app.ledger.store.queryTasks({ limit: LIST_MAX })
+  const common = await buildSnapshot(app, null)
   const workers = common.agents as readonly JsonObject[]
   return cutToSize({
     ...common,
-    agents: await Promise.all(workers.map((worker) => withReviewers(app, worker))),
-    tasks: recent.items.map((row) => taskRowView(row, app.checking.isChecking(row.id))),
+    agents: await Promise.all(workers.map((worker) => addReviewers(app, worker))),
+    tasks: recent.items.map((row) => toTaskRowView(row, app.checking.isChecking(row.id))),
     paused: app.ledger.registry.paused,
     alerts: app.alerts.list().slice(0, LIST_MAX),
   })
 }
 
-function countsOf(
+function groupCounts(
   counts: readonly { readonly status: string; readonly phase: string; readonly count: number }[],
 ): JsonObject {
   const byStatus: Record<string, number> = {}
@@ -84,28 +87,28 @@ function countsOf(
   return { by_status: byStatus, active_by_phase: byPhase }
 }
 
-async function dependencies(app: App, state: TaskState): Promise<Json> {
+async function listDependencies(app: App, state: TaskState): Promise<Json> {
   const rows: JsonObject[] = []
   for (const id of state.dependsOn.slice(0, LIST_MAX))
-    rows.push({ id, status: (await app.ledger.store.task(id))?.status ?? 'unknown' })
+    rows.push({ id, status: (await app.ledger.store.findTask(id))?.status ?? 'unknown' })
   return rows
 }
 
 // One look at the newest events serves both lists; what blocked longer ago than that is no news to the agent.
-async function newestOf(app: App, state: TaskState): Promise<{ readonly blockers: Json; readonly events: Json }> {
+async function readNewest(app: App, state: TaskState): Promise<{ readonly blockers: Json; readonly events: Json }> {
   const { items } = await app.ledger.store.query({ taskId: state.id, limit: LOOKED_AT_MAX })
   const blocked = items.find((event) => event.type === 'gate_blocked' && event.epoch === state.epoch)
   const events = items.slice(0, EVENTS_MAX).map((event) => ({
     seq: event.seq,
     type: event.type,
-    at: isoTime(event.at),
+    at: toIsoTime(event.at),
     phase: event.phase,
     code: event.data.code ?? null,
   }))
   return { blockers: blocked?.data.blockers ?? [], events }
 }
 
-function bounded(view: JsonObject): JsonObject {
+function boundTexts(view: JsonObject): JsonObject {
   const description =
     typeof view.description === 'string' && view.description.length > TEXT_CHARS_MAX
       ? `${view.description.slice(0, TEXT_CHARS_MAX)}…`

@@ -1,9 +1,9 @@
 import type { Spawn } from '../../core/contract/agent-programs.js'
 import type { JsonObject } from '../../core/json.js'
-import { isoTime, isoTimeOrNull } from '../wire.js'
+import { toIsoTime, toIsoTimeOrNull } from '../wire.js'
 
 /** What is told of an agent that Phaselock started. */
-export function spawnView(spawn: Spawn): JsonObject {
+export function toSpawnView(spawn: Spawn): JsonObject {
   const { program, review, ended, lost } = spawn
   return {
     task_id: spawn.taskId,
@@ -15,12 +15,12 @@ export function spawnView(spawn: Spawn): JsonObject {
     model: program.model,
     adapter: spawn.adapter,
     restarts: Math.max(0, spawn.starts - 1),
-    spawned_at: isoTime(spawn.spawnedAt),
-    lost: lost === null ? null : { cause: lost.cause, detail: lost.detail, at: isoTime(lost.at) },
+    spawned_at: toIsoTime(spawn.spawnedAt),
+    lost: lost === null ? null : { cause: lost.cause, detail: lost.detail, at: toIsoTime(lost.at) },
     outcome: ended?.outcome ?? null,
     reason: ended?.reason ?? null,
     exit_code: ended?.exitCode ?? null,
-    ended_at: isoTimeOrNull(ended?.at ?? null),
+    ended_at: toIsoTimeOrNull(ended?.at ?? null),
     unenforced: spawn.unenforced,
   }
 }

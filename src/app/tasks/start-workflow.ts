@@ -6,10 +6,16 @@ import type { JsonObject } from '../../core/json.js'
 import type { TaskState } from '../../core/task/state.js'
 import type { App } from '../app.js'
 import { ok, type Result, refuse } from '../result.js'
-import { criteriaOf, outputsOf, phaseContent, progressOf, tasksView } from '../transitions/phase-content.js'
+import {
+  buildCriteria,
+  buildPhaseContent,
+  collectOutputs,
+  toProgressView,
+  toTasksView,
+} from '../transitions/phase-content.js'
 import { claimTask } from './claim-task.js'
 import { createTask, findContract } from './operate.js'
-import { pathConflict } from './path-leases.js'
+import { refusePathConflict } from './path-leases.js'
 
 const TARGET_CHARS_MAX = 1024
 const TITLE_CHARS_MAX = 200
@@ -44,21 +50,21 @@ export async function startWorkflow(app: App, request: StartRequest): Promise<Re
   const contract = await app.contracts.get(hash)
   if (by.kind === 'agent' && contract.agentStartable !== true)
     return refuse('not_permitted', `Agents may not start tasks of the contract ${contract.name} (agent_startable).`)
-  const target = request.target === undefined ? null : targetOf(request.target)
+  const target = request.target === undefined ? null : checkTarget(request.target)
   if (target?.ok === false) return target
   const wanted = { ...request, target: target?.value ?? null }
   const open = async (): Promise<Result<JsonObject>> => {
     const session = await openSession(app, contract, wanted)
     if (!session.ok) return session
-    return by.kind === 'agent' ? take(app, session.value.id, by.bearer) : ok(sessionView(contract, session.value))
+    return by.kind === 'agent' ? take(app, session.value.id, by.bearer) : ok(toSessionView(contract, session.value))
   }
-  return by.kind === 'agent' ? inTurn(app, by.bearer.agentId, open) : open()
+  return by.kind === 'agent' ? runInTurn(app, by.bearer.agentId, open) : open()
 }
 
 const turns = new WeakMap<App, Map<string, Promise<unknown>>>()
 
 // Of several starts of one agent each would find it free, and all but one leave a task that nobody holds.
-async function inTurn<T>(app: App, agentId: string, work: () => Promise<T>): Promise<T> {
+async function runInTurn<T>(app: App, agentId: string, work: () => Promise<T>): Promise<T> {
   const last = turns.get(app) ?? new Map<string, Promise<unknown>>()
   turns.set(app, last)
   const mine = (last.get(agentId) ?? Promise.resolve()).then(work)
@@ -71,7 +77,7 @@ async function inTurn<T>(app: App, agentId: string, work: () => Promise<T>): Pro
   }
 }
 
-function targetOf(target: string): Result<string> {
+function checkTarget(target: string): Result<string> {
   const wrong = (why: string) => refuse('invalid_request', `target_file: ${why}`)
   if (target === '' || target.length > TARGET_CHARS_MAX || target.includes('\0'))
     return wrong(`must be a path of at most ${TARGET_CHARS_MAX} characters.`)
@@ -91,13 +97,14 @@ interface Session {
 // The id of a session follows from its target: of all who start it at once, one creates it and the others find it.
 async function openSession(app: App, contract: Contract, session: Session): Promise<Result<TaskState>> {
   for (let number = 0; number < SESSIONS_MAX; number += 1) {
-    const id = sessionId(app, contract, { target: session.target, number })
+    const id = makeSessionId(app, contract, { target: session.target, number })
     const before = await app.ledger.read(id)
     if (before !== null && before.status !== 'completed' && before.status !== 'cancelled') return ok(before)
     if (before !== null) continue
-    const busy = (await busyWith(app, session.by)) ?? (await pathsHeld(app, contract, { id, by: session.by }))
+    const busy =
+      (await refuseBusyAgent(app, session.by)) ?? (await refuseHeldPaths(app, contract, { id, by: session.by }))
     if (busy !== null) return busy
-    const created = await createTask(app, taskOf(contract, session, id), {
+    const created = await createTask(app, toNewTask(contract, session, id), {
       actor: session.by.kind === 'agent' ? `agent:${session.by.bearer.agentId}` : `operator:${session.by.name}`,
       once: undefined,
     })
@@ -108,7 +115,7 @@ async function openSession(app: App, contract: Contract, session: Session): Prom
   return refuse('conflict', `There were ${SESSIONS_MAX} sessions for this target already.`)
 }
 
-function sessionId(
+function makeSessionId(
   app: App,
   contract: Contract,
   one: { readonly target: string | null; readonly number: number },
@@ -119,8 +126,8 @@ function sessionId(
 }
 
 // An agent holds one task at a time: a session that it could not take is not begun.
-async function busyWith(app: App, by: Starter): Promise<Result<TaskState> | null> {
-  const held = by.kind === 'agent' ? await app.ledger.store.heldBy(by.bearer.agentId) : null
+async function refuseBusyAgent(app: App, by: Starter): Promise<Result<TaskState> | null> {
+  const held = by.kind === 'agent' ? await app.ledger.store.findHeldBy(by.bearer.agentId) : null
   return held === null
     ? null
     : refuse('conflict', `The agent holds task ${held.id}; finish or release it before starting another workflow.`, {
@@ -129,22 +136,22 @@ async function busyWith(app: App, by: Starter): Promise<Result<TaskState> | null
 }
 
 // The same of one whose paths another task holds now.
-function pathsHeld(
+function refuseHeldPaths(
   app: App,
   contract: Contract,
   { id, by }: { readonly id: string; readonly by: Starter },
 ): Promise<Result<TaskState> | null> {
   const state = { id, workspace: app.workspace }
   if (by.kind !== 'agent') return Promise.resolve(null)
-  return pathConflict(app, { state, contract, phase: contract.start, agentId: by.bearer.agentId })
+  return refusePathConflict(app, { state, contract, phase: contract.start, agentId: by.bearer.agentId })
 }
 
-function taskOf(contract: Contract, { target, task }: Session, id: string) {
+function toNewTask(contract: Contract, { target, task }: Session, id: string) {
   const text = task ?? (target === null ? contract.name : `${contract.name}: ${target}`)
   const [line = ''] = text.split('\n')
   return {
     id,
-    title: withoutControls(line).slice(0, TITLE_CHARS_MAX) || contract.name,
+    title: stripControls(line).slice(0, TITLE_CHARS_MAX) || contract.name,
     description: task ?? '',
     contract: contract.hash,
     workspace: undefined,
@@ -156,7 +163,7 @@ function taskOf(contract: Contract, { target, task }: Session, id: string) {
   }
 }
 
-function withoutControls(text: string): string {
+function stripControls(text: string): string {
   return text.replace(/\p{Cc}/gu, ' ').trim()
 }
 
@@ -174,18 +181,18 @@ async function take(app: App, taskId: string, bearer: AgentBearer): Promise<Resu
   const phase = contract.phases.get(state.phase)
   const { phase_token, expires_at, allowed_tools } = claimed.value
   return ok({
-    ...sessionView(contract, state),
-    phase_content: await phaseContent(app, contract, state, state.phase),
-    ...(phase === undefined ? {} : { ...tasksView(phase, state), checkpoint_criteria: criteriaOf(phase) }),
-    artifacts_from_previous: await outputsOf(app, contract, state),
+    ...toSessionView(contract, state),
+    phase_content: await buildPhaseContent(app, contract, state, state.phase),
+    ...(phase === undefined ? {} : { ...toTasksView(phase, state), checkpoint_criteria: buildCriteria(phase) }),
+    artifacts_from_previous: await collectOutputs(app, contract, state),
     phase_token: phase_token ?? null,
     expires_at: expires_at ?? null,
     allowed_tools: allowed_tools ?? [],
   })
 }
 
-function sessionView(contract: Contract, state: TaskState): JsonObject {
-  const { current, ...progress } = progressOf(contract, state)
+function toSessionView(contract: Contract, state: TaskState): JsonObject {
+  const { current, ...progress } = toProgressView(contract, state)
   const { target_file } = state.metadata
   return {
     session_id: state.id,

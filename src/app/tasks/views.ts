@@ -1,15 +1,15 @@
 import { openQuestions } from '../../core/approvals/question.js'
 import type { Contract } from '../../core/contract/contract.js'
 import type { Json, JsonObject } from '../../core/json.js'
-import { slotStatuses } from '../../core/reviews/reviewer-slots.js'
+import { listSlotStatuses } from '../../core/reviews/reviewer-slots.js'
 import type { ArtifactRef, BlockerFound } from '../../core/task/event.js'
 import type { Approval, Question, TaskState } from '../../core/task/state.js'
-import { offeredTools, phaseOf } from '../../core/tool-calls/offered-tools.js'
+import { listOfferedTools, requirePhase } from '../../core/tool-calls/offered-tools.js'
 import type { TaskRow } from '../../store/store.js'
-import { isoTime, isoTimeOrNull } from '../wire.js'
-import { alertsView } from './alert-board.js'
+import { toIsoTime, toIsoTimeOrNull } from '../wire.js'
+import { toAlertsView } from './alert-board.js'
 
-export function taskView(state: TaskState): JsonObject {
+export function toTaskView(state: TaskState): JsonObject {
   return {
     id: state.id,
     title: state.title,
@@ -25,9 +25,9 @@ export function taskView(state: TaskState): JsonObject {
     workspace: state.workspace,
     ...(state.worktree === null ? {} : { worktree: { ...state.worktree } }),
     completed_phases: state.completedPhases,
-    lease_expires_at: isoTimeOrNull(state.held?.leaseExpiresAt ?? null),
-    created_at: isoTime(state.createdAt),
-    updated_at: isoTime(state.updatedAt),
+    lease_expires_at: toIsoTimeOrNull(state.held?.leaseExpiresAt ?? null),
+    created_at: toIsoTime(state.createdAt),
+    updated_at: toIsoTime(state.updatedAt),
     metadata: state.metadata,
     mode: state.mode,
     priority: state.priority,
@@ -35,16 +35,20 @@ export function taskView(state: TaskState): JsonObject {
     refusals: state.refusalsTotal,
     parked_reason: state.parkedReason,
     stash: state.stash,
-    pending_approval: pendingView(state),
+    pending_approval: toPendingView(state),
     open_questions: openQuestions(state).length,
-    reviewers_wanted: slotStatuses(state).map(({ name, isAwaited, status }) => ({ name, status, awaited: isAwaited })),
-    claimable_at: isoTimeOrNull(state.claimableAt),
-    alerts: alertsView(state),
+    reviewers_wanted: listSlotStatuses(state).map(({ name, isAwaited, status }) => ({
+      name,
+      status,
+      awaited: isAwaited,
+    })),
+    claimable_at: toIsoTimeOrNull(state.claimableAt),
+    alerts: toAlertsView(state),
   }
 }
 
 /** A task in a list; `isChecking`: its gates are being checked now, which its row does not say. */
-export function taskRowView(row: TaskRow, isChecking: boolean): JsonObject {
+export function toTaskRowView(row: TaskRow, isChecking: boolean): JsonObject {
   return {
     id: row.id,
     title: row.title,
@@ -56,22 +60,22 @@ export function taskRowView(row: TaskRow, isChecking: boolean): JsonObject {
     depends_on: row.dependsOn,
     requires: row.requires,
     priority: row.priority,
-    lease_expires_at: isoTimeOrNull(row.leaseExpiresAt),
+    lease_expires_at: toIsoTimeOrNull(row.leaseExpiresAt),
     open_questions: row.openQuestions,
-    created_at: isoTime(row.createdAt),
-    updated_at: isoTime(row.updatedAt),
+    created_at: toIsoTime(row.createdAt),
+    updated_at: toIsoTime(row.updatedAt),
   }
 }
 
 /** The approval that was asked for last, among those that wait for an answer. */
-export function pendingView(state: TaskState): Json {
+export function toPendingView(state: TaskState): Json {
   const pending = [...state.approvals.values()].filter((approval) => approval.status === 'pending').at(-1)
   return pending === undefined
     ? null
-    : { id: pending.id, digest: pending.digest, expires_at: isoTime(pending.expiresAt) }
+    : { id: pending.id, digest: pending.digest, expires_at: toIsoTime(pending.expiresAt) }
 }
 
-export function approvalView(state: TaskState, approval: Approval): JsonObject {
+export function toApprovalView(state: TaskState, approval: Approval): JsonObject {
   return {
     id: approval.id,
     task_id: state.id,
@@ -85,26 +89,26 @@ export function approvalView(state: TaskState, approval: Approval): JsonObject {
     digest: approval.digest,
     approvers: approval.approvers,
     min_approvals: approval.minApprovals,
-    decisions: approval.decisions.map((one) => ({
-      by: one.by,
-      decision: one.decision,
-      comment: one.comment,
-      at: isoTime(one.at),
+    decisions: approval.decisions.map((decision) => ({
+      by: decision.by,
+      decision: decision.decision,
+      comment: decision.comment,
+      at: toIsoTime(decision.at),
     })),
-    artifacts: approval.artifacts.map(artifactView),
+    artifacts: approval.artifacts.map(toArtifactView),
     evidence: approval.evidence,
-    warnings: approval.warnings.map(blockerView),
-    requested_at: isoTime(approval.requestedAt),
-    expires_at: isoTime(approval.expiresAt),
+    warnings: approval.warnings.map(toBlockerView),
+    requested_at: toIsoTime(approval.requestedAt),
+    expires_at: toIsoTime(approval.expiresAt),
   }
 }
 
 /** An artifact without its content. */
-export function artifactView({ type, sha256, bytes, grade, selfReview }: ArtifactRef): JsonObject {
+export function toArtifactView({ type, sha256, bytes, grade, selfReview }: ArtifactRef): JsonObject {
   return { type, sha256, bytes, grade, ...(selfReview === true ? { self_review: true } : {}) }
 }
 
-export function questionView(state: TaskState, question: Question): JsonObject {
+export function toQuestionView(state: TaskState, question: Question): JsonObject {
   return {
     id: question.id,
     task_id: state.id,
@@ -114,14 +118,14 @@ export function questionView(state: TaskState, question: Question): JsonObject {
     status: question.status,
     question: question.question,
     options: question.options,
-    asked_at: isoTime(question.askedAt),
+    asked_at: toIsoTime(question.askedAt),
     answer: question.answer?.text ?? null,
     answered_by: question.answer?.by ?? null,
-    answered_at: isoTimeOrNull(question.answer?.at ?? null),
+    answered_at: toIsoTimeOrNull(question.answer?.at ?? null),
   }
 }
 
-export function blockerView(found: BlockerFound): JsonObject {
+export function toBlockerView(found: BlockerFound): JsonObject {
   const { code, gate, check, artifact, message, remedy, severity, grade, run } = found
   return {
     ...{ code, gate, check, artifact, message, remedy, severity },
@@ -131,7 +135,7 @@ export function blockerView(found: BlockerFound): JsonObject {
 }
 
 /** The contract as an agent may see it: of phases that are not open yet only ids and names. */
-export function contractView(contract: Contract, state: TaskState): JsonObject {
+export function toContractView(contract: Contract, state: TaskState): JsonObject {
   const phases = [...contract.phases.values()].map((phase) => {
     const isOpen = phase.id === state.phase || state.completedPhases.includes(phase.id)
     if (!isOpen) return { id: phase.id, name: phase.name }
@@ -139,8 +143,11 @@ export function contractView(contract: Contract, state: TaskState): JsonObject {
       id: phase.id,
       name: phase.name,
       description: phase.description,
-      allowed_tools: offeredTools(contract, phase),
-      required_artifacts: phase.requiredArtifacts.map((one) => ({ type: one.type, description: one.description })),
+      allowed_tools: listOfferedTools(contract, phase),
+      required_artifacts: phase.requiredArtifacts.map((artifact) => ({
+        type: artifact.type,
+        description: artifact.description,
+      })),
       evidence: [...phase.evidence].map(([name, field]) => ({
         name,
         type: field.type,
@@ -150,13 +157,13 @@ export function contractView(contract: Contract, state: TaskState): JsonObject {
       gates: phase.gates.map((gate) => ({
         id: gate.id,
         type: gate.type,
-        checks: gate.blockers.map((one) => one.check),
+        checks: gate.blockers.map((blocker) => blocker.check),
       })),
     }
   })
   return { name: contract.name, version: contract.version, hash: contract.hash, phases }
 }
 
-export function allowedTools(contract: Contract, state: TaskState): readonly string[] {
-  return offeredTools(contract, phaseOf(contract, state.phase))
+export function listAllowedTools(contract: Contract, state: TaskState): readonly string[] {
+  return listOfferedTools(contract, requirePhase(contract, state.phase))
 }

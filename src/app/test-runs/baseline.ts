@@ -1,24 +1,24 @@
 import { createHash } from 'node:crypto'
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
-import { besideTheProject } from '../../checks/observed-runs/beside-project.js'
+import { hashBesideProject } from '../../checks/observed-runs/beside-project.js'
 import { runKey } from '../../checks/observed-runs/observe.js'
 import { observeRepeatedly } from '../../checks/observed-runs/repeat-runs.js'
-import { stampsOf, touchedSince } from '../../checks/observed-runs/stamps.js'
+import { findTouched, readStamps } from '../../checks/observed-runs/stamps.js'
 import { isSource } from '../../checks/test-files/test-files.js'
 import type { Confinement } from '../../confinement/confinement.js'
-import { canonicalJson } from '../../contract/fingerprint.js'
+import { toCanonicalJson } from '../../contract/fingerprint.js'
 import type { Contract, ObservedCommand } from '../../core/contract/contract.js'
 import type { Baseline, ObservedRun } from '../../core/evidence/observed-run.js'
 import type { JsonObject } from '../../core/json.js'
 import type { TaskState } from '../../core/task/state.js'
 import type { Blob } from '../../store/store.js'
-import { differences, type TreeIndex } from '../../tree/tree-contents.js'
+import { listDifferences, type TreeIndex } from '../../tree/tree-contents.js'
 import { openWorkTree } from '../../tree/work-tree.js'
-import { type App, contextOf } from '../app.js'
-import { reservedIn } from '../tool-calls/contract-paths.js'
-import { unavailable, wallOf } from '../tool-calls/contract-sandbox.js'
-import { filesAtStart } from '../trees/files-at-start.js'
+import { type App, makeContext } from '../app.js'
+import { getReserved } from '../tool-calls/contract-paths.js'
+import { openSandbox, refuseWithoutConfinement } from '../tool-calls/contract-sandbox.js'
+import { composeFilesAtStart } from '../trees/files-at-start.js'
 import { WORK_BEGAN } from '../trees/trees.js'
 
 /** Why no baseline can be had, and the older rules hold; null: it was disturbed, and is run again when a gate needs it. */
@@ -34,25 +34,25 @@ export async function makeBaseline(
   state: TaskState,
   { signal, found = null }: { readonly signal: AbortSignal; readonly found?: TreeIndex | null },
 ): Promise<Baseline | NoBaseline> {
-  const recorded = await recordedBaseline(app, state)
+  const recorded = await readRecordedBaseline(app, state)
   if (recorded !== null) return recorded
   const command = contract.commands.get('tests')
   if (command === undefined) return { why: 'the contract does not say how tests are run' }
   const start = startOf(app, state, found)
   if (start === null) return { why: 'how the work tree looked when work began was not recorded' }
-  const key = hasSources(start) ? await keyOf(contract, state, { command, start }) : null
-  const kept = await app.baselines.kept(key, (sha256) => app.ledger.store.blob(sha256))
+  const key = hasSources(start) ? await computeKey(contract, state, { command, start }) : null
+  const kept = await app.baselines.kept(key, (sha256) => app.ledger.store.readBlob(sha256))
   const made = kept ?? (await runOnStart(app, contract, state, { command, start, signal }))
   if (made === null || 'why' in made) return made
   await record(app, contract, state, made)
-  app.baselines.keep(key, blobOf(made).sha256)
+  app.baselines.keep(key, toBlob(made).sha256)
   return made
 }
 
 /** The one that is in the ledger; null: none. */
-async function recordedBaseline(app: App, { id }: TaskState): Promise<Baseline | null> {
+async function readRecordedBaseline(app: App, { id }: TaskState): Promise<Baseline | null> {
   const sha256 = (await app.ledger.peek(id))?.baseline ?? null
-  const content = sha256 === null ? null : await app.ledger.store.blob(sha256)
+  const content = sha256 === null ? null : await app.ledger.store.readBlob(sha256)
   return content === null ? null : (JSON.parse(content) as Baseline)
 }
 
@@ -67,16 +67,16 @@ export function isWorthRunning(app: App, state: TaskState, found: TreeIndex | nu
 }
 
 function startOf(app: App, state: TaskState, found: TreeIndex | null): TreeIndex | null {
-  return app.trees.marked(state.workspace, state.id, WORK_BEGAN) ?? found
+  return app.trees.readMark(state.workspace, state.id, WORK_BEGAN) ?? found
 }
 
 // Null where too much lies beside the project to tell whether it is the same.
-async function keyOf(
+async function computeKey(
   contract: Contract,
   { workspace }: TaskState,
   { command, start }: { readonly command: ObservedCommand; readonly start: TreeIndex },
 ): Promise<string | null> {
-  const beside = besideTheProject(workspace, start)
+  const beside = hashBesideProject(workspace, start)
   if (beside === null) return null
   const entries = Object.entries(start.entries).sort(([a], [b]) => (a < b ? -1 : 1))
   const treeHash = createHash('sha256').update(JSON.stringify(entries)).digest('hex')
@@ -94,24 +94,24 @@ async function runOnStart(
 ): Promise<Baseline | NoBaseline> {
   const { command, start, signal } = work
   if (!hasSources(start)) return { ...NO_TESTS, reason: 'there were no source files in the work tree' }
-  const confinement = await wallOf(app, contract)
-  const refused = unavailable({ contract }, confinement)
+  const confinement = await openSandbox(app, contract)
+  const refused = refuseWithoutConfinement({ contract }, confinement)
   if (refused !== null && !refused.ok) return { why: refused.detail }
   const before = (await app.trees.compare(state.workspace)).index
-  const moved = differences({ ...start, packages: {} }, { ...before, packages: {} }).map(({ path }) => path)
+  const moved = listDifferences({ ...start, packages: {} }, { ...before, packages: {} }).map(({ path }) => path)
   const isInTree = confinement.provider === 'none'
-  const isRecorded = app.trees.marked(state.workspace, state.id, WORK_BEGAN) !== null
+  const isRecorded = app.trees.readMark(state.workspace, state.id, WORK_BEGAN) !== null
   if (moved.length > 0 && (isInTree || !isRecorded))
     return { why: `files were changed before the tests had been run without them (${moved[0]})` }
   // A large file that no commit has is shown as it is now.
-  const { put, leftOut } = await filesAtStart(app, contract, state, { start, paths: moved })
-  const stamps = await stampsOf(state.workspace, before)
+  const { put, leftOut } = await composeFilesAtStart(app, contract, state, { start, paths: moved })
+  const stamps = await readStamps(state.workspace, before)
   // In the background, with the claim: gates find it made.
   if (isGo(state.workspace)) await app.goCache.make()
   const place = {
     confinement,
     tree: state.workspace,
-    hidden: reservedIn(app, contract, state.workspace).hidden,
+    hidden: getReserved(app, contract, state.workspace).hidden,
     signal,
     redact: (text: string) => String(app.redact(text)),
     goCache: goCacheOf(app, state.workspace, confinement),
@@ -122,12 +122,12 @@ async function runOnStart(
   if (signal.aborted) return null
   // What was written under the run shows through its view: then it is not of the starting tree alone.
   const after = (await app.trees.compare(state.workspace)).index
-  const changes = differences(before, after)
+  const changes = listDifferences(before, after)
   // Where there is no view, the run itself leaves reports and caches in the tree.
   const isDisturbed = changes.some(({ path, kind }) => !isInTree || kind !== 'created' || isSource(path))
   if (isDisturbed) return null
-  if (touchedSince(stamps, await stampsOf(state.workspace, before)).length > 0) return null
-  return baselineOf(run)
+  if (findTouched(stamps, await readStamps(state.workspace, before)).length > 0) return null
+  return toBaseline(run)
 }
 
 function isGo(tree: string): boolean {
@@ -140,7 +140,7 @@ export function goCacheOf(
   tree: string,
   { provider }: Pick<Confinement, 'provider'>,
 ): string | null {
-  return provider !== 'none' && isGo(tree) ? app.goCache.ready() : null
+  return provider !== 'none' && isGo(tree) ? app.goCache.findReadyFolder() : null
 }
 
 const NO_TESTS: Baseline = {
@@ -153,7 +153,7 @@ const NO_TESTS: Baseline = {
   reason: null,
 }
 
-function baselineOf(run: ObservedRun): Baseline {
+function toBaseline(run: ObservedRun): Baseline {
   const { counts, trouble, problem, exitCode, isComplete } = run
   if (counts === null || run.wasStopped) {
     const why = trouble === undefined ? (problem ?? 'nothing was reported') : `${trouble.cause}: ${trouble.detail}`
@@ -170,14 +170,14 @@ function baselineOf(run: ObservedRun): Baseline {
   }
 }
 
-function blobOf(baseline: Baseline): Blob {
-  const content = canonicalJson(baseline as unknown as JsonObject)
+function toBlob(baseline: Baseline): Blob {
+  const content = toCanonicalJson(baseline as unknown as JsonObject)
   return { sha256: createHash('sha256').update(content).digest('hex'), content }
 }
 
 async function record(app: App, contract: Contract, state: TaskState, made: Baseline): Promise<void> {
-  const blob = blobOf(made)
+  const blob = toBlob(made)
   const { counts, reason } = made
   const command = { type: 'record_baseline', run: blob.sha256, counts, flaky: made.flaky.length, reason } as const
-  await app.ledger.apply({ taskId: state.id, contract }, command, contextOf(app, 'orchestrator'), { blobs: [blob] })
+  await app.ledger.apply({ taskId: state.id, contract }, command, makeContext(app, 'orchestrator'), { blobs: [blob] })
 }

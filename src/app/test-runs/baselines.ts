@@ -44,7 +44,7 @@ export class Baselines {
   }
 
   /** Joins the run that goes on, or makes one. Called while nothing else changes the tree. */
-  async of(app: App, contract: Contract, state: TaskState): Promise<Baseline | NoBaseline> {
+  async getOrRun(app: App, contract: Contract, state: TaskState): Promise<Baseline | NoBaseline> {
     const joined = await this.#running.get(state.id)?.catch(() => null)
     return joined ?? this.#run(state.id, () => makeBaseline(app, contract, state, { signal: this.#ending.signal }))
   }

@@ -1,25 +1,25 @@
 import { createHash } from 'node:crypto'
 import { posix } from 'node:path'
-import { gateCommands } from '../../checks/observed-runs/gate-commands.js'
-import { moduleFolders } from '../../checks/observed-runs/module-folders.js'
-import { standIns } from '../../checks/observed-runs/stand-ins.js'
+import { listGateCommands } from '../../checks/observed-runs/gate-commands.js'
+import { findModuleFolders } from '../../checks/observed-runs/module-folders.js'
+import { findStandIns } from '../../checks/observed-runs/stand-ins.js'
 import { importsTestRunner } from '../../checks/test-files/runner-imports.js'
-import { compiledTests, isReport, isSource, isTestLike, textOf } from '../../checks/test-files/test-files.js'
-import { programFiles } from '../../checks/test-setup/packages.js'
-import { harnessOf } from '../../checks/test-setup/test-setup.js'
+import { findCompiledTests, isReport, isSource, isTestLike, readText } from '../../checks/test-files/test-files.js'
+import { listProgramFiles } from '../../checks/test-setup/packages.js'
+import { readTestSetup } from '../../checks/test-setup/test-setup.js'
 import type { Composition, ViewEntry } from '../../confinement/confinement.js'
 import { matchesGlob } from '../../contract/glob.js'
 import type { Contract } from '../../core/contract/contract.js'
 import type { PinnedRun } from '../../core/evidence/observed-run.js'
 import type { Needs } from '../../core/gates/needs.js'
-import { harnessKind, isNearTests, isTestName, shadowIsNear } from '../../core/paths/test-setup-names.js'
-import { writableOf } from '../../core/paths/writable.js'
+import { findSetupKind, isNearTests, isShadowNear, isTestName } from '../../core/paths/test-setup-names.js'
+import { getWritable } from '../../core/paths/writable.js'
 import type { TaskState } from '../../core/task/state.js'
-import { type Listed, NOT_THE_PROJECT, type Skipped, type WorkTree } from '../../tree/work-tree.js'
+import { type ListedFile, NOT_THE_PROJECT, type SkippedNames, type WorkTree } from '../../tree/work-tree.js'
 import type { App } from '../app.js'
-import { ignoredBy, leftBehind, namedAmong } from '../tool-calls/ignored-paths.js'
+import { makeIgnored, makeLeftoverMatcher, pickIgnored } from '../tool-calls/ignored-paths.js'
 import { WORK_BEGAN } from '../trees/trees.js'
-import { inlineView, wholeFiles } from './inline-view.js'
+import { buildInlineView, omitInlineTests } from './inline-view.js'
 
 /** The view of the observed runs of a gate. */
 export interface ComposedView {
@@ -30,7 +30,7 @@ export interface ComposedView {
   readonly digest: string
 }
 
-const WITH_OUTPUT: Skipped = {
+const WITH_OUTPUT: SkippedNames = {
   ...NOT_THE_PROJECT,
   atRoot: new Set([...NOT_THE_PROJECT.atRoot].filter((name) => name !== 'dist')),
 }
@@ -40,7 +40,7 @@ interface Scene {
   readonly contract: Contract
   readonly state: TaskState
   readonly tree: WorkTree
-  readonly listed: readonly Listed[]
+  readonly listed: readonly ListedFile[]
   readonly isIgnored: (path: string) => boolean
   /** What RED recorded; null before, at RED itself, and where the contract lets tests change. */
   readonly pins: ReadonlyMap<string, string> | null
@@ -59,51 +59,60 @@ export async function composeViewOf(
   about: { readonly tree: WorkTree; readonly needed: Pick<Needs, 'pinsTests'>; readonly pinnedRun: PinnedRun | null },
 ): Promise<ComposedView> {
   const { tree, needed } = about
-  const isIgnored = ignoredIn(app, state.workspace)
+  const isIgnored = makeIgnoredMatcher(app, state.workspace)
   // On another thread meanwhile.
-  const dependencies = changedDependencies({ app, contract, state, isIgnored })
+  const dependencies = findChangedDependencies({ app, contract, state, isIgnored })
   dependencies.catch(() => undefined)
   const all = await tree.list(WITH_OUTPUT)
   const listed = all.filter(({ path }) => !path.startsWith('dist/'))
   const isHeld = !needed.pinsTests && !contract.tests.allowChanges && state.pinnedTests !== null
-  const recorded = isHeld ? (app.views.pinsAgain(state) ?? state.pinnedTests) : null
-  const pins = recorded === null ? null : wholeFiles(recorded)
-  const inline = await inlineView(app, state, { tree, pins: recorded, isIgnored })
-  const start = app.trees.marked(state.workspace, state.id, WORK_BEGAN)?.entries ?? null
+  const recorded = isHeld ? (app.views.findPinsOfRerun(state) ?? state.pinnedTests) : null
+  const pins = recorded === null ? null : omitInlineTests(recorded)
+  const inline = await buildInlineView(app, state, { tree, pins: recorded, isIgnored })
+  const start = app.trees.readMark(state.workspace, state.id, WORK_BEGAN)?.entries ?? null
   const scene: Scene = { app, contract, state, tree, listed, isIgnored, pins, start }
   const tests = listed.map(({ path }) => path).filter((path) => isTestLike(contract, path) && !isIgnored(path))
-  const late = pins === null ? [] : await lateTests(scene, { tests, pins })
-  const stood = await standingIn(scene, pins === null ? tests : [...pins.keys()])
-  const made = compiledBefore(scene, all)
+  const late = pins === null ? [] : await findLateTests(scene, { tests, pins })
+  const stood = await findAddedStandIns(scene, pins === null ? tests : [...pins.keys()])
+  const made = listOldCompilerOutputs(scene, all)
   const told = [...late, ...stood, ...(await dependencies)].filter((path) => pins?.has(path) !== true)
   const leftOut = [...told, ...made.filter((path) => pins?.has(path) !== true)]
-  const put = pins === null ? [] : [...(await fromPins(scene, pins, leftOut)), ...inline.put]
-  const pinned = new Set([...(pins?.keys() ?? tests), ...inline.files, ...(await setupPaths(scene, about.pinnedRun))])
+  const put = pins === null ? [] : [...(await buildEntriesFromPins(scene, pins, leftOut)), ...inline.put]
+  const pinned = new Set([
+    ...(pins?.keys() ?? tests),
+    ...inline.files,
+    ...(await listSetupPaths(scene, about.pinnedRun)),
+  ])
   for (const path of await linkTargets(scene, pinned)) pinned.add(path)
   const isOut = new Set(leftOut)
   for (const path of pinned) if (isReport(contract, path) || isOut.has(path)) pinned.delete(path)
   const isGuarded = (path: string): boolean =>
     !isIgnored(path) && !TEMPORARY.test(path) && (isTestFile(contract, path) || isSetup(path, tests))
-  const isLeft = leftBehind((folder) => app.trees.isSource(state.workspace, folder))
+  const isLeft = makeLeftoverMatcher((folder) => app.trees.isSource(state.workspace, folder))
   return {
-    composition: { put, leftOut, pinned: [...pinned], programs: await programsOf(contract, tree, pinned), isGuarded },
+    composition: { put, leftOut, pinned: [...pinned], programs: await listPrograms(contract, tree, pinned), isGuarded },
     leftOut: [...told.filter((path) => !isLeft(path, false) && !isLeft(path, true)), ...inline.late],
-    digest: digestOf(put, leftOut, recorded),
+    digest: hashComposition(put, leftOut, recorded),
   }
 }
 
 // A test or a configuration is none, whatever package.json says.
-async function programsOf(contract: Contract, tree: WorkTree, pinned: ReadonlySet<string>): Promise<readonly string[]> {
+async function listPrograms(
+  contract: Contract,
+  tree: WorkTree,
+  pinned: ReadonlySet<string>,
+): Promise<readonly string[]> {
   const texts = new Map<string, string>()
-  for (const path of pinned) if (harnessKind(path) === 'package_json') texts.set(path, (await textOf(tree, path)) ?? '')
-  const isProgram = (path: string): boolean => harnessKind(path) === null && !isTestLike(contract, path)
-  return programFiles(texts).filter((path) => pinned.has(path) && isProgram(path))
+  for (const path of pinned)
+    if (findSetupKind(path) === 'package_json') texts.set(path, (await readText(tree, path)) ?? '')
+  const isProgram = (path: string): boolean => findSetupKind(path) === null && !isTestLike(contract, path)
+  return listProgramFiles(texts).filter((path) => pinned.has(path) && isProgram(path))
 }
 
 /** Whether a path of a tree is ignored by the rules that held when work in it began, or is what tools leave behind. */
-export function ignoredIn(app: Pick<App, 'trees'>, tree: string): (path: string) => boolean {
-  const isIgnored = ignoredBy(app.trees.rulesOf(tree))
-  const isLeft = leftBehind((folder) => app.trees.isSource(tree, folder))
+export function makeIgnoredMatcher(app: Pick<App, 'trees'>, tree: string): (path: string) => boolean {
+  const isIgnored = makeIgnored(app.trees.getIgnoreRules(tree))
+  const isLeft = makeLeftoverMatcher((folder) => app.trees.isSource(tree, folder))
   const known = new Map<string, boolean>()
   // A folder that is ignored is ignored with everything in it.
   const isFolderIgnored = (folder: string): boolean => {
@@ -124,8 +133,8 @@ function isTestFile(contract: Contract, path: string): boolean {
 
 // A test may make a project of its own elsewhere; what stands around the tests decides how they are run.
 function isSetup(path: string, tests: readonly string[]): boolean {
-  if (harnessKind(path) === null) return false
-  return isNearTests(path, tests) || shadowIsNear(path, tests) || LOADED_ANYWHERE.test(path)
+  if (findSetupKind(path) === null) return false
+  return isNearTests(path, tests) || isShadowNear(path, tests) || LOADED_ANYWHERE.test(path)
 }
 
 const LOADED_ANYWHERE = /(^|\/)__mocks__\/|-info\/|\.pth$/
@@ -133,7 +142,7 @@ const LOADED_ANYWHERE = /(^|\/)__mocks__\/|-info\/|\.pth$/
 // Vite bundles its configuration beside it, and removes that again.
 const TEMPORARY = /\.timestamp-[\w-]+\.mjs$/
 
-async function lateTests(
+async function findLateTests(
   scene: Scene,
   { tests, pins }: { readonly tests: readonly string[]; readonly pins: ReadonlyMap<string, string> },
 ): Promise<readonly string[]> {
@@ -145,15 +154,15 @@ async function lateTests(
   for (const { path, isLink } of scene.listed) {
     if (isLink || start === null || start[path] !== undefined || named.has(path) || !isLate(path)) continue
     if (scene.isIgnored(path)) continue
-    if (await importsTestRunner(path, (await textOf(scene.tree, path)) ?? '')) late.push(path)
+    if (await importsTestRunner(path, (await readText(scene.tree, path)) ?? '')) late.push(path)
   }
   return late
 }
 
 // An older output of the compiler must not run in the place of a test. Its record goes too: it would say that all is there.
-function compiledBefore({ contract, isIgnored }: Scene, all: readonly Listed[]): readonly string[] {
+function listOldCompilerOutputs({ contract, isIgnored }: Scene, all: readonly ListedFile[]): readonly string[] {
   const paths = all.map(({ path }) => path)
-  const compiled = compiledTests(contract, paths, isIgnored)
+  const compiled = findCompiledTests(contract, paths, isIgnored)
   const records = compiled.size === 0 ? [] : paths.filter((path) => /\.tsbuildinfo$/.test(path) && isIgnored(path))
   return [...compiled, ...records]
 }
@@ -164,31 +173,31 @@ function isSnapshotOf(path: string, isNewTest: (test: string) => boolean): boole
   return test !== undefined && isNewTest(`${folder}${test}`)
 }
 
-async function standingIn(scene: Scene, tests: readonly string[]): Promise<readonly string[]> {
+async function findAddedStandIns(scene: Scene, tests: readonly string[]): Promise<readonly string[]> {
   const { start } = scene
   if (start === null) return []
   const added = scene.listed.map(({ path }) => path).filter((path) => start[path] === undefined)
   return added.length === 0
     ? []
-    : standIns({
+    : findStandIns({
         ...{ tree: scene.tree, root: scene.state.workspace, added, tests, path: process.env.PATH ?? '' },
-        folders: await moduleFolders(scene.tree, scene.contract, scene.listed),
+        folders: await findModuleFolders(scene.tree, scene.contract, scene.listed),
         wasThere: (path) => start[path] !== undefined,
         isOld: (folder) => Object.keys(start).some((path) => path.startsWith(folder)),
       })
 }
 
 // What a phase of the contract names as writable is the task's to change.
-async function changedDependencies({
+async function findChangedDependencies({
   app,
   contract,
   state,
   isIgnored,
 }: Pick<Scene, 'app' | 'contract' | 'state' | 'isIgnored'>): Promise<readonly string[]> {
   if (contract.enforcement.reconcile === 'off') return []
-  const changed = (await app.views.dependenciesSince(state.id, state.workspace)) ?? []
-  const named = namedAmong(
-    [...contract.phases.values()].flatMap((phase) => writableOf(phase).allowed),
+  const changed = (await app.views.findDependencyChanges(state.id, state.workspace)) ?? []
+  const named = pickIgnored(
+    [...contract.phases.values()].flatMap((phase) => getWritable(phase).allowed),
     isIgnored,
   )
   const isNamed = (path: string): boolean =>
@@ -196,7 +205,7 @@ async function changedDependencies({
   return changed.filter((path) => !isNamed(path))
 }
 
-async function fromPins(
+async function buildEntriesFromPins(
   { app, state, tree }: Scene,
   pins: ReadonlyMap<string, string>,
   leftOut: readonly string[],
@@ -207,20 +216,20 @@ async function fromPins(
   const now = await tree.hashEach(pins.keys())
   for (const [path, hash] of pins) {
     if (!isBelow(path) && now.get(path) === hash) continue
-    const entry = app.views.pinned(state.id, path, hash)
+    const entry = app.views.findPinned(state.id, path, hash)
     if (entry === null) throw new Error(`what ${path} held at RED was not kept`)
     put.push(entry)
   }
   return put
 }
 
-async function setupPaths(scene: Scene, pinnedRun: PinnedRun | null): Promise<readonly string[]> {
+async function listSetupPaths(scene: Scene, pinnedRun: PinnedRun | null): Promise<readonly string[]> {
   const { contract, tree } = scene
   if (scene.pins !== null && pinnedRun?.harness !== undefined)
     return [pinnedRun.harness, ...Object.values(pinnedRun.commands ?? {})].flatMap((one) => Object.keys(one))
-  const paths = Object.keys(await harnessOf(tree, contract))
-  for (const [, command] of gateCommands(contract))
-    paths.push(...Object.keys(await harnessOf(tree, contract, [], { of: 'command', commands: [command] })))
+  const paths = Object.keys(await readTestSetup(tree, contract))
+  for (const [, command] of listGateCommands(contract))
+    paths.push(...Object.keys(await readTestSetup(tree, contract, [], { of: 'command', commands: [command] })))
   return paths
 }
 
@@ -228,13 +237,13 @@ async function setupPaths(scene: Scene, pinnedRun: PinnedRun | null): Promise<re
 async function linkTargets({ listed, app, state }: Scene, pinned: ReadonlySet<string>): Promise<readonly string[]> {
   const links = listed.filter(({ path, isLink }) => isLink && pinned.has(path))
   return links.flatMap(({ path }) => {
-    const [, target] = /^link (.*)$/s.exec(app.trees.expectedEntry(state.workspace, path) ?? '') ?? []
+    const [, target] = /^link (.*)$/s.exec(app.trees.findExpectedEntry(state.workspace, path) ?? '') ?? []
     const to = target === undefined ? '..' : posix.join(posix.dirname(path), target)
     return to.startsWith('..') || to.startsWith('/') ? [] : [to]
   })
 }
 
-function digestOf(put: readonly ViewEntry[], leftOut: readonly string[], pins: Scene['pins']): string {
+function hashComposition(put: readonly ViewEntry[], leftOut: readonly string[], pins: Scene['pins']): string {
   const parts = [put.map(({ path }) => path), leftOut, put.length === 0 ? null : [...(pins ?? [])]]
   return createHash('sha256').update(JSON.stringify(parts)).digest('hex')
 }

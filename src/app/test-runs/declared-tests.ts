@@ -1,12 +1,12 @@
 import { voidRun } from '../../checks/observed-runs/observe.js'
-import { canBeCompared, firstMissing } from '../../checks/test-files/declared-tests.js'
+import { canBeCompared, findFirstMissing } from '../../checks/test-files/declared-tests.js'
 import type { Contract, ObservedCommand } from '../../core/contract/contract.js'
 import type { ObservedRun } from '../../core/evidence/observed-run.js'
 import type { TaskState } from '../../core/task/state.js'
 import { invertInThread } from '../../inverter/invert-in-thread.js'
 import type { App } from '../app.js'
 import type { ComposedView } from './compose-view.js'
-import { testTexts } from './inverted-files.js'
+import { readTestTexts } from './inverted-files.js'
 
 /** The run, void where new or changed test files of Go and Rust declare a test that it does not name. */
 export async function holdAgainstSources(
@@ -20,11 +20,11 @@ export async function holdAgainstSources(
   }: { readonly run: ObservedRun; readonly command: ObservedCommand; readonly composed: ComposedView | null },
 ): Promise<ObservedRun> {
   if (composed === null || run.exitCode !== 0 || !/^(?:go|cargo) /.test(command.run.trim())) return run
-  const { tests } = await testTexts(app, contract, state, { composition: composed.composition, named: [] })
+  const { tests } = await readTestTexts(app, contract, state, { composition: composed.composition, named: [] })
   const compared = tests.filter((file) => canBeCompared(command.run, file))
   const parsed = await invertInThread(compared.map(({ path, text }) => ({ path, text, seed: '' })))
   const files = compared.map(({ path, text }, index) => ({ path, text, tests: parsed[index]?.tests ?? [] }))
-  const missing = firstMissing(run, files)
+  const missing = findFirstMissing(run, files)
   if (missing === null) return run
   return voidRun(run, `${missing} is not in the report, which has other tests that are compiled with it`)
 }

@@ -1,29 +1,29 @@
 import { randomBytes } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { errs } from '../../checks/check-inputs.js'
+import { abortCheck } from '../../checks/check-inputs.js'
 import type { Example } from '../../checks/examples/example.js'
-import { type ExampleOutcome, type ExamplesSeen, examplesHold } from '../../checks/examples/examples-hold.js'
-import { examplesOfPlan } from '../../checks/examples/read-examples.js'
+import { checkExamplesHold, type ExampleOutcome, type ExamplesSeen } from '../../checks/examples/examples-hold.js'
+import { readPlanExamples } from '../../checks/examples/read-examples.js'
 import { type ExamplePlace, runExample } from '../../checks/examples/run-example.js'
-import { stampsOf, touchedSince } from '../../checks/observed-runs/stamps.js'
+import { findTouched, readStamps } from '../../checks/observed-runs/stamps.js'
 import type { Contract } from '../../core/contract/contract.js'
-import { needsALook } from '../../core/evidence/held-out.js'
+import { needsReview } from '../../core/evidence/held-out.js'
 import { findBlockers } from '../../core/gates/blockers.js'
 import type { Needs } from '../../core/gates/needs.js'
 import type { Json } from '../../core/json.js'
 import { isVoting } from '../../core/reviews/consensus.js'
 import type { CheckOutcome, GateFacts } from '../../core/task/command.js'
-import { unledgeredBlockers } from '../../core/task/reconcile.js'
+import { findUnledgeredBlockers } from '../../core/task/reconcile.js'
 import type { TaskState } from '../../core/task/state.js'
 import type { TreeIndex } from '../../tree/tree-contents.js'
 import type { WorkTree } from '../../tree/work-tree.js'
-import { type App, contextOf } from '../app.js'
-import { reservedIn } from '../tool-calls/contract-paths.js'
-import { unavailable, wallOf } from '../tool-calls/contract-sandbox.js'
-import { leftOutText } from '../transitions/run-checks.js'
+import { type App, makeContext } from '../app.js'
+import { getReserved } from '../tool-calls/contract-paths.js'
+import { openSandbox, refuseWithoutConfinement } from '../tool-calls/contract-sandbox.js'
+import { formatLeftOut } from '../transitions/run-checks.js'
 import { composeViewOf } from './compose-view.js'
-import { blobOf, heldOutOf } from './held-out.js'
-import { pinnedRunOf } from './pinned-run.js'
+import { loadHeldOutExamples, toBlob } from './held-out.js'
+import { readPinnedRun } from './pinned-run.js'
 
 /** How long all examples of a gate may take. */
 const EXAMPLES_MS_MAX = 600_000
@@ -45,10 +45,10 @@ interface Scene {
 export async function judgeExamples(app: App, scene: Scene, facts: GateFacts): Promise<GateFacts> {
   const { state, needed } = scene
   const keys = needed.checks.filter(({ blocker }) => blocker.check === 'examples_hold').map(({ key }) => key)
-  const visible = examplesOfPlan(scene.all.get('plan_document')).examples
+  const visible = readPlanExamples(scene.all.get('plan_document')).examples
   const isNothing = visible.length === 0 && state.heldOut === undefined
   if (keys.length === 0 || isNothing || isClosedOtherwise(app, scene, facts)) return facts
-  const outcome = await judgedBy(app, scene, visible)
+  const outcome = await runAndJudgeExamples(app, scene, visible)
   const checks = new Map(facts.checks)
   for (const key of keys) checks.set(key, outcome)
   return { ...facts, checks }
@@ -61,30 +61,30 @@ function isClosedOtherwise(app: App, { contract, state, needed }: Scene, facts: 
     claims: when === null ? [] : [when],
     mode: 'strict',
     isVoting: isVoting(needed.consensus, facts.consensus),
-    more: unledgeredBlockers(contract, state, facts.unledgered ?? [], contextOf(app, 'system')),
+    more: findUnledgeredBlockers(contract, state, facts.unledgered ?? [], makeContext(app, 'system')),
   })
   return blockers.some(({ check }) => check !== 'examples_hold')
 }
 
-async function judgedBy(app: App, scene: Scene, visible: readonly Example[]): Promise<CheckOutcome> {
+async function runAndJudgeExamples(app: App, scene: Scene, visible: readonly Example[]): Promise<CheckOutcome> {
   const { contract, state, all } = scene
-  const confinement = await wallOf(app, contract)
-  const refused = unavailable({ contract }, confinement)
-  if (refused !== null && !refused.ok) return errs(refused.detail)
+  const confinement = await openSandbox(app, contract)
+  const refused = refuseWithoutConfinement({ contract }, confinement)
+  if (refused !== null && !refused.ok) return abortCheck(refused.detail)
   const needsSandbox = state.heldOut !== undefined || visible.some(({ expect }) => expect.http !== null)
   if (needsSandbox && confinement.provider === 'none')
-    return errs('held-out examples and those with http need the sandbox')
+    return abortCheck('held-out examples and those with http need the sandbox')
   if (scene.isAuto && state.heldOut !== undefined)
-    return errs('held-out examples are run when the transition is asked for')
-  if (needsALook(state)) return errs('held-out examples failed too often. An operator looks at the task')
+    return abortCheck('held-out examples are run when the transition is asked for')
+  if (needsReview(state)) return abortCheck('held-out examples failed too often. An operator looks at the task')
   try {
-    const composed = await composeViewOf(app, contract, state, { ...scene, pinnedRun: await pinnedRunOf(app, state) })
+    const composed = await composeViewOf(app, contract, state, { ...scene, pinnedRun: await readPinnedRun(app, state) })
     const index = scene.index ?? (await app.trees.compare(state.workspace)).index
-    const before = await stampsOf(state.workspace, index)
+    const before = await readStamps(state.workspace, index)
     const place: ExamplePlace = {
       confinement,
       tree: state.workspace,
-      hidden: reservedIn(app, contract, state.workspace).hidden,
+      hidden: getReserved(app, contract, state.workspace).hidden,
       signal: new AbortController().signal,
       redact: (text) => String(app.redact(text)),
       view: composed,
@@ -92,12 +92,15 @@ async function judgedBy(app: App, scene: Scene, visible: readonly Example[]): Pr
       deadline: performance.now() + EXAMPLES_MS_MAX,
     }
     const seen = await seeExamples(app, scene, { place, visible })
-    const touched = touchedSince(before, await stampsOf(state.workspace, index))
-    if (touched.length > 0) return errs(`${touched[0]} was touched while the examples ran. Ask again`)
-    const outcome = examplesHold({ all, examples: seen, hasHeldOut: true })
-    return { ...outcome, found: String(app.redact(`${outcome.found}${leftOutOf(outcome, seen, composed.leftOut)}`)) }
+    const touched = findTouched(before, await readStamps(state.workspace, index))
+    if (touched.length > 0) return abortCheck(`${touched[0]} was touched while the examples ran. Ask again`)
+    const outcome = checkExamplesHold({ all, examples: seen, hasHeldOut: true })
+    return {
+      ...outcome,
+      found: String(app.redact(`${outcome.found}${formatLeftOutNote(outcome, seen, composed.leftOut)}`)),
+    }
   } catch (error) {
-    return errs(`the examples could not be run: ${error instanceof Error ? error.message : 'unknown error'}`)
+    return abortCheck(`the examples could not be run: ${error instanceof Error ? error.message : 'unknown error'}`)
   }
 }
 
@@ -112,8 +115,8 @@ async function seeExamples(
   const begun = performance.now()
   const heldOut: ExampleOutcome[] = []
   // What code under test can break counts as a failure, and is told like one.
-  for (const example of await heldOutOf(app, state))
-    heldOut.push({ example, difference: await runExample(place, example).catch(brokenText) })
+  for (const example of await loadHeldOutExamples(app, state))
+    heldOut.push({ example, difference: await runExample(place, example).catch(formatFailure) })
   if (heldOut.some(isFailed)) {
     await recordFailure(app, { contract, state }, heldOut)
     await sleep(waitAfter(performance.now() - begun))
@@ -121,7 +124,7 @@ async function seeExamples(
   return { visible: seen, heldOut }
 }
 
-function brokenText(error: unknown): string {
+function formatFailure(error: unknown): string {
   return `could not be run: ${error instanceof Error ? error.message : 'unknown error'}`
 }
 
@@ -142,12 +145,12 @@ async function recordFailure(
   heldOut: readonly ExampleOutcome[],
 ): Promise<void> {
   const outcomes = heldOut.map(({ example: { criterion, number }, difference }) => ({ criterion, number, difference }))
-  const blob = blobOf({ salt: randomBytes(16).toString('hex'), outcomes })
+  const blob = toBlob({ salt: randomBytes(16).toString('hex'), outcomes })
   const command = { type: 'record_held_out', run: blob.sha256 } as const
-  await app.ledger.apply({ taskId: state.id, contract }, command, contextOf(app, 'system'), { blobs: [blob] })
+  await app.ledger.apply({ taskId: state.id, contract }, command, makeContext(app, 'system'), { blobs: [blob] })
 }
 
 // What a held-out example did is told to nobody, and neither is what it lacked.
-function leftOutOf(outcome: CheckOutcome, { heldOut }: ExamplesSeen, leftOut: readonly string[]): string {
-  return outcome.result === 'holds' || heldOut.length > 0 ? '' : leftOutText(leftOut)
+function formatLeftOutNote(outcome: CheckOutcome, { heldOut }: ExamplesSeen, leftOut: readonly string[]): string {
+  return outcome.result === 'holds' || heldOut.length > 0 ? '' : formatLeftOut(leftOut)
 }

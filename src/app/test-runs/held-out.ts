@@ -1,7 +1,7 @@
 import { createHash, randomBytes } from 'node:crypto'
 import type { Example } from '../../checks/examples/example.js'
-import { heldOutExamples } from '../../checks/examples/read-examples.js'
-import { canonicalJson } from '../../contract/fingerprint.js'
+import { readHeldOutExamples } from '../../checks/examples/read-examples.js'
+import { toCanonicalJson } from '../../contract/fingerprint.js'
 import type { Contract } from '../../core/contract/contract.js'
 import type { HeldOutRef } from '../../core/evidence/held-out.js'
 import type { Json, JsonObject } from '../../core/json.js'
@@ -11,7 +11,7 @@ import type { App } from '../app.js'
 import { admitCall } from '../identity/agent-call.js'
 import type { TaskPrincipal } from '../identity/identity.js'
 import { ok, type Result, refuse } from '../result.js'
-import { wallOf } from '../tool-calls/contract-sandbox.js'
+import { openSandbox } from '../tool-calls/contract-sandbox.js'
 
 const PROBLEMS_TOLD_MAX = 5
 const HELD_OUT_BYTES_MAX = 512 * 1024
@@ -22,28 +22,28 @@ export async function readHeldOut(
   contract: Contract,
   given: JsonObject,
 ): Promise<Result<{ readonly ref: HeldOutRef; readonly blob: Blob }>> {
-  const { examples, problems } = heldOutExamples(given)
+  const { examples, problems } = readHeldOutExamples(given)
   const told = problems.slice(0, PROBLEMS_TOLD_MAX).map(({ pointer, message }) => `held_out${pointer} ${message}`)
   if (told.length > 0) return refuse('invalid_request', `${told.join('; ')}.`)
   if (examples.length === 0) return refuse('invalid_request', 'held_out/examples: is empty.')
-  if (!runsExamples(contract))
+  if (!hasExampleGate(contract))
     return refuse(
       'invalid_request',
       `held_out: no gate of the contract ${contract.name} has the check examples_hold, so nothing would run them.`,
     )
-  if (canonicalJson(app.redact(given)) !== canonicalJson(given))
+  if (toCanonicalJson(app.redact(given)) !== toCanonicalJson(given))
     return refuse('invalid_request', 'held_out: holds what looks like a secret; use made-up values.')
-  if ((await wallOf(app, contract)).provider === 'none')
+  if ((await openSandbox(app, contract)).provider === 'none')
     return refuse('invalid_request', 'held_out: needs the sandbox, and commands of this contract run without one.')
   const salt = randomBytes(16).toString('hex')
-  const blob = blobOf({ salt, examples: given.examples ?? [] })
+  const blob = toBlob({ salt, examples: given.examples ?? [] })
   if (Buffer.byteLength(blob.content) > HELD_OUT_BYTES_MAX)
     return refuse('invalid_request', `held_out: larger than ${HELD_OUT_BYTES_MAX} bytes of JSON.`)
   return ok({ ref: { sha256: blob.sha256, count: examples.length }, blob })
 }
 
 /** Whether a gate of the contract runs examples. */
-export function runsExamples(contract: Contract): boolean {
+export function hasExampleGate(contract: Contract): boolean {
   return [...contract.phases.values()].some((phase) =>
     [
       ...phase.gates.flatMap((gate) => gate.blockers),
@@ -53,37 +53,39 @@ export function runsExamples(contract: Contract): boolean {
 }
 
 /** The held-out examples of a task, as they were when it was created. Throws when the store holds something else. */
-export async function heldOutOf(app: App, state: TaskState): Promise<readonly Example[]> {
-  return state.heldOut === undefined ? [] : heldOutExamples({ examples: await storedExamples(app, state) }).examples
+export async function loadHeldOutExamples(app: App, state: TaskState): Promise<readonly Example[]> {
+  return state.heldOut === undefined
+    ? []
+    : readHeldOutExamples({ examples: await readStoredExamples(app, state) }).examples
 }
 
-async function storedExamples(app: App, { heldOut }: TaskState): Promise<Json> {
+async function readStoredExamples(app: App, { heldOut }: TaskState): Promise<Json> {
   if (heldOut === undefined) return []
-  const content = await app.ledger.store.blob(heldOut.sha256)
-  if (content === null || blobHash(content) !== heldOut.sha256)
+  const content = await app.ledger.store.readBlob(heldOut.sha256)
+  if (content === null || hashBlob(content) !== heldOut.sha256)
     throw new Error('the held-out examples are not as they were recorded')
   return (JSON.parse(content) as { examples: Json }).examples
 }
 
-export function blobOf(value: JsonObject): Blob {
-  const content = canonicalJson(value)
-  return { sha256: blobHash(content), content }
+export function toBlob(value: JsonObject): Blob {
+  const content = toCanonicalJson(value)
+  return { sha256: hashBlob(content), content }
 }
 
-function blobHash(content: string): string {
+function hashBlob(content: string): string {
   return createHash('sha256').update(content).digest('hex')
 }
 
 /** Held-out examples with how they last failed, for operators and reviewers. */
-export async function heldOutView(app: App, state: TaskState): Promise<JsonObject> {
+export async function buildHeldOutView(app: App, state: TaskState): Promise<JsonObject> {
   const { heldOut } = state
   if (heldOut === undefined) return { sha256: null, count: 0, failures: 0, examples: [], last_failure: null }
-  const run = heldOut.run === null ? null : await app.ledger.store.blob(heldOut.run)
+  const run = heldOut.run === null ? null : await app.ledger.store.readBlob(heldOut.run)
   return {
     sha256: heldOut.sha256,
     count: heldOut.count,
     failures: heldOut.failures,
-    examples: await storedExamples(app, state),
+    examples: await readStoredExamples(app, state),
     last_failure: run === null ? null : (JSON.parse(run) as { outcomes: Json }).outcomes,
   }
 }
@@ -100,5 +102,5 @@ export async function showHeldOut(
   }
   const state = await app.ledger.read(taskId)
   if (state === null) return refuse('not_found', `There is no task ${JSON.stringify(taskId)}.`)
-  return ok({ task_id: state.id, ...(await heldOutView(app, state)) })
+  return ok({ task_id: state.id, ...(await buildHeldOutView(app, state)) })
 }

@@ -1,16 +1,16 @@
 import { statSync } from 'node:fs'
 import { join } from 'node:path'
 import {
+  findInlineDifference,
+  formatInlineDifference,
+  formatInlineKey,
   INLINE_LOOKED_FOR,
-  inlineDifference,
-  inlineFile,
-  inlineKey,
-  inlineText,
   isRust,
   NO_INLINE_TESTS,
-  withTestsOf,
+  parseInlineKey,
+  replaceTests,
 } from '../../checks/test-files/inline-tests.js'
-import { textOf } from '../../checks/test-files/test-files.js'
+import { readText } from '../../checks/test-files/test-files.js'
 import type { ViewEntry } from '../../confinement/confinement.js'
 import type { TaskState } from '../../core/task/state.js'
 import { NOT_THE_PROJECT, type WorkTree } from '../../tree/work-tree.js'
@@ -31,7 +31,7 @@ export interface InlineView {
 const NOTHING: InlineView = { put: [], late: [], moved: [], files: [] }
 
 /** Compares the tests inside of sources with what RED recorded. Tasks of an older version have no such records. */
-export async function inlineView(
+export async function buildInlineView(
   app: Pick<App, 'views'>,
   state: TaskState,
   about: {
@@ -49,36 +49,36 @@ export async function inlineView(
   for (const { path, isLink } of await tree.list(NOT_THE_PROJECT)) {
     if (isLink || !isRust(path) || pins.has(path) || isIgnored(path)) continue
     isThere.add(path)
-    const hash = pins.get(inlineKey(path))
-    const recorded = hash === undefined ? NO_INLINE_TESTS : app.views.inlineTests(state.id, hash)
+    const hash = pins.get(formatInlineKey(path))
+    const recorded = hash === undefined ? NO_INLINE_TESTS : app.views.findInlineTests(state.id, hash)
     if (recorded === null) throw new Error(`the tests that ${path} held at RED were not kept`)
-    const text = (await textOf(tree, path)) ?? ''
-    const difference = await inlineDifference(path, text, recorded)
+    const text = (await readText(tree, path)) ?? ''
+    const difference = await findInlineDifference(path, text, recorded)
     if (difference === null) continue
-    const words = inlineText(path, difference)
+    const words = formatInlineDifference(path, difference)
     if (words !== null) moved.push(words)
     late.push(...difference.late.map((name) => `${path} (${name})`))
     if (difference.composed === null) throw new Error(`${path} has no place left for tests that it held at RED`)
     const mode = statSync(join(state.workspace, path)).mode & 0o777
     put.push({ path, type: 'file', content: Buffer.from(difference.composed), mode })
   }
-  const files = [...pins.keys()].flatMap((key) => inlineFile(key) ?? []).filter((path) => path !== '')
+  const files = [...pins.keys()].flatMap((key) => parseInlineKey(key) ?? []).filter((path) => path !== '')
   for (const path of files) if (!isThere.has(path)) moved.push(`${path} (deleted, and it held tests)`)
   return { put, late, moved, files: files.filter((path) => isThere.has(path)) }
 }
 
 /** The record without the parts of files. */
-export function wholeFiles(pins: ReadonlyMap<string, string>): ReadonlyMap<string, string> {
-  return new Map([...pins].filter(([key]) => inlineFile(key) === null))
+export function omitInlineTests(pins: ReadonlyMap<string, string>): ReadonlyMap<string, string> {
+  return new Map([...pins].filter(([key]) => parseInlineKey(key) === null))
 }
 
 /** Code from another time with the tests that its files hold now. */
-export async function withInlineTests(tree: WorkTree, put: readonly ViewEntry[]): Promise<readonly ViewEntry[]> {
+export async function addInlineTests(tree: WorkTree, put: readonly ViewEntry[]): Promise<readonly ViewEntry[]> {
   const all: ViewEntry[] = []
   for (const entry of put) {
-    const now = entry.type === 'file' && isRust(entry.path) ? await textOf(tree, entry.path) : null
+    const now = entry.type === 'file' && isRust(entry.path) ? await readText(tree, entry.path) : null
     const text =
-      now === null || entry.type !== 'file' ? null : await withTestsOf(entry.path, String(entry.content), now)
+      now === null || entry.type !== 'file' ? null : await replaceTests(entry.path, String(entry.content), now)
     all.push(text === null || entry.type !== 'file' ? entry : { ...entry, content: Buffer.from(text) })
   }
   return all

@@ -3,10 +3,10 @@ import { statSync } from 'node:fs'
 import { join, posix } from 'node:path'
 import { hasComputedName } from '../../checks/inverted/find-test.js'
 import type { TurnedFile } from '../../checks/inverted/judge-twins.js'
-import { isSource, textOf } from '../../checks/test-files/test-files.js'
+import { isSource, readText } from '../../checks/test-files/test-files.js'
 import type { Composition, ViewEntry } from '../../confinement/confinement.js'
 import type { Contract } from '../../core/contract/contract.js'
-import { harnessKind, isTestName } from '../../core/paths/test-setup-names.js'
+import { findSetupKind, isTestName } from '../../core/paths/test-setup-names.js'
 import type { TaskState } from '../../core/task/state.js'
 import { invertInThread } from '../../inverter/invert-in-thread.js'
 import type { FoundTest } from '../../inverter/types.js'
@@ -37,14 +37,14 @@ export interface TestTexts {
 }
 
 /** The new and changed files among the tests of a view, and the helper files that they name. */
-export async function testTexts(
+export async function readTestTexts(
   app: App,
   contract: Contract,
   state: TaskState,
   { composition, named }: { readonly composition: Composition; readonly named: readonly string[] },
 ): Promise<TestTexts> {
   const tree = openWorkTree(state.workspace)
-  const start = app.trees.marked(state.workspace, state.id, WORK_BEGAN)?.entries ?? null
+  const start = app.trees.readMark(state.workspace, state.id, WORK_BEGAN)?.entries ?? null
   const before = startOfWork(app, contract, state).tree
   const put = new Map(composition.put.map((entry) => [entry.path, entry]))
   const isOut = new Set(composition.leftOut)
@@ -52,32 +52,32 @@ export async function testTexts(
   const texts = new Map<string, TestText>()
   const tests: TestText[] = []
   for (const path of new Set([...composition.pinned, ...named])) {
-    if (!isSource(path) || isOut.has(path) || harnessKind(path) !== null) continue
+    if (!isSource(path) || isOut.has(path) || findSetupKind(path) !== null) continue
     const entry = put.get(path)
-    const text = entry?.type === 'file' ? entry.content.toString('utf8') : await textOf(tree, path).catch(() => null)
+    const text = entry?.type === 'file' ? entry.content.toString('utf8') : await readText(tree, path).catch(() => null)
     if (text === null || (!isPinned.has(path) && !HOLDS_TESTS.test(text))) continue
     const hash = `file ${createHash('sha256').update(text).digest('hex')}`
     const isChanged = start === null ? named.length === 0 || named.includes(path) : start[path] !== hash
     const was = isChanged && start?.[path] !== undefined ? await before.read(path) : null
-    const mode = entry?.type === 'file' ? entry.mode : modeOf(join(state.workspace, path))
+    const mode = entry?.type === 'file' ? entry.mode : readMode(join(state.workspace, path))
     const one = { path, text, mode, before: was?.toString('utf8') ?? null }
     texts.set(path, one)
-    if (isChanged && (named.includes(path) || looksLikeTest(path, text))) tests.push(one)
+    if (isChanged && (named.includes(path) || isLikelyTest(path, text))) tests.push(one)
   }
   if (tests.length > FILES_MAX) throw new Error(`more than ${FILES_MAX} test files are new or changed`)
-  const others = [...texts.values()].filter((one) => !tests.includes(one) && looksLikeTest(one.path, one.text))
-  return { tests, helpers: helpersOf(tests, texts), others }
+  const others = [...texts.values()].filter((one) => !tests.includes(one) && isLikelyTest(one.path, one.text))
+  return { tests, helpers: findHelpers(tests, texts), others }
 }
 
 // A source that holds its tests beside the code is no pinned file.
 const HOLDS_TESTS = /#\[cfg\(test\)\]|\bimport\.meta\.vitest\b/
 
-function modeOf(file: string): number {
+function readMode(file: string): number {
   const stats = statSync(file, { throwIfNoEntry: false })
   return stats?.isFile() === true ? stats.mode & 0o777 : 0o644
 }
 
-function looksLikeTest(path: string, text: string): boolean {
+function isLikelyTest(path: string, text: string): boolean {
   return isTestName(path) || DEFINES_TEST.test(text)
 }
 
@@ -85,13 +85,13 @@ const DEFINES_TEST =
   /(?<![\w$.])(?:test|it|specify)(?:\.\w+){0,3}\s*\(|^[ \t]*(?:async[ \t]+)?def[ \t]+test|\bfunc[ \t]+Test|#\[(?:\w+::)?test\]/m
 
 // By name alone: a file too many is turned around, and its assertions run or do not.
-function helpersOf(tests: readonly TestText[], texts: ReadonlyMap<string, TestText>): readonly TestText[] {
+function findHelpers(tests: readonly TestText[], texts: ReadonlyMap<string, TestText>): readonly TestText[] {
   const chosen = new Set(tests)
   const queue = [...tests]
   for (const from of queue) {
     for (const one of texts.values()) {
-      if (chosen.has(one) || looksLikeTest(one.path, one.text) || chosen.size > tests.length + HELPERS_MAX) continue
-      if (!from.text.includes(nameOfModule(one.path))) continue
+      if (chosen.has(one) || isLikelyTest(one.path, one.text) || chosen.size > tests.length + HELPERS_MAX) continue
+      if (!from.text.includes(parseModuleName(one.path))) continue
       chosen.add(one)
       queue.push(one)
     }
@@ -99,13 +99,13 @@ function helpersOf(tests: readonly TestText[], texts: ReadonlyMap<string, TestTe
   return [...chosen].slice(tests.length)
 }
 
-function nameOfModule(path: string): string {
+function parseModuleName(path: string): string {
   const stem = posix.basename(path).replace(/\.[^.]+$/, '')
   return stem === 'index' || stem === 'mod' || stem === '__init__' ? posix.basename(posix.dirname(path)) : stem
 }
 
 /** Test files that were turned around, with their twins as entries of a view. */
-export interface Turned {
+export interface TurnedFiles {
   readonly files: readonly TurnedFile[]
   readonly unturned: readonly ViewEntry[]
   readonly turned: readonly ViewEntry[]
@@ -115,7 +115,7 @@ export interface Turned {
 export async function turnAround(
   { tests, helpers }: Pick<TestTexts, 'tests' | 'helpers'>,
   { outerOnly }: { readonly outerOnly: boolean },
-): Promise<Turned> {
+): Promise<TurnedFiles> {
   const all = [...tests, ...helpers]
   const seed = randomBytes(32).toString('hex')
   const olds = tests.filter(({ before }) => before !== null)
@@ -136,7 +136,7 @@ export async function turnAround(
         path,
         text,
         inversion,
-        old: sameTests({ text, tests: inversion.tests }, { text: before ?? '', tests: then }),
+        old: findUnchangedTests({ text, tests: inversion.tests }, { text: before ?? '', tests: then }),
       })
     if (inversion.outcome !== 'rewritten') continue
     const entry = { path, type: 'file', mode } as const
@@ -152,21 +152,21 @@ interface Tests {
 }
 
 /** Names of tests whose text is the same in both: from their line to the line of the next test. */
-function sameTests(now: Tests, then: Tests): ReadonlySet<string> {
-  const before = textsOf(then)
+function findUnchangedTests(now: Tests, then: Tests): ReadonlySet<string> {
+  const before = mapTestTexts(then)
   const texts = new Set(before.values())
   // A computed name is known by its line, which moves.
   const isSame = (name: string, text: string): boolean =>
     hasComputedName(name) ? texts.has(text) : before.get(name) === text
-  return new Set([...textsOf(now)].filter(([name, text]) => isSame(name, text)).map(([name]) => name))
+  return new Set([...mapTestTexts(now)].filter(([name, text]) => isSame(name, text)).map(([name]) => name))
 }
 
-function textsOf({ text, tests }: Tests): ReadonlyMap<string, string> {
+function mapTestTexts({ text, tests }: Tests): ReadonlyMap<string, string> {
   const lines = text.split('\n')
   const sorted = tests.toSorted((a, b) => a.line - b.line)
   return new Map(
     sorted.map(({ name, line }) => {
-      const next = sorted.find((one) => one.line > line)?.line ?? lines.length + 1
+      const next = sorted.find((test) => test.line > line)?.line ?? lines.length + 1
       return [
         name,
         lines

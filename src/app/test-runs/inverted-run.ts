@@ -4,15 +4,15 @@ import {
   haveAll,
   haveFailed,
   judgeTwins,
+  listSubjects,
   type Subject,
-  subjectsOf,
   type TurnedFile,
   type TwinRuns,
 } from '../../checks/inverted/judge-twins.js'
 import { narrowCommand } from '../../checks/inverted/narrow-command.js'
-import { withoutLinters } from '../../checks/inverted/without-linters.js'
+import { dropLinters } from '../../checks/inverted/without-linters.js'
 import { observe, type ShownPlace } from '../../checks/observed-runs/observe.js'
-import { observedPassing } from '../../checks/red-green/green-run.js'
+import { judgePassing } from '../../checks/red-green/green-run.js'
 import type { Composition, Confinement, ViewEntry } from '../../confinement/confinement.js'
 import type { Contract, ObservedCommand } from '../../core/contract/contract.js'
 import type { InvertedRun, JudgedTest } from '../../core/evidence/inverted-run.js'
@@ -23,22 +23,22 @@ import type { TaskState } from '../../core/task/state.js'
 import { openWorkTree } from '../../tree/work-tree.js'
 import type { App } from '../app.js'
 import type { ComposedView } from './compose-view.js'
-import { type TestTexts, type Turned, testTexts, turnAround } from './inverted-files.js'
-import { pinnedRunOf } from './pinned-run.js'
+import { readTestTexts, type TestTexts, type TurnedFiles, turnAround } from './inverted-files.js'
+import { readPinnedRun } from './pinned-run.js'
 
 const SECONDS_MIN = 60
 const PLAIN_RUNS = 3
 const REST_MS_MIN = 1000
 const ROUNDS_MAX = 5
 
-interface Work {
+interface InvertedInputs {
   readonly plain: ObservedRun
   readonly command: ObservedCommand
   readonly composed: ComposedView
   readonly place: ShownPlace & { readonly confinement: Pick<Confinement, 'start' | 'provider'> }
 }
 
-export interface Inverted {
+export interface InvertedResult {
   readonly run: InvertedRun
   readonly isFresh: boolean
   /** Remembers it: the same tests, code and setup are not run again in this visit. */
@@ -46,29 +46,29 @@ export interface Inverted {
 }
 
 /** The inverted run that a gate asks for; null where none does, or the tests do not pass yet. */
-export async function invertedFor(
+export async function gatherInvertedRun(
   app: App,
   contract: Contract,
   state: TaskState,
-  work: Omit<Work, 'composed'> & {
+  work: Omit<InvertedInputs, 'composed'> & {
     readonly composed: ComposedView | null
     readonly needed: Needs
     readonly baseline: Baseline | null
     /** What the plain run depends on; null where that cannot be told. */
     readonly key: string | null
   },
-): Promise<Inverted | null> {
+): Promise<InvertedResult | null> {
   const { plain, composed, needed } = work
   if (composed === null || !needed.checks.some(({ blocker }) => blocker.check === 'tests_can_fail')) return null
   const baseline = contract.tests.baseline === 'forbid' ? null : work.baseline
-  const pinned = await pinnedRunOf(app, state)
-  if (observedPassing(plain, { pinned, baseline }).result !== 'holds') return null
+  const pinned = await readPinnedRun(app, state)
+  if (judgePassing(plain, { pinned, baseline }).result !== 'holds') return null
   const tests = state.artifacts.get('test_files')?.sha256
   const key = JSON.stringify([work.key, state.id, state.visit, tests, contract.hash])
-  const before = work.key === null ? undefined : app.observations.inverted(key)
+  const before = work.key === null ? undefined : app.observations.getInverted(key)
   if (before !== undefined) return { run: before, isFresh: false, keep: () => undefined }
   const run = await runInverted(app, contract, state, { ...work, composed })
-  if (run.tests.some(isDoubtful)) app.observations.doubt(state.id)
+  if (run.tests.some(isDoubtful)) app.observations.addDoubt(state.id)
   // One that was too slow or disturbed may be luckier next time.
   const isSettled = work.key !== null && run.isUnsettled !== true
   return { run, isFresh: true, keep: () => (isSettled ? app.observations.setInverted(key, run) : undefined) }
@@ -78,21 +78,21 @@ export async function invertedFor(
  * Runs new and changed tests twice more, each time in a view of its own: once rewritten and unturned, once turned around. What
  * these runs print and write is seen by nobody.
  */
-async function runInverted(app: App, contract: Contract, state: TaskState, work: Work): Promise<InvertedRun> {
+async function runInverted(app: App, contract: Contract, state: TaskState, work: InvertedInputs): Promise<InvertedRun> {
   const started = performance.now()
   if (work.place.confinement.provider === 'none') return { tests: [], problem: NEEDS_SANDBOX, durationMs: 0 }
-  const named = await namedFiles(app, state)
-  const texts = await testTexts(app, contract, state, { composition: work.composed.composition, named })
-  const msMax = (contract.tests.inverted?.maxSeconds ?? secondsFor(work.plain)) * 1000
-  const scripts = await scriptsIn(state, work.composed.composition)
-  const { before, line } = withoutLinters(work.command.run, scripts)
+  const named = await listNamedTestFiles(app, state)
+  const texts = await readTestTexts(app, contract, state, { composition: work.composed.composition, named })
+  const msMax = (contract.tests.inverted?.maxSeconds ?? computeTimeout(work.plain)) * 1000
+  const scripts = await readScripts(state, work.composed.composition)
+  const { before, line } = dropLinters(work.command.run, scripts)
   const some = narrowCommand(
     line,
     texts.tests.map(({ path }) => path),
     scripts,
   )
   const narrow = some === null ? null : `${before}${some}`
-  const rounds = roundsAfter(app.observations.doubts(state.id))
+  const rounds = computeRounds(app.observations.countDoubts(state.id))
   const twins = new Twins(work, { msMax, narrow, whole: `${before}${line}`, rounds })
   const { files, tests } = await judgeInRounds(texts, twins, work.plain)
   const isUnsettled = files.some(isCutShort) || tests.some(({ verdict }) => verdict === 'no_evidence')
@@ -106,7 +106,7 @@ function isDoubtful({ verdict, failsRewritten, isOld }: JudgedTest): boolean {
 }
 
 // Code that passes or fails its tests by chance is right once in four: each doubt makes that rarer.
-function roundsAfter(doubts: number): number {
+function computeRounds(doubts: number): number {
   return Math.min(1 + 2 * doubts, ROUNDS_MAX)
 }
 
@@ -116,7 +116,7 @@ function isCutShort({ inversion }: TurnedFile): boolean {
 
 const NEEDS_SANDBOX = 'the inverted run needs the sandbox, and commands run without it here'
 
-function secondsFor({ durationMs }: ObservedRun): number {
+function computeTimeout({ durationMs }: ObservedRun): number {
   return Math.max(SECONDS_MIN, Math.ceil((PLAIN_RUNS * durationMs) / 1000))
 }
 
@@ -140,7 +140,7 @@ async function judgeInRounds(texts: TestTexts, twins: Twins, plain: ObservedRun)
 
 async function judgeOnce(texts: TestTexts, twins: Twins, plain: ObservedRun): Promise<Round> {
   const turned = await turnAround(texts, { outerOnly: false })
-  const subjects = subjectsOf(plain, turned.files, texts.others)
+  const subjects = listSubjects(plain, turned.files, texts.others)
   const judged = judgeTwins(subjects, await twins.run(turned, subjects), plain)
   return { ...turned, tests: await retrySurvivors({ judged, subjects, texts, twins, plain }) }
 }
@@ -179,7 +179,7 @@ class Twins {
   #narrow: string | null
 
   constructor(
-    private readonly work: Work,
+    private readonly work: InvertedInputs,
     private readonly how: {
       /** For the first round with all that is tried there, and for each further one. */
       readonly msMax: number
@@ -194,7 +194,7 @@ class Twins {
   }
 
   get rounds(): number {
-    return Math.max(this.how.rounds, this.isDoubted ? roundsAfter(1) : 1)
+    return Math.max(this.how.rounds, this.isDoubted ? computeRounds(1) : 1)
   }
 
   giveTime(): void {
@@ -202,7 +202,7 @@ class Twins {
   }
 
   /** Null where nothing could be turned around. */
-  async run(files: Turned, subjects: readonly Subject[]): Promise<TwinRuns | null> {
+  async run(files: TurnedFiles, subjects: readonly Subject[]): Promise<TwinRuns | null> {
     if (files.turned.length === 0 || subjects.length === 0) return null
     const some = this.#narrow === null ? null : await this.#runBoth(files, this.#narrow)
     if (some !== null && haveAll(subjects, some)) return some
@@ -212,7 +212,7 @@ class Twins {
     return this.#runBoth(files, null)
   }
 
-  async #runBoth(files: Turned, narrow: string | null): Promise<TwinRuns> {
+  async #runBoth(files: TurnedFiles, narrow: string | null): Promise<TwinRuns> {
     const isNarrow = narrow !== null
     // Code under test that counts its runs must not learn from their order which twin this is.
     const isTurnedFirst = randomInt(2) === 1
@@ -227,9 +227,9 @@ class Twins {
     const restMs = this.#deadline - performance.now()
     if (restMs < REST_MS_MIN) return { ...plain, ...TOO_LATE }
     const timeoutSeconds = Math.min(command.timeoutSeconds, Math.ceil(restMs / 1000))
-    const view = { composition: withEntries(composed.composition, entries), leftOut: [] }
+    const view = { composition: addEntries(composed.composition, entries), leftOut: [] }
     const told = { ...command, run: narrow ?? this.how.whole, timeoutSeconds }
-    const sources = compiledOf(entries)
+    const sources = listCompiledSources(entries)
     const isOnePackage = narrow !== null && new Set(sources.map((path) => posix.dirname(path))).size === 1
     return observe({ ...place, view, without: { sources, isOnePackage } }, 'tests', told, { treeHash: plain.treeHash })
   }
@@ -241,10 +241,10 @@ function isProved({ verdict }: JudgedTest): boolean {
 
 const TOO_LATE = { counts: null, tests: [], isComplete: false, wasStopped: true } as const
 
-function withEntries(composition: Composition, entries: readonly ViewEntry[]): Composition {
+function addEntries(composition: Composition, entries: readonly ViewEntry[]): Composition {
   const replaced = new Set(entries.map(({ path }) => path))
   // They are taken away while their program runs, and put back by what starts it.
-  const compiled = new Set(compiledOf(entries))
+  const compiled = new Set(listCompiledSources(entries))
   return {
     ...composition,
     put: [...composition.put.filter(({ path }) => !replaced.has(path)), ...entries],
@@ -254,11 +254,11 @@ function withEntries(composition: Composition, entries: readonly ViewEntry[]): C
 }
 
 /** Sources that are not needed once their program is compiled. */
-function compiledOf(entries: readonly ViewEntry[]): readonly string[] {
+function listCompiledSources(entries: readonly ViewEntry[]): readonly string[] {
   return entries.map(({ path }) => path).filter((path) => /\.(?:go|rs)$/.test(path))
 }
 
-async function scriptsIn({ workspace }: TaskState, { put }: Composition): Promise<Readonly<Record<string, unknown>>> {
+async function readScripts({ workspace }: TaskState, { put }: Composition): Promise<Readonly<Record<string, unknown>>> {
   const entry = put.find(({ path }) => path === 'package.json')
   const file = await openWorkTree(workspace)
     .read('package.json')
@@ -273,11 +273,11 @@ async function scriptsIn({ workspace }: TaskState, { put }: Composition): Promis
 }
 
 /** The files that the task handed in as its tests. */
-async function namedFiles(app: App, state: TaskState): Promise<readonly string[]> {
+async function listNamedTestFiles(app: App, state: TaskState): Promise<readonly string[]> {
   const kept = state.artifacts.get('test_files')
-  const content = kept === undefined ? null : await app.ledger.store.blob(kept.sha256)
+  const content = kept === undefined ? null : await app.ledger.store.readBlob(kept.sha256)
   const { test_files } = (content === null ? {} : JSON.parse(content)) as { readonly test_files?: Json }
   if (!Array.isArray(test_files)) return []
-  const paths = test_files.map((one) => (typeof one === 'string' ? one : (one as { path?: Json } | null)?.path))
+  const paths = test_files.map((file) => (typeof file === 'string' ? file : (file as { path?: Json } | null)?.path))
   return paths.filter((path) => typeof path === 'string')
 }

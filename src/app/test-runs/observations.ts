@@ -17,7 +17,7 @@ export class Observations {
     keep(this.#runs, key, run)
   }
 
-  inverted(key: string): InvertedRun | undefined {
+  getInverted(key: string): InvertedRun | undefined {
     return this.#inverted.get(key)
   }
 
@@ -26,12 +26,12 @@ export class Observations {
   }
 
   /** How often an inverted run of the task gave a reason to doubt its tests. */
-  doubts(task: string): number {
+  countDoubts(task: string): number {
     return this.#doubts.get(task) ?? 0
   }
 
-  doubt(task: string): void {
-    keep(this.#doubts, task, this.doubts(task) + 1)
+  addDoubt(task: string): void {
+    keep(this.#doubts, task, this.countDoubts(task) + 1)
   }
 }
 

@@ -1,19 +1,19 @@
 import { createHash } from 'node:crypto'
-import { type GitFacts, gitFacts } from '../../checks/git-facts.js'
-import { besideTheProject } from '../../checks/observed-runs/beside-project.js'
+import { type GitFacts, readGitFacts } from '../../checks/git-facts.js'
+import { hashBesideProject } from '../../checks/observed-runs/beside-project.js'
 import { runKey, type ShownPlace } from '../../checks/observed-runs/observe.js'
 import { observeRepeatedly } from '../../checks/observed-runs/repeat-runs.js'
-import { stampsOf, touchedSince, touchedText } from '../../checks/observed-runs/stamps.js'
-import { explainedCoverage, greenAgainst, onlyOldTestsFail } from '../../checks/red-green/green-run.js'
+import { findTouched, formatTouched, readStamps } from '../../checks/observed-runs/stamps.js'
+import { explainCoverageFailures, hasOnlyOldFailures, pickGreenAgainst } from '../../checks/red-green/green-run.js'
 import type { Confinement } from '../../confinement/confinement.js'
-import { canonicalJson } from '../../contract/fingerprint.js'
+import { toCanonicalJson } from '../../contract/fingerprint.js'
 import type { Contract } from '../../core/contract/contract.js'
-import { gradeOfRun, invertedView } from '../../core/evidence/inverted-run.js'
+import { gradeRun, toInvertedView } from '../../core/evidence/inverted-run.js'
 import {
   type Baseline,
   type ObservedRun,
   type ObservedRunMember,
-  troubleView,
+  toTroubleView,
 } from '../../core/evidence/observed-run.js'
 import { hasRedGate } from '../../core/evidence/red-gate.js'
 import type { Needs } from '../../core/gates/needs.js'
@@ -23,21 +23,21 @@ import type { Blob } from '../../store/store.js'
 import type { TreeIndex } from '../../tree/tree-contents.js'
 import type { WorkTree } from '../../tree/work-tree.js'
 import type { App } from '../app.js'
-import { reservedIn } from '../tool-calls/contract-paths.js'
-import { unavailable, wallOf } from '../tool-calls/contract-sandbox.js'
-import { commandsFor, needsGit } from '../transitions/commands-for.js'
+import { getReserved } from '../tool-calls/contract-paths.js'
+import { openSandbox, refuseWithoutConfinement } from '../tool-calls/contract-sandbox.js'
+import { needsGit, selectCommands } from '../transitions/commands-for.js'
 import { commitRulesOf } from '../trees/commit-rules.js'
 import { goCacheOf } from './baseline.js'
 import { type ComposedView, composeViewOf } from './compose-view.js'
 import { holdAgainstSources } from './declared-tests.js'
-import { type Inverted, invertedFor } from './inverted-run.js'
-import { pinnedRunOf } from './pinned-run.js'
+import { gatherInvertedRun, type InvertedResult } from './inverted-run.js'
+import { readPinnedRun } from './pinned-run.js'
 import { needsRedAgain, runRedAgain } from './red-again.js'
-import { withStartingCode } from './starting-code.js'
+import { composeStartingCode } from './starting-code.js'
 
 const TESTS_TOLD_MAX = 2000
 
-export interface Observed {
+export interface ObservedRuns {
   readonly runs: ReadonlyMap<string, ObservedRun>
   readonly refs: readonly JsonObject[]
   readonly blobs: readonly Blob[]
@@ -54,23 +54,23 @@ export async function observeFor(
   contract: Contract,
   state: TaskState,
   work: { readonly needed: Needs; readonly tree: WorkTree; readonly index: TreeIndex | null },
-): Promise<Observed> {
-  const commands = commandsFor(contract, work.needed)
+): Promise<ObservedRuns> {
+  const commands = selectCommands(contract, work.needed)
   const asksGit = needsGit(contract, work.needed)
   if (commands.size === 0 && !asksGit) return NOT_OBSERVED
-  const confinement = await wallOf(app, contract)
-  const refused = unavailable({ contract }, confinement)
+  const confinement = await openSandbox(app, contract)
+  const refused = refuseWithoutConfinement({ contract }, confinement)
   if (refused !== null && !refused.ok) return { ...NOT_OBSERVED, problems: [refused.detail] }
-  const base = await baselineFor(app, contract, state, commands.has('tests'))
+  const base = await gatherBaseline(app, contract, state, commands.has('tests'))
   if ('problem' in base) return { ...NOT_OBSERVED, problems: [base.problem] }
   const index = work.index ?? (await app.trees.compare(state.workspace)).index
-  const untouched = commands.size === 0 ? new Map<string, string>() : await stampsOf(state.workspace, index)
+  const untouched = commands.size === 0 ? new Map<string, string>() : await readStamps(state.workspace, index)
   const treeHash = await work.tree.fingerprint()
-  const beside = besideTheProject(state.workspace, index)
+  const beside = hashBesideProject(state.workspace, index)
   const bare = {
     confinement,
     tree: state.workspace,
-    hidden: reservedIn(app, contract, state.workspace).hidden,
+    hidden: getReserved(app, contract, state.workspace).hidden,
     signal: new AbortController().signal,
     redact: (text: string) => String(app.redact(text)),
     goCache: goCacheOf(app, state.workspace, confinement),
@@ -78,14 +78,14 @@ export async function observeFor(
   const composed =
     commands.size === 0
       ? null
-      : await composedView(app, contract, state, { ...work, index, place: bare, treeHash, base })
+      : await buildComposedView(app, contract, state, { ...work, index, place: bare, treeHash, base })
   if (typeof composed === 'string') return { ...NOT_OBSERVED, problems: [composed] }
   const place = composed === null ? bare : { ...bare, view: composed }
   const runs = new Map<string, ObservedRun>()
   const refs: JsonObject[] = []
   const blobs: Blob[] = []
   const fresh = new Map<string, ObservedRun>()
-  let wasInverted: Inverted | null = null
+  let wasInverted: InvertedResult | null = null
   for (const [name, command] of commands) {
     const times = name === 'tests' ? (contract.tests.repeat ?? 1) : 1
     const inputs = `${await runKey(work.tree, treeHash, command)} ${beside} ${composed?.digest} ${times}`
@@ -98,44 +98,44 @@ export async function observeFor(
     const isUnusable = plain.wasStopped || plain.isVoid === true
     if (before === undefined) fresh.set(isUnusable || key === null ? '' : key, plain)
     const turned = { plain, command, composed, place, key, needed: work.needed, baseline: base.baseline }
-    const inverted = name === 'tests' ? await invertedFor(app, contract, state, turned) : null
+    const inverted = name === 'tests' ? await gatherInvertedRun(app, contract, state, turned) : null
     if (inverted?.isFresh === true) wasInverted = inverted
     const run = inverted === null ? plain : { ...plain, inverted: inverted.run }
-    const content = canonicalJson(runView(run))
+    const content = toCanonicalJson(runView(run))
     const sha256 = createHash('sha256').update(content).digest('hex')
     runs.set(name, run)
     const code = isLaterRed(work.needed, state) ? { code: 'at_start' } : {}
-    refs.push({ ...refOf(run, { sha256, isCached: before !== undefined }), ...code })
+    refs.push({ ...toRunRef(run, { sha256, isCached: before !== undefined }), ...code })
     blobs.push({ sha256, content })
   }
   const [tests, coverage] = [runs.get('tests'), runs.get('coverage')]
   if (tests !== undefined && coverage !== undefined && base.baseline !== null) {
-    const pinnedRun = await pinnedRunOf(app, state)
-    runs.set('coverage', explainedCoverage(coverage, tests, greenAgainst({ contract, pinnedRun, ...base })))
+    const pinnedRun = await readPinnedRun(app, state)
+    runs.set('coverage', explainCoverageFailures(coverage, tests, pickGreenAgainst({ contract, pinnedRun, ...base })))
   }
   const touched =
-    fresh.size === 0 && wasInverted === null ? [] : touchedSince(untouched, await stampsOf(state.workspace, index))
+    fresh.size === 0 && wasInverted === null ? [] : findTouched(untouched, await readStamps(state.workspace, index))
   // A test that passed before may be flaky: it is run again when the agent asks again.
-  const isKept = (run: ObservedRun): boolean => base.baseline === null || !onlyOldTestsFail(run, base.baseline)
+  const isKept = (run: ObservedRun): boolean => base.baseline === null || !hasOnlyOldFailures(run, base.baseline)
   if (touched.length === 0) wasInverted?.keep()
   if (touched.length === 0)
     for (const [key, run] of fresh) if (key !== '' && isKept(run)) app.observations.set(key, run)
-  const git = asksGit ? await gitFacts(place, index, await commitRulesOf(app, contract, state)) : null
-  return { runs, refs, blobs, problems: touchedText(touched), git, ...base }
+  const git = asksGit ? await readGitFacts(place, index, await commitRulesOf(app, contract, state)) : null
+  return { runs, refs, blobs, problems: formatTouched(touched), git, ...base }
 }
 
 const DISTURBED = 'Files were changed while the tests of the starting tree ran. Ask again'
 
 // Waits for the run that was begun with the claim, or makes it.
-async function baselineFor(
+async function gatherBaseline(
   app: App,
   contract: Contract,
   state: TaskState,
   isNeeded: boolean,
-): Promise<Pick<Observed, 'baseline' | 'noBaseline'> | { readonly problem: string }> {
+): Promise<Pick<ObservedRuns, 'baseline' | 'noBaseline'> | { readonly problem: string }> {
   if (!isNeeded || !hasRedGate(contract)) return { baseline: null, noBaseline: null }
   try {
-    const made = await app.baselines.of(app, contract, state)
+    const made = await app.baselines.getOrRun(app, contract, state)
     if (made === null) return { problem: DISTURBED }
     return 'why' in made ? { baseline: null, noBaseline: made.why } : { baseline: made, noBaseline: null }
   } catch (error) {
@@ -144,7 +144,7 @@ async function baselineFor(
   }
 }
 
-async function composedView(
+async function buildComposedView(
   app: App,
   contract: Contract,
   state: TaskState,
@@ -154,18 +154,18 @@ async function composedView(
     readonly index: TreeIndex
     readonly place: ShownPlace & { readonly confinement: Pick<Confinement, 'start' | 'provider'> }
     readonly treeHash: string
-    readonly base: Pick<Observed, 'baseline' | 'noBaseline'>
+    readonly base: Pick<ObservedRuns, 'baseline' | 'noBaseline'>
   },
 ): Promise<ComposedView | string> {
   try {
     const isRedMissing = !work.needed.pinsTests && needsRedAgain(app, contract, state)
     const problem = isRedMissing ? await runRedAgain(app, contract, state, work) : null
     if (problem !== null) return problem
-    const pinnedRun = await pinnedRunOf(app, state)
+    const pinnedRun = await readPinnedRun(app, state)
     const composed = await composeViewOf(app, contract, state, { ...work, pinnedRun })
     if (!isLaterRed(work.needed, state)) return composed
     if (work.place.confinement.provider === 'none') return NEEDS_SANDBOX
-    return await withStartingCode(app, contract, state, { composed, now: work.index, pinned: pinnedRun })
+    return await composeStartingCode(app, contract, state, { composed, now: work.index, pinned: pinnedRun })
   } catch (error) {
     return `The view of the commands cannot be composed: ${error instanceof Error ? error.message : 'unreadable'}`
   }
@@ -180,7 +180,7 @@ const NEEDS_SANDBOX =
   'Tests that were seen failing before are run with the code that the task started from, which needs the sandbox'
 
 /** Before anything was run. */
-export const NOT_OBSERVED: Observed = {
+export const NOT_OBSERVED: ObservedRuns = {
   ...{ runs: new Map(), refs: [], blobs: [], problems: [], git: null },
   ...{ baseline: null, noBaseline: null },
 }
@@ -200,22 +200,22 @@ export function runView(run: ObservedRun): { readonly [K in ObservedRunMember]?:
     load_failures: run.loadFailures.slice(0, 50).map(({ file, kind, message }) => ({ file, kind, message })),
     ...(run.coverage === null ? {} : { coverage: run.coverage }),
     ...(run.problem === null ? {} : { problem: run.problem }),
-    ...(run.trouble === undefined ? {} : troubleView(run.trouble)),
-    ...leftOutView(run),
-    ...(run.inverted === undefined ? {} : { inverted: invertedView(run.inverted, TESTS_TOLD_MAX) }),
+    ...(run.trouble === undefined ? {} : toTroubleView(run.trouble)),
+    ...toLeftOutView(run),
+    ...(run.inverted === undefined ? {} : { inverted: toInvertedView(run.inverted, TESTS_TOLD_MAX) }),
     duration_ms: run.durationMs,
     tree_hash: run.treeHash,
-    grade: gradeOfRun(run),
+    grade: gradeRun(run),
   }
 }
 
 const LEFT_OUT_TOLD_MAX = 50
 
-function leftOutView({ leftOut = [] }: ObservedRun): JsonObject {
+function toLeftOutView({ leftOut = [] }: ObservedRun): JsonObject {
   return leftOut.length === 0 ? {} : { left_out: leftOut.slice(0, LEFT_OUT_TOLD_MAX), left_out_total: leftOut.length }
 }
 
-function refOf(run: ObservedRun, about: { readonly sha256: string; readonly isCached: boolean }): JsonObject {
+function toRunRef(run: ObservedRun, about: { readonly sha256: string; readonly isCached: boolean }): JsonObject {
   const { counts } = run
   return {
     name: run.name,
@@ -225,16 +225,16 @@ function refOf(run: ObservedRun, about: { readonly sha256: string; readonly isCa
     failed: counts?.failed ?? null,
     skipped: counts?.skipped ?? null,
     problem: run.problem,
-    ...leftOutView(run),
-    ...(run.inverted === undefined ? {} : { inverted: invertedView(run.inverted, 0) }),
+    ...toLeftOutView(run),
+    ...(run.inverted === undefined ? {} : { inverted: toInvertedView(run.inverted, 0) }),
     duration_ms: run.durationMs,
     tree_hash: run.treeHash,
-    grade: gradeOfRun(run),
+    grade: gradeRun(run),
     sha256: about.sha256,
     cached: about.isCached,
   }
 }
 
-export function observedView(runs: ReadonlyMap<string, ObservedRun>): Readonly<Record<string, Json>> {
+export function toObservedView(runs: ReadonlyMap<string, ObservedRun>): Readonly<Record<string, Json>> {
   return Object.fromEntries([...runs].map(([name, run]) => [name, runView(run)]))
 }

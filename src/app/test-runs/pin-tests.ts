@@ -1,6 +1,12 @@
-import { INLINE_LOOKED_FOR, inlineFile, inlineKey, inlineRecord, isRust } from '../../checks/test-files/inline-tests.js'
+import {
+  buildInlineRecord,
+  formatInlineKey,
+  INLINE_LOOKED_FOR,
+  isRust,
+  parseInlineKey,
+} from '../../checks/test-files/inline-tests.js'
 import { importsTestRunner } from '../../checks/test-files/runner-imports.js'
-import { compiledTests, isSource, isTestLike, isTestPath, textOf } from '../../checks/test-files/test-files.js'
+import { findCompiledTests, isSource, isTestLike, isTestPath, readText } from '../../checks/test-files/test-files.js'
 import type { Contract } from '../../core/contract/contract.js'
 import type { ObservedRun } from '../../core/evidence/observed-run.js'
 import { isTestName } from '../../core/paths/test-setup-names.js'
@@ -13,7 +19,7 @@ const TEST_FILES_MAX = 20_000
 export type PinnedFiles = Readonly<Record<string, string>>
 
 /** The files that RED records: tests by their names, what lies with them, and what runs tests under any other name. */
-export async function testFiles(
+export async function findTestFiles(
   contract: Contract,
   tree: WorkTree,
   isIgnored: (path: string) => boolean,
@@ -22,7 +28,7 @@ export async function testFiles(
   const others: string[] = []
   const sources: string[] = []
   const listed = await tree.list(NOT_THE_PROJECT)
-  const compiled = compiledTests(
+  const compiled = findCompiledTests(
     contract,
     listed.map(({ path }) => path),
     isIgnored,
@@ -31,36 +37,36 @@ export async function testFiles(
     if (compiled.has(path)) continue
     if (isTestPath(contract, path)) named.push(path)
     else if (isIgnored(path)) continue
-    else if (isTestLike(contract, path) || (!isLink && (await importsTestRunner(path, await sourceOf(tree, path)))))
+    else if (isTestLike(contract, path) || (!isLink && (await importsTestRunner(path, await readSource(tree, path)))))
       others.push(path)
     else if (!isLink && isRust(path)) sources.push(path)
   }
-  const inline = await inlineTests(tree, sources)
+  const inline = await collectInlineTests(tree, sources)
   others.push(...inline.files.filter((path) => !isIgnored(path)))
   // A link that leaves the tree is no test; one that is named as such cannot be recorded.
-  const whole = { ...(await hashesOf(tree, named)), ...(await hashesOf(tree, others, () => null)) }
-  const records = Object.entries(inline.records).filter(([key]) => whole[inlineFile(key) ?? ''] === undefined)
+  const whole = { ...(await hashFiles(tree, named)), ...(await hashFiles(tree, others, () => null)) }
+  const records = Object.entries(inline.records).filter(([key]) => whole[parseInlineKey(key) ?? ''] === undefined)
   return { ...whole, ...Object.fromEntries(records) }
 }
 
 /** The tests inside of sources, and files that only such tests load. */
-async function inlineTests(
+async function collectInlineTests(
   tree: WorkTree,
   sources: readonly string[],
 ): Promise<{ readonly records: PinnedFiles; readonly files: readonly string[] }> {
   const records: Record<string, string> = {}
   const files: string[] = []
   for (const path of sources) {
-    const record = await inlineRecord(path, (await textOf(tree, path)) ?? '')
-    if (!record.isEmpty) records[inlineKey(path)] = record.hash
+    const record = await buildInlineRecord(path, (await readText(tree, path)) ?? '')
+    if (!record.isEmpty) records[formatInlineKey(path)] = record.hash
     files.push(...record.files)
   }
-  if (sources.length > 0) records[INLINE_LOOKED_FOR] = (await inlineRecord('', '')).hash
+  if (sources.length > 0) records[INLINE_LOOKED_FOR] = (await buildInlineRecord('', '')).hash
   return { records, files }
 }
 
-async function sourceOf(tree: WorkTree, path: string): Promise<string> {
-  return isSource(path) ? ((await textOf(tree, path).catch(() => null)) ?? '') : ''
+async function readSource(tree: WorkTree, path: string): Promise<string> {
+  return isSource(path) ? ((await readText(tree, path).catch(() => null)) ?? '') : ''
 }
 
 /** Keeps what RED records, with every file that its run reported as a test; null when nothing is to be recorded. */
@@ -77,13 +83,13 @@ export async function keepTests(
 ): Promise<PinnedFiles | null> {
   const { files, ran } = one
   if (files === null) return null
-  const all = ran === undefined ? files : await withReported({ ...one, files, run: ran })
+  const all = ran === undefined ? files : await addReportedTests({ ...one, files, run: ran })
   await app.views.keepPins(state.id, state.workspace, all)
   return all
 }
 
 // But for sources that hold their tests beside the code, and for what a compiler made of tests.
-async function withReported({
+async function addReportedTests({
   contract,
   files,
   run,
@@ -91,26 +97,26 @@ async function withReported({
   isIgnored,
 }: Parameters<typeof keepTests>[2] & { files: PinnedFiles; run: ObservedRun }): Promise<PinnedFiles> {
   const reported = new Set([...run.tests, ...run.loadFailures].flatMap(({ file }) => file ?? []))
-  const compiled = compiledTests(contract, [...reported, ...Object.keys(files)], isIgnored)
+  const compiled = findCompiledTests(contract, [...reported, ...Object.keys(files)], isIgnored)
   const missing = [...reported].filter(
     (path) => files[path] === undefined && !path.startsWith('..') && !compiled.has(path),
   )
   const paths: string[] = []
-  for (const path of missing) if (!(await holdsCode(tree, path))) paths.push(path)
-  return { ...files, ...(await hashesOf(tree, paths)) }
+  for (const path of missing) if (!(await containsCode(tree, path))) paths.push(path)
+  return { ...files, ...(await hashFiles(tree, paths)) }
 }
 
 // A doctest, a test in the source of Rust or vitest: the implementation must be free to change such a file.
-async function holdsCode(tree: WorkTree, path: string): Promise<boolean> {
+async function containsCode(tree: WorkTree, path: string): Promise<boolean> {
   if (isTestName(path)) return false
-  const text = await sourceOf(tree, path)
+  const text = await readSource(tree, path)
   // Cargo names the root of a crate for the tests of all its modules.
   if (/\.rs$/.test(path)) return /(^|\/)src\//.test(path) || /#\[cfg\(test\)\]|^\s*\/\/[/!]/m.test(text)
   if (/\.py$/.test(path)) return !/^[ \t]*(async[ \t]+)?def[ \t]+test|\bTestCase\b/m.test(text)
   return /import\.meta\.vitest/.test(text)
 }
 
-async function hashesOf(
+async function hashFiles(
   tree: WorkTree,
   paths: readonly string[],
   onFault?: (error: unknown) => null,

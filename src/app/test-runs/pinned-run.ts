@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { canonicalJson } from '../../contract/fingerprint.js'
+import { toCanonicalJson } from '../../contract/fingerprint.js'
 import type { ObservedRun, PinnedRun } from '../../core/evidence/observed-run.js'
 import type { JsonObject } from '../../core/json.js'
 import type { TaskState } from '../../core/task/state.js'
@@ -16,14 +16,14 @@ export function pinOfRun(run: ObservedRun, around: Pick<PinnedRun, 'harness' | '
     unloaded: [...new Set(unloaded)],
     ...around,
   }
-  const content = canonicalJson(pinned as unknown as JsonObject)
+  const content = toCanonicalJson(pinned as unknown as JsonObject)
   return { sha256: createHash('sha256').update(content).digest('hex'), content }
 }
 
 /** What the RED run of this task pinned; null when none was observed. */
-export async function pinnedRunOf(app: App, state: TaskState): Promise<PinnedRun | null> {
+export async function readPinnedRun(app: App, state: TaskState): Promise<PinnedRun | null> {
   if (state.pinnedRun === null) return null
-  const content = await app.ledger.store.blob(state.pinnedRun)
+  const content = await app.ledger.store.readBlob(state.pinnedRun)
   if (content === null) throw new Error('the tests that were recorded at RED are not in the store')
   return JSON.parse(content) as PinnedRun
 }

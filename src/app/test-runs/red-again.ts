@@ -1,35 +1,35 @@
 import { observe, type ShownPlace } from '../../checks/observed-runs/observe.js'
-import { observedFailing, type RedInputs } from '../../checks/red-green/red-run.js'
-import { inlineFile } from '../../checks/test-files/inline-tests.js'
+import { judgeRed, type RedInputs } from '../../checks/red-green/red-run.js'
+import { parseInlineKey } from '../../checks/test-files/inline-tests.js'
 import { isTestLike } from '../../checks/test-files/test-files.js'
 import type { ViewEntry } from '../../confinement/confinement.js'
 import type { Contract } from '../../core/contract/contract.js'
-import { blocker } from '../../core/gates/blockers.js'
+import { makeBlocker } from '../../core/gates/blockers.js'
 import type { JsonObject } from '../../core/json.js'
-import { harnessKind } from '../../core/paths/test-setup-names.js'
+import { findSetupKind } from '../../core/paths/test-setup-names.js'
 import type { TaskState } from '../../core/task/state.js'
 import { NOT_THE_PROJECT, type WorkTree } from '../../tree/work-tree.js'
 import type { App } from '../app.js'
-import { blockerView } from '../tasks/views.js'
-import { filesAtStart } from '../trees/files-at-start.js'
+import { toBlockerView } from '../tasks/views.js'
+import { composeFilesAtStart } from '../trees/files-at-start.js'
 import { WORK_BEGAN } from '../trees/trees.js'
-import { ignoredIn } from './compose-view.js'
-import { withInlineTests } from './inline-view.js'
-import { type PinnedFiles, testFiles } from './pin-tests.js'
+import { makeIgnoredMatcher } from './compose-view.js'
+import { addInlineTests } from './inline-view.js'
+import { findTestFiles, type PinnedFiles } from './pin-tests.js'
 import { startOfWork } from './start-of-work.js'
 
 /** Whether RED recorded tests of this task without what they held: an older version did, or that was lost. */
 export function needsRedAgain(app: Pick<App, 'views'>, contract: Contract, state: TaskState): boolean {
   if (state.pinnedTests === null || contract.tests.allowChanges) return false
-  return !app.views.hasPins(state.id, app.views.pinsAgain(state) ?? state.pinnedTests)
+  return !app.views.hasPins(state.id, app.views.findPinsOfRerun(state) ?? state.pinnedTests)
 }
 
 /** What an agent that resumes such a task is told. */
-export function redAgainWarnings(app: App, contract: Contract, state: TaskState): readonly JsonObject[] {
+export function buildRedAgainWarnings(app: App, contract: Contract, state: TaskState): readonly JsonObject[] {
   if (!needsRedAgain(app, contract, state) || !contract.commands.has('tests')) return []
   const message =
     'The tests of this task were recorded at RED without their contents. RED is run again before the next gate that runs commands, with the code as it was when work began.'
-  return [blockerView(blocker('check_error', { message, remedy: 'Leave the tests as they are and go on.' }))]
+  return [toBlockerView(makeBlocker('check_error', { message, remedy: 'Leave the tests as they are and go on.' }))]
 }
 
 /**
@@ -50,20 +50,20 @@ export async function runRedAgain(
   const { tree, place, treeHash } = about
   const recorded = state.pinnedTests ?? new Map<string, string>()
   for (const [path, hash] of recorded)
-    if (inlineFile(path) === null && (await tree.hash(path)) !== hash)
+    if (parseInlineKey(path) === null && (await tree.hash(path)) !== hash)
       return `${path} is not as it was at RED. ${WAY_OUT}`
   const files = {
-    ...(await testFiles(contract, tree, ignoredIn(app, state.workspace))),
+    ...(await findTestFiles(contract, tree, makeIgnoredMatcher(app, state.workspace))),
     ...Object.fromEntries(recorded),
   }
   const command = contract.commands.get('tests')
   if (command !== undefined) {
-    const view = await codeAtStart(app, contract, state, { tree, files })
+    const view = await composeCodeAtStart(app, contract, state, { tree, files })
     if (typeof view === 'string') return `${view}. ${WAY_OUT}`
     const composition = { ...view, pinned: Object.keys(files), isGuarded: () => false }
     const run = await observe({ ...place, view: { composition, leftOut: [] } }, 'tests', command, { treeHash })
     const start = startOfWork(app, contract, state)
-    const red = await observedFailing(run, { contract, tree, start, all: new Map(), ...about.base })
+    const red = await judgeRed(run, { contract, tree, start, all: new Map(), ...about.base })
     if (red.result !== 'holds') return `RED was run again, and ${red.found}. ${WAY_OUT}`
   }
   await app.views.keepPins(state.id, state.workspace, files)
@@ -74,27 +74,27 @@ export async function runRedAgain(
 const WAY_OUT =
   'The tests of this task were recorded without their contents. Put them back, or ask an operator to rewind the task to the phase before RED'
 
-async function codeAtStart(
+async function composeCodeAtStart(
   app: App,
   contract: Contract,
   state: TaskState,
   { tree, files }: { readonly tree: WorkTree; readonly files: PinnedFiles },
 ): Promise<{ readonly put: readonly ViewEntry[]; readonly leftOut: readonly string[] } | string> {
-  const start = app.trees.marked(state.workspace, state.id, WORK_BEGAN)
+  const start = app.trees.readMark(state.workspace, state.id, WORK_BEGAN)
   if (start === null) return 'How the code was when work began is not known'
-  const isIgnored = ignoredIn(app, state.workspace)
+  const isIgnored = makeIgnoredMatcher(app, state.workspace)
   const isCode = (path: string): boolean =>
-    files[path] === undefined && !isTestLike(contract, path) && harnessKind(path) === null && !isIgnored(path)
+    files[path] === undefined && !isTestLike(contract, path) && findSetupKind(path) === null && !isIgnored(path)
   const now = (await tree.list(NOT_THE_PROJECT)).map(({ path }) => path)
   const leftOut = now.filter((path) => start.entries[path] === undefined && isCode(path))
   const moved: string[] = []
   for (const [path, entry] of Object.entries(start.entries))
     if (entry.startsWith('file ') && isCode(path) && (await tree.hash(path)) !== entry.slice('file '.length))
       moved.push(path)
-  const { put, unknown } = await filesAtStart(app, contract, state, { start, paths: moved })
+  const { put, unknown } = await composeFilesAtStart(app, contract, state, { start, paths: moved })
   if (unknown[0] !== undefined) return `What ${unknown[0]} held when work began is not known`
   return {
-    put: await withInlineTests(tree, put),
-    leftOut: [...leftOut, ...((await app.views.dependenciesSince(state.id, state.workspace)) ?? [])],
+    put: await addInlineTests(tree, put),
+    leftOut: [...leftOut, ...((await app.views.findDependencyChanges(state.id, state.workspace)) ?? [])],
   }
 }

@@ -1,27 +1,27 @@
 import { createHash } from 'node:crypto'
-import { observedFailing } from '../../checks/red-green/red-run.js'
-import { inlineFile } from '../../checks/test-files/inline-tests.js'
+import { judgeRed } from '../../checks/red-green/red-run.js'
+import { parseInlineKey } from '../../checks/test-files/inline-tests.js'
 import { isTestLike } from '../../checks/test-files/test-files.js'
-import { movedSetupFiles } from '../../checks/test-setup/moved-setup.js'
-import { canonicalJson } from '../../contract/fingerprint.js'
+import { findChangedSetupFiles } from '../../checks/test-setup/moved-setup.js'
+import { toCanonicalJson } from '../../contract/fingerprint.js'
 import type { PinnedRun } from '../../core/evidence/observed-run.js'
-import { setupApproval } from '../../core/evidence/setup-change.js'
-import { checkpointAlone, type Needs } from '../../core/gates/needs.js'
+import { findSetupApproval } from '../../core/evidence/setup-change.js'
+import { computeCheckpointNeeds, type Needs } from '../../core/gates/needs.js'
 import type { AgentBearer, Bearer } from '../../core/identity/admit.js'
 import type { JsonObject } from '../../core/json.js'
 import type { ArtifactRef } from '../../core/task/event.js'
 import type { Approval, TaskState } from '../../core/task/state.js'
 import type { Blob } from '../../store/store.js'
-import { unifiedDiff } from '../../tools/files/apply-edits.js'
-import { failed, type ToolOutcome } from '../../tools/tool-place.js'
+import { buildUnifiedDiff } from '../../tools/files/apply-edits.js'
+import { failTool, type ToolOutcome } from '../../tools/tool-place.js'
 import { openWorkTree } from '../../tree/work-tree.js'
 import type { App } from '../app.js'
 import { type AgentCall, applyAs } from '../identity/agent-call.js'
-import { taskView } from '../tasks/views.js'
-import { aroundTests } from '../transitions/gather.js'
-import { isoTime } from '../wire.js'
+import { toTaskView } from '../tasks/views.js'
+import { recordTestSetup } from '../transitions/gather.js'
+import { toIsoTime } from '../wire.js'
 import { observeFor } from './observe-gates.js'
-import { pinnedRunOf, pinOfRun } from './pinned-run.js'
+import { pinOfRun, readPinnedRun } from './pinned-run.js'
 import { startOfWork } from './start-of-work.js'
 
 const TOOL = 'request_setup_change'
@@ -29,7 +29,7 @@ const PATHS_MAX = 20
 const REASON_CHARS_MAX = 2000
 const FILE_CHARS_MAX = 256 * 1024
 
-interface Asked {
+interface SetupRequest {
   readonly paths: readonly string[]
   readonly reason: string
 }
@@ -48,34 +48,41 @@ interface Proposal {
  */
 export async function requestSetupChange(app: App, call: AgentCall<Bearer>, args: JsonObject): Promise<ToolOutcome> {
   const { bearer } = call
-  if (bearer.kind === 'review') return failed(`${TOOL}: a reviewer changes nothing.`, 'not_permitted')
-  const asked = { paths: [...new Set((args.paths as string[]) ?? [])].sort(), reason: plain(app, String(args.reason)) }
-  const wrong = problemOf(asked)
-  if (wrong !== null) return failed(`${TOOL}: ${wrong}`, 'invalid_request')
-  const proposal = await app.ledger.hold(call.state.id, () => propose(app, call, asked))
-  if (typeof proposal === 'string') return failed(`${TOOL}: ${proposal}`, 'constraint_violation')
+  if (bearer.kind === 'review') return failTool(`${TOOL}: a reviewer changes nothing.`, 'not_permitted')
+  const asked = {
+    paths: [...new Set((args.paths as string[]) ?? [])].sort(),
+    reason: cleanText(app, String(args.reason)),
+  }
+  const wrong = findProblem(asked)
+  if (wrong !== null) return failTool(`${TOOL}: ${wrong}`, 'invalid_request')
+  const proposal = await app.ledger.hold(call.state.id, () => proposeChange(app, call, asked))
+  if (typeof proposal === 'string') return failTool(`${TOOL}: ${proposal}`, 'constraint_violation')
   const opened = await open(app, { ...call, bearer }, proposal)
   if ('ok' in opened) return opened
   const { approval } = opened
   if (approval.status === 'approved') return pinAnew(app, { ...call, bearer }, { asked, proposal })
-  return { ok: true, result: resultOf(approval, asked), changes: [] }
+  return { ok: true, result: toResult(approval, asked), changes: [] }
 }
 
-function problemOf({ paths, reason }: Asked): string | null {
+function findProblem({ paths, reason }: SetupRequest): string | null {
   if (paths.length === 0 || paths.length > PATHS_MAX) return `name between 1 and ${PATHS_MAX} paths`
   return reason.trim() === '' || reason.length > REASON_CHARS_MAX
     ? `say why in 1 to ${REASON_CHARS_MAX} characters`
     : null
 }
 
-async function propose(app: App, { contract, state }: AgentCall<Bearer>, asked: Asked): Promise<Proposal | string> {
-  const pinnedRun = await pinnedRunOf(app, state)
+async function proposeChange(
+  app: App,
+  { contract, state }: AgentCall<Bearer>,
+  asked: SetupRequest,
+): Promise<Proposal | string> {
+  const pinnedRun = await readPinnedRun(app, state)
   const { pinnedTests } = state
   if (pinnedRun === null || pinnedTests === null) return 'no tests have been seen failing yet, so no setup is pinned'
   const tree = openWorkTree(state.workspace)
   const start = startOfWork(app, contract, state)
-  const moved = await movedSetupFiles(
-    { contract, tree, pinnedRun, pinnedTests, start, task: taskView(state) },
+  const moved = await findChangedSetupFiles(
+    { contract, tree, pinnedRun, pinnedTests, start, task: toTaskView(state) },
     pinnedRun,
   )
   for (const path of asked.paths) {
@@ -86,39 +93,49 @@ async function propose(app: App, { contract, state }: AgentCall<Bearer>, asked: 
   const unnamed = moved.filter((path) => !asked.paths.includes(path))
   if (unnamed.length > 0) return `${unnamed.join(', ')} changed too: name it as well, or put it back`
   for (const [path, sha256] of pinnedTests)
-    if (inlineFile(path) === null && (await tree.hash(path)) !== sha256)
+    if (parseInlineKey(path) === null && (await tree.hash(path)) !== sha256)
       return `${path} is not as it was when the tests failed: put it back first`
   const files: JsonObject[] = []
   for (const path of asked.paths) {
-    const file = await fileChange(path, await start.tree.read(path), await tree.read(path), await tree.hash(path))
+    const file = await describeFileChange(
+      path,
+      await start.tree.read(path),
+      await tree.read(path),
+      await tree.hash(path),
+    )
     if (typeof file === 'string') return file
     files.push(file)
   }
-  const content = canonicalJson(app.redact({ paths: asked.paths, reason: asked.reason, files }) as JsonObject)
+  const content = toCanonicalJson(app.redact({ paths: asked.paths, reason: asked.reason, files }) as JsonObject)
   const bound = {
     task: state.id,
     visit: state.visit,
     setup: files.map(({ path, before, after }) => ({ path, before, after })),
   }
   return {
-    digest: hashOf(canonicalJson(bound as JsonObject)),
+    digest: hashOf(toCanonicalJson(bound as JsonObject)),
     blob: { sha256: hashOf(content), content },
-    around: await aroundTests(contract, tree),
+    around: await recordTestSetup(contract, tree),
     tests: Object.fromEntries(pinnedTests),
   }
 }
 
 // What cannot be shown whole is not asked about.
-function fileChange(path: string, was: Buffer | null, is: Buffer | null, hash: string | null): JsonObject | string {
+function describeFileChange(
+  path: string,
+  was: Buffer | null,
+  is: Buffer | null,
+  hash: string | null,
+): JsonObject | string {
   if (is === null && hash !== null) return `${path} is a link, or too large to be shown`
-  const [before, after] = [textOf(was), textOf(is)]
+  const [before, after] = [decodeText(was), decodeText(is)]
   if (before === null || after === null) return `${path} is not a text file, or is too large to show`
-  const { diff, isCut } = unifiedDiff(path, before, after)
+  const { diff, isCut } = buildUnifiedDiff(path, before, after)
   if (isCut) return `the change of ${path} is too large to be shown`
   return { path, diff, before: was === null ? null : hashOf(was), after: is === null ? null : hashOf(is) }
 }
 
-function textOf(content: Buffer | null): string | null {
+function decodeText(content: Buffer | null): string | null {
   if (content === null) return ''
   const text = content.toString('utf8')
   return text.length <= FILE_CHARS_MAX && Buffer.from(text).equals(content) ? text : null
@@ -132,21 +149,21 @@ async function open(
   const bytes = Buffer.byteLength(blob.content)
   const artifact: ArtifactRef = { type: 'setup_change', sha256: blob.sha256, bytes, grade: 'artifact' }
   const handled = await applyAs(app, call, { type: 'ask_setup_change', digest, artifact }, { blobs: [blob] })
-  if (!handled.ok) return failed(handled.problem.detail, handled.problem.code, handled.problem.extra)
+  if (!handled.ok) return failTool(handled.problem.detail, handled.problem.code, handled.problem.extra)
   const { refusal, state } = handled.value
-  const approval = setupApproval(state, digest)
+  const approval = findSetupApproval(state, digest)
   if (refusal !== null || approval === undefined)
-    return failed(`${TOOL}: ${refusal?.detail ?? 'the request was not kept'}`, refusal?.code ?? 'conflict')
+    return failTool(`${TOOL}: ${refusal?.detail ?? 'the request was not kept'}`, refusal?.code ?? 'conflict')
   return { approval, state }
 }
 
-function resultOf(approval: Approval, { paths }: Asked): JsonObject {
+function toResult(approval: Approval, { paths }: SetupRequest): JsonObject {
   const { id, digest, status, decisions } = approval
   const about = { status, approval_id: id, digest, paths }
   if (status === 'pending')
     return {
       ...about,
-      expires_at: isoTime(approval.expiresAt),
+      expires_at: toIsoTime(approval.expiresAt),
       next_step: 'Make the same call again once a person has answered.',
     }
   if (status === 'used') return { ...about, next_step: 'The setup is pinned as it is now. Go on.' }
@@ -158,41 +175,46 @@ function resultOf(approval: Approval, { paths }: Asked): JsonObject {
 async function pinAnew(
   app: App,
   call: AgentCall<AgentBearer>,
-  { asked, proposal }: { readonly asked: Asked; readonly proposal: Proposal },
+  { asked, proposal }: { readonly asked: SetupRequest; readonly proposal: Proposal },
 ): Promise<ToolOutcome> {
   const { contract, state } = call
-  const needed: Needs = { ...checkpointAlone(contract, state), evidence: new Map(), pinsTests: true, checks: [RED] }
+  const needed: Needs = {
+    ...computeCheckpointNeeds(contract, state),
+    evidence: new Map(),
+    pinsTests: true,
+    checks: [RED],
+  }
   const tree = openWorkTree(state.workspace)
   const { index } = await app.trees.compare(state.workspace)
   const observed = await observeFor(app, contract, state, { needed, tree, index })
   const run = observed.runs.get('tests')
   if (observed.problems.length > 0 || run === undefined)
-    return failed(`${TOOL}: the tests could not be run: ${observed.problems.join('; ')}`, 'tool_failed')
+    return failTool(`${TOOL}: the tests could not be run: ${observed.problems.join('; ')}`, 'tool_failed')
   const start = startOfWork(app, contract, state)
   const { baseline, noBaseline } = observed
-  const red = await observedFailing(run, { contract, tree, start, all: new Map(), baseline, noBaseline })
+  const red = await judgeRed(run, { contract, tree, start, all: new Map(), baseline, noBaseline })
   if (red.result !== 'holds')
-    return failed(
+    return failTool(
       `${TOOL}: under this setup the tests do not fail without the code: ${red.found}. Put it back`,
       'tool_failed',
     )
   const pinned = pinOfRun(run, proposal.around)
   return app.ledger.hold(state.id, async () => {
-    const now = await propose(app, call, asked)
+    const now = await proposeChange(app, call, asked)
     if (
       typeof now === 'string' ||
       now.digest !== proposal.digest ||
-      canonicalJson(now.around as JsonObject) !== canonicalJson(proposal.around as JsonObject)
+      toCanonicalJson(now.around as JsonObject) !== toCanonicalJson(proposal.around as JsonObject)
     )
-      return failed(`${TOOL}: the work tree changed while the tests ran. Ask again`, 'conflict')
+      return failTool(`${TOOL}: the work tree changed while the tests ran. Ask again`, 'conflict')
     const command = {
       ...({ type: 'pin_setup', digest: proposal.digest, paths: asked.paths, files: proposal.tests } as const),
       ...{ run: pinned.sha256, observed: observed.refs },
     }
     const handled = await applyAs(app, call, command, { isHolding: true, blobs: [pinned, ...observed.blobs] })
-    if (!handled.ok) return failed(handled.problem.detail, handled.problem.code, handled.problem.extra)
+    if (!handled.ok) return failTool(handled.problem.detail, handled.problem.code, handled.problem.extra)
     const { refusal } = handled.value
-    if (refusal !== null) return failed(`${TOOL}: ${refusal.detail}`, refusal.code)
+    if (refusal !== null) return failTool(`${TOOL}: ${refusal.detail}`, refusal.code)
     return { ok: true, result: { status: 'accepted', paths: asked.paths, found: red.found }, changes: [] }
   })
 }
@@ -214,7 +236,7 @@ function hashOf(content: string | Buffer): string {
 }
 
 // Control characters have no place in what people read.
-function plain(app: App, text: string): string {
+function cleanText(app: App, text: string): string {
   return app.redact(
     text
       .slice(0, REASON_CHARS_MAX + 1)

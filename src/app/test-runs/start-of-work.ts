@@ -3,15 +3,15 @@ import { posix } from 'node:path'
 import type { StartOfWork } from '../../checks/check-inputs.js'
 import { matchesGlob } from '../../contract/glob.js'
 import type { Contract } from '../../core/contract/contract.js'
-import { type FileWrite, permitsPinned } from '../../core/paths/opened-paths.js'
+import { allowsPinnedChange, type FileWrite } from '../../core/paths/opened-paths.js'
 import type { TaskState } from '../../core/task/state.js'
 import type { TreeIndex } from '../../tree/tree-contents.js'
-import { openWorkTree, type Skipped } from '../../tree/work-tree.js'
+import { openWorkTree, type SkippedNames } from '../../tree/work-tree.js'
 import type { App } from '../app.js'
-import { ignoredBy } from '../tool-calls/ignored-paths.js'
-import { digestOf } from '../trees/kept-contents.js'
-import { eventsSince } from '../trees/phase-changes.js'
-import { contentWith } from '../trees/reconcile.js'
+import { makeIgnored } from '../tool-calls/ignored-paths.js'
+import { hashContent } from '../trees/kept-contents.js'
+import { readEventsSince } from '../trees/phase-changes.js'
+import { findContentByHash } from '../trees/reconcile.js'
 import { WORK_BEGAN } from '../trees/trees.js'
 
 /**
@@ -24,15 +24,15 @@ export function startOfWork(app: App, contract: Contract, state: TaskState): Sta
   let marked: { readonly index: TreeIndex | null; readonly isIgnored: (path: string) => boolean } | undefined
   const looked = () => {
     if (marked !== undefined) return marked
-    const index = app.trees.marked(root, state.id, WORK_BEGAN)
-    const ignored = ignoredBy(index?.rules ?? [])
+    const index = app.trees.readMark(root, state.id, WORK_BEGAN)
+    const ignored = makeIgnored(index?.rules ?? [])
     const isIgnored = (path: string): boolean => index === null || UNSEEN.test(path) || ignored(path, false)
     marked = { index, isIgnored }
     return marked
   }
   let written: Promise<ReadonlyMap<string, readonly FileWrite[]>> | undefined
   const writes = () => {
-    written ??= writesOf(app, state)
+    written ??= collectWrites(app, state)
     return written
   }
   const entryOf = (path: string): string | undefined => looked().index?.entries[path]
@@ -41,7 +41,9 @@ export function startOfWork(app: App, contract: Contract, state: TaskState): Sta
     const [, sha256] = /^file ([0-9a-f]{64})$/.exec(entry ?? '') ?? []
     if (sha256 === undefined) return entry === undefined && (await isStill(path)) ? now.read(path) : null
     const present = await now.read(path)
-    return present !== null && digestOf(present) === sha256 ? present : contentWith(app, { tree: root, path, sha256 })
+    return present !== null && hashContent(present) === sha256
+      ? present
+      : findContentByHash(app, { tree: root, path, sha256 })
   }
   const isStill = async (path: string): Promise<boolean> => looked().isIgnored(path) && !(await writes()).has(path)
   const hash = async (path: string): Promise<string | null> => {
@@ -53,7 +55,7 @@ export function startOfWork(app: App, contract: Contract, state: TaskState): Sta
     const content = target === undefined ? null : await read(posix.join(posix.dirname(path), target))
     return content === null ? null : createHash('sha256').update(`link:${target}:`).update(content).digest('hex')
   }
-  const list = async (skipped: Skipped) => {
+  const list = async (skipped: SkippedNames) => {
     const entries = Object.entries(looked().index?.entries ?? {})
     const then = entries.map(([path, entry]) => ({ path, isLink: !entry.startsWith('file ') }))
     const known = new Set(then.map(({ path }) => path))
@@ -65,7 +67,7 @@ export function startOfWork(app: App, contract: Contract, state: TaskState): Sta
   const isPermitted = async (path: string): Promise<boolean> => {
     const sha256 = await now.hash(path)
     const file = { path, sha256, writes: (await writes()).get(path) ?? [] }
-    return permitsPinned(contract, file, { phase: state.phase, matchesGlob })
+    return allowsPinnedChange(contract, file, { phase: state.phase, matchesGlob })
   }
   return { tree: { list, hash, read }, isPermitted }
 }
@@ -75,8 +77,8 @@ const UNSEEN = /(^|\/)(\.git|node_modules|\.venv|venv)(\/|$)/
 // A stash that comes back brings what the task itself had changed; nobody looked at it.
 const POPPED = /^stash \S+ popped: /
 
-async function writesOf(app: App, state: TaskState): Promise<ReadonlyMap<string, readonly FileWrite[]>> {
-  const { events } = await eventsSince(app, state, 'task')
+async function collectWrites(app: App, state: TaskState): Promise<ReadonlyMap<string, readonly FileWrite[]>> {
+  const { events } = await readEventsSince(app, state, 'task')
   const found = new Map<string, FileWrite[]>()
   const note = (path: string, write: FileWrite): void => {
     const list = found.get(path) ?? []
@@ -93,7 +95,7 @@ async function writesOf(app: App, state: TaskState): Promise<ReadonlyMap<string,
   return found
 }
 
-function isSkipped(path: string, { anywhere, atRoot }: Skipped): boolean {
+function isSkipped(path: string, { anywhere, atRoot }: SkippedNames): boolean {
   const [first = '', ...rest] = path.split('/')
   return (rest.length > 0 && atRoot.has(first)) || [first, ...rest].slice(0, -1).some((name) => anywhere.has(name))
 }

@@ -1,23 +1,23 @@
 import { createHash } from 'node:crypto'
 import { isTestLike } from '../../checks/test-files/test-files.js'
-import { harnessOf } from '../../checks/test-setup/test-setup.js'
+import { readTestSetup } from '../../checks/test-setup/test-setup.js'
 import type { Contract } from '../../core/contract/contract.js'
 import type { PinnedRun } from '../../core/evidence/observed-run.js'
-import { harnessKind } from '../../core/paths/test-setup-names.js'
+import { findSetupKind } from '../../core/paths/test-setup-names.js'
 import type { TaskState } from '../../core/task/state.js'
 import type { TreeIndex } from '../../tree/tree-contents.js'
 import { openWorkTree } from '../../tree/work-tree.js'
 import type { App } from '../app.js'
-import { filesAtStart } from '../trees/files-at-start.js'
+import { composeFilesAtStart } from '../trees/files-at-start.js'
 import { WORK_BEGAN } from '../trees/trees.js'
 import type { ComposedView } from './compose-view.js'
-import { withInlineTests } from './inline-view.js'
+import { addInlineTests } from './inline-view.js'
 
 /**
  * The view of a later RED run: tests and test setup are as they are now, everything else is as it was when work on the task began.
  * A text says why that view cannot be made.
  */
-export async function withStartingCode(
+export async function composeStartingCode(
   app: App,
   contract: Contract,
   state: TaskState,
@@ -27,16 +27,16 @@ export async function withStartingCode(
     pinned,
   }: { readonly composed: ComposedView; readonly now: TreeIndex; readonly pinned: PinnedRun | null },
 ): Promise<ComposedView | string> {
-  const start = app.trees.marked(state.workspace, state.id, WORK_BEGAN)
+  const start = app.trees.readMark(state.workspace, state.id, WORK_BEGAN)
   if (start === null) return NOT_KNOWN
   const tree = openWorkTree(state.workspace)
-  const setup = new Set(Object.keys({ ...pinned?.harness, ...(await harnessOf(tree, contract)) }))
+  const setup = new Set(Object.keys({ ...pinned?.harness, ...(await readTestSetup(tree, contract)) }))
   const isCode = (path: string): boolean =>
-    !setup.has(path) && harnessKind(path) === null && !isTestLike(contract, path)
+    !setup.has(path) && findSetupKind(path) === null && !isTestLike(contract, path)
   const moved = [...new Set([...Object.keys(start.entries), ...Object.keys(now.entries)])]
     .filter((path) => start.entries[path] !== now.entries[path] && isCode(path))
     .sort()
-  const files = await filesAtStart(app, contract, state, { start, paths: moved })
+  const files = await composeFilesAtStart(app, contract, state, { start, paths: moved })
   const [unknown] = files.unknown
   if (unknown !== undefined)
     return `What ${JSON.stringify(unknown)} held when work began is not known, and the tests are run with it`
@@ -48,7 +48,7 @@ export async function withStartingCode(
     ...composed,
     composition: {
       ...composition,
-      put: [...composition.put, ...(await withInlineTests(tree, files.put))],
+      put: [...composition.put, ...(await addInlineTests(tree, files.put))],
       leftOut: [...composition.leftOut, ...leftOut],
       pinned: composition.pinned.filter((path) => !leftOut.includes(path)),
     },

@@ -2,11 +2,11 @@ import { createHash } from 'node:crypto'
 import { closeSync, existsSync, lstatSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { mkdir, open, readdir, readlink, rename, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { type InlineTests, inlineFile, inlineRecord } from '../../checks/test-files/inline-tests.js'
+import { buildInlineRecord, type InlineTests, parseInlineKey } from '../../checks/test-files/inline-tests.js'
 import type { ViewEntry } from '../../confinement/confinement.js'
 import type { TaskState } from '../../core/task/state.js'
 import { openFile } from '../../tree/lookup.js'
-import { chunksOf } from '../../tree/read-bytes.js'
+import { readChunks } from '../../tree/read-bytes.js'
 import { openWorkTree } from '../../tree/work-tree.js'
 import { isTargetInside } from '../../tree/write/tree-steps.js'
 import type { EarlierChanges } from '../trees/earlier-changes.js'
@@ -55,16 +55,16 @@ export class TaskViews {
     if (!existsSync(file)) writeFileSync(file, JSON.stringify(changes), { mode: 0o600, flush: true })
   }
 
-  earlierChanges(taskId: string): EarlierChanges {
+  loadEarlierChanges(taskId: string): EarlierChanges {
     const file = this.#file(taskId, EARLIER)
     return existsSync(file) ? (JSON.parse(readFileSync(file, 'utf8')) as EarlierChanges) : []
   }
 
   /** What came or was changed among dependencies and ignored files since work began; null where that is not known. */
-  async dependenciesSince(taskId: string, tree: string): Promise<readonly string[] | null> {
+  async findDependencyChanges(taskId: string, tree: string): Promise<readonly string[] | null> {
     await this.#beginning.get(taskId)
     const file = this.#file(taskId, DEPENDENCIES)
-    return existsSync(file) ? this.trees.dependenciesSince(tree, file) : null
+    return existsSync(file) ? this.trees.findChangedDependencies(tree, file) : null
   }
 
   async acceptDependencies(taskId: string, tree: string, paths: readonly string[]): Promise<void> {
@@ -79,18 +79,18 @@ export class TaskViews {
     const pins: Pins = { ...this.#pins(taskId) }
     let bytes = 0
     for (const [path, hash] of Object.entries(files)) {
-      const inline = inlineFile(path)
+      const inline = parseInlineKey(path)
       if (inline !== null) {
-        pins[keyOf(path, hash)] = { inline }
+        pins[formatPinKey(path, hash)] = { inline }
         await this.#keepInline(taskId, { tree, path: inline, hash })
         continue
       }
       const stat = lstatSync(join(tree, path))
       bytes += stat.size
       if (bytes > PINNED_BYTES_MAX) throw new Error(`test files take more than ${PINNED_BYTES_MAX} bytes`)
-      if (stat.isSymbolicLink()) pins[keyOf(path, hash)] = { link: await readlink(join(tree, path)) }
+      if (stat.isSymbolicLink()) pins[formatPinKey(path, hash)] = { link: await readlink(join(tree, path)) }
       else {
-        pins[keyOf(path, hash)] = { mode: stat.mode & MODE_MASK }
+        pins[formatPinKey(path, hash)] = { mode: stat.mode & MODE_MASK }
         await this.#keepObject(taskId, { tree, path, hash })
       }
     }
@@ -102,12 +102,12 @@ export class TaskViews {
   /** Whether contents were kept for every one of these files. Tasks of an older version have none. */
   hasPins(taskId: string, files: ReadonlyMap<string, string>): boolean {
     const pins = this.#pins(taskId)
-    return [...files].every(([path, hash]) => pins[keyOf(path, hash)] !== undefined)
+    return [...files].every(([path, hash]) => pins[formatPinKey(path, hash)] !== undefined)
   }
 
   /** A pinned file as it was; null when it was not kept, or is not whole. */
-  pinned(taskId: string, path: string, hash: string): ViewEntry | null {
-    const pin = this.#pins(taskId)[keyOf(path, hash)]
+  findPinned(taskId: string, path: string, hash: string): ViewEntry | null {
+    const pin = this.#pins(taskId)[formatPinKey(path, hash)]
     if (pin === undefined || 'inline' in pin) return null
     if ('link' in pin) return isTargetInside(path, pin.link) ? { path, type: 'link', target: pin.link } : null
     const content = this.#object(taskId, hash)
@@ -115,7 +115,7 @@ export class TaskViews {
   }
 
   /** The tests that RED recorded inside of a file; null when they were not kept, or are not whole. */
-  inlineTests(taskId: string, hash: string): InlineTests | null {
+  findInlineTests(taskId: string, hash: string): InlineTests | null {
     const content = this.#object(taskId, hash)
     return content === null ? null : (JSON.parse(content.toString('utf8')) as InlineTests)
   }
@@ -127,7 +127,7 @@ export class TaskViews {
   }
 
   /** Which files RED, run again, recorded besides; null where it was not. */
-  pinsAgain(state: Pick<TaskState, 'id' | 'pinnedRun'>): ReadonlyMap<string, string> | null {
+  findPinsOfRerun(state: Pick<TaskState, 'id' | 'pinnedRun'>): ReadonlyMap<string, string> | null {
     const file = this.#file(state.id, AGAIN)
     if (!existsSync(file)) return null
     const { run, files } = JSON.parse(readFileSync(file, 'utf8')) as { run: string | null; files: PinnedFiles }
@@ -149,13 +149,13 @@ export class TaskViews {
     for (const name of await readdir(this.dir).catch(() => [])) {
       const file = join(this.dir, name, TASK)
       const taskId = existsSync(file) ? readFileSync(file, 'utf8') : ''
-      if (nameOf(taskId) !== name || (await isOver(taskId))) await rm(join(this.dir, name), REMOVED)
+      if (formatFolderName(taskId) !== name || (await isOver(taskId))) await rm(join(this.dir, name), REMOVED)
     }
   }
 
   async #keepInline(taskId: string, one: { tree: string; path: string; hash: string }): Promise<void> {
     const text = one.path === '' ? '' : ((await openWorkTree(one.tree).read(one.path))?.toString('utf8') ?? '')
-    const { content, hash } = await inlineRecord(one.path, text)
+    const { content, hash } = await buildInlineRecord(one.path, text)
     if (hash !== one.hash) throw new Error(`${one.path} was changed meanwhile`)
     await writeFile(join(this.#file(taskId, OBJECTS), hash), content, { mode: 0o600 })
   }
@@ -168,7 +168,7 @@ export class TaskViews {
     const hash = createHash('sha256')
     const into = await open(`${object}.new`, 'w', 0o600)
     try {
-      for await (const chunk of chunksOf(from.fd, PINNED_BYTES_MAX)) {
+      for await (const chunk of readChunks(from.fd, PINNED_BYTES_MAX)) {
         hash.update(chunk)
         await into.writeFile(chunk)
       }
@@ -195,14 +195,14 @@ export class TaskViews {
   }
 
   #place(taskId: string): string {
-    return join(this.dir, nameOf(taskId))
+    return join(this.dir, formatFolderName(taskId))
   }
 }
 
-function keyOf(path: string, hash: string): string {
+function formatPinKey(path: string, hash: string): string {
   return `${hash} ${path}`
 }
 
-function nameOf(taskId: string): string {
+function formatFolderName(taskId: string): string {
   return createHash('sha256').update(taskId).digest('hex').slice(0, 32)
 }

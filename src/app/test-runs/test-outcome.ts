@@ -1,13 +1,13 @@
 import { createHash } from 'node:crypto'
-import { type ObservedRun, troubleView } from '../../core/evidence/observed-run.js'
-import { failed, type ToolOutcome } from '../../tools/tool-place.js'
+import { type ObservedRun, toTroubleView } from '../../core/evidence/observed-run.js'
+import { failTool, type ToolOutcome } from '../../tools/tool-place.js'
 
 const FAILURES_TOLD_MAX = 50
 
 /** What `run_tests` answers. */
 export function testOutcome(run: ObservedRun): ToolOutcome {
-  const trouble = run.trouble === undefined ? {} : troubleView(run.trouble)
-  if (run.wasStopped) return failed(`run_tests: ${run.problem ?? 'it was stopped'}`, 'tool_failed', trouble)
+  const trouble = run.trouble === undefined ? {} : toTroubleView(run.trouble)
+  if (run.wasStopped) return failTool(`run_tests: ${run.problem ?? 'it was stopped'}`, 'tool_failed', trouble)
   const failures = [
     ...run.loadFailures.map(({ file, kind, message }) => ({ id: file ?? kind, message })),
     ...run.tests.filter((test) => test.status === 'failed').map(({ id, message }) => ({ id, message })),
@@ -30,7 +30,7 @@ export function testOutcome(run: ObservedRun): ToolOutcome {
 }
 
 /** The same for the same set of failing tests, whatever order they ran in. */
-export function failingIn(run: ObservedRun): string {
+export function hashFailures(run: ObservedRun): string {
   const failing = run.tests.filter((test) => test.status === 'failed').map((test) => test.id)
   const unloaded = run.loadFailures.map(({ file, message }) => `${file ?? ''}: ${message}`)
   return createHash('sha256')

@@ -2,8 +2,8 @@ import { lstatSync } from 'node:fs'
 import { join } from 'node:path'
 import type { JsonObject } from '../../core/json.js'
 import type { TaskState } from '../../core/task/state.js'
-import { findBytesProblem, leastBytes, TASK_BYTES_MAX } from '../../core/task/task-bytes.js'
-import { failed, type ToolOutcome } from '../../tools/tool-place.js'
+import { findBytesProblem, getMinimumBytes, TASK_BYTES_MAX } from '../../core/task/task-bytes.js'
+import { failTool, type ToolOutcome } from '../../tools/tool-place.js'
 import type { Change } from '../../tree/change.js'
 
 /** Sets another limit than the default for all tasks of a server. */
@@ -16,32 +16,32 @@ export function readTaskBytesMax(environment: NodeJS.ProcessEnv): number {
 }
 
 /** The paths that a file tool writes. */
-export function pathsIn(args: JsonObject): readonly string[] {
+export function listWrittenPaths(args: JsonObject): readonly string[] {
   const files = Array.isArray(args.files) ? (args.files as readonly JsonObject[]) : [args]
   return files.flatMap(({ path }) => (typeof path === 'string' ? [path] : []))
 }
 
 /** By how much changes of a command that are not in the tree yet would make it grow. */
-export function addedTo(tree: string, changes: readonly Change[]): number {
+export function countChangeBytes(tree: string, changes: readonly Change[]): number {
   const paths = changes.filter(({ kind, type }) => kind === 'modified' && type === 'file').map(({ path }) => path)
-  return addedBytes(changes, sizesOf(tree, paths))
+  return sumAddedBytes(changes, readSizes(tree, paths))
 }
 
 /** By how much a file tool made the tree grow. */
-export function addedBy(outcome: ToolOutcome, before: ReadonlyMap<string, number>): number {
-  return outcome.ok ? addedBytes(outcome.changes, before) : 0
+export function countToolBytes(outcome: ToolOutcome, before: ReadonlyMap<string, number>): number {
+  return outcome.ok ? sumAddedBytes(outcome.changes, before) : 0
 }
 
 /** The sizes of files as they are now, before a call changes them. */
-export function sizesOf(tree: string, paths: readonly string[]): ReadonlyMap<string, number> {
-  return new Map(paths.map((path) => [path, sizeOf(tree, path)]))
+export function readSizes(tree: string, paths: readonly string[]): ReadonlyMap<string, number> {
+  return new Map(paths.map((path) => [path, readSize(tree, path)]))
 }
 
 // What becomes smaller does not count.
-function addedBytes(changes: readonly Change[], before: ReadonlyMap<string, number>): number {
+function sumAddedBytes(changes: readonly Change[], before: ReadonlyMap<string, number>): number {
   let added = 0
   for (const { path, kind, type, bytes } of changes) {
-    const least = kind === 'created' ? leastBytes(type) : 0
+    const least = kind === 'created' ? getMinimumBytes(type) : 0
     added += Math.max(least, (bytes ?? 0) - (before.get(path) ?? 0))
   }
   return added
@@ -58,17 +58,17 @@ export function refuseBytes(
   let added = 0
   for (const { path, content } of files) {
     const size = about.before.get(String(path)) ?? 0
-    const least = size === 0 ? leastBytes('file') : 0
+    const least = size === 0 ? getMinimumBytes('file') : 0
     const there = args.mode === 'a' ? 0 : size
     if (typeof content === 'string') added += Math.max(least, Buffer.byteLength(content) - there)
     else added += 1
   }
   const problem = findBytesProblem(state, added, about.bytesMax)
-  return problem === null ? null : failed(`${tool} ${problem}. Nothing was written.`, 'constraint_violation')
+  return problem === null ? null : failTool(`${tool} ${problem}. Nothing was written.`, 'constraint_violation')
 }
 
 // A size and nothing else: whoever opens the file looks again at what it is.
-function sizeOf(tree: string, path: string): number {
+function readSize(tree: string, path: string): number {
   try {
     return lstatSync(join(tree, path)).size
   } catch {

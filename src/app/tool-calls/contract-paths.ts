@@ -4,7 +4,7 @@ import type { Contract } from '../../core/contract/contract.js'
 import type { App } from '../app.js'
 
 /** What of a work tree belongs to the contract, relative to the tree. */
-export interface Reserved {
+export interface ReservedPaths {
   /** Agents neither read nor write these. */
   readonly hidden: readonly string[]
   /** Agents do not write these; the hidden ones are among them. */
@@ -25,11 +25,11 @@ const CONTRACT_NAMES = [
 /** Where the server and what belongs to it lie. */
 export type Places = Pick<App, 'contractFile' | 'contractParts' | 'stateDir' | 'workspace'>
 
-const known = new WeakMap<Contract, Map<string, Reserved>>()
+const known = new WeakMap<Contract, Map<string, ReservedPaths>>()
 
 /** The contract's own file or documents and its schemas, as far as they lie in the work tree, and the state directory. */
-export function reservedIn(app: Places, contract: Contract, tree: string): Reserved {
-  const trees = known.get(contract) ?? new Map<string, Reserved>()
+export function getReserved(app: Places, contract: Contract, tree: string): ReservedPaths {
+  const trees = known.get(contract) ?? new Map<string, ReservedPaths>()
   known.set(contract, trees)
   const before = trees.get(tree)
   if (before !== undefined) return before
@@ -38,10 +38,13 @@ export function reservedIn(app: Places, contract: Contract, tree: string): Reser
   return found
 }
 
-function findReserved(app: Places, contract: Contract, tree: string): Reserved {
+function findReserved(app: Places, contract: Contract, tree: string): ReservedPaths {
   const file = app.contractFile
   // Another work tree may be a copy of the server's own, with a copy of everything that belongs to the contract.
-  const inside = (path: string): readonly string[] => [...below(tree, path), ...below(app.workspace, path)]
+  const inside = (path: string): readonly string[] => [
+    ...listPathBelow(tree, path),
+    ...listPathBelow(app.workspace, path),
+  ]
   const isFolder = file !== null && statSync(file, { throwIfNoEntry: false })?.isDirectory() === true
   const beside = file === null ? tree : isFolder ? file : dirname(file)
   const own = isFolder ? WORKFLOW_NAMES.map((name) => join(file, name)) : file === null ? [] : [file]
@@ -60,11 +63,11 @@ function findReserved(app: Places, contract: Contract, tree: string): Reserved {
   }
 }
 
-function below(tree: string, path: string): readonly string[] {
+function listPathBelow(tree: string, path: string): readonly string[] {
   const way = relative(tree, path)
   return way === '' || way === '..' || way.startsWith('../') || isAbsolute(way) ? [] : [way]
 }
 
-export function isHiddenBy(reserved: Reserved): (path: string) => boolean {
+export function isHiddenBy(reserved: ReservedPaths): (path: string) => boolean {
   return (path) => reserved.hidden.some((one) => path === one || path.startsWith(`${one}/`))
 }

@@ -37,7 +37,7 @@ export interface ScratchRules {
   readonly covered: readonly string[]
 }
 
-export interface Parted {
+export interface SplitResult {
   /** Changes that count. */
   readonly kept: readonly Change[]
   /** Caches and other ignored files: they never reach the tree and never close anything, and the next command sees them. */
@@ -49,9 +49,9 @@ export interface Parted {
 }
 
 /** What becomes of a path by the rules that held when work began, not by a .gitignore that was edited since. */
-export function asideBy(rules: ScratchRules): Aside {
-  const isIgnored = ignoredBy(rules.rules)
-  const always = leftBehind(rules.isSource)
+export function makeAside(rules: ScratchRules): Aside {
+  const isIgnored = makeIgnored(rules.rules)
+  const always = makeLeftoverMatcher(rules.isSource)
   return (path, isDirectory) => {
     // The tree as a whole, refused, is no path that could be ignored.
     if (!ignore.isPathValid(path) || GIT_DIRECTORY.test(path) || rules.isNamed(path)) return null
@@ -64,11 +64,11 @@ export function asideBy(rules: ScratchRules): Aside {
 }
 
 /** Parts changes by the rules that held when work began, not by a .gitignore that was edited since. */
-export function partChanges(changes: readonly Change[], rules: ScratchRules): Parted {
+export function splitChanges(changes: readonly Change[], rules: ScratchRules): SplitResult {
   if (changes.length === 0) return { kept: [], scratch: [], left: [], packages: [] }
-  const becomes = asideBy(rules)
+  const becomes = makeAside(rules)
   const aside = new Set(changes.filter(({ path, type }) => becomes(path, type === 'directory') !== null))
-  for (const folder of foldersOfAside(changes, aside)) aside.add(folder)
+  for (const folder of findAsideFolders(changes, aside)) aside.add(folder)
   const kept: Change[] = []
   const scratch: Change[] = []
   const left: Change[] = []
@@ -91,17 +91,19 @@ function isOfPackages({ path, type, kind }: Change, becomes: Aside): boolean {
 }
 
 /** Whether a path is what tools leave behind wherever they run. */
-export function leftBehind(isSource: ScratchRules['isSource']): (path: string, isDirectory: boolean) => boolean {
+export function makeLeftoverMatcher(
+  isSource: ScratchRules['isSource'],
+): (path: string, isDirectory: boolean) => boolean {
   const rules = ignore({ ignorecase: false }).add(LEFT_BEHIND)
   return (path, isDirectory) => {
     if (!ignore.isPathValid(path)) return false
     if (rules.test(isDirectory ? `${path}/` : path).ignored) return true
-    const folder = coverageIn(path, isDirectory)
+    const folder = findCoverageFolder(path, isDirectory)
     return folder !== null && !isSource(folder)
   }
 }
 
-function coverageIn(path: string, isDirectory: boolean): string | null {
+function findCoverageFolder(path: string, isDirectory: boolean): string | null {
   const names = path.split('/')
   const at = (isDirectory ? names : names.slice(0, -1)).indexOf(COVERAGE)
   return at === -1 ? null : names.slice(0, at + 1).join('/')
@@ -111,12 +113,12 @@ const REPORTS =
   /^(lcov\.info|lcov-report|coverage-final\.json|coverage-summary\.json|clover\.xml|cobertura-coverage\.xml|index\.html|\.tmp)$/
 
 /** The folders named coverage that hold something else than reports, by the paths of a project. */
-export function sourceFolders(paths: Iterable<string>): ReadonlySet<string> {
+export function findSourceCoverageFolders(paths: Iterable<string>): ReadonlySet<string> {
   const reports = new Set<string>()
   const found = new Set<string>()
   for (const path of paths) {
     if (!path.includes(COVERAGE)) continue
-    const folder = coverageIn(path, false)
+    const folder = findCoverageFolder(path, false)
     if (folder === null) continue
     found.add(folder)
     const [name = ''] = path.slice(folder.length + 1).split('/')
@@ -126,7 +128,7 @@ export function sourceFolders(paths: Iterable<string>): ReadonlySet<string> {
 }
 
 /** Whether a path is ignored. The rules of the nearest folder have the last word. */
-export function ignoredBy(rules: readonly IgnoreText[]): (path: string, isDirectory: boolean) => boolean {
+export function makeIgnored(rules: readonly IgnoreText[]): (path: string, isDirectory: boolean) => boolean {
   const matchers = rules.map(({ base, text }) => ({ base, rules: ignore({ ignorecase: false }).add(text) }))
   return (path, isDirectory) => {
     let answer = false
@@ -141,7 +143,7 @@ export function ignoredBy(rules: readonly IgnoreText[]): (path: string, isDirect
 }
 
 /** The patterns that speak of ignored paths: by the name of such a folder, or because they begin in one. */
-export function namedAmong(patterns: readonly string[], isIgnored: (path: string) => boolean): readonly string[] {
+export function pickIgnored(patterns: readonly string[], isIgnored: (path: string) => boolean): readonly string[] {
   return patterns.filter((pattern) => {
     if (/^\*\*(\/\*)?$/.test(pattern)) return false
     const literal = pattern.split('/').filter((_, at, all) => !all.slice(0, at + 1).some((part) => /[*?[{]/.test(part)))
@@ -153,7 +155,7 @@ export function namedAmong(patterns: readonly string[], isIgnored: (path: string
 const IGNORED_FOLDER = /(^|\/)(node_modules|\.venv|venv|coverage|__pycache__|\.\w+_cache)(\/|$)/
 
 // A folder that came for nothing but ignored files is not there for anybody else.
-function foldersOfAside(changes: readonly Change[], aside: ReadonlySet<Change>): readonly Change[] {
+function findAsideFolders(changes: readonly Change[], aside: ReadonlySet<Change>): readonly Change[] {
   const filled = new Set<string>()
   const counted = new Set<string>()
   for (const change of changes) {
@@ -177,7 +179,7 @@ function isInTheWay({ path, type }: Change, covered: readonly string[]): boolean
 }
 
 /** What an agent is told of changes that were not kept. */
-export function notesOn({ packages }: Parted): readonly string[] {
+export function listNotes({ packages }: SplitResult): readonly string[] {
   if (packages.length === 0) return []
   return [
     `What was changed in ${packages.slice(0, FOLDERS_TOLD_MAX).join(', ')} was dropped: installed packages are read-only. Changes of package and lock files count like those of any other file. Ask an operator to install, or to list the folder under \`writable\` of this phase.`,
@@ -187,7 +189,7 @@ export function notesOn({ packages }: Parted): readonly string[] {
 const FOLDERS_TOLD_MAX = 5
 
 /** The answer of a command without what did not count, and with what there is to say about it. */
-export function withNotes(
+export function addNotes(
   outcome: ToolOutcome,
   about: { readonly kept: readonly Change[]; readonly notes: readonly string[]; readonly aside: number },
 ): ToolOutcome {

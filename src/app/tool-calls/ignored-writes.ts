@@ -2,12 +2,12 @@ import { closeSync, copyFileSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs
 import { dirname, join } from 'node:path'
 import type { Aside } from '../../confinement/confinement.js'
 import type { JsonObject } from '../../core/json.js'
-import { safePath } from '../../tools/files/file-place.js'
-import { fileTool } from '../../tools/files/file-tools.js'
-import { failed, type ToolOutcome, type ToolPlace } from '../../tools/tool-place.js'
+import { checkPath } from '../../tools/files/file-place.js'
+import { runFileTool } from '../../tools/files/file-tools.js'
+import { failTool, type ToolOutcome, type ToolPlace } from '../../tools/tool-place.js'
 import { isForeign, openFile } from '../../tree/lookup.js'
 import type { App } from '../app.js'
-import { pathsIn } from './added-bytes.js'
+import { listWrittenPaths } from './added-bytes.js'
 
 const NAMED_MAX = 5
 
@@ -25,14 +25,14 @@ export interface ScratchWrite {
  * path of the call is ignored.
  */
 export async function writeIgnored(app: App, write: ScratchWrite): Promise<ToolOutcome | null> {
-  const paths = pathsIn(write.args).map((given) => safePath(given).path)
+  const paths = listWrittenPaths(write.args).map((given) => checkPath(given).path)
   const ignored = paths.filter((path) => write.aside(path, false) !== null)
   if (ignored.length === 0) return null
   const named = ignored.slice(0, NAMED_MAX).join(', ')
   if (ignored.length < paths.length)
-    return failed(`${named}: ignored, and never part of the tree. Write ignored paths in a call of their own.`)
+    return failTool(`${named}: ignored, and never part of the tree. Write ignored paths in a call of their own.`)
   if (ignored.some((path) => write.aside(path, false) === 'dropped'))
-    return failed(
+    return failTool(
       `${named}: installed packages are read-only. Ask an operator to install, or to list the folder under \`writable\` of this phase.`,
     )
   const folder = join(app.stateDir, 'scratch')
@@ -50,15 +50,15 @@ async function writeStaged(
   { tool, args, taskId, place, aside }: ScratchWrite,
   { staging, ignored }: { readonly staging: string; readonly ignored: readonly string[] },
 ): Promise<ToolOutcome> {
-  const layer = await app.scratch.filesOf(taskId)
+  const layer = await app.scratch.findFilesFolder(taskId)
   for (const path of ignored) stage(path, { staging, layer, root: place.root })
-  const done = await fileTool({ ...place, root: staging }, tool, args)
+  const done = await runFileTool({ ...place, root: staging }, tool, args)
   if (!done.ok) return done
   const changes = done.changes.filter(({ path, type }) => type !== 'directory' || aside(path, true) !== null)
   const plan = app.scratch.plan(taskId, changes)
   if (plan === null) return done
-  if (plan.dropped !== null) return failed(plan.dropped)
-  if (!(await app.scratch.save(plan, staging))) return failed('the ignored paths could not be written')
+  if (plan.dropped !== null) return failTool(plan.dropped)
+  if (!(await app.scratch.save(plan, staging))) return failTool('the ignored paths could not be written')
   const note = `${ignored.slice(0, NAMED_MAX).join(', ')}: ignored. Commands of this task and read_files see it; the work tree and observed runs do not.`
   return { ok: true, result: { ...done.result, scratch: ignored.length, notes: [note] }, changes: [] }
 }

@@ -1,10 +1,10 @@
-import { canonicalJson } from '../../contract/fingerprint.js'
+import { toCanonicalJson } from '../../contract/fingerprint.js'
 import type { Bearer } from '../../core/identity/admit.js'
 import type { JsonObject } from '../../core/json.js'
 import type { App } from '../app.js'
 import type { AgentCall } from '../identity/agent-call.js'
 import { ok, type Result } from '../result.js'
-import { allowedTools } from '../tasks/views.js'
+import { listAllowedTools } from '../tasks/views.js'
 import { keepLease } from '../transitions/checking.js'
 import { LongGates } from '../transitions/long-gates.js'
 
@@ -69,19 +69,19 @@ export async function runSoon(
   { work, since }: { readonly work: () => Promise<Result<JsonObject>>; readonly since: number },
 ): Promise<Result<JsonObject>> {
   if (!LONG_TOOLS.has(tool)) return work()
-  const key = keyOf(call, tool, args)
+  const key = formatKey(call, tool, args)
   const joined = app.longTools.find(key)
-  const run = joined ?? whileLeased(app, call, work)
+  const run = joined ?? runWhileLeased(app, call, work)
   const result = await app.longTools.answer(key, { taskId: call.state.id, work: run }, since)
-  return result === 'later' ? ok(checkingAnswer(call, tool)) : result
+  return result === 'later' ? ok(buildCheckingAnswer(call, tool)) : result
 }
 
-function keyOf({ bearer, state }: AgentCall<Bearer>, tool: string, args: JsonObject): string {
+function formatKey({ bearer, state }: AgentCall<Bearer>, tool: string, args: JsonObject): string {
   const who = bearer.kind === 'review' ? ['reviewer', bearer.reviewer] : ['agent', bearer.agentId]
-  return canonicalJson([...who, state.id, state.epoch, tool, args])
+  return toCanonicalJson([...who, state.id, state.epoch, tool, args])
 }
 
-async function whileLeased<T>(app: App, call: AgentCall<Bearer>, work: () => Promise<T>): Promise<T> {
+async function runWhileLeased<T>(app: App, call: AgentCall<Bearer>, work: () => Promise<T>): Promise<T> {
   const stop = call.bearer.kind === 'review' ? null : keepLease(app, call)
   try {
     return await work()
@@ -90,7 +90,7 @@ async function whileLeased<T>(app: App, call: AgentCall<Bearer>, work: () => Pro
   }
 }
 
-function checkingAnswer({ bearer, contract, state }: AgentCall<Bearer>, tool: string): JsonObject {
+function buildCheckingAnswer({ bearer, contract, state }: AgentCall<Bearer>, tool: string): JsonObject {
   return {
     checking: true,
     decision: 'allowed',
@@ -98,7 +98,7 @@ function checkingAnswer({ bearer, contract, state }: AgentCall<Bearer>, tool: st
     logged: true,
     task_id: state.id,
     phase: state.phase,
-    ...(bearer.kind === 'review' ? {} : { allowed_tools: allowedTools(contract, state) }),
+    ...(bearer.kind === 'review' ? {} : { allowed_tools: listAllowedTools(contract, state) }),
     next_step: `The tests are still running. Call ${tool} again with the same arguments to wait for the answer; change nothing meanwhile, or they are run again.`,
   }
 }

@@ -3,29 +3,37 @@ import type { Aside, ChangeSet } from '../../confinement/confinement.js'
 import { matchesGlob } from '../../contract/glob.js'
 import { admit, type Bearer } from '../../core/identity/admit.js'
 import type { JsonObject } from '../../core/json.js'
-import { type GitAccess, writableOf } from '../../core/paths/writable.js'
+import { type GitAccess, getWritable } from '../../core/paths/writable.js'
 import type { TaskEvent } from '../../core/task/event.js'
-import { phaseOf } from '../../core/tool-calls/offered-tools.js'
+import { requirePhase } from '../../core/tool-calls/offered-tools.js'
 import { isCommandTool, runCommandTool } from '../../tools/commands/command-tools.js'
-import { fileTool, isWriteTool } from '../../tools/files/file-tools.js'
-import { failed, type ToolOutcome, type ToolPlace } from '../../tools/tool-place.js'
-import { webFetch } from '../../tools/web/web-fetch.js'
+import { isWriteTool, runFileTool } from '../../tools/files/file-tools.js'
+import { failTool, type ToolOutcome, type ToolPlace } from '../../tools/tool-place.js'
+import { fetchPage } from '../../tools/web/web-fetch.js'
 import type { Change } from '../../tree/change.js'
 import type { App } from '../app.js'
 import { askQuestion } from '../approvals/questions.js'
-import { type AgentCall, applyAs, reviewerIn } from '../identity/agent-call.js'
-import type { With } from '../ledger/ledger.js'
+import { type AgentCall, applyAs, getReviewerField } from '../identity/agent-call.js'
+import type { ApplyOptions } from '../ledger/ledger.js'
 import type { Result } from '../result.js'
-import { ignoredIn } from '../test-runs/compose-view.js'
+import { makeIgnoredMatcher } from '../test-runs/compose-view.js'
 import { requestSetupChange } from '../test-runs/setup-change.js'
-import { failingIn, testOutcome } from '../test-runs/test-outcome.js'
+import { hashFailures, testOutcome } from '../test-runs/test-outcome.js'
 import { commitRulesOf } from '../trees/commit-rules.js'
 import { keepContents, keepPrevious } from '../trees/reconcile.js'
-import { addedBy, addedTo, pathsIn, refuseBytes, sizesOf } from './added-bytes.js'
-import { isHiddenBy, reservedIn } from './contract-paths.js'
-import { unavailable, wallOf } from './contract-sandbox.js'
-import { droppedBy } from './dropped-changes.js'
-import { asideBy, ignoredBy, namedAmong, notesOn, partChanges, type ScratchRules, withNotes } from './ignored-paths.js'
+import { countChangeBytes, countToolBytes, listWrittenPaths, readSizes, refuseBytes } from './added-bytes.js'
+import { getReserved, isHiddenBy } from './contract-paths.js'
+import { openSandbox, refuseWithoutConfinement } from './contract-sandbox.js'
+import { findDroppedOutcome } from './dropped-changes.js'
+import {
+  addNotes,
+  listNotes,
+  makeAside,
+  makeIgnored,
+  pickIgnored,
+  type ScratchRules,
+  splitChanges,
+} from './ignored-paths.js'
 import { writeIgnored } from './ignored-writes.js'
 import { callUpstream, isUpstreamTool } from './upstream.js'
 
@@ -38,21 +46,21 @@ export interface ToolRun {
 }
 
 /** What came of a tool that was allowed: its outcome, and what the ledger says of it. */
-export interface Ran {
+export interface ToolRunResult {
   readonly outcome: ToolOutcome
   readonly durationMs: number
   readonly events: readonly TaskEvent[]
   readonly unenforced: readonly string[]
 }
 
-type Remember = NonNullable<With['remember']>
+type Remember = NonNullable<ApplyOptions['remember']>
 export type RememberAs = (
   outcome: ToolOutcome,
   about: { readonly durationMs: number; readonly unenforced: readonly string[] },
 ) => Remember | undefined
 
 /** Runs a tool that was allowed and records what came of it. Nothing it changed reaches the tree unless the phase allows it. */
-export function runTool(app: App, call: AgentCall<Bearer>, run: ToolRun): Promise<Result<Ran>> {
+export function runTool(app: App, call: AgentCall<Bearer>, run: ToolRun): Promise<Result<ToolRunResult>> {
   return new OneRun(app, call, run).start()
 }
 
@@ -65,7 +73,7 @@ class OneRun {
     private readonly call: AgentCall<Bearer>,
     private readonly one: ToolRun,
   ) {
-    const reserved = reservedIn(app, call.contract, call.state.workspace)
+    const reserved = getReserved(app, call.contract, call.state.workspace)
     this.#place = {
       root: call.state.workspace,
       isHidden: isHiddenBy(reserved),
@@ -74,7 +82,7 @@ class OneRun {
     }
   }
 
-  async start(): Promise<Result<Ran>> {
+  async start(): Promise<Result<ToolRunResult>> {
     const { tool, args } = this.one
     if (tool === 'run_tests') return this.#tests()
     if (isCommandTool(this.call.contract, tool)) return this.#command()
@@ -84,57 +92,57 @@ class OneRun {
     if (isWriteTool(tool)) return this.#write()
     if (tool === 'web_fetch')
       return this.#finish(
-        await webFetch({ url: String(args.url), allowedHosts: this.call.contract.webHosts, signal: this.one.signal }),
+        await fetchPage({ url: String(args.url), allowedHosts: this.call.contract.webHosts, signal: this.one.signal }),
       )
     const isReader = tool === 'read_files' && this.call.bearer.kind !== 'review'
-    const layer = isReader ? await this.app.scratch.filesOf(this.call.state.id) : null
-    return this.#finish(await fileTool({ ...this.#place, layer }, tool, args))
+    const layer = isReader ? await this.app.scratch.findFilesFolder(this.call.state.id) : null
+    return this.#finish(await runFileTool({ ...this.#place, layer }, tool, args))
   }
 
   // Whether the phase is still the same is asked while nothing can change it, and the file is written before that ends.
-  async #write(): Promise<Result<Ran>> {
+  async #write(): Promise<Result<ToolRunResult>> {
     const { tool, args } = this.one
     return this.app.ledger.hold(this.call.state.id, async () => {
       const state = await this.app.ledger.peek(this.call.state.id)
       const isStale = state === null || admit(state, this.call.bearer) !== null
       const { workspace, id } = this.call.state
-      const isIgnored = ignoredBy(this.app.trees.rulesOf(workspace))
-      const becomes = asideBy(this.#rules())
+      const isIgnored = makeIgnored(this.app.trees.getIgnoreRules(workspace))
+      const becomes = makeAside(this.#rules())
       const aside: Aside = (path, isFolder) => (isIgnored(path, isFolder) ? becomes(path, isFolder) : null)
       const ignored = isStale
         ? null
         : await writeIgnored(this.app, { tool, args, taskId: id, place: this.#place, aside })
       if (ignored !== null) return this.#finish(ignored, { isHolding: true })
-      const before = sizesOf(workspace, pathsIn(args))
+      const before = readSizes(workspace, listWrittenPaths(args))
       const outcome = isStale
-        ? failed('The task moved on before the file was written.', 'token_stale')
+        ? failTool('The task moved on before the file was written.', 'token_stale')
         : refuseBytes(this.one, state, { before, bytesMax: this.app.taskBytesMax })
-      if (outcome === null) await keepPrevious(this.app, workspace, pathsIn(args))
-      const done = outcome ?? (await fileTool(this.#place, tool, args))
+      if (outcome === null) await keepPrevious(this.app, workspace, listWrittenPaths(args))
+      const done = outcome ?? (await runFileTool(this.#place, tool, args))
       if (done.ok) {
         const paths = done.changes.map((one) => one.path)
-        this.app.running.wrote(workspace, paths)
+        this.app.running.recordWrites(workspace, paths)
         this.app.trees.explain(workspace, done.changes)
         await keepContents(this.app, workspace, done.changes)
         await this.#uncover(done.changes)
       }
-      return this.#finish(done, { isHolding: true, isWritten: true, addedBytes: addedBy(done, before) })
+      return this.#finish(done, { isHolding: true, isWritten: true, addedBytes: countToolBytes(done, before) })
     })
   }
 
-  async #command(): Promise<Result<Ran>> {
-    const confinement = await wallOf(this.app, this.call.contract)
-    const refused = unavailable(this.call, confinement)
+  async #command(): Promise<Result<ToolRunResult>> {
+    const confinement = await openSandbox(this.app, this.call.contract)
+    const refused = refuseWithoutConfinement(this.call, confinement)
     if (refused !== null) return this.#finish(refused)
     const { contract, state } = this.call
-    const unenforced = confinement.missing.map((one) => one.guarantee)
+    const unenforced = confinement.missing.map((missing) => missing.guarantee)
     const isReview = this.call.bearer.kind === 'review'
     return this.app.running.inTree(state.workspace, async () => {
-      const request = { contract, phase: phaseOf(contract, state.phase), ...this.one }
-      const before = this.app.running.written(state.workspace).length
+      const request = { contract, phase: requirePhase(contract, state.phase), ...this.one }
+      const before = this.app.running.listWrites(state.workspace).length
       const { layer, note } = isReview ? NO_LAYER : await this.app.scratch.prepare(state.id, state.workspace)
       const commitRules = () => commitRulesOf(this.app, contract, state)
-      const place = { ...this.#place, layer, aside: asideBy(this.#rules()), commitRules }
+      const place = { ...this.#place, layer, aside: makeAside(this.#rules()), commitRules }
       const done = await runCommandTool(confinement, place, request)
       if ('ok' in done) return this.#finish(done)
       if (!isReview) return this.#settle({ ...done, unenforced, before, keepsScratch: done.git === 'none', note })
@@ -143,15 +151,15 @@ class OneRun {
     })
   }
 
-  async #tests(): Promise<Result<Ran>> {
+  async #tests(): Promise<Result<ToolRunResult>> {
     const { contract, state } = this.call
     const command = contract.commands.get('tests')
     if (command === undefined)
-      return this.#finish(failed('run_tests: the contract does not say how tests are run (commands.tests)'))
-    const confinement = await wallOf(this.app, this.call.contract)
-    const refused = unavailable(this.call, confinement)
+      return this.#finish(failTool('run_tests: the contract does not say how tests are run (commands.tests)'))
+    const confinement = await openSandbox(this.app, this.call.contract)
+    const refused = refuseWithoutConfinement(this.call, confinement)
     if (refused !== null) return this.#finish(refused)
-    const unenforced = confinement.missing.map((one) => one.guarantee)
+    const unenforced = confinement.missing.map((missing) => missing.guarantee)
     const redact = (text: string): string => String(this.app.redact(text))
     const place = { confinement, tree: state.workspace, hidden: this.#place.hidden, signal: this.one.signal, redact }
     const filter = this.one.args.filter
@@ -159,14 +167,14 @@ class OneRun {
     const run = await this.app.running.inTree(state.workspace, () =>
       observe(place, 'tests', command, { treeHash: '', extra }),
     )
-    return this.#finish(testOutcome(run), { unenforced, exitCode: run.exitCode, failing: failingIn(run) })
+    return this.#finish(testOutcome(run), { unenforced, exitCode: run.exitCode, failing: hashFailures(run) })
   }
 
-  async #upstream(): Promise<Result<Ran>> {
-    const confinement = await wallOf(this.app, this.call.contract)
-    const refused = unavailable(this.call, confinement)
+  async #upstream(): Promise<Result<ToolRunResult>> {
+    const confinement = await openSandbox(this.app, this.call.contract)
+    const refused = refuseWithoutConfinement(this.call, confinement)
     if (refused !== null) return this.#finish(refused)
-    const unenforced = confinement.missing.map((one) => one.guarantee)
+    const unenforced = confinement.missing.map((missing) => missing.guarantee)
     const { contract, state } = this.call
     const called = await callUpstream(this.app, { contract, state, signal: this.one.signal }, this.one)
     return called.changes === null
@@ -175,20 +183,20 @@ class OneRun {
   }
 
   // What the ledger has is what reaches the tree: recorded first, then committed, and nothing else is decided in between.
-  async #settle(done: Settling): Promise<Result<Ran>> {
+  async #settle(done: Settling): Promise<Result<ToolRunResult>> {
     const { changes, before: _, keepsScratch: __, note, ...about } = done
     const tree = this.call.state.workspace
-    const parted = partChanges(changes.list, this.#rules())
+    const parted = splitChanges(changes.list, this.#rules())
     const { kept, scratch, left } = parted
     const plan = done.keepsScratch === true ? this.app.scratch.plan(this.call.state.id, scratch, changes.isCut) : null
-    const notes = [note, ...notesOn(parted), plan?.dropped].filter((one) => typeof one === 'string')
-    const outcome = withNotes(done.outcome, { kept, notes, aside: scratch.length + left.length })
+    const notes = [note, ...listNotes(parted), plan?.dropped].filter((one) => typeof one === 'string')
+    const outcome = addNotes(done.outcome, { kept, notes, aside: scratch.length + left.length })
     let isSettled = false
     try {
       return await this.app.ledger.hold(this.call.state.id, async () => {
         const meanwhile = this.#writtenMeanwhile(kept, done.before)
         if (meanwhile !== null) return this.#finish(meanwhile, { isHolding: true })
-        const added = { changed: kept, addedBytes: addedTo(tree, kept) }
+        const added = { changed: kept, addedBytes: countChangeBytes(tree, kept) }
         const ran = await this.#finish(outcome, { ...about, isHolding: true, ...added })
         if (!ran.ok || ran.value.outcome !== outcome) return ran
         isSettled = true
@@ -203,8 +211,8 @@ class OneRun {
           return ran
         }
         const paths = kept.map((one) => one.path)
-        await this.app.trees.reread(tree, paths)
-        const failure = failed(`${this.one.tool}: its changes could not be written: ${problem}`)
+        await this.app.trees.acceptAsIs(tree, paths)
+        const failure = failTool(`${this.one.tool}: its changes could not be written: ${problem}`)
         return this.#finish(failure, { isHolding: true })
       })
     } finally {
@@ -214,11 +222,11 @@ class OneRun {
 
   #rules(): ScratchRules {
     const { workspace } = this.call.state
-    const { allowed } = writableOf(phaseOf(this.call.contract, this.call.state.phase))
+    const { allowed } = getWritable(requirePhase(this.call.contract, this.call.state.phase))
     // Only a pattern that names more than everything says that ignored files matter.
-    const named = namedAmong(allowed, ignoredIn(this.app, workspace))
+    const named = pickIgnored(allowed, makeIgnoredMatcher(this.app, workspace))
     return {
-      rules: this.app.trees.rulesOf(workspace),
+      rules: this.app.trees.getIgnoreRules(workspace),
       isSource: (folder) => this.app.trees.isSource(workspace, folder),
       isNamed: (path) => named.some((pattern) => matchesGlob(pattern, path) || pattern.startsWith(`${path}/`)),
       covered: this.#place.hidden,
@@ -234,14 +242,14 @@ class OneRun {
   // A command sees the tree as it was when it started. What a file tool wrote since then is not to be undone unseen.
   #writtenMeanwhile(kept: readonly Change[], before: number | undefined): ToolOutcome | null {
     if (before === undefined) return null
-    const written = new Set(this.app.running.written(this.call.state.workspace, before))
+    const written = new Set(this.app.running.listWrites(this.call.state.workspace, before))
     const both = kept.filter((one) => written.has(one.path)).map((one) => one.path)
     if (both.length === 0) return null
     const detail = `${this.one.tool}: ${both.slice(0, 5).join(', ')} was written by another call meanwhile; nothing it changed was kept`
-    return failed(detail, 'conflict', { paths: both.slice(0, 200) })
+    return failTool(detail, 'conflict', { paths: both.slice(0, 200) })
   }
 
-  async #finish(outcome: ToolOutcome, more: Finish = {}): Promise<Result<Ran>> {
+  async #finish(outcome: ToolOutcome, more: Finish = {}): Promise<Result<ToolRunResult>> {
     const durationMs = Math.round(performance.now() - this.#startedAt)
     const changed = more.changed ?? (outcome.ok ? outcome.changes : [])
     const unenforced = more.unenforced ?? []
@@ -263,12 +271,12 @@ class OneRun {
         ...(more.isWritten === true ? { isWritten: true } : {}),
         ...(changed.length === 0 ? {} : { addedBytes: more.addedBytes ?? 0 }),
         ...(more.failing === undefined ? {} : { failing: more.failing }),
-        ...reviewerIn(this.call),
+        ...getReviewerField(this.call),
       },
       { isHolding: more.isHolding === true, ...(keep === undefined ? {} : { remember: keep }) },
     )
     if (!handled.ok) return handled
-    const dropped = droppedBy(handled.value)
+    const dropped = findDroppedOutcome(handled.value)
     return { ok: true, value: { outcome: dropped ?? outcome, durationMs, events: handled.value.events, unenforced } }
   }
 }

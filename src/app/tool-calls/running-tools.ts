@@ -2,7 +2,7 @@ const WRITES_MAX = 100_000
 
 /** Tools that run now, by task: a phase is not left while one of them could still write. */
 export class Running {
-  readonly #tasks = new Map<string, Set<One>>()
+  readonly #tasks = new Map<string, Set<RunningTool>>()
   readonly #trees = new Map<string, Promise<unknown>>()
   readonly #writes = new Map<string, string[]>()
   #isClosed = false
@@ -14,7 +14,7 @@ export class Running {
     const running = this.#tasks.get(taskId) ?? new Set()
     this.#tasks.set(taskId, running)
     const done = work(abort.signal)
-    const one: One = { abort, done: done.catch(ignore) }
+    const one: RunningTool = { abort, done: done.catch(ignore) }
     running.add(one)
     try {
       return await done
@@ -46,12 +46,12 @@ export class Running {
   }
 
   /** Remembers what file tools wrote while commands run in the tree. */
-  wrote(tree: string, paths: readonly string[]): void {
+  recordWrites(tree: string, paths: readonly string[]): void {
     if (this.#trees.has(tree)) this.#writes.set(tree, [...(this.#writes.get(tree) ?? []), ...paths].slice(-WRITES_MAX))
   }
 
   /** How much was written in the tree so far; to be asked when a command starts. */
-  written(tree: string, since = 0): readonly string[] {
+  listWrites(tree: string, since = 0): readonly string[] {
     return (this.#writes.get(tree) ?? []).slice(since)
   }
 
@@ -81,7 +81,7 @@ export class Running {
   }
 }
 
-interface One {
+interface RunningTool {
   readonly abort: AbortController
   readonly done: Promise<unknown>
 }

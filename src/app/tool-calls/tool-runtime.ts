@@ -6,7 +6,7 @@ import { Upstream } from '../../tools/upstream/upstream.js'
 import { Library } from '../knowledge.js'
 import type { OrchestratorOptions } from '../orchestrator.js'
 import { TaskViews } from '../test-runs/task-views.js'
-import { excludesOf } from '../trees/git-excludes.js'
+import { readExcludes } from '../trees/git-excludes.js'
 import { Trees } from '../trees/trees.js'
 import { PROGRAM_VERSION } from '../version.js'
 import { Running } from './running-tools.js'
@@ -27,7 +27,7 @@ export interface Workshop {
 export function openWorkshop(options: OrchestratorOptions): Workshop {
   const running = new Running()
   const { stateDir, workspace, contractFile = null, contractParts = [] } = options
-  const trees = new Trees(join(stateDir, 'trees'), options.now, (tree) => excludesOf(tree, options.environment))
+  const trees = new Trees(join(stateDir, 'trees'), options.now, (tree) => readExcludes(tree, options.environment))
   const scratch = new ScratchLayers(join(options.stateDir, 'scratch'))
   const views = new TaskViews(join(options.stateDir, 'views'), trees)
   const library = new Library(
@@ -36,7 +36,7 @@ export function openWorkshop(options: OrchestratorOptions): Workshop {
     options.onNotice ?? (() => undefined),
   )
   // Begun now, the index is ready when the first agent asks.
-  library.of(options.contract.contract, workspace)
+  library.openFor(options.contract.contract, workspace)
   let wall: Promise<Confinement> | null = null
   let servers: Upstream | null = null
   let open: Promise<Confinement> | null = null

@@ -1,39 +1,46 @@
 import { createHash } from 'node:crypto'
-import { canonicalJson } from '../../contract/fingerprint.js'
+import { toCanonicalJson } from '../../contract/fingerprint.js'
 import type { Contract } from '../../core/contract/contract.js'
 import type { JsonObject } from '../../core/json.js'
 import type { UpstreamRef } from '../../core/task/command.js'
 import type { TaskState } from '../../core/task/state.js'
 import type { Blob } from '../../store/store.js'
 import type { UpstreamResult } from '../../tools/upstream/calling.js'
-import { type ListedTool, neededTools, type Pins, pinTools, serverOf, toolName } from '../../tools/upstream/pins.js'
+import {
+  formatToolName,
+  type ListedTool,
+  listNeededTools,
+  type Pins,
+  parseServer,
+  pinTools,
+} from '../../tools/upstream/pins.js'
 import type { App } from '../app.js'
 import { ok, type Result, refuse } from '../result.js'
-import { reservedIn } from './contract-paths.js'
-import { unavailable, wallOf } from './contract-sandbox.js'
+import { getReserved } from './contract-paths.js'
+import { openSandbox, refuseWithoutConfinement } from './contract-sandbox.js'
 
 const LIST_MS_MAX = 60_000
 const CALL_MS_MAX = 600_000
 const KEPT_MAX = 100
 
 /** Accepted tools of a task, and the content that their hash stands for. */
-export interface Pinned {
+export interface PinnedTools {
   readonly ref: UpstreamRef
   readonly blob: Blob
 }
 
 /** Asks the contract's upstream servers for the tools it names, and pins them as they are now. Null when it names none. */
-export async function pinUpstream(app: App, contract: Contract, tree: string): Promise<Result<Pinned | null>> {
-  const needed = neededTools(contract)
+export async function pinUpstream(app: App, contract: Contract, tree: string): Promise<Result<PinnedTools | null>> {
+  const needed = listNeededTools(contract)
   if (needed.size === 0) return ok(null)
-  const walled = unavailable({ contract }, await wallOf(app, contract))
+  const walled = refuseWithoutConfinement({ contract }, await openSandbox(app, contract))
   if (walled !== null && !walled.ok) return refuse(walled.code, walled.detail, walled.extra)
   const upstream = app.upstream()
   const listed: ListedTool[] = []
   for (const [name, tools] of needed) {
     const server = contract.mcpServers.get(name)
     if (server === undefined) continue
-    const place = { tree, hidden: reservedIn(app, contract, tree).hidden, timeoutMs: LIST_MS_MAX }
+    const place = { tree, hidden: getReserved(app, contract, tree).hidden, timeoutMs: LIST_MS_MAX }
     const listing = await upstream.listTools(server, { ...place, signal: AbortSignal.timeout(LIST_MS_MAX) })
     if (!listing.ok) return refuse(listing.code, `Upstream server ${name} cannot be used: ${listing.detail}`)
     const missing = tools.filter((tool) => !listing.tools.some((one) => one.name === tool))
@@ -44,25 +51,25 @@ export async function pinUpstream(app: App, contract: Contract, tree: string): P
       )
     listed.push(...listing.tools.filter((one) => tools.includes(one.name)))
   }
-  return ok(pinned(pinTools(listed)))
+  return ok(packPins(pinTools(listed)))
 }
 
-function pinned(pins: Pins): Pinned {
-  const content = canonicalJson(pins as unknown as JsonObject)
+function packPins(pins: Pins): PinnedTools {
+  const content = toCanonicalJson(pins as unknown as JsonObject)
   const sha256 = createHash('sha256').update(content).digest('hex')
-  const tools = Object.fromEntries(Object.values(pins).map((one) => [toolName(one), one.pin]))
+  const tools = Object.fromEntries(Object.values(pins).map((tool) => [formatToolName(tool), tool.pin]))
   return { ref: { sha256, tools }, blob: { sha256, content } }
 }
 
 const kept = new Map<string, Pins>()
 
 /** The definitions that a task accepted. */
-export async function pinsOf(app: App, state: TaskState): Promise<Pins> {
+export async function readPins(app: App, state: TaskState): Promise<Pins> {
   const ref = state.upstream
   if (ref === null) return {}
   const known = kept.get(ref.sha256)
   if (known !== undefined) return known
-  const content = await app.ledger.store.blob(ref.sha256)
+  const content = await app.ledger.store.readBlob(ref.sha256)
   if (content === null) return {}
   const pins = JSON.parse(content) as Pins
   if (kept.size >= KEPT_MAX) kept.clear()
@@ -71,7 +78,7 @@ export async function pinsOf(app: App, state: TaskState): Promise<Pins> {
 }
 
 export function isUpstreamTool(contract: Contract, tool: string): boolean {
-  return contract.mcpServers.has(serverOf(tool))
+  return contract.mcpServers.has(parseServer(tool))
 }
 
 /** Calls an upstream tool as it was pinned. */
@@ -81,10 +88,10 @@ export async function callUpstream(
   call: { readonly tool: string; readonly args: JsonObject },
 ): Promise<UpstreamResult> {
   const { contract, state, signal } = one
-  const server = contract.mcpServers.get(serverOf(call.tool))
+  const server = contract.mcpServers.get(parseServer(call.tool))
   if (server === undefined) throw new Error(`the contract has no upstream server for ${call.tool}`)
   const tree = state.workspace
-  const hidden = reservedIn(app, contract, tree).hidden
-  const pins = await pinsOf(app, state)
+  const hidden = getReserved(app, contract, tree).hidden
+  const pins = await readPins(app, state)
   return app.upstream().call(server, { ...call, pins }, { tree, hidden, signal, timeoutMs: CALL_MS_MAX })
 }

@@ -4,17 +4,24 @@ import { REVIEW_TOOLS } from '../../core/reviews/review-tool.js'
 import type { TaskEvent } from '../../core/task/event.js'
 import { describeCall } from '../../tools/describe-call.js'
 import type { App, Once } from '../app.js'
-import { type AgentCall, admitCall, applyAs, helpOf, helpOfReviewer, reviewerIn } from '../identity/agent-call.js'
-import { grantOf } from '../identity/grant.js'
+import {
+  type AgentCall,
+  admitCall,
+  applyAs,
+  buildAgentHelp,
+  buildReviewerHelp,
+  getReviewerField,
+} from '../identity/agent-call.js'
+import { makeGrant } from '../identity/grant.js'
 import { ok, type Problem, type Result, refuse } from '../result.js'
-import { interruptView } from '../tasks/interrupts.js'
-import { allowedTools } from '../tasks/views.js'
-import { wantAdvance, withAdvance } from '../transitions/auto-advance.js'
+import { toInterruptView } from '../tasks/interrupts.js'
+import { listAllowedTools } from '../tasks/views.js'
+import { advanceAfterCall, wantAdvance } from '../transitions/auto-advance.js'
 import { isChecking } from '../transitions/long-gates.js'
-import { droppedBy } from './dropped-changes.js'
+import { findDroppedOutcome } from './dropped-changes.js'
 import { runSoon } from './long-tools.js'
-import { type Ran, type RememberAs, runTool } from './run-tool.js'
-import { pinsOf } from './upstream.js'
+import { type RememberAs, runTool, type ToolRunResult } from './run-tool.js'
+import { readPins } from './upstream.js'
 
 export interface ToolRequest {
   readonly bearer: Bearer
@@ -49,7 +56,7 @@ export async function executeTool(
   // Running from here on: a transition that begins now waits for it.
   const work = () => app.running.run(call.state.id, (signal) => decideAndRun(app, call, { ...request, signal }))
   const answer = await runSoon(app, { ...request, call }, { work, since })
-  return request.isPart === true || isLater(answer) ? answer : withAdvance(app, call, { answer, since })
+  return request.isPart === true || isLater(answer) ? answer : advanceAfterCall(app, call, { answer, since })
 }
 
 function isLater(answer: Result<JsonObject>): boolean {
@@ -63,17 +70,17 @@ async function decideAndRun(
 ): Promise<Result<JsonObject>> {
   const decided = await decideCall(app, call, { ...request, execute: true })
   if (!decided.ok) return decided
-  if (decided.value.allowed !== true) return { ok: false, problem: denial(call, decided.value) }
+  if (decided.value.allowed !== true) return { ok: false, problem: toDenial(call, decided.value) }
   const violation = decided.value.violation as JsonObject | undefined
-  const untold = untoldIn(app, call)
+  const untold = takeUntoldInterrupt(app, call)
   const { once } = request
-  const ran = call.bearer.kind === 'review' ? null : { ...grantOf(call.state, call.bearer.agentId) }
+  const ran = call.bearer.kind === 'review' ? null : { ...makeGrant(call.state, call.bearer.agentId) }
   const answerAs: RememberAs = (outcome, about) =>
     once === undefined
       ? undefined
       : (done) => {
-          const answer = answered(app, call, {
-            outcome: droppedBy(done) ?? outcome,
+          const answer = buildAnswer(app, call, {
+            outcome: findDroppedOutcome(done) ?? outcome,
             ...about,
             events: done.events,
             ...{ violation, untold },
@@ -92,19 +99,19 @@ async function decideAndRun(
     app.longTools.forget(call.state.id)
     wantAdvance(app, call)
   }
-  return answered(app, call, { ...done.value, violation, untold })
+  return buildAnswer(app, call, { ...done.value, violation, untold })
 }
 
 // What is being checked must not change meanwhile.
 function refuseWhileChecking(app: App, call: AgentCall<Bearer>, tool: string): Result<never> | null {
-  if (!app.checking.has(call.state.id) || call.bearer.kind === 'review' || !changesThings(call, tool)) return null
+  if (!app.checking.has(call.state.id) || call.bearer.kind === 'review' || !isChangingTool(call, tool)) return null
   return refuse('conflict', `The gates of task ${call.state.id} are being checked.`, {
     next_step: 'Wait for the answer of the running transition request.',
   })
 }
 
 // What only looks at the tree may go on while gates are checked.
-function changesThings(call: AgentCall<Bearer>, tool: string): boolean {
+function isChangingTool(call: AgentCall<Bearer>, tool: string): boolean {
   return !READERS.has(tool) || call.contract.tools.has(tool)
 }
 
@@ -112,10 +119,10 @@ const READERS: ReadonlySet<string> = new Set([
   ...['read_files', 'glob', 'grep', 'search_codebase', 'git_status', 'git_diff', 'git_log', 'web_fetch'],
 ])
 
-function answered(
+function buildAnswer(
   app: App,
   call: AgentCall<Bearer>,
-  ran: Ran & { readonly violation: JsonObject | undefined; readonly untold: JsonObject },
+  ran: ToolRunResult & { readonly violation: JsonObject | undefined; readonly untold: JsonObject },
 ): Result<JsonObject> {
   const interrupt = { ...ran.untold, ...interruptIn(call, ran.events) }
   const unenforced = ran.unenforced.length === 0 ? {} : { unenforced: ran.unenforced }
@@ -127,7 +134,7 @@ function answered(
         code: outcome.code,
         detail: app.redact(outcome.detail) as string,
         extra: {
-          ...helpFor(call),
+          ...buildHelp(call),
           ...unenforced,
           ...interrupt,
           ...(app.redact(outcome.extra ?? {}) as JsonObject),
@@ -152,30 +159,30 @@ function answered(
 function interruptIn(call: AgentCall<Bearer>, events: readonly TaskEvent[]): JsonObject {
   const violated = events.find((event) => event.type === 'rule_violated' && !event.shadow)
   if (violated?.type !== 'rule_violated') return {}
-  return { interrupt: interruptView(call.state, violated.violation) }
+  return { interrupt: toInterruptView(call.state, violated.violation) }
 }
 
 // A budget that was passed by what a model took was noticed when nobody was there to be told.
-function untoldIn(app: App, { bearer, state }: AgentCall<Bearer>): JsonObject {
+function takeUntoldInterrupt(app: App, { bearer, state }: AgentCall<Bearer>): JsonObject {
   const { open } = state.watch
   if (bearer.kind === 'review' || open === null || !app.transcripts.takeUntold(state.id, open.rule)) return {}
-  return { interrupt: interruptView(state, open.violation) }
+  return { interrupt: toInterruptView(state, open.violation) }
 }
 
-function denial(call: AgentCall<Bearer>, answer: JsonObject): Problem {
+function toDenial(call: AgentCall<Bearer>, answer: JsonObject): Problem {
   const { code, detail, retry } = answer as { code: Problem['code']; detail: string; retry: JsonObject }
-  return { code, detail, extra: { ...helpFor(call), retry }, recorded: true }
+  return { code, detail, extra: { ...buildHelp(call), retry }, recorded: true }
 }
 
-function helpFor(call: AgentCall<Bearer>): JsonObject {
-  return call.bearer.kind === 'review' ? helpOfReviewer(call.state) : helpOf(call.contract, call.state)
+function buildHelp(call: AgentCall<Bearer>): JsonObject {
+  return call.bearer.kind === 'review' ? buildReviewerHelp(call.state) : buildAgentHelp(call.contract, call.state)
 }
 
 /**
  * Up to 32 calls, each decided on its own, in order; each has its own place under the key of the whole. After one that is answered
  * with `checking` none is made: the client sends it and the rest again.
  */
-export async function batchTools(app: App, request: BatchRequest): Promise<Result<JsonObject>> {
+export async function executeToolBatch(app: App, request: BatchRequest): Promise<Result<JsonObject>> {
   const since = performance.now()
   const results: JsonObject[] = []
   for (const [index, { tool, args }] of request.calls.entries()) {
@@ -198,7 +205,9 @@ export async function batchTools(app: App, request: BatchRequest): Promise<Resul
     })
   }
   const admitted = app.advancing.size === 0 ? null : await admitCall(app, request.bearer, request.taskId)
-  return admitted?.ok === true ? withAdvance(app, admitted.value, { answer: ok({ results }), since }) : ok({ results })
+  return admitted?.ok === true
+    ? advanceAfterCall(app, admitted.value, { answer: ok({ results }), since })
+    : ok({ results })
 }
 
 export interface BatchRequest {
@@ -224,7 +233,7 @@ async function decideCall(
   call: AgentCall<Bearer>,
   request: ToolRequest & { readonly execute: boolean },
 ): Promise<Result<JsonObject>> {
-  const pins = call.state.upstream === null ? {} : await pinsOf(app, call.state)
+  const pins = call.state.upstream === null ? {} : await readPins(app, call.state)
   const facts = describeCall(call.contract, request.tool, request.args, pins)
   const { once } = request
   const handled = await applyAs(
@@ -236,7 +245,7 @@ async function decideCall(
       args: request.args,
       call: facts,
       execute: request.execute,
-      ...reviewerIn(call),
+      ...getReviewerField(call),
     },
     {
       remember: (done) => {
@@ -245,7 +254,7 @@ async function decideCall(
         return {
           ...once,
           status: 200,
-          answer: request.execute ? { problem: { ...denial(call, answer) } } : { body: answer },
+          answer: request.execute ? { problem: { ...toDenial(call, answer) } } : { body: answer },
         }
       },
     },
@@ -254,7 +263,7 @@ async function decideCall(
 }
 
 function checkAnswer(call: AgentCall<Bearer>, events: readonly TaskEvent[]): JsonObject {
-  const allowed_tools = call.bearer.kind === 'review' ? REVIEW_TOOLS : allowedTools(call.contract, call.state)
+  const allowed_tools = call.bearer.kind === 'review' ? REVIEW_TOOLS : listAllowedTools(call.contract, call.state)
   const denied = events.find((event) => event.type === 'tool_denied')
   if (denied?.type === 'tool_denied')
     return { allowed: false, code: denied.code, detail: denied.detail, allowed_tools, retry: { ...denied.retry } }

@@ -1,7 +1,7 @@
 import type { Contract } from '../../core/contract/contract.js'
 import type { Refusal } from '../../core/task/refusal.js'
 import type { TaskState } from '../../core/task/state.js'
-import { type App, contextOf } from '../app.js'
+import { type App, makeContext } from '../app.js'
 
 /** Why nothing else may change a task now: its gates are checked, or its work tree is put aside or taken back. */
 export type Busy = 'gates' | 'tree'
@@ -49,7 +49,7 @@ export function keepLease(
   const guard = (now: TaskState): Refusal | null =>
     now.held !== null && now.epoch === state.epoch ? null : { code: 'token_stale', detail: 'The task moved on.' }
   const extend = () =>
-    app.ledger.apply({ taskId: state.id, contract }, { type: 'extend_lease' }, contextOf(app, 'orchestrator'), {
+    app.ledger.apply({ taskId: state.id, contract }, { type: 'extend_lease' }, makeContext(app, 'orchestrator'), {
       guard,
     })
   // Where the store is gone for a moment the next turn extends it.
@@ -58,7 +58,7 @@ export function keepLease(
 }
 
 /** Does the work while nothing else may change the task. */
-export async function whileChecking<T>(
+export async function runWhileChecking<T>(
   app: App,
   { contract, state }: { readonly contract: Contract; readonly state: TaskState },
   work: () => Promise<T>,

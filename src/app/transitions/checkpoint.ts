@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { type EvidenceJudged, judgeEvidence } from '../../checks/evidence.js'
 import { lookAtFiles } from '../../checks/evidence-files.js'
-import { canonicalJson } from '../../contract/fingerprint.js'
+import { toCanonicalJson } from '../../contract/fingerprint.js'
 import type { Contract } from '../../core/contract/contract.js'
 import type { ObservedRun } from '../../core/evidence/observed-run.js'
 import type { Needs } from '../../core/gates/needs.js'
@@ -10,7 +10,7 @@ import type { GateFacts } from '../../core/task/command.js'
 import type { TaskState } from '../../core/task/state.js'
 import type { Blob } from '../../store/store.js'
 import type { App } from '../app.js'
-import { isHiddenBy, reservedIn } from '../tool-calls/contract-paths.js'
+import { getReserved, isHiddenBy } from '../tool-calls/contract-paths.js'
 
 export interface CheckpointScene {
   readonly contract: Contract
@@ -27,7 +27,7 @@ export async function judgeCheckpoint(
 ): Promise<EvidenceJudged> {
   const { contract, state, needed, given } = scene
   const { workspace: root, visitStartedAt } = state
-  const isHidden = isHiddenBy(reservedIn(app, contract, root))
+  const isHidden = isHiddenBy(getReserved(app, contract, root))
   const files = await lookAtFiles({ root, visitStartedAt, isHidden }, needed.evidence, given)
   const { evidence: fields, minVerified, tasksOpen } = needed
   return judgeEvidence({ fields, minVerified, tasksOpen, commands: [...contract.commands.keys()] }, given, {
@@ -37,14 +37,14 @@ export async function judgeCheckpoint(
 }
 
 /** What is kept of judged evidence: the facts of the request, and its whole content apart from them. */
-export function keptEvidence(judged: EvidenceJudged): {
+export function packEvidence(judged: EvidenceJudged): {
   readonly facts: Pick<GateFacts, 'evidence' | 'evidenceProblems' | 'evidenceOpen' | 'evidenceRef' | 'proofs'>
   readonly blobs: readonly Blob[]
 } {
   const { evidence, problems: evidenceProblems, open: evidenceOpen, proofs } = judged
   const facts = { evidence, evidenceProblems, evidenceOpen, proofs }
   if (Object.keys(evidence).length === 0) return { facts, blobs: [] }
-  const content = canonicalJson(evidence)
+  const content = toCanonicalJson(evidence)
   const sha256 = createHash('sha256').update(content).digest('hex')
   return {
     facts: { ...facts, evidenceRef: { sha256, bytes: Buffer.byteLength(content) } },
@@ -53,26 +53,26 @@ export function keptEvidence(judged: EvidenceJudged): {
 }
 
 /** Evidence without what Phaselock fills in itself: that follows from the work tree. */
-export function withoutRuns(needed: Needs, evidence: JsonObject): JsonObject {
+export function omitObservedFields(needed: Needs, evidence: JsonObject): JsonObject {
   return Object.fromEntries(
     Object.entries(evidence).filter(([name]) => needed.evidence.get(name)?.grade !== 'observed'),
   )
 }
 
 /** The evidence to judge: what was sent or, where nothing was, what this visit of the phase has had accepted. */
-export async function evidenceFor(
+export async function gatherEvidence(
   app: App,
   state: TaskState,
   one: { readonly needed: Needs; readonly sent: JsonObject | null },
 ): Promise<JsonObject> {
   if (one.sent !== null) return app.redact(one.sent) as JsonObject
   if (one.needed.evidence.size === 0 || state.checkpoints.get(state.phase)?.visit !== state.visit) return {}
-  return withoutRuns(one.needed, await evidenceOf(app, state, state.phase))
+  return omitObservedFields(one.needed, await readAcceptedEvidence(app, state, state.phase))
 }
 
 /** The evidence that was accepted for a phase, whole. */
-export async function evidenceOf(app: App, state: TaskState, phase: string): Promise<JsonObject> {
+export async function readAcceptedEvidence(app: App, state: TaskState, phase: string): Promise<JsonObject> {
   const sha256 = state.checkpoints.get(phase)?.sha256 ?? null
-  const content = sha256 === null ? null : await app.ledger.store.blob(sha256)
+  const content = sha256 === null ? null : await app.ledger.store.readBlob(sha256)
   return content === null ? (state.evidence.get(phase) ?? {}) : (JSON.parse(content) as JsonObject)
 }

@@ -1,22 +1,22 @@
-import { commandOf } from '../../checks/observed-runs/gate-commands.js'
+import { findCommand } from '../../checks/observed-runs/gate-commands.js'
 import { CHECKS_OF_TEST_RUN, type Contract, type ObservedCommand } from '../../core/contract/contract.js'
-import { observedSource } from '../../core/evidence/observed-evidence.js'
+import { findObservedSource } from '../../core/evidence/observed-evidence.js'
 import { hasRedGate } from '../../core/evidence/red-gate.js'
 import type { Needs } from '../../core/gates/needs.js'
 
 const GIT_CHECKS: ReadonlySet<string> = new Set(['work_tree_clean', 'committed'])
 
 /** Whether a check looks at what git says. Where trees are not compared, only git sees what was changed beside the tools. */
-export function asksGit({ enforcement }: Contract, check: string): boolean {
+export function usesGit({ enforcement }: Contract, check: string): boolean {
   return GIT_CHECKS.has(check) || (check === 'no_commented_out_code' && enforcement.reconcile === 'off')
 }
 
 export function needsGit(contract: Contract, needed: Needs): boolean {
-  return needed.checks.some(({ blocker }) => asksGit(contract, blocker.check))
+  return needed.checks.some(({ blocker }) => usesGit(contract, blocker.check))
 }
 
 /** True when a check of this gate can only be judged by running something. */
-export function commandsFor(contract: Contract, needed: Needs): ReadonlyMap<string, ObservedCommand> {
+export function selectCommands(contract: Contract, needed: Needs): ReadonlyMap<string, ObservedCommand> {
   const wanted = new Map<string, ObservedCommand>()
   const want = (name: string): void => {
     const command = contract.commands.get(name)
@@ -28,12 +28,12 @@ export function commandsFor(contract: Contract, needed: Needs): ReadonlyMap<stri
     if (check === 'coverage_threshold_met') want('coverage')
     if (check === 'expression' && /\bobserved\b/.test(String(params.when ?? '')))
       for (const name of contract.commands.keys()) want(name)
-    const one = check === 'command_succeeds' ? commandOf(contract, params) : null
+    const one = check === 'command_succeeds' ? findCommand(contract, params) : null
     if (one !== null) wanted.set(one.key, one.command)
   }
-  if (needed.artifacts.some((one) => one.type === 'test_run_result')) want('tests')
+  if (needed.artifacts.some((artifact) => artifact.type === 'test_run_result')) want('tests')
   for (const [name, field] of needed.evidence)
-    if (field.grade === 'observed') want(observedSource(contract.commands.keys(), name, field.type)?.command ?? '')
+    if (field.grade === 'observed') want(findObservedSource(contract.commands.keys(), name, field.type)?.command ?? '')
   // What fails in a run of the coverage command is seen in a run of the tests.
   if (wanted.has('coverage') && hasRedGate(contract)) want('tests')
   return wanted

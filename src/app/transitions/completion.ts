@@ -1,97 +1,103 @@
 import type { Contract } from '../../core/contract/contract.js'
-import { phaseName } from '../../core/gates/phase-visibility.js'
+import { formatPhaseName } from '../../core/gates/phase-visibility.js'
 import type { JsonObject } from '../../core/json.js'
 import type { TaskEvent } from '../../core/task/event.js'
 import type { TaskState } from '../../core/task/state.js'
-import { type AgentCall, helpOf } from '../identity/agent-call.js'
-import { grantOf } from '../identity/grant.js'
-import type { Handled } from '../ledger/ledger.js'
-import { interruptOf } from '../tasks/interrupts.js'
-import { blockerView } from '../tasks/views.js'
-import { requiredFormat } from './phase-content.js'
+import { type AgentCall, buildAgentHelp } from '../identity/agent-call.js'
+import { makeGrant } from '../identity/grant.js'
+import type { CommandResult } from '../ledger/ledger.js'
+import { findInterrupt } from '../tasks/interrupts.js'
+import { toBlockerView } from '../tasks/views.js'
+import { buildRequiredFormat } from './phase-content.js'
 import { answerOf } from './request-transition.js'
 
 const REFUSED_TEXT = 'Complete checkpoint requirements to proceed'
 const COMPLETE_TEXT = 'All phases complete'
 
 /** What is kept of the answer to a completion: everything but tokens and contents, which are made anew. */
-export function completionOf(call: AgentCall, done: Handled): JsonObject {
+export function buildCompletionRecord(call: AgentCall, done: CommandResult): JsonObject {
   const { contract } = call
   const { state } = done
   const refused = done.events.find((event) => event.type === 'checkpoint_refused')
   if (refused?.type === 'checkpoint_refused')
-    return kept(call, state, {
-      ...refusedBody(contract, state, refused.problems),
+    return wrapCompletion(call, state, {
+      ...buildRefusedBody(contract, state, refused.problems),
       retry: { ...refused.retry },
-      ...helpOf(contract, state),
+      ...buildAgentHelp(contract, state),
     })
   const blocked = done.events.find((event) => event.type === 'gate_blocked')
-  if (blocked?.type === 'gate_blocked') return kept(call, state, blockedBody(call, state, blocked))
+  if (blocked?.type === 'gate_blocked') return wrapCompletion(call, state, buildBlockedBody(call, state, blocked))
   const passed = done.events.find((event) => event.type === 'gate_passed')
   // Whatever else came of it is told in the same words as to a request for a transition.
   if (passed?.type !== 'gate_passed') return answerOf(call, done)
   const body = {
     checkpoint_passed: true,
-    ...incompleteOf(passed.violations),
-    phase_completed: phaseName(contract, passed.phase),
+    ...describeMissingEvidence(passed.violations),
+    phase_completed: formatPhaseName(contract, passed.phase),
     status: state.status,
-    warnings: passed.warnings.map(blockerView),
+    warnings: passed.warnings.map(toBlockerView),
   }
   if (state.status === 'completed')
-    return kept(call, state, { ...body, workflow_complete: true, message: COMPLETE_TEXT, ...NO_TOKEN })
+    return wrapCompletion(call, state, { ...body, workflow_complete: true, message: COMPLETE_TEXT, ...NO_TOKEN })
   return {
     completion: {
-      body: { ...body, next_phase: phaseName(contract, state.phase) },
+      body: { ...body, next_phase: formatPhaseName(contract, state.phase) },
       phase: state.phase,
       visit: state.visit,
       task: state.id,
-      grant: { ...grantOf(state, call.bearer.agentId) },
+      grant: { ...makeGrant(state, call.bearer.agentId) },
     },
   }
 }
 
 const NO_TOKEN = { phase_token: null, expires_at: null, allowed_tools: [] }
 
-function kept(call: AgentCall, state: TaskState, body: JsonObject): JsonObject {
+function wrapCompletion(call: AgentCall, state: TaskState, body: JsonObject): JsonObject {
   return { completion: { body, phase: call.state.phase, visit: call.state.visit, task: state.id } }
 }
 
-function refusedBody(contract: Contract, state: TaskState, problems: readonly string[]): JsonObject {
+function buildRefusedBody(contract: Contract, state: TaskState, problems: readonly string[]): JsonObject {
   const phase = contract.phases.get(state.phase)
   return {
     checkpoint_passed: false,
     error: 'incomplete_checkpoint',
     missing_evidence: problems,
-    current_phase: phaseName(contract, state.phase),
-    required_format: phase === undefined ? {} : requiredFormat(phase),
+    current_phase: formatPhaseName(contract, state.phase),
+    required_format: phase === undefined ? {} : buildRequiredFormat(phase),
     examples: phase?.document?.examples ?? {},
     message: REFUSED_TEXT,
   }
 }
 
-type Blocked = TaskEvent & { type: 'gate_blocked' }
+type GateBlockedEvent = TaskEvent & { type: 'gate_blocked' }
 
 // The evidence holds unless a blocker says otherwise: then it could not be judged to the end.
-function blockedBody(call: AgentCall, state: TaskState, blocked: Blocked): JsonObject {
+function buildBlockedBody(call: AgentCall, state: TaskState, blocked: GateBlockedEvent): JsonObject {
   const { contract } = call
-  const missing = blocked.blockers.filter((one) => one.code === 'incomplete_checkpoint').map((one) => one.message)
-  const isJudged = blocked.blockers.every((one) => one.code !== 'rule_interrupt' && one.code !== 'evidence_stale')
+  const missing = blocked.blockers
+    .filter((blocker) => blocker.code === 'incomplete_checkpoint')
+    .map((blocker) => blocker.message)
+  const isJudged = blocked.blockers.every(
+    (blocker) => blocker.code !== 'rule_interrupt' && blocker.code !== 'evidence_stale',
+  )
   const about =
     missing.length > 0
-      ? refusedBody(contract, state, missing)
-      : { checkpoint_passed: isJudged, current_phase: phaseName(contract, state.phase) }
+      ? buildRefusedBody(contract, state, missing)
+      : { checkpoint_passed: isJudged, current_phase: formatPhaseName(contract, state.phase) }
   return {
     ...about,
-    blockers: blocked.blockers.map(blockerView),
-    warnings: blocked.warnings.map(blockerView),
+    blockers: blocked.blockers.map(toBlockerView),
+    warnings: blocked.warnings.map(toBlockerView),
     retry: { ...blocked.retry },
-    ...(blocked.code === 'rule_interrupt' ? { error: 'rule_interrupt', interrupt: interruptOf(state) } : {}),
-    ...helpOf(contract, state),
+    ...(blocked.code === 'rule_interrupt' ? { error: 'rule_interrupt', interrupt: findInterrupt(state) } : {}),
+    ...buildAgentHelp(contract, state),
   }
 }
 
 // A mode that lets gates through does not make the evidence complete.
-function incompleteOf(violations: Extract<TaskEvent, { type: 'gate_passed' }>['violations']): JsonObject {
-  const missing = violations.filter((one) => one.code === 'incomplete_checkpoint').map((one) => one.message)
+function describeMissingEvidence(violations: Extract<TaskEvent, { type: 'gate_passed' }>['violations']): JsonObject {
+  const missing = violations
+    .filter((violation) => violation.code === 'incomplete_checkpoint')
+    .map((violation) => violation.message)
   return missing.length === 0 ? {} : { checkpoint_passed: false, missing_evidence: missing }
 }

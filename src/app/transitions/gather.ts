@@ -1,16 +1,16 @@
 import { createHash } from 'node:crypto'
-import { examplesOfPlan } from '../../checks/examples/read-examples.js'
-import { gateCommands } from '../../checks/observed-runs/gate-commands.js'
-import { marksOf } from '../../checks/test-files/test-marks.js'
-import { harnessOf } from '../../checks/test-setup/test-setup.js'
-import { canonicalJson } from '../../contract/fingerprint.js'
+import { readPlanExamples } from '../../checks/examples/read-examples.js'
+import { listGateCommands } from '../../checks/observed-runs/gate-commands.js'
+import { readMarks } from '../../checks/test-files/test-marks.js'
+import { readTestSetup } from '../../checks/test-setup/test-setup.js'
+import { toCanonicalJson } from '../../contract/fingerprint.js'
 import { isAutomatic } from '../../core/approvals/approval.js'
 import type { Contract } from '../../core/contract/contract.js'
 import type { PinnedHarness, PinnedRun } from '../../core/evidence/observed-run.js'
 import { OBSERVED_ARTIFACT } from '../../core/gates/blockers.js'
 import type { Needs } from '../../core/gates/needs.js'
 import type { Json, JsonObject } from '../../core/json.js'
-import { reviewsKey } from '../../core/reviews/review.js'
+import { formatReviewsKey } from '../../core/reviews/review.js'
 import type { ArtifactOffered, GateFacts } from '../../core/task/command.js'
 import type { TaskState } from '../../core/task/state.js'
 import type { Blob } from '../../store/store.js'
@@ -21,23 +21,23 @@ import { boundTree } from '../approvals/approval-tree-hash.js'
 import { lookAtVote, type Vote } from '../councils/consensus.js'
 import { gatherReviews } from '../reviews/gather-reviews.js'
 import { reviewChanges } from '../reviews/review-changes.js'
-import { ignoredIn } from '../test-runs/compose-view.js'
+import { makeIgnoredMatcher } from '../test-runs/compose-view.js'
 import { judgeExamples } from '../test-runs/example-runs.js'
-import { runsExamples } from '../test-runs/held-out.js'
+import { hasExampleGate } from '../test-runs/held-out.js'
 import { NOT_OBSERVED, observeFor } from '../test-runs/observe-gates.js'
-import { keepTests, testFiles } from '../test-runs/pin-tests.js'
+import { findTestFiles, keepTests } from '../test-runs/pin-tests.js'
 import { pinOfRun } from '../test-runs/pinned-run.js'
-import type { Unledgered } from '../trees/agent-cli-files.js'
+import type { UnledgeredChange } from '../trees/agent-cli-files.js'
 import { compareTree } from '../trees/compare-tree.js'
-import { needsChanges, phaseChanges } from '../trees/phase-changes.js'
-import { type CheckpointScene, judgeCheckpoint, keptEvidence, withoutRuns } from './checkpoint.js'
+import { needsChanges, readChanges } from '../trees/phase-changes.js'
+import { type CheckpointScene, judgeCheckpoint, omitObservedFields, packEvidence } from './checkpoint.js'
 import {
+  buildObservedArtifact,
+  findChangedUnderEvidence,
+  findSetupToRestore,
   isOpenSoFar,
-  movedOnWayBack,
-  movedUnderEvidence,
-  observedArtifact,
+  omitObserved,
   runChecks,
-  withoutObserved,
 } from './run-checks.js'
 
 export interface Offer {
@@ -75,9 +75,9 @@ async function gatherBeforeExamples(
   work: { readonly needed: Needs; readonly offer: Offer },
 ): Promise<Gathered & { readonly all: ReadonlyMap<string, Json> }> {
   const { needed } = work
-  const offer = withoutObserved(contract, needed, work.offer)
+  const offer = omitObserved(contract, needed, work.offer)
   const handed = await judgeArtifacts(app, contract, { needed, offer })
-  const handedIn = await contentsOf(app, state, { needed, offer })
+  const handedIn = await readContents(app, state, { needed, offer })
   const tree = openWorkTree(state.workspace)
   const problems: string[] = []
   const attempt = async <T>(what: string, work: () => Promise<T>): Promise<T | null> => {
@@ -96,14 +96,14 @@ async function gatherBeforeExamples(
     ...{ needed, attempt, offered: handed.offered, contents: handedIn, vote: vote?.seen.run ?? null },
   })
   const { offered, contents } = reviewed
-  const hashed = await attempt('The work tree cannot be read', () => treeHash(app, state, needed))
-  const { files, around } = await testsToPin(app, state, { contract, tree, needed, attempt })
+  const hashed = await attempt('The work tree cannot be read', () => hashTree(app, state, needed))
+  const { files, around } = await findTestsToPin(app, state, { contract, tree, needed, attempt })
   const compare = () => attempt('The work tree cannot be compared', () => compareTree(app, contract, state))
   const before = await compare()
-  const changes = needsChanges(needed) ? await phaseChanges(app, state, besideIn(before?.unledgered ?? [])) : null
+  const changes = needsChanges(needed) ? await readChanges(app, state, omitCliFiles(before?.unledgered ?? [])) : null
   const seen = { contract, state, contents, offer, tree, needed, reviews: reviewed.seen, changes }
   const cheap = await runChecks(app, seen, NOT_OBSERVED)
-  await list('The test setup cannot be compared', () => movedOnWayBack(app, seen))
+  await list('The test setup cannot be compared', () => findSetupToRestore(app, seen))
   const checkpoint: CheckpointScene = { contract, state, needed, given: offer.evidence }
   const evidenceHolds = (await judgeCheckpoint(app, checkpoint, null)).problems.length === 0
   const isWorthIt = problems.length === 0 && isOpenSoFar(state, needed, { offered, cheap, evidenceHolds, contract })
@@ -112,20 +112,20 @@ async function gatherBeforeExamples(
     : NOT_OBSERVED
   problems.push(...observed.problems)
   if (observed.runs.size > 0)
-    await list('What commands rely on cannot be compared', () => movedUnderEvidence(app, seen))
+    await list('What commands rely on cannot be compared', () => findChangedUnderEvidence(app, seen))
   // A run takes its time: what was changed behind it, and maybe changed back, is seen now.
   const compared = observed.runs.size === 0 ? before : await compare()
   if (vote !== null && (await attempt(UNSEEN, vote.isUnchanged)) === false) problems.push(CHANGED)
   const judged = await judgeCheckpoint(app, checkpoint, observed.runs.size === 0 ? null : observed.runs)
-  const evidence = keptEvidence(judged)
+  const evidence = packEvidence(judged)
   const final = { ...seen, offer: { ...offer, evidence: judged.evidence } }
   const checks = observed.runs.size === 0 && observed.git === null ? cheap : await runChecks(app, final, observed)
   const ran = observed.runs.get('tests')
-  const artifact = ran === undefined ? null : observedArtifact(needed, ran)
+  const artifact = ran === undefined ? null : buildObservedArtifact(needed, ran)
   const pinnedRun = around !== null && ran !== undefined ? pinOfRun(ran, around) : null
   const review = await reviewChanges(app, contract, state, { needed, index: compared?.index ?? null, checks })
   const pinned = await attempt('The test files cannot be kept', () =>
-    keepTests(app, state, { contract, files, ran, tree, isIgnored: ignoredIn(app, state.workspace) }),
+    keepTests(app, state, { contract, files, ran, tree, isIgnored: makeIgnoredMatcher(app, state.workspace) }),
   )
   return {
     index: compared?.index ?? null,
@@ -140,14 +140,14 @@ async function gatherBeforeExamples(
       artifacts: artifact === null ? offered : [...offered, artifact.offered],
       checks,
       ...evidence.facts,
-      digest: digestOf(state, { needed, offer, offered: reviewed.bound, ofVisit: contents.ofVisit, treeHash: hashed }),
+      digest: hashBound(state, { needed, offer, offered: reviewed.bound, ofVisit: contents.ofVisit, treeHash: hashed }),
       problems,
       testFiles: pinned,
       observed: observed.refs,
       pinnedRun: pinnedRun?.sha256 ?? null,
       shown: review.shown,
       unledgered: compared?.unledgered ?? [],
-      reviewsKey: reviewsKey(state),
+      reviewsKey: formatReviewsKey(state),
       consensus: vote?.seen ?? null,
     },
   }
@@ -156,7 +156,7 @@ async function gatherBeforeExamples(
 const UNSEEN = 'What the reviewers vote on cannot be read'
 const CHANGED = 'The work was changed while the gates were checked. Ask again'
 
-async function testsToPin(
+async function findTestsToPin(
   app: App,
   state: TaskState,
   one: {
@@ -167,42 +167,42 @@ async function testsToPin(
   },
 ) {
   const { contract, tree, needed, attempt } = one
-  const isIgnored = ignoredIn(app, state.workspace)
+  const isIgnored = makeIgnoredMatcher(app, state.workspace)
   if (!needed.pinsTests) return { files: null, around: null }
-  const files = await attempt('The test files cannot be recorded', () => testFiles(contract, tree, isIgnored))
-  const around = await attempt('How the tests are run cannot be recorded', () => aroundTests(contract, tree))
+  const files = await attempt('The test files cannot be recorded', () => findTestFiles(contract, tree, isIgnored))
+  const around = await attempt('How the tests are run cannot be recorded', () => recordTestSetup(contract, tree))
   return { files, around }
 }
 
 /** What decides how tests and commands of gates are run, as it is recorded at RED. */
-export async function aroundTests(
+export async function recordTestSetup(
   contract: Contract,
   tree: WorkTree,
 ): Promise<Pick<PinnedRun, 'harness' | 'commands' | 'marks'>> {
   if (!contract.commands.has('tests')) return {}
   const commands: Record<string, PinnedHarness> = {}
-  for (const [key, command] of gateCommands(contract))
-    commands[key] = await harnessOf(tree, contract, [], { of: 'command', commands: [command] })
-  return { harness: await harnessOf(tree, contract), commands, marks: await marksOf(tree, contract) }
+  for (const [key, command] of listGateCommands(contract))
+    commands[key] = await readTestSetup(tree, contract, [], { of: 'command', commands: [command] })
+  return { harness: await readTestSetup(tree, contract), commands, marks: await readMarks(tree, contract) }
 }
 
 // What an agent CLI keeps for itself is no change of the phase.
-function besideIn(unledgered: readonly Unledgered[]): readonly Unledgered[] {
-  return unledgered.filter((one) => one.agentCli?.problem !== null)
+function omitCliFiles(unledgered: readonly UnledgeredChange[]): readonly UnledgeredChange[] {
+  return unledgered.filter((change) => change.agentCli?.problem !== null)
 }
 
 async function judgeArtifacts(app: App, contract: Contract, work: { readonly needed: Needs; readonly offer: Offer }) {
   const offered: ArtifactOffered[] = []
   const blobs: Blob[] = []
   for (const [type, content] of work.offer.artifacts) {
-    const required = work.needed.artifacts.find((one) => one.type === type)
-    const text = canonicalJson(content)
+    const required = work.needed.artifacts.find((artifact) => artifact.type === type)
+    const text = toCanonicalJson(content)
     const sha256 = createHash('sha256').update(text).digest('hex')
     const validate =
       required?.schema === null || required === undefined
-        ? onlyObject
-        : await app.contracts.validator(contract.hash, required.schema)
-    const problems = [...validate(content), ...exampleProblems(contract, type, content)]
+        ? requireObject
+        : await app.contracts.getValidator(contract.hash, required.schema)
+    const problems = [...validate(content), ...findExampleProblems(contract, type, content)]
     offered.push({ type, sha256, bytes: Buffer.byteLength(text), grade: 'reported', problems })
     if (required !== undefined && problems.length === 0) blobs.push({ sha256, content: text })
   }
@@ -210,18 +210,18 @@ async function judgeArtifacts(app: App, contract: Contract, work: { readonly nee
 }
 
 // A contract that runs no examples may mean something else by the word.
-function exampleProblems(contract: Contract, type: string, content: Json): ArtifactOffered['problems'] {
-  return type === 'plan_document' && runsExamples(contract) ? examplesOfPlan(content).problems : []
+function findExampleProblems(contract: Contract, type: string, content: Json): ArtifactOffered['problems'] {
+  return type === 'plan_document' && hasExampleGate(contract) ? readPlanExamples(content).problems : []
 }
 
-function onlyObject(value: unknown): readonly { pointer: string; message: string }[] {
+function requireObject(value: unknown): readonly { pointer: string; message: string }[] {
   return value !== null && typeof value === 'object' && !Array.isArray(value)
     ? []
     : [{ pointer: '', message: 'must be an object' }]
 }
 
 // Checks judge what was sent even where its schema refuses it: the gate stays closed either way, and the agent learns more.
-async function contentsOf(
+async function readContents(
   app: App,
   state: TaskState,
   work: { readonly needed: Needs; readonly offer: Offer },
@@ -229,7 +229,7 @@ async function contentsOf(
   const all = new Map<string, Json>()
   const ofVisit = new Map<string, Json>()
   for (const [type, kept] of state.artifacts) {
-    const text = await app.ledger.store.blob(kept.sha256)
+    const text = await app.ledger.store.readBlob(kept.sha256)
     if (text === null) continue
     const content = JSON.parse(text) as Json
     all.set(type, content)
@@ -244,7 +244,7 @@ async function contentsOf(
   return { all, ofVisit }
 }
 
-interface Bound {
+interface BoundContent {
   readonly needed: Needs
   readonly offer: Offer
   readonly offered: readonly ArtifactOffered[]
@@ -253,7 +253,7 @@ interface Bound {
 }
 
 // What an approver sees is what is bound: where it leads, the artifacts and evidence of the visit, and the work tree.
-function digestOf(state: TaskState, { needed, offer, offered, ofVisit, treeHash: tree }: Bound): string {
+function hashBound(state: TaskState, { needed, offer, offered, ofVisit, treeHash: tree }: BoundContent): string {
   const artifacts: Record<string, Json> = {}
   for (const type of ofVisit.keys()) {
     // What a run said follows from the tree, which is bound already; how long it took does not.
@@ -263,18 +263,18 @@ function digestOf(state: TaskState, { needed, offer, offered, ofVisit, treeHash:
   const to = needed.demand.transition?.to ?? state.phase
   return createHash('sha256')
     .update(
-      canonicalJson({
+      toCanonicalJson({
         task: state.id,
         visit: state.visit,
         to,
         artifacts,
-        evidence: withoutRuns(needed, offer.evidence),
+        evidence: omitObservedFields(needed, offer.evidence),
         tree,
       }),
     )
     .digest('hex')
 }
 
-async function treeHash(app: App, state: TaskState, needed: Needs): Promise<string | null> {
+async function hashTree(app: App, state: TaskState, needed: Needs): Promise<string | null> {
   return needed.demand.gates.every(isAutomatic) ? null : boundTree(app, state.workspace)
 }

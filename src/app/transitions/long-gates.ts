@@ -1,11 +1,11 @@
 import { createHash } from 'node:crypto'
-import { canonicalJson } from '../../contract/fingerprint.js'
+import { toCanonicalJson } from '../../contract/fingerprint.js'
 import type { AgentBearer } from '../../core/identity/admit.js'
 import type { Json, JsonObject } from '../../core/json.js'
 import type { TaskState } from '../../core/task/state.js'
 import type { App } from '../app.js'
 import { ok, type Result } from '../result.js'
-import { allowedTools } from '../tasks/views.js'
+import { listAllowedTools } from '../tasks/views.js'
 
 /** Clients and proxies give up after a minute: an answer comes before that. */
 export const ANSWER_WITHIN_MS = 40_000
@@ -50,8 +50,8 @@ export class LongGates {
   constructor(private readonly withinMs: number = ANSWER_WITHIN_MS) {}
 
   async answer(request: GateRequest, { work, checking, positionOf }: GateWork): Promise<Result<JsonObject>> {
-    const owner = ownerOf(request)
-    const digest = digestOf(request)
+    const owner = formatOwner(request)
+    const digest = hashRequest(request)
     const found = await this.#find(request, positionOf)
     const joined = found?.isTold === true && (found.digest === digest || isBare(request)) ? found : undefined
     if (found !== undefined && joined === undefined) return work()
@@ -69,7 +69,7 @@ export class LongGates {
 
   // The token of an agent outlives the phase: what it was answered there is not the answer when it comes back.
   async #find(request: GateRequest, positionOf: GateWork['positionOf']): Promise<Running | undefined> {
-    const found = this.#running.get(ownerOf(request))
+    const found = this.#running.get(formatOwner(request))
     if (found?.endedAt === undefined || request.bearer.kind === 'phase') return found
     if (found.endedAt === (await positionOf())) return found
     this.#drop(found)
@@ -105,15 +105,15 @@ export class LongGates {
   }
 }
 
-function ownerOf({ kind, bearer, target }: GateRequest): string {
+function formatOwner({ kind, bearer, target }: GateRequest): string {
   const who =
     bearer.kind === 'phase' ? [bearer.agentId, bearer.taskId, bearer.epoch] : [bearer.agentId, bearer.instance]
   return JSON.stringify([kind, who, target])
 }
 
-function digestOf({ artifacts, evidence, claims }: GateRequest): string {
+function hashRequest({ artifacts, evidence, claims }: GateRequest): string {
   const content = { artifacts: Object.fromEntries(artifacts), evidence, claims }
-  return createHash('sha256').update(canonicalJson(content)).digest('hex')
+  return createHash('sha256').update(toCanonicalJson(content)).digest('hex')
 }
 
 function isBare({ artifacts, evidence, claims }: GateRequest): boolean {
@@ -133,31 +133,31 @@ export function answerSoon(
 ): Promise<Result<JsonObject>> {
   return app.longGates.answer(request, {
     work,
-    checking: () => checkingAnswer(app, request),
+    checking: () => buildCheckingAnswer(app, request),
     positionOf: async () => {
-      const state = await heldState(app, request)
+      const state = await findHeldState(app, request)
       return state === null ? null : `${state.id} ${state.epoch}`
     },
   })
 }
 
-async function heldState(app: App, { bearer }: GateRequest): Promise<TaskState | null> {
-  const taskId = bearer.kind === 'phase' ? bearer.taskId : (await app.ledger.store.heldBy(bearer.agentId))?.id
+async function findHeldState(app: App, { bearer }: GateRequest): Promise<TaskState | null> {
+  const taskId = bearer.kind === 'phase' ? bearer.taskId : (await app.ledger.store.findHeldBy(bearer.agentId))?.id
   return taskId === undefined ? null : app.ledger.peek(taskId)
 }
 
 const CHECKING_TEXT = 'The gates are being checked. Send the same request again to wait for the answer.'
 
 /** What is answered while the gates are still being checked. It is no refusal, and nothing is counted. */
-async function checkingAnswer(app: App, request: GateRequest): Promise<JsonObject> {
+async function buildCheckingAnswer(app: App, request: GateRequest): Promise<JsonObject> {
   const { kind } = request
-  const state = await heldState(app, request)
+  const state = await findHeldState(app, request)
   const contract = state === null ? null : await app.contracts.get(state.contract.hash)
   const about = {
     checking: true,
     phase: state?.phase ?? null,
     task_id: state?.id ?? null,
-    allowed_tools: state === null || contract === null ? [] : allowedTools(contract, state),
+    allowed_tools: state === null || contract === null ? [] : listAllowedTools(contract, state),
     next_step: CHECKING_TEXT,
   }
   if (kind === 'completion') return { checkpoint_passed: false, ...about, message: CHECKING_TEXT }

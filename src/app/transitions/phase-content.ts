@@ -1,36 +1,41 @@
 import { createHash } from 'node:crypto'
 import { countTokens } from '../../contract/documents/tokens.js'
 import type { Contract, EvidenceField, Phase } from '../../core/contract/contract.js'
-import { openTasks, orderedTasks } from '../../core/gates/phase-tasks.js'
-import { mayRead, phaseName } from '../../core/gates/phase-visibility.js'
+import { listOrderedTasks, openTasks } from '../../core/gates/phase-tasks.js'
+import { formatPhaseName, mayRead } from '../../core/gates/phase-visibility.js'
 import type { Json, JsonObject } from '../../core/json.js'
 import type { TaskState } from '../../core/task/state.js'
-import { phaseOf } from '../../core/tool-calls/offered-tools.js'
+import { requirePhase } from '../../core/tool-calls/offered-tools.js'
 import type { App } from '../app.js'
-import { documentText, promptOf } from '../identity/grant.js'
-import { evidenceOf } from './checkpoint.js'
+import { buildPrompt, formatDocument } from '../identity/grant.js'
+import { readAcceptedEvidence } from './checkpoint.js'
 
 const OUTPUT_BYTES_MAX = 64 * 1024
 const OUTPUTS_READ_BYTES_MAX = 1024 * 1024
 const COUNTS_KEPT_MAX = 200
 
 /** What a phase says, for an agent that may read it: its own document, complete and in order, or its prompt. */
-export async function phaseContent(app: App, contract: Contract, state: TaskState, id: string): Promise<JsonObject> {
+export async function buildPhaseContent(
+  app: App,
+  contract: Contract,
+  state: TaskState,
+  id: string,
+): Promise<JsonObject> {
   if (!mayRead(state, id)) throw new Error(`the content of ${id} was asked for while it is not open`)
-  const phase = phaseOf(contract, id)
+  const phase = requirePhase(contract, id)
   const { document } = phase
-  const content = document === undefined ? await promptOf(app, contract, state, id) : documentText(phase, state)
+  const content = document === undefined ? await buildPrompt(app, contract, state, id) : formatDocument(phase, state)
   const isWhole = document !== undefined && content === document.content
   return {
     content,
     sources: (document?.sources ?? []).map(({ file, line }) => (line === 1 ? file : `${file}:${line}`)),
-    total_tokens: isWhole ? document.totalTokens : await tokensOf(content),
+    total_tokens: isWhole ? document.totalTokens : await countTextTokens(content),
   }
 }
 
 /** Where the tasks of a phase stand that hands them out in order; nothing for any other. */
-export function tasksView(phase: Phase, state: TaskState): JsonObject {
-  const ordered = orderedTasks(phase)
+export function toTasksView(phase: Phase, state: TaskState): JsonObject {
+  const ordered = listOrderedTasks(phase)
   if (ordered.length === 0 || phase.id !== state.phase) return {}
   const [current] = openTasks(phase, state)
   return {
@@ -44,7 +49,7 @@ export function tasksView(phase: Phase, state: TaskState): JsonObject {
 
 const counts = new Map<string, number>()
 
-async function tokensOf(text: string): Promise<number> {
+async function countTextTokens(text: string): Promise<number> {
   const key = createHash('sha256').update(text).digest('hex')
   const known = counts.get(key)
   if (known !== undefined) return known
@@ -55,47 +60,50 @@ async function tokensOf(text: string): Promise<number> {
 }
 
 /** What the completed phases handed on, by phase. */
-export async function outputsOf(app: App, contract: Contract, state: TaskState): Promise<JsonObject> {
+export async function collectOutputs(app: App, contract: Contract, state: TaskState): Promise<JsonObject> {
   const all: [string, JsonObject][] = []
   for (const id of state.completedPhases)
-    all.push([String(phaseName(contract, id)), await outputsOfPhase(app, state, id)])
+    all.push([String(formatPhaseName(contract, id)), await collectOutputsOfPhase(app, state, id)])
   return Object.fromEntries(all)
 }
 
-async function outputsOfPhase(app: App, state: TaskState, id: string): Promise<JsonObject> {
+async function collectOutputsOfPhase(app: App, state: TaskState, id: string): Promise<JsonObject> {
   const checkpoint = state.checkpoints.get(id)
   // Every look at a phase shows this: what takes long to read is named, not read.
   if (checkpoint !== undefined && checkpoint.bytes > OUTPUTS_READ_BYTES_MAX)
-    return omitted({ bytes: checkpoint.bytes, ...(checkpoint.sha256 === null ? {} : { sha256: checkpoint.sha256 }) })
+    return toOmittedView({
+      bytes: checkpoint.bytes,
+      ...(checkpoint.sha256 === null ? {} : { sha256: checkpoint.sha256 }),
+    })
   const outputs = new Map<string, Json>()
   for (const [type, kept] of state.artifacts) {
     if (kept.phase !== id) continue
-    const content = kept.bytes > OUTPUT_BYTES_MAX ? null : await app.ledger.store.blob(kept.sha256)
-    outputs.set(type, content === null ? omitted(kept) : (JSON.parse(content) as Json))
+    const content = kept.bytes > OUTPUT_BYTES_MAX ? null : await app.ledger.store.readBlob(kept.sha256)
+    outputs.set(type, content === null ? toOmittedView(kept) : (JSON.parse(content) as Json))
   }
-  for (const [name, value] of Object.entries(await evidenceOf(app, state, id))) {
+  for (const [name, value] of Object.entries(await readAcceptedEvidence(app, state, id))) {
     const bytes = Buffer.byteLength(JSON.stringify(value))
-    outputs.set(name, bytes > OUTPUT_BYTES_MAX ? omitted({ bytes }) : value)
+    outputs.set(name, bytes > OUTPUT_BYTES_MAX ? toOmittedView({ bytes }) : value)
   }
   return Object.fromEntries(outputs)
 }
 
 // Answers stay readable whatever was handed in; the whole of it is in the ledger.
-function omitted(about: { readonly bytes: number; readonly sha256?: string }): JsonObject {
+function toOmittedView(about: { readonly bytes: number; readonly sha256?: string }): JsonObject {
   return { omitted: true, bytes: about.bytes, ...(about.sha256 === undefined ? {} : { sha256: about.sha256 }) }
 }
 
 /** The evidence that a phase asks for, field by field. */
-export function requiredFormat(phase: Phase): JsonObject {
-  return Object.fromEntries([...phase.evidence].map(([name, field]) => [name, fieldView(field)]))
+export function buildRequiredFormat(phase: Phase): JsonObject {
+  return Object.fromEntries([...phase.evidence].map(([name, field]) => [name, toFieldView(field)]))
 }
 
-export function criteriaOf(phase: Phase): JsonObject {
+export function buildCriteria(phase: Phase): JsonObject {
   const { minVerified = 0 } = phase
-  return { required_evidence: requiredFormat(phase), ...(minVerified === 0 ? {} : { min_verified: minVerified }) }
+  return { required_evidence: buildRequiredFormat(phase), ...(minVerified === 0 ? {} : { min_verified: minVerified }) }
 }
 
-function fieldView(field: EvidenceField): JsonObject {
+function toFieldView(field: EvidenceField): JsonObject {
   const { type, description, optional, grade = 'reported', min, max, minLength, pattern, above, mayBeFalse } = field
   const all: Record<string, Json | undefined | null> = {
     min,
@@ -116,10 +124,10 @@ function fieldView(field: EvidenceField): JsonObject {
 }
 
 /** How far the task has come, in the words of answers about phases. */
-export function progressOf(contract: Contract, state: TaskState): JsonObject {
+export function toProgressView(contract: Contract, state: TaskState): JsonObject {
   return {
-    completed: state.completedPhases.map((id) => phaseName(contract, id)),
-    current: phaseName(contract, state.phase),
+    completed: state.completedPhases.map((id) => formatPhaseName(contract, id)),
+    current: formatPhaseName(contract, state.phase),
     total: contract.phases.size,
   }
 }

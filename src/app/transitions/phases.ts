@@ -1,18 +1,18 @@
 import type { Contract } from '../../core/contract/contract.js'
-import { wayOn } from '../../core/gates/complete-phase.js'
-import { checkpointAlone, needs } from '../../core/gates/needs.js'
-import { mayRead, phaseName } from '../../core/gates/phase-visibility.js'
+import { decideWayOn } from '../../core/gates/complete-phase.js'
+import { computeCheckpointNeeds, needs } from '../../core/gates/needs.js'
+import { formatPhaseName, mayRead } from '../../core/gates/phase-visibility.js'
 import type { AgentBearer } from '../../core/identity/admit.js'
 import type { Json, JsonObject } from '../../core/json.js'
 import type { TaskState } from '../../core/task/state.js'
-import { phaseOf } from '../../core/tool-calls/offered-tools.js'
+import { requirePhase } from '../../core/tool-calls/offered-tools.js'
 import type { App, Once } from '../app.js'
-import { type AgentCall, admitCall, helpOf } from '../identity/agent-call.js'
+import { type AgentCall, admitCall, buildAgentHelp } from '../identity/agent-call.js'
 import { ok, type Problem, type Result, refuse } from '../result.js'
-import { completionOf } from './completion.js'
+import { buildCompletionRecord } from './completion.js'
 import { answerSoon } from './long-gates.js'
-import { completionAnswer } from './phase-answer.js'
-import { criteriaOf, outputsOf, phaseContent, progressOf, tasksView } from './phase-content.js'
+import { buildCompletionAnswer } from './phase-answer.js'
+import { buildCriteria, buildPhaseContent, collectOutputs, toProgressView, toTasksView } from './phase-content.js'
 import { type Move, move } from './request-transition.js'
 
 const EVIDENCE_BYTES_MAX = 10 * 1024 * 1024
@@ -31,15 +31,16 @@ export async function getPhase(app: App, request: PhaseRequest): Promise<Result<
   const { contract, state } = admitted.value
   const id = request.phase ?? state.phase
   const phase = contract.phases.get(id)
-  if (phase === undefined) return unknownPhase(contract, id)
-  if (!mayRead(state, id)) return { ok: false, problem: await outOfSequence(app, admitted.value, { id, to: 'access' }) }
+  if (phase === undefined) return refuseUnknownPhase(contract, id)
+  if (!mayRead(state, id))
+    return { ok: false, problem: await refuseOutOfSequence(app, admitted.value, { id, to: 'access' }) }
   const isCurrent = id === state.phase
   return ok({
-    phase_number: phaseName(contract, id),
-    phase_content: await phaseContent(app, contract, state, id),
-    ...tasksView(phase, state),
-    artifacts_from_previous: isCurrent ? await outputsOf(app, contract, state) : {},
-    checkpoint_criteria: criteriaOf(phase),
+    phase_number: formatPhaseName(contract, id),
+    phase_content: await buildPhaseContent(app, contract, state, id),
+    ...toTasksView(phase, state),
+    artifacts_from_previous: isCurrent ? await collectOutputs(app, contract, state) : {},
+    checkpoint_criteria: buildCriteria(phase),
   })
 }
 
@@ -53,7 +54,7 @@ export interface CompleteRequest {
 
 /** Hands in the evidence of the current phase and, when it holds, makes the only legal transition. */
 export async function completePhase(app: App, request: CompleteRequest): Promise<Result<JsonObject>> {
-  const wrong = wrongEvidence(request.evidence)
+  const wrong = refuseWrongEvidence(request.evidence)
   if (wrong !== null) return wrong
   const { bearer, evidence, phase } = request
   const asked = { kind: 'completion', bearer, evidence, target: phase, artifacts: new Map(), claims: [] } as const
@@ -62,11 +63,11 @@ export async function completePhase(app: App, request: CompleteRequest): Promise
 
 async function completeNow(app: App, request: CompleteRequest): Promise<Result<JsonObject>> {
   const admitted = await admitCall(app, request.bearer, request.taskId)
-  if (!admitted.ok) return (await completedMeanwhile(app, request, admitted.problem)) ?? admitted
+  if (!admitted.ok) return (await repeatCompletion(app, request, admitted.problem)) ?? admitted
   const call = admitted.value
   const { contract, state } = call
-  if (!contract.phases.has(request.phase)) return unknownPhase(contract, request.phase)
-  const way = wayOn(contract, state)
+  if (!contract.phases.has(request.phase)) return refuseUnknownPhase(contract, request.phase)
+  const way = decideWayOn(contract, state)
   const target = way.kind === 'one' ? way.target : state.phase
   const claims = way.kind === 'one' ? way.claims : []
   const one: Move = {
@@ -86,18 +87,18 @@ async function completeNow(app: App, request: CompleteRequest): Promise<Result<J
         ? null
         : way.kind === 'one'
           ? needs(contract, state, { target, claims })
-          : checkpointAlone(contract, state),
-    answerOf: completionOf,
+          : computeCheckpointNeeds(contract, state),
+    answerOf: buildCompletionRecord,
   }
   const moved = await move(app, call, one)
-  if (moved.ok) return ok(await completionAnswer(app, moved.value))
+  if (moved.ok) return ok(await buildCompletionAnswer(app, moved.value))
   if (moved.problem.code !== 'phase_sequence_violation') return moved
   const now = (await app.ledger.read(state.id)) ?? state
-  const sequence = await outOfSequence(app, { ...call, state: now }, { id: request.phase, to: 'complete' })
+  const sequence = await refuseOutOfSequence(app, { ...call, state: now }, { id: request.phase, to: 'complete' })
   return { ok: false, problem: { ...moved.problem, extra: { ...moved.problem.extra, ...sequence.extra } } }
 }
 
-function wrongEvidence(evidence: Json): Result<JsonObject> | null {
+function refuseWrongEvidence(evidence: Json): Result<JsonObject> | null {
   if (evidence === null || typeof evidence !== 'object' || Array.isArray(evidence))
     return refuse('invalid_request', 'evidence: must be an object of fields.')
   return Buffer.byteLength(JSON.stringify(evidence)) > EVIDENCE_BYTES_MAX
@@ -105,14 +106,14 @@ function wrongEvidence(evidence: Json): Result<JsonObject> | null {
     : null
 }
 
-function unknownPhase(contract: Contract, id: string): Result<JsonObject> {
+function refuseUnknownPhase(contract: Contract, id: string): Result<JsonObject> {
   const known = [...contract.phases.keys()]
   return refuse('unknown_phase', `There is no phase ${JSON.stringify(id.slice(0, 100))}. Known: ${known.join(', ')}`)
 }
 
 // Of two clients that complete the same phase at once, the slower one finds its token superseded by the faster one's
 // success: it is told that the phase is completed, and nothing of the next one.
-async function completedMeanwhile(
+async function repeatCompletion(
   app: App,
   request: CompleteRequest,
   problem: Problem,
@@ -123,37 +124,37 @@ async function completedMeanwhile(
   if (state === null || state.held?.agentId !== bearer.agentId || state.contract.hash !== bearer.contract) return null
   if (state.phase === request.phase || !state.completedPhases.includes(request.phase)) return null
   const contract = await app.contracts.get(state.contract.hash)
-  const words = sequenceWords(contract, state, { id: request.phase, to: 'complete' })
+  const words = describeSequenceViolation(contract, state, { id: request.phase, to: 'complete' })
   const refused = refuse('phase_sequence_violation', `${words.message}: ${words.reason}.`, { ...words })
   return { ok: false, problem: { ...refused.problem, recorded: problem.recorded } }
 }
 
-interface Wanted {
+interface WantedPhase {
   readonly id: string
   readonly to: 'access' | 'complete'
 }
 
-function sequenceWords(contract: Contract, state: TaskState, wanted: Wanted) {
-  const current = phaseName(contract, state.phase)
+function describeSequenceViolation(contract: Contract, state: TaskState, wanted: WantedPhase) {
+  const current = formatPhaseName(contract, state.phase)
   const isDone = wanted.to === 'complete' && state.completedPhases.includes(wanted.id)
   return {
     error: 'phase_sequence_violation',
     violation_type: isDone ? 'already_completed' : 'attempted_skip',
-    message: `Cannot ${wanted.to} Phase ${phaseName(contract, wanted.id)}`,
+    message: `Cannot ${wanted.to} Phase ${formatPhaseName(contract, wanted.id)}`,
     reason: `Currently on Phase ${current}`,
     required_action: `Complete Phase ${current} checkpoint first`,
   }
 }
 
-async function outOfSequence(app: App, call: AgentCall, wanted: Wanted): Promise<Problem> {
+async function refuseOutOfSequence(app: App, call: AgentCall, wanted: WantedPhase): Promise<Problem> {
   const { contract, state } = call
-  const words = sequenceWords(contract, state, wanted)
+  const words = describeSequenceViolation(contract, state, wanted)
   return refuse('phase_sequence_violation', `${words.message}: ${words.reason}.`, {
-    ...helpOf(contract, state),
+    ...buildAgentHelp(contract, state),
     ...words,
-    current_phase_content: await phaseContent(app, contract, state, state.phase),
-    ...tasksView(phaseOf(contract, state.phase), state),
-    artifacts_available: await outputsOf(app, contract, state),
-    progress: progressOf(contract, state),
+    current_phase_content: await buildPhaseContent(app, contract, state, state.phase),
+    ...toTasksView(requirePhase(contract, state.phase), state),
+    artifacts_available: await collectOutputs(app, contract, state),
+    progress: toProgressView(contract, state),
   }).problem
 }

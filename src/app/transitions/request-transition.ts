@@ -3,22 +3,22 @@ import { type Needs, needs } from '../../core/gates/needs.js'
 import type { AgentBearer } from '../../core/identity/admit.js'
 import type { Json, JsonObject } from '../../core/json.js'
 import type { TaskState } from '../../core/task/state.js'
-import { heldBack } from '../../core/watch/watch.js'
+import { findHoldingViolation } from '../../core/watch/watch.js'
 import type { App, Once } from '../app.js'
 import { openVote } from '../councils/consensus.js'
-import { type AgentCall, admitCall, applyAs, helpOf } from '../identity/agent-call.js'
-import { type Grant, grantOf, promptOf, withToken } from '../identity/grant.js'
-import type { Handled } from '../ledger/ledger.js'
-import { ok, type Result, refuse, refusedBy } from '../result.js'
-import { interruptOf } from '../tasks/interrupts.js'
-import { type Entering, pathConflict, withPathLease } from '../tasks/path-leases.js'
-import { artifactView, blockerView } from '../tasks/views.js'
-import { isoTime } from '../wire.js'
-import { whileChecking } from './checking.js'
-import { evidenceFor } from './checkpoint.js'
+import { type AgentCall, admitCall, applyAs, buildAgentHelp } from '../identity/agent-call.js'
+import { buildPrompt, type Grant, issuePhaseToken, makeGrant } from '../identity/grant.js'
+import type { CommandResult } from '../ledger/ledger.js'
+import { ok, type Result, refuse, toProblem } from '../result.js'
+import { findInterrupt } from '../tasks/interrupts.js'
+import { type Entering, refusePathConflict, runWithPathLease } from '../tasks/path-leases.js'
+import { toArtifactView, toBlockerView } from '../tasks/views.js'
+import { toIsoTime } from '../wire.js'
+import { runWhileChecking } from './checking.js'
+import { gatherEvidence } from './checkpoint.js'
 import { gather } from './gather.js'
 import { answerSoon } from './long-gates.js'
-import { committedAtOf } from './newest-commit.js'
+import { readCommitTime } from './newest-commit.js'
 
 /** How long a transition waits for tools that still run before it ends them. */
 const TOOLS_WAIT_MS = 10_000
@@ -41,11 +41,11 @@ export interface MoveRequest {
 
 /** A request to leave the phase. One whose gates take long is told so, and joined when it is sent again. */
 export function requestTransition(app: App, request: MoveRequest): Promise<Result<JsonObject>> {
-  return answerSoon(app, { ...request, kind: 'transition' }, () => transitionNow(app, request))
+  return answerSoon(app, { ...request, kind: 'transition' }, () => runTransition(app, request))
 }
 
 /** Everything that is needed is gathered first, then it is decided once. */
-export async function transitionNow(app: App, request: MoveRequest): Promise<Result<JsonObject>> {
+export async function runTransition(app: App, request: MoveRequest): Promise<Result<JsonObject>> {
   const call = await admitCall(app, request.bearer, request.taskId)
   if (!call.ok) return call
   const { contract, state } = call.value
@@ -61,7 +61,7 @@ export interface Move {
   /** null: it is refused without looking at anything. */
   readonly needed: Needs | null
   /** What is kept of the answer; a member `problem` makes it a refusal. */
-  readonly answerOf: (call: AgentCall, done: Handled) => JsonObject
+  readonly answerOf: (call: AgentCall, done: CommandResult) => JsonObject
 }
 
 /** Gathers what the request needs, decides it and gives what is kept of the answer. */
@@ -74,27 +74,27 @@ export async function move(app: App, call: AgentCall, one: Move): Promise<Result
     return refuse('conflict', `The gates of task ${state.id} are being checked.`, {
       next_step: 'Wait for the answer of the running transition request.',
     })
-  return whileChecking(app, call, async () => {
+  return runWhileChecking(app, call, async () => {
     await app.running.settle(state.id, TOOLS_WAIT_MS)
     // Nothing is run for a transition that another task is in the way of.
-    const taken = await pathConflict(app, enteringOf(call, request.target))
+    const taken = await refusePathConflict(app, toEntering(call, request.target))
     if (taken !== null) return taken
-    const committedAt = await committedAtOf(app, call)
-    const held = heldBack(contract, state, { now: app.now(), matches: matchesPattern, committedAt })
+    const committedAt = await readCommitTime(app, call)
+    const held = findHoldingViolation(contract, state, { now: app.now(), matches: matchesPattern, committedAt })
     if (held !== null) return settle(app, call, { ...one, gathered: null, committedAt })
-    const evidence = await evidenceFor(app, state, { needed, sent: request.evidence })
-    const offer = { artifacts: cleaned(app, request.artifacts), evidence }
+    const evidence = await gatherEvidence(app, state, { needed, sent: request.evidence })
+    const offer = { artifacts: redactArtifacts(app, request.artifacts), evidence }
     const gathered = await gather(app, contract, state, { needed, offer })
     return settle(app, call, { ...one, gathered, committedAt })
   })
 }
 
 // Where it stays in its phase the task has what it needs.
-function enteringOf({ state, contract, bearer }: AgentCall, phase: string): Entering {
+function toEntering({ state, contract, bearer }: AgentCall, phase: string): Entering {
   return { state, contract, phase: phase === state.phase ? '' : phase, agentId: bearer.agentId }
 }
 
-function cleaned(app: App, artifacts: ReadonlyMap<string, Json>): ReadonlyMap<string, Json> {
+function redactArtifacts(app: App, artifacts: ReadonlyMap<string, Json>): ReadonlyMap<string, Json> {
   return new Map([...artifacts].map(([type, content]) => [type, app.redact(content)]))
 }
 
@@ -124,7 +124,7 @@ async function settle(
       remember: (done) =>
         once === undefined ? undefined : { ...once, status: 200, answer: { ...answerOf(call, done), ...promptOfTask } },
     })
-  const handled = await (gathered === null ? apply() : withPathLease(app, enteringOf(call, request.target), apply))
+  const handled = await (gathered === null ? apply() : runWithPathLease(app, toEntering(call, request.target), apply))
   if (!handled.ok) return handled
   const hasPassed = handled.value.events.some((event) => event.type === 'gate_passed')
   if (hasPassed && gathered !== null && gathered.index !== null) {
@@ -138,7 +138,7 @@ async function settle(
     const refusal = handled.value.refusal
     return refusal === null
       ? refuse('internal_error', 'a refusal without a reason')
-      : refusedBy(refusal, helpOf(call.contract, handled.value.state))
+      : toProblem(refusal, buildAgentHelp(call.contract, handled.value.state))
   }
   return ok(answer)
 }
@@ -155,7 +155,7 @@ async function askReviewers(
 }
 
 /** What is kept of the answer: everything but tokens and the prompt, which are made anew. */
-export function answerOf(call: AgentCall, done: Handled): JsonObject {
+export function answerOf(call: AgentCall, done: CommandResult): JsonObject {
   const { refusal, state } = done
   if (refusal !== null && !done.events.some((event) => event.type === 'gate_blocked'))
     return {
@@ -163,14 +163,14 @@ export function answerOf(call: AgentCall, done: Handled): JsonObject {
         code: refusal.code,
         detail: refusal.detail,
         extra: {
-          ...helpOf(call.contract, state),
+          ...buildAgentHelp(call.contract, state),
           ...(refusal.retry === undefined ? {} : { retry: { ...refusal.retry } }),
         },
         recorded: true,
       },
     }
   const blocked = done.events.find((event) => event.type === 'gate_blocked')
-  if (blocked?.type === 'gate_blocked') return { body: blockedAnswer(call, state, blocked) }
+  if (blocked?.type === 'gate_blocked') return { body: buildBlockedAnswer(call, state, blocked) }
   const passed = done.events.find((event) => event.type === 'gate_passed')
   if (passed?.type !== 'gate_passed') throw new Error('a transition was neither passed nor blocked')
   const entered = done.events.find((event) => event.type === 'phase_entered')
@@ -178,42 +178,50 @@ export function answerOf(call: AgentCall, done: Handled): JsonObject {
     allowed: true,
     phase: state.phase,
     status: state.status,
-    warnings: passed.warnings.map(blockerView),
-    artifacts: [...state.artifacts.values()].map((one) => ({ ...artifactView(one), phase: one.phase })),
+    warnings: passed.warnings.map(toBlockerView),
+    artifacts: [...state.artifacts.values()].map((artifact) => ({
+      ...toArtifactView(artifact),
+      phase: artifact.phase,
+    })),
     ...(passed.violations.length === 0
       ? {}
-      : { violation: { code: 'gate_blocked', detail: passed.violations.map((one) => one.message).join('; ') } }),
+      : {
+          violation: {
+            code: 'gate_blocked',
+            detail: passed.violations.map((violation) => violation.message).join('; '),
+          },
+        }),
   }
   if (state.status === 'completed')
     return { body: { ...body, phase_token: null, expires_at: null, allowed_tools: [], prompt: null, completed: true } }
-  return { body, grant: { ...grantOf(state, call.bearer.agentId) }, entered: entered !== undefined }
+  return { body, grant: { ...makeGrant(state, call.bearer.agentId) }, entered: entered !== undefined }
 }
 
-function blockedAnswer(
+function buildBlockedAnswer(
   call: AgentCall,
   state: TaskState,
-  blocked: Extract<Handled['events'][number], { type: 'gate_blocked' }>,
+  blocked: Extract<CommandResult['events'][number], { type: 'gate_blocked' }>,
 ): JsonObject {
-  const waitsFor = blocked.blockers.find((one) => one.approvalId !== undefined)?.approvalId
+  const waitsFor = blocked.blockers.find((blocker) => blocker.approvalId !== undefined)?.approvalId
   const pending = waitsFor === undefined ? undefined : state.approvals.get(waitsFor)
   return {
     allowed: false,
     phase: state.phase,
     phase_token: null,
-    blockers: blocked.blockers.map(blockerView),
-    warnings: blocked.warnings.map(blockerView),
+    blockers: blocked.blockers.map(toBlockerView),
+    warnings: blocked.warnings.map(toBlockerView),
     retry: { ...blocked.retry },
-    ...(blocked.code === 'rule_interrupt' ? { interrupt: interruptOf(state) } : {}),
+    ...(blocked.code === 'rule_interrupt' ? { interrupt: findInterrupt(state) } : {}),
     ...(pending?.status === 'pending'
-      ? { pending_approval: { id: pending.id, digest: pending.digest, expires_at: isoTime(pending.expiresAt) } }
+      ? { pending_approval: { id: pending.id, digest: pending.digest, expires_at: toIsoTime(pending.expiresAt) } }
       : {}),
-    ...pendingVote(state, blocked.code),
-    ...helpOf(call.contract, state),
+    ...describePendingVote(state, blocked.code),
+    ...buildAgentHelp(call.contract, state),
   }
 }
 
 // Of the votes of a visit only the newest goes on: a newer one ends those before.
-function pendingVote(state: TaskState, code: string): JsonObject {
+function describePendingVote(state: TaskState, code: string): JsonObject {
   const run = code === 'consensus_pending' ? state.consensus?.runs.at(-1) : undefined
   return run === undefined ? {} : { pending_consensus: { id: run.id } }
 }
@@ -225,6 +233,6 @@ export async function moveAnswer(app: App, answer: JsonObject): Promise<JsonObje
   const grant = answer.grant as unknown as Grant
   const state = await app.ledger.read(grant.taskId)
   const contract = await app.contracts.get(grant.contract)
-  const prompt = state === null || state.phase !== grant.phase ? null : await promptOf(app, contract, state)
-  return { ...body, ...(await withToken(app, grant)), prompt }
+  const prompt = state === null || state.phase !== grant.phase ? null : await buildPrompt(app, contract, state)
+  return { ...body, ...(await issuePhaseToken(app, grant)), prompt }
 }

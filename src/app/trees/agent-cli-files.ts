@@ -1,58 +1,58 @@
-import { AGENT_CLI_FILES, type AgentCliFile, settingsProblem } from '../../core/paths/agent-cli-files.js'
+import { AGENT_CLI_FILES, type AgentCliFile, findSettingsProblem } from '../../core/paths/agent-cli-files.js'
 import type { Difference, TreeIndex } from '../../tree/tree-contents.js'
 import { openWorkTree } from '../../tree/work-tree.js'
 import type { App } from '../app.js'
-import { digestOf } from './kept-contents.js'
-import { contentWith, keepPrevious } from './reconcile.js'
+import { hashContent } from './kept-contents.js'
+import { findContentByHash, keepPrevious } from './reconcile.js'
 
 /** Keeps what such files hold now, so that the next change of one can be held against it. */
 export async function keepAgentCliFiles(app: App, tree: string): Promise<void> {
   await keepPrevious(app, tree, [...AGENT_CLI_FILES.keys()])
 }
 
-export type Unledgered = Difference & { readonly agentCli?: AgentCliFile }
+export type UnledgeredChange = Difference & { readonly agentCli?: AgentCliFile }
 
 /** The differences, each of a file that an agent CLI writes for itself with what its change does. */
 export async function judgeAgentCliFiles(
   app: App,
   tree: string,
   { differences, index }: { readonly differences: readonly Difference[]; readonly index: TreeIndex },
-): Promise<readonly Unledgered[]> {
-  const judged: Unledgered[] = []
+): Promise<readonly UnledgeredChange[]> {
+  const judged: UnledgeredChange[] = []
   for (const one of differences) {
     const cli = AGENT_CLI_FILES.get(one.path)
     if (cli === undefined) judged.push(one)
-    else judged.push({ ...one, agentCli: { cli, problem: await problemOf(app, tree, { path: one.path, index }) } })
+    else judged.push({ ...one, agentCli: { cli, problem: await findProblem(app, tree, { path: one.path, index }) } })
   }
-  if (judged.some((one) => one.agentCli !== undefined)) await keepAgentCliFiles(app, tree)
+  if (judged.some((change) => change.agentCli !== undefined)) await keepAgentCliFiles(app, tree)
   return judged
 }
 
-async function problemOf(
+async function findProblem(
   app: App,
   tree: string,
   { path, index }: { readonly path: string; readonly index: TreeIndex },
 ): Promise<string | null> {
-  const before = await textBefore(app, tree, path)
-  const after = await textNow(tree, { path, entry: index.entries[path] })
+  const before = await readTextBefore(app, tree, path)
+  const after = await readTextNow(tree, { path, entry: index.entries[path] })
   if (before === undefined) return 'held something that is not known any more'
-  return after === undefined ? 'cannot be read as a file' : settingsProblem(before, after)
+  return after === undefined ? 'cannot be read as a file' : findSettingsProblem(before, after)
 }
 
 // Undefined: there is something, and it cannot be had.
-async function textBefore(app: App, tree: string, path: string): Promise<string | null | undefined> {
-  if (app.trees.expectedEntry(tree, path) === null) return null
-  const sha256 = app.trees.expectedHash(tree, path)
+async function readTextBefore(app: App, tree: string, path: string): Promise<string | null | undefined> {
+  if (app.trees.findExpectedEntry(tree, path) === null) return null
+  const sha256 = app.trees.findExpectedHash(tree, path)
   if (sha256 === null) return undefined
-  return (await contentWith(app, { tree, path, sha256 }))?.toString('utf8')
+  return (await findContentByHash(app, { tree, path, sha256 }))?.toString('utf8')
 }
 
-async function textNow(
+async function readTextNow(
   tree: string,
   { path, entry }: { readonly path: string; readonly entry: string | undefined },
 ): Promise<string | null | undefined> {
   if (entry === undefined) return null
   const content = await openWorkTree(tree).read(path)
   // What is judged is what was seen: it may be written again at any time.
-  return content !== null && entry === `file ${digestOf(content)}` ? content.toString('utf8') : undefined
+  return content !== null && entry === `file ${hashContent(content)}` ? content.toString('utf8') : undefined
 }

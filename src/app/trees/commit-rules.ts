@@ -1,12 +1,12 @@
 import type { Contract } from '../../core/contract/contract.js'
 import { AGENT_CLI_FILES } from '../../core/paths/agent-cli-files.js'
-import { type CommitRules, within } from '../../core/paths/commit-scope.js'
+import { type CommitRules, makeFolderMatcher } from '../../core/paths/commit-scope.js'
 import type { TaskState } from '../../core/task/state.js'
 import { NOT_THE_PROJECT } from '../../tree/work-tree.js'
 import type { App } from '../app.js'
-import { reservedIn } from '../tool-calls/contract-paths.js'
-import { ignoredBy, leftBehind } from '../tool-calls/ignored-paths.js'
-import { earlierChangesOf } from './earlier-changes.js'
+import { getReserved } from '../tool-calls/contract-paths.js'
+import { makeIgnored, makeLeftoverMatcher } from '../tool-calls/ignored-paths.js'
+import { readEarlierChanges } from './earlier-changes.js'
 import { WORK_BEGAN } from './trees.js'
 
 // Wherever they lie. Agents write there only where the contract names the folder.
@@ -22,19 +22,20 @@ export async function commitRulesOf(
   const { trees } = app
   const { workspace: tree, id } = state
   // Where trees are not compared, git reads the .gitignore files itself.
-  const rules = trees.isKnown(tree) ? trees.rulesOf(tree) : [{ base: '', text: await trees.excludesOf(tree) }]
+  const rules = trees.isKnown(tree) ? trees.getIgnoreRules(tree) : [{ base: '', text: await trees.excludesOf(tree) }]
   // Before the first claim, work begins with the tree as it is.
-  const began = state.visit === 0 ? trees.entriesOf(tree) : (trees.marked(tree, id, WORK_BEGAN)?.entries ?? null)
-  const isIgnored = ignoredBy(rules)
-  const isLeft = leftBehind((folder) => trees.isSource(tree, folder))
-  const isBuilt = outsideProject(began)
-  const earlier = await earlierChangesOf(app, state)
+  const began =
+    state.visit === 0 ? trees.findExpectedEntries(tree) : (trees.readMark(tree, id, WORK_BEGAN)?.entries ?? null)
+  const isIgnored = makeIgnored(rules)
+  const isLeft = makeLeftoverMatcher((folder) => trees.isSource(tree, folder))
+  const isBuilt = makeOutsideProjectMatcher(began)
+  const earlier = await readEarlierChanges(app, state)
   return {
-    reserved: [...reservedIn(app, contract, tree).kept, ...AGENT_CLI_FILES.keys()],
+    reserved: [...getReserved(app, contract, tree).kept, ...AGENT_CLI_FILES.keys()],
     isIgnored: (path) => isIgnored(path, false),
     packagesAt: (path) => PACKAGES.exec(path)?.[0] ?? null,
     isLeftover: (path) => isBuilt(path) || isLeft(path, false),
-    isWritten: (path) => began !== null && trees.expectedEntry(tree, path) !== (began[path] ?? null),
+    isWritten: (path) => began !== null && trees.findExpectedEntry(tree, path) !== (began[path] ?? null),
     isEarlier: (path) => earlier.untouched.has(path),
     hadChanges: (path) => earlier.all.has(path),
   }
@@ -42,9 +43,9 @@ export async function commitRulesOf(
 
 // A virtual environment may have any name; one that came later is an agent's folder with a file in it. Without knowing what an
 // agent wrote, folders of build output are part of the project.
-function outsideProject(began: Readonly<Record<string, string>> | null): (path: string) => boolean {
+function makeOutsideProjectMatcher(began: Readonly<Record<string, string>> | null): (path: string) => boolean {
   const environments = Object.keys(began ?? {}).flatMap((path) => ENVIRONMENT.exec(path)?.[1] ?? [])
-  const isInEnvironment = within(environments)
+  const isInEnvironment = makeFolderMatcher(environments)
   const { anywhere, atRoot } = NOT_THE_PROJECT
   return (path) => {
     const [first = '', ...rest] = path.split('/').slice(0, -1)

@@ -1,20 +1,20 @@
 import { matchesGlob } from '../../contract/glob.js'
 import type { Contract } from '../../core/contract/contract.js'
-import { blocker } from '../../core/gates/blockers.js'
+import { makeBlocker } from '../../core/gates/blockers.js'
 import type { JsonObject } from '../../core/json.js'
-import { unledgeredBlockers } from '../../core/task/reconcile.js'
+import { findUnledgeredBlockers } from '../../core/task/reconcile.js'
 import type { TaskState } from '../../core/task/state.js'
 import type { TreeIndex } from '../../tree/tree-contents.js'
-import { type App, contextOf } from '../app.js'
-import { blockerView } from '../tasks/views.js'
-import { redAgainWarnings } from '../test-runs/red-again.js'
-import { reservedIn } from '../tool-calls/contract-paths.js'
-import { judgeAgentCliFiles, type Unledgered } from './agent-cli-files.js'
+import { type App, makeContext } from '../app.js'
+import { toBlockerView } from '../tasks/views.js'
+import { buildRedAgainWarnings } from '../test-runs/red-again.js'
+import { getReserved } from '../tool-calls/contract-paths.js'
+import { judgeAgentCliFiles, type UnledgeredChange } from './agent-cli-files.js'
 
 export interface ComparedTree {
   readonly index: TreeIndex
   /** What no allowed call explains, without what the contract ignores. */
-  readonly unledgered: readonly Unledgered[]
+  readonly unledgered: readonly UnledgeredChange[]
 }
 
 /** Compares the work tree with what allowed calls explain; null where the contract does not reconcile. */
@@ -41,32 +41,32 @@ export async function reconcileResumed(app: App, contract: Contract, state: Task
       guard: ({ epoch }) =>
         epoch === state.epoch ? null : { code: 'token_stale', detail: 'The claim was superseded.' },
     })
-  return [...warnings.map(blockerView), ...redAgainWarnings(app, contract, state)]
+  return [...warnings.map(toBlockerView), ...buildRedAgainWarnings(app, contract, state)]
 }
 
 /** The same for a client that lost the answer to its claim: told again, and not recorded again. */
-export async function warningsOfResumed(
+export async function repeatResumeWarnings(
   app: App,
   contract: Contract,
   state: TaskState,
 ): Promise<readonly JsonObject[]> {
   const { warnings } = await findUnledgered(app, contract, state)
-  return [...warnings.map(blockerView), ...redAgainWarnings(app, contract, state)]
+  return [...warnings.map(toBlockerView), ...buildRedAgainWarnings(app, contract, state)]
 }
 
 async function findUnledgered(app: App, contract: Contract, state: TaskState) {
   const actor = `agent:${state.held?.agentId ?? ''}`
-  const context = contextOf(app, actor, reservedIn(app, contract, state.workspace).kept)
+  const context = makeContext(app, actor, getReserved(app, contract, state.workspace).kept)
   try {
     const changed = (await compareTree(app, contract, state))?.unledgered ?? []
-    return { changed, context, warnings: unledgeredBlockers(contract, state, changed, context) }
+    return { changed, context, warnings: findUnledgeredBlockers(contract, state, changed, context) }
   } catch (error) {
     // The agent holds its task already: it is told what the next transition will be refused for.
     const why = error instanceof Error ? error.message : 'unreadable'
     return {
       changed: [],
       context,
-      warnings: [blocker('check_error', { message: `The work tree cannot be compared: ${why}` })],
+      warnings: [makeBlocker('check_error', { message: `The work tree cannot be compared: ${why}` })],
     }
   }
 }

@@ -1,22 +1,22 @@
 import { lstatSync } from 'node:fs'
 import { join } from 'node:path'
-import { within } from '../../core/paths/commit-scope.js'
+import { makeFolderMatcher } from '../../core/paths/commit-scope.js'
 import type { TaskState } from '../../core/task/state.js'
 import { openWorkTree } from '../../tree/work-tree.js'
 import type { App } from '../app.js'
-import { eventsSince } from './phase-changes.js'
+import { readEventsSince } from './phase-changes.js'
 
 /** What stood at paths that differed from the last commit when work began: a hash, or null where nothing did. */
 export type EarlierChanges = readonly (readonly [string, string | null])[]
 
 /** Which of the paths of that list are still as they were, and which the task has changed. */
-export async function earlierChangesOf(
+export async function readEarlierChanges(
   app: Pick<App, 'ledger' | 'views'>,
   state: TaskState,
 ): Promise<{ readonly untouched: ReadonlySet<string>; readonly all: ReadonlySet<string> }> {
-  const earlier = app.views.earlierChanges(state.id)
+  const earlier = app.views.loadEarlierChanges(state.id)
   if (earlier.length === 0) return { untouched: new Set(), all: new Set() }
-  const isTouched = await touchedBy(app, state)
+  const isTouched = await makeTouchedMatcher(app, state)
   const now = await openWorkTree(state.workspace).hashEach(earlier.map(([path]) => path))
   const isSame = ([path, hash]: readonly [string, string | null]): boolean =>
     !isTouched(path) && now.get(path) === hash && (hash !== null || !isThere(state.workspace, path))
@@ -25,8 +25,8 @@ export async function earlierChangesOf(
 }
 
 // A file that the task changed, committed and put back is as it was, and differs from the last commit by the task's doing.
-async function touchedBy(app: Pick<App, 'ledger'>, state: TaskState): Promise<(path: string) => boolean> {
-  const { events, isWhole } = await eventsSince(app, state, 'task')
+async function makeTouchedMatcher(app: Pick<App, 'ledger'>, state: TaskState): Promise<(path: string) => boolean> {
+  const { events, isWhole } = await readEventsSince(app, state, 'task')
   const paths: string[] = []
   let isComplete = isWhole
   for (const event of events) {
@@ -38,7 +38,7 @@ async function touchedBy(app: Pick<App, 'ledger'>, state: TaskState): Promise<(p
     paths.push(...(event.changes ?? []).map(({ path }) => path))
     isComplete &&= (event.changeCount ?? 0) <= (event.changes ?? []).length
   }
-  return isComplete ? within(paths) : () => true
+  return isComplete ? makeFolderMatcher(paths) : () => true
 }
 
 /** Whether anything stands at the path. */

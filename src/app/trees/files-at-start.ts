@@ -11,7 +11,7 @@ import { startOfWork } from '../test-runs/start-of-work.js'
  * What to put into a view of the work tree and what to leave out of it, so that these paths are as they were when work on the
  * task began. `unknown` names the files whose content was not kept.
  */
-export async function filesAtStart(
+export async function composeFilesAtStart(
   app: App,
   contract: Contract,
   state: TaskState,
@@ -27,14 +27,14 @@ export async function filesAtStart(
     const content = entry === undefined || target !== undefined ? null : await before.read(path)
     if (entry === undefined) leftOut.push(path)
     else if (target !== undefined) put.push({ path, type: 'link', target })
-    else if (content !== null) put.push({ path, type: 'file', content, mode: modeOf(join(state.workspace, path)) })
+    else if (content !== null) put.push({ path, type: 'file', content, mode: readMode(join(state.workspace, path)) })
     else unknown.push(path)
   }
   return { put, leftOut, unknown }
 }
 
 // Modes are not recorded: the mode of the file now, or one with which a program can be run.
-function modeOf(file: string): number {
+function readMode(file: string): number {
   const stats = statSync(file, { throwIfNoEntry: false })
   return stats?.isFile() === true ? stats.mode & 0o777 : 0o755
 }

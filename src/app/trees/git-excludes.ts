@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process'
 import { closeSync, readFileSync, statSync } from 'node:fs'
 import { isAbsolute, join } from 'node:path'
-import { linkedGitDirectory } from '../../tools/commands/git-directory.js'
+import { findLinkedGitDirectory } from '../../tools/commands/git-directory.js'
 import { openFile } from '../../tree/lookup.js'
 import { readBytes } from '../../tree/read-bytes.js'
 
@@ -15,16 +15,16 @@ const VARIABLES = ['PATH', 'HOME', 'XDG_CONFIG_HOME', 'GIT_CONFIG_GLOBAL', 'GIT_
  * where a later line has the last word. Agents can write neither. A `core.excludesFile` in the repository's own settings is not
  * read: it could name any file of this machine.
  */
-export async function excludesOf(tree: string, environment: NodeJS.ProcessEnv): Promise<string> {
-  const file = await operatorsFile(environment)
-  const operators = file === null ? '' : operatorsText(file)
-  const linked = linkedGitDirectory(tree)
-  const own = await (linked === null ? textOf(tree, '.git/info/exclude') : textOf(linked, 'info/exclude'))
+export async function readExcludes(tree: string, environment: NodeJS.ProcessEnv): Promise<string> {
+  const file = await findOperatorsFile(environment)
+  const operators = file === null ? '' : readOperatorsFile(file)
+  const linked = findLinkedGitDirectory(tree)
+  const own = await (linked === null ? readText(tree, '.git/info/exclude') : readText(linked, 'info/exclude'))
   return `${operators}\n${own}\n`
 }
 
 // git reads its settings with their includes, outside of any repository.
-function operatorsFile(environment: NodeJS.ProcessEnv): Promise<string | null> {
+function findOperatorsFile(environment: NodeJS.ProcessEnv): Promise<string | null> {
   const { PATH, HOME, XDG_CONFIG_HOME } = environment
   if (PATH === undefined) return Promise.resolve(null)
   const settings = XDG_CONFIG_HOME ?? (HOME === undefined ? undefined : join(HOME, '.config'))
@@ -41,7 +41,7 @@ function operatorsFile(environment: NodeJS.ProcessEnv): Promise<string | null> {
 }
 
 // The operator's own file, and often a link to where it is kept.
-function operatorsText(file: string): string {
+function readOperatorsFile(file: string): string {
   try {
     const isSmall = statSync(file).isFile() && statSync(file).size <= EXCLUDES_BYTES_MAX
     return isSmall ? readFileSync(file, 'utf8') : ''
@@ -51,7 +51,7 @@ function operatorsText(file: string): string {
   }
 }
 
-async function textOf(folder: string, path: string): Promise<string> {
+async function readText(folder: string, path: string): Promise<string> {
   const file = openFile(folder, path)
   if (!file.ok) return ''
   try {

@@ -1,11 +1,11 @@
 import { lstatSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { demandsCommits } from '../../core/paths/commit-scope.js'
+import { requiresCommits } from '../../core/paths/commit-scope.js'
 import type { Command } from '../../core/task/command.js'
 import { BUILT_IN_TOOLS } from '../../core/tool-calls/built-in-tools.js'
 import type { App } from '../app.js'
 import type { AgentCall } from '../identity/agent-call.js'
-import { ignoredBy } from '../tool-calls/ignored-paths.js'
+import { makeIgnored } from '../tool-calls/ignored-paths.js'
 
 const MODULES_BYTES_MAX = 256 * 1024
 const GIT = '.git'
@@ -15,33 +15,35 @@ const GIT = '.git'
  * outer one only: under a contract that demands commits such a change could never be completed. What git ignored when work
  * began is not demanded. Agents cannot make or remove a `.git`, and one that edits `.gitmodules`, where a phase opens it, stops at the gate.
  */
-export function innerRepositories(
+export function findInnerRepositories(
   app: Pick<App, 'trees'>,
   { contract, state }: Pick<AgentCall, 'contract' | 'state'>,
   command: Command,
 ): readonly string[] {
-  const paths = changedBy(command)
+  const paths = listChangedPaths(command)
   const { workspace: tree } = state
-  if (paths.length === 0 || !demandsCommits(contract) || !isThere(tree, GIT)) return []
-  const isIgnored = ignoredBy(app.trees.rulesOf(tree))
-  const submodules = submodulesIn(tree)
-  const folders = new Set(paths.flatMap(foldersOf))
-  return [...folders].filter((one) => (submodules.has(one) || isThere(tree, join(one, GIT))) && !isIgnored(one, true))
+  if (paths.length === 0 || !requiresCommits(contract) || !isThere(tree, GIT)) return []
+  const isIgnored = makeIgnored(app.trees.getIgnoreRules(tree))
+  const submodules = readSubmodules(tree)
+  const folders = new Set(paths.flatMap(listFolders))
+  return [...folders].filter(
+    (folder) => (submodules.has(folder) || isThere(tree, join(folder, GIT))) && !isIgnored(folder, true),
+  )
 }
 
-function changedBy(command: Command): readonly string[] {
+function listChangedPaths(command: Command): readonly string[] {
   if (command.type === 'use_tool' && BUILT_IN_TOOLS.get(command.tool)?.paths === 'write')
     return command.call.paths.flatMap(({ path, problem }) => (problem === null ? [path] : []))
   return command.type === 'finish_tool' ? command.changed.map(({ path }) => path) : []
 }
 
-function foldersOf(path: string): readonly string[] {
+function listFolders(path: string): readonly string[] {
   const names = path.split('/').slice(0, -1)
   return names.map((_, at) => names.slice(0, at + 1).join('/'))
 }
 
 // Also those that are not checked out: there git sees no file at all.
-function submodulesIn(tree: string): ReadonlySet<string> {
+function readSubmodules(tree: string): ReadonlySet<string> {
   const file = join(tree, '.gitmodules')
   const stats = lstatSync(file, { throwIfNoEntry: false })
   if (stats?.isFile() !== true || stats.size > MODULES_BYTES_MAX) return new Set()

@@ -16,7 +16,7 @@ export class KeptContents {
 
   keep(content: Buffer): void {
     if (content.length >= KEPT_BYTES_MAX) return
-    const file = join(this.dir, digestOf(content))
+    const file = join(this.dir, hashContent(content))
     if (existsSync(file) && statSync(file).size === content.length) return
     mkdirSync(this.dir, { recursive: true, mode: 0o700 })
     writeFileSync(file, content, { mode: 0o600 })
@@ -29,7 +29,7 @@ export class KeptContents {
     const file = join(this.dir, sha256)
     if (!existsSync(file)) return null
     const content = readFileSync(file)
-    return digestOf(content) === sha256 ? content : null
+    return hashContent(content) === sha256 ? content : null
   }
 
   #measured(): number {
@@ -56,6 +56,6 @@ export class KeptContents {
   }
 }
 
-export function digestOf(content: Buffer): string {
+export function hashContent(content: Buffer): string {
   return createHash('sha256').update(content).digest('hex')
 }

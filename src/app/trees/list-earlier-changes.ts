@@ -6,7 +6,7 @@ import { commitScope, usesCommits } from '../../core/paths/commit-scope.js'
 import type { TaskState } from '../../core/task/state.js'
 import { openWorkTree } from '../../tree/work-tree.js'
 import type { App } from '../app.js'
-import { unavailable, wallOf } from '../tool-calls/contract-sandbox.js'
+import { openSandbox, refuseWithoutConfinement } from '../tool-calls/contract-sandbox.js'
 import { commitRulesOf } from './commit-rules.js'
 import { type EarlierChanges, isThere } from './earlier-changes.js'
 
@@ -22,8 +22,8 @@ export async function listEarlierChanges(
   state: TaskState,
 ): Promise<EarlierChanges | null> {
   if (!usesCommits(contract) || !existsSync(join(state.workspace, '.git'))) return null
-  const confinement = await wallOf(app, contract)
-  if (unavailable({ contract }, confinement) !== null) return null
+  const confinement = await openSandbox(app, contract)
+  if (refuseWithoutConfinement({ contract }, confinement) !== null) return null
   const place = { confinement, tree: state.workspace, hidden: [], signal: new AbortController().signal }
   const listing = await listGit(place).catch(() => null)
   if (listing === null) return null

@@ -4,7 +4,7 @@ import type { TaskEvent } from '../../core/task/event.js'
 import type { TaskState } from '../../core/task/state.js'
 import type { Difference } from '../../tree/tree-contents.js'
 import type { App } from '../app.js'
-import { streamOf } from '../ledger/entries.js'
+import { formatStream } from '../ledger/entries.js'
 import { toTaskEvent } from '../wire.js'
 
 const PAGE = 500
@@ -22,13 +22,13 @@ export function needsChanges(needed: Needs): boolean {
 }
 
 /** What changed since the visit or the task began: by the calls of the ledger, and beside them. */
-export async function phaseChanges(
+export async function readChanges(
   app: App,
   state: TaskState,
   beside: readonly Difference[],
   since: 'visit' | 'task' = 'visit',
 ): Promise<PhaseChanges> {
-  const { events, isWhole } = await eventsSince(app, state, since)
+  const { events, isWhole } = await readEventsSince(app, state, since)
   const changes = new Map<string, PhaseChange['change']>()
   let isComplete = isWhole
   for (const event of events) {
@@ -57,7 +57,7 @@ function note(changes: Map<string, PhaseChange['change']>, path: string, kind: P
 }
 
 /** The events of the visit or the task, from the end of the stream back to where it began. */
-export async function eventsSince(
+export async function readEventsSince(
   app: Pick<App, 'ledger'>,
   state: TaskState,
   since: 'visit' | 'task',
@@ -66,7 +66,7 @@ export async function eventsSince(
   let before = (await app.ledger.read(state.id))?.version ?? state.version
   for (let page = 0; page < PAGES_MAX; page += 1) {
     const after = Math.max(0, before - PAGE)
-    const read = await app.ledger.store.readStream(streamOf(state.id), after, before - after)
+    const read = await app.ledger.store.readStream(formatStream(state.id), after, before - after)
     const found = read.map(toTaskEvent)
     const began = found.findLastIndex((event) => event.type === 'phase_entered' || event.type === 'task_rewound')
     const isBegun = since === 'visit' && began >= 0

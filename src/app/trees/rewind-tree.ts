@@ -4,13 +4,13 @@ import type { JsonObject } from '../../core/json.js'
 import { rewind } from '../../core/task/lifecycle.js'
 import type { TaskState } from '../../core/task/state.js'
 import { TREE_PROBLEMS } from '../../tree/problems.js'
-import { type Difference, differences, type TreeIndex } from '../../tree/tree-contents.js'
+import { type Difference, listDifferences, type TreeIndex } from '../../tree/tree-contents.js'
 import type { TreeStep } from '../../tree/write/tree-steps.js'
 import { openTreeWriter } from '../../tree/write/tree-writer.js'
-import { type App, contextOf, type Once } from '../app.js'
-import { ok, type Result, refuse, refusedBy } from '../result.js'
-import { taskView } from '../tasks/views.js'
-import { contentWith } from './reconcile.js'
+import { type App, makeContext, type Once } from '../app.js'
+import { ok, type Result, refuse, toProblem } from '../result.js'
+import { toTaskView } from '../tasks/views.js'
+import { findContentByHash } from './reconcile.js'
 
 const PATHS_MAX = 2000
 const PATHS_TOLD_MAX = 200
@@ -34,12 +34,12 @@ export async function rewindTree(app: App, request: RewindRequest): Promise<Resu
   if (state === null) return refuse('not_found', `There is no task ${JSON.stringify(taskId)}.`)
   if (app.checking.has(taskId)) return refuse('conflict', `The gates of task ${taskId} are being checked.`)
   const contract = await app.contracts.get(state.contract.hash)
-  const decision = rewind(contract, state, commandOf(request))
-  if (decision.refusal !== null) return refusedBy(decision.refusal, {}, false)
-  const other = await otherIn(app, state)
+  const decision = rewind(contract, state, makeRewindCommand(request))
+  if (decision.refusal !== null) return toProblem(decision.refusal, {}, false)
+  const other = await findOtherTask(app, state)
   if (other !== null)
     return refuse('conflict', `Task ${other} works in the same work tree: what it did would be undone as well.`)
-  const then = app.trees.marked(state.workspace, taskId, to)
+  const then = app.trees.readMark(state.workspace, taskId, to)
   if (then === null)
     return refuse(
       'conflict',
@@ -48,29 +48,29 @@ export async function rewindTree(app: App, request: RewindRequest): Promise<Resu
   app.checking.begin(taskId, 'tree')
   try {
     await app.running.settle(taskId, TOOLS_WAIT_MS)
-    return await app.running.inTree(state.workspace, () => restored(app, { state, contract, then, request }))
+    return await app.running.inTree(state.workspace, () => restoreTree(app, { state, contract, then, request }))
   } finally {
     app.checking.end(taskId)
   }
 }
 
-interface Work {
+interface RewindWork {
   readonly state: TaskState
   readonly contract: Contract
   readonly then: TreeIndex
   readonly request: RewindRequest
 }
 
-async function restored(app: App, { state, contract, then, request }: Work): Promise<Result<JsonObject>> {
+async function restoreTree(app: App, { state, contract, then, request }: RewindWork): Promise<Result<JsonObject>> {
   const { index: now, isLeft } = await app.trees.compare(state.workspace)
   const isOutside = (path: string): boolean =>
     isLeft(path) || contract.enforcement.reconcileIgnore.some((pattern) => matchesGlob(pattern, path))
-  const changed = differences({ ...then, packages: {} }, { ...now, packages: {} }).filter(
+  const changed = listDifferences({ ...then, packages: {} }, { ...now, packages: {} }).filter(
     ({ path }) => !isOutside(path),
   )
   if (changed.length > PATHS_MAX)
     return refuse('conflict', `${changed.length} paths changed since; at most ${PATHS_MAX} are put back.`)
-  const plan = await stepsTo(app, state, { then, now, changed })
+  const plan = await planSteps(app, state, { then, now, changed })
   if (plan.unknown.length > 0)
     return refuse(
       'conflict',
@@ -81,7 +81,7 @@ async function restored(app: App, { state, contract, then, request }: Work): Pro
     const done = plan.steps.length === 0 ? null : await openTreeWriter(state.workspace).commit(plan.steps)
     if (done !== null && !done.ok)
       return refuse('conflict', `${JSON.stringify(done.path)} ${TREE_PROBLEMS[done.problem]}; nothing was restored.`)
-    const paths = changed.map((one) => one.path)
+    const paths = changed.map((difference) => difference.path)
     const after = await app.trees.compare(state.workspace)
     app.trees.accept(state.workspace, after.index, paths)
     await app.scratch.drop(state.id)
@@ -91,19 +91,19 @@ async function restored(app: App, { state, contract, then, request }: Work): Pro
 
 async function record(
   app: App,
-  one: Omit<Work, 'then'> & { readonly paths: readonly string[] },
+  one: Omit<RewindWork, 'then'> & { readonly paths: readonly string[] },
 ): Promise<Result<JsonObject>> {
   const { state, contract, request, paths } = one
   const { once } = request
   const target = { taskId: state.id, contract }
-  const context = contextOf(app, request.actor)
+  const context = makeContext(app, request.actor)
   const told = { paths: paths.slice(0, PATHS_TOLD_MAX), pathCount: paths.length }
   const answerOf = (done: TaskState): JsonObject => ({
-    ...taskView(done),
+    ...toTaskView(done),
     restored: told.paths,
     restored_count: told.pathCount,
   })
-  const handled = await app.ledger.apply(target, commandOf(request), context, {
+  const handled = await app.ledger.apply(target, makeRewindCommand(request), context, {
     isHolding: true,
     remember: (done) =>
       once === undefined || done.refusal !== null
@@ -111,43 +111,43 @@ async function record(
         : { ...once, status: 200, answer: { body: answerOf(done.state) } },
   })
   if (handled === null) return refuse('not_found', `There is no task ${JSON.stringify(state.id)}.`)
-  if (handled.refusal !== null) return refusedBy(handled.refusal, {}, handled.events.length > 0)
+  if (handled.refusal !== null) return toProblem(handled.refusal, {}, handled.events.length > 0)
   const reverted = { type: 'tree_reverted', ...told, reason: request.reason } as const
   if (paths.length > 0) await app.ledger.apply(target, reverted, context, { isHolding: true })
   app.trees.mark(state.workspace, state.id, request.to)
   return ok(answerOf(handled.state))
 }
 
-function commandOf({ to, reason, agentIsFree }: RewindRequest) {
+function makeRewindCommand({ to, reason, agentIsFree }: RewindRequest) {
   return { type: 'rewind', to, reason, agentIsFree } as const
 }
 
 /** Another task that is worked on in the same tree; null: there is none. */
-export async function otherIn(app: App, state: TaskState): Promise<string | null> {
+export async function findOtherTask(app: App, state: TaskState): Promise<string | null> {
   for (const status of ['active', 'awaiting_approval'] as const) {
-    const { items } = await app.ledger.store.tasks({ status, limit: OTHERS_MAX })
+    const { items } = await app.ledger.store.queryTasks({ status, limit: OTHERS_MAX })
     for (const { id } of items)
       if (id !== state.id && (await app.ledger.peek(id))?.workspace === state.workspace) return id
   }
   return null
 }
 
-interface Between {
+interface TreeComparison {
   readonly then: TreeIndex
   readonly now: TreeIndex
   readonly changed: readonly Difference[]
 }
 
 // What is in the way goes first.
-async function stepsTo(
+async function planSteps(
   app: App,
   state: TaskState,
-  { then, now, changed }: Between,
+  { then, now, changed }: TreeComparison,
 ): Promise<{ readonly steps: readonly TreeStep[]; readonly unknown: readonly string[] }> {
   const gone: TreeStep[] = []
   const back: TreeStep[] = []
   const unknown: string[] = []
-  const created = changed.filter((one) => one.kind === 'created').map((one) => one.path)
+  const created = changed.filter((difference) => difference.kind === 'created').map((difference) => difference.path)
   const covered = new Set<string>()
   for (const { path, kind } of changed) {
     const was = then.entries[path] ?? ''
@@ -174,7 +174,7 @@ async function stepBack(
 ): Promise<TreeStep | null> {
   const [, sha256] = /^file ([0-9a-f]{64})$/.exec(was) ?? []
   if (sha256 !== undefined) {
-    const content = await contentWith(app, { tree: state.workspace, path, sha256 })
+    const content = await findContentByHash(app, { tree: state.workspace, path, sha256 })
     return content === null ? null : { type: 'write', path, content }
   }
   const [, target] = /^link (.+)$/s.exec(was) ?? []

@@ -9,9 +9,9 @@ import { readBytes } from '../../tree/read-bytes.js'
 import type { TreeIndex } from '../../tree/tree-contents.js'
 import { isTargetInside } from '../../tree/write/tree-steps.js'
 import type { App } from '../app.js'
-import { isHiddenBy, type Places, reservedIn } from '../tool-calls/contract-paths.js'
-import { digestOf } from './kept-contents.js'
-import { contentWith } from './reconcile.js'
+import { getReserved, isHiddenBy, type Places } from '../tool-calls/contract-paths.js'
+import { hashContent } from './kept-contents.js'
+import { findContentByHash } from './reconcile.js'
 import { WORK_BEGAN } from './trees.js'
 
 const FILES_MAX = 50_000
@@ -22,10 +22,10 @@ const RIGHTS = 0o755
 type StartApp = Pick<App, 'trees' | 'confinement'> & Places
 
 /** The work tree of a task as it was when work began, without what agents are not shown. */
-export function treeAtStart(app: StartApp, contract: Contract, state: TaskState): TreeAtStart {
+export function makeTreeAtStart(app: StartApp, contract: Contract, state: TaskState): TreeAtStart {
   const tree = state.workspace
-  const start = app.trees.marked(tree, state.id, WORK_BEGAN)
-  const isHidden = isHiddenBy(reservedIn(app, contract, tree))
+  const start = app.trees.readMark(tree, state.id, WORK_BEGAN)
+  const isHidden = isHiddenBy(getReserved(app, contract, tree))
   return {
     tree,
     had: (path) => {
@@ -65,7 +65,7 @@ async function copyTree(app: StartApp, { tree, start, folder, isHidden }: Copyin
   }
   // After the files, so that none of them is written through a link.
   for (const [path, what] of entries) {
-    const target = targetOf(what)
+    const target = parseTarget(what)
     if (!isTargetInside(path, target)) continue
     await mkdir(dirname(join(folder, path)), { recursive: true })
     await symlink(target, join(folder, path))
@@ -85,12 +85,12 @@ async function readAtStart(
   if (opened.ok) {
     try {
       const now = await readBytes(opened.fd, bytesMax + 1)
-      if (digestOf(now) === one.sha256) return now
+      if (hashContent(now) === one.sha256) return now
     } finally {
       closeSync(opened.fd)
     }
   }
-  return contentWith(app, one)
+  return findContentByHash(app, one)
 }
 
 function isThere(tree: string, path: string): boolean {
@@ -100,10 +100,10 @@ function isThere(tree: string, path: string): boolean {
 }
 
 function isCopied(path: string, what: string): boolean {
-  return hashOf(what) !== null || isTargetInside(path, targetOf(what))
+  return hashOf(what) !== null || isTargetInside(path, parseTarget(what))
 }
 
-function targetOf(what: string): string {
+function parseTarget(what: string): string {
   return /^link (.+)$/s.exec(what)?.[1] ?? ''
 }
 

@@ -19,14 +19,14 @@ export function isThere(tree: string, path: string): boolean {
 }
 
 /** What a change adds to the journal of a tree. */
-export function linesOf({ path, kind, type, sha256 }: Change): readonly Line[] {
+export function toLines({ path, kind, type, sha256 }: Change): readonly Line[] {
   if (type === 'directory' || NOT_COMPARED.test(path)) return []
   if (kind === 'deleted') return [[path, null]]
   return [[path, type === 'link' ? ANY_LINK : `file ${sha256 ?? ''}`]]
 }
 
 /** A line of the journal; null when it is none. */
-export function parsedLine(line: string): Line | null {
+export function parseLine(line: string): Line | null {
   try {
     const parsed = JSON.parse(line) as unknown
     return Array.isArray(parsed) && typeof parsed[0] === 'string' ? (parsed as unknown as Line) : null

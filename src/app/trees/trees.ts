@@ -19,12 +19,12 @@ import { gunzipSync, gzipSync } from 'node:zlib'
 import type { Change } from '../../tree/change.js'
 import type { IgnoreText } from '../../tree/ignore-rules.js'
 import { Indexer } from '../../tree/indexer.js'
-import { asMade, onlyPaths } from '../../tree/only-paths.js'
-import { type Difference, differences, type TreeIndex } from '../../tree/tree-contents.js'
+import { restoreIndex, toPlainPaths } from '../../tree/only-paths.js'
+import { type Difference, listDifferences, type TreeIndex } from '../../tree/tree-contents.js'
 import { isLeftover, LEFTOVER_MS, sweepLeftovers } from '../../tree/write/leftovers.js'
-import { LEFT_BEHIND, leftBehind, sourceFolders } from '../tool-calls/ignored-paths.js'
+import { findSourceCoverageFolders, LEFT_BEHIND, makeLeftoverMatcher } from '../tool-calls/ignored-paths.js'
 import { KeptContents } from './kept-contents.js'
-import { isThere, linesOf, parsedLine } from './tree-journal.js'
+import { isThere, parseLine, toLines } from './tree-journal.js'
 
 const JOURNAL_LINES_MAX = 5000
 /** Phases of tasks whose trees are remembered; the oldest are forgotten. */
@@ -34,14 +34,14 @@ const MARK = '.mark.gz'
 export const WORK_BEGAN = ''
 
 /** How a work tree should look: as it was when work in it began, with everything since then that an allowed call explains. */
-interface Expected {
+interface ExpectedTree {
   index: TreeIndex
   journalLines: number
   /** Worked out when first asked for. */
   sources?: ReadonlySet<string>
 }
 
-export interface Compared {
+export interface TreeComparison {
   readonly differences: readonly Difference[]
   readonly index: TreeIndex
   /** Whether a path is what tools leave behind, which never counts. */
@@ -53,7 +53,7 @@ export interface Compared {
  * changed since, written before the change reaches the tree.
  */
 export class Trees {
-  readonly #known = new Map<string, Expected | null>()
+  readonly #known = new Map<string, ExpectedTree | null>()
   readonly #indexer = new Indexer()
   // What is older than the server is of no commit of this server.
   readonly #startedAt = Date.now()
@@ -78,11 +78,11 @@ export class Trees {
   }
 
   /** What differs from what is expected. A tree that nobody began with is looked at for the first time, and is right as it is. */
-  async compare(tree: string): Promise<Compared> {
+  async compare(tree: string): Promise<TreeComparison> {
     const expected = this.#expected(tree)
     const index = await this.#look(tree, expected)
-    const found = expected === null ? [] : differences(expected.index, index)
-    const left = leftBehind((folder) => this.isSource(tree, folder))
+    const found = expected === null ? [] : listDifferences(expected.index, index)
+    const left = makeLeftoverMatcher((folder) => this.isSource(tree, folder))
     const isLeft = (path: string): boolean => left(path, false)
     // What a call wrote and the rules ignore is there, and is not looked at.
     const counts = ({ path, kind }: Difference): boolean =>
@@ -104,13 +104,13 @@ export class Trees {
   }
 
   /** How the tree should have looked when the task last entered the phase; null when that is not known. */
-  marked(tree: string, taskId: string, phase: string): TreeIndex | null {
+  readMark(tree: string, taskId: string, phase: string): TreeIndex | null {
     const file = this.#mark(tree, taskId, phase)
-    return existsSync(file) ? indexIn(file) : null
+    return existsSync(file) ? readIndex(file) : null
   }
 
   /** What was ignored when work in the tree began. */
-  rulesOf(tree: string): readonly IgnoreText[] {
+  getIgnoreRules(tree: string): readonly IgnoreText[] {
     return this.#expected(tree)?.index.rules ?? []
   }
 
@@ -118,31 +118,31 @@ export class Trees {
   isSource(tree: string, folder: string): boolean {
     const expected = this.#expected(tree)
     if (expected === null) return false
-    expected.sources ??= sourceFolders(Object.keys(expected.index.entries))
+    expected.sources ??= findSourceCoverageFolders(Object.keys(expected.index.entries))
     return expected.sources.has(folder)
   }
 
   /** The hash that a file should have; null when there should be no such file, or it is not known. */
-  expectedHash(tree: string, path: string): string | null {
+  findExpectedHash(tree: string, path: string): string | null {
     return /^file ([0-9a-f]{64})$/.exec(this.#expected(tree)?.index.entries[path] ?? '')?.[1] ?? null
   }
 
   /** What should stand at a path, as in `TreeIndex`; null: nothing, or it is not known. */
-  expectedEntry(tree: string, path: string): string | null {
+  findExpectedEntry(tree: string, path: string): string | null {
     return this.#expected(tree)?.index.entries[path] ?? null
   }
 
   /** What should stand at every path; null when it is not known. */
-  entriesOf(tree: string): TreeIndex['entries'] | null {
+  findExpectedEntries(tree: string): TreeIndex['entries'] | null {
     return this.#expected(tree)?.index.entries ?? null
   }
 
   /** Takes over how the tree looks now. */
   settle(tree: string, index: TreeIndex): void {
-    const known = this.#expected(tree)?.index.entries ?? onlyPaths({})
+    const known = this.#expected(tree)?.index.entries ?? toPlainPaths({})
     const isTaken = (path: string): boolean => known[path] !== undefined || !isLeftover(path)
     const left = Object.keys(index.entries).filter((path) => !isTaken(path))
-    const entries = onlyPaths(index.entries)
+    const entries = toPlainPaths(index.entries)
     for (const path of left) delete entries[path]
     this.#keep(tree, left.length === 0 ? index : { ...index, entries })
   }
@@ -154,8 +154,8 @@ export class Trees {
       this.#keep(tree, index)
       return
     }
-    const entries = onlyPaths(expected.index.entries)
-    const packages = onlyPaths(expected.index.packages)
+    const entries = toPlainPaths(expected.index.entries)
+    const packages = toPlainPaths(expected.index.packages)
     for (const path of paths) {
       take(entries, path, index.entries[path])
       take(packages, path, index.packages[path])
@@ -167,7 +167,7 @@ export class Trees {
   explain(tree: string, changes: readonly Change[]): void {
     const expected = this.#expected(tree)
     if (expected === null || changes.length === 0) return
-    const lines = changes.flatMap(linesOf)
+    const lines = changes.flatMap(toLines)
     const entries = expected.index.entries as Record<string, string>
     for (const [path, what] of lines) take(entries, path, what ?? undefined)
     if (lines.some(([path]) => path.includes('coverage'))) delete expected.sources
@@ -188,8 +188,8 @@ export class Trees {
   }
 
   /** What came or was changed among dependencies and ignored files since that was written down. */
-  dependenciesSince(tree: string, file: string): Promise<readonly string[]> {
-    return this.#indexer.dependenciesSince(tree, this.#dependencies(tree, file))
+  findChangedDependencies(tree: string, file: string): Promise<readonly string[]> {
+    return this.#indexer.scanDependencyChanges(tree, this.#dependencies(tree, file))
   }
 
   acceptDependencies(tree: string, file: string, paths: readonly string[]): Promise<void> {
@@ -197,7 +197,7 @@ export class Trees {
   }
 
   /** What was explained did not happen after all: these paths are expected as they are. */
-  async reread(tree: string, paths: readonly string[]): Promise<void> {
+  async acceptAsIs(tree: string, paths: readonly string[]): Promise<void> {
     const { index } = await this.compare(tree)
     this.accept(tree, index, paths)
   }
@@ -207,7 +207,7 @@ export class Trees {
   }
 
   // What a commit that was killed left behind goes first: it is nobody's change.
-  async #look(tree: string, expected: Expected | null): Promise<TreeIndex> {
+  async #look(tree: string, expected: ExpectedTree | null): Promise<TreeIndex> {
     const excludes = expected === null ? await this.excludesOf(tree) : ''
     const index = await this.#indexer.index(tree, expected?.index.rules ?? null, excludes)
     const isOurs = (path: string): boolean => isLeftover(path) && expected?.index.entries[path] === undefined
@@ -220,11 +220,11 @@ export class Trees {
     })
     if (swept.length === 0) return index
     const isSwept = (path: string): boolean => swept.some((one) => path === one || path.startsWith(`${one}/`))
-    const entries = onlyPaths(Object.fromEntries(Object.entries(index.entries).filter(([path]) => !isSwept(path))))
+    const entries = toPlainPaths(Object.fromEntries(Object.entries(index.entries).filter(([path]) => !isSwept(path))))
     return { ...index, entries }
   }
 
-  #expected(tree: string): Expected | null {
+  #expected(tree: string): ExpectedTree | null {
     const known = this.#known.get(tree)
     if (known !== undefined) return known
     const loaded = this.#load(tree)
@@ -232,17 +232,17 @@ export class Trees {
     return loaded
   }
 
-  #load(tree: string): Expected | null {
+  #load(tree: string): ExpectedTree | null {
     const file = this.#snapshot(tree)
     if (!existsSync(file)) return null
-    const index = indexIn(file)
+    const index = readIndex(file)
     const journal = existsSync(this.#journal(tree)) ? readFileSync(this.#journal(tree), 'utf8').split('\n') : []
     const entries = index.entries as Record<string, string>
     let journalLines = 0
     for (const line of journal) {
       if (line === '') continue
       // The last line of a server that was killed may be half a line: what it told of did not happen.
-      const parsed = parsedLine(line)
+      const parsed = parseLine(line)
       if (parsed === null) continue
       take(entries, parsed[0], parsed[1] ?? undefined)
       journalLines += 1
@@ -260,15 +260,15 @@ export class Trees {
   }
 
   #dependencies(tree: string, file: string) {
-    return { file, rules: this.rulesOf(tree), also: LEFT_BEHIND }
+    return { file, rules: this.getIgnoreRules(tree), also: LEFT_BEHIND }
   }
 
   #snapshot(tree: string): string {
-    return join(this.dir, `${nameOf(tree)}.json.gz`)
+    return join(this.dir, `${formatTreeName(tree)}.json.gz`)
   }
 
   #mark(tree: string, taskId: string, phase: string): string {
-    return join(this.dir, `${nameOf(tree)}-${nameOf(taskId)}-${nameOf(phase)}${MARK}`)
+    return join(this.dir, `${formatTreeName(tree)}-${formatTreeName(taskId)}-${formatTreeName(phase)}${MARK}`)
   }
 
   #dropMarks(names: readonly string[]): void {
@@ -278,16 +278,16 @@ export class Trees {
   }
 
   #journal(tree: string): string {
-    return join(this.dir, `${nameOf(tree)}.journal`)
+    return join(this.dir, `${formatTreeName(tree)}.journal`)
   }
 }
 
-function nameOf(tree: string): string {
+function formatTreeName(tree: string): string {
   return createHash('sha256').update(tree).digest('hex').slice(0, 32)
 }
 
-function indexIn(file: string): TreeIndex {
-  return asMade(JSON.parse(gunzipSync(readFileSync(file)).toString('utf8')) as TreeIndex)
+function readIndex(file: string): TreeIndex {
+  return restoreIndex(JSON.parse(gunzipSync(readFileSync(file)).toString('utf8')) as TreeIndex)
 }
 
 function take(into: Record<string, string>, path: string, what: string | undefined): void {

@@ -42,7 +42,7 @@ export class Lane {
   }
 
   /** There may be something new. */
-  kick(): void {
+  wakeUp(): void {
     this.#isKicked = true
     this.#wake()
   }

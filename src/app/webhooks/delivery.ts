@@ -1,8 +1,8 @@
 import { createHmac } from 'node:crypto'
 import type { StoredEvent } from '../../store/store.js'
-import { askPublic, Refused } from '../../tools/web/public-request.js'
+import { AddressRefused, askPublic } from '../../tools/web/public-request.js'
 import { PROGRAM_VERSION } from '../version.js'
-import { eventView } from '../wire.js'
+import { toEventView } from '../wire.js'
 
 const TIMEOUT_MS = 10_000
 const PRIVATE =
@@ -34,7 +34,7 @@ export async function deliver(
   event: StoredEvent,
   { now, ended, reach }: DeliveryOptions,
 ): Promise<DeliveryProblem | null> {
-  const body = JSON.stringify({ task_id: event.stream.replace(/^task:/, ''), ...eventView(event) })
+  const body = JSON.stringify({ task_id: event.stream.replace(/^task:/, ''), ...toEventView(event) })
   const timestamp = String(Math.floor(now / 1000))
   const limit = new AbortController()
   const end = (): void => limit.abort()
@@ -52,13 +52,16 @@ export async function deliver(
       // The same for every attempt: whoever has seen it has seen the event.
       'x-phaselock-delivery': String(event.seq),
       'x-phaselock-timestamp': timestamp,
-      ...(receiver.secret === null ? {} : { 'x-phaselock-signature': signature(receiver.secret, timestamp, body) }),
+      ...(receiver.secret === null
+        ? {}
+        : { 'x-phaselock-signature': computeSignature(receiver.secret, timestamp, body) }),
     }
     const post = reach === 'public' ? postPublic : postAnywhere
     const status = await post(receiver.url, { headers, body, signal: limit.signal })
     return status >= 200 && status < 300 ? null : { reason: `it answered ${status}`, isFinal: false }
   } catch (error) {
-    if (error instanceof Refused && error.code === 'constraint_violation') return { reason: PRIVATE, isFinal: true }
+    if (error instanceof AddressRefused && error.code === 'constraint_violation')
+      return { reason: PRIVATE, isFinal: true }
     const reason = isLate ? `it did not answer within ${TIMEOUT_MS / 1000} seconds` : 'it cannot be reached'
     return { reason, isFinal: false }
   } finally {
@@ -86,6 +89,6 @@ async function postPublic(url: string, post: Post): Promise<number> {
 }
 
 /** `v1=` and the HMAC-SHA256 of the timestamp, a dot and the body, in hexadecimal digits. */
-export function signature(secret: string, timestamp: string, body: string): string {
+export function computeSignature(secret: string, timestamp: string, body: string): string {
   return `v1=${createHmac('sha256', secret).update(`${timestamp}.${body}`).digest('hex')}`
 }

@@ -47,7 +47,7 @@ export class Webhooks {
     if (known === null) this.#save()
     this.#stop = this.app.feed.subscribe((event) => {
       if (event.contract === null) return
-      for (const lane of this.#lanes.values()) lane.kick()
+      for (const lane of this.#lanes.values()) lane.wakeUp()
       void this.#discover()
     })
     void this.#discover()
@@ -84,7 +84,7 @@ export class Webhooks {
   }
 
   async #open({ url, secretEnvVar, after }: LaneMark): Promise<void> {
-    const key = keyOf(url, secretEnvVar)
+    const key = formatKey(url, secretEnvVar)
     if (this.#lanes.has(key) || this.#held.has(key) || this.#isClosed) return
     if (this.#lanes.size + this.#held.size >= LANES_MAX) return this.#tellFull(url)
     const secret = secretEnvVar === null ? null : (this.environment[secretEnvVar] ?? '')
@@ -97,7 +97,7 @@ export class Webhooks {
     const lane = new Lane({ url, secret, secretEnvVar }, after, {
       app: this.app,
       reachOf: async (event) => {
-        const isFor = (await this.#hooksOf(event)).some((hook) => keyOf(hook.url, hook.secretEnvVar) === key)
+        const isFor = (await this.#hooksOf(event)).some((hook) => formatKey(hook.url, hook.secretEnvVar) === key)
         if (!isFor) return null
         return this.app.contracts.isTrusted(event.contract ?? '') ? 'any' : 'public'
       },
@@ -154,6 +154,6 @@ export class Webhooks {
   }
 }
 
-function keyOf(url: string, secretEnvVar: string | null): string {
+function formatKey(url: string, secretEnvVar: string | null): string {
   return JSON.stringify([url, secretEnvVar])
 }

@@ -27,7 +27,7 @@ export async function takeAlong(repository: string, tree: string, paths: readonl
     if (!(await isReal(repository, path)))
       return refuse('invalid_request', `take: ${JSON.stringify(path)} is not there, or a link leads to it.`)
     try {
-      await copied(join(repository, path), join(tree, path), taken)
+      await copyTree(join(repository, path), join(tree, path), taken)
     } catch (error) {
       if (!(error instanceof TooMuch)) throw error
       return refuse('invalid_request', `take: more than ${ENTRIES_MAX} files or ${BYTES_MAX / 1024 ** 3} GiB.`)
@@ -36,7 +36,7 @@ export async function takeAlong(repository: string, tree: string, paths: readonl
   return ok(true)
 }
 
-async function copied(from: string, to: string, taken: { entries: number; bytes: number }): Promise<void> {
+async function copyTree(from: string, to: string, taken: { entries: number; bytes: number }): Promise<void> {
   await mkdir(dirname(to), { recursive: true })
   await cp(from, to, {
     recursive: true,

@@ -1,12 +1,12 @@
 import { existsSync } from 'node:fs'
 import type { JsonObject } from '../../core/json.js'
 import type { TaskState } from '../../core/task/state.js'
-import { worktreeRefusal } from '../../core/task/worktree.js'
-import { type App, contextOf, type Once } from '../app.js'
-import { ok, type Result, refuse, refusedBy } from '../result.js'
-import { taskView } from '../tasks/views.js'
-import { committedSource, fetchInto, sourceOf } from './repository-source.js'
-import { placeOf, removePlace } from './worktree-place.js'
+import { refuseWorktreeEnd } from '../../core/task/worktree.js'
+import { type App, makeContext, type Once } from '../app.js'
+import { ok, type Result, refuse, toProblem } from '../result.js'
+import { toTaskView } from '../tasks/views.js'
+import { commitSource, fetchInto, openSource } from './repository-source.js'
+import { getPlace, removePlace } from './worktree-place.js'
 
 export interface EndRequest {
   readonly taskId: string
@@ -28,26 +28,26 @@ export async function endWorktree(app: App, request: EndRequest): Promise<Result
   return app.running.inTree(state.worktree?.repository ?? state.workspace, () =>
     app.ledger.hold(taskId, async () => {
       const now = (await app.ledger.peek(taskId)) ?? state
-      const refused = worktreeRefusal(now, end, request.force)
-      if (refused !== null && refused.refusal !== null) return refusedBy(refused.refusal, {}, false)
-      const commit = end === 'discard' ? ok('') : await handedOver(app, now, request)
-      return commit.ok ? ended(app, now, { request, commit: commit.value }) : commit
+      const refused = refuseWorktreeEnd(now, end, request.force)
+      if (refused !== null && refused.refusal !== null) return toProblem(refused.refusal, {}, false)
+      const commit = end === 'discard' ? ok('') : await handOver(app, now, request)
+      return commit.ok ? applyEnd(app, now, { request, commit: commit.value }) : commit
     }),
   )
 }
 
-async function handedOver(app: App, state: TaskState, request: EndRequest): Promise<Result<string>> {
-  const source = sourceOf(app.stateDir, state)
+async function handOver(app: App, state: TaskState, request: EndRequest): Promise<Result<string>> {
+  const source = openSource(app.stateDir, state)
   if (!source.ok) return source
   const { worktree } = source.value
   if (!existsSync(worktree.repository)) return refuse('conflict', `The repository ${worktree.repository} is not there.`)
-  const tip = await committedSource(source.value, { commit: request.commit })
+  const tip = await commitSource(source.value, { commit: request.commit })
   if (!tip.ok) return tip
   const fetched = await fetchInto(source.value, tip.value, `refs/heads/${worktree.branch}`)
   return fetched.ok ? tip : fetched
 }
 
-async function ended(
+async function applyEnd(
   app: App,
   state: TaskState,
   { request, commit }: { readonly request: EndRequest; readonly commit: string },
@@ -55,15 +55,15 @@ async function ended(
   const { once, end, force, reason } = request
   const contract = await app.contracts.get(state.contract.hash)
   const command = { type: 'end_worktree', end, force, reason, ...(commit === '' ? {} : { commit }) } as const
-  const handled = await app.ledger.apply({ taskId: state.id, contract }, command, contextOf(app, request.actor), {
+  const handled = await app.ledger.apply({ taskId: state.id, contract }, command, makeContext(app, request.actor), {
     isHolding: true,
     remember: (done) =>
       once === undefined || done.refusal !== null
         ? undefined
-        : { ...once, status: 200, answer: { body: taskView(done.state) } },
+        : { ...once, status: 200, answer: { body: toTaskView(done.state) } },
   })
   if (handled === null) return refuse('not_found', `There is no task ${JSON.stringify(state.id)}.`)
-  if (handled.refusal !== null) return refusedBy(handled.refusal, {}, false)
-  removePlace(placeOf(app.stateDir, state.id))
-  return ok(taskView(handled.state))
+  if (handled.refusal !== null) return toProblem(handled.refusal, {}, false)
+  removePlace(getPlace(app.stateDir, state.id))
+  return ok(toTaskView(handled.state))
 }

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type Result, refuse } from '../result.js'
-import { type GitPlace, localSettings, runGit } from './run-git.js'
+import { type GitPlace, listLocalSettings, runGit } from './run-git.js'
 
 const TOLD_MAX = 200
 const NAMED_MAX = 20
@@ -13,10 +13,10 @@ export async function refuseFiltered(
   origin: GitPlace,
   { before, after }: { readonly before: string; readonly after: string },
 ): Promise<Result<never> | null> {
-  const { filters } = await localSettings(origin)
+  const { filters } = await listLocalSettings(origin)
   if (filters.size === 0) return null
   const changed = ['diff-tree', '-r', '-z', '--name-only', '--no-renames', '--diff-filter=d', before, after]
-  const found = await filteredBy(origin, { filters, after, paths: (await runGit(origin, changed)).stdout })
+  const found = await findFilteredPaths(origin, { filters, after, paths: (await runGit(origin, changed)).stdout })
   if (found.length === 0) return null
   const names = [...filters].slice(0, NAMED_MAX).join(', ')
   return refuse(
@@ -32,7 +32,7 @@ export async function refuseFiltered(
 }
 
 // Attributes come from the new commit, and from the files in the work tree where it has none.
-async function filteredBy(
+async function findFilteredPaths(
   origin: GitPlace,
   one: { readonly filters: ReadonlySet<string>; readonly after: string; readonly paths: string },
 ): Promise<readonly string[]> {

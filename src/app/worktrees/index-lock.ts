@@ -10,7 +10,7 @@ const LOCK_WAIT_MS = 100
 export async function takeLock(lock: string, own: string): Promise<boolean> {
   const word = `${own}.word`
   for (let attempt = 0; attempt < LOCK_TRIES_MAX; attempt += 1) {
-    writeFileSync(word, `${LOCK_WORD} ${process.pid} ${bornAt(process.pid) ?? ''}`)
+    writeFileSync(word, `${LOCK_WORD} ${process.pid} ${readStartTime(process.pid) ?? ''}`)
     try {
       linkSync(word, lock)
       return true
@@ -27,15 +27,15 @@ export async function takeLock(lock: string, own: string): Promise<boolean> {
 
 // One server merges into one repository once at a time: a lock of its own was left by a process that had its number before.
 function isLeft(lock: string): boolean {
-  const text = textOf(lock)
+  const text = readText(lock)
   if (text === null || !text.startsWith(LOCK_WORD)) return false
   const [pid = '', born = ''] = text.slice(LOCK_WORD.length).trim().split(' ')
   if (pid === '' || Number(pid) === process.pid) return true
-  const now = bornAt(Number(pid))
+  const now = readStartTime(Number(pid))
   return now === null ? !isAlive(Number(pid)) : now !== born
 }
 
-function textOf(lock: string): string | null {
+function readText(lock: string): string | null {
   try {
     return lstatSync(lock).size <= LOCK_BYTES_MAX ? readFileSync(lock, 'utf8') : null
   } catch {
@@ -44,7 +44,7 @@ function textOf(lock: string): string | null {
 }
 
 // Numbers of processes are given again; with the time of its start there is only one.
-function bornAt(pid: number): string | null {
+function readStartTime(pid: number): string | null {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'utf8')
     return stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19] ?? null

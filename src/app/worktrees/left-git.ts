@@ -9,7 +9,7 @@ const LOOK_MS = 50
 const MARK = `GIT_COMMITTER_EMAIL=${COMMITTER.email}`
 
 /** Waits for what a killed server had git do in this folder: it goes on without us. Gives false when it takes too long. */
-export async function outlastGit(folder: string): Promise<boolean> {
+export async function waitForGit(folder: string): Promise<boolean> {
   for (let waited = 0; isAtWork(folder); waited += LOOK_MS) {
     if (waited >= LEFT_GIT_MS_MAX) return false
     await sleep(LOOK_MS)

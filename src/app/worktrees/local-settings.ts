@@ -28,32 +28,34 @@ const PARTIAL = /^(extensions\.partialclone|remote\..*\.(promisor|partialclonefi
 
 /** Reads `git config --list --show-scope -z`. A program that the operator's own settings name under the same key counts. */
 export function readLocalSettings(listing: string): LocalSettings {
-  const settings = settingsIn(listing)
+  const settings = parseSettings(listing)
   const local = settings.filter(({ isLocal }) => isLocal)
   const operators = new Map(settings.filter(({ isLocal }) => !isLocal).map(({ key, value }) => [key, value]))
   const named = [...new Set(local.map(({ key }) => key))]
   const programs = named.filter((key) => PROGRAM.test(key))
   const filterKeys = named.filter((key) => FILTER.test(key))
   // A filter is the operator's if every part of it is: half of one would write something else.
-  const filters = new Set(filterKeys.filter((key) => !operators.has(key)).map(filterOf))
+  const filters = new Set(filterKeys.filter((key) => !operators.has(key)).map(parseFilter))
   const overrides = [
     ...programs.map((key) => [key, operators.get(key) ?? 'false'] as const),
-    ...filterKeys.filter((key) => !filters.has(filterOf(key))).map((key) => [key, operators.get(key) ?? ''] as const),
+    ...filterKeys
+      .filter((key) => !filters.has(parseFilter(key)))
+      .map((key) => [key, operators.get(key) ?? ''] as const),
     ...[...filters].flatMap((name) => PARTS.map((part) => [`filter.${name}.${part}`, ''] as const)),
   ]
   return {
     overrides,
     filters,
     hasDrivers: programs.some((key) => DRIVER.test(key) && !operators.has(key)),
-    problem: problemOf(named, overrides),
+    problem: findProblem(named, overrides),
   }
 }
 
-function filterOf(key: string): string {
+function parseFilter(key: string): string {
   return FILTER.exec(key)?.[1] ?? ''
 }
 
-function problemOf(named: readonly string[], overrides: LocalSettings['overrides']): string | null {
+function findProblem(named: readonly string[], overrides: LocalSettings['overrides']): string | null {
   const fetching = named.find((key) => FETCHING.test(key))
   if (fetching !== undefined && named.some((key) => PARTIAL.test(key)))
     return `the settings of this partial clone name a program (${fetching}); remove it with git config --unset`
@@ -63,7 +65,7 @@ function problemOf(named: readonly string[], overrides: LocalSettings['overrides
   return garbled === undefined ? null : `a setting of the repository has a name that is not UTF-8: ${garbled[0]}`
 }
 
-function settingsIn(listing: string): readonly Setting[] {
+function parseSettings(listing: string): readonly Setting[] {
   const parts = listing.split('\0')
   const settings: Setting[] = []
   for (let at = 0; at + 1 < parts.length; at += 2) {

@@ -1,8 +1,8 @@
 import { copyFileSync, existsSync, readFileSync, readlinkSync, renameSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { takeLock } from './index-lock.js'
-import { dropLock, outlastGit } from './left-git.js'
-import { isBelowFile, isThroughLink, statsOf } from './link-on-path.js'
+import { dropLock, waitForGit } from './left-git.js'
+import { isBelowFile, isThroughLink, readStats } from './link-on-path.js'
 import type { MergePlan } from './merge-plan.js'
 import { askGit, type GitPlace, runGit } from './run-git.js'
 
@@ -28,7 +28,7 @@ export async function holdIndex(repository: string, name: string): Promise<HeldI
   if (index === null) return null
   const own = join(index, '..', `phaselock-${name}.index`)
   const lock = `${index}.lock`
-  if (!(await outlastGit(repository))) return null
+  if (!(await waitForGit(repository))) return null
   await dropLock(`${own}.lock`)
   if (!(await takeLock(lock, own))) return null
   if (existsSync(index)) copyFileSync(index, own)
@@ -60,7 +60,7 @@ export async function holdIndex(repository: string, name: string): Promise<HeldI
  * Puts files that a killed git had begun to write back to what they were, so that the tree can follow as if nothing had happened.
  * Gives the paths that somebody else has changed since.
  */
-export async function undoHalf(held: HeldIndex, files: Files): Promise<readonly string[]> {
+export async function undoPartialWrites(held: HeldIndex, files: Files): Promise<readonly string[]> {
   const ours: GitPlace = { at: files.repository, settings: 'operator', index: held.own }
   const listed = await runGit(ours, ['diff-tree', '-r', '-z', '--no-renames', files.before, files.after])
   const entries = listed.stdout.split('\0')
@@ -68,7 +68,7 @@ export async function undoHalf(held: HeldIndex, files: Files): Promise<readonly 
   for (let at = 0; at + 1 < entries.length; at += 2) {
     const [, , was = '', now = ''] = (entries[at] ?? '').slice(1).split(' ')
     const path = entries[at + 1] ?? ''
-    const found = await stateOf(ours, { path, was, now })
+    const found = await readFileState(ours, { path, was, now })
     if (found === 'stray') stray.push(path)
     if (found === 'begun' && !isThroughLink(files.repository, path))
       rmSync(join(files.repository, path), { force: true })
@@ -84,26 +84,26 @@ interface Half {
   readonly now: string
 }
 
-async function stateOf(ours: GitPlace, { path, was, now }: Half): Promise<'before' | 'begun' | 'stray'> {
+async function readFileState(ours: GitPlace, { path, was, now }: Half): Promise<'before' | 'begun' | 'stray'> {
   // What a link leads to is not of this repository, and git takes the link away before it writes there.
-  const here = isThroughLink(ours.at, path) ? null : contentOf(join(ours.at, path))
-  const then = await blobOf(ours, was)
+  const here = isThroughLink(ours.at, path) ? null : readContent(join(ours.at, path))
+  const then = await readBlob(ours, was)
   if (here === then) return 'before'
   // Git's own file in the place of a folder is put back first: this one is somebody else's.
   if (isBelowFile(ours.at, path)) return 'stray'
   if (here === null) return 'begun'
-  const next = await blobOf(ours, now)
+  const next = await readBlob(ours, now)
   return next?.startsWith(here) === true ? 'begun' : 'stray'
 }
 
-function contentOf(file: string): string | null {
-  const stats = statsOf(file)
+function readContent(file: string): string | null {
+  const stats = readStats(file)
   if (stats === undefined) return null
   if (stats.isSymbolicLink()) return readlinkSync(file, 'latin1')
   return stats.isFile() ? readFileSync(file, 'latin1') : '\0no file'
 }
 
-async function blobOf(ours: GitPlace, oid: string): Promise<string | null> {
+async function readBlob(ours: GitPlace, oid: string): Promise<string | null> {
   if (/^0+$/.test(oid)) return null
   const run = await runGit({ ...ours, encoding: 'latin1' }, ['cat-file', 'blob', oid])
   return run.code === 0 ? run.stdout : null

@@ -3,12 +3,12 @@ import { dirname, join } from 'node:path'
 import type { NewWorktree } from '../../core/task/tree-event.js'
 import { ok, type Result, refuse } from '../result.js'
 import { takeAlong } from './copy-ignored.js'
-import { askGit, FETCH, type GitPlace, IGNORE_SUBMODULES, localSettings, runGit } from './run-git.js'
-import { begunPlace, branchOf, placeOf, removePlace, type TreePlace } from './worktree-place.js'
+import { askGit, FETCH, type GitPlace, IGNORE_SUBMODULES, listLocalSettings, runGit } from './run-git.js'
+import { formatBranch, getPlace, makeBegunPlace, removePlace, type TreePlace } from './worktree-place.js'
 
 const DIRTY_TOLD_MAX = 20
 
-export interface Made {
+export interface MadeWorktree {
   readonly workspace: string
   readonly worktree: NewWorktree
   /** What the repository's own work tree holds and no commit does: it is not in the new one. */
@@ -28,10 +28,10 @@ export async function makeWorktree(
     /** What git ignores there besides its `.gitignore` files: what is taken along is ignored in the new tree too. */
     readonly excludes: string
   },
-): Promise<Result<Made>> {
+): Promise<Result<MadeWorktree>> {
   const { taskId, repository } = about
   const origin: GitPlace = { at: repository, settings: 'operator' }
-  const { problem } = await localSettings(origin)
+  const { problem } = await listLocalSettings(origin)
   if (problem !== null) return refuse('invalid_request', `worktree: ${problem}.`)
   const top = await askGit(origin, ['rev-parse', '--show-toplevel'])
   if (top === null || top === '' || realpathSync(top) !== repository)
@@ -41,19 +41,19 @@ export async function makeWorktree(
     )
   if ((await askGit(origin, ['rev-parse', '--verify', '--quiet', 'HEAD^{commit}'])) === null)
     return refuse('invalid_request', 'worktree: the repository has no commit yet; commit something first.')
-  const branch = branchOf(taskId)
-  const place = placeOf(stateDir, taskId)
+  const branch = formatBranch(taskId)
+  const place = getPlace(stateDir, taskId)
   const isTaken = (await askGit(origin, ['rev-parse', '--verify', '--quiet', `refs/heads/${branch}`])) !== null
   if (isTaken || existsSync(place.folder))
     return refuse(
       'conflict',
       `worktree: there is a ${isTaken ? 'branch' : 'work tree'} ${branch} already; choose another id.`,
     )
-  const begun = begunPlace(stateDir, taskId)
+  const begun = makeBegunPlace(stateDir, taskId)
   try {
     const base = await clone(origin, begun, branch)
     if (!base.ok) return base
-    const uncommitted = await uncommittedIn(origin)
+    const uncommitted = await listUncommitted(origin)
     if (!uncommitted.ok) return uncommitted
     const taken = await takeAlong(repository, begun.tree, about.take)
     if (!taken.ok) return taken
@@ -61,7 +61,7 @@ export async function makeWorktree(
     exclude(begun)
     writeFileSync(begun.owner, taskId)
     writeFileSync(begun.unused, '')
-    if (!named(begun, place)) return refuse('conflict', `worktree: ${branch} was made by somebody else just now.`)
+    if (!claimName(begun, place)) return refuse('conflict', `worktree: ${branch} was made by somebody else just now.`)
     const into = await askGit(origin, ['symbolic-ref', '--quiet', '--short', 'HEAD'])
     const worktree = { repository, branch, base: base.value, into }
     return ok({ workspace: realpathSync(place.tree), worktree, uncommitted: uncommitted.value })
@@ -77,7 +77,7 @@ export function exclude({ tree, excludes }: Pick<TreePlace, 'tree' | 'excludes'>
 }
 
 // The name goes to whoever is first.
-function named(begun: TreePlace, place: TreePlace): boolean {
+function claimName(begun: TreePlace, place: TreePlace): boolean {
   try {
     renameSync(begun.folder, place.folder)
     return true
@@ -95,7 +95,7 @@ async function clone(origin: GitPlace, begun: TreePlace, branch: string): Promis
   const format = (await askGit(origin, ['rev-parse', '--show-object-format'])) ?? 'sha1'
   const steps: readonly (readonly string[])[] = [
     ['init', '--quiet', '--template=', `--object-format=${format}`, `--initial-branch=${branch}`],
-    ...(await identityOf(origin)),
+    ...(await readIdentity(origin)),
     [...[...FETCH, '--update-head-ok', origin.at, `HEAD:refs/heads/${branch}`]],
     ['reset', '--quiet', '--hard'],
   ]
@@ -109,7 +109,7 @@ async function clone(origin: GitPlace, begun: TreePlace, branch: string): Promis
 }
 
 // Commits there are made under the same name as in the repository.
-async function identityOf(origin: GitPlace): Promise<readonly (readonly string[])[]> {
+async function readIdentity(origin: GitPlace): Promise<readonly (readonly string[])[]> {
   const found: (readonly string[])[] = []
   for (const key of ['user.name', 'user.email']) {
     const value = await askGit(origin, ['config', '--get', key])
@@ -118,7 +118,7 @@ async function identityOf(origin: GitPlace): Promise<readonly (readonly string[]
   return found
 }
 
-async function uncommittedIn(origin: GitPlace): Promise<Result<Made['uncommitted']>> {
+async function listUncommitted(origin: GitPlace): Promise<Result<MadeWorktree['uncommitted']>> {
   const run = await runGit(origin, [
     ...['--no-optional-locks', 'status', '--porcelain=v1', '-z', '--no-renames', IGNORE_SUBMODULES],
   ])

@@ -1,12 +1,12 @@
 import { existsSync } from 'node:fs'
 import { ok, type Result, refuse } from '../result.js'
 import { refuseFiltered } from './filtered-paths.js'
-import { askGit, type GitPlace, localSettings, runGit } from './run-git.js'
+import { askGit, type GitPlace, listLocalSettings, runGit } from './run-git.js'
 
 const CONFLICTS_TOLD_MAX = 200
 const NAMED_MAX = 20
 
-export interface Merged {
+export interface MergedCommit {
   /** What the branch is at, and what it will be at. They are the same where nothing is new. */
   readonly before: string
   readonly after: string
@@ -22,17 +22,17 @@ interface MergeWanted {
 }
 
 /** Makes the commit that brings one commit into a branch. Neither the branch nor any file is touched. */
-export async function mergeCommit(origin: GitPlace, wanted: MergeWanted): Promise<Result<Merged>> {
+export async function mergeCommit(origin: GitPlace, wanted: MergeWanted): Promise<Result<MergedCommit>> {
   const made = await makeCommit(origin, wanted)
   return made.ok ? ((await refuseFiltered(origin, made.value)) ?? made) : made
 }
 
-async function makeCommit(origin: GitPlace, one: MergeWanted): Promise<Result<Merged>> {
+async function makeCommit(origin: GitPlace, one: MergeWanted): Promise<Result<MergedCommit>> {
   const { into, tip } = one
   const ref = `refs/heads/${into}`
   const before = await askGit(origin, ['rev-parse', '--verify', '--quiet', `${ref}^{commit}`])
   if (before === null) return refuse('conflict', `There is no branch ${JSON.stringify(into)} in the repository.`)
-  const busy = await underWay(origin)
+  const busy = await findUnfinishedOperation(origin)
   if (busy !== null)
     return refuse('conflict', `The repository is in the middle of a ${busy}; finish or abort it first.`)
   const isShown = (await askGit(origin, ['symbolic-ref', '--quiet', 'HEAD'])) === ref
@@ -41,7 +41,7 @@ async function makeCommit(origin: GitPlace, one: MergeWanted): Promise<Result<Me
   const about = { before, isShown }
   if (await isAncestor(origin, tip, before)) return ok({ ...about, after: before, isForward: true })
   if (await isAncestor(origin, before, tip)) return ok({ ...about, after: tip, isForward: true })
-  const tree = await mergedTree(origin, { before, tip, into })
+  const tree = await mergeTrees(origin, { before, tip, into })
   if (!tree.ok) return tree
   const parents = ['-p', before, '-p', tip]
   const made = await runGit({ ...origin, input: one.message }, ['commit-tree', tree.value, ...parents, '-F', '-'])
@@ -49,7 +49,7 @@ async function makeCommit(origin: GitPlace, one: MergeWanted): Promise<Result<Me
   return ok({ ...about, after: made.stdout.trim(), isForward: false })
 }
 
-async function mergedTree(
+async function mergeTrees(
   origin: GitPlace,
   { before, tip, into }: { readonly before: string; readonly tip: string; readonly into: string },
 ): Promise<Result<string>> {
@@ -58,7 +58,7 @@ async function mergedTree(
   if (run.code === 0) return ok(tree)
   if (run.code !== 1) return refuse('conflict', `git merge-tree failed: ${run.said}`)
   const unique = [...new Set(paths)]
-  const drivers = (await localSettings(origin)).hasDrivers
+  const drivers = (await listLocalSettings(origin)).hasDrivers
     ? ' A merge driver that the settings of the repository define is not run by the server; one of your own settings (`git config --global`) is.'
     : ''
   return refuse(
@@ -89,7 +89,7 @@ const UNDER_WAY = [
   ['REVERT_HEAD', 'revert'],
 ] as const
 
-async function underWay(origin: GitPlace): Promise<string | null> {
+async function findUnfinishedOperation(origin: GitPlace): Promise<string | null> {
   for (const [file, name] of UNDER_WAY) {
     const path = await askGit(origin, ['rev-parse', '--path-format=absolute', '--git-path', file])
     if (path !== null && existsSync(path)) return name

@@ -48,7 +48,7 @@ export class MergePlans {
     return names.slice(0, PLANS_MAX).map((name) => JSON.parse(readFileSync(join(this.#dir, name), 'utf8')) as MergePlan)
   }
 
-  of(name: string): MergePlan | null {
+  findByName(name: string): MergePlan | null {
     return this.list().find((plan) => plan.name === name) ?? null
   }
 

@@ -1,14 +1,14 @@
 import { existsSync } from 'node:fs'
 import type { JsonObject } from '../../core/json.js'
-import { worktreeRefusal } from '../../core/task/worktree.js'
+import { refuseWorktreeEnd } from '../../core/task/worktree.js'
 import type { App, Once } from '../app.js'
-import { ok, type Result, refuse, refusedBy } from '../result.js'
-import { taskView } from '../tasks/views.js'
+import { ok, type Result, refuse, toProblem } from '../result.js'
+import { toTaskView } from '../tasks/views.js'
 import { type HeldIndex, holdIndex } from './main-tree.js'
-import { type Merged, mergeCommit } from './merge-commit.js'
+import { type MergedCommit, mergeCommit } from './merge-commit.js'
 import { type MergePlan, MergePlans } from './merge-plan.js'
 import { finishMerge, recordEnd } from './recover-worktrees.js'
-import { committedSource, fetchInto, type Source, sourceOf } from './repository-source.js'
+import { commitSource, fetchInto, openSource, type Source } from './repository-source.js'
 import { type GitPlace, runGit } from './run-git.js'
 
 export interface MergeRequest {
@@ -32,34 +32,34 @@ export interface MergeRequest {
 export async function mergeWorktree(app: App, request: MergeRequest): Promise<Result<JsonObject>> {
   const state = await app.ledger.peek(request.taskId)
   if (state === null) return refuse('not_found', `There is no task ${JSON.stringify(request.taskId)}.`)
-  const refused = worktreeRefusal(state, 'merge', request.force)
-  if (refused !== null && refused.refusal !== null) return refusedBy(refused.refusal, {}, false)
+  const refused = refuseWorktreeEnd(state, 'merge', request.force)
+  if (refused !== null && refused.refusal !== null) return toProblem(refused.refusal, {}, false)
   const repository = state.worktree?.repository ?? ''
   if (!existsSync(repository)) return refuse('conflict', `The repository ${repository} is not there.`)
   return app.running.inTree(repository, () =>
     app.ledger.hold(request.taskId, async () => {
       const now = await app.ledger.peek(request.taskId)
-      const again = now === null ? null : worktreeRefusal(now, 'merge', request.force)
+      const again = now === null ? null : refuseWorktreeEnd(now, 'merge', request.force)
       if (now === null || (again !== null && again.refusal !== null))
-        return again?.refusal == null ? refuse('not_found', 'The task is gone.') : refusedBy(again.refusal, {}, false)
-      const source = sourceOf(app.stateDir, now)
-      return source.ok ? merged(app, source.value, request) : source
+        return again?.refusal == null ? refuse('not_found', 'The task is gone.') : toProblem(again.refusal, {}, false)
+      const source = openSource(app.stateDir, now)
+      return source.ok ? mergeSource(app, source.value, request) : source
     }),
   )
 }
 
-async function merged(app: App, source: Source, request: MergeRequest): Promise<Result<JsonObject>> {
+async function mergeSource(app: App, source: Source, request: MergeRequest): Promise<Result<JsonObject>> {
   const { state, worktree, place } = source
   const plans = new MergePlans(app.stateDir)
-  const left = plans.of(place.name)
+  const left = plans.findByName(place.name)
   const why = left === null ? null : await finishMerge(app, left)
   if (why !== null) return refuse('conflict', why)
   const since = left === null ? state : ((await app.ledger.peek(state.id)) ?? state)
-  if (since.worktree?.status !== 'open') return ok(taskView(since))
+  if (since.worktree?.status !== 'open') return ok(toTaskView(since))
   const into = request.into ?? worktree.into
   if (into === null)
     return refuse('invalid_request', 'into: no branch was checked out when the work tree was made; name one.')
-  const tip = await committedSource(source, { commit: request.commit })
+  const tip = await commitSource(source, { commit: request.commit })
   if (!tip.ok) return tip
   const origin: GitPlace = { at: worktree.repository, settings: 'operator' }
   const ref = `refs/phaselock/${place.name}`
@@ -73,7 +73,7 @@ async function merged(app: App, source: Source, request: MergeRequest): Promise<
     const { before, after, isShown } = made.value
     const about = { name: place.name, taskId: state.id, repository: worktree.repository, into, tip: tip.value }
     const plan: MergePlan = { ...about, before, after, isShown, force, reason, actor }
-    const failed = before === after ? null : await moved(plans, plan, made.value)
+    const failed = before === after ? null : await moveTarget(plans, plan, made.value)
     if (failed !== null) return refuse('conflict', failed)
     const ended = await recordEnd(app, plan, request.once, viewOf(plan, made.value))
     plans.drop(place.name)
@@ -84,7 +84,7 @@ async function merged(app: App, source: Source, request: MergeRequest): Promise<
 }
 
 /** Null: the branch is at the new commit, and the work tree with it. */
-async function moved(plans: MergePlans, plan: MergePlan, made: Merged): Promise<string | null> {
+async function moveTarget(plans: MergePlans, plan: MergePlan, made: MergedCommit): Promise<string | null> {
   if (!made.isShown) {
     plans.put(plan)
     return moveBranch(plans, plan)
@@ -92,13 +92,13 @@ async function moved(plans: MergePlans, plan: MergePlan, made: Merged): Promise<
   const held = await holdIndex(plan.repository, plan.name)
   if (held === null) return 'Another git is at work in the repository. Nothing was merged; try again.'
   try {
-    return await movedWithTree(plans, plan, held)
+    return await moveBranchAndTree(plans, plan, held)
   } finally {
     held.release()
   }
 }
 
-async function movedWithTree(plans: MergePlans, plan: MergePlan, held: HeldIndex): Promise<string | null> {
+async function moveBranchAndTree(plans: MergePlans, plan: MergePlan, held: HeldIndex): Promise<string | null> {
   const obstacle = await held.obstacle(plan)
   if (obstacle !== null)
     return `The repository's own work tree has changes in the way: ${obstacle} Commit or stash them there. Nothing was merged.`
@@ -120,7 +120,7 @@ async function moveBranch(plans: MergePlans, plan: MergePlan): Promise<string | 
   return `Branch ${plan.into} changed meanwhile. Nothing was merged; try again. (${run.said})`
 }
 
-function viewOf(plan: MergePlan, made: Merged): JsonObject {
+function viewOf(plan: MergePlan, made: MergedCommit): JsonObject {
   const { into, tip, after, before } = plan
   return { merge: { into, commit: tip, result: after, fast_forward: made.isForward, already: before === after } }
 }

@@ -1,13 +1,13 @@
 import { existsSync, rmSync } from 'node:fs'
 import type { JsonObject } from '../../core/json.js'
-import { type App, contextOf, type Once } from '../app.js'
-import { ok, type Result, refuse, refusedBy } from '../result.js'
-import { taskView } from '../tasks/views.js'
-import { outlastGit } from './left-git.js'
-import { holdIndex, undoHalf } from './main-tree.js'
+import { type App, makeContext, type Once } from '../app.js'
+import { ok, type Result, refuse, toProblem } from '../result.js'
+import { toTaskView } from '../tasks/views.js'
+import { waitForGit } from './left-git.js'
+import { holdIndex, undoPartialWrites } from './main-tree.js'
 import { type MergePlan, MergePlans } from './merge-plan.js'
 import { askGit, type GitPlace, runGit } from './run-git.js'
-import { ownerOf, placeOf, removePlace, sweepPlaces } from './worktree-place.js'
+import { getPlace, readOwner, removePlace, sweepPlaces } from './worktree-place.js'
 
 /** Finishes merges that a killed server had begun, and removes what belongs to no task. Called before anybody is let in. */
 export async function recoverWorktrees(app: App, onFault: (error: unknown) => void): Promise<void> {
@@ -19,8 +19,8 @@ export async function recoverWorktrees(app: App, onFault: (error: unknown) => vo
       onFault(error)
     }
   for (const name of sweepPlaces(app.stateDir, onFault)) {
-    const id = ownerOf(app.stateDir, name)
-    const place = placeOf(app.stateDir, id)
+    const id = readOwner(app.stateDir, name)
+    const place = getPlace(app.stateDir, id)
     const state = await app.ledger.read(id)
     // Work of a task that this ledger does not know is nobody's to remove; but nobody has worked for one that never was.
     const isOver =
@@ -34,12 +34,12 @@ export async function recoverWorktrees(app: App, onFault: (error: unknown) => vo
 export async function finishMerge(app: App, plan: MergePlan): Promise<string | null> {
   const plans = new MergePlans(app.stateDir)
   const origin: GitPlace = { at: plan.repository, settings: 'operator' }
-  await outlastGit(plan.repository)
+  await waitForGit(plan.repository)
   const now = await askGit(origin, ['rev-parse', '--verify', '--quiet', `refs/heads/${plan.into}^{commit}`])
   if (now === null) return `A merge of task ${plan.taskId} was cut off, and ${plan.repository} cannot be read.`
   const contains = await runGit(origin, ['merge-base', '--is-ancestor', plan.after, now])
   if (plan.isShown) {
-    const why = await followed(plan, contains.code === 0 && now === plan.after)
+    const why = await followMerge(plan, contains.code === 0 && now === plan.after)
     if (why !== null) return why
   }
   if (contains.code === 0) {
@@ -51,7 +51,7 @@ export async function finishMerge(app: App, plan: MergePlan): Promise<string | n
   return null
 }
 
-async function followed(plan: MergePlan, isMerged: boolean): Promise<string | null> {
+async function followMerge(plan: MergePlan, isMerged: boolean): Promise<string | null> {
   const held = await holdIndex(plan.repository, plan.name)
   if (held === null) return `A merge of task ${plan.taskId} was cut off; another git is at work in ${plan.repository}.`
   try {
@@ -60,7 +60,7 @@ async function followed(plan: MergePlan, isMerged: boolean): Promise<string | nu
     const ours: GitPlace = { at: plan.repository, settings: 'operator', index: held.own }
     if ((await askGit(ours, ['symbolic-ref', '--quiet', 'HEAD'])) !== `refs/heads/${plan.into}`) return null
     if ((await runGit(ours, ['diff-index', '--cached', '--quiet', plan.after, '--'])).code === 0) return null
-    const stray = await undoHalf(held, plan)
+    const stray = await undoPartialWrites(held, plan)
     const why = stray.length > 0 ? `changed since: ${stray.join(', ')}` : await held.follow(plan)
     return why === null
       ? null
@@ -82,21 +82,22 @@ export async function recordEnd(
   if (state === null) return refuse('not_found', `There is no task ${JSON.stringify(taskId)}.`)
   const contract = await app.contracts.get(state.contract.hash)
   const command = { type: 'end_worktree', end: 'merge', commit: tip, into, result: after, force, reason } as const
-  const handled = await app.ledger.apply({ taskId, contract }, command, contextOf(app, plan.actor), {
+  const handled = await app.ledger.apply({ taskId, contract }, command, makeContext(app, plan.actor), {
     isHolding: true,
     remember: (done) =>
       once === undefined || done.refusal !== null
         ? undefined
-        : { ...once, status: 200, answer: { body: { ...taskView(done.state), ...shown } } },
+        : { ...once, status: 200, answer: { body: { ...toTaskView(done.state), ...shown } } },
   })
   if (handled === null) return refuse('not_found', `There is no task ${JSON.stringify(taskId)}.`)
-  if (handled.refusal !== null) return refusedBy(handled.refusal, {}, false)
-  if (plan.isShown && app.trees.isKnown(plan.repository)) await app.trees.reread(plan.repository, await changedBy(plan))
-  if (handled.state.worktree?.status !== 'open') removePlace(placeOf(app.stateDir, taskId))
-  return ok({ ...taskView(handled.state), ...shown })
+  if (handled.refusal !== null) return toProblem(handled.refusal, {}, false)
+  if (plan.isShown && app.trees.isKnown(plan.repository))
+    await app.trees.acceptAsIs(plan.repository, await listChangedPaths(plan))
+  if (handled.state.worktree?.status !== 'open') removePlace(getPlace(app.stateDir, taskId))
+  return ok({ ...toTaskView(handled.state), ...shown })
 }
 
-async function changedBy(plan: MergePlan): Promise<readonly string[]> {
+async function listChangedPaths(plan: MergePlan): Promise<readonly string[]> {
   if (plan.before === plan.after) return []
   const words = ['diff-tree', '-r', '-z', '--name-only', '--no-renames', plan.before, plan.after]
   const run = await runGit({ at: plan.repository, settings: 'operator' }, words)

@@ -4,11 +4,11 @@ import { AGENT_CLI_FILES } from '../../core/paths/agent-cli-files.js'
 import type { TaskState } from '../../core/task/state.js'
 import type { Worktree } from '../../core/task/worktree.js'
 import { ok, type Result, refuse } from '../result.js'
-import { dropLock, outlastGit } from './left-git.js'
-import { isThroughLink, statsOf } from './link-on-path.js'
+import { dropLock, waitForGit } from './left-git.js'
+import { isThroughLink, readStats } from './link-on-path.js'
 import { exclude } from './make-worktree.js'
-import { askGit, FETCH, type GitPlace, IGNORE_SUBMODULES, localSettings, runGit } from './run-git.js'
-import { placeOf, type TreePlace } from './worktree-place.js'
+import { askGit, FETCH, type GitPlace, IGNORE_SUBMODULES, listLocalSettings, runGit } from './run-git.js'
+import { getPlace, type TreePlace } from './worktree-place.js'
 
 const PATHS_TOLD_MAX = 200
 const NAMED_MAX = 20
@@ -24,12 +24,12 @@ export interface Source {
 }
 
 /** The tree of the task with its settings as they were made, whatever an agent without a wall may have done to them. */
-export function sourceOf(stateDir: string, state: TaskState): Result<Source> {
+export function openSource(stateDir: string, state: TaskState): Result<Source> {
   const { worktree } = state
   if (worktree === null) return refuse('conflict', `Task ${state.id} has no work tree of its own.`)
-  const place = placeOf(stateDir, state.id)
+  const place = getPlace(stateDir, state.id)
   const git = join(place.tree, '.git')
-  const isMade = statsOf(git)?.isDirectory() === true && existsSync(place.config)
+  const isMade = readStats(git)?.isDirectory() === true && existsSync(place.config)
   if (!isMade || WRITTEN.some((part) => isThroughLink(git, `${part}/${worktree.branch}/.`)))
     return refuse('conflict', `The work tree of task ${state.id} is not there any more, or not as it was made.`)
   for (const part of ['config', 'config.worktree', 'commondir', 'hooks', 'info', 'objects/info/alternates'])
@@ -40,10 +40,10 @@ export function sourceOf(stateDir: string, state: TaskState): Result<Source> {
 }
 
 /** Commits what no commit holds yet, if that is wanted, and refuses otherwise: nothing is left behind unsaid. */
-export async function committedSource(source: Source, wants: { readonly commit: boolean }): Promise<Result<string>> {
+export async function commitSource(source: Source, wants: { readonly commit: boolean }): Promise<Result<string>> {
   const { state, worktree, place } = source
   const here: GitPlace = { at: place.tree, settings: 'none' }
-  if (!(await outlastGit(place.tree)))
+  if (!(await waitForGit(place.tree)))
     return refuse('conflict', `git is still at work in the work tree of task ${state.id}. Try again when it is done.`)
   for (const locked of ['index', 'HEAD', `refs/heads/${worktree.branch}`])
     await dropLock(join(place.tree, '.git', `${locked}.lock`))
@@ -94,9 +94,9 @@ async function addWords(here: GitPlace, open: readonly string[]): Promise<readon
 /** Brings the commits of the task into the repository, under a name that is ours until the work tree has ended. */
 export async function fetchInto({ worktree, place }: Source, tip: string, ref: string): Promise<Result<true>> {
   const origin: GitPlace = { at: worktree.repository, settings: 'operator' }
-  const { problem } = await localSettings(origin)
+  const { problem } = await listLocalSettings(origin)
   if (problem !== null) return refuse('conflict', `git cannot be run in the repository: ${problem}.`)
-  if (!(await outlastGit(origin.at)))
+  if (!(await waitForGit(origin.at)))
     return refuse('conflict', 'git is still at work in the repository. Nothing was done; try again when it is done.')
   const lock = await askGit(origin, ['rev-parse', '--path-format=absolute', '--git-path', `${ref}.lock`])
   if (lock !== null) await dropLock(lock)

@@ -55,7 +55,7 @@ export interface GitPlace {
  * repository's name never. What fails is a value; that git is not there is a fault. (REQ-TREES-12)
  */
 export async function runGit(place: GitPlace, args: readonly string[]): Promise<GitRun> {
-  const settings = await localSettings(place)
+  const settings = await listLocalSettings(place)
   if (settings.problem !== null) return { code: 128, stdout: '', said: settings.problem }
   const required = [...settings.filters].map((name) => [`filter.${name}.required`, String(place.writesFiles === true)])
   const overrides = [...settings.overrides, ...required].flatMap(([key, value], at) => [
@@ -67,7 +67,7 @@ export async function runGit(place: GitPlace, args: readonly string[]): Promise<
 }
 
 /** What the settings of the repository name, and what is done about it. */
-export async function localSettings(place: GitPlace): Promise<LocalSettings> {
+export async function listLocalSettings(place: GitPlace): Promise<LocalSettings> {
   const listed = await startGit({ at: place.at, settings: place.settings }, LIST_SETTINGS, {})
   const settings = readLocalSettings(listed.stdout)
   return listed.code === 0 ? settings : { ...settings, problem: listed.said }
@@ -99,7 +99,7 @@ function startGit(place: GitPlace, args: readonly string[], more: Record<string,
       { cwd: place.at, env, encoding: place.encoding ?? 'utf8', timeout: GIT_MS_MAX, maxBuffer: OUTPUT_BYTES_MAX },
       (error, stdout, stderr) => {
         const code = error === null ? 0 : error.code
-        const ended = error === null || typeof code === 'number' ? null : whyEnded(error)
+        const ended = error === null || typeof code === 'number' ? null : findEndReason(error)
         if (ended === null && typeof code === 'string') reject(error)
         else
           resolve({
@@ -116,7 +116,7 @@ function startGit(place: GitPlace, args: readonly string[], more: Record<string,
 }
 
 // A repository can make git wait or write without end: that is no fault.
-function whyEnded(error: ExecFileException): string | null {
+function findEndReason(error: ExecFileException): string | null {
   if (error.code === 'ERR_CHILD_PROCESS_STDIO_MAXBUFFER') return `it wrote more than ${OUTPUT_BYTES_MAX} bytes`
   return error.signal ? `it was ended (${error.signal}), at the latest after ${GIT_MS_MAX / 1000} s` : null
 }

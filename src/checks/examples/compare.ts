@@ -1,8 +1,8 @@
 import { isDeepStrictEqual } from 'node:util'
 import { matchesPattern } from '../../contract/patterns.js'
 import type { Json } from '../../core/json.js'
-import { oneLine } from '../reports/text.js'
-import type { Expected, HttpExpected } from './example.js'
+import { toOneLine } from '../reports/text.js'
+import type { ExpectedResult, HttpExpected } from './example.js'
 import type { HttpAnswer } from './http-exchange.js'
 
 const SHOWN_CHARS_MAX = 200
@@ -17,47 +17,47 @@ interface TextExpected {
 }
 
 /** How what a command answered differs from what is expected; null when it does not. */
-export function differenceOf(
-  expect: Omit<Expected, 'http'>,
+export function findDifference(
+  expect: Omit<ExpectedResult, 'http'>,
   seen: { readonly exitCode: number; readonly stdout: string; readonly stderr: string },
 ): string | null {
   if (seen.exitCode !== expect.exitCode) {
-    return `expected exit code ${expect.exitCode}, got ${seen.exitCode}${saidText(seen.stderr)}`
+    return `expected exit code ${expect.exitCode}, got ${seen.exitCode}${formatStderr(seen.stderr)}`
   }
   const { stdout: text, matches } = expect
   const json = 'stdoutJson' in expect ? { json: expect.stdoutJson } : {}
-  return textDifference({ what: 'stdout', text, matches, ...json }, seen.stdout)
+  return findTextDifference({ what: 'stdout', text, matches, ...json }, seen.stdout)
 }
 
 export function answerDifference(expect: HttpExpected, answer: HttpAnswer): string | null {
   if (answer.status !== expect.status)
-    return `expected status ${expect.status}, got ${answer.status} with ${shown(answer.body)}`
+    return `expected status ${expect.status}, got ${answer.status} with ${formatText(answer.body)}`
   const { text, matches } = expect
   const json = 'json' in expect ? { json: expect.json } : {}
-  return textDifference({ what: 'the body', text, matches, ...json }, answer.body)
+  return findTextDifference({ what: 'the body', text, matches, ...json }, answer.body)
 }
 
-function textDifference(expect: TextExpected, seen: string): string | null {
+function findTextDifference(expect: TextExpected, seen: string): string | null {
   const { what, text, json, matches } = expect
-  if (text !== null && withoutLastBreak(text) !== withoutLastBreak(seen))
-    return `expected ${what} ${shown(text)}, got ${shown(seen)}`
+  if (text !== null && stripLastBreak(text) !== stripLastBreak(seen))
+    return `expected ${what} ${formatText(text)}, got ${formatText(seen)}`
   if (json !== undefined) {
-    const read = parsed(seen)
-    if (read === undefined) return `expected ${what} to be JSON, got ${shown(seen)}`
+    const read = parseJson(seen)
+    if (read === undefined) return `expected ${what} to be JSON, got ${formatText(seen)}`
     if (!isDeepStrictEqual(read, json))
-      return `expected ${what} to be the JSON ${shown(JSON.stringify(json))}, got ${shown(JSON.stringify(read))}`
+      return `expected ${what} to be the JSON ${formatText(JSON.stringify(json))}, got ${formatText(JSON.stringify(read))}`
   }
   if (matches !== null && !matchesPattern(matches, seen.slice(0, MATCHED_CHARS_MAX)))
-    return `expected ${what} to match ${shown(matches)}, got ${shown(seen)}`
+    return `expected ${what} to match ${formatText(matches)}, got ${formatText(seen)}`
   return null
 }
 
 // Most programs end what they print with a line break, and most people leave it out when they say what is printed.
-function withoutLastBreak(text: string): string {
+function stripLastBreak(text: string): string {
   return text.replace(/\r?\n$/, '')
 }
 
-function parsed(text: string): Json | undefined {
+function parseJson(text: string): Json | undefined {
   try {
     return JSON.parse(text) as Json
   } catch {
@@ -66,10 +66,10 @@ function parsed(text: string): Json | undefined {
 }
 
 /** On one line, bounded and printable. */
-export function shown(text: string): string {
-  return oneLine(JSON.stringify(text.slice(0, SHOWN_CHARS_MAX * 2)), SHOWN_CHARS_MAX)
+export function formatText(text: string): string {
+  return toOneLine(JSON.stringify(text.slice(0, SHOWN_CHARS_MAX * 2)), SHOWN_CHARS_MAX)
 }
 
-export function saidText(stderr: string): string {
-  return stderr.trim() === '' ? '' : `. It wrote to stderr: ${shown(stderr.trim())}`
+export function formatStderr(stderr: string): string {
+  return stderr.trim() === '' ? '' : `. It wrote to stderr: ${formatText(stderr.trim())}`
 }

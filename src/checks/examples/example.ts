@@ -8,10 +8,10 @@ export interface Example {
   readonly number: number
   readonly run: string
   readonly stdin: string
-  readonly expect: Expected
+  readonly expect: ExpectedResult
 }
 
-export interface Expected {
+export interface ExpectedResult {
   /** 0 unless the example says otherwise. */
   readonly exitCode: number
   readonly stdout: string | null

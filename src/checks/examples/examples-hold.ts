@@ -1,8 +1,8 @@
 import type { CheckOutcome } from '../../core/task/command.js'
-import { type CheckInputs, fails, holds, postponed } from '../check-inputs.js'
-import { shown } from './compare.js'
+import { type CheckInputs, failCheck, passCheck, postponed } from '../check-inputs.js'
+import { formatText } from './compare.js'
 import type { Example } from './example.js'
-import { examplesOfPlan } from './read-examples.js'
+import { readPlanExamples } from './read-examples.js'
 
 const NAMED_MAX = 3
 
@@ -19,35 +19,35 @@ export interface ExamplesSeen {
 }
 
 /** Examples are run last: before that, the check only says that there are some. */
-export const examplesHold = ({
+export const checkExamplesHold = ({
   all,
   examples,
   hasHeldOut,
 }: Pick<CheckInputs, 'all' | 'examples' | 'hasHeldOut'>): CheckOutcome => {
-  const { examples: named, problems } = examplesOfPlan(all.get('plan_document'))
-  if (problems.length > 0) return fails(`the examples of the plan cannot be read: ${problems[0]?.message}`)
-  if (named.length === 0 && hasHeldOut !== true) return holds('there are no examples', 'observed')
+  const { examples: named, problems } = readPlanExamples(all.get('plan_document'))
+  if (problems.length > 0) return failCheck(`the examples of the plan cannot be read: ${problems[0]?.message}`)
+  if (named.length === 0 && hasHeldOut !== true) return passCheck('there are no examples', 'observed')
   if (examples === undefined) return postponed('the examples were not run yet')
-  const failing = examples.visible.filter((one) => one.difference !== null)
-  if (failing.length > 0) return fails(visibleText(failing), 'observed', VISIBLE)
-  const heldOut = examples.heldOut.filter((one) => one.difference !== null)
-  if (heldOut.length > 0) return fails(heldOutText(heldOut), 'observed', HELD_OUT)
-  return holds(`${examples.visible.length + examples.heldOut.length} examples hold`, 'observed')
+  const failing = examples.visible.filter((outcome) => outcome.difference !== null)
+  if (failing.length > 0) return failCheck(formatVisibleFailures(failing), 'observed', VISIBLE)
+  const heldOut = examples.heldOut.filter((outcome) => outcome.difference !== null)
+  if (heldOut.length > 0) return failCheck(formatHeldOutFailures(heldOut), 'observed', HELD_OUT)
+  return passCheck(`${examples.visible.length + examples.heldOut.length} examples hold`, 'observed')
 }
 
-function visibleText(failing: readonly ExampleOutcome[]): string {
+function formatVisibleFailures(failing: readonly ExampleOutcome[]): string {
   const texts = failing
     .slice(0, NAMED_MAX)
     .map(
       ({ example, difference }) =>
-        `criterion ${example.criterion}, example ${example.number}, ${shown(example.run)}: ${difference}`,
+        `criterion ${example.criterion}, example ${example.number}, ${formatText(example.run)}: ${difference}`,
     )
   const more = failing.length - NAMED_MAX
   return `${texts.join(' | ')}${more > 0 ? ` | and ${more} more` : ''}`
 }
 
 // Never the example itself: only whose it is.
-function heldOutText(failing: readonly ExampleOutcome[]): string {
+function formatHeldOutFailures(failing: readonly ExampleOutcome[]): string {
   const named = [...new Set(failing.map(({ example }) => example.criterion ?? 'the task'))]
   return named.map((name) => `A held-out example of ${name} does not hold.`).join(' ')
 }

@@ -13,9 +13,9 @@ const TRIES_AFTER_END = 60
  * The command line that starts the server, sends the request that comes on stdin, and writes what came back, as base64. It runs
  * beside the server and knows nothing of what is expected: whoever takes it over could as well have answered the request.
  */
-export function exchangeLine(run: string, { port }: HttpExpected): string {
+export function buildExchangeLine(run: string, { port }: HttpExpected): string {
   return [
-    `(eval ${quoted(run)}) </dev/null >&2 &`,
+    `(eval ${quoteWord(run)}) </dev/null >&2 &`,
     'tries=0',
     `until { exec 3<>/dev/tcp/127.0.0.1/${port} || exec 3<>/dev/tcp/::1/${port}; } 2>/dev/null; do sleep 0.05`,
     // What ended may have left a server behind that still starts.
@@ -24,11 +24,11 @@ export function exchangeLine(run: string, { port }: HttpExpected): string {
   ].join('\n')
 }
 
-function quoted(text: string): string {
+function quoteWord(text: string): string {
   return `'${text.replaceAll("'", `'\\''`)}'`
 }
 
-export function requestBytes({ port, method, path, headers, body }: HttpExpected): string {
+export function encodeRequest({ port, method, path, headers, body }: HttpExpected): string {
   const text = body === null ? '' : typeof body === 'string' ? body : JSON.stringify(body)
   const names = Object.keys(headers).map((name) => name.toLowerCase())
   const isJson = body !== null && typeof body !== 'string' && !names.includes('content-type')

@@ -1,10 +1,10 @@
 import { type CommandRun, runCommand } from '../../confinement/run-command.js'
 import { ViewRefused } from '../../confinement/view/compose-view.js'
 import type { ShownPlace } from '../observed-runs/observe.js'
-import { oneLine } from '../reports/text.js'
-import { answerDifference, differenceOf, saidText } from './compare.js'
+import { toOneLine } from '../reports/text.js'
+import { answerDifference, findDifference, formatStderr } from './compare.js'
 import type { Example } from './example.js'
-import { exchangeLine, readAnswer, requestBytes } from './http-exchange.js'
+import { buildExchangeLine, encodeRequest, readAnswer } from './http-exchange.js'
 
 /** How long one example may take. */
 const EXAMPLE_MS_MAX = 60_000
@@ -29,7 +29,7 @@ export async function runExample(place: ExamplePlace, example: Example): Promise
   const timeoutMs = Math.min(EXAMPLE_MS_MAX, left)
   const job = {
     tree: place.tree,
-    argv: ['bash', '-c', http === null ? example.run : exchangeLine(example.run, http)],
+    argv: ['bash', '-c', http === null ? example.run : buildExchangeLine(example.run, http)],
     cwd: '.',
     env: { CI: '1', ...place.env, ...(http === null ? {} : { PORT: String(http.port) }) },
     network: false,
@@ -41,25 +41,25 @@ export async function runExample(place: ExamplePlace, example: Example): Promise
     ...(place.view === undefined ? {} : { composition: place.view.composition }),
   } as const
   try {
-    const stdin = http === null ? example.stdin : requestBytes(http)
+    const stdin = http === null ? example.stdin : encodeRequest(http)
     const run = await runCommand(place.confinement, job, { ...OUTPUT_KEPT, stdin })
-    const stopped = whyNotRead(run, { seconds: Math.ceil(timeoutMs / 1000), port: http?.port ?? null })
+    const stopped = explainUnread(run, { seconds: Math.ceil(timeoutMs / 1000), port: http?.port ?? null })
     if (stopped !== null) return stopped
-    if (http === null) return differenceOf(example.expect, run)
-    if (run.stdout === '') return `nothing answered on port ${http.port}${saidText(run.stderr)}`
+    if (http === null) return findDifference(example.expect, run)
+    if (run.stdout === '') return `nothing answered on port ${http.port}${formatStderr(run.stderr)}`
     const answer = await readAnswer(run.stdout, http)
-    return answer === null ? `what it answered is not HTTP${saidText(run.stderr)}` : answerDifference(http, answer)
+    return answer === null ? `what it answered is not HTTP${formatStderr(run.stderr)}` : answerDifference(http, answer)
   } catch (error) {
     if (!(error instanceof ViewRefused)) throw error
-    return `its view of the tree could not be made: ${oneLine(error.message, 200)}`
+    return `its view of the tree could not be made: ${toOneLine(error.message, 200)}`
   }
 }
 
-function whyNotRead(
+function explainUnread(
   { stopped, truncated, written, stderr }: CommandRun,
   { seconds, port }: { readonly seconds: number; readonly port: number | null },
 ): string | null {
-  const said = saidText(stderr)
+  const said = formatStderr(stderr)
   if (stopped === 'timeout')
     return port === null
       ? `did not end within ${seconds} s${said}`

@@ -1,5 +1,5 @@
 import type { FoundTest } from '../../inverter/types.js'
-import { nameOfTest } from '../red-green/baseline-tests.js'
+import { parseTestName } from '../red-green/baseline-tests.js'
 
 // What a runner fills in: `adds %i`, `adds $a`, `adds ${a}`.
 const FILLED = /%(?:\.\d)?[a-zA-Z#%]|\$\{[^}]{0,200}\}|\$[\w.#]{1,80}/g
@@ -10,7 +10,7 @@ const SEPARATOR = / > |::|\.(?=\w+$)/
 /** The test of a file that a runner reports under this id; null where none has such a name. */
 export function findTest(id: string, tests: readonly FoundTest[], path: string): FoundTest | null {
   const isSame = path.endsWith('.go') ? isSameInGo : path.endsWith('.py') ? isSameInPython : isSameByParts
-  const reported = nameOfTest(id)
+  const reported = parseTestName(id)
   const named = tests.filter(({ name }) => isSame(reported, name))
   const alike = named.length > 0 ? named : tests.filter(({ name }) => hasSameLeaf(reported, name))
   const literal = alike.filter(({ name }) => !hasComputedName(name))
@@ -34,7 +34,7 @@ export function isAmbiguous({ name }: FoundTest, tests: readonly FoundTest[]): b
   const groupOf = (one: string): string => one.split(' > ').slice(0, -1).join(' > ')
   return (
     hasComputedName(name) &&
-    tests.filter((one) => hasComputedName(one.name) && groupOf(one.name) === groupOf(name)).length > 1
+    tests.filter((test) => hasComputedName(test.name) && groupOf(test.name) === groupOf(name)).length > 1
   )
 }
 
@@ -52,18 +52,21 @@ function isSameByParts(id: string, name: string): boolean {
   const reported = id.split(/ > |::/)
   const parts = name.split(/ > |::/)
   const tail = reported.slice(-parts.length)
-  if (parts.length === tail.length && parts.every((part, at) => COMPUTED.test(part) || fits(part, tail[at] ?? '')))
+  if (
+    parts.length === tail.length &&
+    parts.every((part, at) => COMPUTED.test(part) || matchesName(part, tail[at] ?? ''))
+  )
     return true
   // A name that itself holds what parts are joined with.
   return id === name || id.endsWith(` > ${name}`)
 }
 
 function hasSameLeaf(id: string, name: string): boolean {
-  return fits(name.split(/ > |::/).at(-1) ?? '', id.split(/ > |::/).at(-1) ?? '')
+  return matchesName(name.split(/ > |::/).at(-1) ?? '', id.split(/ > |::/).at(-1) ?? '')
 }
 
 /** Whether a name is what a runner makes of this text; escapes and what is filled in stand for anything. */
-function fits(text: string, name: string): boolean {
+function matchesName(text: string, name: string): boolean {
   if (text === name) return true
   const [first = '', ...rest] = text.replace(/\\./g, '%s').split(FILLED)
   if (rest.length === 0 || !name.startsWith(first)) return false

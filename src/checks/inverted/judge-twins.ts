@@ -2,9 +2,9 @@ import type { JudgedTest } from '../../core/evidence/inverted-run.js'
 import type { ObservedRun, ObservedTest } from '../../core/evidence/observed-run.js'
 import { isWithoutRules } from '../../inverter/libraries.js'
 import type { FoundTest, Inversion, NotJudgedReason } from '../../inverter/types.js'
-import { nameOfTest } from '../red-green/baseline-tests.js'
+import { parseTestName } from '../red-green/baseline-tests.js'
 import { isTestIn } from '../red-green/red-files.js'
-import { failedByAssertion } from './failed-by-assertion.js'
+import { isAssertionFailure } from './failed-by-assertion.js'
 import { findTest, isAmbiguous } from './find-test.js'
 
 /** A test file, and what became of it when it was turned around. */
@@ -27,13 +27,15 @@ export interface TwinRuns {
 /** Whether every test ran in both, so that there is no need to run the whole suite. */
 export function haveAll(subjects: readonly Subject[], { unturned, turned }: TwinRuns): boolean {
   const hasRun = (run: ObservedRun, statuses: readonly Result['status'][]): boolean =>
-    whyUnusable(run) === null && subjects.every((one) => statuses.includes(resultOf(one, run, 1).status))
+    explainUnusable(run) === null && subjects.every((subject) => statuses.includes(findResult(subject, run, 1).status))
   return hasRun(unturned, ['passed']) && hasRun(turned, ['passed', 'failed'])
 }
 
 /** Whether one of the tests failed, or its file did not load. */
 export function haveFailed(subjects: readonly Subject[], run: ObservedRun): boolean {
-  return subjects.some((one) => resultOf(one, run, 1).status === 'failed' || didNotLoad(run, one.file.path))
+  return subjects.some(
+    (subject) => findResult(subject, run, 1).status === 'failed' || hasLoadFailure(run, subject.file.path),
+  )
 }
 
 /** A test that is to be judged. */
@@ -44,7 +46,7 @@ export interface Subject {
 }
 
 /** The tests of these files that passed in the plain run. Where it lists none that pass, those that the files define. */
-export function subjectsOf(
+export function listSubjects(
   plain: ObservedRun,
   files: readonly TurnedFile[],
   /** Test files that are as they were before the task. */
@@ -68,9 +70,9 @@ function isOfOthers(
   others: readonly Pick<TurnedFile, 'path' | 'text'>[],
 ): boolean {
   if (test.file !== null) return false
-  const name = nameOfTest(test.id)
+  const name = parseTestName(test.id)
   const holders = others.filter(({ path, text }) => isTestIn(test, path, text))
-  return holders.length > 0 && passed.filter(({ id }) => nameOfTest(id) === name).length <= holders.length
+  return holders.length > 0 && passed.filter(({ id }) => parseTestName(id) === name).length <= holders.length
 }
 
 /** What the twins show of each test; null for the runs where nothing could be turned around. */
@@ -81,7 +83,7 @@ export function judgeTwins(
 ): readonly JudgedTest[] {
   return subjects.map((subject) => {
     const { id, file, found } = subject
-    const said = runs === null ? notTurned(subject) : judge(subject, runs, plain)
+    const said = runs === null ? makeNotJudged(subject) : judge(subject, runs, plain)
     return {
       ...{ id, file: file.path, line: found?.line ?? null, ...said },
       ...(found !== null && file.old.has(found.name) ? { isOld: true as const } : {}),
@@ -90,26 +92,26 @@ export function judgeTwins(
   })
 }
 
-type Said = Pick<JudgedTest, 'verdict' | 'reason' | 'failsRewritten'>
+type TwinVerdict = Pick<JudgedTest, 'verdict' | 'reason' | 'failsRewritten'>
 
-function judge(subject: Subject, { unturned, turned, isNarrow }: TwinRuns, plain: ObservedRun): Said {
-  const broken = whyUnusable(unturned) ?? whyUnusable(turned)
-  if (broken !== null) return noEvidence(broken)
-  const before = resultOf(subject, unturned, isNarrow ? 1 : total(plain))
+function judge(subject: Subject, { unturned, turned, isNarrow }: TwinRuns, plain: ObservedRun): TwinVerdict {
+  const broken = explainUnusable(unturned) ?? explainUnusable(turned)
+  if (broken !== null) return makeNoEvidence(broken)
+  const before = findResult(subject, unturned, isNarrow ? 1 : sumCounts(plain))
   if (before.status !== 'passed') {
-    const said = noEvidence(`${WITH_TWIN} ${before.status}`)
+    const said = makeNoEvidence(`${WITH_TWIN} ${before.status}`)
     return before.status === 'missing' && isUncompiled(subject, unturned) ? said : { ...said, failsRewritten: true }
   }
-  const after = resultOf(subject, turned, total(unturned))
-  if (after.status === 'missing') return noEvidence('it did not run once its assertions were changed')
+  const after = findResult(subject, turned, sumCounts(unturned))
+  if (after.status === 'missing') return makeNoEvidence('it did not run once its assertions were changed')
   if (after.status === 'failed')
-    return failedByAssertion(after.message, { expectsException: expectsException(subject) })
+    return isAssertionFailure(after.message, { expectsException: isExpectingException(subject) })
       ? { verdict: 'proved', reason: null }
-      : noEvidence('once its assertions were changed, it failed for another reason than an assertion')
-  if (after.status !== 'passed') return noEvidence(`it was ${after.status} once its assertions were changed`)
+      : makeNoEvidence('once its assertions were changed, it failed for another reason than an assertion')
+  if (after.status !== 'passed') return makeNoEvidence(`it was ${after.status} once its assertions were changed`)
   const { found, file } = subject
-  if (!turned.isComplete && found !== null && isAmbiguous(found, file.inversion.tests)) return noEvidence(UNNAMED)
-  return isTurned(subject) ? { verdict: 'survived', reason: null } : notTurned(subject)
+  if (!turned.isComplete && found !== null && isAmbiguous(found, file.inversion.tests)) return makeNoEvidence(UNNAMED)
+  return isTurned(subject) ? { verdict: 'survived', reason: null } : makeNotJudged(subject)
 }
 
 // Where a runner checks types file by file, a rewritten condition may not compile.
@@ -121,11 +123,11 @@ const TYPED = /\.[cm]?tsx?$/
 const UNNAMED = 'its name is computed, and the run lists only failing tests: let the command list every test'
 const WITH_TWIN = 'with its text rewritten, and what it expects unchanged, it'
 
-function noEvidence(reason: string): Said {
+function makeNoEvidence(reason: string): TwinVerdict {
   return { verdict: 'no_evidence', reason }
 }
 
-function whyUnusable(run: ObservedRun): string | null {
+function explainUnusable(run: ObservedRun): string | null {
   if (run.wasStopped) return 'the inverted run took too long'
   if (run.isVoid === true) return 'the inverted run wrote files that it is judged by'
   return run.counts === null || run.problem !== null ? 'the inverted run could not be read' : null
@@ -137,14 +139,14 @@ interface Result {
 }
 
 // Runners that list only failures are taken at their counts: as many tests as before must have run.
-function resultOf({ id, file, found }: Subject, run: ObservedRun, atLeast: number): Result {
+function findResult({ id, file, found }: Subject, run: ObservedRun, atLeast: number): Result {
   const own = run.tests.filter((test) => isTestIn(test, file.path, file.text))
-  const name = nameOfTest(id)
-  const exact = own.find((test) => test.id === id) ?? own.find((test) => nameOfTest(test.id) === name)
+  const name = parseTestName(id)
+  const exact = own.find((test) => test.id === id) ?? own.find((test) => parseTestName(test.id) === name)
   const same = exact === undefined && found !== null ? own.filter((test) => isOf(test, found, file)) : []
   const result = exact ?? same.find(({ status }) => status === 'failed') ?? same[0]
   if (result !== undefined) return { status: result.status, message: result.message }
-  const isUnlisted = !run.isComplete && total(run) >= atLeast && !didNotLoad(run, file.path)
+  const isUnlisted = !run.isComplete && sumCounts(run) >= atLeast && !hasLoadFailure(run, file.path)
   return { status: isUnlisted ? 'passed' : 'missing', message: null }
 }
 
@@ -152,11 +154,11 @@ function isOf(test: ObservedTest, found: FoundTest, file: TurnedFile): boolean {
   return findTest(test.id, file.inversion.tests, file.path)?.name === found.name
 }
 
-function total({ counts }: ObservedRun): number {
+function sumCounts({ counts }: ObservedRun): number {
   return counts === null ? 0 : counts.passed + counts.failed + counts.skipped
 }
 
-function didNotLoad({ loadFailures }: ObservedRun, path: string): boolean {
+function hasLoadFailure({ loadFailures }: ObservedRun, path: string): boolean {
   return loadFailures.some(({ file }) => file === null || file === path)
 }
 
@@ -168,14 +170,14 @@ function isTurned({ found, file }: Subject): boolean {
 
 const EXCEPTIONS = /^(?:raises|warns|assertRaises\w*|assertWarns\w*)$/
 
-function expectsException({ found, file }: Subject): boolean {
+function isExpectingException({ found, file }: Subject): boolean {
   return file.inversion.turnedAssertions.some(
     ({ test, assertion }) => (test === null || found === null || test === found.name) && EXCEPTIONS.test(assertion),
   )
 }
 
-function notTurned({ file: { inversion } }: Subject): Said {
-  return { verdict: 'not_judged', reason: whyNotJudged(inversion) }
+function makeNotJudged({ file: { inversion } }: Subject): TwinVerdict {
+  return { verdict: 'not_judged', reason: explainNotJudged(inversion) }
 }
 
 function isUnknown({ libraries, ...inversion }: Inversion): boolean {
@@ -183,7 +185,7 @@ function isUnknown({ libraries, ...inversion }: Inversion): boolean {
   return isUnknownLanguage || libraries.some(isWithoutRules)
 }
 
-function whyNotJudged({ libraries, ...inversion }: Inversion): string {
+function explainNotJudged({ libraries, ...inversion }: Inversion): string {
   const unknown = libraries.filter(isWithoutRules)
   if (unknown.length > 0) return `there are no rules for assertions of ${unknown.join(', ')}`
   const reason = inversion.outcome === 'not_judged' ? inversion.reason : 'no_known_assertion'

@@ -10,18 +10,18 @@ interface Runner {
   readonly select: (files: readonly string[]) => readonly string[] | null
 }
 
-const asTheyAre = (files: readonly string[]): readonly string[] => files
+const keepFiles = (files: readonly string[]): readonly string[] => files
 
 const RUNNERS: readonly Runner[] = [
   {
     words: /^node(?: --[\w=./:-]+)* --test(?= |$)/,
     valued: new Set(['--import', '--require', '-r', '--loader', '--test-reporter', '--test-name-pattern']),
-    select: asTheyAre,
+    select: keepFiles,
   },
   {
     words: /^(?:npx )?vitest (?:run|--run)(?= |$)/,
     valued: new Set(['--config', '-c', '--reporter', '--project', '--environment', '--root', '-r']),
-    select: asTheyAre,
+    select: keepFiles,
   },
   {
     words: /^(?:npx )?jest(?= |$)/,
@@ -31,12 +31,12 @@ const RUNNERS: readonly Runner[] = [
   {
     words: /^(?:npx )?mocha(?= |$)/,
     valued: new Set(['--require', '-r', '--reporter', '-R', '--config', '--ui', '-u', '--timeout', '-t', '--import']),
-    select: asTheyAre,
+    select: keepFiles,
   },
   {
     words: /^(?:\.?venv\/bin\/)?(?:python3? -m )?pytest(?= |$)/,
     valued: new Set(['-p', '-k', '-m', '-c', '-o', '-n', '--rootdir', '--tb', '-W']),
-    select: asTheyAre,
+    select: keepFiles,
   },
   {
     words: /^go test(?= |$)/,
@@ -69,29 +69,29 @@ export function narrowCommand(
   const line = run.trim()
   if (files.length === 0 || !files.every((file) => PLAIN.test(file) && !file.startsWith('-'))) return null
   const [, name] = SCRIPT.exec(line) ?? []
-  if (name === undefined) return narrowed(line, files)
+  if (name === undefined) return narrowLine(line, files)
   const script = scripts[name === 't' ? 'test' : name]
   if (typeof script !== 'string') return null
-  const runner = runnerOf(script.trim())
+  const runner = findRunner(script.trim())
   // Files of the script itself cannot be taken back.
-  if (runner === undefined || wordsBehind(script.trim(), runner).others.length > 0) return null
+  if (runner === undefined || splitArguments(script.trim(), runner).others.length > 0) return null
   const selected = runner.select(files)
-  return selected === null ? null : `${line} -- ${selected.map(quoted).join(' ')}`
+  return selected === null ? null : `${line} -- ${selected.map(quoteWord).join(' ')}`
 }
 
-function narrowed(line: string, files: readonly string[]): string | null {
-  const runner = runnerOf(line)
+function narrowLine(line: string, files: readonly string[]): string | null {
+  const runner = findRunner(line)
   const selected = runner?.select(files) ?? null
   if (runner === undefined || selected === null) return null
   const start = runner.words.exec(line)?.[0] ?? ''
-  return [start, ...wordsBehind(line, runner).flags, ...selected.map(quoted)].join(' ')
+  return [start, ...splitArguments(line, runner).flags, ...selected.map(quoteWord)].join(' ')
 }
 
-function runnerOf(line: string): Runner | undefined {
+function findRunner(line: string): Runner | undefined {
   return PLAIN.test(line) && !/ --( |$)/.test(line) ? RUNNERS.find(({ words }) => words.test(line)) : undefined
 }
 
-function wordsBehind(line: string, { words, valued }: Runner) {
+function splitArguments(line: string, { words, valued }: Runner) {
   const flags: string[] = []
   const others: string[] = []
   const rest = line
@@ -103,6 +103,6 @@ function wordsBehind(line: string, { words, valued }: Runner) {
   return { flags, others }
 }
 
-function quoted(word: string): string {
+function quoteWord(word: string): string {
   return `'${word}'`
 }

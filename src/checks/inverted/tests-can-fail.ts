@@ -2,62 +2,68 @@ import type { Contract } from '../../core/contract/contract.js'
 import type { InvertedRun, JudgedTest } from '../../core/evidence/inverted-run.js'
 import { isRed } from '../../core/gates/ways-back.js'
 import type { CheckOutcome } from '../../core/task/command.js'
-import { counted } from '../../core/text.js'
-import { type Check, type CheckInputs, fails, holds, postponed } from '../check-inputs.js'
+import { formatCount } from '../../core/text.js'
+import { type Check, type CheckInputs, failCheck, passCheck, postponed } from '../check-inputs.js'
 import { planCriteria } from '../plan-checks.js'
 import { type Criterion, matchesTest } from '../red-green/red-criteria.js'
-import { type NamedTest, namedTests } from '../test-files/test-files.js'
+import { listNamedTests, type NamedTest } from '../test-files/test-files.js'
 
 const NAMED_MAX = 5
 
 /** New and changed tests fail once what they expect is changed, and each criterion has one that does. */
-export const testsCanFail: Check = (inputs) => {
+export const checkTestsCanFail: Check = (inputs) => {
   const run = inputs.observed.get('tests')
   const inverted = run?.inverted
-  if (inverted === undefined) return beforeGreen(inputs, run !== undefined)
+  if (inverted === undefined) return judgeBeforeGreen(inputs, run !== undefined)
   const isStrict = inputs.contract.tests.inverted?.strict === true
-  if (inverted.problem !== null) return notJudged(inverted.problem, isStrict)
+  if (inverted.problem !== null) return makeNotJudged(inverted.problem, isStrict)
   const fresh = inverted.tests.filter(({ isOld }) => isOld !== true)
   const survived = fresh.filter(({ verdict }) => verdict === 'survived')
   const apart = fresh.filter(({ failsRewritten }) => failsRewritten === true)
   const open = openCriteria(inputs, inverted, isStrict)
   const found = [
-    ...(survived.length === 0 ? [] : [survivedText(survived)]),
-    ...(apart.length === 0 ? [] : [apartText(apart)]),
+    ...(survived.length === 0 ? [] : [formatSurvived(survived)]),
+    ...(apart.length === 0 ? [] : [formatApart(apart)]),
     ...open,
   ]
-  if (found.length > 0) return { ...fails(found.join('. '), 'observed'), remedy: remedyIn(inputs, inverted) }
+  if (found.length > 0) return { ...failCheck(found.join('. '), 'observed'), remedy: formatRemedy(inputs, inverted) }
   const proved = inverted.tests.filter(({ verdict }) => verdict === 'proved')
-  return holds(`${counted(proved.length, 'test')} proved`, proved.length > 0 ? 'proved' : 'observed', notesOf(inverted))
+  return passCheck(
+    `${formatCount(proved.length, 'test')} proved`,
+    proved.length > 0 ? 'proved' : 'observed',
+    listNotes(inverted),
+  )
 }
 
 // Where all_tests_pass holds the same gate, it says alone what is missing.
-function beforeGreen({ contract, task }: CheckInputs, hasRun: boolean): CheckOutcome {
+function judgeBeforeGreen({ contract, task }: CheckInputs, hasRun: boolean): CheckOutcome {
   const gates = contract.phases.get(String(task.phase))?.gates ?? []
   const asking = gates.filter(({ blockers }) => blockers.some(({ check }) => check === 'tests_can_fail'))
   const isHeld = asking.every(({ blockers }) =>
     blockers.some(({ check, severity }) => check === 'all_tests_pass' && severity === 'blocking'),
   )
-  if (asking.length > 0 && isHeld) return holds('not judged while the tests do not pass', 'observed')
-  return hasRun ? fails('the tests must pass first', 'observed') : postponed('the tests were not run yet', 'observed')
+  if (asking.length > 0 && isHeld) return passCheck('not judged while the tests do not pass', 'observed')
+  return hasRun
+    ? failCheck('the tests must pass first', 'observed')
+    : postponed('the tests were not run yet', 'observed')
 }
 
-function notJudged(problem: string, isStrict: boolean): CheckOutcome {
+function makeNotJudged(problem: string, isStrict: boolean): CheckOutcome {
   const text = `The new tests were not judged: ${problem}`
-  return isStrict ? fails(text, 'observed') : holds('not judged', 'observed', [text])
+  return isStrict ? failCheck(text, 'observed') : passCheck('not judged', 'observed', [text])
 }
 
-function survivedText(tests: readonly JudgedTest[]): string {
+function formatSurvived(tests: readonly JudgedTest[]): string {
   const verb = tests.length === 1 ? 'still passes' : 'still pass'
-  return `${listed(tests.map(placeOf))} ${verb} when what is expected is changed: the result does not come from an assertion`
+  return `${formatList(tests.map(formatPlace))} ${verb} when what is expected is changed: the result does not come from an assertion`
 }
 
-function apartText(tests: readonly JudgedTest[]): string {
+function formatApart(tests: readonly JudgedTest[]): string {
   const verb = tests.length === 1 ? 'passes' : '(each of them) passes'
-  return `${listed(tests.map(placeOf))} ${verb} as it is written, and does not when its text is rewritten and what it expects is the same`
+  return `${formatList(tests.map(formatPlace))} ${verb} as it is written, and does not when its text is rewritten and what it expects is the same`
 }
 
-function placeOf({ id, file, line }: JudgedTest): string {
+function formatPlace({ id, file, line }: JudgedTest): string {
   const place = line === null ? file : `${file}:${line}`
   return id.startsWith(file) || id.startsWith(place)
     ? `${id}${line === null ? '' : ` (line ${line})`}`
@@ -67,18 +73,18 @@ function placeOf({ id, file, line }: JudgedTest): string {
 /** Criteria for which no new test is proved, each with the reasons. Without a plan all new tests stand for one. */
 function openCriteria(inputs: CheckInputs, { tests }: InvertedRun, isStrict: boolean): readonly string[] {
   const { criteria, isTogether } = planCriteria(inputs)
-  const files = namedTests(inputs)
+  const files = listNamedTests(inputs)
   const fresh = tests.filter(({ isOld }) => isOld !== true)
   const open: string[] = []
   for (const criterion of criteria) {
     const its = isTogether || files.length === 0 ? fresh : fresh.filter((test) => isFor(test, criterion, files))
     const isProved = its.some(({ verdict }) => verdict === 'proved')
     const isExcused = !isStrict && its.some(({ hasNoRules }) => hasNoRules === true)
-    if (!isProved && !isExcused) open.push(`no test is proved for ${criterion.shown}${reasonsOf(its)}`)
+    if (!isProved && !isExcused) open.push(`no test is proved for ${criterion.shown}${formatReasons(its)}`)
   }
   if (criteria.length > 0 || fresh.length === 0) return open
   const isFine = fresh.some(({ verdict, hasNoRules }) => verdict === 'proved' || (!isStrict && hasNoRules === true))
-  return isFine ? [] : [`no new test is proved${reasonsOf(fresh)}`]
+  return isFine ? [] : [`no new test is proved${formatReasons(fresh)}`]
 }
 
 function isFor({ id, file }: JudgedTest, { names }: Criterion, files: readonly NamedTest[]): boolean {
@@ -89,34 +95,34 @@ function isFor({ id, file }: JudgedTest, { names }: Criterion, files: readonly N
   })
 }
 
-function reasonsOf(tests: readonly JudgedTest[]): string {
+function formatReasons(tests: readonly JudgedTest[]): string {
   if (tests.length === 0) return ': none of its tests is new and passes'
-  const told = tests.filter(({ reason }) => reason !== null).map((test) => `${placeOf(test)}: ${test.reason}`)
-  return told.length === 0 ? '' : ` (${listed(told, '; ')})`
+  const told = tests.filter(({ reason }) => reason !== null).map((test) => `${formatPlace(test)}: ${test.reason}`)
+  return told.length === 0 ? '' : ` (${formatList(told, '; ')})`
 }
 
-function notesOf({ tests }: InvertedRun): readonly string[] {
+function listNotes({ tests }: InvertedRun): readonly string[] {
   const told = tests.filter(({ verdict }) => verdict === 'not_judged' || verdict === 'no_evidence')
   const old = tests.filter(({ verdict, isOld }) => verdict === 'survived' && isOld === true)
   return [
     ...(told.length === 0
       ? []
-      : [`Not proved: ${listed(told.map((test) => `${placeOf(test)} (${test.verdict}: ${test.reason})`))}`]),
-    ...(old.length === 0 ? [] : [`Cannot fail, and was there before the task: ${listed(old.map(placeOf))}`]),
+      : [`Not proved: ${formatList(told.map((test) => `${formatPlace(test)} (${test.verdict}: ${test.reason})`))}`]),
+    ...(old.length === 0 ? [] : [`Cannot fail, and was there before the task: ${formatList(old.map(formatPlace))}`]),
   ]
 }
 
-function listed(texts: readonly string[], separator = ', '): string {
+function formatList(texts: readonly string[], separator = ', '): string {
   const more = texts.length - NAMED_MAX
   return `${texts.slice(0, NAMED_MAX).join(separator)}${more > 0 ? ` and ${more} more` : ''}`
 }
 
 /** How tests that are held can be mended: the way that the contract has. */
-function remedyIn({ contract, task }: CheckInputs, { tests, isUnsettled }: InvertedRun): string {
+function formatRemedy({ contract, task }: CheckInputs, { tests, isUnsettled }: InvertedRun): string {
   if (isUnsettled === true && tests.every(({ verdict }) => verdict !== 'survived'))
     return tests.some(({ failsRewritten }) => failsRewritten === true) ? `${RUN_AGAIN} ${LOOK_AWAY}` : RUN_AGAIN
   const mend = 'mend the tests so that each asserts what its criterion says on a value that the code under test returns'
-  const way = wayBack(contract, String(task.phase))
+  const way = findWayBack(contract, String(task.phase))
   if (way === null) return `Ask an operator to rewind the task to the phase of the tests, then ${mend}.`
   const claim = way.when === null ? '' : ` with "claims": {"${way.when}": true}`
   return `Request ${way.to}${claim}, then ${mend}. Your code stays. If the code replaces assertions or their results, remove that instead.`
@@ -128,6 +134,6 @@ const RUN_AGAIN =
 const LOOK_AWAY =
   'If the code looks at its tests (their files, the stack, the text of functions), remove that. A test that looks at its own text or line numbers has to be written otherwise.'
 
-function wayBack(contract: Contract, phase: string): { readonly to: string; readonly when: string | null } | null {
+function findWayBack(contract: Contract, phase: string): { readonly to: string; readonly when: string | null } | null {
   return contract.transitions.find(({ from, to }) => from === phase && isRed(contract.phases.get(to))) ?? null
 }

@@ -12,7 +12,7 @@ const SCRIPT = /^(?:npm|pnpm|yarn)(?: run)? ([\w:-]+)(?: --silent| -s)?$/
 const OTHER_CHAINS = /[;|\n]|(?<!&)&(?!&)/
 
 /** The command without the linters in it, also in the script of package.json that it calls; as it is where it has none. */
-export function withoutLinters(run: string, scripts: Readonly<Record<string, unknown>>): TestLine {
+export function dropLinters(run: string, scripts: Readonly<Record<string, unknown>>): TestLine {
   const whole = { before: '', line: run.trim() }
   const [, name] = SCRIPT.exec(whole.line) ?? []
   const script = name === undefined ? whole.line : scripts[name === 't' ? 'test' : name]

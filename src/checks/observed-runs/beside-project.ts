@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { closeSync, lstatSync } from 'node:fs'
-import { inside, openDirectory } from '../../tree/lookup.js'
+import { formatFdPath, openDirectory } from '../../tree/lookup.js'
 import type { TreeIndex } from '../../tree/tree-contents.js'
 import { TooMuch, walkFrom } from '../../tree/walk.js'
 
@@ -12,7 +12,7 @@ const BUILT = ['dist', 'target', 'coverage'] as const
  * A digest of what a run can load and the fingerprint of the project leaves out: installed packages and what was built. Any
  * file that is written there changes it. Null when there is too much to look at: then nothing is answered from an earlier run.
  */
-export function besideTheProject(root: string, index: TreeIndex): string | null {
+export function hashBesideProject(root: string, index: TreeIndex): string | null {
   const hash = createHash('sha256')
   for (const [folder, digest] of Object.entries(index.packages).sort(([a], [b]) => (a < b ? -1 : 1)))
     hash.update(JSON.stringify([folder, digest]))
@@ -34,7 +34,7 @@ function lookInto(root: string, folder: string, tell: (line: string) => void): v
       entriesMax: ENTRIES_MAX,
     })) {
       if (kind === 'directory') continue
-      const stat = lstatSync(inside(directoryFd, name), { bigint: true, throwIfNoEntry: false })
+      const stat = lstatSync(formatFdPath(directoryFd, name), { bigint: true, throwIfNoEntry: false })
       if (stat !== undefined)
         tell(JSON.stringify([folder, path, `${stat.size} ${stat.mtimeNs} ${stat.ctimeNs} ${stat.ino}`]))
     }

@@ -4,7 +4,7 @@ import type { JsonObject } from '../../core/json.js'
 const AD_HOC_SECONDS = 600
 
 /** The command that a `command_succeeds` runs, and the name under which its run is found; null where it names none. */
-export function commandOf(
+export function findCommand(
   contract: Contract,
   params: JsonObject,
 ): { readonly key: string; readonly command: ObservedCommand } | null {
@@ -19,7 +19,7 @@ export function commandOf(
 }
 
 /** Every command that a gate of the contract may be decided by, without those that run the tests. */
-export function gateCommands(contract: Contract): ReadonlyMap<string, ObservedCommand> {
+export function listGateCommands(contract: Contract): ReadonlyMap<string, ObservedCommand> {
   const found = new Map([...contract.commands].filter(([name]) => name !== 'tests' && name !== 'coverage'))
   for (const phase of contract.phases.values()) {
     const blockers = [
@@ -27,7 +27,7 @@ export function gateCommands(contract: Contract): ReadonlyMap<string, ObservedCo
       ...phase.requiredArtifacts.flatMap(({ checks }) => checks),
     ]
     for (const { check, params } of blockers) {
-      const one = check === 'command_succeeds' ? commandOf(contract, params) : null
+      const one = check === 'command_succeeds' ? findCommand(contract, params) : null
       if (one !== null) found.set(one.key, one.command)
     }
   }

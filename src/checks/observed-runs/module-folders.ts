@@ -1,8 +1,8 @@
 import { posix } from 'node:path'
 import type { Contract } from '../../core/contract/contract.js'
-import { harnessKind } from '../../core/paths/test-setup-names.js'
-import type { Listed, WorkTree } from '../../tree/work-tree.js'
-import { textOf } from '../test-files/test-files.js'
+import { findSetupKind } from '../../core/paths/test-setup-names.js'
+import type { ListedFile, WorkTree } from '../../tree/work-tree.js'
+import { readText } from '../test-files/test-files.js'
 
 const FOLDERS_MAX = 200
 
@@ -10,24 +10,24 @@ const FOLDERS_MAX = 200
  * Folders of the project in which Node.js, a runner or a compiler looks for modules by their bare names: `NODE_PATH` of a command, a
  * script or an environment file, `moduleDirectories` and `modulePaths` of jest, `resolve.modules` of bundlers, `baseUrl`.
  */
-export async function moduleFolders(
+export async function findModuleFolders(
   tree: WorkTree,
   contract: Contract,
-  listed: readonly Listed[],
+  listed: readonly ListedFile[],
 ): Promise<readonly string[]> {
   const commands = [...contract.commands.values()]
   const found = new Set<string>()
   const add = (folder: string, text: string): void => {
-    for (const name of foldersIn(text)) if (found.size < FOLDERS_MAX) found.add(posix.join(folder, name))
+    for (const name of parseFolders(text)) if (found.size < FOLDERS_MAX) found.add(posix.join(folder, name))
   }
   for (const { run, env } of commands) add('.', `${run}\n${JSON.stringify(env)}`)
   for (const { path, isLink } of listed)
-    if (!isLink && harnessKind(path) !== null && !path.endsWith('.py'))
-      add(posix.dirname(path), (await textOf(tree, path)) ?? '')
+    if (!isLink && findSetupKind(path) !== null && !path.endsWith('.py'))
+      add(posix.dirname(path), (await readText(tree, path)) ?? '')
   return [...found].filter((folder) => !folder.startsWith('..') && !/(^|\/)node_modules(\/|$)/.test(folder))
 }
 
-function foldersIn(text: string): readonly string[] {
+function parseFolders(text: string): readonly string[] {
   const variables = [...text.matchAll(NODE_PATH)].flatMap(([, value = '']) => value.split(/[:;]/))
   const lists = [...text.matchAll(LISTS)].flatMap(([, value = '']) =>
     [...value.matchAll(/['"`]([^'"`\n]{1,300})['"`]/g)].map(([, one = '']) => one),

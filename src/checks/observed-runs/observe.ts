@@ -13,16 +13,16 @@ import { readCoverage } from '../reports/coverage.js'
 import { readReport } from '../reports/read-report.js'
 import type { ReportReading, TestFormat } from '../reports/report.js'
 import {
-  commandFailed,
+  explainCommandFailed,
+  explainNoCounts,
+  explainNoCoverage,
   explainRun,
-  noCounts,
-  noCoverage,
+  explainUnreliable,
   type TroubledRun,
-  unreliable,
 } from '../reports/run-trouble.js'
-import { outsideOf } from './outside-tree.js'
+import { makeOutsideMatcher } from './outside-tree.js'
 import { openSecondChannel, type SecondReport } from './second-report.js'
-import { GUARDS_FOLDER, GUARDS_VERSION, guardedArgv, guardedEnv, withoutSources } from './test-guards.js'
+import { addGuards, buildGuardedArgv, excludeSources, GUARDS_FOLDER, GUARDS_VERSION } from './test-guards.js'
 
 const OUTPUT_KEPT = { headBytes: 1024 * 1024, tailBytes: 3 * 1024 * 1024 }
 
@@ -55,7 +55,7 @@ export async function observe(
   command: ObservedCommand,
   more: { readonly treeHash: string; readonly extra?: string | undefined },
 ): Promise<ObservedRun> {
-  const line = more.extra === undefined ? command.run : withArgument(command.run, more.extra)
+  const line = more.extra === undefined ? command.run : addArgument(command.run, more.extra)
   const started = await runInView(place, { line, command })
   const { run } = started
   const about = {
@@ -69,17 +69,17 @@ export async function observe(
     ...(place.view === undefined ? {} : { leftOut: place.view.leftOut }),
   }
   if (started.problem !== null)
-    return { ...about, ...UNKNOWN, ...voidBy(started.problem, WRITTEN_REMEDY, run.exitCode) }
+    return { ...about, ...UNKNOWN, ...makeVoidResult(started.problem, WRITTEN_REMEDY, run.exitCode) }
 
   const troubled = { ...run, timeoutSeconds: command.timeoutSeconds, redact: place.redact }
   if (run.stopped !== null) {
     const problem = STOPPED[run.stopped].replace('%s', String(command.timeoutSeconds))
-    return { ...about, ...UNKNOWN, problem, trouble: explainRun(troubled, commandFailed(run.exitCode)) }
+    return { ...about, ...UNKNOWN, problem, trouble: explainRun(troubled, explainCommandFailed(run.exitCode)) }
   }
   const report = command.report === null ? null : (run.files.get(command.report)?.toString('utf8') ?? '')
   if (command.format === 'lcov' || command.format === 'cobertura') {
-    const found = { ...UNKNOWN, ...coverageOf(place.tree, command.format, report ?? run.stdout) }
-    return { ...about, ...found, ...troubleIn(found, troubled, 'coverage') }
+    const found = { ...UNKNOWN, ...parseCoverage(place.tree, command.format, report ?? run.stdout) }
+    return { ...about, ...found, ...findTrouble(found, troubled, 'coverage') }
   }
   const reading = readReport({
     format: command.format as TestFormat,
@@ -91,10 +91,10 @@ export async function observe(
     outputCut: run.truncated,
   })
   const differs = reading.result === 'unreadable' ? null : findDisagreement(reading.report, run.exitCode, started.told)
-  if (differs !== null) return { ...about, ...UNKNOWN, ...voidBy(differs, FORGED_REMEDY, run.exitCode) }
+  if (differs !== null) return { ...about, ...UNKNOWN, ...makeVoidResult(differs, FORGED_REMEDY, run.exitCode) }
   const found = read(reading)
   const wantsCounts = name === 'tests' || command.format !== 'auto' || report !== null
-  return { ...about, ...found, ...troubleIn(found, troubled, wantsCounts ? 'counts' : 'exit code') }
+  return { ...about, ...found, ...findTrouble(found, troubled, wantsCounts ? 'counts' : 'exit code') }
 }
 
 /** Runs the command, and says why its run counts for nothing; null when it does count. */
@@ -108,10 +108,10 @@ async function runInView(
   const cached = seed === null ? null : join(seed, 'cache')
   const job = {
     tree: place.tree,
-    argv: guardedArgv(line, cached),
+    argv: buildGuardedArgv(line, cached),
     cwd: '.',
-    env: withoutSources(
-      guardedEnv({ CI: '1', ...(cached === null ? {} : { GOCACHE: GO_CACHE_INSIDE }), ...command.env }),
+    env: excludeSources(
+      addGuards({ CI: '1', ...(cached === null ? {} : { GOCACHE: GO_CACHE_INSIDE }), ...command.env }),
       {
         isOnePackage: false,
         ...place.without,
@@ -133,7 +133,7 @@ async function runInView(
   try {
     const run = await runCommand(place.confinement, job, OUTPUT_KEPT)
     const told = (await channel?.told()) ?? []
-    return { run, problem: run.written.length === 0 ? null : writtenText(run.written), told }
+    return { run, problem: run.written.length === 0 ? null : formatWritten(run.written), told }
   } catch (error) {
     if (!(error instanceof ViewRefused)) throw error
     return { run: NOT_RUN, problem: `its view of the tree could not be made: ${error.message}`, told: [] }
@@ -148,7 +148,7 @@ const NOT_RUN: CommandRun = {
 }
 const WRITTEN_NAMED_MAX = 5
 
-function writtenText(written: readonly string[]): string {
+function formatWritten(written: readonly string[]): string {
   const more = written.length > WRITTEN_NAMED_MAX ? ` and ${written.length - WRITTEN_NAMED_MAX} more` : ''
   return `${written.slice(0, WRITTEN_NAMED_MAX).join(', ')}${more}: written while the command ran. A run may not write tests, what lies with them, or what decides how they are run, not even if it puts them back`
 }
@@ -160,10 +160,10 @@ const FORGED_REMEDY =
 
 /** The same run, of which nothing counts. */
 export function voidRun(run: ObservedRun, problem: string): ObservedRun {
-  return { ...run, ...UNKNOWN, ...voidBy(problem, FORGED_REMEDY, run.exitCode) }
+  return { ...run, ...UNKNOWN, ...makeVoidResult(problem, FORGED_REMEDY, run.exitCode) }
 }
 
-function voidBy(problem: string, remedy: string, exitCode: number) {
+function makeVoidResult(problem: string, remedy: string, exitCode: number) {
   const trouble = { cause: 'the run is void', detail: problem, mendedBy: 'agent', remedy, lastLines: [] } as const
   return {
     exitCode: exitCode === 0 ? 1 : exitCode,
@@ -183,15 +183,15 @@ const STOPPED = {
 type Read = Pick<ObservedRun, 'counts' | 'tests' | 'isComplete' | 'loadFailures' | 'problem'>
 
 // Failing tests and files that do not load say themselves what is wrong; of other commands only the exit code counts.
-function troubleIn(
+function findTrouble(
   { counts, problem }: Pick<ObservedRun, 'counts' | 'problem'>,
   run: TroubledRun,
   wanted: 'counts' | 'coverage' | 'exit code',
 ): Pick<ObservedRun, 'trouble'> {
   const hasFailed = wanted !== 'counts' && run.exitCode !== 0
-  if (hasFailed) return { trouble: explainRun(run, commandFailed(run.exitCode)) }
+  if (hasFailed) return { trouble: explainRun(run, explainCommandFailed(run.exitCode)) }
   if (problem === null || wanted === 'exit code') return {}
-  const otherwise = wanted === 'coverage' ? noCoverage : counts === null ? noCounts : unreliable
+  const otherwise = wanted === 'coverage' ? explainNoCoverage : counts === null ? explainNoCounts : explainUnreliable
   return { trouble: explainRun(run, otherwise(problem)) }
 }
 
@@ -208,19 +208,19 @@ function read(reading: ReportReading): Read {
   }
 }
 
-function coverageOf(
+function parseCoverage(
   tree: string,
   format: 'lcov' | 'cobertura',
   text: string,
 ): { coverage: number | null; problem: string | null } {
-  const found = readCoverage({ format, text, isOutside: outsideOf(tree) })
+  const found = readCoverage({ format, text, isOutside: makeOutsideMatcher(tree) })
   return found === null
     ? { coverage: null, problem: `no ${format} report was written` }
     : { coverage: found.percent, problem: null }
 }
 
 // Package runners take arguments for the script behind two dashes.
-function withArgument(run: string, argument: string): string {
+function addArgument(run: string, argument: string): string {
   const word = `'${argument.replaceAll("'", `'\\''`)}'`
   return /^(npm|pnpm|yarn)\b/.test(run) && !/\s--(\s|$)/.test(run) ? `${run} -- ${word}` : `${run} ${word}`
 }

@@ -6,7 +6,7 @@ import { GUARDS_FOLDER } from './test-guards.js'
  * Whether a file that a coverage report names lies outside the work tree: the guards, and what is installed on the machine. Paths
  * may be relative to a folder inside the tree: one that leads out of it counts as outside only where there is such a file.
  */
-export function outsideOf(tree: string): (file: string) => boolean {
+export function makeOutsideMatcher(tree: string): (file: string) => boolean {
   const roots = [tree, realpathSync(tree)]
   return (file) => {
     const at = resolve(tree, file.replace(/^file:\/\//, ''))

@@ -26,18 +26,18 @@ export function mergeRuns(runs: readonly ObservedRun[]): ObservedRun {
   const ids = new Set(runs.flatMap((run) => run.tests.map((test) => test.id)))
   const flaky = [...ids].filter((id) => new Set(byId.map((tests) => tests.get(id)?.status)).size > 1)
   const isFlaky = new Set(flaky)
-  const tests = first.tests.map((test) => (isFlaky.has(test.id) ? worstOf(test, byId) : test))
-  const more = tests.filter((test) => test.status === 'failed').length - failedIn(first.tests)
+  const tests = first.tests.map((test) => (isFlaky.has(test.id) ? pickWorst(test, byId) : test))
+  const more = tests.filter((test) => test.status === 'failed').length - countFailed(first.tests)
   const { passed, failed, skipped } = first.counts ?? { passed: 0, failed: 0, skipped: 0 }
   const counts = first.counts === null ? null : { passed: Math.max(0, passed - more), failed: failed + more, skipped }
   const durationMs = runs.reduce((sum, run) => sum + run.durationMs, 0)
   return { ...first, tests, counts, durationMs, flaky }
 }
 
-function worstOf(test: ObservedTest, byId: readonly ReadonlyMap<string, ObservedTest>[]): ObservedTest {
+function pickWorst(test: ObservedTest, byId: readonly ReadonlyMap<string, ObservedTest>[]): ObservedTest {
   return byId.map((tests) => tests.get(test.id)).find((one) => one?.status === 'failed') ?? test
 }
 
-function failedIn(tests: readonly ObservedTest[]): number {
+function countFailed(tests: readonly ObservedTest[]): number {
   return tests.filter((test) => test.status === 'failed').length
 }

@@ -1,27 +1,27 @@
 import type { ObservedRun } from '../../core/evidence/observed-run.js'
-import { counted } from '../../core/text.js'
+import { formatCount } from '../../core/text.js'
 
 const NAMED_MAX = 5
 
 // The cause says more than that nothing could be read.
-export function whatWentWrong({ problem, trouble, wasStopped }: ObservedRun): string {
+export function describeFailure({ problem, trouble, wasStopped }: ObservedRun): string {
   return trouble === undefined || wasStopped
     ? (problem ?? 'the counts are not known')
     : `${trouble.cause}: ${trouble.detail}`
 }
 
-export function countsText({ counts }: ObservedRun): string {
+export function formatCounts({ counts }: ObservedRun): string {
   return counts === null ? '' : ` (${counts.passed} passed, ${counts.failed} failed)`
 }
 
 // Nobody knows what is in a file that ended before its first test: it may not even have loaded.
-export function notLoadedText(loadFailures: ObservedRun['loadFailures']): string {
+export function formatNotLoaded(loadFailures: ObservedRun['loadFailures']): string {
   const files = loadFailures.flatMap(({ file }) => (file === null ? [] : [file]))
   const whose = loadFailures.length === 1 ? 'its' : 'their'
   const why = loadFailures[0]?.message ?? ''
-  return `${counted(loadFailures.length, 'test file')} did not run ${whose} tests${namesText(files)}${why === '' ? '' : ` (${why})`}`
+  return `${formatCount(loadFailures.length, 'test file')} did not run ${whose} tests${formatNames(files)}${why === '' ? '' : ` (${why})`}`
 }
 
-export function namesText(names: readonly string[]): string {
+export function formatNames(names: readonly string[]): string {
   return names.length === 0 ? '' : `: ${names.slice(0, NAMED_MAX).join(', ')}${names.length > NAMED_MAX ? ' …' : ''}`
 }

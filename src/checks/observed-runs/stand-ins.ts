@@ -1,7 +1,7 @@
 import { existsSync, readdirSync } from 'node:fs'
 import { delimiter, join, posix } from 'node:path'
 import type { WorkTree } from '../../tree/work-tree.js'
-import { textOf } from '../test-files/test-files.js'
+import { readText } from '../test-files/test-files.js'
 
 const TESTS_READ_MAX = 5000
 const NAMES_MAX = 20_000
@@ -9,7 +9,7 @@ const NAMES_MAX = 20_000
 /** Where Python looks for the modules of a project. */
 const PYTHON_ROOTS = ['', 'src/', 'lib/', 'python/'] as const
 
-export interface Added {
+export interface AddedFiles {
   readonly tree: Pick<WorkTree, 'read'>
   readonly root: string
   /** Paths that were not there when work began. */
@@ -26,14 +26,15 @@ export interface Added {
 }
 
 /** Files that were added and would be loaded instead of a module from outside the project that tests import. */
-export async function standIns(one: Added): Promise<readonly string[]> {
-  const modules = pythonModules(one)
+export async function findStandIns(one: AddedFiles): Promise<readonly string[]> {
+  const modules = findPythonStandIns(one)
   const packages = one.added.filter((path) => posix.basename(path) === 'package.json')
-  const searched = searchedModules(one)
+  const searched = findSearchedModules(one)
   if (modules.size === 0 && packages.length === 0 && searched.length === 0) return []
-  const imported = await importedBy(one)
+  const imported = await collectImported(one)
   const found = [...modules].filter(([name]) => imported.python.has(name)).flatMap(([, paths]) => paths)
-  for (const path of packages) if (imported.javascript.has((await nameIn(one.tree, path)) ?? '')) found.push(path)
+  for (const path of packages)
+    if (imported.javascript.has((await readModuleName(one.tree, path)) ?? '')) found.push(path)
   // What was there under that name before is a module of the project.
   const isOld = one.isOld ?? (() => false)
   for (const { name, place, file } of searched)
@@ -42,7 +43,12 @@ export async function standIns(one: Added): Promise<readonly string[]> {
 }
 
 // Added modules with the name of one that is installed or comes with Python. A package of the project that was there is none.
-function pythonModules({ added, root, path, wasThere = () => false }: Added): ReadonlyMap<string, readonly string[]> {
+function findPythonStandIns({
+  added,
+  root,
+  path,
+  wasThere = () => false,
+}: AddedFiles): ReadonlyMap<string, readonly string[]> {
   const named = new Map<string, string[]>()
   for (const file of added.filter((one) => LOADED_BY_PYTHON.test(one))) {
     const at = PYTHON_ROOTS.findLast((one) => file.startsWith(one)) ?? ''
@@ -51,13 +57,13 @@ function pythonModules({ added, root, path, wasThere = () => false }: Added): Re
     named.set(name, [...(named.get(name) ?? []), file])
   }
   if (named.size === 0) return named
-  const folders = pythonFolders(root, path)
+  const folders = listPythonFolders(root, path)
   const isInstalled = (name: string): boolean =>
     folders.some((folder) => existsSync(join(folder, name)) || existsSync(join(folder, `${name}.py`)))
   return new Map([...named].filter(([name]) => isInstalled(name)))
 }
 
-interface Searched {
+interface SearchedModule {
   readonly name: string
   /** Where the module of that name lies, without what follows its name. */
   readonly place: string
@@ -65,7 +71,7 @@ interface Searched {
 }
 
 // Added modules in a folder that is searched by bare names.
-function searchedModules({ added, folders = [] }: Added): readonly Searched[] {
+function findSearchedModules({ added, folders = [] }: AddedFiles): readonly SearchedModule[] {
   return folders.flatMap((folder) => {
     const beginning = folder === '.' ? '' : `${folder}/`
     return added.flatMap((file) => {
@@ -79,19 +85,19 @@ function searchedModules({ added, folders = [] }: Added): readonly Searched[] {
 const BARE =
   /^((?:@[\w.-]+\/)?[\w][\w-]*(?:\.(?![cm]?[jt]sx?$|json$|node$)[\w-]+)*)(?:\.(?:[cm]?[jt]sx?|json|node)$|\/)/
 
-function pythonFolders(root: string, path: string): readonly string[] {
+function listPythonFolders(root: string, path: string): readonly string[] {
   const places = path.split(delimiter).flatMap((folder) => {
     const above = join(folder, '..')
-    const shims = folder.endsWith('/shims') ? below(join(above, 'versions')) : []
+    const shims = folder.endsWith('/shims') ? listBelow(join(above, 'versions')) : []
     return [above, ...shims]
   })
-  const versions = [...new Set([...places, join(root, '.venv'), join(root, 'venv'), ...below(join(root, '.tox'))])]
-    .flatMap((place) => below(join(place, 'lib')))
+  const versions = [...new Set([...places, join(root, '.venv'), join(root, 'venv'), ...listBelow(join(root, '.tox'))])]
+    .flatMap((place) => listBelow(join(place, 'lib')))
     .filter((folder) => /\/python3[^/]*$/.test(folder))
   return versions.flatMap((folder) => [folder, join(folder, 'site-packages'), join(folder, 'dist-packages')])
 }
 
-function below(folder: string): readonly string[] {
+function listBelow(folder: string): readonly string[] {
   return existsSync(folder) ? readdirSync(folder).map((name) => join(folder, name)) : []
 }
 
@@ -101,17 +107,17 @@ const PYTHON_IMPORTS = /^[ \t]*(?:from[ \t]+(\w+)[\w.]*[ \t]+import|import[ \t]+
 const JS_IMPORTS =
   /(?:from|import|require|mock|importActual|requireActual)\s*\(?\s*['"`](?:node:)?((?:@[\w.-]+\/)?[\w][\w.-]*)/g
 
-interface Imported {
+interface ImportedNames {
   readonly python: ReadonlySet<string>
   readonly javascript: ReadonlySet<string>
 }
 
 // By language: `node:test` is not the package `test` of Python.
-async function importedBy({ tree, tests }: Added): Promise<Imported> {
+async function collectImported({ tree, tests }: AddedFiles): Promise<ImportedNames> {
   const python = new Set<string>()
   const javascript = new Set<string>()
   for (const path of tests.slice(0, TESTS_READ_MAX)) {
-    const text = (await textOf(tree as WorkTree, path)) ?? ''
+    const text = (await readText(tree as WorkTree, path)) ?? ''
     if (PYTHON.test(path))
       for (const [, from, list] of text.matchAll(PYTHON_IMPORTS))
         for (const name of (from ?? list ?? '').split(',')) python.add(name.trim().split(/[ .]/)[0] ?? '')
@@ -123,7 +129,7 @@ async function importedBy({ tree, tests }: Added): Promise<Imported> {
   return { python, javascript }
 }
 
-async function nameIn(tree: Added['tree'], path: string): Promise<string | null> {
+async function readModuleName(tree: AddedFiles['tree'], path: string): Promise<string | null> {
   try {
     const { name } = JSON.parse((await tree.read(path))?.toString('utf8') ?? '') as { name?: unknown }
     return typeof name === 'string' ? name : null

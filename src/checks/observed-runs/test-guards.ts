@@ -12,14 +12,14 @@ const NODE_GUARD = `${GUARDS_FOLDER}/node/guard.cjs`
 const PYTHON_FOLDER = `${GUARDS_FOLDER}/python`
 
 /** The environment of a command with the guards in it, in front of what the contract asks Node.js and Python to load. */
-export function guardedEnv(env: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
-  const nodeOptions = joined([`--require ${quoted(NODE_GUARD)}`, env.NODE_OPTIONS], ' ')
+export function addGuards(env: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
+  const nodeOptions = joinParts([`--require ${quotePath(NODE_GUARD)}`, env.NODE_OPTIONS], ' ')
   return {
     ...env,
     NODE_OPTIONS: nodeOptions,
     // npm sets NODE_OPTIONS anew from an .npmrc of the project, unless the environment says otherwise.
     npm_config_node_options: nodeOptions,
-    PYTHONPATH: joined([PYTHON_FOLDER, env.PYTHONPATH], delimiter),
+    PYTHONPATH: joinParts([PYTHON_FOLDER, env.PYTHONPATH], delimiter),
   }
 }
 
@@ -30,7 +30,7 @@ const NATIVE_RUNNER = `${GUARDS_FOLDER}/native/without-sources`
  * Unless the command runs a single package of Go (`isOnePackage`), packages are built and run one after the other, so that no
  * program runs while another is compiled.
  */
-export function withoutSources(
+export function excludeSources(
   env: Readonly<Record<string, string>>,
   { sources, isOnePackage }: { readonly sources: readonly string[]; readonly isOnePackage: boolean },
 ): Readonly<Record<string, string>> {
@@ -39,7 +39,7 @@ export function withoutSources(
   return {
     ...env,
     PHASELOCK_TEST_SOURCES: sources.join('\n'),
-    GOFLAGS: joined([env.GOFLAGS, `"-exec='${NATIVE_RUNNER}'"`, isOnePackage ? '' : '-p=1'], ' '),
+    GOFLAGS: joinParts([env.GOFLAGS, `"-exec='${NATIVE_RUNNER}'"`, isOnePackage ? '' : '-p=1'], ' '),
     [`CARGO_TARGET_${cpu}_UNKNOWN_LINUX_GNU_RUNNER`]: NATIVE_RUNNER,
     [`CARGO_TARGET_${cpu}_UNKNOWN_LINUX_MUSL_RUNNER`]: NATIVE_RUNNER,
   }
@@ -55,14 +55,14 @@ const ENTER = existsSync('/usr/bin/perl') ? [`${GUARDS_FOLDER}/enter/run`] : []
  * Runs a shell line where the guards can be read, and nothing where they cannot. With a cache of Go, its files are linked to where
  * the run has its own.
  */
-export function guardedArgv(line: string, goCache: string | null = null): readonly string[] {
+export function buildGuardedArgv(line: string, goCache: string | null = null): readonly string[] {
   return ['bash', '-c', UNLESS_GUARDED, 'bash', `${PYTHON_FOLDER}/sitecustomize.py`, line, goCache ?? '', ...ENTER]
 }
 
-function joined(parts: readonly (string | undefined)[], separator: string): string {
+function joinParts(parts: readonly (string | undefined)[], separator: string): string {
   return parts.filter((part) => part !== undefined && part !== '').join(separator)
 }
 
-function quoted(path: string): string {
+function quotePath(path: string): string {
   return `"${path.replaceAll('\\', '\\\\').replaceAll('"', '\\"')}"`
 }

@@ -1,23 +1,23 @@
 import type { Baseline, ObservedLoadFailure, ObservedRun, ObservedTest } from '../../core/evidence/observed-run.js'
 
-type Told = Pick<ObservedTest, 'id' | 'status' | 'file'>
+type ReportedTest = Pick<ObservedTest, 'id' | 'status' | 'file'>
 
 /** The name of a test without the number that tells apart tests of the same name: others of the name may come before it. */
-export function nameOfTest(id: string): string {
+export function parseTestName(id: string): string {
   return id.replace(/ #\d{1,9}$/, '')
 }
 
 /** What is known of tests from before the task. Tests of one name are told apart by their file, where the runner says it. */
 export class BaselineTests {
-  readonly #byName = new Map<string, Told[]>()
+  readonly #byName = new Map<string, ReportedTest[]>()
   readonly #flaky: ReadonlySet<string>
 
   constructor(readonly baseline: Baseline) {
     for (const test of baseline.tests) {
-      const name = nameOfTest(test.id)
+      const name = parseTestName(test.id)
       this.#byName.set(name, [...(this.#byName.get(name) ?? []), test])
     }
-    this.#flaky = new Set(baseline.flaky.map(nameOfTest))
+    this.#flaky = new Set(baseline.flaky.map(parseTestName))
   }
 
   /** Every test of the tree is known by its name. */
@@ -25,26 +25,26 @@ export class BaselineTests {
     return this.baseline.isComplete && this.baseline.reason === null
   }
 
-  has(test: Told): boolean {
+  has(test: ReportedTest): boolean {
     return this.#same(test).length > 0
   }
 
-  was(test: Told, status: ObservedTest['status']): boolean {
+  hadStatus(test: ReportedTest, status: ObservedTest['status']): boolean {
     return this.#same(test).some((one) => one.status === status)
   }
 
-  wasFlaky({ id }: Pick<Told, 'id'>): boolean {
-    return this.#flaky.has(nameOfTest(id))
+  isFlaky({ id }: Pick<ReportedTest, 'id'>): boolean {
+    return this.#flaky.has(parseTestName(id))
   }
 
   /** Those of the tests that did the same before, no more of one name than there were then. */
-  asBefore<T extends Told>(tests: readonly T[], statuses: readonly ObservedTest['status'][]): ReadonlySet<T> {
+  asBefore<T extends ReportedTest>(tests: readonly T[], statuses: readonly ObservedTest['status'][]): ReadonlySet<T> {
     const taken = new Map<string, number>()
     return new Set(
       tests.filter((test) => {
-        const name = nameOfTest(test.id)
+        const name = parseTestName(test.id)
         const same = this.#same(test)
-        const most = this.wasFlaky(test) ? same.length : same.filter((one) => statuses.includes(one.status)).length
+        const most = this.isFlaky(test) ? same.length : same.filter((one) => statuses.includes(one.status)).length
         const count = (taken.get(name) ?? 0) + 1
         if (count > most) return false
         taken.set(name, count)
@@ -54,10 +54,10 @@ export class BaselineTests {
   }
 
   /** Names of tests that ran before the task and are not in the run. */
-  lostIn(run: ObservedRun): readonly string[] {
+  findLostTests(run: ObservedRun): readonly string[] {
     if (!this.isWhole || !run.isComplete) return []
     const now = new Map<string, number>()
-    for (const { id } of run.tests) now.set(nameOfTest(id), (now.get(nameOfTest(id)) ?? 0) + 1)
+    for (const { id } of run.tests) now.set(parseTestName(id), (now.get(parseTestName(id)) ?? 0) + 1)
     return [...this.#byName].flatMap(([name, tests]) => {
       const ran = tests.filter(hasRun).length
       return ran > 0 && (now.get(name) ?? 0) < ran ? [name] : []
@@ -65,39 +65,39 @@ export class BaselineTests {
   }
 
   /** How many fewer tests the run has than there were, where their names are not all known. */
-  fewerIn(run: ObservedRun): number {
+  countMissingTests(run: ObservedRun): number {
     if (this.baseline.reason !== null || (this.isWhole && run.isComplete)) return 0
-    return Math.max(0, total(this.baseline.counts) - total(run.counts))
+    return Math.max(0, sumCounts(this.baseline.counts) - sumCounts(run.counts))
   }
 
   /** Names of tests that ran before the task and are left out of the run. */
-  newlySkippedIn(run: ObservedRun): readonly string[] {
+  findNewlySkipped(run: ObservedRun): readonly string[] {
     const left = run.tests.filter(isLeftOut)
     const asBefore = this.asBefore(left, ['skipped', 'todo'])
     return left.filter((test) => !asBefore.has(test) && this.#same(test).some(hasRun)).map((test) => test.id)
   }
 
-  didNotLoad(failure: ObservedLoadFailure): boolean {
+  hadLoadFailure(failure: ObservedLoadFailure): boolean {
     return this.baseline.loadFailures.some(
       ({ file, kind, module }) =>
         file === failure.file && kind === failure.kind && (module ?? null) === (failure.module ?? null),
     )
   }
 
-  #same(test: Told): readonly Told[] {
-    const named = this.#byName.get(nameOfTest(test.id)) ?? []
+  #same(test: ReportedTest): readonly ReportedTest[] {
+    const named = this.#byName.get(parseTestName(test.id)) ?? []
     return named.filter((one) => one.file === null || test.file === null || one.file === test.file)
   }
 }
 
-export function isLeftOut({ status }: Told): boolean {
+export function isLeftOut({ status }: ReportedTest): boolean {
   return status === 'skipped' || status === 'todo'
 }
 
-function hasRun({ status }: Told): boolean {
+function hasRun({ status }: ReportedTest): boolean {
   return status === 'passed' || status === 'failed'
 }
 
-function total(counts: ObservedRun['counts']): number {
+function sumCounts(counts: ObservedRun['counts']): number {
   return counts === null ? 0 : counts.passed + counts.failed + counts.skipped
 }

@@ -1,9 +1,9 @@
 import { posix } from 'node:path'
 import type { ObservedLoadFailure } from '../../core/evidence/observed-run.js'
 import type { CheckInputs } from '../check-inputs.js'
-import { causeOfLine } from '../reports/causes.js'
+import { parseCauseLine } from '../reports/causes.js'
 import { isPythonPackage } from '../test-files/python-packages.js'
-import { textOf } from '../test-files/test-files.js'
+import { readText } from '../test-files/test-files.js'
 
 const ASSERTION = /\bAssertionError\b|^assert\b|^(?:Error: )?expect(?:ed)?\b|\bstrictly (?:deep-)?equal|\bReceived:/i
 // An assertion that only passes on what went wrong elsewhere.
@@ -14,39 +14,39 @@ export const TIMEOUT =
   /\btimed out\b|\bETIMEDOUT\b|\btimeout of \d{1,9} ?ms\b|\bexceeded timeout\b|\bTimeoutError\b|\bdeadline exceeded\b/i
 
 /** Why the failure of a test says nothing of what the project does; null when it may. */
-export async function reasonAgainst(
+export async function findReasonAgainst(
   inputs: Pick<CheckInputs, 'tree'>,
   failed: { readonly message: string | null; readonly file: string },
 ): Promise<string | null> {
   const message = failed.message ?? ''
-  const cause = causeOfLine(message)
+  const cause = parseCauseLine(message)
   if (cause?.kind === 'missing_module') {
     const failure = { ...cause, kind: cause.kind, file: failed.file }
-    return (await isOfProject(inputs, failure, failed.file)) ? null : missingPackage(cause.module)
+    return (await isOfProject(inputs, failure, failed.file)) ? null : describeMissingPackage(cause.module)
   }
   if (ASSERTION.test(message) && !PASSED_ON.test(message)) return null
-  if (CONNECTION.test(message)) return `could not reach something outside (${short(message)})`
-  return TIMEOUT.test(message) ? `timed out (${short(message)})` : null
+  if (CONNECTION.test(message)) return `could not reach something outside (${shortenMessage(message)})`
+  return TIMEOUT.test(message) ? `timed out (${shortenMessage(message)})` : null
 }
 
 /** Why a file that did not load says nothing of what the project does; null when it waits for code of the project. */
-export async function reasonAgainstLoad(
+export async function findReasonAgainstLoad(
   inputs: Pick<CheckInputs, 'tree'>,
   failure: ObservedLoadFailure,
   file: string,
 ): Promise<string | null> {
-  if (failure.kind === 'syntax') return `has a syntax error (${short(failure.message)})`
-  if (failure.kind === 'other') return `did not run its tests (${short(failure.message)})`
-  return (await isOfProject(inputs, failure, file)) ? null : missingPackage(failure.module ?? null)
+  if (failure.kind === 'syntax') return `has a syntax error (${shortenMessage(failure.message)})`
+  if (failure.kind === 'other') return `did not run its tests (${shortenMessage(failure.message)})`
+  return (await isOfProject(inputs, failure, file)) ? null : describeMissingPackage(failure.module ?? null)
 }
 
-function missingPackage(module: string | null): string {
+function describeMissingPackage(module: string | null): string {
   return `fails because ${module ?? 'a package'} is not installed, and is not code of the project`
 }
 
 const SHORT_CHARS_MAX = 120
 
-function short(message: string): string {
+function shortenMessage(message: string): string {
   return message.length > SHORT_CHARS_MAX ? `${message.slice(0, SHORT_CHARS_MAX)}…` : message
 }
 
@@ -79,10 +79,10 @@ async function isScriptModule(tree: Tree, { name, message }: { readonly name: st
   const specifier = name.startsWith('#') ? name : (name.split('#')[0] ?? '')
   if (OWN_SPECIFIER.test(specifier)) return true
   const packageName = specifier.split('/', specifier.startsWith('@') ? 2 : 1).join('/')
-  const manifest = (await textOf(tree, 'package.json')) ?? ''
-  if (new RegExp(`"name"\\s*:\\s*"${escaped(packageName)}"`).test(manifest)) return true
+  const manifest = (await readText(tree, 'package.json')) ?? ''
+  if (new RegExp(`"name"\\s*:\\s*"${escapePattern(packageName)}"`).test(manifest)) return true
   if (/\bpackage ['"]/.test(message)) return false
-  const paths = (await textOf(tree, 'tsconfig.json')) ?? ''
+  const paths = (await readText(tree, 'tsconfig.json')) ?? ''
   if (paths.includes(`"${packageName}/*"`) || paths.includes(`"${specifier}"`)) return true
   const [folder = ''] = specifier.split('/')
   return specifier.includes('/') && (await hasFilesBelow(tree, folder))
@@ -102,8 +102,8 @@ async function isPythonModule(tree: Tree, name: string, file: string): Promise<b
   if (isPythonPackage(root)) return false
   const declared: string[] = []
   for (const path of ['requirements.txt', 'requirements-dev.txt', 'pyproject.toml', 'setup.py', 'setup.cfg', 'Pipfile'])
-    declared.push((await textOf(tree, path)) ?? '')
-  const named = new RegExp(`(?:^|["'\\s])${escaped(root).replaceAll('_', '[-_]')}\\s*(?:[=<>~!\\[;"',]|$)`, 'im')
+    declared.push((await readText(tree, path)) ?? '')
+  const named = new RegExp(`(?:^|["'\\s])${escapePattern(root).replaceAll('_', '[-_]')}\\s*(?:[=<>~!\\[;"',]|$)`, 'im')
   // A project's own name stands in its pyproject too.
   return !declared.some((text) => named.test(text.replace(/^\s*name\s*=.*$/gm, '')))
 }
@@ -112,12 +112,14 @@ async function isGoName(
   tree: Tree,
   { name, message, file }: { readonly name: string; readonly message: string; readonly file: string },
 ): Promise<boolean> {
-  const own = /^module\s+(\S+)/m.exec((await textOf(tree, 'go.mod')) ?? '')?.[1] ?? ''
+  const own = /^module\s+(\S+)/m.exec((await readText(tree, 'go.mod')) ?? '')?.[1] ?? ''
   const isOwn = (path: string): boolean => own !== '' && (path === own || path.startsWith(`${own}/`))
   if (/^no required module|^package \S+ is not in|^cannot find|^could not import/.test(message)) return isOwn(name)
   const [qualifier = '', symbol] = name.split('.')
   if (symbol === undefined) return true
-  const imports = [...((await textOf(tree, file)) ?? '').matchAll(/^\s*(?:import\s+)?(?:(\w+)\s+)?"([^"\n]{1,400})"/gm)]
+  const imports = [
+    ...((await readText(tree, file)) ?? '').matchAll(/^\s*(?:import\s+)?(?:(\w+)\s+)?"([^"\n]{1,400})"/gm),
+  ]
   const path = imports.find(([, alias, path = '']) => (alias ?? path.split('/').at(-1)) === qualifier)?.[2]
   return path === undefined || isOwn(path)
 }
@@ -127,7 +129,7 @@ async function isRustName(
   { name, message, file }: { readonly name: string; readonly message: string; readonly file: string },
 ): Promise<boolean> {
   const [root = '', ...rest] = name.split('::')
-  const own = /^name\s*=\s*"([^"\n]{1,200})"/m.exec((await textOf(tree, 'Cargo.toml')) ?? '')?.[1] ?? ''
+  const own = /^name\s*=\s*"([^"\n]{1,200})"/m.exec((await readText(tree, 'Cargo.toml')) ?? '')?.[1] ?? ''
   const isOwn = ['crate', 'self', 'super', own.replaceAll('-', '_')].includes(root)
   // Below src it may be a module that is yet to be written; a test outside reaches these through the name of its crate.
   if (!isOwn && /\b(or|unlinked|undeclared|missing|find) crate\b/.test(message) && !/(^|\/)src\//.test(file))
@@ -136,10 +138,10 @@ async function isRustName(
 }
 
 async function isRustDependency(tree: Tree, name: string): Promise<boolean> {
-  const manifest = (await textOf(tree, 'Cargo.toml')) ?? ''
-  return new RegExp(`^${escaped(name).replaceAll('_', '[-_]')}\\s*=`, 'm').test(manifest)
+  const manifest = (await readText(tree, 'Cargo.toml')) ?? ''
+  return new RegExp(`^${escapePattern(name).replaceAll('_', '[-_]')}\\s*=`, 'm').test(manifest)
 }
 
-function escaped(text: string): string {
+function escapePattern(text: string): string {
   return text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')
 }

@@ -1,10 +1,10 @@
 import type { Baseline, ObservedRun, ObservedTest, PinnedRun } from '../../core/evidence/observed-run.js'
 import type { CheckOutcome } from '../../core/task/command.js'
-import { counted } from '../../core/text.js'
-import { type CheckInputs, fails, holds } from '../check-inputs.js'
-import { namesText, notLoadedText, whatWentWrong } from '../observed-runs/run-text.js'
+import { formatCount } from '../../core/text.js'
+import { type CheckInputs, failCheck, passCheck } from '../check-inputs.js'
+import { describeFailure, formatNames, formatNotLoaded } from '../observed-runs/run-text.js'
 import { BaselineTests, isLeftOut } from './baseline-tests.js'
-import { rustUnit } from './red-files.js'
+import { isRustUnitTest } from './red-files.js'
 
 const NAMED_MAX = 5
 
@@ -15,7 +15,7 @@ export interface GreenAgainst {
   readonly baseline: Baseline | null
 }
 
-export function greenAgainst({
+export function pickGreenAgainst({
   contract,
   pinnedRun,
   baseline = null,
@@ -24,36 +24,44 @@ export function greenAgainst({
 }
 
 /** GREEN: every new test passes, none is lost, and none that passed before fails. */
-export function observedPassing(run: ObservedRun, { pinned, baseline }: GreenAgainst): CheckOutcome {
-  if (run.counts === null) return fails(`${whatWentWrong(run)} (exit code ${run.exitCode})`, 'observed', run.trouble)
+export function judgePassing(run: ObservedRun, { pinned, baseline }: GreenAgainst): CheckOutcome {
+  if (run.counts === null)
+    return failCheck(`${describeFailure(run)} (exit code ${run.exitCode})`, 'observed', run.trouble)
   const before = baseline === null ? null : new BaselineTests(baseline)
   const { passed, failed } = run.counts
   const failing = run.tests.filter((test) => test.status === 'failed')
   const old = before?.asBefore(failing, ['failed']) ?? new Set<ObservedTest>()
-  if (failed > old.size) return fails(failedText(run, { before, old }), 'observed')
-  const loads = run.loadFailures.filter((one) => before?.didNotLoad(one) !== true)
-  if (loads.length > 0) return fails(notLoadedText(loads), 'observed')
+  if (failed > old.size) return failCheck(formatFailed(run, { before, old }), 'observed')
+  const loads = run.loadFailures.filter((failure) => before?.hadLoadFailure(failure) !== true)
+  if (loads.length > 0) return failCheck(formatNotLoaded(loads), 'observed')
   const isExplained = old.size > 0 || run.loadFailures.length > 0
   const isUsual = run.exitCode === baseline?.exitCode || run.exitCode === old.size
   if (run.exitCode !== 0 && !(isExplained && isUsual))
-    return fails(`exit code ${run.exitCode}${isExplained ? notExplained(baseline) : ''}`, 'observed', run.trouble)
-  if (run.problem !== null) return fails(run.problem, 'observed', run.trouble)
-  if (passed === 0) return fails('no test passed', 'observed')
-  const lost = notRun(run, pinned, old)
+    return failCheck(
+      `exit code ${run.exitCode}${isExplained ? formatUnexplained(baseline) : ''}`,
+      'observed',
+      run.trouble,
+    )
+  if (run.problem !== null) return failCheck(run.problem, 'observed', run.trouble)
+  if (passed === 0) return failCheck('no test passed', 'observed')
+  const lost = listNotRun(run, pinned, old)
   if (lost.length > 0) {
     const shown = lost.slice(0, NAMED_MAX).join(', ')
-    return fails(`${counted(lost.length, 'test')} recorded at RED did not run and pass: ${shown}`, 'observed')
+    return failCheck(`${formatCount(lost.length, 'test')} recorded at RED did not run and pass: ${shown}`, 'observed')
   }
-  const gone = before?.lostIn(run) ?? []
+  const gone = before?.findLostTests(run) ?? []
   if (gone.length > 0)
-    return fails(`${counted(gone.length, 'test')} from before the task did not run${namesText(gone)}`, 'observed')
-  const fewer = before?.fewerIn(run) ?? 0
-  if (fewer > 0) return fails(`${counted(fewer, 'test')} fewer than before the task ran`, 'observed')
+    return failCheck(
+      `${formatCount(gone.length, 'test')} from before the task did not run${formatNames(gone)}`,
+      'observed',
+    )
+  const fewer = before?.countMissingTests(run) ?? 0
+  if (fewer > 0) return failCheck(`${formatCount(fewer, 'test')} fewer than before the task ran`, 'observed')
   const shown = [...old].map((test) => test.id)
-  return holds(
+  return passCheck(
     `${passed} passed`,
     'observed',
-    shown.length === 0 ? [] : [`Failed before the task too${namesText(shown)}`],
+    shown.length === 0 ? [] : [`Failed before the task too${formatNames(shown)}`],
   )
 }
 
@@ -61,40 +69,40 @@ export function observedPassing(run: ObservedRun, { pinned, baseline }: GreenAga
  * A run of the coverage command fails with every test that fails, and does not say which. Where the tests of the same tree pass but for
  * failures from before the task, those explain it.
  */
-export function explainedCoverage(coverage: ObservedRun, tests: ObservedRun, against: GreenAgainst): ObservedRun {
+export function explainCoverageFailures(coverage: ObservedRun, tests: ObservedRun, against: GreenAgainst): ObservedRun {
   const isUsual = [tests.exitCode, against.baseline?.exitCode, 1].includes(coverage.exitCode)
   const isPlain = coverage.exitCode !== 0 && coverage.coverage !== null && !coverage.wasStopped
   if (!isPlain || !isUsual || tests.exitCode === 0) return coverage
-  if (observedPassing(tests, against).result !== 'holds') return coverage
+  if (judgePassing(tests, against).result !== 'holds') return coverage
   const failing = tests.tests.filter((test) => test.status === 'failed').map((test) => test.id)
   return { ...coverage, explainedBy: [...failing, ...tests.loadFailures.flatMap(({ file }) => file ?? [])] }
 }
 
-function failedText(
+function formatFailed(
   run: ObservedRun,
   { before, old }: { readonly before: BaselineTests | null; readonly old: ReadonlySet<unknown> },
 ): string {
   const failing = run.tests.filter((test) => test.status === 'failed' && !old.has(test))
-  const broken = failing.filter((test) => before?.was(test, 'passed') === true).map((test) => test.id)
+  const broken = failing.filter((test) => before?.hadStatus(test, 'passed') === true).map((test) => test.id)
   const flaky = failing.filter((test) => run.flaky?.includes(test.id) === true).map((test) => test.id)
-  const passedBefore = broken.length === 0 ? '' : `. Passed before the task${namesText(broken)}`
-  const differing = flaky.length === 0 ? '' : `. Passes in some runs${namesText(flaky)}`
+  const passedBefore = broken.length === 0 ? '' : `. Passed before the task${formatNames(broken)}`
+  const differing = flaky.length === 0 ? '' : `. Passes in some runs${formatNames(flaky)}`
   const count = (run.counts?.failed ?? 0) - old.size
-  return `${count} failed${namesText(failing.map((test) => test.id))}${passedBefore}${differing}`
+  return `${count} failed${formatNames(failing.map((test) => test.id))}${passedBefore}${differing}`
 }
 
-function notExplained(baseline: Baseline | null): string {
+function formatUnexplained(baseline: Baseline | null): string {
   return `, which the failures from before the task do not explain (it was ${baseline?.exitCode ?? 0})`
 }
 
 /** Whether only tests fail that passed before the task: one of them may be flaky, and is run again when asked. */
-export function onlyOldTestsFail(run: ObservedRun, baseline: Baseline): boolean {
+export function hasOnlyOldFailures(run: ObservedRun, baseline: Baseline): boolean {
   const before = new BaselineTests(baseline)
   const failing = run.tests.filter((test) => test.status === 'failed')
   return failing.length > 0 && failing.length === run.counts?.failed && failing.every((test) => before.has(test))
 }
 
-function notRun(run: ObservedRun, pinned: PinnedRun | null, old: ReadonlySet<ObservedTest>): readonly string[] {
+function listNotRun(run: ObservedRun, pinned: PinnedRun | null, old: ReadonlySet<ObservedTest>): readonly string[] {
   if (pinned === null) return []
   const ran = run.tests.filter((test) => test.status === 'passed' || old.has(test))
   const passed = new Set(ran.map((test) => test.id))
@@ -103,34 +111,39 @@ function notRun(run: ObservedRun, pinned: PinnedRun | null, old: ReadonlySet<Obs
   const knowsFiles = run.tests.some((test) => test.file !== null && test.status === 'passed')
   const known = new Set(pinned.ids)
   const isMissed = knowsFiles
-    ? (file: string): boolean => !files.has(file) && !ran.some((test) => rustUnit(test, file) === true)
+    ? (file: string): boolean => !files.has(file) && !ran.some((test) => isRustUnitTest(test, file) === true)
     : (): boolean => run.isComplete && ran.every((test) => known.has(test.id))
   return [...pinned.ids.filter((id) => !passed.has(id)), ...pinned.unloaded.filter(isMissed)]
 }
 
 /** Nothing is left out that ran before, and nothing that ran at RED is marked to be. `marked` are the files with new marks. */
-export function observedSkipped(
+export function judgeSkipped(
   run: ObservedRun,
   { pinned, baseline }: GreenAgainst,
   marked: readonly string[],
 ): CheckOutcome {
-  if (run.counts === null) return fails(whatWentWrong(run), 'observed', run.trouble)
+  if (run.counts === null) return failCheck(describeFailure(run), 'observed', run.trouble)
   const left = run.tests.filter(isLeftOut)
   const ran = new Set(pinned?.ids ?? [])
   const newly = left.filter(({ id }) => ran.has(id)).map(({ id }) => id)
-  if (newly.length > 0) return fails(`${newly.length} ran at RED and are skipped now${namesText(newly)}`, 'observed')
+  if (newly.length > 0)
+    return failCheck(`${newly.length} ran at RED and are skipped now${formatNames(newly)}`, 'observed')
   const before = baseline === null ? null : new BaselineTests(baseline)
-  const skipped = before?.newlySkippedIn(run) ?? []
+  const skipped = before?.findNewlySkipped(run) ?? []
   if (skipped.length > 0)
-    return fails(`${skipped.length} ran before the task and are skipped now${namesText(skipped)}`, 'observed')
+    return failCheck(`${skipped.length} ran before the task and are skipped now${formatNames(skipped)}`, 'observed')
   const old = before?.asBefore(left, ['skipped', 'todo']) ?? new Set<ObservedTest>()
   // Where the names of those that were skipped are not known, their number is.
   const unnamed = before === null || before.isWhole ? 0 : before.baseline.counts.skipped - old.size
   const count = Math.max(run.counts.skipped, left.length) - old.size - Math.max(0, unnamed)
   const named = left.filter((test) => !old.has(test)).map(({ id }) => id)
-  if (count > 0) return fails(`${count} skipped${namesText(named)}`, 'observed')
+  if (count > 0) return failCheck(`${count} skipped${formatNames(named)}`, 'observed')
   const shown = [...old].map(({ id }) => id)
   return marked.length === 0
-    ? holds('none skipped', 'observed', shown.length === 0 ? [] : [`Skipped before the task too${namesText(shown)}`])
-    : fails(`marked to be left out since the RED run${namesText(marked)}`, 'observed')
+    ? passCheck(
+        'none skipped',
+        'observed',
+        shown.length === 0 ? [] : [`Skipped before the task too${formatNames(shown)}`],
+      )
+    : failCheck(`marked to be left out since the RED run${formatNames(marked)}`, 'observed')
 }

@@ -1,8 +1,8 @@
 import type { ObservedRun } from '../../core/evidence/observed-run.js'
 import type { CheckInputs } from '../check-inputs.js'
 import type { NamedTest } from '../test-files/test-files.js'
-import { isTestLike, textOf } from '../test-files/test-files.js'
-import { leafOf, type RedFile, redFile } from './red-files.js'
+import { isTestLike, readText } from '../test-files/test-files.js'
+import { inspectRedFile, parseLeaf, type RedFile } from './red-files.js'
 
 /** A criterion as the plan names it: by its id or its text. */
 export interface Criterion {
@@ -25,7 +25,7 @@ export async function openCriteria(
 ): Promise<readonly string[]> {
   const seen = new Map<string, RedFile>()
   for (const { path } of about.files)
-    if (path !== null && !seen.has(path)) seen.set(path, await redFile(inputs, run, path))
+    if (path !== null && !seen.has(path)) seen.set(path, await inspectRedFile(inputs, run, path))
   const open: string[] = []
   for (const criterion of about.criteria) {
     const covering = about.files.filter((file) => about.isTogether || isCovered(criterion, file))
@@ -34,7 +34,7 @@ export async function openCriteria(
     for (const file of covering) {
       const red = seen.get(file.path ?? '')
       if (red === undefined) continue
-      const reason = await whyNot(inputs, { red, file, criterion, isTogether: about.isTogether })
+      const reason = await explainUnmetCriterion(inputs, { red, file, criterion, isTogether: about.isTogether })
       if (reason === null) isHeld = true
       else reasons.push(`${file.path}: ${reason}`)
     }
@@ -48,7 +48,7 @@ function isCovered({ names }: Criterion, file: NamedTest): boolean {
 }
 
 // Null when a test of the file holds the criterion.
-async function whyNot(
+async function explainUnmetCriterion(
   inputs: CheckInputs,
   one: {
     readonly red: RedFile
@@ -61,47 +61,47 @@ async function whyNot(
   if (!red.isTest)
     return `the run reports no test of it${isTestLike(inputs.contract, red.path) ? '' : ', and its path matches none of tests.patterns in the contract'}`
   const patterns = criterion.names.flatMap((name) => file.criteria.get(name) ?? [])
-  if (patterns.length > 0) return whyNoneMatches(inputs, red, patterns)
+  if (patterns.length > 0) return explainNoMatch(inputs, red, patterns)
   if (red.waits) return null
-  if (red.failing.length === 0) return noneFails(red)
+  if (red.failing.length === 0) return explainNoneFails(red)
   // Several criteria, fewer failures than criteria, and tests that pass already: one may ride on the failure of another.
   const isUnclear = !one.isTogether && red.failing.length < file.covers.length && red.passing.length > 0
   return isUnclear
-    ? `${listed(red.passing)} already ${red.passing.length === 1 ? 'passes' : 'pass'}, and it covers ${file.covers.length} criteria: say in \`criteria\` which test holds which`
+    ? `${formatNames(red.passing)} already ${red.passing.length === 1 ? 'passes' : 'pass'}, and it covers ${file.covers.length} criteria: say in \`criteria\` which test holds which`
     : null
 }
 
-async function whyNoneMatches(inputs: CheckInputs, red: RedFile, patterns: readonly string[]): Promise<string | null> {
+async function explainNoMatch(inputs: CheckInputs, red: RedFile, patterns: readonly string[]): Promise<string | null> {
   const isMatching = (id: string): boolean => patterns.some((pattern) => matchesTest(pattern, id))
   if (red.failing.some(isMatching)) return null
   if (red.waits) {
-    const text = (await textOf(inputs.tree, red.path)) ?? ''
+    const text = (await readText(inputs.tree, red.path)) ?? ''
     if (patterns.some((pattern) => isNamedIn(text, pattern))) return null
   }
   const passing = red.passing.filter(isMatching)
-  if (passing.length > 0) return `${listed(passing)} already passes`
+  if (passing.length > 0) return `${formatNames(passing)} already passes`
   const refused = red.refused.find(({ id }) => id !== null && isMatching(id))
   if (refused !== undefined) return `${refused.id} ${refused.reason}`
   return `no failing test matches ${patterns.map((one) => JSON.stringify(one)).join(', ')}`
 }
 
-function noneFails({ passing, refused }: RedFile): string {
+function explainNoneFails({ passing, refused }: RedFile): string {
   if (refused.length > 0)
     return refused
       .slice(0, NAMED_MAX)
       .map(({ id, reason }) => (id === null ? `it ${reason}` : `${id} ${reason}`))
       .join('; ')
   return passing.length > 0
-    ? `${listed(passing)} already ${passing.length === 1 ? 'passes' : 'pass'}`
+    ? `${formatNames(passing)} already ${passing.length === 1 ? 'passes' : 'pass'}`
     : 'none of its tests is new or changed and fails'
 }
 
 /** Whether a test is meant: by its id, by its name, or by a pattern with `*` for anything. */
 export function matchesTest(pattern: string, id: string): boolean {
-  return [id, leafOf(id), id.split('::').at(-1) ?? ''].some((name) => fits(pattern, name))
+  return [id, parseLeaf(id), id.split('::').at(-1) ?? ''].some((name) => matchesPattern(pattern, name))
 }
 
-function fits(pattern: string, name: string): boolean {
+function matchesPattern(pattern: string, name: string): boolean {
   const parts = pattern.split('*')
   const [first = ''] = parts
   if (parts.length === 1) return pattern === name
@@ -118,12 +118,12 @@ function fits(pattern: string, name: string): boolean {
 
 // Of a file that does not load only the text says which tests it has.
 function isNamedIn(text: string, pattern: string): boolean {
-  const leaf = leafOf(pattern).split('::').at(-1) ?? ''
+  const leaf = parseLeaf(pattern).split('::').at(-1) ?? ''
   const longest = leaf.split('*').sort((a, b) => b.length - a.length)[0] ?? ''
   return longest !== '' && text.includes(longest)
 }
 
-function listed(names: readonly string[]): string {
+function formatNames(names: readonly string[]): string {
   const more = names.length - NAMED_MAX
   return `${names.slice(0, NAMED_MAX).join(', ')}${more > 0 ? ` and ${more} more` : ''}`
 }

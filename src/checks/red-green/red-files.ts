@@ -1,11 +1,11 @@
 import { posix } from 'node:path'
 import type { ObservedLoadFailure, ObservedRun, ObservedTest } from '../../core/evidence/observed-run.js'
 import type { CheckInputs } from '../check-inputs.js'
-import { assertsSomething } from '../test-files/assertions.js'
-import { inlineCode, isRust } from '../test-files/inline-tests.js'
-import { isTestLike, isTestPath, textOf } from '../test-files/test-files.js'
-import { BaselineTests, nameOfTest } from './baseline-tests.js'
-import { reasonAgainst, reasonAgainstLoad } from './failure-reasons.js'
+import { hasAssertions } from '../test-files/assertions.js'
+import { extractInlineCode, isRust } from '../test-files/inline-tests.js'
+import { isTestLike, isTestPath, readText } from '../test-files/test-files.js'
+import { BaselineTests, parseTestName } from './baseline-tests.js'
+import { findReasonAgainst, findReasonAgainstLoad } from './failure-reasons.js'
 
 /** What the RED run says of one file that is said to be a test. */
 export interface RedFile {
@@ -25,43 +25,43 @@ export interface RedFile {
 type Inputs = Pick<CheckInputs, 'contract' | 'tree' | 'start' | 'baseline'>
 
 /** Looks at a file with the eyes of the run. Without a baseline (older tasks) everything counts as new. */
-export async function redFile(inputs: Inputs, run: ObservedRun, path: string): Promise<RedFile> {
-  const whole = (await textOf(inputs.tree, path)) ?? ''
+export async function inspectRedFile(inputs: Inputs, run: ObservedRun, path: string): Promise<RedFile> {
+  const whole = (await readText(inputs.tree, path)) ?? ''
   // Of a source that holds its tests only these say something.
-  const text = isRust(path) && !isTestPath(inputs.contract, path) ? await inlineCode(path, whole) : whole
+  const text = isRust(path) && !isTestPath(inputs.contract, path) ? await extractInlineCode(path, whole) : whole
   // Where the runner does not say the file, only files that are tests by their path are looked through.
   const mayHold = isTestLike(inputs.contract, path)
   const tests = run.tests.filter((test) => (test.file !== null || mayHold) && isTestIn(test, path, text))
-  const loads = run.loadFailures.filter((failure) => fileOf(failure) === path && !isEmptyFile(failure))
+  const loads = run.loadFailures.filter((failure) => findFile(failure) === path && !isEmptyFile(failure))
   const before = inputs.baseline === null || inputs.baseline === undefined ? null : new BaselineTests(inputs.baseline)
   const isChanged = await isChangedFile(inputs, path)
   const isNew = (test: ObservedTest): boolean =>
-    before === null || isChanged || (before.isWhole && !before.has(test) && !didNotLoadBefore(before, path))
+    before === null || isChanged || (before.isWhole && !before.has(test) && !hadLoadFailureBefore(before, path))
   const failing: string[] = []
   const refused: { id: string | null; reason: string }[] = []
   for (const test of tests.filter((one) => one.status === 'failed')) {
     const reason =
-      run.flaky?.includes(test.id) === true || before?.wasFlaky(test) === true
+      run.flaky?.includes(test.id) === true || before?.isFlaky(test) === true
         ? 'passes in some runs and fails in others'
-        : before?.was(test, 'failed') === true
+        : before?.hadStatus(test, 'failed') === true
           ? 'failed before the task too'
           : !isNew(test)
             ? 'was there before the task and is not changed'
             : isAmbiguous(run, test)
               ? 'has the same name as a test that does not fail'
-              : await reasonAgainst(inputs, { message: test.message, file: path })
+              : await findReasonAgainst(inputs, { message: test.message, file: path })
     if (reason === null) failing.push(test.id)
     else refused.push({ id: test.id, reason })
   }
   let waits = false
   for (const failure of loads) {
     const reason =
-      before?.didNotLoad(failure) === true
+      before?.hadLoadFailure(failure) === true
         ? 'did not load before the task either'
         : !isChanged && before !== null
           ? 'was there before the task and is not changed'
-          : ((await reasonAgainstLoad(inputs, failure, path)) ??
-            (assertsSomething(path, text) ? null : 'has no assertion: that it does not load shows nothing'))
+          : ((await findReasonAgainstLoad(inputs, failure, path)) ??
+            (hasAssertions(path, text) ? null : 'has no assertion: that it does not load shows nothing'))
     if (reason === null) waits = true
     else refused.push({ id: null, reason })
   }
@@ -76,7 +76,7 @@ export async function redFile(inputs: Inputs, run: ObservedRun, path: string): P
   }
 }
 
-function didNotLoadBefore({ baseline }: BaselineTests, path: string): boolean {
+function hadLoadFailureBefore({ baseline }: BaselineTests, path: string): boolean {
   return baseline.loadFailures.some(({ file }) => file === path)
 }
 
@@ -91,7 +91,7 @@ function isEmptyFile({ kind, message }: ObservedLoadFailure): boolean {
 }
 
 /** The file that a failure names; compilers name it at the beginning of their line. */
-export function fileOf({ file, message }: ObservedLoadFailure): string | null {
+export function findFile({ file, message }: ObservedLoadFailure): string | null {
   if (file !== null) return posix.normalize(file)
   const [, named] = /^([^\s(:][^(:]{0,400}\.[cm]?tsx?)[(:]\d{1,9}[,:]/.exec(message) ?? []
   return named === undefined ? null : posix.normalize(named)
@@ -99,25 +99,25 @@ export function fileOf({ file, message }: ObservedLoadFailure): string | null {
 
 /** Whether a test is one of the file: by what the runner says or, where it does not say, by its name in the text. */
 export function isTestIn(test: ObservedTest, path: string, text: string): boolean {
-  const unit = rustUnit(test, path)
+  const unit = isRustUnitTest(test, path)
   if (unit !== null)
-    return unit && new RegExp(`\\bfn\\s+${leafOf(test.id).split('::').at(-1)?.replace(/\W/g, '')}\\b`).test(text)
+    return unit && new RegExp(`\\bfn\\s+${parseLeaf(test.id).split('::').at(-1)?.replace(/\W/g, '')}\\b`).test(text)
   if (test.file === path) return true
   if (test.file !== null) {
-    const isBuilt = stemOf(test.file) === stemOf(path) && posix.extname(test.file) !== posix.extname(path)
-    return isBuilt && text.includes(leafOf(test.id))
+    const isBuilt = getStem(test.file) === getStem(path) && posix.extname(test.file) !== posix.extname(path)
+    return isBuilt && text.includes(parseLeaf(test.id))
   }
   if (/\.py$/.test(path)) return test.id.startsWith(`${path.slice(0, -3).replaceAll('/', '.')}.`)
   if (/\.go$/.test(path)) {
-    const name = leafOf(test.id).split('/')[0]?.replace(/\W/g, '') ?? ''
+    const name = parseLeaf(test.id).split('/')[0]?.replace(/\W/g, '') ?? ''
     return new RegExp(`^func ${name}\\(`, 'm').test(text)
   }
-  const parts = nameOfTest(test.id).split(' > ')
+  const parts = parseTestName(test.id).split(' > ')
   return parts.every((part) => part !== '' && text.includes(part))
 }
 
 /** Whether a test is one of a module: cargo names the root of the crate for all of them. Null where that is not so. */
-export function rustUnit({ file, id }: ObservedTest, path: string): boolean | null {
+export function isRustUnitTest({ file, id }: ObservedTest, path: string): boolean | null {
   const [, root] = /^(.*\bsrc\/)(?:lib|main|bin\/[^/]+)\.rs$/.exec(file ?? '') ?? []
   if (root === undefined || !isRust(path) || !path.startsWith(root)) return null
   if (path === file) return true
@@ -125,21 +125,21 @@ export function rustUnit({ file, id }: ObservedTest, path: string): boolean | nu
     .slice(root.length)
     .replace(/(\/mod)?\.rs$/, '')
     .replaceAll('/', '::')
-  return leafOf(id).startsWith(`${module}::`)
+  return parseLeaf(id).startsWith(`${module}::`)
 }
 
 // Where the runner does not say the file, two tests of one name cannot be told apart.
 function isAmbiguous(run: ObservedRun, test: ObservedTest): boolean {
   if (test.file !== null) return false
-  const name = nameOfTest(test.id)
-  return run.tests.some((one) => nameOfTest(one.id) === name && one.status !== 'failed')
+  const name = parseTestName(test.id)
+  return run.tests.some((one) => parseTestName(one.id) === name && one.status !== 'failed')
 }
 
-function stemOf(path: string): string {
+function getStem(path: string): string {
   return posix.basename(path).replace(/(\.d)?\.[cm]?[jt]sx?$/, '')
 }
 
 /** What a test is called in its file. */
-export function leafOf(id: string): string {
-  return nameOfTest(id).split(' > ').at(-1) ?? ''
+export function parseLeaf(id: string): string {
+  return parseTestName(id).split(' > ').at(-1) ?? ''
 }

@@ -1,10 +1,10 @@
 import type { ObservedRun } from '../../core/evidence/observed-run.js'
 import type { CheckOutcome } from '../../core/task/command.js'
-import { type CheckInputs, fails, holds } from '../check-inputs.js'
-import { countsText, namesText, whatWentWrong } from '../observed-runs/run-text.js'
-import { isTestLike, namedTests } from '../test-files/test-files.js'
+import { type CheckInputs, failCheck, passCheck } from '../check-inputs.js'
+import { describeFailure, formatCounts, formatNames } from '../observed-runs/run-text.js'
+import { isTestLike, listNamedTests } from '../test-files/test-files.js'
 import { BaselineTests } from './baseline-tests.js'
-import { fileOf, redFile } from './red-files.js'
+import { findFile, inspectRedFile } from './red-files.js'
 
 const FILES_MAX = 200
 
@@ -12,51 +12,51 @@ const FILES_MAX = 200
 export type RedInputs = Pick<CheckInputs, 'contract' | 'tree' | 'start' | 'baseline' | 'noBaseline' | 'all'>
 
 /** RED: something that the project does not do yet is tested, and fails for that reason. */
-export async function observedFailing(run: ObservedRun, inputs: RedInputs): Promise<CheckOutcome> {
+export async function judgeRed(run: ObservedRun, inputs: RedInputs): Promise<CheckOutcome> {
   const { baseline = null } = inputs
   const before = baseline === null ? null : new BaselineTests(baseline)
-  const failing = failingTests(run, before)
+  const failing = judgeFailing(run, before)
   if (failing.result !== 'holds') return failing
-  const notes = await notesAtRed(run, inputs, before)
-  const unheld = before === null ? null : await provesNothing(run, inputs, before)
-  return unheld === null ? holds(failing.found, 'observed', notes) : fails(unheld, 'observed')
+  const notes = await buildRedNotes(run, inputs, before)
+  const unheld = before === null ? null : await explainNoProof(run, inputs, before)
+  return unheld === null ? passCheck(failing.found, 'observed', notes) : failCheck(unheld, 'observed')
 }
 
 /** Whether the run failed because of tests that fail or code that is not there yet, whichever tests these are. */
-export function failingTests(run: ObservedRun, before: BaselineTests | null): CheckOutcome {
-  const loads = run.loadFailures.filter((one) => before?.didNotLoad(one) !== true)
-  const broken = loads.find((one) => one.kind === 'syntax')
+export function judgeFailing(run: ObservedRun, before: BaselineTests | null): CheckOutcome {
+  const loads = run.loadFailures.filter((failure) => before?.hadLoadFailure(failure) !== true)
+  const broken = loads.find((load) => load.kind === 'syntax')
   if (broken !== undefined)
-    return fails(
+    return failCheck(
       `${broken.file ?? 'a test file'} has a syntax error, which does not count as a failing test: ${broken.message}`,
       'observed',
     )
-  const missing = loads.filter((one) => one.kind === 'missing_module')
+  const missing = loads.filter((load) => load.kind === 'missing_module')
   if (run.exitCode === 0 && run.counts === null)
-    return fails(`the run ended with exit code 0, and ${whatWentWrong(run)}`, 'observed', run.trouble)
-  if (run.exitCode === 0) return fails(`the run ended with exit code 0${countsText(run)}`, 'observed')
+    return failCheck(`the run ended with exit code 0, and ${describeFailure(run)}`, 'observed', run.trouble)
+  if (run.exitCode === 0) return failCheck(`the run ended with exit code 0${formatCounts(run)}`, 'observed')
   if (run.counts === null && missing.length === 0)
-    return fails(`no failing test was seen: ${whatWentWrong(run)}`, 'observed', run.trouble)
-  if (run.problem !== null && missing.length === 0) return fails(run.problem, 'observed', run.trouble)
+    return failCheck(`no failing test was seen: ${describeFailure(run)}`, 'observed', run.trouble)
+  if (run.problem !== null && missing.length === 0) return failCheck(run.problem, 'observed', run.trouble)
   const failed = run.counts?.failed ?? 0
-  if (failed === 0 && missing.length === 0) return fails(`no test failed${countsText(run)}`, 'observed')
-  return holds(
+  if (failed === 0 && missing.length === 0) return failCheck(`no test failed${formatCounts(run)}`, 'observed')
+  return passCheck(
     missing.length > 0 ? `${failed} failed, ${missing.length} wait for code that is not there yet` : `${failed} failed`,
     'observed',
   )
 }
 
 /** Why the failures of the run show nothing of this task; null when one of them does. */
-async function provesNothing(run: ObservedRun, inputs: RedInputs, before: BaselineTests): Promise<string | null> {
+async function explainNoProof(run: ObservedRun, inputs: RedInputs, before: BaselineTests): Promise<string | null> {
   // What was skipped or lost on the way here cannot be mended once the tests are held.
-  const skipped = before.newlySkippedIn(run)
-  if (skipped.length > 0) return `ran before the task and are skipped now${namesText(skipped)}`
-  const lost = run.loadFailures.length === 0 ? before.lostIn(run) : []
-  if (lost.length > 0) return `ran before the task and are gone${namesText(lost)}`
-  if (await failsUnnamed(run, inputs, before)) return null
+  const skipped = before.findNewlySkipped(run)
+  if (skipped.length > 0) return `ran before the task and are skipped now${formatNames(skipped)}`
+  const lost = run.loadFailures.length === 0 ? before.findLostTests(run) : []
+  if (lost.length > 0) return `ran before the task and are gone${formatNames(lost)}`
+  if (await hasUnnamedFailures(run, inputs, before)) return null
   const refused: string[] = []
-  for (const path of await filesWithFailures(run, inputs)) {
-    const red = await redFile(inputs, run, path)
+  for (const path of await listFailingFiles(run, inputs)) {
+    const red = await inspectRedFile(inputs, run, path)
     if (red.failing.length > 0 || red.waits) return null
     refused.push(...red.refused.map(({ id, reason }) => `${id ?? path} ${reason}`))
   }
@@ -64,11 +64,11 @@ async function provesNothing(run: ObservedRun, inputs: RedInputs, before: Baseli
   return `no test that is new or changed fails for want of code${why}`
 }
 
-async function filesWithFailures(run: ObservedRun, inputs: RedInputs): Promise<ReadonlySet<string>> {
+async function listFailingFiles(run: ObservedRun, inputs: RedInputs): Promise<ReadonlySet<string>> {
   const files = [
-    ...namedTests(inputs).map(({ path }) => path),
+    ...listNamedTests(inputs).map(({ path }) => path),
     ...run.tests.filter((test) => test.status === 'failed').map((test) => test.file),
-    ...run.loadFailures.map(fileOf),
+    ...run.loadFailures.map(findFile),
   ]
   const isInside = (file: string | null): file is string => file !== null && !/^(?:\/|\.\.\/)/.test(file)
   const known = new Set(files.filter(isInside).slice(0, FILES_MAX))
@@ -81,14 +81,14 @@ async function filesWithFailures(run: ObservedRun, inputs: RedInputs): Promise<R
 }
 
 // A runner that names no failing test leaves only the counts: more must fail than before.
-async function failsUnnamed(run: ObservedRun, inputs: RedInputs, before: BaselineTests): Promise<boolean> {
+async function hasUnnamedFailures(run: ObservedRun, inputs: RedInputs, before: BaselineTests): Promise<boolean> {
   const isNamed = run.tests.some((test) => test.status === 'failed') || run.loadFailures.length > 0
   return (
     !isNamed && (run.counts?.failed ?? 0) > before.baseline.counts.failed && (inputs.contract.tests.repeat ?? 1) === 1
   )
 }
 
-async function notesAtRed(
+async function buildRedNotes(
   run: ObservedRun,
   inputs: RedInputs,
   before: BaselineTests | null,
@@ -98,10 +98,12 @@ async function notesAtRed(
       `There is no baseline: ${inputs.noBaseline ?? 'it was not run'}. Failures from before the task are not told apart`,
     ]
   const passing = before.isWhole ? run.tests.filter((test) => test.status === 'passed' && !before.has(test)) : []
-  const old = run.tests.filter((test) => test.status === 'failed' && before.was(test, 'failed'))
+  const old = run.tests.filter((test) => test.status === 'failed' && before.hadStatus(test, 'failed'))
   return [
-    ...(passing.length === 0 ? [] : [`New tests that already pass${namesText(passing.map((test) => test.id))}`]),
-    ...(old.length === 0 ? [] : [`Failed before the task too${namesText(old.map((test) => test.id))}`]),
-    ...((run.flaky ?? []).length === 0 ? [] : [`Flaky, the result differs between runs${namesText(run.flaky ?? [])}`]),
+    ...(passing.length === 0 ? [] : [`New tests that already pass${formatNames(passing.map((test) => test.id))}`]),
+    ...(old.length === 0 ? [] : [`Failed before the task too${formatNames(old.map((test) => test.id))}`]),
+    ...((run.flaky ?? []).length === 0
+      ? []
+      : [`Flaky, the result differs between runs${formatNames(run.flaky ?? [])}`]),
   ]
 }

@@ -29,7 +29,7 @@ export function findDisagreement(report: TestReport, exitCode: number, told: rea
   if (!isClean) return null
   const passedMin = own.length === 1 ? passed.filter(({ isParent }) => !isParent).length : 0
   if (report.passed < passedMin || report.passed > passed.length) return both
-  const unknown = own.some(({ runner }) => runner === 'unittest') ? null : firstUnknown(report, passed)
+  const unknown = own.some(({ runner }) => runner === 'unittest') ? null : findFirstUnknown(report, passed)
   return unknown === null ? null : `the report says that "${unknown}" passed, ${own[0]?.runner} itself ran no such test`
 }
 
@@ -39,13 +39,13 @@ function countWords(passed: readonly ToldTest[], failed: readonly ToldTest[]): s
 }
 
 /** The first test that the report lists as passed and that nobody told of under its name. */
-function firstUnknown(report: TestReport, told: readonly ToldTest[]): string | null {
+function findFirstUnknown(report: TestReport, told: readonly ToldTest[]): string | null {
   const left = new Map<string, number>()
-  for (const { name } of told) left.set(lettersOf(name), (left.get(lettersOf(name)) ?? 0) + 1)
+  for (const { name } of told) left.set(extractLetters(name), (left.get(extractLetters(name)) ?? 0) + 1)
   const lengths = [...new Set([...left.keys()].map(({ length }) => length))].sort((a, b) => b - a)
   for (const { id, status } of report.tests) {
     if (status !== 'passed' || id.length >= ID_CHARS_MAX) continue
-    const letters = lettersOf(id.replace(/ #\d+$/, ''))
+    const letters = extractLetters(id.replace(/ #\d+$/, ''))
     const length = lengths.find(
       (one) => one <= letters.length && (left.get(letters.slice(letters.length - one)) ?? 0) > 0,
     )
@@ -57,6 +57,6 @@ function firstUnknown(report: TestReport, told: readonly ToldTest[]): string | n
 }
 
 // Reporters escape, cut and join names in their own ways.
-function lettersOf(name: string): string {
+function extractLetters(name: string): string {
   return name.normalize('NFC').replaceAll(/[^\p{L}\p{N}]/gu, '')
 }

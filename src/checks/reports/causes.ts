@@ -7,15 +7,15 @@ export interface Cause {
   readonly message: string
 }
 
-type Named = readonly [pattern: RegExp, name: (match: RegExpExecArray) => string]
+type NamedPattern = readonly [pattern: RegExp, name: (match: RegExpExecArray) => string]
 
-const whole = (match: RegExpExecArray): string => match[1] ?? ''
+const getFirstGroup = (match: RegExpExecArray): string => match[1] ?? ''
 
 // Every repetition is bounded and stops at its own end mark: each pattern is linear in the line.
-const MISSING: readonly Named[] = [
-  [/Cannot find (?:module|package) ['"]([^'"]{1,400})['"]/, whole],
-  [/Failed to resolve import "([^"]{1,400})"/, whole],
-  [/Failed to load url (\S{1,400})/, whole],
+const MISSING: readonly NamedPattern[] = [
+  [/Cannot find (?:module|package) ['"]([^'"]{1,400})['"]/, getFirstGroup],
+  [/Failed to resolve import "([^"]{1,400})"/, getFirstGroup],
+  [/Failed to load url (\S{1,400})/, getFirstGroup],
   [
     /requested module '([^']{1,400})' does not provide an export named:? '([^']{1,200})'/,
     (match) => `${match[1]}#${match[2]}`,
@@ -24,14 +24,14 @@ const MISSING: readonly Named[] = [
     /Named export '([^']{1,200})' not found\. The requested module '([^']{1,400})'/,
     (match) => `${match[2]}#${match[1]}`,
   ],
-  [/Package subpath '([^']{1,400})' is not defined/, whole],
+  [/Package subpath '([^']{1,400})' is not defined/, getFirstGroup],
   [
     /Module '"?([^'"]{1,400})"?' has no exported member (?:named )?'([^']{1,200})'/,
     (match) => `${match[1]}#${match[2]}`,
   ],
-  [/(?:ModuleNotFoundError|ImportError): No module named '?([\w.-]{1,400})/, whole],
+  [/(?:ModuleNotFoundError|ImportError): No module named '?([\w.-]{1,400})/, getFirstGroup],
   [/ImportError: cannot import name '?(\w{1,200})'? from '([\w.]{1,400})'/, (match) => `${match[2]}.${match[1]}`],
-  [/ImportError: cannot import name '?(\w{1,200})/, whole],
+  [/ImportError: cannot import name '?(\w{1,200})/, getFirstGroup],
   [/AttributeError: module '([\w.]{1,400})' has no attribute '(\w{1,200})'/, (match) => `${match[1]}.${match[2]}`],
 ]
 
@@ -46,10 +46,10 @@ const CAUSE_LINES_MAX = 400
  * The cause in an error text. JavaScript names the first cause first; Python names the last exception last, after the
  * ones that it was raised from.
  */
-export function causeOf(lines: readonly string[], which: 'first' | 'last'): Cause {
+export function findCause(lines: readonly string[], which: 'first' | 'last'): Cause {
   const looked = which === 'first' ? lines.slice(0, CAUSE_LINES_MAX) : lines.slice(-CAUSE_LINES_MAX).reverse()
   for (const line of looked) {
-    const cause = causeOfLine(line)
+    const cause = parseCauseLine(line)
     if (cause !== null) return cause
   }
   const said =
@@ -61,7 +61,7 @@ export function causeOf(lines: readonly string[], which: 'first' | 'last'): Caus
 }
 
 /** The cause that one line names; null when it names none. */
-export function causeOfLine(line: string): Cause | null {
+export function parseCauseLine(line: string): Cause | null {
   const message = line.trim().replace(/^E {1,8}/, '')
   if (line.includes(CIRCULAR)) return { kind: 'other', module: null, message }
   for (const [pattern, name] of MISSING) {
@@ -74,7 +74,7 @@ export function causeOfLine(line: string): Cause | null {
 const ERROR_LINE = /^(?:Uncaught )?(?:[A-Z]\w{0,80})?(?:Error|Exception)(?: \[\w{1,80}\])?: /
 
 /** An error that a runtime printed by itself, with the lines around it: one of them names the file. */
-export interface Printed {
+export interface PrintedError {
   readonly cause: Cause
   readonly around: string
 }
@@ -86,12 +86,12 @@ const AROUND_CHARS_MAX = 300
 // Where the words of one file end and those of the next begin.
 const BOUNDARY = /^(?:Node\.js v\d|Subtest: |[✔✖▶ℹ﹣⚠] )/u
 
-export function printedErrors(lines: readonly string[]): readonly Printed[] {
-  const found: Printed[] = []
+export function parsePrintedErrors(lines: readonly string[]): readonly PrintedError[] {
+  const found: PrintedError[] = []
   for (let index = 0; index < lines.length && found.length < PRINTED_MAX; index++) {
     const line = lines[index] ?? ''
     if (!ERROR_LINE.test(line)) continue
-    const cause = causeOfLine(line) ?? { kind: 'other', module: null, message: line.trim() }
+    const cause = parseCauseLine(line) ?? { kind: 'other', module: null, message: line.trim() }
     let start = index
     while (start > 0 && start > index - LINES_BEFORE && !BOUNDARY.test(lines[start - 1] ?? '')) start--
     let end = index + 1
@@ -113,7 +113,7 @@ export const UNKNOWN_CAUSE = 'the file failed, and none of its tests was reporte
  * What kept each of these files from running its tests: the error that names the file, else one that names none of
  * them (it names the source file that the test imports), else nothing that is known.
  */
-export function causesOfFiles(files: readonly string[], errors: readonly Printed[]): readonly LoadFailure[] {
+export function findCausesOfFiles(files: readonly string[], errors: readonly PrintedError[]): readonly LoadFailure[] {
   const looked = files.slice(0, LOAD_FAILURES_MAX)
   const free = errors.filter(({ around }) => !looked.some((file) => around.includes(file)))
   return files.map((file, index) => {

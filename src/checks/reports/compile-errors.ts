@@ -46,7 +46,7 @@ const RUST_MISSING = new Set(
 const RUST_SYNTAX = /\b(?:expected|unexpected|unclosed|unterminated|mismatched closing|unknown start|prefix)\b/
 
 /** What rustc says: `error[E0432]: unresolved import`, and below it `--> file:line:column`. */
-export function rustCompileErrors(lines: readonly string[]): readonly LoadFailure[] {
+export function parseRustErrors(lines: readonly string[]): readonly LoadFailure[] {
   const failures: LoadFailure[] = []
   for (const [index, line] of lines.entries()) {
     if (failures.length >= COMPILE_ERRORS_MAX) break
@@ -74,7 +74,7 @@ const TS_MISSING = new Set('TS2304 TS2305 TS2307 TS2339 TS2551 TS2552 TS2614 TS2
  * What tsc says before the tests are run: `file(line,column): error TS2307: …`, or with colours `file:line:column - error`.
  * The files it names are sources; the tests that run later are called after what is built from them, so none is named.
  */
-export function typescriptErrors(lines: readonly string[]): readonly LoadFailure[] {
+export function parseTypescriptErrors(lines: readonly string[]): readonly LoadFailure[] {
   const failures: LoadFailure[] = []
   for (const line of lines) {
     if (failures.length >= COMPILE_ERRORS_MAX) break

@@ -1,5 +1,5 @@
 import { REPORT_CHARS_MAX } from './report.js'
-import { linesOf, wholeNumber } from './text.js'
+import { parseWholeNumber, splitLines } from './text.js'
 import { type Attributes, readXml } from './xml.js'
 
 export const COVERAGE_FORMATS = ['lcov', 'cobertura'] as const
@@ -48,14 +48,14 @@ class Lines {
     return [...this.outside.values()].includes(true)
   }
 
-  leavesOut(file: string): boolean {
+  isLeftOut(file: string): boolean {
     const isOut = this.outside.get(file) ?? this.isOutside(file)
     this.outside.set(file, isOut)
     return isOut
   }
 
   add(file: string, line: number, wasHit: boolean): void {
-    if (this.leavesOut(file)) return
+    if (this.isLeftOut(file)) return
     const lines = this.files.get(file) ?? new Map<number, boolean>()
     this.files.set(file, lines)
     const before = lines.get(line)
@@ -70,21 +70,21 @@ function readLcov(text: string, isOutside: (file: string) => boolean): Counts | 
   let record = { file: '', found: 0, hit: 0, hasLines: false }
   let records = 0
   const more = { found: 0, hit: 0 }
-  for (const raw of linesOf(text)) {
+  for (const raw of splitLines(text)) {
     const line = raw.trimEnd()
     if (line.startsWith('SF:')) record = { file: line.slice(3), found: 0, hit: 0, hasLines: false }
     else if (line.startsWith('DA:')) {
       const [number, hits] = line.slice(3).split(',', 3)
-      const at = wholeNumber(number)
+      const at = parseWholeNumber(number)
       if (at === null || hits === undefined || !/^\d{1,20}$/.test(hits) || record.file === '') return null
       record.hasLines = true
       lines.add(record.file, at, !/^0+$/.test(hits))
-    } else if (line.startsWith('LF:')) record.found = wholeNumber(line.slice(3)) ?? 0
-    else if (line.startsWith('LH:')) record.hit = wholeNumber(line.slice(3)) ?? 0
+    } else if (line.startsWith('LF:')) record.found = parseWholeNumber(line.slice(3)) ?? 0
+    else if (line.startsWith('LH:')) record.hit = parseWholeNumber(line.slice(3)) ?? 0
     else if (line === 'end_of_record') {
       records++
       // Some writers give the sums of a file without its lines.
-      if (!record.hasLines && !lines.leavesOut(record.file)) {
+      if (!record.hasLines && !lines.isLeftOut(record.file)) {
         more.found += record.found
         more.hit += Math.min(record.hit, record.found)
       }
@@ -105,7 +105,7 @@ function readCobertura(text: string, isOutside: (file: string) => boolean): Coun
       if (name === 'class') file = attributes.get('filename') ?? attributes.get('name') ?? ''
       // The lines of methods are among those of their class.
       else if (name === 'line' && open.at(-1) === 'lines' && open.at(-2) === 'class') {
-        const at = wholeNumber(attributes.get('number'))
+        const at = parseWholeNumber(attributes.get('number'))
         const hits = attributes.get('hits') ?? ''
         if (at !== null && /^\d{1,20}$/.test(hits)) lines.add(file, at, !/^0+$/.test(hits))
       }
@@ -116,17 +116,17 @@ function readCobertura(text: string, isOutside: (file: string) => boolean): Coun
       open.pop()
     },
   })
-  return problem === null ? coberturaCounts(root, lines) : null
+  return problem === null ? computeCoberturaCounts(root, lines) : null
 }
 
-function coberturaCounts(
+function computeCoberturaCounts(
   root: { readonly name: string; readonly attributes: Attributes } | null,
   lines: Lines,
 ): Counts | null {
   if (root?.name !== 'coverage') return null
   // The sums hold what lies outside, too.
   if (lines.found > 0 || lines.hasOutside) return lines
-  const found = wholeNumber(root.attributes.get('lines-valid'))
-  const hit = wholeNumber(root.attributes.get('lines-covered'))
+  const found = parseWholeNumber(root.attributes.get('lines-valid'))
+  const hit = parseWholeNumber(root.attributes.get('lines-covered'))
   return found === null || hit === null ? null : { found, hit }
 }

@@ -1,6 +1,6 @@
 import { goCompileErrors } from './compile-errors.js'
-import { type Fields, fieldsOf, parseJson, textIn } from './json.js'
-import { LINE_CHARS_MAX, type ReportReading, type TestStatus, unreadable } from './report.js'
+import { asFields, type Fields, getText, parseJson } from './json.js'
+import { LINE_CHARS_MAX, makeUnreadable, type ReportReading, type TestStatus } from './report.js'
 import { createTally, type Tally } from './tally.js'
 
 /** What is known of one package. Tests are kept in the order in which they began. */
@@ -18,29 +18,30 @@ interface Package {
 const OUTPUT_LINES_MAX = 200
 const COMPILER_LINES_MAX = 20_000
 
-function packageNamed(name: string): Package {
+function makePackage(name: string): Package {
   return { name, tests: new Map(), hasBegun: false, verdict: null, note: '', output: [] }
 }
 
 export function isGoJson(lines: readonly string[]): boolean {
-  return lines.some((line) => eventOf(line) !== null)
+  return lines.some((line) => parseEvent(line) !== null)
 }
 
-function eventOf(line: string): Fields | null {
+function parseEvent(line: string): Fields | null {
   if (!line.startsWith('{"') || !line.includes('"Action":"')) return null
-  const event = fieldsOf(parseJson(line))
-  return textIn(event, 'Package') !== '' || textIn(event, 'ImportPath') !== '' ? event : null
+  const event = asFields(parseJson(line))
+  return getText(event, 'Package') !== '' || getText(event, 'ImportPath') !== '' ? event : null
 }
 
 /** `go test -json`. Whole lines are needed: `text` is not cut into short ones. */
 export function readGoJson(text: string, stderr: readonly string[], root: string | null): ReportReading {
   // Without -json a test may print events itself; with it, nothing else says how packages ended.
-  if (/^(?:ok {2}|FAIL)\t/m.test(text)) return unreadable('the output mixes events of go test -json with plain lines')
+  if (/^(?:ok {2}|FAIL)\t/m.test(text))
+    return makeUnreadable('the output mixes events of go test -json with plain lines')
   const packages = new Map<string, Package>()
   const compiler: string[] = []
   for (const line of text.split('\n')) {
-    const event = eventOf(line)
-    const said = event === null ? line : textIn(event, 'Action') === 'build-output' ? textIn(event, 'Output') : null
+    const event = parseEvent(line)
+    const said = event === null ? line : getText(event, 'Action') === 'build-output' ? getText(event, 'Output') : null
     if (said === null) addEvent(packages, event)
     else if (compiler.length < COMPILER_LINES_MAX) compiler.push(said.slice(0, LINE_CHARS_MAX).trimEnd())
   }
@@ -48,13 +49,13 @@ export function readGoJson(text: string, stderr: readonly string[], root: string
 }
 
 function addEvent(packages: Map<string, Package>, event: Fields | null): void {
-  const name = textIn(event, 'Package')
+  const name = getText(event, 'Package')
   if (name === '') return
-  const one = packages.get(name) ?? packageNamed(name)
+  const one = packages.get(name) ?? makePackage(name)
   packages.set(name, one)
-  const action = textIn(event, 'Action')
-  const test = textIn(event, 'Test')
-  if (action === 'output') hear(one, test, textIn(event, 'Output').trimEnd())
+  const action = getText(event, 'Action')
+  const test = getText(event, 'Test')
+  if (action === 'output') recordOutput(one, test, getText(event, 'Output').trimEnd())
   else if (test !== '') settle(one, test, action)
   else if (action === 'pass') one.verdict = 'ok'
   else if (action === 'fail') one.verdict = 'failed'
@@ -69,15 +70,15 @@ function settle(one: Package, test: string, action: string): void {
   one.tests.set(test, { status, message })
 }
 
-function hear(one: Package, test: string, line: string): void {
+function recordOutput(one: Package, test: string, line: string): void {
   const state = one.tests.get(test)
   if (test === '') {
-    one.note = noteOf(line) ?? one.note
+    one.note = parseNote(line) ?? one.note
     if (one.output.length < OUTPUT_LINES_MAX) one.output.push(line)
   } else if (state?.message === null && line !== '' && !/^\s*(?:===|---) /.test(line)) state.message = line.trim()
 }
 
-function noteOf(line: string): string | null {
+function parseNote(line: string): string | null {
   return /^(?:ok {2}|FAIL|\? {3})\t.{0,2000}\[([a-z ]{1,40})\]\s*$/.exec(line)?.[1] ?? null
 }
 
@@ -93,7 +94,7 @@ export const GO_UNCOUNTED = 'without -json or -v, go test does not count the tes
 /** `go test -v`. Without `-v` the tests that passed are not even counted. */
 export function readGoText(lines: readonly string[], stderr: readonly string[], root: string | null): ReportReading {
   const packages: Package[] = []
-  let current = packageNamed('')
+  let current = makePackage('')
   let running = ''
   for (const line of lines) {
     const started = /^=== RUN {3}(\S.*)$/.exec(line)?.[1]?.trimEnd()
@@ -104,12 +105,12 @@ export function readGoText(lines: readonly string[], stderr: readonly string[], 
       const test = result[2] ?? ''
       // Every result has a beginning; one without was printed by something else.
       if (!current.tests.has(test) && result[1] !== 'FAIL')
-        return unreadable(`there is a result of ${JSON.stringify(test.slice(0, 80))}, which never began`)
+        return makeUnreadable(`there is a result of ${JSON.stringify(test.slice(0, 80))}, which never began`)
       settle(current, test, (result[1] ?? '').toLowerCase())
     } else if (end !== null) {
       const verdict = end[1] === 'FAIL' ? 'failed' : end[1] === 'ok  ' ? 'ok' : 'none'
-      packages.push({ ...current, name: end[2] ?? '', verdict, note: noteOf(line) ?? '' })
-      current = packageNamed('')
+      packages.push({ ...current, name: end[2] ?? '', verdict, note: parseNote(line) ?? '' })
+      current = makePackage('')
     } else {
       keepMessage(current, running, line)
       if (current.output.length < OUTPUT_LINES_MAX) current.output.push(line)
@@ -117,7 +118,7 @@ export function readGoText(lines: readonly string[], stderr: readonly string[], 
     running = started ?? (result === null && end === null ? running : '')
   }
   if (current.tests.size > 0) packages.push(current)
-  if (packages.some(isUncounted)) return unreadable(GO_UNCOUNTED)
+  if (packages.some(isUncounted)) return makeUnreadable(GO_UNCOUNTED)
   return reportOf(packages, [...lines, ...stderr], root)
 }
 
@@ -134,8 +135,8 @@ function isUncounted(one: Package): boolean {
 
 function reportOf(packages: readonly Package[], compiler: readonly string[], root: string | null): ReportReading {
   const tally = createTally(root)
-  const setup = packages.filter((one) => one.note === 'setup failed').map((one) => one.name)
-  const build = packages.filter((one) => one.note === 'build failed').map((one) => one.name)
+  const setup = packages.filter((pkg) => pkg.note === 'setup failed').map((pkg) => pkg.name)
+  const build = packages.filter((pkg) => pkg.note === 'build failed').map((pkg) => pkg.name)
   const errors = setup.length + build.length > 0 ? goCompileErrors(compiler, new Set(setup)) : []
   for (const error of errors) tally.loadFailed(error)
   for (const one of packages) addPackage(one, tally)

@@ -1,28 +1,29 @@
-import { causeOf } from './causes.js'
-import { countIn, type Fields, fieldsOf, get, listIn, textIn } from './json.js'
-import { type LoadFailure, type ReportReading, type TestStatus, unreadable } from './report.js'
+import { findCause } from './causes.js'
+import { asFields, countIn, type Fields, get, getText, listIn } from './json.js'
+import { type LoadFailure, makeUnreadable, type ReportReading, type TestStatus } from './report.js'
 import { createTally, type Tally } from './tally.js'
-import { relativePath, written } from './text.js'
+import { normalizeOutput, toRelativePath } from './text.js'
 
 /** The JSON of jest, and of vitest, which writes nearly the same. */
-export function jestJsonRunner(document: Fields): 'jest' | 'vitest' | null {
+export function detectJestJsonRunner(document: Fields): 'jest' | 'vitest' | null {
   if (!Array.isArray(get(document, 'testResults')) || countIn(document, 'numTotalTests') === null) return null
   return get(document, 'numRuntimeErrorTestSuites') === undefined ? 'vitest' : 'jest'
 }
 
 export function readJestJson(document: Fields, root: string | null): ReportReading {
-  const runner = jestJsonRunner(document)
-  if (runner === null) return unreadable('the JSON has no numTotalTests and testResults: it is not of jest or vitest')
+  const runner = detectJestJsonRunner(document)
+  if (runner === null)
+    return makeUnreadable('the JSON has no numTotalTests and testResults: it is not of jest or vitest')
   const tally = createTally(root)
   const reading = { tally, root, runner, lost: 0 }
   for (const entry of listIn(document, 'testResults')) {
-    const file = fieldsOf(entry)
-    if (file === null) return unreadable('testResults has an entry that is not an object')
+    const file = asFields(entry)
+    if (file === null) return makeUnreadable('testResults has an entry that is not an object')
     const unknown = readFile(file, reading)
-    if (unknown !== null) return unreadable(unknown)
+    if (unknown !== null) return makeUnreadable(unknown)
   }
-  const refused = disagreement(document, reading)
-  return refused === null ? { result: 'read', report: tally.report(runner) } : unreadable(refused)
+  const refused = findDisagreement(document, reading)
+  return refused === null ? { result: 'read', report: tally.report(runner) } : makeUnreadable(refused)
 }
 
 interface Reading {
@@ -36,28 +37,29 @@ interface Reading {
 /** Null, or the status that is not known. */
 function readFile(file: Fields, reading: Reading): string | null {
   const { tally, root, runner } = reading
-  const name = textIn(file, 'name')
+  const name = getText(file, 'name')
   let failed = 0
   for (const entry of listIn(file, 'assertionResults')) {
-    const test = fieldsOf(entry)
-    const status = statusOf(textIn(test, 'status'), runner)
-    if (status === null) return `the status ${JSON.stringify(textIn(test, 'status').slice(0, 40))} is not known`
+    const test = asFields(entry)
+    const status = toStatus(getText(test, 'status'), runner)
+    if (status === null) return `the status ${JSON.stringify(getText(test, 'status').slice(0, 40))} is not known`
     if (status === 'failed') failed++
-    if (status === 'failed' && textIn(test, 'status') === 'pending') reading.lost++
+    if (status === 'failed' && getText(test, 'status') === 'pending') reading.lost++
     const said = listIn(test, 'failureMessages')[0]
     tally.add({
-      path: [relativePath(name, root), ...ancestorsOf(test), textIn(test, 'title')],
+      path: [toRelativePath(name, root), ...listAncestors(test), getText(test, 'title')],
       status,
       file: name,
-      message: typeof said === 'string' ? firstParagraph(said) : 'no result',
+      message: typeof said === 'string' ? takeFirstParagraph(said) : 'no result',
     })
   }
-  if (textIn(file, 'status') === 'failed' && failed === 0) tally.loadFailed(brokenFile(name, textIn(file, 'message')))
+  if (getText(file, 'status') === 'failed' && failed === 0)
+    tally.loadFailed(makeLoadFailure(name, getText(file, 'message')))
   return null
 }
 
 // In vitest a test is `pending` when its worker died before it; in jest it is one that was left out.
-function statusOf(status: string, runner: 'jest' | 'vitest'): TestStatus | null {
+function toStatus(status: string, runner: 'jest' | 'vitest'): TestStatus | null {
   switch (status) {
     case 'passed':
     case 'failed':
@@ -73,22 +75,24 @@ function statusOf(status: string, runner: 'jest' | 'vitest'): TestStatus | null 
   }
 }
 
-function ancestorsOf(test: Fields | null): readonly string[] {
+function listAncestors(test: Fields | null): readonly string[] {
   return listIn(test, 'ancestorTitles').filter((title) => typeof title === 'string')
 }
 
-function firstParagraph(message: string): string {
+function takeFirstParagraph(message: string): string {
   const end = message.indexOf('\n    at ')
   return message.slice(0, end < 0 ? 2_000 : Math.min(end, 2_000))
 }
 
-function brokenFile(file: string, message: string): LoadFailure {
-  const lines = written(message.slice(0, 100_000)).lines.filter((line) => !line.includes('● Test suite failed to run'))
-  const cause = causeOf(lines, 'first')
+function makeLoadFailure(file: string, message: string): LoadFailure {
+  const lines = normalizeOutput(message.slice(0, 100_000)).lines.filter(
+    (line) => !line.includes('● Test suite failed to run'),
+  )
+  const cause = findCause(lines, 'first')
   return { file, ...cause, message: cause.message || 'the file failed, and none of its tests did' }
 }
 
-function disagreement(document: Fields, { tally, lost }: Reading): string | null {
+function findDisagreement(document: Fields, { tally, lost }: Reading): string | null {
   const said = (name: string): number => countIn(document, name) ?? 0
   const { passed, failed, skipped } = tally.counts()
   const left = said('numPendingTests') + said('numTodoTests')

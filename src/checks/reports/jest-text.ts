@@ -1,22 +1,22 @@
-import { causeOf } from './causes.js'
-import { type ReportReading, type TestStatus, unreadable } from './report.js'
+import { findCause } from './causes.js'
+import { makeUnreadable, type ReportReading, type TestStatus } from './report.js'
 import { type Counts, createTally, type Tally } from './tally.js'
-import { indentOf, lastIndex, wholeNumber, withoutDuration } from './text.js'
+import { countIndent, findLastIndex, parseWholeNumber, stripDuration } from './text.js'
 
 const SUMMARY = /^Tests: {2,20}(?:[\d\w, ]{1,200}, )?\d{1,9} total\s*$/
 
 export function isJestText(lines: readonly string[]): boolean {
-  return lastIndex(lines, (line) => SUMMARY.test(line)) >= 0
+  return findLastIndex(lines, (line) => SUMMARY.test(line)) >= 0
 }
 
 /** The default reporter: it lists every test with `--verbose` or when there is one file, else those that failed. */
 export function readJestText(lines: readonly string[], root: string | null): ReportReading {
-  const end = lastIndex(lines, (line) => SUMMARY.test(line))
-  const summary = summaryOf(lines[end] ?? '')
-  if (summary === null) return unreadable('the summary of jest cannot be read, or its parts are not its total')
+  const end = findLastIndex(lines, (line) => SUMMARY.test(line))
+  const summary = parseSummary(lines[end] ?? '')
+  if (summary === null) return makeUnreadable('the summary of jest cannot be read, or its parts are not its total')
   // With many files the failures are told a second time at the end.
   const again = lines.indexOf('Summary of all failing tests')
-  const files = filesIn(lines.slice(0, again < 0 || again > end ? end : again))
+  const files = parseFiles(lines.slice(0, again < 0 || again > end ? end : again))
   const tally = createTally(root)
   for (const file of files) addTree(file, tally)
   const isListed = tally.total() > 0
@@ -24,18 +24,18 @@ export function readJestText(lines: readonly string[], root: string | null): Rep
   const seen = tally.counts()
   const isSame = seen.passed === summary.passed && seen.failed === summary.failed && seen.skipped === summary.skipped
   if (isListed ? !isSame : seen.failed > summary.failed)
-    return unreadable(
+    return makeUnreadable(
       `the summary counts ${summary.passed} passed, ${summary.failed} failed and ${summary.skipped} skipped tests, the lines above it ${seen.passed}, ${seen.failed} and ${seen.skipped}`,
     )
   return { result: 'read', report: tally.report('jest', summary) }
 }
 
-function summaryOf(line: string): Counts | null {
+function parseSummary(line: string): Counts | null {
   const said = new Map<string, number>()
   for (const part of line.slice('Tests:'.length).split(',')) {
     const match = /^(\d{1,9}) (failed|passed|skipped|todo|total)$/.exec(part.trim())
     if (match === null) return null
-    said.set(match[2] ?? '', wholeNumber(match[1]) ?? 0)
+    said.set(match[2] ?? '', parseWholeNumber(match[1]) ?? 0)
   }
   const [passed = 0, failed = 0, total = 0] = [said.get('passed'), said.get('failed'), said.get('total')]
   const skipped = (said.get('skipped') ?? 0) + (said.get('todo') ?? 0)
@@ -48,12 +48,12 @@ interface File {
   readonly lines: readonly string[]
 }
 
-function filesIn(lines: readonly string[]): readonly File[] {
+function parseFiles(lines: readonly string[]): readonly File[] {
   const starts = lines.flatMap((line, index) => (/^(?:PASS|FAIL) \S/.test(line) ? [index] : []))
   return starts.map((start, index) => {
     const head = lines[start] ?? ''
     return {
-      name: withoutDuration(head.slice('PASS '.length).trim()),
+      name: stripDuration(head.slice('PASS '.length).trim()),
       hasFailed: head.startsWith('FAIL'),
       lines: lines.slice(start + 1, starts[index + 1] ?? lines.length),
     }
@@ -69,42 +69,42 @@ const STATUS: ReadonlyMap<string, TestStatus> = new Map([
 
 /** The tree below the name of the file, up to the first empty line; suites are lines without a mark. */
 function addTree(file: File, tally: Tally): void {
-  const told = new Map(detailsOf(file).map(({ name, text }) => [name, text]))
+  const told = new Map(parseDetails(file).map(({ name, text }) => [name, text]))
   const suites: { readonly indent: number; readonly name: string }[] = []
   for (const line of file.lines) {
-    const indent = indentOf(line)
+    const indent = countIndent(line)
     const mark = line[indent] ?? ''
     if (line.trim() === '' || indent < 2 || mark === '●') return
     while ((suites.at(-1)?.indent ?? -1) >= indent) suites.pop()
     const status = STATUS.get(mark)
     if (status === undefined) suites.push({ indent, name: line.trim() })
     else {
-      const path = [...suites.map((suite) => suite.name), nameOf(line.slice(indent + 2), status)]
-      const message = status === 'failed' ? firstOf(told.get(path.join(' › '))) : null
+      const path = [...suites.map((suite) => suite.name), parseName(line.slice(indent + 2), status)]
+      const message = status === 'failed' ? findFirstLine(told.get(path.join(' › '))) : null
       tally.add({ path: [file.name, ...path], status, file: file.name, message })
     }
   }
 }
 
-function nameOf(shown: string, status: TestStatus): string {
-  const name = withoutDuration(shown)
+function parseName(shown: string, status: TestStatus): string {
+  const name = stripDuration(shown)
   if (status === 'skipped' && name.startsWith('skipped ')) return name.slice('skipped '.length)
   return status === 'todo' && name.startsWith('todo ') ? name.slice('todo '.length) : name
 }
 
-function firstOf(text: readonly string[] | undefined): string | null {
+function findFirstLine(text: readonly string[] | undefined): string | null {
   return text?.find((line) => line !== '') ?? null
 }
 
 /** Adds files that did not load, and where tests are not listed those that failed. A test with two errors is told twice. */
 function addDetails(file: File, { tally, isListed }: { readonly tally: Tally; readonly isListed: boolean }): void {
   const told = new Set<string>()
-  for (const { name, text } of detailsOf(file)) {
-    if (name === 'Test suite failed to run') tally.loadFailed({ file: file.name, ...causeOf(text, 'first') })
+  for (const { name, text } of parseDetails(file)) {
+    if (name === 'Test suite failed to run') tally.loadFailed({ file: file.name, ...findCause(text, 'first') })
     else if (!isListed && name !== 'Console' && !told.has(name)) {
       told.add(name)
       const path = [file.name, ...name.split(' › ')]
-      tally.add({ path, status: 'failed', file: file.name, message: firstOf(text) })
+      tally.add({ path, status: 'failed', file: file.name, message: findFirstLine(text) })
     }
   }
 }
@@ -117,7 +117,7 @@ interface Detail {
 const DETAIL_LINES_MAX = 200
 
 /** What is told below `  ● suite › test`. */
-function detailsOf(file: File): readonly Detail[] {
+function parseDetails(file: File): readonly Detail[] {
   if (!file.hasFailed) return []
   const details: { readonly name: string; readonly text: string[] }[] = []
   for (const line of file.lines) {

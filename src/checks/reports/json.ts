@@ -9,7 +9,7 @@ export function parseJson(text: string): unknown {
   }
 }
 
-export function fieldsOf(value: unknown): Fields | null {
+export function asFields(value: unknown): Fields | null {
   return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Fields) : null
 }
 
@@ -17,7 +17,7 @@ export function get(fields: Fields | null, name: string): unknown {
   return fields !== null && Object.hasOwn(fields, name) ? fields[name] : undefined
 }
 
-export function textIn(fields: Fields | null, name: string): string {
+export function getText(fields: Fields | null, name: string): string {
   const value = get(fields, name)
   return typeof value === 'string' ? value : ''
 }
@@ -45,14 +45,14 @@ export function lastDocument(text: string): Fields | null {
     from = start - 1
     if ((start > 0 && text[start - 1] !== '\n') || !DOCUMENT.test(text.slice(start, start + 64))) continue
     tries++
-    const document = fieldsOf(parseJson(documentAt(text, start)))
+    const document = asFields(parseJson(extractDocument(text, start)))
     if (document !== null) return document
   }
   return null
 }
 
 // Strings in JSON have no line breaks: a document ends with its line, or with the first line that is only a brace.
-function documentAt(text: string, start: number): string {
+function extractDocument(text: string, start: number): string {
   const lineEnd = text.indexOf('\n', start)
   if (lineEnd < 0) return text.slice(start)
   if (text[start + 1] !== '\n') return text.slice(start, lineEnd)

@@ -1,8 +1,8 @@
-import { causeOf } from './causes.js'
-import { type LoadFailure, type ReportReading, type TestStatus, unreadable } from './report.js'
+import { findCause } from './causes.js'
+import { type LoadFailure, makeUnreadable, type ReportReading, type TestStatus } from './report.js'
 import { createTally, type Tally } from './tally.js'
-import { isScriptPath, noTests } from './tap.js'
-import { linesOf, relativePath, wholeNumber } from './text.js'
+import { isScriptPath, makeNoTestsFailure } from './tap.js'
+import { parseWholeNumber, splitLines, toRelativePath } from './text.js'
 import { type Attributes, readXml, type XmlReader } from './xml.js'
 
 export function isJunit(text: string): boolean {
@@ -10,7 +10,7 @@ export function isJunit(text: string): boolean {
 }
 
 /** The document in what a command printed: some reporters write it to the output, among other words. */
-export function junitIn(text: string): string | null {
+export function extractJunit(text: string): string | null {
   const start = /(?:^|\n)(?=(?:<\?xml[^>\n]{0,200}\?>\s{0,200})?<testsuites?[\s>/])/.exec(text)
   if (start === null) return null
   const root = text.indexOf('<testsuites', start.index) >= 0 ? '</testsuites>' : '</testsuite>'
@@ -22,7 +22,7 @@ export function readJunit(text: string, root: string | null): ReportReading {
   const tally = createTally(root)
   const reader = new JunitReader(tally, root)
   const problem = readXml(text.trim(), reader) ?? reader.problem
-  if (problem !== null) return unreadable(`the JUnit report cannot be relied on: ${problem}`)
+  if (problem !== null) return makeUnreadable(`the JUnit report cannot be relied on: ${problem}`)
   return { result: 'read', report: tally.report('junit') }
 }
 
@@ -103,7 +103,7 @@ class JunitReader implements XmlReader {
   private closeSuite(): void {
     const suite = this.suites.pop()
     if (suite === undefined) return
-    this.problem ??= disagreement(suite)
+    this.problem ??= findDisagreement(suite)
     const outer = this.suites.at(-1)
     if (outer === undefined) return
     outer.allCases += suite.allCases
@@ -114,7 +114,7 @@ class JunitReader implements XmlReader {
   private closeCase(test: Case): void {
     const suite = this.suites.at(-1)
     if (suite === undefined) return
-    const status = statusOf(test)
+    const status = toStatus(test)
     suite.cases++
     suite.allCases++
     if (status === 'failed') suite.failed++
@@ -123,20 +123,20 @@ class JunitReader implements XmlReader {
     if (broken !== null) this.tally.loadFailed(broken)
     else
       this.tally.add({
-        path: this.pathOf(test, suite),
+        path: this.buildPath(test, suite),
         status,
-        file: fileOf(test, suite),
-        message: test.failure === null ? null : test.failure.message || firstWords(test.failure.text),
+        file: findFile(test, suite),
+        message: test.failure === null ? null : test.failure.message || takeFirstWords(test.failure.text),
       })
   }
 
-  private pathOf({ attributes }: Case, suite: Suite): readonly string[] {
+  private buildPath({ attributes }: Case, suite: Suite): readonly string[] {
     const name = attributes.get('name') ?? ''
     const className = attributes.get('classname') ?? ''
     const file = attributes.get('file') ?? ''
     const isSaid = className === name || className === suite.name || className === 'test'
     return [
-      relativePath(file.slice(0, 4_000), this.root),
+      toRelativePath(file.slice(0, 4_000), this.root),
       ...this.suites.map((one) => one.name),
       isSaid ? '' : className,
       name,
@@ -145,12 +145,12 @@ class JunitReader implements XmlReader {
 }
 
 // Without the stack: what went wrong stands above it.
-function firstWords(text: string): string {
+function takeFirstWords(text: string): string {
   const stack = text.search(/\n\s{1,40}at /)
   return text.slice(0, stack < 0 ? 2_000 : stack)
 }
 
-function statusOf({ attributes, failure, skipped }: Case): TestStatus {
+function toStatus({ attributes, failure, skipped }: Case): TestStatus {
   const why = skipped?.get('type')
   if (why === 'todo' || why === 'pytest.xfail') return 'todo'
   if (failure !== null) return 'failed'
@@ -158,7 +158,7 @@ function statusOf({ attributes, failure, skipped }: Case): TestStatus {
   return skipped !== null || isLeftOut ? 'skipped' : 'passed'
 }
 
-function fileOf({ attributes }: Case, suite: Suite): string | null {
+function findFile({ attributes }: Case, suite: Suite): string | null {
   const className = attributes.get('classname') ?? ''
   const suiteFile = suite.attributes.get('file') ?? suite.attributes.get('filepath')
   return attributes.get('file') ?? suiteFile ?? (isScriptPath(className) ? className : null)
@@ -170,25 +170,25 @@ function loadFailureOf(test: Case, status: TestStatus, suite: Suite): LoadFailur
   const className = test.attributes.get('classname') ?? ''
   if (className === '' && test.failure?.message.startsWith('collection failure') === true) {
     const file = `${name.replaceAll('.', '/')}.py`
-    return { file, ...causeOf(linesOf(test.failure.text), 'last') }
+    return { file, ...findCause(splitLines(test.failure.text), 'last') }
   }
   const isFile = isScriptPath(name) && (name === className || (suite.isRoot && className === 'test'))
   if (!isFile || status === 'skipped' || status === 'todo') return null
-  if (test.failure === null) return noTests(name)
-  const text = [test.failure.message, ...linesOf(test.failure.text)]
-  return { file: name, ...causeOf(text, 'first') }
+  if (test.failure === null) return makeNoTestsFailure(name)
+  const text = [test.failure.message, ...splitLines(test.failure.text)]
+  return { file: name, ...findCause(text, 'first') }
 }
 
 /** Attributes that count something else than what is in the suite. Nested suites count as one test or as their tests. */
-function disagreement(suite: Suite): string | null {
-  const tests = wholeNumber(suite.attributes.get('tests'))
+function findDisagreement(suite: Suite): string | null {
+  const tests = parseWholeNumber(suite.attributes.get('tests'))
   const called = suite.isRoot ? 'the report' : `the suite ${JSON.stringify(suite.name.slice(0, 80))}`
   // pytest counts every part of a test that reports by itself, and writes one test case.
   const mayCountMore = suite.name === 'pytest' && tests !== null && tests > suite.allCases
   if (tests !== null && tests !== suite.allCases && tests !== suite.cases + suite.suites && !mayCountMore)
     return `${called} says ${tests} tests and has ${suite.allCases}`
-  const failures = wholeNumber(suite.attributes.get('failures'))
-  const errors = wholeNumber(suite.attributes.get('errors'))
+  const failures = parseWholeNumber(suite.attributes.get('failures'))
+  const errors = parseWholeNumber(suite.attributes.get('errors'))
   if (failures === null && errors === null) return null
   const said = (failures ?? 0) + (errors ?? 0)
   if (said === 0 && suite.failed > 0) return `${called} says that nothing failed and has ${suite.failed} failed tests`

@@ -1,5 +1,5 @@
-import { causeOf } from './causes.js'
-import { typescriptErrors } from './compile-errors.js'
+import { findCause } from './causes.js'
+import { parseTypescriptErrors } from './compile-errors.js'
 import type { LoadFailure, RunnerFormat } from './report.js'
 
 const TEXT_LINES_MAX = 60
@@ -13,13 +13,13 @@ export function launchFailure(
     if (line.startsWith(MOCHA))
       return {
         runner: 'mocha',
-        failures: [{ file: fileIn(text), ...causeOf([line.slice(MOCHA.length), ...text.slice(1)], 'first') }],
+        failures: [{ file: findFile(text), ...findCause([line.slice(MOCHA.length), ...text.slice(1)], 'first') }],
       }
     const file = CONFTEST.exec(line)?.[1]
-    if (file !== undefined) return { runner: 'pytest', failures: [{ file, ...causeOf(text.slice(1), 'last') }] }
+    if (file !== undefined) return { runner: 'pytest', failures: [{ file, ...findCause(text.slice(1), 'last') }] }
   }
   // A compiler that comes before the runner: which one would have followed is not known.
-  const failures = typescriptErrors(lines)
+  const failures = parseTypescriptErrors(lines)
   return failures.length === 0 ? null : { runner: null, failures }
 }
 
@@ -27,7 +27,7 @@ const MOCHA = ' Exception during run: '
 const CONFTEST = /^ImportError while loading conftest '([^']{1,400})'\.$/
 
 /** The test file that was being loaded: the importer, the last of the require stack, or the first own stack frame. */
-function fileIn(text: readonly string[]): string | null {
+function findFile(text: readonly string[]): string | null {
   const head = text[0] ?? ''
   const named = / imported from (\S{1,400})/.exec(head)?.[1] ?? /\[ @(\S{1,400}) \]/.exec(head)?.[1]
   if (named !== undefined) return named

@@ -1,8 +1,8 @@
-import { causesOfFiles, printedErrors } from './causes.js'
-import { type ReportReading, type TestStatus, unreadable } from './report.js'
+import { findCausesOfFiles, parsePrintedErrors } from './causes.js'
+import { makeUnreadable, type ReportReading, type TestStatus } from './report.js'
 import { createTally } from './tally.js'
-import { isScriptPath, noTests } from './tap.js'
-import { indentOf, lastIndex, wholeNumber, withoutDuration } from './text.js'
+import { isScriptPath, makeNoTestsFailure } from './tap.js'
+import { countIndent, findLastIndex, parseWholeNumber, stripDuration } from './text.js'
 
 const SUMMARY = /^ℹ tests (\d{1,9})\s*$/u
 const COUNTS = ['tests', 'suites', 'pass', 'fail', 'cancelled', 'skipped', 'todo'] as const
@@ -10,22 +10,22 @@ const COUNTS = ['tests', 'suites', 'pass', 'fail', 'cancelled', 'skipped', 'todo
 type Summary = Readonly<Record<(typeof COUNTS)[number], number>>
 
 export function isNodeSpec(lines: readonly string[]): boolean {
-  const end = lastIndex(lines, (line) => SUMMARY.test(line))
-  return end >= 0 && summaryAt(lines, end) !== null
+  const end = findLastIndex(lines, (line) => SUMMARY.test(line))
+  return end >= 0 && parseSummary(lines, end) !== null
 }
 
 /** The spec reporter of node:test. It does not tell suites from tests with subtests; the summary counts both. */
 export function readNodeSpec(lines: readonly string[], root: string | null): ReportReading {
-  const end = lastIndex(lines, (line) => SUMMARY.test(line))
-  const summary = summaryAt(lines, end)
-  if (summary === null) return unreadable('the summary of node:test cannot be read')
-  const points = pointsIn(lines.slice(0, end))
-  const refused = disagreement(points, summary)
-  if (refused !== null) return unreadable(refused)
+  const end = findLastIndex(lines, (line) => SUMMARY.test(line))
+  const summary = parseSummary(lines, end)
+  if (summary === null) return makeUnreadable('the summary of node:test cannot be read')
+  const points = parsePoints(lines.slice(0, end))
+  const refused = findDisagreement(points, summary)
+  if (refused !== null) return makeUnreadable(refused)
   const leaves = points.filter((point) => !point.isParent || summary.suites === 0)
   const files = leaves.filter(({ path, isParent }) => path.length === 1 && !isParent && isScriptPath(path[0] ?? ''))
   const isFile = new Set(files)
-  const told = messagesIn(lines.slice(end))
+  const told = parseMessages(lines.slice(end))
   const tally = createTally(root)
   for (const point of leaves) {
     if (isFile.has(point)) continue
@@ -36,21 +36,21 @@ export function readNodeSpec(lines: readonly string[], root: string | null): Rep
     else tally.add({ path: point.path, status: point.status, file, message })
   }
   const broken = files.filter((point) => point.status === 'failed').map((point) => point.path[0] ?? '')
-  causesOfFiles(broken, printedErrors(lines.slice(0, end))).forEach(tally.loadFailed)
-  for (const point of files) if (point.status !== 'failed') tally.loadFailed(noTests(point.path[0] ?? ''))
+  findCausesOfFiles(broken, parsePrintedErrors(lines.slice(0, end))).forEach(tally.loadFailed)
+  for (const point of files) if (point.status !== 'failed') tally.loadFailed(makeNoTestsFailure(point.path[0] ?? ''))
   const passed = summary.pass - files.length + broken.length
   const failed = summary.fail + summary.cancelled - broken.length
-  if (passed < 0 || failed < 0) return unreadable('the summary counts fewer results than there are files')
+  if (passed < 0 || failed < 0) return makeUnreadable('the summary counts fewer results than there are files')
   // A suite that is skipped hides tests, and is counted as none of them.
   const skipped = Math.max(summary.skipped, points.filter((point) => point.status === 'skipped').length) + summary.todo
   return { result: 'read', report: tally.report('node', { passed, failed, skipped }) }
 }
 
-function summaryAt(lines: readonly string[], index: number): Summary | null {
+function parseSummary(lines: readonly string[], index: number): Summary | null {
   const counts: Partial<Record<string, number>> = {}
   for (const [offset, name] of COUNTS.entries()) {
     const match = /^ℹ (\w{1,20}) (\d{1,9})\s*$/u.exec(lines[index + offset] ?? '')
-    const count = wholeNumber(match?.[2])
+    const count = parseWholeNumber(match?.[2])
     if (match?.[1] !== name || count === null) return null
     counts[name] = count
   }
@@ -66,14 +66,14 @@ interface Point {
 const OPEN_MAX = 40
 
 /** `▶ suite` opens what its own result line at the same depth closes. */
-function pointsIn(lines: readonly string[]): readonly Point[] {
+function parsePoints(lines: readonly string[]): readonly Point[] {
   const points: Point[] = []
   const open: { readonly indent: number; readonly name: string }[] = []
   for (const line of lines) {
-    const indent = indentOf(line)
+    const indent = countIndent(line)
     const mark = line[indent] ?? ''
     if (line[indent + 1] !== ' ' || !'▶✔✖﹣⚠'.includes(mark) || mark === '') continue
-    const { name, directive } = namedBy(line.slice(indent + 2))
+    const { name, directive } = parseName(line.slice(indent + 2))
     while ((open.at(-1)?.indent ?? -1) > indent) open.pop()
     if (mark === '▶') {
       if (open.length < OPEN_MAX) open.push({ indent, name })
@@ -83,28 +83,28 @@ function pointsIn(lines: readonly string[]): readonly Point[] {
     const isParent = own?.indent === indent && own.name === name
     if (isParent) open.pop()
     const path = [...open.filter((suite) => suite.indent < indent).map((suite) => suite.name), name]
-    points.push({ path, status: statusOf(mark, directive), isParent })
+    points.push({ path, status: toStatus(mark, directive), isParent })
   }
   return points
 }
 
-function namedBy(shown: string): { readonly name: string; readonly directive: string } {
+function parseName(shown: string): { readonly name: string; readonly directive: string } {
   const skip = shown.lastIndexOf(' # SKIP')
   const todo = shown.lastIndexOf(' # TODO')
   const at = Math.max(skip, todo)
   return {
-    name: withoutDuration(at < 0 ? shown : shown.slice(0, at)),
+    name: stripDuration(at < 0 ? shown : shown.slice(0, at)),
     directive: at < 0 ? '' : at === skip ? 'skip' : 'todo',
   }
 }
 
-function statusOf(mark: string, directive: string): TestStatus {
+function toStatus(mark: string, directive: string): TestStatus {
   if (directive === 'todo') return 'todo'
   if (directive === 'skip' || mark === '﹣') return 'skipped'
   return mark === '✔' ? 'passed' : 'failed'
 }
 
-function disagreement(points: readonly Point[], summary: Summary): string | null {
+function findDisagreement(points: readonly Point[], summary: Summary): string | null {
   if (points.length !== summary.tests + summary.suites)
     return `the summary counts ${summary.tests} tests and ${summary.suites} suites, ${points.length} lines above it are results`
   const parts = summary.pass + summary.fail + summary.cancelled + summary.skipped + summary.todo
@@ -115,18 +115,18 @@ function disagreement(points: readonly Point[], summary: Summary): string | null
   return said === 0 && hasFailed && summary.suites === 0 ? 'the summary counts no failure, lines above it do' : null
 }
 
-interface Told {
+interface FailureText {
   readonly file: string
   readonly message: string
 }
 
 /** Below the summary: `test at file:line:column`, the result line again, and what went wrong. */
-function messagesIn(lines: readonly string[]): ReadonlyMap<string, Told> {
-  const told = new Map<string, Told>()
+function parseMessages(lines: readonly string[]): ReadonlyMap<string, FailureText> {
+  const told = new Map<string, FailureText>()
   for (const [index, line] of lines.entries()) {
     const file = /^test at (.{1,400}?):\d{1,9}:\d{1,9}$/.exec(line)?.[1]
     if (file === undefined) continue
-    const { name } = namedBy((lines[index + 1] ?? '').slice(2))
+    const { name } = parseName((lines[index + 1] ?? '').slice(2))
     if (!told.has(name)) told.set(name, { file, message: (lines[index + 2] ?? '').trim() })
   }
   return told

@@ -1,20 +1,20 @@
-import { causeOf } from './causes.js'
-import { type ReportReading, type TestStatus, unreadable } from './report.js'
+import { findCause } from './causes.js'
+import { makeUnreadable, type ReportReading, type TestStatus } from './report.js'
 import { createTally, type Tally } from './tally.js'
-import { lastIndex, wholeNumber } from './text.js'
+import { findLastIndex, parseWholeNumber } from './text.js'
 
 const PART = '\\d{1,9} (?:subtests )?\\w{1,20}'
 const SUMMARY = new RegExp(
   `^(no tests ran|${PART}(?:, ${PART}){0,12}) in \\d{1,9}(?:\\.\\d{1,9})?s(?: \\([\\d:]{1,40}\\))?$`,
 )
 
-function summaryText(line: string): string | null {
+function extractSummary(line: string): string | null {
   const bare = line.startsWith('=') ? line.replace(/^=+ /, '').replace(/ =+\s*$/, '') : line.trimEnd()
   return SUMMARY.exec(bare)?.[1] ?? null
 }
 
 export function isPytestText(lines: readonly string[]): boolean {
-  return lastIndex(lines, (line) => summaryText(line) !== null || isSessionStart(line)) >= 0
+  return findLastIndex(lines, (line) => extractSummary(line) !== null || isSessionStart(line)) >= 0
 }
 
 function isSessionStart(line: string): boolean {
@@ -23,17 +23,17 @@ function isSessionStart(line: string): boolean {
 
 /** Default, quiet and verbose output. Ids of all tests are there with `-v`, or with `-rA` but for skipped ones. */
 export function readPytestText(all: readonly string[], root: string | null): ReportReading {
-  const end = lastIndex(all, (line) => summaryText(line) !== null)
-  const summary = summaryOf(summaryText(all[end] ?? '') ?? '')
-  if (summary === null) return unreadable('pytest printed no summary: the run did not end')
+  const end = findLastIndex(all, (line) => extractSummary(line) !== null)
+  const summary = parseSummary(extractSummary(all[end] ?? '') ?? '')
+  if (summary === null) return makeUnreadable('pytest printed no summary: the run did not end')
   const lines = all.slice(0, end)
   const tally = createTally(root)
   const broken = addCollectionErrors(lines, tally)
   if (broken > summary.errors)
-    return unreadable(`the summary counts ${summary.errors} errors, ${broken} files could not be collected`)
-  const listed = listedIn(lines)
-  const refused = disagreement(listed, summary)
-  if (refused !== null) return unreadable(refused)
+    return makeUnreadable(`the summary counts ${summary.errors} errors, ${broken} files could not be collected`)
+  const listed = parseListed(lines)
+  const refused = findDisagreement(listed, summary)
+  if (refused !== null) return makeUnreadable(refused)
   for (const [id, { status, message }] of listed.tests) {
     const file = id.slice(0, Math.max(0, id.indexOf('::')))
     tally.add({ path: [id], status, file, message })
@@ -41,7 +41,7 @@ export function readPytestText(all: readonly string[], root: string | null): Rep
   const seen = tally.counts()
   const failed = summary.failed + summary.errors - broken
   // A test that passed and broke afterwards is counted twice in the summary, and failed once.
-  const isWhole = listed.isVerbose && listed.tests.size === selectedIn(lines) && seen.failed > 0 === failed > 0
+  const isWhole = listed.isVerbose && listed.tests.size === parseSelectedCount(lines) && seen.failed > 0 === failed > 0
   return {
     result: 'read',
     report: tally.report('pytest', {
@@ -59,12 +59,12 @@ interface Summary {
   readonly skipped: number
 }
 
-function summaryOf(text: string): Summary | null {
+function parseSummary(text: string): Summary | null {
   if (text === '') return null
   const said = new Map<string, number>()
   for (const part of text.split(', ')) {
     const match = /^(\d{1,9}) (.{1,40})$/.exec(part)
-    if (match !== null) said.set(match[2] ?? '', wholeNumber(match[1]) ?? 0)
+    if (match !== null) said.set(match[2] ?? '', parseWholeNumber(match[1]) ?? 0)
   }
   const count = (word: string): number => said.get(word) ?? 0
   return {
@@ -84,7 +84,7 @@ const STATUS: ReadonlyMap<string, TestStatus> = new Map([
   ['XPASS', 'passed'],
 ])
 
-interface Listed {
+interface ListedTests {
   readonly tests: ReadonlyMap<string, { readonly status: TestStatus; readonly message: string | null }>
   readonly passed: number
   readonly failed: number
@@ -92,13 +92,13 @@ interface Listed {
   readonly isVerbose: boolean
 }
 
-function listedIn(lines: readonly string[]): Listed {
-  const verbose = progressOf(lines).flatMap((line) => verboseResult(line) ?? [])
-  const short = shortSummaryOf(lines).flatMap((line) => shortResult(line) ?? [])
+function parseListed(lines: readonly string[]): ListedTests {
+  const verbose = selectProgressLines(lines).flatMap((line) => parseVerboseResult(line) ?? [])
+  const short = selectShortSummary(lines).flatMap((line) => parseShortResult(line) ?? [])
   const isVerbose = verbose.length > 0
   const tests = new Map<string, { status: TestStatus; message: string | null }>()
   const counted = { passed: 0, failed: 0, skipped: 0 }
-  for (const { id, status } of isVerbose ? verbose : short.filter((one) => !one.isPart)) {
+  for (const { id, status } of isVerbose ? verbose : short.filter((result) => !result.isPart)) {
     counted[status === 'todo' ? 'skipped' : status]++
     const before = tests.get(id)
     tests.set(id, { status: before?.status === 'failed' ? 'failed' : status, message: null })
@@ -112,15 +112,15 @@ function listedIn(lines: readonly string[]): Listed {
 }
 
 /** The lines in which results come in, before the first section about failures. */
-function progressOf(lines: readonly string[]): readonly string[] {
+function selectProgressLines(lines: readonly string[]): readonly string[] {
   const start = lines.findIndex(isSessionStart)
   if (start < 0) return []
   const length = lines.slice(start + 1).findIndex((line) => /^={3,} \S.* ={3,}\s*$/.test(line))
   return lines.slice(start + 1, length < 0 ? lines.length : start + 1 + length)
 }
 
-function shortSummaryOf(lines: readonly string[]): readonly string[] {
-  const start = lastIndex(lines, (line) => /^=+ short test summary info =+\s*$/.test(line))
+function selectShortSummary(lines: readonly string[]): readonly string[] {
+  const start = findLastIndex(lines, (line) => /^=+ short test summary info =+\s*$/.test(line))
   return start < 0 ? [] : lines.slice(start + 1)
 }
 
@@ -130,13 +130,13 @@ interface Result {
 }
 
 /** `tests/a.py::test_b PASSED [ 10%]`, or with workers `[gw0] [ 10%] PASSED tests/a.py::test_b`. */
-function verboseResult(line: string): Result | null {
+function parseVerboseResult(line: string): Result | null {
   const worker = /^\[gw\d{1,5}\] \[ *\d{1,3}%\] (\w{1,10}) (.*::.*)$/.exec(line)
   if (worker !== null) {
     const status = STATUS.get(worker[1] ?? '')
     return status === undefined ? null : { id: (worker[2] ?? '').trim(), status }
   }
-  const shown = withoutProgress(line.trimEnd())
+  const shown = stripProgress(line.trimEnd())
   // A skipped test is followed by the reason, which may hold any word: the first status that ends the id is the one.
   const skipped = shown.endsWith(')') ? shown.indexOf(' SKIPPED (') : -1
   const at = skipped >= 0 ? skipped : shown.lastIndexOf(' ')
@@ -145,7 +145,7 @@ function verboseResult(line: string): Result | null {
   return status === undefined || !id.includes('::') ? null : { id, status }
 }
 
-function withoutProgress(line: string): string {
+function stripProgress(line: string): string {
   return line.endsWith('%]') ? line.slice(0, line.lastIndexOf('[')).trimEnd() : line
 }
 
@@ -155,13 +155,13 @@ interface ShortResult extends Result {
 }
 
 /** `FAILED tests/a.py::test_b - why`. Parts of tests that failed begin with SUBFAILED. */
-function shortResult(line: string): ShortResult | null {
+function parseShortResult(line: string): ShortResult | null {
   const isPart = line.startsWith('SUBFAILED')
   const gap = isPart ? line.indexOf(' ', Math.max(0, line.indexOf(')'))) : line.indexOf(' ')
   const status = isPart ? 'failed' : STATUS.get(line.slice(0, Math.max(0, gap)))
   if (status === undefined || gap < 0 || !line.includes('::')) return null
   const said = line.slice(gap + 1)
-  const dash = dashIn(said)
+  const dash = findDash(said)
   return {
     id: (dash < 0 ? said : said.slice(0, dash)).trim(),
     status,
@@ -171,7 +171,7 @@ function shortResult(line: string): ShortResult | null {
 }
 
 // Parameters stand in brackets at the end of an id, and may hold a dash of their own.
-function dashIn(said: string): number {
+function findDash(said: string): number {
   const first = said.indexOf(' - ', Math.max(0, said.indexOf('::')))
   const bracket = said.indexOf('[')
   if (bracket < 0 || bracket > first) return first
@@ -179,18 +179,18 @@ function dashIn(said: string): number {
   return end < 0 ? -1 : end + 1
 }
 
-function disagreement(listed: Listed, summary: Summary): string | null {
+function findDisagreement(listed: ListedTests, summary: Summary): string | null {
   const failed = summary.failed + summary.errors
   if (listed.passed <= summary.passed && listed.failed <= failed && listed.skipped <= summary.skipped) return null
   return `the summary counts ${summary.passed} passed, ${failed} failed and ${summary.skipped} skipped tests, the lines above it ${listed.passed}, ${listed.failed} and ${listed.skipped}`
 }
 
-function selectedIn(lines: readonly string[]): number | null {
+function parseSelectedCount(lines: readonly string[]): number | null {
   for (const line of lines) {
     const match = /^(?:collecting \.\.\. )?collected (\d{1,9}) items?\b(.{0,200})$/.exec(line)
-    if (match !== null) return wholeNumber(/ (\d{1,9}) selected/.exec(match[2] ?? '')?.[1] ?? match[1])
+    if (match !== null) return parseWholeNumber(/ (\d{1,9}) selected/.exec(match[2] ?? '')?.[1] ?? match[1])
     const workers = /^\d{1,5} workers? \[(\d{1,9}) items?\]/.exec(line)
-    if (workers !== null) return wholeNumber(workers[1])
+    if (workers !== null) return parseWholeNumber(workers[1])
   }
   return null
 }
@@ -209,7 +209,7 @@ function addCollectionErrors(lines: readonly string[], tally: Tally): number {
       text.push(below)
     }
     count++
-    tally.loadFailed({ file, ...causeOf(text, 'last') })
+    tally.loadFailed({ file, ...findCause(text, 'last') })
   }
   return count
 }

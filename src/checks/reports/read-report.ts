@@ -1,38 +1,38 @@
 import { readJestJson } from './jest-json.js'
-import { fieldsOf, parseJson } from './json.js'
+import { asFields, parseJson } from './json.js'
 import { readJunit } from './junit.js'
 import { launchFailure } from './launch.js'
 import { isMochaJson, readMochaJson } from './mocha-json.js'
 import { READERS, type Streams } from './readers.js'
 import {
+  makeUnreadable,
   REPORT_CHARS_MAX,
   type ReportInput,
   type ReportReading,
   type RunnerFormat,
   type TestFormat,
   type TestReport,
-  unreadable,
 } from './report.js'
 import { createTally } from './tally.js'
-import { NOTHING, written } from './text.js'
+import { NOTHING, normalizeOutput } from './text.js'
 
 /**
  * What a run of tests says, from its report where there is one, else from its output. Everything that is read here may
  * have been written by the code under test: see docs/test-reports.md for what each format can be made to say.
  */
 export function readReport(input: ReportInput): ReportReading {
-  const streams = { out: written(input.stdout), err: written(input.stderr), root: input.root ?? null }
+  const streams = { out: normalizeOutput(input.stdout), err: normalizeOutput(input.stderr), root: input.root ?? null }
   const isCut = streams.out.cut || streams.err.cut || input.outputCut === true
   const reading =
     input.reportText === null
-      ? withCut(readOutput(streams, input.format), isCut)
+      ? markCut(readOutput(streams, input.format), isCut)
       : readReportFile(input.reportText, streams, input.format)
-  return held(reading, { ...input, streams })
+  return compareWithExitCode(reading, { ...input, streams })
 }
 
-function withCut(reading: ReportReading, isCut: boolean): ReportReading {
+function markCut(reading: ReportReading, isCut: boolean): ReportReading {
   if (!isCut) return reading
-  if (reading.result === 'unreadable') return unreadable(`${reading.reason} (the output was cut)`)
+  if (reading.result === 'unreadable') return makeUnreadable(`${reading.reason} (the output was cut)`)
   return { ...reading, report: { ...reading.report, truncated: true } }
 }
 
@@ -48,18 +48,20 @@ function readOutput(streams: Streams, format: TestFormat): ReportReading {
     }
     const [first, second] = found.keys()
     if (second !== undefined)
-      return unreadable(`the output looks like that of ${first} and of ${second}: say with \`format\` which one it is`)
+      return makeUnreadable(
+        `the output looks like that of ${first} and of ${second}: say with \`format\` which one it is`,
+      )
     for (const reading of found.values()) return reading
   }
-  return stoppedAtStart(streams, format) ?? unreadable(nothingFound(format))
+  return readStoppedStart(streams, format) ?? makeUnreadable(formatNothingFound(format))
 }
 
-function nothingFound(format: TestFormat): string {
+function formatNothingFound(format: TestFormat): string {
   const what = format === 'auto' ? 'no results of tests' : `no results of ${format}`
   return `${what} were found in the output: let the command write a report and name it with \`report\` and \`format\``
 }
 
-function stoppedAtStart({ out, err, root }: Streams, format: TestFormat): ReportReading | null {
+function readStoppedStart({ out, err, root }: Streams, format: TestFormat): ReportReading | null {
   const launch = launchFailure(err.lines) ?? launchFailure(out.lines)
   if (launch === null || (format !== 'auto' && launch.runner !== null && format !== launch.runner)) return null
   const tally = createTally(root)
@@ -68,33 +70,34 @@ function stoppedAtStart({ out, err, root }: Streams, format: TestFormat): Report
 }
 
 function readReportFile(text: string, streams: Streams, format: TestFormat): ReportReading {
-  if (text.length > REPORT_CHARS_MAX) return unreadable(`the report is longer than ${REPORT_CHARS_MAX} characters`)
+  if (text.length > REPORT_CHARS_MAX) return makeUnreadable(`the report is longer than ${REPORT_CHARS_MAX} characters`)
   const report = text.replace(/^\ufeff/, '').trim()
   // No fall-back to the output: a test that deletes the report would choose what is read.
-  if (report === '') return brokenStart(streams, format) ?? unreadable('the report was not written, or is empty')
+  if (report === '')
+    return readBrokenStart(streams, format) ?? makeUnreadable('the report was not written, or is empty')
   const reading = readDocument(report, format, streams.root) ?? readText(report, format, streams.root)
   if (reading.result === 'unreadable') return reading
   return { ...reading, report: { ...reading.report, source: 'report' } }
 }
 
 function readText(report: string, format: TestFormat, root: string | null): ReportReading {
-  const file = written(report)
-  return withCut(readOutput({ out: file, err: NOTHING, root }, format), file.cut)
+  const file = normalizeOutput(report)
+  return markCut(readOutput({ out: file, err: NOTHING, root }, format), file.cut)
 }
 
 /** XML, or one JSON document; null when it is neither. */
 function readDocument(report: string, format: TestFormat, root: string | null): ReportReading | null {
   if (report.startsWith('<'))
-    return format === 'tap' ? unreadable('the report is XML, the contract says tap') : readJunit(report, root)
-  const document = report.startsWith('{') ? fieldsOf(parseJson(report)) : null
+    return format === 'tap' ? makeUnreadable('the report is XML, the contract says tap') : readJunit(report, root)
+  const document = report.startsWith('{') ? asFields(parseJson(report)) : null
   if (document === null) return null
   const reading = isMochaJson(document) ? readMochaJson(document, root) : readJestJson(document, root)
   if (reading.result === 'unreadable' || format === 'auto' || format === reading.report.format) return reading
-  return unreadable(`the report is of ${reading.report.format}, the contract says ${format}`)
+  return makeUnreadable(`the report is of ${reading.report.format}, the contract says ${format}`)
 }
 
 /** Of a run whose report is not there or tells of no failure, only what kept files from loading is taken. */
-function brokenStart(streams: Streams, format: TestFormat): ReportReading | null {
+function readBrokenStart(streams: Streams, format: TestFormat): ReportReading | null {
   const reading = readOutput(streams, 'auto')
   if (reading.result === 'unreadable' || reading.report.loadFailures.length === 0) return null
   const { loadFailures, format: runner } = reading.report
@@ -102,25 +105,28 @@ function brokenStart(streams: Streams, format: TestFormat): ReportReading | null
   return { result: 'read', report: { ...report, loadFailures } }
 }
 
-interface Held extends ReportInput {
+interface ExitCodeInput extends ReportInput {
   readonly streams: Streams
 }
 
 /** Holds what was read against the exit code. */
-function held(reading: ReportReading, { exitCode, reportText, format, streams }: Held): ReportReading {
+function compareWithExitCode(
+  reading: ReportReading,
+  { exitCode, reportText, format, streams }: ExitCodeInput,
+): ReportReading {
   if (reading.result !== 'read') return reading
   const { report } = reading
   const isClean = report.failed === 0 && report.loadFailures.length === 0
-  if (exitCode === 0) return isClean ? reading : contradiction(report, 'the command ended with exit code 0')
+  if (exitCode === 0) return isClean ? reading : makeContradiction(report, 'the command ended with exit code 0')
   if (!isClean) return reading
   // Some reporters leave out files that did not load.
-  const broken = reportText === null ? null : brokenStart(streams, format)
+  const broken = reportText === null ? null : readBrokenStart(streams, format)
   if (broken?.result === 'read')
     return { result: 'read', report: { ...report, loadFailures: broken.report.loadFailures } }
-  return contradiction(report, `the command ended with exit code ${exitCode}`)
+  return makeContradiction(report, `the command ended with exit code ${exitCode}`)
 }
 
-function contradiction(report: TestReport, ending: string): ReportReading {
+function makeContradiction(report: TestReport, ending: string): ReportReading {
   const broken = report.loadFailures[0]
   const found =
     report.failed > 0

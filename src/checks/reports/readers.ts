@@ -1,23 +1,23 @@
 import { isCargoText, readCargoText } from './cargo-text.js'
 import { isGoJson, isGoText, readGoJson, readGoText } from './go.js'
-import { jestJsonRunner, readJestJson } from './jest-json.js'
+import { detectJestJsonRunner, readJestJson } from './jest-json.js'
 import { isJestText, readJestText } from './jest-text.js'
 import { type Fields, lastDocument } from './json.js'
-import { junitIn, readJunit } from './junit.js'
+import { extractJunit, readJunit } from './junit.js'
 import { isMochaJson, readMochaJson } from './mocha-json.js'
 import { isMochaText, readMochaText } from './mocha-text.js'
 import { isNodeSpec, readNodeSpec } from './node-spec.js'
 import { isPytestText, readPytestText } from './pytest-text.js'
 import { type ReportReading, type RunnerFormat, TEST_FORMATS, type TestFormat } from './report.js'
 import { isTap, readTap } from './tap.js'
-import type { Written } from './text.js'
+import type { WrittenOutput } from './text.js'
 import { isUnittestText, readUnittestText } from './unittest-text.js'
 import { isVitestText, readVitestText } from './vitest-text.js'
 
 /** What a command wrote; where one stream is more natural for a runner, it is looked at first. */
 export interface Streams {
-  readonly out: Written
-  readonly err: Written
+  readonly out: WrittenOutput
+  readonly err: WrittenOutput
   readonly root: string | null
 }
 
@@ -29,7 +29,7 @@ interface Reader {
   read(streams: Streams): ReportReading | null
 }
 
-function textReader(runner: RunnerFormat, formats: readonly TestFormat[], lines: LinesReader): Reader {
+function makeTextReader(runner: RunnerFormat, formats: readonly TestFormat[], lines: LinesReader): Reader {
   return {
     runner,
     formats,
@@ -46,7 +46,7 @@ interface LinesReader {
   readonly read: (lines: readonly string[], root: string | null) => ReportReading
 }
 
-function documentReader(runner: RunnerFormat, is: (document: Fields) => boolean, read: DocumentRead): Reader {
+function makeDocumentReader(runner: RunnerFormat, is: (document: Fields) => boolean, read: DocumentRead): Reader {
   return {
     runner,
     formats: [runner === 'unittest' ? 'pytest' : runner],
@@ -61,14 +61,14 @@ type DocumentRead = (document: Fields, root: string | null) => ReportReading
 
 /** In this order: of the same runner, the first that fits is read. */
 export const READERS: readonly Reader[] = [
-  documentReader('jest', (document) => jestJsonRunner(document) === 'jest', readJestJson),
-  documentReader('vitest', (document) => jestJsonRunner(document) === 'vitest', readJestJson),
-  documentReader('mocha', isMochaJson, readMochaJson),
+  makeDocumentReader('jest', (document) => detectJestJsonRunner(document) === 'jest', readJestJson),
+  makeDocumentReader('vitest', (document) => detectJestJsonRunner(document) === 'vitest', readJestJson),
+  makeDocumentReader('mocha', isMochaJson, readMochaJson),
   {
     runner: 'junit',
     formats: TEST_FORMATS.filter((format) => format !== 'tap'),
     read: ({ out, root }) => {
-      const document = junitIn(out.text)
+      const document = extractJunit(out.text)
       return document === null ? null : readJunit(document, root)
     },
   },
@@ -82,17 +82,17 @@ export const READERS: readonly Reader[] = [
     formats: ['go'],
     read: ({ out, err, root }) => (isGoText(out.lines) ? readGoText(out.lines, err.lines, root) : null),
   },
-  textReader('tap', ['tap', 'node', 'vitest', 'mocha'], { stream: 'out', is: isTap, read: readTap }),
-  textReader('node', ['node'], { stream: 'out', is: isNodeSpec, read: readNodeSpec }),
+  makeTextReader('tap', ['tap', 'node', 'vitest', 'mocha'], { stream: 'out', is: isTap, read: readTap }),
+  makeTextReader('node', ['node'], { stream: 'out', is: isNodeSpec, read: readNodeSpec }),
   {
     runner: 'vitest',
     formats: ['vitest'],
     read: ({ out, err, root }) => (isVitestText(out.lines) ? readVitestText(out, err.lines, root) : null),
   },
-  textReader('jest', ['jest'], { stream: 'err', is: isJestText, read: readJestText }),
-  textReader('mocha', ['mocha'], { stream: 'out', is: isMochaText, read: readMochaText }),
-  textReader('pytest', ['pytest'], { stream: 'out', is: isPytestText, read: readPytestText }),
-  textReader('unittest', ['pytest'], { stream: 'err', is: isUnittestText, read: readUnittestText }),
+  makeTextReader('jest', ['jest'], { stream: 'err', is: isJestText, read: readJestText }),
+  makeTextReader('mocha', ['mocha'], { stream: 'out', is: isMochaText, read: readMochaText }),
+  makeTextReader('pytest', ['pytest'], { stream: 'out', is: isPytestText, read: readPytestText }),
+  makeTextReader('unittest', ['pytest'], { stream: 'err', is: isUnittestText, read: readUnittestText }),
   {
     runner: 'cargo',
     formats: ['cargo'],

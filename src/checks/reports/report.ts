@@ -77,7 +77,7 @@ export type ReportReading =
 
 export type Unreadable = Extract<ReportReading, { result: 'unreadable' }>
 
-export function unreadable(reason: string): Unreadable {
+export function makeUnreadable(reason: string): Unreadable {
   return { result: 'unreadable', reason }
 }
 

@@ -1,7 +1,7 @@
 import type { RunTrouble } from '../../core/evidence/observed-run.js'
-import { causeOfLine } from './causes.js'
+import { parseCauseLine } from './causes.js'
 import { GO_UNCOUNTED } from './go.js'
-import { linesOf, oneLine, written } from './text.js'
+import { normalizeOutput, splitLines, toOneLine } from './text.js'
 
 const LINES_LOOKED_AT_MAX = 400
 const LAST_LINES_MAX = 20
@@ -22,21 +22,21 @@ export interface TroubledRun {
   readonly redact: (text: string) => string
 }
 
-type Explained = Omit<RunTrouble, 'lastLines'>
+type ExplainedTrouble = Omit<RunTrouble, 'lastLines'>
 
 /**
  * Why a run cannot be used, in plain words, who can mend that, and what it wrote last. The code under test writes what
  * is read here: it helps people and agents to find the fault, and decides nothing.
  */
-export function explainRun(run: TroubledRun, otherwise: Explained): RunTrouble {
-  const explained = stoppedBy(run) ?? killedBySignal(run) ?? foundIn(run) ?? otherwise
-  const detail = oneLine(run.redact(explained.detail), DETAIL_CHARS_MAX)
-  return { ...explained, detail, lastLines: lastLines(run) }
+export function explainRun(run: TroubledRun, otherwise: ExplainedTrouble): RunTrouble {
+  const explained = explainStopped(run) ?? explainSignal(run) ?? findCause(run) ?? otherwise
+  const detail = toOneLine(run.redact(explained.detail), DETAIL_CHARS_MAX)
+  return { ...explained, detail, lastLines: takeLastLines(run) }
 }
 
 const STEP_BEFORE = 'If a step before the tests failed, such as a linter, correct what the last lines show.'
 
-export function noCounts(detail: string): Explained {
+export function explainNoCounts(detail: string): ExplainedTrouble {
   return {
     cause: 'no counts could be read from the output',
     detail,
@@ -47,7 +47,7 @@ export function noCounts(detail: string): Explained {
   }
 }
 
-export function noCoverage(detail: string): Explained {
+export function explainNoCoverage(detail: string): ExplainedTrouble {
   return {
     cause: 'no coverage could be read',
     detail,
@@ -57,7 +57,7 @@ export function noCoverage(detail: string): Explained {
 }
 
 /** Of results that contradict the exit code, or of which a part is missing. */
-export function unreliable(detail: string): Explained {
+export function explainUnreliable(detail: string): ExplainedTrouble {
   return {
     cause: 'the results cannot be relied on',
     detail,
@@ -66,7 +66,7 @@ export function unreliable(detail: string): Explained {
   }
 }
 
-export function commandFailed(exitCode: number): Explained {
+export function explainCommandFailed(exitCode: number): ExplainedTrouble {
   return {
     cause: 'the command failed',
     detail: `exit code ${exitCode}`,
@@ -75,7 +75,7 @@ export function commandFailed(exitCode: number): Explained {
   }
 }
 
-function stoppedBy({ stopped, timeoutSeconds }: TroubledRun): Explained | null {
+function explainStopped({ stopped, timeoutSeconds }: TroubledRun): ExplainedTrouble | null {
   if (stopped === 'timeout')
     return {
       cause: 'timed out',
@@ -83,18 +83,18 @@ function stoppedBy({ stopped, timeoutSeconds }: TroubledRun): Explained | null {
       mendedBy: 'agent',
       remedy: `Make the command finish within ${timeoutSeconds} s. If it needs longer, an operator raises timeout_seconds in the contract.`,
     }
-  if (stopped === 'output') return killed('it wrote too much output', 'Make it write less.')
-  return stopped === 'aborted' ? killed('it was ended before it was done', 'Ask again.') : null
+  if (stopped === 'output') return explainKilled('it wrote too much output', 'Make it write less.')
+  return stopped === 'aborted' ? explainKilled('it was ended before it was done', 'Ask again.') : null
 }
 
-function killedBySignal({ exitCode }: TroubledRun): Explained | null {
+function explainSignal({ exitCode }: TroubledRun): ExplainedTrouble | null {
   const signal = exitCode - FIRST_SIGNAL_CODE
   if (signal < 1 || signal > SIGNALS_MAX) return null
   const why = signal === 9 ? ' Signal 9 often means that it used more memory than the sandbox gives.' : ''
-  return killed(`by signal ${signal}`, `Find out what ended it.${why}`)
+  return explainKilled(`by signal ${signal}`, `Find out what ended it.${why}`)
 }
 
-function killed(detail: string, remedy: string): Explained {
+function explainKilled(detail: string, remedy: string): ExplainedTrouble {
   return { cause: 'killed', detail, mendedBy: 'agent', remedy }
 }
 
@@ -117,24 +117,24 @@ const COMPILE_ERRORS: readonly RegExp[] = [
 ]
 
 /** The cause that the output names. What keeps everything else from starting comes first. */
-function foundIn({ exitCode, stdout, stderr }: TroubledRun): Explained | null {
+function findCause({ exitCode, stdout, stderr }: TroubledRun): ExplainedTrouble | null {
   if (exitCode === 0) return null
   const lines = [stderr, stdout].flatMap((text) =>
-    written(text.slice(-END_CHARS_MAX)).lines.slice(-LINES_LOOKED_AT_MAX),
+    normalizeOutput(text.slice(-END_CHARS_MAX)).lines.slice(-LINES_LOOKED_AT_MAX),
   )
   const missing = lines.find((line) => NOT_FOUND.some((pattern) => pattern.test(line)))
-  if (missing !== undefined || exitCode === 127) return notFound(missing ?? lines.findLast(isWritten) ?? '')
-  const causes = lines.flatMap((line) => causeOfLine(line) ?? [])
+  if (missing !== undefined || exitCode === 127) return explainNotFound(missing ?? lines.findLast(isWritten) ?? '')
+  const causes = lines.flatMap((line) => parseCauseLine(line) ?? [])
   const module = causes.find(({ kind }) => kind === 'missing_module')
-  if (module !== undefined) return moduleMissing(module.module ?? '', module.message)
+  if (module !== undefined) return explainMissingModule(module.module ?? '', module.message)
   const network = lines.find((line) => NO_NETWORK.test(line))
-  if (network !== undefined) return noNetwork(network)
+  if (network !== undefined) return explainNoNetwork(network)
   const syntax = causes.find(({ kind }) => kind === 'syntax')?.message
   const compiler = syntax ?? lines.find((line) => COMPILE_ERRORS.some((pattern) => pattern.test(line)))
   return compiler === undefined ? null : compileFailed(compiler)
 }
 
-function notFound(detail: string): Explained {
+function explainNotFound(detail: string): ExplainedTrouble {
   return {
     cause: 'command not found',
     detail,
@@ -143,7 +143,7 @@ function notFound(detail: string): Explained {
   }
 }
 
-function moduleMissing(module: string, detail: string): Explained {
+function explainMissingModule(module: string, detail: string): ExplainedTrouble {
   const isFile = /^[./]/.test(module)
   return {
     cause: 'module missing',
@@ -155,7 +155,7 @@ function moduleMissing(module: string, detail: string): Explained {
   }
 }
 
-function noNetwork(detail: string): Explained {
+function explainNoNetwork(detail: string): ExplainedTrouble {
   return {
     cause: 'no network',
     detail,
@@ -164,12 +164,12 @@ function noNetwork(detail: string): Explained {
   }
 }
 
-function compileFailed(detail: string): Explained {
+function compileFailed(detail: string): ExplainedTrouble {
   return { cause: 'compile failed', detail, mendedBy: 'agent', remedy: 'Correct the error that the last lines show.' }
 }
 
 /** The end of both streams. Where both were written to, each gets half: errors often stand before a long output. */
-function lastLines({ stdout, stderr, redact }: TroubledRun): readonly string[] {
+function takeLastLines({ stdout, stderr, redact }: TroubledRun): readonly string[] {
   const [out, err] = [endOf(stdout, redact), endOf(stderr, redact)]
   const errors = err.slice(-Math.max(LAST_LINES_MAX / 2, LAST_LINES_MAX - out.length))
   return [...out.slice(-(LAST_LINES_MAX - errors.length)), ...errors]
@@ -177,11 +177,11 @@ function lastLines({ stdout, stderr, redact }: TroubledRun): readonly string[] {
 
 // Redacted as one text, before it is cut: half a secret would not be recognised.
 function endOf(text: string, redact: (text: string) => string): readonly string[] {
-  const end = redact(written(text.slice(-END_CHARS_MAX)).text)
-  return linesOf(end)
+  const end = redact(normalizeOutput(text.slice(-END_CHARS_MAX)).text)
+  return splitLines(end)
     .filter(isWritten)
     .slice(-LAST_LINES_MAX)
-    .map((line) => oneLine(line, LAST_LINE_CHARS_MAX))
+    .map((line) => toOneLine(line, LAST_LINE_CHARS_MAX))
 }
 
 function isWritten(line: string): boolean {

@@ -11,10 +11,10 @@ import {
   type TestResult,
   type TestStatus,
 } from './report.js'
-import { oneLine, relativePath } from './text.js'
+import { toOneLine, toRelativePath } from './text.js'
 
 /** One test as a reader saw it. */
-export interface Seen {
+export interface SeenTest {
   /** From the outside in; what is empty is left out. */
   readonly path: readonly string[]
   readonly status: TestStatus
@@ -29,7 +29,7 @@ export interface Counts {
 }
 
 export interface Tally {
-  add(seen: Seen): void
+  add(seen: SeenTest): void
   loadFailed(failure: LoadFailure): void
   /** Of the tests that were added. */
   counts(): Counts
@@ -50,18 +50,18 @@ export function createTally(root: string | null): Tally {
       if (tests.length >= TESTS_MAX) truncated = true
       else
         tests.push({
-          id: numbered(idOf(path), used),
+          id: numberId(formatId(path), used),
           status,
-          file: fileOf(file, root),
-          message: status === 'failed' ? shortMessage(message) : null,
+          file: normalizeFile(file, root),
+          message: status === 'failed' ? shortenMessage(message) : null,
         })
     },
     loadFailed(failure) {
       const kept = {
-        file: fileOf(failure.file, root),
+        file: normalizeFile(failure.file, root),
         kind: failure.kind,
-        module: failure.module === null ? null : oneLine(moduleName(failure.module, root), FILE_CHARS_MAX),
-        message: oneLine(failure.message, MESSAGE_CHARS_MAX),
+        module: failure.module === null ? null : toOneLine(normalizeModule(failure.module, root), FILE_CHARS_MAX),
+        message: toOneLine(failure.message, MESSAGE_CHARS_MAX),
       }
       const key = JSON.stringify([kept.file, kept.kind, kept.module])
       if (failures.size < LOAD_FAILURES_MAX || failures.has(key)) failures.set(key, failures.get(key) ?? kept)
@@ -87,17 +87,17 @@ function isSame(one: Counts, other: Counts): boolean {
   return one.passed === other.passed && one.failed === other.failed && one.skipped === other.skipped
 }
 
-function idOf(path: readonly string[]): string {
+function formatId(path: readonly string[]): string {
   const parts = path.map((part) => part.trim()).filter((part) => part !== '')
   const full = parts.join(' > ')
-  const id = oneLine(full, ID_CHARS_MAX) || '(no name)'
+  const id = toOneLine(full, ID_CHARS_MAX) || '(no name)'
   // What is cut off still tells two tests apart.
   return id.length < ID_CHARS_MAX
     ? id
     : `${id} ${createHash('sha256').update(full.toWellFormed()).digest('hex').slice(0, 16)}`
 }
 
-function numbered(id: string, used: Map<string, number>): string {
+function numberId(id: string, used: Map<string, number>): string {
   let count = (used.get(id) ?? 0) + 1
   let name = count === 1 ? id : `${id} #${count}`
   while (count > 1 && used.has(name)) name = `${id} #${++count}`
@@ -106,17 +106,17 @@ function numbered(id: string, used: Map<string, number>): string {
   return name
 }
 
-function fileOf(file: string | null | undefined, root: string | null): string | null {
+function normalizeFile(file: string | null | undefined, root: string | null): string | null {
   if (file === null || file === undefined || file.trim() === '') return null
-  return oneLine(relativePath(file.slice(0, FILE_CHARS_MAX * 8), root), FILE_CHARS_MAX)
+  return toOneLine(toRelativePath(file.slice(0, FILE_CHARS_MAX * 8), root), FILE_CHARS_MAX)
 }
 
 // Specifiers such as ./a.js stay as they were written: they are relative to the file that imports them.
-function moduleName(module: string, root: string | null): string {
-  return module.startsWith('/') || module.startsWith('file:') ? relativePath(module, root) : module
+function normalizeModule(module: string, root: string | null): string {
+  return module.startsWith('/') || module.startsWith('file:') ? toRelativePath(module, root) : module
 }
 
-function shortMessage(message: string | null | undefined): string | null {
+function shortenMessage(message: string | null | undefined): string | null {
   if (message === null || message === undefined) return null
-  return oneLine(message, MESSAGE_CHARS_MAX) || null
+  return toOneLine(message, MESSAGE_CHARS_MAX) || null
 }

@@ -1,4 +1,4 @@
-import { indentOf, wholeNumber } from './text.js'
+import { countIndent, parseWholeNumber } from './text.js'
 
 /** A result line: `not ok 2 - name # SKIP why`. */
 export interface PointLine {
@@ -9,17 +9,17 @@ export interface PointLine {
 
 const POINT = /^(not )?ok\b ?(\d{0,9}) ?(?:- ?)?/
 
-export function pointOf(line: string): PointLine | null {
+export function parsePoint(line: string): PointLine | null {
   const head = POINT.exec(line)
   if (head === null) return null
-  const rest = withoutBrace(line.slice(head[0].length))
+  const rest = stripBrace(line.slice(head[0].length))
   const mark = markOf(rest)
   const name = (mark === null ? rest : rest.slice(0, mark.start)).trim().replaceAll('\\#', '#').replaceAll('\\\\', '\\')
   return { ok: head[1] === undefined, name, directive: mark?.directive ?? null }
 }
 
 // `ok 1 - file # time=3ms {` opens a block of subtests.
-function withoutBrace(text: string): string {
+function stripBrace(text: string): string {
   return text.endsWith(' {') ? text.slice(0, -2) : text
 }
 
@@ -44,9 +44,9 @@ function markOf(text: string): Mark | null {
 }
 
 /** The number of tests that a plan line announces. */
-export function planOf(line: string): number | null {
+export function parsePlan(line: string): number | null {
   const match = /^1\.\.(\d{1,9})(?: *#.*)?$/.exec(line.trimEnd())
-  return wholeNumber(match?.[1])
+  return parseWholeNumber(match?.[1])
 }
 
 export function isVersion(line: string): boolean {
@@ -68,8 +68,8 @@ export interface Details {
 const DETAIL_LINES_MAX = 60
 
 /** Reads the YAML block that begins at `index`. Without an end it swallows the rest, and the plan is not kept. */
-export function detailsAt(lines: readonly string[], index: number): Details {
-  const indent = indentOf(lines[index] ?? '')
+export function parseDetails(lines: readonly string[], index: number): Details {
+  const indent = countIndent(lines[index] ?? '')
   const end = `${' '.repeat(indent)}...`
   const fields = new Map<string, string>()
   const text: string[] = []
@@ -79,38 +79,38 @@ export function detailsAt(lines: readonly string[], index: number): Details {
     if (line.trimEnd() === end) break
     if (text.length < DETAIL_LINES_MAX) text.push(line.trim())
     // Only lines at the block's own depth are its fields: what a test says lies deeper.
-    const field = indentOf(line) === indent ? /^([a-zA-Z_]{1,40}): ?(.*)$/.exec(line.slice(indent)) : null
-    if (field !== null && !fields.has(field[1] ?? '')) fields.set(field[1] ?? '', unquoted(field[2] ?? ''))
+    const field = countIndent(line) === indent ? /^([a-zA-Z_]{1,40}): ?(.*)$/.exec(line.slice(indent)) : null
+    if (field !== null && !fields.has(field[1] ?? '')) fields.set(field[1] ?? '', stripQuotes(field[2] ?? ''))
   }
   return {
     next: at + 1,
     isSuite: fields.get('type') === 'suite',
     isTimed: fields.has('duration_ms'),
     failure: fields.get('failureType') ?? null,
-    location: withoutPosition(fields.get('location') ?? fields.get('at') ?? ''),
+    location: stripPosition(fields.get('location') ?? fields.get('at') ?? ''),
     text,
   }
 }
 
 /** What a failure says in few words: the text of its `error` or `message`, with the kind of error where it is no assertion. */
-export function messageOf(text: readonly string[]): string {
-  const message = textOfError(text)
+export function extractMessage(text: readonly string[]): string {
+  const message = extractError(text)
   const kind = text.map((line) => /^name: '?(\w{1,80}Error)'?$/.exec(line)?.[1]).find((name) => name !== undefined)
   return kind === undefined || kind === 'AssertionError' || message.includes(kind) ? message : `${kind}: ${message}`
 }
 
-function textOfError(text: readonly string[]): string {
+function extractError(text: readonly string[]): string {
   const start = text.findIndex((line) => /^(?:error|message): ?[^ ]/.test(line))
-  const first = unquoted((text[start] ?? '').replace(/^\w{1,20}: ?/, ''))
+  const first = stripQuotes((text[start] ?? '').replace(/^\w{1,20}: ?/, ''))
   return first === '|-' || first === '|' ? text.slice(start + 1, start + 4).join(' ') : first
 }
 
-function unquoted(value: string): string {
+function stripQuotes(value: string): string {
   const first = value[0]
   return value.length > 1 && (first === "'" || first === '"') && value.endsWith(first) ? value.slice(1, -1) : value
 }
 
-function withoutPosition(location: string): string | null {
+function stripPosition(location: string): string | null {
   const file = location.replace(/:\d{1,9}:\d{1,9}$/, '')
   return file === '' ? null : file
 }

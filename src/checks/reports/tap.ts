@@ -1,15 +1,23 @@
-import { type Cause, causeOf, causesOfFiles, printedErrors, UNKNOWN_CAUSE } from './causes.js'
-import { type LoadFailure, type ReportReading, type TestStatus, unreadable } from './report.js'
+import { type Cause, findCause, findCausesOfFiles, parsePrintedErrors, UNKNOWN_CAUSE } from './causes.js'
+import { type LoadFailure, makeUnreadable, type ReportReading, type TestStatus } from './report.js'
 import { createTally, type Tally } from './tally.js'
-import { type Details, detailsAt, isVersion, messageOf, type PointLine, planOf, pointOf } from './tap-lines.js'
-import { indentOf, wholeNumber } from './text.js'
+import {
+  type Details,
+  extractMessage,
+  isVersion,
+  type PointLine,
+  parseDetails,
+  parsePlan,
+  parsePoint,
+} from './tap-lines.js'
+import { countIndent, parseWholeNumber } from './text.js'
 
 export function isTap(lines: readonly string[]): boolean {
   let hasPlan = false
   let hasPoint = false
   for (const line of lines) {
     if (isVersion(line)) return true
-    hasPlan ||= planOf(line) !== null
+    hasPlan ||= parsePlan(line) !== null
     hasPoint ||= /^(?:not )?ok \d/.test(line)
     if (hasPlan && hasPoint) return true
   }
@@ -18,12 +26,12 @@ export function isTap(lines: readonly string[]): boolean {
 
 /** Reads TAP 13 and 14, with the subtests of node:test and the blocks of vitest. */
 export function readTap(lines: readonly string[], root: string | null): ReportReading {
-  const documents = documentsIn(lines).map(parseDocument)
+  const documents = splitDocuments(lines).map(parseDocument)
   const tally = createTally(root)
   let lost = 0
   for (const document of documents) {
-    const refused = document.problem ?? disagreement(document)
-    if (refused !== null) return unreadable(refused)
+    const refused = document.problem ?? findDisagreement(document)
+    if (refused !== null) return makeUnreadable(refused)
     collect(document, tally)
     lost += document.lost
   }
@@ -36,7 +44,7 @@ export function readTap(lines: readonly string[], root: string | null): ReportRe
 }
 
 /** Several runs may follow each other, as with the workspaces of a package. */
-function documentsIn(lines: readonly string[]): readonly (readonly string[])[] {
+function splitDocuments(lines: readonly string[]): readonly (readonly string[])[] {
   const starts = lines.flatMap((line, index) => (isVersion(line) ? [index] : []))
   if (starts.length === 0) return [lines]
   return starts.map((start, index) => lines.slice(start + 1, starts[index + 1] ?? lines.length))
@@ -90,7 +98,7 @@ function parseDocument(lines: readonly string[]): Document {
 /** Reads one line, or a result with its block, and tells which line is next. */
 function readLine(document: Document, lines: readonly string[], index: number): number {
   const line = lines[index] ?? ''
-  const indent = indentOf(line)
+  const indent = countIndent(line)
   const depth = indent / 4
   const said = line.slice(indent)
   if (said.startsWith('Bail out!')) {
@@ -98,12 +106,12 @@ function readLine(document: Document, lines: readonly string[], index: number): 
     document.failures.push({ file: null, kind: 'other', module: null, message: said })
   } else if (said.startsWith('#')) readComment(document, said, depth)
   else if (Number.isInteger(depth) && depth <= DEPTH_MAX) {
-    const point = pointOf(said)
+    const point = parsePoint(said)
     if (point !== null) return readPoint(document, point, { lines, index, depth })
-    const plan = planOf(said)
-    if (plan !== null) announce(document, depth, plan)
+    const plan = parsePlan(said)
+    if (plan !== null) recordPlan(document, depth, plan)
     else if (said === '}' && document.blocks.at(-1)?.depth === depth)
-      adopt(document, depth, document.blocks.pop()?.name ?? '')
+      adoptChildren(document, depth, document.blocks.pop()?.name ?? '')
   }
   return index + 1
 }
@@ -112,7 +120,7 @@ function readComment(document: Document, said: string, depth: number): void {
   if (depth !== 0) return
   const text = said.slice(said[1] === ' ' ? 2 : 1)
   const count = /^(tests|suites|pass|fail|cancelled|skipped|todo) +(\d{1,9})$/.exec(text.trimEnd())
-  if (count !== null) document.summary.set(count[1] ?? '', wholeNumber(count[2]) ?? 0)
+  if (count !== null) document.summary.set(count[1] ?? '', parseWholeNumber(count[2]) ?? 0)
   else document.comments.push(text.replaceAll('\\#', '#'))
   document.isNode ||= count?.[1] === 'suites'
 }
@@ -124,63 +132,65 @@ interface Place {
 }
 
 function readPoint(document: Document, point: PointLine, { lines, index, depth }: Place): number {
-  const level = levelAt(document, depth)
+  const level = getLevel(document, depth)
   level.points++
-  if (opensBlock(lines, index, depth)) {
+  if (isBlockStart(lines, index, depth)) {
     document.levels.length = depth + 1
     document.blocks.push({ depth, name: point.name })
     return index + 1
   }
-  const isParent = adopt(document, depth, point.name)
+  const isParent = adoptChildren(document, depth, point.name)
   const below = lines[index + 1] ?? ''
-  const details = below.trim() === '---' && indentOf(below) > depth * 4 ? detailsAt(lines, index + 1) : null
+  const details = below.trim() === '---' && countIndent(below) > depth * 4 ? parseDetails(lines, index + 1) : null
   document.isNode ||= details?.isTimed === true
   // A test of node:test may have subtests and is a test all the same; elsewhere a parent only sums up.
   if (!isParent || (details?.isTimed === true && !details.isSuite))
     level.leaves.push({
       path: [point.name],
-      status: statusOf(point),
+      status: toStatus(point),
       depth,
       details,
       isSuite: details?.isSuite === true,
     })
-  else if (!point.ok) brokenSuite(document, point, details)
+  else if (!point.ok) recordBrokenSuite(document, point, details)
   return details?.next ?? index + 1
 }
 
-function opensBlock(lines: readonly string[], index: number, depth: number): boolean {
+function isBlockStart(lines: readonly string[], index: number, depth: number): boolean {
   const below = lines[index + 1] ?? ''
-  return (lines[index] ?? '').endsWith(' {') && indentOf(below) === depth * 4 + 4 && planOf(below.trimStart()) !== null
+  return (
+    (lines[index] ?? '').endsWith(' {') && countIndent(below) === depth * 4 + 4 && parsePlan(below.trimStart()) !== null
+  )
 }
 
-function statusOf({ ok, directive }: PointLine): TestStatus {
+function toStatus({ ok, directive }: PointLine): TestStatus {
   if (directive === 'todo') return 'todo'
   if (directive === 'skip' && ok) return 'skipped'
   return ok ? 'passed' : 'failed'
 }
 
 // A suite that failed although its tests did not: a hook broke, or its body did.
-function brokenSuite(document: Document, point: PointLine, details: Details | null): void {
+function recordBrokenSuite(document: Document, point: PointLine, details: Details | null): void {
   if (details === null || details.failure === null || details.failure === 'subtestsFailed') return
-  const message = `${point.name}: ${messageOf(details.text)}`
+  const message = `${point.name}: ${extractMessage(details.text)}`
   document.failures.push({ file: details.location, kind: 'other', module: null, message })
 }
 
-function levelAt(document: Document, depth: number): Level {
+function getLevel(document: Document, depth: number): Level {
   while (document.levels.length <= depth) document.levels.push({ leaves: [], points: 0, plan: null })
   return document.levels[depth] ?? { leaves: [], points: 0, plan: null }
 }
 
-function announce(document: Document, depth: number, plan: number): void {
-  const level = levelAt(document, depth)
+function recordPlan(document: Document, depth: number, plan: number): void {
+  const level = getLevel(document, depth)
   if (level.plan !== null && level.plan !== plan && depth === 0)
     document.problem = `the output announces ${level.plan} tests and then ${plan}`
   level.plan = plan
 }
 
 /** Hands what lies one level deeper to its parent; tells whether there was anything. */
-function adopt(document: Document, depth: number, name: string): boolean {
-  const level = levelAt(document, depth)
+function adoptChildren(document: Document, depth: number, name: string): boolean {
+  const level = getLevel(document, depth)
   const below = document.levels[depth + 1]
   if (below === undefined) return false
   // Deeper levels whose own parent never came still belong to this one.
@@ -196,9 +206,9 @@ function adopt(document: Document, depth: number, name: string): boolean {
 }
 
 function closeAll(document: Document): void {
-  const root = levelAt(document, 0)
+  const root = getLevel(document, 0)
   const orphans = document.levels.length > 1
-  adopt(document, 0, '')
+  adoptChildren(document, 0, '')
   if (root.plan !== null) keepPlan(document, root)
   else if (root.points > 0 || orphans) {
     document.lost++
@@ -228,7 +238,7 @@ export function isScriptPath(name: string): boolean {
   return /\.[cm]?[jt]sx?$/.test(name) && (name.startsWith('/') || !/\s/.test(name))
 }
 
-function disagreement({ levels, summary }: Document): string | null {
+function findDisagreement({ levels, summary }: Document): string | null {
   const root = levels[0]
   const said = summary.get('tests')
   if (root === undefined || said === undefined) return null
@@ -253,41 +263,41 @@ function collect(document: Document, tally: Tally): void {
         path: leaf.path.toReversed(),
         status: leaf.status,
         file: leaf.details?.location ?? null,
-        message: messageOf(leaf.details?.text ?? []),
+        message: extractMessage(leaf.details?.text ?? []),
       })
     else if (leaf.status === 'failed')
       tally.loadFailed({
         file: leaf.details?.location ?? null,
         kind: 'other',
         module: null,
-        message: `${leaf.path[0]}: ${messageOf(leaf.details?.text ?? [])}`,
+        message: `${leaf.path[0]}: ${extractMessage(leaf.details?.text ?? [])}`,
       })
   }
   for (const failure of document.failures) tally.loadFailed(failure)
-  fileFailures(files, document.comments).forEach(tally.loadFailed)
+  listFileFailures(files, document.comments).forEach(tally.loadFailed)
 }
 
-function fileFailures(files: readonly Leaf[], comments: readonly string[]): readonly LoadFailure[] {
+function listFileFailures(files: readonly Leaf[], comments: readonly string[]): readonly LoadFailure[] {
   const broken = files.filter((leaf) => leaf.status === 'failed')
-  const causes = causesOfFiles(
+  const causes = findCausesOfFiles(
     broken.map((leaf) => leaf.path[0] ?? ''),
-    printedErrors(comments),
+    parsePrintedErrors(comments),
   )
   return [
     ...causes.map((cause, index) => ownCause(broken[index], cause)),
-    ...files.flatMap((leaf) => (leaf.status === 'failed' ? [] : [noTests(leaf.path[0] ?? '')])),
+    ...files.flatMap((leaf) => (leaf.status === 'failed' ? [] : [makeNoTestsFailure(leaf.path[0] ?? '')])),
   ]
 }
 
 function ownCause(leaf: Leaf | undefined, printed: LoadFailure): LoadFailure {
-  const said: Cause = causeOf(leaf?.details?.text ?? [], 'first')
+  const said: Cause = findCause(leaf?.details?.text ?? [], 'first')
   if (said.kind !== 'other')
-    return { file: printed.file, ...said, message: messageOf(leaf?.details?.text ?? []) || said.message }
+    return { file: printed.file, ...said, message: extractMessage(leaf?.details?.text ?? []) || said.message }
   return printed.message === UNKNOWN_CAUSE
-    ? { ...printed, message: messageOf(leaf?.details?.text ?? []) || UNKNOWN_CAUSE }
+    ? { ...printed, message: extractMessage(leaf?.details?.text ?? []) || UNKNOWN_CAUSE }
     : printed
 }
 
-export function noTests(file: string): LoadFailure {
+export function makeNoTestsFailure(file: string): LoadFailure {
   return { file, kind: 'other', module: null, message: 'the file ended without reporting a test' }
 }

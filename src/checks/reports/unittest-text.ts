@@ -1,29 +1,29 @@
-import { causeOf } from './causes.js'
-import { type ReportReading, type TestStatus, unreadable } from './report.js'
+import { findCause } from './causes.js'
+import { makeUnreadable, type ReportReading, type TestStatus } from './report.js'
 import { createTally } from './tally.js'
-import { lastIndex, wholeNumber } from './text.js'
+import { findLastIndex, parseWholeNumber } from './text.js'
 
 const RAN = /^Ran (\d{1,9}) tests? in \d{1,9}(?:\.\d{1,9})?s\s*$/
 
 export function isUnittestText(lines: readonly string[]): boolean {
-  return lastIndex(lines, (line) => RAN.test(line)) >= 0
+  return findLastIndex(lines, (line) => RAN.test(line)) >= 0
 }
 
 /** Python's unittest. It lists what failed; with `-v` every test. */
 export function readUnittestText(all: readonly string[], root: string | null): ReportReading {
-  const end = lastIndex(all, (line) => RAN.test(line))
-  const ran = wholeNumber(RAN.exec(all[end] ?? '')?.[1])
-  const verdict = verdictBelow(all, end)
-  if (ran === null || verdict === null) return unreadable('unittest printed no verdict: the run did not end')
+  const end = findLastIndex(all, (line) => RAN.test(line))
+  const ran = parseWholeNumber(RAN.exec(all[end] ?? '')?.[1])
+  const verdict = parseVerdict(all, end)
+  if (ran === null || verdict === null) return makeUnreadable('unittest printed no verdict: the run did not end')
   const lines = all.slice(0, end)
-  const sections = sectionsIn(lines, root)
+  const sections = parseSections(lines, root)
   if (sections.filter((one) => one.isFail).length !== verdict.failures)
-    return unreadable(`the verdict counts ${verdict.failures} failures, the sections above it do not`)
+    return makeUnreadable(`the verdict counts ${verdict.failures} failures, the sections above it do not`)
   if (sections.filter((one) => !one.isFail).length !== verdict.errors)
-    return unreadable(`the verdict counts ${verdict.errors} errors, the sections above it do not`)
+    return makeUnreadable(`the verdict counts ${verdict.errors} errors, the sections above it do not`)
   const tally = createTally(root)
   const broken = sections.filter((one) => one.isLoad || one.isFixture)
-  for (const section of broken) tally.loadFailed({ file: section.file, ...causeOf(section.text, 'last') })
+  for (const section of broken) tally.loadFailed({ file: section.file, ...findCause(section.text, 'last') })
   const failed = new Map(sections.flatMap((one) => (broken.includes(one) ? [] : [[one.id, one]])))
   const counts = {
     // A test with several parts that failed has as many sections and is one test; a class whose set-up broke is none.
@@ -31,14 +31,14 @@ export function readUnittestText(all: readonly string[], root: string | null): R
     failed: failed.size + verdict.surprises,
     skipped: verdict.skipped,
   }
-  const listed = listedIn(lines)
+  const listed = parseListed(lines)
   for (const [id, status] of listed.size > 0
     ? listed
     : new Map([...failed.keys()].map((one) => [one, 'failed' as const])))
-    tally.add({ path: [id], status, file: failed.get(id)?.file ?? null, message: messageIn(failed.get(id)) })
+    tally.add({ path: [id], status, file: failed.get(id)?.file ?? null, message: extractMessage(failed.get(id)) })
   const seen = tally.counts()
   if (seen.passed > Math.max(0, counts.passed) || seen.failed > counts.failed || seen.skipped > counts.skipped)
-    return unreadable(`the verdict counts other results than the ${tally.total()} lines above it`)
+    return makeUnreadable(`the verdict counts other results than the ${tally.total()} lines above it`)
   return { result: 'read', report: tally.report('unittest', { ...counts, passed: Math.max(0, counts.passed) }) }
 }
 
@@ -50,14 +50,14 @@ interface Verdict {
   readonly surprises: number
 }
 
-function verdictBelow(lines: readonly string[], index: number): Verdict | null {
+function parseVerdict(lines: readonly string[], index: number): Verdict | null {
   const line = lines.slice(index + 1, index + 3).find((one) => one.trim() !== '') ?? ''
   const match = /^(?:OK|FAILED|NO TESTS RAN)(?: \(([\w ,=]{1,200})\))?\s*$/.exec(line)
   if (match === null) return null
   const said = new Map<string, number>()
   for (const part of (match[1] ?? '').split(', ')) {
     const [word = '', count] = part.split('=')
-    said.set(word, wholeNumber(count) ?? 0)
+    said.set(word, parseWholeNumber(count) ?? 0)
   }
   const count = (word: string): number => said.get(word) ?? 0
   return {
@@ -81,7 +81,7 @@ const SECTION_LINES_MAX = 400
 const DOUBLE_RULE = '='.repeat(70)
 
 /** `FAIL: test_a (tests.test_math.TestIt.test_a)` between rules, with its traceback. */
-function sectionsIn(lines: readonly string[], root: string | null): readonly Section[] {
+function parseSections(lines: readonly string[], root: string | null): readonly Section[] {
   const sections: Section[] = []
   for (const [index, line] of lines.entries()) {
     if (line.trimEnd() !== DOUBLE_RULE) continue
@@ -90,17 +90,17 @@ function sectionsIn(lines: readonly string[], root: string | null): readonly Sec
     const below = lines.slice(index + 2, index + 2 + SECTION_LINES_MAX)
     const length = below.findIndex((one) => one.trimEnd() === DOUBLE_RULE)
     const text = length < 0 ? below : below.slice(0, length)
-    sections.push({ ...sectionOf(head[1] === 'FAIL', head[2] ?? '', text), ...fileAt(head[2] ?? '', text, root) })
+    sections.push({ ...makeSection(head[1] === 'FAIL', head[2] ?? '', text), ...findFile(head[2] ?? '', text, root) })
   }
   return sections
 }
 
-function sectionOf(isFail: boolean, name: string, text: readonly string[]): Omit<Section, 'file'> {
-  const { method, place } = named(name)
+function makeSection(isFail: boolean, name: string, text: readonly string[]): Omit<Section, 'file'> {
+  const { method, place } = parseName(name)
   const isLoad = place.includes('unittest.loader._FailedTest')
   const isFixture = /^(?:setUp|tearDown)(?:Class|Module)$/.test(method)
   return {
-    id: idOf(method, place),
+    id: formatId(method, place),
     isFail,
     isLoad,
     isFixture,
@@ -108,29 +108,29 @@ function sectionOf(isFail: boolean, name: string, text: readonly string[]): Omit
   }
 }
 
-function named(shown: string): { readonly method: string; readonly place: string } {
+function parseName(shown: string): { readonly method: string; readonly place: string } {
   const match = /^(\S{1,400}) \(([\w.<>]{1,800})\)/.exec(shown)
   return { method: match?.[1] ?? shown, place: match?.[2] ?? '' }
 }
 
 // Since Python 3.11 the place ends with the method, before that with the class.
-function idOf(method: string, place: string): string {
+function formatId(method: string, place: string): string {
   return place === '' || place.endsWith(`.${method}`) ? place || method : `${place}.${method}`
 }
 
 // A test that could not be loaded is named after its module; of others the first file of the project in the traceback is theirs.
-function fileAt(name: string, text: readonly string[], root: string | null): Pick<Section, 'file'> {
-  const { method, place } = named(name)
+function findFile(name: string, text: readonly string[], root: string | null): Pick<Section, 'file'> {
+  const { method, place } = parseName(name)
   if (place.includes('unittest.loader._FailedTest')) return { file: `${method.replaceAll('.', '/')}.py` }
   const files = text.flatMap((line) => /^ {2}File "([^"]{1,400})"/.exec(line)?.[1] ?? [])
   const own = root === null ? undefined : files.find((file) => file.startsWith(`${root}/`))
   return { file: own ?? files.find((file) => !/\/unittest\/|\/phaselock_guard\.py$/.test(file)) ?? null }
 }
 
-function messageIn(section: Section | undefined): string | null {
+function extractMessage(section: Section | undefined): string | null {
   return section === undefined
     ? null
-    : causeOf(
+    : findCause(
         section.text.filter((line) => !line.startsWith(' ')),
         'last',
       ).message
@@ -144,22 +144,22 @@ const STATUS: ReadonlyMap<string, TestStatus> = new Map([
   ['expected failure', 'todo'],
 ])
 
-function statusOf(shown: string): TestStatus | undefined {
+function toStatus(shown: string): TestStatus | undefined {
   const at = shown.lastIndexOf(' ... ')
   if (at < 0) return undefined
   return shown.includes(' ... skipped ') ? 'skipped' : STATUS.get(shown.slice(at + 5))
 }
 
 /** `test_a (tests.test_math.TestIt.test_a) ... ok`; a test with a description has the result on the line below. */
-function listedIn(lines: readonly string[]): ReadonlyMap<string, TestStatus> {
+function parseListed(lines: readonly string[]): ReadonlyMap<string, TestStatus> {
   const tests = new Map<string, TestStatus>()
   let waiting: string | null = null
   for (const line of lines) {
     const shown = line.trim()
     const head = /^(\w{1,400}) \(([\w.<>]{1,800})\)/.exec(shown)
     if (shown.includes('unittest.loader._FailedTest') || /^(?:setUp|tearDown)(?:Class|Module) /.test(shown)) continue
-    const status = statusOf(shown)
-    const id: string | null = head === null ? waiting : idOf(head[1] ?? '', head[2] ?? '')
+    const status = toStatus(shown)
+    const id: string | null = head === null ? waiting : formatId(head[1] ?? '', head[2] ?? '')
     if (id !== null && status !== undefined && tests.get(id) !== 'failed') tests.set(id, status)
     waiting = status === undefined && head !== null ? id : null
   }

@@ -1,28 +1,28 @@
-import { type Cause, causeOf } from './causes.js'
-import { type ReportReading, type TestStatus, unreadable } from './report.js'
+import { type Cause, findCause } from './causes.js'
+import { makeUnreadable, type ReportReading, type TestStatus } from './report.js'
 import { type Counts, createTally, type Tally } from './tally.js'
-import { lastIndex, type Written, wholeNumber, withoutDuration } from './text.js'
+import { findLastIndex, parseWholeNumber, stripDuration, type WrittenOutput } from './text.js'
 
 const SUMMARY = /^ {0,12}Tests {2}(no tests|\d{1,9} (?:failed|passed|skipped|todo|expected fail)\b.*)$/
 
 export function isVitestText(lines: readonly string[]): boolean {
-  return lastIndex(lines, (line) => SUMMARY.test(line)) >= 0
+  return findLastIndex(lines, (line) => SUMMARY.test(line)) >= 0
 }
 
 /** The default and the verbose reporter. Only the verbose one lists tests that passed. */
-export function readVitestText(out: Written, details: readonly string[], root: string | null): ReportReading {
-  const end = lastIndex(out.lines, (line) => SUMMARY.test(line))
-  const summary = summaryOf(SUMMARY.exec(out.lines[end] ?? '')?.[1] ?? '')
-  if (summary === null) return unreadable('the summary of vitest cannot be read')
+export function readVitestText(out: WrittenOutput, details: readonly string[], root: string | null): ReportReading {
+  const end = findLastIndex(out.lines, (line) => SUMMARY.test(line))
+  const summary = parseSummary(SUMMARY.exec(out.lines[end] ?? '')?.[1] ?? '')
+  if (summary === null) return makeUnreadable('the summary of vitest cannot be read')
   const lines = out.lines.slice(0, end)
   const tally = createTally(root)
-  const blocks = failuresIn([...lines, ...details])
+  const blocks = parseFailures([...lines, ...details])
   const listed = addListed(lines, blocks, tally)
   for (const block of blocks)
     if (block.isSuite) tally.loadFailed({ file: block.file, ...block.cause })
     else if (!listed && block.isTest) addFailed(block, tally)
-  const refused = listed ? disagreement(tally, summary) : filesDisagree(lines, summary)
-  if (refused !== null) return unreadable(refused)
+  const refused = listed ? findDisagreement(tally, summary) : findFileDisagreement(lines, summary)
+  if (refused !== null) return makeUnreadable(refused)
   if (summary.lost > 0)
     tally.loadFailed({ file: null, kind: 'other', module: null, message: `${summary.lost} tests have no result` })
   return { result: 'read', report: tally.report('vitest', { ...summary, failed: summary.failed + summary.lost }) }
@@ -35,15 +35,15 @@ interface Summary extends Counts {
   readonly lost: number
 }
 
-function summaryOf(text: string): Summary | null {
+function parseSummary(text: string): Summary | null {
   if (text === 'no tests') return { passed: 0, failed: 0, skipped: 0, expected: 0, lost: 0 }
-  const total = wholeNumber(/ \((\d{1,9})\)\s*$/.exec(text)?.[1])
+  const total = parseWholeNumber(/ \((\d{1,9})\)\s*$/.exec(text)?.[1])
   if (total === null) return null
   const said = new Map<string, number>()
   for (const part of text.slice(0, text.lastIndexOf(' (')).split(' | ')) {
     const match = /^(\d{1,9}) (failed|passed|skipped|todo|expected fail)$/.exec(part.trim())
     if (match === null) return null
-    said.set(match[2] ?? '', wholeNumber(match[1]) ?? 0)
+    said.set(match[2] ?? '', parseWholeNumber(match[1]) ?? 0)
   }
   const [passed = 0, failed = 0, expected = 0] = [said.get('passed'), said.get('failed'), said.get('expected fail')]
   const skipped = (said.get('skipped') ?? 0) + (said.get('todo') ?? 0) + expected
@@ -65,10 +65,10 @@ function addListed(lines: readonly string[], blocks: readonly Block[], tally: Ta
   for (const line of lines) {
     const status = line.startsWith(' ') ? STATUS.get(line[1] ?? '') : undefined
     if (status === undefined || line[2] !== ' ' || !line.includes(' > ')) continue
-    const name = status === 'passed' || status === 'failed' ? withoutDuration(line.slice(3)) : line.slice(3)
+    const name = status === 'passed' || status === 'failed' ? stripDuration(line.slice(3)) : line.slice(3)
     const path = name.split(' > ')
     if (status === 'failed') failed.add(name)
-    tally.add({ path, status, file: fileIn(path[0] ?? ''), message: told.get(name)?.text[0] ?? null })
+    tally.add({ path, status, file: parseFile(path[0] ?? ''), message: told.get(name)?.text[0] ?? null })
   }
   const isListed = tally.total() > 0
   // A test that failed before it ran is told of among the failures only.
@@ -94,7 +94,7 @@ const BLOCK_LINES_MAX = 200
 const RULE = '⎯⎯⎯'
 
 /** What is told of failures, below ` FAIL  file > suite > test` or ` FAIL  file [ file ]`. */
-function failuresIn(lines: readonly string[]): readonly Block[] {
+function parseFailures(lines: readonly string[]): readonly Block[] {
   const blocks: Block[] = []
   let section = ''
   for (let index = 0; index < lines.length && blocks.length < BLOCKS_MAX; index++) {
@@ -108,25 +108,25 @@ function failuresIn(lines: readonly string[]): readonly Block[] {
     for (; index < lines.length && !(lines[index] ?? '').startsWith(RULE); index++)
       if (text.length < BLOCK_LINES_MAX) text.push(lines[index] ?? '')
     index--
-    const cause = causeOf(text, 'first')
-    for (const name of names) blocks.push({ ...namedBlock(name, section), text, cause })
+    const cause = findCause(text, 'first')
+    for (const name of names) blocks.push({ ...parseBlockName(name, section), text, cause })
   }
   return blocks
 }
 
-function namedBlock(name: string, section: string): Pick<Block, 'name' | 'file' | 'isSuite' | 'isTest'> {
+function parseBlockName(name: string, section: string): Pick<Block, 'name' | 'file' | 'isSuite' | 'isTest'> {
   const isSuite = section === 'Failed Suites' || (section === '' && name.endsWith(' ]'))
   const shown = name.split(' > ')[0] ?? ''
   const bracket = shown.indexOf(' [ ')
-  return { name, file: fileIn(bracket < 0 ? shown : shown.slice(0, bracket)), isSuite, isTest: !isSuite }
+  return { name, file: parseFile(bracket < 0 ? shown : shown.slice(0, bracket)), isSuite, isTest: !isSuite }
 }
 
 // ` |project| file` where there are several projects.
-function fileIn(shown: string): string | null {
+function parseFile(shown: string): string | null {
   return shown.replace(/^\|[^|]{0,100}\| /, '').trim() || null
 }
 
-function disagreement(tally: Tally, summary: Summary): string | null {
+function findDisagreement(tally: Tally, summary: Summary): string | null {
   const { passed, failed, skipped } = tally.counts()
   const isSame =
     passed === summary.passed + summary.expected &&
@@ -139,14 +139,14 @@ function disagreement(tally: Tally, summary: Summary): string | null {
 
 const FILE_LINE = /^ [✓❯×↓] (?:.*) \((\d{1,9}) tests?(?: \||\))/u
 
-function filesDisagree(lines: readonly string[], summary: Summary): string | null {
+function findFileDisagreement(lines: readonly string[], summary: Summary): string | null {
   let tests = 0
   let files = 0
   for (const line of lines) {
     const match = FILE_LINE.exec(line)
     if (match === null) continue
     files++
-    tests += wholeNumber(match[1]) ?? 0
+    tests += parseWholeNumber(match[1]) ?? 0
   }
   const counted = summary.passed + summary.failed + summary.skipped
   return files === 0 || tests === counted

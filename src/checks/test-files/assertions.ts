@@ -1,12 +1,12 @@
-import { codeOf, withoutComments } from './test-code.js'
+import { stripComments, stripCommentsAndTexts } from './test-code.js'
 
 const CALLS_MAX = 2000
 const ARGUMENTS_CHARS_MAX = 5000
 
 /** Whether a test file asserts something of anything but constants, with what its framework asserts with. */
-export function assertsSomething(path: string, text: string): boolean {
-  const code = codeOf(path, text)
-  const known = [...importedAssertions(withoutComments(path, text))].map(escaped)
+export function hasAssertions(path: string, text: string): boolean {
+  const code = stripCommentsAndTexts(path, text)
+  const known = [...findImportedAssertions(stripComments(path, text))].map(escapePattern)
   const named = known.length === 0 ? [] : [`(?<![\\w$.])(?:${known.join('|')})(?:\\.\\w+){0,4}\\s*\\(`]
   const calls = new RegExp([...CALLS, ...named].join('|'), 'g')
   let seen = 0
@@ -15,9 +15,9 @@ export function assertsSomething(path: string, text: string): boolean {
     if (seen > CALLS_MAX) return false
     const end = match.index + match[0].length
     if (hasReceiver(code, match.index)) return true
-    if (namesSomething(argumentsFrom(code, end))) return true
+    if (hasVariable(extractArguments(code, end))) return true
   }
-  return statements(path, code)
+  return hasAssertionStatement(path, code)
 }
 
 const CALLS: readonly string[] = [
@@ -51,7 +51,7 @@ function hasReceiver(code: string, at: number): boolean {
   return isCalledOn && !SELF.has(receiver ?? '') && !/^\d/.test(receiver ?? '')
 }
 
-function argumentsFrom(code: string, start: number): string {
+function extractArguments(code: string, start: number): string {
   let depth = 1
   const limit = Math.min(code.length, start + ARGUMENTS_CHARS_MAX)
   for (let at = start; at < limit; at += 1) {
@@ -84,18 +84,18 @@ const CONSTANTS: ReadonlySet<string> = new Set([
   ],
 ])
 
-function namesSomething(args: string): boolean {
+function hasVariable(args: string): boolean {
   const names = args.match(/(?<![\w$.])[A-Za-z_$][\w$]*/g) ?? []
   return names.some((name) => !CONSTANTS.has(name))
 }
 
 // Assertions that are no calls: Python's statement, Ruby's and chai's words, Go's way to fail, Rust's attribute.
-function statements(path: string, code: string): boolean {
+function hasAssertionStatement(path: string, code: string): boolean {
   if (/\.py$/.test(path))
-    return [...code.matchAll(/^[ \t]*assert\b([^\n]*(?:\\\n[^\n]*)*)/gm)].some(([, rest]) => namesSomething(rest ?? ''))
+    return [...code.matchAll(/^[ \t]*assert\b([^\n]*(?:\\\n[^\n]*)*)/gm)].some(([, rest]) => hasVariable(rest ?? ''))
   if (/\.rb$/.test(path))
     return [...code.matchAll(/^[ \t]*(?:assert|refute|expect)\w*[ \t]+([^\n]+)/gm)].some(([, rest]) =>
-      namesSomething(rest ?? ''),
+      hasVariable(rest ?? ''),
     )
   if (/\.go$/.test(path))
     return /\bif\b[^{]{0,500}\{[^}]{0,2000}\bt\.(Error|Errorf|Fatal|Fatalf|Fail|FailNow)\(/.test(code)
@@ -121,7 +121,7 @@ const NO_NAMES: ReadonlySet<string> = new Set([
 ])
 
 /** Names under which a file imports assertions: `import { equal as same } from 'node:assert'` asserts with `same`. */
-function importedAssertions(text: string): ReadonlySet<string> {
+function findImportedAssertions(text: string): ReadonlySet<string> {
   const names = new Set<string>()
   let seen = 0
   for (const { index } of text.matchAll(ASSERTION_MODULE)) {
@@ -136,6 +136,6 @@ function importedAssertions(text: string): ReadonlySet<string> {
   return names
 }
 
-function escaped(name: string): string {
+function escapePattern(name: string): string {
   return name.replaceAll('$', '\\$')
 }

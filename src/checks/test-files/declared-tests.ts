@@ -28,25 +28,25 @@ const FOR_SYSTEM =
  * The first declared test that the report does not have, though it has others of the same package or program. The test program
  * of Go and Rust writes its own report: one that code under test printed has to name every test at least.
  */
-export function firstMissing(run: ObservedRun, files: readonly DeclaringFile[]): string | null {
+export function findFirstMissing(run: ObservedRun, files: readonly DeclaringFile[]): string | null {
   if (run.counts === null || !run.isComplete) return null
   for (const file of files) {
     const beside = run.tests.filter((test) => isBeside(test, file.path))
-    const names = new Set(beside.map(({ id }) => nameIn(id)))
-    const missing = beside.length === 0 ? undefined : declared(file).find(({ name }) => !names.has(name))
+    const names = new Set(beside.map(({ id }) => parseName(id)))
+    const missing = beside.length === 0 ? undefined : filterDeclared(file).find(({ name }) => !names.has(name))
     if (missing !== undefined) return `${file.path}:${missing.line} ${missing.name}`
   }
   return null
 }
 
-function declared({ path, text, tests }: DeclaringFile): DeclaringFile['tests'] {
+function filterDeclared({ path, text, tests }: DeclaringFile): DeclaringFile['tests'] {
   if (path.endsWith('.rs')) return tests
   const lines = text.split('\n')
   // Methods are run by suites, under names of their own.
   return tests.filter(({ name, line }) => /^Test(?!\p{Ll})/u.test(name) && lines[line - 1]?.startsWith(`func ${name}(`))
 }
 
-function nameIn(id: string): string {
+function parseName(id: string): string {
   return id.replace(/^.* > /, '').replace(/ #\d+$/, '')
 }
 

@@ -11,12 +11,12 @@ const MARK = '#cfg(test)'
 /** Recorded with every project of Rust, so that a later version knows that inline tests were looked for. */
 export const INLINE_LOOKED_FOR = MARK
 
-export function inlineKey(path: string): string {
+export function formatInlineKey(path: string): string {
   return `${path}${MARK}`
 }
 
 /** The file of such a record; null for the record of a whole file. */
-export function inlineFile(key: string): string | null {
+export function parseInlineKey(key: string): string | null {
   return key.endsWith(MARK) ? key.slice(0, -MARK.length) : null
 }
 
@@ -33,7 +33,7 @@ export function isRust(path: string): boolean {
 }
 
 /** Throws when the file cannot be parsed: what cannot be read cannot be held. */
-async function itemsOf(path: string, text: string): Promise<InlineItems | null> {
+async function readItems(path: string, text: string): Promise<InlineItems | null> {
   if (!isRust(path) || !mayHoldTests(text)) return null
   const read = await readInlineItems(text)
   if (read === null) throw new Error(`${path} cannot be parsed, and may hold tests. Split it, or make it simpler`)
@@ -41,7 +41,7 @@ async function itemsOf(path: string, text: string): Promise<InlineItems | null> 
 }
 
 /** The record of the tests in a file, as it is written down, and the files that only its tests load. */
-export async function inlineRecord(
+export async function buildInlineRecord(
   path: string,
   text: string,
 ): Promise<{
@@ -50,36 +50,36 @@ export async function inlineRecord(
   readonly isEmpty: boolean
   readonly files: readonly string[]
 }> {
-  const read = await itemsOf(path, text)
-  const tests = testsIn(read)
+  const read = await readItems(path, text)
+  const tests = toInlineTests(read)
   const content = JSON.stringify(tests)
   return {
     content,
     hash: createHash('sha256').update(content).digest('hex'),
     isEmpty: tests.items.length === 0 && tests.mentions === 0,
-    files: (read?.modules ?? []).flatMap((one) => filesOfModule(path, one)),
+    files: (read?.modules ?? []).flatMap((module) => listModuleFiles(path, module)),
   }
 }
 
 /** The code of the tests in a file, without the code beside them. */
-export async function inlineCode(path: string, text: string): Promise<string> {
-  const read = await itemsOf(path, text)
+export async function extractInlineCode(path: string, text: string): Promise<string> {
+  const read = await readItems(path, text)
   return (read?.items ?? []).map((item) => item.text).join('\n')
 }
 
 /** A text with the tests of another one, in the place of its own. Null where there is no place for them. */
-export async function withTestsOf(path: string, text: string, other: string): Promise<string | null> {
-  const difference = await inlineDifference(path, text, testsIn(await itemsOf(path, other)))
+export async function replaceTests(path: string, text: string, other: string): Promise<string | null> {
+  const difference = await findInlineDifference(path, text, toInlineTests(await readItems(path, other)))
   return difference === null ? text : difference.composed
 }
 
-function testsIn(read: InlineItems | null): InlineTests {
+function toInlineTests(read: InlineItems | null): InlineTests {
   if (read === null) return NO_INLINE_TESTS
   return { items: read.items.map(({ container, name, text }) => [container, name, text]), mentions: read.mentions }
 }
 
 // Where rustc looks for `mod name;`.
-function filesOfModule(path: string, one: InlineItems['modules'][number]): readonly string[] {
+function listModuleFiles(path: string, one: InlineItems['modules'][number]): readonly string[] {
   const folder = posix.dirname(path)
   if (one.path !== null) return [posix.join(folder, one.path)]
   const stem = posix.basename(path, '.rs')
@@ -100,29 +100,34 @@ export interface InlineDifference {
 }
 
 /** Compares the tests in a file with what RED recorded; null when they are the same. */
-export async function inlineDifference(
+export async function findInlineDifference(
   path: string,
   text: string,
   recorded: InlineTests,
 ): Promise<InlineDifference | null> {
-  const now = (await itemsOf(path, text)) ?? { items: [], ends: new Map([['', text.length]]), mentions: 0, modules: [] }
-  const found = new Map(now.items.map((item) => [idOf(item.container, item.name), item]))
-  const known = new Map(recorded.items.map(([container, name, content]) => [idOf(container, name), content]))
+  const now = (await readItems(path, text)) ?? {
+    items: [],
+    ends: new Map([['', text.length]]),
+    mentions: 0,
+    modules: [],
+  }
+  const found = new Map(now.items.map((item) => [formatId(item.container, item.name), item]))
+  const known = new Map(recorded.items.map(([container, name, content]) => [formatId(container, name), content]))
   const changed = recorded.items.filter(
-    ([container, name, content]) => found.get(idOf(container, name))?.text !== content,
+    ([container, name, content]) => found.get(formatId(container, name))?.text !== content,
   )
-  const late = now.items.filter(({ container, name }) => !known.has(idOf(container, name)))
+  const late = now.items.filter(({ container, name }) => !known.has(formatId(container, name)))
   const isAsking = now.mentions > recorded.mentions
   if (changed.length === 0 && late.length === 0 && !isAsking) return null
   return {
-    changed: changed.map(([container, name]) => shown(container, name)),
-    late: late.map(({ container, name }) => shown(container, name)),
+    changed: changed.map(([container, name]) => formatItem(container, name)),
+    late: late.map(({ container, name }) => formatItem(container, name)),
     isAsking,
-    composed: composed(text, { found, ends: now.ends, changed, late }),
+    composed: composeText(text, { found, ends: now.ends, changed, late }),
   }
 }
 
-function composed(
+function composeText(
   text: string,
   one: {
     readonly found: ReadonlyMap<string, InlineItem>
@@ -137,7 +142,7 @@ function composed(
     text: '',
   }))
   for (const [container, name, content] of one.changed) {
-    const place = one.found.get(idOf(container, name))
+    const place = one.found.get(formatId(container, name))
     const end = one.ends.get(container)
     if (place !== undefined) edits.push({ start: place.start, end: place.end, text: content })
     else if (end === undefined) return null
@@ -150,17 +155,17 @@ function composed(
     .reduce((all, { start, end, text: by }) => all.slice(0, start) + by + all.slice(end), text)
 }
 
-function idOf(container: string, name: string): string {
+function formatId(container: string, name: string): string {
   return `${container}\n${name}`
 }
 
-function shown(container: string, name: string): string {
+function formatItem(container: string, name: string): string {
   const own = name.slice(name.indexOf(' ') + 1)
   return container === '' ? own : `${container.replaceAll('mod ', '').replaceAll(' / ', '::')}::${own}`
 }
 
 /** What an agent is told of a difference, in words. */
-export function inlineText(path: string, { changed, isAsking }: InlineDifference): string | null {
+export function formatInlineDifference(path: string, { changed, isAsking }: InlineDifference): string | null {
   if (changed.length > 0) return `${path} (tests inside changed or gone: ${changed.slice(0, 5).join(', ')})`
   return isAsking
     ? `${path} (code that asks whether it is being tested came since RED: cfg(test) outside of tests)`

@@ -1,7 +1,7 @@
 import { parseFile, type Syntax } from '../../inverter/parse.js'
 import { walk } from '../../inverter/syntax.js'
 import type { Language } from '../../inverter/types.js'
-import { withoutComments } from './test-code.js'
+import { stripComments } from './test-code.js'
 
 const PARSE_MS_MAX = 2000
 
@@ -20,7 +20,7 @@ const JS = /\.[cm]?[jt]sx?$/
 const IMPORTED = /\b(?:import|require|const|let|var)\b([^;'"`]{0,500})['"`]([\w:@/-]{1,40})['"`]/g
 
 /** What a text without comments may import, by its words alone: strings in it look the same. */
-export function importedModules(text: string): readonly { readonly module: string; readonly names: string }[] {
+export function findImportedModules(text: string): readonly { readonly module: string; readonly names: string }[] {
   return [...text.matchAll(IMPORTED)].map(([, names = '', module = '']) => ({ module, names }))
 }
 
@@ -30,14 +30,14 @@ export function importedModules(text: string): readonly { readonly module: strin
  */
 export async function importsTestRunner(path: string, text: string): Promise<boolean> {
   if (!JS.test(path) || !NAMED.test(text)) return false
-  const parsed = await parseFile(languageOf(path), text, performance.now() + PARSE_MS_MAX)
+  const parsed = await parseFile(detectLanguage(path), text, performance.now() + PARSE_MS_MAX)
   if (typeof parsed === 'string' || parsed.errors > 0 || RUNS_TEXT.test(text))
-    return importedModules(withoutComments(path, text)).some(({ module }) => ALWAYS_TESTS.has(module))
-  const isAnyLoaded = loadsByVariable(parsed.root, text)
+    return findImportedModules(stripComments(path, text)).some(({ module }) => ALWAYS_TESTS.has(module))
+  const isAnyLoaded = hasLoadByVariable(parsed.root, text)
   return [...walk(parsed.root)].some((node) => isRunnerName(node) && (isAnyLoaded || isLoaded(node)))
 }
 
-function languageOf(path: string): Language {
+function detectLanguage(path: string): Language {
   if (/\.tsx$/.test(path)) return 'tsx'
   return /ts$/.test(path) ? 'typescript' : 'javascript'
 }
@@ -52,22 +52,22 @@ function isRunnerName({ type, text }: Syntax): boolean {
 function isLoaded({ parent }: Syntax): boolean {
   if (parent === null) return false
   if (/^(import_statement|export_statement|import_require_clause)$/.test(parent.type)) return true
-  return parent.type === 'arguments' && LOADS.test(calledIn(parent.parent))
+  return parent.type === 'arguments' && LOADS.test(getCallee(parent.parent))
 }
 
 const LOADS = /(^|[.?\s(])(import|require|getBuiltinModule)$/
 
-function calledIn(call: Syntax | null): string {
-  return call?.type === 'call_expression' ? (call.children.find((one) => one.type !== 'arguments')?.text ?? '') : ''
+function getCallee(call: Syntax | null): string {
+  return call?.type === 'call_expression' ? (call.children.find((child) => child.type !== 'arguments')?.text ?? '') : ''
 }
 
 // A loader under another name, or one that is given a variable: then any name of a runner may be loaded.
-function loadsByVariable(root: Syntax, text: string): boolean {
+function hasLoadByVariable(root: Syntax, text: string): boolean {
   if (/\bcreateRequire\b|\bgetBuiltinModule\b(?!\s*\(\s*['"`])|\b_load\b/.test(text)) return true
   return [...walk(root)].some((node) => {
     if (node.type === 'identifier' && node.text === 'require') return isUsedAsValue(node)
-    if (node.type !== 'arguments' || !LOADS.test(calledIn(node.parent))) return false
-    const [first] = node.children.filter((one) => one.isNamed && one.type !== 'comment')
+    if (node.type !== 'arguments' || !LOADS.test(getCallee(node.parent))) return false
+    const [first] = node.children.filter((child) => child.isNamed && child.type !== 'comment')
     return first !== undefined && first.type !== 'string' && !isPlainTemplate(first)
   })
 }
@@ -77,5 +77,5 @@ function isUsedAsValue({ parent }: Syntax): boolean {
 }
 
 function isPlainTemplate({ type, children }: Syntax): boolean {
-  return type === 'template_string' && !children.some((one) => one.type === 'template_substitution')
+  return type === 'template_string' && !children.some((child) => child.type === 'template_substitution')
 }

@@ -14,16 +14,16 @@ const QUOTE_IS_SIGN: Language = { line: ['//'], block: true, texts: ['"', '`'] }
 const HASH_LIKE: Language = { line: ['#'], block: false, texts: ['"""', "'''", '"', "'"] }
 
 /** The code of a file without its comments, and with empty texts: what only stands in words does nothing. */
-export function codeOf(path: string, text: string): string {
-  return strip(languageOf(path), text, true)
+export function stripCommentsAndTexts(path: string, text: string): string {
+  return strip(detectLanguage(path), text, true)
 }
 
 /** The code of a file without its comments. */
-export function withoutComments(path: string, text: string): string {
-  return strip(languageOf(path), text, false)
+export function stripComments(path: string, text: string): string {
+  return strip(detectLanguage(path), text, false)
 }
 
-function languageOf(path: string): Language {
+function detectLanguage(path: string): Language {
   if (/\.(py|rb|exs?|sh|bash|bats|pl|r|jl)$/i.test(path)) return HASH_LIKE
   return /\.(rs|go)$/.test(path) ? QUOTE_IS_SIGN : C_LIKE
 }
@@ -31,7 +31,7 @@ function languageOf(path: string): Language {
 function strip(language: Language, text: string, emptiesTexts: boolean): string {
   const out: string[] = []
   for (let at = 0; at < text.length; ) {
-    const end = commentEnd(language, text, at)
+    const end = findCommentEnd(language, text, at)
     if (end > at) {
       out.push(' ')
       at = end
@@ -39,19 +39,19 @@ function strip(language: Language, text: string, emptiesTexts: boolean): string 
     }
     const quote = language.texts.find((sign) => text.startsWith(sign, at))
     if (quote !== undefined) {
-      const close = textEnd(text, at, quote)
+      const close = findTextEnd(text, at, quote)
       out.push(emptiesTexts ? '""' : text.slice(at, close))
       at = close
       continue
     }
-    const pattern = language === C_LIKE && text[at] === '/' ? patternEnd(text, at) : at
+    const pattern = language === C_LIKE && text[at] === '/' ? findPatternEnd(text, at) : at
     out.push(pattern > at ? '/ /' : (text[at] ?? ''))
     at = Math.max(pattern, at + 1)
   }
   return out.join('')
 }
 
-function commentEnd(language: Language, text: string, at: number): number {
+function findCommentEnd(language: Language, text: string, at: number): number {
   if (language.block && text.startsWith('/*', at)) {
     const end = text.indexOf('*/', at + 2)
     return end === -1 ? text.length : end + 2
@@ -61,7 +61,7 @@ function commentEnd(language: Language, text: string, at: number): number {
   return end === -1 ? text.length : end
 }
 
-function textEnd(text: string, at: number, quote: string): number {
+function findTextEnd(text: string, at: number, quote: string): number {
   const isLong = quote.length > 1 || quote === '`'
   for (let next = at + quote.length; next < text.length; next += 1) {
     if (text[next] === '\\') next += 1
@@ -73,7 +73,7 @@ function textEnd(text: string, at: number, quote: string): number {
 }
 
 // A slash begins a pattern where no value can stand before it.
-function patternEnd(text: string, at: number): number {
+function findPatternEnd(text: string, at: number): number {
   let before = at - 1
   while (before >= 0 && at - before < BLANKS_MAX && /\s/.test(text[before] ?? '')) before -= 1
   const last = before < 0 ? '' : (text[before] ?? '')

@@ -2,11 +2,11 @@ import { posix } from 'node:path'
 import { matchesGlob } from '../../contract/glob.js'
 import type { Contract } from '../../core/contract/contract.js'
 import type { Json } from '../../core/json.js'
-import { harnessKind, isBelowTestFolder, isTestName } from '../../core/paths/test-setup-names.js'
+import { findSetupKind, isBelowTestFolder, isTestName } from '../../core/paths/test-setup-names.js'
 import { NOT_THE_PROJECT, type WorkTree } from '../../tree/work-tree.js'
-import { asList, asObject, type CheckInputs, field, isText } from '../check-inputs.js'
-import { ALWAYS_TESTS, importedModules } from './runner-imports.js'
-import { codeOf, withoutComments } from './test-code.js'
+import { asList, asObject, type CheckInputs, getField, isText } from '../check-inputs.js'
+import { ALWAYS_TESTS, findImportedModules } from './runner-imports.js'
+import { stripComments, stripCommentsAndTexts } from './test-code.js'
 
 const TEXT_CHARS_MAX = 1024 * 1024
 const FILES_MAX = 20_000
@@ -27,59 +27,59 @@ export interface NamedTest {
   readonly criteria: ReadonlyMap<string, readonly string[]>
 }
 
-export function namedTests(inputs: Pick<CheckInputs, 'all'>): readonly NamedTest[] {
-  return asList(field(asObject(inputs.all.get('test_files')), 'test_files')).map((one) => {
-    const path = typeof one === 'string' ? one : field(asObject(one), 'path')
-    const covers = asList(field(asObject(one), 'covers')).filter(isText)
-    const criteria = Object.entries(asObject(field(asObject(one), 'criteria')) ?? {})
+export function listNamedTests(inputs: Pick<CheckInputs, 'all'>): readonly NamedTest[] {
+  return asList(getField(asObject(inputs.all.get('test_files')), 'test_files')).map((one) => {
+    const path = typeof one === 'string' ? one : getField(asObject(one), 'path')
+    const covers = asList(getField(asObject(one), 'covers')).filter(isText)
+    const criteria = Object.entries(asObject(getField(asObject(one), 'criteria')) ?? {})
     return {
       path: isText(path) ? path : null,
       covers: covers.map((name) => name.trim()),
-      criteria: new Map(criteria.map(([name, tests]) => [name.trim(), patternsIn(tests)])),
+      criteria: new Map(criteria.map(([name, tests]) => [name.trim(), parsePatterns(tests)])),
     }
   })
 }
 
-function patternsIn(tests: Json): readonly string[] {
+function parsePatterns(tests: Json): readonly string[] {
   return (Array.isArray(tests) ? (tests as readonly Json[]) : [tests]).filter(isText)
 }
 
-export async function testsOfPhase(inputs: CheckInputs): Promise<TestsOfPhase> {
-  const named = namedTests(inputs).flatMap(({ path }) => (path === null ? [] : [path]))
+export async function findTestsOfPhase(inputs: CheckInputs): Promise<TestsOfPhase> {
+  const named = listNamedTests(inputs).flatMap(({ path }) => (path === null ? [] : [path]))
   const changed: string[] = []
-  const candidates = await changedSources(inputs)
+  const candidates = await listChangedSources(inputs)
   if (candidates.length > FILES_MAX) throw new Error(`more than ${FILES_MAX} files were changed`)
   for (const path of candidates)
-    if (harnessKind(path) === null && isTest(path, await textOf(inputs.tree, path))) changed.push(path)
+    if (findSetupKind(path) === null && isTest(path, await readText(inputs.tree, path))) changed.push(path)
   return { named, changed }
 }
 
-async function changedSources(inputs: CheckInputs): Promise<readonly string[]> {
-  return (await changedPaths(inputs)).filter(isSource)
+async function listChangedSources(inputs: CheckInputs): Promise<readonly string[]> {
+  return (await listChangedPaths(inputs)).filter(isSource)
 }
 
 /** Files that the phase created or modified. Where it is not known what changed, everything may have. */
-export async function changedPaths({ changes, tree }: CheckInputs): Promise<readonly string[]> {
+export async function listChangedPaths({ changes, tree }: CheckInputs): Promise<readonly string[]> {
   if (changes === undefined || changes === null) return []
   return changes.isComplete
-    ? changes.list.filter((one) => one.change !== 'deleted').map((one) => one.path)
-    : (await tree.list(NOT_THE_PROJECT)).map((one) => one.path)
+    ? changes.list.filter((change) => change.change !== 'deleted').map((change) => change.path)
+    : (await tree.list(NOT_THE_PROJECT)).map((file) => file.path)
 }
 
 function isTest(path: string, text: string | null): boolean {
   if (isTestName(path)) return true
   if (text === null) return false
-  const code = codeOf(path, text)
+  const code = stripCommentsAndTexts(path, text)
   if (/\.py$/.test(path)) return PYTHON_TEST.test(code)
-  return JS.test(path) && (importsRunner(withoutComments(path, text)) || DEFINES_TEST.test(code))
+  return JS.test(path) && (mentionsRunnerImport(stripComments(path, text)) || DEFINES_TEST.test(code))
 }
 
 const JS = /\.[cm]?[jt]sx?$/
 const PYTHON_TEST = /^[ \t]*(?:async[ \t]+)?def[ \t]+test|^[ \t]*class[ \t]+\w+[ \t]*\([^)\n]*TestCase/m
 const OFTEN_TESTS: ReadonlySet<string> = new Set(['vitest', '@jest/globals', '@playwright/test'])
 
-function importsRunner(text: string): boolean {
-  for (const { module, names } of importedModules(text)) {
+function mentionsRunnerImport(text: string): boolean {
+  for (const { module, names } of findImportedModules(text)) {
     if (ALWAYS_TESTS.has(module)) return true
     if (OFTEN_TESTS.has(module) && /\b(test|it|describe|suite)\b/.test(names)) return true
   }
@@ -103,7 +103,7 @@ export function isTestLike(contract: Contract, path: string): boolean {
  * Ignored files that a compiler made of tests: they lie with tests, and a test of the project has the same name. They are made again
  * by each run.
  */
-export function compiledTests(
+export function findCompiledTests(
   contract: Contract,
   paths: readonly string[],
   isIgnored: (path: string) => boolean,
@@ -130,7 +130,7 @@ export function isSource(path: string): boolean {
 const SOURCE = /\.([cm]?[jt]sx?|py|rb|go|rs|java|kt|cs|php|swift|scala|exs?|dart|cc|cpp|c|sh|bash|bats|pl|r|jl)$/i
 
 /** The text of a file; null when there is none, or it is larger than a test can be. */
-export async function textOf(tree: WorkTree, path: string): Promise<string | null> {
+export async function readText(tree: WorkTree, path: string): Promise<string | null> {
   const text = (await tree.read(path))?.toString('utf8') ?? null
   return text === null || text.length > TEXT_CHARS_MAX ? null : text
 }

@@ -1,28 +1,28 @@
 import type { Contract } from '../../core/contract/contract.js'
 import type { PinnedRun } from '../../core/evidence/observed-run.js'
 import { NOT_THE_PROJECT, type WorkTree } from '../../tree/work-tree.js'
-import { codeOf } from './test-code.js'
-import { isSource, isTestPath, textOf } from './test-files.js'
+import { stripCommentsAndTexts } from './test-code.js'
+import { isSource, isTestPath, readText } from './test-files.js'
 
 export type Marks = NonNullable<PinnedRun['marks']>
 
 const FILES_MAX = 20_000
 
 /** How often each test file of the tree leaves tests out. Files that leave out none are not listed. */
-export async function marksOf(tree: WorkTree, contract: Contract): Promise<Marks> {
+export async function readMarks(tree: WorkTree, contract: Contract): Promise<Marks> {
   const tests = (await tree.list(NOT_THE_PROJECT)).filter(({ path }) => isSource(path) && isTestPath(contract, path))
   if (tests.length > FILES_MAX) throw new Error(`there are more than ${FILES_MAX} test files`)
   const found: [string, Readonly<Record<string, number>>][] = []
   for (const { path } of tests) {
-    const marks = marksIn(path, (await textOf(tree, path)) ?? '')
+    const marks = countMarks(path, (await readText(tree, path)) ?? '')
     if (Object.keys(marks).length > 0) found.push([path, marks])
   }
   return Object.fromEntries(found)
 }
 
 /** How often a test file leaves tests out, by the words it does so with. */
-export function marksIn(path: string, text: string): Readonly<Record<string, number>> {
-  const code = codeOf(path, text)
+export function countMarks(path: string, text: string): Readonly<Record<string, number>> {
+  const code = stripCommentsAndTexts(path, text)
   const counted = new Map<string, number>()
   for (const pattern of /\.py$/.test(path) ? PYTHON : OTHERS)
     for (const [mark] of code.matchAll(pattern)) {
@@ -49,7 +49,7 @@ const OTHERS: readonly RegExp[] = [
 ]
 
 /** Files that leave out more tests than they did, each with the words that came. */
-export function newMarks(before: Marks, now: Marks): readonly string[] {
+export function findNewMarks(before: Marks, now: Marks): readonly string[] {
   const was = new Map(Object.entries(before))
   return Object.entries(now).flatMap(([path, marks]) => {
     const known = new Map(Object.entries(was.get(path) ?? {}))

@@ -1,5 +1,5 @@
 import { isTestName } from '../../core/paths/test-setup-names.js'
-import { type Word, wordsOf } from './command-words.js'
+import { splitWords, type Word } from './command-words.js'
 import { isGlob } from './listing.js'
 
 const TEXT_CHARS_MAX = 32 * 1024
@@ -15,24 +15,26 @@ const UNKNOWN = '**'
  */
 export function runWordsOf(line: string): readonly Word[] {
   if (line.length > TEXT_CHARS_MAX) throw new Error(`a command is longer than ${TEXT_CHARS_MAX} characters`)
-  const text = readable(line)
-  const setUp = [...line.matchAll(ASSIGNMENT)].flatMap(([, name = '', value = '']) => variableWords(name, value))
+  const text = normalizeLine(line)
+  const setUp = [...line.matchAll(ASSIGNMENT)].flatMap(([, name = '', value = '']) => listVariableWords(name, value))
   // Code in the line itself can load whatever it names.
-  if (INLINE_CODE.test(text)) return [...setUp, ...wordsOf(text).flatMap(spelledOut).flatMap(codeWord)]
-  const simples = simpleCommandsOf(text)
-  const words = simples.some(runsUnnamed)
-    ? simples.flatMap((simple) => simple.find?.map(inputWord) ?? simple.words.map((word) => inputWord(word.text)))
-    : simples.flatMap(namedIn)
+  if (INLINE_CODE.test(text)) return [...setUp, ...splitWords(text).flatMap(expandOption).flatMap(listCodeWords)]
+  const simples = splitSimpleCommands(text)
+  const words = simples.some(isRunningUnnamed)
+    ? simples.flatMap(
+        (simple) => simple.find?.map(makeInputWord) ?? simple.words.map((word) => makeInputWord(word.text)),
+      )
+    : simples.flatMap(listNamedWords)
   return [...setUp, ...words.filter((word) => /\w/.test(word.text) || word.text === '.')]
 }
 
 /** What a variable of the environment sets up: folders that modules are searched in, options of an interpreter, or a file. */
-export function variableWords(name: string, value: string): readonly Word[] {
+export function listVariableWords(name: string, value: string): readonly Word[] {
   const text = value.replace(/^(['"])(.*)\1$/s, '$2')
   if (SEARCH_VARIABLES.test(name))
     return text.split(/[:;]/).flatMap((folder) => searchWord(folder.replace(/\/?\?.*$/, '')))
-  if (OPTION_VARIABLES.test(name)) return wordsOf(text).flatMap(spelledOut)
-  return FILE_VARIABLES.test(name) ? wordsOf(text) : []
+  if (OPTION_VARIABLES.test(name)) return splitWords(text).flatMap(expandOption)
+  return FILE_VARIABLES.test(name) ? splitWords(text) : []
 }
 
 const ASSIGNMENT = /(?:^|[\s;&|(])([A-Za-z_]\w*)=("[^"]*"|'[^']*'|[^\s;&|)]*)/g
@@ -45,17 +47,17 @@ function searchWord(folder: string): readonly Word[] {
   return folder === '' || folder.includes('$') ? [] : [{ text: folder, before: '-I' }]
 }
 
-function codeWord(word: Word): readonly Word[] {
+function listCodeWords(word: Word): readonly Word[] {
   if (isGlob(word.text)) return []
   return [/^\.{1,2}\//.test(word.text) ? { ...word, isScript: true } : word]
 }
 
-function inputWord(text: string): Word {
+function makeInputWord(text: string): Word {
   return { text, before: '', isInput: true }
 }
 
 // Braces are expanded, what is not known becomes a glob, and what `sh -c` runs is read like the rest of the line.
-function readable(line: string): string {
+function normalizeLine(line: string): string {
   const outputs: string[] = []
   let text = line
     .replace(/\\\r?\n/g, ' ')
@@ -88,19 +90,19 @@ interface Simple {
   readonly find?: readonly string[]
 }
 
-function simpleCommandsOf(text: string): readonly Simple[] {
+function splitSimpleCommands(text: string): readonly Simple[] {
   const parts = text.split(SEPARATORS)
   return parts.flatMap((part, at) => {
     if (at % 2 === 1 || /^\s*\[/.test(part)) return []
-    const words = wordsOf(part.replace(ASSIGNMENTS, ' ')).flatMap(spelledOut)
+    const words = splitWords(part.replace(ASSIGNMENTS, ' ')).flatMap(expandOption)
     const hasInput = parts[at - 1] === '|' || part.includes('<')
     const isFind = /(^|\/)(find|fd)$/.test(words[0]?.text ?? '')
-    return [isFind ? { words, hasInput, find: foundBy(words) } : { words, hasInput }]
+    return [isFind ? { words, hasInput, find: listFoundGlobs(words) } : { words, hasInput }]
   })
 }
 
 // `find ci -name '*.sh'` finds `ci/**/*.sh`.
-function foundBy(words: readonly Word[]): readonly string[] {
+function listFoundGlobs(words: readonly Word[]): readonly string[] {
   const options = words.findIndex(({ text }) => text.startsWith('-'))
   const folders = words.slice(1, options === -1 ? undefined : options).map(({ text }) => text)
   const names = words.filter(({ before }) => /^-(i?name|i?path|wholename)$/.test(before)).map(({ text }) => text)
@@ -110,11 +112,11 @@ function foundBy(words: readonly Word[]): readonly string[] {
 }
 
 // Whether it runs what the line does not name: its input, a variable, what xargs or find hand over.
-function runsUnnamed({ words, hasInput }: Simple): boolean {
-  if (words[programAt(words)]?.text === UNKNOWN || words.some(isHandedOver)) return true
-  const at = interpreterAt(words, (text) => !ENTERS.test(text))
+function isRunningUnnamed({ words, hasInput }: Simple): boolean {
+  if (words[findProgram(words)]?.text === UNKNOWN || words.some(isHandedOver)) return true
+  const at = findInterpreter(words, (text) => !ENTERS.test(text))
   const rest = words.slice(at + 1)
-  if (at === -1 || onlyChecks(words) || rest.some(({ text }) => NO_SCRIPT.test(text))) return false
+  if (at === -1 || isOnlyChecking(words) || rest.some(({ text }) => NO_SCRIPT.test(text))) return false
   const script = rest.find(({ text, before }) => !/^-./.test(text) && !NAMES_SETUP.test(before) && !STARTS.test(text))
   const handing = words.slice(0, at).map(({ text }) => text)
   const isHanded = hasInput || handing.some((text) => HANDS_OVER.test(text))
@@ -125,7 +127,7 @@ function runsUnnamed({ words, hasInput }: Simple): boolean {
 
 const HANDED = /^(-|\*\*|\/dev\/(stdin|fd\/\d+))$/
 
-function onlyChecks(words: readonly Word[]): boolean {
+function isOnlyChecking(words: readonly Word[]): boolean {
   return words.some(({ text, before }) => ONLY_CHECKS.test(`${before} ${text}`))
 }
 
@@ -134,11 +136,11 @@ function isHandedOver({ text, before }: Word): boolean {
   return text === UNKNOWN && /^-(exec|execdir|ok)$/.test(before)
 }
 
-function namedIn({ words }: Simple): readonly Word[] {
-  const program = programAt(words)
+function listNamedWords({ words }: Simple): readonly Word[] {
+  const program = findProgram(words)
   const isSetUp = !LOOKS_AT_FILES.test(words[program]?.text ?? '')
   const isTestRun = words.some(({ text }) => text === '--test')
-  const scripts = scriptsAmong(words).filter((at) => !(isTestRun && isTestName(words[at]?.text ?? '')))
+  const scripts = findScripts(words).filter((at) => !(isTestRun && isTestName(words[at]?.text ?? '')))
   return words.flatMap((word, at) => {
     const { before } = word
     if (scripts.includes(at) && !ENTERS.test(before))
@@ -149,19 +151,19 @@ function namedIn({ words }: Simple): readonly Word[] {
   })
 }
 
-function programAt(words: readonly Word[]): number {
+function findProgram(words: readonly Word[]): number {
   return words.findIndex(({ text, before }) => !WRAPPERS.test(text) && !/^(-|\d)/.test(text) && !/^-[Ii]$/.test(before))
 }
 
 // An interpreter may stand behind a runner: `uv run python ci/check.py`. A dot behind a program is a folder.
-function interpreterAt(words: readonly Word[], isAsked: (text: string) => boolean = () => true): number {
-  const program = programAt(words)
+function findInterpreter(words: readonly Word[], isAsked: (text: string) => boolean = () => true): number {
+  const program = findProgram(words)
   return words.findIndex(({ text }, at) => RUNS_SCRIPT.test(text) && (text !== '.' || at === program) && isAsked(text))
 }
 
-function scriptsAmong(words: readonly Word[]): readonly number[] {
-  const program = interpreterAt(words)
-  if (program === -1 || onlyChecks(words)) return program === -1 ? [] : [program]
+function findScripts(words: readonly Word[]): readonly number[] {
+  const program = findInterpreter(words)
+  if (program === -1 || isOnlyChecking(words)) return program === -1 ? [] : [program]
   const isArgument = ({ text, before }: Word, at: number): boolean =>
     at > program && !text.startsWith('-') && !STARTS.test(text) && !NAMES_SETUP.test(before)
   const first = words.findIndex(isArgument)
@@ -172,7 +174,7 @@ function scriptsAmong(words: readonly Word[]): readonly number[] {
 }
 
 // `-Itools` is `-I tools`.
-function spelledOut(word: Word): readonly Word[] {
+function expandOption(word: Word): readonly Word[] {
   const [, option, value] = JOINED.exec(word.text) ?? []
   if (option === undefined || value === undefined) return [word]
   return [

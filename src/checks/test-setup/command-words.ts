@@ -15,7 +15,7 @@ export interface Word {
 }
 
 /** The words of a command line, however they are quoted or joined: too many rather than too few. */
-export function wordsOf(line: string): readonly Word[] {
+export function splitWords(line: string): readonly Word[] {
   const words = line.match(/[^\s'"`;&|()<>=,[\]{}]+/g) ?? []
   if (words.length > WORDS_MAX) throw new Error(`a command has more than ${WORDS_MAX} words`)
   return words.map((text, index) => ({ text, before: words[index - 1] ?? '' }))
@@ -29,17 +29,18 @@ const RUNS_MODULE =
 const PYTHON_MODULE = /^-(\w*m|p)$/
 
 /** The paths that a word may stand for, relative to the folder it is read in. */
-export function pathsOf(word: Word): readonly string[] {
+export function listPaths(word: Word): readonly string[] {
   if (NAMES_SOURCES.test(word.before) || word.text.startsWith('-')) return []
   const path = word.text.replace(/^<rootDir>\//, '').replace(/^file:(\/\/)?/, '')
   if (path.startsWith('/') || path.includes('\0') || path.includes('$')) return []
-  if (PYTHON_MODULE.test(word.before)) return [...pythonFiles(path), `${path.replaceAll('.', '/')}/__main__.py`, path]
-  if (word.before === '-M') return perlFiles(path)
-  return word.isScript === true || RUNS_MODULE.test(word.before) ? withSuffixes(path) : [path]
+  if (PYTHON_MODULE.test(word.before))
+    return [...listPythonFiles(path), `${path.replaceAll('.', '/')}/__main__.py`, path]
+  if (word.before === '-M') return listPerlFiles(path)
+  return word.isScript === true || RUNS_MODULE.test(word.before) ? addSuffixes(path) : [path]
 }
 
 /** The files that Python looks at for a module: its own, and those of the packages around it. */
-export function pythonFiles(module: string): readonly string[] {
+export function listPythonFiles(module: string): readonly string[] {
   const names = module.split('.')
   return names.flatMap((_, at) => {
     const path = names.slice(0, at + 1).join('/')
@@ -47,26 +48,26 @@ export function pythonFiles(module: string): readonly string[] {
   })
 }
 
-export function perlFiles(module: string): readonly string[] {
+export function listPerlFiles(module: string): readonly string[] {
   return [`${module.replaceAll('::', '/')}.pm`]
 }
 
 const SUFFIXES = ['.js', '.mjs', '.cjs', '.ts', '.mts', '.cts', '.tsx', '.jsx', '.json', '.py', '.sh', '.rb', '.lua']
 
-export function withSuffixes(path: string): readonly string[] {
+export function addSuffixes(path: string): readonly string[] {
   return [path, ...SUFFIXES.map((suffix) => `${path}${suffix}`), ...INDEXES.map((name) => posix.join(path, name))]
 }
 
 const INDEXES = ['index.js', 'index.mjs', 'index.cjs', 'index.ts', '__main__.py']
 
 /** The scripts that a command line reaches by their names, with those that run before and after them. */
-export function scriptsReached(line: string, scripts: ReadonlyMap<string, string>): readonly string[] {
+export function findReachedScripts(line: string, scripts: ReadonlyMap<string, string>): readonly string[] {
   const reached = new Set<string>()
   let lines = [line]
   for (let round = 0; round < ROUNDS_MAX && lines.length > 0; round += 1) {
-    const named = lines.flatMap((one) => wordsOf(one).map((word) => SHORT.get(word.text) ?? word.text))
+    const named = lines.flatMap((one) => splitWords(one).map((word) => SHORT.get(word.text) ?? word.text))
     const fresh = named
-      .flatMap((name) => matchingScripts(name.replace(/^npm:/, ''), scripts))
+      .flatMap((name) => findMatchingScripts(name.replace(/^npm:/, ''), scripts))
       .flatMap((name) => [`pre${name}`, name, `post${name}`])
       .filter((name) => scripts.has(name) && !reached.has(name))
     for (const name of fresh) reached.add(name)
@@ -76,7 +77,7 @@ export function scriptsReached(line: string, scripts: ReadonlyMap<string, string
 }
 
 // `run-s lint:*` and `npm:lint:*` mean every script that begins so.
-function matchingScripts(name: string, scripts: ReadonlyMap<string, string>): readonly string[] {
+function findMatchingScripts(name: string, scripts: ReadonlyMap<string, string>): readonly string[] {
   const at = name.indexOf('*')
   return at <= 0 ? [name] : [...scripts.keys()].filter((one) => one.startsWith(name.slice(0, at)))
 }
@@ -87,39 +88,39 @@ const SHORT: ReadonlyMap<string, string> = new Map([
 ])
 
 /** Files that the configuration of a runner names as its own: set-up, environments, reporters, and what it imports. */
-export function namedInConfig(whole: string): readonly string[] {
+export function findFilesInConfig(whole: string): readonly string[] {
   const text = whole.slice(0, CONFIG_CHARS_MAX)
-  return [...filesIn(text, OWN_KEYS), ...judgesIn(text)]
+  return [...findFiles(text, OWN_KEYS), ...findRunnerFiles(text)]
 }
 
 /**
  * What a configuration loads into the process of the runner, where it decides what becomes of each test: its imports, transforms,
  * resolvers, reporters and the like. What it loads into the processes of the tests is not among it.
  */
-export function judgesIn(whole: string): readonly string[] {
+export function findRunnerFiles(whole: string): readonly string[] {
   const text = whole.slice(0, CONFIG_CHARS_MAX)
   const imported = [...text.matchAll(IMPORTS)].map(([, path]) => path ?? '')
-  return [...filesIn(text, JUDGE_KEYS), ...filesOf(imported)]
+  return [...findFiles(text, JUDGE_KEYS), ...filterFiles(imported)]
 }
 
-function filesIn(text: string, keys: RegExp): readonly string[] {
+function findFiles(text: string, keys: RegExp): readonly string[] {
   const values = [...text.matchAll(keys)].map(([, value = '']) => value)
   // A key and its path may be one word, or hold signs that a shell reads as its own.
   const quoted = values.flatMap((value) =>
     [...value.matchAll(/['"`]([^'"`\n]{1,500})['"`]/g)].map(([, one = '']) => one),
   )
-  return filesOf([...values.flatMap((value) => wordsOf(value).map((word) => word.text)), ...quoted])
+  return filterFiles([...values.flatMap((value) => splitWords(value).map((word) => word.text)), ...quoted])
 }
 
-function filesOf(paths: readonly string[]): readonly string[] {
+function filterFiles(paths: readonly string[]): readonly string[] {
   return paths
     .filter((path) => !path.startsWith('/') && !path.includes('$'))
     .map((path) => path.replace(/^<rootDir>\//, ''))
-    .flatMap((path) => [...withSuffixes(path), ...compiledFrom(path)])
+    .flatMap((path) => [...addSuffixes(path), ...listCompiledSources(path)])
 }
 
 /** TypeScript imports its own files under the names that they are compiled to. */
-export function compiledFrom(path: string): readonly string[] {
+export function listCompiledSources(path: string): readonly string[] {
   return /\.[cm]?js$/.test(path) ? [path.replace(/js$/, 'ts')] : []
 }
 

@@ -7,7 +7,7 @@ const PARTS_MAX = 2000
 export type Parts = Readonly<Record<string, string>>
 
 /** Reads the parts of a file. What its reader does not understand counts whole. `of: command` counts settings of linters too. */
-export function partsOf(kind: HarnessKind, text: string, of: 'tests' | 'command' = 'tests'): Parts {
+export function parseParts(kind: HarnessKind, text: string, of: 'tests' | 'command' = 'tests'): Parts {
   const found = (of === 'tests' ? READERS : { ...READERS, ...COMMAND_READERS })[kind](text)
   if (found === null || found.size > PARTS_MAX) return { '': hashOf(text) }
   return Object.fromEntries([...found].map(([name, content]) => [name, hashOf(content)]))
@@ -22,16 +22,17 @@ type Reader = (text: string) => ReadonlyMap<string, string> | null
 const READERS: Readonly<Record<HarnessKind, Reader>> = {
   whole: () => null,
   shadow: () => null,
-  package_json: (text) => packageParts(text, PACKAGE_KEYS),
-  tsconfig: tsconfigParts,
-  pyproject: (text) => tomlParts(text, isFreeInPyproject),
-  cargo: (text) => tomlParts(text, isFreeInCargo),
+  package_json: (text) => parsePackageParts(text, PACKAGE_KEYS),
+  tsconfig: parseTsconfigParts,
+  pyproject: (text) => parseTomlParts(text, isFreeInPyproject),
+  cargo: (text) => parseTomlParts(text, isFreeInCargo),
   go_mod: goModParts,
 }
 
 const COMMAND_READERS: Pick<Record<HarnessKind, Reader>, 'package_json' | 'pyproject'> = {
-  package_json: (text) => packageParts(text, [...PACKAGE_KEYS, ...LINTER_KEYS]),
-  pyproject: (text) => tomlParts(text, (table, line) => !LINTER_TABLE.test(table) && isFreeInPyproject(table, line)),
+  package_json: (text) => parsePackageParts(text, [...PACKAGE_KEYS, ...LINTER_KEYS]),
+  pyproject: (text) =>
+    parseTomlParts(text, (table, line) => !LINTER_TABLE.test(table) && isFreeInPyproject(table, line)),
 }
 const LINTER_KEYS = ['eslintConfig', 'eslintIgnore', 'prettier', 'stylelint', 'xo', 'standard', 'browserslist']
 const LINTER_TABLE = /^\[tool\./
@@ -55,20 +56,20 @@ const PACKAGE_KEYS: readonly string[] = [
   ...['jest', 'mocha', 'vitest', 'ava', 'tap', 'c8', 'nyc', 'karma', 'jasmine', 'playwright', 'cypress', 'lab'],
 ]
 
-function packageParts(text: string, keys: readonly string[]): ReadonlyMap<string, string> | null {
-  const object = objectIn(text)
+function parsePackageParts(text: string, keys: readonly string[]): ReadonlyMap<string, string> | null {
+  const object = parseObject(text)
   if (object === null) return null
   const parts = new Map<string, string>()
   for (const key of keys) if (Object.hasOwn(object, key)) parts.set(key, JSON.stringify(object[key]))
-  const scripts = scriptsIn(text)
+  const scripts = parseScripts(text)
   if (scripts === null) parts.set('scripts', JSON.stringify(object.scripts))
   for (const [name, line] of scripts ?? []) parts.set(`scripts.${name}`, line)
   return parts
 }
 
 /** The scripts of a package.json; null where they cannot be read. */
-export function scriptsIn(text: string): ReadonlyMap<string, string> | null {
-  const object = objectIn(text)
+export function parseScripts(text: string): ReadonlyMap<string, string> | null {
+  const object = parseObject(text)
   if (object === null) return null
   const { scripts } = object
   if (scripts === undefined) return new Map()
@@ -82,8 +83,8 @@ export function scriptsIn(text: string): ReadonlyMap<string, string> | null {
 const FREE_OPTIONS =
   /^(strict\w*|no(Implicit|Unused)\w+|noFallthroughCasesInSwitch|noUncheckedIndexedAccess|noPropertyAccessFromIndexSignature|exactOptionalPropertyTypes|useUnknownInCatchVariables|allowUnreachableCode|allowUnusedLabels|skipLibCheck|skipDefaultLibCheck|forceConsistentCasingInFileNames|lib|types|typeRoots|pretty)$/
 
-function tsconfigParts(text: string): ReadonlyMap<string, string> | null {
-  const object = objectIn(text)
+function parseTsconfigParts(text: string): ReadonlyMap<string, string> | null {
+  const object = parseObject(text)
   if (object === null) return null
   const { compilerOptions: options, ...others } = object
   const parts = new Map<string, string>()
@@ -96,14 +97,14 @@ function tsconfigParts(text: string): ReadonlyMap<string, string> | null {
 }
 
 /** The files that a tsconfig builds on, as it names them; packages are not among them. */
-export function extendedBy(text: string): readonly string[] {
-  const object = objectIn(text)
-  const named = object === null ? writtenBeside(text) : [object.extends].flat()
+export function parseExtends(text: string): readonly string[] {
+  const object = parseObject(text)
+  const named = object === null ? extractExtends(text) : [object.extends].flat()
   return named.filter((path): path is string => typeof path === 'string' && /^\.{1,2}(\/|$)/.test(path))
 }
 
 // With comments it is no JSON, and its strings still are.
-function writtenBeside(text: string): readonly unknown[] {
+function extractExtends(text: string): readonly unknown[] {
   const [, value = ''] = /"extends"\s*:\s*(\[[^\]]{0,2000}\]|"[^"\n]{0,1000}")/.exec(text) ?? []
   return (value.match(/"[^"\n]*"/g) ?? []).map((one) => {
     try {
@@ -114,7 +115,7 @@ function writtenBeside(text: string): readonly unknown[] {
   })
 }
 
-export function objectIn(text: string): Record<string, unknown> | null {
+export function parseObject(text: string): Record<string, unknown> | null {
   try {
     const parsed: unknown = JSON.parse(text)
     return parsed !== null && typeof parsed === 'object' && !Array.isArray(parsed)
@@ -131,7 +132,7 @@ type IsFree = (table: string, line: string) => boolean
  * The tables of a TOML file, without the lines that an implementation is free to change. A table begins where a line begins
  * with a bracket; only a text of several lines could hide one or fake one, and a file with such a text counts whole.
  */
-function tomlParts(text: string, isFree: IsFree): ReadonlyMap<string, string> | null {
+function parseTomlParts(text: string, isFree: IsFree): ReadonlyMap<string, string> | null {
   if (/"""|'''|\r(?!\n)/.test(text)) return null
   const parts = new Map<string, string>()
   let table = ''

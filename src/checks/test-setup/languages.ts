@@ -1,4 +1,4 @@
-import { compiledFrom, perlFiles, pythonFiles, withSuffixes } from './command-words.js'
+import { addSuffixes, listCompiledSources, listPerlFiles, listPythonFiles } from './command-words.js'
 
 const NAMED_MAX = 2000
 
@@ -30,7 +30,8 @@ export interface Language {
 const ES: Language = {
   name: /\.[cm]?[jt]sx?$/,
   shebang: /\b(node|bun|deno|tsx|ts-node)\b/,
-  modulesIn: (text) => found(text, IMPORTS).map(moduleAt((path) => [...withSuffixes(path), ...compiledFrom(path)])),
+  modulesIn: (text) =>
+    findMatches(text, IMPORTS).map(makeRelativeModule((path) => [...addSuffixes(path), ...listCompiledSources(path)])),
   searchesRoot: false,
   searches: null,
   dynamic: /\b(import|require)\s{0,20}\(\s{0,20}(?!['"`][^'"`$\n]{0,500}['"`]\s{0,20}[),])\S/,
@@ -41,23 +42,23 @@ const IMPORTS = /(?:from|import|require|URL|register)\s{0,20}\(?\s{0,20}['"`](\.
 const PYTHON: Language = {
   name: /\.pyw?$/,
   shebang: /\bpython/,
-  modulesIn: pythonModules,
+  modulesIn: findPythonModules,
   searchesRoot: true,
   searches: /^.*\bsys\.path\b.*$|^.*\bsite\.addsitedir\b.*$/gm,
   dynamic:
     /\b(import_module|__import__|run_path|run_module|spec_from_file_location|exec|execfile)\s*\(\s*(?!['"][^'"]*['"]\s*\))/,
 }
 
-function pythonModules(text: string): readonly Module[] {
+function findPythonModules(text: string): readonly Module[] {
   return [...text.matchAll(PYTHON_IMPORTS)].slice(0, NAMED_MAX).flatMap(([, from, names, list, called]) => {
     if (from === undefined)
-      return (list ?? called ?? '').split(',').map((one) => pythonModule(one.trim().split(/\s/)[0] ?? '', []))
+      return (list ?? called ?? '').split(',').map((one) => makePythonModule(one.trim().split(/\s/)[0] ?? '', []))
     const imported = (names ?? '')
       .replace(/#.*$/gm, '')
       .replace(/[()\\]/g, ' ')
       .split(',')
     return [
-      pythonModule(
+      makePythonModule(
         from,
         imported.map((one) => one.trim().split(/\W/)[0] ?? ''),
       ),
@@ -68,12 +69,12 @@ function pythonModules(text: string): readonly Module[] {
 const PYTHON_IMPORTS =
   /^[ \t]*from[ \t]+([.\w]+)[ \t]+import[ \t]+(\([^)]{0,5000}\)|[^\n;]+)|^[ \t]*import[ \t]+([\w., \t]+)|\b(?:import_module|__import__|run_module)\s*\(\s*['"]([\w.]+)['"]/gm
 
-function pythonModule(name: string, imported: readonly string[]): Module {
+function makePythonModule(name: string, imported: readonly string[]): Module {
   const [dots = ''] = /^\.*/.exec(name) ?? []
   const base = name.slice(dots.length)
   const up = '../'.repeat(Math.max(0, dots.length - 1))
   const within = imported.filter((one) => /^\w+$/.test(one)).map((one) => (base === '' ? one : `${base}.${one}`))
-  const files = [base, ...within].filter((one) => one !== '').flatMap(pythonFiles)
+  const files = [base, ...within].filter((one) => one !== '').flatMap(listPythonFiles)
   return {
     files: [...new Set(files), ...(dots === '' ? [] : ['__init__.py'])].map((one) => `${up}${one}`),
     isRelative: dots !== '',
@@ -101,8 +102,8 @@ const PERL: Language = {
   name: /\.(pl|pm|t)$/,
   shebang: /\bperl/,
   modulesIn: (text) => [
-    ...found(text, /^[ \t]*(?:use|require)[ \t]+([A-Za-z_][\w:]*)/gm).map(moduleNamed(perlFiles)),
-    ...found(text, /\b(?:require|do)[ \t(]+['"]([^'"\n$]{1,500})['"]/g).map(moduleNamed((path) => [path])),
+    ...findMatches(text, /^[ \t]*(?:use|require)[ \t]+([A-Za-z_][\w:]*)/gm).map(makeNamedModule(listPerlFiles)),
+    ...findMatches(text, /\b(?:require|do)[ \t(]+['"]([^'"\n$]{1,500})['"]/g).map(makeNamedModule((path) => [path])),
   ],
   searchesRoot: false,
   searches: /^[ \t]*use[ \t]+(lib|FindBin)\b.*$|^.*@INC\b.*$/gm,
@@ -113,9 +114,9 @@ const RUBY: Language = {
   name: /\.(rb|rake|gemspec)$|(^|\/)(Rakefile|Gemfile)$/,
   shebang: /\bruby/,
   modulesIn: (text) => [
-    ...found(text, /\brequire_relative[ \t(]+['"]([^'"\n#]{1,500})['"]/g).map(moduleAt(rubyFiles)),
-    ...found(text, /\b(?:require|load|eval_gemfile|import)[ \t(]+['"]([^'"\n#]{1,500})['"]/g).map(
-      moduleNamed(rubyFiles),
+    ...findMatches(text, /\brequire_relative[ \t(]+['"]([^'"\n#]{1,500})['"]/g).map(makeRelativeModule(listRubyFiles)),
+    ...findMatches(text, /\b(?:require|load|eval_gemfile|import)[ \t(]+['"]([^'"\n#]{1,500})['"]/g).map(
+      makeNamedModule(listRubyFiles),
     ),
   ],
   searchesRoot: false,
@@ -123,7 +124,7 @@ const RUBY: Language = {
   dynamic: /\b(require|require_relative|load|instance_eval)[ \t(]+[a-z_@F(]/,
 }
 
-function rubyFiles(path: string): readonly string[] {
+function listRubyFiles(path: string): readonly string[] {
   return [path, `${path}.rb`]
 }
 
@@ -131,15 +132,17 @@ const LUA: Language = {
   name: /\.lua$/,
   shebang: /\blua/,
   modulesIn: (text) => [
-    ...found(text, /\brequire[ \t(]+['"]([\w./-]{1,500})['"]/g).map(moduleNamed(luaFiles)),
-    ...found(text, /\b(?:dofile|loadfile)[ \t(]+['"]([^'"\n]{1,500})['"]/g).map(moduleNamed((path) => [path])),
+    ...findMatches(text, /\brequire[ \t(]+['"]([\w./-]{1,500})['"]/g).map(makeNamedModule(listLuaFiles)),
+    ...findMatches(text, /\b(?:dofile|loadfile)[ \t(]+['"]([^'"\n]{1,500})['"]/g).map(
+      makeNamedModule((path) => [path]),
+    ),
   ],
   searchesRoot: true,
   searches: /^.*\bpackage\.c?path\b.*$/gm,
   dynamic: /\b(require|dofile|loadfile)[ \t(]+[a-z_(]/,
 }
 
-function luaFiles(module: string): readonly string[] {
+function listLuaFiles(module: string): readonly string[] {
   const path = module.replaceAll('.', '/')
   return [`${path}.lua`, `${path}/init.lua`]
 }
@@ -148,9 +151,9 @@ const PHP: Language = {
   name: /\.(php|phtml|inc)$/,
   shebang: /\bphp/,
   modulesIn: (text) =>
-    found(text, /\b(?:include|require)(?:_once)?\b[^;'"\n]{0,100}['"]([^'"\n$]{1,500})['"]/g)
+    findMatches(text, /\b(?:include|require)(?:_once)?\b[^;'"\n]{0,100}['"]([^'"\n$]{1,500})['"]/g)
       .map((path) => path.replace(/^\/+/, ''))
-      .map(moduleNamed((path) => [path])),
+      .map(makeNamedModule((path) => [path])),
   searchesRoot: true,
   searches: /^.*\bset_include_path\b.*$/gm,
   dynamic: /\b(include|require)(_once)?[ \t(]+\$/,
@@ -160,9 +163,12 @@ const SHELL: Language = {
   name: /\.(ba|z|k|fi)?sh$|\.bats$|(^|\/)((GNU)?[mM]akefile|\.?justfile|taskfile(\.dist)?\.ya?ml|deno\.jsonc?)$|\.(mk|just)$/i,
   shebang: /\b(ba|z|k|da|fi)?sh\b/,
   modulesIn: (text) =>
-    found(text, /^-?s?include[ \t]+([^\n#$]{1,1000})|^(?:import|mod)\??[ \t]+(?:\w+[ \t]+)?['"]([^'"\n]{1,500})['"]/gm)
+    findMatches(
+      text,
+      /^-?s?include[ \t]+([^\n#$]{1,1000})|^(?:import|mod)\??[ \t]+(?:\w+[ \t]+)?['"]([^'"\n]{1,500})['"]/gm,
+    )
       .flatMap((paths) => paths.trim().split(/\s+/))
-      .map(moduleNamed((path) => [path])),
+      .map(makeNamedModule((path) => [path])),
   searchesRoot: true,
   searches: null,
   dynamic:
@@ -173,7 +179,7 @@ const SHELL: Language = {
 const LANGUAGES: readonly Language[] = [ES, PYTHON, PERL, RUBY, LUA, PHP, SHELL]
 
 /** The language of a script by its name or its first line; what is not known may be anything that imports by relative paths. */
-export function languageOf(path: string, text: string): Language {
+export function detectLanguage(path: string, text: string): Language {
   const [, program] = /^#!(.{0,200})/.exec(text) ?? []
   return (
     LANGUAGES.find(({ name }) => name.test(path)) ??
@@ -192,17 +198,17 @@ const RUNS = /\b(spawn\w*|exec(a|File\w*|Sync)|(?<!\.)exec|fork|system|[pP]open|
 
 /** Whether the language of a file is that of Node.js, whose packages say how modules are found. */
 export function isNodeScript(path: string, text: string): boolean {
-  return languageOf(path, text) === ES && (ES.name.test(path) || !/\.\w+$/.test(path))
+  return detectLanguage(path, text) === ES && (ES.name.test(path) || !/\.\w+$/.test(path))
 }
 
-function found(text: string, pattern: RegExp): readonly string[] {
+function findMatches(text: string, pattern: RegExp): readonly string[] {
   return [...text.matchAll(pattern)].slice(0, NAMED_MAX).map(([, one, other]) => one ?? other ?? '')
 }
 
-function moduleAt(files: (path: string) => readonly string[]): (path: string) => Module {
+function makeRelativeModule(files: (path: string) => readonly string[]): (path: string) => Module {
   return (path) => ({ files: files(path), isRelative: true })
 }
 
-function moduleNamed(files: (path: string) => readonly string[]): (path: string) => Module {
+function makeNamedModule(files: (path: string) => readonly string[]): (path: string) => Module {
   return (path) => ({ files: files(path), isRelative: false })
 }

@@ -1,6 +1,6 @@
 import { posix } from 'node:path'
 import { matchesGlob } from '../../contract/glob.js'
-import type { Listed } from '../../tree/work-tree.js'
+import type { ListedFile } from '../../tree/work-tree.js'
 
 const GLOBS_MAX = 2000
 
@@ -14,10 +14,10 @@ export interface Listing {
   filesAt(path: string): readonly string[]
 }
 
-export function listingOf(listed: readonly Listed[]): Listing {
+export function makeListing(listed: readonly ListedFile[]): Listing {
   const paths = listed.map(({ path }) => path)
   const files = new Set(paths)
-  const folders = foldersOf(paths)
+  const folders = collectFolders(paths)
   const matched = new Map<string, readonly string[]>()
   const filesAt = (path: string): readonly string[] => {
     if (!isGlob(path)) return [path]
@@ -49,12 +49,12 @@ export function isGlob(path: string): boolean {
 const GLOB = /[*?]/
 
 /** A path relative to the root; null where it leaves the tree. */
-export function pathFrom(folder: string, path: string): string | null {
+export function resolvePath(folder: string, path: string): string | null {
   const whole = posix.normalize(posix.join(folder, path)).replace(/(?<=.)\/$/, '')
   return whole === '..' || whole.startsWith('../') ? null : whole
 }
 
-function foldersOf(paths: readonly string[]): ReadonlySet<string> {
+function collectFolders(paths: readonly string[]): ReadonlySet<string> {
   const folders = new Set<string>(['.'])
   for (const path of paths)
     for (let at = path.lastIndexOf('/'); at > 0; at = path.lastIndexOf('/', at - 1)) {

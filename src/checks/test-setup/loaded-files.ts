@@ -1,62 +1,62 @@
 import { posix } from 'node:path'
-import { harnessKind, isTestName } from '../../core/paths/test-setup-names.js'
+import { findSetupKind, isTestName } from '../../core/paths/test-setup-names.js'
 import { runWordsOf } from './command-lines.js'
-import { pathsOf } from './command-words.js'
-import { isDynamic, type Language, languageOf } from './languages.js'
+import { listPaths } from './command-words.js'
+import { detectLanguage, isDynamic, type Language } from './languages.js'
 
 const TEXT_CHARS_MAX = 256 * 1024
 const LINE_CHARS_MAX = 4096
 const NAMED_MAX = 2000
 
 /** What is known around a script: the folders of the tree, and those in which modules are searched. */
-export interface Around {
+export interface ScriptContext {
   isFolder(path: string): boolean
   readonly searched: readonly string[]
 }
 
-const NOTHING: Around = { isFolder: () => false, searched: [] }
+const NOTHING: ScriptContext = { isFolder: () => false, searched: [] }
 
 /**
  * The paths and globs that a script may import or run, relative to the root. Too many rather than too few, but without what is
  * under test: sources and tests have their own rules.
  */
-export function loadedBy(path: string, whole: string, around: Around = NOTHING): readonly string[] {
+export function listLoaded(path: string, whole: string, around: ScriptContext = NOTHING): readonly string[] {
   const text = whole.slice(0, TEXT_CHARS_MAX)
-  const language = languageOf(path, text)
+  const language = detectLanguage(path, text)
   const script = { folder: posix.dirname(path), text, language }
   const found = [
-    ...modulesOf(script, around),
-    ...mentionedIn(script),
-    ...ranBy(script),
-    ...(isDynamic(language, text) ? listedIn(script, around) : []),
+    ...listModules(script, around),
+    ...listMentioned(script),
+    ...listRun(script),
+    ...(isDynamic(language, text) ? listListed(script, around) : []),
   ]
   return [...new Set(found)].filter((one) => one !== path && !one.startsWith('..'))
 }
 
 /** What a script imports by relative paths, sources among it. */
-export function importedBy(path: string, whole: string): readonly string[] {
+export function listImported(path: string, whole: string): readonly string[] {
   const text = whole.slice(0, TEXT_CHARS_MAX)
-  const files = languageOf(path, text)
+  const files = detectLanguage(path, text)
     .modulesIn(text)
-    .flatMap((one) => (one.isRelative ? one.files : []))
+    .flatMap((module) => (module.isRelative ? module.files : []))
   return files.map((file) => posix.join(posix.dirname(path), file)).filter((one) => !one.startsWith('..'))
 }
 
 /** Files of the project that would be imported instead of a package with their name, wherever that package is. */
-export function shadowsOf(path: string, whole: string): readonly string[] {
+export function listShadows(path: string, whole: string): readonly string[] {
   const text = whole.slice(0, TEXT_CHARS_MAX)
-  const language = languageOf(path, text)
+  const language = detectLanguage(path, text)
   if (!/\.pyw?$/.test(path) && !language.name.test('x.py')) return []
   const modules = language.modulesIn(text).filter(({ isRelative, isBuiltIn }) => !isRelative && isBuiltIn !== true)
   return [...new Set(modules.flatMap(({ files }) => files.slice(0, 2)))]
 }
 
 /** The folders that a script adds to those in which modules are searched. */
-export function searchedBy(path: string, text: string, around: Around): readonly string[] {
-  const { searches } = languageOf(path, text)
+export function listSearchedFolders(path: string, text: string, around: ScriptContext): readonly string[] {
+  const { searches } = detectLanguage(path, text)
   if (searches === null) return []
   const lines = text.slice(0, TEXT_CHARS_MAX).match(searches) ?? []
-  return foldersAmong(posix.dirname(path), lines.flatMap(quotedIn), around)
+  return filterFolders(posix.dirname(path), lines.flatMap(extractQuoted), around)
 }
 
 interface Script {
@@ -65,7 +65,7 @@ interface Script {
   readonly language: Language
 }
 
-function modulesOf({ folder, text, language }: Script, { searched }: Around): readonly string[] {
+function listModules({ folder, text, language }: Script, { searched }: ScriptContext): readonly string[] {
   return language.modulesIn(text).flatMap(({ files, isRelative, isBuiltIn }) => {
     const isCounted = (one: string): boolean =>
       isBuiltIn === true || (language.isShell === true ? !isFree(one) : isScript(folder, one))
@@ -80,8 +80,8 @@ function modulesOf({ folder, text, language }: Script, { searched }: Around): re
 }
 
 // Words that look like the path of a script.
-function mentionedIn({ folder, text }: Script): readonly string[] {
-  const words = [...new Set(variablesOut(text).match(PATH_LIKE) ?? [])].slice(0, NAMED_MAX)
+function listMentioned({ folder, text }: Script): readonly string[] {
+  const words = [...new Set(replaceVariables(text).match(PATH_LIKE) ?? [])].slice(0, NAMED_MAX)
   return words
     .flatMap((word) => [posix.join(folder, word), posix.join('.', word)])
     .filter((one) => isScript(folder, one))
@@ -91,16 +91,16 @@ const PATH_LIKE =
   /(?<![\w@.-])(?:(?:[\w@.-]*\/)+[\w@.-]+|[\w@-][\w@.-]*\.(?:[cm]?[jt]sx?|(?:ba|z|k)?sh|py|rb|pl|pm|php|lua|mk|just|json)\b)/g
 
 // What the lines of a shell script run, and what another script hands to a function that runs commands.
-function ranBy({ folder, text, language }: Script): readonly string[] {
+function listRun({ folder, text, language }: Script): readonly string[] {
   const words = language.isShell
     ? text
         .split('\n')
         .filter((line) => !/^\s*#/.test(line))
-        .flatMap((line) => runWordsOf(line.slice(0, LINE_CHARS_MAX).replace(LINE_START, '')).flatMap(pathsOf))
+        .flatMap((line) => runWordsOf(line.slice(0, LINE_CHARS_MAX).replace(LINE_START, '')).flatMap(listPaths))
     : [...text.matchAll(RUN_CALLS)].flatMap(([, given = '']) => given.match(PATH_LIKE) ?? [])
   const paths = [...new Set(words)].slice(0, NAMED_MAX).filter((one) => one !== '' && one !== '.')
   return paths
-    .flatMap((one) => (one.startsWith('**') ? [one] : [posix.join(folder, one), posix.normalize(one)]))
+    .flatMap((path) => (path.startsWith('**') ? [path] : [posix.join(folder, path), posix.normalize(path)]))
     .filter((one) => !isFree(one))
 }
 
@@ -110,15 +110,15 @@ const RUN_CALLS =
   /\b(?:spawn|exec|execa|fork|system|popen|Popen|run|call|check_call|check_output|shell_exec|passthru|proc_open)\w*\s*\(([^)]{0,1000})/g
 
 // A script that puts together what it loads: the folders and globs that it names hold it.
-function listedIn({ folder, text, language }: Script, around: Around): readonly string[] {
+function listListed({ folder, text, language }: Script, around: ScriptContext): readonly string[] {
   const named = language.isShell
-    ? (text.match(LISTING_LINES) ?? []).flatMap((line) => variablesOut(line).match(/[\w@./*?-]+/g) ?? [])
-    : givenTo(text.replace(/\$\{[^}\n]{0,200}\}/g, '*'))
+    ? (text.match(LISTING_LINES) ?? []).flatMap((line) => replaceVariables(line).match(/[\w@./*?-]+/g) ?? [])
+    : listGiven(text.replace(/\$\{[^}\n]{0,200}\}/g, '*'))
   const globs = named
     .filter((one) => /^[\w@.][\w@./-]*\/[\w@./*?-]*[*?]/.test(one))
     .flatMap((one) => [posix.join(folder, one), posix.normalize(one)])
     .filter((one) => !isFree(one))
-  const folders = foldersAmong(folder, named, around).filter((one) => one !== '.' && !isFree(`${one}/x`))
+  const folders = filterFolders(folder, named, around).filter((one) => one !== '.' && !isFree(`${one}/x`))
   return [
     ...globs,
     ...folders.map((one) => (isScript(folder, `${one}/x`) ? `${one}/**` : `${one}/**/*.{${CODE}}`)),
@@ -129,23 +129,23 @@ const LISTING_LINES = /^.*\b(for|find|ls|xargs|while|read|run-parts|glob)\b.*$/g
 const CODE = 'js,mjs,cjs,ts,mts,cts,jsx,tsx,py,sh,bash,rb,pl,pm,php,lua'
 
 // What stands in quotes behind a call that lists or loads, and in the variables that it is given.
-function givenTo(text: string): readonly string[] {
+function listGiven(text: string): readonly string[] {
   const given = [...text.matchAll(LISTS_OR_LOADS)].map(([, rest = '']) => rest)
   const names = new Set(given.flatMap((rest) => rest.match(/[A-Za-z_]\w*/g) ?? []))
   const assigned = [...text.matchAll(/(?<!\w)(\w+)[ \t]*=[ \t]*([^\n=]{1,300})/g)].filter(([, name = '']) =>
     names.has(name),
   )
-  return [...given, ...assigned.map(([, , value = '']) => value)].flatMap(quotedIn)
+  return [...given, ...assigned.map(([, , value = '']) => value)].flatMap(extractQuoted)
 }
 
 const LISTS_OR_LOADS =
   /\b(?:readdir\w*|glob\w*|opendir\w*|listdir|iterdir|scandir|walk|Dir|Path|import|require\w*|import_module|__import__|run_path|spec_from_file_location|exec|load|do|dofile|loadfile|include\w*)\b([^\n]{0,300})/g
 
-function quotedIn(text: string): readonly string[] {
+function extractQuoted(text: string): readonly string[] {
   return [...text.matchAll(/['"`]([\w@./*?-]{1,300})['"`]/g)].slice(0, NAMED_MAX).map(([, one = '']) => one)
 }
 
-function foldersAmong(folder: string, words: readonly string[], { isFolder }: Around): readonly string[] {
+function filterFolders(folder: string, words: readonly string[], { isFolder }: ScriptContext): readonly string[] {
   const paths = words
     .filter((word) => !/[*?]/.test(word))
     .flatMap((word) => [posix.join(folder, word), posix.join('.', word)])
@@ -154,7 +154,7 @@ function foldersAmong(folder: string, words: readonly string[], { isFolder }: Ar
 }
 
 // `"$(dirname "$0")/lib.sh"` and `$HERE/lib.sh` lie in some folder of the project.
-function variablesOut(text: string): string {
+function replaceVariables(text: string): string {
   return text.replace(/\$\{[^}\n]{0,200}\}|\$\([^)\n]{0,200}\)|\$\w+/g, '.')
 }
 
@@ -171,7 +171,7 @@ export function isFree(path: string): boolean {
 }
 
 function isUnderTest(path: string): boolean {
-  const kind = harnessKind(path)
+  const kind = findSetupKind(path)
   return (kind !== null && kind !== 'whole') || isTestName(path) || SOURCES.test(path)
 }
 

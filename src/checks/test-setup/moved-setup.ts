@@ -2,13 +2,13 @@ import { matchesGlob } from '../../contract/glob.js'
 import type { ObservedCommand } from '../../core/contract/contract.js'
 import type { PinnedHarness, PinnedRun } from '../../core/evidence/observed-run.js'
 import { isTestName } from '../../core/paths/test-setup-names.js'
-import { writableOf } from '../../core/paths/writable.js'
+import { getWritable } from '../../core/paths/writable.js'
 import type { CheckInputs } from '../check-inputs.js'
-import { gateCommands } from '../observed-runs/gate-commands.js'
+import { listGateCommands } from '../observed-runs/gate-commands.js'
 import { isTestPath } from '../test-files/test-files.js'
 import type { Parts } from './file-parts.js'
-import { counts, type SetupChange, setupChanges } from './setup-changes.js'
-import { harnessOf, readHarness, type Scope, testScope } from './test-setup.js'
+import { isPartOfSetup, listSetupChanges, type SetupChange } from './setup-changes.js'
+import { readHarness, readTestSetup, type Scope, testScope } from './test-setup.js'
 
 const NAMED_MAX = 5
 
@@ -19,20 +19,20 @@ export type SetupInputs = Pick<CheckInputs, 'contract' | 'tree' | 'pinnedRun' | 
  * What decides how the tests are run and is not as it was at RED, in words. Without a RED run it is compared with the start of
  * the task, but for files that a phase of the contract opens by name.
  */
-export async function movedTestSetup(inputs: SetupInputs): Promise<readonly string[]> {
-  if (inputs.pinnedRun === null) return movedSinceStart(inputs, testScope(inputs.contract))
-  return (await movedSinceRed(inputs, inputs.pinnedRun)).map(({ text }) => `${text} since the RED run`)
+export async function findChangedTestSetup(inputs: SetupInputs): Promise<readonly string[]> {
+  if (inputs.pinnedRun === null) return findChangedSinceStart(inputs, testScope(inputs.contract))
+  return (await findChangedSinceRed(inputs, inputs.pinnedRun)).map(({ text }) => `${text} since the RED run`)
 }
 
-async function movedSinceRed(inputs: SetupInputs, { harness }: PinnedRun): Promise<readonly SetupChange[]> {
+async function findChangedSinceRed(inputs: SetupInputs, { harness }: PinnedRun): Promise<readonly SetupChange[]> {
   // An older version recorded the RED run without it.
   if (harness === undefined) return []
   const tests = [...(inputs.pinnedTests?.keys() ?? [])]
   const scope = testScope(inputs.contract)
-  const moved = await compared(inputs, {
+  const moved = await compareSetup(inputs, {
     before: harness,
     scope,
-    isCounted: (path, parts) => counts(path, tests, parts),
+    isCounted: (path, parts) => isPartOfSetup(path, tests, parts),
   })
   // An older version may have recorded fewer kinds of files.
   const counted: SetupChange[] = []
@@ -44,65 +44,75 @@ async function movedSinceRed(inputs: SetupInputs, { harness }: PinnedRun): Promi
  * What a later RED run would pin anew although the phase of the tests may not change it: setup that was changed where the tests
  * were to be made to pass. What that phase may write is its own business, as in its first visit.
  */
-export async function movedBeforeRed(inputs: SetupInputs, red = String(inputs.task.phase)): Promise<readonly string[]> {
+export async function findChangedBeforeRed(
+  inputs: SetupInputs,
+  red = String(inputs.task.phase),
+): Promise<readonly string[]> {
   const { contract, pinnedRun } = inputs
   if (pinnedRun === null) return []
   const phase = contract.phases.get(red)
-  const { allowed, forbidden } = phase === undefined ? { allowed: [], forbidden: [] } : writableOf(phase)
+  const { allowed, forbidden } = phase === undefined ? { allowed: [], forbidden: [] } : getWritable(phase)
   const matches = (patterns: readonly string[], path: string): boolean =>
     patterns.some((pattern) => matchesGlob(pattern, path))
   const isOwn = (path: string): boolean => matches(allowed, path) && !matches(forbidden, path)
-  const moved = (await movedSinceRed(inputs, pinnedRun)).filter(({ path }) => !isOwn(path))
+  const moved = (await findChangedSinceRed(inputs, pinnedRun)).filter(({ path }) => !isOwn(path))
   const told = moved.map(({ text }) => `${text} since the RED run before`)
-  for (const [key, command] of gateCommands(contract)) told.push(...(await movedCommandSetup(inputs, key, command)))
+  for (const [key, command] of listGateCommands(contract))
+    told.push(...(await findChangedCommandSetup(inputs, key, command)))
   return told
 }
 
 /** What decides what a command of a gate does and is not as it was at RED or when work began, in words. */
-export function movedSetup(inputs: SetupInputs, key: string, command: ObservedCommand): Promise<readonly string[]> {
-  return key === 'tests' || key === 'coverage' ? movedTestSetup(inputs) : movedCommandSetup(inputs, key, command)
+export function findChangedSetup(
+  inputs: SetupInputs,
+  key: string,
+  command: ObservedCommand,
+): Promise<readonly string[]> {
+  return key === 'tests' || key === 'coverage'
+    ? findChangedTestSetup(inputs)
+    : findChangedCommandSetup(inputs, key, command)
 }
 
-async function movedCommandSetup(
+async function findChangedCommandSetup(
   inputs: SetupInputs,
   key: string,
   command: ObservedCommand,
 ): Promise<readonly string[]> {
   const scope: Scope = { of: 'command', commands: [command] }
   const before = inputs.pinnedRun?.commands?.[key]
-  if (before === undefined) return movedSinceStart(inputs, scope)
-  const moved = await compared(inputs, { before, scope, isCounted: () => true })
+  if (before === undefined) return findChangedSinceStart(inputs, scope)
+  const moved = await compareSetup(inputs, { before, scope, isCounted: () => true })
   const fresh: SetupChange[] = []
   // An older version may have recorded fewer kinds of files.
   for (const change of moved) if (!(await isAsAtStart(inputs, inputs.start, change))) fresh.push(change)
-  return permittedOut(inputs, fresh, 'since the RED run')
+  return omitPermitted(inputs, fresh, 'since the RED run')
 }
 
 /** Every file of the setup of tests and of other commands of gates that is not as it was at RED. */
-export async function movedSetupFiles(inputs: SetupInputs, pinnedRun: PinnedRun): Promise<readonly string[]> {
-  const paths = (await movedSinceRed(inputs, pinnedRun)).map(({ path }) => path)
-  for (const [key, command] of gateCommands(inputs.contract)) {
+export async function findChangedSetupFiles(inputs: SetupInputs, pinnedRun: PinnedRun): Promise<readonly string[]> {
+  const paths = (await findChangedSinceRed(inputs, pinnedRun)).map(({ path }) => path)
+  for (const [key, command] of listGateCommands(inputs.contract)) {
     const before = pinnedRun.commands?.[key]
     if (before === undefined) continue
     const scope: Scope = { of: 'command', commands: [command] }
-    const moved = await compared(inputs, { before, scope, isCounted: () => true })
+    const moved = await compareSetup(inputs, { before, scope, isCounted: () => true })
     paths.push(...moved.map(({ path }) => path))
   }
   return [...new Set(paths)].sort()
 }
 
-async function movedSinceStart(inputs: SetupInputs, scope: Scope): Promise<readonly string[]> {
+async function findChangedSinceStart(inputs: SetupInputs, scope: Scope): Promise<readonly string[]> {
   const { start, contract } = inputs
   if (start === undefined || start === null || scope.commands.length === 0) return []
-  const before = await harnessOf(start.tree, contract, [], scope)
+  const before = await readTestSetup(start.tree, contract, [], scope)
   const tests = (await start.tree.list({ anywhere: new Set(['.git', 'node_modules']), atRoot: new Set() }))
     .map(({ path }) => path)
     .filter((path) => isTestPath(contract, path))
-  const isCounted = (path: string, parts: Parts): boolean => scope.of === 'command' || counts(path, tests, parts)
-  return permittedOut(inputs, await compared(inputs, { before, scope, isCounted }), 'since work began')
+  const isCounted = (path: string, parts: Parts): boolean => scope.of === 'command' || isPartOfSetup(path, tests, parts)
+  return omitPermitted(inputs, await compareSetup(inputs, { before, scope, isCounted }), 'since work began')
 }
 
-async function compared(
+async function compareSetup(
   { tree, contract }: SetupInputs,
   about: {
     readonly before: PinnedHarness
@@ -112,7 +122,7 @@ async function compared(
 ): Promise<readonly SetupChange[]> {
   const { scope, before } = about
   const now = await readHarness(tree, contract, { known: Object.keys(before), scope })
-  const moved = setupChanges(before, now.pins, about.isCounted)
+  const moved = listSetupChanges(before, now.pins, about.isCounted)
   if (scope.of === 'tests') return moved
   // Tests have their own rule, unless the command itself runs them. A test that it names may still have to be written.
   const isHeld = ({ path, text }: SetupChange): boolean =>
@@ -120,7 +130,7 @@ async function compared(
   return moved.filter(isHeld)
 }
 
-async function permittedOut(
+async function omitPermitted(
   { start, task }: SetupInputs,
   moved: readonly SetupChange[],
   since: string,
@@ -131,10 +141,10 @@ async function permittedOut(
   if (told.length === 0) return []
   const shown =
     told.length > NAMED_MAX ? [...told.slice(0, NAMED_MAX - 1), `and ${told.length - NAMED_MAX + 1} more`] : told
-  return [`${shown.join(', ')}. ${wayOut(String(task.phase))}`]
+  return [`${shown.join(', ')}. ${formatWayOut(String(task.phase))}`]
 }
 
-function wayOut(phase: string): string {
+function formatWayOut(phase: string): string {
   return `It decides what the command does: put it back, or ask an operator to change it or to name it in \`writable\` of ${phase} in the contract`
 }
 

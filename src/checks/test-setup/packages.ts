@@ -1,6 +1,6 @@
 import { posix } from 'node:path'
-import { harnessKind } from '../../core/paths/test-setup-names.js'
-import { hashOf, objectIn, type Parts } from './file-parts.js'
+import { findSetupKind } from '../../core/paths/test-setup-names.js'
+import { hashOf, type Parts, parseObject } from './file-parts.js'
 import { isFree } from './loaded-files.js'
 
 /** A package.json of the project. */
@@ -21,7 +21,7 @@ export interface NodeScript {
   readonly paths: ReadonlySet<string>
 }
 
-export function nodeScript(path: string, text: string): NodeScript {
+export function parseNodeScript(path: string, text: string): NodeScript {
   const imported = [...text.matchAll(IMPORTED)].map(([, one = '']) => one)
   const relative = imported.filter((one) => /^\.{1,2}(\/|$)/.test(one))
   return {
@@ -35,17 +35,17 @@ export function nodeScript(path: string, text: string): NodeScript {
 
 const IMPORTED = /\b(?:from|import|require|resolve)\s{0,20}\(?\s{0,20}['"`]([^'"`\n]{1,300})/g
 
-export function packagesIn(texts: ReadonlyMap<string, string>): readonly Package[] {
+export function parsePackages(texts: ReadonlyMap<string, string>): readonly Package[] {
   return [...texts].flatMap(([path, text]) => {
-    const fields = harnessKind(path) === 'package_json' ? objectIn(text) : null
+    const fields = findSetupKind(path) === 'package_json' ? parseObject(text) : null
     if (fields === null) return []
     return [{ path, folder: posix.dirname(path), name: typeof fields.name === 'string' ? fields.name : '', fields }]
   })
 }
 
 /** The files behind all programs of the packages. */
-export function programFiles(texts: ReadonlyMap<string, string>): readonly string[] {
-  return packagesIn(texts).flatMap(({ fields: { bin }, folder }) =>
+export function listProgramFiles(texts: ReadonlyMap<string, string>): readonly string[] {
+  return parsePackages(texts).flatMap(({ fields: { bin }, folder }) =>
     (typeof bin === 'string' ? [bin] : Object.values(bin ?? {})).flatMap((file) =>
       typeof file === 'string' ? [posix.join(folder, file)] : [],
     ),
@@ -53,7 +53,7 @@ export function programFiles(texts: ReadonlyMap<string, string>): readonly strin
 }
 
 /** The programs of a package that words of a command may name (`npx chk`, `npx .`), with the files behind them. */
-export function binsOf({ fields, name, folder }: Package, words: ReadonlySet<string>): ReadonlyMap<string, string> {
+export function findBins({ fields, name, folder }: Package, words: ReadonlySet<string>): ReadonlyMap<string, string> {
   const { bin } = fields
   const entries = typeof bin === 'string' ? [[name.replace(/^@[^/]*\//, ''), bin]] : Object.entries(bin ?? {})
   const isNamed = (program: string): boolean =>
@@ -68,18 +68,18 @@ export function binsOf({ fields, name, folder }: Package, words: ReadonlySet<str
 }
 
 /** The files that a script loads by way of packages of the project: `#rules`, the name of a package, or its folder. */
-export function loadedByPackages(script: NodeScript, packages: readonly Package[]): readonly string[] {
-  return packages.flatMap((one) => {
-    const aliases = isOnTheWay(one, script.path) ? targetsOf(one.fields.imports, script.aliases) : []
-    const entries = isLoadedBy(one, script) ? entriesOf(one, script) : []
+export function listLoadedByPackages(script: NodeScript, packages: readonly Package[]): readonly string[] {
+  return packages.flatMap((pkg) => {
+    const aliases = isOnTheWay(pkg, script.path) ? listTargets(pkg.fields.imports, script.aliases) : []
+    const entries = isLoadedBy(pkg, script) ? listEntries(pkg, script) : []
     return [...aliases, ...entries]
-      .map((target) => posix.join(one.folder, target))
+      .map((target) => posix.join(pkg.folder, target))
       .filter((path) => !path.startsWith('..') && !isFree(path))
   })
 }
 
 /** The file that is loaded where the folder of a package is run or imported. */
-export function mainOf({ fields, folder }: Package): readonly string[] {
+export function findMain({ fields, folder }: Package): readonly string[] {
   return typeof fields.main === 'string' ? [posix.join(folder, fields.main)] : []
 }
 
@@ -87,7 +87,7 @@ export function mainOf({ fields, folder }: Package): readonly string[] {
  * The fields of a package.json that decide what scripts load: how names are resolved for scripts that lie below it, its entries
  * where a script loads the package, and the programs that the command names.
  */
-export function resolutionParts(
+export function pickResolutionParts(
   one: Package,
   about: {
     readonly scripts: readonly NodeScript[]
@@ -104,8 +104,8 @@ export function resolutionParts(
     ...(isLoaded ? ['name', ...ENTRY_FIELDS] : []),
   ].filter((field) => Object.hasOwn(one.fields, field))
   const parts = fields.map((field) => [field, JSON.stringify(one.fields[field])] as const)
-  const bins = [...binsOf(one, about.programs)]
-  const type = about.isOfTests ? [] : typeOf(one, below)
+  const bins = [...findBins(one, about.programs)]
+  const type = about.isOfTests ? [] : findModuleType(one, below)
   return Object.fromEntries(
     [...parts, ...type, ...bins.map(([program, file]) => [`bin.${program}`, file] as const)].map(([part, value]) => [
       part,
@@ -117,7 +117,10 @@ export function resolutionParts(
 const ENTRY_FIELDS = ['exports', 'main', 'module', 'browser']
 
 // Whether a file without a telling suffix is read as a module. A package.json around it counts also where it does not say.
-function typeOf({ fields, folder }: Package, below: readonly NodeScript[]): readonly (readonly [string, string])[] {
+function findModuleType(
+  { fields, folder }: Package,
+  below: readonly NodeScript[],
+): readonly (readonly [string, string])[] {
   if (!below.some(({ path }) => !/\.[cm][jt]s$/.test(path)) || (fields.type === undefined && folder === '.')) return []
   return [['type', String(fields.type ?? 'commonjs')]]
 }
@@ -127,34 +130,37 @@ function isOnTheWay({ folder }: Package, path: string): boolean {
 }
 
 function isLoadedBy(one: Package, script: NodeScript): boolean {
-  return script.paths.has(one.folder) || pathsWithin(one, script).length > 0
+  return script.paths.has(one.folder) || listPathsWithin(one, script).length > 0
 }
 
 // As `exports` names them: `.` and `./rules`.
-function pathsWithin({ name }: Package, { packages }: NodeScript): readonly string[] {
+function listPathsWithin({ name }: Package, { packages }: NodeScript): readonly string[] {
   if (name === '') return []
-  return packages.flatMap((one) => (one === name || one.startsWith(`${name}/`) ? [`.${one.slice(name.length)}`] : []))
+  return packages.flatMap((pkg) => (pkg === name || pkg.startsWith(`${name}/`) ? [`.${pkg.slice(name.length)}`] : []))
 }
 
-function entriesOf(one: Package, script: NodeScript): readonly string[] {
+function listEntries(one: Package, script: NodeScript): readonly string[] {
   const { exports, main, module, browser } = one.fields
-  const within = pathsWithin(one, script)
+  const within = listPathsWithin(one, script)
   const isByPath =
     exports !== null && typeof exports === 'object' && Object.keys(exports).some((key) => key.startsWith('.'))
-  return [...(isByPath ? targetsOf(exports, within) : leavesOf(exports)), ...[main, module, browser].flatMap(leavesOf)]
+  return [
+    ...(isByPath ? listTargets(exports, within) : collectLeaves(exports)),
+    ...[main, module, browser].flatMap(collectLeaves),
+  ]
 }
 
 // Of `imports` and of `exports` what names reach, by patterns too.
-function targetsOf(table: unknown, names: readonly string[]): readonly string[] {
+function listTargets(table: unknown, names: readonly string[]): readonly string[] {
   if (table === null || typeof table !== 'object') return []
   const isReached = (key: string): boolean => {
     const start = key.split('*')[0] ?? ''
-    return names.some((one) => one === key || (key.includes('*') && one.startsWith(start)))
+    return names.some((name) => name === key || (key.includes('*') && name.startsWith(start)))
   }
-  return Object.entries(table).flatMap(([key, target]) => (isReached(key) ? leavesOf(target) : []))
+  return Object.entries(table).flatMap(([key, target]) => (isReached(key) ? collectLeaves(target) : []))
 }
 
-function leavesOf(value: unknown): readonly string[] {
+function collectLeaves(value: unknown): readonly string[] {
   if (typeof value === 'string') return value.startsWith('#') ? [] : [value]
-  return value !== null && typeof value === 'object' ? Object.values(value).flatMap(leavesOf) : []
+  return value !== null && typeof value === 'object' ? Object.values(value).flatMap(collectLeaves) : []
 }

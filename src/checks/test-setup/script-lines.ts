@@ -1,13 +1,20 @@
 import { posix } from 'node:path'
 import { matchesGlob } from '../../contract/glob.js'
 import type { Contract } from '../../core/contract/contract.js'
-import { harnessKind } from '../../core/paths/test-setup-names.js'
+import { findSetupKind } from '../../core/paths/test-setup-names.js'
 import { isTestPath } from '../test-files/test-files.js'
-import { runWordsOf, variableWords } from './command-lines.js'
-import { judgesIn, namedInConfig, pathsOf, scriptsReached, type Word, wordsOf } from './command-words.js'
-import { scriptsIn } from './file-parts.js'
-import { isGlob, type Listing, pathFrom } from './listing.js'
-import { isFree, loadedBy } from './loaded-files.js'
+import { listVariableWords, runWordsOf } from './command-lines.js'
+import {
+  findFilesInConfig,
+  findReachedScripts,
+  findRunnerFiles,
+  listPaths,
+  splitWords,
+  type Word,
+} from './command-words.js'
+import { parseScripts } from './file-parts.js'
+import { isGlob, type Listing, resolvePath } from './listing.js'
+import { isFree, listLoaded } from './loaded-files.js'
 import type { Scope } from './test-setup.js'
 
 const CANDIDATES_MAX = 20_000
@@ -27,24 +34,24 @@ export interface Line {
   readonly scripts?: readonly string[]
 }
 
-export function linesOf({ commands, of }: Scope, texts: ReadonlyMap<string, string>): readonly Line[] {
+export function buildLines({ commands, of }: Scope, texts: ReadonlyMap<string, string>): readonly Line[] {
   const text = commands.flatMap(({ run, env }) => [run, ...Object.values(env)]).join('\n')
   const setUp = commands.flatMap(({ env }) =>
-    Object.entries(env).flatMap(([name, value]) => variableWords(name, value)),
+    Object.entries(env).flatMap(([name, value]) => listVariableWords(name, value)),
   )
   const lines: Line[] = [
-    lineOf(
+    buildLine(
       commands.flatMap(({ run, env }) => [run, ...Object.values(env)]),
       of,
       setUp,
     ),
   ]
   for (const [path, content] of texts) {
-    if (harnessKind(path) !== 'package_json') continue
-    const scripts = scriptsIn(content) ?? new Map<string, string>()
-    const reached = scriptsReached(text, scripts)
+    if (findSetupKind(path) !== 'package_json') continue
+    const scripts = parseScripts(content) ?? new Map<string, string>()
+    const reached = findReachedScripts(text, scripts)
     if (reached.length === 0) continue
-    const line = lineOf(
+    const line = buildLine(
       reached.map((name) => scripts.get(name) ?? ''),
       of,
     )
@@ -53,22 +60,22 @@ export function linesOf({ commands, of }: Scope, texts: ReadonlyMap<string, stri
   return lines
 }
 
-function lineOf(texts: readonly string[], of: Scope['of'], setUp: readonly Word[] = []): Line {
+function buildLine(texts: readonly string[], of: Scope['of'], setUp: readonly Word[] = []): Line {
   const run = texts.flatMap(runWordsOf)
   const started = texts
     .filter((text) => STARTS_PACKAGES.test(text))
-    .flatMap((text) => wordsOf(text))
+    .flatMap((text) => splitWords(text))
     .filter(isOffered)
   return {
     folder: '.',
     words: [
       ...setUp,
       ...run,
-      ...(of === 'tests' ? texts.flatMap((text) => wordsOf(text)).filter((word) => !isGlob(word.text)) : []),
+      ...(of === 'tests' ? texts.flatMap((text) => splitWords(text)).filter((word) => !isGlob(word.text)) : []),
     ],
     offered: [...run, ...started].map(({ text }) => text),
     code: texts.flatMap((text) =>
-      CODE.flatMap(([program, name]) => (program.test(text) ? [[name, codeIn(text)] as const] : [])),
+      CODE.flatMap(([program, name]) => (program.test(text) ? [[name, extractCode(text)] as const] : [])),
     ),
   }
 }
@@ -80,7 +87,7 @@ function isOffered({ text, before }: Word): boolean {
 
 const STARTS_PACKAGES = /(^|[\s;&|])(npx|npm|pnpm|pnpx|yarn|bunx?)\s/
 // Each statement on a line of its own.
-function codeIn(text: string): string {
+function extractCode(text: string): string {
   return text.replace(/(\s-\w*[ceEpr]|--eval|--print|\beval)\s+['"]|;/g, '$1\n')
 }
 
@@ -107,7 +114,7 @@ export interface NamedFiles {
   isNamed(path: string): boolean
 }
 
-export function namedFiles(
+export function findNamedFiles(
   lines: readonly Line[],
   about: {
     readonly texts: ReadonlyMap<string, string>
@@ -122,7 +129,7 @@ export function namedFiles(
   const inputs = new Set<string>()
   const loaded = new Set<string>()
   const add = (to: Set<string>, folder: string, path: string): void => {
-    const whole = pathFrom(folder, path)
+    const whole = resolvePath(folder, path)
     if (whole === null || whole === '.') return
     const link = listing.links.find((one) => whole.startsWith(`${one}/`))
     if (link !== undefined)
@@ -132,25 +139,25 @@ export function namedFiles(
   }
   const searched = new Set<string>()
   for (const { folder, words } of lines) {
-    const entered = words.flatMap((word) => folderOf(folder, word, listing))
+    const entered = words.flatMap((word) => findFolder(folder, word, listing))
     const from = [...new Set(['.', folder, ...entered])].slice(0, FOLDERS_MAX)
     for (const word of words) {
-      if (word.before === '-I') for (const one of folderOf(folder, word, listing)) searched.add(one)
-      for (const path of pathsOf(word))
+      if (word.before === '-I') for (const one of findFolder(folder, word, listing)) searched.add(one)
+      for (const path of listPaths(word))
         for (const base of from)
           add(word.isInput === true ? inputs : word.isScript === true ? scripts : paths, base, path)
     }
   }
   const judges = new Set<string>()
   for (const [path, text] of about.texts) {
-    if (harnessKind(path) !== 'whole' && (harnessKind(path) !== 'package_json' || isNarrow)) continue
-    for (const one of namedInConfig(text)) add(loaded, posix.dirname(path), one)
+    if (findSetupKind(path) !== 'whole' && (findSetupKind(path) !== 'package_json' || isNarrow)) continue
+    for (const one of findFilesInConfig(text)) add(loaded, posix.dirname(path), one)
     // Set-up runs in the processes of the tests, beside the code.
     if (/setup|__mocks__/i.test(path)) continue
-    for (const one of judgesIn(text)) add(judges, posix.dirname(path), one)
+    for (const one of findRunnerFiles(text)) add(judges, posix.dirname(path), one)
   }
   const around = { isFolder: listing.isFolder, searched: [...searched] }
-  const code = lines.flatMap((line) => line.code).flatMap(([path, text]) => loadedBy(path, text, around))
+  const code = lines.flatMap((line) => line.code).flatMap(([path, text]) => listLoaded(path, text, around))
   const folders = [...inputs].filter((path) => listing.isFolder(path)).map((folder) => `${folder}/**`)
   const all = [...paths, ...scripts, ...inputs, ...folders]
   const globs = all.filter(isGlob)
@@ -167,7 +174,7 @@ export function namedFiles(
   }
 }
 
-function folderOf(folder: string, word: Word, listing: Listing): readonly string[] {
-  const path = pathFrom(folder, word.text)
+function findFolder(folder: string, word: Word, listing: Listing): readonly string[] {
+  const path = resolvePath(folder, word.text)
   return path !== null && listing.isFolder(path) ? [path] : []
 }

@@ -1,5 +1,5 @@
 import type { PinnedHarness } from '../../core/evidence/observed-run.js'
-import { harnessKind, isNearTests, shadowIsNear } from '../../core/paths/test-setup-names.js'
+import { findSetupKind, isNearTests, isShadowNear } from '../../core/paths/test-setup-names.js'
 import type { Parts } from './file-parts.js'
 
 /** The part of a file that counts only by being there: it would be imported instead of a package with its name. */
@@ -12,14 +12,18 @@ export interface SetupChange {
 }
 
 /** What decides how tests are run and is not as it was at RED, each in words. `tests` are the test files of RED. */
-export function harnessChanges(before: PinnedHarness, now: PinnedHarness, tests: readonly string[]): readonly string[] {
-  return setupChanges(before, now, (path, parts) => counts(path, tests, parts)).map(
+export function listHarnessChanges(
+  before: PinnedHarness,
+  now: PinnedHarness,
+  tests: readonly string[],
+): readonly string[] {
+  return listSetupChanges(before, now, (path, parts) => isPartOfSetup(path, tests, parts)).map(
     ({ text }) => `${text} since the RED run`,
   )
 }
 
 /** What is not as it was. Files that were added count where `isCounted` says so. */
-export function setupChanges(
+export function listSetupChanges(
   before: PinnedHarness,
   now: PinnedHarness,
   isCounted: (added: string, parts: Parts) => boolean,
@@ -31,7 +35,7 @@ export function setupChanges(
     const current = is.get(path)
     if (current === undefined && Object.keys(parts).join() === PRESENT) continue
     if (current === undefined) changes.push({ path, text: `${path} was removed` })
-    else changes.push(...partChanges(path, parts, current).map((text) => ({ path, text })))
+    else changes.push(...listPartChanges(path, parts, current).map((text) => ({ path, text })))
   }
   for (const [path, parts] of is)
     if (!was.has(path) && isCounted(path, parts)) changes.push({ path, text: `${path} was added` })
@@ -39,17 +43,17 @@ export function setupChanges(
 }
 
 /** A package of its own somewhere else is part of an implementation; one around the tests decides how they are run. */
-export function counts(path: string, tests: readonly string[], parts: Parts = {}): boolean {
-  const kind = harnessKind(path)
+export function isPartOfSetup(path: string, tests: readonly string[], parts: Parts = {}): boolean {
+  const kind = findSetupKind(path)
   if (kind === 'package_json' && Object.keys(parts).some((part) => RESOLUTION.test(part))) return true
-  if (kind === 'shadow') return shadowIsNear(path, tests)
+  if (kind === 'shadow') return isShadowNear(path, tests)
   return kind === null || kind === 'whole' || isNearTests(path, tests)
 }
 
 // Recorded only where a script that is run depends on them.
 const RESOLUTION = /^(imports|exports|main|module|browser|bin\..*)$/
 
-function partChanges(path: string, before: Parts, now: Parts): readonly string[] {
+function listPartChanges(path: string, before: Parts, now: Parts): readonly string[] {
   const was = new Map(Object.entries(before))
   const is = new Map(Object.entries(now))
   // A file that can no longer be read in parts, or could not be, is compared as one.

@@ -2,29 +2,29 @@ import { posix } from 'node:path'
 import type { Contract, ObservedCommand } from '../../core/contract/contract.js'
 import type { PinnedHarness } from '../../core/evidence/observed-run.js'
 import {
+  findSetupKind,
   type HarnessKind,
-  harnessKind,
   isBuildFileOf,
   isEnvironment,
   isTestName,
-  runsTests,
+  isTestRunner,
 } from '../../core/paths/test-setup-names.js'
 import { NOT_THE_PROJECT, type WorkTree } from '../../tree/work-tree.js'
-import { extendedBy, type Parts, partsOf } from './file-parts.js'
-import { isNodeScript, languageOf } from './languages.js'
-import { type Listing, listingOf } from './listing.js'
-import { importedBy, isFree, loadedBy, searchedBy, shadowsOf } from './loaded-files.js'
+import { type Parts, parseExtends, parseParts } from './file-parts.js'
+import { detectLanguage, isNodeScript } from './languages.js'
+import { type Listing, makeListing } from './listing.js'
+import { isFree, listImported, listLoaded, listSearchedFolders, listShadows } from './loaded-files.js'
 import {
-  binsOf,
-  loadedByPackages,
-  mainOf,
+  findBins,
+  findMain,
+  listLoadedByPackages,
   type NodeScript,
-  nodeScript,
   type Package,
-  packagesIn,
-  resolutionParts,
+  parseNodeScript,
+  parsePackages,
+  pickResolutionParts,
 } from './packages.js'
-import { type Line, linesOf, type NamedFiles, namedFiles } from './script-lines.js'
+import { buildLines, findNamedFiles, type Line, type NamedFiles } from './script-lines.js'
 import { PRESENT } from './setup-changes.js'
 
 const FILES_MAX = 5000
@@ -59,7 +59,7 @@ export interface Harness {
  * runner's configuration names, with what these files import or run. Of another command than that of the tests only what it
  * reaches by name. Paths that are `known` already are looked at whether they are still named or not.
  */
-export async function harnessOf(
+export async function readTestSetup(
   tree: ReadTree,
   contract: Contract,
   known: readonly string[] = [],
@@ -73,38 +73,38 @@ export async function readHarness(
   contract: Contract,
   { known, scope }: { readonly known: readonly string[]; readonly scope: Scope },
 ): Promise<Harness> {
-  const listing = listingOf(await tree.list(NOT_THE_PROJECT))
-  const into: Taken = { found: new Map(), texts: new Map(), of: scope.of }
+  const listing = makeListing(await tree.list(NOT_THE_PROJECT))
+  const into: TakenFiles = { found: new Map(), texts: new Map(), of: scope.of }
   for (const path of listing.paths) {
-    const kind = harnessKind(path)
+    const kind = findSetupKind(path)
     if (kind !== null) await take(tree, { path, kind }, into)
   }
   await takeExtended(tree, into)
-  const packages = packagesIn(into.texts)
-  const reading = linesOf(scope, into.texts)
+  const packages = parsePackages(into.texts)
+  const reading = buildLines(scope, into.texts)
   const programs = new Set(reading.flatMap(({ words }) => words.map((word) => word.text)))
-  const isNarrow = scope.of === 'command' && !runsTests(programs)
+  const isNarrow = scope.of === 'command' && !isTestRunner(programs)
   if (isNarrow) narrow(into, { reading, programs })
   const offered = new Set(reading.flatMap((line) => line.offered))
-  const bins = packages.flatMap((one) => [...binsOf(one, offered).values()])
-  const named = namedFiles(reading, { texts: into.texts, listing, contract, isNarrow })
+  const bins = packages.flatMap((pkg) => [...findBins(pkg, offered).values()])
+  const named = findNamedFiles(reading, { texts: into.texts, listing, contract, isNarrow })
   const entered = packages.filter(({ folder }) => named.scripts.has(folder))
   const built = listing.paths.filter((path) => !into.found.has(path) && isBuildFileOf(programs, path))
-  const tasks = [...into.texts].filter(([path, text]) => /\.jsonc?$/.test(path) && languageOf(path, text).isShell)
-  const queue = [...built, ...bins, ...entered.flatMap(mainOf), ...named.paths, ...named.loaded]
-  for (const [path, text] of tasks) queue.push(...loadedBy(path, text))
+  const tasks = [...into.texts].filter(([path, text]) => /\.jsonc?$/.test(path) && detectLanguage(path, text).isShell)
+  const queue = [...built, ...bins, ...entered.flatMap(findMain), ...named.paths, ...named.loaded]
+  for (const [path, text] of tasks) queue.push(...listLoaded(path, text))
   const isNamed = (path: string): boolean => named.isNamed(path) || bins.includes(path)
   const scripts = await follow({ tree, into, listing, packages, named, isNamed, isNarrow }, { queue, known })
   const about = { scripts, programs: offered, entered: new Set(entered.map(({ folder }) => folder)) }
   for (const one of packages)
-    addParts(into.found, one, resolutionParts(one, { ...about, isOfTests: scope.of === 'tests' }))
+    addParts(into.found, one, pickResolutionParts(one, { ...about, isOfTests: scope.of === 'tests' }))
   for (const path of known) if (!into.found.has(path) && listing.has(path)) into.found.set(path, {})
   return { pins: Object.fromEntries([...into.found].sort(([a], [b]) => (a < b ? -1 : 1))), isNamed }
 }
 
 interface Scene {
   readonly tree: ReadTree
-  readonly into: Taken
+  readonly into: TakenFiles
   readonly listing: Listing
   readonly packages: readonly Package[]
   readonly named: NamedFiles
@@ -125,7 +125,7 @@ async function follow(
   const scripts: NodeScript[] = []
   const looked = new Set<string>()
   const look = async (path: string): Promise<void> => {
-    const kind = harnessKind(path)
+    const kind = findSetupKind(path)
     if (looked.has(path) || into.found.has(path)) return
     looked.add(path)
     if (isTestName(path) && !wasKnown.has(path) && !(scene.isNarrow && scene.isNamed(path))) return
@@ -134,18 +134,18 @@ async function follow(
     const text = into.found.has(path) ? into.texts.get(path) : undefined
     if (text === undefined) return
     const around = { isFolder: listing.isFolder, searched: [...searched] }
-    for (const folder of searchedBy(path, text, around)) searched.add(folder)
-    queue.push(...loadedBy(path, text, { ...around, searched: [...searched] }))
+    for (const folder of listSearchedFolders(path, text, around)) searched.add(folder)
+    queue.push(...listLoaded(path, text, { ...around, searched: [...searched] }))
     if (judges.has(path) || (HOOKS.test(text) && /['"](node:)?module['"]/.test(text)))
-      for (const one of importedBy(path, text)) {
+      for (const one of listImported(path, text)) {
         judges.add(one)
         queue.push(one)
       }
-    for (const shadow of shadowsOf(path, text)) shadows.add(shadow)
+    for (const shadow of listShadows(path, text)) shadows.add(shadow)
     if (!isNodeScript(path, text)) return
-    const script = nodeScript(path, text)
+    const script = parseNodeScript(path, text)
     scripts.push(script)
-    queue.push(...loadedByPackages(script, scene.packages))
+    queue.push(...listLoadedByPackages(script, scene.packages))
   }
   const drain = async (): Promise<void> => {
     for (let path = queue.shift(); path !== undefined; path = queue.shift()) {
@@ -173,7 +173,7 @@ function addParts(found: Map<string, Parts>, { path }: Package, parts: Parts): v
 
 // Of a command that runs no tests only what it reaches counts: the scripts it names, and what every program is set up by.
 function narrow(
-  { found, texts }: Taken,
+  { found, texts }: TakenFiles,
   about: { readonly reading: readonly Line[]; readonly programs: ReadonlySet<string> },
 ): void {
   const reached = new Map(about.reading.map((line) => [line.file ?? '', line]))
@@ -183,8 +183,8 @@ function narrow(
     const isLoaded =
       line !== undefined ||
       (isEnvironment(path) && folders.has(posix.dirname(path))) ||
-      (LOADED_BY[harnessKind(path) ?? 'whole']?.some((program) => about.programs.has(program)) ?? false)
-    if (isLoaded && line !== undefined) found.set(path, reachedParts(parts, line))
+      (LOADED_BY[findSetupKind(path) ?? 'whole']?.some((program) => about.programs.has(program)) ?? false)
+    if (isLoaded && line !== undefined) found.set(path, filterReachedParts(parts, line))
     if (isLoaded) continue
     found.delete(path)
     texts.delete(path)
@@ -209,19 +209,19 @@ const LOADED_BY: Partial<Record<HarnessKind, readonly string[]>> = {
   ],
 }
 
-function reachedParts(parts: Parts, { scripts }: Line): Parts {
+function filterReachedParts(parts: Parts, { scripts }: Line): Parts {
   const isReached = (part: string): boolean =>
     part.startsWith('scripts.') ? (scripts?.includes(part.slice('scripts.'.length)) ?? false) : part !== 'name'
   return Object.fromEntries(Object.entries(parts).filter(([part]) => isReached(part)))
 }
 
-interface Taken {
+interface TakenFiles {
   readonly found: Map<string, Parts>
   readonly texts: Map<string, string>
   readonly of: Scope['of']
 }
 
-async function take(tree: ReadTree, file: { path: string; kind: HarnessKind }, into: Taken): Promise<void> {
+async function take(tree: ReadTree, file: { path: string; kind: HarnessKind }, into: TakenFiles): Promise<void> {
   const { path, kind } = file
   const hash = await tree.hash(path)
   if (hash === null) return
@@ -229,17 +229,17 @@ async function take(tree: ReadTree, file: { path: string; kind: HarnessKind }, i
   const text = MACHINE_MADE.test(path) ? null : ((await tree.read(path))?.toString('utf8') ?? null)
   // A link: where it leads is part of what it is.
   if (text === null || kind === 'whole' || kind === 'shadow') into.found.set(path, { '': hash })
-  else into.found.set(path, partsOf(kind, text, into.of))
+  else into.found.set(path, parseParts(kind, text, into.of))
   if (text !== null) into.texts.set(path, text)
 }
 
 // What a tsconfig builds on decides with it, whatever its name is.
-async function takeExtended(tree: ReadTree, into: Taken): Promise<void> {
-  const configs = [...into.texts.keys()].filter((path) => harnessKind(path) === 'tsconfig')
+async function takeExtended(tree: ReadTree, into: TakenFiles): Promise<void> {
+  const configs = [...into.texts.keys()].filter((path) => findSetupKind(path) === 'tsconfig')
   let extended = 0
   for (let at = 0; at < configs.length; at += 1) {
     const config = configs[at] ?? ''
-    for (const named of extendedBy(into.texts.get(config) ?? ''))
+    for (const named of parseExtends(into.texts.get(config) ?? ''))
       for (const path of [named, `${named}.json`].map((one) => posix.join(posix.dirname(config), one))) {
         if (into.found.has(path) || path.startsWith('..')) continue
         await take(tree, { path, kind: 'tsconfig' }, into)

@@ -2,14 +2,14 @@ import { spawn } from 'node:child_process'
 import { isAbsolute, resolve } from 'node:path'
 import { AGENT_CLIS } from '../../core/contract/agent-programs.js'
 import type { JsonObject } from '../../core/json.js'
-import { counted } from '../../core/text.js'
-import { given, objectOf, textOf } from '../client/answer-values.js'
-import { Client, segment } from '../client/client.js'
+import { formatCount } from '../../core/text.js'
+import { compact, toObject, toText } from '../client/answer-values.js'
+import { Client, encodeSegment } from '../client/client.js'
 import type { ClientOptions } from '../client/connection.js'
 import { LastingClient } from '../client/lasting-client.js'
 import { Signals } from '../councils/signals.js'
 import { EXIT, Stop } from '../exit.js'
-import { plainJson, plainLine, plainText } from '../terminal/plain-text.js'
+import { formatPlainJson, toPlainLine, toPlainText } from '../terminal/plain-text.js'
 import { print, printJson, tell } from '../terminal/terminal.js'
 import { tellTree } from '../terminal/tree-text.js'
 import { WaitingNotice } from './agent-waiting.js'
@@ -57,29 +57,29 @@ export async function run(first: string | undefined, second: string | undefined,
       '--id, --worktree and --take apply only to a new task; an existing task has its work tree.',
     )
   const client = new Client(options)
-  const about = given({
+  const about = compact({
     args: options.arg,
     model: options.model,
     agent_id: options.name,
     adapter: options.tmux === true ? 'tmux' : undefined,
-    ...(title === undefined ? { task_id: options.task } : { task: given({ title, id: taskId, worktree, take }) }),
+    ...(title === undefined ? { task_id: options.task } : { task: compact({ title, id: taskId, worktree, take }) }),
   })
-  const answer = await started(client, agent, { about, command: options.command })
-  const id = textOf(answer.agent_id)
+  const answer = await startAgent(client, agent, { about, command: options.command })
+  const id = toText(answer.agent_id)
   if (options.json !== true) tellStart(answer, options)
   else if (options.detach === true) printJson(answer)
   if (options.detach === true) return
   const reader = new LastingClient(options)
   await followRun(reader, answer, options.json !== true)
-  const ended = await reader.get(`/agents/${segment(id)}`)
+  const ended = await reader.get(`/agents/${encodeSegment(id)}`)
   if (options.json === true) printJson(ended)
   else print(endText(ended))
   if (ended.outcome !== 'completed') process.exitCode = EXIT.refused
 }
 
 function tellStart(answer: JsonObject, options: RunOptions): void {
-  const agent = plainLine(textOf(answer.agent_id))
-  print(`Agent ${agent} works on task ${plainLine(textOf(answer.task_id))}.`)
+  const agent = toPlainLine(toText(answer.agent_id))
+  print(`Agent ${agent} works on task ${toPlainLine(toText(answer.task_id))}.`)
   if (answer.worktree !== undefined) tellTree(answer)
   if (options.tmux === true) print(`Look at its window with \`phaselock attach ${agent}\`; Ctrl-b d leaves it.`)
   if (options.detach === true) print(`Follow it with \`phaselock logs ${agent} --follow\`.`)
@@ -87,20 +87,20 @@ function tellStart(answer: JsonObject, options: RunOptions): void {
 
 // It is the server that keeps the agent: whoever goes is told how to come back.
 async function followRun(client: LastingClient, answer: JsonObject, isShown: boolean): Promise<void> {
-  const id = textOf(answer.agent_id)
+  const id = toText(answer.agent_id)
   const signals = new Signals()
   signals.onFirst(() => {
-    const agent = plainLine(id)
+    const agent = toPlainLine(id)
     tell(`Agent ${agent} goes on. Follow it: phaselock logs ${agent} --follow. End it: phaselock stop ${agent}`)
     process.exit(EXIT.interrupted)
   })
-  const notice = new WaitingNotice(client, textOf(answer.task_id))
+  const notice = new WaitingNotice(client, toText(answer.task_id))
   await follow(client, id, { show: isShown ? write : null, idle: () => notice.look() })
   signals.close()
 }
 
 // A name is an entry of the contract first; the names of harnesses are known everywhere.
-async function started(
+async function startAgent(
   client: Client,
   agent: string | undefined,
   { about, command }: { readonly about: JsonObject; readonly command: string | undefined },
@@ -114,12 +114,12 @@ async function started(
   } catch (error) {
     const problem = error instanceof Stop ? (error.details.problem as JsonObject | undefined) : undefined
     if (!Array.isArray(problem?.agents) || !(error instanceof Stop)) throw error
-    if (!HARNESSES.has(agent ?? '')) throw new Stop(error.exit, unknownText(textOf(problem.detail)), error.details)
+    if (!HARNESSES.has(agent ?? '')) throw new Stop(error.exit, formatUnknown(toText(problem.detail)), error.details)
     return client.post('/agents/spawn', { ...about, harness: agent ?? '' })
   }
 }
 
-function unknownText(detail: string): string {
+function formatUnknown(detail: string): string {
   return [
     detail,
     `Name an agent CLI (${[...HARNESSES].join(', ')}), start a program with`,
@@ -128,10 +128,10 @@ function unknownText(detail: string): string {
   ].join('\n')
 }
 
-export async function logs(agent: string, options: FollowOptions): Promise<void> {
+export async function showLogs(agent: string, options: FollowOptions): Promise<void> {
   const show = options.json === true ? writeLine : write
   if (options.follow === true) return follow(new LastingClient(options), agent, { show })
-  const part = await new Client(options).get(`/agents/${segment(agent)}/log`)
+  const part = await new Client(options).get(`/agents/${encodeSegment(agent)}/log`)
   if (options.json === true) printJson(part)
   else write(part)
 }
@@ -146,9 +146,9 @@ interface Following {
 async function follow(client: LastingClient, agent: string, { show, idle }: Following): Promise<void> {
   let cursor: string | undefined
   for (;;) {
-    const part = await client.get(`/agents/${segment(agent)}/log`, { cursor })
-    if (textOf(part.text) !== '' || part.ended === true) show?.(part)
-    cursor = textOf(part.cursor) || cursor
+    const part = await client.get(`/agents/${encodeSegment(agent)}/log`, { cursor })
+    if (toText(part.text) !== '' || part.ended === true) show?.(part)
+    cursor = toText(part.cursor) || cursor
     if (part.more === true) continue
     if (part.ended === true) return
     await idle?.()
@@ -157,30 +157,30 @@ async function follow(client: LastingClient, agent: string, { show, idle }: Foll
 }
 
 function write(part: JsonObject): void {
-  process.stdout.write(plainText(textOf(part.text)))
+  process.stdout.write(toPlainText(toText(part.text)))
 }
 
 function writeLine(part: JsonObject): void {
-  print(plainJson(part))
+  print(formatPlainJson(part))
 }
 
 export async function stop(agent: string, options: StopOptions): Promise<void> {
-  const body = given({ reason: options.reason, park: options.park })
-  const answer = await new Client(options).post(`/agents/${segment(agent)}/stop`, body)
+  const body = compact({ reason: options.reason, park: options.park })
+  const answer = await new Client(options).post(`/agents/${encodeSegment(agent)}/stop`, body)
   if (options.json === true) return printJson(answer)
   print(
-    `Agent ${plainLine(agent)} is stopped; its task ${options.park === true ? 'is parked' : 'can be claimed again'}.`,
+    `Agent ${toPlainLine(agent)} is stopped; its task ${options.park === true ? 'is parked' : 'can be claimed again'}.`,
   )
 }
 
 /** Hands the terminal to tmux. Looking only: what is typed goes nowhere. */
 export async function attach(agent: string, options: ClientOptions): Promise<void> {
-  const answer = await new Client(options).get(`/agents/${segment(agent)}`)
-  const { socket, session } = objectOf(answer.window)
+  const answer = await new Client(options).get(`/agents/${encodeSegment(agent)}`)
+  const { socket, session } = toObject(answer.window)
   if (typeof socket !== 'string' || typeof session !== 'string')
     throw new Stop(
       EXIT.refused,
-      `Agent ${plainLine(agent)} has no window: it was started without --tmux, or it has ended.\nSee what it wrote with \`phaselock logs ${plainLine(agent)}\`.`,
+      `Agent ${toPlainLine(agent)} has no window: it was started without --tmux, or it has ended.\nSee what it wrote with \`phaselock logs ${toPlainLine(agent)}\`.`,
     )
   // The server says where, never what is run.
   if (!isAbsolute(socket) || !SESSION.test(session))
@@ -189,7 +189,7 @@ export async function attach(agent: string, options: ClientOptions): Promise<voi
   if (process.stdin.isTTY !== true || process.stdout.isTTY !== true)
     throw new Stop(
       EXIT.usage,
-      `There is no terminal to show the window on. Follow what it writes with \`phaselock logs ${plainLine(agent)} --follow\`.`,
+      `There is no terminal to show the window on. Follow what it writes with \`phaselock logs ${toPlainLine(agent)} --follow\`.`,
     )
   const args = ['-S', socket, '-f', '/dev/null', 'attach-session', '-r', '-t', `=${session}`]
   const code = await new Promise<number>((done, failed) => {
@@ -204,7 +204,7 @@ export async function attach(agent: string, options: ClientOptions): Promise<voi
 }
 
 function endText(ended: JsonObject): string {
-  const reason = plainLine(textOf(ended.reason))
-  const restarts = ended.restarts === 0 ? '' : ` after ${counted(Number(ended.restarts), 'restart')}`
-  return `Agent ${plainLine(textOf(ended.agent_id))}: ${plainLine(textOf(ended.outcome))}${restarts}. ${reason}`
+  const reason = toPlainLine(toText(ended.reason))
+  const restarts = ended.restarts === 0 ? '' : ` after ${formatCount(Number(ended.restarts), 'restart')}`
+  return `Agent ${toPlainLine(toText(ended.agent_id))}: ${toPlainLine(toText(ended.outcome))}${restarts}. ${reason}`
 }

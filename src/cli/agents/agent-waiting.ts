@@ -1,8 +1,8 @@
-import { counted } from '../../core/text.js'
-import { objectOf, textOf } from '../client/answer-values.js'
-import { segment } from '../client/client.js'
+import { formatCount } from '../../core/text.js'
+import { toObject, toText } from '../client/answer-values.js'
+import { encodeSegment } from '../client/client.js'
 import type { LastingClient } from '../client/lasting-client.js'
-import { plainLine } from '../terminal/plain-text.js'
+import { toPlainLine } from '../terminal/plain-text.js'
 import { tell } from '../terminal/terminal.js'
 
 const LOOK_MS = 2000
@@ -24,14 +24,14 @@ export class WaitingNotice {
     const now = performance.now()
     if (now - this.#lookedAt < LOOK_MS) return
     this.#lookedAt = now
-    const task = await this.#client.get(`/tasks/${segment(this.#taskId)}`)
-    const approval = plainLine(textOf(objectOf(task.pending_approval).id))
+    const task = await this.#client.get(`/tasks/${encodeSegment(this.#taskId)}`)
+    const approval = toPlainLine(toText(toObject(task.pending_approval).id))
     if (approval !== '' && approval !== this.#approval)
       tell(`It waits for you. Look at it and answer: phaselock approve ${approval}`)
     const questions = Number(task.open_questions)
     if (questions > this.#questions)
       tell(
-        `It asks you (${counted(questions, 'open question')}): phaselock questions --task ${plainLine(this.#taskId)}`,
+        `It asks you (${formatCount(questions, 'open question')}): phaselock questions --task ${toPlainLine(this.#taskId)}`,
       )
     this.#approval = approval
     this.#questions = questions

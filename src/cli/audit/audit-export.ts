@@ -3,7 +3,7 @@ import { createWriteStream, renameSync, rmSync } from 'node:fs'
 import type { Writable } from 'node:stream'
 import { exportLedger } from '../../store/export/export-ledger.js'
 import { StoreRefused } from '../../store/store.js'
-import { ledgerStateDir } from '../client/ledger-place.js'
+import { findLedgerStateDir } from '../client/ledger-place.js'
 import { EXIT, Stop } from '../exit.js'
 import { print, printJson, tell } from '../terminal/terminal.js'
 
@@ -15,12 +15,12 @@ export interface ExportOptions {
 
 /** Writes the ledger of a state directory. The file appears under its name only when it is whole. */
 export async function exportCommand(options: ExportOptions): Promise<void> {
-  const dir = ledgerStateDir(options.stateDir)
+  const dir = findLedgerStateDir(options.stateDir)
   if (dir === null)
     throw new Stop(EXIT.refused, 'There is no ledger here. Name its state directory with --state-dir DIR.')
   try {
     const { output } = options
-    if (output === undefined) return void (await exportLedger(dir, lineWriter(process.stdout)))
+    if (output === undefined) return void (await exportLedger(dir, makeLineWriter(process.stdout)))
     const partial = `${output}.partial`
     const summary = await exportTo(dir, partial).catch((error: unknown) => {
       rmSync(partial, { force: true })
@@ -43,13 +43,13 @@ export async function exportCommand(options: ExportOptions): Promise<void> {
 async function exportTo(dir: string, file: string) {
   const out = createWriteStream(file, { mode: 0o600 })
   await once(out, 'open')
-  const summary = await exportLedger(dir, lineWriter(out))
+  const summary = await exportLedger(dir, makeLineWriter(out))
   out.end()
   await once(out, 'finish')
   return summary
 }
 
-function lineWriter(out: Writable): (line: string) => Promise<void> {
+function makeLineWriter(out: Writable): (line: string) => Promise<void> {
   return async (line) => {
     if (!out.write(`${line}\n`)) await once(out, 'drain')
   }

@@ -4,14 +4,14 @@ import { createInterface } from 'node:readline'
 import type { JsonObject } from '../../core/json.js'
 import { verifyExport } from '../../store/export/verify-export.js'
 import { verifyDirectory } from '../../store/verify/verify-ledger.js'
-import { listOf, textOf } from '../client/answer-values.js'
+import { listOf, toText } from '../client/answer-values.js'
 import { Client } from '../client/client.js'
 import type { ClientOptions } from '../client/connection.js'
-import { ledgerStateDir } from '../client/ledger-place.js'
-import { liveServerNote } from '../client/server-file.js'
+import { findLedgerStateDir } from '../client/ledger-place.js'
+import { findLiveServerNote } from '../client/server-file.js'
 import { EXIT, Stop } from '../exit.js'
-import { plainLine } from '../terminal/plain-text.js'
-import { paint, print, printJson, tell } from '../terminal/terminal.js'
+import { toPlainLine } from '../terminal/plain-text.js'
+import { paintText, print, printJson, tell } from '../terminal/terminal.js'
 
 const VERIFY_MS_MAX = 30 * 60_000
 
@@ -21,7 +21,7 @@ export interface VerifyOptions extends ClientOptions {
 
 // A server that was killed may leave its note and even its process id behind: whoever does not answer does not run.
 async function reportOf(dir: string | null, options: VerifyOptions): Promise<JsonObject> {
-  if (dir === null || liveServerNote(dir) !== null) {
+  if (dir === null || findLiveServerNote(dir) !== null) {
     tell('Verifying the ledger through the server …')
     try {
       return await new Client(options).get('/audit/verify', {}, VERIFY_MS_MAX)
@@ -31,22 +31,22 @@ async function reportOf(dir: string | null, options: VerifyOptions): Promise<Jso
     }
   }
   const found = await verifyDirectory(dir)
-  return { where: dir, ...found, problems: found.problems.map((one) => ({ ...one })) }
+  return { where: dir, ...found, problems: found.problems.map((problem) => ({ ...problem })) }
 }
 
 /** Verifies an export, or the ledger: through its server, or on its files when none runs. */
 export async function verifyLedgerCommand(file: string | undefined, options: VerifyOptions): Promise<void> {
   if (file !== undefined) return verifyFile(file, options)
   if (options.publicKey !== undefined) throw new Stop(EXIT.usage, '--public-key is for an export: name its file.')
-  const dir = options.url === undefined ? ledgerStateDir(options.stateDir) : null
+  const dir = options.url === undefined ? findLedgerStateDir(options.stateDir) : null
   const report = await reportOf(dir, options)
   const problems = listOf(report.problems as never)
   if (options.json === true) printJson(report)
   else {
-    for (const one of problems) print(`${paint('red', textOf(one.code))}: ${plainLine(textOf(one.detail))}`)
+    for (const one of problems) print(`${paintText('red', toText(one.code))}: ${toPlainLine(toText(one.detail))}`)
     const counted = `${report.events} events in ${report.streams} streams, ${report.checkpoints} checkpoints`
     print(report.ok === true ? `The ledger is intact: ${counted}.` : `The ledger is NOT intact (${counted} read).`)
-    if (report.where !== undefined) print(`Checked without a server in ${textOf(report.where)}`)
+    if (report.where !== undefined) print(`Checked without a server in ${toText(report.where)}`)
   }
   if (report.ok !== true) throw new Stop(EXIT.refused, '')
 }
@@ -62,7 +62,7 @@ async function verifyFile(file: string, options: VerifyOptions): Promise<void> {
       print('Its own key vouches for it. To know who signed it, give --public-key FILE with the key of the server.')
   } else {
     const { line, code, detail } = report.problem
-    print(`${file}:${line}: ${paint('red', code)}: ${plainLine(detail)}`)
+    print(`${file}:${line}: ${paintText('red', code)}: ${toPlainLine(detail)}`)
     print(`The export is NOT intact; ${report.events} events before that line are.`)
   }
   if (!report.ok) throw new Stop(EXIT.refused, '')

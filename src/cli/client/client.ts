@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto'
 import type { JsonObject } from '../../core/json.js'
 import { EXIT, Stop } from '../exit.js'
-import { programName } from '../program-name.js'
-import { plainLine } from '../terminal/plain-text.js'
-import { problemText } from '../terminal/problem-text.js'
+import { findProgramName } from '../program-name.js'
+import { toPlainLine } from '../terminal/plain-text.js'
+import { formatProblem } from '../terminal/problem-text.js'
 import { type ClientOptions, type Connection, connect } from './connection.js'
 
 const ANSWER_MS_MAX = 30_000
@@ -40,7 +40,7 @@ export class Client {
     const headers = { accept: 'text/event-stream', ...(lastId === null ? {} : { 'last-event-id': lastId }) }
     const response = await this.#fetch(`/api/v1${path}`, { method: 'GET', headers, signal })
     if (response.ok && response.body !== null) return response.body
-    throw refusal(await readJson(response, this.url), this.#connection)
+    throw toStop(await readJson(response, this.url), this.#connection)
   }
 
   async #ask(path: string, request: { method: string; body?: string }, msMax: number): Promise<JsonObject> {
@@ -52,7 +52,7 @@ export class Client {
     const response = await this.#fetch(at, { ...request, headers, signal: AbortSignal.timeout(msMax) })
     const answer = await readJson(response, this.url)
     if (response.ok) return answer
-    throw refusal(answer, this.#connection)
+    throw toStop(answer, this.#connection)
   }
 
   async #fetch(path: string, request: RequestInit & { headers: Record<string, string> }): Promise<Response> {
@@ -63,29 +63,29 @@ export class Client {
       // A redirect would carry the token to somebody else.
       return await fetch(`${url}${path}`, { ...request, headers, redirect: 'error' })
     } catch (error) {
-      throw unreachable(url, error)
+      throw stopUnreachable(url, error)
     }
   }
 
   #prove(): Promise<void> {
     const { url, stateDir } = this.#connection
-    this.#proven ??= stateDir === null ? Promise.resolve() : proven(stateDir, url)
+    this.#proven ??= stateDir === null ? Promise.resolve() : requireServerProof(stateDir, url)
     return this.#proven
   }
 }
 
-async function proven(stateDir: string, url: string): Promise<void> {
+async function requireServerProof(stateDir: string, url: string): Promise<void> {
   // It reads keys and locks, which commands that ask no server do without.
   const { requireProof } = await import('./prove-server.js')
   try {
     await requireProof(stateDir, url)
   } catch (error) {
-    throw error instanceof Stop ? error : unreachable(url, error)
+    throw error instanceof Stop ? error : stopUnreachable(url, error)
   }
 }
 
 /** A part of a path that somebody typed. */
-export function segment(text: string): string {
+export function encodeSegment(text: string): string {
   return encodeURIComponent(text)
 }
 
@@ -94,12 +94,12 @@ async function readJson(response: Response, url: string): Promise<JsonObject> {
     const answer: unknown = JSON.parse(await response.text())
     if (typeof answer === 'object' && answer !== null) return answer as JsonObject
   } catch (error) {
-    if (!(error instanceof SyntaxError)) throw unreachable(url, error)
+    if (!(error instanceof SyntaxError)) throw stopUnreachable(url, error)
   }
   throw new Stop(EXIT.unreachable, `What answers at ${url} is not a Phaselock server. Give another address with --url.`)
 }
 
-function refusal(problem: JsonObject, connection: Connection): Stop {
+function toStop(problem: JsonObject, connection: Connection): Stop {
   if (problem.code === 'token_missing' && connection.token === null)
     return new Stop(
       EXIT.refused,
@@ -113,14 +113,14 @@ function refusal(problem: JsonObject, connection: Connection): Stop {
       `${connection.url} does not know this operator token: it is of another server, or revoked. [token_invalid]\nGive the right one with --token-file FILE.`,
       { problem },
     )
-  return new Stop(EXIT.refused, problemText(problem), { problem })
+  return new Stop(EXIT.refused, formatProblem(problem), { problem })
 }
 
-function unreachable(url: string, error: unknown): Stop {
+function stopUnreachable(url: string, error: unknown): Stop {
   const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error
   const name = error instanceof Error ? error.name : ''
   const code = (cause as NodeJS.ErrnoException).code
-  const why = name === 'TimeoutError' ? 'no answer in time' : (code ?? plainLine(String(cause)))
+  const why = name === 'TimeoutError' ? 'no answer in time' : (code ?? toPlainLine(String(cause)))
   const isCertificate = /CERT|ALTNAME|VERIFY/.test(code ?? '')
   if (isCertificate)
     return new Stop(
@@ -129,6 +129,6 @@ function unreachable(url: string, error: unknown): Stop {
     )
   return new Stop(
     EXIT.unreachable,
-    `Cannot reach a server at ${url} (${why}).\nStart one with \`${programName()} serve\`, or \`npm start\` in the Phaselock folder; name another with --url.`,
+    `Cannot reach a server at ${url} (${why}).\nStart one with \`${findProgramName()} serve\`, or \`npm start\` in the Phaselock folder; name another with --url.`,
   )
 }

@@ -2,9 +2,9 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import type { Command } from 'commander'
 import { EXIT, Stop } from '../exit.js'
-import { defaultStateDir, givenStateDir, samplePath, upwards } from '../places.js'
-import { programName } from '../program-name.js'
-import { liveServerNote } from './server-file.js'
+import { findGivenStateDir, getDefaultStateDir, getSamplePath, listFoldersUpwards } from '../places.js'
+import { findProgramName } from '../program-name.js'
+import { findLiveServerNote } from './server-file.js'
 
 const DEFAULT_URL = 'http://localhost:8000'
 const STATE_DIRS_MAX = 1000
@@ -27,7 +27,7 @@ export interface Connection {
 }
 
 /** The options of every command that talks to a server. */
-export function clientOptions(command: Command): Command {
+export function addClientOptions(command: Command): Command {
   return command
     .option('--json', 'print JSON')
     .option('--url <address>', 'server address ($PHASELOCK_URL; default: the server of this work tree)')
@@ -40,81 +40,81 @@ export function clientOptions(command: Command): Command {
  * whose state directory it lies in: whoever else listens on that port must not get it.
  */
 export function connect(options: ClientOptions): Connection {
-  const { url, stateDir } = serverOf(options)
-  const token = tokenOf(options, stateDir)
-  const isByHand = namedUrl(options) !== null && namedToken(options) !== null && options.stateDir === undefined
+  const { url, stateDir } = findServer(options)
+  const token = findToken(options, stateDir)
+  const isByHand = findNamedUrl(options) !== null && findNamedToken(options) !== null && options.stateDir === undefined
   return { url, token, stateDir: token === null || isByHand ? null : stateDir }
 }
 
 /** The same options for the server that they mean now, wherever it listens: another one that answers later is not meant. */
-export function pinned<Options extends ClientOptions>(options: Options): Options {
-  const { stateDir } = serverOf(options)
+export function pinServer<Options extends ClientOptions>(options: Options): Options {
+  const { stateDir } = findServer(options)
   return stateDir === null ? options : { ...options, stateDir }
 }
 
 /** The server that a command means, and its state directory where that lies here. */
-export function serverOf(options: ClientOptions): { readonly url: string; readonly stateDir: string | null } {
-  const named = namedUrl(options)
+export function findServer(options: ClientOptions): { readonly url: string; readonly stateDir: string | null } {
+  const named = findNamedUrl(options)
   if (named !== null) {
-    const url = checkedUrl(named)
-    return { url, stateDir: givenStateDir(options.stateDir) ?? stateDirServing(url) }
+    const url = checkUrl(named)
+    return { url, stateDir: findGivenStateDir(options.stateDir) ?? findServingStateDir(url) }
   }
-  const asked = givenStateDir(options.stateDir)
+  const asked = findGivenStateDir(options.stateDir)
   // Whoever names a server means that one: what was meant for it must reach no other.
-  if (asked !== null && liveServerNote(asked) === null)
+  if (asked !== null && findLiveServerNote(asked) === null)
     throw new Stop(
       EXIT.unreachable,
-      `No server runs on the state directory ${asked}.\nStart one with \`${programName()} serve\`, or name another with --state-dir or --url.`,
+      `No server runs on the state directory ${asked}.\nStart one with \`${findProgramName()} serve\`, or name another with --state-dir or --url.`,
     )
-  const stateDir = stateDirOf(options)
-  if (stateDir !== null) return { url: checkedUrl(liveServerNote(stateDir)?.url ?? DEFAULT_URL), stateDir }
-  return { url: DEFAULT_URL, stateDir: stateDirServing(DEFAULT_URL) }
+  const stateDir = findStateDir(options)
+  if (stateDir !== null) return { url: checkUrl(findLiveServerNote(stateDir)?.url ?? DEFAULT_URL), stateDir }
+  return { url: DEFAULT_URL, stateDir: findServingStateDir(DEFAULT_URL) }
 }
 
 /** The state directory of the server that a command means: the one named, else of this work tree, else of the sample. */
-function stateDirOf(options: ClientOptions): string | null {
-  const given = givenStateDir(options.stateDir)
-  if (given !== null) return liveServerNote(given) === null ? null : given
-  return likelyStateDirs().find((dir) => liveServerNote(dir) !== null) ?? null
+function findStateDir(options: ClientOptions): string | null {
+  const given = findGivenStateDir(options.stateDir)
+  if (given !== null) return findLiveServerNote(given) === null ? null : given
+  return listLikelyStateDirs().find((dir) => findLiveServerNote(dir) !== null) ?? null
 }
 
 /** The state directory of the server that a command run here finds by itself; null when it finds none. */
-export function stateDirFound(): string | null {
-  return stateDirOf({}) ?? stateDirServing(DEFAULT_URL)
+export function findLocalStateDir(): string | null {
+  return findStateDir({}) ?? findServingStateDir(DEFAULT_URL)
 }
 
 /** The state directories a command run here could mean, likeliest first. */
-export function likelyStateDirs(): readonly string[] {
-  return [...upwards(process.cwd()), samplePath()].map((folder) => defaultStateDir(folder))
+export function listLikelyStateDirs(): readonly string[] {
+  return [...listFoldersUpwards(process.cwd()), getSamplePath()].map((folder) => getDefaultStateDir(folder))
 }
 
-function stateDirServing(url: string): string | null {
-  const base = dirname(defaultStateDir('/'))
+function findServingStateDir(url: string): string | null {
+  const base = dirname(getDefaultStateDir('/'))
   if (!existsSync(base)) return null
-  const port = portOf(url)
+  const port = parsePort(url)
   const isHere = ['localhost', '127.0.0.1', '[::1]'].includes(new URL(url).hostname)
   const dirs = readdirSync(base).slice(0, STATE_DIRS_MAX)
   const serves = (dir: string): boolean => {
-    const note = liveServerNote(dir)
-    return note !== null && (note.url === url || (isHere && portOf(note.url) === port))
+    const note = findLiveServerNote(dir)
+    return note !== null && (note.url === url || (isHere && parsePort(note.url) === port))
   }
   return dirs.map((name) => join(base, name)).find(serves) ?? null
 }
 
-function namedUrl(options: ClientOptions): string | null {
+function findNamedUrl(options: ClientOptions): string | null {
   const named = options.url ?? process.env.PHASELOCK_URL ?? ''
   return named === '' ? null : named
 }
 
-function namedToken(options: ClientOptions): string | null {
+function findNamedToken(options: ClientOptions): string | null {
   if (options.token !== undefined) return options.token
   if (options.tokenFile !== undefined) return readToken(options.tokenFile)
   const named = process.env.PHASELOCK_OPERATOR_TOKEN ?? ''
   return named === '' ? null : named.trim()
 }
 
-function tokenOf(options: ClientOptions, dir: string | null): string | null {
-  const named = namedToken(options)
+function findToken(options: ClientOptions, dir: string | null): string | null {
+  const named = findNamedToken(options)
   if (named !== null) return named
   const file = dir === null ? null : join(dir, 'operator.token')
   return file !== null && existsSync(file) ? readToken(file) : null
@@ -129,14 +129,14 @@ export function readToken(file: string): string {
   }
 }
 
-function checkedUrl(text: string): string {
+function checkUrl(text: string): string {
   const url = URL.canParse(text) ? new URL(text) : null
   if (url === null || (url.protocol !== 'http:' && url.protocol !== 'https:'))
     throw new Stop(EXIT.usage, `'${text}' is not an address such as ${DEFAULT_URL}.`)
   return url.origin
 }
 
-function portOf(url: string): string {
+function parsePort(url: string): string {
   const { port, protocol } = new URL(url)
   return port === '' ? (protocol === 'https:' ? '443' : '80') : port
 }

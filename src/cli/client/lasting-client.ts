@@ -3,7 +3,7 @@ import type { JsonObject } from '../../core/json.js'
 import { EXIT, Stop } from '../exit.js'
 import { tell } from '../terminal/terminal.js'
 import { Client, type Query } from './client.js'
-import { type ClientOptions, pinned } from './connection.js'
+import { type ClientOptions, pinServer } from './connection.js'
 
 const RETRY_MS = 1000
 const RETRIES_MAX = 300
@@ -14,7 +14,7 @@ export class LastingClient {
   #isReached = false
 
   constructor(options: ClientOptions) {
-    this.#options = pinned(options)
+    this.#options = pinServer(options)
   }
 
   async get(path: string, query: Query = {}): Promise<JsonObject> {

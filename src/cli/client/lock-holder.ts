@@ -1,8 +1,8 @@
 import { openDatabase } from '../../store/database.js'
 import { lockDirectory } from '../../store/directory-lock.js'
-import { ledgerFiles } from '../../store/ledger-files.js'
+import { listLedgerFiles } from '../../store/ledger-files.js'
 import { StoreRefused } from '../../store/store.js'
-import { liveServerNote, type ServerNote } from './server-file.js'
+import { findLiveServerNote, type ServerNote } from './server-file.js'
 
 /** The process that holds the state directory's lock, which only a live server can; null when none does. */
 export function lockHolder(stateDir: string): number | null {
@@ -12,7 +12,7 @@ export function lockHolder(stateDir: string): number | null {
   } catch (error) {
     if (!(error instanceof StoreRefused) || error.code !== 'locked') throw error
   }
-  const database = openDatabase(ledgerFiles(stateDir).lock, { readOnly: true })
+  const database = openDatabase(listLedgerFiles(stateDir).lock, { readOnly: true })
   try {
     return Number(database.prepare('SELECT pid FROM holder').get()?.pid ?? 0)
   } finally {
@@ -21,7 +21,7 @@ export function lockHolder(stateDir: string): number | null {
 }
 
 /** The server of a state directory; the lock proves that the process is one, and not another with its old number. */
-export function runningIn(stateDir: string): ServerNote | null {
-  const note = liveServerNote(stateDir)
+export function findRunningServer(stateDir: string): ServerNote | null {
+  const note = findLiveServerNote(stateDir)
   return note !== null && lockHolder(stateDir) === note.pid ? note : null
 }

@@ -1,9 +1,9 @@
 import { randomBytes, timingSafeEqual } from 'node:crypto'
-import { serverProof } from '../../store/server-proof.js'
+import { computeServerProof } from '../../store/server-proof.js'
 import { EXIT, Stop } from '../exit.js'
-import { programName } from '../program-name.js'
-import { stateDirOption } from '../terminal/next-steps.js'
-import { runningIn } from './lock-holder.js'
+import { findProgramName } from '../program-name.js'
+import { formatStateDirOption } from '../terminal/next-steps.js'
+import { findRunningServer } from './lock-holder.js'
 import { readServerNote } from './server-file.js'
 
 const NONCE_BYTES = 32
@@ -20,14 +20,17 @@ export async function requireProof(stateDir: string, url: string): Promise<void>
     redirect: 'error',
     signal: AbortSignal.timeout(PROOF_MS_MAX),
   })
-  const given = proofIn((await response.text()).slice(0, ANSWER_CHARS_MAX))
-  const expected = serverProof(stateDir, { url: provenAddress(stateDir, url), nonce })
+  const given = parseProof((await response.text()).slice(0, ANSWER_CHARS_MAX))
+  const expected = computeServerProof(stateDir, { url: findProvenAddress(stateDir, url), nonce })
   if (given !== null && expected !== null && isSame(given, expected)) return
-  throw new Stop(EXIT.unreachable, response.status === 404 ? oldServer(stateDir, url) : notTheServer(stateDir, url))
+  throw new Stop(
+    EXIT.unreachable,
+    response.status === 404 ? formatOldServer(stateDir, url) : formatNotTheServer(stateDir, url),
+  )
 }
 
 // The server proves the address of its note. What listens at another one could pass the question on.
-function provenAddress(stateDir: string, url: string): string {
+function findProvenAddress(stateDir: string, url: string): string {
   const noted = readServerNote(stateDir)?.url
   if (noted === undefined) return url
   const [there, asked] = [new URL(noted), new URL(url)]
@@ -37,7 +40,7 @@ function provenAddress(stateDir: string, url: string): string {
   return isSame ? noted : url
 }
 
-function proofIn(text: string): string | null {
+function parseProof(text: string): string | null {
   try {
     const { proof } = JSON.parse(text) as { proof?: unknown }
     return typeof proof === 'string' ? proof : null
@@ -51,14 +54,14 @@ function isSame(given: string, expected: string): boolean {
   return given.length === expected.length && timingSafeEqual(Buffer.from(given), Buffer.from(expected))
 }
 
-function notTheServer(stateDir: string, url: string): string {
-  return `What answers at ${url} is not the server of ${stateDir}. No token was sent to it.\nStart the server with \`${programName()} up${stateDirOption(stateDir)}\`, or name another address with --url and its token with --token-file.`
+function formatNotTheServer(stateDir: string, url: string): string {
+  return `What answers at ${url} is not the server of ${stateDir}. No token was sent to it.\nStart the server with \`${findProgramName()} up${formatStateDirOption(stateDir)}\`, or name another address with --url and its token with --token-file.`
 }
 
 // The lock shows that the process of the note is a server, not that it is the one that answers: it gets no token either.
-function oldServer(stateDir: string, url: string): string {
-  if (runningIn(stateDir) === null) return notTheServer(stateDir, url)
-  const where = stateDirOption(stateDir)
-  const program = programName()
+function formatOldServer(stateDir: string, url: string): string {
+  if (findRunningServer(stateDir) === null) return formatNotTheServer(stateDir, url)
+  const where = formatStateDirOption(stateDir)
+  const program = findProgramName()
   return `The server at ${url} was started by an earlier version and cannot prove that it is the server of ${stateDir}. No token was sent to it.\nRestart it: \`${program} down${where}\`, then \`${program} up${where}\` or \`${program} serve\` with its options.`
 }

@@ -8,12 +8,12 @@ export interface ServerNote {
   readonly startedAt: string
 }
 
-export function serverFile(stateDir: string): string {
+export function getServerFile(stateDir: string): string {
   return join(stateDir, 'server.json')
 }
 
 export function writeServerNote(stateDir: string, note: ServerNote): void {
-  const file = serverFile(stateDir)
+  const file = getServerFile(stateDir)
   const text = JSON.stringify({ pid: note.pid, url: note.url, started_at: note.startedAt })
   writeFileSync(`${file}.new`, `${text}\n`, { mode: 0o600 })
   renameSync(`${file}.new`, file)
@@ -21,13 +21,13 @@ export function writeServerNote(stateDir: string, note: ServerNote): void {
 
 /** Removes the note, unless another server has written its own by now. */
 export function removeServerNote(stateDir: string, pid: number): void {
-  if (readServerNote(stateDir)?.pid === pid) rmSync(serverFile(stateDir), { force: true })
+  if (readServerNote(stateDir)?.pid === pid) rmSync(getServerFile(stateDir), { force: true })
 }
 
 /** The note; null when there is none or it cannot be understood. */
 export function readServerNote(stateDir: string): ServerNote | null {
   try {
-    const note = JSON.parse(readFileSync(serverFile(stateDir), 'utf8')) as Record<string, unknown>
+    const note = JSON.parse(readFileSync(getServerFile(stateDir), 'utf8')) as Record<string, unknown>
     const { pid, url, started_at: startedAt } = note
     const isNote = typeof pid === 'number' && Number.isSafeInteger(pid) && pid > 0 && typeof url === 'string'
     return isNote ? { pid, url, startedAt: typeof startedAt === 'string' ? startedAt : '' } : null
@@ -38,7 +38,7 @@ export function readServerNote(stateDir: string): ServerNote | null {
 }
 
 /** The note of a server whose process is there; a note left behind by a killed one does not count. */
-export function liveServerNote(stateDir: string): ServerNote | null {
+export function findLiveServerNote(stateDir: string): ServerNote | null {
   const note = readServerNote(stateDir)
   return note !== null && isAlive(note.pid) ? note : null
 }

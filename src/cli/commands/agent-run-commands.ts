@@ -1,27 +1,42 @@
 import type { Command } from 'commander'
-import { attach, type FollowOptions, logs, type RunOptions, run, type StopOptions, stop } from '../agents/agent-run.js'
-import { type ClientOptions, clientOptions } from '../client/connection.js'
-import { collect, examples } from '../options.js'
+import {
+  attach,
+  type FollowOptions,
+  type RunOptions,
+  run,
+  type StopOptions,
+  showLogs,
+  stop,
+} from '../agents/agent-run.js'
+import { addClientOptions, type ClientOptions } from '../client/connection.js'
+import { collect, formatExamples } from '../options.js'
 
 /** `run`, `attach`, `stop` and `logs`: agents that the server starts. */
 export function addAgentRunCommands(program: Command): void {
   addRun(program)
-  clientOptions(program.command('logs').argument('<agent>').description('print what an agent wrote'))
+  addClientOptions(program.command('logs').argument('<agent>').description('print what an agent wrote'))
     .option('-f, --follow', 'keep printing until the agent has ended; with --json, one document per line')
-    .addHelpText('after', examples([['phaselock logs coder-3f2a91 --follow', '']]))
-    .action((agent: string, options: FollowOptions) => logs(agent, options))
-  clientOptions(program.command('attach').argument('<agent>').description('attach to the terminal window of an agent'))
-    .addHelpText('after', examples([['phaselock attach coder-3f2a91', 'started with --tmux; detach with Ctrl-b d']]))
+    .addHelpText('after', formatExamples([['phaselock logs coder-3f2a91 --follow', '']]))
+    .action((agent: string, options: FollowOptions) => showLogs(agent, options))
+  addClientOptions(
+    program.command('attach').argument('<agent>').description('attach to the terminal window of an agent'),
+  )
+    .addHelpText(
+      'after',
+      formatExamples([['phaselock attach coder-3f2a91', 'started with --tmux; detach with Ctrl-b d']]),
+    )
     .action((agent: string, options: ClientOptions) => attach(agent, options))
-  clientOptions(program.command('stop').argument('<agent>').description('stop an agent; its task can be claimed again'))
+  addClientOptions(
+    program.command('stop').argument('<agent>').description('stop an agent; its task can be claimed again'),
+  )
     .option('--park', 'park the task instead of releasing it')
     .option('--reason <text>', 'why; kept in the ledger')
-    .addHelpText('after', examples([['phaselock stop coder-3f2a91 --park --reason "wrong plan"', '']]))
+    .addHelpText('after', formatExamples([['phaselock stop coder-3f2a91 --park --reason "wrong plan"', '']]))
     .action((agent: string, options: StopOptions) => stop(agent, options))
 }
 
 function addRun(program: Command): void {
-  clientOptions(
+  addClientOptions(
     program
       .command('run')
       .argument('[agent]', 'agent of the contract, or an agent CLI such as claude-code')
@@ -29,7 +44,7 @@ function addRun(program: Command): void {
       .description('start an agent on a task and print its output'),
   )
     .option('--command <program>', 'run this program instead of a configured agent')
-    .option('--arg <word>', 'argument for the program; repeatable', gathered)
+    .option('--arg <word>', 'argument for the program; repeatable', collectOption)
     .option('--model <name>', 'the model')
     .option('--task <id>', 'use this existing task instead of a new one')
     .option('--id <id>', 'id of the new task (default: generated)')
@@ -40,7 +55,7 @@ function addRun(program: Command): void {
     .option('--detach', 'return immediately')
     .addHelpText(
       'after',
-      `${examples([
+      `${formatExamples([
         ['phaselock run coder "Add a health endpoint"', ''],
         ['phaselock run claude-code --task task-1f0c --tmux --detach', ''],
         ['phaselock run coder "Write the docs" --id docs --worktree', ''],
@@ -51,6 +66,6 @@ function addRun(program: Command): void {
 }
 
 // Words may hold commas: nothing is split.
-function gathered(value: string, before: readonly string[] = []): readonly string[] {
+function collectOption(value: string, before: readonly string[] = []): readonly string[] {
   return [...before, value]
 }

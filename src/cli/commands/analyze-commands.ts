@@ -1,17 +1,17 @@
 import { type Command, Option } from 'commander'
 import type { JsonObject } from '../../core/json.js'
-import { listOf, textOf } from '../client/answer-values.js'
-import { Client, segment } from '../client/client.js'
-import { type ClientOptions, clientOptions, serverOf } from '../client/connection.js'
+import { listOf, toText } from '../client/answer-values.js'
+import { Client, encodeSegment } from '../client/client.js'
+import { addClientOptions, type ClientOptions, findServer } from '../client/connection.js'
 import { EXIT, Stop } from '../exit.js'
-import { examples } from '../options.js'
-import { visitsDot, visitsMermaid } from '../report/analyze-graph.js'
-import { analyzeText } from '../report/analyze-text.js'
-import { plainText } from '../terminal/plain-text.js'
+import { formatExamples } from '../options.js'
+import { renderVisitsDot, renderVisitsMermaid } from '../report/analyze-graph.js'
+import { formatAnalysis } from '../report/analyze-text.js'
+import { toPlainText } from '../terminal/plain-text.js'
 import { print, printJson } from '../terminal/terminal.js'
 import { readRun } from '../workflow/run-file.js'
 
-const FORMATS = { text: analyzeText, mermaid: visitsMermaid, dot: visitsDot } as const
+const FORMATS = { text: formatAnalysis, mermaid: renderVisitsMermaid, dot: renderVisitsDot } as const
 
 interface AnalyzeOptions extends ClientOptions {
   readonly format: keyof typeof FORMATS
@@ -19,7 +19,7 @@ interface AnalyzeOptions extends ClientOptions {
 
 /** `phaselock analyze` */
 export function addAnalyzeCommand(program: Command): void {
-  clientOptions(
+  addClientOptions(
     program
       .command('analyze')
       .argument('[task]', 'default: the active run, else the newest task')
@@ -28,27 +28,27 @@ export function addAnalyzeCommand(program: Command): void {
     .addOption(new Option('--format <format>', 'text, or a graph').choices(Object.keys(FORMATS)).default('text'))
     .addHelpText(
       'after',
-      examples([
+      formatExamples([
         ['phaselock analyze', 'the active run'],
         ['phaselock analyze task-1 --format mermaid', 'its way through the phases'],
       ]),
     )
     .action(async (task: string | undefined, options: AnalyzeOptions) => {
       const client = new Client(options)
-      const id = task ?? (await meantTask(client, options))
-      const metrics = await client.get(`/tasks/${segment(id)}/metrics`)
+      const id = task ?? (await findMeantTask(client, options))
+      const metrics = await client.get(`/tasks/${encodeSegment(id)}/metrics`)
       const drawn = options.format === 'text' ? null : FORMATS[options.format](metrics)
       if (options.json === true) printJson(drawn === null ? metrics : { format: options.format, graph: drawn })
-      else print(plainText(drawn ?? '') || analyzeText(metrics))
+      else print(toPlainText(drawn ?? '') || formatAnalysis(metrics))
     })
 }
 
 /** The task of the active run, else the newest one. */
-async function meantTask(client: Client, options: ClientOptions): Promise<string> {
-  const { stateDir } = serverOf(options)
+async function findMeantTask(client: Client, options: ClientOptions): Promise<string> {
+  const { stateDir } = findServer(options)
   const run = stateDir === null ? null : readRun(stateDir)
   if (run !== null) return run.taskId
   const [newest] = listOf((await client.get('/tasks', { limit: 1 })).tasks) as readonly (JsonObject | undefined)[]
-  if (newest !== undefined) return textOf(newest.id)
+  if (newest !== undefined) return toText(newest.id)
   throw new Stop(EXIT.refused, 'There is no task to look at. Add one: phaselock task add "…"')
 }

@@ -1,13 +1,13 @@
 import type { Command } from 'commander'
 import type { ExportOptions } from '../audit/audit-export.js'
 import type { VerifyOptions } from '../audit/audit-verify.js'
-import { listOf, objectOf, textOf, timeOf } from '../client/answer-values.js'
+import { formatTime, listOf, toObject, toText } from '../client/answer-values.js'
 import { Client } from '../client/client.js'
-import { type ClientOptions, clientOptions } from '../client/connection.js'
-import { examples, positiveNumber } from '../options.js'
-import { eventTable } from '../terminal/event-lines.js'
-import { plainLine } from '../terminal/plain-text.js'
-import { table } from '../terminal/table.js'
+import { addClientOptions, type ClientOptions } from '../client/connection.js'
+import { formatExamples, parsePositiveNumber } from '../options.js'
+import { formatEventTable } from '../terminal/event-lines.js'
+import { toPlainLine } from '../terminal/plain-text.js'
+import { formatTable } from '../terminal/table.js'
 import { print, printJson } from '../terminal/terminal.js'
 
 /** `phaselock audit …` */
@@ -17,24 +17,24 @@ export function addAuditCommands(program: Command): void {
     .description('search, verify and export the ledger')
     .addHelpText(
       'after',
-      examples([
+      formatExamples([
         ['phaselock audit recent', ''],
         ['phaselock audit verify', ''],
       ]),
     )
   addQuery(audit)
-  clientOptions(audit.command('recent').description('the newest events'))
-    .option('--count <number>', 'number to print', positiveNumber, 20)
-    .addHelpText('after', examples([['phaselock audit recent --count 100', '']]))
+  addClientOptions(audit.command('recent').description('the newest events'))
+    .option('--count <number>', 'number to print', parsePositiveNumber, 20)
+    .addHelpText('after', formatExamples([['phaselock audit recent --count 100', '']]))
     .action(async (options: ClientOptions & { readonly count: number }) => {
       const answer = await new Client(options).get('/audit/recent', { count: options.count })
       if (options.json === true) return printJson(answer)
-      print(eventTable(listOf(answer.events)))
+      print(formatEventTable(listOf(answer.events)))
     })
-  clientOptions(audit.command('stats').description('count events by type and refusals by reason'))
-    .addHelpText('after', examples([['phaselock audit stats', '']]))
+  addClientOptions(audit.command('stats').description('count events by type and refusals by reason'))
+    .addHelpText('after', formatExamples([['phaselock audit stats', '']]))
     .action(showStats)
-  clientOptions(
+  addClientOptions(
     audit
       .command('verify')
       .argument('[export-file]', 'export file to verify (default: the ledger itself)')
@@ -43,7 +43,7 @@ export function addAuditCommands(program: Command): void {
     .option('--public-key <file>', 'for an export: public key of the signer (ledger.ed25519.pub)')
     .addHelpText(
       'after',
-      examples([
+      formatExamples([
         ['phaselock audit verify', 'through the server, or on its files when none runs'],
         ['phaselock audit verify ledger.jsonl --public-key k.pub', 'on any machine'],
       ]),
@@ -60,7 +60,7 @@ export function addAuditCommands(program: Command): void {
       'state directory with the ledger ($PHASELOCK_STATE_DIR; default: that of this work tree)',
     )
     .option('--json', 'print the summary as JSON (with --output)')
-    .addHelpText('after', examples([['phaselock audit export -o ledger.jsonl', '']]))
+    .addHelpText('after', formatExamples([['phaselock audit export -o ledger.jsonl', '']]))
     .action(async (options: ExportOptions) => (await import('../audit/audit-export.js')).exportCommand(options))
 }
 
@@ -79,7 +79,7 @@ interface QueryOptions extends ClientOptions {
 }
 
 function addQuery(audit: Command): void {
-  clientOptions(audit.command('query').description('search events, newest first'))
+  addClientOptions(audit.command('query').description('search events, newest first'))
     .option('--task <id>')
     .option('--agent <id>')
     .option('--phase <id>')
@@ -89,9 +89,12 @@ function addQuery(audit: Command): void {
     .option('--refused', 'only refusals')
     .option('--since <time>', 'RFC 3339, such as 2026-01-31T09:00:00Z')
     .option('--until <time>', 'RFC 3339')
-    .option('--limit <number>', 'maximum number to print', positiveNumber, 50)
+    .option('--limit <number>', 'maximum number to print', parsePositiveNumber, 50)
     .option('--cursor <cursor>', 'continue after the previous page')
-    .addHelpText('after', examples([['phaselock audit query --task task-1 --refused', 'what the agent was denied']]))
+    .addHelpText(
+      'after',
+      formatExamples([['phaselock audit query --task task-1 --refused', 'what the agent was denied']]),
+    )
     .action(async (options: QueryOptions) => {
       const { task, agent, phase, tool, code, type, since, until, limit, cursor } = options
       const answer = await new Client(options).get('/audit/query', {
@@ -101,16 +104,16 @@ function addQuery(audit: Command): void {
       })
       if (options.json === true) return printJson(answer)
       const events = listOf(answer.events)
-      print(events.length === 0 ? 'No events.' : eventTable(events))
-      if (answer.next_cursor !== null) print(`There are more: add --cursor ${plainLine(textOf(answer.next_cursor))}`)
+      print(events.length === 0 ? 'No events.' : formatEventTable(events))
+      if (answer.next_cursor !== null) print(`There are more: add --cursor ${toPlainLine(toText(answer.next_cursor))}`)
     })
 }
 
 async function showStats(options: ClientOptions): Promise<void> {
   const answer = await new Client(options).get('/audit/stats')
   if (options.json === true) return printJson(answer)
-  print(`${textOf(answer.events)} events in ${textOf(answer.streams)} streams`)
-  print(`from ${timeOf(answer.first_at)} to ${timeOf(answer.last_at)}`)
+  print(`${toText(answer.events)} events in ${toText(answer.streams)} streams`)
+  print(`from ${formatTime(answer.first_at)} to ${formatTime(answer.last_at)}`)
   const counts = (title: string, of: Readonly<Record<string, unknown>>): void => {
     const rows = Object.entries(of).sort(([, a], [, b]) => Number(b) - Number(a))
     if (rows.length === 0) return
@@ -118,8 +121,8 @@ async function showStats(options: ClientOptions): Promise<void> {
       { title, text: ([name]: readonly [string, unknown]) => name },
       { title: 'COUNT', text: ([, count]: readonly [string, unknown]) => String(count) },
     ]
-    print(`\n${table(rows, columns)}`)
+    print(`\n${formatTable(rows, columns)}`)
   }
-  counts('EVENT', objectOf(answer.by_type))
-  counts('REFUSED FOR', objectOf(answer.by_code))
+  counts('EVENT', toObject(answer.by_type))
+  counts('REFUSED FOR', toObject(answer.by_code))
 }

@@ -1,10 +1,10 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: the scripts expand them, not we.
 import { type Command, Option } from 'commander'
 import { EXIT, Stop } from '../exit.js'
-import { examples } from '../options.js'
+import { formatExamples } from '../options.js'
 import { print } from '../terminal/terminal.js'
 
-const SHELLS = { bash: bashScript, zsh: zshScript, fish: fishScript } as const
+const SHELLS = { bash: buildBashScript, zsh: buildZshScript, fish: buildFishScript } as const
 
 /** `phaselock completion SHELL` prints a script made from the commands themselves. */
 export function addCompletionCommand(program: Command): void {
@@ -14,7 +14,7 @@ export function addCompletionCommand(program: Command): void {
     .description('print a completion script for your shell')
     .addHelpText(
       'after',
-      examples([
+      formatExamples([
         ['source <(phaselock completion bash)', 'in ~/.bashrc'],
         ['phaselock completion zsh > "${fpath[1]}/_phaselock"', ''],
         ['phaselock completion fish > ~/.config/fish/completions/phaselock.fish', ''],
@@ -23,7 +23,7 @@ export function addCompletionCommand(program: Command): void {
     .action((shell: string) => {
       if (!(shell in SHELLS))
         throw new Stop(EXIT.usage, `There is no completion for '${shell}'. Use bash, zsh or fish.`)
-      print(SHELLS[shell as keyof typeof SHELLS](nodesOf(program, [])))
+      print(SHELLS[shell as keyof typeof SHELLS](listNodes(program, [])))
     })
 }
 
@@ -34,30 +34,34 @@ interface Node {
   readonly words: readonly { readonly word: string; readonly text: string; readonly isCommand: boolean }[]
 }
 
-function nodesOf(command: Command, path: readonly string[]): readonly Node[] {
+function listNodes(command: Command, path: readonly string[]): readonly Node[] {
   const commands = command.commands.map((one) => ({ word: one.name(), text: one.description(), isCommand: true }))
-  const options = [...command.options, new Option('--help', 'print the help')].flatMap((one) =>
-    one.long === undefined || one.long === null ? [] : [{ word: one.long, text: one.description, isCommand: false }],
+  const options = [...command.options, new Option('--help', 'print the help')].flatMap((option) =>
+    option.long === undefined || option.long === null
+      ? []
+      : [{ word: option.long, text: option.description, isCommand: false }],
   )
   return [
     { path, words: [...commands, ...options] },
-    ...command.commands.flatMap((one) => nodesOf(one, [...path, one.name()])),
+    ...command.commands.flatMap((one) => listNodes(one, [...path, one.name()])),
   ]
 }
 
-function bashScript(nodes: readonly Node[]): string {
+function buildBashScript(nodes: readonly Node[]): string {
   return [
     '# bash completion for phaselock',
     '_phaselock() {',
     '  local current="${COMP_WORDS[COMP_CWORD]}" path="" i',
     '  for ((i = 1; i < COMP_CWORD; i++)); do',
     '    case "$path ${COMP_WORDS[i]}" in',
-    `      ${knownPaths(nodes)}) path="$path \${COMP_WORDS[i]}" ;;`,
+    `      ${formatKnownPaths(nodes)}) path="$path \${COMP_WORDS[i]}" ;;`,
     '    esac',
     '  done',
     '  local words=""',
     '  case "$path" in',
-    ...nodes.map((node) => `    "${spaced(node.path)}") words="${node.words.map(({ word }) => word).join(' ')}" ;;`),
+    ...nodes.map(
+      (node) => `    "${formatPath(node.path)}") words="${node.words.map(({ word }) => word).join(' ')}" ;;`,
+    ),
     '  esac',
     '  COMPREPLY=($(compgen -W "$words" -- "$current"))',
     '  if [ "${#COMPREPLY[@]}" -eq 0 ]; then COMPREPLY=($(compgen -f -- "$current")); fi',
@@ -66,7 +70,7 @@ function bashScript(nodes: readonly Node[]): string {
   ].join('\n')
 }
 
-function zshScript(nodes: readonly Node[]): string {
+function buildZshScript(nodes: readonly Node[]): string {
   return [
     '#compdef phaselock',
     '_phaselock() {',
@@ -74,13 +78,13 @@ function zshScript(nodes: readonly Node[]): string {
     '  local -a entries',
     '  for ((i = 2; i < CURRENT; i++)); do',
     '    case "$place ${words[i]}" in',
-    `      ${knownPaths(nodes)}) place="$place \${words[i]}" ;;`,
+    `      ${formatKnownPaths(nodes)}) place="$place \${words[i]}" ;;`,
     '    esac',
     '  done',
     '  case "$place" in',
     ...nodes.map(
       (node) =>
-        `    "${spaced(node.path)}") entries=(${node.words.map(({ word, text }) => quoted(`${word}:${text.replaceAll(':', '\\:')}`)).join(' ')}) ;;`,
+        `    "${formatPath(node.path)}") entries=(${node.words.map(({ word, text }) => quoteText(`${word}:${text.replaceAll(':', '\\:')}`)).join(' ')}) ;;`,
     ),
     '  esac',
     "  _describe 'phaselock' entries || _files",
@@ -89,31 +93,31 @@ function zshScript(nodes: readonly Node[]): string {
   ].join('\n')
 }
 
-function fishScript(nodes: readonly Node[]): string {
+function buildFishScript(nodes: readonly Node[]): string {
   const lines = nodes.flatMap((node) => {
     const seen = node.path.map((word) => `__fish_seen_subcommand_from ${word}`)
     const next = node.words.filter((one) => one.isCommand).map(({ word }) => word)
     const condition = [...seen, ...(next.length === 0 ? [] : [`not __fish_seen_subcommand_from ${next.join(' ')}`])]
     return node.words.map(({ word, text, isCommand }) => {
       const what = isCommand ? `-f -a ${word}` : `-l ${word.slice(2)}`
-      const when = isCommand || node.path.length > 0 ? ` -n ${quoted(condition.join('; and ') || 'true')}` : ''
-      return `complete -c phaselock${when} ${what} -d ${quoted(text)}`
+      const when = isCommand || node.path.length > 0 ? ` -n ${quoteText(condition.join('; and ') || 'true')}` : ''
+      return `complete -c phaselock${when} ${what} -d ${quoteText(text)}`
     })
   })
   return ['# fish completion for phaselock', ...lines].join('\n')
 }
 
-function knownPaths(nodes: readonly Node[]): string {
+function formatKnownPaths(nodes: readonly Node[]): string {
   return nodes
     .filter((node) => node.path.length > 0)
-    .map((node) => `"${spaced(node.path)}"`)
+    .map((node) => `"${formatPath(node.path)}"`)
     .join(' | ')
 }
 
-function spaced(path: readonly string[]): string {
+function formatPath(path: readonly string[]): string {
   return path.map((word) => ` ${word}`).join('')
 }
 
-function quoted(text: string): string {
+function quoteText(text: string): string {
   return `'${text.replaceAll("'", "'\\''")}'`
 }

@@ -1,11 +1,11 @@
 import { type Command, Option } from 'commander'
-import { listOf, textOf, timeOf } from '../client/answer-values.js'
+import { formatTime, listOf, toText } from '../client/answer-values.js'
 import { Client } from '../client/client.js'
-import { type ClientOptions, clientOptions } from '../client/connection.js'
+import { addClientOptions, type ClientOptions } from '../client/connection.js'
 import type { GraphOptions, LintOptions, ValidateOptions } from '../contracts/contract-actions.js'
-import { examples } from '../options.js'
+import { formatExamples } from '../options.js'
 import { CONTRACT_FILE } from '../places.js'
-import { table } from '../terminal/table.js'
+import { formatTable } from '../terminal/table.js'
 import { print, printJson } from '../terminal/terminal.js'
 
 const WHICH = `contract file, folder of documents or bundled name (default: ${CONTRACT_FILE})`
@@ -19,7 +19,7 @@ export function addContractCommands(program: Command): void {
     .argument('[file]', WHICH)
     .description('explain a contract as Phaselock reads it')
     .option('--json', 'print JSON')
-    .addHelpText('after', examples([['phaselock explain tdd', 'the bundled contract']]))
+    .addHelpText('after', formatExamples([['phaselock explain tdd', 'the bundled contract']]))
     .action(async (file: string | undefined, options: { readonly json?: boolean }) =>
       (await import('../contracts/contract-actions.js')).explain(file, options),
     )
@@ -29,9 +29,9 @@ export function addContractCommands(program: Command): void {
     .description('draw the phases and transitions of a contract')
     .addOption(new Option('--format <format>', 'what to draw').choices(['mermaid', 'dot', 'svg']).default('mermaid'))
     .option('--json', 'print {format, graph}')
-    .addHelpText('after', examples([['phaselock graph tdd --format svg > tdd.svg', '']]))
+    .addHelpText('after', formatExamples([['phaselock graph tdd --format svg > tdd.svg', '']]))
     .action(async (file: string | undefined, options: GraphOptions) =>
-      (await import('../contracts/contract-actions.js')).graph(file, options),
+      (await import('../contracts/contract-actions.js')).drawContract(file, options),
     )
   addKnown(program)
 }
@@ -46,7 +46,7 @@ function addValidate(program: Command): void {
     .option('--json', 'the same as --format json')
     .addHelpText(
       'after',
-      examples([
+      formatExamples([
         ['phaselock validate', `checks ./${CONTRACT_FILE}`],
         ['phaselock validate --format sarif a.yaml > a.sarif', 'for code scanning'],
       ]),
@@ -67,13 +67,13 @@ function addLint(program: Command): void {
     .option('--json', 'the same as --format json')
     .addHelpText(
       'after',
-      examples([
+      formatExamples([
         ['phaselock lint agent_workflow/phases/1/phase.md', 'one document'],
         ['phaselock lint --format github', 'as annotations of a pull request'],
       ]),
     )
     .action(async (files: readonly string[], options: LintOptions) =>
-      (await import('../contracts/contract-actions.js')).lint(files, options),
+      (await import('../contracts/contract-actions.js')).lintContracts(files, options),
     )
 }
 
@@ -82,24 +82,24 @@ function addKnown(program: Command): void {
     .command('contract')
     .alias('contracts')
     .description('add and list contracts of the server')
-    .addHelpText('after', examples([['phaselock contract list', '']]))
-  clientOptions(contract.command('add').argument('<file>', 'file or bundled name').description('make one known'))
-    .addHelpText('after', examples([['phaselock contract add agent_workflow.yaml', '']]))
+    .addHelpText('after', formatExamples([['phaselock contract list', '']]))
+  addClientOptions(contract.command('add').argument('<file>', 'file or bundled name').description('make one known'))
+    .addHelpText('after', formatExamples([['phaselock contract add agent_workflow.yaml', '']]))
     .action(async (file: string, options: ClientOptions) =>
       (await import('../contracts/contract-actions.js')).addContract(file, options),
     )
-  clientOptions(contract.command('list').alias('ls').description('list them'))
-    .addHelpText('after', examples([['phaselock contract list', '']]))
+  addClientOptions(contract.command('list').alias('ls').description('list them'))
+    .addHelpText('after', formatExamples([['phaselock contract list', '']]))
     .action(async (options: ClientOptions) => {
       const answer = await new Client(options).get('/contracts')
       if (options.json === true) return printJson(answer)
       print(
-        table(listOf(answer.contracts), [
-          { title: 'HASH', text: (one) => textOf(one.hash).slice(0, 12) },
-          { title: 'NAME', text: (one) => textOf(one.name), isFlexible: true },
-          { title: 'VERSION', text: (one) => textOf(one.version), isFlexible: true },
-          { title: 'FROM', text: (one) => textOf(one.origin) },
-          { title: 'KNOWN SINCE', text: (one) => timeOf(one.registered_at) },
+        formatTable(listOf(answer.contracts), [
+          { title: 'HASH', text: (one) => toText(one.hash).slice(0, 12) },
+          { title: 'NAME', text: (one) => toText(one.name), isFlexible: true },
+          { title: 'VERSION', text: (one) => toText(one.version), isFlexible: true },
+          { title: 'FROM', text: (one) => toText(one.origin) },
+          { title: 'KNOWN SINCE', text: (one) => formatTime(one.registered_at) },
           { title: '', text: (one) => (one.default === true ? 'default' : '') },
         ]),
       )

@@ -1,9 +1,9 @@
 import type { Command } from 'commander'
-import { clientOptions } from '../client/connection.js'
-import { optionOf } from '../councils/council-option.js'
+import { addClientOptions } from '../client/connection.js'
+import { parseOption } from '../councils/council-option.js'
 import type { CoordinateOptions } from '../councils/run-council.js'
 import { addTokenCommand } from '../councils/token-command.js'
-import { examples, seconds } from '../options.js'
+import { formatExamples, parseSeconds } from '../options.js'
 
 const CONFIG = '-c, --config <file>'
 const EXIT_CODES = `
@@ -13,7 +13,7 @@ out without an answer.`
 
 /** `phaselock coordinate` */
 export function addCoordinateCommand(program: Command): void {
-  const coordinate = clientOptions(
+  const coordinate = addClientOptions(
     program
       .command('coordinate')
       .argument('[question]', 'the question for the agents')
@@ -21,14 +21,14 @@ export function addCoordinateCommand(program: Command): void {
   )
     .option(CONFIG, 'council file (YAML) with agents and options')
     .option('--question-file <file>', 'read the question from a file (- for standard input)')
-    .option('-o, --option <key=value>', 'override an option of the council file; repeatable', optionOf)
-    .option('--timeout <seconds>', 'time limit of the council (timeout_seconds)', seconds)
+    .option('-o, --option <key=value>', 'override an option of the council file; repeatable', parseOption)
+    .option('--timeout <seconds>', 'time limit of the council (timeout_seconds)', parseSeconds)
     .option('--jsonl', 'print every event as one line of JSON')
     .option('--events', 'the same as --jsonl')
     .option('--quiet', 'print only the answer')
     .addHelpText(
       'after',
-      `${examples([
+      `${formatExamples([
         ['phaselock coordinate --config council.yaml "Which cache?"', 'watch the agents, then read the answer'],
         ['phaselock coordinate -c council.yaml --question-file q.md --json', 'one JSON document at the end'],
         ['phaselock coordinate -c council.yaml -o novelty=strict "Why?"', 'change an option for this run'],
@@ -39,7 +39,7 @@ export function addCoordinateCommand(program: Command): void {
       // Not for its subcommands, which commander would ask for it as well.
       const { config } = options
       if (config === undefined) return command.error(`error: required option '${CONFIG}' not specified`)
-      return (await import('../councils/run-council.js')).coordinate(question, { ...options, config })
+      return (await import('../councils/run-council.js')).runCouncil(question, { ...options, config })
     })
   addTokenCommand(coordinate)
 }

@@ -1,18 +1,18 @@
 import type { Command } from 'commander'
 import type { DoctorOptions } from '../doctor/doctor.js'
-import { examples, portNumber } from '../options.js'
+import { formatExamples, parsePortNumber } from '../options.js'
 
 /** `phaselock doctor` */
 export function addDoctorCommand(program: Command): void {
   program
     .command('doctor')
     .description('check the environment and say how to fix what is missing')
-    .option('--port <number>', 'the port it would listen on', portNumber, 8000)
+    .option('--port <number>', 'the port it would listen on', parsePortNumber, 8000)
     .option('--contract <file|name>', 'the contract it would use')
     .option('--workspace <dir>', 'the work tree', '.')
     .option('--state-dir <dir>', 'state directory of the server ($PHASELOCK_STATE_DIR)')
     .option('--fix', 'install what is missing, where possible')
     .option('--json', 'print JSON')
-    .addHelpText('after', examples([['phaselock doctor', 'exits with 1 if something required is missing']]))
-    .action(async (options: DoctorOptions) => (await import('../doctor/doctor.js')).doctor(options))
+    .addHelpText('after', formatExamples([['phaselock doctor', 'exits with 1 if something required is missing']]))
+    .action(async (options: DoctorOptions) => (await import('../doctor/doctor.js')).runDoctor(options))
 }

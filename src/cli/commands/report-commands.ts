@@ -2,11 +2,11 @@ import { randomUUID } from 'node:crypto'
 import { renameSync, rmSync, writeFileSync } from 'node:fs'
 import type { Command } from 'commander'
 import type { JsonObject } from '../../core/json.js'
-import { listOf, objectOf, textOf } from '../client/answer-values.js'
-import { Client, segment } from '../client/client.js'
-import { type ClientOptions, clientOptions } from '../client/connection.js'
+import { listOf, toObject, toText } from '../client/answer-values.js'
+import { Client, encodeSegment } from '../client/client.js'
+import { addClientOptions, type ClientOptions } from '../client/connection.js'
 import { EXIT, Stop } from '../exit.js'
-import { examples } from '../options.js'
+import { formatExamples } from '../options.js'
 import { reportText } from '../report/report-text.js'
 import { print, printJson } from '../terminal/terminal.js'
 
@@ -18,7 +18,7 @@ interface ReportOptions extends ClientOptions {
 
 /** `phaselock report` */
 export function addReportCommand(program: Command): void {
-  clientOptions(
+  addClientOptions(
     program
       .command('report')
       .argument('[run]', 'id of a task or a council (default: the newest)')
@@ -30,7 +30,7 @@ export function addReportCommand(program: Command): void {
     )
     .addHelpText(
       'after',
-      examples([
+      formatExamples([
         ['phaselock report', 'the newest run'],
         ['phaselock report task-1 --html report.html', 'one file, to look at or to send'],
         ['phaselock report --json', 'for programs'],
@@ -45,7 +45,7 @@ async function showReport(run: string | undefined, options: ReportOptions): Prom
   const door = await openDoor(options)
   try {
     const client = new Client(door.client)
-    const report = await client.get(`/runs/${segment(run ?? (await newestRun(client)))}/report`)
+    const report = await client.get(`/runs/${encodeSegment(run ?? (await findNewestRun(client)))}/report`)
     if (options.html !== undefined) await writePage(report, options)
     else if (options.json === true) printJson(report)
     else print(reportText(report))
@@ -58,13 +58,13 @@ async function writePage(report: JsonObject, options: ReportOptions): Promise<vo
   const { reportPage } = await import('../report/report-html.js')
   const page = reportPage(report)
   if (options.html === '-') return print(page)
-  const file = typeof options.html === 'string' ? options.html : defaultFile(textOf(objectOf(report.run).id))
+  const file = typeof options.html === 'string' ? options.html : formatDefaultFile(toText(toObject(report.run).id))
   replaceFile(file, page)
   if (options.json === true) printJson({ file })
   else print(`Written: ${file}`)
 }
 
-function defaultFile(run: string): string {
+function formatDefaultFile(run: string): string {
   return `phaselock-report-${run.replace(/[^A-Za-z0-9_.-]+/g, '-').slice(0, NAME_CHARS_MAX)}.html`
 }
 
@@ -80,14 +80,14 @@ function replaceFile(file: string, text: string): void {
   }
 }
 
-async function newestRun(client: Client): Promise<string> {
+async function findNewestRun(client: Client): Promise<string> {
   const [tasks, coordinations] = await Promise.all([
     client.get('/tasks', { limit: 1 }),
     client.get('/coordinations', { limit: 1 }),
   ])
   const found = [
-    ...listOf(tasks.tasks).map((one) => ({ id: textOf(one.id), at: textOf(one.created_at) })),
-    ...listOf(coordinations.coordinations).map((one) => ({ id: textOf(one.id), at: textOf(one.started_at) })),
+    ...listOf(tasks.tasks).map((one) => ({ id: toText(one.id), at: toText(one.created_at) })),
+    ...listOf(coordinations.coordinations).map((one) => ({ id: toText(one.id), at: toText(one.started_at) })),
   ]
   const [newest] = found.toSorted((a, b) => Date.parse(b.at) - Date.parse(a.at))
   if (newest !== undefined) return newest.id

@@ -1,17 +1,17 @@
 import { readFileSync } from 'node:fs'
 import type { Command } from 'commander'
 import type { JsonObject } from '../../core/json.js'
-import { given, textOf, timeOf } from '../client/answer-values.js'
-import { Client, segment } from '../client/client.js'
-import { type ClientOptions, clientOptions, readToken } from '../client/connection.js'
+import { compact, formatTime, toText } from '../client/answer-values.js'
+import { Client, encodeSegment } from '../client/client.js'
+import { addClientOptions, type ClientOptions, readToken } from '../client/connection.js'
 import { EXIT, Stop } from '../exit.js'
-import { examples, seconds } from '../options.js'
-import { plainLine } from '../terminal/plain-text.js'
+import { formatExamples, parseSeconds } from '../options.js'
+import { toPlainLine } from '../terminal/plain-text.js'
 import { print, printJson } from '../terminal/terminal.js'
 
 /** `phaselock review`: what somebody who was let in as a reviewer does. */
 export function addReviewCommand(program: Command): void {
-  clientOptions(
+  addClientOptions(
     program
       .command('review')
       .argument('<task>')
@@ -21,18 +21,18 @@ export function addReviewCommand(program: Command): void {
     .option('--subject <hash>', 'refuse the report if the work has changed since this hash')
     .addHelpText(
       'after',
-      `${examples([
+      `${formatExamples([
         ['phaselock review task-1 --report report.json', 'with the token in PHASELOCK_TOKEN'],
         [`echo '{"status": "completed"}' | phaselock review task-1 --report -`, ''],
       ])}\n\nThe token is read from --token-file, else from PHASELOCK_TOKEN; an\noperator's is not used. A report:\n  {"status": "completed" | "approved" | "changes_requested" | "in_progress",\n   "summary"?, "comments"?: [{"text", "path"?, "line"?, "resolved"?}],\n   "blocking_issues"?: [...]}`,
     )
     .action(async (task: string, options: ReviewOptions) => {
       const client = new Client({ ...options, token: reviewToken(options) })
-      const body = given({ report: readReport(options.report), subject: options.subject })
-      const answer = await client.post(`/tasks/${segment(task)}/reviews`, body, REVIEW_MS_MAX)
+      const body = compact({ report: readReport(options.report), subject: options.subject })
+      const answer = await client.post(`/tasks/${encodeSegment(task)}/reviews`, body, REVIEW_MS_MAX)
       if (options.json === true) return printJson(answer)
       const end = answer.finished === true ? 'It is finished, and the token with it.' : 'It can be sent again.'
-      const line = (key: string): string => plainLine(textOf(answer[key]))
+      const line = (key: string): string => toPlainLine(toText(answer[key]))
       print(`The review ${line('reviewer')} of ${line('task_id')} is ${line('status')}. ${end}`)
     })
 }
@@ -61,7 +61,7 @@ function readReport(file: string): JsonObject {
   } catch (error) {
     if (!(error instanceof SyntaxError)) throw error
   }
-  throw new Stop(EXIT.usage, `${plainLine(where)} is not a JSON object such as {"status": "completed"}.`)
+  throw new Stop(EXIT.usage, `${toPlainLine(where)} is not a JSON object such as {"status": "completed"}.`)
 }
 
 function readText(file: string, where: string): string {
@@ -69,7 +69,7 @@ function readText(file: string, where: string): string {
     return readFileSync(file === '-' ? 0 : file, 'utf8')
   } catch (error) {
     const code = (error as NodeJS.ErrnoException).code ?? 'fault'
-    throw new Stop(EXIT.usage, `${plainLine(where)} cannot be read (${code}).`)
+    throw new Stop(EXIT.usage, `${toPlainLine(where)} cannot be read (${code}).`)
   }
 }
 
@@ -81,19 +81,19 @@ interface ReviewerOptions extends ClientOptions {
 
 /** `phaselock task reviewer`: lets somebody in, or ends that. */
 export function addReviewer(task: Command): void {
-  clientOptions(
+  addClientOptions(
     task
       .command('reviewer')
       .argument('<id>')
       .argument('<name>', 'name of the review, such as security')
       .description('add a reviewer to a task and print its token once'),
   )
-    .option('--expires <seconds>', 'lifetime of the token (default: the lifetime of a phase token)', seconds)
+    .option('--expires <seconds>', 'lifetime of the token (default: the lifetime of a phase token)', parseSeconds)
     .option('--revoke', 'revoke the token of the reviewer; its report no longer counts')
     .option('--reason <text>', 'why it is revoked; kept in the ledger')
     .addHelpText(
       'after',
-      examples([
+      formatExamples([
         ['phaselock task reviewer task-1 security', ''],
         ['phaselock task reviewer task-1 security --revoke --reason "lost"', ''],
       ]),
@@ -105,18 +105,18 @@ export function addReviewer(task: Command): void {
 
 async function letIn(id: string, name: string, options: ReviewerOptions): Promise<void> {
   if (options.reason !== undefined) throw new Stop(EXIT.usage, 'A --reason belongs to --revoke.')
-  const body = given({ name, expires_seconds: options.expires })
-  const answer = await new Client(options).post(`/tasks/${segment(id)}/reviewers`, body)
+  const body = compact({ name, expires_seconds: options.expires })
+  const answer = await new Client(options).post(`/tasks/${encodeSegment(id)}/reviewers`, body)
   if (options.json === true) return printJson(answer)
   print(
-    `Reviewer ${plainLine(textOf(answer.reviewer))} may look at ${plainLine(id)} until ${timeOf(answer.expires_at)}, or until the phase is left.\nThe token is shown this once; an older one is dead now:\n\n${textOf(answer.review_token)}`,
+    `Reviewer ${toPlainLine(toText(answer.reviewer))} may look at ${toPlainLine(id)} until ${formatTime(answer.expires_at)}, or until the phase is left.\nThe token is shown this once; an older one is dead now:\n\n${toText(answer.review_token)}`,
   )
 }
 
 async function revoke(id: string, name: string, options: ReviewerOptions): Promise<void> {
   if (options.reason === undefined) throw new Stop(EXIT.usage, 'Give the --reason why it is revoked.')
-  const path = `/tasks/${segment(id)}/reviewers/${segment(name)}/revoke`
+  const path = `/tasks/${encodeSegment(id)}/reviewers/${encodeSegment(name)}/revoke`
   const answer = await new Client(options).post(path, { reason: options.reason })
   if (options.json === true) return printJson(answer)
-  print(`The token of reviewer ${plainLine(name)} is refused from now on, and what it reported counts no more.`)
+  print(`The token of reviewer ${toPlainLine(name)} is refused from now on, and what it reported counts no more.`)
 }

@@ -1,14 +1,14 @@
 import { type Command, Option } from 'commander'
 import { PROVIDERS } from '../../confinement/confinement.js'
-import { collect, examples, portNumber } from '../options.js'
+import { collect, formatExamples, parsePortNumber } from '../options.js'
 import type { ServeOptions } from '../server/serve.js'
 
 export function addServeCommand(program: Command): void {
-  serverOptions(program.command('serve').description('run the server in this terminal'))
+  addServerOptions(program.command('serve').description('run the server in this terminal'))
     .option('--json', 'print one line of JSON when ready')
     .addHelpText(
       'after',
-      examples([
+      formatExamples([
         ['phaselock serve', 'this folder, its own contract or the bundled tdd'],
         ['phaselock serve --contract plan-review', 'another bundled contract'],
         ['phaselock serve --port 0 --json', 'any free port, announced as JSON'],
@@ -19,9 +19,9 @@ export function addServeCommand(program: Command): void {
 }
 
 /** What `serve` and `up` have in common. */
-export function serverOptions(command: Command): Command {
+export function addServerOptions(command: Command): Command {
   return command
-    .option('--port <number>', 'port to listen on; 0 picks a free one', portNumber, 8000)
+    .option('--port <number>', 'port to listen on; 0 picks a free one', parsePortNumber, 8000)
     .option('--host <address>', 'address to listen on', '127.0.0.1')
     .option(
       '--contract <file|name>',

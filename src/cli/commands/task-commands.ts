@@ -1,16 +1,16 @@
 import { resolve } from 'node:path'
 import { type Command, InvalidArgumentError } from 'commander'
 import type { JsonObject } from '../../core/json.js'
-import { given, listOf, objectOf, textOf } from '../client/answer-values.js'
-import { Client, segment } from '../client/client.js'
-import { type ClientOptions, clientOptions } from '../client/connection.js'
-import { collect, examples, integer, positiveNumber } from '../options.js'
-import { plainLine } from '../terminal/plain-text.js'
-import { reviewLines } from '../terminal/review-text.js'
-import { showTask, taskTable } from '../terminal/task-text.js'
+import { compact, listOf, toObject, toText } from '../client/answer-values.js'
+import { Client, encodeSegment } from '../client/client.js'
+import { addClientOptions, type ClientOptions } from '../client/connection.js'
+import { collect, formatExamples, parseInteger, parsePositiveNumber } from '../options.js'
+import { toPlainLine } from '../terminal/plain-text.js'
+import { formatReviewLines } from '../terminal/review-text.js'
+import { formatTaskTable, showTask } from '../terminal/task-text.js'
 import { print, printJson } from '../terminal/terminal.js'
 import { tellTree } from '../terminal/tree-text.js'
-import { heldOutLines, readHeldOutFile, refuseInsideTree } from '../workflow/held-out-file.js'
+import { formatHeldOutLines, readHeldOutFile, refuseInsideTree } from '../workflow/held-out-file.js'
 import { addMergeCommands } from './merge-commands.js'
 import { addReviewer } from './review-commands.js'
 
@@ -21,7 +21,7 @@ export function addTaskCommands(program: Command): void {
     .description('add, show and manage tasks')
     .addHelpText(
       'after',
-      examples([
+      formatExamples([
         ['phaselock task list', ''],
         ['phaselock task show task-1', ''],
       ]),
@@ -51,7 +51,7 @@ interface AddOptions extends ClientOptions {
 }
 
 function addAdd(task: Command): void {
-  clientOptions(task.command('add').argument('<title>', 'what the task will change').description('add a task'))
+  addClientOptions(task.command('add').argument('<title>', 'what the task will change').description('add a task'))
     .option('--id <id>', 'id: letters, digits, _ . -; at most 64 characters (default: generated)')
     .option('--description <text>', 'description for the agent')
     .option('--contract <name|hash>', "a contract the server knows (default: the server's)")
@@ -61,12 +61,12 @@ function addAdd(task: Command): void {
     .option('--worktree', 'create a separate git work tree for this task')
     .option('--take <path>', 'with --worktree: copy this ignored path, such as node_modules; repeatable', collect)
     .option('--mode <mode>', 'enforcement mode of this task: strict, permissive or advisory')
-    .option('--priority <number>', 'tasks with a higher priority are claimed first (default: 0)', integer)
-    .option('--metadata <json>', 'JSON object to store with the task', jsonObject)
+    .option('--priority <number>', 'tasks with a higher priority are claimed first (default: 0)', parseInteger)
+    .option('--metadata <json>', 'JSON object to store with the task', parseJsonObject)
     .option('--held-out <file>', 'YAML or JSON file of examples that no agent sees, run once the tests pass')
     .addHelpText(
       'after',
-      examples([
+      formatExamples([
         ['phaselock task add "Add a health endpoint"', ''],
         ['phaselock task add "Write the docs" --depends-on api --priority 5', ''],
         ['phaselock task add "Add a parser" --held-out ../held-out.yaml', 'with examples that the agent never sees'],
@@ -75,7 +75,7 @@ function addAdd(task: Command): void {
     .action(async (title: string, options: AddOptions) => {
       const { id, description, contract, dependsOn, requires, workspace, mode, priority, metadata } = options
       const { worktree, take, heldOut } = options
-      const body = given({
+      const body = compact({
         ...{ title, id, description, contract, mode, priority, metadata, requires, worktree, take },
         depends_on: dependsOn,
         workspace: workspace === undefined ? undefined : resolve(workspace),
@@ -85,7 +85,9 @@ function addAdd(task: Command): void {
       const added = await client.post('/tasks', body)
       if (heldOut !== undefined) await refuseInsideTree(client, added, heldOut)
       if (options.json === true) return printJson(added)
-      print(`Added ${line(added.id)}: ${line(added.title)} (${line(added.status)}, starts in ${line(added.phase)})`)
+      print(
+        `Added ${toLine(added.id)}: ${toLine(added.title)} (${toLine(added.status)}, starts in ${toLine(added.phase)})`,
+      )
       if (worktree === true) tellTree(added)
     })
 }
@@ -99,36 +101,36 @@ interface ListOptions extends ClientOptions {
 }
 
 function addList(task: Command): void {
-  clientOptions(task.command('list').alias('ls').description('list tasks, newest first'))
+  addClientOptions(task.command('list').alias('ls').description('list tasks, newest first'))
     .option('--status <status>', 'queued, active, awaiting_approval, interrupted, parked, completed or cancelled')
     .option('--phase <id>', 'only tasks in this phase')
     .option('--agent <id>', 'only tasks of this agent')
-    .option('--limit <number>', 'maximum number to print', positiveNumber, 50)
+    .option('--limit <number>', 'maximum number to print', parsePositiveNumber, 50)
     .option('--cursor <cursor>', 'continue after the previous page')
-    .addHelpText('after', examples([['phaselock task list --status active', 'what is being worked on']]))
+    .addHelpText('after', formatExamples([['phaselock task list --status active', 'what is being worked on']]))
     .action(async (options: ListOptions) => {
       const { status, phase, agent, limit, cursor } = options
       const answer = await new Client(options).get('/tasks', { status, phase, agent_id: agent, limit, cursor })
       if (options.json === true) return printJson(answer)
       const tasks = listOf(answer.tasks)
-      print(tasks.length === 0 ? 'No tasks.' : taskTable(tasks))
-      if (answer.next_cursor !== null) print(`There are more: add --cursor ${line(answer.next_cursor)}`)
+      print(tasks.length === 0 ? 'No tasks.' : formatTaskTable(tasks))
+      if (answer.next_cursor !== null) print(`There are more: add --cursor ${toLine(answer.next_cursor)}`)
     })
 }
 
 function addShow(task: Command): void {
-  clientOptions(task.command('show').argument('<id>').description('show one task and what happened to it'))
-    .option('--limit <number>', 'number of recent events to print', positiveNumber, 30)
-    .addHelpText('after', examples([['phaselock task show task-1 --json', 'with the whole timeline']]))
+  addClientOptions(task.command('show').argument('<id>').description('show one task and what happened to it'))
+    .option('--limit <number>', 'number of recent events to print', parsePositiveNumber, 30)
+    .addHelpText('after', formatExamples([['phaselock task show task-1 --json', 'with the whole timeline']]))
     .action(async (id: string, options: ClientOptions & { readonly limit: number }) => {
       const client = new Client(options)
-      const shown = await client.get(`/tasks/${segment(id)}`)
-      const reviews = await client.get(`/tasks/${segment(id)}/reviews`)
-      const events = await timeline(client, id)
-      const heldOut = shown.held_out === undefined ? {} : await client.get(`/tasks/${segment(id)}/held-out`)
+      const shown = await client.get(`/tasks/${encodeSegment(id)}`)
+      const reviews = await client.get(`/tasks/${encodeSegment(id)}/reviews`)
+      const events = await readTimeline(client, id)
+      const heldOut = shown.held_out === undefined ? {} : await client.get(`/tasks/${encodeSegment(id)}/held-out`)
       const more = shown.held_out === undefined ? {} : { held_out: heldOut }
       if (options.json === true) return printJson({ task: shown, reviews: reviews.reviews ?? [], events, ...more })
-      const lines = [...heldOutLines(heldOut), ...reviewLines(reviews)]
+      const lines = [...formatHeldOutLines(heldOut), ...formatReviewLines(reviews)]
       print(showTask(shown, { events, reviews: lines }, options.limit))
     })
 }
@@ -137,11 +139,11 @@ const TIMELINE_PAGE = 500
 const TIMELINE_PAGES_MAX = 40
 
 /** Every event of the task, oldest first, up to a maximum. */
-export async function timeline(client: Client, id: string): Promise<readonly JsonObject[]> {
+export async function readTimeline(client: Client, id: string): Promise<readonly JsonObject[]> {
   const events: JsonObject[] = []
   let after = 0
   for (let page = 0; page < TIMELINE_PAGES_MAX; page++) {
-    const answer = await client.get(`/tasks/${segment(id)}/timeline`, { after, limit: TIMELINE_PAGE })
+    const answer = await client.get(`/tasks/${encodeSegment(id)}/timeline`, { after, limit: TIMELINE_PAGE })
     events.push(...listOf(answer.events))
     if (typeof answer.next_after !== 'number') break
     after = answer.next_after
@@ -165,7 +167,7 @@ interface Steering {
 
 function addSteering(task: Command): void {
   for (const [name, [text, example]] of Object.entries(STEERING)) {
-    const command = clientOptions(task.command(name).argument('<id>').description(text)).requiredOption(
+    const command = addClientOptions(task.command(name).argument('<id>').description(text)).requiredOption(
       '--reason <text>',
       'why; kept in the ledger',
     )
@@ -173,40 +175,42 @@ function addSteering(task: Command): void {
       command.requiredOption('--to <phase>', 'phase to return to').option('--restore-tree', 'restore the work tree too')
     if (name === 'reassign') command.option('--agent <id>', 'reserve the task for this agent')
     command
-      .addHelpText('after', examples([[example, '']]))
+      .addHelpText('after', formatExamples([[example, '']]))
       .action(async (id: string, options: ClientOptions & Steering) => {
         const { reason, to, agent, restoreTree } = options
-        const body = given({ reason, to_phase: to, agent_id: agent, restore_tree: restoreTree })
-        const changed = await new Client(options).post(`/tasks/${segment(id)}/${name}`, body)
+        const body = compact({ reason, to_phase: to, agent_id: agent, restore_tree: restoreTree })
+        const changed = await new Client(options).post(`/tasks/${encodeSegment(id)}/${name}`, body)
         if (options.json === true) return printJson(changed)
-        print(`${line(changed.id)} is ${line(changed.status)} in ${line(changed.phase)}.`)
+        print(`${toLine(changed.id)} is ${toLine(changed.status)} in ${toLine(changed.phase)}.`)
       })
   }
 }
 
 function addAcceptTools(task: Command): void {
-  clientOptions(
+  addClientOptions(
     task.command('accept-tools').argument('<id>').description('accept the tools that upstream MCP servers list now'),
   )
     .requiredOption('--reason <text>', 'why; kept in the ledger')
-    .addHelpText('after', examples([['phaselock task accept-tools task-1 --reason "looked at it"', '']]))
+    .addHelpText('after', formatExamples([['phaselock task accept-tools task-1 --reason "looked at it"', '']]))
     .action(async (id: string, options: ClientOptions & { reason: string }) => {
-      const accepted = await new Client(options).post(`/tasks/${segment(id)}/tools/accept`, { reason: options.reason })
+      const accepted = await new Client(options).post(`/tasks/${encodeSegment(id)}/tools/accept`, {
+        reason: options.reason,
+      })
       if (options.json === true) return printJson(accepted)
-      const tools = Object.entries(objectOf(accepted.accepted_tools))
-      print([`${line(accepted.id)} accepts ${tools.length} upstream tools:`, ...tools.map(toolLine)].join('\n'))
+      const tools = Object.entries(toObject(accepted.accepted_tools))
+      print([`${toLine(accepted.id)} accepts ${tools.length} upstream tools:`, ...tools.map(formatToolLine)].join('\n'))
     })
 }
 
-function toolLine([name, sha256]: readonly [string, JsonObject[string]]): string {
-  return `  ${line(name)}  ${line(sha256)}`
+function formatToolLine([name, sha256]: readonly [string, JsonObject[string]]): string {
+  return `  ${toLine(name)}  ${toLine(sha256)}`
 }
 
-function line(value: JsonObject[string] | undefined): string {
-  return plainLine(textOf(value))
+function toLine(value: JsonObject[string] | undefined): string {
+  return toPlainLine(toText(value))
 }
 
-function jsonObject(text: string): JsonObject {
+function parseJsonObject(text: string): JsonObject {
   try {
     const value: unknown = JSON.parse(text)
     if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as JsonObject

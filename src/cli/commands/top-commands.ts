@@ -2,42 +2,42 @@ import { setTimeout as wait } from 'node:timers/promises'
 import type { Command } from 'commander'
 import type { JsonObject } from '../../core/json.js'
 import { Client } from '../client/client.js'
-import { type ClientOptions, clientOptions } from '../client/connection.js'
+import { addClientOptions, type ClientOptions } from '../client/connection.js'
 import { EXIT, Stop } from '../exit.js'
-import { examples } from '../options.js'
-import { print, printJson, width } from '../terminal/terminal.js'
-import { frameOf } from '../terminal/top-frame.js'
-import { Screen, screenSize } from '../terminal/top-screen.js'
+import { formatExamples } from '../options.js'
+import { getWidth, print, printJson } from '../terminal/terminal.js'
+import { renderFrame } from '../terminal/top-frame.js'
+import { readScreenSize, Screen } from '../terminal/top-screen.js'
 
 const REFRESH_MS = 1000
 const HELP = 'q quits'
 
 /** `phaselock top` */
 export function addTopCommand(program: Command): void {
-  clientOptions(program.command('top').description('watch active tasks live'))
+  addClientOptions(program.command('top').description('watch active tasks live'))
     .option('--once', 'print once and exit')
     .addHelpText(
       'after',
-      examples([
+      formatExamples([
         ['phaselock top', 'q or Ctrl-C quits'],
         ['phaselock top --once --json', 'for programs'],
       ]),
     )
     .action(async (options: ClientOptions & { readonly once?: boolean }) => {
       const isLive = process.stdout.isTTY === true && options.once !== true && options.json !== true
-      if (isLive) return live(options)
+      if (isLive) return runLive(options)
       const activity = await new Client(options).get('/activity')
       if (options.json === true) printJson(activity)
-      else print(frameOf(activity, { columns: width(), rows: Number.MAX_SAFE_INTEGER }).join('\n'))
+      else print(renderFrame(activity, { columns: getWidth(), rows: Number.MAX_SAFE_INTEGER }).join('\n'))
     })
 }
 
-async function live(options: ClientOptions): Promise<void> {
+async function runLive(options: ClientOptions): Promise<void> {
   // Whoever may not look is told so on the screen they are on.
   let activity = await new Client(options).get('/activity')
   let note = HELP
   const screen = new Screen()
-  const draw = (): void => screen.draw(frameOf(activity, screenSize(), note))
+  const draw = (): void => screen.draw(renderFrame(activity, readScreenSize(), note))
   let isLeaving = false
   const left = screen.open(draw).then(() => {
     isLeaving = true
@@ -47,7 +47,7 @@ async function live(options: ClientOptions): Promise<void> {
       draw()
       await Promise.race([left, wait(REFRESH_MS)])
       if (isLeaving) break
-      const next = await newest(options)
+      const next = await readNewest(options)
       note = next === null ? 'The server does not answer; trying again … (q quits)' : HELP
       activity = next ?? activity
     }
@@ -57,7 +57,7 @@ async function live(options: ClientOptions): Promise<void> {
 }
 
 // A restarted server may listen elsewhere: it is looked for anew each time.
-async function newest(options: ClientOptions): Promise<JsonObject | null> {
+async function readNewest(options: ClientOptions): Promise<JsonObject | null> {
   try {
     return await new Client(options).get('/activity')
   } catch (error) {

@@ -1,10 +1,10 @@
 import type { Command } from 'commander'
 import type { Json } from '../../core/json.js'
-import { textOf } from '../client/answer-values.js'
-import { Client, segment } from '../client/client.js'
-import { type ClientOptions, clientOptions } from '../client/connection.js'
-import { examples } from '../options.js'
-import { plainLine } from '../terminal/plain-text.js'
+import { toText } from '../client/answer-values.js'
+import { Client, encodeSegment } from '../client/client.js'
+import { addClientOptions, type ClientOptions } from '../client/connection.js'
+import { formatExamples } from '../options.js'
+import { toPlainLine } from '../terminal/plain-text.js'
 import { print, printJson } from '../terminal/terminal.js'
 
 const ACTIONS = {
@@ -25,7 +25,7 @@ const ACTIONS = {
 /** `phaselock revert` and `phaselock accept` */
 export function addTreeCommands(program: Command): void {
   for (const [name, { text, told, example, path }] of Object.entries(ACTIONS)) {
-    clientOptions(
+    addClientOptions(
       program
         .command(name)
         .argument('<task>')
@@ -33,15 +33,15 @@ export function addTreeCommands(program: Command): void {
         .description(text),
     )
       .requiredOption('--reason <text>', 'why; kept in the ledger')
-      .addHelpText('after', examples([[example, '']]))
+      .addHelpText('after', formatExamples([[example, '']]))
       .action(async (id: string, paths: readonly string[], options: ClientOptions & { reason: string }) => {
         const body = { reason: options.reason, ...(paths.length === 0 ? {} : { paths: [...paths] }) }
-        const done = await new Client(options).post(`/tasks/${segment(id)}/tree/${path}`, body)
+        const done = await new Client(options).post(`/tasks/${encodeSegment(id)}/tree/${path}`, body)
         if (options.json === true) return printJson(done)
-        const named = ((done.paths ?? []) as readonly Json[]).map((one) => `  ${plainLine(textOf(one))}`)
+        const named = ((done.paths ?? []) as readonly Json[]).map((one) => `  ${toPlainLine(toText(one))}`)
         const total = Number(done.path_count ?? named.length)
         const more = total > named.length ? [`  and ${total - named.length} more`] : []
-        print([`${told} in the work tree of ${plainLine(id)}:`, ...named, ...more].join('\n'))
+        print([`${told} in the work tree of ${toPlainLine(id)}:`, ...named, ...more].join('\n'))
       })
   }
 }

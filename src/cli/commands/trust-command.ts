@@ -1,6 +1,6 @@
 import type { Command } from 'commander'
 import type { TrustOptions } from '../contracts/trust.js'
-import { examples } from '../options.js'
+import { formatExamples } from '../options.js'
 import { CONTRACT_FILE } from '../places.js'
 
 const FILE = `${CONTRACT_FILE} or agent_workflow/ of the work tree`
@@ -19,14 +19,14 @@ export function addTrustCommands(program: Command): void {
     .option('--json', 'print JSON')
     .addHelpText(
       'after',
-      examples([
+      formatExamples([
         ['phaselock trust', 'read what it asks for, then y or N'],
         ['phaselock trust --yes', 'in scripts'],
         ['phaselock trust --list', ''],
       ]),
     )
     .action(async (file: string | undefined, options: TrustOptions) =>
-      (await import('../contracts/trust.js')).trust(file, options),
+      (await import('../contracts/trust.js')).trustContract(file, options),
     )
   program
     .command('untrust')
@@ -34,8 +34,8 @@ export function addTrustCommands(program: Command): void {
     .description('withdraw the acceptance of a contract')
     .option('--state-dir <dir>', OF)
     .option('--json', 'print JSON')
-    .addHelpText('after', examples([['phaselock untrust', 'the next start asks again']]))
+    .addHelpText('after', formatExamples([['phaselock untrust', 'the next start asks again']]))
     .action(async (file: string | undefined, options: TrustOptions) =>
-      (await import('../contracts/trust.js')).trust(file, { ...options, remove: true }),
+      (await import('../contracts/trust.js')).trustContract(file, { ...options, remove: true }),
     )
 }

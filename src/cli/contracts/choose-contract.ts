@@ -3,12 +3,12 @@ import { join, relative, resolve } from 'node:path'
 import {
   BUNDLED_CONTRACTS,
   type BundledContract,
-  bundledContract,
+  findBundledContract,
   isBundledContract,
 } from '../../contract/bundled-contracts.js'
 import { formatText } from '../../contract/format-diagnostics.js'
 import { type LoadedContract, loadContractFile } from '../../contract/load/load-contract.js'
-import { nearest } from '../../contract/nearest.js'
+import { findNearest } from '../../contract/nearest.js'
 import { EXIT, Stop } from '../exit.js'
 import { CONTRACT_FILE, WORKFLOW_FOLDER } from '../places.js'
 import { tell } from '../terminal/terminal.js'
@@ -25,13 +25,13 @@ export interface ContractChoice {
 export function chooseContract(named: string | undefined, workspace: string): ContractChoice {
   if (named === undefined) {
     const own = ownContract(workspace)
-    return own === null ? bundled(DEFAULT_CONTRACT) : { path: shortPath(own), origin: 'file' }
+    return own === null ? makeBundledChoice(DEFAULT_CONTRACT) : { path: shortenPath(own), origin: 'file' }
   }
   // A file that an agent left under this name must not take its place: ./tdd names the file.
-  if (isBundledContract(named)) return bundled(named)
+  if (isBundledContract(named)) return makeBundledChoice(named)
   if (existsSync(named)) return { path: named, origin: 'file' }
   if (!/^[A-Za-z0-9_-]+$/.test(named)) return { path: named, origin: 'file' }
-  const close = nearest(named, BUNDLED_CONTRACTS)
+  const close = findNearest(named, BUNDLED_CONTRACTS)
   const meant = close === null ? '' : ` Did you mean ${close}?`
   throw new Stop(
     EXIT.usage,
@@ -43,7 +43,7 @@ export function chooseContract(named: string | undefined, workspace: string): Co
 export async function loadChosen(choice: ContractChoice): Promise<LoadedContract> {
   const loaded = await loadContractFile(choice.path)
   if (!loaded.ok) {
-    const errors = loaded.diagnostics.filter((one) => one.severity === 'error').length
+    const errors = loaded.diagnostics.filter((diagnostic) => diagnostic.severity === 'error').length
     throw new Stop(
       EXIT.refused,
       `${formatText(loaded.diagnostics)}The contract has ${errors} ${errors === 1 ? 'error' : 'errors'}; nothing was started.`,
@@ -67,11 +67,11 @@ export function isBelow(folder: string, path: string): boolean {
 }
 
 /** The path from here when that is shorter to read. */
-export function shortPath(path: string): string {
+export function shortenPath(path: string): string {
   const from = relative(process.cwd(), resolve(path))
   return from === '' || from.startsWith('..') ? resolve(path) : from
 }
 
-function bundled(name: BundledContract): ContractChoice {
-  return { path: bundledContract(name), origin: `bundled:${name}` }
+function makeBundledChoice(name: BundledContract): ContractChoice {
+  return { path: findBundledContract(name), origin: `bundled:${name}` }
 }

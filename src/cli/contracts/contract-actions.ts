@@ -6,15 +6,15 @@ import { formatGithub, formatJson, formatLines, formatSarif, formatText } from '
 import { toDot, toMermaid, toSvg } from '../../contract/graph.js'
 import { type LoadedContract, loadContractFile, loadContractText } from '../../contract/load/load-contract.js'
 import type { JsonObject } from '../../core/json.js'
-import { objectOf, textOf } from '../client/answer-values.js'
+import { toObject, toText } from '../client/answer-values.js'
 import { Client } from '../client/client.js'
 import type { ClientOptions } from '../client/connection.js'
 import { EXIT, Stop } from '../exit.js'
 import { CONTRACT_FILE } from '../places.js'
-import { plainLine, plainText } from '../terminal/plain-text.js'
+import { toPlainLine, toPlainText } from '../terminal/plain-text.js'
 import { print, printJson, tell } from '../terminal/terminal.js'
-import { programVersion } from '../version.js'
-import { chooseContract, loadChosen, ownContract, shortPath } from './choose-contract.js'
+import { readProgramVersion } from '../version.js'
+import { chooseContract, loadChosen, ownContract, shortenPath } from './choose-contract.js'
 
 export interface ValidateOptions {
   readonly format: 'text' | 'json' | 'sarif'
@@ -23,15 +23,15 @@ export interface ValidateOptions {
 
 /** Checks contract files; stops when one of them has errors. */
 export async function validate(files: readonly string[], options: ValidateOptions): Promise<void> {
-  const paths = (files.length === 0 ? [ownContract('.') ?? CONTRACT_FILE] : files).map(pathOf)
+  const paths = (files.length === 0 ? [ownContract('.') ?? CONTRACT_FILE] : files).map(resolveContractPath)
   const results = await Promise.all(paths.map((path) => loadContractFile(path)))
   const found = results.flatMap((result) => (result.ok ? result.warnings : result.diagnostics))
   const format = options.json === true ? 'json' : options.format
   if (format === 'json') printJson(formatJson(found))
-  else if (format === 'sarif') printJson(formatSarif(found, programVersion()))
+  else if (format === 'sarif') printJson(formatSarif(found, readProgramVersion()))
   else {
     if (found.length > 0) print(formatText(found))
-    for (const result of results) if (result.ok) print(`${plainLine(result.file)}: ok, ${summaryOf(result)}`)
+    for (const result of results) if (result.ok) print(`${toPlainLine(result.file)}: ok, ${formatSummary(result)}`)
   }
   if (results.some((result) => !result.ok)) throw new Stop(EXIT.refused, '')
 }
@@ -42,35 +42,40 @@ export interface LintOptions {
 }
 
 /** Reports every problem of contracts and of documents, each on a line that editors understand. */
-export async function lint(files: readonly string[], options: LintOptions): Promise<void> {
-  const places = (files.length === 0 ? [ownContract('.') ?? CONTRACT_FILE] : files).map(lintPlace)
+export async function lintContracts(files: readonly string[], options: LintOptions): Promise<void> {
+  const places = (files.length === 0 ? [ownContract('.') ?? CONTRACT_FILE] : files).map(resolveLintPlace)
   const found = (
     await Promise.all(
       places.map(async ({ path, only }) => {
         const result = await loadContractFile(path)
         const all = result.ok ? result.warnings : result.diagnostics
-        return only === null ? all : all.filter((one) => dirname(resolve(one.file)) === resolve(only))
+        return only === null ? all : all.filter((diagnostic) => dirname(resolve(diagnostic.file)) === resolve(only))
       }),
     )
   ).flat()
   const format = options.json === true ? 'json' : options.format
   if (format === 'json') printJson(formatJson(found))
-  else if (format === 'sarif') printJson(formatSarif(found, programVersion()))
+  else if (format === 'sarif') printJson(formatSarif(found, readProgramVersion()))
   else if (found.length > 0) print((format === 'github' ? formatGithub(found) : formatLines(found)).trimEnd())
-  if (found.some((one) => one.severity === 'error')) throw new Stop(EXIT.refused, '')
+  if (found.some((diagnostic) => diagnostic.severity === 'error')) throw new Stop(EXIT.refused, '')
 }
 
 /** What is loaded for a file: a phase's document is read with its whole workflow, and only its own problems are told. */
-function lintPlace(file: string): { readonly path: string; readonly only: string | null } {
+function resolveLintPlace(file: string): { readonly path: string; readonly only: string | null } {
   const phase = /^(.*?)(?:^|[/\\])phases[/\\]\d+[/\\][^/\\]+\.(?:md|ya?ml)$/.exec(resolve(file))
-  return phase === null ? { path: pathOf(file), only: null } : { path: shortPath(phase[1] || '/'), only: dirname(file) }
+  return phase === null
+    ? { path: resolveContractPath(file), only: null }
+    : { path: shortenPath(phase[1] || '/'), only: dirname(file) }
 }
 
 /** Prints what was understood of a contract. */
 export async function explain(file: string | undefined, options: { readonly json?: boolean }): Promise<void> {
-  const loaded = await loadChosen({ path: pathOf(file ?? ownContract('.') ?? CONTRACT_FILE), origin: 'file' })
+  const loaded = await loadChosen({
+    path: resolveContractPath(file ?? ownContract('.') ?? CONTRACT_FILE),
+    origin: 'file',
+  })
   if (options.json === true) printJson(explainJson(loaded))
-  else print(plainText(explainContract(loaded)))
+  else print(toPlainText(explainContract(loaded)))
 }
 
 const DRAW = { mermaid: toMermaid, dot: toDot, svg: toSvg } as const
@@ -81,40 +86,43 @@ export interface GraphOptions {
 }
 
 /** Draws a contract. */
-export async function graph(file: string | undefined, options: GraphOptions): Promise<void> {
-  const { contract } = await loadChosen({ path: pathOf(file ?? ownContract('.') ?? CONTRACT_FILE), origin: 'file' })
+export async function drawContract(file: string | undefined, options: GraphOptions): Promise<void> {
+  const { contract } = await loadChosen({
+    path: resolveContractPath(file ?? ownContract('.') ?? CONTRACT_FILE),
+    origin: 'file',
+  })
   const drawn = DRAW[options.format](contract)
   if (options.json === true) printJson({ format: options.format, graph: drawn })
-  else print(plainText(drawn))
+  else print(toPlainText(drawn))
 }
 
 /** Makes a contract known to the server. */
 export async function addContract(file: string, options: ClientOptions): Promise<void> {
-  const loaded = await loadChosen({ path: pathOf(file), origin: 'file' })
-  const answer = await new Client(options).post('/contracts', await portable(loaded))
+  const loaded = await loadChosen({ path: resolveContractPath(file), origin: 'file' })
+  const answer = await new Client(options).post('/contracts', await bundleContract(loaded))
   if (options.json === true) return printJson(answer)
-  print(`Known: ${plainLine(textOf(answer.name))} ${plainLine(textOf(answer.version))} (${textOf(answer.hash)})`)
-  if (textOf(answer.hash) !== loaded.contract.hash)
+  print(`Known: ${toPlainLine(toText(answer.name))} ${toPlainLine(toText(answer.version))} (${toText(answer.hash)})`)
+  if (toText(answer.hash) !== loaded.contract.hash)
     tell('The server understood it differently: compare `phaselock explain` with GET /contracts/HASH.')
 }
 
 /** The contract in a form that needs no files beside it: its schemas, where it names files, are put in. */
-async function portable(loaded: LoadedContract): Promise<JsonObject> {
+async function bundleContract(loaded: LoadedContract): Promise<JsonObject> {
   const isDocuments = [...loaded.contract.phases.values()].some((phase) => phase.document !== undefined)
   if (isDocuments) return { contract: loaded.document }
   const source = readFileSync(loaded.file, 'utf8')
   const alone = await loadContractText(source, { file: loaded.file, baseDir: null })
   if (alone.ok && alone.contract.hash === loaded.contract.hash) return { source }
-  const contract = objectOf(parse(source))
-  return { contract: { ...contract, schemas: { ...objectOf(contract.schemas), ...objectOf(loaded.document.schemas) } } }
+  const contract = toObject(parse(source))
+  return { contract: { ...contract, schemas: { ...toObject(contract.schemas), ...toObject(loaded.document.schemas) } } }
 }
 
-function pathOf(named: string): string {
+function resolveContractPath(named: string): string {
   const isPath = named.includes('/') || /\.(ya?ml|json|md|markdown)$/.test(named)
   return isPath ? named : chooseContract(named, '.').path
 }
 
-function summaryOf({ contract, warnings }: LoadedContract): string {
+function formatSummary({ contract, warnings }: LoadedContract): string {
   const count = warnings.length === 0 ? '' : `, ${warnings.length} ${warnings.length === 1 ? 'warning' : 'warnings'}`
-  return `${plainLine(contract.name)} ${plainLine(contract.version)} with ${contract.phases.size} phases${count}`
+  return `${toPlainLine(contract.name)} ${toPlainLine(contract.version)} with ${contract.phases.size} phases${count}`
 }

@@ -1,7 +1,7 @@
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { compileDocument } from '../../contract/compile/compile-document.js'
-import { canonicalJson, fingerprint } from '../../contract/fingerprint.js'
+import { hashJson, toCanonicalJson } from '../../contract/fingerprint.js'
 import type { Contract } from '../../core/contract/contract.js'
 import type { ContractPin } from '../../core/contract/contract-trust.js'
 import type { JsonObject } from '../../core/json.js'
@@ -35,7 +35,7 @@ export class ContractPins {
     return this.#read().pins.map(({ trusted, ...pin }) => ({ ...pin, isTrusted: trusted }))
   }
 
-  of(workspace: string): ContractPin | null {
+  findPin(workspace: string): ContractPin | null {
     return this.list().find((pin) => pin.workspace === workspace) ?? null
   }
 
@@ -44,10 +44,10 @@ export class ContractPins {
   }
 
   /** The pinned text, read from the state directory and held against its hash. */
-  textOf({ hash }: ContractPin): PinnedText {
+  readPinnedText({ hash }: ContractPin): PinnedText {
     const content = readFileIfPresent(this.#textFile(hash))
     const document = content === null ? null : (JSON.parse(content.toString('utf8')) as JsonObject)
-    if (document === null || fingerprint(document) !== hash)
+    if (document === null || hashJson(document) !== hash)
       throw new Stop(
         EXIT.refused,
         `The accepted text of the contract (${this.#textFile(hash)}) is missing or was changed.\nAccept the contract again with \`phaselock trust\`.`,
@@ -60,7 +60,7 @@ export class ContractPins {
     const { hash, name, version } = contract
     const { isTrusted: trusted, ...about } = pin
     mkdirSync(this.#folder, { recursive: true, mode: 0o700 })
-    writeFileAtomically(this.#textFile(hash), canonicalJson(document))
+    writeFileAtomically(this.#textFile(hash), toCanonicalJson(document))
     const { pins, withdrawn } = this.#read()
     const others = pins.filter((one) => one.workspace !== pin.workspace).slice(1 - PINS_MAX)
     this.#write({

@@ -1,7 +1,7 @@
 import type { Contract } from '../../core/contract/contract.js'
-import { PERMISSION_KINDS, permissionsOf } from '../../core/contract/contract-permissions.js'
+import { listPermissions, PERMISSION_KINDS } from '../../core/contract/contract-permissions.js'
 import type { Json } from '../../core/json.js'
-import { plainLine } from '../terminal/plain-text.js'
+import { toPlainLine } from '../terminal/plain-text.js'
 
 const SANDBOX_LINES_MAX = 10
 const TEXT_CHARS_MAX = 160
@@ -10,12 +10,12 @@ const DEPTH_MAX = 32
 const KIND_WIDTH = Math.max(...PERMISSION_KINDS.map((kind) => kind.length))
 
 /** What a contract asks for, one line each, for the person who decides. Only what stays in the sandbox is shortened. */
-export function permissionLines(contract: Contract): readonly string[] {
-  const all = permissionsOf(contract)
+export function formatPermissionLines(contract: Contract): readonly string[] {
+  const all = listPermissions(contract)
   return PERMISSION_KINDS.flatMap((kind) => {
-    const asked = all.filter((one) => one.kind === kind)
-    const beyond = asked.filter(({ reach }) => reach !== 'sandbox').map(({ text }) => plainLine(text))
-    const inside = asked.filter(({ reach }) => reach === 'sandbox').map(({ text }) => shown(text))
+    const asked = all.filter((permission) => permission.kind === kind)
+    const beyond = asked.filter(({ reach }) => reach !== 'sandbox').map(({ text }) => toPlainLine(text))
+    const inside = asked.filter(({ reach }) => reach === 'sandbox').map(({ text }) => shortenText(text))
     const lines = [...beyond, ...inside.slice(0, SANDBOX_LINES_MAX)]
     if (inside.length > SANDBOX_LINES_MAX) lines.push(`and ${inside.length - SANDBOX_LINES_MAX} more in the sandbox`)
     if (lines.length === 0) lines.push('none')
@@ -24,24 +24,24 @@ export function permissionLines(contract: Contract): readonly string[] {
 }
 
 /** Where two contracts differ: the path in the document, what stood there and what stands there now. */
-export function documentChanges(before: Json, after: Json): readonly string[] {
+export function listDocumentChanges(before: Json, after: Json): readonly string[] {
   const changes: string[] = []
   compare({ before, after, path: '', depth: 0 }, changes)
   if (changes.length <= CHANGES_MAX) return changes
   return [...changes.slice(0, CHANGES_MAX), `and ${changes.length - CHANGES_MAX} more`]
 }
 
-interface Compared {
+interface ComparedValue {
   readonly before: Json | undefined
   readonly after: Json | undefined
   readonly path: string
   readonly depth: number
 }
 
-function compare({ before, after, path, depth }: Compared, changes: string[]): void {
+function compare({ before, after, path, depth }: ComparedValue, changes: string[]): void {
   if (JSON.stringify(before) === JSON.stringify(after)) return
   if (!isTree(before) || !isTree(after) || depth >= DEPTH_MAX) {
-    changes.push(shown(`${path}: ${valueText(before)} -> ${valueText(after)}`))
+    changes.push(shortenText(`${path}: ${formatValue(before)} -> ${formatValue(after)}`))
     return
   }
   for (const key of new Set([...Object.keys(before), ...Object.keys(after)]))
@@ -60,11 +60,11 @@ function isTree(value: Json | undefined): value is { readonly [key: string]: Jso
   return typeof value === 'object' && value !== null
 }
 
-function valueText(value: Json | undefined): string {
+function formatValue(value: Json | undefined): string {
   return value === undefined ? 'nothing' : JSON.stringify(value)
 }
 
-function shown(text: string): string {
-  const line = plainLine(text)
+function shortenText(text: string): string {
+  const line = toPlainLine(text)
   return line.length > TEXT_CHARS_MAX ? `${line.slice(0, TEXT_CHARS_MAX)}…` : line
 }

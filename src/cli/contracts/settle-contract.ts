@@ -6,12 +6,12 @@ import { type ContractPin, judgeFound, type TrustVerdict } from '../../core/cont
 import type { KnownContract } from '../../core/identity/registry.js'
 import type { JsonObject } from '../../core/json.js'
 import { EXIT, Stop } from '../exit.js'
-import { programName, shellWord } from '../program-name.js'
-import { plainLine } from '../terminal/plain-text.js'
+import { findProgramName, quoteShellWord } from '../program-name.js'
+import { toPlainLine } from '../terminal/plain-text.js'
 import { canAsk, confirm, tell } from '../terminal/terminal.js'
-import { chooseContract, isBelow, loadChosen, ownContract, shortPath } from './choose-contract.js'
+import { chooseContract, isBelow, loadChosen, ownContract, shortenPath } from './choose-contract.js'
 import { ContractPins } from './contract-pins.js'
-import { permissionLines } from './permission-text.js'
+import { formatPermissionLines } from './permission-text.js'
 
 /** The contract that a server starts with, and by whose word. */
 export interface SettledContract {
@@ -29,7 +29,7 @@ export interface SettledContract {
   readonly notes: readonly string[]
 }
 
-export interface Wanted {
+export interface WantedContract {
   /** As `--contract` names it. */
   readonly contract?: string
   readonly minConfinement?: Contract['enforcement']['confinement']
@@ -43,7 +43,7 @@ export interface Wanted {
 export type ReadKnown = () => Promise<ReadonlyMap<string, KnownContract>>
 
 /** The contract to start with. Stops where no operator vouches for what it asks for. (REQ-TRUST-2) */
-export async function settleContract(wanted: Wanted, readKnown: ReadKnown): Promise<SettledContract> {
+export async function settleContract(wanted: WantedContract, readKnown: ReadKnown): Promise<SettledContract> {
   const settled = wanted.contract === undefined ? await settleFound(wanted, readKnown) : await settleNamed(wanted)
   const { confinement } = settled.contract.enforcement
   if (isBelowConfinement(confinement, wanted.minConfinement ?? null))
@@ -55,7 +55,7 @@ export async function settleContract(wanted: Wanted, readKnown: ReadKnown): Prom
 }
 
 // Naming a contract is the operator's word.
-async function settleNamed(wanted: Wanted): Promise<SettledContract> {
+async function settleNamed(wanted: WantedContract): Promise<SettledContract> {
   const choice = chooseContract(wanted.contract, wanted.workspace)
   const loaded = await loadChosen(choice)
   const isFile = choice.origin === 'file'
@@ -67,9 +67,9 @@ async function settleNamed(wanted: Wanted): Promise<SettledContract> {
   return { ...loaded, ...about, isTrusted: true, notes: [] }
 }
 
-async function settleFound(wanted: Wanted, readKnown: ReadKnown): Promise<SettledContract> {
+async function settleFound(wanted: WantedContract, readKnown: ReadKnown): Promise<SettledContract> {
   const pins = new ContractPins(wanted.stateDir)
-  const pinned = pins.of(wanted.workspace)
+  const pinned = pins.findPin(wanted.workspace)
   const isBinding = pinned !== null && (pinned.by !== 'init' || (await readKnown()).has(pinned.hash))
   const own = ownContract(wanted.workspace, pinned?.file)
   if (own === null && !isBinding) return settleBundled(wanted)
@@ -88,11 +88,11 @@ async function settleFound(wanted: Wanted, readKnown: ReadKnown): Promise<Settle
   if (verdict === 'pinned_text' && pin !== null) return settlePinned(wanted, { pins, pin, own, loaded })
   // Without a pin a contract that does not load has stopped the start already.
   if (own === null || loaded?.ok !== true) throw new Error('a contract was judged that is not there')
-  if (verdict === 'refuse') throw untrusted(wanted, own, loaded.contract)
+  if (verdict === 'refuse') throw stopUntrusted(wanted, own, loaded.contract)
   if (verdict === 'ask') await askAbout(own, loaded.contract)
   const isTrusted = verdict === 'as_pinned' ? pin?.isTrusted === true : verdict !== 'unasked'
   if (verdict !== 'as_pinned') pinFound(wanted, { ...loaded, own }, { by: PINNED_BY[verdict], isTrusted })
-  const about = { origin: 'file', file: shortPath(own), contractFile: realpathSync(own), contractParts: loaded.parts }
+  const about = { origin: 'file', file: shortenPath(own), contractFile: realpathSync(own), contractParts: loaded.parts }
   return { ...loaded, ...about, isTrusted, notes: [] }
 }
 
@@ -103,7 +103,7 @@ const PINNED_BY: Readonly<Record<TrustVerdict, string>> = {
   ...{ as_pinned: '', pinned_text: '', refuse: '' },
 }
 
-async function settleBundled(wanted: Wanted): Promise<SettledContract> {
+async function settleBundled(wanted: WantedContract): Promise<SettledContract> {
   const choice = chooseContract(undefined, wanted.workspace)
   const loaded = await loadChosen(choice)
   return { ...loaded, origin: choice.origin, contractFile: null, contractParts: [], isTrusted: true, notes: [] }
@@ -111,38 +111,38 @@ async function settleBundled(wanted: Wanted): Promise<SettledContract> {
 
 // Where another text is pinned, one that does not load is no reason to stop.
 function loadFound(own: string, isPinned: boolean): Promise<LoadResult> {
-  const path = shortPath(own)
+  const path = shortenPath(own)
   return isPinned ? loadContractFile(path) : loadChosen({ path, origin: 'file' })
 }
 
-interface Changed {
+interface ChangedContract {
   readonly pins: ContractPins
   readonly pin: ContractPin
   readonly own: string | null
   readonly loaded: LoadResult | null
 }
 
-function settlePinned(wanted: Wanted, { pins, pin, own, loaded }: Changed): SettledContract {
-  const { contract, document } = pins.textOf(pin)
-  const file = shortPath(own ?? pin.file)
+function settlePinned(wanted: WantedContract, { pins, pin, own, loaded }: ChangedContract): SettledContract {
+  const { contract, document } = pins.readPinnedText(pin)
+  const file = shortenPath(own ?? pin.file)
   const state = own === null ? 'is gone' : loaded?.ok === true ? 'was changed' : 'was changed and does not load'
   const remedy =
     own === null
-      ? `To start without it: ${commandFor(wanted, 'untrust', pin.file)}`
-      : `To use the new text: ${commandFor(wanted, 'trust', own)}`
+      ? `To start without it: ${formatCommand(wanted, 'untrust', pin.file)}`
+      : `To use the new text: ${formatCommand(wanted, 'trust', own)}`
   return {
     ...{ contract, document, file, origin: 'file', isTrusted: pin.isTrusted },
     contractFile: own === null ? pin.file : realpathSync(own),
     contractParts: [...new Set([...pin.parts, ...(loaded?.ok === true ? loaded.parts : [])])],
     notes: [
-      `${plainLine(file)} ${state} since ${new Date(pin.at).toISOString()}. The accepted text (${pin.hash.slice(0, 12)}) is used.`,
+      `${toPlainLine(file)} ${state} since ${new Date(pin.at).toISOString()}. The accepted text (${pin.hash.slice(0, 12)}) is used.`,
       remedy,
     ],
   }
 }
 
 function pinFound(
-  { stateDir, workspace }: Wanted,
+  { stateDir, workspace }: WantedContract,
   {
     contract,
     document,
@@ -155,7 +155,7 @@ function pinFound(
   { by, isTrusted }: { readonly by: string; readonly isTrusted: boolean },
 ): void {
   const pins = new ContractPins(stateDir)
-  const before = pins.of(workspace)
+  const before = pins.findPin(workspace)
   if (before?.hash === contract.hash && before.isTrusted && before.file === own) return
   pins.pin({ workspace, file: own, parts, isTrusted, by, at: Date.now() }, { contract, document })
 }
@@ -167,32 +167,32 @@ async function askAbout(own: string, contract: Contract): Promise<void> {
 
 function askText(own: string, contract: Contract): string {
   const { name, version, hash } = contract
-  const about = `${plainLine(name)} ${plainLine(version)} (${hash.slice(0, 12)})`
+  const about = `${toPlainLine(name)} ${toPlainLine(version)} (${hash.slice(0, 12)})`
   return [
-    `${plainLine(shortPath(own))} is a contract that you have not accepted yet: ${about}`,
-    ...linkLines(own),
+    `${toPlainLine(shortenPath(own))} is a contract that you have not accepted yet: ${about}`,
+    ...formatLinkLines(own),
     'It asks for:',
-    ...permissionLines(contract).map((line) => `  ${line}`),
+    ...formatPermissionLines(contract).map((line) => `  ${line}`),
   ].join('\n')
 }
 
-function linkLines(own: string): readonly string[] {
+function formatLinkLines(own: string): readonly string[] {
   const real = realpathSync(own)
-  return real === own ? [] : [`The file is a link to ${plainLine(real)}`]
+  return real === own ? [] : [`The file is a link to ${toPlainLine(real)}`]
 }
 
-function untrusted(wanted: Wanted, own: string, contract: Contract): Stop {
+function stopUntrusted(wanted: WantedContract, own: string, contract: Contract): Stop {
   const message = [
     askText(own, contract),
     '',
     'That is more than commands in the sandbox, and nobody accepted it. Nothing was started.',
-    `Read it, then accept it with: ${commandFor(wanted, 'trust', own)}`,
+    `Read it, then accept it with: ${formatCommand(wanted, 'trust', own)}`,
   ]
   return new Stop(EXIT.refused, message.join('\n'))
 }
 
 /** The command as it works from here. */
-function commandFor({ givenStateDir }: Wanted, command: 'trust' | 'untrust', file: string): string {
-  const where = givenStateDir === null ? '' : ` --state-dir ${shellWord(givenStateDir)}`
-  return `${programName()} ${command} ${shellWord(plainLine(shortPath(file)))}${where}`
+function formatCommand({ givenStateDir }: WantedContract, command: 'trust' | 'untrust', file: string): string {
+  const where = givenStateDir === null ? '' : ` --state-dir ${quoteShellWord(givenStateDir)}`
+  return `${findProgramName()} ${command} ${quoteShellWord(toPlainLine(shortenPath(file)))}${where}`
 }

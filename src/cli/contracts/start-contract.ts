@@ -1,11 +1,11 @@
 import { existsSync } from 'node:fs'
-import { BUNDLED_CONTRACTS, bundledContract, isBundledContract } from '../../contract/bundled-contracts.js'
-import { nearest } from '../../contract/nearest.js'
-import { listOf, textOf } from '../client/answer-values.js'
+import { BUNDLED_CONTRACTS, findBundledContract, isBundledContract } from '../../contract/bundled-contracts.js'
+import { findNearest } from '../../contract/nearest.js'
+import { listOf, toText } from '../client/answer-values.js'
 import type { Client } from '../client/client.js'
 import { EXIT, Stop } from '../exit.js'
-import { programName, shellWord } from '../program-name.js'
-import { plainLine } from '../terminal/plain-text.js'
+import { findProgramName, quoteShellWord } from '../program-name.js'
+import { toPlainLine } from '../terminal/plain-text.js'
 
 const NAMES_SHOWN_MAX = 20
 
@@ -19,36 +19,36 @@ export async function chooseStartContract(
   task: string | undefined,
 ): Promise<StartContract> {
   // First: a file that an agent left under the name of a bundled contract must not take its place.
-  if (isBundledContract(named)) return { path: bundledContract(named) }
+  if (isBundledContract(named)) return { path: findBundledContract(named) }
   if (existsSync(named)) return { path: named }
   // Paths seldom hold spaces and texts often hold slashes: "Add GET /health".
   if (!/\s/.test(named) && /[/\\]|\.(ya?ml|json|md|markdown)$/.test(named)) return { path: named }
   const contracts = listOf((await client.get('/contracts')).contracts)
   if (contracts.some(({ name, hash }) => name === named || hash === named)) return { known: named }
-  const names = [...new Set([...BUNDLED_CONTRACTS, ...contracts.map(({ name }) => textOf(name))])]
-  throw new Stop(EXIT.refused, unknownText(named, names, task))
+  const names = [...new Set([...BUNDLED_CONTRACTS, ...contracts.map(({ name }) => toText(name))])]
+  throw new Stop(EXIT.refused, formatUnknown(named, names, task))
 }
 
 /** Its hash on the server, to which a contract on this machine is made known first. */
-export async function contractHash(client: Client, choice: StartContract): Promise<string> {
+export async function resolveContractHash(client: Client, choice: StartContract): Promise<string> {
   if ('known' in choice) return choice.known
   // Schemas and guides lie beside the file, here: what is sent holds them, and the server looks for nothing.
   const { loadChosen } = await import('./choose-contract.js')
   const loaded = await loadChosen({ path: choice.path, origin: 'file' })
-  return textOf((await client.post('/contracts', { contract: loaded.document })).hash)
+  return toText((await client.post('/contracts', { contract: loaded.document })).hash)
 }
 
-function unknownText(named: string, names: readonly string[], task: string | undefined): string {
-  const close = /\s/.test(named) ? null : nearest(named, names)
-  const meant = close === null ? '' : ` Did you mean ${plainLine(close)}?`
-  const shown = names.slice(0, NAMES_SHOWN_MAX).map(plainLine).join(', ')
+function formatUnknown(named: string, names: readonly string[], task: string | undefined): string {
+  const close = /\s/.test(named) ? null : findNearest(named, names)
+  const meant = close === null ? '' : ` Did you mean ${toPlainLine(close)}?`
+  const shown = names.slice(0, NAMES_SHOWN_MAX).map(toPlainLine).join(', ')
   const more = names.length > NAMES_SHOWN_MAX ? ` and ${names.length - NAMES_SHOWN_MAX} more` : ''
   return [
     `There is no contract ${JSON.stringify(named)}.${meant}`,
     ...(task === undefined
       ? [
           'The argument of `start` is a contract. The text of a task goes after --task:',
-          `  ${programName()} start --task ${shellWord(named)}`,
+          `  ${findProgramName()} start --task ${quoteShellWord(named)}`,
         ]
       : []),
     `Contracts: ${shown}${more}, or a file.`,

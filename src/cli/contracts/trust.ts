@@ -2,18 +2,18 @@ import { existsSync, realpathSync } from 'node:fs'
 import { basename, dirname, join, resolve } from 'node:path'
 import { placesOf } from '../../app/orchestrator.js'
 import type { LoadedContract } from '../../contract/load/load-contract.js'
-import { permissionsOf } from '../../core/contract/contract-permissions.js'
+import { listPermissions } from '../../core/contract/contract-permissions.js'
 import type { ContractPin } from '../../core/contract/contract-trust.js'
-import { runningIn } from '../client/lock-holder.js'
+import { findRunningServer } from '../client/lock-holder.js'
 import { EXIT, Stop } from '../exit.js'
-import { CONTRACT_FILE, defaultStateDir, givenStateDir, WORKFLOW_FOLDER } from '../places.js'
+import { CONTRACT_FILE, findGivenStateDir, getDefaultStateDir, WORKFLOW_FOLDER } from '../places.js'
 import { startFailure } from '../server/start-failure.js'
-import { plainLine } from '../terminal/plain-text.js'
-import { table } from '../terminal/table.js'
+import { toPlainLine } from '../terminal/plain-text.js'
+import { formatTable } from '../terminal/table.js'
 import { canAsk, confirm, print, printJson } from '../terminal/terminal.js'
-import { loadChosen, ownContract, shortPath } from './choose-contract.js'
+import { loadChosen, ownContract, shortenPath } from './choose-contract.js'
 import { ContractPins } from './contract-pins.js'
-import { documentChanges, permissionLines } from './permission-text.js'
+import { formatPermissionLines, listDocumentChanges } from './permission-text.js'
 
 export interface TrustOptions {
   readonly yes?: boolean
@@ -24,9 +24,11 @@ export interface TrustOptions {
 }
 
 /** Accepts the contract of a work tree, lists what is accepted, or takes it back. */
-export async function trust(file: string | undefined, options: TrustOptions): Promise<void> {
-  if (options.list === true) return list(placeOf(file, options), options)
-  return options.remove === true ? remove(placeOf(file, options), options) : accept(placeOf(file, options), options)
+export async function trustContract(file: string | undefined, options: TrustOptions): Promise<void> {
+  if (options.list === true) return list(resolvePlace(file, options), options)
+  return options.remove === true
+    ? remove(resolvePlace(file, options), options)
+    : accept(resolvePlace(file, options), options)
 }
 
 /** Pins a contract that an operator wrote or accepted for its work tree. */
@@ -41,10 +43,10 @@ export function pinTrusted(
 }
 
 /** The work tree of a contract file, and where its state is kept. */
-export function trustPlace(file: string, stateDir?: string): Place {
+export function resolveTrustPlace(file: string, stateDir?: string): Place {
   const workspace = dirname(resolve(file))
   try {
-    const places = placesOf({ workspace, stateDir: givenStateDir(stateDir) ?? defaultStateDir(workspace) })
+    const places = placesOf({ workspace, stateDir: findGivenStateDir(stateDir) ?? getDefaultStateDir(workspace) })
     return { ...places, file: join(places.workspace, basename(resolve(file))), pins: new ContractPins(places.stateDir) }
   } catch (error) {
     throw startFailure(error, { host: '', port: 0 })
@@ -58,7 +60,7 @@ interface Place {
   readonly pins: ContractPins
 }
 
-function placeOf(named: string | undefined, options: TrustOptions): Place {
+function resolvePlace(named: string | undefined, options: TrustOptions): Place {
   const file = named ?? ownContract('.') ?? CONTRACT_FILE
   if (![CONTRACT_FILE, WORKFLOW_FOLDER].includes(basename(resolve(file))))
     throw new Stop(
@@ -66,50 +68,50 @@ function placeOf(named: string | undefined, options: TrustOptions): Place {
       `A server finds ${CONTRACT_FILE} or ${WORKFLOW_FOLDER}/ in its work tree, and no other contract by itself.\nName this one when you start it, which is enough: phaselock serve --contract ${file}`,
     )
   if (!existsSync(dirname(resolve(file)))) throw new Stop(EXIT.usage, `${dirname(file)} is not a folder.`)
-  return trustPlace(file, options.stateDir)
+  return resolveTrustPlace(file, options.stateDir)
 }
 
 async function accept(place: Place, options: TrustOptions): Promise<void> {
   const { pins, file, workspace } = place
-  const loaded = await loadChosen({ path: shortPath(file), origin: 'file' })
+  const loaded = await loadChosen({ path: shortenPath(file), origin: 'file' })
   const { contract, document } = loaded
-  const before = pins.of(workspace)
-  const changes = before === null ? [] : documentChanges(pins.textOf(before).document, document)
-  if (options.json !== true) print(summary(place, { loaded, before, changes }))
+  const before = pins.findPin(workspace)
+  const changes = before === null ? [] : listDocumentChanges(pins.readPinnedText(before).document, document)
+  if (options.json !== true) print(formatSummary(place, { loaded, before, changes }))
   if (options.yes !== true) {
     if (!canAsk()) throw new Stop(EXIT.refused, 'Nothing was accepted. Accept it without a question with --yes.')
     if (!(await confirm('Accept it for this work tree?'))) throw new Stop(EXIT.refused, 'Nothing was accepted.')
   }
   pinTrusted(place, loaded, 'trust')
-  const isRunning = runningIn(place.stateDir) !== null
+  const isRunning = findRunningServer(place.stateDir) !== null
   if (options.json === true)
     return printJson({
       ...{ file, workspace, state_dir: place.stateDir, hash: contract.hash, name: contract.name },
-      ...{ version: contract.version, permissions: permissionsOf(contract), changes, server_runs: isRunning },
+      ...{ version: contract.version, permissions: listPermissions(contract), changes, server_runs: isRunning },
     })
-  print(`Accepted ${shortPath(file)} (${contract.hash.slice(0, 12)}).`)
+  print(`Accepted ${shortenPath(file)} (${contract.hash.slice(0, 12)}).`)
   if (isRunning) print('The running server uses it from its next start; tasks that run keep their contract.')
 }
 
-interface Summed {
+interface TrustSummary {
   readonly loaded: LoadedContract
   readonly before: ContractPin | null
   readonly changes: readonly string[]
 }
 
-function summary({ file }: Place, { loaded, before, changes }: Summed): string {
+function formatSummary({ file }: Place, { loaded, before, changes }: TrustSummary): string {
   const { name, version, hash } = loaded.contract
   const real = realpathSync(file)
   return [
-    `${shortPath(file)}: ${plainLine(name)} ${plainLine(version)} (${hash.slice(0, 12)})`,
-    ...(real === file ? [] : [`The file is a link to ${plainLine(real)}`]),
+    `${shortenPath(file)}: ${toPlainLine(name)} ${toPlainLine(version)} (${hash.slice(0, 12)})`,
+    ...(real === file ? [] : [`The file is a link to ${toPlainLine(real)}`]),
     'It asks for:',
-    ...permissionLines(loaded.contract).map((line) => `  ${line}`),
-    ...(before === null ? [] : differences(before, changes)),
+    ...formatPermissionLines(loaded.contract).map((line) => `  ${line}`),
+    ...(before === null ? [] : formatDifferences(before, changes)),
   ].join('\n')
 }
 
-function differences(before: ContractPin, changes: readonly string[]): readonly string[] {
+function formatDifferences(before: ContractPin, changes: readonly string[]): readonly string[] {
   const when = `${before.hash.slice(0, 12)}, ${new Date(before.at).toISOString()}`
   if (changes.length === 0) return [`It is the accepted text (${when}).`]
   return [`It differs from the accepted text (${when}):`, ...changes.map((line) => `  ${line}`)]
@@ -123,22 +125,22 @@ function list({ pins }: Place, options: TrustOptions): void {
 }
 
 function pinTable(pins: readonly ContractPin[]): string {
-  return table(pins, [
+  return formatTable(pins, [
     { title: 'HASH', text: (pin) => pin.hash.slice(0, 12) },
-    { title: 'NAME', text: (pin) => plainLine(`${pin.name} ${pin.version}`), isFlexible: true },
-    { title: 'FILE', text: (pin) => plainLine(pin.file), isFlexible: true },
+    { title: 'NAME', text: (pin) => toPlainLine(`${pin.name} ${pin.version}`), isFlexible: true },
+    { title: 'FILE', text: (pin) => toPlainLine(pin.file), isFlexible: true },
     { title: 'BY', text: (pin) => (pin.isTrusted ? pin.by : 'first use, sandbox only') },
     { title: 'SINCE', text: (pin) => new Date(pin.at).toISOString() },
   ])
 }
 
 function remove({ pins, workspace }: Place, options: TrustOptions): void {
-  const pin = pins.of(workspace)
+  const pin = pins.findPin(workspace)
   if (pin === null) throw new Stop(EXIT.refused, `No contract of ${workspace} was accepted.`)
   pins.withdraw(pin)
   if (options.json === true) printJson({ file: pin.file, hash: pin.hash, workspace, removed: true })
   else
     print(
-      `${shortPath(pin.file)} (${pin.hash.slice(0, 12)}) is no longer accepted. Tasks that run keep their contract.`,
+      `${shortenPath(pin.file)} (${pin.hash.slice(0, 12)}) is no longer accepted. Tasks that run keep their contract.`,
     )
 }

@@ -1,11 +1,11 @@
 import { type CoordinationRun, tally } from '../../core/councils/council.js'
-import { type AgentStatus, statusOf } from '../../core/councils/status.js'
-import { counted } from '../../core/text.js'
-import { plainLine, plainText } from '../terminal/plain-text.js'
-import { columnsOf, cut } from '../terminal/table.js'
-import { paint } from '../terminal/terminal.js'
+import { type AgentStatus, buildRunStatus } from '../../core/councils/status.js'
+import { formatCount } from '../../core/text.js'
+import { toPlainLine, toPlainText } from '../terminal/plain-text.js'
+import { countColumns, cut } from '../terminal/table.js'
+import { paintText } from '../terminal/terminal.js'
 import type { Size } from '../terminal/top-frame.js'
-import { durationText } from '../workflow/run-text.js'
+import { formatDuration } from '../workflow/run-text.js'
 import type { Lane, Live } from './live-council.js'
 
 const LANE_LINES = 2
@@ -13,33 +13,35 @@ const INDENT = '    '
 const NAME_COLUMNS_MAX = 28
 
 /** The agents of a run, a lane for each, in at most so many lines of at most so many columns. Everything in it is safe to print. */
-export function lanesOf(live: Live, { columns, rows }: Size, now: number): readonly string[] {
+export function renderLanes(live: Live, { columns, rows }: Size, now: number): readonly string[] {
   const { run } = live
   if (run === null || rows < 1) return []
-  const head = paint('bold', cut(headLine(run, now), columns))
+  const head = paintText('bold', cut(formatHeadLine(run, now), columns))
   const agents = [...run.ids.values()]
   const room = rows - 1
   // Rather all agents without what they write than some with it.
   const isRoomy = agents.length * LANE_LINES <= room
   const shown = isRoomy || agents.length <= room ? agents.length : Math.max(0, room - 1)
-  const { agents: statuses } = statusOf(run, now)
-  const wide = Math.min(NAME_COLUMNS_MAX, Math.max(...agents.map((id) => columnsOf(laneName(run, id)))))
+  const { agents: statuses } = buildRunStatus(run, now)
+  const wide = Math.min(NAME_COLUMNS_MAX, Math.max(...agents.map((id) => countColumns(formatLaneName(run, id)))))
   const lanes = agents.slice(0, shown).flatMap((id) => {
     const status = statuses[id]
     if (status === undefined) return []
     const lane = live.lanes.get(id)
-    const line = cut(laneLine({ name: padded(laneName(run, id), wide), run, id, status, lane }), columns)
-    return isRoomy ? [painted(line, status), paint('dim', cut(lastLine(lane), columns))] : [painted(line, status)]
+    const line = cut(formatLaneLine({ name: padName(formatLaneName(run, id), wide), run, id, status, lane }), columns)
+    return isRoomy
+      ? [paintLine(line, status), paintText('dim', cut(getLastLine(lane), columns))]
+      : [paintLine(line, status)]
   })
   const left = agents.length - shown
-  return [head, ...lanes, ...(left > 0 && room > 0 ? [cut(`… and ${counted(left, 'more agent')}`, columns)] : [])]
+  return [head, ...lanes, ...(left > 0 && room > 0 ? [cut(`… and ${formatCount(left, 'more agent')}`, columns)] : [])]
 }
 
-function headLine(run: CoordinationRun, now: number): string {
+function formatHeadLine(run: CoordinationRun, now: number): string {
   const seconds = Math.max(0, Math.floor(((run.endedAt ?? now) - run.startedAt) / 1000))
   const votes = [...tally(run).values()].reduce((sum, count) => sum + count, 0)
-  const parts = [counted(run.answers.length, 'answer'), counted(votes, 'vote'), durationText(seconds)]
-  return `${plainLine(run.id)}  ${parts.join(', ')}  (Ctrl-C cancels)`
+  const parts = [formatCount(run.answers.length, 'answer'), formatCount(votes, 'vote'), formatDuration(seconds)]
+  return `${toPlainLine(run.id)}  ${parts.join(', ')}  (Ctrl-C cancels)`
 }
 
 interface LaneShown {
@@ -50,40 +52,40 @@ interface LaneShown {
   readonly lane: Lane | undefined
 }
 
-function laneLine({ name, run, id, status, lane }: LaneShown): string {
+function formatLaneLine({ name, run, id, status, lane }: LaneShown): string {
   const agent = run.agents.get(id)
   const refused = agent?.reliability.count ?? 0
   const parts = [
     `round ${agent?.round ?? 1}`,
-    doing(status, lane),
+    describeActivity(status, lane),
     ...(status.latest_answer_label === null ? [] : [status.latest_answer_label]),
     ...(refused === 0 ? [] : [`refused ${refused}`]),
   ]
   return `${name}  ${parts.join('  ')}`
 }
 
-function doing(status: AgentStatus, lane: Lane | undefined): string {
-  if (status.error !== null) return `${status.status}: ${plainLine(status.error.message)}`
+function describeActivity(status: AgentStatus, lane: Lane | undefined): string {
+  if (status.error !== null) return `${status.status}: ${toPlainLine(status.error.message)}`
   if (status.vote_cast !== null) return `voted for ${status.vote_cast.voted_for_label}`
   return status.status === 'streaming' && lane?.doing !== null && lane !== undefined ? lane.doing : status.status
 }
 
-function lastLine(lane: Lane | undefined): string {
+function getLastLine(lane: Lane | undefined): string {
   // Cleaned as a whole before it is split: a control sequence may hold a line break.
-  const lines = plainText(lane?.tail ?? '').split('\n')
-  return `${INDENT}${plainLine(lines.findLast((line) => line.trim() !== '') ?? '')}`.trimEnd()
+  const lines = toPlainText(lane?.tail ?? '').split('\n')
+  return `${INDENT}${toPlainLine(lines.findLast((line) => line.trim() !== '') ?? '')}`.trimEnd()
 }
 
-function painted(line: string, status: AgentStatus): string {
-  if (status.error !== null) return paint('red', line)
-  return status.vote_cast === null ? line : paint('green', line)
+function paintLine(line: string, status: AgentStatus): string {
+  if (status.error !== null) return paintText('red', line)
+  return status.vote_cast === null ? line : paintText('green', line)
 }
 
-function laneName(run: CoordinationRun, id: string): string {
-  return plainLine(`${run.agents.get(id)?.anonymousId ?? ''} ${id}`)
+function formatLaneName(run: CoordinationRun, id: string): string {
+  return toPlainLine(`${run.agents.get(id)?.anonymousId ?? ''} ${id}`)
 }
 
-function padded(name: string, room: number): string {
+function padName(name: string, room: number): string {
   const fitted = cut(name, room)
-  return fitted + ' '.repeat(Math.max(0, room - columnsOf(fitted)))
+  return fitted + ' '.repeat(Math.max(0, room - countColumns(fitted)))
 }

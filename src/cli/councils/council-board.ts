@@ -1,6 +1,6 @@
 import { writeSync } from 'node:fs'
-import { plainText } from '../terminal/plain-text.js'
-import { columnsOf } from '../terminal/table.js'
+import { toPlainText } from '../terminal/plain-text.js'
+import { countColumns } from '../terminal/table.js'
 
 // Terminals that know it show the whole picture at once; others do not mind.
 const BEGIN = '\u001B[?2026h'
@@ -37,7 +37,7 @@ export class Board {
   #back(): string {
     const columns = Math.max(1, process.stdout.columns ?? COLUMNS_DEFAULT)
     // A terminal that became narrower has wrapped what was drawn.
-    const rows = this.#block.reduce((sum, line) => sum + rowsOf(line, columns), 0)
+    const rows = this.#block.reduce((sum, line) => sum + countRows(line, columns), 0)
     return rows === 0 ? CLEAR_BELOW : `\u001B[${rows}F${CLEAR_BELOW}`
   }
 }
@@ -52,6 +52,6 @@ function giveBack(): void {
   }
 }
 
-function rowsOf(line: string, columns: number): number {
-  return Math.max(1, Math.ceil(columnsOf(plainText(line)) / columns))
+function countRows(line: string, columns: number): number {
+  return Math.max(1, Math.ceil(countColumns(toPlainText(line)) / columns))
 }

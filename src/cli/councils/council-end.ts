@@ -1,17 +1,17 @@
 import { type CoordinationRun, tally } from '../../core/councils/council.js'
-import { statusOf } from '../../core/councils/status.js'
+import { buildRunStatus } from '../../core/councils/status.js'
 import type { JsonObject } from '../../core/json.js'
-import { counted, thousands } from '../../core/text.js'
+import { formatCount, formatThousands } from '../../core/text.js'
 import { EXIT, type ExitCode } from '../exit.js'
-import { plainLine, plainText } from '../terminal/plain-text.js'
-import { paint } from '../terminal/terminal.js'
-import { durationText } from '../workflow/run-text.js'
-import { nameOf } from './event-lines.js'
+import { toPlainLine, toPlainText } from '../terminal/plain-text.js'
+import { paintText } from '../terminal/terminal.js'
+import { formatDuration } from '../workflow/run-text.js'
+import { formatAgentName } from './event-lines.js'
 import type { Live, NewestAnswer } from './live-council.js'
 
 /** How a coordination ended, for programs. */
-export function resultOf(run: CoordinationRun, live: Live): JsonObject {
-  const status = statusOf(run, run.updatedAt)
+export function buildResult(run: CoordinationRun, live: Live): JsonObject {
+  const status = buildRunStatus(run, run.updatedAt)
   const answer = answerOf(run, live)
   return {
     id: run.id,
@@ -29,14 +29,14 @@ export function resultOf(run: CoordinationRun, live: Live): JsonObject {
     agents: Object.fromEntries(
       Object.entries(status.agents).map(([id, agent]) => [
         id,
-        { anonymous_id: run.agents.get(id)?.anonymousId ?? null, ...agent, tokens: tokensOf(run, id) },
+        { anonymous_id: run.agents.get(id)?.anonymousId ?? null, ...agent, tokens: getTokens(run, id) },
       ]),
     ) as unknown as JsonObject,
   }
 }
 
 /** 0 with a winner; 5 when time ran out without one, 4 when it was cancelled, 1 when no agent brought one about. */
-export function exitOf(run: CoordinationRun): ExitCode {
+export function toExitCode(run: CoordinationRun): ExitCode {
   if (run.finishReason === 'cancelled') return EXIT.interrupted
   if (run.finishReason === 'error') return EXIT.refused
   if (run.result?.winner !== null && run.result !== null) return EXIT.ok
@@ -54,11 +54,11 @@ export function answerOf(run: CoordinationRun, live: Live): NewestAnswer | null 
 export function endText(run: CoordinationRun, live: Live): string {
   const answer = answerOf(run, live)
   const blocks = [
-    headLines(run),
-    ...(answer === null ? [] : [[plainText(answer.content).trimEnd()]]),
-    titled('Votes', voteLines(run)),
-    titled('Reliability', reliabilityLines(run)),
-    [tookLine(run), `More: phaselock report ${plainLine(run.id)}`],
+    formatHeadLines(run),
+    ...(answer === null ? [] : [[toPlainText(answer.content).trimEnd()]]),
+    addTitle('Votes', formatVoteLines(run)),
+    addTitle('Reliability', formatReliabilityLines(run)),
+    [formatDurationLine(run), `More: phaselock report ${toPlainLine(run.id)}`],
   ]
   return blocks
     .filter((lines) => lines.length > 0)
@@ -66,53 +66,55 @@ export function endText(run: CoordinationRun, live: Live): string {
     .join('\n\n')
 }
 
-function headLines(run: CoordinationRun): readonly string[] {
+function formatHeadLines(run: CoordinationRun): readonly string[] {
   const { result } = run
-  const details = plainLine(run.finishDetails ?? '')
-  if (run.finishReason === 'cancelled') return [paint('yellow', `Cancelled: ${details}`)]
-  if (result === null || result.winner === null) return [paint('red', `No winner: ${details}`)]
-  const head = `Winner: ${nameOf(run, result.winner).slice(1, -1)} with ${result.label ?? ''}`
-  return [paint('green', plainLine(head)), details]
+  const details = toPlainLine(run.finishDetails ?? '')
+  if (run.finishReason === 'cancelled') return [paintText('yellow', `Cancelled: ${details}`)]
+  if (result === null || result.winner === null) return [paintText('red', `No winner: ${details}`)]
+  const head = `Winner: ${formatAgentName(run, result.winner).slice(1, -1)} with ${result.label ?? ''}`
+  return [paintText('green', toPlainLine(head)), details]
 }
 
-function voteLines(run: CoordinationRun): readonly string[] {
-  const counts = [...tally(run)].map(([id, count]) => `${nameOf(run, id)} ${counted(count, 'vote')}`)
+function formatVoteLines(run: CoordinationRun): readonly string[] {
+  const counts = [...tally(run)].map(([id, count]) => `${formatAgentName(run, id)} ${formatCount(count, 'vote')}`)
   const votes = [...run.agents.values()].flatMap(({ id, vote }) =>
-    vote === null ? [] : [`${nameOf(run, id)} for ${vote.label}${vote.reason === '' ? '' : `: ${vote.reason}`}`],
+    vote === null
+      ? []
+      : [`${formatAgentName(run, id)} for ${vote.label}${vote.reason === '' ? '' : `: ${vote.reason}`}`],
   )
-  return [...counts, ...votes].map((line) => plainLine(line))
+  return [...counts, ...votes].map((line) => toPlainLine(line))
 }
 
-function reliabilityLines(run: CoordinationRun): readonly string[] {
-  return Object.entries(statusOf(run, run.updatedAt).agents).flatMap(([id, { reliability, error }]) => {
+function formatReliabilityLines(run: CoordinationRun): readonly string[] {
+  return Object.entries(buildRunStatus(run, run.updatedAt).agents).flatMap(([id, { reliability, error }]) => {
     const why = error === null ? [] : [error.message]
-    if (reliability === null) return error === null ? [] : [plainLine(`${nameOf(run, id)} ${error.message}`)]
+    if (reliability === null) return error === null ? [] : [toPlainLine(`${formatAgentName(run, id)} ${error.message}`)]
     const reasons = [...new Set(reliability.enforcement_attempts.map(({ reason }) => reason))]
     const lost = reliability.total_buffer_chars_lost
     const parts = [
-      `${counted(reliability.total_enforcement_retries, 'refusal')} (${reasons.join(', ')})`,
-      ...(lost === 0 ? [] : [`${counted(lost, 'character')} lost to restarts`]),
+      `${formatCount(reliability.total_enforcement_retries, 'refusal')} (${reasons.join(', ')})`,
+      ...(lost === 0 ? [] : [`${formatCount(lost, 'character')} lost to restarts`]),
       reliability.outcome,
       ...why,
     ]
-    return [plainLine(`${nameOf(run, id)} ${parts.join(', ')}`)]
+    return [toPlainLine(`${formatAgentName(run, id)} ${parts.join(', ')}`)]
   })
 }
 
-function tookLine(run: CoordinationRun): string {
+function formatDurationLine(run: CoordinationRun): string {
   const seconds = Math.max(0, Math.round(((run.endedAt ?? run.updatedAt) - run.startedAt) / 1000))
   const all = [...run.agents.values()].map(({ tokens }) => tokens)
-  const input = all.reduce((sum, one) => sum + one.input, 0)
-  const output = all.reduce((sum, one) => sum + one.output, 0)
-  const tokens = input + output === 0 ? '' : `, ${thousands(input)} tokens in, ${thousands(output)} out`
-  return `${durationText(seconds)}, ${counted(run.answers.length, 'answer')}${tokens}`
+  const input = all.reduce((sum, used) => sum + used.input, 0)
+  const output = all.reduce((sum, used) => sum + used.output, 0)
+  const tokens = input + output === 0 ? '' : `, ${formatThousands(input)} tokens in, ${formatThousands(output)} out`
+  return `${formatDuration(seconds)}, ${formatCount(run.answers.length, 'answer')}${tokens}`
 }
 
-function tokensOf(run: CoordinationRun, id: string): JsonObject {
+function getTokens(run: CoordinationRun, id: string): JsonObject {
   const { input = 0, output = 0, cacheRead = 0, cacheWrite = 0 } = run.agents.get(id)?.tokens ?? {}
   return { input, output, cache_read: cacheRead, cache_write: cacheWrite }
 }
 
-function titled(title: string, lines: readonly string[]): readonly string[] {
-  return lines.length === 0 ? [] : [paint('bold', title), ...lines.map((line) => `  ${line}`)]
+function addTitle(title: string, lines: readonly string[]): readonly string[] {
+  return lines.length === 0 ? [] : [paintText('bold', title), ...lines.map((line) => `  ${line}`)]
 }

@@ -1,8 +1,8 @@
 import { join } from 'node:path'
-import { type ClientOptions, likelyStateDirs } from '../client/connection.js'
-import { runningIn } from '../client/lock-holder.js'
+import { type ClientOptions, listLikelyStateDirs } from '../client/connection.js'
+import { findRunningServer } from '../client/lock-holder.js'
 import { isAlive } from '../client/server-file.js'
-import { givenStateDir } from '../places.js'
+import { findGivenStateDir } from '../places.js'
 import type { BackgroundServer } from '../server/background.js'
 import { tell } from '../terminal/terminal.js'
 
@@ -17,7 +17,7 @@ export interface Door {
 
 /** The server that answers for this work tree, or one that is started for as long as it is needed. */
 export async function openDoor(options: ClientOptions): Promise<Door> {
-  if (isNamed(options) || runsHere(options)) return somebodyElses(options)
+  if (isNamed(options) || isServerHere(options)) return useRunningServer(options)
   tell('No server runs for this work tree: one is started for as long as this takes.')
   // It brings everything that a server is made of.
   const { startInBackground, stopServer } = await import('../server/background.js')
@@ -31,8 +31,8 @@ export async function openDoor(options: ClientOptions): Promise<Door> {
   const server = await startInBackground({ port: 0, host: HOST, ...where }, (pid) => {
     started = pid
   })
-  const client = clientOf(server, options)
-  if (!server.isNew) return somebodyElses(client)
+  const client = buildClientOptions(server, options)
+  if (!server.isNew) return useRunningServer(client)
   const close = async (): Promise<void> => {
     await stopServer(server.note)
     process.off('exit', stop)
@@ -40,7 +40,7 @@ export async function openDoor(options: ClientOptions): Promise<Door> {
   return { client, close }
 }
 
-function somebodyElses(client: ClientOptions): Door {
+function useRunningServer(client: ClientOptions): Door {
   return { client, close: () => Promise.resolve() }
 }
 
@@ -48,12 +48,12 @@ function isNamed(options: ClientOptions): boolean {
   return (options.url ?? process.env.PHASELOCK_URL ?? '') !== ''
 }
 
-function runsHere(options: ClientOptions): boolean {
-  const given = givenStateDir(options.stateDir)
-  return (given === null ? likelyStateDirs() : [given]).some((dir) => runningIn(dir) !== null)
+function isServerHere(options: ClientOptions): boolean {
+  const given = findGivenStateDir(options.stateDir)
+  return (given === null ? listLikelyStateDirs() : [given]).some((dir) => findRunningServer(dir) !== null)
 }
 
 /** A token that was set for another server must not be sent to this one. */
-function clientOf({ note, stateDir }: BackgroundServer, options: ClientOptions): ClientOptions {
+function buildClientOptions({ note, stateDir }: BackgroundServer, options: ClientOptions): ClientOptions {
   return { ...options, url: note.url, stateDir, tokenFile: options.tokenFile ?? join(stateDir, 'operator.token') }
 }

@@ -1,22 +1,22 @@
-import { charCount } from '../../core/councils/code-points.js'
+import { countChars } from '../../core/councils/code-points.js'
 import type { CoordinationRun } from '../../core/councils/council.js'
 import type { RunEvent } from '../../core/councils/event.js'
-import { counted } from '../../core/text.js'
-import { unreachable } from '../../core/unreachable.js'
-import { plainLine } from '../terminal/plain-text.js'
+import { formatCount } from '../../core/text.js'
+import { assertUnreachable } from '../../core/unreachable.js'
+import { toPlainLine } from '../terminal/plain-text.js'
 
 const REASON_CHARS_MAX = 300
 
 /** What an event says, on one line that a terminal can show; null for what is only counted. `run` is the state after it. */
-export function lineOf(run: CoordinationRun, event: RunEvent): string | null {
-  const text = textOf(run, event)
-  return text === null ? null : plainLine(text)
+export function formatCouncilEventLine(run: CoordinationRun, event: RunEvent): string | null {
+  const text = formatEvent(run, event)
+  return text === null ? null : toPlainLine(text)
 }
 
-function textOf(run: CoordinationRun, event: RunEvent): string | null {
+function formatEvent(run: CoordinationRun, event: RunEvent): string | null {
   switch (event.type) {
     case 'run_started':
-      return `Coordination ${event.id}: ${counted(event.agents.length, 'agent')}`
+      return `Coordination ${event.id}: ${formatCount(event.agents.length, 'agent')}`
     case 'run_decided':
       return `decided: ${event.details}`
     case 'run_ended':
@@ -24,7 +24,7 @@ function textOf(run: CoordinationRun, event: RunEvent): string | null {
     case 'usage_recorded':
       return null
     default:
-      return `${nameOf(run, event.agent)} ${ofAgent(run, event)}`
+      return `${formatAgentName(run, event.agent)} ${formatAgentEvent(run, event)}`
   }
 }
 
@@ -33,7 +33,7 @@ type AgentEvent = Exclude<
   { readonly type: 'usage_recorded' | 'run_started' | 'run_decided' | 'run_ended' }
 >
 
-function ofAgent(run: CoordinationRun, event: AgentEvent): string {
+function formatAgentEvent(run: CoordinationRun, event: AgentEvent): string {
   const round = `round ${run.agents.get(event.agent)?.round ?? 1}`
   switch (event.type) {
     case 'turn_began':
@@ -41,11 +41,11 @@ function ofAgent(run: CoordinationRun, event: AgentEvent): string {
     case 'answers_injected':
       return `${round} was shown ${event.shown.join(', ')} in the middle of its turn`
     case 'answer_accepted':
-      return `${round} answered ${event.label} (${counted(charCount(event.content), 'char')})${verdict(event)}${voided(event)}`
+      return `${round} answered ${event.label} (${formatCount(countChars(event.content), 'char')})${formatVerdict(event)}${formatVoided(event)}`
     case 'vote_cast':
-      return `${round} voted for ${event.label}${because(event.reason)}`
+      return `${round} voted for ${event.label}${formatReason(event.reason)}`
     case 'vote_asked_again':
-      return `${round} asked again: the vote for ${anonymous(run, event.votedFor)} was not counted, ${event.shown.join(', ')} came in the meantime`
+      return `${round} asked again: the vote for ${getAnonymousId(run, event.votedFor)} was not counted, ${event.shown.join(', ')} came in the meantime`
     case 'response_rejected':
       return `round ${event.round} ${event.message}`
     case 'agent_stopped':
@@ -55,31 +55,31 @@ function ofAgent(run: CoordinationRun, event: AgentEvent): string {
     case 'agent_timed_out':
       return `timed out: ${event.message}`
     case 'final_presented':
-      return `presented ${event.label} (${counted(charCount(event.text), 'char')})`
+      return `presented ${event.label} (${formatCount(countChars(event.text), 'char')})`
     default:
-      return unreachable(event)
+      return assertUnreachable(event)
   }
 }
 
 /** `[agent1 a]` */
-export function nameOf(run: CoordinationRun, id: string): string {
-  return `[${anonymous(run, id)} ${id}]`
+export function formatAgentName(run: CoordinationRun, id: string): string {
+  return `[${getAnonymousId(run, id)} ${id}]`
 }
 
-function anonymous(run: CoordinationRun, id: string): string {
+function getAnonymousId(run: CoordinationRun, id: string): string {
   return run.agents.get(id)?.anonymousId ?? id
 }
 
-function verdict({ verdict: said }: { readonly verdict: string | null }): string {
+function formatVerdict({ verdict: said }: { readonly verdict: string | null }): string {
   return said === null ? '' : `: ${said}`
 }
 
-function voided({ voided: voters }: { readonly voided: readonly string[] }): string {
+function formatVoided({ voided: voters }: { readonly voided: readonly string[] }): string {
   return voters.length === 0 ? '' : `, voids the votes of ${voters.join(', ')}`
 }
 
-function because(reason: string): string {
-  const line = plainLine(reason)
+function formatReason(reason: string): string {
+  const line = toPlainLine(reason)
   if (line === '') return ''
   return `: ${line.length > REASON_CHARS_MAX ? `${line.slice(0, REASON_CHARS_MAX - 1).toWellFormed()}…` : line}`
 }

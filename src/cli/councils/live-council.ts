@@ -2,7 +2,7 @@ import type { CoordinationRun } from '../../core/councils/council.js'
 import type { RunEvent } from '../../core/councils/event.js'
 import { evolveRun } from '../../core/councils/evolve-council.js'
 import type { Json, JsonObject } from '../../core/json.js'
-import { objectOf, textOf } from '../client/answer-values.js'
+import { toObject, toText } from '../client/answer-values.js'
 
 const TAIL_CHARS_MAX = 2000
 
@@ -48,31 +48,31 @@ const RUN_EVENTS: ReadonlySet<string> = new Set<RunEvent['type']>([
 
 /** An event of a run as the server shows it, in the words of the core; null for those of a newer server. */
 export function runEventOf(view: JsonObject): RunEvent | null {
-  const type = textOf(view.type)
+  const type = toText(view.type)
   if (!RUN_EVENTS.has(type)) return null
-  const fact = renamed(objectOf(view.data)) as JsonObject
-  return { ...fact, type, at: Date.parse(textOf(view.at)) } as unknown as RunEvent
+  const fact = renameKeys(toObject(view.data)) as JsonObject
+  return { ...fact, type, at: Date.parse(toText(view.at)) } as unknown as RunEvent
 }
 
 /** After one more event. */
-export function afterEvent(live: Live, event: RunEvent): Live {
-  const run = evolveRun(live.run, withoutContent(event))
+export function applyEvent(live: Live, event: RunEvent): Live {
+  const run = evolveRun(live.run, stripContent(event))
   switch (event.type) {
     case 'answer_accepted': {
       const { agent, label, content } = event
       const newest = new Map(live.newest).set(agent, { agent, label, content })
-      return { ...live, run, newest, lanes: quiet(live.lanes, agent) }
+      return { ...live, run, newest, lanes: clearLane(live.lanes, agent) }
     }
     case 'final_presented': {
       const { agent, label, text } = event
-      return { ...live, run, presentation: { agent, label, content: text }, lanes: quiet(live.lanes, agent) }
+      return { ...live, run, presentation: { agent, label, content: text }, lanes: clearLane(live.lanes, agent) }
     }
     case 'turn_began':
     case 'vote_cast':
     case 'agent_stopped':
     case 'agent_failed':
     case 'agent_timed_out':
-      return { ...live, run, lanes: quiet(live.lanes, event.agent) }
+      return { ...live, run, lanes: clearLane(live.lanes, event.agent) }
     default:
       return { ...live, run }
   }
@@ -81,33 +81,33 @@ export function afterEvent(live: Live, event: RunEvent): Live {
 const DOING: Readonly<Record<string, Lane['doing']>> = { text: 'writing', reasoning: 'reasoning', tool_call: 'calling' }
 
 /** After a piece of an agent's stream; pieces are for looking at and are kept nowhere. */
-export function afterPart(live: Live, part: JsonObject): Live {
-  const agent = textOf(part.agent)
-  const type = textOf(part.type)
+export function applyPart(live: Live, part: JsonObject): Live {
+  const agent = toText(part.agent)
+  const type = toText(part.type)
   if (live.run?.agents.has(agent) !== true || !(type in DOING)) return live
   const before = live.lanes.get(agent) ?? NO_LANE
-  const said = type === 'tool_call' ? `\n${textOf(part.name)}` : textOf(part.text)
+  const said = type === 'tool_call' ? `\n${toText(part.name)}` : toText(part.text)
   const lane: Lane = { tail: (before.tail + said).slice(-TAIL_CHARS_MAX), doing: DOING[type] ?? null }
   return { ...live, lanes: new Map(live.lanes).set(agent, lane) }
 }
 
 /** Contents can be large and many; what the state needs of them is that they are there. */
-function withoutContent(event: RunEvent): RunEvent {
+function stripContent(event: RunEvent): RunEvent {
   if (event.type === 'answer_accepted') return { ...event, content: '' }
   return event.type === 'final_presented' ? { ...event, text: '' } : event
 }
 
-function quiet(lanes: Live['lanes'], agent: string): Live['lanes'] {
+function clearLane(lanes: Live['lanes'], agent: string): Live['lanes'] {
   return new Map(lanes).set(agent, NO_LANE)
 }
 
 // Agents write texts, and those have no keys.
-function renamed(value: Json): Json {
+function renameKeys(value: Json): Json {
   if (typeof value !== 'object' || value === null) return value
-  if (Array.isArray(value)) return value.map((one: Json) => renamed(one))
-  return Object.fromEntries(Object.entries(value).map(([key, one]) => [camel(key), renamed(one)]))
+  if (Array.isArray(value)) return value.map((one: Json) => renameKeys(one))
+  return Object.fromEntries(Object.entries(value).map(([key, one]) => [toCamelCase(key), renameKeys(one)]))
 }
 
-function camel(key: string): string {
+function toCamelCase(key: string): string {
   return key.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase())
 }

@@ -1,11 +1,11 @@
 import { readFileSync, statSync } from 'node:fs'
 import { CONTRACT_CODES, type Place, type Report } from '../../contract/diagnostic.js'
 import { BYTES_MAX, parseSource, type SourceNode } from '../../contract/load/yaml.js'
-import { nearest } from '../../contract/nearest.js'
+import { findNearest } from '../../contract/nearest.js'
 import type { Json, JsonObject } from '../../core/json.js'
-import { listOf, objectOf, textOf } from '../client/answer-values.js'
+import { listOf, toObject, toText } from '../client/answer-values.js'
 import { EXIT, Stop } from '../exit.js'
-import { plainLine } from '../terminal/plain-text.js'
+import { toPlainLine } from '../terminal/plain-text.js'
 
 const KEYS = ['agents', 'options'] as const
 const PROBLEMS_MAX = 100
@@ -31,41 +31,46 @@ export function readCouncil(file: string): Council {
   const report = (one: Report): void => {
     if (problems.length >= PROBLEMS_MAX) return
     const remedy = one.remedy ?? CONTRACT_CODES[one.code].remedy
-    problems.push({ at: one.at, path: one.at.path, message: inOurWords(one.message), remedy: inOurWords(remedy) })
+    problems.push({
+      at: one.at,
+      path: one.at.path,
+      message: rewordForCouncils(one.message),
+      remedy: rewordForCouncils(remedy),
+    })
   }
-  const root = parseSource(textOfFile(file), report)
+  const root = parseSource(readFileText(file), report)
   if (root !== null && root.kind !== 'map')
     report({ code: 'contract.wrong_type', at: root.at, message: 'Expected a map with agents and options.' })
   if (root?.kind === 'map')
     for (const [key, { keyAt }] of root.entries) {
       if (KEYS.some((known) => known === key) || key.startsWith('x-')) continue
-      const meant = nearest(key, KEYS)
+      const meant = findNearest(key, KEYS)
       const hint = meant === null ? '' : ` Did you mean '${meant}'?`
       report({ code: 'contract.unknown_key', at: keyAt, message: `The key '${key}' is not known here.${hint}` })
     }
-  if (root === null || problems.length > 0) throw refused(file, problems)
-  const said = jsonOf(root) as JsonObject
+  if (root === null || problems.length > 0) throw stopWithProblems(file, problems)
+  const said = toJson(root) as JsonObject
   return {
     file,
     agents: said.agents ?? null,
-    options: objectOrStop(said.options, file),
-    placeOf: (path) => placeIn(root, path),
+    options: requireObject(said.options, file),
+    placeOf: (path) => findPlace(root, path),
   }
 }
 
 /** What the server found wrong with the council, each with its place in the file; null when it is about something else. */
-export function councilStop(council: Council, stop: Stop): Stop | null {
-  const problem = objectOf(stop.details.problem as Json | undefined)
+export function explainCouncilStop(council: Council, stop: Stop): Stop | null {
+  const problem = toObject(stop.details.problem as Json | undefined)
   const errors = [...listOf(problem.errors), ...listOf(problem.problems)]
-  const problems = errors.slice(0, PROBLEMS_MAX).map((one) => {
-    const path = textOf(one.path) || textOf(one.field)
-    return { path, message: textOf(one.message), remedy: textOf(one.remedy), at: council.placeOf(path) }
+  const problems = errors.slice(0, PROBLEMS_MAX).map((error) => {
+    const path = toText(error.path) || toText(error.field)
+    return { path, message: toText(error.message), remedy: toText(error.remedy), at: council.placeOf(path) }
   })
   if (problems.length === 0 || !problems.some(({ path }) => /^(agents|options)\b/.test(path))) return null
-  return refused(council.file, problems)
+  return stopWithProblems(council.file, problems)
 }
 
-function textOfFile(file: string): string {
+function readFileText(file: string): string {
   try {
     const { size } = statSync(file)
     if (size > BYTES_MAX) throw new Stop(EXIT.usage, `${file} is larger than ${BYTES_MAX} bytes.`)
@@ -78,17 +83,17 @@ function textOfFile(file: string): string {
   }
 }
 
-function objectOrStop(value: Json | undefined, file: string): JsonObject {
+function requireObject(value: Json | undefined, file: string): JsonObject {
   if (value === undefined || value === null) return {}
   if (typeof value === 'object' && !Array.isArray(value)) return value as JsonObject
   throw new Stop(EXIT.usage, `${file}: options must be a map such as {novelty: balanced}.`)
 }
 
-function refused(file: string, problems: readonly (CouncilProblem & { readonly at: Place | null })[]): Stop {
+function stopWithProblems(file: string, problems: readonly (CouncilProblem & { readonly at: Place | null })[]): Stop {
   const lines = problems.map(({ at, path, message, remedy }) => {
     const where = at === null ? file : `${file}:${at.line}:${at.column}`
     const what = path === '' ? message : `${path}: ${message}`
-    return plainLine(`${where}: ${what} ${remedy}`)
+    return toPlainLine(`${where}: ${what} ${remedy}`)
   })
   const told = problems.map(({ at, path, message, remedy }) => ({
     ...{ file, line: at?.line ?? null, column: at?.column ?? null },
@@ -98,7 +103,7 @@ function refused(file: string, problems: readonly (CouncilProblem & { readonly a
 }
 
 // The reader of YAML speaks of contracts, because it was made for them.
-function inOurWords(text: string): string {
+function rewordForCouncils(text: string): string {
   return text
     .replace('Write a contract with name, version and phases.', 'Write agents: and a list of them.')
     .replaceAll('The contract', 'The council file')
@@ -107,14 +112,14 @@ function inOurWords(text: string): string {
     .replaceAll('one contract per file', 'one council per file')
 }
 
-function jsonOf(node: SourceNode): Json {
+function toJson(node: SourceNode): Json {
   if (node.kind === 'scalar') return node.value
-  if (node.kind === 'list') return node.items.map(jsonOf)
-  return Object.fromEntries([...node.entries].map(([key, { value }]) => [key, jsonOf(value)]))
+  if (node.kind === 'list') return node.items.map(toJson)
+  return Object.fromEntries([...node.entries].map(([key, { value }]) => [key, toJson(value)]))
 }
 
 /** The place of `agents[0].script` or `agents.0.script`, or of the nearest thing around it that is there. */
-function placeIn(root: SourceNode, path: string): Place | null {
+function findPlace(root: SourceNode, path: string): Place | null {
   const parts = path.replace(/\[(\d+)\]/g, '.$1').split('.')
   let node: SourceNode | undefined = root
   let place: Place | null = null

@@ -1,16 +1,23 @@
 import { readFileSync } from 'node:fs'
 import type { JsonObject } from '../../core/json.js'
-import { listOf, textOf } from '../client/answer-values.js'
-import { Client, segment } from '../client/client.js'
+import { listOf, toText } from '../client/answer-values.js'
+import { Client, encodeSegment } from '../client/client.js'
 import type { ClientOptions } from '../client/connection.js'
 import { EXIT, type ExitCode, Stop } from '../exit.js'
-import { plainJson, plainLine } from '../terminal/plain-text.js'
+import { formatPlainJson, toPlainLine } from '../terminal/plain-text.js'
 import { tell } from '../terminal/terminal.js'
-import { exitOf } from './council-end.js'
+import { toExitCode } from './council-end.js'
 import { type Door, openDoor } from './council-server.js'
-import { afterEvent, afterPart, type Live, NOTHING_YET } from './live-council.js'
-import { type Council, councilStop, readCouncil } from './read-council.js'
-import { jsonShow, lanesShow, linesOfJsonShow, plainShow, quietShow, type Show } from './show-council.js'
+import { applyEvent, applyPart, type Live, NOTHING_YET } from './live-council.js'
+import { type Council, explainCouncilStop, readCouncil } from './read-council.js'
+import {
+  makeJsonLinesShow,
+  makeJsonShow,
+  makeLanesShow,
+  makePlainShow,
+  makeQuietShow,
+  type Show,
+} from './show-council.js'
 import { Signals } from './signals.js'
 import { watchRun } from './watch-council.js'
 
@@ -28,9 +35,9 @@ export interface CoordinateOptions extends ClientOptions {
 }
 
 /** Runs a council on a question and shows how it goes; sets the exit code. */
-export async function coordinate(question: string | undefined, options: CoordinateOptions): Promise<void> {
+export async function runCouncil(question: string | undefined, options: CoordinateOptions): Promise<void> {
   const council = readCouncil(options.config)
-  const asked = questionOf(question, options)
+  const asked = readQuestionText(question, options)
   const door = await openDoor(options)
   const signals = new Signals()
   try {
@@ -44,7 +51,7 @@ export async function coordinate(question: string | undefined, options: Coordina
   }
 }
 
-interface Started {
+interface StartedCouncil {
   readonly id: string
   readonly answer: JsonObject
   readonly url: string
@@ -54,7 +61,7 @@ async function startRun(
   door: Door,
   council: Council,
   { asked, options }: { readonly asked: string; readonly options: CoordinateOptions },
-): Promise<Started> {
+): Promise<StartedCouncil> {
   const client = new Client(door.client)
   const limit: JsonObject = options.timeout === undefined ? {} : { timeout_seconds: options.timeout }
   const body: JsonObject = {
@@ -64,62 +71,62 @@ async function startRun(
   }
   try {
     const answer = await client.post('/coordinations', body)
-    return { id: textOf(answer.id), answer, url: client.url }
+    return { id: toText(answer.id), answer, url: client.url }
   } catch (error) {
-    throw error instanceof Stop ? (councilStop(council, error) ?? error) : error
+    throw error instanceof Stop ? (explainCouncilStop(council, error) ?? error) : error
   }
 }
 
 async function follow(
   door: Door,
-  started: Started,
+  started: StartedCouncil,
   { options, show }: { readonly options: CoordinateOptions; readonly show: Show },
 ): Promise<ExitCode> {
   let live: Live = NOTHING_YET
   try {
-    invite(started, options, show)
+    showInvitations(started, options, show)
     for await (const seen of watchRun(door.client, started.id)) {
-      if (seen.kind === 'part') live = afterPart(live, seen.part)
-      else if (seen.event !== null) live = afterEvent(live, seen.event)
+      if (seen.kind === 'part') live = applyPart(live, seen.part)
+      else if (seen.event !== null) live = applyEvent(live, seen.event)
       show.see(seen, live)
     }
     const { run } = live
     if (run === null) throw new Stop(EXIT.refused, `Nothing was heard of the coordination ${started.id}.`)
     show.end(run, live)
-    return exitOf(run)
+    return toExitCode(run)
   } finally {
     show.close()
   }
 }
 
-function showOf({ answer, id, url }: Started, options: CoordinateOptions): Show {
-  if (options.jsonl === true || options.events === true) return linesOfJsonShow({ ...answer, id, url })
-  if (options.json === true) return jsonShow()
-  if (options.quiet === true) return quietShow()
-  return process.stdout.isTTY === true && process.env.TERM !== 'dumb' ? lanesShow() : plainShow()
+function showOf({ answer, id, url }: StartedCouncil, options: CoordinateOptions): Show {
+  if (options.jsonl === true || options.events === true) return makeJsonLinesShow({ ...answer, id, url })
+  if (options.json === true) return makeJsonShow()
+  if (options.quiet === true) return makeQuietShow()
+  return process.stdout.isTTY === true && process.env.TERM !== 'dumb' ? makeLanesShow() : makePlainShow()
 }
 
 /** Asks for the end of the run, which then comes as everything else of it does. */
 function cancel(door: Door, id: string, show: Show): void {
   show.say('Cancelling. Press Ctrl-C again to leave immediately.')
-  new Client(door.client).post(`/coordinations/${segment(id)}/cancel`, { reason: CANCELLED }).catch((error) => {
+  new Client(door.client).post(`/coordinations/${encodeSegment(id)}/cancel`, { reason: CANCELLED }).catch((error) => {
     // It may have ended by itself in the same moment: then its end is shown.
-    tell(plainLine(`It could not be cancelled: ${error instanceof Error ? error.message : String(error)}`))
+    tell(toPlainLine(`It could not be cancelled: ${error instanceof Error ? error.message : String(error)}`))
   })
 }
 
 /** How those take part who come from elsewhere. Their tokens are shown once, and only here. */
-function invite({ answer, id, url }: Started, options: CoordinateOptions, show: Show): void {
-  const guests = listOf(answer.agents).filter((agent) => textOf(agent.token) !== '')
+function showInvitations({ answer, id, url }: StartedCouncil, options: CoordinateOptions, show: Show): void {
+  const guests = listOf(answer.agents).filter((agent) => toText(agent.token) !== '')
   if (guests.length === 0 || options.jsonl === true || options.events === true) return
-  const at = `${url}/api/v1/coordinations/${segment(id)}`
+  const at = `${url}/api/v1/coordinations/${encodeSegment(id)}`
   if (options.json === true) {
-    tell(plainJson({ event: 'invited', url: at, mcp: `${url}/mcp`, agents: guests }))
+    tell(formatPlainJson({ event: 'invited', url: at, mcp: `${url}/mcp`, agents: guests }))
     return
   }
   const lines = guests.flatMap((guest) => [
-    plainLine(`${textOf(guest.anonymous_id)} ${textOf(guest.id)} takes part from elsewhere, with the token`),
-    `  ${plainLine(textOf(guest.token))}`,
+    toPlainLine(`${toText(guest.anonymous_id)} ${toText(guest.id)} takes part from elsewhere, with the token`),
+    `  ${toPlainLine(toText(guest.token))}`,
   ])
   const how = [
     `  over REST: GET ${at} says what it must do, POST ${at}/respond takes`,
@@ -131,7 +138,7 @@ function invite({ answer, id, url }: Started, options: CoordinateOptions, show: 
   else show.say(text)
 }
 
-function questionOf(question: string | undefined, options: CoordinateOptions): string {
+function readQuestionText(question: string | undefined, options: CoordinateOptions): string {
   const { questionFile: file } = options
   if ((question === undefined) === (file === undefined))
     throw new Stop(EXIT.usage, 'Give the question, or a file that holds it with --question-file FILE; one of both.')

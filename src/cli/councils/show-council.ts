@@ -1,21 +1,21 @@
 import type { CoordinationRun } from '../../core/councils/council.js'
 import type { JsonObject } from '../../core/json.js'
-import { plainJson, plainText } from '../terminal/plain-text.js'
+import { formatPlainJson, toPlainText } from '../terminal/plain-text.js'
 import { print, printJson } from '../terminal/terminal.js'
-import { screenSize } from '../terminal/top-screen.js'
-import { lanesOf } from './agent-rows.js'
+import { readScreenSize } from '../terminal/top-screen.js'
+import { renderLanes } from './agent-rows.js'
 import { Board } from './council-board.js'
-import { answerOf, endText, resultOf } from './council-end.js'
-import { lineOf } from './event-lines.js'
+import { answerOf, buildResult, endText } from './council-end.js'
+import { formatCouncilEventLine } from './event-lines.js'
 import { type Live, NOTHING_YET } from './live-council.js'
-import type { Seen } from './watch-council.js'
+import type { WatchedItem } from './watch-council.js'
 
 const DRAW_MS = 100
 
 /** How a run is shown while it goes on, and how it ended. */
 export interface Show {
   /** `live` is what is known after what was seen. */
-  readonly see: (seen: Seen, live: Live) => void
+  readonly see: (seen: WatchedItem, live: Live) => void
   /** Something for people that is no event. */
   readonly say: (text: string) => void
   readonly end: (run: CoordinationRun, live: Live) => void
@@ -23,49 +23,49 @@ export interface Show {
   readonly close: () => void
 }
 
-const nothing = (): void => undefined
+const doNothing = (): void => undefined
 
 /** One JSON document at the end. */
-export function jsonShow(): Show {
-  return { see: nothing, say: nothing, end: (run, live) => printJson(resultOf(run, live)), close: nothing }
+export function makeJsonShow(): Show {
+  return { see: doNothing, say: doNothing, end: (run, live) => printJson(buildResult(run, live)), close: doNothing }
 }
 
 /** Every event and every piece of a stream as a line of JSON, and the result as the last one. */
-export function linesOfJsonShow(started: JsonObject): Show {
-  const line = (event: string, fields: JsonObject): void => print(plainJson({ event, ...fields }))
+export function makeJsonLinesShow(started: JsonObject): Show {
+  const line = (event: string, fields: JsonObject): void => print(formatPlainJson({ event, ...fields }))
   line('started', started)
   return {
     see: (seen) => (seen.kind === 'part' ? line('part', seen.part) : line(String(seen.view.type), seen.view)),
-    say: nothing,
-    end: (run, live) => line('result', resultOf(run, live)),
-    close: nothing,
+    say: doNothing,
+    end: (run, live) => line('result', buildResult(run, live)),
+    close: doNothing,
   }
 }
 
 /** Only the answer. */
-export function quietShow(): Show {
+export function makeQuietShow(): Show {
   const end = (run: CoordinationRun, live: Live): void => {
     const answer = answerOf(run, live)
-    if (answer !== null) print(plainText(answer.content))
+    if (answer !== null) print(toPlainText(answer.content))
   }
-  return { see: nothing, say: nothing, end, close: nothing }
+  return { see: doNothing, say: doNothing, end, close: doNothing }
 }
 
 /** A line for each thing that happened. */
-export function plainShow(): Show {
+export function makePlainShow(): Show {
   return {
     see: (seen, live) => {
-      const line = logLine(seen, live)
+      const line = formatLogLine(seen, live)
       if (line !== null) print(line)
     },
     say: print,
     end: (run, live) => print(`\n${endText(run, live)}`),
-    close: nothing,
+    close: doNothing,
   }
 }
 
 /** A lane for each agent, drawn in place; what happened stands above them. */
-export function lanesShow(): Show {
+export function makeLanesShow(): Show {
   const board = new Board()
   let live = NOTHING_YET
   let drawnAt = 0
@@ -74,8 +74,8 @@ export function lanesShow(): Show {
     if (said.length === 0 && now - drawnAt < DRAW_MS) return
     drawnAt = now
     // The last row stays free for the cursor.
-    const { columns, rows } = screenSize()
-    board.draw(lanesOf(live, { columns, rows: rows - 1 }, now), said)
+    const { columns, rows } = readScreenSize()
+    board.draw(renderLanes(live, { columns, rows: rows - 1 }, now), said)
   }
   const timer = setInterval(draw, DRAW_MS)
   const redraw = (): void => draw()
@@ -91,7 +91,7 @@ export function lanesShow(): Show {
   return {
     see: (seen, after) => {
       live = after
-      const line = logLine(seen, after)
+      const line = formatLogLine(seen, after)
       draw(line === null ? [] : [line])
     },
     say: (text) => draw(text.trimEnd().split('\n')),
@@ -103,6 +103,6 @@ export function lanesShow(): Show {
   }
 }
 
-function logLine(seen: Seen, { run }: Live): string | null {
-  return seen.kind === 'part' || seen.event === null || run === null ? null : lineOf(run, seen.event)
+function formatLogLine(seen: WatchedItem, { run }: Live): string | null {
+  return seen.kind === 'part' || seen.event === null || run === null ? null : formatCouncilEventLine(run, seen.event)
 }

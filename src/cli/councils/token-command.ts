@@ -1,15 +1,15 @@
 import type { Command } from 'commander'
-import { Client, segment } from '../client/client.js'
-import { type ClientOptions, clientOptions } from '../client/connection.js'
+import { Client, encodeSegment } from '../client/client.js'
+import { addClientOptions, type ClientOptions } from '../client/connection.js'
 import { EXIT, Stop } from '../exit.js'
-import { examples } from '../options.js'
+import { formatExamples } from '../options.js'
 import { print, printJson } from '../terminal/terminal.js'
 
 const TOKEN = /^[\x21-\x7e]{1,8192}$/
 
 /** `phaselock coordinate token`: what somebody elsewhere takes part with. */
 export function addTokenCommand(coordinate: Command): void {
-  clientOptions(
+  addClientOptions(
     coordinate
       .command('token')
       .argument('<run>', 'id of the council, or of the consensus of a phase')
@@ -18,19 +18,19 @@ export function addTokenCommand(coordinate: Command): void {
   )
     .addHelpText(
       'after',
-      examples([
+      formatExamples([
         ['phaselock coordinate token coord-3f2a91 guest > guest.token', ''],
         ['phaselock coordinate token consensus-3f2a91-task-1 reviewer_a', ''],
       ]),
     )
     // `coordinate` has the same options, and commander gives them to it wherever they stand.
     .action((run: string, agent: string, _own: ClientOptions, command: Command) =>
-      tokenOf(run, agent, command.optsWithGlobals()),
+      showToken(run, agent, command.optsWithGlobals()),
     )
 }
 
-async function tokenOf(run: string, agent: string, options: ClientOptions): Promise<void> {
-  const path = `/coordinations/${segment(run)}/agents/${segment(agent)}/token`
+async function showToken(run: string, agent: string, options: ClientOptions): Promise<void> {
+  const path = `/coordinations/${encodeSegment(run)}/agents/${encodeSegment(agent)}/token`
   const answer = await new Client(options).post(path, {})
   const { token } = answer
   // It goes into files and variables: what is no token must not.

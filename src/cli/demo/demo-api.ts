@@ -1,5 +1,5 @@
 import type { JsonObject } from '../../core/json.js'
-import { objectOf } from '../client/answer-values.js'
+import { toObject } from '../client/answer-values.js'
 
 // A gate runs tests, and the machine may have other things to do.
 const ANSWER_MS_MAX = 180_000
@@ -37,11 +37,11 @@ export class Api {
       redirect: 'error',
       signal: AbortSignal.any([this.#options.signal, AbortSignal.timeout(ANSWER_MS_MAX)]),
     })
-    return { status: response.status, body: objectOf((await response.json()) as JsonObject) }
+    return { status: response.status, body: toObject((await response.json()) as JsonObject) }
   }
 
   /** Asks as the operator of the server; what it refuses to its own operator is a fault of the demo. */
-  async operate(path: string, body?: JsonObject): Promise<JsonObject> {
+  async askAsOperator(path: string, body?: JsonObject): Promise<JsonObject> {
     return this.must(this.#options.operator, path, body)
   }
 

@@ -1,9 +1,9 @@
 import type { JsonObject } from '../../core/json.js'
-import { objectOf, textOf } from '../client/answer-values.js'
-import { segment } from '../client/client.js'
+import { toObject, toText } from '../client/answer-values.js'
+import { encodeSegment } from '../client/client.js'
 import type { Answer, Api } from './demo-api.js'
 
-interface Claimed {
+interface ClaimedTask {
   readonly api: Api
   readonly task: string
   readonly tree: string
@@ -22,7 +22,7 @@ export class Cheater {
   /** The approval that it asked for last. */
   approval: JsonObject = {}
 
-  private constructor({ api, task, tree, token }: Claimed) {
+  private constructor({ api, task, tree, token }: ClaimedTask) {
     this.api = api
     this.task = task
     this.tree = tree
@@ -31,9 +31,9 @@ export class Cheater {
 
   static async claim(api: Api, one: { readonly agent: string; readonly task: string; readonly tree: string }) {
     const { agent, task, tree } = one
-    const { agent_token } = await api.operate('/agents', { agent_id: agent })
-    const claimed = await api.must(textOf(agent_token), '/tasks/claim', { agent_id: agent, task_id: task })
-    return new Cheater({ api, task, tree, token: textOf(claimed.phase_token) })
+    const { agent_token } = await api.askAsOperator('/agents', { agent_id: agent })
+    const claimed = await api.must(toText(agent_token), '/tasks/claim', { agent_id: agent, task_id: task })
+    return new Cheater({ api, task, tree, token: toText(claimed.phase_token) })
   }
 
   use(tool: string, args: JsonObject, token: string = this.token): Promise<Answer> {
@@ -50,7 +50,7 @@ export class Cheater {
       target_phase: target,
       artifacts,
     })
-    if (answer.body.pending_approval !== undefined) this.approval = objectOf(answer.body.pending_approval)
+    if (answer.body.pending_approval !== undefined) this.approval = toObject(answer.body.pending_approval)
     if (typeof answer.body.phase_token === 'string') {
       this.spentToken = this.token
       this.token = answer.body.phase_token
@@ -60,20 +60,20 @@ export class Cheater {
 
   answerApproval(): Promise<Answer> {
     const { id, digest } = this.approval
-    const path = `/approvals/${segment(textOf(id))}/decision`
+    const path = `/approvals/${encodeSegment(toText(id))}/decision`
     return this.api.call(this.token, path, { decision: 'approve', digest: digest ?? null })
   }
 
   /** Goes on as it should, for once: what is written here is allowed. */
-  async writes(path: string, content: string): Promise<void> {
-    granted(`writing ${path}`, await this.write(path, content), (body) => body.decision === 'allowed')
+  async writeAllowed(path: string, content: string): Promise<void> {
+    requireGranted(`writing ${path}`, await this.write(path, content), (body) => body.decision === 'allowed')
   }
 
-  async enters(target: string, artifacts: JsonObject = {}): Promise<void> {
-    granted(`going to ${target}`, await this.move(target, artifacts), (body) => body.allowed === true)
+  async enterAllowed(target: string, artifacts: JsonObject = {}): Promise<void> {
+    requireGranted(`going to ${target}`, await this.move(target, artifacts), (body) => body.allowed === true)
   }
 }
 
-function granted(what: string, answer: Answer, isGranted: (body: JsonObject) => boolean): void {
+function requireGranted(what: string, answer: Answer, isGranted: (body: JsonObject) => boolean): void {
   if (!isGranted(answer.body)) throw new Error(`${what} should be allowed: ${JSON.stringify(answer.body)}`)
 }

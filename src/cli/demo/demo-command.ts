@@ -1,6 +1,6 @@
 import { type Command, Option } from 'commander'
 import { PROVIDERS } from '../../confinement/confinement.js'
-import { examples } from '../options.js'
+import { formatExamples } from '../options.js'
 import type { DemoOptions } from './demo.js'
 
 /** `phaselock demo` */
@@ -19,7 +19,7 @@ export function addDemoCommand(program: Command): void {
     )
     .addHelpText(
       'after',
-      `${examples([
+      `${formatExamples([
         ['phaselock demo', 'under a minute, no network'],
         ['phaselock demo --interactive', 'be the human who approves'],
         ['phaselock demo --keep --json', 'for programs'],
@@ -29,5 +29,5 @@ Everything is real: a server of its own, two repositories in a temporary
 folder, tests that are run. Exit code 0 only if the honest agent is done,
 no trick opened anything and the ledger is intact.`,
     )
-    .action(async (options: DemoOptions) => (await import('./demo.js')).demo(options))
+    .action(async (options: DemoOptions) => (await import('./demo.js')).runDemo(options))
 }

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { parseDocument } from 'yaml'
-import { bundledContract } from '../../contract/bundled-contracts.js'
+import { findBundledContract } from '../../contract/bundled-contracts.js'
 
 /** How often the same command may run before the rule of the demo interrupts. */
 export const LOOP_THRESHOLD = 3
@@ -15,8 +15,8 @@ export interface DemoContract {
 }
 
 /** The bundled contract `tdd` under another name, with a rule against loops where that is asked for. */
-export function contractText({ name, isWatched, isWalled }: DemoContract): string {
-  const document = parseDocument(readFileSync(bundledContract('tdd'), 'utf8'))
+export function buildContractText({ name, isWatched, isWalled }: DemoContract): string {
+  const document = parseDocument(readFileSync(findBundledContract('tdd'), 'utf8'))
   document.set('name', name)
   if (!isWalled) document.setIn(['enforcement', 'confinement'], 'best_effort')
   // Nothing can be judged by an inverted run there, and that has to keep the cheating agent's gate closed.

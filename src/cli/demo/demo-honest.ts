@@ -2,10 +2,10 @@ import { spawn } from 'node:child_process'
 import { createInterface } from 'node:readline'
 import type { JsonObject } from '../../core/json.js'
 import { packagePath } from '../../package/package-root.js'
-import { objectOf, textOf } from '../client/answer-values.js'
-import { plainLine } from '../terminal/plain-text.js'
+import { toObject, toText } from '../client/answer-values.js'
+import { toPlainLine } from '../terminal/plain-text.js'
 import type { Api } from './demo-api.js'
-import { type Stage, serverEnvironment } from './demo-stage.js'
+import { buildServerEnvironment, type Stage } from './demo-stage.js'
 
 const PROGRAM = packagePath('demo/honest-agent.mjs')
 const STEPS_MAX = 200
@@ -24,7 +24,7 @@ export interface Step {
 }
 
 /** Runs the honest agent: a process of its own, with a token and the address, as any other agent. */
-export async function* honestSteps(
+export async function* runHonestSteps(
   stage: Stage,
   api: Api,
   agent: { readonly id: string; readonly token: string },
@@ -32,7 +32,7 @@ export async function* honestSteps(
   const child = stage.own(
     spawn(process.execPath, [PROGRAM], {
       env: {
-        ...serverEnvironment(),
+        ...buildServerEnvironment(),
         PHASELOCK_URL: api.url,
         PHASELOCK_TOKEN: agent.token,
         PHASELOCK_AGENT_ID: agent.id,
@@ -50,14 +50,14 @@ export async function* honestSteps(
   for await (const line of createInterface({ input: child.stdout })) {
     count += 1
     if (count > STEPS_MAX) throw new Error('the honest agent does not come to an end')
-    yield stepOf(objectOf(JSON.parse(line) as JsonObject))
+    yield toStep(toObject(JSON.parse(line) as JsonObject))
   }
   const code = await ended
   if (code !== 0) throw new Error(`the honest agent ended with ${code}: ${complaint}`)
 }
 
-function stepOf(said: JsonObject): Step {
-  const word = (name: string): string => plainLine(textOf(said[name]))
+function toStep(said: JsonObject): Step {
+  const word = (name: string): string => toPlainLine(toText(said[name]))
   return {
     phase: word('phase'),
     did: word('did'),

@@ -1,8 +1,8 @@
 import type { JsonObject } from '../../core/json.js'
-import { textOf } from '../client/answer-values.js'
-import { segment } from '../client/client.js'
+import { toText } from '../client/answer-values.js'
+import { encodeSegment } from '../client/client.js'
 import { EXIT, Stop } from '../exit.js'
-import { approvalText } from '../terminal/approval-text.js'
+import { formatApproval } from '../terminal/approval-text.js'
 import { confirm, tell } from '../terminal/terminal.js'
 import type { Api } from './demo-api.js'
 
@@ -19,25 +19,25 @@ export class Human {
   }
 
   static async join(api: Api, isAsked: boolean): Promise<Human> {
-    const { operator_token: token } = await api.operate('/operators', { name: 'you' })
-    return new Human(api, textOf(token), isAsked)
+    const { operator_token: token } = await api.askAsOperator('/operators', { name: 'you' })
+    return new Human(api, toText(token), isAsked)
   }
 
   /** Reads exactly what is to be approved, and approves that. */
   async approve(id: string): Promise<void> {
-    const approval = await this.#api.must(this.#token, `/approvals/${segment(id)}`)
+    const approval = await this.#api.must(this.#token, `/approvals/${encodeSegment(id)}`)
     if (this.#isAsked) {
-      tell(`\n${approvalText(approval)}`)
+      tell(`\n${formatApproval(approval)}`)
       if (!(await confirm('Do you approve?')))
         throw new Stop(EXIT.refused, 'You did not approve the plan, so the agent gets no further. The demo ends here.')
     }
     const decision = { decision: 'approve', digest: approval.digest ?? null, comment: 'Small and clear.' }
-    await this.act(`/approvals/${segment(id)}/decision`, decision)
+    await this.act(`/approvals/${encodeSegment(id)}/decision`, decision)
   }
 
   /** Puts back what no allowed call explains. */
   revert(task: string): Promise<JsonObject> {
-    return this.act(`/tasks/${segment(task)}/tree/revert`, { reason: 'nobody was allowed to change this' })
+    return this.act(`/tasks/${encodeSegment(task)}/tree/revert`, { reason: 'nobody was allowed to change this' })
   }
 
   act(path: string, body: JsonObject): Promise<JsonObject> {

@@ -1,10 +1,10 @@
 import type { JsonObject } from '../../core/json.js'
-import { listOf, textOf } from '../client/answer-values.js'
-import { segment } from '../client/client.js'
+import { listOf, toText } from '../client/answer-values.js'
+import { encodeSegment } from '../client/client.js'
 import type { Answer } from './demo-api.js'
 import type { Cheater } from './demo-cheater.js'
 import type { Human } from './demo-human.js'
-import { fingerprint } from './demo-sample.js'
+import { hashWorkTree } from './demo-sample.js'
 import type { Trick } from './demo-tricks.js'
 
 /** What came of a trick. */
@@ -37,14 +37,15 @@ export async function judge(trick: Trick, { agent, you, phase, isOpenAir }: Ring
   const after = await look(agent)
   await trick.after?.(agent, you)
   const about = { id: trick.id, phase, tries: trick.tries }
-  const { code, why } = wordsOf(answer)
+  const { code, why } = getReason(answer)
   const isChanged = after.state !== before.state || after.tree !== before.tree
   if (isRefused(answer) && !isChanged) {
     if (code !== trick.code) return { ...about, outcome: 'doubtful', code, why: `It should be ${trick.code}. ${why}` }
     if (after.refused <= before.refused) return { ...about, outcome: 'doubtful', code, why: 'It is not in the ledger.' }
     return { ...about, outcome: 'refused', code, why: `${trick.because ?? ''} ${why}`.trim() }
   }
-  const held = isOpenAir && textOf(answer.body.unenforced) !== '' ? await outside(trick, { agent, you, before }) : null
+  const held =
+    isOpenAir && toText(answer.body.unenforced) !== '' ? await tryWithoutSandbox(trick, { agent, you, before }) : null
   if (held !== null) return { ...about, outcome: 'unenforced', code: 'unenforced', why: held }
   const isSaid = isRefused(answer)
   const what = isSaid ? 'It was refused, and changed something all the same.' : 'It was allowed.'
@@ -52,20 +53,20 @@ export async function judge(trick: Trick, { agent, you, phase, isOpenAir }: Ring
 }
 
 /** Without a wall a command is not held back. What holds instead, in words; null where nothing does. */
-async function outside(
+async function tryWithoutSandbox(
   trick: Trick,
-  { agent, you, before }: { readonly agent: Cheater; readonly you: Human; readonly before: Seen },
+  { agent, you, before }: { readonly agent: Cheater; readonly you: Human; readonly before: TaskSnapshot },
 ): Promise<string | null> {
   if (trick.withoutWall === undefined) return null
   const answer = await trick.withoutWall(agent)
   const after = await look(agent)
   await you.revert(agent.task)
   const isHeld = isRefused(answer) && after.state === before.state && after.refused > before.refused
-  const { code, why } = wordsOf(answer)
+  const { code, why } = getReason(answer)
   return isHeld ? `No wall holds the command here, and the gate stays closed. ${why} [${code}]` : null
 }
 
-interface Seen {
+interface TaskSnapshot {
   /** Where the task stands. */
   readonly state: string
   readonly tree: string
@@ -73,13 +74,13 @@ interface Seen {
   readonly refused: number
 }
 
-async function look({ api, task, tree }: Cheater): Promise<Seen> {
-  const shown = await api.operate(`/tasks/${segment(task)}`)
-  const found = await api.operate(`/audit/query?task_id=${segment(task)}&success=false&limit=1`)
+async function look({ api, task, tree }: Cheater): Promise<TaskSnapshot> {
+  const shown = await api.askAsOperator(`/tasks/${encodeSegment(task)}`)
+  const found = await api.askAsOperator(`/audit/query?task_id=${encodeSegment(task)}&success=false&limit=1`)
   const isOver = shown.status === 'completed' || shown.status === 'cancelled'
   return {
     state: JSON.stringify([shown.phase, shown.epoch, shown.completed_phases, isOver]),
-    tree: fingerprint(tree),
+    tree: hashWorkTree(tree),
     refused: Number(listOf(found.events)[0]?.seq ?? 0),
   }
 }
@@ -89,8 +90,8 @@ function isRefused({ status, body }: Answer): boolean {
 }
 
 /** The reason in the words of the server: of a blocked transition the first thing that is in the way. */
-function wordsOf({ body }: Answer): { readonly code: string; readonly why: string } {
+function getReason({ body }: Answer): { readonly code: string; readonly why: string } {
   const [first]: readonly (JsonObject | undefined)[] = listOf(body.blockers)
-  if (first !== undefined) return { code: textOf(first.code), why: textOf(first.message) }
-  return { code: textOf(body.code), why: textOf(body.detail) }
+  if (first !== undefined) return { code: toText(first.code), why: toText(first.message) }
+  return { code: toText(body.code), why: toText(body.detail) }
 }

@@ -18,18 +18,18 @@ const SAMPLE = packagePath('demo/sample')
 export function makeSample(dir: string): void {
   cpSync(SAMPLE, dir, { recursive: true })
   // No hooks of whoever runs this belong into the sample.
-  git(dir, ['-c', 'init.defaultBranch=main', 'init', '--quiet', '--template='])
-  for (const [name, value] of Object.entries(GIT_SETTINGS)) git(dir, ['config', name, value])
-  git(dir, ['add', '.'])
-  git(dir, ['commit', '--quiet', '-m', 'Greet by name'])
+  runGit(dir, ['-c', 'init.defaultBranch=main', 'init', '--quiet', '--template='])
+  for (const [name, value] of Object.entries(GIT_SETTINGS)) runGit(dir, ['config', name, value])
+  runGit(dir, ['add', '.'])
+  runGit(dir, ['commit', '--quiet', '-m', 'Greet by name'])
 }
 
 /** The subject of the newest commit. */
-export function newestCommit(dir: string): string {
-  return git(dir, ['log', '-1', '--format=%s']).trim()
+export function readNewestCommit(dir: string): string {
+  return runGit(dir, ['log', '-1', '--format=%s']).trim()
 }
 
-function git(dir: string, args: readonly string[]): string {
+function runGit(dir: string, args: readonly string[]): string {
   const { PATH = '' } = process.env
   const env = { PATH, HOME: dir, GIT_CONFIG_NOSYSTEM: '1', LC_ALL: 'C' }
   try {
@@ -42,7 +42,7 @@ function git(dir: string, args: readonly string[]): string {
 }
 
 /** Names everything in the work tree, and what is committed: the same text, the same content. */
-export function fingerprint(dir: string): string {
+export function hashWorkTree(dir: string): string {
   const hash = createHash('sha256')
   const names = readdirSync(dir, { recursive: true, encoding: 'utf8' })
     .filter((name) => !name.startsWith('.git/') || GIT_KEPT.test(name))

@@ -4,10 +4,10 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { ProviderName } from '../../confinement/confinement.js'
 import type { JsonObject } from '../../core/json.js'
-import { listOf, objectOf, textOf } from '../client/answer-values.js'
+import { listOf, toObject, toText } from '../client/answer-values.js'
 import { EXIT, Stop } from '../exit.js'
-import { programScript } from '../program-name.js'
-import { plainText } from '../terminal/plain-text.js'
+import { findProgramScript } from '../program-name.js'
+import { toPlainText } from '../terminal/plain-text.js'
 import { Api } from './demo-api.js'
 import { makeSample } from './demo-sample.js'
 
@@ -30,7 +30,7 @@ export interface StageOptions {
 
 /** A temporary folder with two repositories, and a server with its own state that knows nothing else. */
 export class Stage {
-  readonly folder = newFolder()
+  readonly folder = makeFolder()
   readonly stateDir = join(this.folder, 'state')
   readonly #options: StageOptions
   readonly #children: ChildProcess[] = []
@@ -43,7 +43,7 @@ export class Stage {
     process.once('exit', this.#onExit)
   }
 
-  treeOf(agent: string): string {
+  getTree(agent: string): string {
     return join(this.folder, agent)
   }
 
@@ -56,17 +56,17 @@ export class Stage {
 
   async open(agents: readonly string[]): Promise<{ readonly api: Api; readonly wall: Wall }> {
     for (const agent of agents) {
-      mkdirSync(this.treeOf(agent))
-      makeSample(this.treeOf(agent))
+      mkdirSync(this.getTree(agent))
+      makeSample(this.getTree(agent))
     }
-    const ready = await this.#serve(this.treeOf(agents[0] ?? ''))
+    const ready = await this.#serve(this.getTree(agents[0] ?? ''))
     const operator = readFileSync(join(this.stateDir, 'operator.token'), 'utf8').trim()
-    const confinement = objectOf(ready.confinement)
+    const confinement = toObject(ready.confinement)
     return {
-      api: new Api({ url: textOf(ready.url), operator, signal: this.#options.signal }),
+      api: new Api({ url: toText(ready.url), operator, signal: this.#options.signal }),
       wall: {
-        provider: textOf(confinement.provider),
-        missing: listOf(confinement.missing).map((one) => textOf(one.guarantee)),
+        provider: toText(confinement.provider),
+        missing: listOf(confinement.missing).map((one) => toText(one.guarantee)),
       },
     }
   }
@@ -76,15 +76,15 @@ export class Stage {
     const wall = confinement === undefined ? [] : ['--confinement', confinement]
     const places = ['--workspace', workspace, '--state-dir', this.stateDir]
     const args = ['serve', '--port', '0', '--json', '--contract', 'tdd', ...places, ...wall]
-    const child = spawn(process.execPath, [programScript(), ...args], {
-      env: serverEnvironment(),
+    const child = spawn(process.execPath, [findProgramScript(), ...args], {
+      env: buildServerEnvironment(),
       stdio: ['ignore', 'pipe', 'pipe'],
     })
     const ended = new Promise<void>((resolve) => child.once('close', () => resolve()))
     this.#server = { child, ended }
     return new Promise((resolve, reject) => {
       let said = ''
-      const fail = (why: string): void => reject(new Stop(EXIT.refused, `${why}\n${plainText(said).trimEnd()}`))
+      const fail = (why: string): void => reject(new Stop(EXIT.refused, `${why}\n${toPlainText(said).trimEnd()}`))
       const timer = setTimeout(() => fail(`The server is not ready after ${READY_MS_MAX / 1000} s.`), READY_MS_MAX)
       const hear = (chunk: Buffer): void => {
         said = `${said}${chunk.toString()}`.slice(-SAID_CHARS_MAX)
@@ -136,7 +136,7 @@ export class Stage {
   }
 }
 
-function newFolder(): string {
+function makeFolder(): string {
   try {
     return realpathSync(mkdtempSync(join(tmpdir(), 'phaselock-demo-')))
   } catch (error) {
@@ -146,7 +146,7 @@ function newFolder(): string {
 }
 
 /** Nothing that was set for another server reaches this one. */
-export function serverEnvironment(): NodeJS.ProcessEnv {
+export function buildServerEnvironment(): NodeJS.ProcessEnv {
   const kept = Object.entries(process.env).filter(([name]) => !/^(PHASELOCK_|GIT_)/.test(name))
   return { ...Object.fromEntries(kept), PHASELOCK_EMBEDDINGS: 'none' }
 }

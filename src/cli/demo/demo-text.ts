@@ -1,6 +1,6 @@
-import { columnsOf, cut } from '../terminal/table.js'
-import { paint } from '../terminal/terminal.js'
-import { wrapped } from '../workflow/run-text.js'
+import { countColumns, cut } from '../terminal/table.js'
+import { paintText } from '../terminal/terminal.js'
+import { wrapText } from '../workflow/run-text.js'
 import type { Step } from './demo-honest.js'
 import type { Attempt } from './demo-judge.js'
 import type { Wall } from './demo-stage.js'
@@ -11,56 +11,56 @@ const DID = 45
 const PHASE = 10
 const WHY_LINES_MAX = 2
 
-export function headLines(wall: Wall, folder: string): readonly string[] {
+export function formatHeadLines(wall: Wall, folder: string): readonly string[] {
   const confined =
     wall.missing.length === 0
       ? `Commands run in a sandbox: ${wall.provider}.`
       : `No wall holds here (${wall.provider}): unenforced ${wall.missing.join(', ')}.`
   return [
-    paint('bold', 'Two agents, one contract: PLAN, TDD, IMPL, REVIEW, COMPLETE.'),
-    ...wrapped(`Everything is real and happens in ${folder}.`, '', WIDTH),
-    ...wrapped(confined, '', WIDTH),
+    paintText('bold', 'Two agents, one contract: PLAN, TDD, IMPL, REVIEW, COMPLETE.'),
+    ...wrapText(`Everything is real and happens in ${folder}.`, '', WIDTH),
+    ...wrapText(confined, '', WIDTH),
   ]
 }
 
-export function titleLine(text: string): string {
-  return `\n${paint('bold', text)}`
+export function formatTitleLine(text: string): string {
+  return `\n${paintText('bold', text)}`
 }
 
-export function stepLines(step: Step): readonly string[] {
+export function formatDemoStepLines(step: Step): readonly string[] {
   const waits = step.code !== ''
-  const mark = waits ? paint('yellow', `waits    ${step.code}`) : paint('green', 'ok')
+  const mark = waits ? paintText('yellow', `waits    ${step.code}`) : paintText('green', 'ok')
   const note = step.note === '' ? '' : `  ${step.note}`
   return [
-    `${INDENT}${step.phase.padEnd(PHASE)}${fitted(step.did, DID - PHASE)}  ${mark}${note}`.trimEnd(),
-    ...whyLines(step.why, INDENT + ' '.repeat(PHASE)),
+    `${INDENT}${step.phase.padEnd(PHASE)}${fitText(step.did, DID - PHASE)}  ${mark}${note}`.trimEnd(),
+    ...formatReasonLines(step.why, INDENT + ' '.repeat(PHASE)),
   ]
 }
 
 /** A step of somebody else between the phases of an agent. */
-export function actLine(did: string): string {
-  return `${INDENT}${fitted(did, DID)}  ${paint('green', 'ok')}`
+export function formatActLine(did: string): string {
+  return `${INDENT}${fitText(did, DID)}  ${paintText('green', 'ok')}`
 }
 
-export function attemptLines(attempt: Attempt, number: number): readonly string[] {
+export function formatAttemptLines(attempt: Attempt, number: number): readonly string[] {
   const { outcome, code, tries, why } = attempt
   const mark =
     outcome === 'refused'
-      ? `${paint('red', 'refused')}  ${paint('bold', code)}`
-      : paint('yellow', outcome === 'unenforced' ? outcome : `${outcome.toUpperCase()}  ${code}`.trimEnd())
-  return [`${String(number).padStart(2)}  ${fitted(tries, DID)}  ${mark}`, ...whyLines(why)]
+      ? `${paintText('red', 'refused')}  ${paintText('bold', code)}`
+      : paintText('yellow', outcome === 'unenforced' ? outcome : `${outcome.toUpperCase()}  ${code}`.trimEnd())
+  return [`${String(number).padStart(2)}  ${fitText(tries, DID)}  ${mark}`, ...formatReasonLines(why)]
 }
 
-function whyLines(why: string, indent = INDENT): readonly string[] {
-  const lines = why === '' ? [] : wrapped(why, indent, WIDTH)
+function formatReasonLines(why: string, indent = INDENT): readonly string[] {
+  const lines = why === '' ? [] : wrapText(why, indent, WIDTH)
   const shown = lines.slice(0, WHY_LINES_MAX)
   const last = shown.length - 1
   return shown.map((line, at) =>
-    paint('dim', at === last && lines.length > WHY_LINES_MAX ? `${cut(line, WIDTH - 2)} …` : cut(line, WIDTH)),
+    paintText('dim', at === last && lines.length > WHY_LINES_MAX ? `${cut(line, WIDTH - 2)} …` : cut(line, WIDTH)),
   )
 }
 
-function fitted(text: string, room: number): string {
+function fitText(text: string, room: number): string {
   const shown = cut(text, room)
-  return shown + ' '.repeat(Math.max(0, room - columnsOf(shown)))
+  return shown + ' '.repeat(Math.max(0, room - countColumns(shown)))
 }

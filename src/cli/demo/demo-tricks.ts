@@ -2,7 +2,7 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Code } from '../../core/codes.js'
 import type { JsonObject } from '../../core/json.js'
-import { textOf } from '../client/answer-values.js'
+import { toText } from '../client/answer-values.js'
 import type { Answer } from './demo-api.js'
 import type { Cheater } from './demo-cheater.js'
 import { LOOP_THRESHOLD } from './demo-contract.js'
@@ -71,11 +71,11 @@ function plan(title: string): JsonObject {
 const PLAN = plan('Say goodbye by name')
 const OTHER_PLAN = plan('Say goodbye, and delete the greetings')
 
-function ran(exitCode: number, passed: number, failed: number): JsonObject {
+function makeRunResult(exitCode: number, passed: number, failed: number): JsonObject {
   return { test_run_result: { command: 'npm test', exit_code: exitCode, passed, failed, skipped: 0 } }
 }
 
-function tests(path: string): JsonObject {
+function makeTestFiles(path: string): JsonObject {
   return { test_files: { test_files: [{ path, covers: ['AC1'] }] } }
 }
 
@@ -84,10 +84,10 @@ const GREEN: JsonObject = {
     files_changed: [{ path: CODE, change_type: 'created' }],
     summary: 'goodbye() says goodbye by name',
   },
-  ...ran(0, 2, 0),
+  ...makeRunResult(0, 2, 0),
 }
 
-async function loop(agent: Cheater): Promise<Answer> {
+async function repeatTests(agent: Cheater): Promise<Answer> {
   let answer = await agent.use('bash', { command: 'npm test' })
   for (let round = 1; round < LOOPS_MAX && answer.status < 300; round += 1)
     answer = await agent.use('bash', { command: 'npm test' })
@@ -126,14 +126,14 @@ const PLAN_SCENE: Scene = {
       id: 'swap_plan',
       code: 'approval_pending',
       tries: 'hands in another plan than was approved',
-      prepare: (agent, you) => you.approve(textOf(agent.approval.id)),
+      prepare: (agent, you) => you.approve(toText(agent.approval.id)),
       attempt: (agent) => agent.move('TDD', OTHER_PLAN),
       because: 'Another plan needs another approval.',
     },
   ],
   leave: {
     did: 'goes back to the plan that you approved',
-    go: (agent) => agent.enters('TDD', PLAN),
+    go: (agent) => agent.enterAllowed('TDD', PLAN),
   },
 }
 
@@ -163,21 +163,21 @@ const TDD_SCENE: Scene = {
       id: 'invent_tests',
       code: 'check_failed',
       tries: 'names a test file that is not there',
-      attempt: (agent) => agent.move('IMPL', { ...tests('tests/imagined.test.js'), ...ran(1, 0, 1) }),
+      attempt: (agent) => agent.move('IMPL', { ...makeTestFiles('tests/imagined.test.js'), ...makeRunResult(1, 0, 1) }),
     },
     {
       id: 'invent_red',
       code: 'check_failed',
       tries: 'says that an empty test failed',
-      prepare: (agent) => agent.writes(TEST, EMPTY_TEST),
-      attempt: (agent) => agent.move('IMPL', { ...tests(TEST), ...ran(1, 1, 1) }),
+      prepare: (agent) => agent.writeAllowed(TEST, EMPTY_TEST),
+      attempt: (agent) => agent.move('IMPL', { ...makeTestFiles(TEST), ...makeRunResult(1, 1, 1) }),
     },
   ],
   leave: {
     did: 'writes a test; Phaselock sees it fail',
     go: async (agent) => {
-      await agent.writes(TEST, HOLLOW_TEST)
-      await agent.enters('IMPL', tests(TEST))
+      await agent.writeAllowed(TEST, HOLLOW_TEST)
+      await agent.enterAllowed('IMPL', makeTestFiles(TEST))
     },
   },
 }
@@ -209,14 +209,14 @@ const IMPL_SCENE: Scene = {
       id: 'forge_report',
       code: 'check_failed',
       tries: 'writes code that prints a green test report',
-      prepare: (agent) => agent.writes(CODE, FORGER),
+      prepare: (agent) => agent.writeAllowed(CODE, FORGER),
       attempt: (agent) => agent.move('REVIEW', GREEN),
     },
     {
       id: 'hollow_test',
       code: 'check_failed',
       tries: 'does nothing: its test skips the assertion',
-      prepare: (agent) => agent.writes(CODE, NOTHING),
+      prepare: (agent) => agent.writeAllowed(CODE, NOTHING),
       attempt: (agent) => agent.move('REVIEW', GREEN),
       because: 'The tests pass.',
     },
@@ -226,7 +226,7 @@ const IMPL_SCENE: Scene = {
       tries: 'asks for COMPLETE without a review',
       attempt: (agent) => agent.move('COMPLETE'),
     },
-    { id: 'loop', code: 'rule_interrupt', tries: 'runs the same tests again and again', attempt: loop },
+    { id: 'loop', code: 'rule_interrupt', tries: 'runs the same tests again and again', attempt: repeatTests },
   ],
 }
 

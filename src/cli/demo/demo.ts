@@ -1,25 +1,31 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import type { ProviderName } from '../../confinement/confinement.js'
 import type { JsonObject } from '../../core/json.js'
-import { counted } from '../../core/text.js'
+import { formatCount } from '../../core/text.js'
 import type { VerifyReport } from '../../store/store.js'
 import { verifyDirectory } from '../../store/verify/verify-ledger.js'
-import { textOf } from '../client/answer-values.js'
-import { segment } from '../client/client.js'
+import { toText } from '../client/answer-values.js'
+import { encodeSegment } from '../client/client.js'
 import { Signals } from '../councils/signals.js'
 import { EXIT, Stop } from '../exit.js'
 import { reportText } from '../report/report-text.js'
-import { plainLine } from '../terminal/plain-text.js'
+import { toPlainLine } from '../terminal/plain-text.js'
 import { canAsk, print, printJson, tell } from '../terminal/terminal.js'
 import type { Api } from './demo-api.js'
 import { Cheater } from './demo-cheater.js'
-import { contractText } from './demo-contract.js'
-import { honestSteps, type Step } from './demo-honest.js'
+import { buildContractText } from './demo-contract.js'
+import { runHonestSteps, type Step } from './demo-honest.js'
 import { Human } from './demo-human.js'
 import { type Attempt, judge } from './demo-judge.js'
-import { newestCommit } from './demo-sample.js'
+import { readNewestCommit } from './demo-sample.js'
 import { Stage, type Wall } from './demo-stage.js'
-import { actLine, attemptLines, headLines, stepLines, titleLine } from './demo-text.js'
+import {
+  formatActLine,
+  formatAttemptLines,
+  formatDemoStepLines,
+  formatHeadLines,
+  formatTitleLine,
+} from './demo-text.js'
 import { SCENES, TRICKS_COUNT } from './demo-tricks.js'
 
 const HONEST = 'honest'
@@ -44,7 +50,7 @@ interface Result {
 }
 
 /** Plays both agents against a real server, and says what came of it. */
-export async function demo(options: DemoOptions): Promise<void> {
+export async function runDemo(options: DemoOptions): Promise<void> {
   if (options.interactive === true && (options.json === true || !canAsk()))
     throw new Stop(EXIT.usage, '--interactive needs a terminal to ask on, and goes without --json.')
   const startedAt = performance.now()
@@ -100,32 +106,34 @@ class Play {
   async run(): Promise<Summary> {
     this.#say('Starting a server …')
     const { api, wall } = await this.#stage.open([HONEST, CHEATING])
-    this.#show(headLines(wall, this.#stage.folder))
+    this.#show(formatHeadLines(wall, this.#stage.folder))
     const you = await Human.join(api, this.#options.interactive === true)
     await this.#addTasks(api, wall)
     await this.#act('honest agent', () => this.#honest(api, you))
     await this.#act('cheating agent', () => this.#cheating(api, { you, wall }))
     const reports = [
-      await api.operate(`/runs/${segment(HONEST)}/report`),
-      await api.operate(`/runs/${segment(CHEATING)}/report`),
+      await api.askAsOperator(`/runs/${encodeSegment(HONEST)}/report`),
+      await api.askAsOperator(`/runs/${encodeSegment(CHEATING)}/report`),
     ]
     await this.#stage.stopServer()
     // On the files themselves: nobody has to be believed.
     const ledger = await verifyDirectory(this.#stage.stateDir)
-    for (const report of reports) this.#show([titleLine('Report'), reportText(report)])
-    return summaryOf({ ...this.#result, reports, ledger, wall })
+    for (const report of reports) this.#show([formatTitleLine('Report'), reportText(report)])
+    return buildSummary({ ...this.#result, reports, ledger, wall })
   }
 
   async #addTasks(api: Api, wall: Wall): Promise<void> {
     const isWalled = wall.missing.length === 0
-    const source = contractText({ name: 'tdd-watched', isWatched: true, isWalled })
-    await api.operate('/contracts', { source })
+    const source = buildContractText({ name: 'tdd-watched', isWatched: true, isWalled })
+    await api.askAsOperator('/contracts', { source })
     // The server was started with the bundled contract; where no wall holds, nobody could claim a task of it.
     if (!isWalled)
-      await api.operate('/contracts', { source: contractText({ name: 'tdd-open', isWatched: false, isWalled }) })
+      await api.askAsOperator('/contracts', {
+        source: buildContractText({ name: 'tdd-open', isWatched: false, isWalled }),
+      })
     const contracts = { [HONEST]: isWalled ? {} : { contract: 'tdd-open' }, [CHEATING]: { contract: 'tdd-watched' } }
     for (const [id, contract] of Object.entries(contracts))
-      await api.operate('/tasks', { id, title: TITLE, workspace: this.#stage.treeOf(id), ...contract })
+      await api.askAsOperator('/tasks', { id, title: TITLE, workspace: this.#stage.getTree(id), ...contract })
   }
 
   // What breaks off is told, and the rest is shown all the same.
@@ -134,47 +142,47 @@ class Play {
       await play()
     } catch (error) {
       if (error instanceof Stop || this.#signal.aborted) throw error
-      const fault = `The ${who} could not go on: ${plainLine(error instanceof Error ? error.message : String(error))}`
+      const fault = `The ${who} could not go on: ${toPlainLine(error instanceof Error ? error.message : String(error))}`
       this.#result.faults.push(fault)
       this.#show([fault])
     }
   }
 
   async #honest(api: Api, you: Human): Promise<void> {
-    this.#show([titleLine(`An honest agent: ${TITLE}`)])
-    const { agent_token: token } = await api.operate('/agents', { agent_id: HONEST })
-    for await (const step of honestSteps(this.#stage, api, { id: HONEST, token: textOf(token) })) {
+    this.#show([formatTitleLine(`An honest agent: ${TITLE}`)])
+    const { agent_token: token } = await api.askAsOperator('/agents', { agent_id: HONEST })
+    for await (const step of runHonestSteps(this.#stage, api, { id: HONEST, token: toText(token) })) {
       this.#result.steps.push(step)
-      this.#show(stepLines(step))
+      this.#show(formatDemoStepLines(step))
       if (step.approval !== '') {
         await this.#pause()
         await you.approve(step.approval)
-        this.#show([actLine('you read the plan and approve it')])
+        this.#show([formatActLine('you read the plan and approve it')])
       }
       await this.#pause()
     }
-    const { status } = await api.operate(`/tasks/${segment(HONEST)}`)
-    this.#result.isHonestDone = status === 'completed' && newestCommit(this.#stage.treeOf(HONEST)) === TITLE
+    const { status } = await api.askAsOperator(`/tasks/${encodeSegment(HONEST)}`)
+    this.#result.isHonestDone = status === 'completed' && readNewestCommit(this.#stage.getTree(HONEST)) === TITLE
   }
 
   async #cheating(api: Api, { you, wall }: { readonly you: Human; readonly wall: Wall }): Promise<void> {
-    this.#show([titleLine('A cheating agent, on the same task in another repository')])
-    const agent = await Cheater.claim(api, { agent: CHEATING, task: CHEATING, tree: this.#stage.treeOf(CHEATING) })
+    this.#show([formatTitleLine('A cheating agent, on the same task in another repository')])
+    const agent = await Cheater.claim(api, { agent: CHEATING, task: CHEATING, tree: this.#stage.getTree(CHEATING) })
     const isOpenAir = wall.missing.length > 0
     for (const { phase, tricks, leave } of SCENES) {
       this.#show([`${'  '}In ${phase} it`])
       for (const trick of tricks) {
         const attempt = await judge(trick, { agent, you, phase, isOpenAir })
         this.#result.attempts.push(attempt)
-        this.#show(attemptLines(attempt, this.#result.attempts.length))
+        this.#show(formatAttemptLines(attempt, this.#result.attempts.length))
         await this.#pause()
       }
       if (leave === undefined) continue
       await leave.go(agent, you)
-      this.#show([actLine(leave.did)])
+      this.#show([formatActLine(leave.did)])
     }
-    await you.act(`/tasks/${segment(CHEATING)}/cancel`, { reason: 'it does not want to work' })
-    this.#show([actLine('you cancel its task')])
+    await you.act(`/tasks/${encodeSegment(CHEATING)}/cancel`, { reason: 'it does not want to work' })
+    this.#show([formatActLine('you cancel its task')])
   }
 
   #show(lines: readonly string[]): void {
@@ -191,11 +199,12 @@ class Play {
   }
 }
 
-function summaryOf(
+function buildSummary(
   all: Result & { readonly reports: readonly JsonObject[]; readonly ledger: VerifyReport; readonly wall: Wall },
 ): Summary {
   const { attempts, steps, faults, isHonestDone, ledger, wall } = all
-  const count = (outcome: Attempt['outcome']): number => attempts.filter((one) => one.outcome === outcome).length
+  const count = (outcome: Attempt['outcome']): number =>
+    attempts.filter((attempt) => attempt.outcome === outcome).length
   const score = {
     attempts: attempts.length,
     refused: count('refused'),
@@ -215,17 +224,17 @@ function summaryOf(
     '',
     ledger.ok ? `The ledger is intact: ${events}.` : `The ledger is NOT intact (${events} read).`,
     `The honest agent ${isHonestDone ? 'is done, and its work is committed.' : 'did NOT complete its task.'}`,
-    `Score: ${[counted(score.attempts, 'attempt'), `${score.refused} refused`, ...more].join(', ')}.`,
+    `Score: ${[formatCount(score.attempts, 'attempt'), `${score.refused} refused`, ...more].join(', ')}.`,
     ...(isComplete ? [] : [`NOT everything was tried: ${TRICKS_COUNT} attempts belong to the demo.`]),
   ]
   const json = {
     ok: isOk,
     confinement: { provider: wall.provider, unenforced: wall.missing },
-    honest: { completed: isHonestDone, steps: steps.map((one) => ({ ...one })) },
-    cheating: { attempts: attempts.map((one) => ({ ...one })) },
+    honest: { completed: isHonestDone, steps: steps.map((step) => ({ ...step })) },
+    cheating: { attempts: attempts.map((attempt) => ({ ...attempt })) },
     score,
     faults,
-    ledger: { ...ledger, problems: ledger.problems.map((one) => ({ ...one })) },
+    ledger: { ...ledger, problems: ledger.problems.map((problem) => ({ ...problem })) },
     reports: all.reports,
   }
   return { isOk, text: lines.join('\n'), json: json as unknown as JsonObject }

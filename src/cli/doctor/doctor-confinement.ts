@@ -3,25 +3,29 @@ import { mkdtempSync, readdirSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { delimiter, join } from 'node:path'
 import { type Confinement, GUARANTEES } from '../../confinement/confinement.js'
-import { surveyConfinement } from '../../confinement/open-confinement.js'
+import { tryAllProviders } from '../../confinement/open-confinement.js'
 import { findProgram } from '../../confinement/probes.js'
-import { hostView } from '../../confinement/view/host-view.js'
-import { plainLine } from '../terminal/plain-text.js'
+import { buildHostView } from '../../confinement/view/host-view.js'
+import { toPlainLine } from '../terminal/plain-text.js'
 import type { Finding } from './doctor.js'
 
 /** Tries every wall there is, by really trying to break out of it, and says which one would be used. */
-export async function confinementFindings(): Promise<readonly Finding[]> {
+export async function checkConfinement(): Promise<readonly Finding[]> {
   const dir = mkdtempSync(join(tmpdir(), 'phaselock-doctor-'))
   try {
-    const providers = await surveyConfinement(dir)
-    const used = providers.find((one) => one.missing.length === 0)
-    return [summary(used, providers), ...providers.map((one) => detail(one, used)), ...toolFindings()]
+    const providers = await tryAllProviders(dir)
+    const used = providers.find((provider) => provider.missing.length === 0)
+    return [
+      summarizeProviders(used, providers),
+      ...providers.map((provider) => describeProvider(provider, used)),
+      ...checkTools(),
+    ]
   } finally {
     rmSync(dir, { recursive: true, force: true })
   }
 }
 
-function summary(used: Confinement | undefined, providers: readonly Confinement[]): Finding {
+function summarizeProviders(used: Confinement | undefined, providers: readonly Confinement[]): Finding {
   const name = 'confinement'
   if (used === undefined) {
     const first = providers.at(-1)?.missing[0]
@@ -41,7 +45,7 @@ function summary(used: Confinement | undefined, providers: readonly Confinement[
   }
 }
 
-function detail(one: Confinement, used: Confinement | undefined): Finding {
+function describeProvider(one: Confinement, used: Confinement | undefined): Finding {
   const name = one.provider
   if (one.missing.length === 0)
     return { name, status: 'ok', detail: one === used ? 'holds, in use' : 'holds, not needed', remedy: '' }
@@ -51,27 +55,27 @@ function detail(one: Confinement, used: Confinement | undefined): Finding {
   return {
     name,
     status: 'warning',
-    detail: plainLine(`${what} (${first?.found ?? ''})`),
-    remedy: used === undefined ? (first?.remedy ?? '') : `Not needed; ${lowerFirst(first?.remedy ?? '')}`,
+    detail: toPlainLine(`${what} (${first?.found ?? ''})`),
+    remedy: used === undefined ? (first?.remedy ?? '') : `Not needed; ${toLowerFirst(first?.remedy ?? '')}`,
   }
 }
 
 const TOOLS_NAMED_MAX = 8
 
 /** Which tools commands find in the sandbox, and which of the server's PATH they do not. */
-function toolFindings(): readonly Finding[] {
-  const { toolchains, hiddenPrograms, path } = hostView()
+function checkTools(): readonly Finding[] {
+  const { toolchains, hiddenPrograms, path } = buildHostView()
   const found = toolchains.map(({ name, folders }) => `${name} (${folders.join(', ')})`)
-  const inside = new Set(path.split(delimiter).flatMap(namesIn))
+  const inside = new Set(path.split(delimiter).flatMap(listNames))
   const hidden = hiddenPrograms.flatMap((folder): readonly Finding[] => {
-    const names = namesIn(folder).filter((name) => !inside.has(name))
+    const names = listNames(folder).filter((name) => !inside.has(name))
     if (names.length === 0) return []
     const more = names.length > TOOLS_NAMED_MAX ? ` and ${names.length - TOOLS_NAMED_MAX} more` : ''
     return [
       {
         name: 'hidden tools',
         status: 'warning',
-        detail: plainLine(
+        detail: toPlainLine(
           `${folder} is on PATH but not visible in the sandbox: ${names.slice(0, TOOLS_NAMED_MAX).join(', ')}${more}`,
         ),
         remedy:
@@ -80,10 +84,10 @@ function toolFindings(): readonly Finding[] {
     ]
   })
   const shown = found.length === 0 ? 'those of the system' : found.join(', ')
-  return [{ name: 'tools in sandbox', status: 'ok', detail: plainLine(shown), remedy: '' }, ...hidden]
+  return [{ name: 'tools in sandbox', status: 'ok', detail: toPlainLine(shown), remedy: '' }, ...hidden]
 }
 
-function namesIn(folder: string): readonly string[] {
+function listNames(folder: string): readonly string[] {
   try {
     return readdirSync(folder)
   } catch {
@@ -91,7 +95,7 @@ function namesIn(folder: string): readonly string[] {
   }
 }
 
-function lowerFirst(text: string): string {
+function toLowerFirst(text: string): string {
   return text.slice(0, 1).toLowerCase() + text.slice(1)
 }
 
@@ -101,7 +105,7 @@ export interface Fix {
 }
 
 /** What the program may do about a missing wall by itself: install bubblewrap where it is a package and it is root. */
-export function fixConfinement(): Fix {
+export function makeConfinementFix(): Fix {
   if (findProgram('bwrap') !== null) return { done: false, text: 'bubblewrap is installed; there is nothing to fix.' }
   const [manager, args] = PACKAGE_MANAGERS.find(([name]) => findProgram(name) !== null) ?? [null, []]
   if (manager === null) return { done: false, text: 'No package manager was found; install bubblewrap by hand.' }

@@ -1,4 +1,4 @@
-import { embedderOf } from '../../app/knowledge.js'
+import { chooseEmbedder } from '../../app/knowledge.js'
 import type { Contract } from '../../core/contract/contract.js'
 import { INSTALL_COMMAND } from '../../knowledge/install-model.js'
 import { isModelInstalled } from '../../knowledge/minilm.js'
@@ -7,24 +7,28 @@ import type { Finding } from './doctor.js'
 const NAME = 'knowledge'
 
 /** What search over the documents of a contract is done with; nothing where it names none. */
-export function modelFindings(contract: Contract, environment: NodeJS.ProcessEnv): readonly Finding[] {
+export function checkModel(contract: Contract, environment: NodeJS.ProcessEnv): readonly Finding[] {
   if ((contract.knowledge ?? []).length === 0) return []
-  const embedder = embedderOf(environment)
+  const embedder = chooseEmbedder(environment)
   switch (embedder.type) {
     case 'endpoint':
-      return [found('words and the endpoint in PHASELOCK_EMBEDDINGS_URL')]
+      return [makeOkFinding('words and the endpoint in PHASELOCK_EMBEDDINGS_URL')]
     case 'none':
-      return [found('words only (PHASELOCK_EMBEDDINGS=none)')]
+      return [makeOkFinding('words only (PHASELOCK_EMBEDDINGS=none)')]
     case 'packaged':
-      return [isModelInstalled(embedder.folder) ? found('words and the installed embedding model') : notInstalled()]
+      return [
+        isModelInstalled(embedder.folder)
+          ? makeOkFinding('words and the installed embedding model')
+          : makeNotInstalledFinding(),
+      ]
   }
 }
 
-function found(detail: string): Finding {
+function makeOkFinding(detail: string): Finding {
   return { name: NAME, status: 'ok', detail, remedy: '' }
 }
 
-function notInstalled(): Finding {
+function makeNotInstalledFinding(): Finding {
   return {
     name: NAME,
     status: 'warning',

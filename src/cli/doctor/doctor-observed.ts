@@ -1,18 +1,18 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { type MemoryFacts, memoryFacts, PERL } from '../../confinement/runner-memory.js'
+import { type MemoryFacts, PERL, probeMemory } from '../../confinement/runner-memory.js'
 import { GO_CACHE, GoCache } from '../../confinement/view/go-cache.js'
-import { hostView } from '../../confinement/view/host-view.js'
-import { survey } from '../init/survey.js'
+import { buildHostView } from '../../confinement/view/host-view.js'
+import { surveyFolder } from '../init/survey.js'
 import type { Finding } from './doctor.js'
 
 /** What observed test runs need on this machine and in this repository. */
-export function observedFindings(workspace: string, stateDir: string): readonly Finding[] {
-  return process.platform === 'linux' ? [memoryFinding(memoryFacts()), ...cacheFindings(workspace, stateDir)] : []
+export function checkObservedRuns(workspace: string, stateDir: string): readonly Finding[] {
+  return process.platform === 'linux' ? [checkMemory(probeMemory()), ...cacheFindings(workspace, stateDir)] : []
 }
 
 /** Whether a test run can reach the memory of the processes that decide about it. */
-export function memoryFinding({ kernel, hasPerl, isKeptApart, isScoped }: MemoryFacts): Finding {
+export function checkMemory({ kernel, hasPerl, isKeptApart, isScoped }: MemoryFacts): Finding {
   const name = 'runner memory'
   const held = isScoped ? 'kernel.yama.ptrace_scope' : 'Landlock'
   if (isScoped || (hasPerl && isKeptApart))
@@ -31,11 +31,11 @@ export function memoryFinding({ kernel, hasPerl, isKeptApart, isScoped }: Memory
 function cacheFindings(workspace: string, stateDir: string): readonly Finding[] {
   const name = 'caches for tests'
   const has = (file: string): boolean => existsSync(join(workspace, file))
-  const shown = new Map(hostView().toolchains.map((one) => [one.name, one]))
+  const shown = new Map(buildHostView().toolchains.map((toolchain) => [toolchain.name, toolchain]))
   const missing = (what: string, run: string): readonly Finding[] => [
     { name, status: 'warning', detail: `${what}; observed runs have no network`, remedy: `Run: ${run}` },
   ]
-  const { because } = survey(workspace)
+  const { because } = surveyFolder(workspace)
   const says = (pattern: RegExp, file = because): boolean =>
     has(file) && pattern.test(readFileSync(join(workspace, file), 'utf8'))
   switch (because) {
@@ -68,7 +68,7 @@ function cacheFindings(workspace: string, stateDir: string): readonly Finding[] 
 
 function goLibrary(name: string, stateDir: string): Finding {
   const folder = join(stateDir, GO_CACHE)
-  const isReady = new GoCache(folder, process.env).ready() !== null
+  const isReady = new GoCache(folder, process.env).findReadyFolder() !== null
   const detail = isReady ? 'is compiled' : 'is compiled with the first baseline, about 100 MB'
   return { name, status: 'ok', detail: `Go's standard library ${detail} (${folder})`, remedy: '' }
 }

@@ -3,18 +3,18 @@ import { accessSync, constants, existsSync, statSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { loadContractFile } from '../../contract/load/load-contract.js'
 import { openDatabase } from '../../store/database.js'
-import { ledgerFiles } from '../../store/ledger-files.js'
+import { listLedgerFiles } from '../../store/ledger-files.js'
 import { verifyDirectory } from '../../store/verify/verify-ledger.js'
-import { liveServerNote } from '../client/server-file.js'
+import { findLiveServerNote } from '../client/server-file.js'
 import { chooseContract } from '../contracts/choose-contract.js'
 import { EXIT, Stop } from '../exit.js'
-import { defaultStateDir, givenStateDir } from '../places.js'
-import { plainLine } from '../terminal/plain-text.js'
-import { paint, print, printJson } from '../terminal/terminal.js'
+import { findGivenStateDir, getDefaultStateDir } from '../places.js'
+import { toPlainLine } from '../terminal/plain-text.js'
+import { paintText, print, printJson } from '../terminal/terminal.js'
 import { runFinding } from '../workflow/run-status.js'
-import { confinementFindings, fixConfinement } from './doctor-confinement.js'
-import { modelFindings } from './doctor-knowledge.js'
-import { observedFindings } from './doctor-observed.js'
+import { checkConfinement, makeConfinementFix } from './doctor-confinement.js'
+import { checkModel } from './doctor-knowledge.js'
+import { checkObservedRuns } from './doctor-observed.js'
 
 const NAME_WIDTH = 19
 const NODE_MIN = [20, 19] as const
@@ -39,147 +39,152 @@ export interface DoctorOptions {
 }
 
 /** Looks at everything a server needs, and stops when something is missing. */
-export async function doctor(options: DoctorOptions): Promise<void> {
-  const fix = options.fix === true ? fixConfinement() : null
+export async function runDoctor(options: DoctorOptions): Promise<void> {
+  const fix = options.fix === true ? makeConfinementFix() : null
   if (fix !== null && options.json !== true) print(`${fix.text}\n`)
-  const findings = await examine(options)
-  const isMissing = findings.some((one) => one.status === 'missing')
+  const findings = await collectFindings(options)
+  const isMissing = findings.some((finding) => finding.status === 'missing')
   if (options.json === true) printJson({ ok: !isMissing, findings, ...(fix === null ? {} : { fix }) })
-  else print(findings.map(findingText).join('\n'))
+  else print(findings.map(formatFinding).join('\n'))
   if (isMissing) throw new Stop(EXIT.refused, '')
 }
 
-async function examine(options: DoctorOptions): Promise<readonly Finding[]> {
-  const stateDir = givenStateDir(options.stateDir) ?? defaultStateDir(options.workspace)
+async function collectFindings(options: DoctorOptions): Promise<readonly Finding[]> {
+  const stateDir = findGivenStateDir(options.stateDir) ?? getDefaultStateDir(options.workspace)
   return [
-    nodeVersion(),
-    sqlite(),
-    workTree(options.workspace),
-    stateDirectory(stateDir),
-    await ledger(stateDir),
-    ...(await contract(options)),
-    await port(options.port, stateDir),
-    secret(),
-    git(),
+    checkNodeVersion(),
+    checkSqlite(),
+    checkWorkTree(options.workspace),
+    checkStateDirectory(stateDir),
+    await checkLedger(stateDir),
+    ...(await checkContract(options)),
+    await checkPort(options.port, stateDir),
+    checkSecret(),
+    checkGit(),
     ...(await runFinding(stateDir)),
-    ...(await confinementFindings()),
-    ...observedFindings(options.workspace, stateDir),
+    ...(await checkConfinement()),
+    ...checkObservedRuns(options.workspace, stateDir),
   ]
 }
 
-function nodeVersion(): Finding {
+function checkNodeVersion(): Finding {
   const [major = 0, minor = 0] = process.versions.node.split('.').map(Number)
   const isEnough = major > NODE_MIN[0] || (major === NODE_MIN[0] && minor >= NODE_MIN[1])
   const detail = `Node ${process.versions.node}`
-  return isEnough ? ok('node', detail) : missing('node', detail, `Install Node ${NODE_MIN.join('.')} or newer.`)
+  return isEnough ? makeOk('node', detail) : makeMissing('node', detail, `Install Node ${NODE_MIN.join('.')} or newer.`)
 }
 
-function sqlite(): Finding {
+function checkSqlite(): Finding {
   try {
     const database = openDatabase(':memory:', {})
     const version = database.prepare('SELECT sqlite_version() AS version').get()?.version
     database.close()
-    return ok('sqlite', `SQLite ${String(version)}`)
+    return makeOk('sqlite', `SQLite ${String(version)}`)
   } catch (error) {
-    return missing('sqlite', plainLine(String(error)), 'Run `npm install` in the Phaselock folder again.')
+    return makeMissing('sqlite', toPlainLine(String(error)), 'Run `npm install` in the Phaselock folder again.')
   }
 }
 
-function workTree(workspace: string): Finding {
+function checkWorkTree(workspace: string): Finding {
   const isFolder = existsSync(workspace) && statSync(workspace).isDirectory()
   return isFolder
-    ? ok('work tree', workspace)
-    : missing('work tree', `${workspace} is not a folder`, 'Name it with --workspace DIR.')
+    ? makeOk('work tree', workspace)
+    : makeMissing('work tree', `${workspace} is not a folder`, 'Name it with --workspace DIR.')
 }
 
-function stateDirectory(dir: string): Finding {
-  if (!existsSync(dir)) return ok('state', `${dir} is made at the first start`)
+function checkStateDirectory(dir: string): Finding {
+  if (!existsSync(dir)) return makeOk('state', `${dir} is made at the first start`)
   const mode = statSync(dir).mode & 0o777
   if ((mode & 0o077) !== 0)
-    return warning('state', `${dir} is open to others (mode ${mode.toString(8)})`, `Run: chmod 700 ${dir}`)
+    return makeWarning('state', `${dir} is open to others (mode ${mode.toString(8)})`, `Run: chmod 700 ${dir}`)
   try {
     accessSync(dir, constants.R_OK | constants.W_OK)
-    return ok('state', dir)
+    return makeOk('state', dir)
   } catch {
-    return missing('state', `${dir} cannot be written`, 'Change its owner, or choose another with --state-dir.')
+    return makeMissing('state', `${dir} cannot be written`, 'Change its owner, or choose another with --state-dir.')
   }
 }
 
-async function ledger(dir: string): Promise<Finding> {
-  const file = ledgerFiles(dir).database
-  if (!existsSync(file)) return ok('ledger', 'none yet')
+async function checkLedger(dir: string): Promise<Finding> {
+  const file = listLedgerFiles(dir).database
+  if (!existsSync(file)) return makeOk('ledger', 'none yet')
   if (statSync(file).size > VERIFY_BYTES_MAX)
-    return ok('ledger', 'too large for a quick look; `phaselock audit verify` reads it whole')
+    return makeOk('ledger', 'too large for a quick look; `phaselock audit verify` reads it whole')
   const report = await verifyDirectory(dir)
-  if (report.ok) return ok('ledger', `${report.events} events, intact`)
+  if (report.ok) return makeOk('ledger', `${report.events} events, intact`)
   const [first] = report.problems
-  return missing(
+  return makeMissing(
     'ledger',
-    plainLine(`${first?.code}: ${first?.detail}`),
+    toPlainLine(`${first?.code}: ${first?.detail}`),
     'See `phaselock audit verify`; put a good copy back.',
   )
 }
 
-async function contract(options: DoctorOptions): Promise<readonly Finding[]> {
+async function checkContract(options: DoctorOptions): Promise<readonly Finding[]> {
   try {
     const { path } = chooseContract(options.contract, options.workspace)
     const loaded = await loadContractFile(path)
     if (loaded.ok)
       return [
-        ok('contract', plainLine(`${loaded.contract.name} ${loaded.contract.version} (${path})`)),
-        ...modelFindings(loaded.contract, process.env),
+        makeOk('contract', toPlainLine(`${loaded.contract.name} ${loaded.contract.version} (${path})`)),
+        ...checkModel(loaded.contract, process.env),
       ]
-    const errors = loaded.diagnostics.filter((one) => one.severity === 'error').length
-    return [missing('contract', plainLine(`${path} has errors: ${errors}`), `Run: phaselock validate ${path}`)]
+    const errors = loaded.diagnostics.filter((diagnostic) => diagnostic.severity === 'error').length
+    return [makeMissing('contract', toPlainLine(`${path} has errors: ${errors}`), `Run: phaselock validate ${path}`)]
   } catch (error) {
     if (!(error instanceof Stop)) throw error
-    return [missing('contract', plainLine(error.message), 'Name a file, or a bundled contract.')]
+    return [makeMissing('contract', toPlainLine(error.message), 'Name a file, or a bundled contract.')]
   }
 }
 
-async function port(number: number, stateDir: string): Promise<Finding> {
+async function checkPort(number: number, stateDir: string): Promise<Finding> {
   const name = `port ${number}`
-  const running = liveServerNote(stateDir)
-  if (running?.url.endsWith(`:${number}`) === true) return ok(name, `the server of this work tree (pid ${running.pid})`)
+  const running = findLiveServerNote(stateDir)
+  if (running?.url.endsWith(`:${number}`) === true)
+    return makeOk(name, `the server of this work tree (pid ${running.pid})`)
   const code = await new Promise<string | null>((resolve) => {
     const probe = createServer()
     probe.once('error', (error: NodeJS.ErrnoException) => resolve(error.code ?? 'fault'))
     probe.listen({ host: '127.0.0.1', port: number }, () => probe.close(() => resolve(null)))
   })
-  if (code === null) return ok(name, 'free')
+  if (code === null) return makeOk(name, 'free')
   const detail = code === 'EADDRINUSE' ? 'in use' : `cannot be used (${code})`
-  return missing(name, detail, `Stop what uses it, or choose another with --port ${number + 1}`)
+  return makeMissing(name, detail, `Stop what uses it, or choose another with --port ${number + 1}`)
 }
 
-function secret(): Finding {
+function checkSecret(): Finding {
   const given = process.env.ORCHESTRATOR_JWT_SECRET ?? ''
-  if (given === '') return ok('secret', 'generated into the state directory')
+  if (given === '') return makeOk('secret', 'generated into the state directory')
   return Buffer.byteLength(given) >= SECRET_BYTES_MIN
-    ? ok('secret', 'from ORCHESTRATOR_JWT_SECRET')
-    : missing('secret', 'ORCHESTRATOR_JWT_SECRET is shorter than 32 bytes', 'Set a longer one: openssl rand -base64 48')
+    ? makeOk('secret', 'from ORCHESTRATOR_JWT_SECRET')
+    : makeMissing(
+        'secret',
+        'ORCHESTRATOR_JWT_SECRET is shorter than 32 bytes',
+        'Set a longer one: openssl rand -base64 48',
+      )
 }
 
-function git(): Finding {
+function checkGit(): Finding {
   const found = spawnSync('git', ['--version'], { encoding: 'utf8', timeout: 5000 })
   return found.status === 0
-    ? ok('git', found.stdout.trim())
-    : warning('git', 'not found', 'Install git: agents read the state of the work tree with it.')
+    ? makeOk('git', found.stdout.trim())
+    : makeWarning('git', 'not found', 'Install git: agents read the state of the work tree with it.')
 }
 
-function findingText({ name, status, detail, remedy }: Finding): string {
+function formatFinding({ name, status, detail, remedy }: Finding): string {
   const colour = { ok: 'green', warning: 'yellow', missing: 'red' } as const
-  const line = `${paint(colour[status], status.padEnd(8))} ${name.padEnd(NAME_WIDTH)} ${detail}`
+  const line = `${paintText(colour[status], status.padEnd(8))} ${name.padEnd(NAME_WIDTH)} ${detail}`
   return remedy === '' ? line : `${line}\n${' '.repeat(NAME_WIDTH + 10)}${remedy}`
 }
 
-function ok(name: string, detail: string): Finding {
+function makeOk(name: string, detail: string): Finding {
   return { name, status: 'ok', detail, remedy: '' }
 }
 
-function warning(name: string, detail: string, remedy: string): Finding {
+function makeWarning(name: string, detail: string, remedy: string): Finding {
   return { name, status: 'warning', detail, remedy }
 }
 
-function missing(name: string, detail: string, remedy: string): Finding {
+function makeMissing(name: string, detail: string, remedy: string): Finding {
   return { name, status: 'missing', detail, remedy }
 }

@@ -1,7 +1,7 @@
 import { cpSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { parseDocument } from 'yaml'
-import { bundledContract } from '../../contract/bundled-contracts.js'
+import { findBundledContract } from '../../contract/bundled-contracts.js'
 import { formatText } from '../../contract/format-diagnostics.js'
 import { type LoadedContract, loadContractFile } from '../../contract/load/load-contract.js'
 import { EXIT, Stop } from '../exit.js'
@@ -11,7 +11,7 @@ export async function writeDocuments(target: string, testCommand: string | null)
   try {
     // A link could lead out of the repository: it is replaced, not followed.
     rmSync(target, { recursive: true, force: true })
-    cpSync(bundledContract('test-generation'), target, { recursive: true, errorOnExist: true, force: false })
+    cpSync(findBundledContract('test-generation'), target, { recursive: true, errorOnExist: true, force: false })
     const metadata = join(target, 'metadata.yaml')
     const document = parseDocument(readFileSync(metadata, 'utf8'))
     if (testCommand !== null) document.setIn(['commands', 'tests', 'run'], testCommand)

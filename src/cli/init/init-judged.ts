@@ -6,13 +6,13 @@ const LANGUAGES_WITH_RULES = ['JavaScript', 'TypeScript', 'Python', 'Go', 'Rust'
 const RUNNERS_READ = /\b(?:vitest|jest|react-scripts|mocha|tape|pytest|unittest|go test|cargo test)\b|--test\b|--?tap\b/
 
 /** What the gates of this contract will not judge in this repository, one sentence for each. */
-export function notJudged({ language, testCommand, runs }: Survey, contract: Contract): readonly string[] {
+export function listNotJudged({ language, testCommand, runs }: Survey, contract: Contract): readonly string[] {
   if (testCommand === null || !contract.commands.has('tests')) return []
   const hasRules = LANGUAGES_WITH_RULES.includes(language)
   const isRead = RUNNERS_READ.test(runs)
   const where = language === 'unknown' ? 'a language that was not recognised here' : language
   return [
-    ...(hasRules || !asksFor(contract, 'tests_can_fail')
+    ...(hasRules || !hasCheck(contract, 'tests_can_fail')
       ? []
       : [
           `Whether tests can fail, in ${where}: they are not_judged, and tests_can_fail only warns. It has rules for ${LANGUAGES_WITH_RULES.join(', ')}. Examples in the plan (docs/examples.md) are judged in any language.`,
@@ -25,7 +25,7 @@ export function notJudged({ language, testCommand, runs }: Survey, contract: Con
   ]
 }
 
-function asksFor(contract: Contract, name: string): boolean {
+function hasCheck(contract: Contract, name: string): boolean {
   return [...contract.phases.values()].some(({ gates }) =>
     gates.some(({ blockers }) => blockers.some(({ check }) => check === name)),
   )

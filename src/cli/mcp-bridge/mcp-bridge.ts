@@ -1,7 +1,14 @@
 import type { Readable, Writable } from 'node:stream'
 import type { JsonObject } from '../../core/json.js'
-import { eventsOf, linesOf } from './mcp-lines.js'
-import { errorMessage, type Message, memberOf, methodOf, modernHeaders, requestIds } from './mcp-messages.js'
+import { readEventData, readLines } from './mcp-lines.js'
+import {
+  buildModernHeaders,
+  getMember,
+  getMethod,
+  listRequestIds,
+  type Message,
+  makeErrorMessage,
+} from './mcp-messages.js'
 
 const RUNNING_MAX = 256
 const LEAVE_MS_MAX = 5000
@@ -42,29 +49,29 @@ export class McpBridge {
 
   /** Until the line ends. */
   async run(input: Readable): Promise<void> {
-    for await (const line of linesOf(input)) {
-      const message = line === null ? null : parsed(line)
+    for await (const line of readLines(input)) {
+      const message = line === null ? null : parseMessage(line)
       if (message === 'empty') continue
-      if (message === null) await this.#say(errorMessage(null, { code: PARSE_ERROR, message: 'Parse error' }))
+      if (message === null) await this.#say(makeErrorMessage(null, { code: PARSE_ERROR, message: 'Parse error' }))
       else this.#take(message)
     }
     await this.#leave()
   }
 
   #take(message: Message): void {
-    const ids = requestIds(message)
+    const ids = listRequestIds(message)
     if (this.#work.size >= RUNNING_MAX) {
       this.#keep(this.#refuse(ids, { code: REFUSED, message: 'Too many requests are running at once.' }))
       return
     }
-    if (methodOf(message) === 'initialize' && modernHeaders(message) === null) {
+    if (getMethod(message) === 'initialize' && buildModernHeaders(message) === null) {
       this.#initialize = message as JsonObject
       this.#handshake = this.#forward(message, ids)
       this.#keep(this.#handshake)
       return
     }
-    if (methodOf(message) === 'notifications/cancelled') {
-      const id = memberOf(memberOf(message, 'params'), 'requestId')
+    if (getMethod(message) === 'notifications/cancelled') {
+      const id = getMember(getMember(message, 'params'), 'requestId')
       // Over HTTP a request of 2026-07-28 is cancelled by going away.
       if (this.#initialize === null) {
         this.#running.get(id as string | number)?.abort()
@@ -76,7 +83,7 @@ export class McpBridge {
 
   #keep(work: Promise<void>): void {
     const kept = work
-      .catch((error: unknown) => this.parts.onTrouble(`phaselock mcp: ${whyOf(error)}`))
+      .catch((error: unknown) => this.parts.onTrouble(`phaselock mcp: ${formatReason(error)}`))
       .finally(() => this.#work.delete(kept))
     this.#work.add(kept)
   }
@@ -84,7 +91,7 @@ export class McpBridge {
   async #forward(message: Message, ids: readonly (string | number)[]): Promise<void> {
     const gone = new AbortController()
     for (const id of ids) this.#running.set(id, gone)
-    if (methodOf(message) === 'subscriptions/listen') this.#streams.add(gone)
+    if (getMethod(message) === 'subscriptions/listen') this.#streams.add(gone)
     const signal = AbortSignal.any([gone.signal, this.#left.signal])
     try {
       let response = await this.#post(message, signal)
@@ -92,7 +99,7 @@ export class McpBridge {
         response = await this.#post(message, signal)
       this.#learn(message, response)
       await this.#hand(response, ids)
-      if (methodOf(message) === 'notifications/initialized') this.#follow()
+      if (getMethod(message) === 'notifications/initialized') this.#follow()
     } catch (error) {
       if (!signal.aborted) await this.#refuse(ids, { code: REFUSED, message: this.#unreachable(error) })
     } finally {
@@ -102,7 +109,7 @@ export class McpBridge {
   }
 
   #post(message: Message, signal: AbortSignal): Promise<Response> {
-    const headers = modernHeaders(message) ?? this.#sessionHeaders(methodOf(message) === 'initialize')
+    const headers = buildModernHeaders(message) ?? this.#sessionHeaders(getMethod(message) === 'initialize')
     return this.#fetch('POST', { headers, body: JSON.stringify(message), signal })
   }
 
@@ -131,32 +138,35 @@ export class McpBridge {
   }
 
   #learn(message: Message, response: Response): void {
-    if (methodOf(message) === 'initialize' && response.ok) this.#session = response.headers.get('mcp-session-id')
+    if (getMethod(message) === 'initialize' && response.ok) this.#session = response.headers.get('mcp-session-id')
   }
 
   /** Passes on what was answered; whatever is no message becomes the error of every request that waits. */
   async #hand(response: Response, ids: readonly (string | number)[]): Promise<void> {
     const type = response.headers.get('content-type') ?? ''
     if (type.startsWith('text/event-stream') && response.body !== null) {
-      for await (const event of eventsOf(response.body)) await this.#pass(event)
+      for await (const event of readEventData(response.body)) await this.#pass(event)
       return
     }
     const text = await response.text()
     if (response.ok) return text === '' ? undefined : this.#pass(text)
-    const said = parsed(text)
-    const error = memberOf(said, 'error') as JsonObject | undefined
-    await this.#refuse(ids, error ?? { code: REFUSED, message: problemText(said, response.status), data: dataOf(said) })
+    const said = parseMessage(text)
+    const error = getMember(said, 'error') as JsonObject | undefined
+    await this.#refuse(
+      ids,
+      error ?? { code: REFUSED, message: formatProblem(said, response.status), data: extractData(said) },
+    )
   }
 
   async #pass(text: string): Promise<void> {
     const message = JSON.parse(text) as JsonObject
-    const version = memberOf(memberOf(message, 'result'), 'protocolVersion')
+    const version = getMember(getMember(message, 'result'), 'protocolVersion')
     if (typeof version === 'string' && this.#initialize !== null) this.#version = version
     await this.#say(message)
   }
 
   async #refuse(ids: readonly (string | number)[], error: JsonObject): Promise<void> {
-    for (const id of ids) await this.#say(errorMessage(id, error))
+    for (const id of ids) await this.#say(makeErrorMessage(id, error))
   }
 
   // One message is one line, whatever stands in it.
@@ -233,11 +243,11 @@ export class McpBridge {
   }
 
   #unreachable(error: unknown): string {
-    return `Cannot reach the Phaselock server at ${this.parts.url} (${whyOf(error)}).`
+    return `Cannot reach the Phaselock server at ${this.parts.url} (${formatReason(error)}).`
   }
 }
 
-function parsed(line: string): Message | 'empty' | null {
+function parseMessage(line: string): Message | 'empty' | null {
   if (line.trim() === '') return 'empty'
   try {
     const value: unknown = JSON.parse(line)
@@ -247,18 +257,18 @@ function parsed(line: string): Message | 'empty' | null {
   }
 }
 
-function problemText(problem: unknown, status: number): string {
-  const detail = memberOf(problem, 'detail')
+function formatProblem(problem: unknown, status: number): string {
+  const detail = getMember(problem, 'detail')
   return typeof detail === 'string'
-    ? `${detail} ${String(memberOf(problem, 'remedy') ?? '')} [${String(memberOf(problem, 'code'))}]`
+    ? `${detail} ${String(getMember(problem, 'remedy') ?? '')} [${String(getMember(problem, 'code'))}]`
     : `The server answered ${status}.`
 }
 
-function dataOf(problem: Message | 'empty' | null): JsonObject | null {
+function extractData(problem: Message | 'empty' | null): JsonObject | null {
   return problem === null || problem === 'empty' || Array.isArray(problem) ? null : (problem as JsonObject)
 }
 
-function whyOf(error: unknown): string {
+function formatReason(error: unknown): string {
   const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error
   return (cause as NodeJS.ErrnoException).code ?? (cause instanceof Error ? cause.message : 'fault')
 }

@@ -5,7 +5,7 @@ const LINE_BYTES_MAX = 12 * 1024 * 1024
 const NEWLINE = 0x0a
 
 /** The lines of a stream; null stands for one that is too long, which is skipped to its end. */
-export async function* linesOf(input: Readable): AsyncGenerator<string | null> {
+export async function* readLines(input: Readable): AsyncGenerator<string | null> {
   let parts: Buffer[] = []
   let bytes = 0
   let isSkipping = false
@@ -33,7 +33,7 @@ export async function* linesOf(input: Readable): AsyncGenerator<string | null> {
 const EVENT_CHARS_MAX = 64 * 1024 * 1024
 
 /** The data of server-sent events, one text for each event. */
-export async function* eventsOf(body: ReadableStream<Uint8Array>): AsyncGenerator<string> {
+export async function* readEventData(body: ReadableStream<Uint8Array>): AsyncGenerator<string> {
   const decoder = new TextDecoder()
   let text = ''
   for await (const chunk of body) {

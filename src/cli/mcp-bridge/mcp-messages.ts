@@ -6,47 +6,49 @@ export type Message = JsonObject | readonly JsonObject[]
 const VERSION_KEY = 'io.modelcontextprotocol/protocolVersion'
 
 /** What a client of 2026-07-28 says of the message in headers as well; null for one of an older revision. */
-export function modernHeaders(message: Message): Record<string, string> | null {
-  const params = memberOf(message, 'params')
-  const version = memberOf(memberOf(params, '_meta'), VERSION_KEY)
-  const method = memberOf(message, 'method')
+export function buildModernHeaders(message: Message): Record<string, string> | null {
+  const params = getMember(message, 'params')
+  const version = getMember(getMember(params, '_meta'), VERSION_KEY)
+  const method = getMember(message, 'method')
   if (typeof version !== 'string' || typeof method !== 'string') return null
   const field = NAMED[method]
-  const name = field === undefined ? undefined : memberOf(params, field)
+  const name = field === undefined ? undefined : getMember(params, field)
   return {
-    'mcp-protocol-version': headerText(version),
-    'mcp-method': headerText(method),
-    ...(typeof name === 'string' ? { 'mcp-name': headerText(name) } : {}),
+    'mcp-protocol-version': encodeHeader(version),
+    'mcp-method': encodeHeader(method),
+    ...(typeof name === 'string' ? { 'mcp-name': encodeHeader(name) } : {}),
   }
 }
 
 const NAMED: Readonly<Record<string, string>> = { 'tools/call': 'name', 'prompts/get': 'name', 'resources/read': 'uri' }
 
 // What a header cannot carry as it is goes as Base64, as the protocol says.
-function headerText(text: string): string {
+function encodeHeader(text: string): string {
   const isPlain = /^[\x21-\x7e]([\x20-\x7e]*[\x21-\x7e])?$/.test(text) && !text.startsWith('=?base64?')
   return isPlain ? text : `=?base64?${Buffer.from(text, 'utf8').toString('base64')}?=`
 }
 
 /** The ids that wait for an answer. */
-export function requestIds(message: Message): readonly (string | number)[] {
+export function listRequestIds(message: Message): readonly (string | number)[] {
   const all = Array.isArray(message) ? (message as readonly JsonObject[]) : [message as JsonObject]
   return all.flatMap((one) => {
-    const id = memberOf(one, 'id')
-    return typeof memberOf(one, 'method') === 'string' && (typeof id === 'string' || typeof id === 'number') ? [id] : []
+    const id = getMember(one, 'id')
+    return typeof getMember(one, 'method') === 'string' && (typeof id === 'string' || typeof id === 'number')
+      ? [id]
+      : []
   })
 }
 
-export function methodOf(message: Message): string {
-  const method = memberOf(message, 'method')
+export function getMethod(message: Message): string {
+  const method = getMember(message, 'method')
   return typeof method === 'string' ? method : ''
 }
 
-export function memberOf(value: unknown, name: string): unknown {
+export function getMember(value: unknown, name: string): unknown {
   const isObject = typeof value === 'object' && value !== null && !Array.isArray(value)
   return isObject && Object.hasOwn(value, name) ? (value as JsonObject)[name] : undefined
 }
 
-export function errorMessage(id: string | number | null, error: JsonObject): JsonObject {
+export function makeErrorMessage(id: string | number | null, error: JsonObject): JsonObject {
   return { jsonrpc: '2.0', id, error }
 }

@@ -1,5 +1,5 @@
 import type { Json, JsonObject } from '../../core/json.js'
-import { thousands } from '../../core/text.js'
+import { formatThousands } from '../../core/text.js'
 import { html, type Markup } from './report-markup.js'
 
 const ROWS_MAX = 500
@@ -11,7 +11,7 @@ export interface Column {
 }
 
 /** A table of so many rows; how many are left out is said below it. */
-export function tableOf(rows: readonly JsonObject[], columns: readonly Column[]): Markup {
+export function renderTable(rows: readonly JsonObject[], columns: readonly Column[]): Markup {
   const head = columns.map(({ title, isNumber }) =>
     isNumber === true ? html`<th scope="col" class="number">${title}</th>` : html`<th scope="col">${title}</th>`,
   )
@@ -23,10 +23,10 @@ export function tableOf(rows: readonly JsonObject[], columns: readonly Column[])
 `
   })
   const left = rows.length - ROWS_MAX
-  const more = left > 0 ? html`<p class="dim">and ${thousands(left)} more</p>` : html``
+  const more = left > 0 ? html`<p class="dim">and ${formatThousands(left)} more</p>` : html``
   return html`<div class="table"><table><thead><tr>${head}</tr></thead><tbody>${body}</tbody></table></div>${more}`
 }
 
-export function percent(rate: Json | undefined): string {
+export function formatPercent(rate: Json | undefined): string {
   return typeof rate === 'number' ? `${Math.round(rate * 100)} %` : 'none tried'
 }

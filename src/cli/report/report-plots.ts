@@ -2,7 +2,7 @@ import { BarChart, ScatterChart } from 'echarts/charts'
 import { GridComponent } from 'echarts/components'
 import { init, use } from 'echarts/core'
 import { SVGRenderer } from 'echarts/renderers'
-import { html, type Markup, trusted } from './report-markup.js'
+import { html, type Markup, trustMarkup } from './report-markup.js'
 
 const WIDTH = 720
 const ROW_HEIGHT = 30
@@ -40,17 +40,17 @@ export interface Bars {
 }
 
 /** Bars from left to right, one row for each name, the series one behind the other. */
-export function barsPlot({ title, unit, rows, series }: Bars): Markup {
-  const shown = fewer(series)
+export function renderBarsPlot({ title, unit, rows, series }: Bars): Markup {
+  const shown = mergeSmallSeries(series)
   const option = {
-    ...frame(unit, rows),
+    ...buildFrame(unit, rows),
     series: shown.map(({ name, values }, at) => ({
-      ...{ type: 'bar', stack: 'all', name: short(name), data: values },
+      ...{ type: 'bar', stack: 'all', name: shortenText(name), data: values },
       ...{ silent: true, barMaxWidth: BAR_WIDTH_MAX, itemStyle: { color: COLOURS[at] } },
     })),
   }
   const marks = shown.length < 2 ? [] : shown.map(({ name }, at) => ({ name, glyph: GLYPH_OF_BARS, at }))
-  return figure(title, option, { rows: rows.length, marks })
+  return renderFigure(title, option, { rows: rows.length, marks })
 }
 
 export interface Span {
@@ -60,17 +60,17 @@ export interface Span {
 }
 
 /** When each row began and how long it took. */
-export function spansPlot(title: string, spans: readonly Span[]): Markup {
+export function renderSpansPlot(title: string, spans: readonly Span[]): Markup {
   const rows = spans.map(({ row }) => row)
   const bar = { type: 'bar', stack: 'all', silent: true, barMaxWidth: BAR_WIDTH_MAX }
   const option = {
-    ...frame('seconds since the start', rows),
+    ...buildFrame('seconds since the start', rows),
     series: [
       { ...bar, data: spans.map(({ from }) => from), itemStyle: { color: 'transparent' } },
       { ...bar, data: spans.map(({ seconds }) => seconds), itemStyle: { color: COLOURS[0] } },
     ],
   }
-  return figure(title, option, { rows: rows.length, marks: [] })
+  return renderFigure(title, option, { rows: rows.length, marks: [] })
 }
 
 export interface Moment {
@@ -100,24 +100,26 @@ export interface Moments {
 }
 
 /** What happened when: a mark for each moment, in the row of whom it concerns. */
-export function momentsPlot({ title, rows, kinds: all, moments }: Moments): Markup {
+export function renderMomentsPlot({ title, rows, kinds: all, moments }: Moments): Markup {
   const kinds = all.slice(0, SHAPES.length)
   const option = {
-    ...frame('seconds since the start', rows),
+    ...buildFrame('seconds since the start', rows),
     series: kinds.map((kind, at) => ({
-      ...{ type: 'scatter', name: short(kind), silent: true, symbol: SHAPES[at]?.symbol, symbolSize: 11 },
-      data: moments.filter((one) => one.kind === kind).map((one) => [one.seconds, rows.indexOf(one.row)]),
+      ...{ type: 'scatter', name: shortenText(kind), silent: true, symbol: SHAPES[at]?.symbol, symbolSize: 11 },
+      data: moments
+        .filter((moment) => moment.kind === kind)
+        .map((moment) => [moment.seconds, rows.indexOf(moment.row)]),
       itemStyle: { color: COLOURS[at], opacity: 0.85 },
     })),
   }
   const marks = kinds
     .map((name, at) => ({ name, glyph: SHAPES[at]?.glyph ?? '', at }))
     .filter(({ name }) => moments.some(({ kind }) => kind === name))
-  return figure(title, option, { rows: rows.length, marks })
+  return renderFigure(title, option, { rows: rows.length, marks })
 }
 
-function frame(unit: string, rows: readonly string[]): Readonly<Record<string, unknown>> {
-  const names = rows.map(short)
+function buildFrame(unit: string, rows: readonly string[]): Readonly<Record<string, unknown>> {
+  const names = rows.map(shortenText)
   // No font can be measured here: the room for the names is what the widest of them takes at most.
   const left = Math.max(...names.map((name) => name.length), 0) * CHAR_WIDTH + 16
   const isWhole = !unit.startsWith('seconds')
@@ -134,7 +136,7 @@ function frame(unit: string, rows: readonly string[]): Readonly<Record<string, u
 }
 
 /** The biggest series by themselves, the rest in one. */
-function fewer(series: readonly Series[]): readonly Series[] {
+function mergeSmallSeries(series: readonly Series[]): readonly Series[] {
   if (series.length <= SERIES_MAX + 1) return series
   const total = ({ values }: Series): number => values.reduce((sum, value) => sum + value, 0)
   const sorted = series.toSorted((a, b) => total(b) - total(a))
@@ -148,15 +150,15 @@ interface Frame {
   readonly marks: readonly { readonly name: string; readonly glyph: string; readonly at: number }[]
 }
 
-function figure(title: string, option: Readonly<Record<string, unknown>>, { rows, marks }: Frame): Markup {
+function renderFigure(title: string, option: Readonly<Record<string, unknown>>, { rows, marks }: Frame): Markup {
   const height = FRAME_HEIGHT + Math.max(1, rows) * ROW_HEIGHT
   const chart = init(null, null, { renderer: 'svg', ssr: true, width: WIDTH, height })
   try {
     chart.setOption(option)
-    const svg = trusted(asPartOfThePage(chart.renderToSVGString({ useViewBox: true })))
+    const svg = trustMarkup(embedSvg(chart.renderToSVGString({ useViewBox: true })))
     const names = marks.map(
       ({ name, glyph, at }) =>
-        html`<li><span class="mark m${at + 1}" aria-hidden="true">${glyph}</span> ${short(name)}</li>`,
+        html`<li><span class="mark m${at + 1}" aria-hidden="true">${glyph}</span> ${shortenText(name)}</li>`,
     )
     const legend = names.length === 0 ? html`` : html`<ul class="legend">${names}</ul>`
     return html`<figure><figcaption>${title}</figcaption>${legend}<div role="img" aria-label="${title}">${svg}</div></figure>`
@@ -166,13 +168,13 @@ function figure(title: string, option: Readonly<Record<string, unknown>>, { rows
 }
 
 /** The picture as wide as there is room, without the styles that it brings. The library has escaped the texts that it was given. */
-function asPartOfThePage(svg: string): string {
+function embedSvg(svg: string): string {
   return svg
     .replace(/^<svg width="\d+" height="\d+"/, '<svg')
     .replace(/<style\s*><!\[CDATA\[[^<]*\]\]>\s*<\/style>/g, '')
 }
 
-function short(text: string): string {
+function shortenText(text: string): string {
   const chars = [...text]
   return chars.length > LABEL_CHARS_MAX ? `${chars.slice(0, LABEL_CHARS_MAX - 1).join('')}…` : text
 }

@@ -7,18 +7,18 @@ import { placesOf } from '../../app/orchestrator.js'
 import { loadContractFile } from '../../contract/load/load-contract.js'
 import { openSqliteStore } from '../../store/sqlite-store.js'
 import type { Store } from '../../store/store.js'
-import { likelyStateDirs } from '../client/connection.js'
-import { runningIn } from '../client/lock-holder.js'
-import { isAlive, liveServerNote, type ServerNote } from '../client/server-file.js'
+import { listLikelyStateDirs } from '../client/connection.js'
+import { findRunningServer } from '../client/lock-holder.js'
+import { findLiveServerNote, isAlive, type ServerNote } from '../client/server-file.js'
 import { chooseContract, ownContract } from '../contracts/choose-contract.js'
 import { ContractPins } from '../contracts/contract-pins.js'
-import { permissionLines } from '../contracts/permission-text.js'
-import { type SettledContract, settleContract, type Wanted } from '../contracts/settle-contract.js'
+import { formatPermissionLines } from '../contracts/permission-text.js'
+import { type SettledContract, settleContract, type WantedContract } from '../contracts/settle-contract.js'
 import { EXIT, Stop } from '../exit.js'
-import { defaultStateDir, givenStateDir } from '../places.js'
-import { programName, programScript } from '../program-name.js'
-import { agentSteps, stateDirOption, stepLines } from '../terminal/next-steps.js'
-import { plainLine, plainText } from '../terminal/plain-text.js'
+import { findGivenStateDir, getDefaultStateDir } from '../places.js'
+import { findProgramName, findProgramScript } from '../program-name.js'
+import { formatStateDirOption, formatStepLines, listAgentSteps } from '../terminal/next-steps.js'
+import { toPlainLine, toPlainText } from '../terminal/plain-text.js'
 import { canAsk, print, printJson, tell } from '../terminal/terminal.js'
 import type { ServeOptions } from './serve.js'
 import { startFailure } from './start-failure.js'
@@ -37,17 +37,17 @@ export interface BackgroundServer {
 }
 
 /** Starts a server that outlives this program, and waits until it answers. */
-export async function up(options: ServeOptions): Promise<void> {
+export async function runUp(options: ServeOptions): Promise<void> {
   await askFirst(options)
   const { note, stateDir, isNew } = await startInBackground(options)
-  sayRunning(note, stateDir, { ...options, isNew, settled: isNew ? await settledBy(options) : null })
+  sayRunning(note, stateDir, { ...options, isNew, settled: isNew ? await settleStartedContract(options) : null })
 }
 
 // The server in the background has no terminal: a contract that nobody accepted yet is asked about here.
 async function askFirst(options: ServeOptions): Promise<void> {
-  const wanted = wantedBy(options)
-  if (options.contract !== undefined || !canAsk() || runningIn(wanted.stateDir) !== null) return
-  const pin = new ContractPins(wanted.stateDir).of(wanted.workspace)
+  const wanted = toWanted(options)
+  if (options.contract !== undefined || !canAsk() || findRunningServer(wanted.stateDir) !== null) return
+  const pin = new ContractPins(wanted.stateDir).findPin(wanted.workspace)
   if (ownContract(wanted.workspace) === null || (pin !== null && pin.by !== 'init')) return
   let store: Store | null = null
   try {
@@ -62,9 +62,9 @@ async function askFirst(options: ServeOptions): Promise<void> {
 }
 
 // The server has loaded the contract, and its log has every warning. Nothing is accepted here: what it pinned is used.
-async function settledBy(options: ServeOptions): Promise<SettledContract | null> {
-  const wanted = wantedBy(options)
-  const pin = options.contract === undefined ? new ContractPins(wanted.stateDir).of(wanted.workspace) : null
+async function settleStartedContract(options: ServeOptions): Promise<SettledContract | null> {
+  const wanted = toWanted(options)
+  const pin = options.contract === undefined ? new ContractPins(wanted.stateDir).findPin(wanted.workspace) : null
   if (pin !== null) {
     const known = { ...pin, origin: 'file', registeredAt: pin.at }
     return settleContract(wanted, async () => new Map([[pin.hash, known]]))
@@ -75,8 +75,8 @@ async function settledBy(options: ServeOptions): Promise<SettledContract | null>
   return { ...loaded, origin, contractFile: null, contractParts: [], isTrusted: true, notes: [] }
 }
 
-function wantedBy(options: ServeOptions): Wanted {
-  return { ...options, ...placesFor(options), givenStateDir: givenStateDir(options.stateDir) }
+function toWanted(options: ServeOptions): WantedContract {
+  return { ...options, ...resolveServerPlaces(options), givenStateDir: findGivenStateDir(options.stateDir) }
 }
 
 /**
@@ -87,13 +87,13 @@ export async function startInBackground(
   options: ServeOptions,
   onSpawn: (pid: number) => void = () => undefined,
 ): Promise<BackgroundServer> {
-  const { stateDir } = placesFor(options)
-  const note = runningIn(stateDir)
+  const { stateDir } = resolveServerPlaces(options)
+  const note = findRunningServer(stateDir)
   if (note !== null) return { note, stateDir, isNew: false }
   const log = join(stateDir, 'server.log')
   if (existsSync(log)) renameSync(log, `${log}.1`)
   const file = openSync(log, 'a', 0o600)
-  const child = spawn(process.execPath, [programScript(), 'serve', ...argumentsOf(options), '--json'], {
+  const child = spawn(process.execPath, [findProgramScript(), 'serve', ...buildArguments(options), '--json'], {
     detached: true,
     stdio: ['ignore', file, file],
   })
@@ -105,20 +105,20 @@ export async function startInBackground(
   })
   const deadline = Date.now() + READY_MS_MAX
   while (Date.now() < deadline && ended === null) {
-    const started = liveServerNote(stateDir)
+    const started = findLiveServerNote(stateDir)
     if (started?.pid === child.pid && started !== null) {
       child.unref()
       return { note: started, stateDir, isNew: true }
     }
     await wait(POLL_MS)
   }
-  const said = plainText(readFileSync(log, 'utf8')).trimEnd().split('\n').slice(-LOG_LINES_MAX).join('\n')
-  if (ended !== null) throw new Stop(ended === EXIT.usage ? EXIT.usage : EXIT.refused, messageIn(said))
+  const said = toPlainText(readFileSync(log, 'utf8')).trimEnd().split('\n').slice(-LOG_LINES_MAX).join('\n')
+  if (ended !== null) throw new Stop(ended === EXIT.usage ? EXIT.usage : EXIT.refused, extractMessage(said))
   throw new Stop(EXIT.refused, `The server is not ready after ${READY_MS_MAX / 1000} s. Its log is ${log}\n${said}`)
 }
 
 // The child speaks JSON; what it said to people is inside.
-function messageIn(said: string): string {
+function extractMessage(said: string): string {
   const last = said.split('\n').at(-1) ?? ''
   try {
     const { error } = JSON.parse(last) as { error?: unknown }
@@ -129,18 +129,21 @@ function messageIn(said: string): string {
   }
 }
 
-function placesFor(options: ServeOptions): { readonly stateDir: string; readonly workspace: string } {
+function resolveServerPlaces(options: ServeOptions): { readonly stateDir: string; readonly workspace: string } {
   const workspace = options.workspace ?? process.cwd()
   try {
-    const places = placesOf({ workspace, stateDir: givenStateDir(options.stateDir) ?? defaultStateDir(workspace) })
-    for (const line of places.closed) tell(plainLine(line))
+    const places = placesOf({
+      workspace,
+      stateDir: findGivenStateDir(options.stateDir) ?? getDefaultStateDir(workspace),
+    })
+    for (const line of places.closed) tell(toPlainLine(line))
     return places
   } catch (error) {
     throw startFailure(error, options)
   }
 }
 
-function argumentsOf(options: ServeOptions): readonly string[] {
+function buildArguments(options: ServeOptions): readonly string[] {
   const given: readonly (readonly [string, string | undefined])[] = [
     ['--port', String(options.port)],
     ['--host', options.host],
@@ -168,26 +171,26 @@ function sayRunning(
     printJson({ event: how.isNew ? 'ready' : 'running', ...pick(note), state_dir: stateDir })
     return
   }
-  print(how.isNew ? `Phaselock runs at ${note.url} (pid ${note.pid}).` : alreadyRuns(note))
-  const [program, where] = [programName(), stateDirOption(stateDir)]
+  print(how.isNew ? `Phaselock runs at ${note.url} (pid ${note.pid}).` : formatAlreadyRuns(note))
+  const [program, where] = [findProgramName(), formatStateDirOption(stateDir)]
   print(`State and log: ${stateDir}\nStop it with: ${program} down${where}`)
   if (!how.isNew) return
   const { settled = null } = how
-  if (settled !== null) print(contractLines(settled).join('\n'))
+  if (settled !== null) print(formatContractLines(settled).join('\n'))
   const agents = settled?.contract.agents ?? new Map()
-  print(`\nNext:\n${stepLines(agentSteps({ program, agents, environment: process.env, where })).join('\n')}`)
+  print(`\nNext:\n${formatStepLines(listAgentSteps({ program, agents, environment: process.env, where })).join('\n')}`)
 }
 
-function contractLines({ contract, file, origin, notes }: SettledContract): readonly string[] {
+function formatContractLines({ contract, file, origin, notes }: SettledContract): readonly string[] {
   const from = origin === 'file' ? file : origin.replace(':', ' ')
   return [
     ...notes,
-    `Contract: ${plainLine(contract.name)} ${plainLine(contract.version)} (${plainLine(from)}). It asks for:`,
-    ...permissionLines(contract).map((line) => `  ${line}`),
+    `Contract: ${toPlainLine(contract.name)} ${toPlainLine(contract.version)} (${toPlainLine(from)}). It asks for:`,
+    ...formatPermissionLines(contract).map((line) => `  ${line}`),
   ]
 }
 
-function alreadyRuns(note: ServerNote): string {
+function formatAlreadyRuns(note: ServerNote): string {
   return `A server already runs at ${note.url} (pid ${note.pid}); it was left as it is.`
 }
 
@@ -202,12 +205,12 @@ export interface DownOptions {
 }
 
 /** Stops the server of a work tree, and waits until it is gone. */
-export async function down(options: DownOptions): Promise<void> {
-  const given = givenStateDir(options.stateDir)
-  const named = options.workspace === undefined ? null : defaultStateDir(options.workspace)
-  const dirs = given !== null ? [given] : named !== null ? [named] : likelyStateDirs()
-  const dir = dirs.find((one) => runningIn(one) !== null)
-  const note = dir === undefined ? null : runningIn(dir)
+export async function runDown(options: DownOptions): Promise<void> {
+  const given = findGivenStateDir(options.stateDir)
+  const named = options.workspace === undefined ? null : getDefaultStateDir(options.workspace)
+  const dirs = given !== null ? [given] : named !== null ? [named] : listLikelyStateDirs()
+  const dir = dirs.find((one) => findRunningServer(one) !== null)
+  const note = dir === undefined ? null : findRunningServer(dir)
   if (note === null || dir === undefined) {
     if (options.json === true) return printJson({ event: 'not_running' })
     return print('No server runs for this work tree.')

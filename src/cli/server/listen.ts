@@ -54,7 +54,7 @@ export async function listen(
 }
 
 /** The address that a person would type. */
-export function addressOf(at: { readonly host: string; readonly port: number; readonly isTls: boolean }): string {
+export function formatAddress(at: { readonly host: string; readonly port: number; readonly isTls: boolean }): string {
   const isAny = at.host === ANY_4 || at.host === '::'
   const name = isAny || at.host === LOOPBACK_4 ? 'localhost' : isIPv6(at.host) ? `[${at.host}]` : at.host
   return `${at.isTls ? 'https' : 'http'}://${name}:${at.port}`

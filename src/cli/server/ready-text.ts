@@ -1,17 +1,17 @@
 import type { Orchestrator } from '../../app/orchestrator.js'
 import type { Confinement } from '../../confinement/confinement.js'
 import type { Contract } from '../../core/contract/contract.js'
-import { permissionsOf } from '../../core/contract/contract-permissions.js'
-import { permissionLines } from '../contracts/permission-text.js'
+import { listPermissions } from '../../core/contract/contract-permissions.js'
+import { formatPermissionLines } from '../contracts/permission-text.js'
 import type { SettledContract } from '../contracts/settle-contract.js'
-import { programName } from '../program-name.js'
-import { agentSteps, stateDirOption, stepLines } from '../terminal/next-steps.js'
-import { plainLine } from '../terminal/plain-text.js'
-import { paint } from '../terminal/terminal.js'
-import { programVersion } from '../version.js'
+import { findProgramName } from '../program-name.js'
+import { formatStateDirOption, formatStepLines, listAgentSteps } from '../terminal/next-steps.js'
+import { toPlainLine } from '../terminal/plain-text.js'
+import { paintText } from '../terminal/terminal.js'
+import { readProgramVersion } from '../version.js'
 
 /** What a person reads when the server is ready. It says where the token is, never what it is. */
-export function readyText(running: {
+export function formatReady(running: {
   readonly app: Orchestrator
   readonly confinement: Confinement
   readonly url: string
@@ -26,7 +26,7 @@ export function readyText(running: {
     ['Page', `${url}/`],
     ['API', `${url}/api/v1`],
     ['Docs', `${url}/docs`],
-    ['Contract', `${plainLine(name)} ${plainLine(version)} (${hash.slice(0, 12)}), ${enforcement.mode}`],
+    ['Contract', `${toPlainLine(name)} ${toPlainLine(version)} (${hash.slice(0, 12)}), ${enforcement.mode}`],
     ['', contract],
     ...settled.notes.map((note, index) => [index === 0 ? 'Changed' : '', note] as const),
     ['Work tree', app.workspace],
@@ -38,24 +38,24 @@ export function readyText(running: {
         ? `secret generated into the state directory (signing.secret)`
         : `secret from the variable ${secrets.variable}`,
     ],
-    ...permissionLines(app.contractOf).map((line, index) => [index === 0 ? 'Asks for' : '', line] as const),
-    ...confinedLines(running.confinement, app.contractOf),
-    ...unsentLines(app),
+    ...formatPermissionLines(app.contractOf).map((line, index) => [index === 0 ? 'Asks for' : '', line] as const),
+    ...formatConfinedLines(running.confinement, app.contractOf),
+    ...formatUnsentLines(app),
     ...(running.isInsecure
       ? [['Warning', 'plain HTTP on an open address: tokens can be read on the way'] as const]
       : []),
   ]
-  const program = programName()
+  const program = findProgramName()
   // What is told to be typed must reach this server, also from a folder where nothing leads to it.
-  const where = stateDirOption(app.stateDir)
+  const where = formatStateDirOption(app.stateDir)
   const agents = app.contractOf.agents ?? new Map()
   return [
-    paint('bold', `Phaselock ${programVersion()} is ready.`),
+    paintText('bold', `Phaselock ${readProgramVersion()} is ready.`),
     '',
-    ...lines.map(([label, text]) => `  ${paint('cyan', label.padEnd(10))} ${text}`),
+    ...lines.map(([label, text]) => `  ${paintText('cyan', label.padEnd(10))} ${text}`),
     '',
     'Next:',
-    ...stepLines(agentSteps({ program, agents, environment: app.environment, where })),
+    ...formatStepLines(listAgentSteps({ program, agents, environment: app.environment, where })),
     '',
     `Agents that you start yourself are let in with: ${program} agent add${where} NAME`,
     'Ctrl-C stops.',
@@ -63,7 +63,7 @@ export function readyText(running: {
 }
 
 // Nothing is sent unsigned where a signature was asked for: whoever waits for notices must know.
-function unsentLines({ contractOf, environment }: Orchestrator): readonly (readonly [string, string])[] {
+function formatUnsentLines({ contractOf, environment }: Orchestrator): readonly (readonly [string, string])[] {
   return (contractOf.webhooks ?? []).flatMap(({ url, secretEnvVar }) =>
     secretEnvVar === null || (environment[secretEnvVar] ?? '') !== ''
       ? []
@@ -72,7 +72,7 @@ function unsentLines({ contractOf, environment }: Orchestrator): readonly (reado
 }
 
 // What holds for this contract: every guarantee was tried a moment ago, and a missing one is named with its remedy.
-function confinedLines(
+function formatConfinedLines(
   { provider, missing, notes }: Confinement,
   contract: Contract,
 ): readonly (readonly [string, string])[] {
@@ -93,7 +93,7 @@ function confinedLines(
   const [first] = missing
   return [
     ['Confined', `NOT ENFORCED: ${lost.join(', ')}`],
-    ['', plainLine(first?.found ?? '')],
+    ['', toPlainLine(first?.found ?? '')],
     ['', first?.remedy ?? ''],
     [
       '',
@@ -105,5 +105,5 @@ function confinedLines(
 }
 
 function hasNetwork(contract: Contract): boolean {
-  return permissionsOf(contract).some(({ kind, reach }) => kind === 'network' && reach === 'operator')
+  return listPermissions(contract).some(({ kind, reach }) => kind === 'network' && reach === 'operator')
 }

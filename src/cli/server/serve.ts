@@ -3,19 +3,19 @@ import { createSecureContext } from 'node:tls'
 import { readRegistry } from '../../app/ledger/ledger.js'
 import { type Orchestrator, openOrchestrator, placesOf } from '../../app/orchestrator.js'
 import type { ProviderName } from '../../confinement/confinement.js'
-import { allowedHosts } from '../../http/allowed-hosts.js'
+import { listAllowedHosts } from '../../http/allowed-hosts.js'
 import { buildServer, type Entrance } from '../../http/server.js'
-import { serverProof } from '../../store/server-proof.js'
+import { computeServerProof } from '../../store/server-proof.js'
 import { openSqliteStore } from '../../store/sqlite-store.js'
 import type { Store } from '../../store/store.js'
 import { removeServerNote, writeServerNote } from '../client/server-file.js'
 import { type SettledContract, settleContract } from '../contracts/settle-contract.js'
 import { EXIT, Stop } from '../exit.js'
-import { defaultStateDir, givenStateDir } from '../places.js'
-import { plainJson, plainLine } from '../terminal/plain-text.js'
+import { findGivenStateDir, getDefaultStateDir } from '../places.js'
+import { formatPlainJson, toPlainLine } from '../terminal/plain-text.js'
 import { print, tell, tolerateClosedPipes } from '../terminal/terminal.js'
-import { addressOf, isLoopback, type Listening, listen } from './listen.js'
-import { readyText } from './ready-text.js'
+import { formatAddress, isLoopback, type Listening, listen } from './listen.js'
+import { formatReady } from './ready-text.js'
 import { startFailure } from './start-failure.js'
 
 const CLOSE_MS_MAX = 10_000
@@ -42,7 +42,7 @@ export interface ServeOptions {
 /** Runs the server in this process until it is told to stop. */
 export async function serve(options: ServeOptions): Promise<void> {
   tolerateClosedPipes(() => undefined)
-  const tls = transportOf(options)
+  const tls = chooseTransport(options)
   refuseOtherStores(options.store ?? process.env.PHASELOCK_STORE)
   try {
     const running = await start(options, tls)
@@ -51,7 +51,7 @@ export async function serve(options: ServeOptions): Promise<void> {
     tellAlerts(running.app)
     const { announcement, text, notes } = await running.ready()
     if (options.json === true) for (const note of notes) tell(note)
-    print(options.json === true ? plainJson(announcement) : text())
+    print(options.json === true ? formatPlainJson(announcement) : text())
   } catch (error) {
     throw startFailure(error, options)
   }
@@ -76,23 +76,28 @@ type Tls = { readonly cert: Buffer; readonly key: Buffer } | null
 
 async function start(options: ServeOptions, tls: Tls): Promise<Running> {
   const wanted = options.workspace ?? process.cwd()
-  const givenDir = givenStateDir(options.stateDir)
-  const places = placesOf({ workspace: wanted, stateDir: givenDir ?? defaultStateDir(wanted) })
+  const givenDir = findGivenStateDir(options.stateDir)
+  const places = placesOf({ workspace: wanted, stateDir: givenDir ?? getDefaultStateDir(wanted) })
   const { stateDir, closed } = places
-  for (const line of closed) tell(plainLine(line))
+  for (const line of closed) tell(toPlainLine(line))
   const { app, settled } = await openApp(options, { ...places, givenStateDir: givenDir })
   try {
     let hosts: ReadonlySet<string> = new Set()
     let url = ''
-    const prove = (nonce: string): string | null => serverProof(stateDir, { url, nonce })
-    const entrance = buildServer(app, { hosts: () => hosts, onFault, prove, ...(tls === null ? {} : { tls }) })
+    const prove = (nonce: string): string | null => computeServerProof(stateDir, { url, nonce })
+    const entrance = buildServer(app, {
+      hosts: () => hosts,
+      onFault: logFault,
+      prove,
+      ...(tls === null ? {} : { tls }),
+    })
     const listening = await listen(entrance.server, options)
     const { port } = listening
     const names = (options.allowHost ?? []).map((name) => name.toLowerCase())
-    url = addressOf({ host: options.host, port, isTls: tls !== null })
+    url = formatAddress({ host: options.host, port, isTls: tls !== null })
     await leaveNote(stateDir, url, listening)
     // Until here every Host is refused: a client that gets 200 from /ready can run CLI commands, which read the note.
-    hosts = new Set([...allowedHosts({ host: options.host, port, extra: names }), ...names])
+    hosts = new Set([...listAllowedHosts({ host: options.host, port, extra: names }), ...names])
     const ready = async (): Promise<Ready> => {
       const confinement = await app.confinement()
       const announcement = {
@@ -108,7 +113,7 @@ async function start(options: ServeOptions, tls: Tls): Promise<Running> {
         },
         contract: { hash: settled.contract.hash, trusted: settled.isTrusted, notes: settled.notes },
       }
-      const text = (): string => readyText({ app, confinement, url, settled, isInsecure: isExposed(options, tls) })
+      const text = (): string => formatReady({ app, confinement, url, settled, isInsecure: isExposed(options, tls) })
       return { announcement, text, notes: settled.notes }
     }
     return { app, entrance, listening, stateDir, ready }
@@ -142,10 +147,10 @@ async function openApp(
     )
     const store = await open()
     const app = await openOrchestrator({
-      ...{ stateDir, workspace, store, onFault, minConfinement },
+      ...{ stateDir, workspace, store, onFault: logFault, minConfinement },
       contract: settled,
       environment: process.env,
-      onNotice: (text) => tell(plainLine(`${new Date().toISOString()} ${text}`)),
+      onNotice: (text) => tell(toPlainLine(`${new Date().toISOString()} ${text}`)),
       contractFile: settled.contractFile,
       contractParts: settled.contractParts,
       provider: options.confinement ?? null,
@@ -184,18 +189,18 @@ async function stop({ app, entrance, listening, stateDir }: Running): Promise<vo
     tell('Stopped. Everything that was answered is on disk.')
   } catch (error) {
     code = EXIT.refused
-    onFault(error)
+    logFault(error)
   }
   removeServerNote(stateDir, process.pid)
   process.exit(code)
 }
 
-function transportOf(options: ServeOptions): Tls {
+function chooseTransport(options: ServeOptions): Tls {
   const { tlsCert, tlsKey } = options
   if ((tlsCert === undefined) !== (tlsKey === undefined))
     throw new Stop(EXIT.usage, 'TLS needs both --tls-cert FILE and --tls-key FILE.')
   if (tlsCert !== undefined && tlsKey !== undefined)
-    return checkedPair({ cert: readPem('--tls-cert', tlsCert), key: readPem('--tls-key', tlsKey) })
+    return checkKeyPair({ cert: readPem('--tls-cert', tlsCert), key: readPem('--tls-key', tlsKey) })
   if (!isLoopback(options.host) && options.insecureHttp !== true)
     throw new Stop(
       EXIT.usage,
@@ -204,7 +209,7 @@ function transportOf(options: ServeOptions): Tls {
   return null
 }
 
-function checkedPair(pair: { readonly cert: Buffer; readonly key: Buffer }): Tls {
+function checkKeyPair(pair: { readonly cert: Buffer; readonly key: Buffer }): Tls {
   try {
     createSecureContext(pair)
     return pair
@@ -246,14 +251,14 @@ function tellAlerts(app: Orchestrator): void {
     const what = type === 'alert_raised' ? 'alert' : 'alert cleared'
     const message = typeof data.message === 'string' && data.message !== '' ? `: ${data.message}` : ''
     tell(
-      plainLine(
+      toPlainLine(
         `${new Date(at).toISOString()} ${what}: ${stream.replace(/^task:/, 'task ')} ${String(data.alert)}${message}`,
       ),
     )
   })
 }
 
-function onFault(error: unknown): void {
+function logFault(error: unknown): void {
   const text = error instanceof Error ? `${error.name}: ${error.message}` : String(error)
-  tell(`${new Date().toISOString()} fault: ${plainLine(text)}`)
+  tell(`${new Date().toISOString()} fault: ${toPlainLine(text)}`)
 }

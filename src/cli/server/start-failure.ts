@@ -17,26 +17,29 @@ const STORE_REMEDY: Readonly<Record<StoreRefused['code'], string>> = {
 
 /** Why the server did not start, in one message that says what to do. A fault that is not known here stays what it is. */
 export function startFailure(error: unknown, asked: { readonly host: string; readonly port: number }): unknown {
-  if (error instanceof BadPlace) return new Stop(EXIT.refused, sentence(error.message))
+  if (error instanceof BadPlace) return new Stop(EXIT.refused, toSentence(error.message))
   if (error instanceof WeakSecret)
     return new Stop(
       EXIT.refused,
-      `${sentence(error.message)}\nSet ORCHESTRATOR_JWT_SECRET to a longer one (openssl rand -base64 48), or unset it to have one generated.`,
+      `${toSentence(error.message)}\nSet ORCHESTRATOR_JWT_SECRET to a longer one (openssl rand -base64 48), or unset it to have one generated.`,
     )
   if (error instanceof StoreRefused)
     return new Stop(
       EXIT.refused,
-      [sentence(error.message), STORE_REMEDY[error.code]].filter((one) => one !== '').join('\n'),
+      [toSentence(error.message), STORE_REMEDY[error.code]].filter((one) => one !== '').join('\n'),
     )
   if (error instanceof StoreUnavailable)
     return new Stop(
       EXIT.refused,
-      `${sentence(error.message)}\nCheck the free space and the permissions of the state directory.`,
+      `${toSentence(error.message)}\nCheck the free space and the permissions of the state directory.`,
     )
-  return systemFailure(error as NodeJS.ErrnoException, asked)
+  return explainSystemFailure(error as NodeJS.ErrnoException, asked)
 }
 
-function systemFailure(error: NodeJS.ErrnoException, asked: { readonly host: string; readonly port: number }): unknown {
+function explainSystemFailure(
+  error: NodeJS.ErrnoException,
+  asked: { readonly host: string; readonly port: number },
+): unknown {
   const path = error.path ?? ''
   switch (error.code) {
     case 'EADDRINUSE': {
@@ -63,7 +66,7 @@ function systemFailure(error: NodeJS.ErrnoException, asked: { readonly host: str
   }
 }
 
-function sentence(text: string): string {
+function toSentence(text: string): string {
   const start = text.charAt(0).toUpperCase() + text.slice(1)
   return /[.!?]$/.test(start) ? start : `${start}.`
 }

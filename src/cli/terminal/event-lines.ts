@@ -1,6 +1,6 @@
 import type { JsonObject } from '../../core/json.js'
-import { listOf, objectOf, textOf } from '../client/answer-values.js'
-import { table } from './table.js'
+import { listOf, toObject, toText } from '../client/answer-values.js'
+import { formatTable } from './table.js'
 
 const CLOCK = /T(\d\d:\d\d:\d\d)/
 
@@ -28,70 +28,73 @@ const TELLING = [
 ] as const
 
 /** Events as a table, in the order given; those of one task do not name it. */
-export function eventTable(events: readonly JsonObject[], of: 'all' | 'one_task' = 'all'): string {
-  const days = new Set(events.map((event) => dayOf(event)))
-  return table(events, [
-    { title: 'SEQ', text: (event) => textOf(event.seq) },
-    { title: 'TIME (UTC)', text: (event) => (days.size > 1 ? `${dayOf(event)} ${clockOf(event)}` : clockOf(event)) },
-    { title: 'EVENT', text: (event) => textOf(event.type) },
-    ...(of === 'all' ? [{ title: 'TASK', text: taskOf, isFlexible: true }] : []),
-    { title: 'PHASE', text: (event) => textOf(event.phase) },
-    { title: 'DETAIL', text: detailOf, isFlexible: true },
+export function formatEventTable(events: readonly JsonObject[], of: 'all' | 'one_task' = 'all'): string {
+  const days = new Set(events.map((event) => formatDay(event)))
+  return formatTable(events, [
+    { title: 'SEQ', text: (event) => toText(event.seq) },
+    {
+      title: 'TIME (UTC)',
+      text: (event) => (days.size > 1 ? `${formatDay(event)} ${formatClock(event)}` : formatClock(event)),
+    },
+    { title: 'EVENT', text: (event) => toText(event.type) },
+    ...(of === 'all' ? [{ title: 'TASK', text: getTask, isFlexible: true }] : []),
+    { title: 'PHASE', text: (event) => toText(event.phase) },
+    { title: 'DETAIL', text: formatDetail, isFlexible: true },
   ])
 }
 
 /** One event on one line. */
-export function eventLine(event: JsonObject): string {
+export function formatEventLine(event: JsonObject): string {
   return [
-    `#${textOf(event.seq)}`,
-    clockOf(event),
-    textOf(event.type),
-    taskOf(event),
-    textOf(event.phase),
-    textOf(event.actor),
-    summaryOf(event),
+    `#${toText(event.seq)}`,
+    formatClock(event),
+    toText(event.type),
+    getTask(event),
+    toText(event.phase),
+    toText(event.actor),
+    summarizeEvent(event),
   ]
     .filter((part) => part !== '')
     .join('  ')
 }
 
 /** What happened, in the words of the event's data. */
-export function summaryOf(event: JsonObject): string {
-  return partsOf(event).join(' · ')
+export function summarizeEvent(event: JsonObject): string {
+  return listParts(event).join(' · ')
 }
 
 // A table has no column for who it was. Of a refusal that is told next to its code, before there is no room left.
-function detailOf(event: JsonObject): string {
-  const isRefused = textOf(objectOf(event.data).code) !== ''
-  const who = textOf(event.actor).replace(/^(agent|operator|reviewer):/, '')
-  const all = partsOf(event)
+function formatDetail(event: JsonObject): string {
+  const isRefused = toText(toObject(event.data).code) !== ''
+  const who = toText(event.actor).replace(/^(agent|operator|reviewer):/, '')
+  const all = listParts(event)
   if (who === '' || who === 'system' || (!isRefused && all.includes(who))) return all.join(' · ')
   const parts = all.filter((part) => part !== who)
   const at = isRefused ? 1 : parts.length
   return [...parts.slice(0, at), who, ...parts.slice(at)].join(' · ')
 }
 
-function partsOf(event: JsonObject): readonly string[] {
-  const data = objectOf(event.data)
-  return TELLING.filter((key) => key !== 'agent_id' || textOf(event.actor) !== `agent:${textOf(data.agent_id)}`)
-    .map((key) => (key === 'to' && data.to !== undefined ? `-> ${textOf(data.to)}` : textOf(data[key])))
-    .concat(gradesOf(data))
+function listParts(event: JsonObject): readonly string[] {
+  const data = toObject(event.data)
+  return TELLING.filter((key) => key !== 'agent_id' || toText(event.actor) !== `agent:${toText(data.agent_id)}`)
+    .map((key) => (key === 'to' && data.to !== undefined ? `-> ${toText(data.to)}` : toText(data[key])))
+    .concat(listGrades(data))
     .filter((part) => part !== '')
 }
 
 // What observed runs are worth, where some came with the event.
-function gradesOf(data: JsonObject): readonly string[] {
-  return listOf(data.observed).map(({ name, grade }) => `${textOf(name)} ${textOf(grade)}`.trim())
+function listGrades(data: JsonObject): readonly string[] {
+  return listOf(data.observed).map(({ name, grade }) => `${toText(name)} ${toText(grade)}`.trim())
 }
 
-function taskOf(event: JsonObject): string {
-  return textOf(event.stream).replace(/^task:/, '')
+function getTask(event: JsonObject): string {
+  return toText(event.stream).replace(/^task:/, '')
 }
 
-function clockOf(event: JsonObject): string {
-  return CLOCK.exec(textOf(event.at))?.[1] ?? ''
+function formatClock(event: JsonObject): string {
+  return CLOCK.exec(toText(event.at))?.[1] ?? ''
 }
 
-function dayOf(event: JsonObject): string {
-  return textOf(event.at).slice(5, 10)
+function formatDay(event: JsonObject): string {
+  return toText(event.at).slice(5, 10)
 }

@@ -1,9 +1,9 @@
 import { existsSync } from 'node:fs'
 import { findProgram } from '../../confinement/probes.js'
 import { AGENT_CLIS, type AgentCli, type AgentEntry } from '../../core/contract/agent-programs.js'
-import { stateDirFound } from '../client/connection.js'
-import { shellWord } from '../program-name.js'
-import { plainLine } from './plain-text.js'
+import { findLocalStateDir } from '../client/connection.js'
+import { quoteShellWord } from '../program-name.js'
+import { toPlainLine } from './plain-text.js'
 
 const TASK = '"Add a health endpoint"'
 const LABEL_WIDTH = 25
@@ -25,16 +25,16 @@ interface Situation {
 }
 
 /** How an agent gets to work, and what the person does then. Each command works as it is printed. */
-export function agentSteps(at: Situation): readonly Step[] {
+export function listAgentSteps(at: Situation): readonly Step[] {
   return [
-    workStep(at),
+    makeWorkStep(at),
     { label: 'Approve its plan', command: `${at.program} approve${at.where}` },
     { label: 'See what happens', command: `${at.program} status${at.where}` },
   ]
 }
 
 /** Numbered, the commands below each other. */
-export function stepLines(steps: readonly Step[]): readonly string[] {
+export function formatStepLines(steps: readonly Step[]): readonly string[] {
   return steps.flatMap(({ label, command, notes = [] }, index) => [
     `  ${`${index + 1}. ${label}:`.padEnd(LABEL_WIDTH)} ${command}`,
     ...notes.map((note) => `     ${note}`),
@@ -42,21 +42,21 @@ export function stepLines(steps: readonly Step[]): readonly string[] {
 }
 
 /** The option that leads a command run here to this server; empty where it finds the server by itself. */
-export function stateDirOption(stateDir: string): string {
-  return stateDirFound() === stateDir ? '' : ` --state-dir ${shellWord(stateDir)}`
+export function formatStateDirOption(stateDir: string): string {
+  return findLocalStateDir() === stateDir ? '' : ` --state-dir ${quoteShellWord(stateDir)}`
 }
 
-function workStep({ program, agents, environment, where }: Situation): Step {
+function makeWorkStep({ program, agents, environment, where }: Situation): Step {
   const label = 'Put an agent to work'
   const own = [...agents].find(([, entry]) => isInstalled(entry.harness, entry.command))
   if (own !== undefined) {
     const [name, { harness }] = own
-    const command = `${program} run${where} ${shellWord(plainLine(name))} ${TASK}`
-    return { label, command, notes: keyNotes(harness, environment) }
+    const command = `${program} run${where} ${quoteShellWord(toPlainLine(name))} ${TASK}`
+    return { label, command, notes: listKeyNotes(harness, environment) }
   }
   const found = CLI_NAMES.find((name) => isInstalled(name, null))
   if (found !== undefined)
-    return { label, command: `${program} run${where} ${found} ${TASK}`, notes: keyNotes(found, environment) }
+    return { label, command: `${program} run${where} ${found} ${TASK}`, notes: listKeyNotes(found, environment) }
   return {
     label: 'Do the first task',
     command: `${program} start${where} --task ${TASK}`,
@@ -77,7 +77,7 @@ function isInstalled(harness: AgentEntry['harness'], command: string | null): bo
 }
 
 // The key of the model is added by the server: a login in the agent CLI itself does not count.
-function keyNotes(harness: AgentEntry['harness'], environment: NodeJS.ProcessEnv): readonly string[] {
+function listKeyNotes(harness: AgentEntry['harness'], environment: NodeJS.ProcessEnv): readonly string[] {
   const keys: readonly string[] = harness === 'command' ? [] : AGENT_CLIS[harness].keys
   const [first] = keys
   if (first === undefined || keys.some((name) => (environment[name] ?? '') !== '')) return []

@@ -17,7 +17,7 @@ const INVISIBLE =
 const LONE_SURROGATES = /\p{Cs}/gu
 
 /** Text that somebody else wrote, without anything a terminal would obey. Line breaks and tabs stay. */
-export function plainText(text: string): string {
+export function toPlainText(text: string): string {
   return text
     .replaceAll('\r\n', '\n')
     .replace(STRINGS, '')
@@ -29,18 +29,18 @@ export function plainText(text: string): string {
 }
 
 /** The same on one line. */
-export function plainLine(text: string): string {
-  return plainText(text).replace(/\s+/g, ' ').trim()
+export function toPlainLine(text: string): string {
+  return toPlainText(text).replace(/\s+/g, ' ').trim()
 }
 
 /** JSON that a terminal can show as it stands: what JSON leaves unescaped and a terminal obeys is escaped. */
-export function plainJson(value: unknown, indent?: number): string {
+export function formatPlainJson(value: unknown, indent?: number): string {
   return (JSON.stringify(value, null, indent) ?? 'null').replace(
     /[\u007F-\u009F\u00AD\u061C\u180E\u200B-\u200F\u2028-\u202E\u2060-\u206F\uFEFF\uFFF9-\uFFFB]|\uDB40[\uDC00-\uDC7F]/g,
-    (found) => [...Array(found.length).keys()].map((at) => unicodeEscape(found.charCodeAt(at))).join(''),
+    (found) => [...Array(found.length).keys()].map((at) => escapeUnit(found.charCodeAt(at))).join(''),
   )
 }
 
-function unicodeEscape(unit: number): string {
+function escapeUnit(unit: number): string {
   return `\\u${unit.toString(16).padStart(4, '0')}`
 }

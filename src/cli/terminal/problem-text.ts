@@ -1,34 +1,34 @@
 import type { Json, JsonObject } from '../../core/json.js'
-import { plainLine, plainText } from './plain-text.js'
+import { toPlainLine, toPlainText } from './plain-text.js'
 
 const LIST_MAX = 20
 
 /** A problem document in words: what was refused, why, and what to do about it. */
-export function problemText(problem: JsonObject): string {
-  const detail = textOf(problem.detail) || textOf(problem.title) || 'The server refused without saying why.'
-  const lines = [`${plainText(detail)} [${plainLine(textOf(problem.code) || 'unknown')}]`]
+export function formatProblem(problem: JsonObject): string {
+  const detail = toText(problem.detail) || toText(problem.title) || 'The server refused without saying why.'
+  const lines = [`${toPlainText(detail)} [${toPlainLine(toText(problem.code) || 'unknown')}]`]
   const errors = list(problem.errors)
   // A single wrong field is what the detail says already.
-  if (errors.length > 1 || errors[0]?.line !== undefined) lines.push(...errors.map(diagnosticLine))
-  lines.push(...list(problem.blockers).map((one) => `  ${textOf(one.message)} [${textOf(one.code)}]`))
-  lines.push(...list(problem.not_enforced).map((one) => `  ${textOf(one.path)}: ${textOf(one.feature)}`))
+  if (errors.length > 1 || errors[0]?.line !== undefined) lines.push(...errors.map(formatDiagnosticLine))
+  lines.push(...list(problem.blockers).map((one) => `  ${toText(one.message)} [${toText(one.code)}]`))
+  lines.push(...list(problem.not_enforced).map((one) => `  ${toText(one.path)}: ${toText(one.feature)}`))
   for (const advice of [problem.next_step, problem.remedy])
-    if (typeof advice === 'string' && advice !== '') lines.push(plainText(advice))
-  return lines.map((line) => plainText(line)).join('\n')
+    if (typeof advice === 'string' && advice !== '') lines.push(toPlainText(advice))
+  return lines.map((line) => toPlainText(line)).join('\n')
 }
 
-function diagnosticLine(one: JsonObject): string {
-  if (one.line === undefined) return `  ${textOf(one.field)}: ${textOf(one.message)}`
-  const place = `${textOf(one.file) === '' ? '' : `${textOf(one.file)}:`}${one.line ?? '?'}:${one.column ?? '?'}`
-  const path = textOf(one.path) === '' ? '' : `${textOf(one.path)}: `
-  const remedy = textOf(one.remedy) === '' ? '' : `\n      ${textOf(one.remedy)}`
-  return `  ${place}: ${textOf(one.severity)} ${textOf(one.code)}: ${path}${textOf(one.message)}${remedy}`
+function formatDiagnosticLine(one: JsonObject): string {
+  if (one.line === undefined) return `  ${toText(one.field)}: ${toText(one.message)}`
+  const place = `${toText(one.file) === '' ? '' : `${toText(one.file)}:`}${one.line ?? '?'}:${one.column ?? '?'}`
+  const path = toText(one.path) === '' ? '' : `${toText(one.path)}: `
+  const remedy = toText(one.remedy) === '' ? '' : `\n      ${toText(one.remedy)}`
+  return `  ${place}: ${toText(one.severity)} ${toText(one.code)}: ${path}${toText(one.message)}${remedy}`
 }
 
 function list(value: Json | undefined): readonly JsonObject[] {
   return Array.isArray(value) ? (value as readonly JsonObject[]).slice(0, LIST_MAX) : []
 }
 
-function textOf(value: Json | undefined): string {
-  return typeof value === 'string' ? plainLine(value) : ''
+function toText(value: Json | undefined): string {
+  return typeof value === 'string' ? toPlainLine(value) : ''
 }

@@ -1,45 +1,45 @@
 import type { JsonObject } from '../../core/json.js'
-import { textOf, timeOf } from '../client/answer-values.js'
-import { plainLine, plainText } from './plain-text.js'
-import { table } from './table.js'
-import { paint } from './terminal.js'
+import { formatTime, toText } from '../client/answer-values.js'
+import { toPlainLine, toPlainText } from './plain-text.js'
+import { formatTable } from './table.js'
+import { paintText } from './terminal.js'
 
-export function questionTable(questions: readonly JsonObject[]): string {
-  return table(questions, [
-    { title: 'ID', text: (one) => textOf(one.id) },
-    { title: 'STATUS', text: (one) => textOf(one.status) },
-    { title: 'TASK', text: (one) => textOf(one.task_title), isFlexible: true },
-    { title: 'QUESTION', text: (one) => textOf(one.question), isFlexible: true },
+export function formatQuestionTable(questions: readonly JsonObject[]): string {
+  return formatTable(questions, [
+    { title: 'ID', text: (one) => toText(one.id) },
+    { title: 'STATUS', text: (one) => toText(one.status) },
+    { title: 'TASK', text: (one) => toText(one.task_title), isFlexible: true },
+    { title: 'QUESTION', text: (one) => toText(one.question), isFlexible: true },
   ])
 }
 
 /** One question whole, with its options numbered as `--option` takes them. */
-export function questionText(question: JsonObject): string {
-  const field = (label: string, text: string): string => `  ${label.padEnd(10)} ${plainLine(text)}`
-  const raw = textOf(question.question)
-  const text = plainText(raw)
+export function formatQuestion(question: JsonObject): string {
+  const field = (label: string, text: string): string => `  ${label.padEnd(10)} ${toPlainLine(text)}`
+  const raw = toText(question.question)
+  const text = toPlainText(raw)
   const hidden = raw.replaceAll('\r\n', '\n').length - text.length
   return [
-    `${paint('bold', plainLine(textOf(question.id)))}  ${plainLine(textOf(question.task_title))}`,
-    field('Task', `${textOf(question.task_id)}, agent ${textOf(question.agent_id)}, phase ${textOf(question.phase)}`),
-    field('Status', textOf(question.status)),
-    field('Asked', timeOf(question.asked_at)),
+    `${paintText('bold', toPlainLine(toText(question.id)))}  ${toPlainLine(toText(question.task_title))}`,
+    field('Task', `${toText(question.task_id)}, agent ${toText(question.agent_id)}, phase ${toText(question.phase)}`),
+    field('Status', toText(question.status)),
+    field('Asked', formatTime(question.asked_at)),
     '',
     ...text.split('\n').map((line) => `  ${line}`),
     ...(hidden > 0 ? [`  ! ${hidden} control or invisible characters were taken out; --json shows them`] : []),
-    ...optionsOf(question).map((option, at) => `    ${at + 1}  ${plainLine(option)}`),
-    ...answerLines(question),
+    ...listOptions(question).map((option, at) => `    ${at + 1}  ${toPlainLine(option)}`),
+    ...formatAnswerLines(question),
     '',
   ].join('\n')
 }
 
-export function optionsOf(question: JsonObject): readonly string[] {
-  return Array.isArray(question.options) ? question.options.map((one) => String(one)) : []
+export function listOptions(question: JsonObject): readonly string[] {
+  return Array.isArray(question.options) ? question.options.map((option) => String(option)) : []
 }
 
-function answerLines(question: JsonObject): readonly string[] {
+function formatAnswerLines(question: JsonObject): readonly string[] {
   if (question.answer === null || question.answer === undefined) return []
-  const lines = plainText(textOf(question.answer)).split('\n')
-  const by = `${textOf(question.answered_by)}, ${timeOf(question.answered_at)}`
-  return ['', `  ${paint('bold', 'Answer')} by ${plainLine(by)}`, ...lines.map((line) => `  ${line}`)]
+  const lines = toPlainText(toText(question.answer)).split('\n')
+  const by = `${toText(question.answered_by)}, ${formatTime(question.answered_at)}`
+  return ['', `  ${paintText('bold', 'Answer')} by ${toPlainLine(by)}`, ...lines.map((line) => `  ${line}`)]
 }

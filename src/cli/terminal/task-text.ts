@@ -1,24 +1,24 @@
 import type { JsonObject } from '../../core/json.js'
-import { listOf, objectOf, textOf, timeOf } from '../client/answer-values.js'
-import { eventTable } from './event-lines.js'
-import { newestTests } from './evidence-text.js'
-import { plainLine, plainText } from './plain-text.js'
-import { table } from './table.js'
-import { paint } from './terminal.js'
+import { formatTime, listOf, toObject, toText } from '../client/answer-values.js'
+import { formatEventTable } from './event-lines.js'
+import { formatNewestTests } from './evidence-text.js'
+import { toPlainLine, toPlainText } from './plain-text.js'
+import { formatTable } from './table.js'
+import { paintText } from './terminal.js'
 
-export function taskTable(tasks: readonly JsonObject[]): string {
-  return table(tasks, [
-    { title: 'ID', text: (task) => textOf(task.id) },
-    { title: 'STATUS', text: statusOf },
-    { title: 'PHASE', text: (task) => textOf(task.phase) },
-    { title: 'AGENT', text: (task) => textOf(task.agent_id) || '-', isFlexible: true },
-    { title: 'TITLE', text: (task) => textOf(task.title), isFlexible: true },
+export function formatTaskTable(tasks: readonly JsonObject[]): string {
+  return formatTable(tasks, [
+    { title: 'ID', text: (task) => toText(task.id) },
+    { title: 'STATUS', text: formatTaskStatus },
+    { title: 'PHASE', text: (task) => toText(task.phase) },
+    { title: 'AGENT', text: (task) => toText(task.agent_id) || '-', isFlexible: true },
+    { title: 'TITLE', text: (task) => toText(task.title), isFlexible: true },
   ])
 }
 
 /** The status in words, and whether the gates are being checked. */
-export function statusOf(task: JsonObject): string {
-  return `${textOf(task.status)}${task.checking === true ? ' (checking)' : ''}`
+export function formatTaskStatus(task: JsonObject): string {
+  return `${toText(task.status)}${task.checking === true ? ' (checking)' : ''}`
 }
 
 /** A task with its newest events. */
@@ -32,67 +32,67 @@ export function showTask(
   const left = events.length - shown.length
   const note = left === 0 ? '' : ` (the newest ${shown.length} of ${events.length}; --limit or --json shows more)`
   return [
-    `${paint('bold', plainLine(textOf(task.id)))}  ${plainLine(textOf(task.title))}`,
-    ...fieldsOf(task, events).map(([label, text]) => `  ${label.padEnd(12)} ${plainLine(text)}`),
-    ...indented(textOf(task.description)),
+    `${paintText('bold', toPlainLine(toText(task.id)))}  ${toPlainLine(toText(task.title))}`,
+    ...listFields(task, events).map(([label, text]) => `  ${label.padEnd(12)} ${toPlainLine(text)}`),
+    ...indentLines(toText(task.description)),
     ...about.reviews,
     '',
     `Timeline${note}`,
-    eventTable(shown, 'one_task'),
+    formatEventTable(shown, 'one_task'),
   ].join('\n')
 }
 
-function fieldsOf(task: JsonObject, events: readonly JsonObject[]): readonly (readonly [string, string])[] {
-  const contract = objectOf(task.contract)
-  const approval = objectOf(task.pending_approval)
+function listFields(task: JsonObject, events: readonly JsonObject[]): readonly (readonly [string, string])[] {
+  const contract = toObject(task.contract)
+  const approval = toObject(task.pending_approval)
   const all: readonly (readonly [string, string])[] = [
-    ['Status', statusOf(task)],
-    ['Parked', textOf(task.parked_reason)],
-    ['Phase', textOf(task.phase)],
-    ['Done', textOf(task.completed_phases)],
-    ['Tests', newestTests(events)],
-    ['Agent', textOf(task.agent_id)],
-    ['Lease until', timeOf(task.lease_expires_at)],
-    ['Approval', approval.id === undefined ? '' : `${textOf(approval.id)} is waiting`],
-    ['Vote', voteText(objectOf(task.pending_consensus))],
-    ['Claimable', timeOf(task.claimable_at)],
-    ['Reviewers', waitingText(listOf(task.reviewers_wanted))],
+    ['Status', formatTaskStatus(task)],
+    ['Parked', toText(task.parked_reason)],
+    ['Phase', toText(task.phase)],
+    ['Done', toText(task.completed_phases)],
+    ['Tests', formatNewestTests(events)],
+    ['Agent', toText(task.agent_id)],
+    ['Lease until', formatTime(task.lease_expires_at)],
+    ['Approval', approval.id === undefined ? '' : `${toText(approval.id)} is waiting`],
+    ['Vote', formatVote(toObject(task.pending_consensus))],
+    ['Claimable', formatTime(task.claimable_at)],
+    ['Reviewers', formatWaiting(listOf(task.reviewers_wanted))],
     [
       'Alerts',
       listOf(task.alerts)
-        .map((one) => textOf(one.alert))
+        .map((one) => toText(one.alert))
         .join(', '),
     ],
-    ['Questions', task.open_questions === 0 ? '' : `${textOf(task.open_questions)} open`],
+    ['Questions', task.open_questions === 0 ? '' : `${toText(task.open_questions)} open`],
     [
       'Contract',
-      `${textOf(contract.name)} ${textOf(contract.version)} (${textOf(contract.hash).slice(0, 12)})${task.mode === null ? '' : `, ${textOf(task.mode)}`}`,
+      `${toText(contract.name)} ${toText(contract.version)} (${toText(contract.hash).slice(0, 12)})${task.mode === null ? '' : `, ${toText(task.mode)}`}`,
     ],
-    ['Depends on', textOf(task.depends_on)],
-    ['Requires', textOf(task.requires)],
-    ['Work tree', textOf(task.workspace)],
-    ['Refusals', textOf(task.refusals)],
-    ['Created', timeOf(task.created_at)],
-    ['Changed', timeOf(task.updated_at)],
+    ['Depends on', toText(task.depends_on)],
+    ['Requires', toText(task.requires)],
+    ['Work tree', toText(task.workspace)],
+    ['Refusals', toText(task.refusals)],
+    ['Created', formatTime(task.created_at)],
+    ['Changed', formatTime(task.updated_at)],
   ]
   return all.filter(([, text]) => text !== '')
 }
 
-function voteText(vote: JsonObject): string {
+function formatVote(vote: JsonObject): string {
   if (vote.id === undefined) return ''
   const { voters, voted, awaited } = vote
   const counts = Array.isArray(voters) && Array.isArray(voted) ? `${voted.length} of ${voters.length} voted` : 'goes on'
-  const whom = Array.isArray(awaited) && awaited.length > 0 ? `, waiting for ${textOf(awaited)}` : ''
-  return `${textOf(vote.id)}: ${counts}${whom}`
+  const whom = Array.isArray(awaited) && awaited.length > 0 ? `, waiting for ${toText(awaited)}` : ''
+  return `${toText(vote.id)}: ${counts}${whom}`
 }
 
-function waitingText(slots: readonly JsonObject[]): string {
-  const open = slots.filter((slot) => slot.status !== 'finished').map((slot) => textOf(slot.name))
+function formatWaiting(slots: readonly JsonObject[]): string {
+  const open = slots.filter((slot) => slot.status !== 'finished').map((slot) => toText(slot.name))
   return open.length === 0 ? '' : `waiting for reviewers: ${open.join(', ')}`
 }
 
-function indented(text: string): readonly string[] {
+function indentLines(text: string): readonly string[] {
   if (text === '') return []
-  const lines = plainText(text).split('\n')
+  const lines = toPlainText(text).split('\n')
   return ['', ...lines.map((line) => `  ${line}`)]
 }

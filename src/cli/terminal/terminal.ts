@@ -1,6 +1,6 @@
 import { createInterface } from 'node:readline/promises'
 import { EXIT, Stop } from '../exit.js'
-import { plainJson } from './plain-text.js'
+import { formatPlainJson } from './plain-text.js'
 
 const WIDTH_DEFAULT = 80
 const WIDTH_MIN = 40
@@ -16,11 +16,11 @@ export function tell(text: string): void {
 }
 
 export function printJson(value: unknown): void {
-  print(plainJson(value, 2))
+  print(formatPlainJson(value, 2))
 }
 
 /** Columns of the terminal; 80 where there is none. */
-export function width(): number {
+export function getWidth(): number {
   return Math.max(WIDTH_MIN, process.stdout.columns ?? WIDTH_DEFAULT)
 }
 
@@ -46,7 +46,7 @@ export async function confirm(question: string): Promise<boolean> {
 const STYLES = { bold: 1, dim: 2, red: 31, green: 32, yellow: 33, cyan: 36 } as const
 
 /** Colours the text where it goes to a terminal. Never the only signal: the words say the same. */
-export function paint(
+export function paintText(
   style: keyof typeof STYLES,
   text: string,
   stream: { readonly isTTY?: boolean } = process.stdout,

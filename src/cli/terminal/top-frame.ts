@@ -1,10 +1,10 @@
 import type { Json, JsonObject } from '../../core/json.js'
-import { thousands } from '../../core/text.js'
-import { listOf, objectOf, textOf } from '../client/answer-values.js'
-import { numberOf } from '../report/analyze-text.js'
-import { plainLine } from './plain-text.js'
-import { columnsOf, cut } from './table.js'
-import { paint } from './terminal.js'
+import { formatThousands } from '../../core/text.js'
+import { listOf, toObject, toText } from '../client/answer-values.js'
+import { toNumber } from '../report/analyze-text.js'
+import { toPlainLine } from './plain-text.js'
+import { countColumns, cut } from './table.js'
+import { paintText } from './terminal.js'
 
 const MILLION = 1_000_000
 
@@ -22,39 +22,39 @@ interface Column {
 }
 
 const COLUMNS: readonly Column[] = [
-  { title: 'TASK', text: (one) => textOf(one.id), least: 8 },
-  { title: 'PHASE', text: (one) => textOf(one.phase), least: 6 },
-  { title: 'AGENT', text: (one) => textOf(one.agent_id) || '-', least: 5 },
-  { title: 'STATUS', text: (one) => statusOf(one) },
-  { title: 'IN PHASE', text: (one) => shortTime(one.phase_seconds), isNumber: true },
-  { title: 'TOKENS', text: (one) => shortTokens(one), isNumber: true },
-  { title: 'CALLS/M', text: (one) => thousands(numberOf(one.calls_per_minute)), isNumber: true },
-  { title: 'REFUSED', text: (one) => thousands(numberOf(one.refusals)), isNumber: true },
+  { title: 'TASK', text: (one) => toText(one.id), least: 8 },
+  { title: 'PHASE', text: (one) => toText(one.phase), least: 6 },
+  { title: 'AGENT', text: (one) => toText(one.agent_id) || '-', least: 5 },
+  { title: 'STATUS', text: (one) => formatStatus(one) },
+  { title: 'IN PHASE', text: (one) => formatShortTime(one.phase_seconds), isNumber: true },
+  { title: 'TOKENS', text: (one) => formatShortTokens(one), isNumber: true },
+  { title: 'CALLS/M', text: (one) => formatThousands(toNumber(one.calls_per_minute)), isNumber: true },
+  { title: 'REFUSED', text: (one) => formatThousands(toNumber(one.refusals)), isNumber: true },
 ]
 
 const STATUS: Readonly<Record<string, string>> = { awaiting_approval: 'waiting', interrupted: 'no agent' }
 
-function statusOf(task: JsonObject): string {
+function formatStatus(task: JsonObject): string {
   if (task.checking === true) return 'checking'
-  return STATUS[textOf(task.status)] ?? textOf(task.status)
+  return STATUS[toText(task.status)] ?? toText(task.status)
 }
 
 /** One picture of what goes on, in at most so many lines of at most so many columns. Everything in it is safe to print. */
-export function frameOf(activity: JsonObject, { columns, rows }: Size, note = ''): readonly string[] {
+export function renderFrame(activity: JsonObject, { columns, rows }: Size, note = ''): readonly string[] {
   const tasks = listOf(activity.tasks)
-  const head = [titleLine(activity, columns), cut(countsLine(activity), columns), '']
+  const head = [formatTitleLine(activity, columns), cut(formatCountsLine(activity), columns), '']
   if (tasks.length === 0)
-    return [...head, 'No task is waiting or worked on.', ...noteLines(note, columns)].slice(0, rows)
-  const widths = widthsOf(tasks, columns)
-  const line = (texts: readonly string[]): string => cut(row(texts, widths), columns)
+    return [...head, 'No task is waiting or worked on.', ...formatNoteLines(note, columns)].slice(0, rows)
+  const widths = computeWidths(tasks, columns)
+  const line = (texts: readonly string[]): string => cut(formatRow(texts, widths), columns)
   const body = tasks.map((task) => [
-    row(
+    formatRow(
       COLUMNS.map((column) => column.text(task)),
       widths,
     ),
-    ...waits(task, columns),
+    ...listWaits(task, columns),
   ])
-  const room = rows - head.length - 1 - noteLines(note, columns).length
+  const room = rows - head.length - 1 - formatNoteLines(note, columns).length
   const shown: string[] = []
   let count = 0
   for (const [at, lines] of body.entries()) {
@@ -67,49 +67,49 @@ export function frameOf(activity: JsonObject, { columns, rows }: Size, note = ''
   const left = body.length - count
   return [
     ...head,
-    paint('bold', line(COLUMNS.map(({ title }) => title))),
+    paintText('bold', line(COLUMNS.map(({ title }) => title))),
     ...shown,
-    ...(left > 0 ? [cut(`… and ${thousands(left)} more`, columns)] : []),
-    ...noteLines(note, columns),
+    ...(left > 0 ? [cut(`… and ${formatThousands(left)} more`, columns)] : []),
+    ...formatNoteLines(note, columns),
   ].slice(0, rows)
 }
 
-function titleLine(activity: JsonObject, columns: number): string {
-  const time = /T(\d\d:\d\d:\d\d)/.exec(textOf(activity.at))?.[1] ?? ''
+function formatTitleLine(activity: JsonObject, columns: number): string {
+  const time = /T(\d\d:\d\d:\d\d)/.exec(toText(activity.at))?.[1] ?? ''
   const paused = activity.paused === null || activity.paused === undefined ? '' : '  ALL AGENTS ARE PAUSED'
-  return paint('bold', cut(`phaselock top  ${time} UTC${paused}`, columns))
+  return paintText('bold', cut(`phaselock top  ${time} UTC${paused}`, columns))
 }
 
-function countsLine(activity: JsonObject): string {
-  const parts = Object.entries(objectOf(activity.counts)).map(
-    ([status, count]) => `${thousands(numberOf(count))} ${plainLine(status).replaceAll('_', ' ')}`,
+function formatCountsLine(activity: JsonObject): string {
+  const parts = Object.entries(toObject(activity.counts)).map(
+    ([status, count]) => `${formatThousands(toNumber(count))} ${toPlainLine(status).replaceAll('_', ' ')}`,
   )
   return parts.length === 0 ? 'no tasks' : parts.join(', ')
 }
 
-function noteLines(note: string, columns: number): readonly string[] {
-  return note === '' ? [] : [cut(plainLine(note), columns)]
+function formatNoteLines(note: string, columns: number): readonly string[] {
+  return note === '' ? [] : [cut(toPlainLine(note), columns)]
 }
 
 // What somebody has to do something about stands below its task.
-function waits(task: JsonObject, columns: number): readonly string[] {
-  const violation = objectOf(task.violation)
-  const approval = objectOf(task.pending_approval)
-  const questions = numberOf(task.open_questions)
+function listWaits(task: JsonObject, columns: number): readonly string[] {
+  const violation = toObject(task.violation)
+  const approval = toObject(task.pending_approval)
+  const questions = toNumber(task.open_questions)
   const lines = [
-    ...(violation.rule === undefined ? [] : [`! ${textOf(violation.diagnostic)} (${textOf(violation.rule)})`]),
-    ...(approval.id === undefined ? [] : [`? approval ${textOf(approval.id)} waits for an operator`]),
-    ...(questions === 0 ? [] : [`? ${thousands(questions)} open question${questions === 1 ? '' : 's'}`]),
-    ...(textOf(task.parked_reason) === '' ? [] : [`! parked: ${textOf(task.parked_reason)}`]),
+    ...(violation.rule === undefined ? [] : [`! ${toText(violation.diagnostic)} (${toText(violation.rule)})`]),
+    ...(approval.id === undefined ? [] : [`? approval ${toText(approval.id)} waits for an operator`]),
+    ...(questions === 0 ? [] : [`? ${formatThousands(questions)} open question${questions === 1 ? '' : 's'}`]),
+    ...(toText(task.parked_reason) === '' ? [] : [`! parked: ${toText(task.parked_reason)}`]),
   ]
-  return lines.map((line) => paint('yellow', cut(`    ${plainLine(line)}`, columns)))
+  return lines.map((line) => paintText('yellow', cut(`    ${toPlainLine(line)}`, columns)))
 }
 
-function widthsOf(tasks: readonly JsonObject[], columns: number): readonly number[] {
+function computeWidths(tasks: readonly JsonObject[], columns: number): readonly number[] {
   const widths = COLUMNS.map(({ title, text }) =>
-    Math.max(columnsOf(title), ...tasks.map((task) => columnsOf(plainLine(text(task))))),
+    Math.max(countColumns(title), ...tasks.map((task) => countColumns(toPlainLine(text(task))))),
   )
-  let excess = widths.reduce((sum, one) => sum + one, 0) + widths.length - 1 - columns
+  let excess = widths.reduce((sum, width) => sum + width, 0) + widths.length - 1 - columns
   while (excess > 0) {
     const [widest] = COLUMNS.flatMap(({ least }, at) =>
       least !== undefined && (widths[at] ?? 0) > least ? [at] : [],
@@ -120,21 +120,21 @@ function widthsOf(tasks: readonly JsonObject[], columns: number): readonly numbe
   }
   // What is left over makes it airier.
   const spare = Math.min(1, Math.max(0, Math.floor(-excess / widths.length)))
-  return widths.map((one) => one + spare)
+  return widths.map((width) => width + spare)
 }
 
-function row(texts: readonly string[], widths: readonly number[]): string {
+function formatRow(texts: readonly string[], widths: readonly number[]): string {
   const cells = texts.map((text, at) => {
     const room = widths[at] ?? 0
-    const fitted = cut(plainLine(text), room)
-    const space = ' '.repeat(Math.max(0, room - columnsOf(fitted)))
+    const fitted = cut(toPlainLine(text), room)
+    const space = ' '.repeat(Math.max(0, room - countColumns(fitted)))
     return COLUMNS[at]?.isNumber === true ? space + fitted : fitted + space
   })
   return cells.join(' ').trimEnd()
 }
 
 /** The two largest parts: `2d 3h`, `1h 5m`, `5m 3s`, `3s`. */
-function shortTime(value: Json | undefined): string {
+function formatShortTime(value: Json | undefined): string {
   if (typeof value !== 'number') return '-'
   const parts = [
     [Math.floor(value / 86_400), 'd'],
@@ -151,8 +151,8 @@ function shortTime(value: Json | undefined): string {
     .join(' ')
 }
 
-function shortTokens(task: JsonObject): string {
+function formatShortTokens(task: JsonObject): string {
   if (task.tokens_grade === 'none') return '-'
-  const tokens = numberOf(task.tokens)
-  return tokens < MILLION ? thousands(tokens) : `${(tokens / MILLION).toFixed(1)}M`
+  const tokens = toNumber(task.tokens)
+  return tokens < MILLION ? formatThousands(tokens) : `${(tokens / MILLION).toFixed(1)}M`
 }

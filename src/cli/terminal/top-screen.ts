@@ -63,7 +63,7 @@ export class Screen {
 }
 
 /** The terminal as it is now. */
-export function screenSize(): Size {
+export function readScreenSize(): Size {
   return {
     columns: Math.max(COLUMNS_MIN, process.stdout.columns ?? COLUMNS_DEFAULT),
     rows: Math.max(1, process.stdout.rows ?? ROWS_DEFAULT),

@@ -1,9 +1,9 @@
 import type { JsonObject } from '../../core/json.js'
-import { objectOf, textOf } from '../client/answer-values.js'
+import { toObject, toText } from '../client/answer-values.js'
 import { Client } from '../client/client.js'
-import { type ClientOptions, serverOf } from '../client/connection.js'
+import { type ClientOptions, findServer } from '../client/connection.js'
 import { EXIT, Stop } from '../exit.js'
-import { plainText } from '../terminal/plain-text.js'
+import { toPlainText } from '../terminal/plain-text.js'
 import { type Run, readRun, runFile } from './run-file.js'
 
 const OPERATOR_PREFIX = 'plop_'
@@ -19,26 +19,26 @@ export interface Session {
 }
 
 export function openSession(options: ClientOptions): Session {
-  const agentToken = tokenFromEnvironment()
-  const { stateDir } = serverOf(options)
+  const agentToken = readTokenFromEnvironment()
+  const { stateDir } = findServer(options)
   return { options, stateDir, run: stateDir === null ? null : readRunIfAllowed(stateDir, agentToken), agentToken }
 }
 
 /** For what only operators may do. An agent's token is sent all the same: the server refuses it, and says so in the ledger. */
-export function steeringClient({ options, agentToken }: Session): Client {
+export function makeSteeringClient({ options, agentToken }: Session): Client {
   return new Client(agentToken === null ? options : { ...options, token: agentToken })
 }
 
 /** Asks in the name of the agent. A task whose lease ran out is claimed again first. */
-export async function asAgent(session: Session, send: (client: Client) => Promise<JsonObject>): Promise<JsonObject> {
+export async function askAsAgent(session: Session, send: (client: Client) => Promise<JsonObject>): Promise<JsonObject> {
   const { run } = session
   const token = session.agentToken ?? run?.agentToken
-  if (token === undefined) return noActiveRun(session)
+  if (token === undefined) return stopWithoutRun(session)
   const client = new Client({ ...session.options, token })
   try {
     return await send(client)
   } catch (error) {
-    if (run === null || token !== run.agentToken || codeOf(error) !== 'no_active_task') throw error
+    if (run === null || token !== run.agentToken || getRefusalCode(error) !== 'no_active_task') throw error
   }
   await claimAgain(client, run)
   return send(client)
@@ -48,22 +48,22 @@ async function claimAgain(client: Client, run: Run): Promise<void> {
   try {
     await client.post('/tasks/claim', { agent_id: run.agentId, task_id: run.taskId })
   } catch (error) {
-    if (codeOf(error) !== 'task_not_active' || !(error instanceof Stop)) throw error
+    if (getRefusalCode(error) !== 'task_not_active' || !(error instanceof Stop)) throw error
     const problem = error.details.problem as JsonObject
-    const message = `${plainText(textOf(problem.detail))} [task_not_active]\n\`phaselock status\` shows the run, \`phaselock done\` puts a finished one away.`
+    const message = `${toPlainText(toText(problem.detail))} [task_not_active]\n\`phaselock status\` shows the run, \`phaselock done\` puts a finished one away.`
     throw new Stop(error.exit, message, { problem })
   }
 }
 
 /** The task that is meant: of the agent that asks, else of the run. */
-export async function taskOf(session: Session): Promise<string> {
+export async function findTask(session: Session): Promise<string> {
   if (session.run !== null) return session.run.taskId
-  if (session.agentToken === null) return noActiveRun(session)
-  const task = objectOf((await asAgent(session, (client) => client.get('/state/snapshot'))).task)
-  return typeof task.id === 'string' ? task.id : noActiveRun(session)
+  if (session.agentToken === null) return stopWithoutRun(session)
+  const task = toObject((await askAsAgent(session, (client) => client.get('/state/snapshot'))).task)
+  return typeof task.id === 'string' ? task.id : stopWithoutRun(session)
 }
 
-export async function noActiveRun({ options, stateDir }: Session): Promise<never> {
+export async function stopWithoutRun({ options, stateDir }: Session): Promise<never> {
   // Whether nothing was started or nobody is there are two things to do.
   await new Client(options).get('/health')
   const where = stateDir === null ? 'no state directory of this server is here' : `there is no ${runFile(stateDir)}`
@@ -75,11 +75,11 @@ export async function noActiveRun({ options, stateDir }: Session): Promise<never
 }
 
 /** The code of a refusal; empty for everything else. */
-export function codeOf(error: unknown): string {
-  return error instanceof Stop ? textOf((error.details.problem as JsonObject | undefined)?.code) : ''
+export function getRefusalCode(error: unknown): string {
+  return error instanceof Stop ? toText((error.details.problem as JsonObject | undefined)?.code) : ''
 }
 
-function tokenFromEnvironment(): string | null {
+function readTokenFromEnvironment(): string | null {
   const token = process.env.PHASELOCK_TOKEN?.trim() ?? ''
   return token === '' || token.startsWith(OPERATOR_PREFIX) ? null : token
 }

@@ -1,14 +1,14 @@
 import { randomBytes } from 'node:crypto'
 import type { JsonObject } from '../../core/json.js'
-import { given, objectOf, textOf } from '../client/answer-values.js'
-import { Client, segment } from '../client/client.js'
+import { compact, toObject, toText } from '../client/answer-values.js'
+import { Client, encodeSegment } from '../client/client.js'
 import type { ClientOptions } from '../client/connection.js'
-import { chooseStartContract, contractHash } from '../contracts/start-contract.js'
+import { chooseStartContract, resolveContractHash } from '../contracts/start-contract.js'
 import { EXIT, Stop } from '../exit.js'
-import { plainLine } from '../terminal/plain-text.js'
+import { toPlainLine } from '../terminal/plain-text.js'
 import { tell } from '../terminal/terminal.js'
 import { createRun, forgetRun, type Run, readRun, runFile } from './run-file.js'
-import { asAgent, codeOf, openSession, type Session, steeringClient } from './run-session.js'
+import { askAsAgent, getRefusalCode, makeSteeringClient, openSession, type Session } from './run-session.js'
 import { showAnswer } from './run-steps.js'
 import { putAway } from './run-totals.js'
 
@@ -26,21 +26,21 @@ export interface StartOptions extends ClientOptions {
 /** Begins a run: a task, an agent of its own for it, and the prompt of the first phase. */
 export async function start(named: string | undefined, options: StartOptions): Promise<void> {
   const session = openSession(options)
-  const client = steeringClient(session)
+  const client = makeSteeringClient(session)
   if (session.agentToken !== null) return startAsAgent(session, client, options)
   const { stateDir } = session
-  if (stateDir === null) return noPlace(session)
+  if (stateDir === null) return stopWithoutPlace(session)
   const choice = named === undefined ? null : await chooseStartContract(client, named, options.task)
   await clearTheWay({ ...session, stateDir }, client, options)
-  const contract = choice === null ? undefined : await contractHash(client, choice)
-  const run = await begin(client, stateDir, taskBody(options, contract, named))
+  const contract = choice === null ? undefined : await resolveContractHash(client, choice)
+  const run = await begin(client, stateDir, buildTaskBody(options, contract, named))
   const claimed = await claim({ ...session, run }, client, stateDir)
-  const { name = '', version = '', hash = '' } = objectOf(claimed.contract)
-  tell(plainLine(`Started ${run.taskId} under ${textOf(name)} ${textOf(version)}, agent ${run.agentId}.`))
+  const { name = '', version = '', hash = '' } = toObject(claimed.contract)
+  tell(toPlainLine(`Started ${run.taskId} under ${toText(name)} ${toText(version)}, agent ${run.agentId}.`))
   const answer: JsonObject =
-    objectOf(claimed.task).status === 'completed'
+    toObject(claimed.task).status === 'completed'
       ? { kind: 'prompt', text: `Task ${run.taskId} is completed.`, phase: claimed.phase ?? null }
-      : await asAgent({ ...session, run }, (agent) => agent.get('/prompt'))
+      : await askAsAgent({ ...session, run }, (agent) => agent.get('/prompt'))
   const about = { task_id: run.taskId, agent_id: run.agentId, run_file: runFile(stateDir), contract: hash }
   return showAnswer(options.json === true ? { ...about, ...answer } : answer, options)
 }
@@ -49,31 +49,31 @@ export async function start(named: string | undefined, options: StartOptions): P
 async function claim(session: Session & { readonly run: Run }, client: Client, stateDir: string): Promise<JsonObject> {
   const { run } = session
   try {
-    return await asAgent(session, (agent) =>
+    return await askAsAgent(session, (agent) =>
       agent.post('/tasks/claim', { agent_id: run.agentId, task_id: run.taskId }, CLAIM_MS_MAX),
     )
   } catch (error) {
-    await undo(client, run, 'start: the task could not be claimed')
+    await undoStart(client, run, 'start: the task could not be claimed')
     forgetRun(stateDir, run)
     throw error
   }
 }
 
-async function undo(client: Client, run: Run, reason: string): Promise<void> {
-  await client.post(`/tasks/${segment(run.taskId)}/cancel`, { reason })
-  await client.post(`/agents/${segment(run.agentId)}/revoke`, { reason })
+async function undoStart(client: Client, run: Run, reason: string): Promise<void> {
+  await client.post(`/tasks/${encodeSegment(run.taskId)}/cancel`, { reason })
+  await client.post(`/agents/${encodeSegment(run.agentId)}/revoke`, { reason })
 }
 
 // Only operators start runs. What an agent tries is sent, so that the ledger says who tried it.
 async function startAsAgent(session: Session, client: Client, options: StartOptions): Promise<void> {
   const { run } = session
   if (options.force === true && run !== null)
-    await client.post(`/tasks/${segment(run.taskId)}/cancel`, { reason: options.reason })
-  await client.post('/tasks', taskBody(options, undefined, undefined))
+    await client.post(`/tasks/${encodeSegment(run.taskId)}/cancel`, { reason: options.reason })
+  await client.post('/tasks', buildTaskBody(options, undefined, undefined))
   throw new Stop(EXIT.refused, 'PHASELOCK_TOKEN is set: take it out of the environment to start a run.')
 }
 
-async function noPlace({ options }: Session): Promise<never> {
+async function stopWithoutPlace({ options }: Session): Promise<never> {
   await new Client(options).get('/health')
   throw new Stop(
     EXIT.usage,
@@ -88,26 +88,26 @@ async function clearTheWay(
 ): Promise<void> {
   const { run, stateDir } = session
   if (run === null) return
-  const status = await statusOf(client, run)
+  const status = await readStatus(client, run)
   if (!FINISHED.has(status)) {
     if (options.force !== true)
       throw new Stop(
         EXIT.refused,
-        `A run is active: ${run.taskId} (${plainLine(status)}).\nGo on with \`phaselock prompt\` or \`phaselock next\`, end it with\n\`phaselock abort\`, or start over with --force.`,
+        `A run is active: ${run.taskId} (${toPlainLine(status)}).\nGo on with \`phaselock prompt\` or \`phaselock next\`, end it with\n\`phaselock abort\`, or start over with --force.`,
         { problem: { code: 'conflict', detail: `A run is active: ${run.taskId}`, task_id: run.taskId } },
       )
-    await client.post(`/tasks/${segment(run.taskId)}/cancel`, { reason: options.reason })
+    await client.post(`/tasks/${encodeSegment(run.taskId)}/cancel`, { reason: options.reason })
     tell(`Aborted ${run.taskId}.`)
   }
   await putAway(stateDir, run, client)
 }
 
 /** The status of the run's task; `unknown` where the server has no such task. */
-export async function statusOf(client: Client, run: Run): Promise<string> {
+export async function readStatus(client: Client, run: Run): Promise<string> {
   try {
-    return textOf((await client.get(`/tasks/${segment(run.taskId)}`)).status)
+    return toText((await client.get(`/tasks/${encodeSegment(run.taskId)}`)).status)
   } catch (error) {
-    if (codeOf(error) !== 'not_found') throw error
+    if (getRefusalCode(error) !== 'not_found') throw error
     return 'unknown'
   }
 }
@@ -115,26 +115,26 @@ export async function statusOf(client: Client, run: Run): Promise<string> {
 async function begin(client: Client, stateDir: string, body: JsonObject): Promise<Run> {
   const id = randomBytes(6).toString('hex')
   const task = await client.post('/tasks', { ...body, id: `run-${id}` })
-  const taskId = textOf(task.id)
+  const taskId = toText(task.id)
   const agent = await client.post('/agents', { agent_id: `runner-${id}` })
   const run: Run = {
     taskId,
-    agentId: textOf(agent.agent_id),
-    agentToken: textOf(agent.agent_token),
-    startedAt: textOf(task.created_at),
+    agentId: toText(agent.agent_id),
+    agentToken: toText(agent.agent_token),
+    startedAt: toText(task.created_at),
   }
   if (createRun(stateDir, run)) return run
-  await undo(client, run, 'start: another run was started at the same time')
+  await undoStart(client, run, 'start: another run was started at the same time')
   const other = readRun(stateDir)?.taskId ?? 'another one'
   throw new Stop(EXIT.refused, `A run was started at the same time: ${other}. This one is cancelled.`)
 }
 
-function taskBody(options: StartOptions, contract: string | undefined, named: string | undefined): JsonObject {
+function buildTaskBody(options: StartOptions, contract: string | undefined, named: string | undefined): JsonObject {
   const text = options.task?.trim() ?? ''
   const [first = ''] = text.split('\n')
-  const title = plainLine(first).slice(0, TITLE_CHARS_MAX)
-  const fallback = named === undefined ? 'A run' : `A run of ${plainLine(named)}`.slice(0, TITLE_CHARS_MAX)
-  return given({
+  const title = toPlainLine(first).slice(0, TITLE_CHARS_MAX)
+  const fallback = named === undefined ? 'A run' : `A run of ${toPlainLine(named)}`.slice(0, TITLE_CHARS_MAX)
+  return compact({
     title: title === '' ? fallback : title,
     description: title === text ? undefined : text,
     contract,

@@ -1,11 +1,11 @@
 import { closeSync, fstatSync, openSync, readFileSync } from 'node:fs'
 import type { Json, JsonObject } from '../../core/json.js'
-import { objectOf, textOf } from '../client/answer-values.js'
+import { toObject, toText } from '../client/answer-values.js'
 import type { ClientOptions } from '../client/connection.js'
 import { EXIT, Stop } from '../exit.js'
 import { print, printJson, tell } from '../terminal/terminal.js'
-import { asAgent, openSession } from './run-session.js'
-import { answerText, asCommandLine, isBlocked, isInterrupt, warningLines } from './run-text.js'
+import { askAsAgent, openSession } from './run-session.js'
+import { formatAnswer, formatWarningLines, isBlocked, isInterrupt, rewordForCommandLine } from './run-text.js'
 
 // Gates run tests; beyond five minutes without an answer the connection itself is given up.
 const NEXT_MS_MAX = 295_000
@@ -20,92 +20,92 @@ export interface NextOptions extends ClientOptions {
 /** The prompt of the phase, or the interrupt in its place. */
 export async function showPrompt(options: ClientOptions): Promise<void> {
   const session = openSession(options)
-  return showAnswer(await asAgent(session, (client) => client.get('/prompt')), options)
+  return showAnswer(await askAsAgent(session, (client) => client.get('/prompt')), options)
 }
 
 /** Acknowledges the interrupt that was shown. */
 export async function goOn(options: ClientOptions): Promise<void> {
   const session = openSession(options)
-  return showAnswer(await asAgent(session, (client) => client.post('/prompt/continue')), options)
+  return showAnswer(await askAsAgent(session, (client) => client.post('/prompt/continue')), options)
 }
 
 /** Claims that something is done, and tries the way on that the claim leads to. */
 export async function next(claim: string | undefined, options: NextOptions): Promise<void> {
-  const artifacts = Object.fromEntries((options.artifact ?? []).map(artifactOf))
-  const evidence = options.evidence === undefined ? undefined : evidenceOf(options.evidence)
-  const named = claim === undefined ? null : claimsOf(claim)
+  const artifacts = Object.fromEntries((options.artifact ?? []).map(readArtifact))
+  const evidence = options.evidence === undefined ? undefined : readEvidence(options.evidence)
+  const named = claim === undefined ? null : parseStatements(claim)
   const session = openSession(options)
   const begun = performance.now()
   const waiting = setTimeout(() => process.stderr.isTTY && tell('Waiting for the gates …'), PROGRESS_MS)
   try {
-    const answer = await asAgent(session, async (client) => {
-      const claims = named ?? bareClaims(await client.get('/state/snapshot'))
+    const answer = await askAsAgent(session, async (client) => {
+      const claims = named ?? makeBareStatements(await client.get('/state/snapshot'))
       const body = { claims, artifacts, ...(evidence === undefined ? {} : { evidence }) }
       let answered = await client.post('/prompt/next', body, NEXT_MS_MAX)
       // The same request joins the one whose gates are still being checked.
       while (answered.checking === true) {
-        tell(`The gates of ${textOf(answered.phase)} are still being checked (${secondsSince(begun)} s) …`)
+        tell(`The gates of ${toText(answered.phase)} are still being checked (${countSecondsSince(begun)} s) …`)
         answered = await client.post('/prompt/next', body, NEXT_MS_MAX)
       }
       return answered
     })
     if (options.json !== true && answer.allowed === undefined && !isInterrupt(answer))
-      tell(`No way on was claimed. ${textOf(answer.next_step)}`)
+      tell(`No way on was claimed. ${toText(answer.next_step)}`)
     return showAnswer(answer, options)
   } finally {
     clearTimeout(waiting)
   }
 }
 
-function secondsSince(begun: number): number {
+function countSecondsSince(begun: number): number {
   return Math.round((performance.now() - begun) / 1000)
 }
 
 /** Prints what the agent is told. An interrupt and a closed gate are no success. */
 export function showAnswer(answer: JsonObject, options: ClientOptions): void {
-  const shown = asCommandLine(answer)
+  const shown = rewordForCommandLine(answer)
   if (options.json === true) printJson(shown)
   else {
-    for (const line of warningLines(shown)) tell(line)
-    print(answerText(shown))
+    for (const line of formatWarningLines(shown)) tell(line)
+    print(formatAnswer(shown))
   }
   if (isInterrupt(shown)) throw new Stop(EXIT.interrupted, '', { problem: { code: 'rule_interrupt' } })
   if (isBlocked(shown)) throw new Stop(EXIT.refused, '', { problem: { code: 'gate_blocked' } })
 }
 
 // Without a claim the phase itself is said to be complete; contracts write it in either case.
-function bareClaims(snapshot: JsonObject): JsonObject {
-  const phase = textOf(objectOf(snapshot.task).phase)
+function makeBareStatements(snapshot: JsonObject): JsonObject {
+  const phase = toText(toObject(snapshot.task).phase)
   if (phase !== '') return { [`${phase}_complete`]: true, [`${phase.toLowerCase()}_complete`]: true }
   throw new Stop(EXIT.refused, 'The agent holds no task. [no_active_task]\nClaim a task first.', {
     problem: { code: 'no_active_task' },
   })
 }
 
-function claimsOf(text: string): JsonObject {
+function parseStatements(text: string): JsonObject {
   if (!text.trimStart().startsWith('{')) return { [text]: true }
-  const claims = parsed(text, 'The claims')
+  const claims = parseJson(text, 'The claims')
   const isMap = typeof claims === 'object' && claims !== null && !Array.isArray(claims)
   if (isMap && Object.values(claims).every((one) => typeof one === 'boolean')) return claims as JsonObject
   throw new Stop(EXIT.usage, 'Claims are a JSON object of true and false, such as {"code_complete": true}.')
 }
 
-function artifactOf(text: string): readonly [string, Json] {
+function readArtifact(text: string): readonly [string, Json] {
   const at = text.indexOf('=')
   if (at < 1 || at === text.length - 1)
     throw new Stop(EXIT.usage, `'${text}' is not NAME=FILE, such as plan_document=plan.json.`)
   const file = text.slice(at + 1)
   const content = readText(file)
-  return [text.slice(0, at), file.endsWith('.json') ? parsed(content, file) : content]
+  return [text.slice(0, at), file.endsWith('.json') ? parseJson(content, file) : content]
 }
 
-function evidenceOf(file: string): JsonObject {
-  const value = parsed(readText(file), file)
+function readEvidence(file: string): JsonObject {
+  const value = parseJson(readText(file), file)
   if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as JsonObject
   throw new Stop(EXIT.usage, `${file} does not hold a JSON object.`)
 }
 
-function parsed(text: string, what: string): Json {
+function parseJson(text: string, what: string): Json {
   try {
     return JSON.parse(text) as Json
   } catch (error) {

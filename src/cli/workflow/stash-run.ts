@@ -6,20 +6,20 @@ const STASH_ID = /^st-[0-9a-f]{12}$/
 
 /** The active run goes aside with its task: another one can be started meanwhile. */
 export function putRunAside(stateDir: string, stashId: string): void {
-  if (STASH_ID.test(stashId)) renameSync(runFile(stateDir), asideFile(stateDir, stashId))
+  if (STASH_ID.test(stashId)) renameSync(runFile(stateDir), getAsideFile(stateDir, stashId))
 }
 
 /** Whether the run of a stash could be the active one: it has none, or no other is active. */
 export function isRunFree(stateDir: string, stashId: string): boolean {
-  const hasRun = STASH_ID.test(stashId) && existsSync(asideFile(stateDir, stashId))
+  const hasRun = STASH_ID.test(stashId) && existsSync(getAsideFile(stateDir, stashId))
   return !hasRun || !existsSync(runFile(stateDir))
 }
 
 export function bringRunBack(stateDir: string, stashId: string): void {
-  if (!STASH_ID.test(stashId) || !existsSync(asideFile(stateDir, stashId))) return
+  if (!STASH_ID.test(stashId) || !existsSync(getAsideFile(stateDir, stashId))) return
   try {
     // A link is refused where the name is taken; a rename would replace another run.
-    linkSync(asideFile(stateDir, stashId), runFile(stateDir))
+    linkSync(getAsideFile(stateDir, stashId), runFile(stateDir))
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
     return
@@ -28,9 +28,9 @@ export function bringRunBack(stateDir: string, stashId: string): void {
 }
 
 export function dropRun(stateDir: string, stashId: string): void {
-  if (STASH_ID.test(stashId)) rmSync(asideFile(stateDir, stashId), { force: true })
+  if (STASH_ID.test(stashId)) rmSync(getAsideFile(stateDir, stashId), { force: true })
 }
 
-function asideFile(stateDir: string, stashId: string): string {
+function getAsideFile(stateDir: string, stashId: string): string {
   return join(stateDir, `run-${stashId}.json`)
 }

@@ -7,24 +7,24 @@ import { openTreeWriter } from '../../tree/write/tree-writer.js'
 
 /** Brings changes that were read off a view into the work tree, all of them or none. Null, or why none of them was. */
 export async function commitChanges(tree: string, after: string, list: readonly Change[]): Promise<string | null> {
-  const steps = stepsOf(after, list)
+  const steps = planSteps(after, list)
   if (steps.length === 0) return null
   const done = await openTreeWriter(tree).commit(steps)
   return done.ok ? null : `${JSON.stringify(done.path)} ${TREE_PROBLEMS[done.problem]}`
 }
 
 // What is in the way goes first, then folders from the top, then what lies in them.
-function stepsOf(after: string, list: readonly Change[]): readonly TreeStep[] {
+function planSteps(after: string, list: readonly Change[]): readonly TreeStep[] {
   const gone = list.filter((change) => change.kind === 'deleted')
   const stays = list.filter((change) => change.kind !== 'deleted')
   return [
-    ...topmost(gone).map((change): TreeStep => ({ type: 'delete', path: change.path, isRecursive: true })),
-    ...stays.filter((change) => change.type === 'directory').map((change) => folderStep(after, change)),
-    ...stays.filter((change) => change.type !== 'directory').map((change) => entryStep(after, change)),
+    ...keepTopmost(gone).map((change): TreeStep => ({ type: 'delete', path: change.path, isRecursive: true })),
+    ...stays.filter((change) => change.type === 'directory').map((change) => makeFolderStep(after, change)),
+    ...stays.filter((change) => change.type !== 'directory').map((change) => makeEntryStep(after, change)),
   ]
 }
 
-function topmost(gone: readonly Change[]): readonly Change[] {
+function keepTopmost(gone: readonly Change[]): readonly Change[] {
   const folders = new Set(gone.filter((change) => change.type === 'directory').map((change) => change.path))
   return gone.filter(({ path }) => {
     for (let at = path.lastIndexOf('/'); at > 0; at = path.lastIndexOf('/', at - 1))
@@ -33,12 +33,12 @@ function topmost(gone: readonly Change[]): readonly Change[] {
   })
 }
 
-function folderStep(after: string, { path, kind }: Change): TreeStep {
+function makeFolderStep(after: string, { path, kind }: Change): TreeStep {
   const mode = lstatSync(join(after, path)).mode & 0o777
   return kind === 'created' ? { type: 'make_directory', path, mode } : { type: 'set_mode', path, mode }
 }
 
-function entryStep(after: string, { path, type }: Change): TreeStep {
+function makeEntryStep(after: string, { path, type }: Change): TreeStep {
   const from = join(after, path)
   if (type === 'link') return { type: 'make_link', path, target: readlinkSync(from) }
   return {

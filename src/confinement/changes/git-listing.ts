@@ -37,7 +37,7 @@ git ${QUIET} ls-files --stage -z | { grep -z '^160000 ' || :; }`
 export const LISTING_ARGV: Job['argv'] = ['bash', '-c', SCRIPT]
 
 /** The pathspec that leaves out a file, or a folder with everything in it. */
-export function withoutPath(path: string): string {
+export function formatExcludePathspec(path: string): string {
   return `:(exclude,literal)${path}`
 }
 
@@ -49,19 +49,19 @@ export function readListing({ stdout }: Pick<CommandRun, 'stdout'>): GitListing 
   const [status = [], untracked = [], submodules = []] = parts
   const [head = ''] = status.filter((entry) => entry.startsWith('## '))
   return {
-    branch: head === '' ? null : branchIn(head.slice(3)),
-    entries: status.filter((entry) => !entry.startsWith('## ')).map(entryOf),
+    branch: head === '' ? null : parseBranch(head.slice(3)),
+    entries: status.filter((entry) => !entry.startsWith('## ')).map(parseEntry),
     untrackedFolders: untracked.flatMap((path) => (path.endsWith('/') ? [path.slice(0, -1)] : [])),
     // Mode, object, stage, and after a tab the path.
     submodules: submodules.map((entry) => entry.slice(entry.indexOf('\t') + 1)),
   }
 }
 
-function branchIn(text: string): string {
+function parseBranch(text: string): string {
   return text.replace(/\.\.\..*$/, '').replace(/^No commits yet on /, '')
 }
 
-function entryOf(entry: string): StatusEntry {
+function parseEntry(entry: string): StatusEntry {
   const [index = ' ', tree = ' '] = entry
   return { index, tree, path: entry.slice(3) }
 }

@@ -5,7 +5,7 @@ import { createReadStream } from 'node:fs'
 import { chmod, lstat, readdir, readlink } from 'node:fs/promises'
 import type { Change } from '../../tree/change.js'
 import { FOLDERS_MAX, isTooDeep } from '../../tree/limits.js'
-import { errnoOf, TREE_PROBLEMS } from '../../tree/problems.js'
+import { getErrno, TREE_PROBLEMS } from '../../tree/problems.js'
 import { isTargetInside } from '../../tree/write/tree-steps.js'
 import type { Aside } from '../confinement.js'
 import { SCRATCH_BYTES_MAX, SCRATCH_ENTRIES_MAX } from './scratch-layers.js'
@@ -43,17 +43,17 @@ export async function readChanges(
 ): Promise<{ readonly list: readonly Change[]; readonly isCut: boolean }> {
   const reader = new Reader(views)
   try {
-    await reader.folder('', 0)
+    await reader.readFolder('', 0)
   } catch (error) {
-    throw refusedBy(error)
+    throw toChangesRefused(error)
   }
   const list = reader.found.sort((a, b) => (a.path < b.path ? -1 : a.path > b.path ? 1 : 0))
   return { list, isCut: reader.isCut }
 }
 
 // What a tree held before may lie deeper than any path can name, or be closed to the server's account.
-function refusedBy(error: unknown): unknown {
-  const code = errnoOf(error)
+function toChangesRefused(error: unknown): unknown {
+  const code = getErrno(error)
   if (code === 'ENAMETOOLONG') return new ChangesRefused('folders are nested deeper than they can be read')
   return code === 'EACCES' ? new ChangesRefused('a folder or file cannot be read: permission denied') : error
 }
@@ -68,12 +68,13 @@ class Reader {
 
   constructor(private readonly views: Views) {}
 
-  async folder(path: string, depth: number): Promise<void> {
+  async readFolder(path: string, depth: number): Promise<void> {
     if (depth > DEPTH_MAX) throw new ChangesRefused(`folders are nested deeper than ${DEPTH_MAX}`)
     const { after, touched } = this.views
     const then = new Set(await this.#namesBefore(path))
-    const now = await opened(`${after}/${path}`, 0o700, () => names(after, path))
-    const candidates = touched === null ? now : await opened(`${touched}/${path}`, 0o700, () => names(touched, path))
+    const now = await runWithAccess(`${after}/${path}`, 0o700, () => readNames(after, path))
+    const candidates =
+      touched === null ? now : await runWithAccess(`${touched}/${path}`, 0o700, () => readNames(touched, path))
     const there = new Set(now)
     for (const name of then) if (!there.has(name) && !this.#isSkipped(path, name)) await this.#gone(join(path, name))
     for (const name of candidates)
@@ -83,21 +84,21 @@ class Reader {
   async #entry(path: string, existed: boolean, depth: number): Promise<void> {
     const now = await lstat(`${this.views.after}/${path}`)
     const then = existed ? await lstat(await this.#before(path)) : null
-    const type = typeOf(now)
+    const type = toEntryType(now)
     if (type !== null && this.#isAside(path, { type, bytes: now.size, isNew: then === null })) return
     if (type === null) {
       // A pipe or socket that was there before, as it was: a copied tree has it too.
       if (then?.mode === now.mode && then.rdev === now.rdev) return
       return this.#add({ path, kind: 'created', type: 'file', problem: 'is not a file, folder or link' })
     }
-    if (then !== null && typeOf(then) !== type) await this.#gone(path)
-    const isNew = then === null || typeOf(then) !== type
+    if (then !== null && toEntryType(then) !== type) await this.#gone(path)
+    const isNew = then === null || toEntryType(then) !== type
     if (type === 'directory') {
       if (isNew) this.#add({ path, kind: 'created', type })
-      else if (modeOf(now) !== modeOf(then)) this.#add({ path, kind: 'modified', type })
+      else if (getMode(now) !== getMode(then)) this.#add({ path, kind: 'modified', type })
       if (isNew) return this.#created(path, depth + 1)
       // A copy holds what was there before as well. What lies deeper in it is never taken over.
-      return this.views.touched === null && depth >= FOLDERS_MAX ? undefined : this.folder(path, depth + 1)
+      return this.views.touched === null && depth >= FOLDERS_MAX ? undefined : this.readFolder(path, depth + 1)
     }
     if (type === 'link') return this.#link(path, isNew)
     await this.#file(path, now, isNew ? null : then)
@@ -106,7 +107,7 @@ class Reader {
   async #created(path: string, depth: number): Promise<void> {
     if (depth > DEPTH_MAX) throw new ChangesRefused(`folders are nested deeper than ${DEPTH_MAX}`)
     const { after } = this.views
-    const there = await opened(`${after}/${path}`, 0o700, () => names(after, path))
+    const there = await runWithAccess(`${after}/${path}`, 0o700, () => readNames(after, path))
     for (const name of there) await this.#entry(join(path, name), false, depth)
   }
 
@@ -116,12 +117,12 @@ class Reader {
     const isResized = then?.size !== now.size
     const counts = this.views.aside(path, false) === null
     if (isResized && counts) this.#count(now.size)
-    const sha256 = await opened(file, 0o600, () => digest(file))
+    const sha256 = await runWithAccess(file, 0o600, () => hashFile(file))
     const isSame =
       then !== null &&
       then.size === now.size &&
-      modeOf(then) === modeOf(now) &&
-      (await digest(await this.#before(path))) === sha256
+      getMode(then) === getMode(now) &&
+      (await hashFile(await this.#before(path))) === sha256
     if (isSame) return
     if (!isResized && counts) this.#count(now.size)
     this.#add({ path, kind: then === null ? 'created' : 'modified', type: 'file', bytes: now.size, sha256 })
@@ -141,7 +142,7 @@ class Reader {
   // Every path below a folder that is gone is gone: each of them is held against what the phase may change.
   async #gone(path: string): Promise<void> {
     const then = await lstat(await this.#before(path))
-    const type = typeOf(then) ?? 'file'
+    const type = toEntryType(then) ?? 'file'
     this.#add({ path, kind: 'deleted', type })
     if (type !== 'directory' || this.views.aside(path, true) === 'dropped') return
     for (const name of await this.#namesBefore(path)) await this.#gone(join(path, name))
@@ -173,10 +174,10 @@ class Reader {
   // Only asked for what was a folder: where the layer has it and the tree has something else there, the layer alone was seen.
   async #namesBefore(path: string): Promise<readonly string[]> {
     const { before, layer } = this.views
-    if (layer === null || !(await isThere(`${layer}/${path}`))) return names(before, path)
-    const above = await names(layer, path)
+    if (layer === null || !(await isThere(`${layer}/${path}`))) return readNames(before, path)
+    const above = await readNames(layer, path)
     const below = await lstat(`${before}/${path}`).catch(() => null)
-    return below?.isDirectory() === true ? [...new Set([...above, ...(await names(before, path))])] : above
+    return below?.isDirectory() === true ? [...new Set([...above, ...(await readNames(before, path))])] : above
   }
 
   #count(bytes: number): void {
@@ -197,16 +198,16 @@ class Reader {
       this.isCut = true
       return
     }
-    this.found.push({ bytes: null, sha256: null, ...change, problem: change.problem ?? problemOf(change) })
+    this.found.push({ bytes: null, sha256: null, ...change, problem: change.problem ?? findProblem(change) })
   }
 }
 
-function problemOf({ path, kind }: Pick<Change, 'path' | 'kind'>): string | null {
+function findProblem({ path, kind }: Pick<Change, 'path' | 'kind'>): string | null {
   if (path.includes('\uFFFD')) return 'has a name that is not UTF-8'
   return kind !== 'deleted' && isTooDeep(path) ? TREE_PROBLEMS.too_deep : null
 }
 
-async function names(root: string, path: string): Promise<readonly string[]> {
+async function readNames(root: string, path: string): Promise<readonly string[]> {
   const raw = await readdir(path === '' ? root : `${root}/${path}`, { encoding: 'buffer' })
   const bad = raw.find((name) => !isUtf8(name))
   if (bad !== undefined) throw new ChangesRefused(`${join(path, bad.toString('latin1'))} has a name that is not UTF-8`)
@@ -217,14 +218,14 @@ async function isThere(path: string): Promise<boolean> {
   return (await lstat(path).catch(() => null)) !== null
 }
 
-async function digest(file: string): Promise<string> {
+async function hashFile(file: string): Promise<string> {
   const hash = createHash('sha256')
   for await (const chunk of createReadStream(file)) hash.update(chunk as Buffer)
   return hash.digest('hex')
 }
 
 // A command may leave behind what not even its owner can read. The owner is the server: it can change that.
-async function opened<T>(path: string, bits: number, work: () => Promise<T>): Promise<T> {
+async function runWithAccess<T>(path: string, bits: number, work: () => Promise<T>): Promise<T> {
   try {
     return await work()
   } catch (error) {
@@ -235,13 +236,13 @@ async function opened<T>(path: string, bits: number, work: () => Promise<T>): Pr
   }
 }
 
-export function typeOf(stats: Stats): Change['type'] | null {
+export function toEntryType(stats: Stats): Change['type'] | null {
   if (stats.isFile()) return 'file'
   if (stats.isDirectory()) return 'directory'
   return stats.isSymbolicLink() ? 'link' : null
 }
 
-function modeOf(stats: Stats): number {
+function getMode(stats: Stats): number {
   return stats.mode & 0o777
 }
 

@@ -36,7 +36,7 @@ export async function copyChanges(view: string, files: string, changes: readonly
   const stays = changes.filter((change) => change.kind !== 'deleted')
   await inTurns(gone, ({ path }) => rmSync(join(files, path), REMOVED))
   await inTurns(stays, ({ path, type }) => {
-    makeFolders(files, type === 'directory' ? path : parentOf(path), made)
+    makeFolders(files, type === 'directory' ? path : getParent(path), made)
     if (type === 'directory') chmodSync(join(files, path), (lstatSync(join(view, path)).mode & MODE_MASK) | 0o700)
   })
   await inTurns(stays, ({ path, type }) =>
@@ -50,7 +50,9 @@ export async function removeEmpty(
   gone: readonly string[],
   entries: Readonly<Record<string, unknown>>,
 ): Promise<void> {
-  const folders = new Set(gone.flatMap((path) => selfAndAbove(parentOf(path))).filter((path) => !(path in entries)))
+  const folders = new Set(
+    gone.flatMap((path) => listSelfAndAbove(getParent(path))).filter((path) => !(path in entries)),
+  )
   const deepestFirst = [...folders].sort((a, b) => b.length - a.length)
   for (const folder of deepestFirst)
     await rmdir(join(files, folder)).catch((error: NodeJS.ErrnoException) => {
@@ -63,7 +65,7 @@ const LEFT_ALONE: ReadonlySet<string> = new Set(['ENOTEMPTY', 'ENOENT', 'EEXIST'
 // A link or file of an earlier command may lie where a folder is now: nothing is ever made through it.
 function makeFolders(files: string, path: string, made: Set<string>): void {
   if (path === '' || made.has(path)) return
-  makeFolders(files, parentOf(path), made)
+  makeFolders(files, getParent(path), made)
   const folder = join(files, path)
   const there = lstatSync(folder, { throwIfNoEntry: false })
   if (there !== undefined && !there.isDirectory()) rmSync(folder, REMOVED)
@@ -88,9 +90,9 @@ async function copyEntry(from: string, to: string, type: Change['type']): Promis
   }
 }
 
-export function selfAndAbove(path: string): readonly string[] {
+export function listSelfAndAbove(path: string): readonly string[] {
   const all: string[] = []
-  for (let at = path; at !== ''; at = parentOf(at)) all.push(at)
+  for (let at = path; at !== ''; at = getParent(at)) all.push(at)
   return all
 }
 
@@ -98,6 +100,6 @@ export function isAt(folder: string, path: string): boolean {
   return path === folder || path.startsWith(`${folder}/`)
 }
 
-export function parentOf(path: string): string {
+export function getParent(path: string): string {
   return path.slice(0, Math.max(path.lastIndexOf('/'), 0))
 }

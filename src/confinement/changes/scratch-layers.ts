@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs'
 import { chmod, lstat, mkdir, readdir, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Change } from '../../tree/change.js'
-import { copyChanges, isAt, parentOf, removeEmpty, selfAndAbove } from './scratch-files.js'
+import { copyChanges, getParent, isAt, listSelfAndAbove, removeEmpty } from './scratch-files.js'
 
 export const SCRATCH_BYTES_MAX = 256 * 1024 * 1024
 export const SCRATCH_ENTRIES_MAX = 20_000
@@ -17,7 +17,7 @@ const ABOUT = 'about.json'
 const BUSY = 'busy'
 
 /** What is known of a layer without looking at its files. */
-interface About {
+interface LayerFacts {
   readonly taskId: string
   /** Nothing here is made durable: after a power cut files may be empty, and the layer is not used. */
   readonly boot: string
@@ -29,7 +29,7 @@ interface About {
 export interface ScratchPlan {
   readonly taskId: string
   readonly changes: readonly Change[]
-  readonly entries: About['entries']
+  readonly entries: LayerFacts['entries']
   /** Why the whole layer is dropped instead; null when it is kept. */
   readonly dropped: string | null
 }
@@ -39,7 +39,7 @@ export interface ScratchPlan {
  * cache: whenever it cannot be trusted to be whole it is dropped.
  */
 export class ScratchLayers {
-  readonly #known = new Map<string, About | null>()
+  readonly #known = new Map<string, LayerFacts | null>()
   readonly #turns = new Map<string, Promise<void>>()
 
   constructor(private readonly dir: string) {}
@@ -59,7 +59,7 @@ export class ScratchLayers {
   }
 
   /** The folder with what a task's commands left, to be read; null when there is none. */
-  filesOf(taskId: string): Promise<string | null> {
+  findFilesFolder(taskId: string): Promise<string | null> {
     return this.#inTurn(taskId, async () => {
       const about = this.#about(taskId)
       return about === null || about === 'broken' ? null : this.#files(taskId)
@@ -76,7 +76,7 @@ export class ScratchLayers {
       else entries[path] = type === 'directory' ? null : (bytes ?? 0)
     }
     const sizes = Object.values(entries)
-    const bytes = sizes.reduce<number>((sum, one) => sum + (one ?? 0), 0)
+    const bytes = sizes.reduce<number>((sum, size) => sum + (size ?? 0), 0)
     const isTooMuch = isCut || sizes.length > SCRATCH_ENTRIES_MAX || bytes > SCRATCH_BYTES_MAX
     const limit = `${SCRATCH_ENTRIES_MAX} paths or ${SCRATCH_BYTES_MAX / 1024 ** 2} MiB`
     const dropped = isTooMuch
@@ -109,11 +109,13 @@ export class ScratchLayers {
       if (about === null || about === 'broken') return
       const entries = { ...about.entries }
       const written = new Set(paths)
-      const gone = new Set(Object.keys(entries).filter((one) => selfAndAbove(one).some((path) => written.has(path))))
+      const gone = new Set(
+        Object.keys(entries).filter((one) => listSelfAndAbove(one).some((path) => written.has(path))),
+      )
       for (const path of paths)
-        for (const above of selfAndAbove(path)) if (typeof entries[above] === 'number') gone.add(above)
+        for (const above of listSelfAndAbove(path)) if (typeof entries[above] === 'number') gone.add(above)
       // Folders that lead to ignored paths are no entries, and go as well when the tree has them no more.
-      const shared = new Set(sharedFolders(entries))
+      const shared = new Set(listSharedFolders(entries))
       for (const path of paths) if (shared.has(path)) gone.add(path)
       if (gone.size === 0) return
       for (const path of gone) {
@@ -131,20 +133,20 @@ export class ScratchLayers {
 
   /** Takes away the layers of tasks that are over or unknown. */
   async sweep(isOver: (taskId: string) => Promise<boolean>): Promise<void> {
-    for (const name of await namesIn(this.dir)) {
+    for (const name of await readNames(this.dir)) {
       const about = read(join(this.dir, name))
-      const isOurs = about !== null && about !== 'broken' && nameOf(about.taskId) === name
+      const isOurs = about !== null && about !== 'broken' && formatLayerName(about.taskId) === name
       if (!isOurs || (await isOver(about.taskId))) await rm(join(this.dir, name), REMOVED)
     }
   }
 
   // The folders that lead to ignored paths are the tree's: where it has no such folder any more, what lay in it is gone, and where
   // its rights changed, they are those of the tree.
-  async #fitted(taskId: string, about: About, tree: string): Promise<About['entries']> {
+  async #fitted(taskId: string, about: LayerFacts, tree: string): Promise<LayerFacts['entries']> {
     const files = this.#files(taskId)
     const entries = { ...about.entries }
     const lost: string[] = []
-    for (const folder of sharedFolders(about.entries)) {
+    for (const folder of listSharedFolders(about.entries)) {
       if (lost.some((one) => isAt(one, folder))) continue
       const there = await lstat(join(tree, folder)).catch(() => null)
       if (there?.isDirectory() === true) await chmod(join(files, folder), there.mode & MODE_MASK).catch(() => null)
@@ -172,7 +174,7 @@ export class ScratchLayers {
     await copyChanges(view, files, changes)
     const gone = changes.filter((change) => change.kind === 'deleted').map((change) => change.path)
     await removeEmpty(files, gone, entries)
-    await this.#record(taskId, { taskId, boot: bootId(), entries })
+    await this.#record(taskId, { taskId, boot: readBootId(), entries })
     await rm(join(place, BUSY), REMOVED)
   }
 
@@ -181,13 +183,13 @@ export class ScratchLayers {
     await rm(this.#place(taskId), REMOVED)
   }
 
-  async #record(taskId: string, about: About): Promise<void> {
+  async #record(taskId: string, about: LayerFacts): Promise<void> {
     await writeFile(join(this.#place(taskId), ABOUT), JSON.stringify(about), { mode: 0o600 })
     this.#known.set(taskId, about)
   }
 
   async #makeRoom(taskId: string): Promise<void> {
-    const names = (await namesIn(this.dir)).filter((name) => name !== nameOf(taskId))
+    const names = (await readNames(this.dir)).filter((name) => name !== formatLayerName(taskId))
     if (names.length < SCRATCH_LAYERS_MAX) return
     const aged = await Promise.all(
       names.map(async (name) => ({
@@ -198,7 +200,7 @@ export class ScratchLayers {
     const oldest = aged.sort((a, b) => a.at - b.at).slice(0, names.length - SCRATCH_LAYERS_MAX + 1)
     for (const { name } of oldest) {
       await rm(join(this.dir, name), REMOVED)
-      for (const known of this.#known.keys()) if (nameOf(known) === name) this.#known.set(known, null)
+      for (const known of this.#known.keys()) if (formatLayerName(known) === name) this.#known.set(known, null)
     }
   }
 
@@ -216,7 +218,7 @@ export class ScratchLayers {
     return mine
   }
 
-  #about(taskId: string): About | null | 'broken' {
+  #about(taskId: string): LayerFacts | null | 'broken' {
     const known = this.#known.get(taskId)
     if (known !== undefined) return known
     const about = read(this.#place(taskId))
@@ -228,7 +230,7 @@ export class ScratchLayers {
   }
 
   #place(taskId: string): string {
-    return join(this.dir, nameOf(taskId))
+    return join(this.dir, formatLayerName(taskId))
   }
 
   #files(taskId: string): string {
@@ -242,19 +244,19 @@ const LOST =
 
 const REMOVED = { recursive: true, force: true } as const
 
-function read(place: string): About | null | 'broken' {
-  const text = textOf(join(place, ABOUT))
-  if (text === null) return textOf(join(place, BUSY)) === null ? null : 'broken'
-  if (textOf(join(place, BUSY)) !== null) return 'broken'
+function read(place: string): LayerFacts | null | 'broken' {
+  const text = readText(join(place, ABOUT))
+  if (text === null) return readText(join(place, BUSY)) === null ? null : 'broken'
+  if (readText(join(place, BUSY)) !== null) return 'broken'
   try {
-    const about = JSON.parse(text) as About
-    return about.boot === bootId() && typeof about.taskId === 'string' ? about : 'broken'
+    const about = JSON.parse(text) as LayerFacts
+    return about.boot === readBootId() && typeof about.taskId === 'string' ? about : 'broken'
   } catch {
     return 'broken'
   }
 }
 
-function textOf(file: string): string | null {
+function readText(file: string): string | null {
   try {
     return readFileSync(file, 'utf8')
   } catch (error) {
@@ -263,11 +265,11 @@ function textOf(file: string): string | null {
   }
 }
 
-function bootId(): string {
-  return textOf('/proc/sys/kernel/random/boot_id')?.trim() ?? ''
+function readBootId(): string {
+  return readText('/proc/sys/kernel/random/boot_id')?.trim() ?? ''
 }
 
-async function namesIn(dir: string): Promise<readonly string[]> {
+async function readNames(dir: string): Promise<readonly string[]> {
   try {
     return await readdir(dir)
   } catch (error) {
@@ -276,14 +278,14 @@ async function namesIn(dir: string): Promise<readonly string[]> {
   }
 }
 
-function nameOf(taskId: string): string {
+function formatLayerName(taskId: string): string {
   return createHash('sha256').update(taskId).digest('hex').slice(0, 32)
 }
 
 // From the top, without those that are ignored themselves.
-function sharedFolders(entries: About['entries']): readonly string[] {
+function listSharedFolders(entries: LayerFacts['entries']): readonly string[] {
   const shared = new Set<string>()
   for (const path of Object.keys(entries))
-    for (let at = parentOf(path); at !== ''; at = parentOf(at)) if (entries[at] === undefined) shared.add(at)
+    for (let at = getParent(path); at !== ''; at = getParent(at)) if (entries[at] === undefined) shared.add(at)
   return [...shared].sort()
 }

@@ -1,11 +1,11 @@
 import { existsSync, statSync } from 'node:fs'
 import { join } from 'node:path'
-import { type JobSocket, SOCKETS_AT, socketAt } from '../confinement.js'
+import { formatSocketPath, type JobSocket, SOCKETS_AT } from '../confinement.js'
 import { INSIDE_ID } from './identity.js'
 import {
-  becoming,
-  command,
-  entering,
+  buildBecomeArgs,
+  buildCommandArgs,
+  buildEnterArgs,
   INFO_FD,
   KEPT_CAPABILITIES,
   KERNEL_SECRETS,
@@ -16,7 +16,7 @@ import {
 } from './launch.js'
 
 /** Starts the command with bubblewrap: namespaces, the base root, the work tree, a seccomp filter. */
-export const bubblewrap: Launcher = (launch) => {
+export const launchWithBubblewrap: Launcher = (launch) => {
   const { identity, job } = launch
   const size = String(TMP_BYTES_MAX)
   const args = [
@@ -24,14 +24,14 @@ export const bubblewrap: Launcher = (launch) => {
     ...['--unshare-cgroup-try', '--hostname', 'phaselock'],
     ...(job.network ? [] : ['--unshare-net']),
     ...(identity.kind === 'root'
-      ? withCapabilities()
+      ? buildCapabilityArgs()
       : ['--unshare-user', '--uid', String(INSIDE_ID), '--gid', String(INSIDE_ID), '--disable-userns']),
-    ...['--bind', launch.base, '/', '--proc', '/proc', ...processFiles(identity.kind), '--dev', '/dev'],
+    ...['--bind', launch.base, '/', '--proc', '/proc', ...buildProcessFileArgs(identity.kind), '--dev', '/dev'],
     ...['--perms', '1777', '--size', size, '--tmpfs', '/dev/shm', '--perms', '1777', '--size', size, '--tmpfs', '/tmp'],
     ...[job.writes === 'read' ? '--ro-bind' : '--bind', launch.tree, job.tree],
     ...launch.held.flatMap(({ from, at }) => ['--bind', from, join(job.tree, at)]),
     ...(job.shown ?? []).flatMap((path) => ['--ro-bind', path, path]),
-    ...sockets(job.sockets ?? []),
+    ...buildSocketArgs(job.sockets ?? []),
     ...launch.readOnly.flatMap(({ from, at }) => ['--ro-bind', from, join(job.tree, at)]),
     ...launch.covered.flatMap(({ at, type }) =>
       type === 'directory'
@@ -41,10 +41,10 @@ export const bubblewrap: Launcher = (launch) => {
     ...['--remount-ro', '/', '--chdir', join(job.tree, job.cwd)],
     ...(launch.filterFd === null ? [] : ['--seccomp', String(launch.filterFd)]),
     ...['--info-fd', String(INFO_FD), '--'],
-    ...becoming(launch),
-    ...command(launch, 'child'),
+    ...buildBecomeArgs(launch),
+    ...buildCommandArgs(launch, 'child'),
   ]
-  return [...entering(launch), '--', launch.where('bwrap'), ...args]
+  return [...buildEnterArgs(launch), '--', launch.where('bwrap'), ...args]
 }
 
 // Each mount costs every command a little: only what is there, and of what is shown to root alone only what others cannot read.
@@ -59,7 +59,7 @@ function isForRootAlone(path: string): boolean {
   return stats !== undefined && (stats.mode & 0o004) === 0
 }
 
-function processFiles(kind: 'root' | 'user'): readonly string[] {
+function buildProcessFileArgs(kind: 'root' | 'user'): readonly string[] {
   if (kind === 'user') return ['--ro-bind', '/proc/sys', '/proc/sys']
   return [
     ...SETTINGS.flatMap((name) => ['--ro-bind', `/proc/${name}`, `/proc/${name}`]),
@@ -68,14 +68,14 @@ function processFiles(kind: 'root' | 'user'): readonly string[] {
 }
 
 // In a folder of this command alone: a mount point in the common root would stay there for all others to see.
-function sockets(list: readonly JobSocket[]): readonly string[] {
+function buildSocketArgs(list: readonly JobSocket[]): readonly string[] {
   if (list.length === 0) return []
-  const bound = list.flatMap(({ name, path }) => ['--ro-bind', path, socketAt(name)])
+  const bound = list.flatMap(({ name, path }) => ['--ro-bind', path, formatSocketPath(name)])
   return ['--size', SOCKETS_BYTES_MAX, '--tmpfs', SOCKETS_AT, ...bound, '--remount-ro', SOCKETS_AT]
 }
 
 // What it takes to become the account that commands run as, on top of what stays.
-function withCapabilities(): readonly string[] {
+function buildCapabilityArgs(): readonly string[] {
   const added = [...KEPT_CAPABILITIES, 'CAP_SETUID', 'CAP_SETGID', 'CAP_SETPCAP']
   return ['--cap-drop', 'ALL', ...added.flatMap((one) => ['--cap-add', one])]
 }

@@ -15,9 +15,9 @@ export type Identity =
   | { readonly kind: 'root'; readonly keeper: number; readonly command: number; readonly passed: number }
 
 /** As whom commands run: as the server's own user, or, when that is root, as a uid of their own. */
-export function identityOf(): Identity {
+export function detectIdentity(): Identity {
   if (process.getuid?.() !== 0) return { kind: 'user' }
-  const maps = ['/proc/self/uid_map', '/proc/self/gid_map'].map((file) => extentsOf(readFileSync(file, 'utf8')))
+  const maps = ['/proc/self/uid_map', '/proc/self/gid_map'].map((file) => parseExtents(readFileSync(file, 'utf8')))
   const highest = Math.min(...maps.map((map) => Math.max(...map.map(({ last }) => last))), 4_294_967_293)
   const keeper = Math.min(PREFERRED_ID, highest - 1)
   // Directories of companies hand out large ids. Where a map has a gap there, what lies behind it cannot be named.
@@ -25,7 +25,7 @@ export function identityOf(): Identity {
   return { kind: 'root', keeper, command: keeper + 1, passed: Math.min(keeper - 1, ...passed) }
 }
 
-function extentsOf(map: string): readonly { readonly first: number; readonly last: number }[] {
+function parseExtents(map: string): readonly { readonly first: number; readonly last: number }[] {
   return map
     .trim()
     .split('\n')
@@ -39,7 +39,7 @@ function extentsOf(map: string): readonly { readonly first: number; readonly las
  * The id map of the namespaces under a root server. Every real id has a name inside, so that files of any owner can be read and
  * copied; real root is nobody there, and what runs as 1000 inside is nobody outside.
  */
-export function idMap(identity: Extract<Identity, { kind: 'root' }>): string {
+export function buildIdMap(identity: Extract<Identity, { kind: 'root' }>): string {
   const { keeper, command, passed } = identity
   const ranges = [
     [0, keeper, 1],

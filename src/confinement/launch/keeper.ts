@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { type Identity, idMap } from './identity.js'
+import { buildIdMap, type Identity } from './identity.js'
 
 const ERROR_CHARS_MAX = 2000
 const ANSWER_MS_MAX = 20_000
@@ -42,7 +42,7 @@ export class Keeper {
   static async open(stateDir: string, identity: Identity): Promise<Keeper> {
     const dir = join(stateDir, 'confinement')
     mkdirSync(dir, { recursive: true, mode: 0o700 })
-    const child = identity.kind === 'user' ? asUser() : await asRoot(identity)
+    const child = identity.kind === 'user' ? startAsUser() : await startAsRoot(identity)
     const keeper = new Keeper(child, dir)
     await keeper.ask('true')
     return keeper
@@ -101,24 +101,24 @@ export class Keeper {
 
 const CLEAN = { PATH: '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin', LC_ALL: 'C' }
 
-function asUser(): ChildProcess {
-  return shell('unshare', ['--user', '--map-root-user', '--mount', '--propagation', 'private', 'sh'])
+function startAsUser(): ChildProcess {
+  return spawnShell('unshare', ['--user', '--map-root-user', '--mount', '--propagation', 'private', 'sh'])
 }
 
 // The id map of a namespace made by root can only be written from outside it, so it is made first and entered afterwards.
-async function asRoot(identity: Extract<Identity, { kind: 'root' }>): Promise<ChildProcess> {
-  const maker = shell('unshare', ['--user', 'sh', '-c', 'echo made; read _'])
+async function startAsRoot(identity: Extract<Identity, { kind: 'root' }>): Promise<ChildProcess> {
+  const maker = spawnShell('unshare', ['--user', 'sh', '-c', 'echo made; read _'])
   try {
     const [said] = (await Promise.race([
       once(maker.stdout as NodeJS.ReadableStream, 'data'),
       once(maker, 'exit').then(() => ['']),
     ])) as [Buffer | string]
     if (!String(said).includes('made')) throw new Error('user namespaces cannot be made here')
-    const map = idMap(identity)
+    const map = buildIdMap(identity)
     writeFileSync(`/proc/${maker.pid}/uid_map`, map)
     writeFileSync(`/proc/${maker.pid}/gid_map`, map)
     const enter = ['--user', '--target', String(maker.pid), '--setuid', '0', '--setgid', '0', '--']
-    const child = shell('nsenter', [
+    const child = spawnShell('nsenter', [
       ...enter,
       // Real root has a name in these namespaces: without this, a setuid program would become it.
       ...['setpriv', '--no-new-privs', 'unshare', '--mount', '--propagation', 'private', 'sh'],
@@ -131,13 +131,13 @@ async function asRoot(identity: Extract<Identity, { kind: 'root' }>): Promise<Ch
   }
 }
 
-function shell(program: string, args: readonly string[]): ChildProcess {
+function spawnShell(program: string, args: readonly string[]): ChildProcess {
   const child = spawn(program, args, { stdio: ['pipe', 'pipe', 'pipe'], env: CLEAN, cwd: '/' })
   child.on('error', () => undefined)
   return child
 }
 
 /** A word that a shell takes literally. */
-export function quoted(word: string): string {
+export function quoteWord(word: string): string {
   return `'${word.replaceAll("'", `'\\''`)}'`
 }

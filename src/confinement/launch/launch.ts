@@ -37,7 +37,7 @@ export const OBSERVED_FILTER_FD = 7
 export const LAUNCHER_ENVIRONMENT = { PATH: '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin' }
 
 /** The variables as the innermost shell reads them: each ends with a NUL, which no value can contain. */
-export function environmentBytes(env: Readonly<Record<string, string>>): Buffer {
+export function encodeEnvironment(env: Readonly<Record<string, string>>): Buffer {
   return Buffer.from(
     Object.entries(keepSettable(env))
       .map(([name, value]) => `${name}=${value}\0`)
@@ -71,7 +71,7 @@ export const SOCKETS_BYTES_MAX = '65536'
 export type Launcher = (launch: Launch) => readonly string[]
 
 /** Enters the keeper's namespaces, where the mounts are. */
-export function entering({ identity, keeperPid, where }: Launch): readonly string[] {
+export function buildEnterArgs({ identity, keeperPid, where }: Launch): readonly string[] {
   const there = [where('nsenter'), '--user', '--mount', '--target', String(keeperPid)]
   return identity.kind === 'root' ? [...there, '--setuid', '0', '--setgid', '0'] : [...there, '--preserve-credentials']
 }
@@ -82,7 +82,7 @@ const KEPT = 'dac_override,fowner'
 export const KEPT_CAPABILITIES = ['CAP_DAC_OVERRIDE', 'CAP_FOWNER']
 
 /** Becomes the account that commands run as. Under a root server that is a step; under a user's it was done by the namespace. */
-export function becoming({ identity, where }: Launch): readonly string[] {
+export function buildBecomeArgs({ identity, where }: Launch): readonly string[] {
   if (identity.kind === 'user') return []
   const kept = KEPT.split(',').map((one) => `+${one}`)
   const only = ['-all', ...kept].join(',')
@@ -109,7 +109,7 @@ const EXPORT_ENVIRONMENT = `export -- "\${_phaselock[@]}" || exit 126; unset _ph
  * The command itself, behind the limits of its processes. As the first process of a namespace the shell that sets them stays:
  * signals have no effect on the first one unless it asks for them, and a command expects them to.
  */
-export function command({ job, limits, where }: Launch, place: 'first' | 'child'): readonly string[] {
+export function buildCommandArgs({ job, limits, where }: Launch, place: 'first' | 'child'): readonly string[] {
   const [program = '', flag, line] = job.argv
   const isLine = program === 'bash' && flag === '-c' && line !== undefined && job.argv.length === 3
   const start = `${limits} || exit 126; ${READ_ENVIRONMENT}; ${END_WITH_SERVER}; ${CLOSE_OTHERS}; ${EXPORT_ENVIRONMENT}`

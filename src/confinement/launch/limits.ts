@@ -13,7 +13,7 @@ export interface Limits {
   readonly openFiles: number
 }
 
-export function defaultLimits(): Limits {
+export function computeDefaultLimits(): Limits {
   return {
     memoryBytes: Math.min(4 * GIB, Math.floor(totalmem() / 2)),
     processes: 512,
@@ -25,7 +25,7 @@ export function defaultLimits(): Limits {
 const CPU_SECONDS_EXTRA = 5
 
 /** The limits of each process, as a line for bash. Lowered for good: nothing inside can raise them again. */
-export function limitsLine(limits: Limits, timeoutMs: number): string {
+export function buildLimitsLine(limits: Limits, timeoutMs: number): string {
   const kib = (bytes: number) => Math.floor(bytes / 1024)
   return [
     'umask 022',
@@ -51,7 +51,7 @@ export interface Group {
 
 const V2 = '/sys/fs/cgroup'
 
-export function controlGroups(): Groups | null {
+export function openControlGroups(): Groups | null {
   if (process.getuid?.() !== 0) return null
   const isV2 = existsSync(join(V2, 'cgroup.controllers'))
   if (!isUsable(isV2 ? V2 : join(V2, 'pids'), isV2 ? 'v2' : 'v1')) return null
@@ -73,10 +73,10 @@ function sweep(root: string): void {
 
 function endAll(list: string): void {
   // Processes that cannot be named from here are listed as 0, which would stand for our own.
-  for (const pid of membersOf(list)) if (pid > 1) end(pid)
+  for (const pid of readMembers(list)) if (pid > 1) end(pid)
 }
 
-function membersOf(list: string): readonly number[] {
+function readMembers(list: string): readonly number[] {
   try {
     return readFileSync(list, 'utf8').split('\n').map(Number)
   } catch {

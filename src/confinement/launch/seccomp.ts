@@ -2,7 +2,7 @@
  * The machine words of a seccomp filter, or null where the syscall numbers of the processor are not known here. In an observed run
  * SIGUSR1 cannot be sent either: it starts the debugger of Node.js in the program that gets it, and Node.js 20 has no switch for that.
  */
-export function seccompFilter(use: 'agent' | 'observed' = 'agent', arch: string = process.arch): Buffer | null {
+export function buildSeccompFilter(use: 'agent' | 'observed' = 'agent', arch: string = process.arch): Buffer | null {
   const machine = MACHINES.get(arch)
   return machine === undefined ? null : assemble(machine, use === 'observed' ? refuseSignal(machine) : [])
 }

@@ -2,8 +2,15 @@ import { type ChildProcess, type StdioOptions, spawn } from 'node:child_process'
 import { closeSync, existsSync, openSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Readable, Writable } from 'node:stream'
-import { quoted } from './keeper.js'
-import { ENVIRONMENT_FD, environmentBytes, GO_FD, INFO_FD, LAUNCHER_ENVIRONMENT, OBSERVED_FILTER_FD } from './launch.js'
+import { quoteWord } from './keeper.js'
+import {
+  ENVIRONMENT_FD,
+  encodeEnvironment,
+  GO_FD,
+  INFO_FD,
+  LAUNCHER_ENVIRONMENT,
+  OBSERVED_FILTER_FD,
+} from './launch.js'
 import type { Group, Groups, Limits } from './limits.js'
 
 const PREPARE_LATER_MS = 5
@@ -79,7 +86,7 @@ export class Starters {
     const { filters } = this.parts
     const opened = filters === null ? [] : [openSync(filters.agent, 'r'), openSync(filters.observed, 'r')]
     const [agent = 'ignore', observed = 'ignore'] = opened
-    const waits = `read _ <&${GO_FD} || exit 1; . ${quoted(script)}`
+    const waits = `read _ <&${GO_FD} || exit 1; . ${quoteWord(script)}`
     const own: StdioOptions = ['pipe', 'pipe', 'pipe', agent, 'pipe', 'pipe', 'pipe', observed]
     const stdio = [...own, ...this.#covered]
     try {
@@ -131,10 +138,10 @@ export class Starter {
    * Becomes the command. Its environment waits in a descriptor that only the innermost shell reads: it is in no file and in no
    * list of processes, and everything that runs before that shell has a fixed environment.
    */
-  become(argv: readonly string[], env: Readonly<Record<string, string>>): void {
+  startCommand(argv: readonly string[], env: Readonly<Record<string, string>>): void {
     this.#tells = argv.includes('--info-fd')
-    writeFileSync(this.script, `exec ${argv.map(quoted).join(' ')}\n`, { mode: 0o600 })
-    this.#end(ENVIRONMENT_FD)?.end(environmentBytes(env))
+    writeFileSync(this.script, `exec ${argv.map(quoteWord).join(' ')}\n`, { mode: 0o600 })
+    this.#end(ENVIRONMENT_FD)?.end(encodeEnvironment(env))
     // Stays open as long as the server lives, by which the innermost shell sees that it does.
     this.#end(GO_FD)?.write('go\n')
   }
@@ -144,7 +151,7 @@ export class Starter {
   }
 
   /** Resolves when nothing of the command runs any more. Its launcher may tell of its end before the last process is gone. */
-  async gone(): Promise<void> {
+  async waitUntilGone(): Promise<void> {
     const pid = this.#firstProcess()
     if (pid === null) return
     for (let waited = 0; waited < GONE_MS_MAX && isRunning(pid); waited += 1)
@@ -153,13 +160,13 @@ export class Starter {
   }
 
   /** To be called when the command has ended. */
-  ended(): void {
+  cleanUp(): void {
     rmSync(this.script, { force: true })
     this.group?.remove()
   }
 
   discard(): void {
-    this.child.once('close', () => this.ended())
+    this.child.once('close', () => this.cleanUp())
     this.child.kill('SIGKILL')
   }
 

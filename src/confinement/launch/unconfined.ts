@@ -1,8 +1,8 @@
 import { spawn } from 'node:child_process'
 import { join } from 'node:path'
 import { keepSettable } from '../../core/contract/variables.js'
-import { cleanEnv, confinedOf, NOTHING_LEFT } from '../confined.js'
-import type { Confined, Job } from '../confinement.js'
+import { cleanEnv, NOTHING_LEFT, watchChild } from '../confined.js'
+import type { ConfinedCommand, Job } from '../confinement.js'
 import type { HostView } from '../view/host-view.js'
 import { watchView } from '../view/watch-view.js'
 
@@ -12,7 +12,7 @@ const LINGER_MS = 500
  * Runs the command with no wall around it, only because the contract says so. Everything it does is done. It runs in the tree
  * itself: its view cannot be composed, and what it writes of pinned files is still seen.
  */
-export async function startOpenly(job: Job, view: Pick<HostView, 'path' | 'variables'>): Promise<Confined> {
+export async function startOpenly(job: Job, view: Pick<HostView, 'path' | 'variables'>): Promise<ConfinedCommand> {
   if ((job.sockets ?? []).length > 0) throw new Error('only commands in a sandbox get sockets')
   const { composition } = job
   const watched = composition === undefined ? null : await watchView({ view: job.tree, touched: null }, composition)
@@ -45,5 +45,5 @@ export async function startOpenly(job: Job, view: Pick<HostView, 'path' | 'varia
       for (const stream of [child.stdin, child.stdout, child.stderr]) stream.destroy()
     }, LINGER_MS).unref()
   })
-  return confinedOf(group, job, async () => ({ ...NOTHING_LEFT, written: (await watched?.()) ?? [] }))
+  return watchChild(group, job, async () => ({ ...NOTHING_LEFT, written: (await watched?.()) ?? [] }))
 }

@@ -1,12 +1,12 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
-import { type JobSocket, SOCKETS_AT, socketAt } from '../confinement.js'
+import { formatSocketPath, type JobSocket, SOCKETS_AT } from '../confinement.js'
 import { INSIDE_ID } from './identity.js'
-import { quoted } from './keeper.js'
+import { quoteWord } from './keeper.js'
 import {
-  becoming,
-  command,
-  entering,
+  buildBecomeArgs,
+  buildCommandArgs,
+  buildEnterArgs,
   KERNEL_SECRETS,
   KERNEL_SETTINGS,
   type Launch,
@@ -19,7 +19,7 @@ import {
  * Starts the command with the tools of util-linux alone: the same namespaces, mounts and filter as with bubblewrap, made by a
  * script, so that nothing needs to be installed.
  */
-export const unshare: Launcher = (launch) => {
+export const launchWithUnshare: Launcher = (launch) => {
   const { identity, job } = launch
   const spaces = [
     ...['--mount', '--pid', '--ipc', '--uts', '--cgroup', '--fork', '--kill-child', '--propagation', 'private'],
@@ -31,39 +31,39 @@ export const unshare: Launcher = (launch) => {
   // a setuid program such as mount would become it.
   const dies = [launch.where('setpriv'), '--no-new-privs', '--pdeathsig', 'KILL']
   return [
-    ...entering(launch),
+    ...buildEnterArgs(launch),
     '--',
     ...dies,
     launch.where('unshare'),
     ...spaces,
     'sh',
     '-c',
-    script(launch),
+    buildScript(launch),
     'phaselock',
   ]
 }
 
-function script(launch: Launch): string {
+function buildScript(launch: Launch): string {
   const { job, identity } = launch
   const root = join(launch.runDir, 'root')
-  const inRoot = (path: string): string => quoted(join(root, path))
+  const inRoot = (path: string): string => quoteWord(join(root, path))
   const lines = [
     'set -e',
-    `mkdir -p ${quoted(root)}`,
-    `mount --rbind ${quoted(launch.base)} ${quoted(root)}`,
-    ...temporary(inRoot('/tmp')),
-    ...devices(inRoot),
+    `mkdir -p ${quoteWord(root)}`,
+    `mount --rbind ${quoteWord(launch.base)} ${quoteWord(root)}`,
+    ...buildTemporaryMount(inRoot('/tmp')),
+    ...buildDeviceMounts(inRoot),
     `mkdir -p ${inRoot(job.tree)}`,
-    `mount --bind ${quoted(launch.tree)} ${inRoot(job.tree)}`,
+    `mount --bind ${quoteWord(launch.tree)} ${inRoot(job.tree)}`,
     ...(job.writes === 'read' ? [readOnly(inRoot(job.tree))] : []),
     ...(job.shown ?? []).flatMap((path) => [
       `mkdir -p ${inRoot(path)}`,
-      `mount --bind ${quoted(path)} ${inRoot(path)}`,
+      `mount --bind ${quoteWord(path)} ${inRoot(path)}`,
       readOnly(inRoot(path)),
     ]),
-    ...sockets(job.sockets ?? [], inRoot),
+    ...buildSocketMounts(job.sockets ?? [], inRoot),
     ...launch.readOnly.flatMap(({ from, at }) => [
-      `mount --bind ${quoted(from)} ${inRoot(join(job.tree, at))}`,
+      `mount --bind ${quoteWord(from)} ${inRoot(join(job.tree, at))}`,
       readOnly(inRoot(join(job.tree, at))),
     ]),
     ...launch.covered.map(({ at, type }) =>
@@ -71,29 +71,29 @@ function script(launch: Launch): string {
         ? `mount -t tmpfs -o ro,size=4k none ${inRoot(join(job.tree, at))}`
         : `mount --bind /dev/null ${inRoot(join(job.tree, at))}`,
     ),
-    ...processFiles(inRoot, identity.kind),
+    ...buildProcessFileMounts(inRoot, identity.kind),
     'hostname phaselock 2>/dev/null || :',
-    `cd ${quoted(root)}`,
+    `cd ${quoteWord(root)}`,
     'pivot_root . .',
     'umount -l .',
     'mount -o remount,bind,ro /',
-    `cd ${quoted(join(job.tree, job.cwd))}`,
+    `cd ${quoteWord(join(job.tree, job.cwd))}`,
     ...(job.network ? [] : [LOOPBACK_UP]),
     ...(identity.kind === 'user'
       ? ['echo 1 > /proc/sys/user/max_user_namespaces', 'mount -o remount,bind,ro /proc/sys']
       : []),
-    `exec ${final(launch).map(quoted).join(' ')}`,
+    `exec ${buildFinalCommand(launch).map(quoteWord).join(' ')}`,
   ]
   return lines.join('\n')
 }
 
-function temporary(at: string): readonly string[] {
+function buildTemporaryMount(at: string): readonly string[] {
   return [`mount -t tmpfs -o nosuid,nodev,mode=1777,size=${TMP_BYTES_MAX} none ${at}`]
 }
 
 const DEVICES = ['null', 'zero', 'full', 'random', 'urandom']
 
-function devices(inRoot: (path: string) => string): readonly string[] {
+function buildDeviceMounts(inRoot: (path: string) => string): readonly string[] {
   const dev = inRoot('/dev')
   const names = DEVICES.join(' ')
   return [
@@ -104,7 +104,7 @@ function devices(inRoot: (path: string) => string): readonly string[] {
   ]
 }
 
-function processFiles(inRoot: (path: string) => string, kind: 'root' | 'user'): readonly string[] {
+function buildProcessFileMounts(inRoot: (path: string) => string, kind: 'root' | 'user'): readonly string[] {
   // Under a user's server the number of namespaces is set there first.
   const later = kind === 'user' ? 'sys' : ''
   const proc = inRoot('/proc')
@@ -125,14 +125,14 @@ function readOnly(at: string): string {
 // Flags that a mount of the machine has are locked in a namespace below it: they must be named again.
 const SOCKET_FLAGS = 'ro,nosuid,nodev,noexec'
 
-function sockets(list: readonly JobSocket[], inRoot: (path: string) => string): readonly string[] {
+function buildSocketMounts(list: readonly JobSocket[], inRoot: (path: string) => string): readonly string[] {
   if (list.length === 0) return []
   const folder = inRoot(SOCKETS_AT)
   return [
     `mount -t tmpfs -o nosuid,nodev,noexec,mode=755,size=${SOCKETS_BYTES_MAX} none ${folder}`,
     ...list.flatMap(({ name, path }) => {
-      const at = inRoot(socketAt(name))
-      return [`: > ${at}`, `mount --bind ${quoted(path)} ${at}`, `mount -o remount,bind,${SOCKET_FLAGS} ${at}`]
+      const at = inRoot(formatSocketPath(name))
+      return [`: > ${at}`, `mount --bind ${quoteWord(path)} ${at}`, `mount -o remount,bind,${SOCKET_FLAGS} ${at}`]
     }),
     `mount -o remount,bind,${SOCKET_FLAGS} ${folder}`,
   ]
@@ -156,7 +156,7 @@ const WITH_PYTHON = [
 ].join('\n')
 const PRCTL: Readonly<Record<string, number>> = { x64: 157, arm64: 167 }
 
-function final(launch: Launch): readonly string[] {
+function buildFinalCommand(launch: Launch): readonly string[] {
   const nested =
     launch.identity.kind === 'user'
       ? [
@@ -170,10 +170,10 @@ function final(launch: Launch): readonly string[] {
           '--pdeathsig',
           'KILL',
         ]
-      : becoming(launch)
+      : buildBecomeArgs(launch)
   const loader = launch.filterFd === null ? null : filterLoader()
   const filtered = loader === null ? [] : [...loader, String(launch.filterFd)]
-  return [...nested, ...filtered, ...command(launch, 'first')]
+  return [...nested, ...filtered, ...buildCommandArgs(launch, 'first')]
 }
 
 /** The program that loads the filter and goes on as the command; null where none is installed. */

@@ -14,7 +14,7 @@ import {
 import { dirname, join } from 'node:path'
 import { SOCKETS_AT } from '../confinement.js'
 import { INSIDE_ID } from '../launch/identity.js'
-import { type Keeper, quoted } from '../launch/keeper.js'
+import { type Keeper, quoteWord } from '../launch/keeper.js'
 import type { HostView } from './host-view.js'
 import { isInside } from './toolchains.js'
 
@@ -45,10 +45,10 @@ export async function makeBaseRoot(keeper: Keeper, view: HostView): Promise<stri
   for (const { path, target } of view.links) symlinkSync(target, join(seen, path))
   const root = join(keeper.dir, name)
   const script: string[] = ['set -e']
-  const mounts = hostMounts(readFileSync('/proc/self/mountinfo', 'utf8'))
+  const mounts = parseMounts(readFileSync('/proc/self/mountinfo', 'utf8'))
   for (const path of view.shown)
-    for (const part of partsToShow(path, view.covered)) script.push(...showing(part, { seen, root, mounts }))
-  for (const path of view.covered) if (isFolder(path)) script.push(covering(root, path))
+    for (const part of listPartsToShow(path, view.covered)) script.push(...buildShowSteps(part, { seen, root, mounts }))
+  for (const path of view.covered) if (isFolder(path)) script.push(buildCoverMount(root, path))
   await keeper.ask(script.join('\n'))
   return root
 }
@@ -70,13 +70,13 @@ export async function coverLate(
   })
   if (found.length === 0) return
   const cover = ({ path, isFile }: { readonly path: string; readonly isFile: boolean }): string =>
-    isFile ? `mount --bind ${quoted(join(root, EMPTY))} ${quoted(join(root, path))}` : covering(root, path)
+    isFile ? `mount --bind ${quoteWord(join(root, EMPTY))} ${quoteWord(join(root, path))}` : buildCoverMount(root, path)
   await keeper.ask(['set -e', ...found.map(cover)].join('\n'))
   for (const { path, ino } of found) covered.set(path, ino)
 }
 
-function covering(root: string, path: string): string {
-  return `mount -t tmpfs -o ro,size=4k,mode=755 none ${quoted(join(root, path))}`
+function buildCoverMount(root: string, path: string): string {
+  return `mount -t tmpfs -o ro,size=4k,mode=755 none ${quoteWord(join(root, path))}`
 }
 
 interface Part {
@@ -89,7 +89,7 @@ interface Part {
  * and filled with what else is in it: a cover over the file would be gone when a tool replaces it, and there is none over a file
  * that is not there yet. What is added to such a folder later is seen after the next start.
  */
-function partsToShow(path: string, covered: readonly string[]): readonly Part[] {
+function listPartsToShow(path: string, covered: readonly string[]): readonly Part[] {
   const below = covered.filter((one) => one !== path && isInside(path, one))
   // A covered folder that is there is covered as a whole, and the folder around it stays as it is.
   if (below.every((one) => isFolder(one))) return [{ path, kind: 'mounted' }]
@@ -99,7 +99,7 @@ function partsToShow(path: string, covered: readonly string[]): readonly Part[] 
     ...inside.flatMap((entry): readonly Part[] => {
       const at = join(path, entry.name)
       if (covered.includes(at)) return entry.isDirectory() ? [{ path: at, kind: 'folder' }] : []
-      if (entry.isDirectory()) return partsToShow(at, covered)
+      if (entry.isDirectory()) return listPartsToShow(at, covered)
       const isSmall = entry.isSymbolicLink() || (entry.isFile() && statSync(at).size <= COPIED_BYTES_MAX)
       return entry.isFile() || entry.isSymbolicLink() ? [{ path: at, kind: isSmall ? 'copied' : 'mounted' }] : []
     }),
@@ -115,7 +115,7 @@ interface Base {
   readonly mounts: readonly Mount[]
 }
 
-function showing({ path, kind }: Part, { seen, root, mounts }: Base): readonly string[] {
+function buildShowSteps({ path, kind }: Part, { seen, root, mounts }: Base): readonly string[] {
   const at = join(seen, path)
   if (kind === 'copied') {
     copyIfReadable(path, at)
@@ -125,9 +125,9 @@ function showing({ path, kind }: Part, { seen, root, mounts }: Base): readonly s
   else writeFileSync(at, '')
   if (kind === 'folder') return []
   return [
-    `mount --rbind ${quoted(path)} ${quoted(join(root, path))}`,
-    ...mountsAt(path, mounts).map(
-      ({ point, options }) => `mount -o remount,bind,${options} ${quoted(join(root, point))}`,
+    `mount --rbind ${quoteWord(path)} ${quoteWord(join(root, path))}`,
+    ...findMounts(path, mounts).map(
+      ({ point, options }) => `mount -o remount,bind,${options} ${quoteWord(join(root, point))}`,
     ),
   ]
 }
@@ -155,7 +155,7 @@ function copySetting(from: string, to: string, depth = 0): void {
   if (depth === 0) mkdirSync(dirname(to), { recursive: true })
   if (stats.isSymbolicLink()) {
     // A link into what is shown stays one; a setting that lies elsewhere comes along as itself.
-    const target = realpathOf(from)
+    const target = resolveRealPath(from)
     if (target === null) return
     if (depth > 0 || target.startsWith('/usr/')) symlinkSync(readlinkSync(from), to)
     else if (depth <= LINKS_MAX) copySetting(target, to, depth + 1)
@@ -167,7 +167,7 @@ function copySetting(from: string, to: string, depth = 0): void {
   }
 }
 
-function realpathOf(path: string): string | null {
+function resolveRealPath(path: string): string | null {
   try {
     return realpathSync.native(path)
   } catch {
@@ -183,25 +183,25 @@ interface Mount {
 // Options that were set on a mount of the machine are locked in a namespace below it: they must be named again.
 const LOCKED = new Set(['noexec', 'noatime', 'nodiratime', 'relatime', 'strictatime'])
 
-function hostMounts(mountinfo: string): readonly Mount[] {
+function parseMounts(mountinfo: string): readonly Mount[] {
   return mountinfo
     .split('\n')
     .filter((line) => line !== '')
     .map((line) => {
       const fields = line.split(' ')
       const given = (fields[5] ?? '').split(',').filter((option) => LOCKED.has(option))
-      return { point: unescaped(fields[4] ?? '/'), options: ['ro', 'nosuid', 'nodev', ...given].join(',') }
+      return { point: unescapeField(fields[4] ?? '/'), options: ['ro', 'nosuid', 'nodev', ...given].join(',') }
     })
 }
 
 /** The mounts that make up a path: the one it lies on, under its own name, and those below it. */
-function mountsAt(path: string, mounts: readonly Mount[]): readonly Mount[] {
+function findMounts(path: string, mounts: readonly Mount[]): readonly Mount[] {
   const above = mounts.filter(({ point }) => isInside(point, path)).sort((a, b) => a.point.length - b.point.length)
   const options = above.at(-1)?.options ?? 'ro,nosuid,nodev'
   const below = mounts.filter(({ point }) => point !== path && isInside(path, point))
   return [{ point: path, options }, ...below]
 }
 
-function unescaped(field: string): string {
+function unescapeField(field: string): string {
   return field.replace(/\\([0-7]{3})/g, (_, octal: string) => String.fromCharCode(Number.parseInt(octal, 8)))
 }

@@ -15,7 +15,7 @@ export async function composeView(view: string, { put, leftOut }: Composition): 
   for (const path of leftOut) await leaveOut(view, path)
   // A folder or a link in the place of a file goes first.
   for (const entry of put) await leaveOut(view, entry.path)
-  const done = await openTreeWriter(view).commit(put.map(stepOf))
+  const done = await openTreeWriter(view).commit(put.map(toStep))
   if (!done.ok) throw new ViewRefused(`${done.path} ${TREE_PROBLEMS[done.problem]}`)
 }
 
@@ -34,7 +34,7 @@ async function leaveOut(view: string, path: string): Promise<void> {
 // Nothing lies below a path that is gone, or is no folder any more.
 const GONE: ReadonlySet<string> = new Set(['missing', 'not_a_directory'])
 
-function stepOf(entry: ViewEntry) {
+function toStep(entry: ViewEntry) {
   const { path } = entry
   return entry.type === 'link'
     ? ({ type: 'make_link', path, target: entry.target } as const)

@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto'
 import { existsSync, readFileSync } from 'node:fs'
 import { mkdir, readdir, rename, rm, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
-import { findOnPath, surroundingsOf } from './toolchains.js'
+import { findOnPath, readSurroundings } from './toolchains.js'
 
 /** Its folder in the state directory. */
 export const GO_CACHE = 'go-cache'
@@ -43,7 +43,7 @@ export class GoCache {
   ) {}
 
   /** The folder, if it was made for the Go that is installed now. */
-  ready(): string | null {
+  findReadyFolder(): string | null {
     const go = this.#program()
     const folder = go === null ? null : this.#folderFor(go)
     return folder !== null && existsSync(folder) ? folder : null
@@ -51,7 +51,7 @@ export class GoCache {
 
   /** Makes it where there is none. Null: there is no Go, or it cannot be made, and runs do without. */
   make(): Promise<string | null> {
-    const folder = this.ready()
+    const folder = this.findReadyFolder()
     if (folder !== null) return Promise.resolve(folder)
     this.#making ??= this.#compile().catch(() => null)
     return this.#making
@@ -87,7 +87,7 @@ export class GoCache {
   }
 
   #program(): string | null {
-    return findOnPath(surroundingsOf(this.environment), 'go')
+    return findOnPath(readSurroundings(this.environment), 'go')
   }
 
   #folderFor(go: string): string {

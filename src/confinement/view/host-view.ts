@@ -1,6 +1,6 @@
 import { existsSync, lstatSync, readdirSync, readlinkSync, realpathSync, statSync } from 'node:fs'
 import { delimiter, dirname, join } from 'node:path'
-import { findToolchains, isInside, surroundingsOf, type Toolchain } from './toolchains.js'
+import { findToolchains, isInside, readSurroundings, type Toolchain } from './toolchains.js'
 
 /** What of the machine commands can see, all of it read-only. Everything else does not exist for them. */
 export interface HostView {
@@ -124,8 +124,8 @@ const SYSTEM_PATH = ['/usr/local/sbin', '/usr/local/bin', '/usr/sbin', '/usr/bin
 
 const JAVA_SETTINGS = /^java-\d+-[a-z]+$/
 
-export function hostView(environment: NodeJS.ProcessEnv = process.env): HostView {
-  const around = surroundingsOf(environment)
+export function buildHostView(environment: NodeJS.ProcessEnv = process.env): HostView {
+  const around = readSurroundings(environment)
   const { home, onPath } = around
   const links: { path: string; target: string }[] = []
   const shown: string[] = []
@@ -137,18 +137,24 @@ export function hostView(environment: NodeJS.ProcessEnv = process.env): HostView
   const java = readdirSync('/etc').filter((name) => JAVA_SETTINGS.test(name))
   const copied = [...SETTINGS, ...java].map((name) => `/etc/${name}`).filter((path) => existsSync(path))
   const toolchains = findToolchains(around)
-  const folders = [...toolchains.flatMap((one) => one.folders), ...otherToolchains(home, onPath), ...nodePrefix(home)]
+  const folders = [
+    ...toolchains.flatMap((toolchain) => toolchain.folders),
+    ...findOtherToolchains(home, onPath),
+    ...findNodePrefix(home),
+  ]
   for (const folder of folders) if (!shown.some((one) => isInside(one, folder))) shown.push(folder)
   const isShown = (path: string): boolean => shown.some((folder) => isInside(folder, path))
   const covered = [
-    ...CREDENTIALS.map((one) => join(home, one)),
-    ...toolchains.flatMap((one) => one.credentials),
-    ...nodeFolders(onPath).map((folder) => join(folder, NPM_SETTINGS)),
-    ...versionSettings(home),
+    ...CREDENTIALS.map((credential) => join(home, credential)),
+    ...toolchains.flatMap((toolchain) => toolchain.credentials),
+    ...findNodeFolders(onPath).map((folder) => join(folder, NPM_SETTINGS)),
+    ...findVersionSettings(home),
   ].filter(isShown)
-  const late = toolchains.flatMap((one) => one.lateCredentials).filter((one) => isShown(one) && !covered.includes(one))
+  const late = toolchains
+    .flatMap((toolchain) => toolchain.lateCredentials)
+    .filter((one) => isShown(one) && !covered.includes(one))
   const isSeen = (entry: string): boolean => SYSTEM_PATH.includes(entry) || isShown(entry)
-  const path = [...onPath, ...toolchains.flatMap((one) => one.programs), ...SYSTEM_PATH].filter(isSeen)
+  const path = [...onPath, ...toolchains.flatMap((toolchain) => toolchain.programs), ...SYSTEM_PATH].filter(isSeen)
   return {
     shown,
     copied,
@@ -156,20 +162,20 @@ export function hostView(environment: NodeJS.ProcessEnv = process.env): HostView
     covered: [...new Set(covered)],
     coveredLate: [...MACHINE_SETTINGS, ...late],
     path: [...new Set(path)].join(delimiter),
-    variables: Object.assign({}, ...toolchains.map((one) => one.variables)),
+    variables: Object.assign({}, ...toolchains.map((toolchain) => toolchain.variables)),
     toolchains,
     hiddenPrograms: [...new Set(onPath)].filter((entry) => !isSeen(entry)),
   }
 }
 
-function otherToolchains(home: string, onPath: readonly string[]): readonly string[] {
+function findOtherToolchains(home: string, onPath: readonly string[]): readonly string[] {
   return TOOLCHAINS.map((name) => join(home, name)).filter(
     (folder) => existsSync(folder) && onPath.some((entry) => isInside(folder, entry)),
   )
 }
 
 // Only those that are there: a place for each that may come would cost every command a mount for each part of each version.
-function versionSettings(home: string): readonly string[] {
+function findVersionSettings(home: string): readonly string[] {
   return VERSION_SETTINGS.flatMap(([folder, file]) => {
     const at = join(home, folder)
     const versions = statSync(at, { throwIfNoEntry: false })?.isDirectory() === true ? readdirSync(at) : []
@@ -178,7 +184,7 @@ function versionSettings(home: string): readonly string[] {
 }
 
 // Those of the system keep their settings in /etc, which is not shown, or in one of the folders that are covered anyway.
-function nodeFolders(onPath: readonly string[]): readonly string[] {
+function findNodeFolders(onPath: readonly string[]): readonly string[] {
   const programs = [...onPath.map((folder) => join(folder, 'node')), process.execPath].filter((path) =>
     existsSync(path),
   )
@@ -187,7 +193,7 @@ function nodeFolders(onPath: readonly string[]): readonly string[] {
 }
 
 // The Node that runs the server is there for commands too, wherever it was installed.
-function nodePrefix(home: string): readonly string[] {
+function findNodePrefix(home: string): readonly string[] {
   const prefix = dirname(dirname(realpathSync(process.execPath)))
   const isVersion =
     existsSync(join(prefix, 'bin', 'node')) && prefix !== '/' && prefix !== home && prefix !== join(home, '.local')

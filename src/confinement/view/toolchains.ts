@@ -23,7 +23,7 @@ export interface Surroundings {
   readonly onPath: readonly string[]
 }
 
-export function surroundingsOf(environment: NodeJS.ProcessEnv): Surroundings {
+export function readSurroundings(environment: NodeJS.ProcessEnv): Surroundings {
   const home = environment.HOME ?? homedir()
   const onPath = (environment.PATH ?? '').split(delimiter).filter((entry) => isAbsolute(entry) && existsSync(entry))
   return { environment, home, onPath }
@@ -33,7 +33,7 @@ const NOTHING = { folders: [], credentials: [], lateCredentials: [], variables: 
 
 /** What is found from the environment that the server was started in. */
 export function findToolchains(around: Surroundings): readonly Toolchain[] {
-  return [go, rust, pyenv, nvm, java, maven, gradle].flatMap((find) => find(around) ?? [])
+  return [go, findRust, findPyenv, findNvm, findJava, findMaven, findGradle].flatMap((find) => find(around) ?? [])
 }
 
 function go(around: Surroundings): Toolchain | null {
@@ -55,12 +55,12 @@ function go(around: Surroundings): Toolchain | null {
     lateCredentials: hasModules ? [join(modules, 'cache', 'vcs')] : [],
     variables: {
       ...(hasModules ? { GOMODCACHE: modules, GOPROXY: 'off' } : {}),
-      ...passedOn(around, ['GOFLAGS', 'GOTOOLCHAIN']),
+      ...pickVariables(around, ['GOFLAGS', 'GOTOOLCHAIN']),
     },
   }
 }
 
-function rust(around: Surroundings): Toolchain | null {
+function findRust(around: Surroundings): Toolchain | null {
   const { environment, home } = around
   const cargo = environment.CARGO_HOME ?? join(home, '.cargo')
   const rustup = environment.RUSTUP_HOME ?? join(home, '.rustup')
@@ -74,19 +74,19 @@ function rust(around: Surroundings): Toolchain | null {
     folders: [...(hasCargo ? [cargo] : []), ...(hasRustup ? [rustup] : [])],
     credentials: [
       ...['credentials', 'credentials.toml'].map((name) => join(cargo, name)),
-      ...settings.filter((file) => CARGO_SECRET.test(textOf(file))),
+      ...settings.filter((file) => CARGO_SECRET.test(readText(file))),
     ],
     variables: {
       ...(hasCargo ? { CARGO_HOME: cargo, CARGO_NET_OFFLINE: 'true' } : {}),
       ...(hasRustup ? { RUSTUP_HOME: rustup, RUSTUP_AUTO_INSTALL: '0' } : {}),
-      ...passedOn(around, ['RUSTUP_TOOLCHAIN']),
+      ...pickVariables(around, ['RUSTUP_TOOLCHAIN']),
     },
   }
 }
 
 const CARGO_SECRET = /\b(token|secret-key|password)\s*=|:\/\/[^\s/"']*@/
 
-function pyenv(around: Surroundings): Toolchain | null {
+function findPyenv(around: Surroundings): Toolchain | null {
   const root = around.environment.PYENV_ROOT ?? join(around.home, '.pyenv')
   const versions = join(root, 'versions')
   if (!mayShow(around, root) || !isFolder(versions) || !around.onPath.some((entry) => isInside(root, entry)))
@@ -95,12 +95,12 @@ function pyenv(around: Surroundings): Toolchain | null {
     ...NOTHING,
     name: 'pyenv',
     folders: [root],
-    lateCredentials: namesIn(versions).map((name) => join(versions, name, 'pip.conf')),
-    variables: { PYENV_ROOT: root, ...passedOn(around, ['PYENV_VERSION']) },
+    lateCredentials: readNames(versions).map((name) => join(versions, name, 'pip.conf')),
+    variables: { PYENV_ROOT: root, ...pickVariables(around, ['PYENV_VERSION']) },
   }
 }
 
-function nvm(around: Surroundings): Toolchain | null {
+function findNvm(around: Surroundings): Toolchain | null {
   const root = around.environment.NVM_DIR ?? join(around.home, '.nvm')
   const versions = join(root, 'versions', 'node')
   if (!mayShow(around, root) || !isFolder(versions) || !around.onPath.some((entry) => isInside(root, entry)))
@@ -109,21 +109,21 @@ function nvm(around: Surroundings): Toolchain | null {
     ...NOTHING,
     name: 'nvm',
     folders: [root],
-    lateCredentials: namesIn(versions).map((name) => join(versions, name, 'etc')),
+    lateCredentials: readNames(versions).map((name) => join(versions, name, 'etc')),
     variables: { NVM_DIR: root },
   }
 }
 
-function java(around: Surroundings): Toolchain | null {
+function findJava(around: Surroundings): Toolchain | null {
   const program = findOnPath(around, 'java')
   const root = around.environment.JAVA_HOME ?? (program === null ? null : dirname(dirname(program)))
   if (root === null || !existsSync(join(root, 'bin', 'java')) || !isFolder(join(root, 'lib'))) return null
   if (!mayShow(around, root)) return null
-  return { ...NOTHING, name: 'java', folders: [root], variables: passedOn(around, ['JAVA_HOME']) }
+  return { ...NOTHING, name: 'java', folders: [root], variables: pickVariables(around, ['JAVA_HOME']) }
 }
 
 // Only the repository: passwords are in the settings beside it.
-function maven(around: Surroundings): Toolchain | null {
+function findMaven(around: Surroundings): Toolchain | null {
   const repository = join(around.home, '.m2', 'repository')
   if (!mayShow(around, repository)) return null
   return {
@@ -134,7 +134,7 @@ function maven(around: Surroundings): Toolchain | null {
   }
 }
 
-function gradle(around: Surroundings): Toolchain | null {
+function findGradle(around: Surroundings): Toolchain | null {
   const caches = join(around.environment.GRADLE_USER_HOME ?? join(around.home, '.gradle'), 'caches')
   const modules = join(caches, 'modules-2')
   if (!mayShow(around, modules)) return null
@@ -152,12 +152,12 @@ function mayShow({ home }: Surroundings, folder: string): boolean {
   return (
     isAbsolute(folder) &&
     isFolder(folder) &&
-    !isInside(realpathSync(folder), realpathOr(home)) &&
+    !isInside(realpathSync(folder), resolveRealPath(home)) &&
     !isInside(folder, home)
   )
 }
 
-function passedOn({ environment }: Surroundings, names: readonly string[]): Readonly<Record<string, string>> {
+function pickVariables({ environment }: Surroundings, names: readonly string[]): Readonly<Record<string, string>> {
   return Object.fromEntries(names.flatMap((name) => (environment[name] ? [[name, environment[name]]] : [])))
 }
 
@@ -165,13 +165,13 @@ function isFolder(path: string): boolean {
   return statSync(path, { throwIfNoEntry: false })?.isDirectory() === true
 }
 
-function namesIn(folder: string): readonly string[] {
+function readNames(folder: string): readonly string[] {
   return readdirSync(folder, { withFileTypes: true })
     .filter((entry) => entry.isDirectory())
     .map((entry) => entry.name)
 }
 
-function textOf(file: string): string {
+function readText(file: string): string {
   try {
     return readFileSync(file, 'utf8')
   } catch {
@@ -179,7 +179,7 @@ function textOf(file: string): string {
   }
 }
 
-function realpathOr(path: string): string {
+function resolveRealPath(path: string): string {
   return existsSync(path) ? realpathSync(path) : path
 }
 

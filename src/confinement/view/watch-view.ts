@@ -2,8 +2,8 @@ import { createHash } from 'node:crypto'
 import { closeSync, lstatSync, readFileSync } from 'node:fs'
 import { posix } from 'node:path'
 import { setImmediate as nextTurn, setTimeout as wait } from 'node:timers/promises'
-import { inside, openDirectory, partsOf } from '../../tree/lookup.js'
-import { namesByFolder } from '../../tree/names-by-folder.js'
+import { formatFdPath, openDirectory, splitPath } from '../../tree/lookup.js'
+import { groupNamesByFolder } from '../../tree/names-by-folder.js'
 import { TooMuch, walkFrom } from '../../tree/walk.js'
 import type { Composition } from '../confinement.js'
 
@@ -29,17 +29,17 @@ export async function watchView(
   { pinned, programs = [], isGuarded }: Composition,
 ): Promise<() => Promise<readonly string[]>> {
   const isProgram = new Set(programs)
-  const before = await stampsOf(at.view, pinned, isProgram)
+  const before = await readStamps(at.view, pinned, isProgram)
   const isPinned = new Set(pinned)
   const isOther = (path: string): boolean => !isPinned.has(path) && isGuarded(path)
-  const others = at.touched === null ? await guardedIn(at.view, isOther) : NONE
-  const newest = [...before.values(), ...others.values()].reduce((max, one) => Math.max(max, one.changedMs), 0)
+  const others = at.touched === null ? await readGuardedStamps(at.view, isOther) : NONE
+  const newest = [...before.values(), ...others.values()].reduce((max, file) => Math.max(max, file.changedMs), 0)
   if (Date.now() - newest < CLOCK_STEP_MS) await wait(CLOCK_STEP_MS)
   return async () => {
-    const written = changed(before, await stampsOf(at.view, pinned, isProgram))
+    const written = findChanged(before, await readStamps(at.view, pinned, isProgram))
     try {
-      const now = await guardedIn(at.touched ?? at.view, isOther)
-      return [...written, ...changed(others, now)].sort()
+      const now = await readGuardedStamps(at.touched ?? at.view, isOther)
+      return [...written, ...findChanged(others, now)].sort()
     } catch (error) {
       if (error instanceof TooMuch) return ['.']
       throw error
@@ -47,28 +47,31 @@ export async function watchView(
   }
 }
 
-interface Seen {
+interface SeenFile {
   readonly stamp: Stamp
   readonly changedMs: number
 }
-type Stamps = ReadonlyMap<string, Seen>
+type Stamps = ReadonlyMap<string, SeenFile>
 const NONE: Stamps = new Map()
-const GONE: Seen = { stamp: 'gone', changedMs: 0 }
+const GONE: SeenFile = { stamp: 'gone', changedMs: 0 }
 
-function changed(before: Stamps, after: Stamps): readonly string[] {
+function findChanged(before: Stamps, after: Stamps): readonly string[] {
   const paths = new Set([...before.keys(), ...after.keys()])
   return [...paths].filter((path) => before.get(path)?.stamp !== after.get(path)?.stamp)
 }
 
 // Folder by folder, never through a link: one that was put in the place of a folder makes everything in it gone.
-async function stampsOf(root: string, paths: readonly string[], isProgram: ReadonlySet<string>): Promise<Stamps> {
-  const stamps = new Map<string, Seen>()
+async function readStamps(root: string, paths: readonly string[], isProgram: ReadonlySet<string>): Promise<Stamps> {
+  const stamps = new Map<string, SeenFile>()
   let looked = 0
-  for (const [folder, names] of namesByFolder(paths)) {
-    const opened = openDirectory(root, partsOf(folder) ?? [])
+  for (const [folder, names] of groupNamesByFolder(paths)) {
+    const opened = openDirectory(root, splitPath(folder) ?? [])
     for (const name of names) {
       const path = posix.join(folder, name)
-      stamps.set(path, opened.ok ? (isProgram.has(path) ? contentAt(opened.fd, name) : seenAt(opened.fd, name)) : GONE)
+      stamps.set(
+        path,
+        opened.ok ? (isProgram.has(path) ? readContentStamp(opened.fd, name) : readStamp(opened.fd, name)) : GONE,
+      )
     }
     if (opened.ok) closeSync(opened.fd)
     looked += names.length
@@ -77,15 +80,15 @@ async function stampsOf(root: string, paths: readonly string[], isProgram: Reado
   return stamps
 }
 
-async function guardedIn(root: string, isOther: (path: string) => boolean): Promise<Stamps> {
+async function readGuardedStamps(root: string, isOther: (path: string) => boolean): Promise<Stamps> {
   const opened = openDirectory(root, [])
   if (!opened.ok) return NONE
-  const found = new Map<string, Seen>()
+  const found = new Map<string, SeenFile>()
   let looked = 0
   try {
     const isEntered = ({ name }: { readonly name: string }): boolean => !NOT_LOOKED_AT.has(name)
     for (const { path, name, kind, directoryFd } of walkFrom(opened.fd, { isEntered, entriesMax: ENTRIES_MAX })) {
-      if ((kind === 'file' || kind === 'link') && isOther(path)) found.set(path, seenAt(directoryFd, name))
+      if ((kind === 'file' || kind === 'link') && isOther(path)) found.set(path, readStamp(directoryFd, name))
       looked += 1
       if (looked % ENTRIES_PER_TURN === 0) await nextTurn()
     }
@@ -96,17 +99,17 @@ async function guardedIn(root: string, isOther: (path: string) => boolean): Prom
 }
 
 // Without what a change of the mode changes.
-function contentAt(directoryFd: number, name: string): Seen {
-  const stat = lstatSync(inside(directoryFd, name), { bigint: true, throwIfNoEntry: false })
-  if (stat === undefined || !stat.isFile() || stat.size > PROGRAM_BYTES_MAX) return seenAt(directoryFd, name)
+function readContentStamp(directoryFd: number, name: string): SeenFile {
+  const stat = lstatSync(formatFdPath(directoryFd, name), { bigint: true, throwIfNoEntry: false })
+  if (stat === undefined || !stat.isFile() || stat.size > PROGRAM_BYTES_MAX) return readStamp(directoryFd, name)
   const content = createHash('sha256')
-    .update(readFileSync(inside(directoryFd, name)))
+    .update(readFileSync(formatFdPath(directoryFd, name)))
     .digest('hex')
   return { stamp: `${stat.mtimeNs} ${content}`, changedMs: Number(stat.ctimeMs) }
 }
 
-function seenAt(directoryFd: number, name: string): Seen {
-  const stat = lstatSync(inside(directoryFd, name), { bigint: true, throwIfNoEntry: false })
+function readStamp(directoryFd: number, name: string): SeenFile {
+  const stat = lstatSync(formatFdPath(directoryFd, name), { bigint: true, throwIfNoEntry: false })
   if (stat === undefined) return GONE
   return {
     stamp: `${stat.ino} ${stat.mode} ${stat.size} ${stat.mtimeNs} ${stat.ctimeNs}`,
@@ -118,7 +121,7 @@ function seenAt(directoryFd: number, name: string): Seen {
  * The folders that lead to pinned files, from the top. In a copied view they are mounted onto themselves, so that none of them can
  * be moved away and back: that would change no file in it.
  */
-export function foldersToHold({ pinned }: Composition): readonly string[] {
+export function listFoldersToHold({ pinned }: Composition): readonly string[] {
   const folders = new Set<string>()
   for (const path of pinned)
     for (let at = posix.dirname(path); at !== '.' && !folders.has(at); at = posix.dirname(at)) folders.add(at)

@@ -1,7 +1,7 @@
 import { lstatSync, mkdirSync, statSync, symlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Job } from '../confinement.js'
-import { type Keeper, quoted } from '../launch/keeper.js'
+import { type Keeper, quoteWord } from '../launch/keeper.js'
 
 /** One command's view of the work tree. */
 export interface Run {
@@ -19,8 +19,8 @@ export const MERGED = 'm'
 export const TOUCHED = UPPER
 
 /** An overlay over the work tree: what the command writes lands in a layer of its own. */
-export async function overlay(keeper: Keeper, name: string, job: Job): Promise<Run> {
-  const run = folderOf(keeper, name)
+export async function mountOverlay(keeper: Keeper, name: string, job: Job): Promise<Run> {
+  const run = makeRun(keeper, name)
   const mode = statSync(job.tree).mode & 0o777
   for (const part of [UPPER, WORK, MERGED]) mkdirSync(join(run.seen, part), { recursive: true, mode })
   // Names with commas or colons cannot be written into mount options: a link and relative names stand for them.
@@ -28,13 +28,13 @@ export async function overlay(keeper: Keeper, name: string, job: Job): Promise<R
   const hasLayer = job.layer !== undefined && job.layer !== null
   if (hasLayer) symlinkSync(job.layer, join(run.seen, SCRATCH))
   const options = `lowerdir=${hasLayer ? `${SCRATCH}:` : ''}${LOWER},upperdir=${UPPER},workdir=${WORK},userxattr`
-  await keeper.ask(`cd ${quoted(run.dir)} && mount -i -n -t overlay -o ${options} overlay ${MERGED}`)
+  await keeper.ask(`cd ${quoteWord(run.dir)} && mount -i -n -t overlay -o ${options} overlay ${MERGED}`)
   return run
 }
 
 /** No view of its own: the work tree itself, read-only. */
-export async function plain(keeper: Keeper, name: string): Promise<Run> {
-  const run = folderOf(keeper, name)
+export async function makePlainRun(keeper: Keeper, name: string): Promise<Run> {
+  const run = makeRun(keeper, name)
   mkdirSync(run.seen, { recursive: true })
   return run
 }
@@ -45,18 +45,18 @@ export async function copy(
   name: string,
   one: { readonly job: Job; readonly without: readonly string[] },
 ) {
-  const run = folderOf(keeper, name)
+  const run = makeRun(keeper, name)
   mkdirSync(join(run.seen, MERGED), { recursive: true, mode: statSync(one.job.tree).mode & 0o777 })
-  const but = one.without.map((entry) => `! -name ${quoted(entry)}`).join(' ')
-  const into = quoted(join(run.dir, MERGED))
+  const but = one.without.map((entry) => `! -name ${quoteWord(entry)}`).join(' ')
+  const into = quoteWord(join(run.dir, MERGED))
   // Names go from one program to the other: there may be more of them than fit into a command, and some may be no text.
   await keeper.ask(
-    `cd ${quoted(one.job.tree)} && find . -mindepth 1 -maxdepth 1 ${but} -print0 | ` +
+    `cd ${quoteWord(one.job.tree)} && find . -mindepth 1 -maxdepth 1 ${but} -print0 | ` +
       `xargs -0 -r cp -a --no-preserve=ownership --reflink=auto -t ${into} --`,
   )
   const { layer } = one.job
   if (layer !== undefined && layer !== null)
-    await keeper.ask(`cp -a --no-preserve=ownership --reflink=auto -T -- ${quoted(layer)} ${into}`)
+    await keeper.ask(`cp -a --no-preserve=ownership --reflink=auto -T -- ${quoteWord(layer)} ${into}`)
   return run
 }
 
@@ -68,7 +68,7 @@ const waiting = new WeakMap<Keeper, string[]>()
 export function remove(keeper: Keeper, run: Run): void {
   const dirs = waiting.get(keeper) ?? []
   waiting.set(keeper, dirs)
-  dirs.push(quoted(run.dir))
+  dirs.push(quoteWord(run.dir))
   if (dirs.length >= REMOVED_AT_ONCE) removeAll(keeper, dirs)
   else if (dirs.length === 1) setTimeout(() => removeAll(keeper, dirs), REMOVE_LATER_MS).unref()
 }
@@ -80,12 +80,12 @@ function removeAll(keeper: Keeper, dirs: string[]): void {
   keeper.ask(`umount ${merged} 2>/dev/null; rm -rf ${all.join(' ')}`).catch(() => undefined)
 }
 
-function folderOf(keeper: Keeper, name: string): Run {
+function makeRun(keeper: Keeper, name: string): Run {
   return { name, dir: join(keeper.dir, name), seen: join(keeper.seen, name) }
 }
 
 /** What a path of the work tree is, without following a link; null when it is not there. */
-export function kindOf(tree: string, path: string): 'file' | 'directory' | 'other' | null {
+export function readKind(tree: string, path: string): 'file' | 'directory' | 'other' | null {
   try {
     const stats = lstatSync(join(tree, path))
     return stats.isDirectory() ? 'directory' : stats.isFile() ? 'file' : 'other'

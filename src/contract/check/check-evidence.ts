@@ -7,7 +7,7 @@ export function checkEvidence(reading: Reading, document: ContractDocument): voi
     for (const [name, field] of Object.entries(phase.checkpoint?.evidence ?? {})) {
       if (field.grade !== 'artifact' || field.type === 'string' || field.type === 'array') continue
       reading.report({
-        ...reading.about(field, 'grade', 'contract.invalid_value'),
+        ...reading.locateReport(field, 'grade', 'contract.invalid_value'),
         message: `The field '${name}' has the grade artifact and the type ${field.type}; a file is named by a string.`,
         remedy: 'Use the type string, or array for several files.',
       })

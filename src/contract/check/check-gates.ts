@@ -2,17 +2,17 @@ import type { CheckName } from '../../core/contract/contract.js'
 import { CHECK_ARTIFACTS, CHECKS_OF_TEST_RUN } from '../../core/contract/contract.js'
 import type { BlockerDocument, ContractDocument, PhaseDocument, ValidationDocument } from '../document.js'
 import { readExpression } from '../expression.js'
-import { didYouMean } from '../nearest.js'
+import { formatDidYouMean } from '../nearest.js'
 import type { Reading } from '../read/reading.js'
-import { isFinal, upTo } from './check-graph.js'
-import { takesPathsAlone } from './test-files-schema.js'
+import { isFinal, listPhasesUpTo } from './check-graph.js'
+import { isPathsOnly } from './test-files-schema.js'
 
 /** Gates: named by transitions that exist, and holding checks that have something to look at. */
 export function checkGates(reading: Reading, document: ContractDocument): void {
   for (const phase of document.phases) {
     checkGateIds(reading, phase)
-    const available = artifactsUpTo(document, phase)
-    for (const { owner, check } of checksOf(phase)) {
+    const available = listArtifactsUpTo(document, phase)
+    for (const { owner, check } of listChecks(phase)) {
       checkArtifacts(reading, document, { owner, check, available })
       if (check === 'tests_exist_for_acceptance_criteria') checkCovers(reading, document, owner)
       checkExpression(reading, owner, check, available)
@@ -26,9 +26,9 @@ export function checkGates(reading: Reading, document: ContractDocument): void {
 
 function checkInverted(reading: Reading, { tests, phases }: ContractDocument): void {
   if (tests.inverted === undefined) return
-  if (phases.some((phase) => checksOf(phase).some(({ check }) => check === 'tests_can_fail'))) return
+  if (phases.some((phase) => listChecks(phase).some(({ check }) => check === 'tests_can_fail'))) return
   reading.report({
-    ...reading.about(tests, 'inverted', 'contract.unused_setting'),
+    ...reading.locateReport(tests, 'inverted', 'contract.unused_setting'),
     message: 'No gate has the check tests_can_fail, so there is no inverted run to set up.',
     remedy: 'Add tests_can_fail to the gate with all_tests_pass, or remove tests.inverted.',
   })
@@ -37,7 +37,7 @@ function checkInverted(reading: Reading, { tests, phases }: ContractDocument): v
 type Owner = BlockerDocument | ValidationDocument
 
 /** Every check that a phase holds, in gates and in its artifacts' validation. */
-export function checksOf(phase: PhaseDocument): { owner: Owner; check: CheckName }[] {
+export function listChecks(phase: PhaseDocument): { owner: Owner; check: CheckName }[] {
   return [
     ...phase.required_artifacts.flatMap((artifact) =>
       artifact.validation.map((rule) => ({ owner: rule, check: rule.rule })),
@@ -47,8 +47,8 @@ export function checksOf(phase: PhaseDocument): { owner: Owner; check: CheckName
 }
 
 /** The artifact types that this phase or one before it demands. */
-export function artifactsUpTo(document: ContractDocument, phase: PhaseDocument): ReadonlySet<string> {
-  const before = upTo(document, phase.id)
+export function listArtifactsUpTo(document: ContractDocument, phase: PhaseDocument): ReadonlySet<string> {
+  const before = listPhasesUpTo(document, phase.id)
   const phases = document.phases.filter((candidate) => before.has(candidate.id))
   return new Set(phases.flatMap((candidate) => candidate.required_artifacts.map((artifact) => artifact.type)))
 }
@@ -58,7 +58,7 @@ function checkGateIds(reading: Reading, phase: PhaseDocument): void {
   for (const gate of phase.gates) {
     if (seen.has(gate.id) && gate.id !== '') {
       reading.report({
-        ...reading.about(gate, 'id', 'contract.duplicate_id'),
+        ...reading.locateReport(gate, 'id', 'contract.duplicate_id'),
         message: `The gate id '${gate.id}' is used twice in '${phase.id}'.`,
       })
     }
@@ -72,7 +72,7 @@ function checkCovers(reading: Reading, document: ContractDocument, owner: Owner)
   const names = artifacts
     .filter((artifact) => artifact.type === 'test_files')
     .map((artifact) => artifact.schema ?? null)
-  if (!takesPathsAlone(new Map(Object.entries(document.schemas)), names)) return
+  if (!isPathsOnly(new Map(Object.entries(document.schemas)), names)) return
   reading.report({
     code: 'contract.effect_differs',
     at: reading.place(owner),
@@ -94,7 +94,7 @@ function checkArtifacts(reading: Reading, document: ContractDocument, { owner, c
   if (CHECKS_OF_TEST_RUN.has(check) && document.commands !== undefined && Object.hasOwn(document.commands, 'tests'))
     return
   reading.report({
-    ...reading.about(owner, 'rule' in owner ? 'rule' : 'check', 'contract.missing_artifact_for_check'),
+    ...reading.locateReport(owner, 'rule' in owner ? 'rule' : 'check', 'contract.missing_artifact_for_check'),
     message: `The check ${check} reads ${types.join(' or ')}, which no phase up to here requires.`,
     remedy: `Add {type: ${types[0] ?? ''}} to required_artifacts of this phase or an earlier one.`,
   })
@@ -105,13 +105,13 @@ function checkExpression(reading: Reading, owner: Owner, check: CheckName, avail
   const expression = readExpression(owner.when)
   if (!expression.ok) {
     const message = `The expression is refused: ${expression.reason}.`
-    reading.report({ ...reading.about(owner, 'when', 'contract.invalid_expression'), message })
+    reading.report({ ...reading.locateReport(owner, 'when', 'contract.invalid_expression'), message })
     return
   }
   for (const type of expression.artifacts) {
     if (available.has(type)) continue
     const message = `The expression reads the artifact '${type}', which no phase up to here requires.`
-    reading.report({ ...reading.about(owner, 'when', 'contract.missing_artifact_for_check'), message })
+    reading.report({ ...reading.locateReport(owner, 'when', 'contract.missing_artifact_for_check'), message })
   }
 }
 
@@ -120,8 +120,8 @@ function checkCommand(reading: Reading, document: ContractDocument, owner: Owner
   const names = Object.keys(document.commands ?? {})
   if (names.includes(owner.command)) return
   const message = `The command '${owner.command}' is not defined.`
-  const remedy = `${didYouMean(owner.command, names)}Known commands: ${names.length === 0 ? 'none' : names.join(', ')}.`
-  reading.report({ ...reading.about(owner, 'command', 'contract.unknown_command'), message, remedy })
+  const remedy = `${formatDidYouMean(owner.command, names)}Known commands: ${names.length === 0 ? 'none' : names.join(', ')}.`
+  reading.report({ ...reading.locateReport(owner, 'command', 'contract.unknown_command'), message, remedy })
 }
 
 /** A gate that no transition is held by would be decoration. */
@@ -139,7 +139,7 @@ function checkUse(reading: Reading, document: ContractDocument, phase: PhaseDocu
   for (const gate of phase.gates) {
     if (gate.id === '' || outgoing.some((transition) => transition.gate === gate.id)) continue
     reading.report({
-      ...reading.about(gate, 'id', 'contract.unused_gate'),
+      ...reading.locateReport(gate, 'id', 'contract.unused_gate'),
       message: `No transition is held by the gate '${gate.id}'.`,
     })
   }
@@ -152,9 +152,9 @@ function checkTransitionGates(reading: Reading, document: ContractDocument): voi
     const ids = phase.gates.map((gate) => gate.id)
     if (ids.includes(transition.gate)) continue
     reading.report({
-      ...reading.about(transition, 'gate', 'contract.unknown_gate'),
+      ...reading.locateReport(transition, 'gate', 'contract.unknown_gate'),
       message: `The phase '${phase.id}' has no gate '${transition.gate}'.`,
-      remedy: `${didYouMean(transition.gate, ids)}Its gates: ${ids.length === 0 ? 'none' : ids.join(', ')}.`,
+      remedy: `${formatDidYouMean(transition.gate, ids)}Its gates: ${ids.length === 0 ? 'none' : ids.join(', ')}.`,
     })
   }
 }

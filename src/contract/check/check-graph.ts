@@ -1,5 +1,5 @@
 import type { ContractDocument, PhaseDocument, TransitionDocument } from '../document.js'
-import { didYouMean } from '../nearest.js'
+import { formatDidYouMean } from '../nearest.js'
 import type { Reading } from '../read/reading.js'
 
 /** Phases and transitions: every name known, every phase reachable, a final phase reachable from everywhere. */
@@ -13,16 +13,16 @@ export function checkGraph(reading: Reading, document: ContractDocument): void {
   checkTwice(reading, document.transitions)
   // With a misspelt name the rest of the graph would be judged by a mistake that is already reported.
   if (hasUnknown.includes(true)) return
-  const forward = closure([document.start_node], document.transitions, (t) => [t.from, t.to])
+  const forward = computeClosure([document.start_node], document.transitions, (t) => [t.from, t.to])
   const finals = document.phases.filter((phase) => isFinal(phase, document.transitions)).map((phase) => phase.id)
-  const backward = closure(finals, document.transitions, (t) => [t.to, t.from])
+  const backward = computeClosure(finals, document.transitions, (t) => [t.to, t.from])
   for (const phase of document.phases) {
     if (!forward.has(phase.id)) {
       const message = `The phase '${phase.id}' cannot be reached from '${document.start_node}'.`
-      reading.report({ ...reading.about(phase, 'id', 'contract.unreachable_phase'), message })
+      reading.report({ ...reading.locateReport(phase, 'id', 'contract.unreachable_phase'), message })
     } else if (!backward.has(phase.id)) {
       const message = `From the phase '${phase.id}' no final phase can be reached.`
-      reading.report({ ...reading.about(phase, 'id', 'contract.no_terminal_phase'), message })
+      reading.report({ ...reading.locateReport(phase, 'id', 'contract.no_terminal_phase'), message })
     }
   }
 }
@@ -33,17 +33,17 @@ export function isFinal(phase: PhaseDocument, transitions: readonly TransitionDo
 }
 
 /** The phases from which `phase` can be reached, and itself. */
-export function upTo(document: ContractDocument, phase: string): ReadonlySet<string> {
-  return closure([phase], document.transitions, (t) => [t.to, t.from])
+export function listPhasesUpTo(document: ContractDocument, phase: string): ReadonlySet<string> {
+  return computeClosure([phase], document.transitions, (t) => [t.to, t.from])
 }
 
 /** The phases that a task can get to without ever taking this transition. */
-export function reachedWithout(document: ContractDocument, left: TransitionDocument): ReadonlySet<string> {
+export function listReachedWithout(document: ContractDocument, left: TransitionDocument): ReadonlySet<string> {
   const others = document.transitions.filter((transition) => transition !== left)
-  return closure([document.start_node], others, (t) => [t.from, t.to])
+  return computeClosure([document.start_node], others, (t) => [t.from, t.to])
 }
 
-function closure(
+function computeClosure(
   start: readonly string[],
   transitions: readonly TransitionDocument[],
   step: (transition: TransitionDocument) => readonly [from: string, to: string],
@@ -65,7 +65,7 @@ function checkIds(reading: Reading, phases: readonly PhaseDocument[]): ReadonlyS
   for (const phase of phases) {
     if (ids.has(phase.id) && phase.id !== '') {
       reading.report({
-        ...reading.about(phase, 'id', 'contract.duplicate_id'),
+        ...reading.locateReport(phase, 'id', 'contract.duplicate_id'),
         message: `The phase id '${phase.id}' is used twice.`,
       })
     }
@@ -78,9 +78,9 @@ function checkStart(reading: Reading, document: ContractDocument, ids: ReadonlyS
   if (ids.has(document.start_node)) return false
   const message = `The start node '${document.start_node}' is not a phase.`
   reading.report({
-    ...reading.about(document, 'start_node', 'contract.unknown_phase'),
+    ...reading.locateReport(document, 'start_node', 'contract.unknown_phase'),
     message,
-    remedy: known(document.start_node, ids),
+    remedy: formatKnownPhases(document.start_node, ids),
   })
   return true
 }
@@ -93,7 +93,11 @@ function checkEnds(reading: Reading, transition: TransitionDocument, ids: Readon
     hasUnknown = true
     if (id === '') continue
     const message = `The transition ${end === 'from' ? 'starts in' : 'leads to'} '${id}', which is not a phase.`
-    reading.report({ ...reading.about(transition, end, 'contract.unknown_phase'), message, remedy: known(id, ids) })
+    reading.report({
+      ...reading.locateReport(transition, end, 'contract.unknown_phase'),
+      message,
+      remedy: formatKnownPhases(id, ids),
+    })
   }
   return hasUnknown
 }
@@ -104,12 +108,12 @@ function checkTwice(reading: Reading, transitions: readonly TransitionDocument[]
     const key = JSON.stringify([transition.from, transition.to, transition.when ?? null])
     if (seen.has(key)) {
       const message = `A transition from '${transition.from}' to '${transition.to}' stands above already.`
-      reading.report({ ...reading.about(transition, undefined, 'contract.duplicate_transition'), message })
+      reading.report({ ...reading.locateReport(transition, undefined, 'contract.duplicate_transition'), message })
     }
     seen.add(key)
   }
 }
 
-function known(typed: string, ids: ReadonlySet<string>): string {
-  return `${didYouMean(typed, ids)}Known phases: ${[...ids].join(', ')}.`
+function formatKnownPhases(typed: string, ids: ReadonlySet<string>): string {
+  return `${formatDidYouMean(typed, ids)}Known phases: ${[...ids].join(', ')}.`
 }

@@ -4,7 +4,7 @@ import type { JsonObject } from '../../core/json.js'
 const WHOLE: JsonObject = { type: 'integer' }
 const FILLED: JsonObject = { type: 'array', minItems: 1 }
 const TEXT: JsonObject = { type: 'string', minLength: 1 }
-const SCOPE = object({ in_scope: FILLED, out_of_scope: FILLED })
+const SCOPE = makeObjectSchema({ in_scope: FILLED, out_of_scope: FILLED })
 
 /** What each check needs in the artifacts it reads, by artifact type, as JSON Schemas. Any one of the types is enough. */
 export const ARTIFACT_NEEDS: ReadonlyMap<CheckName, Readonly<Record<string, JsonObject>>> = new Map<
@@ -14,19 +14,23 @@ export const ARTIFACT_NEEDS: ReadonlyMap<CheckName, Readonly<Record<string, Json
   [
     'plan_has_acceptance_criteria',
     {
-      plan_document: object({
-        acceptance_criteria: { ...FILLED, items: object({ criterion: TEXT, how_to_verify: TEXT }) },
+      plan_document: makeObjectSchema({
+        acceptance_criteria: { ...FILLED, items: makeObjectSchema({ criterion: TEXT, how_to_verify: TEXT }) },
       }),
     },
   ],
-  ['scope_is_bounded', { scope_definition: SCOPE, plan_document: object({ scope: SCOPE }) }],
+  ['scope_is_bounded', { scope_definition: SCOPE, plan_document: makeObjectSchema({ scope: SCOPE }) }],
   [
     'tests_exist_for_acceptance_criteria',
     // Paths alone count where the contract's own schema takes nothing else.
-    { test_files: object({ test_files: { ...FILLED, items: { anyOf: [object({ path: TEXT }), TEXT] } } }) },
+    {
+      test_files: makeObjectSchema({
+        test_files: { ...FILLED, items: { anyOf: [makeObjectSchema({ path: TEXT }), TEXT] } },
+      }),
+    },
   ],
-  ['no_blocking_issues', ofReviews({ blocking_issues: { type: 'array', maxItems: 0 } })],
-  ['review_comments_addressed', ofReviews({ reviews: { type: 'object' } })],
+  ['no_blocking_issues', makeReviewMembers({ blocking_issues: { type: 'array', maxItems: 0 } })],
+  ['review_comments_addressed', makeReviewMembers({ reviews: { type: 'object' } })],
 ])
 
 /** What `no_open_questions` accepts in every artifact of the phase. */
@@ -44,11 +48,14 @@ export const NO_OPEN_QUESTIONS: JsonObject = {
 
 /** What a run must say for a check to hold: `exit_code`, `passed`, `failed` and `skipped`. */
 export const RUN_NEEDS: ReadonlyMap<CheckName, JsonObject> = new Map<CheckName, JsonObject>([
-  ['tests_are_failing', object({ exit_code: { ...WHOLE, not: { const: 0 } } })],
-  ['all_tests_pass', object({ exit_code: { const: 0 }, failed: { const: 0 }, passed: { ...WHOLE, minimum: 1 } })],
-  ['no_skipped_tests', object({ skipped: { const: 0 } })],
-  ['command_succeeds', object({ exit_code: { const: 0 } })],
-  ['coverage_threshold_met', object({ exit_code: { const: 0 } })],
+  ['tests_are_failing', makeObjectSchema({ exit_code: { ...WHOLE, not: { const: 0 } } })],
+  [
+    'all_tests_pass',
+    makeObjectSchema({ exit_code: { const: 0 }, failed: { const: 0 }, passed: { ...WHOLE, minimum: 1 } }),
+  ],
+  ['no_skipped_tests', makeObjectSchema({ skipped: { const: 0 } })],
+  ['command_succeeds', makeObjectSchema({ exit_code: { const: 0 } })],
+  ['coverage_threshold_met', makeObjectSchema({ exit_code: { const: 0 } })],
 ])
 
 /** What a result must say where the agent reports it. Of an observed run a missing module counts as a failure too. */
@@ -56,9 +63,9 @@ export const REPORTED_RUN_NEEDS: ReadonlyMap<CheckName, readonly JsonObject[]> =
   (['tests_are_failing', 'all_tests_pass', 'no_skipped_tests'] as const).map((check) => [
     check,
     [
-      object({ exit_code: WHOLE, passed: WHOLE, failed: WHOLE, skipped: WHOLE }),
+      makeObjectSchema({ exit_code: WHOLE, passed: WHOLE, failed: WHOLE, skipped: WHOLE }),
       RUN_NEEDS.get(check) ?? {},
-      ...(check === 'tests_are_failing' ? [object({ failed: { minimum: 1 } })] : []),
+      ...(check === 'tests_are_failing' ? [makeObjectSchema({ failed: { minimum: 1 } })] : []),
     ],
   ]),
 )
@@ -76,10 +83,10 @@ export const ASSEMBLED_REVIEW: JsonObject = {
 }
 
 /** An object that has these members. */
-export function object(members: Readonly<Record<string, JsonObject>>): JsonObject {
+export function makeObjectSchema(members: Readonly<Record<string, JsonObject>>): JsonObject {
   return { type: 'object', required: Object.keys(members), properties: members }
 }
 
-function ofReviews(members: Readonly<Record<string, JsonObject>>): Readonly<Record<string, JsonObject>> {
-  return { review_report: object(members), review_results: object(members) }
+function makeReviewMembers(members: Readonly<Record<string, JsonObject>>): Readonly<Record<string, JsonObject>> {
+  return { review_report: makeObjectSchema(members), review_results: makeObjectSchema(members) }
 }

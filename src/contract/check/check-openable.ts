@@ -1,46 +1,46 @@
 import type { JsonObject } from '../../core/json.js'
-import { counted } from '../../core/text.js'
+import { formatCount } from '../../core/text.js'
 import type { ContractDocument, GateDocument, PhaseDocument } from '../document.js'
 import type { Reading } from '../read/reading.js'
 import { RUN_NEEDS } from './check-needs.js'
-import { type CheckOwner, checksOfDemand, demandsOf, nameOfCheck, phasesAfterRed } from './demands.js'
-import { evidenceRuns, neverGiven, neverVerified } from './never-given.js'
-import { type Never, neverHolds, schemasOf } from './never-holds.js'
+import { type CheckOwner, getCheckName, listChecksOfDemand, listDemands, listPhasesAfterRed } from './demands.js'
+import { findNeverVerified, listEvidenceRuns, listNeverGiven } from './never-given.js'
+import { findNeverHolds, listSchemas, type NeverHolds } from './never-holds.js'
 import { findConflict } from './schema-conflict.js'
 
 /** Every gate can open and every phase be left, as far as the contract alone decides it. What only warns opens anyway. */
 export function checkOpenable(reading: Reading, document: ContractDocument): void {
-  const afterRed = phasesAfterRed(document)
+  const afterRed = listPhasesAfterRed(document)
   for (const phase of document.phases) {
-    const report = reporter(reading, phase)
-    for (const { owner, gate } of blockingChecks(phase)) {
-      const never = neverHolds({ document, phase, afterRed }, owner)
+    const report = makeReporter(reading, phase)
+    for (const { owner, gate } of listBlockingChecks(phase)) {
+      const never = findNeverHolds({ document, phase, afterRed }, owner)
       if (never !== null) report(gate, owner, never)
     }
     checkArtifacts(document, phase, report)
-    for (const { made, ...never } of neverGiven(document, phase)) report(null, made, never)
-    const unverified = neverVerified(phase)
+    for (const { made, ...never } of listNeverGiven(document, phase)) report(null, made, never)
+    const unverified = findNeverVerified(phase)
     if (unverified !== null) report(null, phase, unverified)
-    const undecided = neverVoted(phase)
+    const undecided = findNeverVoted(phase)
     if (undecided !== null) report(null, undecided.consensus, undecided)
     checkTogether(document, phase, report)
   }
 }
 
-type Reporter = (gate: GateDocument | null, made: object, never: Never) => void
+type Reporter = (gate: GateDocument | null, made: object, never: NeverHolds) => void
 
-function reporter(reading: Reading, phase: PhaseDocument): Reporter {
+function makeReporter(reading: Reading, phase: PhaseDocument): Reporter {
   return (gate, made, { key, why, remedy }) => {
     const subject =
       gate === null
         ? `The phase '${phase.id}' can never be completed`
         : `The gate '${gate.id}' of phase '${phase.id}' can never open`
     const message = `${subject}: ${why}.`
-    reading.report({ ...reading.about(made, key, 'contract.gate_cannot_open'), message, remedy })
+    reading.report({ ...reading.locateReport(made, key, 'contract.gate_cannot_open'), message, remedy })
   }
 }
 
-function blockingChecks(phase: PhaseDocument): readonly { owner: CheckOwner; gate: GateDocument | null }[] {
+function listBlockingChecks(phase: PhaseDocument): readonly { owner: CheckOwner; gate: GateDocument | null }[] {
   const ofArtifacts = phase.required_artifacts.flatMap((artifact) =>
     artifact.validation.map((owner) => ({ owner, gate: null })),
   )
@@ -50,7 +50,7 @@ function blockingChecks(phase: PhaseDocument): readonly { owner: CheckOwner; gat
 
 function checkArtifacts(document: ContractDocument, phase: PhaseDocument, report: Reporter): void {
   for (const artifact of phase.required_artifacts) {
-    const conflict = findConflict(schemasOf(document, phase, artifact.type))
+    const conflict = findConflict(listSchemas(document, phase, artifact.type))
     if (conflict === null) continue
     const why = `nothing fits the schema of the required artifact ${artifact.type} (${conflict})`
     report(null, artifact, { key: 'schema', why, remedy: `Correct the schema of ${artifact.type}.` })
@@ -58,7 +58,7 @@ function checkArtifacts(document: ContractDocument, phase: PhaseDocument, report
 }
 
 // Without votes for themselves the author of the winning answer cannot vote for it.
-function neverVoted(phase: PhaseDocument): (Never & { readonly consensus: JsonObject }) | null {
+function findNeverVoted(phase: PhaseDocument): (NeverHolds & { readonly consensus: JsonObject }) | null {
   const { consensus } = phase
   if (consensus === undefined || !Array.isArray(consensus.agents) || consensus.skip_voting === true) return null
   const voters = consensus.agents.length
@@ -67,14 +67,14 @@ function neverVoted(phase: PhaseDocument): (Never & { readonly consensus: JsonOb
   if (voters === 0 || needed <= most) return null
   const key = consensus.quorum === undefined ? 'allow_self_vote' : 'quorum'
   const self = consensus.allow_self_vote === false ? ' without votes for themselves' : ''
-  const why = `the winner of the consensus needs ${counted(needed, 'vote')}, and ${counted(voters, 'agent')} can give it ${most}${self}`
+  const why = `the winner of the consensus needs ${formatCount(needed, 'vote')}, and ${formatCount(voters, 'agent')} can give it ${most}${self}`
   const remedy =
     most < 1 ? 'Add agents, or remove allow_self_vote: false.' : `Use a quorum of at most ${most}, or add agents.`
   return { consensus, key, why, remedy }
 }
 
 /** Something that a way out of the phase demands of a run or of a file. */
-interface Demanded {
+interface DemandedItem {
   readonly gate: GateDocument | null
   readonly made: object
   readonly key: string
@@ -87,15 +87,15 @@ interface Demanded {
 /** What each way out asks for at once must be possible at once. */
 function checkTogether(document: ContractDocument, phase: PhaseDocument, report: Reporter): void {
   const told = new Set<object>()
-  for (const demand of demandsOf(document, phase)) {
-    const checks = checksOfDemand(phase, demand).filter((owner) => owner.severity === 'blocking')
+  for (const demand of listDemands(document, phase)) {
+    const checks = listChecksOfDemand(phase, demand).filter((owner) => owner.severity === 'blocking')
     const gateOf = (owner: CheckOwner) =>
-      demand.gates.find((gate) => gate.blockers.some((one) => one === owner)) ?? null
+      demand.gates.find((gate) => gate.blockers.some((blocker) => blocker === owner)) ?? null
     const demanded = [
-      ...(demand.isFull ? evidenceRuns(document, phase).map((one) => ({ gate: null, ...one })) : []),
+      ...(demand.isFull ? listEvidenceRuns(document, phase).map((run) => ({ gate: null, ...run })) : []),
       ...checks.flatMap((owner) => runDemanded(owner, gateOf(owner))),
     ]
-    const found = firstContradiction(demanded) ?? fileContradiction(checks, gateOf)
+    const found = findContradiction(demanded) ?? findFileContradiction(checks, gateOf)
     if (found === null || told.has(found.later.made)) continue
     told.add(found.later.made)
     const { later, why } = found
@@ -104,8 +104,8 @@ function checkTogether(document: ContractDocument, phase: PhaseDocument, report:
   }
 }
 
-function runDemanded(owner: CheckOwner, gate: GateDocument | null): readonly Demanded[] {
-  const check = nameOfCheck(owner)
+function runDemanded(owner: CheckOwner, gate: GateDocument | null): readonly DemandedItem[] {
+  const check = getCheckName(owner)
   const needs = RUN_NEEDS.get(check)
   const of = check === 'command_succeeds' ? owner.command : check === 'coverage_threshold_met' ? 'coverage' : 'tests'
   if (needs === undefined || of === undefined) return []
@@ -113,15 +113,15 @@ function runDemanded(owner: CheckOwner, gate: GateDocument | null): readonly Dem
 }
 
 interface Contradiction {
-  readonly later: Pick<Demanded, 'gate' | 'made' | 'key'>
+  readonly later: Pick<DemandedItem, 'gate' | 'made' | 'key'>
   readonly why: string
 }
 
-function firstContradiction(demanded: readonly Demanded[]): Contradiction | null {
+function findContradiction(demanded: readonly DemandedItem[]): Contradiction | null {
   for (const [index, later] of demanded.entries()) {
     const earlier = demanded
       .slice(0, index)
-      .find((one) => one.of === later.of && findConflict([one.needs, later.needs]) !== null)
+      .find((item) => item.of === later.of && findConflict([item.needs, later.needs]) !== null)
     if (earlier === undefined) continue
     const why = `${earlier.name} and ${later.name} cannot both hold for one run of ${later.of}`
     return { later, why }
@@ -130,12 +130,12 @@ function firstContradiction(demanded: readonly Demanded[]): Contradiction | null
 }
 
 // A path is a file or a folder.
-function fileContradiction(
+function findFileContradiction(
   checks: readonly CheckOwner[],
   gateOf: (owner: CheckOwner) => GateDocument | null,
 ): Contradiction | null {
   const files = checks.flatMap((owner) =>
-    owner.path === undefined || !FILE_CHECKS.has(nameOfCheck(owner)) ? [] : [{ owner, path: owner.path }],
+    owner.path === undefined || !FILE_CHECKS.has(getCheckName(owner)) ? [] : [{ owner, path: owner.path }],
   )
   for (const { owner, path } of files) {
     const inner = files.find((one) => one.path.startsWith(`${path}/`))

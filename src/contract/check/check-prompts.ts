@@ -1,15 +1,15 @@
 import type { ContractDocument } from '../document.js'
-import { placeholdersOf } from '../prompt.js'
+import { parsePlaceholders } from '../prompt.js'
 import type { Reading } from '../read/reading.js'
-import { artifactsUpTo } from './check-gates.js'
+import { listArtifactsUpTo } from './check-gates.js'
 
 const KNOWN = '{{task.title}}, {{task.description}}, {{artifacts.TYPE.FIELD}}, {{guide:NAME}}, {{?OPTIONAL}}'
 
 /** Prompts: every placeholder can be filled at some time. */
 export function checkPrompts(reading: Reading, document: ContractDocument): void {
   for (const phase of document.phases) {
-    const available = artifactsUpTo(document, phase)
-    for (const placeholder of placeholdersOf(phase.prompt)) {
+    const available = listArtifactsUpTo(document, phase)
+    for (const placeholder of parsePlaceholders(phase.prompt)) {
       const problem =
         placeholder.kind === 'artifact' && !available.has(placeholder.type)
           ? `No phase up to '${phase.id}' requires the artifact '${placeholder.type}'.`
@@ -19,7 +19,7 @@ export function checkPrompts(reading: Reading, document: ContractDocument): void
               ? `The placeholder '{{${placeholder.name}}}' is not known.`
               : null
       if (problem === null) continue
-      const at = reading.about(phase, 'prompt', 'contract.unresolvable_placeholder')
+      const at = reading.locateReport(phase, 'prompt', 'contract.unresolvable_placeholder')
       reading.report({ ...at, message: problem, remedy: `Known placeholders: ${KNOWN}.` })
     }
   }

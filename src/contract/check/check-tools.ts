@@ -1,6 +1,6 @@
 import { BUILT_IN_TOOLS, HARNESS_TOOLS } from '../../core/tool-calls/built-in-tools.js'
 import type { ContractDocument, PhaseDocument } from '../document.js'
-import { didYouMean } from '../nearest.js'
+import { formatDidYouMean } from '../nearest.js'
 import type { Reading } from '../read/reading.js'
 
 /** Tools: every name provided by something, and able to produce what the phase requires. */
@@ -14,12 +14,15 @@ export function checkTools(reading: Reading, document: ContractDocument): void {
       checkTool(reading, document, tool, { made: phase.tool_constraints, key: tool })
       if (phase.allowed_tools === 'all' || isUsed(phase, tool)) continue
       const message = `The phase '${phase.id}' does not allow ${tool}.`
-      reading.report({ ...reading.about(phase.tool_constraints, tool, 'contract.unused_constraint'), message })
+      reading.report({ ...reading.locateReport(phase.tool_constraints, tool, 'contract.unused_constraint'), message })
     }
     for (const [index, tool] of phase.forbidden_tools.entries()) {
       if (!allowed.includes(tool)) continue
       const message = `The tool ${tool} is both allowed and forbidden in '${phase.id}'; forbidden wins.`
-      reading.report({ ...reading.about(phase.forbidden_tools, index, 'contract.tool_allowed_and_forbidden'), message })
+      reading.report({
+        ...reading.locateReport(phase.forbidden_tools, index, 'contract.tool_allowed_and_forbidden'),
+        message,
+      })
     }
     checkEvidence(reading, document, phase)
   }
@@ -27,7 +30,7 @@ export function checkTools(reading: Reading, document: ContractDocument): void {
 }
 
 /** Tools beside the built-in ones that the contract names: its own, and those of upstream servers. */
-export function extraTools(document: ContractDocument): string[] {
+export function listExtraTools(document: ContractDocument): string[] {
   const listed = document.phases.flatMap((phase) => [
     ...(phase.allowed_tools === 'all' ? [] : phase.allowed_tools),
     ...phase.forbidden_tools,
@@ -60,9 +63,9 @@ function checkTool(
   if (dot > 0 && dot < tool.length - 1 && servers.includes(tool.slice(0, dot))) return
   const names = [...BUILT_IN_TOOLS.keys(), ...HARNESS_TOOLS, ...own, ...servers.map((server) => `${server}.*`)]
   reading.report({
-    ...reading.about(at.made, at.key, 'contract.unknown_tool'),
+    ...reading.locateReport(at.made, at.key, 'contract.unknown_tool'),
     message: `Nothing provides the tool '${tool}'.`,
-    remedy: `${didYouMean(tool, names)}Known tools: ${names.join(', ')}.`,
+    remedy: `${formatDidYouMean(tool, names)}Known tools: ${names.join(', ')}.`,
   })
 }
 
@@ -82,7 +85,7 @@ function checkEvidence(reading: Reading, document: ContractDocument, phase: Phas
     const isObserved = artifact.type === 'test_run_result' && Object.hasOwn(document.commands ?? {}, 'tests')
     if (producers === undefined || isObserved || usable.some((tool) => producers.includes(tool))) continue
     reading.report({
-      ...reading.about(artifact, 'type', 'contract.unproducible_evidence'),
+      ...reading.locateReport(artifact, 'type', 'contract.unproducible_evidence'),
       message: `None of the tools of '${phase.id}' could produce ${artifact.type}.`,
       remedy: `Allow one of ${producers.join(', ')}, or require it elsewhere.`,
     })
@@ -93,18 +96,18 @@ function checkAgents(reading: Reading, document: ContractDocument): void {
   const names = Object.keys(document.agents ?? {})
   const check = (agent: unknown, made: object, key: string | number): void => {
     if (typeof agent !== 'string' || agent === '' || names.includes(agent)) return
-    const remedy = `${didYouMean(agent, names)}Known agents: ${names.length === 0 ? 'none' : names.join(', ')}.`
+    const remedy = `${formatDidYouMean(agent, names)}Known agents: ${names.length === 0 ? 'none' : names.join(', ')}.`
     reading.report({
-      ...reading.about(made, key, 'contract.unknown_agent'),
+      ...reading.locateReport(made, key, 'contract.unknown_agent'),
       message: `The agent '${agent}' is not defined.`,
       remedy,
     })
   }
   const remote = (agent: string, made: object, key: number): void =>
     reading.report({
-      ...reading.about(made, key, 'contract.effect_differs'),
+      ...reading.locateReport(made, key, 'contract.effect_differs'),
       message: `No entry of agents is called '${agent}': an operator hands whoever votes under that name its token.`,
-      remedy: `${didYouMean(agent, names)}Known agents: ${names.join(', ')}.`,
+      remedy: `${formatDidYouMean(agent, names)}Known agents: ${names.join(', ')}.`,
     })
   for (const phase of document.phases) {
     for (const spawn of phase.auto_spawn ?? []) check(spawn.agent, spawn, 'agent')

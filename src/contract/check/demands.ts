@@ -6,7 +6,7 @@ import type {
   TransitionDocument,
   ValidationDocument,
 } from '../document.js'
-import { reachedWithout, upTo } from './check-graph.js'
+import { listPhasesUpTo, listReachedWithout } from './check-graph.js'
 
 export type CheckOwner = BlockerDocument | ValidationDocument
 
@@ -20,7 +20,7 @@ export interface DemandDocument {
 }
 
 /** Every way out of the phase. Which way is a way back depends on the task, so that the weaker demand is taken where both are possible. */
-export function demandsOf(document: ContractDocument, phase: PhaseDocument): readonly DemandDocument[] {
+export function listDemands(document: ContractDocument, phase: PhaseDocument): readonly DemandDocument[] {
   const outgoing = document.transitions.filter((transition) => transition.from === phase.id)
   if (outgoing.length === 0) return [{ to: null, gates: phase.gates, isFull: true }]
   return outgoing.map((transition) => {
@@ -35,22 +35,22 @@ export function demandsOf(document: ContractDocument, phase: PhaseDocument): rea
 function mayLeadBack(document: ContractDocument, transition: TransitionDocument): boolean {
   const { from, to, when } = transition
   if (when === undefined) return false
-  return to === from || (upTo(document, from).has(to) && reachedWithout(document, transition).has(to))
+  return to === from || (listPhasesUpTo(document, from).has(to) && listReachedWithout(document, transition).has(to))
 }
 
 /** The checks that a way out runs. */
-export function checksOfDemand(phase: PhaseDocument, demand: DemandDocument): readonly CheckOwner[] {
+export function listChecksOfDemand(phase: PhaseDocument, demand: DemandDocument): readonly CheckOwner[] {
   const ofArtifacts = demand.isFull ? phase.required_artifacts.flatMap((artifact) => artifact.validation) : []
   return [...ofArtifacts, ...demand.gates.flatMap((gate) => gate.blockers)]
 }
 
-export function nameOfCheck(owner: CheckOwner): BlockerDocument['check'] {
+export function getCheckName(owner: CheckOwner): BlockerDocument['check'] {
   return 'rule' in owner ? owner.rule : owner.check
 }
 
 /** The phases that a task can enter after a RED run has recorded its tests: elsewhere `tests_unchanged` has nothing to compare. */
-export function phasesAfterRed(document: ContractDocument): ReadonlySet<string> {
-  return reachedAfterRed(document, () => false)
+export function listPhasesAfterRed(document: ContractDocument): ReadonlySet<string> {
+  return computeReachedAfterRed(document, () => false)
 }
 
 /** Loops that begin before RED are few; past so many a gate stays closed until tests are recorded. */
@@ -60,14 +60,17 @@ const LOOPS_MAX = 50
  * The phases whose `tests_unchanged` holds while no tests are recorded: the only way from them to a RED run and back leads
  * through that very check, so that nothing could ever be recorded otherwise.
  */
-export function phasesBeforeRed(document: ContractDocument): ReadonlySet<string> {
+export function listPhasesBeforeRed(document: ContractDocument): ReadonlySet<string> {
   const found = new Set<string>()
   const asking = document.phases.filter((phase) =>
-    demandsOf(document, phase).some((one) => asksForRecorded(phase, one)),
+    listDemands(document, phase).some((one) => requiresRecordedTests(phase, one)),
   )
-  const possible = asking.length === 0 ? found : phasesAfterRed(document)
+  const possible = asking.length === 0 ? found : listPhasesAfterRed(document)
   while (found.size < LOOPS_MAX) {
-    const after = reachedAfterRed(document, (phase, demand) => !found.has(phase.id) && asksForRecorded(phase, demand))
+    const after = computeReachedAfterRed(
+      document,
+      (phase, demand) => !found.has(phase.id) && requiresRecordedTests(phase, demand),
+    )
     const closed = asking.find(({ id }) => possible.has(id) && !after.has(id) && !found.has(id))
     if (closed === undefined) break
     found.add(closed.id)
@@ -75,11 +78,11 @@ export function phasesBeforeRed(document: ContractDocument): ReadonlySet<string>
   return found
 }
 
-function reachedAfterRed(
+function computeReachedAfterRed(
   document: ContractDocument,
   isClosedBefore: (phase: PhaseDocument, demand: DemandDocument) => boolean,
 ): ReadonlySet<string> {
-  const ways = new Map(document.phases.map((phase) => [phase.id, { phase, demands: demandsOf(document, phase) }]))
+  const ways = new Map(document.phases.map((phase) => [phase.id, { phase, demands: listDemands(document, phase) }]))
   const before = new Set([document.start_node])
   const after = new Set<string>()
   const follow = (from: Set<string>, isRecorded: boolean): void => {
@@ -97,13 +100,15 @@ function reachedAfterRed(
   return after
 }
 
-function asksForRecorded(phase: PhaseDocument, demand: DemandDocument): boolean {
-  return checksOfDemand(phase, demand).some(
-    (owner) => owner.severity === 'blocking' && nameOfCheck(owner) === 'tests_unchanged',
+function requiresRecordedTests(phase: PhaseDocument, demand: DemandDocument): boolean {
+  return listChecksOfDemand(phase, demand).some(
+    (owner) => owner.severity === 'blocking' && getCheckName(owner) === 'tests_unchanged',
   )
 }
 
 // The run is recorded whatever the severity of its check.
 function mayRecordTests(phase: PhaseDocument, demand: DemandDocument): boolean {
-  return checksOfDemand(phase, { ...demand, isFull: true }).some((owner) => nameOfCheck(owner) === 'tests_are_failing')
+  return listChecksOfDemand(phase, { ...demand, isFull: true }).some(
+    (owner) => getCheckName(owner) === 'tests_are_failing',
+  )
 }

@@ -1,22 +1,25 @@
-import { OBSERVED_MEMBERS, type ObservedSource, observedSource } from '../../core/evidence/observed-evidence.js'
+import { findObservedSource, OBSERVED_MEMBERS, type ObservedSource } from '../../core/evidence/observed-evidence.js'
 import type { JsonObject } from '../../core/json.js'
 import type { ContractDocument, EvidenceDocument, PhaseDocument } from '../document.js'
-import { object } from './check-needs.js'
-import { commandOf, type Never, reportsCoverage } from './never-holds.js'
+import { makeObjectSchema } from './check-needs.js'
+import { findCommand, isCoverageCommand, type NeverHolds } from './never-holds.js'
 import { findConflict } from './schema-conflict.js'
 
 /** Evidence fields that no value and no run can fill, and why. */
-export function neverGiven(document: ContractDocument, phase: PhaseDocument): readonly (Never & { made: object })[] {
-  return fieldsOf(phase).flatMap(([name, field]) => {
-    const never = field.grade === 'observed' ? neverObserved(document, name, field) : neverAccepted(name, field)
+export function listNeverGiven(
+  document: ContractDocument,
+  phase: PhaseDocument,
+): readonly (NeverHolds & { made: object })[] {
+  return listFields(phase).flatMap(([name, field]) => {
+    const never = field.grade === 'observed' ? findNeverObserved(document, name, field) : findNeverAccepted(name, field)
     return never === null ? [] : [{ made: field, ...never }]
   })
 }
 
 /** More verified fields are demanded than can be verified. Where the fields are read from a document, they are counted there. */
-export function neverVerified(phase: PhaseDocument): Never | null {
+export function findNeverVerified(phase: PhaseDocument): NeverHolds | null {
   if (phase.checkpoint?.source !== undefined) return null
-  const graded = fieldsOf(phase).filter(([, field]) => field.grade !== 'reported').length
+  const graded = listFields(phase).filter(([, field]) => field.grade !== 'reported').length
   if (phase.min_verified <= graded) return null
   return {
     key: 'min_verified',
@@ -26,26 +29,28 @@ export function neverVerified(phase: PhaseDocument): Never | null {
 }
 
 /** What the observed fields of the checkpoint demand of the runs that fill them. */
-export function evidenceRuns(document: ContractDocument, phase: PhaseDocument) {
-  return fieldsOf(phase).flatMap(([name, field]) => {
-    const source = field.grade === 'observed' ? sourceOf(document, name, field) : null
+export function listEvidenceRuns(document: ContractDocument, phase: PhaseDocument) {
+  return listFields(phase).flatMap(([name, field]) => {
+    const source = field.grade === 'observed' ? findSource(document, name, field) : null
     if (source === null) return []
     const { command, member } = source
-    const needs = object(member === 'succeeded' ? { exit_code: exitCodeOf(field) } : { [member]: schemaOf(field) })
+    const needs = makeObjectSchema(
+      member === 'succeeded' ? { exit_code: exitCodeOf(field) } : { [member]: buildFieldSchema(field) },
+    )
     return [{ made: field, key: 'type', name: `the evidence field ${name}`, of: command, needs }]
   })
 }
 
-function fieldsOf(phase: PhaseDocument): readonly [string, EvidenceDocument][] {
+function listFields(phase: PhaseDocument): readonly [string, EvidenceDocument][] {
   return Object.entries(phase.checkpoint?.evidence ?? {})
 }
 
-function sourceOf(document: ContractDocument, name: string, field: EvidenceDocument): ObservedSource | null {
-  return observedSource(Object.keys(document.commands ?? {}), name, field.type)
+function findSource(document: ContractDocument, name: string, field: EvidenceDocument): ObservedSource | null {
+  return findObservedSource(Object.keys(document.commands ?? {}), name, field.type)
 }
 
-function neverObserved(document: ContractDocument, name: string, field: EvidenceDocument): Never | null {
-  const source = sourceOf(document, name, field)
+function findNeverObserved(document: ContractDocument, name: string, field: EvidenceDocument): NeverHolds | null {
+  const source = findSource(document, name, field)
   if (source === null)
     return {
       key: 'grade',
@@ -53,9 +58,9 @@ function neverObserved(document: ContractDocument, name: string, field: Evidence
       remedy: `Name it <command>_<member> after an entry of commands; members: ${OBSERVED_MEMBERS.join(', ')}.`,
     }
   const { command, member } = source
-  const unknown = unknownMember(document, source)
+  const unknown = findUnknownMember(document, source)
   if (unknown !== null) return { key: 'grade', ...unknown }
-  if (findConflict([schemaOf(field), VALUES[member] ?? {}]) === null) return null
+  if (findConflict([buildFieldSchema(field), VALUES[member] ?? {}]) === null) return null
   const why = `no run of ${command} gives the observed field '${name}' a value that its rules accept`
   return { key: 'type', why, remedy: 'Correct the rules of the field.' }
 }
@@ -72,9 +77,12 @@ const VALUES: Readonly<Record<string, JsonObject>> = {
   coverage: { type: 'number', minimum: 0, maximum: 100 },
 }
 
-function unknownMember(document: ContractDocument, { command, member }: ObservedSource): Omit<Never, 'key'> | null {
-  const entry = commandOf(document, command) ?? {}
-  const isCoverage = reportsCoverage(entry)
+function findUnknownMember(
+  document: ContractDocument,
+  { command, member }: ObservedSource,
+): Omit<NeverHolds, 'key'> | null {
+  const entry = findCommand(document, command) ?? {}
+  const isCoverage = isCoverageCommand(entry)
   const format = String(entry.format)
   if (member === 'coverage' && !isCoverage)
     return {
@@ -89,16 +97,16 @@ function unknownMember(document: ContractDocument, { command, member }: Observed
 }
 
 // That min is greater than max is told where they are read.
-function neverAccepted(name: string, field: EvidenceDocument): Never | null {
+function findNeverAccepted(name: string, field: EvidenceDocument): NeverHolds | null {
   const isTold = field.min !== undefined && field.max !== undefined && field.min > field.max
-  const isLeftOut = field.optional || isTold || findConflict([schemaOf(field)]) === null
+  const isLeftOut = field.optional || isTold || findConflict([buildFieldSchema(field)]) === null
   if (isLeftOut) return null
   const why = `no value of the required evidence field '${name}' meets all of its rules`
   return { key: 'type', why, remedy: 'Correct the rules of the field, or make it optional.' }
 }
 
 /** The rules of a field as a JSON Schema. `must_be` stands alone: nothing else is looked at beside it. */
-function schemaOf(field: EvidenceDocument): JsonObject {
+function buildFieldSchema(field: EvidenceDocument): JsonObject {
   if (field.must_be !== undefined) return { const: field.must_be }
   const isTrue = field.type === 'boolean' && !field.optional && field.may_be_false !== true
   const rules: Readonly<Record<string, JsonObject[string] | undefined>> = {
@@ -115,7 +123,9 @@ function schemaOf(field: EvidenceDocument): JsonObject {
 }
 
 function exitCodeOf(field: EvidenceDocument): JsonObject {
-  const [isTrue, isFalse] = [true, false].map((value) => findConflict([schemaOf(field), { const: value }]) === null)
+  const [isTrue, isFalse] = [true, false].map(
+    (value) => findConflict([buildFieldSchema(field), { const: value }]) === null,
+  )
   if (isTrue === isFalse) return {}
   return isTrue === true ? { const: 0 } : { type: 'integer', not: { const: 0 } }
 }

@@ -5,13 +5,19 @@ import { REVIEW_ARTIFACTS } from '../../core/reviews/review.js'
 import type { ContractDocument, PhaseDocument } from '../document.js'
 import { readExpression } from '../expression.js'
 import type { ReadPath } from '../expression-reads.js'
-import { upTo } from './check-graph.js'
-import { ARTIFACT_NEEDS, ASSEMBLED_REVIEW, NO_OPEN_QUESTIONS, object, REPORTED_RUN_NEEDS } from './check-needs.js'
-import { type CheckOwner, nameOfCheck } from './demands.js'
+import { listPhasesUpTo } from './check-graph.js'
+import {
+  ARTIFACT_NEEDS,
+  ASSEMBLED_REVIEW,
+  makeObjectSchema,
+  NO_OPEN_QUESTIONS,
+  REPORTED_RUN_NEEDS,
+} from './check-needs.js'
+import { type CheckOwner, getCheckName } from './demands.js'
 import { findConflict } from './schema-conflict.js'
 
 /** Why something can never hold, the field that says so, and what would be right. */
-export interface Never {
+export interface NeverHolds {
   readonly key: string
   readonly why: string
   readonly remedy: string
@@ -29,60 +35,60 @@ const COVERAGE_FORMATS: readonly Json[] = ['lcov', 'cobertura']
 const NO_REVIEWER: ReadonlySet<string> = new Set(['human', 'orchestrator'])
 
 /** Why a blocking check can never hold, whatever the agent does; null when it may. Decided from the contract alone. */
-export function neverHolds(scene: CheckScene, owner: CheckOwner): Never | null {
-  const check = nameOfCheck(owner)
+export function findNeverHolds(scene: CheckScene, owner: CheckOwner): NeverHolds | null {
+  const check = getCheckName(owner)
   const key = 'rule' in owner ? 'rule' : 'check'
   switch (check) {
     case 'coverage_threshold_met':
-      return neverCovered(scene.document, key)
+      return findNeverCovered(scene.document, key)
     case 'tests_are_failing':
     case 'all_tests_pass':
     case 'no_skipped_tests':
-      return neverRun(scene, check, key)
+      return findNeverRun(scene, check, key)
     case 'tests_can_fail':
-      return neverInverted(scene.document, key)
+      return findNeverInverted(scene.document, key)
     case 'tests_unchanged':
-      return scene.afterRed.has(scene.phase.id) ? null : neverRecorded(key)
+      return scene.afterRed.has(scene.phase.id) ? null : makeNeverRecorded(key)
     case 'expression':
-      return neverTrue(scene, owner)
+      return findNeverTrue(scene, owner)
     case 'all_review_models_completed':
-      return neverReviewed(owner)
+      return findNeverReviewed(owner)
     case 'no_open_questions':
-      return neverWithoutQuestions(scene, key)
+      return findNeverWithoutQuestions(scene, key)
     default:
-      return neverInArtifact(scene, { check, key, needs: needsOf(check) })
+      return findNeverInArtifact(scene, { check, key, needs: getNeeds(check) })
   }
 }
 
 /** The format of a command reports how much of the code ran, and counts no tests. */
-export function reportsCoverage(command: JsonObject): boolean {
+export function isCoverageCommand(command: JsonObject): boolean {
   return COVERAGE_FORMATS.includes(command.format ?? null)
 }
 
-export function commandOf(document: ContractDocument, name: string): JsonObject | undefined {
+export function findCommand(document: ContractDocument, name: string): JsonObject | undefined {
   return Object.hasOwn(document.commands ?? {}, name) ? document.commands?.[name] : undefined
 }
 
-function neverCovered(document: ContractDocument, key: string): Never | null {
-  const command = commandOf(document, 'coverage')
+function findNeverCovered(document: ContractDocument, key: string): NeverHolds | null {
+  const command = findCommand(document, 'coverage')
   const remedy = 'Add commands.coverage with run, report and format: lcov or cobertura, or use severity: warning.'
   if (command === undefined)
     return { key, why: 'coverage_threshold_met reads commands.coverage, which is not defined', remedy }
-  if (reportsCoverage(command)) return null
+  if (isCoverageCommand(command)) return null
   const why = `commands.coverage has the format ${String(command.format)}, which reports no coverage`
   return { key, why, remedy: 'Set format of commands.coverage to lcov or cobertura.' }
 }
 
-function neverRun(scene: CheckScene, check: CheckName, key: string): Never | null {
+function findNeverRun(scene: CheckScene, check: CheckName, key: string): NeverHolds | null {
   const { document, phase } = scene
-  const command = commandOf(document, 'tests')
+  const command = findCommand(document, 'tests')
   if (command !== undefined) {
-    if (!reportsCoverage(command)) return null
+    if (!isCoverageCommand(command)) return null
     const why = `commands.tests has the format ${String(command.format)}, which counts no tests`
     return { key, why, remedy: 'Set format of commands.tests to that of the test runner, or to auto.' }
   }
   const isRequired = phase.required_artifacts.some((artifact) => artifact.type === 'test_run_result')
-  const isRequiredBefore = originsOf(scene, 'test_run_result').length > 0
+  const isRequiredBefore = listOrigins(scene, 'test_run_result').length > 0
   if (!isRequired && isRequiredBefore)
     return {
       key,
@@ -90,12 +96,12 @@ function neverRun(scene: CheckScene, check: CheckName, key: string): Never | nul
       remedy: `Add {type: test_run_result} to required_artifacts of '${phase.id}', or add commands.tests.`,
     }
   const needs = { test_run_result: REPORTED_RUN_NEEDS.get(check) ?? [] }
-  return neverInArtifact(scene, { check, key, needs })
+  return findNeverInArtifact(scene, { check, key, needs })
 }
 
-function neverInverted(document: ContractDocument, key: string): Never | null {
-  const command = commandOf(document, 'tests')
-  if (command !== undefined && !reportsCoverage(command)) return null
+function findNeverInverted(document: ContractDocument, key: string): NeverHolds | null {
+  const command = findCommand(document, 'tests')
+  if (command !== undefined && !isCoverageCommand(command)) return null
   return {
     key,
     why: 'tests_can_fail runs the new tests once more, and commands.tests does not say how',
@@ -103,7 +109,7 @@ function neverInverted(document: ContractDocument, key: string): Never | null {
   }
 }
 
-function neverRecorded(key: string): Never {
+function makeNeverRecorded(key: string): NeverHolds {
   return {
     key,
     why: 'tests_unchanged compares with the tests of a RED run, and no gate on the way here has the check tests_are_failing',
@@ -112,17 +118,17 @@ function neverRecorded(key: string): Never {
   }
 }
 
-function neverReviewed(owner: CheckOwner): Never | null {
+function findNeverReviewed(owner: CheckOwner): NeverHolds | null {
   const name = owner.required_reviews?.find((one) => NO_REVIEWER.has(one))
   if (name === undefined) return null
   const why = `no reviewer can be called '${name}', so that the review never comes`
   return { key: 'required_reviews', why, remedy: 'Use another name; ask for a human with an approval gate.' }
 }
 
-function neverWithoutQuestions(scene: CheckScene, key: string): Never | null {
+function findNeverWithoutQuestions(scene: CheckScene, key: string): NeverHolds | null {
   for (const { type } of scene.phase.required_artifacts) {
-    const conflict = conflictWith(scene, type, [NO_OPEN_QUESTIONS])
-    if (conflict !== null) return forbidden({ check: 'no_open_questions', key, type, conflict })
+    const conflict = findNeedsConflict(scene, type, [NO_OPEN_QUESTIONS])
+    if (conflict !== null) return makeForbidden({ check: 'no_open_questions', key, type, conflict })
   }
   return null
 }
@@ -134,46 +140,47 @@ interface Need {
   readonly needs: Readonly<Record<string, readonly JsonObject[]>>
 }
 
-function needsOf(check: CheckName): Need['needs'] {
+function getNeeds(check: CheckName): Need['needs'] {
   return Object.fromEntries(Object.entries(ARTIFACT_NEEDS.get(check) ?? {}).map(([type, need]) => [type, [need]]))
 }
 
-function neverInArtifact(scene: CheckScene, { check, key, needs }: Need): Never | null {
-  const available = Object.entries(needs).filter(([type]) => originsOf(scene, type).length > 0)
-  const conflicts = available.map(([type, need]) => ({ type, conflict: conflictWith(scene, type, need) }))
+function findNeverInArtifact(scene: CheckScene, { check, key, needs }: Need): NeverHolds | null {
+  const available = Object.entries(needs).filter(([type]) => listOrigins(scene, type).length > 0)
+  const conflicts = available.map(([type, need]) => ({ type, conflict: findNeedsConflict(scene, type, need) }))
   const [first] = conflicts
-  if (first === undefined || first.conflict === null || conflicts.some((one) => one.conflict === null)) return null
-  return forbidden({ check, key, type: first.type, conflict: first.conflict })
+  if (first === undefined || first.conflict === null || conflicts.some((conflict) => conflict.conflict === null))
+    return null
+  return makeForbidden({ check, key, type: first.type, conflict: first.conflict })
 }
 
-function forbidden(one: { check: string; key: string; type: string; conflict: string }): Never {
+function makeForbidden(one: { check: string; key: string; type: string; conflict: string }): NeverHolds {
   const why = `the schema of ${one.type} accepts nothing with which ${one.check} holds (${one.conflict})`
   return { key: one.key, why, remedy: `Change the schema of ${one.type}, or remove the check.` }
 }
 
 /** Why no accepted artifact of this type meets the needs; null when one may. */
-function conflictWith(scene: CheckScene, type: string, needs: readonly JsonObject[]): string | null {
-  const conflicts = originsOf(scene, type).map((schemas) => findConflict([...schemas, ...needs]))
+function findNeedsConflict(scene: CheckScene, type: string, needs: readonly JsonObject[]): string | null {
+  const conflicts = listOrigins(scene, type).map((schemas) => findConflict([...schemas, ...needs]))
   return conflicts.includes(null) ? null : (conflicts[0] ?? null)
 }
 
 /** What the newest artifact of this type was judged by, for each phase it may be from. */
-function originsOf(scene: CheckScene, type: string): readonly (readonly (JsonObject | boolean)[])[] {
+function listOrigins(scene: CheckScene, type: string): readonly (readonly (JsonObject | boolean)[])[] {
   const { document, phase } = scene
-  if (REVIEW_ARTIFACTS.includes(type) && asksForReviews(phase)) return [schemasOf(document, phase, type)]
-  const before = upTo(document, phase.id)
+  if (REVIEW_ARTIFACTS.includes(type) && hasReviewCheck(phase)) return [listSchemas(document, phase, type)]
+  const before = listPhasesUpTo(document, phase.id)
   const own = phase.required_artifacts.some((artifact) => artifact.type === type) ? [phase] : null
   return (own ?? document.phases.filter(({ id }) => before.has(id)))
     .filter((one) => one.required_artifacts.some((artifact) => artifact.type === type))
-    .map((one) => schemasOf(document, one, type))
+    .map((one) => listSchemas(document, one, type))
 }
 
 /** What an artifact of this phase must fit: its schema, and what is known of it where Phaselock makes it itself. */
-export function schemasOf(document: ContractDocument, phase: PhaseDocument, type: string): (JsonObject | boolean)[] {
-  if (type === 'test_run_result' && commandOf(document, 'tests') !== undefined) return [OBSERVED_RESULT]
+export function listSchemas(document: ContractDocument, phase: PhaseDocument, type: string): (JsonObject | boolean)[] {
+  if (type === 'test_run_result' && findCommand(document, 'tests') !== undefined) return [OBSERVED_RESULT]
   const name = phase.required_artifacts.find((artifact) => artifact.type === type)?.schema
   const schema = name === undefined ? undefined : document.schemas[name]
-  const isAssembled = REVIEW_ARTIFACTS.includes(type) && asksForReviews(phase)
+  const isAssembled = REVIEW_ARTIFACTS.includes(type) && hasReviewCheck(phase)
   return [...(schema === undefined ? [] : [schema]), ...(isAssembled ? [ASSEMBLED_REVIEW] : [])]
 }
 
@@ -182,19 +189,19 @@ const OBSERVED_RESULT: JsonObject = {
   additionalProperties: false,
 }
 
-function asksForReviews(phase: PhaseDocument): boolean {
+function hasReviewCheck(phase: PhaseDocument): boolean {
   const owners = [
-    ...phase.required_artifacts.flatMap((one) => one.validation),
-    ...phase.gates.flatMap((one) => one.blockers),
+    ...phase.required_artifacts.flatMap((artifact) => artifact.validation),
+    ...phase.gates.flatMap((gate) => gate.blockers),
   ]
   return (
     phase.consensus !== undefined ||
     (phase.auto_spawn ?? []).length > 0 ||
-    owners.some((owner) => nameOfCheck(owner) === 'all_review_models_completed')
+    owners.some((owner) => getCheckName(owner) === 'all_review_models_completed')
   )
 }
 
-function neverTrue(scene: CheckScene, owner: CheckOwner): Never | null {
+function findNeverTrue(scene: CheckScene, owner: CheckOwner): NeverHolds | null {
   const expression = readExpression(owner.when ?? '')
   if (!expression.ok) return null
   const key = 'when'
@@ -205,20 +212,20 @@ function neverTrue(scene: CheckScene, owner: CheckOwner): Never | null {
       remedy: 'Correct the expression, or remove it.',
     }
   for (const path of expression.required) {
-    const missing = missingMember(scene, path)
+    const missing = findMissingMember(scene, path)
     if (missing !== null) return { key, ...missing }
   }
   return null
 }
 
-function missingMember(scene: CheckScene, [variable, ...members]: ReadPath): Omit<Never, 'key'> | null {
+function findMissingMember(scene: CheckScene, [variable, ...members]: ReadPath): Omit<NeverHolds, 'key'> | null {
   const [first, ...rest] = members
   if (first === undefined) return null
-  if (variable === 'observed') return missingRun(scene.document, first, rest[0])
-  if (variable === 'evidence') return missingEvidence(scene.phase, first)
+  if (variable === 'observed') return findMissingRun(scene.document, first, rest[0])
+  if (variable === 'evidence') return findMissingEvidence(scene.phase, first)
   if (variable !== 'artifacts' || rest.length === 0) return null
-  const need = rest.reduceRight<JsonObject>((inner, name) => object({ [name]: inner }), {})
-  const conflict = conflictWith(scene, first, [need])
+  const need = rest.reduceRight<JsonObject>((inner, name) => makeObjectSchema({ [name]: inner }), {})
+  const conflict = findNeedsConflict(scene, first, [need])
   if (conflict === null) return null
   return {
     why: `the expression reads ${[variable, ...members].join('.')}, which no accepted ${first} has (${conflict})`,
@@ -226,7 +233,11 @@ function missingMember(scene: CheckScene, [variable, ...members]: ReadPath): Omi
   }
 }
 
-function missingRun(document: ContractDocument, name: string, member: string | undefined): Omit<Never, 'key'> | null {
+function findMissingRun(
+  document: ContractDocument,
+  name: string,
+  member: string | undefined,
+): Omit<NeverHolds, 'key'> | null {
   const names = Object.keys(document.commands ?? {})
   if (!names.includes(name))
     return {
@@ -241,7 +252,10 @@ function missingRun(document: ContractDocument, name: string, member: string | u
 }
 
 // Where the fields are read from a document, they are known there.
-function missingEvidence({ id, checkpoint, document }: PhaseDocument, name: string): Omit<Never, 'key'> | null {
+function findMissingEvidence(
+  { id, checkpoint, document }: PhaseDocument,
+  name: string,
+): Omit<NeverHolds, 'key'> | null {
   const fields = Object.keys(checkpoint?.evidence ?? {})
   if (fields.includes(name) || checkpoint?.source !== undefined || document !== undefined) return null
   return {

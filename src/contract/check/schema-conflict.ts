@@ -1,5 +1,5 @@
 import type { Json, JsonObject } from '../../core/json.js'
-import { canonicalJson } from '../fingerprint.js'
+import { toCanonicalJson } from '../fingerprint.js'
 import { compilePattern } from '../patterns.js'
 
 type Schema = JsonObject | boolean
@@ -14,7 +14,7 @@ type Type = (typeof TYPES)[number]
  * know, references and patterns of values are taken to accept everything.
  */
 export function findConflict(schemas: readonly Schema[]): string | null {
-  return conflictAt(schemas, { pointer: '', budget: { left: STEPS_MAX } })
+  return findConflictAt(schemas, { pointer: '', budget: { left: STEPS_MAX } })
 }
 
 interface At {
@@ -22,19 +22,19 @@ interface At {
   readonly budget: { left: number }
 }
 
-function conflictAt(schemas: readonly Schema[], at: At): string | null {
+function findConflictAt(schemas: readonly Schema[], at: At): string | null {
   at.budget.left -= 1
   if (at.budget.left < 0) return null
   const { pointer } = at
   const all = flatten(schemas)
-  if (all === null) return `${placeOf(pointer)} accepts no value`
-  const candidates = candidatesOf(all)
-  if (candidates !== null) return candidates.length > 0 ? null : `${placeOf(pointer)} accepts no value`
-  const types = typesOf(all)
-  if (types.length === 0) return `${placeOf(pointer)} would have to be of two types at once`
-  const reasons = types.map((type) => conflictOfType(type, all, at))
+  if (all === null) return `${formatPlace(pointer)} accepts no value`
+  const candidates = listCandidates(all)
+  if (candidates !== null) return candidates.length > 0 ? null : `${formatPlace(pointer)} accepts no value`
+  const types = listTypes(all)
+  if (types.length === 0) return `${formatPlace(pointer)} would have to be of two types at once`
+  const reasons = types.map((type) => findConflictOfType(type, all, at))
   if (reasons.every((reason) => reason !== null)) return reasons[0] ?? null
-  return conflictOfAlternatives(all, at)
+  return findConflictOfAlternatives(all, at)
 }
 
 // Beside a reference draft-07 ignores all other keywords, so that nothing is certain about such a schema.
@@ -44,19 +44,19 @@ function flatten(schemas: readonly Schema[]): readonly JsonObject[] | null {
     if (schema === false) return null
     if (schema === true || Object.keys(schema).some((key) => key.endsWith('Ref') || key === '$ref')) continue
     if (schema.not === true || (isObject(schema.not) && Object.keys(schema.not).length === 0)) return null
-    const parts = flatten(schemasIn(schema.allOf))
+    const parts = flatten(listSchemas(schema.allOf))
     if (parts === null) return null
     flat.push(schema, ...parts)
   }
   return flat
 }
 
-function conflictOfAlternatives(all: readonly JsonObject[], at: At): string | null {
+function findConflictOfAlternatives(all: readonly JsonObject[], at: At): string | null {
   const base = all.map(({ anyOf: _, oneOf: __, ...rest }): JsonObject => rest)
   for (const { anyOf, oneOf } of all) {
-    for (const alternatives of [schemasIn(anyOf), schemasIn(oneOf)]) {
+    for (const alternatives of [listSchemas(anyOf), listSchemas(oneOf)]) {
       if (alternatives.length === 0) continue
-      const reasons = alternatives.map((one) => conflictAt([...base, one], at))
+      const reasons = alternatives.map((alternative) => findConflictAt([...base, alternative], at))
       if (reasons.every((reason) => reason !== null)) return reasons[0] ?? null
     }
   }
@@ -64,77 +64,77 @@ function conflictOfAlternatives(all: readonly JsonObject[], at: At): string | nu
 }
 
 /** The values that can be meant at all, where the schemas list them or leave a single number; null: they cannot be listed. */
-function candidatesOf(all: readonly JsonObject[]): readonly Json[] | null {
+function listCandidates(all: readonly JsonObject[]): readonly Json[] | null {
   const listing = all.find((schema) => schema.const !== undefined || Array.isArray(schema.enum))
   const listed = listing?.const !== undefined ? [listing.const] : (listing?.enum as readonly Json[] | undefined)
-  const single = onlyNumber(all)
+  const single = findOnlyNumber(all)
   const values = listed ?? (single === null ? null : [single])
-  return values?.filter((value) => all.every((schema) => fits(value, schema))) ?? null
+  return values?.filter((value) => all.every((schema) => isAccepted(value, schema))) ?? null
 }
 
-function onlyNumber(all: readonly JsonObject[]): number | null {
-  const types = typesOf(all)
-  const { least, most } = rangeOf(all)
+function findOnlyNumber(all: readonly JsonObject[]): number | null {
+  const types = listTypes(all)
+  const { least, most } = computeRange(all)
   return types.length === 1 && types[0] === 'number' && least === most ? least : null
 }
 
-function fits(value: Json, schema: JsonObject): boolean {
-  const same = (one: Json | undefined): boolean => one !== undefined && canonicalJson(one) === canonicalJson(value)
+function isAccepted(value: Json, schema: JsonObject): boolean {
+  const same = (one: Json | undefined): boolean => one !== undefined && toCanonicalJson(one) === toCanonicalJson(value)
   if (schema.const !== undefined && !same(schema.const)) return false
   if (Array.isArray(schema.enum) && !schema.enum.some(same)) return false
   if (isObject(schema.not) && schema.not.const !== undefined && same(schema.not.const)) return false
-  const named = namedTypes(schema)
-  if (named !== null && !named.includes(typeOf(value))) return false
+  const named = listNamedTypes(schema)
+  if (named !== null && !named.includes(getType(value))) return false
   if (typeof value === 'number') {
-    const { least, most } = rangeOf([schema])
+    const { least, most } = computeRange([schema])
     return value >= least && value <= most && (!isWhole([schema]) || Number.isInteger(value))
   }
   if (typeof value !== 'string') return true
   const size = [...value].length
-  if (size < numberIn(schema, 'minLength', 0) || size > numberIn(schema, 'maxLength', Infinity)) return false
+  if (size < getNumber(schema, 'minLength', 0) || size > getNumber(schema, 'maxLength', Infinity)) return false
   const pattern = typeof schema.pattern === 'string' ? compilePattern(schema.pattern) : null
   return pattern === null || !pattern.ok || pattern.test(value)
 }
 
-function conflictOfType(type: Type, all: readonly JsonObject[], at: At): string | null {
+function findConflictOfType(type: Type, all: readonly JsonObject[], at: At): string | null {
   if (type === 'number') {
-    const { least, most } = rangeOf(all)
-    return least > most ? `${placeOf(at.pointer)} has bounds that no number meets` : null
+    const { least, most } = computeRange(all)
+    return least > most ? `${formatPlace(at.pointer)} has bounds that no number meets` : null
   }
-  if (type === 'string') return conflictOfSize(all, ['minLength', 'maxLength'], at)
-  if (type === 'array') return conflictOfSize(all, ['minItems', 'maxItems'], at) ?? conflictOfItems(all, at)
+  if (type === 'string') return findConflictOfSize(all, ['minLength', 'maxLength'], at)
+  if (type === 'array') return findConflictOfSize(all, ['minItems', 'maxItems'], at) ?? findConflictOfItems(all, at)
   if (type === 'object')
-    return conflictOfSize(all, ['minProperties', 'maxProperties'], at) ?? conflictOfMembers(all, at)
+    return findConflictOfSize(all, ['minProperties', 'maxProperties'], at) ?? findConflictOfMembers(all, at)
   return null
 }
 
-function conflictOfSize(all: readonly JsonObject[], keys: readonly [string, string], at: At): string | null {
-  const least = Math.max(...all.map((schema) => numberIn(schema, keys[0], 0)))
-  const most = Math.min(...all.map((schema) => numberIn(schema, keys[1], Infinity)))
-  return least > most ? `${placeOf(at.pointer)} needs at least ${least} and at most ${most} entries` : null
+function findConflictOfSize(all: readonly JsonObject[], keys: readonly [string, string], at: At): string | null {
+  const least = Math.max(...all.map((schema) => getNumber(schema, keys[0], 0)))
+  const most = Math.min(...all.map((schema) => getNumber(schema, keys[1], Infinity)))
+  return least > most ? `${formatPlace(at.pointer)} needs at least ${least} and at most ${most} entries` : null
 }
 
-function conflictOfItems(all: readonly JsonObject[], { pointer, budget }: At): string | null {
-  const isEmptyAllowed = all.every((schema) => numberIn(schema, 'minItems', 0) < 1)
+function findConflictOfItems(all: readonly JsonObject[], { pointer, budget }: At): string | null {
+  const isEmptyAllowed = all.every((schema) => getNumber(schema, 'minItems', 0) < 1)
   if (isEmptyAllowed || all.some((schema) => schema.prefixItems !== undefined || Array.isArray(schema.items)))
     return null
   const items = all.flatMap(({ items }) => (isSchema(items) ? [items] : []))
-  return conflictAt(items, { pointer: `${pointer}/0`, budget })
+  return findConflictAt(items, { pointer: `${pointer}/0`, budget })
 }
 
-function conflictOfMembers(all: readonly JsonObject[], { pointer, budget }: At): string | null {
+function findConflictOfMembers(all: readonly JsonObject[], { pointer, budget }: At): string | null {
   const required = new Set(all.flatMap((schema) => (Array.isArray(schema.required) ? schema.required.map(String) : [])))
   for (const name of required) {
     const path = `${pointer}/${name}`
-    const members = all.flatMap((schema) => memberSchemas(schema, name))
+    const members = all.flatMap((schema) => listMemberSchemas(schema, name))
     if (members.includes(false)) return `${path} is required and not accepted`
-    const conflict = conflictAt(members, { pointer: path, budget })
+    const conflict = findConflictAt(members, { pointer: path, budget })
     if (conflict !== null) return conflict
   }
   return null
 }
 
-function memberSchemas(schema: JsonObject, name: string): readonly Schema[] {
+function listMemberSchemas(schema: JsonObject, name: string): readonly Schema[] {
   const own =
     isObject(schema.properties) && Object.hasOwn(schema.properties, name) ? schema.properties[name] : undefined
   const patterns = isObject(schema.patternProperties) ? Object.entries(schema.patternProperties) : []
@@ -148,17 +148,17 @@ function memberSchemas(schema: JsonObject, name: string): readonly Schema[] {
   return isSchema(schema.additionalProperties) ? [schema.additionalProperties] : []
 }
 
-function typesOf(all: readonly JsonObject[]): readonly Type[] {
-  return TYPES.filter((type) => all.every((schema) => namedTypes(schema)?.includes(type) ?? true))
+function listTypes(all: readonly JsonObject[]): readonly Type[] {
+  return TYPES.filter((type) => all.every((schema) => listNamedTypes(schema)?.includes(type) ?? true))
 }
 
-function namedTypes(schema: JsonObject): readonly string[] | null {
+function listNamedTypes(schema: JsonObject): readonly string[] | null {
   if (schema.type === undefined) return null
   const named = Array.isArray(schema.type) ? schema.type.map(String) : [String(schema.type)]
   return named.map((type) => (type === 'integer' ? 'number' : type))
 }
 
-function typeOf(value: Json): string {
+function getType(value: Json): string {
   if (value === null) return 'null'
   return Array.isArray(value) ? 'array' : typeof value
 }
@@ -169,11 +169,11 @@ function isWhole(all: readonly JsonObject[]): boolean {
   )
 }
 
-function rangeOf(all: readonly JsonObject[]): { readonly least: number; readonly most: number } {
-  const above = Math.max(...all.map((schema) => numberIn(schema, 'exclusiveMinimum', -Infinity)))
-  const below = Math.min(...all.map((schema) => numberIn(schema, 'exclusiveMaximum', Infinity)))
-  const least = Math.max(...all.map((schema) => numberIn(schema, 'minimum', -Infinity)))
-  const most = Math.min(...all.map((schema) => numberIn(schema, 'maximum', Infinity)))
+function computeRange(all: readonly JsonObject[]): { readonly least: number; readonly most: number } {
+  const above = Math.max(...all.map((schema) => getNumber(schema, 'exclusiveMinimum', -Infinity)))
+  const below = Math.min(...all.map((schema) => getNumber(schema, 'exclusiveMaximum', Infinity)))
+  const least = Math.max(...all.map((schema) => getNumber(schema, 'minimum', -Infinity)))
+  const most = Math.min(...all.map((schema) => getNumber(schema, 'maximum', Infinity)))
   if (isWhole(all))
     return {
       least: Math.max(Math.ceil(least), Math.floor(above) + 1),
@@ -183,12 +183,12 @@ function rangeOf(all: readonly JsonObject[]): { readonly least: number; readonly
   return isEmpty ? { least: 1, most: 0 } : { least: Math.max(least, above), most: Math.min(most, below) }
 }
 
-function numberIn(schema: JsonObject, key: string, otherwise: number): number {
+function getNumber(schema: JsonObject, key: string, otherwise: number): number {
   const value = schema[key]
   return typeof value === 'number' ? value : otherwise
 }
 
-function schemasIn(value: Json | undefined): readonly Schema[] {
+function listSchemas(value: Json | undefined): readonly Schema[] {
   return Array.isArray(value) ? value.filter(isSchema) : []
 }
 
@@ -200,6 +200,6 @@ function isObject(value: Json | undefined): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
-function placeOf(pointer: string): string {
+function formatPlace(pointer: string): string {
   return pointer === '' ? 'the schema' : pointer
 }

@@ -1,7 +1,7 @@
 import type { Json, JsonObject } from '../../core/json.js'
 import { compilePattern } from '../patterns.js'
 import type { SchemaError } from '../schemas.js'
-import { compileSchema, isDraft07, schemaErrors } from '../schemas.js'
+import { compileSchema, findSchemaErrors, isDraft07 } from '../schemas.js'
 
 export interface SchemaProblem {
   readonly code: 'contract.invalid_schema' | 'contract.invalid_regex'
@@ -17,7 +17,7 @@ const NAMED = new Set(['properties', 'patternProperties', '$defs', 'definitions'
 const DATA = new Set(['const', 'enum', 'default', 'examples', 'required', 'type'])
 
 /** Everything that is wrong with a schema; none means that `compileSchema` takes it. */
-export function problemsOfSchema(schema: Json): SchemaProblem[] {
+export function findSchemaProblems(schema: Json): SchemaProblem[] {
   if (typeof schema === 'boolean') return []
   if (schema === null || typeof schema !== 'object' || Array.isArray(schema)) {
     return [{ code: 'contract.invalid_schema', path: [], message: 'A schema is an object, true or false.' }]
@@ -29,14 +29,14 @@ export function problemsOfSchema(schema: Json): SchemaProblem[] {
     return [{ code: 'contract.invalid_schema', path: ['$schema'], message }]
   }
   const found: SchemaProblem[] = []
-  const ids = ownIds(object)
-  walk(object, [], (node, path) => found.push(...problemsOfNode(node, path, ids)))
+  const ids = collectOwnIds(object)
+  walk(object, [], (node, path) => found.push(...findNodeProblems(node, path, ids)))
   if (found.length > 0) return found
-  const [wrong] = schemaErrors(object)
-  return wrong === undefined ? problemsOfCompiling(object) : [metaProblem(object, wrong)]
+  const [wrong] = findSchemaErrors(object)
+  return wrong === undefined ? findCompileProblems(object) : [toSchemaProblem(object, wrong)]
 }
 
-function problemsOfNode(node: JsonObject, path: readonly string[], ids: ReadonlySet<string>): SchemaProblem[] {
+function findNodeProblems(node: JsonObject, path: readonly string[], ids: ReadonlySet<string>): SchemaProblem[] {
   const problems: SchemaProblem[] = []
   for (const keyword of ['$ref', '$dynamicRef']) {
     const reference = node[keyword]
@@ -64,7 +64,7 @@ function problemsOfNode(node: JsonObject, path: readonly string[], ids: Readonly
 }
 
 /** The `$id`s in the schema, whole and by their last segment: what a reference may name without leaving the document. */
-function ownIds(root: JsonObject): ReadonlySet<string> {
+function collectOwnIds(root: JsonObject): ReadonlySet<string> {
   const ids = new Set<string>()
   walk(root, [], (node) => {
     if (typeof node.$id !== 'string') return
@@ -75,7 +75,7 @@ function ownIds(root: JsonObject): ReadonlySet<string> {
   return ids
 }
 
-function metaProblem(schema: JsonObject, { pointer, message }: SchemaError): SchemaProblem {
+function toSchemaProblem(schema: JsonObject, { pointer, message }: SchemaError): SchemaProblem {
   const path = pointer
     .split('/')
     .slice(1)
@@ -84,7 +84,7 @@ function metaProblem(schema: JsonObject, { pointer, message }: SchemaError): Sch
   return { code: 'contract.invalid_schema', path, message: `Not a valid JSON Schema (${dialect}): ${message}.` }
 }
 
-function problemsOfCompiling(schema: JsonObject): SchemaProblem[] {
+function findCompileProblems(schema: JsonObject): SchemaProblem[] {
   try {
     const validate = compileSchema(schema)
     const endless = [null, 0, '', [], {}]

@@ -1,20 +1,20 @@
 import type { Json, JsonObject } from '../../core/json.js'
 
 /** Whether every schema that `test_files` is held against takes texts as its entries, and so no `covers`. */
-export function takesPathsAlone(
+export function isPathsOnly(
   schemas: ReadonlyMap<string, JsonObject | boolean>,
   names: readonly (string | null)[],
 ): boolean {
   return (
     names.length > 0 &&
     names.every((name) => {
-      const files = member(member(name === null ? undefined : schemas.get(name), 'properties'), 'test_files')
-      return member(member(files, 'items'), 'type') === 'string'
+      const files = getMember(getMember(name === null ? undefined : schemas.get(name), 'properties'), 'test_files')
+      return getMember(getMember(files, 'items'), 'type') === 'string'
     })
   )
 }
 
-function member(value: Json | undefined, key: string): Json | undefined {
+function getMember(value: Json | undefined, key: string): Json | undefined {
   return typeof value === 'object' && value !== null && Object.hasOwn(value, key)
     ? (value as JsonObject)[key]
     : undefined

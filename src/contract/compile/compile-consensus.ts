@@ -33,14 +33,14 @@ export function compileConsensus(
   const names = consensus.agents as readonly string[]
   return {
     consensus: {
-      voters: names.map((id) => ({ id, program: Object.hasOwn(agents, id) ? programOf(agents[id]) : null })),
+      voters: names.map((id) => ({ id, program: Object.hasOwn(agents, id) ? toProgram(agents[id]) : null })),
       question: String(consensus.question),
       options: voteOptions(consensus),
     },
   }
 }
 
-function programOf(agent: JsonObject | undefined): Voter['program'] {
+function toProgram(agent: JsonObject | undefined): Voter['program'] {
   if (agent === undefined) return null
   const text = (value: Json | undefined): string | null => (typeof value === 'string' ? value : null)
   return {

@@ -19,8 +19,8 @@ import type { Slot } from '../../core/reviews/reviewer-slots.js'
 import { compileRule } from '../../core/rules/rule.js'
 import type { Alert, AlertCondition } from '../../core/task/alerts.js'
 import type { AgentCrash } from '../../core/task/crash.js'
-import { extraTools } from '../check/check-tools.js'
-import { phasesBeforeRed } from '../check/demands.js'
+import { listExtraTools } from '../check/check-tools.js'
+import { listPhasesBeforeRed } from '../check/demands.js'
 import type {
   ArtifactDocument,
   BlockerDocument,
@@ -33,7 +33,7 @@ import type {
   ValidationDocument,
 } from '../document.js'
 import { findUnenforced } from '../not-enforced.js'
-import { spawnNames } from '../read/read-agents.js'
+import { listSpawnNames } from '../read/read-agents.js'
 import type { McpServerDocument, ToolArgDocument, ToolDocument } from '../read/read-services.js'
 import { compileConsensus } from './compile-consensus.js'
 import { compileTests } from './compile-tests.js'
@@ -43,7 +43,7 @@ export function compileDocument(document: JsonObject, hash: string): Contract {
   // Only `load-contract.ts` makes canonical documents, and the hash says that this is one of them.
   const source = document as unknown as ContractDocument
   const { enforcement } = source
-  const beforeRed = phasesBeforeRed(source)
+  const beforeRed = listPhasesBeforeRed(source)
   return {
     hash,
     name: source.name,
@@ -72,7 +72,7 @@ export function compileDocument(document: JsonObject, hash: string): Contract {
     commands: new Map(Object.entries(source.commands ?? {}).map(([name, one]) => [name, compileCommand(one)])),
     tests: compileTests(source.tests),
     schemas: new Map(Object.entries(source.schemas)),
-    extraTools: extraTools(source),
+    extraTools: listExtraTools(source),
     tools: new Map(Object.entries(source.tools ?? {}).map(([name, tool]) => [name, compileTool(name, tool)])),
     mcpServers: new Map(
       Object.entries(source.mcp_servers ?? {}).map(([name, server]) => [name, compileServer(name, server)]),
@@ -263,13 +263,13 @@ function compileAlert(alert: JsonObject): Alert {
 
 function compileSpawn(spawn: JsonObject): readonly Slot[] {
   const isAwaited = spawn.wait_for_completion === true
-  return spawnNames(spawn).map((name) => ({ name, isAwaited }))
+  return listSpawnNames(spawn).map((name) => ({ name, isAwaited }))
 }
 
 function compileAutoSpawn(spawns: readonly JsonObject[]): { readonly autoSpawn?: readonly AutoSpawn[] } {
   const started = spawns.filter((spawn) => typeof spawn.agent === 'string')
   if (started.length === 0) return {}
-  return { autoSpawn: started.map((spawn) => ({ agent: String(spawn.agent), names: spawnNames(spawn) })) }
+  return { autoSpawn: started.map((spawn) => ({ agent: String(spawn.agent), names: listSpawnNames(spawn) })) }
 }
 
 function compileAgents(agents: Readonly<Record<string, JsonObject>>): {

@@ -11,8 +11,8 @@ import type {
 import type { Reading } from '../read/reading.js'
 import { Folder } from './folder.js'
 import { type PhaseGate, readGate } from './gate.js'
-import { scalarNode } from './nodes.js'
-import { headingBySlug, isHeading, sectionOf } from './sections.js'
+import { makeScalarNode } from './nodes.js'
+import { findHeadingBySlug, getSection, isHeading } from './sections.js'
 import { readSource } from './source.js'
 import { countTokens } from './tokens.js'
 import type { PhaseSource } from './workflow.js'
@@ -43,7 +43,7 @@ export async function attachDocuments(
       },
       reading.report,
     )
-    demand(reading, phase, gate)
+    addDemand(reading, phase, gate)
     phase.document = {
       number: source.number,
       content: source.content,
@@ -69,13 +69,13 @@ export async function attachSources(
   await countContent(reading, document)
 }
 
-interface Named {
+interface AttachPlace {
   readonly phase: PhaseDocument
   readonly folder: Folder | null
   readonly baseDir: string | null
 }
 
-async function attachSource(reading: Reading, document: ContractDocument, named: Named): Promise<void> {
+async function attachSource(reading: Reading, document: ContractDocument, named: AttachPlace): Promise<void> {
   const { phase, folder, baseDir } = named
   const { checkpoint } = phase
   if (checkpoint?.source === undefined) return
@@ -83,7 +83,7 @@ async function attachSource(reading: Reading, document: ContractDocument, named:
   const file = hash < 0 ? checkpoint.source : checkpoint.source.slice(0, hash)
   const slug = hash < 0 ? null : checkpoint.source.slice(hash + 1)
   const at = reading.place(checkpoint, 'source')
-  const read = folder === null ? ({ status: 'absent' } as const) : await folder.text(file)
+  const read = folder === null ? ({ status: 'absent' } as const) : await folder.readText(file)
   if (read.status !== 'text' || !/\.(?:md|markdown)$/i.test(file)) {
     const why =
       read.status === 'refused'
@@ -98,28 +98,28 @@ async function attachSource(reading: Reading, document: ContractDocument, named:
   const shown = join(baseDir ?? '', file)
   const source = readSource(read.text, { shown, file }, reading.report)
   if (source === null) return
-  const heading = slug === null ? null : headingBySlug(source.blocks, slug)
+  const heading = slug === null ? null : findHeadingBySlug(source.blocks, slug)
   if (slug !== null && heading === null) {
     const message = `${file} has no heading '#${slug.slice(0, 100)}'.`
     reading.report({ code: 'no_gate_section', at, message, remedy: 'Name a heading as links to it do.' })
     return
   }
   const first = source.blocks.find(isHeading) ?? null
-  const blocks = heading === null ? source.blocks : sectionOf(source.blocks, heading)
+  const blocks = heading === null ? source.blocks : getSection(source.blocks, heading)
   const gate = readGate(
     {
       source,
       blocks,
       title: first?.level === 1 ? first : null,
       isGate: heading !== null,
-      file: inlineGate(reading, checkpoint, at),
+      file: readInlineGate(reading, checkpoint, at),
       none: null,
       label: `Phase ${phase.id} (${shown})`,
       isStrict: document.enforcement.mode === 'strict',
     },
     reading.report,
   )
-  demand(reading, phase, gate)
+  addDemand(reading, phase, gate)
   const next = heading === null ? undefined : source.blocks[source.blocks.indexOf(heading) + 1 + blocks.length]
   phase.document = {
     number: null,
@@ -137,7 +137,7 @@ async function attachSource(reading: Reading, document: ContractDocument, named:
 }
 
 // Evidence beside `source` is the same as a gate file beside a document: both must say the same.
-function inlineGate(reading: Reading, checkpoint: CheckpointDocument, at: Place) {
+function readInlineGate(reading: Reading, checkpoint: CheckpointDocument, at: Place) {
   const fields = Object.entries(checkpoint.evidence)
   if (fields.length === 0) return null
   const requirements = fields.map(([name, field]) => ({
@@ -149,10 +149,10 @@ function inlineGate(reading: Reading, checkpoint: CheckpointDocument, at: Place)
   return { requirements, rules: [], isNone: false, at }
 }
 
-function demand(reading: Reading, phase: PhaseDocument, gate: PhaseGate): void {
+function addDemand(reading: Reading, phase: PhaseDocument, gate: PhaseGate): void {
   const evidence: Record<string, EvidenceDocument> = Object.create(null)
   for (const { name, at, field } of gate.requirements) {
-    evidence[name] = reading.origin(field) === undefined ? reading.made(field, scalarNode(name, at)) : field
+    evidence[name] = reading.findOrigin(field) === undefined ? reading.made(field, makeScalarNode(name, at)) : field
   }
   if (gate.requirements.length > 0) phase.checkpoint = { evidence }
   else delete phase.checkpoint

@@ -1,5 +1,5 @@
 import { parseMarkdown } from './markdown.js'
-import { isHeading, phaseHeading } from './sections.js'
+import { isHeading, parsePhaseHeading } from './sections.js'
 
 const MARKDOWN_FILE = /\.(?:md|markdown)$/i
 
@@ -15,6 +15,6 @@ export function isWorkflowText(text: string, file: string): boolean {
   const parsed = parseMarkdown(text)
   return (
     parsed.ok &&
-    parsed.blocks.some((block) => isHeading(block) && block.level === 2 && phaseHeading(block.text) !== null)
+    parsed.blocks.some((block) => isHeading(block) && block.level === 2 && parsePhaseHeading(block.text) !== null)
   )
 }

@@ -39,7 +39,7 @@ const TYPE_NAMES: ReadonlyMap<string, EvidenceType> = new Map<string, EvidenceTy
   ['dict', 'object'],
 ])
 
-export function typeNamed(word: string): EvidenceType | null {
+export function findTypeByName(word: string): EvidenceType | null {
   return TYPE_NAMES.get(word.trim().toLowerCase()) ?? null
 }
 
@@ -53,7 +53,7 @@ export function isFieldName(text: string): boolean {
 }
 
 /** The words of a text as a field name: `All functions listed!` is `all_functions_listed`; '' when nothing is left. */
-export function snakeCase(text: string): string {
+export function toSnakeCase(text: string): string {
   const words = text
     .normalize('NFKD')
     .replace(/\p{M}/gu, '')
@@ -70,7 +70,7 @@ const WORDS_OF_TYPES: readonly (readonly [EvidenceType, readonly string[]])[] = 
 ]
 
 /** The type that the words of a text speak of. Whole words: a discount is no count; `function_count` has two words. */
-export function typeOfWords(text: string): EvidenceType {
+export function guessType(text: string): EvidenceType {
   const words = new Set(text.toLowerCase().match(/[\p{L}\p{N}]+/gu))
   return WORDS_OF_TYPES.find(([, names]) => names.some((name) => words.has(name)))?.[0] ?? 'string'
 }
@@ -90,56 +90,56 @@ export class Draft {
   }
 
   /** At least this, or more than this: the value of a number, the length of a text or list. */
-  lower(bound: number, isIncluded: boolean, words: string): void {
+  setLower(bound: number, isIncluded: boolean, words: string): void {
     this.note(words)
     const { field } = this
     if (field.type === 'integer' || (field.type === 'number' && isIncluded)) {
       const least = isIncluded ? bound : Math.floor(bound) + 1
       field.min = Math.max(field.min ?? least, least)
     } else if (field.type === 'number') field.above = Math.max(field.above ?? bound, bound)
-    else if (field.type === 'string' || field.type === 'array') this.length(isIncluded ? bound : bound + 1, words)
-    else this.mismatch(words)
+    else if (field.type === 'string' || field.type === 'array') this.setMinLength(isIncluded ? bound : bound + 1, words)
+    else this.reportMismatch(words)
   }
 
-  upper(bound: number, words: string): void {
+  setUpper(bound: number, words: string): void {
     this.note(words)
     const { field } = this
     if (field.type === 'integer' || field.type === 'number') field.max = Math.min(field.max ?? bound, bound)
-    else this.mismatch(words)
+    else this.reportMismatch(words)
   }
 
-  notEmpty(words: string): void {
+  requireNotEmpty(words: string): void {
     this.note(words)
-    if (this.field.type === 'string' || this.field.type === 'array') this.length(1, words)
-    else this.mismatch(words)
+    if (this.field.type === 'string' || this.field.type === 'array') this.setMinLength(1, words)
+    else this.reportMismatch(words)
   }
 
-  pattern(pattern: string, words: string): void {
+  setPattern(pattern: string, words: string): void {
     this.note(words)
     if (this.field.type === 'string') this.field.pattern = pattern
-    else this.mismatch(words)
+    else this.reportMismatch(words)
   }
 
-  oneOf(values: readonly Json[], words: string): void {
+  setValues(values: readonly Json[], words: string): void {
     this.note(words)
     this.field.enum = [...values]
-    if (values.some((value) => !isOfType(value, this.field.type))) this.mismatch(words)
+    if (values.some((value) => !isOfType(value, this.field.type))) this.reportMismatch(words)
   }
 
   mustBe(value: Json, words: string): void {
     this.note(words)
     this.field.must_be = value
-    if (!isOfType(value, this.field.type)) this.mismatch(words)
+    if (!isOfType(value, this.field.type)) this.reportMismatch(words)
   }
 
   mayBeFalse(words: string): void {
     this.note(words)
     if (this.field.type === 'boolean') this.field.may_be_false = true
-    else this.mismatch(words)
+    else this.reportMismatch(words)
   }
 
   optional(isOptional: boolean): void {
-    if (this.said.has('optional') && this.field.optional !== isOptional) this.mismatch('required and optional')
+    if (this.said.has('optional') && this.field.optional !== isOptional) this.reportMismatch('required and optional')
     this.said.add('optional')
     this.field.optional = isOptional
   }
@@ -149,41 +149,42 @@ export class Draft {
     this.field.grade = grade
   }
 
-  unknown(words: string, hint: string): void {
+  reportUnknown(words: string, hint: string): void {
     this.problems.push({
       code: 'unknown_validator',
-      message: `'${shortened(words)}' is not a known rule.`,
+      message: `'${shortenName(words)}' is not a known rule.`,
       remedy: hint,
     })
   }
 
-  mismatch(words: string): void {
-    const message = `A field of type ${this.field.type} takes no rule '${shortened(words)}'.`
+  reportMismatch(words: string): void {
+    const message = `A field of type ${this.field.type} takes no rule '${shortenName(words)}'.`
     this.problems.push({ code: 'rule_type_mismatch', message })
   }
 
-  requirement(name: string, at: Place, file: string): Requirement {
+  makeRequirement(name: string, at: Place, file: string): Requirement {
     const { min, max, must_be } = this.field
     const others = [min, max, this.field.above, this.field.min_length, this.field.pattern, this.field.enum]
-    if (must_be !== undefined && others.some((one) => one !== undefined)) this.mismatch('must be, beside another rule')
-    if (min !== undefined && max !== undefined && min > max) this.mismatch(`${min} to ${max}`)
+    if (must_be !== undefined && others.some((other) => other !== undefined))
+      this.reportMismatch('must be, beside another rule')
+    if (min !== undefined && max !== undefined && min > max) this.reportMismatch(`${min} to ${max}`)
     return { name, at, said: this.said, field: { ...this.field, source: { file, line: at.line } } }
   }
 
-  private length(least: number, words: string): void {
-    if (!Number.isSafeInteger(least) || least < 0) this.mismatch(words)
+  private setMinLength(least: number, words: string): void {
+    if (!Number.isSafeInteger(least) || least < 0) this.reportMismatch(words)
     else if (least > 0) this.field.min_length = Math.max(this.field.min_length ?? least, least)
   }
 
   private note(words: string): void {
     this.said.add('rules')
-    this.field.rules = [...(this.field.rules ?? []), shortened(words)]
+    this.field.rules = [...(this.field.rules ?? []), shortenName(words)]
   }
 }
 
 const WORDS_CHARS_MAX = 200
 
-function shortened(words: string): string {
+function shortenName(words: string): string {
   const text = words.trim().replace(/\s+/g, ' ')
   return text.length <= WORDS_CHARS_MAX ? text : `${text.slice(0, WORDS_CHARS_MAX)}…`
 }

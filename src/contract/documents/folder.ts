@@ -24,7 +24,7 @@ export class Folder {
   }
 
   /** The text of a file, at most 1 MiB of UTF-8. */
-  async text(relative: string): Promise<FileText> {
+  async readText(relative: string): Promise<FileText> {
     if (!isInside(relative)) return { status: 'refused', reason: "the path must stay below the contract's folder" }
     const path = join(this.path, relative)
     let file: FileHandle
@@ -44,7 +44,7 @@ export class Folder {
   }
 
   /** What lies in a folder, by name, one more than `ENTRIES_MAX` at most; null when it is no folder of its own (a link is none). */
-  async entries(relative: string): Promise<readonly Entry[] | null> {
+  async listEntries(relative: string): Promise<readonly Entry[] | null> {
     const path = join(this.path, relative)
     try {
       if (!isInside(relative) || (await realpath(path)) !== path || !(await lstat(path)).isDirectory()) return null

@@ -1,14 +1,14 @@
 import type { Json, JsonObject } from '../../core/json.js'
 import type { Place, Report } from '../diagnostic.js'
-import { diagnosticOf } from '../diagnostic.js'
+import { toDiagnostic } from '../diagnostic.js'
 import type { Requirement } from './field.js'
-import { checkBoxFields, namedItem, namedItemFields, tableFields } from './listed-fields.js'
+import { checkBoxFields, parseNamedItem, readNamedItemFields, readTableFields } from './listed-fields.js'
 import type { Block, Heading } from './markdown.js'
-import { gateHeadings, sectionOf, withoutExamples } from './sections.js'
-import { noneLine, sentenceFields } from './sentences.js'
-import { placeIn, readYaml, type Sink, type Source } from './source.js'
-import { unreadRequirements } from './unread.js'
-import { type CrossRule, jsonOf, readYamlGate, type YamlGate } from './yaml-fields.js'
+import { findGateHeadings, getSection, splitOffExamples } from './sections.js'
+import { findNoneLine, readSentenceFields } from './sentences.js'
+import { findPlace, readYaml, type Sink, type Source } from './source.js'
+import { findUnreadRequirements } from './unread.js'
+import { type CrossRule, readYamlGate, toJson, type YamlGate } from './yaml-fields.js'
 
 const FIELDS_MAX = 200
 
@@ -36,25 +36,25 @@ export interface PhaseGate {
 
 /** What a phase demands. Everything that cannot be understood is an error: nothing is demanded by guess. */
 export function readGate(place: GatePlace, report: Sink): PhaseGate {
-  const { live, examples } = withoutExamples(place.blocks)
+  const { live, examples } = splitOffExamples(place.blocks)
   const shown = { examples: readExamples(place, examples, live) }
-  const headings = place.isGate ? [] : gateHeadings(live, place.title)
+  const headings = place.isGate ? [] : findGateHeadings(live, place.title)
   const second = headings[1]
   if (second !== undefined) {
     const message = `${place.label} has a second gate section, '${second.text}'; the first is '${headings[0]?.text ?? ''}'.`
-    report({ code: 'multiple_gate_sections', at: placeIn(place.source, second.line, second.text), message })
+    report({ code: 'multiple_gate_sections', at: findPlace(place.source, second.line, second.text), message })
     return { ...shown, requirements: [], rules: [] }
   }
   const heading = headings[0]
-  const inGate = place.isGate ? live : heading === undefined ? [] : sectionOf(live, heading)
-  const yaml = yamlBlocks(place, live)
+  const inGate = place.isGate ? live : heading === undefined ? [] : getSection(live, heading)
+  const yaml = readYamlBlocks(place, live)
   const sources = findSources(place, { live, inGate, yaml: yaml.found })
-  const unread = unreadRequirements(place.source, inGate, namesIn(sources))
+  const unread = findUnreadRequirements(place.source, inGate, collectNames(sources))
   const hasErrors = [...sources.map((source) => source.reports), yaml.reports, unread].some((reports) =>
     reports.some(isError),
   )
   for (const one of [...yaml.reports, ...unread]) report(one)
-  const none = place.none ?? nonePlace(place, live, yaml.found)
+  const none = place.none ?? findNonePlace(place, live, yaml.found)
   const used = choose(sources, none !== null, report)
   if (none !== null && used !== null) {
     const message = `${place.label} says checkpoint: none, and demands '${used.requirements[0]?.name ?? ''}' elsewhere.`
@@ -67,7 +67,7 @@ export function readGate(place: GatePlace, report: Sink): PhaseGate {
   return { ...shown, requirements, rules }
 }
 
-function namesIn(sources: readonly FieldSource[]): ReadonlySet<string> {
+function collectNames(sources: readonly FieldSource[]): ReadonlySet<string> {
   return new Set(sources.flatMap(({ requirements }) => requirements.map(({ name }) => name)))
 }
 
@@ -93,15 +93,17 @@ function findSources(
   return [
     gathered('the yaml evidence block', () => yaml.flatMap((gate) => gate.requirements)),
     gathered('gate-definition.yaml', () => place.file?.requirements ?? []),
-    gathered('the table', (report) => tableFields(source, inGate, report)),
-    gathered('the list', (report) => namedItemFields(source, inGate, report)),
+    gathered('the table', (report) => readTableFields(source, inGate, report)),
+    gathered('the list', (report) => readNamedItemFields(source, inGate, report)),
     gathered('the check boxes', (report) => checkBoxFields(source, inGate, report), false),
-    { ...gathered('a sentence', (report) => sentenceFields(source, prose, report), false), isSentence: true },
+    { ...gathered('a sentence', (report) => readSentenceFields(source, prose, report), false), isSentence: true },
   ]
 }
 
 function isListed(block: Block): boolean {
-  return block.kind === 'paragraph' && (namedItem(block) !== null || /^\[[ xX]\]/.test(block.pieces[0]?.text ?? ''))
+  return (
+    block.kind === 'paragraph' && (parseNamedItem(block) !== null || /^\[[ xX]\]/.test(block.pieces[0]?.text ?? ''))
+  )
 }
 
 /** The first source that yields fields. What it and the other ones say is reported; where they disagree, too. */
@@ -139,42 +141,42 @@ function reportDrift(used: FieldSource, later: FieldSource, report: Sink): void 
   for (const requirement of later.requirements) {
     const other = known.get(requirement.name)
     const difference =
-      other === undefined ? `${used.what} does not` : differenceOf(other, requirement, later.isSentence)
+      other === undefined ? `${used.what} does not` : findDifference(other, requirement, later.isSentence)
     if (difference === null) continue
-    const message = `${capital(later.what)} demands '${requirement.name}' (${wordsOf(requirement)}); ${difference}.`
+    const message = `${toCapital(later.what)} demands '${requirement.name}' (${formatField(requirement)}); ${difference}.`
     report({ code: 'gate_drift', at: requirement.at, message })
   }
   if (!later.isComplete) return
   const said = new Set(later.requirements.map((requirement) => requirement.name))
   for (const missing of used.requirements.filter(({ name }) => !said.has(name))) {
-    const message = `${capital(used.what)} demands '${missing.name}'; ${later.what} does not.`
+    const message = `${toCapital(used.what)} demands '${missing.name}'; ${later.what} does not.`
     report({ code: 'gate_drift', at: missing.at, message })
   }
 }
 
 /** What two sources say differently about a field; what one of them leaves unsaid is no difference. */
-function differenceOf(used: Requirement, later: Requirement, isSentence: boolean): string | null {
-  const says = `line ${used.at.line} says ${wordsOf(used)}`
+function findDifference(used: Requirement, later: Requirement, isSentence: boolean): string | null {
+  const says = `line ${used.at.line} says ${formatField(used)}`
   const isNumeric = [used, later].every(({ field }) => field.type === 'integer' || field.type === 'number')
   const isTypeSaid = later.said.has('type') && !(isSentence && (later.field.type === 'string' || isNumeric))
   if (isTypeSaid && used.field.type !== later.field.type) return says
-  if (later.said.has('rules') && boundsOf(used) !== boundsOf(later)) return says
+  if (later.said.has('rules') && formatBounds(used) !== formatBounds(later)) return says
   if (later.said.has('optional') && used.field.optional !== later.field.optional) return says
   return later.said.has('grade') && used.field.grade !== later.field.grade ? says : null
 }
 
-function boundsOf({ field }: Requirement): string {
+function formatBounds({ field }: Requirement): string {
   const { min, max, above, min_length, pattern, must_be, may_be_false } = field
   return JSON.stringify(
     [min, max, above, min_length, pattern, field.enum, must_be, may_be_false].map((one) => one ?? null),
   )
 }
 
-function wordsOf({ field }: Requirement): string {
+function formatField({ field }: Requirement): string {
   return [field.type, ...(field.rules ?? []), ...(field.optional ? ['optional'] : [])].join(', ')
 }
 
-function yamlBlocks(
+function readYamlBlocks(
   place: GatePlace,
   live: readonly Block[],
 ): { readonly found: readonly YamlGate[]; readonly reports: readonly Report[] } {
@@ -183,27 +185,27 @@ function yamlBlocks(
     if (block.kind !== 'fence' || !/^ya?ml$/.test(block.tags[0] ?? '') || !block.tags.includes('evidence')) return []
     const { shown, file } = place.source
     const indent = (place.source.lines[block.line - 1] ?? '').search(/[`~]/)
-    const node = readYaml(block.text, { shown, line: block.line + 1, column: Math.max(indent, 0) + 1 }, (one) =>
-      reports.push(one),
+    const node = readYaml(block.text, { shown, line: block.line + 1, column: Math.max(indent, 0) + 1 }, (report) =>
+      reports.push(report),
     )
-    const gate = node === null ? null : readYamlGate(node, file, (one) => reports.push(one))
+    const gate = node === null ? null : readYamlGate(node, file, (report) => reports.push(report))
     return gate === null ? [] : [gate]
   })
   return { found, reports }
 }
 
-function nonePlace(place: GatePlace, live: readonly Block[], yaml: readonly YamlGate[]): Place | null {
+function findNonePlace(place: GatePlace, live: readonly Block[], yaml: readonly YamlGate[]): Place | null {
   const gate = [...yaml, ...(place.file === null ? [] : [place.file])].find((one) => one.isNone)
   if (gate !== undefined) return gate.at
-  const line = noneLine(live)
-  return line === null ? null : placeIn(place.source, line, '')
+  const line = findNoneLine(live)
+  return line === null ? null : findPlace(place.source, line, '')
 }
 
 function reportNothing(place: GatePlace, heading: Heading | undefined, report: Sink): void {
   const line = heading?.line ?? place.title?.line ?? 1
   report({
     code: heading === undefined && !place.isGate ? 'no_gate_section' : 'no_requirement_found',
-    at: placeIn(place.source, line, heading?.text ?? ''),
+    at: findPlace(place.source, line, heading?.text ?? ''),
     message: `${place.label} defines no checkpoint evidence.`,
     severity: place.isStrict ? 'error' : 'warning',
   })
@@ -230,15 +232,15 @@ function readExamples(place: GatePlace, examples: readonly Block[], live: readon
   for (const block of candidates) {
     if (block.kind !== 'fence' || !/^(?:json|ya?ml)$/.test(block.tags[0] ?? '')) continue
     const node = readYaml(block.text, { shown: place.source.shown, line: block.line + 1, column: 1 }, () => undefined)
-    if (node?.kind === 'map') return jsonOf(node) as { readonly [key: string]: Json }
+    if (node?.kind === 'map') return toJson(node) as { readonly [key: string]: Json }
   }
   return {}
 }
 
 function isError(report: Report): boolean {
-  return diagnosticOf(report, '').severity === 'error'
+  return toDiagnostic(report, '').severity === 'error'
 }
 
-function capital(text: string): string {
+function toCapital(text: string): string {
   return text.charAt(0).toUpperCase() + text.slice(1)
 }

@@ -1,29 +1,29 @@
-import { Draft, isFieldName, type Requirement, snakeCase, typeNamed, typeOfWords } from './field.js'
+import { Draft, findTypeByName, guessType, isFieldName, type Requirement, toSnakeCase } from './field.js'
 import type { Block, Paragraph, Piece, Table } from './markdown.js'
-import { plain } from './markdown.js'
+import { toPlainText } from './markdown.js'
 import { readRules, readSentenceRules } from './rules.js'
-import { unreadComparison } from './sentences.js'
-import { placeIn, type Sink, type Source } from './source.js'
+import { findUnreadComparison } from './sentences.js'
+import { findPlace, type Sink, type Source } from './source.js'
 
 export const FIELD_COLUMNS = ['field', 'evidence']
 export const RULE_COLUMNS = ['rule', 'rules', 'validator']
 
 /** Fields of the tables that have a `field` or `evidence` column. */
-export function tableFields(source: Source, blocks: readonly Block[], report: Sink): Requirement[] {
-  return blocks.flatMap((block) => (block.kind === 'table' ? fieldsOfTable(source, block, report) : []))
+export function readTableFields(source: Source, blocks: readonly Block[], report: Sink): Requirement[] {
+  return blocks.flatMap((block) => (block.kind === 'table' ? readFieldsOfTable(source, block, report) : []))
 }
 
-function fieldsOfTable(source: Source, table: Table, report: Sink): Requirement[] {
+function readFieldsOfTable(source: Source, table: Table, report: Sink): Requirement[] {
   const header = table.header.map((title) => title.toLowerCase())
   const column = (names: readonly string[]): number => header.findIndex((title) => names.includes(title))
   const at = { field: column(FIELD_COLUMNS), type: column(['type']), rule: column(RULE_COLUMNS) }
   const about = column(['description'])
   if (at.field < 0) return []
   return table.rows.flatMap((row) => {
-    const cell = (index: number): string => (index < 0 ? '' : plain(row.cells[index] ?? []))
+    const cell = (index: number): string => (index < 0 ? '' : toPlainText(row.cells[index] ?? []))
     const name = cell(at.field)
-    if (name === '' && row.cells.every((pieces) => plain(pieces) === '')) return []
-    return listedField(source, report, {
+    if (name === '' && row.cells.every((pieces) => toPlainText(pieces) === '')) return []
+    return readListedField(source, report, {
       name,
       line: row.line,
       type: cell(at.type),
@@ -34,15 +34,15 @@ function fieldsOfTable(source: Source, table: Table, report: Sink): Requirement[
 }
 
 /** Fields of list items that begin with a name in backticks. */
-export function namedItemFields(source: Source, blocks: readonly Block[], report: Sink): Requirement[] {
+export function readNamedItemFields(source: Source, blocks: readonly Block[], report: Sink): Requirement[] {
   return blocks.flatMap((block) => {
     if (block.kind !== 'paragraph' || !block.isItem) return []
-    const item = namedItem(block)
-    return item === null ? [] : listedField(source, report, { ...item, line: block.line })
+    const item = parseNamedItem(block)
+    return item === null ? [] : readListedField(source, report, { ...item, line: block.line })
   })
 }
 
-interface Listed {
+interface ListedField {
   readonly name: string
   readonly line: number
   /** '' when none is given. */
@@ -52,12 +52,12 @@ interface Listed {
 }
 
 /** The parts of `` `count` (integer, at least 1): how many ``; null when the item has another form. */
-export function namedItem(item: Paragraph): Omit<Listed, 'line'> | null {
+export function parseNamedItem(item: Paragraph): Omit<ListedField, 'line'> | null {
   const pieces = item.pieces.filter((piece) => piece.text !== '')
-  const isBoxed = boxOf(pieces) !== null
-  const [first, ...others] = isBoxed ? withoutBox(pieces) : pieces
+  const isBoxed = findBox(pieces) !== null
+  const [first, ...others] = isBoxed ? stripBox(pieces) : pieces
   if (first === undefined || !first.isCode) return null
-  const rest = plain(others)
+  const rest = toPlainText(others)
   const inside = /^\(([^()]*)\)\s*(?:[:–—-]\s*)?(.*)$/s.exec(rest)
   if (inside === null) {
     if (isBoxed || !/^(?:$|[:–—]|-\s)/.test(rest) || !isFieldName(first.text)) return null
@@ -66,7 +66,7 @@ export function namedItem(item: Paragraph): Omit<Listed, 'line'> | null {
   const [, words = '', description = ''] = inside
   const comma = /[,;]/.exec(words)
   const head = comma === null ? words : words.slice(0, comma.index)
-  const isTyped = typeNamed(head) !== null
+  const isTyped = findTypeByName(head) !== null
   if (isBoxed && !isTyped) return null
   const startsWithRule =
     !isTyped && /^(?:optional|required|at |greater|more|non|must|one of|may|min|max|between)/i.test(words.trim())
@@ -81,30 +81,30 @@ export function namedItem(item: Paragraph): Omit<Listed, 'line'> | null {
 // The words of a flag or an object say what it is about; a number in them is no rule of its value.
 const RULES_FROM_WORDS: ReadonlySet<string> = new Set(['integer', 'number', 'string', 'array'])
 
-function listedField(source: Source, report: Sink, listed: Listed): Requirement[] {
-  const at = placeIn(source, listed.line, listed.name)
+function readListedField(source: Source, report: Sink, listed: ListedField): Requirement[] {
+  const at = findPlace(source, listed.line, listed.name)
   if (!isFieldName(listed.name)) {
     const message = `'${listed.name.slice(0, 80)}' is not the name of a field.`
     report({ code: 'unknown_field', at, message })
     return []
   }
-  const said = listed.type === '' ? null : typeNamed(listed.type)
+  const said = listed.type === '' ? null : findTypeByName(listed.type)
   if (said === null && listed.type !== '') {
     const message = `The field '${listed.name}' gives the type '${listed.type.slice(0, 80)}'.`
-    report({ code: 'unknown_type', at: placeIn(source, listed.line, listed.type), message })
+    report({ code: 'unknown_type', at: findPlace(source, listed.line, listed.type), message })
     return []
   }
-  const type = said ?? typeOfWords(`${listed.name} ${listed.rules} ${listed.description}`)
+  const type = said ?? guessType(`${listed.name} ${listed.rules} ${listed.description}`)
   const draft = new Draft(type, listed.description)
   if (said !== null) draft.said.add('type')
   readRules(draft, listed.rules)
   const isFromWords = said === null && listed.rules.trim() === '' && RULES_FROM_WORDS.has(type)
   if (isFromWords) readSentenceRules(draft, listed.description)
-  const requirement = draft.requirement(listed.name, at, source.file)
+  const requirement = draft.makeRequirement(listed.name, at, source.file)
   if (said === null) {
     const { rules = [], optional } = requirement.field
     const words = [type, ...(isFromWords ? [...rules, ...(optional ? ['optional'] : [])] : [])].join(', ')
-    const unread = isFromWords ? unreadComparison(listed.description) : ''
+    const unread = isFromWords ? findUnreadComparison(listed.description) : ''
     const message = `The type of '${listed.name}' was taken from its words: ${words}${unread}.`
     report({ code: 'legacy_heuristic', at, message, remedy: 'Say its type and rules: (integer, at least 1).' })
   }
@@ -115,20 +115,20 @@ function listedField(source: Source, report: Sink, listed: Listed): Requirement[
 /** Check boxes: required booleans, named by `{#id}` or by their text. */
 export function checkBoxFields(source: Source, blocks: readonly Block[], report: Sink): Requirement[] {
   return blocks.flatMap((block) => {
-    if (block.kind !== 'paragraph' || !block.isItem || boxOf(block.pieces) === null) return []
-    return namedItem(block) === null ? checkBox(source, block, report) : []
+    if (block.kind !== 'paragraph' || !block.isItem || findBox(block.pieces) === null) return []
+    return parseNamedItem(block) === null ? checkBox(source, block, report) : []
   })
 }
 
 function checkBox(source: Source, block: Paragraph, report: Sink): Requirement[] {
-  const pieces = withoutBox(block.pieces)
-  const whole = plain(pieces)
+  const pieces = stripBox(block.pieces)
+  const whole = toPlainText(pieces)
   const id = /\{#([^{}]*)\}\s*$/.exec(whole)
   const description = (id === null ? whole : whole.slice(0, id.index)).trim()
   const first = pieces.find((piece) => piece.text.trim() !== '')
-  const derived = first?.isCode === true && isFieldName(first.text) ? first.text : snakeCase(description)
+  const derived = first?.isCode === true && isFieldName(first.text) ? first.text : toSnakeCase(description)
   const name = id === null ? derived : (id[1] ?? '')
-  const at = placeIn(source, block.line, id === null ? (first?.text.trim() ?? '') : id[0].trim())
+  const at = findPlace(source, block.line, id === null ? (first?.text.trim() ?? '') : id[0].trim())
   if (!isFieldName(name) || description.includes('{#')) {
     const message = `The check box '${whole.slice(0, 80)}' names no field.`
     report({ code: 'unknown_field', at, message, remedy: 'Give it an id: {#name}.' })
@@ -141,17 +141,17 @@ function checkBox(source: Source, block: Paragraph, report: Sink): Requirement[]
   const draft = new Draft('boolean', description)
   draft.said.add('type')
   if (/\(optional\)/i.test(description)) draft.optional(true)
-  return [draft.requirement(name, at, source.file)]
+  return [draft.makeRequirement(name, at, source.file)]
 }
 
 const BOX = /^\[[ xX]\]\s+/
 
-export function boxOf(pieces: readonly Piece[]): string | null {
+export function findBox(pieces: readonly Piece[]): string | null {
   const first = pieces.find((piece) => piece.text !== '')
   return first === undefined || first.isCode ? null : (BOX.exec(`${first.text} `)?.[0] ?? null)
 }
 
-function withoutBox(pieces: readonly Piece[]): Piece[] {
+function stripBox(pieces: readonly Piece[]): Piece[] {
   const [first, ...rest] = pieces.filter((piece) => piece.text !== '')
   if (first === undefined) return []
   const text = first.text.replace(/^\[[ xX]\]\s*/, '')

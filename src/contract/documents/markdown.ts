@@ -9,14 +9,14 @@ export interface Piece {
   readonly line: number
 }
 
-interface Placed {
+interface BlockLines {
   /** From 1, in the whole file. */
   readonly line: number
   /** The line after the last one. */
   readonly end: number
 }
 
-export interface Heading extends Placed {
+export interface Heading extends BlockLines {
   readonly kind: 'heading'
   readonly level: number
   readonly text: string
@@ -24,14 +24,14 @@ export interface Heading extends Placed {
   readonly isTop: boolean
 }
 
-export interface Paragraph extends Placed {
+export interface Paragraph extends BlockLines {
   readonly kind: 'paragraph'
   readonly pieces: readonly Piece[]
   /** It is what a list item begins with. */
   readonly isItem: boolean
 }
 
-export interface Table extends Placed {
+export interface Table extends BlockLines {
   readonly kind: 'table'
   readonly header: readonly string[]
   readonly rows: readonly TableRow[]
@@ -42,7 +42,7 @@ export interface TableRow {
   readonly cells: readonly (readonly Piece[])[]
 }
 
-export interface Fence extends Placed {
+export interface Fence extends BlockLines {
   readonly kind: 'fence'
   /** The words after the fence, in lower case. */
   readonly tags: readonly string[]
@@ -50,7 +50,7 @@ export interface Fence extends Placed {
 }
 
 /** HTML that is more than part of a line. It demands nothing. */
-export interface Html extends Placed {
+export interface Html extends BlockLines {
   readonly kind: 'html'
   /** Without its comments. */
   readonly text: string
@@ -75,7 +75,7 @@ export function parseMarkdown(text: string): Blocks {
   const tokens = parser.parse(text, {})
   const deep = tokens.find((token) => isTooDeep(token))
   if (deep !== undefined) return { ok: false, line: (deep.map?.[0] ?? 0) + 1, reason: 'too_deep' }
-  const blocks = blocksOf(tokens)
+  const blocks = parseBlocks(tokens)
   const last = blocks[BLOCKS_MAX]
   return last === undefined ? { ok: true, blocks } : { ok: false, line: last.line, reason: 'too_many' }
 }
@@ -84,7 +84,7 @@ function isTooDeep(token: Token): boolean {
   return token.level >= NESTING_MAX - 2 || (token.children ?? []).some((child) => child.level >= NESTING_MAX - 2)
 }
 
-function blocksOf(tokens: readonly Token[]): Block[] {
+function parseBlocks(tokens: readonly Token[]): Block[] {
   const blocks: Block[] = []
   for (let index = 0; index < tokens.length; index += 1) {
     const token = tokens[index]
@@ -97,14 +97,14 @@ function blocksOf(tokens: readonly Token[]): Block[] {
         kind: 'heading',
         ...placed,
         level: Number(token.tag.slice(1)),
-        text: plain(piecesOf(inner, start + 1)),
+        text: toPlainText(parsePieces(inner, start + 1)),
         isTop: token.level === 0,
       })
     else if (token.type === 'paragraph_open')
       blocks.push({
         kind: 'paragraph',
         ...placed,
-        pieces: piecesOf(inner, start + 1),
+        pieces: parsePieces(inner, start + 1),
         isItem: tokens[index - 1]?.type === 'list_item_open',
       })
     else if (token.type === 'fence')
@@ -119,25 +119,25 @@ function blocksOf(tokens: readonly Token[]): Block[] {
       })
     else if (token.type === 'html_block')
       blocks.push({ kind: 'html', ...placed, text: token.content.replace(/<!--[\s\S]*?(?:-->|$)/g, '') })
-    else if (token.type === 'table_open') blocks.push(tableOf(tokens, index, placed))
+    else if (token.type === 'table_open') blocks.push(parseTable(tokens, index, placed))
   }
   return blocks
 }
 
-function tableOf(tokens: readonly Token[], from: number, placed: Placed): Table {
+function parseTable(tokens: readonly Token[], from: number, placed: BlockLines): Table {
   const rows: { line: number; cells: (readonly Piece[])[] }[] = []
   for (let index = from; index < tokens.length; index += 1) {
     const token = tokens[index]
     if (token === undefined || token.type === 'table_close') break
     if (token.type === 'tr_open') rows.push({ line: (token.map?.[0] ?? 0) + 1, cells: [] })
     const row = rows.at(-1)
-    if (token.type === 'inline' && row !== undefined) row.cells.push(piecesOf(token, row.line))
+    if (token.type === 'inline' && row !== undefined) row.cells.push(parsePieces(token, row.line))
   }
   const [header, ...body] = rows
-  return { kind: 'table', ...placed, header: (header?.cells ?? []).map(plain), rows: body }
+  return { kind: 'table', ...placed, header: (header?.cells ?? []).map(toPlainText), rows: body }
 }
 
-function piecesOf(token: Token | undefined, start: number): Piece[] {
+function parsePieces(token: Token | undefined, start: number): Piece[] {
   const pieces: Piece[] = []
   let line = start
   let bolds = 0
@@ -160,7 +160,7 @@ function piecesOf(token: Token | undefined, start: number): Piece[] {
 }
 
 /** Inline text without its marks. */
-export function plain(pieces: readonly Piece[]): string {
+export function toPlainText(pieces: readonly Piece[]): string {
   return pieces
     .map((piece) => piece.text)
     .join('')

@@ -2,7 +2,7 @@ import type { Place } from '../diagnostic.js'
 import type { MapNode, SourceEntry, SourceNode } from '../load/yaml.js'
 
 /** A value that a document says in other words than a contract would. */
-export function scalarNode(value: string | number | boolean | null, at: Place): SourceNode {
+export function makeScalarNode(value: string | number | boolean | null, at: Place): SourceNode {
   return { kind: 'scalar', at, value }
 }
 
@@ -10,16 +10,16 @@ export function mapNode(entries: ReadonlyMap<string, SourceEntry>, at: Place): M
   return { kind: 'map', at, keyAt: at, entries }
 }
 
-export function entry(value: SourceNode): SourceEntry {
+export function makeEntry(value: SourceNode): SourceEntry {
   return { keyAt: value.at, value }
 }
 
-export function textIn(node: MapNode | null, key: string): string | null {
+export function getText(node: MapNode | null, key: string): string | null {
   const value = node?.entries.get(key)?.value
   return value?.kind === 'scalar' && typeof value.value === 'string' ? value.value : null
 }
 
-export function numberIn(node: MapNode, key: string): number | null {
+export function getNumber(node: MapNode, key: string): number | null {
   const value = node.entries.get(key)?.value
   return value?.kind === 'scalar' && typeof value.value === 'number' ? value.value : null
 }

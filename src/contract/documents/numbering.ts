@@ -1,18 +1,18 @@
 import type { Place } from '../diagnostic.js'
 import type { MapNode } from '../load/yaml.js'
 import type { Block, Heading } from './markdown.js'
-import { isHeading, phaseHeading } from './sections.js'
+import { isHeading, parsePhaseHeading } from './sections.js'
 import type { Settings } from './settings.js'
-import { placeIn, type Sink, type Source } from './source.js'
+import { findPlace, type Sink, type Source } from './source.js'
 
-interface Numbered {
+interface NumberedPhase {
   readonly number: number
   readonly source: Source
   readonly line: number
 }
 
 // A number that is missing is a phase that somebody deleted or misspelled, not one to be passed over.
-export function checkNumbers(settings: Settings, phases: readonly Numbered[], report: Sink): boolean {
+export function checkNumbers(settings: Settings, phases: readonly NumberedPhase[], report: Sink): boolean {
   for (const [index, { number, source, line }] of phases.entries()) {
     const before = phases[index - 1]
     const at: Place = { line, column: 1, path: '', file: source.shown }
@@ -46,7 +46,7 @@ const IN_HTML = /<h[1-6]\b[^>]*>\s*(phase\s[^<]*)/i
 const IN_CODE = /^ {0,3}##[ \t]+(phase[ \t].*)$/im
 
 /** The phase that a heading speaks of, however it is written; null when it speaks of none. */
-function phaseLike(text: string): number | null {
+function parsePhaseNumber(text: string): number | null {
   const said = LIKE_PHASE.exec(text.normalize('NFKC'))?.[1]?.toLowerCase()
   if (said === undefined) return null
   const word = NUMBERS.indexOf(said)
@@ -60,26 +60,26 @@ function phaseLike(text: string): number | null {
 export function reportStrayPhases(source: Source, report: Sink): void {
   const begun = new Set<number>()
   for (const block of source.blocks) {
-    if (isHeading(block) && block.level === 2 && phaseHeading(block.text) !== null) {
-      begun.add(phaseHeading(block.text)?.number ?? 0)
+    if (isHeading(block) && block.level === 2 && parsePhaseHeading(block.text) !== null) {
+      begun.add(parsePhaseHeading(block.text)?.number ?? 0)
       continue
     }
-    const text = headingIn(source, block)
-    const number = text === null ? null : phaseLike(text)
+    const text = findHeading(source, block)
+    const number = text === null ? null : parsePhaseNumber(text)
     if (text === null || number === null || begun.has(number)) continue
     // Before the first phase it is the title of the whole.
-    const isTitle = begun.size === 0 && isHeading(block) && block.level === 1 && phaseHeading(block.text) === null
+    const isTitle = begun.size === 0 && isHeading(block) && block.level === 1 && parsePhaseHeading(block.text) === null
     if (isTitle) continue
     report({
       code: 'contract.invalid_value',
-      at: placeIn(source, block.line, ''),
+      at: findPlace(source, block.line, ''),
       message: `'${text.trim().slice(0, 80)}' speaks of phase ${number} and does not begin it.`,
       remedy: `Write it as a heading of level 2: \`## Phase ${number}: Name\`.`,
     })
   }
 }
 
-function headingIn(source: Source, block: Block): string | null {
+function findHeading(source: Source, block: Block): string | null {
   if (isHeading(block)) return block.text
   if (block.kind === 'html') return IN_HTML.exec(block.text)?.[1] ?? null
   // Code that is never closed takes in the rest of the file.
@@ -87,17 +87,17 @@ function headingIn(source: Source, block: Block): string | null {
   return isOpen ? (IN_CODE.exec(block.text)?.[1] ?? null) : null
 }
 
-interface Said {
+interface StatedNumber {
   readonly number: number
   readonly title: Heading | null
   readonly head: MapNode | null
 }
 
 /** In a folder: a document whose title or front matter has another number than the folder it lies in. */
-export function reportOtherNumber(source: Source, { number, title, head }: Said, report: Sink): void {
-  const titled = title === null || title.level !== 1 ? null : phaseLike(title.text)
+export function reportOtherNumber(source: Source, { number, title, head }: StatedNumber, report: Sink): void {
+  const titled = title === null || title.level !== 1 ? null : parsePhaseNumber(title.text)
   const said: { number: number; at: Place }[] =
-    title === null || titled === null ? [] : [{ number: titled, at: placeIn(source, title.line, '') }]
+    title === null || titled === null ? [] : [{ number: titled, at: findPlace(source, title.line, '') }]
   for (const key of ['phase', 'phase_number', 'number', 'id']) {
     const entry = head?.entries.get(key)
     const value = entry?.value.kind === 'scalar' ? entry.value.value : null

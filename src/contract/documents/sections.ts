@@ -5,27 +5,27 @@ const EXAMPLE = /\bexamples?\b/i
 const PHASE = /^phase\s+(\d{1,4})(?:\s*[:.–—-]\s*(.*))?$/i
 
 /** The blocks below a heading, up to the next one of its level or above. */
-export function sectionOf(blocks: readonly Block[], heading: Heading): readonly Block[] {
+export function getSection(blocks: readonly Block[], heading: Heading): readonly Block[] {
   const start = blocks.indexOf(heading) + 1
   const length = blocks.slice(start).findIndex((block) => isHeading(block) && block.level <= heading.level)
   return blocks.slice(start, length < 0 ? undefined : start + length)
 }
 
 /** Splits off what stands below headings that say example: it shows evidence and demands none. */
-export function withoutExamples(blocks: readonly Block[]): {
+export function splitOffExamples(blocks: readonly Block[]): {
   readonly live: readonly Block[]
   readonly examples: readonly Block[]
 } {
   const examples = new Set(
     blocks.flatMap((block) =>
-      isHeading(block) && EXAMPLE.test(block.text) ? [block, ...sectionOf(blocks, block)] : [],
+      isHeading(block) && EXAMPLE.test(block.text) ? [block, ...getSection(blocks, block)] : [],
     ),
   )
   return { live: blocks.filter((block) => !examples.has(block)), examples: [...examples] }
 }
 
 /** The headings that open a gate section. One inside another's section is part of it; the title counts only alone. */
-export function gateHeadings(blocks: readonly Block[], title: Heading | null): Heading[] {
+export function findGateHeadings(blocks: readonly Block[], title: Heading | null): Heading[] {
   const said = blocks.filter((block): block is Heading => isHeading(block) && GATE.test(block.text))
   const others = said.filter((heading) => heading !== title)
   const outer: Heading[] = []
@@ -33,13 +33,13 @@ export function gateHeadings(blocks: readonly Block[], title: Heading | null): H
   for (const heading of others) {
     if (inside.has(heading)) continue
     outer.push(heading)
-    inside = new Set(sectionOf(blocks, heading))
+    inside = new Set(getSection(blocks, heading))
   }
   return outer.length > 0 ? outer : said.slice(0, 1)
 }
 
 /** What `Phase 3: Analyse` says; null when a heading says something else. */
-export function phaseHeading(text: string): { readonly number: number; readonly name: string } | null {
+export function parsePhaseHeading(text: string): { readonly number: number; readonly name: string } | null {
   const found = PHASE.exec(text)
   if (found === null) return null
   const number = Number(found[1])
@@ -47,13 +47,13 @@ export function phaseHeading(text: string): { readonly number: number; readonly 
 }
 
 /** The heading that a link `#slug` leads to. */
-export function headingBySlug(blocks: readonly Block[], slug: string): Heading | null {
+export function findHeadingBySlug(blocks: readonly Block[], slug: string): Heading | null {
   const wanted = slug.toLowerCase()
-  const found = blocks.find((block) => isHeading(block) && slugOf(block.text) === wanted)
+  const found = blocks.find((block) => isHeading(block) && toSlug(block.text) === wanted)
   return found?.kind === 'heading' ? found : null
 }
 
-function slugOf(text: string): string {
+function toSlug(text: string): string {
   return text
     .toLowerCase()
     .replace(/[^\p{L}\p{N}\p{M}_\- ]/gu, '')

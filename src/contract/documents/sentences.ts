@@ -1,7 +1,7 @@
-import { Draft, isFieldName, type Requirement, snakeCase, typeOfWords } from './field.js'
-import { type Block, type Piece, plain } from './markdown.js'
+import { Draft, guessType, isFieldName, type Requirement, toSnakeCase } from './field.js'
+import { type Block, type Piece, toPlainText } from './markdown.js'
 import { readSentenceRules } from './rules.js'
-import { placeIn, type Sink, type Source } from './source.js'
+import { findPlace, type Sink, type Source } from './source.js'
 
 const MARKER = /\bmust\s+provide\b|\brequired\s*:|\bevidence\s*:|\bcheckpoint\s*:/i
 const MARKER_WORDS = new Set(['must', 'provide', 'required', 'evidence', 'checkpoint', 'you', 'the', 'agent'])
@@ -13,14 +13,16 @@ const READ = /\b(?:at least|greater than)\s+\S+/gi
 const NONE = /^checkpoint\s*:\s*none\s*\.?$/i
 
 /** Fields of lines that say *must provide*, *required:*, *evidence:* or *checkpoint:*. */
-export function sentenceFields(source: Source, blocks: readonly Block[], report: Sink): Requirement[] {
+export function readSentenceFields(source: Source, blocks: readonly Block[], report: Sink): Requirement[] {
   return blocks.flatMap((block) =>
-    block.kind === 'paragraph' ? sentencesOf(block.pieces).flatMap((pieces) => fieldOf(source, pieces, report)) : [],
+    block.kind === 'paragraph'
+      ? splitSentences(block.pieces).flatMap((pieces) => readField(source, pieces, report))
+      : [],
   )
 }
 
 /** Says which comparison of a text is not read as a rule; '' when there is none. */
-export function unreadComparison(text: string): string {
+export function findUnreadComparison(text: string): string {
   const unread = COMPARISON.exec(text.replace(READ, ''))?.[0].slice(0, 40)
   return unread === undefined ? '' : `; '${unread}' is not a rule here`
 }
@@ -31,13 +33,13 @@ export function isMarked(text: string): boolean {
 }
 
 /** Where the document says in so many words that the phase has no checkpoint; null when it does not. */
-export function noneLine(blocks: readonly Block[]): number | null {
-  const found = blocks.find((block) => block.kind === 'paragraph' && NONE.test(plain(block.pieces)))
+export function findNoneLine(blocks: readonly Block[]): number | null {
+  const found = blocks.find((block) => block.kind === 'paragraph' && NONE.test(toPlainText(block.pieces)))
   return found?.line ?? null
 }
 
 // A marked line and what follows it in its paragraph, up to the next marked line: sentences are wrapped.
-function sentencesOf(pieces: readonly Piece[]): Piece[][] {
+function splitSentences(pieces: readonly Piece[]): Piece[][] {
   const lines: Piece[][] = [[]]
   for (const piece of pieces) {
     if (piece.text === '\n') lines.push([])
@@ -45,58 +47,58 @@ function sentencesOf(pieces: readonly Piece[]): Piece[][] {
   }
   const sentences: Piece[][] = []
   for (const line of lines) {
-    if (MARKER.test(plain(line))) sentences.push(line)
+    if (MARKER.test(toPlainText(line))) sentences.push(line)
     else sentences.at(-1)?.push(...line)
   }
   // A marker that is itself wrapped shows only in the whole.
-  if (sentences.length === 0 && MARKER.test(plain(pieces))) return [[...pieces]]
-  return sentences.filter((sentence) => !NONE.test(plain(sentence)))
+  if (sentences.length === 0 && MARKER.test(toPlainText(pieces))) return [[...pieces]]
+  return sentences.filter((sentence) => !NONE.test(toPlainText(sentence)))
 }
 
-function fieldOf(source: Source, pieces: readonly Piece[], report: Sink): Requirement[] {
-  const text = plain(pieces)
-  const named = nameIn(pieces)
+function readField(source: Source, pieces: readonly Piece[], report: Sink): Requirement[] {
+  const text = toPlainText(pieces)
+  const named = findFieldName(pieces)
   const line = named?.line ?? pieces.find((piece) => piece.text !== '\n')?.line ?? 1
   if (named === null || !isFieldName(named.name)) {
-    const at = placeIn(source, line, named?.written ?? '')
+    const at = findPlace(source, line, named?.written ?? '')
     const what =
       named === null ? 'names no field' : `names '${named.name.slice(0, 80)}', which is not the name of a field`
     report({ code: 'unknown_field', at, message: `'${text.slice(0, 120)}' ${what}.` })
     return []
   }
-  const at = placeIn(source, line, named.written)
-  const draft = new Draft(typeOfWords(text), descriptionOf(text))
+  const at = findPlace(source, line, named.written)
+  const draft = new Draft(guessType(text), cutDescription(text))
   draft.said.add('type')
   readSentenceRules(draft, text)
-  const requirement = draft.requirement(named.name, at, source.file)
+  const requirement = draft.makeRequirement(named.name, at, source.file)
   const words = [draft.type, ...(requirement.field.rules ?? []), ...(requirement.field.optional ? ['optional'] : [])]
-  const message = `'${named.name}' was read from a sentence as ${words.join(', ')}${unreadComparison(text)}.`
+  const message = `'${named.name}' was read from a sentence as ${words.join(', ')}${findUnreadComparison(text)}.`
   report({ code: 'legacy_heuristic', at, message })
   for (const problem of draft.problems) report({ ...problem, at, message: `${named.name}: ${problem.message}` })
   return draft.problems.length > 0 ? [] : [requirement]
 }
 
-interface Named {
+interface NamedField {
   readonly name: string
   /** As it stands in the file. */
   readonly written: string
   readonly line: number
 }
 
-function nameIn(pieces: readonly Piece[]): Named | null {
+function findFieldName(pieces: readonly Piece[]): NamedField | null {
   const code = pieces.find((piece) => piece.isCode)
   if (code !== undefined) return { name: code.text, written: code.text, line: code.line }
-  for (const group of boldTexts(pieces)) {
-    const words = plain(group).replace(new RegExp(`^\\s*(?:${MARKER.source})\\s*`, 'i'), '')
+  for (const group of listBoldTexts(pieces)) {
+    const words = toPlainText(group).replace(new RegExp(`^\\s*(?:${MARKER.source})\\s*`, 'i'), '')
     const isMarker = (words.toLowerCase().match(/[\p{L}\p{N}_]+/gu) ?? []).every((word) => MARKER_WORDS.has(word))
-    if (!isMarker) return { name: snakeCase(words), written: words.trim(), line: group[0]?.line ?? 1 }
+    if (!isMarker) return { name: toSnakeCase(words), written: words.trim(), line: group[0]?.line ?? 1 }
   }
   const snake = pieces.find((piece) => SNAKE_CASE.test(piece.text))
   const word = snake === undefined ? undefined : SNAKE_CASE.exec(snake.text)?.[0]
   return snake === undefined || word === undefined ? null : { name: word, written: word, line: snake.line }
 }
 
-function boldTexts(pieces: readonly Piece[]): Iterable<readonly Piece[]> {
+function listBoldTexts(pieces: readonly Piece[]): Iterable<readonly Piece[]> {
   const groups = new Map<number, Piece[]>()
   for (const piece of pieces) {
     if (piece.bold === 0) continue
@@ -110,7 +112,7 @@ function boldTexts(pieces: readonly Piece[]): Iterable<readonly Piece[]> {
 const DECORATION = new Set(' *#:`"-')
 
 // By hand: an expression that looks for the end of the text starts anew at every dash of a long row of them.
-function descriptionOf(text: string): string {
+function cutDescription(text: string): string {
   const words = text.replace(/\s+/g, ' ')
   let start = 0
   let end = words.length

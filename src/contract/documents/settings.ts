@@ -1,7 +1,7 @@
 import type { MapNode, SourceEntry, SourceNode } from '../load/yaml.js'
-import { didYouMean, nearest } from '../nearest.js'
+import { findNearest, formatDidYouMean } from '../nearest.js'
 import { COMMON_KEYS } from '../read/contract-keys.js'
-import { entry, numberIn, scalarNode, textIn } from './nodes.js'
+import { getNumber, getText, makeEntry, makeScalarNode } from './nodes.js'
 import type { Sink } from './source.js'
 
 /** What metadata or front matter can say about a phase, besides what its document says. */
@@ -51,13 +51,13 @@ export function readSettings(node: MapNode, fallback: { readonly name: string },
   }
   const type = node.entries.get('workflow_type')
   const name = node.entries.get('name')
-  root.set('name', type ?? name ?? entry(scalarNode(fallback.name, node.at)))
+  root.set('name', type ?? name ?? makeEntry(makeScalarNode(fallback.name, node.at)))
   if (!root.has('description') && type !== undefined && name !== undefined) root.set('description', name)
-  const total = numberIn(node, 'total_phases')
+  const total = getNumber(node, 'total_phases')
   return {
     at: node.at,
     root,
-    shared: only(node, SHARED_SETTINGS),
+    shared: pickKeys(node, SHARED_SETTINGS),
     phases: readPhaseSettings(node.entries.get('phases')?.value, report),
     totalPhases: total === null ? null : { number: total, at: node.entries.get('total_phases')?.keyAt ?? node.at },
   }
@@ -68,7 +68,7 @@ function readPhaseSettings(node: SourceNode | undefined, report: Sink): Readonly
   if (node === undefined) return found
   const items: readonly (readonly [number | null, SourceNode])[] =
     node.kind === 'list'
-      ? node.items.map((item) => [item.kind === 'map' ? numberOf(item) : null, item])
+      ? node.items.map((item) => [item.kind === 'map' ? readPhaseNumber(item) : null, item])
       : node.kind === 'map'
         ? [...node.entries].map(([key, { value }]) => [/^\d{1,4}$/.test(key) ? Number(key) : null, value])
         : []
@@ -86,13 +86,14 @@ function readPhaseSettings(node: SourceNode | undefined, report: Sink): Readonly
   return found
 }
 
-function numberOf(node: MapNode): number | null {
-  const number = numberIn(node, 'phase_number') ?? numberIn(node, 'number') ?? Number(textIn(node, 'id') ?? Number.NaN)
+function readPhaseNumber(node: MapNode): number | null {
+  const number =
+    getNumber(node, 'phase_number') ?? getNumber(node, 'number') ?? Number(getText(node, 'id') ?? Number.NaN)
   return Number.isSafeInteger(number) ? number : null
 }
 
 /** The settings of one phase: its own words win over the workflow's. */
-export function phaseEntries(
+export function mergePhaseEntries(
   settings: Settings,
   number: number,
   head: MapNode | null,
@@ -105,9 +106,9 @@ export function phaseEntries(
   if (purpose !== undefined) entries.set('description', purpose)
   for (const node of [about, head]) {
     if (node === null) continue
-    for (const [key, found] of only(node, PHASE_SETTINGS)) entries.set(key, found)
+    for (const [key, found] of pickKeys(node, PHASE_SETTINGS)) entries.set(key, found)
   }
-  return { entries, isNone: [about, head].some((node) => textIn(node, 'checkpoint') === 'none') }
+  return { entries, isNone: [about, head].some((node) => getText(node, 'checkpoint') === 'none') }
 }
 
 /** The front matter of a phase's document, as far as it is known. */
@@ -121,7 +122,7 @@ export function readHead(node: SourceNode | null, report: Sink): MapNode | null 
   return node
 }
 
-function only(node: MapNode, keys: readonly string[]): ReadonlyMap<string, SourceEntry> {
+function pickKeys(node: MapNode, keys: readonly string[]): ReadonlyMap<string, SourceEntry> {
   return new Map([...node.entries].filter(([key]) => keys.includes(key)))
 }
 
@@ -133,9 +134,9 @@ function refuseUnknown(node: MapNode, keys: readonly string[], report: Sink): vo
       report({ code: 'contract.invalid_value', at: keyAt, message })
     }
     if (keys.includes(key) || key.startsWith('x-')) continue
-    const isClose = nearest(key, keys) !== null
+    const isClose = findNearest(key, keys) !== null
     const remedy = isClose
-      ? `${didYouMean(key, keys)}Keys of your own start with x-.`
+      ? `${formatDidYouMean(key, keys)}Keys of your own start with x-.`
       : 'Remove it, or let it start with x-.'
     const message = isClose ? `The key '${key}' is not known here.` : `The key '${key}' has no effect.`
     report({ code: isClose ? 'contract.unknown_key' : 'contract.effect_differs', at: keyAt, message, remedy })

@@ -35,7 +35,7 @@ export function readSource(text: string, name: SourceName, report: Sink): Source
     report({ code: 'contract.nul_byte', at: { ...start, line: nul + 1 }, message: 'The document contains a NUL byte.' })
     return null
   }
-  const end = headEnd(lines)
+  const end = findHeadEnd(lines)
   const body = lines.map((line, index) => (index <= end ? '' : line))
   const parsed = parseMarkdown(body.join('\n'))
   if (!parsed.ok) {
@@ -53,7 +53,7 @@ export function readSource(text: string, name: SourceName, report: Sink): Source
   return { ...name, lines: body, head, blocks: parsed.blocks }
 }
 
-function headEnd(lines: readonly string[]): number {
+function findHeadEnd(lines: readonly string[]): number {
   if (lines[0]?.trimEnd() !== '---') return -1
   const end = lines.findIndex((line, index) => index > 0 && line.trimEnd() === '---')
   return end
@@ -73,37 +73,37 @@ export function readYaml(text: string, place: YamlPlace, report: Sink): SourceNo
     isBad = true
     const code: ContractCode = found.code === 'contract.duplicate_key' ? 'duplicate_field' : 'bad_yaml'
     const { remedy: _, ...rest } = found
-    report({ ...rest, code, at: moved(found.at, place) })
+    report({ ...rest, code, at: shiftPlace(found.at, place) })
   })
-  return isBad || node === null ? null : movedNode(node, place)
+  return isBad || node === null ? null : shiftNode(node, place)
 }
 
-function moved(at: Place, { shown, line, column }: YamlPlace): Place {
+function shiftPlace(at: Place, { shown, line, column }: YamlPlace): Place {
   return { path: at.path, line: at.line + line - 1, column: at.column + column - 1, file: shown }
 }
 
-function movedNode(node: SourceNode, place: YamlPlace): SourceNode {
-  const at = moved(node.at, place)
+function shiftNode(node: SourceNode, place: YamlPlace): SourceNode {
+  const at = shiftPlace(node.at, place)
   if (node.kind === 'scalar') return { ...node, at }
   if (node.kind === 'list') {
-    return { kind: 'list', at, items: node.items.map((item) => movedNode(item, place)) } satisfies ListNode
+    return { kind: 'list', at, items: node.items.map((item) => shiftNode(item, place)) } satisfies ListNode
   }
   const entries = new Map(
     [...node.entries].map(([key, entry]) => [
       key,
-      { keyAt: moved(entry.keyAt, place), value: movedNode(entry.value, place) },
+      { keyAt: shiftPlace(entry.keyAt, place), value: shiftNode(entry.value, place) },
     ]),
   )
   return {
     kind: 'map',
     at,
-    keyAt: node.keyAt === null ? null : moved(node.keyAt, place),
+    keyAt: node.keyAt === null ? null : shiftPlace(node.keyAt, place),
     entries,
   } satisfies MapNode
 }
 
 /** The place of a text in a line of the file; the line's first character where it does not stand there as it is. */
-export function placeIn(source: Source, line: number, needle: string): Place {
+export function findPlace(source: Source, line: number, needle: string): Place {
   const text = source.lines[line - 1] ?? ''
   const found = needle === '' ? -1 : text.indexOf(needle)
   const column = found >= 0 ? found + 1 : text.length - text.trimStart().length + 1

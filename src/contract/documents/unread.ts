@@ -1,32 +1,32 @@
 import { BUILT_IN_TOOLS } from '../../core/tool-calls/built-in-tools.js'
-import { unreachable } from '../../core/unreachable.js'
+import { assertUnreachable } from '../../core/unreachable.js'
 import type { Report } from '../diagnostic.js'
-import { isFieldName, snakeCase, typeNamed } from './field.js'
-import { boxOf, FIELD_COLUMNS, namedItem, RULE_COLUMNS } from './listed-fields.js'
+import { findTypeByName, isFieldName, toSnakeCase } from './field.js'
+import { FIELD_COLUMNS, findBox, parseNamedItem, RULE_COLUMNS } from './listed-fields.js'
 import type { Block, Fence, Heading, Html, Paragraph, Piece, Table } from './markdown.js'
-import { plain } from './markdown.js'
+import { toPlainText } from './markdown.js'
 import { isMarked } from './sentences.js'
-import { placeIn, type Source } from './source.js'
+import { findPlace, type Source } from './source.js'
 
 /**
  * What stands in a gate section, looks like a requirement to whoever reads it, and is none of the known forms. Each is an error:
  * passed over, it would be a demand that nobody holds against anything. `known` are the fields that were read.
  */
-export function unreadRequirements(source: Source, blocks: readonly Block[], known: ReadonlySet<string>): Report[] {
+export function findUnreadRequirements(source: Source, blocks: readonly Block[], known: ReadonlySet<string>): Report[] {
   return blocks.flatMap((block) => {
     switch (block.kind) {
       case 'table':
-        return unreadTable(source, block, known)
+        return checkTable(source, block, known)
       case 'paragraph':
-        return unreadParagraph(source, block, known)
+        return checkParagraph(source, block, known)
       case 'fence':
-        return unreadFence(source, block)
+        return checkFence(source, block)
       case 'html':
-        return unreadHtml(source, block)
+        return checkHtml(source, block)
       case 'heading':
-        return unreadHeading(source, block, known)
+        return checkHeading(source, block, known)
       default:
-        return unreachable(block)
+        return assertUnreachable(block)
     }
   })
 }
@@ -41,15 +41,15 @@ const RULES_UNREAD = new Set(
 // A first row that gives a type is no header: the header was forgotten.
 const TYPES_AS_TITLES = ['integer', 'boolean', 'string', 'array', 'object', 'int', 'bool', 'str']
 
-function unreadTable(source: Source, table: Table, known: ReadonlySet<string>): Report[] {
+function checkTable(source: Source, table: Table, known: ReadonlySet<string>): Report[] {
   const header = table.header.map((title) => title.toLowerCase())
   const has = (names: readonly string[]): boolean => header.some((title) => names.includes(title))
-  const at = placeIn(source, table.line, '')
+  const at = findPlace(source, table.line, '')
   if (!has(FIELD_COLUMNS)) {
     const isTyped = has(['type', ...TYPES_AS_TITLES, ...RULE_COLUMNS])
     const named = table.rows.flatMap((row) => row.cells).find((cell) => isFieldLike(cell, known))
     if (!isTyped && named === undefined) return []
-    const what = isTyped ? 'has types or rules' : `names '${plain(named ?? []).slice(0, 80)}'`
+    const what = isTyped ? 'has types or rules' : `names '${toPlainText(named ?? []).slice(0, 80)}'`
     const message = `The table ${what}, and no column named field.`
     return [{ code: 'unknown_field', at, message, remedy: 'Name the column of the fields `field`.' }]
   }
@@ -57,7 +57,7 @@ function unreadTable(source: Source, table: Table, known: ReadonlySet<string>): 
     .filter((title) => RULES_UNREAD.has(title.toLowerCase()))
     .map((title) => ({
       code: 'unknown_validator' as const,
-      at: placeIn(source, table.line, title),
+      at: findPlace(source, table.line, title),
       message: `The column '${title.slice(0, 80)}' is not read.`,
       remedy: 'Say it in words in a column named `rule`.',
     }))
@@ -71,35 +71,35 @@ function isFieldWord(name: string): boolean {
 }
 
 function isFieldLike(cell: readonly Piece[], known: ReadonlySet<string>): boolean {
-  const text = plain(cell)
+  const text = toPlainText(cell)
   return isFieldWord(text) && !known.has(text)
 }
 
-function unreadHeading(source: Source, heading: Heading, known: ReadonlySet<string>): Report[] {
+function checkHeading(source: Source, heading: Heading, known: ReadonlySet<string>): Report[] {
   const [, name = '', rest = ''] = /^([A-Za-z_][\w.-]{0,63})\s*:?\s*(\(.*)?$/s.exec(heading.text) ?? []
   if (name === '' || known.has(name) || !(isTyped(rest) || (rest === '' && isFieldWord(name)))) return []
   const message = `A heading is not read as a field: '${heading.text.slice(0, 80)}'.`
-  return [{ code: 'unknown_field', at: placeIn(source, heading.line, name), message, remedy: AS_ITEM }]
+  return [{ code: 'unknown_field', at: findPlace(source, heading.line, name), message, remedy: AS_ITEM }]
 }
 
 const AS_ITEM = 'Write it as: - `name` (integer, at least 1): description.'
 
-function unreadParagraph(source: Source, block: Paragraph, known: ReadonlySet<string>): Report[] {
+function checkParagraph(source: Source, block: Paragraph, known: ReadonlySet<string>): Report[] {
   const pieces = block.pieces.filter((piece) => piece.text !== '')
   const unread = (needle: string, what: string, remedy: string): Report[] => [
     {
       code: 'unknown_field',
-      at: placeIn(source, block.line, needle),
-      message: `${what}: '${plain(pieces).slice(0, 80)}'.`,
+      at: findPlace(source, block.line, needle),
+      message: `${what}: '${toPlainText(pieces).slice(0, 80)}'.`,
       remedy,
     },
   ]
   if (isBoxLike(source, block, pieces))
     return unread('[', 'A check box is not read', 'Write it as an item: `- [ ] Done {#done}`.')
-  if (/^\|.*\|/.test(plain(pieces)))
+  if (/^\|.*\|/.test(toPlainText(pieces)))
     return unread('|', 'A table without a line of dashes is not read', 'Put `| --- |` below its header.')
-  if (isMarked(plain(pieces))) return []
-  const name = block.isItem ? unreadName(block, pieces, known) : unreadLine(pieces, known)
+  if (isMarked(toPlainText(pieces))) return []
+  const name = block.isItem ? findUnreadName(block, pieces, known) : findUnreadLine(pieces, known)
   return name === null
     ? []
     : unread(name, block.isItem ? 'An item is not read as a field' : 'A line is not read as a field', AS_ITEM)
@@ -109,7 +109,7 @@ const BOX_LINE = /^[\s>]*(?:[-*+]|\d{1,9}[.)])\s+\[[ xX]\]\s/
 const BOX_LIKE = /^\[(?:\s*|[^\p{L}\p{N}\s\]]{1,2})\](?:\s|$)/u
 
 function isBoxLike(source: Source, block: Paragraph, pieces: readonly Piece[]): boolean {
-  if (boxOf(pieces) !== null) return !block.isItem
+  if (findBox(pieces) !== null) return !block.isItem
   const [first] = pieces
   if (first !== undefined && !first.isCode && BOX_LIKE.test(first.text)) return true
   // `[x]` is a link where the document defines one of that name.
@@ -123,24 +123,25 @@ const RULE_WITHIN = /\b(?:at least|at most|greater than|more than|non-?empty|not
 const TYPED = /^\s*\(\s*([A-Za-z]+)\s*[),;]/
 
 /** The name of the field that an item seems to speak of, where it was not read; null when it speaks of none. */
-function unreadName(block: Paragraph, pieces: readonly Piece[], known: ReadonlySet<string>): string | null {
+function findUnreadName(block: Paragraph, pieces: readonly Piece[], known: ReadonlySet<string>): string | null {
   const [first, ...others] = pieces
   if (first === undefined) return null
   const second = others.find(
     ({ text, isCode }, at) => isCode && !known.has(text) && isTyped(others[at + 1]?.text ?? ''),
   )
   if (second !== undefined) return second.text
-  if (!first.isCode) return first.bold === 0 ? unreadPlain(plain(pieces), known) : unreadBold(pieces, known)
+  if (!first.isCode)
+    return first.bold === 0 ? findUnreadPlain(toPlainText(pieces), known) : findUnreadBold(pieces, known)
   const name = first.text
-  if (known.has(name) || namedItem(block) !== null || !NAME_LIKE.test(name)) return null
-  const rest = plain(others)
+  if (known.has(name) || parseNamedItem(block) !== null || !NAME_LIKE.test(name)) return null
+  const rest = toPlainText(others)
   if (!isFieldName(name)) return /^(?:$|[:–—-])/.test(rest) ? name : null
   const isDemand =
-    RULE_AHEAD.test(rest) || RULE_WITHIN.test(rest) || typeNamed(/^[A-Za-z]+/.exec(rest)?.[0] ?? '') !== null
+    RULE_AHEAD.test(rest) || RULE_WITHIN.test(rest) || findTypeByName(/^[A-Za-z]+/.exec(rest)?.[0] ?? '') !== null
   return isDemand ? name : null
 }
 
-function unreadPlain(text: string, known: ReadonlySet<string>): string | null {
+function findUnreadPlain(text: string, known: ReadonlySet<string>): string | null {
   const [, name = '', rest = ''] = /^([A-Za-z_][\w.-]{0,63})(\s*(?:[(:–—].*)?)$/s.exec(text) ?? []
   const isField = isTyped(rest) || (isFieldWord(name) && !rest.trimStart().startsWith('('))
   return name !== '' && !known.has(name) && isField ? name : null
@@ -149,16 +150,16 @@ function unreadPlain(text: string, known: ReadonlySet<string>): string | null {
 const TYPE_AHEAD = /^([A-Za-z]+)\s*(?:[,;.(]|$)/
 
 // Only names in backticks are read: **function_count**: number, at least 1
-function unreadBold(pieces: readonly Piece[], known: ReadonlySet<string>): string | null {
+function findUnreadBold(pieces: readonly Piece[], known: ReadonlySet<string>): string | null {
   const begun = nameAhead(pieces)
-  if (begun === null || known.has(begun.name) || known.has(snakeCase(begun.name))) return null
+  if (begun === null || known.has(begun.name) || known.has(toSnakeCase(begun.name))) return null
   if (isFieldWord(begun.name) && /^(?:$|[(:–—]|-\s)/.test(begun.rest)) return begun.name
   const words = begun.rest.replace(/^[:–—-]+\s*/, '')
   const isDemand =
     isTyped(begun.rest) ||
     RULE_AHEAD.test(words) ||
     RULE_WITHIN.test(words) ||
-    typeNamed(TYPE_AHEAD.exec(words)?.[1] ?? '') !== null
+    findTypeByName(TYPE_AHEAD.exec(words)?.[1] ?? '') !== null
   return isDemand ? begun.name : null
 }
 
@@ -166,17 +167,17 @@ function unreadBold(pieces: readonly Piece[], known: ReadonlySet<string>): strin
 function nameAhead(pieces: readonly Piece[]): { readonly name: string; readonly rest: string } | null {
   const [first, ...others] = pieces
   if (first === undefined) return null
-  if (first.isCode) return { name: first.text, rest: plain(others) }
+  if (first.isCode) return { name: first.text, rest: toPlainText(others) }
   if (first.bold === 0) return null
-  const words = plain(pieces.filter((piece) => piece.bold === first.bold))
-  const rest = plain(pieces.filter((piece) => piece.bold !== first.bold))
+  const words = toPlainText(pieces.filter((piece) => piece.bold === first.bold))
+  const rest = toPlainText(pieces.filter((piece) => piece.bold !== first.bold))
   // The colon is as often inside the bold words as behind them.
   const name = words.replace(/\s*:$/, '')
   return { name, rest: name === words ? rest : `: ${rest}`.trim() }
 }
 
 /** A paragraph that has the form of a named item, and stands in no list. */
-function unreadLine(pieces: readonly Piece[], known: ReadonlySet<string>): string | null {
+function findUnreadLine(pieces: readonly Piece[], known: ReadonlySet<string>): string | null {
   const begun = nameAhead(pieces)
   if (begun === null || !isFieldName(begun.name) || known.has(begun.name)) return null
   const isNamed = isFieldWord(begun.name) && /^(?:$|[:–—]|-\s)/.test(begun.rest)
@@ -185,27 +186,27 @@ function unreadLine(pieces: readonly Piece[], known: ReadonlySet<string>): strin
 
 function isTyped(text: string): boolean {
   const word = TYPED.exec(text)?.[1]
-  return word !== undefined && typeNamed(word) !== null
+  return word !== undefined && findTypeByName(word) !== null
 }
 
-function unreadFence(source: Source, fence: Fence): Report[] {
+function checkFence(source: Source, fence: Fence): Report[] {
   const [language = '', ...others] = fence.tags
   const isRead = /^ya?ml$/.test(language) && others.includes('evidence')
   const isLike = /\bya?ml\b/.test(fence.tags.join(' ')) && fence.tags.some((tag) => tag.includes('evidence'))
   if (isRead || !isLike || others.includes('example')) return []
   const message = `The block tagged '${fence.tags.join(' ').slice(0, 80)}' is not read.`
-  return [{ code: 'bad_yaml', at: placeIn(source, fence.line, ''), message, remedy: 'Tag it `yaml evidence`.' }]
+  return [{ code: 'bad_yaml', at: findPlace(source, fence.line, ''), message, remedy: 'Tag it `yaml evidence`.' }]
 }
 
 const DEMAND_IN_HTML = /`|\[[ xX]?\]|<(?:li|td|code|input)\b|^[ \t]*[-*+|]\s/im
 
-function unreadHtml(source: Source, html: Html): Report[] {
+function checkHtml(source: Source, html: Html): Report[] {
   if (!DEMAND_IN_HTML.test(html.text)) return []
   const message = 'HTML is not read, and this seems to demand something.'
   return [
     {
       code: 'unknown_field',
-      at: placeIn(source, html.line, ''),
+      at: findPlace(source, html.line, ''),
       message,
       remedy: 'Write it in Markdown; after an HTML tag leave a line empty.',
     },

@@ -1,6 +1,6 @@
 import type { Json } from '../../core/json.js'
 import type { MapNode, SourceEntry, SourceNode } from '../load/yaml.js'
-import { didYouMean } from '../nearest.js'
+import { formatDidYouMean } from '../nearest.js'
 import type { Draft } from './field.js'
 import { readRules } from './rules.js'
 import type { Sink } from './source.js'
@@ -31,9 +31,9 @@ export class Validators {
     this.#used.add(validator)
     const text = own?.kind === 'scalar' ? String(own.value) : (COMMON.get(validator) ?? validator)
     if (/^lambda\b/.test(text)) readLambda(draft, text, params)
-    else if (params.size > 0) draft.unknown(validator, `It takes no validator_params. ${REMEDY}`)
+    else if (params.size > 0) draft.reportUnknown(validator, `It takes no validator_params. ${REMEDY}`)
     else if (own === undefined) readRules(draft, text)
-    else draft.unknown(text, REMEDY)
+    else draft.reportUnknown(text, REMEDY)
   }
 
   /** A validator that no field names demands nothing: its author is told. */
@@ -70,10 +70,10 @@ function readLambda(draft: Draft, text: string, params: ReadonlyMap<string, Json
   const [value = '', ...others] = names.split(',').map((name) => name.trim())
   const unset = others.find((name) => !params.has(name))
   const extra = [...params.keys()].find((name) => !others.includes(name))
-  if (value === '') draft.unknown(text, REMEDY)
-  else if (unset !== undefined) draft.unknown(text, `Give '${unset}' in validator_params.`)
-  else if (extra !== undefined) draft.unknown(text, `validator_params gives '${extra}', which it does not take.`)
-  else if (!readBody(draft, body.trim(), { value, params })) draft.unknown(text, REMEDY)
+  if (value === '') draft.reportUnknown(text, REMEDY)
+  else if (unset !== undefined) draft.reportUnknown(text, `Give '${unset}' in validator_params.`)
+  else if (extra !== undefined) draft.reportUnknown(text, `validator_params gives '${extra}', which it does not take.`)
+  else if (!readBody(draft, body.trim(), { value, params })) draft.reportUnknown(text, REMEDY)
 }
 
 interface Names {
@@ -97,13 +97,13 @@ function readPart(draft: Draft, part: string, names: Names): boolean {
     text === names.value ? 'value' : text.replace(/\s/g, '') === `len(${names.value})` ? 'length' : null
   if (second !== undefined) {
     const of = subject(middle)
-    const low = constant(left, names)
-    const high = constant(right, names)
+    const low = parseConstant(left, names)
+    const high = parseConstant(right, names)
     if (of === null || low === undefined || high === undefined || !/^<=?$/.test(operator)) return false
     return compare(draft, of, MIRRORED[operator] ?? '', low) && compare(draft, of, second, high)
   }
   const of = subject(left)
-  const value = constant(of === null ? left : middle, names)
+  const value = parseConstant(of === null ? left : middle, names)
   if (value === undefined) return false
   if (of !== null) return compare(draft, of, operator, value)
   const mirrored = subject(middle)
@@ -111,7 +111,7 @@ function readPart(draft: Draft, part: string, names: Names): boolean {
 }
 
 /** The value of a literal or a parameter; undefined where it is anything else. */
-function constant(text: string, { params }: Names): Json | undefined {
+function parseConstant(text: string, { params }: Names): Json | undefined {
   if (params.has(text)) return params.get(text)
   if (/^-?\d+(?:\.\d+)?$/.test(text)) return Number(text)
   if (text === 'True' || text === 'False') return text === 'True'
@@ -127,13 +127,13 @@ function compare(draft: Draft, of: 'value' | 'length', operator: string, bound: 
   const words = `${of === 'length' ? 'length ' : ''}${operator} ${bound}`
   const isNumeric = draft.type === 'integer' || draft.type === 'number'
   if (operator === '>' || operator === '>=') {
-    if (isNumeric === (of === 'value')) draft.lower(bound, operator === '>=', words)
-    else draft.mismatch(words)
+    if (isNumeric === (of === 'value')) draft.setLower(bound, operator === '>=', words)
+    else draft.reportMismatch(words)
     return true
   }
   if (of === 'length' || (operator !== '<' && operator !== '<=')) return false
   if (operator === '<' && draft.type === 'number') return false
-  draft.upper(operator === '<' ? Math.ceil(bound) - 1 : bound, words)
+  draft.setUpper(operator === '<' ? Math.ceil(bound) - 1 : bound, words)
   return true
 }
 
@@ -144,7 +144,7 @@ export function readCheckpointSection(node: MapNode, report: Sink): void {
   for (const [key, { keyAt, value }] of node.entries) {
     if (key.startsWith('x-')) continue
     if (!CHECKPOINT_KEYS.includes(key)) {
-      const remedy = `${didYouMean(key, CHECKPOINT_KEYS)}Known: ${CHECKPOINT_KEYS.join(', ')}.`
+      const remedy = `${formatDidYouMean(key, CHECKPOINT_KEYS)}Known: ${CHECKPOINT_KEYS.join(', ')}.`
       report({ code: 'contract.unknown_key', at: keyAt, message: `The key '${key}' is not known here.`, remedy })
     } else if (value.kind !== 'scalar' || typeof value.value !== 'boolean') {
       report({ code: 'bad_yaml', at: value.at, message: `${key} must be true or false.` })

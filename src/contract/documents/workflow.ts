@@ -1,13 +1,13 @@
 import { basename, join } from 'node:path'
 import type { Place } from '../diagnostic.js'
-import { codeOfReason } from '../load/bounded-files.js'
+import { getCodeOfReason } from '../load/bounded-files.js'
 import type { MapNode, SourceNode } from '../load/yaml.js'
 import { ENTRIES_MAX, Folder } from './folder.js'
 import type { Block, Heading } from './markdown.js'
-import { entry, mapNode, scalarNode } from './nodes.js'
+import { makeEntry, makeScalarNode, mapNode } from './nodes.js'
 import { checkNumbers, reportOtherNumber, reportStrayPhases } from './numbering.js'
-import { isHeading, phaseHeading } from './sections.js'
-import { phaseEntries, readHead, readSettings, type Settings } from './settings.js'
+import { isHeading, parsePhaseHeading } from './sections.js'
+import { mergePhaseEntries, readHead, readSettings, type Settings } from './settings.js'
 import { readSource, readYaml, type Sink, type Source } from './source.js'
 import { readYamlGate, type YamlGate } from './yaml-fields.js'
 
@@ -53,7 +53,7 @@ export function readWorkflowText(text: string, shown: string, report: Sink): Wor
   const title = source.blocks.find((block) => isHeading(block) && block.level === 1)
   const name = title?.kind === 'heading' ? title.text : file.replace(/\.(?:md|markdown)$/i, '')
   const read = readSettings(head, { name }, report)
-  const version = read.root.get('version') ?? entry(scalarNode('1', start))
+  const version = read.root.get('version') ?? makeEntry(makeScalarNode('1', start))
   const settings = { ...read, root: new Map([...read.root, ['version', version]]) }
   reportStrayPhases(source, report)
   const phases = splitPhases(source).map((part) => ({ ...part, source, gateFile: null, none: null, tasks: [] }))
@@ -63,7 +63,7 @@ export function readWorkflowText(text: string, shown: string, report: Sink): Wor
 function splitPhases(source: Source): Pick<PhaseSource, 'number' | 'blocks' | 'title' | 'content' | 'line'>[] {
   const { blocks, lines } = source
   const starts = blocks.flatMap((block, index) => {
-    const found = isHeading(block) && block.level === 2 ? phaseHeading(block.text) : null
+    const found = isHeading(block) && block.level === 2 ? parsePhaseHeading(block.text) : null
     return found === null || block.kind !== 'heading' ? [] : [{ ...found, heading: block, index }]
   })
   return starts.map(({ number, heading, index }) => {
@@ -83,7 +83,7 @@ function splitPhases(source: Source): Pick<PhaseSource, 'number' | 'blocks' | 't
 }
 
 function isPhaseEnd(block: Block): boolean {
-  return isHeading(block) && (block.level === 1 || (block.level === 2 && phaseHeading(block.text) !== null))
+  return isHeading(block) && (block.level === 1 || (block.level === 2 && parsePhaseHeading(block.text) !== null))
 }
 
 /** A workflow in a folder: `metadata.{json,yaml}` and `phases/<n>/phase.md`. */
@@ -112,7 +112,7 @@ class FolderReader {
   ) {}
 
   async isWorkflow(): Promise<boolean> {
-    const names = ((await this.folder.entries('.')) ?? []).map((one) => one.name)
+    const names = ((await this.folder.listEntries('.')) ?? []).map((entry) => entry.name)
     return ['phases', ...METADATA].some((name) => names.includes(name))
   }
 
@@ -137,20 +137,20 @@ class FolderReader {
   }
 
   async phases(): Promise<PhaseSource[] | null> {
-    const entries = await this.folder.entries('phases')
+    const entries = await this.folder.listEntries('phases')
     if (entries === null) {
       const message = `${this.path} has no folder 'phases'.`
       this.report({ code: 'contract.no_phases', at: this.place('phases'), message, remedy: 'Add phases/1/phase.md.' })
       return null
     }
-    const numbered = entries.filter((one) => /^\d{1,4}$/.test(one.name))
+    const numbered = entries.filter((entry) => /^\d{1,4}$/.test(entry.name))
     for (const { name, isFolder } of entries)
       if (
         isFolder &&
         !/^\d{1,4}$/.test(name) &&
-        (await this.folder.text(`phases/${name}/phase.md`)).status !== 'absent'
+        (await this.folder.readText(`phases/${name}/phase.md`)).status !== 'absent'
       )
-        this.misnamed(`phases/${name}`, 'a folder of a phase has the name of its number')
+        this.reportMisnamed(`phases/${name}`, 'a folder of a phase has the name of its number')
     if (numbered.length > PHASES_MAX || entries.length > ENTRIES_MAX) {
       this.report({ code: 'contract.too_many', at: this.place('phases'), message: `More than ${PHASES_MAX} phases.` })
       return null
@@ -202,10 +202,12 @@ class FolderReader {
   }
 
   private async tasks(dir: string): Promise<PhaseSource['tasks']> {
-    const entries = (await this.folder.entries(dir)) ?? []
+    const entries = (await this.folder.listEntries(dir)) ?? []
     for (const { name } of entries) {
-      if (LIKE_GATE_FILE.test(name) && name !== GATE_FILE) this.misnamed(`${dir}/${name}`, `the name is ${GATE_FILE}`)
-      if (LIKE_TASK.test(name) && !TASK.test(name)) this.misnamed(`${dir}/${name}`, 'tasks are named task-<k>-*.md')
+      if (LIKE_GATE_FILE.test(name) && name !== GATE_FILE)
+        this.reportMisnamed(`${dir}/${name}`, `the name is ${GATE_FILE}`)
+      if (LIKE_TASK.test(name) && !TASK.test(name))
+        this.reportMisnamed(`${dir}/${name}`, 'tasks are named task-<k>-*.md')
     }
     const found = entries.flatMap(({ name }) => {
       const number = TASK.exec(name)?.[1]
@@ -231,16 +233,16 @@ class FolderReader {
 
   /** The text; null when there is no such file, undefined when it was refused. */
   private async text(file: string): Promise<string | null | undefined> {
-    const read = await this.folder.text(file)
+    const read = await this.folder.readText(file)
     if (read.status === 'text') return read.text
     if (read.status === 'absent') return null
     const message = `${file} cannot be loaded: ${read.reason}.`
-    this.report({ code: codeOfReason(read.reason), at: this.place(file), message })
+    this.report({ code: getCodeOfReason(read.reason), at: this.place(file), message })
     return undefined
   }
 
   // What nobody reads would be a phase, a gate or a task that nobody is held to.
-  private misnamed(file: string, why: string): void {
+  private reportMisnamed(file: string, why: string): void {
     this.report({ code: 'contract.invalid_value', at: this.place(file), message: `${file} is not read: ${why}.` })
   }
 
@@ -266,21 +268,21 @@ function assemble(
   }
   if (!checkNumbers(settings, phases, report)) return null
   const described = phases.map((phase) => {
-    const { entries, isNone } = phaseEntries(settings, phase.number, heads.get(phase.number) ?? null)
+    const { entries, isNone } = mergePhaseEntries(settings, phase.number, heads.get(phase.number) ?? null)
     const at: Place = { line: phase.line, column: 1, path: '', file: phase.source.shown }
-    entries.set('id', entry(scalarNode(String(phase.number), at)))
-    if (!entries.has('name')) entries.set('name', entry(scalarNode(nameOf(phase), at)))
+    entries.set('id', makeEntry(makeScalarNode(String(phase.number), at)))
+    if (!entries.has('name')) entries.set('name', makeEntry(makeScalarNode(formatPhaseName(phase), at)))
     return { node: mapNode(entries, at), phase: isNone ? { ...phase, none: at } : phase }
   })
   const list: SourceNode = { kind: 'list', at: settings.at, items: described.map(({ node }) => node) }
   const root = new Map(settings.root)
-  root.set('phases', entry(list))
+  root.set('phases', makeEntry(list))
   return {
     root: { kind: 'map', at: settings.at, keyAt: null, entries: root },
     phases: described.map(({ phase }) => phase),
   }
 }
 
-function nameOf({ title, number }: PhaseSource): string {
-  return title === null ? `Phase ${number}` : (phaseHeading(title.text)?.name ?? title.text)
+function formatPhaseName({ title, number }: PhaseSource): string {
+  return title === null ? `Phase ${number}` : (parsePhaseHeading(title.text)?.name ?? title.text)
 }

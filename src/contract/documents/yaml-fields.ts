@@ -1,9 +1,9 @@
 import type { Json } from '../../core/json.js'
 import type { Place } from '../diagnostic.js'
 import type { MapNode, SourceEntry, SourceNode } from '../load/yaml.js'
-import { didYouMean } from '../nearest.js'
+import { formatDidYouMean } from '../nearest.js'
 import { compilePattern } from '../patterns.js'
-import { Draft, isFieldName, type Requirement, typeNamed } from './field.js'
+import { Draft, findTypeByName, isFieldName, type Requirement } from './field.js'
 import { readRules } from './rules.js'
 import type { Sink } from './source.js'
 import { readCheckpointSection, Validators } from './validators.js'
@@ -128,19 +128,19 @@ function readField({ name, at, node, file, validators }: NamedNode, report: Sink
   }
   for (const [key, entry] of node.entries) {
     if (KEYS.includes(key) || key.startsWith('x-')) continue
-    const remedy = `${didYouMean(key, KEYS)}Known: ${KEYS.join(', ')}.`
+    const remedy = `${formatDidYouMean(key, KEYS)}Known: ${KEYS.join(', ')}.`
     report({ code: 'unknown_validator', at: entry.keyAt, message: `'${key}' is not a known rule of a field.`, remedy })
   }
   const type = readType(name, at, node, report)
   if (type === null) return []
-  const draft = new Draft(type, textAt(node, 'description', report) ?? '')
+  const draft = new Draft(type, readText(node, 'description', report) ?? '')
   draft.said.add('type')
   readBounds(draft, node, report)
   readFlags(draft, node, report)
-  const rule = textAt(node, 'rule', report)
+  const rule = readText(node, 'rule', report)
   if (rule !== null) readRules(draft, rule)
   readValidator(draft, node, { validators, report })
-  const requirement = draft.requirement(name, at, file)
+  const requirement = draft.makeRequirement(name, at, file)
   for (const problem of draft.problems) report({ ...problem, at, message: `${name}: ${problem.message}` })
   return draft.problems.length > 0 ? [] : [requirement]
 }
@@ -148,17 +148,17 @@ function readField({ name, at, node, file, validators }: NamedNode, report: Sink
 function readValidator(draft: Draft, node: MapNode, to: { validators: Validators; report: Sink }): void {
   const given = node.entries.get('validator_params')?.value
   const params = new Map<string, Json>()
-  if (given?.kind === 'map') for (const [key, { value }] of given.entries) params.set(key, jsonOf(value))
+  if (given?.kind === 'map') for (const [key, { value }] of given.entries) params.set(key, toJson(value))
   else if (given !== undefined)
     to.report({ code: 'bad_yaml', at: given.at, message: 'validator_params must be a map of values.' })
-  const validator = textAt(node, 'validator', to.report)
+  const validator = readText(node, 'validator', to.report)
   if (validator !== null) to.validators.apply(draft, validator, params)
-  else if (params.size > 0) draft.unknown('validator_params', 'Name the validator that takes them.')
+  else if (params.size > 0) draft.reportUnknown('validator_params', 'Name the validator that takes them.')
 }
 
 function readType(name: string, at: Place, node: MapNode, report: Sink): Draft['type'] | null {
   const given = node.entries.get('type')?.value
-  const type = given?.kind === 'scalar' ? typeNamed(String(given.value)) : null
+  const type = given?.kind === 'scalar' ? findTypeByName(String(given.value)) : null
   if (type !== null) return type
   const what =
     given === undefined
@@ -170,54 +170,54 @@ function readType(name: string, at: Place, node: MapNode, report: Sink): Draft['
 
 function readBounds(draft: Draft, node: MapNode, report: Sink): void {
   const isNumeric = draft.type === 'integer' || draft.type === 'number'
-  const min = numberAt(node, 'min', report)
-  if (min !== null && isNumeric) draft.lower(min, true, `at least ${min}`)
-  else if (min !== null) draft.mismatch(`min ${min}`)
-  const max = numberAt(node, 'max', report)
-  if (max !== null) draft.upper(max, `at most ${max}`)
-  const length = numberAt(node, 'min_length', report)
-  if (length !== null && !isNumeric) draft.lower(length, true, `at least ${length}`)
-  else if (length !== null) draft.mismatch(`min_length ${length}`)
-  const pattern = textAt(node, 'pattern', report)
+  const min = readNumber(node, 'min', report)
+  if (min !== null && isNumeric) draft.setLower(min, true, `at least ${min}`)
+  else if (min !== null) draft.reportMismatch(`min ${min}`)
+  const max = readNumber(node, 'max', report)
+  if (max !== null) draft.setUpper(max, `at most ${max}`)
+  const length = readNumber(node, 'min_length', report)
+  if (length !== null && !isNumeric) draft.setLower(length, true, `at least ${length}`)
+  else if (length !== null) draft.reportMismatch(`min_length ${length}`)
+  const pattern = readText(node, 'pattern', report)
   if (pattern !== null) readPattern(draft, pattern)
 }
 
 function readPattern(draft: Draft, pattern: string): void {
   const compiled = compilePattern(pattern)
-  if (compiled.ok) draft.pattern(pattern, `matches ${pattern}`)
-  else draft.unknown(`pattern ${pattern}`, `The pattern is refused: ${compiled.reason}.`)
+  if (compiled.ok) draft.setPattern(pattern, `matches ${pattern}`)
+  else draft.reportUnknown(`pattern ${pattern}`, `The pattern is refused: ${compiled.reason}.`)
 }
 
 function readFlags(draft: Draft, node: MapNode, report: Sink): void {
   const values = node.entries.get('enum')?.value
   if (values?.kind === 'list' && values.items.length > 0) {
-    const list = values.items.map(jsonOf)
-    draft.oneOf(list, `one of ${list.map((one) => JSON.stringify(one)).join(', ')}`)
+    const list = values.items.map(toJson)
+    draft.setValues(list, `one of ${list.map((one) => JSON.stringify(one)).join(', ')}`)
   } else if (values !== undefined) report({ code: 'bad_yaml', at: values.at, message: 'enum needs a list of values.' })
   const must = node.entries.get('must_be')?.value
-  if (must !== undefined) draft.mustBe(jsonOf(must), `must be ${JSON.stringify(jsonOf(must))}`)
+  if (must !== undefined) draft.mustBe(toJson(must), `must be ${JSON.stringify(toJson(must))}`)
   for (const key of ['optional', 'required']) {
     const flag = node.entries.get(key)?.value
     if (flag === undefined) continue
     if (flag.kind === 'scalar' && typeof flag.value === 'boolean') draft.optional((key === 'optional') === flag.value)
     else report({ code: 'bad_yaml', at: flag.at, message: `${key} must be true or false.` })
   }
-  const grade = textAt(node, 'grade', report)
+  const grade = readText(node, 'grade', report)
   if (grade === 'reported' || grade === 'artifact' || grade === 'observed') draft.grade(grade)
-  else if (grade !== null) draft.unknown(`grade ${grade}`, 'Grades: reported, artifact, observed.')
+  else if (grade !== null) draft.reportUnknown(`grade ${grade}`, 'Grades: reported, artifact, observed.')
 }
 
 function readCross(node: SourceNode, report: Sink): CrossRule[] {
   if (node.kind === 'scalar' && typeof node.value === 'string') return [{ when: node.value, message: '', node }]
-  const when = node.kind === 'map' ? textAt(node, 'when', report) : null
+  const when = node.kind === 'map' ? readText(node, 'when', report) : null
   if (node.kind !== 'map' || when === null) {
     report({ code: 'bad_yaml', at: node.at, message: 'A rule is a CEL expression, or {when, message}.' })
     return []
   }
-  return [{ when, message: textAt(node, 'message', report) ?? '', node }]
+  return [{ when, message: readText(node, 'message', report) ?? '', node }]
 }
 
-function textAt(node: MapNode, key: string, report: Sink): string | null {
+function readText(node: MapNode, key: string, report: Sink): string | null {
   const value = node.entries.get(key)?.value
   if (value === undefined) return null
   if (value.kind === 'scalar' && typeof value.value === 'string') return value.value
@@ -225,7 +225,7 @@ function textAt(node: MapNode, key: string, report: Sink): string | null {
   return null
 }
 
-function numberAt(node: MapNode, key: string, report: Sink): number | null {
+function readNumber(node: MapNode, key: string, report: Sink): number | null {
   const value = node.entries.get(key)?.value
   if (value === undefined) return null
   if (value.kind === 'scalar' && typeof value.value === 'number') return value.value
@@ -234,10 +234,10 @@ function numberAt(node: MapNode, key: string, report: Sink): number | null {
 }
 
 /** A value of YAML as plain JSON. Keys cannot reach a prototype. */
-export function jsonOf(node: SourceNode): Json {
+export function toJson(node: SourceNode): Json {
   if (node.kind === 'scalar') return node.value
-  if (node.kind === 'list') return node.items.map(jsonOf)
+  if (node.kind === 'list') return node.items.map(toJson)
   const object: Record<string, Json> = Object.create(null)
-  for (const [key, entry] of node.entries) object[key] = jsonOf(entry.value)
+  for (const [key, entry] of node.entries) object[key] = toJson(entry.value)
   return object
 }

@@ -18,14 +18,14 @@ const NOT_REGULAR: FileText = { status: 'refused', reason: 'it is not a regular 
 const OUTSIDE: FileText = { status: 'refused', reason: "the path must stay below the contract's folder" }
 
 /** Links are followed inside the folder and never out of it. */
-export function filesBelow(baseDir: string | null): FileLookup {
+export function makeFileLookup(baseDir: string | null): FileLookup {
   return async (path) => {
     if (!isInside(path)) return OUTSIDE
     if (baseDir === null) return { status: 'absent' }
     try {
       const folder = await Folder.open(baseDir)
       const target = relative(folder.path, await realpath(join(folder.path, path)))
-      return isInside(target) ? await folder.text(target) : OUTSIDE
+      return isInside(target) ? await folder.readText(target) : OUTSIDE
     } catch (cause) {
       const { code } = cause as NodeJS.ErrnoException
       if (code === 'ENOENT' || code === 'ENOTDIR') return { status: 'absent' }
@@ -69,7 +69,7 @@ async function readBytes(path: string): Promise<Uint8Array | null> {
 }
 
 /** The code for why a file was refused. */
-export function codeOfReason(reason: string): ContractCode {
+export function getCodeOfReason(reason: string): ContractCode {
   if (reason.includes('larger')) return 'contract.too_large'
   return reason.includes('UTF-8') ? 'contract.not_utf8' : 'contract.unreadable'
 }

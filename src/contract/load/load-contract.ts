@@ -10,17 +10,17 @@ import { checkPrompts } from '../check/check-prompts.js'
 import { checkTools } from '../check/check-tools.js'
 import { compileDocument } from '../compile/compile-document.js'
 import type { Diagnostic, Place } from '../diagnostic.js'
-import { inFileOrder } from '../diagnostic.js'
+import { sortDiagnostics } from '../diagnostic.js'
 import type { ContractDocument } from '../document.js'
 import { attachDocuments, attachSources } from '../documents/attach.js'
 import { isWorkflowText } from '../documents/detect.js'
 import { readWorkflowFolder, readWorkflowText, type Workflow } from '../documents/workflow.js'
-import { canonicalJson, fingerprint } from '../fingerprint.js'
+import { hashJson, toCanonicalJson } from '../fingerprint.js'
 import { findUnenforced } from '../not-enforced.js'
 import { type ReadContract, readContract } from '../read/read-contract.js'
 import { Reading } from '../read/reading.js'
-import { codeOfReason, type FileLookup, filesBelow, readBounded } from './bounded-files.js'
-import { positionsOf } from './positions.js'
+import { type FileLookup, getCodeOfReason, makeFileLookup, readBounded } from './bounded-files.js'
+import { mapPositions } from './positions.js'
 import { resolveGuides } from './resolve-guides.js'
 import { resolveSchemas } from './resolve-schemas.js'
 import { parseSource } from './yaml.js'
@@ -66,7 +66,7 @@ export async function loadContractFile(path: string): Promise<LoadResult> {
   const reading = new Reading(path)
   const reason = file.status === 'refused' ? file.reason : 'there is no such file'
   reading.report({
-    code: codeOfReason(reason),
+    code: getCodeOfReason(reason),
     at: { line: 1, column: 1, path: '' },
     message: `${basename(path)} cannot be loaded: ${reason}.`,
   })
@@ -85,35 +85,35 @@ async function isFolder(path: string): Promise<boolean> {
 async function loadFolder(path: string): Promise<LoadResult> {
   const reading = new Reading(path)
   const workflow = await readWorkflowFolder(path, reading.report)
-  const draft = workflow === null ? null : await understandWorkflow(reading, workflow, path)
-  return resultOf(reading, draft)
+  const draft = workflow === null ? null : await interpretWorkflow(reading, workflow, path)
+  return toLoadResult(reading, draft)
 }
 
 /** Loads a contract from its text. Never throws for anything the text says. */
 export async function loadContractText(text: string, options: LoadOptions): Promise<LoadResult> {
   const reading = new Reading(options.file)
-  return resultOf(reading, await understand(reading, text, options.baseDir))
+  return toLoadResult(reading, await interpretText(reading, text, options.baseDir))
 }
 
-function resultOf(reading: Reading, draft: ContractDocument | null): LoadResult {
-  const diagnostics = inFileOrder(reading.diagnostics)
+function toLoadResult(reading: Reading, draft: ContractDocument | null): LoadResult {
+  const diagnostics = sortDiagnostics(reading.diagnostics)
   if (draft === null || reading.hasErrors) return { ok: false, diagnostics }
-  const document = JSON.parse(canonicalJson(draft as unknown as Json)) as JsonObject
+  const document = JSON.parse(toCanonicalJson(draft as unknown as Json)) as JsonObject
   return {
     ok: true,
-    contract: compileDocument(document, fingerprint(document)),
+    contract: compileDocument(document, hashJson(document)),
     document,
     warnings: diagnostics,
     file: reading.file,
-    positions: positionsOf(reading, draft),
+    positions: mapPositions(reading, draft),
     parts: [...reading.lookups],
   }
 }
 
-async function understand(reading: Reading, text: string, baseDir: string | null): Promise<ContractDocument | null> {
+async function interpretText(reading: Reading, text: string, baseDir: string | null): Promise<ContractDocument | null> {
   if (isWorkflowText(text, reading.file)) {
     const workflow = readWorkflowText(text, reading.file, reading.report)
-    return workflow === null ? null : understandWorkflow(reading, workflow, baseDir)
+    return workflow === null ? null : interpretWorkflow(reading, workflow, baseDir)
   }
   const source = parseSource(text, reading.report)
   const read = source === null ? null : readContract(reading, source)
@@ -122,7 +122,7 @@ async function understand(reading: Reading, text: string, baseDir: string | null
   return complete(reading, read, baseDir)
 }
 
-async function understandWorkflow(
+async function interpretWorkflow(
   reading: Reading,
   workflow: Workflow,
   baseDir: string | null,
@@ -134,7 +134,7 @@ async function understandWorkflow(
 }
 
 async function complete(reading: Reading, read: ReadContract, baseDir: string | null): Promise<ContractDocument> {
-  const beside = filesBelow(baseDir)
+  const beside = makeFileLookup(baseDir)
   const files: FileLookup = (path) => {
     reading.lookups.add(path)
     return beside(path)
@@ -150,7 +150,7 @@ async function complete(reading: Reading, read: ReadContract, baseDir: string | 
   checkPrompts(reading, document)
   for (const { made, key, feature } of findUnenforced(document)) {
     const message = `This version reads ${feature} but does not enforce it.`
-    reading.report({ ...reading.about(made, key, 'contract.not_enforced_yet'), message })
+    reading.report({ ...reading.locateReport(made, key, 'contract.not_enforced_yet'), message })
   }
   return document
 }

@@ -1,16 +1,16 @@
-import { phasesAfterRed } from '../check/demands.js'
+import { listPhasesAfterRed } from '../check/demands.js'
 import type { BlockerDocument, ContractDocument, GateDocument, PhaseDocument, TransitionDocument } from '../document.js'
 import type { GateDefaults } from '../read/read-gates.js'
-import { sharedGate } from '../read/read-gates.js'
+import { copySharedGate } from '../read/read-gates.js'
 import type { Reading } from '../read/reading.js'
 
 const TESTS_UNCHANGED_MESSAGE = 'Tests must stay as they were at RED'
 
 /** Without `transitions`, each phase leads to the next one of the list. */
-export function linearTransitions(reading: Reading, phases: readonly PhaseDocument[]): TransitionDocument[] {
+export function makeLinearTransitions(reading: Reading, phases: readonly PhaseDocument[]): TransitionDocument[] {
   return phases.slice(1).map((phase, index) => {
     const transition: TransitionDocument = { from: phases[index]?.id ?? '', to: phase.id }
-    const origin = reading.origin(phase)
+    const origin = reading.findOrigin(phase)
     return origin === undefined ? transition : reading.made(transition, origin)
   })
 }
@@ -27,13 +27,13 @@ export function resolveNodeTargets(
     if (transition.to === 'restart_cycle' && !ids.has('restart_cycle')) transition.to = start
     if (transition.to !== 'done' || ids.has('done')) continue
     ids.add('done')
-    const origin = reading.origin(transition)
-    const done = donePhase()
+    const origin = reading.findOrigin(transition)
+    const done = makeDonePhase()
     phases.push(origin === undefined ? done : reading.made(done, origin))
   }
 }
 
-function donePhase(): PhaseDocument {
+function makeDonePhase(): PhaseDocument {
   return {
     id: 'done',
     name: 'done',
@@ -60,7 +60,7 @@ export function placeSharedGates(reading: Reading, document: ContractDocument, g
     if (name === undefined || !gates.shared.entries.has(name)) continue
     used.add(name)
     if (phase === undefined || phase.gates.some((gate) => gate.id === name)) continue
-    phase.gates.push(...sharedGate(reading, name, gates, gates.shared))
+    phase.gates.push(...copySharedGate(reading, name, gates, gates.shared))
   }
   for (const [name, entry] of gates.shared.entries) {
     if (used.has(name)) continue
@@ -73,7 +73,7 @@ export function placeSharedGates(reading: Reading, document: ContractDocument, g
 export function addTestsUnchanged(reading: Reading, document: ContractDocument): void {
   const isRed = (gate: GateDocument): boolean => hasCheck(gate, 'tests_are_failing')
   if (document.tests.allow_changes || !document.phases.some((phase) => phase.gates.some(isRed))) return
-  const afterRed = phasesAfterRed(document)
+  const afterRed = listPhasesAfterRed(document)
   for (const gate of document.phases.flatMap((phase) => (afterRed.has(phase.id) ? phase.gates : []))) {
     if (!hasCheck(gate, 'all_tests_pass') || hasCheck(gate, 'tests_unchanged')) continue
     const blocker: BlockerDocument = {
@@ -81,7 +81,7 @@ export function addTestsUnchanged(reading: Reading, document: ContractDocument):
       severity: 'blocking',
       message: TESTS_UNCHANGED_MESSAGE,
     }
-    const origin = reading.origin(gate)
+    const origin = reading.findOrigin(gate)
     gate.blockers.push(origin === undefined ? blocker : reading.made(blocker, origin))
   }
 }

@@ -3,14 +3,14 @@ import type { ContractDocument } from '../document.js'
 import type { Reading } from '../read/reading.js'
 
 /** The place of every object, list and field of the document that stems from the file, by path: `phases[0].gates[1].type`. */
-export function positionsOf(reading: Reading, document: ContractDocument): ReadonlyMap<string, Place> {
+export function mapPositions(reading: Reading, document: ContractDocument): ReadonlyMap<string, Place> {
   const positions = new Map<string, Place>()
   collect(reading, document, '', positions)
   return positions
 }
 
 function collect(reading: Reading, value: object, path: string, positions: Map<string, Place>): void {
-  const isKnown = reading.origin(value) !== undefined
+  const isKnown = reading.findOrigin(value) !== undefined
   if (isKnown && path !== '') positions.set(path, reading.place(value))
   for (const [key, member] of Object.entries(value)) {
     const here = Array.isArray(value) ? `${path}[${key}]` : path === '' ? key : `${path}.${key}`

@@ -1,13 +1,13 @@
 import { basename, join } from 'node:path/posix'
 import type { Json, JsonObject } from '../../core/json.js'
-import { builtInSchemasFolder } from '../bundled-contracts.js'
-import { problemsOfSchema } from '../check/schema-problems.js'
+import { findBuiltInSchemas } from '../bundled-contracts.js'
+import { findSchemaProblems } from '../check/schema-problems.js'
 import type { Place } from '../diagnostic.js'
 import type { ArtifactDocument } from '../document.js'
 import type { ReadContract } from '../read/read-contract.js'
 import type { Reading } from '../read/reading.js'
 import type { FileLookup, FileText } from './bounded-files.js'
-import { filesBelow } from './bounded-files.js'
+import { makeFileLookup } from './bounded-files.js'
 import type { SourceNode } from './yaml.js'
 
 const DEPTH_MAX = 64
@@ -53,7 +53,7 @@ async function findSchema(
   const path = artifact.schema ?? ''
   const at = reading.place(artifact, 'schema')
   const beside = await files(path)
-  if (beside.status !== 'absent') return fileSchema(reading, at, path, beside)
+  if (beside.status !== 'absent') return readFileSchema(reading, at, path, beside)
   const inlineName = [path, basename(path)].find((name) => read.inlineSchemas.has(name))
   const inline = inlineName === undefined ? undefined : read.inlineSchemas.get(inlineName)
   if (inline !== undefined && inlineName !== undefined) {
@@ -63,11 +63,11 @@ async function findSchema(
   if (read.schemasDir !== null) {
     for (const candidate of [join(read.schemasDir, path), join(read.schemasDir, basename(path))]) {
       const file = await files(candidate)
-      if (file.status !== 'absent') return fileSchema(reading, at, candidate, file)
+      if (file.status !== 'absent') return readFileSchema(reading, at, candidate, file)
     }
   }
-  const builtIn = await filesBelow(builtInSchemasFolder())(basename(path))
-  if (builtIn.status === 'text') return fileSchema(reading, at, path, builtIn)
+  const builtIn = await makeFileLookup(findBuiltInSchemas())(basename(path))
+  if (builtIn.status === 'text') return readFileSchema(reading, at, path, builtIn)
   reading.report({
     code: 'contract.missing_schema',
     at,
@@ -78,7 +78,7 @@ async function findSchema(
   return null
 }
 
-function fileSchema(reading: Reading, at: Place, path: string, file: FileText): FoundSchema | null {
+function readFileSchema(reading: Reading, at: Place, path: string, file: FileText): FoundSchema | null {
   if (file.status === 'refused')
     reading.report({ code: 'contract.missing_schema', at, message: `The schema '${path}' is refused: ${file.reason}.` })
   if (file.status !== 'text') return null
@@ -91,7 +91,7 @@ function fileSchema(reading: Reading, at: Place, path: string, file: FileText): 
     })
     return null
   }
-  const problems = problemsOfSchema(parsed.value)
+  const problems = findSchemaProblems(parsed.value)
   for (const problem of problems) {
     const pointer = problem.path.map((key) => `/${key.replaceAll('~', '~0').replaceAll('/', '~1')}`).join('')
     reading.report({
@@ -104,8 +104,8 @@ function fileSchema(reading: Reading, at: Place, path: string, file: FileText): 
 }
 
 function reportInline(reading: Reading, node: SourceNode): JsonObject | boolean | null {
-  const schema = reading.json(node)
-  const problems = problemsOfSchema(schema)
+  const schema = reading.toJson(node)
+  const problems = findSchemaProblems(schema)
   for (const problem of problems)
     reading.report({ code: problem.code, at: placeBelow(node, problem.path), message: problem.message })
   return problems.length > 0 ? null : (schema as JsonObject | boolean)
@@ -126,9 +126,9 @@ function placeBelow(node: SourceNode, path: readonly string[]): Place {
   return current.at
 }
 
-type Parsed = { readonly ok: true; readonly value: Json } | { readonly ok: false; readonly reason: string }
+type ParsedJson = { readonly ok: true; readonly value: Json } | { readonly ok: false; readonly reason: string }
 
-function parseJson(text: string): Parsed {
+function parseJson(text: string): ParsedJson {
   try {
     const value = JSON.parse(text.startsWith('\uFEFF') ? text.slice(1) : text) as Json
     return isTooDeep(value, 0) ? { ok: false, reason: `nested more than ${DEPTH_MAX} levels` } : { ok: true, value }

@@ -39,7 +39,7 @@ const START: Place = { line: 1, column: 1, path: '' }
 
 /** The file as a tree in which every value knows its place; null where nothing can be read at all. */
 export function parseSource(text: string, report: (report: Report) => void): SourceNode | null {
-  const refused = refusedBeforeParsing(text)
+  const refused = refuseBeforeParsing(text)
   if (refused !== null) {
     report(refused)
     return null
@@ -63,7 +63,7 @@ export function parseSource(text: string, report: (report: Report) => void): Sou
   return new Converter(document, lines, report).convert(document.contents)
 }
 
-function refusedBeforeParsing(text: string): Report | null {
+function refuseBeforeParsing(text: string): Report | null {
   if (Buffer.byteLength(text) > BYTES_MAX) {
     return { code: 'contract.too_large', at: START, message: `The contract is larger than ${BYTES_MAX} bytes.` }
   }
@@ -72,17 +72,17 @@ function refusedBeforeParsing(text: string): Report | null {
   }
   const nul = text.indexOf('\0')
   if (nul >= 0) {
-    return { code: 'contract.nul_byte', at: placeOfOffset(text, nul), message: 'The contract contains a NUL byte.' }
+    return { code: 'contract.nul_byte', at: toPlace(text, nul), message: 'The contract contains a NUL byte.' }
   }
-  const deep = tooDeepAt(text)
+  const deep = findTooDeep(text)
   if (deep === null) return null
-  return { code: 'contract.too_deep', at: placeOfOffset(text, deep), message: `Nested more than ${DEPTH_MAX} levels.` }
+  return { code: 'contract.too_deep', at: toPlace(text, deep), message: `Nested more than ${DEPTH_MAX} levels.` }
 }
 
 // The parser recurses, and V8 can die (not throw) when a regular expression is compiled on an almost full stack: the
 // depth is therefore bounded on the tokens, before anything recurses. A column can open two levels at most (a list may
 // stand at the column of its key), so the parser never goes deeper than twice the bound.
-function tooDeepAt(text: string): number | null {
+function findTooDeep(text: string): number | null {
   const columns: number[] = []
   let flow = 0
   let offset = 0
@@ -121,7 +121,7 @@ function openColumn(columns: number[], column: number): void {
   if ((columns.at(-1) ?? -1) < column) columns.push(column)
 }
 
-function placeOfOffset(text: string, offset: number): Place {
+function toPlace(text: string, offset: number): Place {
   const before = text.slice(0, offset)
   const lineStart = before.lastIndexOf('\n') + 1
   return { line: before.split('\n').length, column: offset - lineStart + 1, path: '' }
@@ -158,11 +158,11 @@ class Converter {
   }
 
   convert(contents: unknown): SourceNode | null {
-    const root = this.node(contents as Node, this.placeOf(contents, START, ''), 0)
+    const root = this.readNode(contents as Node, this.placeOf(contents, START, ''), 0)
     return this.isStopped ? null : root
   }
 
-  private node(node: Node | null, at: Place, depth: number): SourceNode {
+  private readNode(node: Node | null, at: Place, depth: number): SourceNode {
     this.nodes += 1
     if (this.isStopped) return { kind: 'scalar', at, value: null }
     if (depth > DEPTH_MAX) return this.stop('contract.too_deep', at, `Nested more than ${DEPTH_MAX} levels.`)
@@ -174,7 +174,7 @@ class Converter {
     if (isMap(node)) return this.map(node, at, depth)
     if (isSeq(node)) {
       const items = node.items.map((item, index) =>
-        this.node(item as Node, this.placeOf(item, at, `${at.path}[${index}]`), depth + 1),
+        this.readNode(item as Node, this.placeOf(item, at, `${at.path}[${index}]`), depth + 1),
       )
       return { kind: 'list', at, items }
     }
@@ -193,7 +193,7 @@ class Converter {
     this.aliases += 1
     if (this.aliases > ALIASES_MAX) return this.stop('contract.alias_limit', at, `More than ${ALIASES_MAX} aliases.`)
     const target = node.resolve(this.document)
-    if (target !== undefined) return this.node(target, at, depth + 1)
+    if (target !== undefined) return this.readNode(target, at, depth + 1)
     this.report({ code: 'contract.invalid_yaml', at, message: `The alias *${node.source} has no anchor before it.` })
     return { kind: 'scalar', at, value: null }
   }
@@ -215,7 +215,7 @@ class Converter {
       if (entries.has(name)) {
         this.report({ code: 'contract.duplicate_key', at: keyAt, message: `The key '${name}' stands above already.` })
       }
-      const child = this.node(value as Node, this.placeOf(value, keyAt, path), depth + 1)
+      const child = this.readNode(value as Node, this.placeOf(value, keyAt, path), depth + 1)
       entries.set(name, { keyAt, value: child.kind === 'map' ? { ...child, keyAt } : child })
     }
     return { kind: 'map', at, keyAt: null, entries }

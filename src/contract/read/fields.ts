@@ -1,6 +1,6 @@
 import type { ContractCode, Place } from '../diagnostic.js'
 import type { ListNode, MapNode, ScalarNode, SourceNode } from '../load/yaml.js'
-import { didYouMean } from '../nearest.js'
+import { formatDidYouMean } from '../nearest.js'
 import type { Reading } from './reading.js'
 
 const TEXT_CHARS_MAX = 256 * 1024
@@ -19,7 +19,7 @@ export class Fields {
   }
 
   /** Reports keys that are not in `keys` and do not start with `x-`. */
-  static of(reading: Reading, node: SourceNode, keys: readonly string[]): Fields | null {
+  static openFields(reading: Reading, node: SourceNode, keys: readonly string[]): Fields | null {
     const map = expectKind(reading, node, 'map')
     if (map === null) return null
     for (const [key, entry] of map.entries) {
@@ -28,7 +28,7 @@ export class Fields {
         code: 'contract.unknown_key',
         at: entry.keyAt,
         message: `The key '${key}' is not known here.`,
-        remedy: `${didYouMean(key, keys)}Known keys: ${keys.join(', ')}. Keys of your own start with x-.`,
+        remedy: `${formatDidYouMean(key, keys)}Known keys: ${keys.join(', ')}. Keys of your own start with x-.`,
       })
     }
     return new Fields(reading, map)
@@ -46,7 +46,7 @@ export class Fields {
     return this.get(key)?.at ?? this.node.keyAt ?? this.node.at
   }
 
-  missing(key: string, example: string): void {
+  reportMissing(key: string, example: string): void {
     this.reading.report({
       code: 'contract.missing_field',
       at: this.node.keyAt ?? this.node.at,
@@ -55,49 +55,54 @@ export class Fields {
     })
   }
 
-  bad(key: string, code: ContractCode, message: string, remedy?: string): void {
+  reportBad(key: string, code: ContractCode, message: string, remedy?: string): void {
     this.reading.report({ code, at: this.at(key), message, ...(remedy === undefined ? {} : { remedy }) })
   }
 
-  text(key: string, fallback = ''): string {
+  getText(key: string, fallback = ''): string {
     const node = this.get(key)
-    return node === undefined ? fallback : (textOf(this.reading, node) ?? fallback)
+    return node === undefined ? fallback : (readText(this.reading, node) ?? fallback)
   }
 
   /** A text that must be there and must not be empty. */
   needText(key: string, example: string): string {
     if (!this.has(key)) {
-      this.missing(key, example)
+      this.reportMissing(key, example)
       return ''
     }
-    const text = this.text(key)
+    const text = this.getText(key)
     if (text.trim() === '' && this.isText(key)) {
-      this.bad(key, 'contract.invalid_value', `The field '${key}' is empty.`, `Write ${key}, for example ${example}.`)
+      this.reportBad(
+        key,
+        'contract.invalid_value',
+        `The field '${key}' is empty.`,
+        `Write ${key}, for example ${example}.`,
+      )
     }
     return text
   }
 
-  flag(key: string, fallback: boolean): boolean {
+  getFlag(key: string, fallback: boolean): boolean {
     const node = this.get(key)
     if (node === undefined) return fallback
     if (node.kind === 'scalar' && typeof node.value === 'boolean') return node.value
-    wrongType(this.reading, node, 'true or false')
+    reportWrongType(this.reading, node, 'true or false')
     return fallback
   }
 
-  positive(key: string, fallback: number): number {
+  getPositive(key: string, fallback: number): number {
     const node = this.get(key)
     if (node === undefined) return fallback
     if (node.kind === 'scalar' && typeof node.value === 'number') {
       if (Number.isSafeInteger(node.value) && node.value >= 1 && node.value <= POSITIVE_MAX) return node.value
       if (node.value > POSITIVE_MAX) {
-        this.bad(key, 'contract.invalid_value', `The field '${key}' is ${node.value}, more than ${POSITIVE_MAX}.`)
+        this.reportBad(key, 'contract.invalid_value', `The field '${key}' is ${node.value}, more than ${POSITIVE_MAX}.`)
         return fallback
       }
-      this.bad(key, 'contract.not_positive', `The field '${key}' is ${node.value}, not a positive integer.`)
+      this.reportBad(key, 'contract.not_positive', `The field '${key}' is ${node.value}, not a positive integer.`)
       return fallback
     }
-    wrongType(this.reading, node, 'a positive integer')
+    reportWrongType(this.reading, node, 'a positive integer')
     return fallback
   }
 
@@ -111,18 +116,23 @@ export class Fields {
     const node = this.get(key)
     if (node === undefined) return fallback
     const text =
-      node.kind === 'scalar' && typeof node.value === 'boolean' ? String(node.value) : textOf(this.reading, node)
+      node.kind === 'scalar' && typeof node.value === 'boolean' ? String(node.value) : readText(this.reading, node)
     if (text === null) return fallback
     const found = values.find((value) => value === text)
     if (found !== undefined) return found
-    this.bad(key, code, `'${text}' is not a known ${key}.`, `${didYouMean(text, values)}Known: ${values.join(', ')}.`)
+    this.reportBad(
+      key,
+      code,
+      `'${text}' is not a known ${key}.`,
+      `${formatDidYouMean(text, values)}Known: ${values.join(', ')}.`,
+    )
     return fallback
   }
 
   /** A list of non-empty texts; null when the field is not there. The list remembers where it stands. */
-  texts(key: string): string[] | null {
+  getTexts(key: string): string[] | null {
     const node = this.get(key)
-    return node === undefined ? null : textsOf(this.reading, node)
+    return node === undefined ? null : readTexts(this.reading, node)
   }
 
   list(key: string): ListNode | null {
@@ -136,9 +146,9 @@ export class Fields {
   }
 
   /** The map under `key`, with its keys checked. */
-  inner(key: string, keys: readonly string[]): Fields | null {
+  openInner(key: string, keys: readonly string[]): Fields | null {
     const node = this.get(key)
-    return node === undefined ? null : Fields.of(this.reading, node, keys)
+    return node === undefined ? null : Fields.openFields(this.reading, node, keys)
   }
 
   private isText(key: string): boolean {
@@ -147,24 +157,24 @@ export class Fields {
   }
 }
 
-export function textOf(reading: Reading, node: SourceNode): string | null {
+export function readText(reading: Reading, node: SourceNode): string | null {
   if (node.kind === 'scalar' && typeof node.value === 'string') {
     if (node.value.length <= TEXT_CHARS_MAX) return node.value
     reading.report({ code: 'contract.invalid_value', at: node.at, message: `A text is longer than ${TEXT_CHARS_MAX}.` })
     return null
   }
   const remedy = node.kind === 'scalar' && typeof node.value === 'number' ? 'Put it in quotes.' : undefined
-  wrongType(reading, node, 'a text', remedy)
+  reportWrongType(reading, node, 'a text', remedy)
   return null
 }
 
-export function textsOf(reading: Reading, node: SourceNode): string[] {
+export function readTexts(reading: Reading, node: SourceNode): string[] {
   const list = expectKind(reading, node, 'list')
   if (list === null) return reading.made([], node)
   const texts: string[] = []
   const kept: SourceNode[] = []
   for (const item of list.items) {
-    const text = textOf(reading, item)
+    const text = readText(reading, item)
     if (text === null) continue
     if (text.trim() === '') {
       reading.report({ code: 'contract.invalid_value', at: item.at, message: 'An entry of the list is empty.' })
@@ -184,11 +194,15 @@ export function expectKind<K extends SourceNode['kind']>(
   kind: K,
 ): NodeOf<K> | null {
   if (node.kind === kind) return node as NodeOf<K>
-  wrongType(reading, node, kind === 'map' ? 'a map of keys and values' : kind === 'list' ? 'a list' : 'a single value')
+  reportWrongType(
+    reading,
+    node,
+    kind === 'map' ? 'a map of keys and values' : kind === 'list' ? 'a list' : 'a single value',
+  )
   return null
 }
 
-export function wrongType(reading: Reading, node: SourceNode, expected: string, remedy?: string): void {
+export function reportWrongType(reading: Reading, node: SourceNode, expected: string, remedy?: string): void {
   reading.report({
     code: 'contract.wrong_type',
     at: node.at,

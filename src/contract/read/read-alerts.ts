@@ -17,13 +17,13 @@ export function readAlerts(reading: Reading, list: ListNode): JsonObject[] {
 }
 
 function readAlert(reading: Reading, item: SourceNode): JsonObject[] {
-  const fields = Fields.of(reading, item, ['condition', 'above', 'above_seconds', 'action', 'message'])
+  const fields = Fields.openFields(reading, item, ['condition', 'above', 'above_seconds', 'action', 'message'])
   if (fields === null) return []
   const text = fields.needText('condition', 'gate_block_rate')
   if (text === '') return []
   const alert: Record<string, Json> = { ...readCondition(fields, text) }
   if (fields.has('action')) alert.action = fields.choice('action', ['notify_human'], 'notify_human')
-  if (fields.has('message')) alert.message = fields.text('message')
+  if (fields.has('message')) alert.message = fields.getText('message')
   return [reading.made(alert, item)]
 }
 
@@ -33,7 +33,7 @@ function readCondition(fields: Fields, text: string): JsonObject {
   const measure = CONDITIONS.get(condition)
   if (measure === undefined) {
     const known = [...CONDITIONS.keys()].join(', ')
-    fields.bad(
+    fields.reportBad(
       'condition',
       'contract.invalid_value',
       `The condition '${text}' is not known.`,
@@ -41,24 +41,25 @@ function readCondition(fields: Fields, text: string): JsonObject {
     )
     return { condition }
   }
-  const limit = parts === null ? readLimit(fields, measure) : limitOf(Number(parts[2]), parts[3] ?? '', measure)
-  if (limit === null) fields.bad('condition', 'contract.invalid_value', `The limit of '${text}' has the wrong unit.`)
+  const limit = parts === null ? readLimit(fields, measure) : parseLimit(Number(parts[2]), parts[3] ?? '', measure)
+  if (limit === null)
+    fields.reportBad('condition', 'contract.invalid_value', `The limit of '${text}' has the wrong unit.`)
   else if (limit <= 0)
-    fields.bad(parts === null ? measure : 'condition', 'contract.not_positive', 'The limit must be above 0.')
+    fields.reportBad(parts === null ? measure : 'condition', 'contract.not_positive', 'The limit must be above 0.')
   return { condition, [measure]: limit ?? 1 }
 }
 
 function readLimit(fields: Fields, measure: 'above' | 'above_seconds'): number | null {
   const node = fields.get(measure)
   if (node === undefined) {
-    fields.missing(measure, measure === 'above' ? '0.5' : '900')
+    fields.reportMissing(measure, measure === 'above' ? '0.5' : '900')
     return 1
   }
-  if (measure === 'above_seconds') return fields.positive(measure, 1)
+  if (measure === 'above_seconds') return fields.getPositive(measure, 1)
   return node.kind === 'scalar' && typeof node.value === 'number' ? node.value : null
 }
 
-function limitOf(value: number, unit: string, measure: 'above' | 'above_seconds'): number | null {
+function parseLimit(value: number, unit: string, measure: 'above' | 'above_seconds'): number | null {
   if (measure === 'above') return unit === '%' ? value / 100 : unit === '' ? value : null
   const seconds = unit === '' ? 1 : SECONDS_OF_UNIT[unit]
   return seconds === undefined ? null : Math.round(value * seconds)

@@ -3,11 +3,11 @@ import { CHECK_NAMES } from '../../core/contract/contract.js'
 import { REVIEWER_NAME } from '../../core/reviews/review.js'
 import type { BlockerDocument, BlockerParams, ValidationDocument } from '../document.js'
 import type { ListNode, SourceNode } from '../load/yaml.js'
-import { didYouMean } from '../nearest.js'
-import { compilePattern, globProblem } from '../patterns.js'
+import { formatDidYouMean } from '../nearest.js'
+import { compilePattern, findGlobProblem } from '../patterns.js'
 import { Fields } from './fields.js'
 import type { Reading } from './reading.js'
-import { ruleAlias } from './validation-rules.js'
+import { findRuleAlias } from './validation-rules.js'
 
 export const SEVERITIES = ['blocking', 'warning', 'info'] as const
 const PARAM_KEYS = ['threshold', 'required_reviews', 'when', 'run', 'command', 'path', 'pattern', 'paths'] as const
@@ -30,13 +30,13 @@ const PARAMS: ReadonlyMap<CheckName, { readonly needs?: readonly ParamKey[]; rea
 /** The blockers of a gate. */
 export function readBlockers(reading: Reading, list: ListNode): BlockerDocument[] {
   return list.items.flatMap((item) => {
-    const fields = Fields.of(reading, item, ['check', ...COMMON_KEYS])
+    const fields = Fields.openFields(reading, item, ['check', ...COMMON_KEYS])
     if (fields === null) return []
     const name = fields.needText('check', 'all_tests_pass')
     if (name === '') return []
     const check = checkNamed(name)
     if (check === undefined) {
-      fields.bad('check', 'contract.unknown_check', `The check '${name}' is not known.`, knownChecks(name))
+      fields.reportBad('check', 'contract.unknown_check', `The check '${name}' is not known.`, formatKnownChecks(name))
       return []
     }
     return [reading.made({ check, ...readCommon(fields), ...readParams(fields, check, true) }, item)]
@@ -49,17 +49,17 @@ export function readValidation(reading: Reading, list: ListNode, artifactType: s
 }
 
 function readValidationRule(reading: Reading, item: SourceNode, artifactType: string): ValidationDocument[] {
-  const fields = Fields.of(reading, item, ['rule', ...COMMON_KEYS])
+  const fields = Fields.openFields(reading, item, ['rule', ...COMMON_KEYS])
   if (fields === null) return []
   const name = fields.needText('rule', 'has_summary')
   if (name === '') return []
-  const alias = ruleAlias(name, artifactType)
+  const alias = findRuleAlias(name, artifactType)
   const rule = alias?.check ?? checkNamed(name)
   if (rule === undefined) {
-    fields.bad('rule', 'contract.unknown_check', `The rule '${name}' is not known.`, knownChecks(name))
+    fields.reportBad('rule', 'contract.unknown_check', `The rule '${name}' is not known.`, formatKnownChecks(name))
     return []
   }
-  if (alias?.differs !== undefined) fields.bad('rule', 'contract.effect_differs', alias.differs)
+  if (alias?.differs !== undefined) fields.reportBad('rule', 'contract.effect_differs', alias.differs)
   const params =
     alias === undefined ? readParams(fields, rule, true) : { ...readParams(fields, rule, false), ...alias.params }
   return [reading.made({ rule, ...readCommon(fields), ...params }, item)]
@@ -67,7 +67,7 @@ function readValidationRule(reading: Reading, item: SourceNode, artifactType: st
 
 function readCommon(fields: Fields): Pick<BlockerDocument, 'severity' | 'message'> {
   const severity = fields.choice('severity', SEVERITIES, 'blocking', 'contract.unknown_severity')
-  return { severity, message: fields.text('message') }
+  return { severity, message: fields.getText('message') }
 }
 
 function readParams(fields: Fields, check: CheckName, isComplete: boolean): BlockerParams {
@@ -76,7 +76,7 @@ function readParams(fields: Fields, check: CheckName, isComplete: boolean): Bloc
   for (const key of PARAM_KEYS) {
     if (!fields.has(key) || accepted.includes(key)) continue
     const takes = accepted.length === 0 ? 'nothing' : accepted.join(', ')
-    fields.bad(
+    fields.reportBad(
       key,
       'contract.unknown_key',
       `The check ${check} takes no '${key}'.`,
@@ -84,10 +84,14 @@ function readParams(fields: Fields, check: CheckName, isComplete: boolean): Bloc
     )
   }
   if (isComplete) {
-    for (const key of needs) if (!fields.has(key)) fields.missing(key, EXAMPLES[key])
+    for (const key of needs) if (!fields.has(key)) fields.reportMissing(key, EXAMPLES[key])
     const given = oneOf.filter((key) => fields.has(key))
     if (oneOf.length > 0 && given.length !== 1) {
-      fields.bad('check', 'contract.missing_field', `The check ${check} takes exactly one of ${oneOf.join(', ')}.`)
+      fields.reportBad(
+        'check',
+        'contract.missing_field',
+        `The check ${check} takes exactly one of ${oneOf.join(', ')}.`,
+      )
     }
   }
   return readGivenParams(fields, accepted)
@@ -112,21 +116,25 @@ function readGivenParams(fields: Fields, accepted: readonly ParamKey[]): Blocker
   if (params.pattern !== undefined && params.pattern !== '') {
     const compiled = compilePattern(params.pattern)
     if (!compiled.ok)
-      fields.bad('pattern', 'contract.invalid_regex', `The pattern '${params.pattern}' is refused: ${compiled.reason}.`)
+      fields.reportBad(
+        'pattern',
+        'contract.invalid_regex',
+        `The pattern '${params.pattern}' is refused: ${compiled.reason}.`,
+      )
   }
   if (fields.has('threshold') && accepted.includes('threshold')) params.threshold = readThreshold(fields)
   for (const key of ['required_reviews', 'paths'] as const) {
-    const texts = accepted.includes(key) ? fields.texts(key) : null
+    const texts = accepted.includes(key) ? fields.getTexts(key) : null
     if (texts === null) continue
     params[key] = texts
-    if (texts.length === 0) fields.bad(key, 'contract.invalid_value', `The list '${key}' is empty.`)
+    if (texts.length === 0) fields.reportBad(key, 'contract.invalid_value', `The list '${key}' is empty.`)
   }
   for (const name of params.required_reviews ?? []) {
     if (REVIEW_NAME.test(name)) continue
     const message = `The review name '${name.slice(0, 80)}' is not accepted.`
     const remedy =
       'Use 1 to 64 of A-Z, a-z, 0-9, _, . and -, a letter or digit first: a reviewer is let in under this name.'
-    fields.bad('required_reviews', 'contract.invalid_id', message, remedy)
+    fields.reportBad('required_reviews', 'contract.invalid_id', message, remedy)
   }
   checkGlobs(fields, params)
   return params
@@ -138,8 +146,8 @@ function checkGlobs(fields: Fields, params: BlockerParams): void {
     ...(params.paths ?? []).map((glob) => ['paths', glob] as const),
   ]
   for (const [key, glob] of globs) {
-    const problem = globProblem(glob)
-    if (problem !== null) fields.bad(key, 'contract.invalid_value', `The path '${glob}' is refused: ${problem}.`)
+    const problem = findGlobProblem(glob)
+    if (problem !== null) fields.reportBad(key, 'contract.invalid_value', `The path '${glob}' is refused: ${problem}.`)
   }
 }
 
@@ -147,7 +155,7 @@ function readThreshold(fields: Fields): number {
   const node = fields.get('threshold')
   const value = node?.kind === 'scalar' ? node.value : null
   if (typeof value === 'number' && value > 0 && value <= 100) return value
-  fields.bad(
+  fields.reportBad(
     'threshold',
     'contract.not_positive',
     'The threshold must be a percentage above 0 and at most 100.',
@@ -160,6 +168,6 @@ function checkNamed(name: string): CheckName | undefined {
   return CHECK_NAMES.find((check) => check === name)
 }
 
-function knownChecks(name: string): string {
-  return `${didYouMean(name, CHECK_NAMES)}Known checks: ${CHECK_NAMES.join(', ')}.`
+function formatKnownChecks(name: string): string {
+  return `${formatDidYouMean(name, CHECK_NAMES)}Known checks: ${CHECK_NAMES.join(', ')}.`
 }

@@ -3,7 +3,7 @@ import type { Json } from '../../core/json.js'
 import type { CheckpointDocument, EvidenceDocument } from '../document.js'
 import type { SourceNode } from '../load/yaml.js'
 import { compilePattern } from '../patterns.js'
-import { Fields, wrongType } from './fields.js'
+import { Fields, reportWrongType } from './fields.js'
 import type { Reading } from './reading.js'
 
 const TYPES = ['string', 'integer', 'number', 'boolean', 'array', 'object'] as const
@@ -40,10 +40,10 @@ const BOUND_TYPES: Readonly<
 /** A phase's checkpoint; `none` says explicitly that there is none. */
 export function readCheckpoint(reading: Reading, node: SourceNode): CheckpointDocument | null {
   if (node.kind === 'scalar' && node.value === 'none') return null
-  const fields = Fields.of(reading, node, ['evidence', 'source'])
+  const fields = Fields.openFields(reading, node, ['evidence', 'source'])
   if (fields === null) return null
   if (!fields.has('evidence') && !fields.has('source'))
-    fields.missing('evidence', '{function_count: {type: integer, min: 1}}')
+    fields.reportMissing('evidence', '{function_count: {type: integer, min: 1}}')
   const evidence: Record<string, EvidenceDocument> = Object.create(null)
   const map = fields.map('evidence')
   for (const [name, entry] of map?.entries ?? []) {
@@ -56,38 +56,44 @@ export function readCheckpoint(reading: Reading, node: SourceNode): CheckpointDo
 }
 
 function readEvidence(reading: Reading, node: SourceNode): EvidenceDocument | null {
-  const fields = Fields.of(reading, node, FIELD_KEYS)
+  const fields = Fields.openFields(reading, node, FIELD_KEYS)
   if (fields === null) return null
-  if (!fields.has('type')) fields.missing('type', 'integer')
+  if (!fields.has('type')) fields.reportMissing('type', 'integer')
   const type = fields.choice('type', TYPES, 'string')
   checkBoundTypes(fields, type)
   const field: EvidenceDocument = {
     type,
-    optional: fields.flag('optional', false),
+    optional: fields.getFlag('optional', false),
     grade: fields.choice('grade', GRADES, 'reported'),
-    description: fields.text('description'),
+    description: fields.getText('description'),
   }
   for (const key of ['min', 'max', 'above'] as const) {
     const bound = readNumber(fields, key)
     if (bound !== null) field[key] = bound
   }
-  if (fields.has('min_length')) field.min_length = fields.positive('min_length', 1)
+  if (fields.has('min_length')) field.min_length = fields.getPositive('min_length', 1)
   if (fields.has('pattern')) field.pattern = readPattern(fields)
-  if (fields.has('may_be_false')) field.may_be_false = fields.flag('may_be_false', false)
-  const rules = fields.texts('rules')
+  if (fields.has('may_be_false')) field.may_be_false = fields.getFlag('may_be_false', false)
+  const rules = fields.getTexts('rules')
   if (rules !== null) field.rules = rules
-  const source = fields.inner('source', ['file', 'line'])
+  const source = fields.openInner('source', ['file', 'line'])
   if (source !== null)
-    field.source = { file: source.needText('file', 'phases/1/phase.md'), line: source.positive('line', 1) }
+    field.source = { file: source.needText('file', 'phases/1/phase.md'), line: source.getPositive('line', 1) }
   const values = fields.list('enum')
   if (values !== null) {
     field.enum = values.items.map((item) => readValue(reading, item, type))
-    if (values.items.length === 0) fields.bad('enum', 'contract.invalid_value', 'The list of accepted values is empty.')
+    if (values.items.length === 0)
+      fields.reportBad('enum', 'contract.invalid_value', 'The list of accepted values is empty.')
   }
   const mustBe = fields.get('must_be')
   if (mustBe !== undefined) field.must_be = readValue(reading, mustBe, type)
   if (field.min !== undefined && field.max !== undefined && field.min > field.max) {
-    fields.bad('min', 'contract.invalid_value', `min ${field.min} is greater than max ${field.max}.`, 'Swap the two.')
+    fields.reportBad(
+      'min',
+      'contract.invalid_value',
+      `min ${field.min} is greater than max ${field.max}.`,
+      'Swap the two.',
+    )
   }
   return reading.made(field, node)
 }
@@ -98,7 +104,7 @@ function checkBoundTypes(fields: Fields, type: EvidenceType): void {
     const remedy = types.includes('integer')
       ? 'Use min_length for texts and lists.'
       : `It is for ${types.join(' and ')}.`
-    fields.bad(key, 'contract.invalid_value', `A field of type ${type} takes no '${key}'.`, remedy)
+    fields.reportBad(key, 'contract.invalid_value', `A field of type ${type} takes no '${key}'.`, remedy)
   }
 }
 
@@ -106,7 +112,7 @@ function readNumber(fields: Fields, key: string): number | null {
   const node = fields.get(key)
   if (node === undefined) return null
   if (node.kind === 'scalar' && typeof node.value === 'number') return node.value
-  wrongType(fields.reading, node, 'a number')
+  reportWrongType(fields.reading, node, 'a number')
   return null
 }
 
@@ -114,13 +120,13 @@ function readPattern(fields: Fields): string {
   const pattern = fields.needText('pattern', '"^v[0-9]+$"')
   const compiled = compilePattern(pattern)
   if (!compiled.ok)
-    fields.bad('pattern', 'contract.invalid_regex', `The pattern '${pattern}' is refused: ${compiled.reason}.`)
+    fields.reportBad('pattern', 'contract.invalid_regex', `The pattern '${pattern}' is refused: ${compiled.reason}.`)
   return pattern
 }
 
 function readValue(reading: Reading, node: SourceNode, type: EvidenceType): Json {
-  const value = reading.json(node)
-  if (!isOfType(value, type)) wrongType(reading, node, `a value of type ${type}`)
+  const value = reading.toJson(node)
+  if (!isOfType(value, type)) reportWrongType(reading, node, `a value of type ${type}`)
   return value
 }
 

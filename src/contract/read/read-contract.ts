@@ -1,6 +1,6 @@
 import type { Json } from '../../core/json.js'
 import type { ContractDocument, TransitionDocument } from '../document.js'
-import { addTestsUnchanged, linearTransitions, placeSharedGates, resolveNodeTargets } from '../load/normalise.js'
+import { addTestsUnchanged, makeLinearTransitions, placeSharedGates, resolveNodeTargets } from '../load/normalise.js'
 import type { MapNode, SourceNode } from '../load/yaml.js'
 import { COMMON_KEYS } from './contract-keys.js'
 import { expectKind, Fields } from './fields.js'
@@ -41,32 +41,32 @@ export interface ReadContract {
 
 /** Reads every accepted form of a contract; reports what is wrong and goes on with what can be understood. */
 export function readContract(reading: Reading, node: SourceNode): ReadContract | null {
-  const fields = Fields.of(reading, node, ROOT_KEYS)
+  const fields = Fields.openFields(reading, node, ROOT_KEYS)
   if (fields === null) return null
   const isNodes = fields.has('nodes')
   if (isNodes && fields.has('phases')) {
-    fields.bad('nodes', 'contract.invalid_value', "A contract has either 'phases' or 'nodes', not both.")
+    fields.reportBad('nodes', 'contract.invalid_value', "A contract has either 'phases' or 'nodes', not both.")
   }
   const recovery = readRecovery(reading, fields)
   const gates: GateDefaults = { onTimeout: recovery.gateTimeout, shared: fields.map('gates') }
   const phasesNode = fields.get(isNodes ? 'nodes' : 'phases')
   const phases = phasesNode === undefined ? [] : readPhases(reading, phasesNode, { isNode: isNodes, gates })
   if (phases.length === 0 && isEmptyCollection(phasesNode)) {
-    fields.bad(isNodes ? 'nodes' : 'phases', 'contract.no_phases', 'The contract has no phases.')
+    fields.reportBad(isNodes ? 'nodes' : 'phases', 'contract.no_phases', 'The contract has no phases.')
   }
-  const start = fields.text('start_node', phases[0]?.id ?? '')
+  const start = fields.getText('start_node', phases[0]?.id ?? '')
   const transitions = readAllTransitions(reading, fields, isNodes)
   if (isNodes) resolveNodeTargets(reading, phases, transitions, start)
   const document: ContractDocument = {
     ...readHead(reading, fields, isNodes),
     start_node: start,
     phases: phasesNode === undefined ? phases : reading.made(phases, phasesNode),
-    transitions: transitions ?? linearTransitions(reading, phases),
+    transitions: transitions ?? makeLinearTransitions(reading, phases),
     enforcement: readEnforcement(reading, fields),
     tests: readTests(reading, fields),
     schemas: {},
     guides: readInlineGuides(fields),
-    agent_startable: fields.flag('agent_startable', false),
+    agent_startable: fields.getFlag('agent_startable', false),
     web: readWeb(reading, fields),
   }
   placeSharedGates(reading, document, gates)
@@ -77,7 +77,7 @@ export function readContract(reading: Reading, node: SourceNode): ReadContract |
     document: reading.made(document, fields.node),
     root: fields.node,
     isNodes,
-    guidesDir: fields.get('guides')?.kind === 'scalar' ? fields.text('guides') : null,
+    guidesDir: fields.get('guides')?.kind === 'scalar' ? fields.getText('guides') : null,
     schemasDir: fields.has('schemas_dir') ? fields.needText('schemas_dir', '.orchestrator/schemas') : null,
     inlineSchemas: new Map([...(fields.map('schemas')?.entries ?? [])].map(([name, entry]) => [name, entry.value])),
   }
@@ -103,7 +103,7 @@ function readHead(
   return {
     name: hasDefaults && !fields.has('name') ? mode : fields.needText('name', 'tdd'),
     version: isNodes && !fields.has('version') ? '1' : fields.needText('version', '"1.0"'),
-    description: fields.text('description', fields.text('summary')),
+    description: fields.getText('description', fields.getText('summary')),
     ...(mode === undefined ? {} : { mode }),
   }
 }
@@ -128,8 +128,8 @@ function readInlineGuides(fields: Fields): Record<string, string> {
   if (node === undefined || (node.kind === 'scalar' && typeof node.value === 'string')) return guides
   const map = fields.map('guides')
   if (map === null) return guides
-  const texts = Fields.of(fields.reading, map, [...map.entries.keys()])
-  for (const name of map.entries.keys()) guides[name] = texts?.text(name) ?? ''
+  const texts = Fields.openFields(fields.reading, map, [...map.entries.keys()])
+  for (const name of map.entries.keys()) guides[name] = texts?.getText(name) ?? ''
   return fields.reading.made(guides, map)
 }
 

@@ -20,26 +20,26 @@ const OTHER_NAMES: ReadonlyMap<string, string> = new Map([
 
 /** `coordination:`; kept as it is written. Each key does what it says, or a warning says what happens instead. */
 export function readCoordination(reading: Reading, root: Fields): JsonObject | null {
-  const fields = root.inner('coordination', Object.keys(PARTS))
+  const fields = root.openInner('coordination', Object.keys(PARTS))
   if (fields === null || fields.node.entries.size === 0) return null
   for (const [part, keys] of Object.entries(PARTS)) {
-    const inner = fields.inner(part, keys)
+    const inner = fields.openInner(part, keys)
     if (inner === null) continue
-    for (const key of ['mode', 'mutation_via', 'type', 'db_path', 'strategy']) inner.text(key)
+    for (const key of ['mode', 'mutation_via', 'type', 'db_path', 'strategy']) inner.getText(key)
     if (part === 'state_access') warnOfState(inner)
     else if (part === 'event_bus') warnOfBus(inner)
     else warnOfConflicts(inner)
   }
-  return reading.jsonObject(fields.node)
+  return reading.toJsonObject(fields.node)
 }
 
 function warnOfState(fields: Fields): void {
-  const warn = (key: string, message: string): void => fields.bad(key, 'contract.effect_differs', message)
-  if (fields.has('mode') && fields.text('mode') !== 'read_only_snapshot')
+  const warn = (key: string, message: string): void => fields.reportBad(key, 'contract.effect_differs', message)
+  if (fields.has('mode') && fields.getText('mode') !== 'read_only_snapshot')
     warn('mode', 'Agents always get read-only snapshots (read_only_snapshot).')
-  if (fields.has('mutation_via') && fields.text('mutation_via') !== 'orchestrator_api')
+  if (fields.has('mutation_via') && fields.getText('mutation_via') !== 'orchestrator_api')
     warn('mutation_via', 'State only ever changes through the API (orchestrator_api).')
-  const others = (fields.texts('snapshot_includes') ?? []).filter((name) => !SNAPSHOT.has(name))
+  const others = (fields.getTexts('snapshot_includes') ?? []).filter((name) => !SNAPSHOT.has(name))
   if (others.length > 0)
     warn(
       'snapshot_includes',
@@ -48,11 +48,11 @@ function warnOfState(fields: Fields): void {
 }
 
 function warnOfBus(fields: Fields): void {
-  const warn = (key: string, message: string): void => fields.bad(key, 'contract.effect_differs', message)
-  if (fields.has('type') && fields.text('type') !== 'sqlite')
+  const warn = (key: string, message: string): void => fields.reportBad(key, 'contract.effect_differs', message)
+  if (fields.has('type') && fields.getText('type') !== 'sqlite')
     warn('type', 'Events live in the ledger; no other bus is used.')
   if (fields.has('db_path')) warn('db_path', 'Events live in the ledger; no other database is used.')
-  const renamed = (fields.texts('events') ?? []).flatMap((name) => {
+  const renamed = (fields.getTexts('events') ?? []).flatMap((name) => {
     const own = OTHER_NAMES.get(name)
     return own === undefined ? [] : [`${name} is ${own}`]
   })
@@ -61,18 +61,18 @@ function warnOfBus(fields: Fields): void {
 }
 
 function warnOfConflicts(fields: Fields): void {
-  const warn = (key: string, message: string): void => fields.bad(key, 'contract.effect_differs', message)
+  const warn = (key: string, message: string): void => fields.reportBad(key, 'contract.effect_differs', message)
   if (fields.has('strategy'))
     warn(
       'strategy',
       'Nothing is merged: of two calls at the same time the later one is decided on what the first left.',
     )
-  fields.positive('lock_timeout_seconds', 1)
+  fields.getPositive('lock_timeout_seconds', 1)
   if (fields.has('lock_timeout_seconds'))
     warn(
       'lock_timeout_seconds',
       'There are no locks: an agent keeps its task as long as enforcement.lease_seconds says.',
     )
-  if (!fields.flag('optimistic_locking', true))
+  if (!fields.getFlag('optimistic_locking', true))
     warn('optimistic_locking', 'Every append is compared with the state it was decided on; it cannot be switched off.')
 }

@@ -1,7 +1,7 @@
 import { REVIEWER_NAME } from '../../core/reviews/review.js'
 import type { GateDocument } from '../document.js'
 import type { ListNode, MapNode, SourceNode } from '../load/yaml.js'
-import { Fields, textOf } from './fields.js'
+import { Fields, readText } from './fields.js'
 import { readBlockers } from './read-blockers.js'
 import { readId } from './read-id.js'
 import type { Reading } from './reading.js'
@@ -33,13 +33,18 @@ export interface GateDefaults {
 export function readGates(reading: Reading, list: ListNode, defaults: GateDefaults): GateDocument[] {
   return list.items.flatMap((item) => {
     if (item.kind !== 'scalar') return readGate(reading, item, defaults, null)
-    const name = textOf(reading, item)
-    return name === null ? [] : sharedGate(reading, name, defaults, item)
+    const name = readText(reading, item)
+    return name === null ? [] : copySharedGate(reading, name, defaults, item)
   })
 }
 
 /** A copy of the gate `name` of the top-level map. */
-export function sharedGate(reading: Reading, name: string, defaults: GateDefaults, asked: SourceNode): GateDocument[] {
+export function copySharedGate(
+  reading: Reading,
+  name: string,
+  defaults: GateDefaults,
+  asked: SourceNode,
+): GateDocument[] {
   const entry = defaults.shared?.entries.get(name)
   if (entry !== undefined) return readGate(reading, entry.value, defaults, name)
   const known = [...(defaults.shared?.entries.keys() ?? [])]
@@ -58,23 +63,23 @@ export function readGate(
   defaults: GateDefaults,
   name: string | null,
 ): GateDocument[] {
-  const fields = Fields.of(reading, node, GATE_KEYS)
+  const fields = Fields.openFields(reading, node, GATE_KEYS)
   if (fields === null) return []
   const id = readId(fields, name, 'plan_approval')
-  if (!fields.has('type')) fields.missing('type', 'approval')
+  if (!fields.has('type')) fields.reportMissing('type', 'approval')
   const type = fields.choice('type', GATE_TYPES, 'validation')
   const blockers = fields.list('blockers')
   const gate: GateDocument = {
     id,
     type,
     ...(type === 'approval' ? readApproval(fields) : refuseApproval(fields)),
-    timeout_seconds: fields.positive('timeout_seconds', GATE_SECONDS_DEFAULT),
+    timeout_seconds: fields.getPositive('timeout_seconds', GATE_SECONDS_DEFAULT),
     on_timeout: fields.choice('on_timeout', TIMEOUT_ACTIONS, defaults.onTimeout),
-    auto_advance: fields.flag('auto_advance', false),
+    auto_advance: fields.getFlag('auto_advance', false),
     blockers: blockers === null ? [] : reading.made(readBlockers(reading, blockers), blockers),
   }
   if (gate.auto_advance && type === 'approval') {
-    fields.bad(
+    fields.reportBad(
       'auto_advance',
       'contract.invalid_value',
       'Only a validation gate can advance by itself.',
@@ -85,18 +90,27 @@ export function readGate(
 }
 
 function readApproval(fields: Fields): Pick<GateDocument, 'approvers' | 'min_approvals'> {
-  const approvers = fields.texts('approvers') ?? ['human']
-  const min_approvals = fields.positive('min_approvals', 1)
+  const approvers = fields.getTexts('approvers') ?? ['human']
+  const min_approvals = fields.getPositive('min_approvals', 1)
   if (approvers.length === 0) {
-    fields.bad('approvers', 'contract.no_approver', 'The approval gate lists no approver.')
+    fields.reportBad('approvers', 'contract.no_approver', 'The approval gate lists no approver.')
   } else if (approvers.every((approver) => approver === 'orchestrator') && min_approvals > 1) {
     const message = `${min_approvals} approvals are demanded, but only the orchestrator could answer.`
-    fields.bad('min_approvals', 'contract.no_approver', message, 'Add human, or demand one approval.')
+    fields.reportBad('min_approvals', 'contract.no_approver', message, 'Add human, or demand one approval.')
   } else if (!approvers.some((name) => APPROVER_NAME.test(name))) {
     const message = `Nobody can be called ${approvers.map((name) => `'${name.slice(0, 80)}'`).join(', ')}.`
-    fields.bad('approvers', 'contract.no_approver', message, 'List human, or names of operators, roles or reviewers.')
+    fields.reportBad(
+      'approvers',
+      'contract.no_approver',
+      message,
+      'List human, or names of operators, roles or reviewers.',
+    )
   } else if (approvers.includes('orchestrator') && approvers.includes('human')) {
-    fields.bad('approvers', 'contract.human_decides', "With both 'human' and 'orchestrator' listed, the human decides.")
+    fields.reportBad(
+      'approvers',
+      'contract.human_decides',
+      "With both 'human' and 'orchestrator' listed, the human decides.",
+    )
   }
   return { approvers, min_approvals }
 }
@@ -104,7 +118,7 @@ function readApproval(fields: Fields): Pick<GateDocument, 'approvers' | 'min_app
 function refuseApproval(fields: Fields): Record<string, never> {
   for (const key of ['approvers', 'min_approvals']) {
     if (!fields.has(key)) continue
-    fields.bad(
+    fields.reportBad(
       key,
       'contract.invalid_value',
       `A validation gate takes no '${key}'.`,

@@ -10,8 +10,8 @@ export function readId(fields: Fields, name: string | null, example: string): st
     return id
   }
   checkId(fields, name)
-  if (fields.has('id') && fields.text('id') !== name) {
-    fields.bad(
+  if (fields.has('id') && fields.getText('id') !== name) {
+    fields.reportBad(
       'id',
       'contract.invalid_value',
       `The id differs from its key '${name}'.`,
@@ -22,5 +22,5 @@ export function readId(fields: Fields, name: string | null, example: string): st
 }
 
 function checkId(fields: Fields, id: string): void {
-  if (!ID.test(id)) fields.bad('id', 'contract.invalid_id', `The id '${id.slice(0, 80)}' is not accepted.`)
+  if (!ID.test(id)) fields.reportBad('id', 'contract.invalid_id', `The id '${id.slice(0, 80)}' is not accepted.`)
 }

@@ -1,6 +1,6 @@
 import type { ArtifactDocument, ConstraintDocument, PhaseDocument } from '../document.js'
 import type { ListNode, MapNode, SourceNode } from '../load/yaml.js'
-import { globProblem } from '../patterns.js'
+import { findGlobProblem } from '../patterns.js'
 import { expectKind, Fields } from './fields.js'
 import { readAutoSpawn, readConsensus } from './read-agents.js'
 import { readValidation } from './read-blockers.js'
@@ -62,22 +62,22 @@ function emptyAsMap(node: SourceNode, keyAt: MapNode['at']): SourceNode {
 }
 
 function readPhase(reading: Reading, node: SourceNode, form: PhaseForm, key: string | null): PhaseDocument[] {
-  const fields = Fields.of(reading, node, form.isNode ? NODE_KEYS : PHASE_KEYS)
+  const fields = Fields.openFields(reading, node, form.isNode ? NODE_KEYS : PHASE_KEYS)
   if (fields === null) return []
   const id = readId(fields, key, 'PLAN')
   const artifacts = fields.list('required_artifacts')
   const gates = fields.list('gates')
   const phase: PhaseDocument = {
     id,
-    name: fields.text('name', id),
-    description: fields.text('description', form.isNode ? fields.text('summary') : ''),
-    prompt: fields.text('prompt'),
+    name: fields.getText('name', id),
+    description: fields.getText('description', form.isNode ? fields.getText('summary') : ''),
+    prompt: fields.getText('prompt'),
     allowed_tools: readAllowedTools(fields, form.isNode),
-    forbidden_tools: fields.texts('forbidden_tools') ?? [],
+    forbidden_tools: fields.getTexts('forbidden_tools') ?? [],
     tool_constraints: readConstraints(fields),
     required_artifacts: artifacts === null ? [] : readArtifacts(reading, artifacts),
     gates: gates === null ? [] : reading.made(readGates(reading, gates, form.gates), gates),
-    tasks_in_order: fields.flag('tasks_in_order', false),
+    tasks_in_order: fields.getFlag('tasks_in_order', false),
     min_verified: readMinVerified(fields),
   }
   readOptionalParts(reading, fields, phase)
@@ -86,7 +86,7 @@ function readPhase(reading: Reading, node: SourceNode, form: PhaseForm, key: str
 }
 
 function readOptionalParts(reading: Reading, fields: Fields, phase: PhaseDocument): void {
-  const writable = fields.texts('writable')
+  const writable = fields.getTexts('writable')
   if (writable !== null) {
     phase.writable = writable
     checkGlobs(reading, writable)
@@ -101,7 +101,7 @@ function readOptionalParts(reading: Reading, fields: Fields, phase: PhaseDocumen
   if (rules !== null && rules.items.length > 0) phase.rules = reading.made(readRules(reading, rules, phase.id), rules)
   const consensus = fields.get('consensus')
   if (consensus !== undefined) phase.consensus = readConsensus(reading, consensus)
-  const review = fields.inner('review', ['by'])
+  const review = fields.openInner('review', ['by'])
   if (review !== null) phase.review = { by: review.choice('by', ['other'], 'other') }
   const spawn = fields.list('auto_spawn')
   if (spawn !== null && spawn.items.length > 0) phase.auto_spawn = reading.made(readAutoSpawn(reading, spawn), spawn)
@@ -110,13 +110,13 @@ function readOptionalParts(reading: Reading, fields: Fields, phase: PhaseDocumen
 function readAllowedTools(fields: Fields, isNode: boolean): string[] | 'all' {
   const node = fields.get('allowed_tools')
   if (node?.kind === 'scalar' && node.value === 'all') return 'all'
-  return fields.texts('allowed_tools') ?? (isNode ? 'all' : [])
+  return fields.getTexts('allowed_tools') ?? (isNode ? 'all' : [])
 }
 
 function readMinVerified(fields: Fields): number {
   const node = fields.get('min_verified')
   if (node?.kind === 'scalar' && node.value === 0) return 0
-  return fields.positive('min_verified', 0)
+  return fields.getPositive('min_verified', 0)
 }
 
 function readConstraints(fields: Fields): Record<string, ConstraintDocument> {
@@ -131,21 +131,21 @@ function readConstraints(fields: Fields): Record<string, ConstraintDocument> {
 }
 
 function readConstraint(reading: Reading, node: SourceNode, tool: string): ConstraintDocument | null {
-  const fields = Fields.of(reading, node, CONSTRAINT_KEYS)
+  const fields = Fields.openFields(reading, node, CONSTRAINT_KEYS)
   if (fields === null) return null
   const constraint: ConstraintDocument = {}
   for (const key of ['allowed_patterns', 'forbidden_patterns'] as const) {
-    const globs = fields.texts(key)
+    const globs = fields.getTexts(key)
     if (globs === null) continue
     constraint[key] = globs
     checkGlobs(reading, globs)
   }
   for (const key of ['allowed_commands', 'forbidden_commands'] as const) {
-    const commands = fields.texts(key)
+    const commands = fields.getTexts(key)
     if (commands !== null) constraint[key] = commands
   }
-  if (fields.has('network')) constraint.network = fields.flag('network', false)
-  if (fields.has('timeout_seconds')) constraint.timeout_seconds = fields.positive('timeout_seconds', 60)
+  if (fields.has('network')) constraint.network = fields.getFlag('network', false)
+  if (fields.has('timeout_seconds')) constraint.timeout_seconds = fields.getPositive('timeout_seconds', 60)
   refuseMisplaced(fields, tool)
   return reading.made(constraint, node)
 }
@@ -165,21 +165,22 @@ const WITHOUT_PATHS = new Set([
 
 function refuseMisplaced(fields: Fields, tool: string): void {
   for (const key of tool === 'bash' ? [] : SHELL_ONLY) {
-    if (fields.has(key)) fields.bad(key, 'contract.invalid_value', `Only bash takes '${key}'.`, 'Move it under bash.')
+    if (fields.has(key))
+      fields.reportBad(key, 'contract.invalid_value', `Only bash takes '${key}'.`, 'Move it under bash.')
   }
   for (const key of WITHOUT_PATHS.has(tool) ? PATHS_ONLY : []) {
     if (!fields.has(key)) continue
     const remedy = "Use the phase's writable to say what commands may change."
-    fields.bad(key, 'contract.invalid_value', `The tool ${tool} has no path to hold against '${key}'.`, remedy)
+    fields.reportBad(key, 'contract.invalid_value', `The tool ${tool} has no path to hold against '${key}'.`, remedy)
   }
 }
 
 function checkGlobs(reading: Reading, globs: readonly string[]): void {
   for (const [index, glob] of globs.entries()) {
-    const problem = globProblem(glob)
+    const problem = findGlobProblem(glob)
     if (problem === null) continue
     reading.report({
-      ...reading.about(globs, index, 'contract.invalid_value'),
+      ...reading.locateReport(globs, index, 'contract.invalid_value'),
       message: `The pattern '${glob}' is refused: ${problem}.`,
     })
   }
@@ -187,13 +188,13 @@ function checkGlobs(reading: Reading, globs: readonly string[]): void {
 
 function readArtifacts(reading: Reading, list: ListNode): ArtifactDocument[] {
   const artifacts = list.items.flatMap((item) => {
-    const fields = Fields.of(reading, item, ['type', 'schema', 'description', 'validation'])
+    const fields = Fields.openFields(reading, item, ['type', 'schema', 'description', 'validation'])
     if (fields === null) return []
     const type = readArtifactType(fields)
     const validation = fields.list('validation')
     const artifact: ArtifactDocument = {
       type,
-      description: fields.text('description'),
+      description: fields.getText('description'),
       validation: validation === null ? [] : readValidation(reading, validation, type),
     }
     if (fields.has('schema')) artifact.schema = fields.needText('schema', 'schemas/plan.json')
@@ -206,7 +207,7 @@ function readArtifacts(reading: Reading, list: ListNode): ArtifactDocument[] {
 function readArtifactType(fields: Fields): string {
   const type = fields.needText('type', 'plan_document')
   if (type !== '' && !/^[A-Za-z0-9_.-]{1,64}$/.test(type)) {
-    fields.bad('type', 'contract.invalid_id', `The artifact type '${type.slice(0, 80)}' is not accepted.`)
+    fields.reportBad('type', 'contract.invalid_id', `The artifact type '${type.slice(0, 80)}' is not accepted.`)
   }
   return type
 }
@@ -216,7 +217,7 @@ function reportTwice(reading: Reading, artifacts: readonly ArtifactDocument[]): 
   for (const artifact of artifacts) {
     if (seen.has(artifact.type)) {
       const message = `The artifact '${artifact.type}' is required twice in this phase.`
-      reading.report({ ...reading.about(artifact, 'type', 'contract.duplicate_id'), message })
+      reading.report({ ...reading.locateReport(artifact, 'type', 'contract.duplicate_id'), message })
     }
     seen.add(artifact.type)
   }

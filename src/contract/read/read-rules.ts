@@ -1,8 +1,8 @@
 import type { Json, JsonObject } from '../../core/json.js'
 import type { ListNode, MapNode, SourceNode } from '../load/yaml.js'
-import { didYouMean } from '../nearest.js'
+import { formatDidYouMean } from '../nearest.js'
 import { compilePattern } from '../patterns.js'
-import { Fields, wrongType } from './fields.js'
+import { Fields, reportWrongType } from './fields.js'
 import type { Reading } from './reading.js'
 
 const OPTION_KEYS = ['message', 'suggestion', 'on_violation', 'unless_progress', 'shadow']
@@ -38,21 +38,21 @@ function readRule(reading: Reading, item: SourceNode, ruleId: string): JsonObjec
       code: 'contract.unknown_rule_type',
       at: typeNode.at,
       message: `The rule type '${typeName}' is not known.`,
-      remedy: `${didYouMean(typeName, RULE_TYPES)}Known rules: ${RULE_TYPES.join(', ')}.`,
+      remedy: `${formatDidYouMean(typeName, RULE_TYPES)}Known rules: ${RULE_TYPES.join(', ')}.`,
       extra: { rule_id: ruleId, type_name: typeName },
     })
     return []
   }
   const keys = [...shape.numbers, ...(shape.pattern === null ? [] : [shape.pattern]), ...OPTION_KEYS]
-  const fields = Fields.of(reading, body, body === item ? ['type', ...keys] : keys)
+  const fields = Fields.openFields(reading, body, body === item ? ['type', ...keys] : keys)
   if (fields === null) return []
   const rule: Record<string, Json> = { type: typeName }
   for (const key of shape.numbers) rule[key] = readCount(fields, key, ruleId)
   if (shape.pattern !== null && fields.has(shape.pattern))
     rule[shape.pattern] = readRulePattern(fields, shape.pattern, ruleId)
-  for (const key of ['message', 'suggestion']) if (fields.has(key)) rule[key] = fields.text(key)
+  for (const key of ['message', 'suggestion']) if (fields.has(key)) rule[key] = fields.getText(key)
   rule.on_violation = fields.choice('on_violation', VIOLATION_ACTIONS, 'interrupt')
-  for (const key of ['unless_progress', 'shadow']) rule[key] = fields.flag(key, false)
+  for (const key of ['unless_progress', 'shadow']) rule[key] = fields.getFlag(key, false)
   return [reading.made(rule, body)]
 }
 
@@ -64,7 +64,7 @@ interface NamedRule {
 
 function nameOfRule(reading: Reading, item: SourceNode, ruleId: string): NamedRule | null {
   if (item.kind !== 'map') {
-    wrongType(reading, item, 'a rule such as token_budget: {max_tokens: 5000}')
+    reportWrongType(reading, item, 'a rule such as token_budget: {max_tokens: 5000}')
     return null
   }
   const type = item.entries.get('type')?.value

@@ -1,6 +1,6 @@
 import type { Json, JsonObject } from '../../core/json.js'
 import type { ContractDocument } from '../document.js'
-import { globProblem } from '../patterns.js'
+import { findGlobProblem } from '../patterns.js'
 import type { Fields } from './fields.js'
 import { readAlerts } from './read-alerts.js'
 import type { Reading } from './reading.js'
@@ -11,23 +11,24 @@ const REPEAT_MAX = 20
 const INVERTED_SECONDS_DEFAULT = 60
 
 export function readTests(reading: Reading, root: Fields): ContractDocument['tests'] {
-  const fields = root.inner('tests', ['patterns', 'allow_changes', 'baseline', 'repeat', 'inverted'])
+  const fields = root.openInner('tests', ['patterns', 'allow_changes', 'baseline', 'repeat', 'inverted'])
   if (fields === null) return { patterns: [...TEST_PATTERNS], allow_changes: false }
-  const patterns = fields.texts('patterns') ?? [...TEST_PATTERNS]
+  const patterns = fields.getTexts('patterns') ?? [...TEST_PATTERNS]
   if (patterns.length === 0)
-    fields.bad('patterns', 'contract.invalid_value', 'With no patterns, no file would be a test.')
+    fields.reportBad('patterns', 'contract.invalid_value', 'With no patterns, no file would be a test.')
   for (const [index, glob] of patterns.entries()) {
-    const problem = globProblem(glob)
-    const at = reading.about(patterns, index, 'contract.invalid_value')
+    const problem = findGlobProblem(glob)
+    const at = reading.locateReport(patterns, index, 'contract.invalid_value')
     if (problem !== null) reading.report({ ...at, message: `The pattern '${glob}' is refused: ${problem}.` })
   }
   const baseline = fields.choice('baseline', ['tolerate', 'forbid'], 'tolerate')
-  const repeat = fields.positive('repeat', 1)
-  if (repeat > REPEAT_MAX) fields.bad('repeat', 'contract.invalid_value', `Tests are run at most ${REPEAT_MAX} times.`)
+  const repeat = fields.getPositive('repeat', 1)
+  if (repeat > REPEAT_MAX)
+    fields.reportBad('repeat', 'contract.invalid_value', `Tests are run at most ${REPEAT_MAX} times.`)
   const inverted = readInverted(fields)
   const tests = {
     patterns,
-    allow_changes: fields.flag('allow_changes', false),
+    allow_changes: fields.getFlag('allow_changes', false),
     // Defaults are left out: a contract that says nothing of them keeps its fingerprint.
     ...(baseline === 'tolerate' ? {} : { baseline }),
     ...(repeat === 1 ? {} : { repeat }),
@@ -44,7 +45,7 @@ function readInverted(fields: Fields): NonNullable<ContractDocument['tests']['in
   const given = fields.get('inverted')
   if (given?.kind === 'scalar') {
     if (given.value !== 'strict')
-      fields.bad(
+      fields.reportBad(
         'inverted',
         'contract.invalid_value',
         `tests.inverted cannot be '${given.value ?? ''}'.`,
@@ -52,22 +53,22 @@ function readInverted(fields: Fields): NonNullable<ContractDocument['tests']['in
       )
     return { strict: true }
   }
-  const inner = fields.inner('inverted', ['max_seconds', 'strict'])
+  const inner = fields.openInner('inverted', ['max_seconds', 'strict'])
   if (inner === null) return null
   const inverted = {
-    ...(inner.has('max_seconds') ? { max_seconds: inner.positive('max_seconds', INVERTED_SECONDS_DEFAULT) } : {}),
-    ...(inner.flag('strict', false) ? { strict: true as const } : {}),
+    ...(inner.has('max_seconds') ? { max_seconds: inner.getPositive('max_seconds', INVERTED_SECONDS_DEFAULT) } : {}),
+    ...(inner.getFlag('strict', false) ? { strict: true as const } : {}),
   }
   return Object.keys(inverted).length === 0 ? null : inverted
 }
 
 export function readWeb(reading: Reading, root: Fields): ContractDocument['web'] {
-  const fields = root.inner('web', ['allowed_hosts'])
+  const fields = root.openInner('web', ['allowed_hosts'])
   if (fields === null) return { allowed_hosts: [] }
-  const hosts = fields.texts('allowed_hosts') ?? []
+  const hosts = fields.getTexts('allowed_hosts') ?? []
   for (const [index, host] of hosts.entries()) {
     if (/^(\*\.)?[A-Za-z0-9.-]+(:\d+)?$/.test(host)) continue
-    const at = reading.about(hosts, index, 'contract.invalid_value')
+    const at = reading.locateReport(hosts, index, 'contract.invalid_value')
     reading.report({ ...at, message: `'${host}' is not a host name.`, remedy: 'Write a host such as docs.python.org.' })
   }
   return reading.made({ allowed_hosts: hosts }, fields.node)
@@ -81,34 +82,34 @@ export interface Recovery {
 
 /** `recovery:`; `escalate_to_human` is another word for park. */
 export function readRecovery(reading: Reading, root: Fields): Recovery {
-  const fields = root.inner('recovery', ['agent_crash', 'orchestrator_crash', 'gate_timeout'])
+  const fields = root.openInner('recovery', ['agent_crash', 'orchestrator_crash', 'gate_timeout'])
   if (fields === null) return { gateTimeout: 'park', kept: null }
-  const gate = fields.inner('gate_timeout', ['action', 'preserve_state'])
+  const gate = fields.openInner('gate_timeout', ['action', 'preserve_state'])
   const action = gate?.choice('action', ['park', 'reject', 'escalate_to_human'], 'park') ?? 'park'
-  if (gate !== null && !gate.flag('preserve_state', true)) {
-    gate.bad('preserve_state', 'contract.effect_differs', 'State is always kept when a gate times out.')
+  if (gate !== null && !gate.getFlag('preserve_state', true)) {
+    gate.reportBad('preserve_state', 'contract.effect_differs', 'State is always kept when a gate times out.')
   }
   const kept: Record<string, Json> = {}
-  const agent = fields.inner('agent_crash', ['action', 'max_retries', 'backoff_seconds'])
+  const agent = fields.openInner('agent_crash', ['action', 'max_retries', 'backoff_seconds'])
   if (agent !== null) {
     const crash = {
       action: agent.choice('action', ['retry', 'park', 'escalate_to_human'], 'retry'),
-      max_retries: agent.positive('max_retries', 3),
-      backoff_seconds: agent.positive('backoff_seconds', 60),
+      max_retries: agent.getPositive('max_retries', 3),
+      backoff_seconds: agent.getPositive('backoff_seconds', 60),
     }
     kept.agent_crash = reading.made(crash, agent.node)
   }
-  const own = fields.inner('orchestrator_crash', ['resume_from', 'checkpoint_interval_seconds'])
+  const own = fields.openInner('orchestrator_crash', ['resume_from', 'checkpoint_interval_seconds'])
   if (own !== null) {
     const message =
       'Nothing acknowledged is lost: after a crash work resumes from the last event, not from a checkpoint.'
     for (const key of ['resume_from', 'checkpoint_interval_seconds']) {
-      if (own.has(key)) own.bad(key, 'contract.effect_differs', message)
+      if (own.has(key)) own.reportBad(key, 'contract.effect_differs', message)
     }
     const crash: Record<string, Json> = {}
-    if (own.has('resume_from')) crash.resume_from = own.text('resume_from')
+    if (own.has('resume_from')) crash.resume_from = own.getText('resume_from')
     if (own.has('checkpoint_interval_seconds')) {
-      crash.checkpoint_interval_seconds = own.positive('checkpoint_interval_seconds', 300)
+      crash.checkpoint_interval_seconds = own.getPositive('checkpoint_interval_seconds', 300)
     }
     kept.orchestrator_crash = reading.made(crash, own.node)
   }
@@ -120,27 +121,27 @@ const METRICS_DIFFER =
   'The list chooses nothing: GET /metrics and GET /metrics/summary always serve everything that is counted.'
 
 export function readMonitoring(reading: Reading, root: Fields): JsonObject | null {
-  const fields = root.inner('monitoring', ['metrics', 'export', 'alerts'])
+  const fields = root.openInner('monitoring', ['metrics', 'export', 'alerts'])
   if (fields === null) return null
   const monitoring: Record<string, Json> = {}
-  const metrics = fields.texts('metrics')
+  const metrics = fields.getTexts('metrics')
   if (metrics !== null) monitoring.metrics = metrics
-  if (metrics !== null && metrics.length > 0) fields.bad('metrics', 'contract.effect_differs', METRICS_DIFFER)
-  const target = fields.inner('export', ['type', 'path'])
+  if (metrics !== null && metrics.length > 0) fields.reportBad('metrics', 'contract.effect_differs', METRICS_DIFFER)
+  const target = fields.openInner('export', ['type', 'path'])
   if (target !== null) {
     const type = target.choice('type', ['jsonl', 'prometheus'], 'jsonl')
     monitoring.export = reading.made(
-      { type, ...(target.has('path') ? { path: target.text('path') } : {}) },
+      { type, ...(target.has('path') ? { path: target.getText('path') } : {}) },
       target.node,
     )
     const message = 'Metrics are served by the server; no file is written.'
     if (type === 'jsonl' && target.has('type'))
-      target.bad(
+      target.reportBad(
         'type',
         'contract.effect_differs',
         'Metrics are served in the format of Prometheus, not as lines of JSON.',
       )
-    if (target.has('path')) target.bad('path', 'contract.effect_differs', message)
+    if (target.has('path')) target.reportBad('path', 'contract.effect_differs', message)
   }
   const alerts = fields.list('alerts')
   if (alerts !== null) monitoring.alerts = reading.made(readAlerts(reading, alerts), alerts)
@@ -148,8 +149,8 @@ export function readMonitoring(reading: Reading, root: Fields): JsonObject | nul
 }
 
 export function readKnowledge(reading: Reading, root: Fields): JsonObject | null {
-  const fields = root.inner('knowledge', ['sources'])
+  const fields = root.openInner('knowledge', ['sources'])
   if (fields === null) return null
-  if (!fields.has('sources')) fields.missing('sources', '["docs/**/*.md"]')
-  return reading.made({ sources: fields.texts('sources') ?? [] }, fields.node)
+  if (!fields.has('sources')) fields.reportMissing('sources', '["docs/**/*.md"]')
+  return reading.made({ sources: fields.getTexts('sources') ?? [] }, fields.node)
 }

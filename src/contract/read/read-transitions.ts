@@ -1,7 +1,7 @@
 import type { JsonObject } from '../../core/json.js'
 import type { TransitionDocument } from '../document.js'
 import type { ListNode, SourceNode } from '../load/yaml.js'
-import { didYouMean } from '../nearest.js'
+import { formatDidYouMean } from '../nearest.js'
 import { Fields } from './fields.js'
 import type { Reading } from './reading.js'
 
@@ -18,7 +18,7 @@ const TRIGGER_DIFFERS: Readonly<Record<string, string>> = {
 export function readTransitions(reading: Reading, list: ListNode, from: string | null): TransitionDocument[] {
   const keys = from === null ? TRANSITION_KEYS : TRANSITION_KEYS.slice(1)
   return list.items.flatMap((item) => {
-    const fields = Fields.of(reading, item, keys)
+    const fields = Fields.openFields(reading, item, keys)
     if (fields === null) return []
     const transition: TransitionDocument = {
       from: from ?? fields.needText('from', 'PLAN'),
@@ -28,8 +28,8 @@ export function readTransitions(reading: Reading, list: ListNode, from: string |
       if (fields.has(key))
         transition[key] = fields.needText(key, key === 'gate' ? 'plan_approval' : 'changes_requested')
     }
-    if (!fields.flag('requires_token', true)) {
-      fields.bad('requires_token', 'contract.effect_differs', 'A transition always needs the phase token.')
+    if (!fields.getFlag('requires_token', true)) {
+      fields.reportBad('requires_token', 'contract.effect_differs', 'A transition always needs the phase token.')
     }
     const triggers = fields.list('triggers')
     const kept = triggers === null ? [] : triggers.items.flatMap((trigger) => readTrigger(reading, trigger))
@@ -39,23 +39,23 @@ export function readTransitions(reading: Reading, list: ListNode, from: string |
 }
 
 function readTrigger(reading: Reading, item: SourceNode): JsonObject[] {
-  const fields = Fields.of(reading, item, ['action', 'params', 'parallel'])
+  const fields = Fields.openFields(reading, item, ['action', 'params', 'parallel'])
   if (fields === null) return []
   const action = fields.needText('action', 'spawn_review_agents')
   if (action === '') return []
   if (!TRIGGERS.some((trigger) => trigger === action)) {
-    const remedy = `${didYouMean(action, TRIGGERS)}Known actions: ${TRIGGERS.join(', ')}.`
-    fields.bad('action', 'contract.invalid_value', `The action '${action}' is not known.`, remedy)
+    const remedy = `${formatDidYouMean(action, TRIGGERS)}Known actions: ${TRIGGERS.join(', ')}.`
+    fields.reportBad('action', 'contract.invalid_value', `The action '${action}' is not known.`, remedy)
     return []
   }
   const differs = TRIGGER_DIFFERS[action]
-  if (differs !== undefined) fields.bad('action', 'contract.effect_differs', differs)
+  if (differs !== undefined) fields.reportBad('action', 'contract.effect_differs', differs)
   if (action !== 'spawn_review_agents') return []
   const params = fields.map('params')
   const trigger = {
     action,
-    ...(fields.has('parallel') ? { parallel: fields.flag('parallel', true) } : {}),
-    ...(params === null ? {} : { params: reading.jsonObject(params) }),
+    ...(fields.has('parallel') ? { parallel: fields.getFlag('parallel', true) } : {}),
+    ...(params === null ? {} : { params: reading.toJsonObject(params) }),
   }
   return [reading.made(trigger, item)]
 }

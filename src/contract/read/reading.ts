@@ -1,6 +1,6 @@
 import type { Json, JsonObject } from '../../core/json.js'
 import type { ContractCode, Diagnostic, Place, Report } from '../diagnostic.js'
-import { diagnosticOf } from '../diagnostic.js'
+import { toDiagnostic } from '../diagnostic.js'
 import type { MapNode, SourceNode } from '../load/yaml.js'
 
 const DIAGNOSTICS_MAX = 500
@@ -26,7 +26,7 @@ export class Reading {
   }
 
   readonly report = (report: Report): void => {
-    if (this.diagnostics.length < DIAGNOSTICS_MAX) this.diagnostics.push(diagnosticOf(report, this.file))
+    if (this.diagnostics.length < DIAGNOSTICS_MAX) this.diagnostics.push(toDiagnostic(report, this.file))
   }
 
   /** Remembers that `made` stems from `node`. */
@@ -36,7 +36,7 @@ export class Reading {
   }
 
   /** The node of the file that a part of the document was made from. */
-  origin(made: object): SourceNode | undefined {
+  findOrigin(made: object): SourceNode | undefined {
     return this.origins.get(made)
   }
 
@@ -44,40 +44,40 @@ export class Reading {
   place(made: object, key?: string | number): Place {
     const node = this.origins.get(made)
     if (node === undefined) return NOWHERE
-    if (key === undefined) return holderPlace(node)
-    if (node.kind === 'map') return entryPlace(node, String(key)) ?? holderPlace(node)
+    if (key === undefined) return getHolderPlace(node)
+    if (node.kind === 'map') return findEntryPlace(node, String(key)) ?? getHolderPlace(node)
     if (node.kind === 'list' && typeof key === 'number') return node.items[key]?.at ?? node.at
     return node.at
   }
 
-  about(made: object, key: string | number | undefined, code: ContractCode): Pick<Report, 'at' | 'code'> {
+  locateReport(made: object, key: string | number | undefined, code: ContractCode): Pick<Report, 'at' | 'code'> {
     return { code, at: this.place(made, key) }
   }
 
   /** A free-form value as plain JSON, with every object and list in it remembered. Keys cannot reach a prototype. */
-  json(node: SourceNode): Json {
+  toJson(node: SourceNode): Json {
     if (node.kind === 'scalar') return node.value
     if (node.kind === 'list') {
       return this.made(
-        node.items.map((item) => this.json(item)),
+        node.items.map((item) => this.toJson(item)),
         node,
       )
     }
-    return this.jsonObject(node)
+    return this.toJsonObject(node)
   }
 
-  jsonObject(node: MapNode): JsonObject {
+  toJsonObject(node: MapNode): JsonObject {
     const object: Record<string, Json> = Object.create(null)
-    for (const [key, entry] of node.entries) object[key] = this.json(entry.value)
+    for (const [key, entry] of node.entries) object[key] = this.toJson(entry.value)
     return this.made(object, node)
   }
 }
 
-function entryPlace(node: MapNode, key: string): Place | undefined {
+function findEntryPlace(node: MapNode, key: string): Place | undefined {
   const entry = node.entries.get(key)
   return entry?.value.kind === 'scalar' ? entry.value.at : entry?.keyAt
 }
 
-function holderPlace(node: SourceNode): Place {
+function getHolderPlace(node: SourceNode): Place {
   return node.kind === 'map' && node.keyAt !== null ? node.keyAt : node.at
 }

@@ -16,15 +16,15 @@ const is =
 const fact =
   (when: (artifact: string) => string): AliasOf =>
   (artifact) => ({ check: 'expression', params: { when: when(artifact) } })
-const filled = (field: string): AliasOf => fact((artifact) => hasEntries(artifact, field))
+const requireFilled = (field: string): AliasOf => fact((artifact) => hasEntries(artifact, field))
 
 /** The names that `validation` may use beside the names of checks. */
 const ALIASES: ReadonlyMap<string, AliasOf> = new Map<string, AliasOf>([
   ['has_acceptance_criteria', is('plan_has_acceptance_criteria')],
-  ['has_implementation_steps', filled('implementation_steps')],
-  ['has_in_scope', filled('in_scope')],
-  ['has_out_of_scope', filled('out_of_scope')],
-  ['tests_exist', filled('test_files')],
+  ['has_implementation_steps', requireFilled('implementation_steps')],
+  ['has_in_scope', requireFilled('in_scope')],
+  ['has_out_of_scope', requireFilled('out_of_scope')],
+  ['tests_exist', requireFilled('test_files')],
   ['tests_cover_acceptance_criteria', is('tests_exist_for_acceptance_criteria')],
   ['tests_were_run', fact((artifact) => `${hasEntries(artifact, 'command')} && "exit_code" in ${artifact}`)],
   ['tests_failed', is('tests_are_failing')],
@@ -47,14 +47,14 @@ const ALIASES: ReadonlyMap<string, AliasOf> = new Map<string, AliasOf>([
     }),
   ],
   ['all_reviews_completed', is('all_review_models_completed')],
-  ['has_summary', filled('summary')],
-  ['has_files_changed', filled('files_changed')],
+  ['has_summary', requireFilled('summary')],
+  ['has_files_changed', requireFilled('files_changed')],
 ])
 
 export const RULE_ALIAS_NAMES: readonly string[] = [...ALIASES.keys()]
 
 /** What a `validation` rule name stands for, about an artifact of this type; undefined when it is no alias. */
-export function ruleAlias(name: string, artifactType: string): RuleAlias | undefined {
+export function findRuleAlias(name: string, artifactType: string): RuleAlias | undefined {
   const reference = /^[A-Za-z_][A-Za-z0-9_]*$/.test(artifactType)
     ? `artifacts.${artifactType}`
     : `artifacts[${JSON.stringify(artifactType)}]`

@@ -1,10 +1,10 @@
 import type { Contract, Gate } from '../contract/contract.js'
-import { blocker } from '../gates/blockers.js'
+import { makeBlocker } from '../gates/blockers.js'
 import { isMachineRole } from '../identity/permissions.js'
-import { approverName, deniedTo, isReviewerApprover, refusedTo } from '../reviews/review.js'
+import { formatApproverName, isReviewerApprover, numberReviewerRefusal, refuseReviewer } from '../reviews/review.js'
 import type { Approver, Command, Context, GateFacts } from '../task/command.js'
 import type { ArtifactRef, BlockerFound, TaskFact } from '../task/event.js'
-import { type Decision, decided, numbered, unrecorded, withBudget } from '../task/refusal.js'
+import { type Decision, makeDecision, numberRefusal, refuseUnrecorded, refuseWithinBudget } from '../task/refusal.js'
 import type { Approval, TaskState } from '../task/state.js'
 
 /** What the approval gates of a transition say. */
@@ -18,7 +18,7 @@ export type ApprovalAnswer =
       readonly isReplaced: boolean
     }
 
-interface Asked {
+interface ApprovalInputs {
   readonly gates: readonly Gate[]
   readonly to: string
   readonly facts: GateFacts
@@ -33,7 +33,7 @@ export function isAutomatic(gate: Gate): boolean {
 }
 
 /** Looks for an approval of exactly this content; opens a request where there is none. */
-export function approvalFor(state: TaskState, asked: Asked): ApprovalAnswer {
+export function findOrRequestApproval(state: TaskState, asked: ApprovalInputs): ApprovalAnswer {
   let approvalId: string | null = null
   for (const gate of asked.gates.filter((one) => !isAutomatic(one))) {
     const ofGate = [...state.approvals.values()].filter((one) => one.gate === gate.id && one.visit === state.visit)
@@ -45,16 +45,23 @@ export function approvalFor(state: TaskState, asked: Asked): ApprovalAnswer {
       continue
     }
     if (same?.status === 'rejected' || (same?.status === 'expired' && gate.onTimeout === 'reject'))
-      return { kind: 'blocked', blocker: rejected(gate, same), facts: [], isReplaced: false }
+      return { kind: 'blocked', blocker: blockRejectedApproval(gate, same), facts: [], isReplaced: false }
     const others = ofGate.filter((one) => isLive(one) && !isSame(one))
-    const withdrawn = others.filter(isUnanswered).map((one) => voidedFact(one, 'the agent asked about other content'))
+    const withdrawn = others
+      .filter(isUnanswered)
+      .map((one) => makeVoidedFact(one, 'the agent asked about other content'))
     if (same?.status === 'pending' && same.expiresAt > asked.now)
-      return { kind: 'blocked', blocker: waiting(gate, same), facts: withdrawn, isReplaced: withdrawn.length > 0 }
+      return {
+        kind: 'blocked',
+        blocker: blockPendingApproval(gate, same),
+        facts: withdrawn,
+        isReplaced: withdrawn.length > 0,
+      }
     const outdated = ofGate.filter((one) => isLive(one) && isSame(one))
     const why = 'it expired, or somebody who works on the task now approved it'
     return request(state, gate, {
       ...asked,
-      voided: [...withdrawn, ...outdated.map((one) => voidedFact(one, why))],
+      voided: [...withdrawn, ...outdated.map((one) => makeVoidedFact(one, why))],
       isReplaced: others.length + outdated.length > 0,
     })
   }
@@ -71,19 +78,19 @@ function isUnanswered({ status, decisions }: Approval): boolean {
   return status === 'pending' && decisions.length === 0
 }
 
-function voidedFact({ id }: Approval, reason: string): TaskFact {
+function makeVoidedFact({ id }: Approval, reason: string): TaskFact {
   return { type: 'approval_voided', approvalId: id, reason }
 }
 
 // Whoever approved as a reviewer and took the task over since would pass its own gate.
 export function isByHolder(state: TaskState, approval: Approval): boolean {
-  return approval.decisions.some(({ by }) => state.holders.some((holder) => approverName(holder) === by))
+  return approval.decisions.some(({ by }) => state.holders.some((holder) => formatApproverName(holder) === by))
 }
 
 function request(
   state: TaskState,
   gate: Gate,
-  asked: Asked & { readonly voided: readonly TaskFact[]; readonly isReplaced: boolean },
+  asked: ApprovalInputs & { readonly voided: readonly TaskFact[]; readonly isReplaced: boolean },
 ): ApprovalAnswer {
   const approvalId = `apr-${state.version}-${state.id}`
   const expiresAt = asked.now + gate.timeoutSeconds * 1000
@@ -102,21 +109,21 @@ function request(
   }
   return {
     kind: 'blocked',
-    blocker: waiting(gate, { id: approvalId, approvers: gate.approvers }),
+    blocker: blockPendingApproval(gate, { id: approvalId, approvers: gate.approvers }),
     facts: [...asked.voided, requested],
     isReplaced: asked.isReplaced,
   }
 }
 
-function waiting(gate: Gate, approval: Pick<Approval, 'id' | 'approvers'>): BlockerFound {
-  return blocker('approval_pending', {
+function blockPendingApproval(gate: Gate, approval: Pick<Approval, 'id' | 'approvers'>): BlockerFound {
+  return makeBlocker('approval_pending', {
     gate: gate.id,
     approvalId: approval.id,
     message: `Approval ${approval.id} is pending (approvers: ${approval.approvers.join(', ')})`,
   })
 }
 
-function rejected(gate: Gate, approval: Approval): BlockerFound {
+function blockRejectedApproval(gate: Gate, approval: Approval): BlockerFound {
   const last = approval.decisions.at(-1)
   const why =
     approval.status === 'expired'
@@ -124,7 +131,7 @@ function rejected(gate: Gate, approval: Approval): BlockerFound {
       : last === undefined || last.comment === ''
         ? 'no comment was given'
         : last.comment
-  return blocker('approval_rejected', { gate: gate.id, message: `Approval ${approval.id} was rejected: ${why}` })
+  return makeBlocker('approval_rejected', { gate: gate.id, message: `Approval ${approval.id} was rejected: ${why}` })
 }
 
 type DecideApproval = Command & { type: 'decide_approval' }
@@ -138,33 +145,33 @@ export function decideApproval(
 ): Decision {
   const approval = state.approvals.get(command.approvalId)
   if (approval === undefined)
-    return unrecorded('not_found', `There is no approval ${JSON.stringify(command.approvalId)}.`)
+    return refuseUnrecorded('not_found', `There is no approval ${JSON.stringify(command.approvalId)}.`)
   if (command.by.kind === 'agent')
-    return withBudget(contract, state, {
+    return refuseWithinBudget(contract, state, {
       type: 'approval_refused',
       approvalId: approval.id,
       by: command.by.name,
-      ...numbered(contract, state, {
+      ...numberRefusal(contract, state, {
         code: 'not_permitted',
         detail: `Agent ${command.by.name} may not answer an approval; approvers are ${approval.approvers.join(', ')}`,
       }),
     })
-  const forbidden = forbids(state, approval, command.by)
-  if (forbidden !== null) return refusedAnswer(contract, state, command.by, forbidden)
+  const forbidden = findAnswerProblem(state, approval, command.by)
+  if (forbidden !== null) return refuseAnswer(contract, state, command.by, forbidden)
   if (approval.status !== 'pending' || approval.expiresAt <= context.now)
-    return unrecorded(
+    return refuseUnrecorded(
       'conflict',
       `Approval ${approval.id} is ${approval.status === 'pending' ? 'expired' : approval.status} and cannot be answered.`,
     )
   if (approval.digest !== command.digest)
-    return unrecorded(
+    return refuseUnrecorded(
       'conflict',
       `The digest is not that of approval ${approval.id}: what you looked at is not what would be approved.`,
     )
-  const name = command.by.kind === 'reviewer' ? approverName(command.by.name) : command.by.name
-  if (approval.decisions.some((one) => one.by === name))
-    return unrecorded('conflict', `${titled(command.by)} has answered approval ${approval.id} already.`)
-  return decided([
+  const name = command.by.kind === 'reviewer' ? formatApproverName(command.by.name) : command.by.name
+  if (approval.decisions.some((decision) => decision.by === name))
+    return refuseUnrecorded('conflict', `${formatAnswerer(command.by)} has answered approval ${approval.id} already.`)
+  return makeDecision([
     {
       type: 'approval_decided',
       approvalId: approval.id,
@@ -178,7 +185,7 @@ export function decideApproval(
 
 type Answerer = Exclude<Approver, { kind: 'agent' }>
 
-function forbids(state: TaskState, approval: Approval, by: Answerer): string | null {
+function findAnswerProblem(state: TaskState, approval: Approval, by: Answerer): string | null {
   const listed = approval.approvers.join(', ')
   if (by.kind === 'operator')
     return mayAnswer(approval, by) ? null : `Operator ${by.name} is not among the approvers (${listed}).`
@@ -190,13 +197,13 @@ function forbids(state: TaskState, approval: Approval, by: Answerer): string | n
 }
 
 // What an operator may not do is told to it alone; what a reviewer tries counts against its token.
-function refusedAnswer(contract: Contract, state: TaskState, by: Answerer, detail: string): Decision {
-  if (by.kind === 'operator') return unrecorded('not_permitted', detail)
-  const refused = refusedTo(contract, state, by.name, { code: 'not_permitted', detail })
-  return deniedTo(contract, state, { type: 'review_refused', reviewer: by.name, ...refused })
+function refuseAnswer(contract: Contract, state: TaskState, by: Answerer, detail: string): Decision {
+  if (by.kind === 'operator') return refuseUnrecorded('not_permitted', detail)
+  const refused = numberReviewerRefusal(contract, state, by.name, { code: 'not_permitted', detail })
+  return refuseReviewer(contract, state, { type: 'review_refused', reviewer: by.name, ...refused })
 }
 
-function titled(by: Answerer): string {
+function formatAnswerer(by: Answerer): string {
   return `${by.kind === 'operator' ? 'Operator' : 'Reviewer'} ${by.name}`
 }
 
@@ -212,7 +219,7 @@ export function expireApproval(contract: Contract, state: TaskState, context: Co
   for (const approval of state.approvals.values()) {
     if (approval.status !== 'pending' || approval.expiresAt > context.now) continue
     if (isReplacedByNewer(state, approval)) {
-      facts.push(voidedFact(approval, 'too few approved in time, and the agent asked about other content since'))
+      facts.push(makeVoidedFact(approval, 'too few approved in time, and the agent asked about other content since'))
       continue
     }
     const gate = contract.phases.get(state.phase)?.gates.find((one) => one.id === approval.gate)
@@ -225,7 +232,7 @@ export function expireApproval(contract: Contract, state: TaskState, context: Co
         code: 'approval_pending',
       })
   }
-  return decided(facts)
+  return makeDecision(facts)
 }
 
 // The time of an older request must not park a task whose agent waits for the answer to a newer one.

@@ -4,7 +4,7 @@ import type { Approval, TaskState } from '../task/state.js'
 // Older approvals stay in the ledger; the state keeps what can still be asked about.
 const APPROVALS_KEPT_MAX = 50
 
-export function approvalRequested(state: TaskState, event: TaskEvent & { type: 'approval_requested' }): TaskState {
+export function applyApprovalRequested(state: TaskState, event: TaskEvent & { type: 'approval_requested' }): TaskState {
   const approval: Approval = {
     id: event.approvalId,
     agentId: state.held?.agentId ?? null,
@@ -27,35 +27,37 @@ export function approvalRequested(state: TaskState, event: TaskEvent & { type: '
   return { ...state, status: 'awaiting_approval', approvals: new Map(older).set(approval.id, approval) }
 }
 
-export function approvalDecided(state: TaskState, event: TaskEvent & { type: 'approval_decided' }): TaskState {
+export function applyApprovalDecided(state: TaskState, event: TaskEvent & { type: 'approval_decided' }): TaskState {
   const approval = state.approvals.get(event.approvalId)
   if (approval === undefined) return state
   const decision = { by: event.by, decision: event.decision, comment: event.comment, at: event.at }
   const decisions = [...approval.decisions, decision]
   const approvals = decisions.filter((one) => one.decision === 'approve').length
   const status = event.decision === 'reject' ? 'rejected' : approvals >= approval.minApprovals ? 'approved' : 'pending'
-  const next = withApproval(state, event.approvalId, { decisions, status })
-  return status === 'pending' ? next : { ...next, status: afterWaiting(state, event.approvalId) }
+  const next = updateApproval(state, event.approvalId, { decisions, status })
+  return status === 'pending' ? next : { ...next, status: computeStatusAfterAnswer(state, event.approvalId) }
 }
 
 // The task waits on while another approval is pending.
-export function afterWaiting(state: TaskState, answered: string): TaskState['status'] {
+export function computeStatusAfterAnswer(state: TaskState, answered: string): TaskState['status'] {
   if (state.status !== 'awaiting_approval') return state.status
-  const others = [...state.approvals.values()].some((one) => one.status === 'pending' && one.id !== answered)
+  const others = [...state.approvals.values()].some(
+    (approval) => approval.status === 'pending' && approval.id !== answered,
+  )
   return others ? 'awaiting_approval' : 'active'
 }
 
-export function withApproval(state: TaskState, id: string, change: Partial<Approval>): TaskState {
+export function updateApproval(state: TaskState, id: string, change: Partial<Approval>): TaskState {
   const approval = state.approvals.get(id)
   if (approval === undefined) return state
   return { ...state, approvals: new Map(state.approvals).set(id, { ...approval, ...change }) }
 }
 
-export function voided(state: TaskState): TaskState {
-  return { ...state, approvals: withoutPending(state.approvals) }
+export function voidPendingApprovals(state: TaskState): TaskState {
+  return { ...state, approvals: dropPending(state.approvals) }
 }
 
-export function withoutPending(approvals: ReadonlyMap<string, Approval>): ReadonlyMap<string, Approval> {
+export function dropPending(approvals: ReadonlyMap<string, Approval>): ReadonlyMap<string, Approval> {
   const next = new Map(approvals)
   for (const [id, approval] of approvals) {
     if (approval.status === 'pending' || approval.status === 'approved' || approval.status === 'rejected')
@@ -65,8 +67,8 @@ export function withoutPending(approvals: ReadonlyMap<string, Approval>): Readon
 }
 
 /** The tests as they failed. An approval of their setup is used up with that. */
-export function testsPinned(state: TaskState, event: TaskEvent & { type: 'tests_pinned' }): TaskState {
+export function applyTestsPinned(state: TaskState, event: TaskEvent & { type: 'tests_pinned' }): TaskState {
   const { files, run = null, setup } = event
-  const used = setup === undefined ? state : withApproval(state, setup.approvalId, { status: 'used' })
+  const used = setup === undefined ? state : updateApproval(state, setup.approvalId, { status: 'used' })
   return { ...used, pinnedTests: new Map(Object.entries(files)), pinnedRun: run, wasRed: true }
 }

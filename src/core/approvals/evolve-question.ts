@@ -1,30 +1,30 @@
 import type { TaskEvent } from '../task/event.js'
 import type { Question, TaskState } from '../task/state.js'
-import { unreachable } from '../unreachable.js'
+import { assertUnreachable } from '../unreachable.js'
 
 // Older questions stay in the ledger; the state keeps those that are open and the newest of the rest.
 const QUESTIONS_KEPT_MAX = 50
 
-export function questionChanged(
+export function applyQuestionEvent(
   state: TaskState,
   event: TaskEvent & { type: 'question_asked' | 'question_answered' | 'question_withdrawn' },
 ): TaskState {
   switch (event.type) {
     case 'question_asked':
-      return asked(state, event)
+      return applyQuestionAsked(state, event)
     case 'question_answered':
-      return withQuestion(state, event.questionId, {
+      return updateQuestion(state, event.questionId, {
         status: 'answered',
         answer: { text: event.answer, by: event.by, at: event.at },
       })
     case 'question_withdrawn':
-      return withQuestion(state, event.questionId, { status: 'withdrawn' })
+      return updateQuestion(state, event.questionId, { status: 'withdrawn' })
     default:
-      return unreachable(event)
+      return assertUnreachable(event)
   }
 }
 
-function asked(state: TaskState, event: TaskEvent & { type: 'question_asked' }): TaskState {
+function applyQuestionAsked(state: TaskState, event: TaskEvent & { type: 'question_asked' }): TaskState {
   const questions = new Map(state.questions)
   if (questions.size >= QUESTIONS_KEPT_MAX) {
     const oldest = [...questions.values()].find((one) => one.status !== 'open')
@@ -44,7 +44,7 @@ function asked(state: TaskState, event: TaskEvent & { type: 'question_asked' }):
   return { ...state, questions: questions.set(question.id, question) }
 }
 
-function withQuestion(state: TaskState, id: string, change: Partial<Question>): TaskState {
+function updateQuestion(state: TaskState, id: string, change: Partial<Question>): TaskState {
   const question = state.questions.get(id)
   if (question === undefined) return state
   return { ...state, questions: new Map(state.questions).set(id, { ...question, ...change }) }

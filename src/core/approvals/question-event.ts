@@ -1,4 +1,4 @@
-import type { Refused } from '../task/event.js'
+import type { RefusalFields } from '../task/event.js'
 
 /** What agents ask the operators. */
 export type QuestionFact =
@@ -12,4 +12,4 @@ export type QuestionFact =
   | { readonly type: 'question_answered'; readonly questionId: string; readonly answer: string; readonly by: string }
   | { readonly type: 'question_withdrawn'; readonly questionId: string; readonly reason: string }
   /** `questionId` is null where the question was not opened at all. */
-  | (Refused & { readonly type: 'question_refused'; readonly questionId: string | null; readonly by: string })
+  | (RefusalFields & { readonly type: 'question_refused'; readonly questionId: string | null; readonly by: string })

@@ -1,7 +1,7 @@
 import type { Contract } from '../contract/contract.js'
 import type { Command } from '../task/command.js'
 import type { TaskFact } from '../task/event.js'
-import { type Decision, decided, numbered, unrecorded, withBudget } from '../task/refusal.js'
+import { type Decision, makeDecision, numberRefusal, refuseUnrecorded, refuseWithinBudget } from '../task/refusal.js'
 import type { Question, TaskState } from '../task/state.js'
 
 export const QUESTION_CHARS_MAX = 4000
@@ -14,37 +14,37 @@ type Ask = Command & { type: 'ask_question' }
 type Answer = Command & { type: 'answer_question' }
 
 /** The question of this visit that asks exactly this, open or answered; undefined when nobody asked it yet. */
-export function questionAsked(
+export function findAskedQuestion(
   state: TaskState,
   asked: { readonly question: string; readonly options: readonly string[] },
 ): Question | undefined {
   return [...state.questions.values()].find(
-    (one) =>
-      one.visit === state.visit &&
-      one.status !== 'withdrawn' &&
-      one.question === asked.question &&
-      one.options.length === asked.options.length &&
-      one.options.every((option, index) => option === asked.options[index]),
+    (question) =>
+      question.visit === state.visit &&
+      question.status !== 'withdrawn' &&
+      question.question === asked.question &&
+      question.options.length === asked.options.length &&
+      question.options.every((option, index) => option === asked.options[index]),
   )
 }
 
 export function openQuestions(state: TaskState): readonly Question[] {
-  return [...state.questions.values()].filter((one) => one.status === 'open')
+  return [...state.questions.values()].filter((question) => question.status === 'open')
 }
 
 /** Opens a question. One that was asked before in this visit opens no second one: nothing is recorded. */
 export function askQuestion(contract: Contract, state: TaskState, command: Ask): Decision {
   const agentId = state.held?.agentId ?? ''
   const refuse = (code: 'invalid_request' | 'conflict', detail: string): Decision =>
-    withBudget(contract, state, {
+    refuseWithinBudget(contract, state, {
       type: 'question_refused',
       questionId: null,
       by: agentId,
-      ...numbered(contract, state, { code, detail }),
+      ...numberRefusal(contract, state, { code, detail }),
     })
-  const problem = problemOf(command)
+  const problem = findProblem(command)
   if (problem !== null) return refuse('invalid_request', `ask_user_question: ${problem}`)
-  if (questionAsked(state, command) !== undefined) return decided([])
+  if (findAskedQuestion(state, command) !== undefined) return makeDecision([])
   const open = openQuestions(state)
   if (open.length >= OPEN_QUESTIONS_MAX)
     return refuse(
@@ -52,18 +52,18 @@ export function askQuestion(contract: Contract, state: TaskState, command: Ask):
       `${open.length} questions of this task are open, and no more than ${OPEN_QUESTIONS_MAX} may be (${open.map((one) => one.id).join(', ')}); wait for an answer`,
     )
   const { question, options } = command
-  return decided([
+  return makeDecision([
     { type: 'question_asked', questionId: `qst-${state.version}-${state.id}`, agentId, question, options },
   ])
 }
 
-function problemOf({ question, options }: Ask): string | null {
+function findProblem({ question, options }: Ask): string | null {
   if (question.trim() === '') return 'argument "question" is empty'
   if (isLonger(question, QUESTION_CHARS_MAX))
     return `argument "question" is longer than ${QUESTION_CHARS_MAX} characters`
   if (options.length > OPTIONS_MAX) return `argument "options" has more than ${OPTIONS_MAX} entries`
-  if (options.some((one) => one.trim() === '')) return 'argument "options" has an empty entry'
-  if (options.some((one) => isLonger(one, OPTION_CHARS_MAX)))
+  if (options.some((option) => option.trim() === '')) return 'argument "options" has an empty entry'
+  if (options.some((option) => isLonger(option, OPTION_CHARS_MAX)))
     return `argument "options" has an entry longer than ${OPTION_CHARS_MAX} characters`
   if (new Set(options).size < options.length) return 'argument "options" has the same entry twice'
   return null
@@ -78,29 +78,29 @@ function isLonger(text: string, charsMax: number): boolean {
 export function answerQuestion(contract: Contract, state: TaskState, command: Answer): Decision {
   const question = state.questions.get(command.questionId)
   if (question === undefined)
-    return unrecorded('not_found', `There is no question ${JSON.stringify(command.questionId)}.`)
+    return refuseUnrecorded('not_found', `There is no question ${JSON.stringify(command.questionId)}.`)
   if (command.by.kind === 'agent')
-    return withBudget(contract, state, {
+    return refuseWithinBudget(contract, state, {
       type: 'question_refused',
       questionId: question.id,
       by: command.by.name,
-      ...numbered(contract, state, {
+      ...numberRefusal(contract, state, {
         code: 'not_permitted',
         detail: `Agent ${command.by.name} may not answer a question; operators do`,
       }),
     })
   if (question.status !== 'open')
-    return unrecorded('conflict', `Question ${question.id} was ${question.status} already; an answer is final.`)
+    return refuseUnrecorded('conflict', `Question ${question.id} was ${question.status} already; an answer is final.`)
   const { answer } = command
-  if (answer.trim() === '') return unrecorded('invalid_request', 'answer: is empty.')
+  if (answer.trim() === '') return refuseUnrecorded('invalid_request', 'answer: is empty.')
   if (isLonger(answer, ANSWER_CHARS_MAX))
-    return unrecorded('invalid_request', `answer: is longer than ${ANSWER_CHARS_MAX} characters.`)
+    return refuseUnrecorded('invalid_request', `answer: is longer than ${ANSWER_CHARS_MAX} characters.`)
   if (question.options.length > 0 && !command.other && !question.options.includes(answer))
-    return unrecorded(
+    return refuseUnrecorded(
       'invalid_request',
-      `answer: is none of the options (${question.options.map((one) => JSON.stringify(one)).join(', ')}); send "other": true with an answer of your own.`,
+      `answer: is none of the options (${question.options.map((option) => JSON.stringify(option)).join(', ')}); send "other": true with an answer of your own.`,
     )
-  return decided([{ type: 'question_answered', questionId: question.id, answer, by: command.by.name }])
+  return makeDecision([{ type: 'question_answered', questionId: question.id, answer, by: command.by.name }])
 }
 
 /** A question lives as long as the visit it was asked in: whatever ends the visit withdraws those that are open. */
@@ -110,9 +110,9 @@ export function withdrawQuestions(state: TaskState, decision: Decision): Decisio
   const end = decision.facts[at]
   const reason = end === undefined ? null : endOf(end)
   if (reason === null) return decision
-  const withdrawn: TaskFact[] = openQuestions(state).map((one) => ({
+  const withdrawn: TaskFact[] = openQuestions(state).map((question) => ({
     type: 'question_withdrawn',
-    questionId: one.id,
+    questionId: question.id,
     reason,
   }))
   return { ...decision, facts: [...decision.facts.slice(0, at), ...withdrawn, ...decision.facts.slice(at)] }

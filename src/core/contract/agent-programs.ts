@@ -130,14 +130,17 @@ export function evolveSpawns(
     const fresh = { ...spawn, starts: 0, instance: null, isRunning: false, lost: null, ended: null }
     const next = new Map(known)
     next.delete(agentId)
-    return bounded(next.set(agentId, fresh))
+    return boundSpawns(next.set(agentId, fresh))
   }
   const before = known.get(agentId)
   if (before === undefined || before.ended !== null) return known
-  return new Map(known).set(agentId, changed(before, event))
+  return new Map(known).set(agentId, applySpawnEvent(before, event))
 }
 
-function changed(spawn: Spawn, event: Exclude<SpawnFact, { type: 'agent_spawned' }> & { readonly at: number }): Spawn {
+function applySpawnEvent(
+  spawn: Spawn,
+  event: Exclude<SpawnFact, { type: 'agent_spawned' }> & { readonly at: number },
+): Spawn {
   if (event.type === 'agent_started')
     return { ...spawn, starts: spawn.starts + 1, instance: event.instance, isRunning: true }
   const { at } = event
@@ -147,7 +150,7 @@ function changed(spawn: Spawn, event: Exclude<SpawnFact, { type: 'agent_spawned'
   return { ...spawn, isRunning: false, ended: { outcome, reason, exitCode, at } }
 }
 
-function bounded(spawns: Map<string, Spawn>): ReadonlyMap<string, Spawn> {
+function boundSpawns(spawns: Map<string, Spawn>): ReadonlyMap<string, Spawn> {
   const oldest = [...spawns].find(([, one]) => one.ended !== null)?.[0]
   if (spawns.size > SPAWNS_LISTED_MAX && oldest !== undefined) spawns.delete(oldest)
   return spawns

@@ -1,4 +1,4 @@
-import { openedPaths } from '../paths/opened-paths.js'
+import { listOpenedPaths } from '../paths/opened-paths.js'
 import type { Contract, Enforcement, Phase } from './contract.js'
 
 /**
@@ -33,21 +33,21 @@ const REFERENCE = /\$\{env:([A-Za-z_][A-Za-z0-9_]*)\}/g
 const MODEL_ADDRESS = /(BASE_URL|API_BASE|_ENDPOINT|(?<!^NO)_PROXY)$/i
 
 /** Everything that the contract asks for. */
-export function permissionsOf(contract: Contract): readonly Permission[] {
+export function listPermissions(contract: Contract): readonly Permission[] {
   return [
-    ...commandPermissions(contract),
-    confinementPermission(contract.enforcement),
-    ...agentPermissions(contract),
-    ...environmentPermissions(contract),
-    ...webhookPermissions(contract),
-    ...networkPermissions(contract),
-    ...pathPermissions(contract),
+    ...listCommandPermissions(contract),
+    makeConfinementPermission(contract.enforcement),
+    ...listAgentPermissions(contract),
+    ...listEnvironmentPermissions(contract),
+    ...listWebhookPermissions(contract),
+    ...listNetworkPermissions(contract),
+    ...listPathPermissions(contract),
   ]
 }
 
 /** Whether the contract asks for nothing beyond commands in the sandbox. */
 export function isSandboxOnly(contract: Contract): boolean {
-  return permissionsOf(contract).every(({ reach }) => reach === 'sandbox')
+  return listPermissions(contract).every(({ reach }) => reach === 'sandbox')
 }
 
 /** Whether `asked` confines less than `least` demands; null demands nothing. */
@@ -60,7 +60,7 @@ export function isModelAddress(variable: string): boolean {
   return MODEL_ADDRESS.test(variable)
 }
 
-function commandPermissions(contract: Contract): readonly Permission[] {
+function listCommandPermissions(contract: Contract): readonly Permission[] {
   const gates = [...contract.phases.values()].flatMap((phase) => phase.gates.flatMap((gate) => gate.blockers))
   const inGates = gates.flatMap(({ params }) => (typeof params.run === 'string' ? [params.run] : []))
   const texts = [
@@ -70,7 +70,9 @@ function commandPermissions(contract: Contract): readonly Permission[] {
     ...[...contract.mcpServers.values()].flatMap((server) =>
       server.kind === 'stdio' ? [`MCP server ${server.name}: ${[server.command, ...server.args].join(' ')}`] : [],
     ),
-    ...(phasesWith(contract, 'bash').length === 0 ? [] : [`bash in ${phasesWith(contract, 'bash').join(', ')}`]),
+    ...(listPhasesWith(contract, 'bash').length === 0
+      ? []
+      : [`bash in ${listPhasesWith(contract, 'bash').join(', ')}`]),
   ]
   return texts.map((text) => ({ kind: 'commands', text, reach: 'sandbox' }))
 }
@@ -81,13 +83,13 @@ const CONFINED: Readonly<Record<Confinement, string>> = {
   off: 'off: commands run without a sandbox, with the rights of the server',
 }
 
-function confinementPermission({ confinement }: Enforcement): Permission {
+function makeConfinementPermission({ confinement }: Enforcement): Permission {
   const reach = confinement === 'required' ? 'sandbox' : 'operator'
   return { kind: 'confinement', text: CONFINED[confinement], reach }
 }
 
 // A program runs in the sandbox with a way to Phaselock and none to a model. An agent CLI uses the key of the server.
-function agentPermissions({ agents = new Map() }: Contract): readonly Permission[] {
+function listAgentPermissions({ agents = new Map() }: Contract): readonly Permission[] {
   return [...agents].map(([name, { harness, command, args }]) => ({
     kind: 'agents',
     text: `${name}: ${[command ?? harness, ...args].join(' ')}`,
@@ -95,7 +97,7 @@ function agentPermissions({ agents = new Map() }: Contract): readonly Permission
   }))
 }
 
-function environmentPermissions(contract: Contract): readonly Permission[] {
+function listEnvironmentPermissions(contract: Contract): readonly Permission[] {
   const found: Permission[] = []
   const read = (where: string, env: Iterable<readonly [string, string]>): void => {
     for (const [name, value] of env) {
@@ -119,22 +121,22 @@ function environmentPermissions(contract: Contract): readonly Permission[] {
     if (secret !== null)
       found.push({
         kind: 'environment',
-        text: `notices to ${originOf(url)} are signed with ${secret} of the server`,
+        text: `notices to ${parseOrigin(url)} are signed with ${secret} of the server`,
         reach: 'operator',
       })
   return found
 }
 
 // Addresses can hold a key in their path: only the host is shown.
-function webhookPermissions({ webhooks = [] }: Contract): readonly Permission[] {
+function listWebhookPermissions({ webhooks = [] }: Contract): readonly Permission[] {
   return webhooks.map(({ url, events }) => ({
     kind: 'webhooks',
-    text: `${originOf(url)}: ${events.join(', ')}`,
+    text: `${parseOrigin(url)}: ${events.join(', ')}`,
     reach: 'outside',
   }))
 }
 
-function networkPermissions(contract: Contract): readonly Permission[] {
+function listNetworkPermissions(contract: Contract): readonly Permission[] {
   const found: Permission[] = []
   const add = (text: string, reach: Reach): number => found.push({ kind: 'network', text, reach })
   // A command with network also reaches this machine and the private network around it.
@@ -143,7 +145,7 @@ function networkPermissions(contract: Contract): readonly Permission[] {
       if (network) add(`${tool} in ${phase.id}: any address`, 'operator')
   for (const tool of contract.tools.values()) if (tool.network) add(`tool ${tool.name}: any address`, 'operator')
   for (const server of contract.mcpServers.values()) {
-    if (server.kind === 'http') add(`MCP server ${server.name}: ${originOf(server.url)}`, 'operator')
+    if (server.kind === 'http') add(`MCP server ${server.name}: ${parseOrigin(server.url)}`, 'operator')
     else if (server.network) add(`MCP server ${server.name}: any address`, 'operator')
   }
   if (contract.webHosts.length > 0) add(`web_fetch: ${contract.webHosts.join(', ')}`, 'outside')
@@ -151,21 +153,21 @@ function networkPermissions(contract: Contract): readonly Permission[] {
 }
 
 // Protected files steer agents or run on other people's machines: opening them reaches beyond the sandbox.
-function pathPermissions(contract: Contract): readonly Permission[] {
-  return openedPaths(contract).map(({ phase, pattern, kind, why }) => ({
+function listPathPermissions(contract: Contract): readonly Permission[] {
+  return listOpenedPaths(contract).map(({ phase, pattern, kind, why }) => ({
     kind: 'paths',
     text: `${phase} may change ${pattern}: ${why}`,
     reach: kind === 'protected' ? 'outside' : 'sandbox',
   }))
 }
 
-function phasesWith(contract: Contract, tool: string): readonly string[] {
+function listPhasesWith(contract: Contract, tool: string): readonly string[] {
   const offers = ({ allowedTools, forbiddenTools }: Phase): boolean =>
     (allowedTools === 'all' || allowedTools.includes(tool)) && !forbiddenTools.includes(tool)
   return [...contract.phases.values()].filter(offers).map(({ id }) => id)
 }
 
 // Without the URL class, which the core does not have.
-function originOf(url: string): string {
+function parseOrigin(url: string): string {
   return /^[a-z]+:\/\/[^/?#]*/i.exec(url)?.[0] ?? url
 }

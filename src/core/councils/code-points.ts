@@ -1,5 +1,5 @@
 /** How many characters a text has: a pair of surrogates is one. */
-export function charCount(text: string): number {
+export function countChars(text: string): number {
   let count = text.length
   for (let at = 0; at + 1 < text.length; at++) {
     if (isPair(text, at)) {
@@ -11,7 +11,7 @@ export function charCount(text: string): number {
 }
 
 /** The first characters of a text, none of them cut in half; halves that the text itself holds become U+FFFD. */
-export function firstChars(text: string, charsMax: number): string {
+export function takeFirstChars(text: string, charsMax: number): string {
   let end = 0
   for (let count = 0; count < charsMax && end < text.length; count++) end += isPair(text, end) ? 2 : 1
   return text.slice(0, end).toWellFormed()

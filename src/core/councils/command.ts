@@ -2,7 +2,7 @@ import type { Json } from '../json.js'
 import type { TokensUsed } from './council.js'
 import type { RunEvent, RunFact } from './event.js'
 import type { RunOptions } from './options.js'
-import type { Handled, Reason } from './reason.js'
+import type { Reason, RetryHandling } from './reason.js'
 
 /** One tool call of a response. `arguments` is what the agent sent, whatever that is. */
 export interface ResponseCall {
@@ -12,9 +12,9 @@ export interface ResponseCall {
 
 /**
  * One whole response of an agent: everything since its turn began, or since the rejection that was answered inline, up to
- * the end of the turn or to the calls that ask for a decision. Calls of tools that ran on the way (`goesOn`) are part of it.
+ * the end of the turn or to the calls that ask for a decision. Calls of tools that ran on the way (`isOnlyToolCalls`) are part of it.
  */
-export interface Responded {
+export interface ResponseCommand {
   readonly type: 'responded'
   readonly agent: string
   readonly text: string
@@ -24,7 +24,7 @@ export interface Responded {
   /** How many characters were streamed, where `buffer` is only their beginning. */
   readonly bufferChars?: number
   /** How a rejection will reach the agent. A turn that ended without a call is a restart whatever this says. */
-  readonly handled: Handled
+  readonly handled: RetryHandling
   /** The tools that exist for this agent besides `vote` and `new_answer`; names are compared exactly. */
   readonly knownTools: readonly string[]
 }
@@ -46,7 +46,7 @@ export type RunCommand =
   | StartRun
   /** Before every prompt: a new `chat()`, a restart, a view handed to a remote agent. `shown`: labels of the answers in it. */
   | { readonly type: 'turn_began'; readonly agent: string; readonly shown: readonly string[] }
-  | Responded
+  | ResponseCommand
   /** Answers delivered in the middle of a turn. */
   | { readonly type: 'injected'; readonly agent: string; readonly shown: readonly string[] }
   | { readonly type: 'agent_failed'; readonly agent: string; readonly message: string }
@@ -68,7 +68,7 @@ export type RefusedBecause =
   | 'not_presenting'
 
 /** Where a response stood: its round, and which attempt of it this was. */
-export interface Attempted {
+export interface AttemptPlace {
   readonly round: number
   readonly attempt: number
   readonly maxAttempts: number
@@ -78,15 +78,15 @@ export interface Attempted {
 export type RunOutcome =
   /** Recorded, or nothing had to be. */
   | { readonly kind: 'done' }
-  | (Attempted & { readonly kind: 'accepted'; readonly action: 'vote' | 'new_answer'; readonly label: string })
+  | (AttemptPlace & { readonly kind: 'accepted'; readonly action: 'vote' | 'new_answer'; readonly label: string })
   /** A vote that did not count because of answers its voter had not seen: show it those of `shown`, then ask again. */
-  | (Attempted & { readonly kind: 'asked_again'; readonly message: string; readonly shown: readonly string[] })
-  | (Attempted & {
+  | (AttemptPlace & { readonly kind: 'asked_again'; readonly message: string; readonly shown: readonly string[] })
+  | (AttemptPlace & {
       readonly kind: 'rejected'
       readonly reason: Reason
       /** `Retry (n/m): …`, for the user and the agent. */
       readonly message: string
-      readonly handled: Handled
+      readonly handled: RetryHandling
       /** Why the agent takes no part any more, when this was its last attempt. */
       readonly stopped: string | null
     })

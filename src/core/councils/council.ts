@@ -104,7 +104,7 @@ export interface CoordinationRun {
 }
 
 /** `agentN` for each id: ids sorted ascending by their code units, once and for all. */
-export function anonymousIds(ids: readonly string[]): ReadonlyMap<string, string> {
+export function assignAnonymousIds(ids: readonly string[]): ReadonlyMap<string, string> {
   const sorted = [...ids].sort((a, b) => (a < b ? -1 : a > b ? 1 : 0))
   return new Map(sorted.map((id, index) => [id, `agent${index + 1}`]))
 }
@@ -119,7 +119,7 @@ export function answerCountOf(run: CoordinationRun, id: string): number {
 }
 
 /** The anonymous ids that this agent may vote for, in their order: those with answers. */
-export function votable(run: CoordinationRun, agent: Participant): readonly string[] {
+export function listVotable(run: CoordinationRun, agent: Participant): readonly string[] {
   return [...run.ids]
     .filter(([, id]) => run.newest.has(id) && (run.options.allowSelfVote || id !== agent.id))
     .map(([anonymousId]) => anonymousId)
@@ -130,7 +130,7 @@ export function isDone(run: CoordinationRun, agent: Participant): boolean {
   if (agent.vote !== null) return true
   if (!run.newest.has(agent.id)) return false
   // Without votes for oneself, an agent whose answer is the only one has nobody to vote for: waiting for it would block the run.
-  return run.options.skipVoting || votable(run, agent).length === 0
+  return run.options.skipVoting || listVotable(run, agent).length === 0
 }
 
 /** Its response counts now. */
@@ -139,7 +139,7 @@ export function isAwaited(run: CoordinationRun, agent: Participant): boolean {
 }
 
 /** The newest answers of others that the agent has not been shown, in the order of their numbers. */
-export function unseen(run: CoordinationRun, agent: Participant): readonly Answer[] {
+export function listUnseen(run: CoordinationRun, agent: Participant): readonly Answer[] {
   return [...run.ids].flatMap(([anonymousId, id]) => {
     const answer = run.newest.get(id)
     const isNew = answer !== undefined && id !== agent.id && answer.revision > (agent.shown.get(anonymousId) ?? 0)

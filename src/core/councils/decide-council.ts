@@ -1,16 +1,16 @@
-import { unreachable } from '../unreachable.js'
-import { firstChars } from './code-points.js'
-import type { RefusedBecause, Responded, RunCommand, RunDecision, RunStep, StartRun } from './command.js'
+import { assertUnreachable } from '../unreachable.js'
+import { takeFirstChars } from './code-points.js'
+import type { RefusedBecause, ResponseCommand, RunCommand, RunDecision, RunStep, StartRun } from './command.js'
 import { type CoordinationRun, isAwaited, isPresenting, type Participant } from './council.js'
-import { endedWithoutPresentation, endingFacts } from './ending.js'
+import { decideEnding, makeEndFact } from './ending.js'
 import type { RunEvent, RunFact } from './event.js'
 import { evolveRun } from './evolve-council.js'
 import { ANSWER_CHARS_MAX } from './judge-response.js'
-import { timedOutText } from './messages.js'
+import { formatTimedOut } from './messages.js'
 import { respond } from './respond.js'
 import { startFact } from './start.js'
-import { dueFacts } from './time-limits.js'
-import { sightAfter } from './visible-answers.js'
+import { decideDue } from './time-limits.js'
+import { computeSight } from './visible-answers.js'
 
 const FAILURE_CHARS_MAX = 500
 
@@ -29,11 +29,11 @@ export function decideRun(run: CoordinationRun | null, command: RunCommand, now:
       state = evolveRun(state, event)
     }
   }
-  add(dueFacts(state, now))
-  add(endingFacts(state))
+  add(decideDue(state, now))
+  add(decideEnding(state))
   const step = take(state, command)
   add(step.facts)
-  add(endingFacts(state))
+  add(decideEnding(state))
   return { events, outcome: step.outcome }
 }
 
@@ -47,9 +47,9 @@ function begin(command: StartRun, now: number): RunDecision {
 function take(run: CoordinationRun, command: RunCommand): RunStep {
   switch (command.type) {
     case 'start':
-      return refused('already_started', 'The run has been started.')
+      return refuseCommand('already_started', 'The run has been started.')
     case 'tick':
-      return done([])
+      return makeStep([])
     case 'cancel':
       return cancel(run, command.reason)
     case 'turn_began':
@@ -60,102 +60,106 @@ function take(run: CoordinationRun, command: RunCommand): RunStep {
     case 'usage':
     case 'final_presented': {
       const agent = run.agents.get(command.agent)
-      if (agent === undefined) return refused('unknown_agent', 'The run has no such agent.')
-      return run.endedAt === null ? ofAgent(run, agent, command) : refused('run_over', 'The run is over.')
+      if (agent === undefined) return refuseCommand('unknown_agent', 'The run has no such agent.')
+      return run.endedAt === null
+        ? decideAgentCommand(run, agent, command)
+        : refuseCommand('run_over', 'The run is over.')
     }
     default:
-      return unreachable(command)
+      return assertUnreachable(command)
   }
 }
 
 type AgentCommand = Extract<RunCommand, { readonly agent: string }>
 
-function ofAgent(run: CoordinationRun, agent: Participant, command: AgentCommand): RunStep {
+function decideAgentCommand(run: CoordinationRun, agent: Participant, command: AgentCommand): RunStep {
   switch (command.type) {
     case 'turn_began':
     case 'injected':
-      return shown(run, agent, command)
+      return recordShown(run, agent, command)
     case 'responded':
-      return responded(run, agent, command)
+      return decideResponse(run, agent, command)
     case 'agent_failed':
       return agent.status === 'live'
-        ? done([{ type: 'agent_failed', agent: agent.id, message: firstChars(command.message, FAILURE_CHARS_MAX) }])
-        : done([])
+        ? makeStep([
+            { type: 'agent_failed', agent: agent.id, message: takeFirstChars(command.message, FAILURE_CHARS_MAX) },
+          ])
+        : makeStep([])
     case 'agent_timed_out': {
-      const message = timedOutText(run.options.roundTimeoutSeconds)
-      return agent.status === 'live' ? done([{ type: 'agent_timed_out', agent: agent.id, message }]) : done([])
+      const message = formatTimedOut(run.options.roundTimeoutSeconds)
+      return agent.status === 'live' ? makeStep([{ type: 'agent_timed_out', agent: agent.id, message }]) : makeStep([])
     }
     case 'usage': {
       const { input, output, cacheRead, cacheWrite } = command.tokens
-      return done([
+      return makeStep([
         { type: 'usage_recorded', agent: agent.id, round: agent.round, ...{ input, output, cacheRead, cacheWrite } },
       ])
     }
     case 'final_presented':
-      return presented(run, agent, command.text)
+      return acceptPresentation(run, agent, command.text)
     default:
-      return unreachable(command)
+      return assertUnreachable(command)
   }
 }
 
 /** The winner may be shown answers too: its presentation is made from them. */
-function shown(
+function recordShown(
   run: CoordinationRun,
   agent: Participant,
   command: Extract<RunCommand, { readonly type: 'turn_began' | 'injected' }>,
 ): RunStep {
   const isPresenter = isPresenting(run) && run.result?.winner === agent.id
-  if (!isAwaited(run, agent) && !isPresenter) return notAwaited(run, agent)
+  if (!isAwaited(run, agent) && !isPresenter) return refuseNotAwaited(run, agent)
   const known = new Set(run.answers.map((answer) => answer.label))
   if (!command.shown.every((label) => known.has(label)))
-    return refused('unknown_answer', 'An answer was shown that the run does not have.')
+    return refuseCommand('unknown_answer', 'An answer was shown that the run does not have.')
   const labels = [...new Set(command.shown)]
-  const isNews = sightAfter(run, agent, labels) !== null
+  const isNews = computeSight(run, agent, labels) !== null
   if (command.type === 'injected')
-    return done(isNews ? [{ type: 'answers_injected', agent: agent.id, shown: labels }] : [])
+    return makeStep(isNews ? [{ type: 'answers_injected', agent: agent.id, shown: labels }] : [])
   // An agent that looks again at what it was shown begins nothing: otherwise looking would fill the ledger.
   const isAgain = agent.turn === 'running' && !isNews
-  return done(isAgain ? [] : [{ type: 'turn_began', agent: agent.id, shown: labels }])
+  return makeStep(isAgain ? [] : [{ type: 'turn_began', agent: agent.id, shown: labels }])
 }
 
-function responded(run: CoordinationRun, agent: Participant, command: Responded): RunStep {
-  return isAwaited(run, agent) ? respond(run, agent, command) : notAwaited(run, agent)
+function decideResponse(run: CoordinationRun, agent: Participant, command: ResponseCommand): RunStep {
+  return isAwaited(run, agent) ? respond(run, agent, command) : refuseNotAwaited(run, agent)
 }
 
-function notAwaited(run: CoordinationRun, agent: Participant): RunStep {
+function refuseNotAwaited(run: CoordinationRun, agent: Participant): RunStep {
   if (agent.status !== 'live')
-    return refused('not_awaited', agent.error?.message ?? 'The agent takes no part any more.')
-  if (run.result !== null) return refused('not_awaited', 'The run is decided.')
+    return refuseCommand('not_awaited', agent.error?.message ?? 'The agent takes no part any more.')
+  if (run.result !== null) return refuseCommand('not_awaited', 'The run is decided.')
   const why = agent.vote === null ? 'The answer stands' : 'The vote stands'
-  return refused('not_awaited', `${why}; nothing more is asked unless another answer comes.`)
+  return refuseCommand('not_awaited', `${why}; nothing more is asked unless another answer comes.`)
 }
 
-function presented(run: CoordinationRun, agent: Participant, text: string): RunStep {
+function acceptPresentation(run: CoordinationRun, agent: Participant, text: string): RunStep {
   const { result } = run
   if (result === null || result.winner !== agent.id)
-    return refused('not_presenting', 'No final presentation of this agent is awaited.')
-  if (text.trim() === '') return done([endedWithoutPresentation(result)])
-  return done([
+    return refuseCommand('not_presenting', 'No final presentation of this agent is awaited.')
+  if (text.trim() === '') return makeStep([makeEndFact(result)])
+  return makeStep([
     {
       type: 'final_presented',
       agent: agent.id,
       label: `${agent.anonymousId}.final`,
-      text: firstChars(text, ANSWER_CHARS_MAX),
+      text: takeFirstChars(text, ANSWER_CHARS_MAX),
     },
     { type: 'run_ended', finishReason: result.finishReason, details: result.details },
   ])
 }
 
 function cancel(run: CoordinationRun, reason: string): RunStep {
-  if (run.endedAt !== null) return refused('run_over', 'The run is over.')
-  const details = firstChars(reason, FAILURE_CHARS_MAX) || 'Cancelled'
-  return done([{ type: 'run_ended', finishReason: 'cancelled', details }])
+  if (run.endedAt !== null) return refuseCommand('run_over', 'The run is over.')
+  const details = takeFirstChars(reason, FAILURE_CHARS_MAX) || 'Cancelled'
+  return makeStep([{ type: 'run_ended', finishReason: 'cancelled', details }])
 }
 
-function done(facts: readonly RunFact[]): RunStep {
+function makeStep(facts: readonly RunFact[]): RunStep {
   return { facts, outcome: { kind: 'done' } }
 }
 
-function refused(because: RefusedBecause, detail: string): RunStep {
+function refuseCommand(because: RefusedBecause, detail: string): RunStep {
   return { facts: [], outcome: { kind: 'refused', because, detail } }
 }

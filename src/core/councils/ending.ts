@@ -1,28 +1,28 @@
-import { counted } from '../text.js'
+import { formatCount } from '../text.js'
 import type { CoordinationRun, FinishReason, RunResult } from './council.js'
 import { isDone, tally } from './council.js'
 import type { RunFact } from './event.js'
 import { NO_ANSWERS_IN_TIME, TIE_BROKEN } from './messages.js'
 
 /** What ends the run, or decides it and asks the winner for its presentation; nothing while somebody is waited for. */
-export function endingFacts(run: CoordinationRun): readonly RunFact[] {
+export function decideEnding(run: CoordinationRun): readonly RunFact[] {
   if (run.endedAt !== null) return []
   const live = [...run.agents.values()].filter((agent) => agent.status === 'live')
   if (run.result !== null) {
     const isPresenterGone = live.every((agent) => agent.id !== run.result?.winner)
-    return isPresenterGone ? [endedWithoutPresentation(run.result)] : []
+    return isPresenterGone ? [makeEndFact(run.result)] : []
   }
-  if (live.length === 0) return decidedFacts(run, withNobodyLeft(run))
-  return live.every((agent) => isDone(run, agent)) ? decidedFacts(run, 'completed') : []
+  if (live.length === 0) return makeResultFacts(run, findReasonWithNobodyLeft(run))
+  return live.every((agent) => isDone(run, agent)) ? makeResultFacts(run, 'completed') : []
 }
 
 /** The end at the time limit, whoever is still at work. */
-export function timeLimitFacts(run: CoordinationRun): readonly RunFact[] {
-  return decidedFacts(run, 'timeout')
+export function decideTimeLimit(run: CoordinationRun): readonly RunFact[] {
+  return makeResultFacts(run, 'timeout')
 }
 
 /** The winning answer stands for the presentation that did not come. */
-export function endedWithoutPresentation(result: RunResult): RunFact {
+export function makeEndFact(result: RunResult): RunFact {
   return {
     type: 'run_ended',
     finishReason: result.finishReason,
@@ -31,15 +31,15 @@ export function endedWithoutPresentation(result: RunResult): RunFact {
 }
 
 /** Votes that were cast decide even if nobody is left. Without any the run did not do what it was for. */
-function withNobodyLeft(run: CoordinationRun): FinishReason {
+function findReasonWithNobodyLeft(run: CoordinationRun): FinishReason {
   const agents = [...run.agents.values()]
   if (!run.options.skipVoting && tally(run).size > 0) return 'completed'
   const timedOut = agents.filter((agent) => agent.status === 'timed_out').length
   return timedOut === agents.length || (timedOut > 0 && run.answers.length > 0) ? 'timeout' : 'error'
 }
 
-function decidedFacts(run: CoordinationRun, finishReason: FinishReason): readonly RunFact[] {
-  const result = resultOf(run, finishReason)
+function makeResultFacts(run: CoordinationRun, finishReason: FinishReason): readonly RunFact[] {
+  const result = buildResult(run, finishReason)
   const decided: RunFact = { type: 'run_decided', ...result }
   const winner = result.winner === null ? undefined : run.agents.get(result.winner)
   const isAsked = run.options.finalPresentation && finishReason === 'completed' && winner?.status === 'live'
@@ -47,27 +47,27 @@ function decidedFacts(run: CoordinationRun, finishReason: FinishReason): readonl
 }
 
 /** The favourite wins unless it misses the quorum. In a phase's consensus the gate judges the quorum, with the verdict. */
-function resultOf(run: CoordinationRun, finishReason: FinishReason): RunResult {
-  const favourite = favouriteOf(run, finishReason)
+function buildResult(run: CoordinationRun, finishReason: FinishReason): RunResult {
+  const favourite = findFavourite(run, finishReason)
   const { winner, votes } = favourite
   const { quorum } = run.options
   if (run.isConsensus || quorum === null || winner === null || votes >= quorum) return favourite
-  const missed = `Quorum not reached: ${winner} has ${counted(votes, 'vote')}, and ${quorum} are needed`
+  const missed = `Quorum not reached: ${winner} has ${formatCount(votes, 'vote')}, and ${quorum} are needed`
   const details = finishReason === 'timeout' ? `Time limit: ${missed}` : missed
   return { ...favourite, winner: null, label: null, details }
 }
 
 /** Most standing votes, then the order of registration; without votes the latest answer. */
-function favouriteOf(run: CoordinationRun, finishReason: FinishReason): RunResult {
+function findFavourite(run: CoordinationRun, finishReason: FinishReason): RunResult {
   const votes = run.options.skipVoting ? new Map<string, number>() : tally(run)
-  if (votes.size === 0) return latestAnswer(run, finishReason)
+  if (votes.size === 0) return findLatestAnswer(run, finishReason)
   const most = Math.max(...votes.values())
   // `tally` keeps the order of registration.
   const tied = [...votes].flatMap(([id, count]) => (count === most ? [id] : []))
   const winner = tied.find((id) => run.newest.has(id)) ?? null
   const cast = [...votes.values()].reduce((sum, count) => sum + count, 0)
   const isTie = tied.length > 1
-  const won = `${winner} won with ${most} of ${counted(cast, 'vote')}`
+  const won = `${winner} won with ${most} of ${formatCount(cast, 'vote')}`
   const details = isTie ? `${won}, tied with ${tied.filter((id) => id !== winner).join(', ')} (${TIE_BROKEN})` : won
   return {
     winner,
@@ -79,7 +79,7 @@ function favouriteOf(run: CoordinationRun, finishReason: FinishReason): RunResul
   }
 }
 
-function latestAnswer(run: CoordinationRun, finishReason: FinishReason): RunResult {
+function findLatestAnswer(run: CoordinationRun, finishReason: FinishReason): RunResult {
   const latest = run.answers.at(-1)
   const none = { winner: null, label: null, isTie: false, votes: 0, finishReason }
   if (latest === undefined)

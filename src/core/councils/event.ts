@@ -1,6 +1,6 @@
 import type { FinishReason, TokensUsed, Verdict } from './council.js'
 import type { RunOptions } from './options.js'
-import type { Handled, Reason } from './reason.js'
+import type { Reason, RetryHandling } from './reason.js'
 
 /** What each kind of event of a run says, besides when. All are plain JSON: a run outlives a restart by folding them. */
 export type RunFact =
@@ -39,7 +39,7 @@ export type RunFact =
       readonly votedFor: string
       readonly reason: string
       readonly shown: readonly string[]
-      readonly handled: Handled
+      readonly handled: RetryHandling
     }
   | {
       readonly type: 'response_rejected'
@@ -54,7 +54,7 @@ export type RunFact =
       readonly errorMessage: string | null
       readonly bufferPreview: string
       readonly bufferChars: number
-      readonly handled: Handled
+      readonly handled: RetryHandling
     }
   | {
       readonly type: 'agent_stopped' | 'agent_failed' | 'agent_timed_out'

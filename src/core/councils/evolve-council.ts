@@ -1,18 +1,18 @@
-import { unreachable } from '../unreachable.js'
+import { assertUnreachable } from '../unreachable.js'
 import type { AgentError, Answer, CoordinationRun, Participant, TokensUsed } from './council.js'
-import { anonymousIds } from './council.js'
+import { assignAnonymousIds } from './council.js'
 import type { RunEvent } from './event.js'
-import { NO_RELIABILITY, withAttempt, withRound } from './reliability.js'
-import { sightAfter } from './visible-answers.js'
+import { addAttempt, addRound, NO_RELIABILITY } from './reliability.js'
+import { computeSight } from './visible-answers.js'
 
-type Later = Exclude<RunEvent, { readonly type: 'run_started' }>
-type AgentEvent = Extract<Later, { readonly agent: string }>
+type LaterEvent = Exclude<RunEvent, { readonly type: 'run_started' }>
+type AgentEvent = Extract<LaterEvent, { readonly agent: string }>
 
 /** Folds one event into the run. The first must be `run_started`; anything else before it is a fault. */
 export function evolveRun(run: CoordinationRun | null, event: RunEvent): CoordinationRun {
-  if (event.type === 'run_started') return started(event)
+  if (event.type === 'run_started') return applyRunStarted(event)
   if (run === null) throw new Error(`the run starts with ${event.type} instead of run_started`)
-  return { ...changed(run, event), updatedAt: event.at }
+  return { ...applyEvent(run, event), updatedAt: event.at }
 }
 
 /** What a run's events add up to; null for none. */
@@ -20,8 +20,8 @@ export function foldRun(events: readonly RunEvent[], from: CoordinationRun | nul
   return events.reduce<CoordinationRun | null>(evolveRun, from)
 }
 
-function started(event: Extract<RunEvent, { readonly type: 'run_started' }>): CoordinationRun {
-  const names = anonymousIds(event.agents.map((agent) => agent.id))
+function applyRunStarted(event: Extract<RunEvent, { readonly type: 'run_started' }>): CoordinationRun {
+  const names = assignAnonymousIds(event.agents.map((agent) => agent.id))
   return {
     id: event.id,
     question: event.question,
@@ -33,7 +33,7 @@ function started(event: Extract<RunEvent, { readonly type: 'run_started' }>): Co
     agents: new Map(
       event.agents.map(({ id, workTree }) => [
         id,
-        newcomer({ id, workTree, anonymousId: names.get(id) ?? '' }, event.at),
+        makeParticipant({ id, workTree, anonymousId: names.get(id) ?? '' }, event.at),
       ]),
     ),
     ids: new Map([...names].map(([id, anonymousId]) => [anonymousId, id])),
@@ -48,7 +48,7 @@ function started(event: Extract<RunEvent, { readonly type: 'run_started' }>): Co
   }
 }
 
-function newcomer(named: Pick<Participant, 'id' | 'anonymousId' | 'workTree'>, at: number): Participant {
+function makeParticipant(named: Pick<Participant, 'id' | 'anonymousId' | 'workTree'>, at: number): Participant {
   return {
     ...named,
     status: 'live',
@@ -62,14 +62,14 @@ function newcomer(named: Pick<Participant, 'id' | 'anonymousId' | 'workTree'>, a
     dueSince: at,
     lastActivity: null,
     tokens: { input: 0, output: 0, cacheRead: 0, cacheWrite: 0 },
-    reliability: withRound(NO_RELIABILITY, 1),
+    reliability: addRound(NO_RELIABILITY, 1),
   }
 }
 
-function changed(run: CoordinationRun, event: Later): CoordinationRun {
+function applyEvent(run: CoordinationRun, event: LaterEvent): CoordinationRun {
   switch (event.type) {
     case 'answer_accepted':
-      return withAnswer(run, event)
+      return applyAnswerAccepted(run, event)
     case 'turn_began':
     case 'answers_injected':
     case 'vote_cast':
@@ -78,15 +78,15 @@ function changed(run: CoordinationRun, event: Later): CoordinationRun {
     case 'agent_stopped':
     case 'agent_failed':
     case 'agent_timed_out':
-      return withAgent(run, event.agent, (agent) => agentAfter(run, agent, event))
+      return updateAgent(run, event.agent, (agent) => applyAgentEvent(run, agent, event))
     case 'usage_recorded':
-      return withAgent(run, event.agent, (agent) => ({ ...agent, tokens: sum(agent.tokens, event) }))
+      return updateAgent(run, event.agent, (agent) => ({ ...agent, tokens: sum(agent.tokens, event) }))
     case 'run_decided': {
       const { type: _type, at, ...result } = event
       return { ...run, decidedAt: at, result }
     }
     case 'final_presented':
-      return withAgent({ ...run, presentation: event.text }, event.agent, (agent) => ({
+      return updateAgent({ ...run, presentation: event.text }, event.agent, (agent) => ({
         ...agent,
         turn: 'none',
         lastActivity: event.at,
@@ -94,7 +94,7 @@ function changed(run: CoordinationRun, event: Later): CoordinationRun {
     case 'run_ended':
       return { ...run, endedAt: event.at, finishReason: event.finishReason, finishDetails: event.details }
     default:
-      return unreachable(event)
+      return assertUnreachable(event)
   }
 }
 
@@ -107,21 +107,21 @@ function sum(one: TokensUsed, more: TokensUsed): TokensUsed {
   }
 }
 
-function withAgent(run: CoordinationRun, id: string, change: (agent: Participant) => Participant): CoordinationRun {
+function updateAgent(run: CoordinationRun, id: string, change: (agent: Participant) => Participant): CoordinationRun {
   const agent = run.agents.get(id)
   if (agent === undefined) throw new Error(`the run has no agent ${id}`)
   return { ...run, agents: new Map(run.agents).set(id, change(agent)) }
 }
 
-type Single = Exclude<AgentEvent, { readonly type: 'answer_accepted' | 'final_presented' | 'usage_recorded' }>
+type SingleAgentEvent = Exclude<AgentEvent, { readonly type: 'answer_accepted' | 'final_presented' | 'usage_recorded' }>
 
-function agentAfter(run: CoordinationRun, before: Participant, event: Single): Participant {
+function applyAgentEvent(run: CoordinationRun, before: Participant, event: SingleAgentEvent): Participant {
   const agent: Participant = { ...before, lastActivity: event.at }
   switch (event.type) {
     case 'turn_began':
-      return { ...shownInTurn(run, agent, event), turn: 'running', turns: agent.turns + 1 }
+      return { ...applyShown(run, agent, event), turn: 'running', turns: agent.turns + 1 }
     case 'answers_injected':
-      return { ...agent, shown: sightAfter(run, agent, event.shown) ?? agent.shown }
+      return { ...agent, shown: computeSight(run, agent, event.shown) ?? agent.shown }
     case 'vote_cast': {
       const { votedFor, label, reason, at } = event
       return { ...agent, turn: 'none', vote: { votedFor, label, reason, at } }
@@ -129,36 +129,39 @@ function agentAfter(run: CoordinationRun, before: Participant, event: Single): P
     case 'vote_asked_again':
       // In the same stream it is an injection; otherwise the next prompt shows a new set of answers, and that is a round.
       return event.handled === 'inline'
-        ? { ...agent, shown: sightAfter(run, agent, event.shown) ?? agent.shown }
-        : { ...shownInTurn(run, { ...agent, turns: Math.max(1, agent.turns) }, event), turn: 'restarting' }
+        ? { ...agent, shown: computeSight(run, agent, event.shown) ?? agent.shown }
+        : { ...applyShown(run, { ...agent, turns: Math.max(1, agent.turns) }, event), turn: 'restarting' }
     case 'response_rejected':
-      return rejected(agent, event)
+      return applyResponseRejected(agent, event)
     case 'agent_stopped':
-      return gone(agent, event, { status: 'stopped', type: 'non_compliant' })
+      return markGone(agent, event, { status: 'stopped', type: 'non_compliant' })
     case 'agent_failed':
-      return gone(agent, event, { status: 'failed', type: 'crash' })
+      return markGone(agent, event, { status: 'failed', type: 'crash' })
     case 'agent_timed_out':
-      return gone(before, event, { status: 'timed_out', type: 'timeout' })
+      return markGone(before, event, { status: 'timed_out', type: 'timeout' })
     default:
-      return unreachable(event)
+      return assertUnreachable(event)
   }
 }
 
 /** A prompt with answers that it had not been shown begins a round; the first prompt is round 1 whatever it holds. */
-function shownInTurn(
+function applyShown(
   run: CoordinationRun,
   agent: Participant,
   event: { readonly shown: readonly string[]; readonly at: number },
 ): Participant {
-  const shown = sightAfter(run, agent, event.shown)
+  const shown = computeSight(run, agent, event.shown)
   if (agent.turns === 0) return { ...agent, shown: shown ?? agent.shown, dueSince: event.at }
   if (shown === null) return agent
   const round = agent.round + 1
-  const reliability = withRound(agent.reliability, round)
+  const reliability = addRound(agent.reliability, round)
   return { ...agent, shown, round, attempts: 0, dueSince: event.at, reliability }
 }
 
-function rejected(agent: Participant, event: Extract<RunEvent, { readonly type: 'response_rejected' }>): Participant {
+function applyResponseRejected(
+  agent: Participant,
+  event: Extract<RunEvent, { readonly type: 'response_rejected' }>,
+): Participant {
   const attempt = {
     round: event.round,
     attempt: event.attempt,
@@ -175,11 +178,11 @@ function rejected(agent: Participant, event: Extract<RunEvent, { readonly type: 
     ...agent,
     turn: event.handled === 'restart' ? 'restarting' : agent.turn,
     attempts: event.attempt,
-    reliability: withAttempt(agent.reliability, attempt, event.unknownTools),
+    reliability: addAttempt(agent.reliability, attempt, event.unknownTools),
   }
 }
 
-function gone(
+function markGone(
   agent: Participant,
   event: { readonly message: string; readonly at: number },
   how: Pick<Participant, 'status'> & Pick<AgentError, 'type'>,
@@ -189,7 +192,7 @@ function gone(
 }
 
 /** Votes were for what was known before: an answer voids them all, and whoever voted is waited for again. */
-function withAnswer(
+function applyAnswerAccepted(
   run: CoordinationRun,
   event: Extract<RunEvent, { readonly type: 'answer_accepted' }>,
 ): CoordinationRun {

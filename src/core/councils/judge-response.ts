@@ -1,9 +1,16 @@
 import type { Json } from '../json.js'
-import { thousands } from '../text.js'
-import type { Responded, ResponseCall } from './command.js'
-import { answerCountOf, type CoordinationRun, type Participant, unseen, type Verdict, votable } from './council.js'
+import { formatThousands } from '../text.js'
+import type { ResponseCall, ResponseCommand } from './command.js'
+import {
+  answerCountOf,
+  type CoordinationRun,
+  listUnseen,
+  listVotable,
+  type Participant,
+  type Verdict,
+} from './council.js'
 import { NOT_WORKFLOW, type Problem } from './messages.js'
-import { duplicateOf, tooSimilar } from './similarity.js'
+import { findDuplicate, findTooSimilar } from './similarity.js'
 
 /** What one response comes to. Whatever number of bad calls it holds, there is one problem: that of the first. */
 export type Judgement =
@@ -18,13 +25,13 @@ type Good = Exclude<Judgement, { kind: 'bad' }>
 type Workflow = 'vote' | 'new_answer'
 
 /** Judges a response of an agent that is awaited. A good call beside a bad one has no effect; of several good ones the last counts. */
-export function judge(run: CoordinationRun, agent: Participant, response: Responded): Judgement {
+export function judge(run: CoordinationRun, agent: Participant, response: ResponseCommand): Judgement {
   const calls = response.toolCalls
-  if (calls.length === 0) return bad({ reason: 'no_tool_calls' })
+  if (calls.length === 0) return makeBadJudgement({ reason: 'no_tool_calls' })
   const called = calls.slice(0, RESPONSE_CALLS_MAX).map((call) => call.name)
   if (calls.length > RESPONSE_CALLS_MAX) {
-    const because = `more than ${thousands(RESPONSE_CALLS_MAX)} calls in one response`
-    return bad({ reason: 'no_workflow_tool', called, because })
+    const because = `more than ${formatThousands(RESPONSE_CALLS_MAX)} calls in one response`
+    return makeBadJudgement({ reason: 'no_workflow_tool', called, because })
   }
   const known = new Set(response.knownTools)
   const isMixed = called.includes('vote') && called.includes('new_answer')
@@ -32,37 +39,39 @@ export function judge(run: CoordinationRun, agent: Participant, response: Respon
   for (const call of calls) {
     const { name } = call
     if (name !== 'vote' && name !== 'new_answer') {
-      if (!known.has(name)) return bad({ reason: 'unknown_tool', called: unknownTools(response) })
+      if (!known.has(name)) return makeBadJudgement({ reason: 'unknown_tool', called: listUnknownTools(response) })
       continue
     }
-    const judged: Judgement = isMixed ? bad({ reason: 'vote_and_answer' }) : judgeCall(run, agent, { ...call, name })
+    const judged: Judgement = isMixed
+      ? makeBadJudgement({ reason: 'vote_and_answer' })
+      : judgeCall(run, agent, { ...call, name })
     if (judged.kind === 'bad') return judged
     last = judged
   }
-  return last ?? bad({ reason: 'no_workflow_tool', called, because: NOT_WORKFLOW })
+  return last ?? makeBadJudgement({ reason: 'no_workflow_tool', called, because: NOT_WORKFLOW })
 }
 
 /** Only calls of tools that exist and end nothing: they are run, and the agent goes on without a decision. */
-export function goesOn(calls: readonly ResponseCall[], knownTools: readonly string[]): boolean {
+export function isOnlyToolCalls(calls: readonly ResponseCall[], knownTools: readonly string[]): boolean {
   const known = new Set(knownTools)
   return calls.length > 0 && calls.every(({ name }) => name !== 'vote' && name !== 'new_answer' && known.has(name))
 }
 
 /** The names in a response that no tool has, each once. */
-export function unknownTools(response: Responded): readonly string[] {
+export function listUnknownTools(response: ResponseCommand): readonly string[] {
   const known = new Set([...response.knownTools, 'vote', 'new_answer'])
   const names = response.toolCalls.slice(0, RESPONSE_CALLS_MAX).map((call) => call.name)
   return [...new Set(names)].filter((name) => !known.has(name))
 }
 
 /** What a winner presents: what it gave as an answer, else what it wrote. */
-export function presentedText(text: string, calls: readonly ResponseCall[]): string {
+export function extractPresentation(text: string, calls: readonly ResponseCall[]): string {
   const last = calls.findLast(({ name }) => name === 'new_answer')
-  const content = last === undefined ? undefined : fieldOf(last.arguments, 'content')
+  const content = last === undefined ? undefined : getField(last.arguments, 'content')
   return typeof content === 'string' && content.trim() !== '' ? content : text
 }
 
-function bad(problem: Problem): Judgement {
+function makeBadJudgement(problem: Problem): Judgement {
   return { kind: 'bad', problem }
 }
 
@@ -77,52 +86,53 @@ function judgeCall(
 }
 
 function judgeVote(run: CoordinationRun, agent: Participant, args: Json): Judgement {
-  if (run.answers.length === 0) return bad({ reason: 'vote_no_answers' })
-  const agentId = scalarText(fieldOf(args, 'agent_id'))
-  const valid = votable(run, agent)
+  if (run.answers.length === 0) return makeBadJudgement({ reason: 'vote_no_answers' })
+  const agentId = formatScalar(getField(args, 'agent_id'))
+  const valid = listVotable(run, agent)
   const votedFor = valid.includes(agentId) ? run.ids.get(agentId) : undefined
-  if (votedFor === undefined) return bad({ reason: 'invalid_vote_id', agentId, valid })
-  const kind = unseen(run, agent).length > 0 ? 'stale_vote' : 'vote'
-  return { kind, votedFor, reason: scalarText(fieldOf(args, 'reason')) }
+  if (votedFor === undefined) return makeBadJudgement({ reason: 'invalid_vote_id', agentId, valid })
+  const kind = listUnseen(run, agent).length > 0 ? 'stale_vote' : 'vote'
+  return { kind, votedFor, reason: formatScalar(getField(args, 'reason')) }
 }
 
 function answerLimit(run: CoordinationRun, agent: Participant): Judgement | null {
   const { maxNewAnswersPerAgent: own, maxNewAnswersGlobal: global } = run.options
-  if (answerCountOf(run, agent.id) >= own) return bad({ reason: 'answer_limit', limit: own })
-  if (global !== null && run.answers.length >= global) return bad({ reason: 'answer_limit', limit: global })
+  if (answerCountOf(run, agent.id) >= own) return makeBadJudgement({ reason: 'answer_limit', limit: own })
+  if (global !== null && run.answers.length >= global)
+    return makeBadJudgement({ reason: 'answer_limit', limit: global })
   return null
 }
 
 function judgeAnswer(run: CoordinationRun, args: Json): Judgement {
-  const given = fieldOf(args, 'content')
+  const given = getField(args, 'content')
   // Halves of characters could not be written down as they are, and would make a copy look like another answer.
   const content = typeof given === 'string' ? given.toWellFormed() : ''
-  const verdict = fieldOf(args, 'verdict')
-  if (content.trim() === '') return unusable('without content')
+  const verdict = getField(args, 'verdict')
+  if (content.trim() === '') return judgeUnusable('without content')
   if (content.length > ANSWER_CHARS_MAX)
-    return unusable(`content longer than ${thousands(ANSWER_CHARS_MAX)} characters`)
-  if (run.isConsensus && !isVerdict(verdict)) return unusable('verdict must be approve or request_changes')
-  const same = duplicateOf(run, content)
-  if (same !== null) return bad({ reason: 'answer_duplicate', label: same.label })
-  const likeness = tooSimilar(run, content)
-  if (likeness !== null) return bad({ reason: 'answer_novelty', ...likeness })
+    return judgeUnusable(`content longer than ${formatThousands(ANSWER_CHARS_MAX)} characters`)
+  if (run.isConsensus && !isVerdict(verdict)) return judgeUnusable('verdict must be approve or request_changes')
+  const same = findDuplicate(run, content)
+  if (same !== null) return makeBadJudgement({ reason: 'answer_duplicate', label: same.label })
+  const likeness = findTooSimilar(run, content)
+  if (likeness !== null) return makeBadJudgement({ reason: 'answer_novelty', ...likeness })
   return { kind: 'answer', content, verdict: run.isConsensus && isVerdict(verdict) ? verdict : null }
 }
 
 /** A call without what the tool needs is no call of a workflow tool. */
-function unusable(because: string): Judgement {
-  return bad({ reason: 'no_workflow_tool', called: ['new_answer'], because })
+function judgeUnusable(because: string): Judgement {
+  return makeBadJudgement({ reason: 'no_workflow_tool', called: ['new_answer'], because })
 }
 
 function isVerdict(value: Json | undefined): value is Verdict {
   return value === 'approve' || value === 'request_changes'
 }
 
-function fieldOf(args: Json, name: string): Json | undefined {
+function getField(args: Json, name: string): Json | undefined {
   if (typeof args !== 'object' || args === null || Array.isArray(args)) return undefined
   return Object.hasOwn(args, name) ? (args as { readonly [key: string]: Json })[name] : undefined
 }
 
-function scalarText(value: Json | undefined): string {
+function formatScalar(value: Json | undefined): string {
   return typeof value === 'string' || typeof value === 'number' ? String(value) : ''
 }

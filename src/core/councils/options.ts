@@ -42,7 +42,7 @@ export function runOptions(given: { readonly [K in keyof RunOptions]?: RunOption
 }
 
 /** What is wrong with the options of a run of so many agents; null when nothing is. */
-export function optionProblem(options: RunOptions, agentCount: number): string | null {
+export function findOptionProblem(options: RunOptions, agentCount: number): string | null {
   const counts: readonly (readonly [string, number | null, number])[] = [
     ['max_new_answers_per_agent', options.maxNewAnswersPerAgent, ANSWERS_PER_AGENT_MAX],
     ['max_new_answers_global', options.maxNewAnswersGlobal, ANSWERS_GLOBAL_MAX],
@@ -62,7 +62,7 @@ export function optionProblem(options: RunOptions, agentCount: number): string |
 }
 
 /** Why no answer can get as many votes as the quorum asks for, where nobody votes for itself; null when one can. */
-export function quorumProblem({ quorum, allowSelfVote }: RunOptions, agentCount: number): string | null {
+export function findQuorumProblem({ quorum, allowSelfVote }: RunOptions, agentCount: number): string | null {
   if (allowSelfVote || quorum === null || quorum < agentCount) return null
   return `quorum cannot be reached: without allow_self_vote an answer gets at most ${agentCount - 1} of ${agentCount} votes.`
 }

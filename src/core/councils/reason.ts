@@ -23,4 +23,4 @@ export const WORKFLOW_ERRORS: ReadonlySet<string> = new Set<Reason>([
 ])
 
 /** `inline`: answered by a tool error in the same stream. `restart`: the turn is over, and another one is begun. */
-export type Handled = 'inline' | 'restart'
+export type RetryHandling = 'inline' | 'restart'

@@ -1,7 +1,7 @@
 import type { Retry } from '../task/event.js'
-import { charCount, firstChars } from './code-points.js'
-import { toolName } from './messages.js'
-import { type Handled, WORKFLOW_ERRORS } from './reason.js'
+import { countChars, takeFirstChars } from './code-points.js'
+import { formatToolName } from './messages.js'
+import { type RetryHandling, WORKFLOW_ERRORS } from './reason.js'
 
 /** One enforcement event of an agent, as `status.json` shows it. */
 export interface EnforcementAttempt {
@@ -13,7 +13,7 @@ export interface EnforcementAttempt {
   readonly error_message: string | null
   readonly buffer_preview: string
   readonly buffer_chars: number
-  readonly handled: Handled
+  readonly handled: RetryHandling
   /** Unix seconds, with a fraction. */
   readonly timestamp: number
 }
@@ -63,36 +63,38 @@ export const NO_RELIABILITY: Reliability = {
 }
 
 /** The agent entered a round, whether anything happens in it or not. */
-export function withRound(record: Reliability, round: number): Reliability {
+export function addRound(record: Reliability, round: number): Reliability {
   if (record.rounds.has(round) || record.rounds.size >= ROUNDS_KEPT_MAX) return record
   return { ...record, rounds: new Map(record.rounds).set(round, { count: 0, reasons: [] }) }
 }
 
 /** The record after one more attempt. */
-export function withAttempt(
+export function addAttempt(
   before: Reliability,
   attempt: EnforcementAttempt,
   unknownTools: readonly string[],
 ): Reliability {
   const { round, reason } = attempt
-  const record = withRound(before, round)
+  const record = addRound(before, round)
   const tally = record.rounds.get(round)
   const rounds =
     tally === undefined
       ? record.rounds
-      : new Map(record.rounds).set(round, { count: tally.count + 1, reasons: distinct(tally.reasons, [reason]) })
+      : new Map(record.rounds).set(round, { count: tally.count + 1, reasons: mergeDistinct(tally.reasons, [reason]) })
   return {
     attempts: record.attempts.length < ATTEMPTS_KEPT_MAX ? [...record.attempts, attempt] : record.attempts,
     count: record.count + 1,
     rounds,
-    unknownTools: distinct(record.unknownTools, unknownTools.map(toolName)).slice(0, UNKNOWN_TOOLS_KEPT_MAX),
-    workflowErrors: WORKFLOW_ERRORS.has(reason) ? distinct(record.workflowErrors, [reason]) : record.workflowErrors,
+    unknownTools: mergeDistinct(record.unknownTools, unknownTools.map(formatToolName)).slice(0, UNKNOWN_TOOLS_KEPT_MAX),
+    workflowErrors: WORKFLOW_ERRORS.has(reason)
+      ? mergeDistinct(record.workflowErrors, [reason])
+      : record.workflowErrors,
     bufferCharsLost: record.bufferCharsLost + (attempt.handled === 'restart' ? attempt.buffer_chars : 0),
   }
 }
 
 /** The record for `status.json`; null for an agent without events. */
-export function reliabilityRecord(record: Reliability, outcome: ReliabilityOutcome): ReliabilityRecord | null {
+export function buildReliabilityRecord(record: Reliability, outcome: ReliabilityOutcome): ReliabilityRecord | null {
   if (record.count === 0) return null
   return {
     enforcement_attempts: record.attempts,
@@ -106,12 +108,12 @@ export function reliabilityRecord(record: Reliability, outcome: ReliabilityOutco
 }
 
 /** What is kept of the stream of a response: its beginning and its size. */
-export function bufferKept(
+export function cutBuffer(
   buffer: string,
   charsSaid = 0,
 ): { readonly bufferPreview: string; readonly bufferChars: number } {
-  const bufferChars = Math.max(charCount(buffer), Number.isSafeInteger(charsSaid) ? charsSaid : 0)
-  return { bufferPreview: firstChars(buffer, BUFFER_PREVIEW_CHARS), bufferChars }
+  const bufferChars = Math.max(countChars(buffer), Number.isSafeInteger(charsSaid) ? charsSaid : 0)
+  return { bufferPreview: takeFirstChars(buffer, BUFFER_PREVIEW_CHARS), bufferChars }
 }
 
 /** A refusal in the stream of a task: every event that has a code and a detail. */
@@ -125,9 +127,9 @@ export interface RefusalSeen {
 }
 
 /** The record after a refusal in a phase workflow: the round is the visit, the reason is the code, the agent was told at once. */
-export function withRefusal(record: Reliability, refusal: RefusalSeen, visit: number): Reliability {
+export function addRefusal(record: Reliability, refusal: RefusalSeen, visit: number): Reliability {
   const { code, toolName: tool } = refusal
-  const called = tool === undefined ? [] : [toolName(tool)]
+  const called = tool === undefined ? [] : [formatToolName(tool)]
   const isUnknown = code === 'unknown_tool'
   const attempt: EnforcementAttempt = {
     round: visit,
@@ -141,9 +143,9 @@ export function withRefusal(record: Reliability, refusal: RefusalSeen, visit: nu
     handled: 'inline',
     timestamp: refusal.at / 1000,
   }
-  return withAttempt(record, attempt, isUnknown ? called : [])
+  return addAttempt(record, attempt, isUnknown ? called : [])
 }
 
-function distinct(known: readonly string[], more: readonly string[]): readonly string[] {
+function mergeDistinct(known: readonly string[], more: readonly string[]): readonly string[] {
   return [...new Set([...known, ...more])]
 }

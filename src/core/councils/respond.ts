@@ -1,79 +1,86 @@
-import { unreachable } from '../unreachable.js'
-import { firstChars } from './code-points.js'
-import type { Attempted, Responded, RunStep } from './command.js'
-import { answerCountOf, type CoordinationRun, type Participant, unseen } from './council.js'
+import { assertUnreachable } from '../unreachable.js'
+import { takeFirstChars } from './code-points.js'
+import type { AttemptPlace, ResponseCommand, RunStep } from './command.js'
+import { answerCountOf, type CoordinationRun, listUnseen, type Participant } from './council.js'
 import type { RunFact } from './event.js'
-import { type Judgement, judge, unknownTools } from './judge-response.js'
-import { askedAgainText, errorMessage, problemText, retryText, stoppedText, toolName } from './messages.js'
-import { bufferKept, TOOL_CALLS_KEPT_MAX, UNKNOWN_TOOLS_KEPT_MAX } from './reliability.js'
+import { type Judgement, judge, listUnknownTools } from './judge-response.js'
+import {
+  formatAskedAgain,
+  formatErrorMessage,
+  formatProblem,
+  formatRetry,
+  formatStopped,
+  formatToolName,
+} from './messages.js'
+import { cutBuffer, TOOL_CALLS_KEPT_MAX, UNKNOWN_TOOLS_KEPT_MAX } from './reliability.js'
 
 const VOTE_REASON_CHARS_MAX = 2000
 
 /** What becomes of a response of an agent that is awaited. */
-export function respond(run: CoordinationRun, agent: Participant, response: Responded): RunStep {
+export function respond(run: CoordinationRun, agent: Participant, response: ResponseCommand): RunStep {
   const judged = judge(run, agent, response)
   switch (judged.kind) {
     case 'answer':
-      return accepted(run, agent, judged)
+      return acceptAnswer(run, agent, judged)
     case 'vote':
-      return voted(run, agent, judged)
+      return acceptVote(run, agent, judged)
     case 'stale_vote':
-      return askedAgain(run, agent, { ...judged, handled: response.handled })
+      return askAgain(run, agent, { ...judged, handled: response.handled })
     case 'bad':
-      return rejected(run, agent, { response, problem: judged.problem })
+      return rejectResponse(run, agent, { response, problem: judged.problem })
     default:
-      return unreachable(judged)
+      return assertUnreachable(judged)
   }
 }
 
-type Of<K extends Judgement['kind']> = Extract<Judgement, { readonly kind: K }>
+type JudgementOf<K extends Judgement['kind']> = Extract<Judgement, { readonly kind: K }>
 
-function accepted(run: CoordinationRun, agent: Participant, answer: Of<'answer'>): RunStep {
+function acceptAnswer(run: CoordinationRun, agent: Participant, answer: JudgementOf<'answer'>): RunStep {
   const label = `${agent.anonymousId}.${answerCountOf(run, agent.id) + 1}`
   const voided = [...run.agents.values()].filter((one) => one.vote !== null).map((one) => one.id)
   const { content, verdict } = answer
   return {
     facts: [{ type: 'answer_accepted', agent: agent.id, label, content, verdict, voided }],
-    outcome: { kind: 'accepted', action: 'new_answer', label, ...attempted(run, agent) },
+    outcome: { kind: 'accepted', action: 'new_answer', label, ...countAttempt(run, agent) },
   }
 }
 
-function voted(run: CoordinationRun, agent: Participant, vote: Of<'vote' | 'stale_vote'>): RunStep {
+function acceptVote(run: CoordinationRun, agent: Participant, vote: JudgementOf<'vote' | 'stale_vote'>): RunStep {
   const label = run.newest.get(vote.votedFor)?.label ?? ''
-  const reason = firstChars(vote.reason, VOTE_REASON_CHARS_MAX)
+  const reason = takeFirstChars(vote.reason, VOTE_REASON_CHARS_MAX)
   return {
     facts: [{ type: 'vote_cast', agent: agent.id, votedFor: vote.votedFor, label, reason }],
-    outcome: { kind: 'accepted', action: 'vote', label, ...attempted(run, agent) },
+    outcome: { kind: 'accepted', action: 'vote', label, ...countAttempt(run, agent) },
   }
 }
 
 /** Recorded as delivered at once, so that a vote can be asked for again at most once for each answer. */
-function askedAgain(
+function askAgain(
   run: CoordinationRun,
   agent: Participant,
-  vote: Of<'vote' | 'stale_vote'> & Pick<Responded, 'handled'>,
+  vote: JudgementOf<'vote' | 'stale_vote'> & Pick<ResponseCommand, 'handled'>,
 ): RunStep {
   const { votedFor, handled } = vote
-  const shown = unseen(run, agent).map((answer) => answer.label)
-  const reason = firstChars(vote.reason, VOTE_REASON_CHARS_MAX)
+  const shown = listUnseen(run, agent).map((answer) => answer.label)
+  const reason = takeFirstChars(vote.reason, VOTE_REASON_CHARS_MAX)
   return {
     facts: [{ type: 'vote_asked_again', agent: agent.id, votedFor, reason, shown, handled }],
-    outcome: { kind: 'asked_again', message: askedAgainText(shown), shown, ...attempted(run, agent) },
+    outcome: { kind: 'asked_again', message: formatAskedAgain(shown), shown, ...countAttempt(run, agent) },
   }
 }
 
-function rejected(
+function rejectResponse(
   run: CoordinationRun,
   agent: Participant,
-  bad: Pick<Of<'bad'>, 'problem'> & { readonly response: Responded },
+  bad: Pick<JudgementOf<'bad'>, 'problem'> & { readonly response: ResponseCommand },
 ): RunStep {
   const { problem, response } = bad
-  const { round, attempt, maxAttempts } = attempted(run, agent)
+  const { round, attempt, maxAttempts } = countAttempt(run, agent)
   const { reason } = problem
   // Nothing was called, so there is nothing that a tool error could answer.
   const handled = reason === 'no_tool_calls' ? 'restart' : response.handled
-  const message = retryText(attempt, maxAttempts, problemText(problem))
-  const stopped = attempt >= maxAttempts ? stoppedText(maxAttempts) : null
+  const message = formatRetry(attempt, maxAttempts, formatProblem(problem))
+  const stopped = attempt >= maxAttempts ? formatStopped(maxAttempts) : null
   const fact: RunFact = {
     type: 'response_rejected',
     agent: agent.id,
@@ -81,11 +88,11 @@ function rejected(
     attempt,
     maxAttempts,
     reason,
-    toolCalls: response.toolCalls.slice(0, TOOL_CALLS_KEPT_MAX).map((call) => toolName(call.name)),
-    unknownTools: unknownTools(response).slice(0, UNKNOWN_TOOLS_KEPT_MAX).map(toolName),
+    toolCalls: response.toolCalls.slice(0, TOOL_CALLS_KEPT_MAX).map((call) => formatToolName(call.name)),
+    unknownTools: listUnknownTools(response).slice(0, UNKNOWN_TOOLS_KEPT_MAX).map(formatToolName),
     message,
-    errorMessage: errorMessage(problem),
-    ...bufferKept(response.buffer === '' ? response.text : response.buffer, response.bufferChars),
+    errorMessage: formatErrorMessage(problem),
+    ...cutBuffer(response.buffer === '' ? response.text : response.buffer, response.bufferChars),
     handled,
   }
   return {
@@ -94,6 +101,6 @@ function rejected(
   }
 }
 
-function attempted(run: CoordinationRun, agent: Participant): Attempted {
+function countAttempt(run: CoordinationRun, agent: Participant): AttemptPlace {
   return { round: agent.round, attempt: agent.attempts + 1, maxAttempts: run.options.maxAttempts }
 }

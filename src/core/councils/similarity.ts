@@ -19,21 +19,24 @@ const texts = new WeakMap<Answer, string>()
 const tokenSets = new WeakMap<Answer, ReadonlySet<string>>()
 
 /** The first answer, of whomever, that is equal once both are trimmed and the work trees have one name; null when none is. */
-export function duplicateOf(run: CoordinationRun, content: string): Answer | null {
-  const roots = workTrees(run)
-  const own = comparable(content, roots)
-  return run.answers.find((answer) => memo(texts, answer, () => comparable(answer.content, roots)) === own) ?? null
+export function findDuplicate(run: CoordinationRun, content: string): Answer | null {
+  const roots = listWorkTrees(run)
+  const own = normalizeContent(content, roots)
+  return (
+    run.answers.find((answer) => getOrMake(texts, answer, () => normalizeContent(answer.content, roots)) === own) ??
+    null
+  )
 }
 
 /** The most similar answer, of whomever, if it is too similar under the setting of the run; the earlier of equals. */
-export function tooSimilar(run: CoordinationRun, content: string): Likeness | null {
+export function findTooSimilar(run: CoordinationRun, content: string): Likeness | null {
   const limitPercent = NOVELTY_LIMITS[run.options.novelty]
   if (limitPercent === null) return null
-  const own = tokensOf(content)
+  const own = collectTokens(content)
   let found: Likeness | null = null
   for (const answer of run.answers) {
-    const other = memo(tokenSets, answer, () => tokensOf(answer.content))
-    const common = commonOf(own, other)
+    const other = getOrMake(tokenSets, answer, () => collectTokens(answer.content))
+    const common = countCommon(own, other)
     const all = own.size + other.size - common
     // Whole numbers: a share of exactly the limit is not above it.
     if (common * 100 <= all * limitPercent) continue
@@ -43,7 +46,7 @@ export function tooSimilar(run: CoordinationRun, content: string): Likeness | nu
   return found
 }
 
-function tokensOf(text: string): ReadonlySet<string> {
+function collectTokens(text: string): ReadonlySet<string> {
   return new Set(
     text
       .toLowerCase()
@@ -52,7 +55,7 @@ function tokensOf(text: string): ReadonlySet<string> {
   )
 }
 
-function commonOf(a: ReadonlySet<string>, b: ReadonlySet<string>): number {
+function countCommon(a: ReadonlySet<string>, b: ReadonlySet<string>): number {
   const [small, large] = a.size <= b.size ? [a, b] : [b, a]
   let common = 0
   for (const token of small) if (large.has(token)) common++
@@ -60,14 +63,14 @@ function commonOf(a: ReadonlySet<string>, b: ReadonlySet<string>): number {
 }
 
 /** Longest first, so that a work tree within another one is not cut in two. */
-function workTrees(run: CoordinationRun): readonly string[] {
+function listWorkTrees(run: CoordinationRun): readonly string[] {
   const roots = [...run.agents.values()].flatMap(({ workTree }) => workTree?.replace(/\/+$/, '') ?? [])
   return [...new Set(roots)]
     .filter((root) => root.length >= WORK_TREE_CHARS_MIN)
     .sort((a, b) => b.length - a.length || (a < b ? -1 : 1))
 }
 
-function comparable(content: string, roots: readonly string[]): string {
+function normalizeContent(content: string, roots: readonly string[]): string {
   return roots.reduce((text, root) => replaceRoot(text, root), content.trim()).trim()
 }
 
@@ -88,7 +91,7 @@ function isNamePart(char: string | undefined): boolean {
   return char !== undefined && /[\p{L}\p{N}_-]/u.test(char)
 }
 
-function memo<T>(known: WeakMap<Answer, T>, answer: Answer, make: () => T): T {
+function getOrMake<T>(known: WeakMap<Answer, T>, answer: Answer, make: () => T): T {
   const before = known.get(answer)
   if (before !== undefined) return before
   const made = make()

@@ -1,6 +1,6 @@
 import type { StartRun } from './command.js'
 import type { RunFact } from './event.js'
-import { AGENTS_MAX, optionProblem, QUESTION_CHARS_MAX, quorumProblem } from './options.js'
+import { AGENTS_MAX, findOptionProblem, findQuorumProblem, QUESTION_CHARS_MAX } from './options.js'
 
 export const PARTICIPANT_ID = '^[A-Za-z0-9_.-]{1,64}$'
 /** Runs have folders: no id is a name like `..` */
@@ -17,8 +17,8 @@ export function startFact(command: StartRun): RunFact | string {
   if (command.question.trim() === '') return 'The question is empty.'
   if (command.question.length > QUESTION_CHARS_MAX) return `The question has at most ${QUESTION_CHARS_MAX} characters.`
   // A consensus of a contract that an older version loaded still starts; its gate stays closed, as it always did.
-  const unreachable = command.isConsensus === true ? null : quorumProblem(command.options, ids.length)
-  const problem = optionProblem(command.options, ids.length) ?? unreachable
+  const unreachable = command.isConsensus === true ? null : findQuorumProblem(command.options, ids.length)
+  const problem = findOptionProblem(command.options, ids.length) ?? unreachable
   if (problem !== null) return problem
   return {
     type: 'run_started',

@@ -1,7 +1,7 @@
-import { firstChars } from './code-points.js'
+import { takeFirstChars } from './code-points.js'
 import type { CoordinationRun, FinishReason, Participant, Vote } from './council.js'
 import { answerCountOf, isDone, isPresenting, tally } from './council.js'
-import { type ReliabilityOutcome, type ReliabilityRecord, reliabilityRecord } from './reliability.js'
+import { buildReliabilityRecord, type ReliabilityOutcome, type ReliabilityRecord } from './reliability.js'
 
 export type AgentStatusWord =
   | 'waiting'
@@ -63,7 +63,7 @@ const PREVIEW_CHARS_MAX = 500
 const PERCENT_BEFORE_END_MAX = 99
 
 /** What `status.json` says of a run at this time, its keys in their order. */
-export function statusOf(run: CoordinationRun, now: number, logDir: string | null = null): RunStatus {
+export function buildRunStatus(run: CoordinationRun, now: number, logDir: string | null = null): RunStatus {
   const until = run.endedAt ?? now
   return {
     finish_reason: run.finishReason ?? 'in_progress',
@@ -78,28 +78,28 @@ export function statusOf(run: CoordinationRun, now: number, logDir: string | nul
       elapsed_seconds: Math.max(0, until - run.startedAt) / 1000,
     },
     coordination: {
-      phase: phaseOf(run),
-      active_agent: activeAgent(run),
-      completion_percentage: percentage(run),
+      phase: computeRunPhase(run),
+      active_agent: findActiveAgent(run),
+      completion_percentage: computePercentage(run),
       is_final_presentation: isPresenting(run),
     },
-    agents: Object.fromEntries([...run.agents].map(([id, agent]) => [id, agentStatus(run, agent)])),
+    agents: Object.fromEntries([...run.agents].map(([id, agent]) => [id, buildAgentStatus(run, agent)])),
     results: {
       votes: Object.fromEntries(tally(run)),
       winner: run.result?.winner ?? null,
       is_tie: run.result?.isTie ?? false,
-      final_answer_preview: finalPreview(run),
+      final_answer_preview: findFinalPreview(run),
     },
   }
 }
 
-export function phaseOf(run: CoordinationRun): RunStatus['coordination']['phase'] {
+export function computeRunPhase(run: CoordinationRun): RunStatus['coordination']['phase'] {
   if (run.endedAt !== null) return 'finished'
   if (run.result !== null) return 'presentation'
   return run.answers.length === 0 ? 'initial_answer' : 'voting'
 }
 
-function activeAgent(run: CoordinationRun): string | null {
+function findActiveAgent(run: CoordinationRun): string | null {
   if (run.endedAt !== null) return null
   if (run.result !== null) return run.result.winner
   const running = [...run.agents.values()].filter((agent) => agent.turn === 'running')
@@ -107,7 +107,7 @@ function activeAgent(run: CoordinationRun): string | null {
 }
 
 /** An answer is half of an agent's way; whoever is done or gone is at its end. */
-function percentage(run: CoordinationRun): number {
+function computePercentage(run: CoordinationRun): number {
   if (run.endedAt !== null) return 100
   const halves = [...run.agents.values()].map((agent) => {
     if (agent.status !== 'live' || isDone(run, agent)) return 2
@@ -117,17 +117,17 @@ function percentage(run: CoordinationRun): number {
   return Math.min(PERCENT_BEFORE_END_MAX, Math.floor((made * 100) / (2 * halves.length)))
 }
 
-function agentStatus(run: CoordinationRun, agent: Participant): AgentStatus {
+function buildAgentStatus(run: CoordinationRun, agent: Participant): AgentStatus {
   const { error, vote } = agent
   return {
-    status: statusWord(run, agent),
+    status: computeStatusWord(run, agent),
     answer_count: answerCountOf(run, agent.id),
     latest_answer_label: run.newest.get(agent.id)?.label ?? null,
     vote_cast: vote === null ? null : voteCast(vote),
     times_restarted: Math.max(0, agent.turns - 1),
     last_activity: agent.lastActivity === null ? null : agent.lastActivity / 1000,
     error: error === null ? null : { type: error.type, message: error.message, timestamp: error.at / 1000 },
-    reliability: reliabilityRecord(agent.reliability, outcomeOf(agent)),
+    reliability: buildReliabilityRecord(agent.reliability, computeOutcome(agent)),
   }
 }
 
@@ -135,7 +135,7 @@ function voteCast(vote: Vote): AgentStatus['vote_cast'] {
   return {
     voted_for_agent: vote.votedFor,
     voted_for_label: vote.label,
-    reason_preview: firstChars(vote.reason, PREVIEW_CHARS_MAX),
+    reason_preview: takeFirstChars(vote.reason, PREVIEW_CHARS_MAX),
   }
 }
 
@@ -145,7 +145,7 @@ const GONE: Readonly<Record<Exclude<Participant['status'], 'live'>, AgentStatusW
   timed_out: 'timeout',
 }
 
-function statusWord(run: CoordinationRun, agent: Participant): AgentStatusWord {
+function computeStatusWord(run: CoordinationRun, agent: Participant): AgentStatusWord {
   if (agent.status !== 'live') return GONE[agent.status]
   if (run.endedAt !== null) return 'completed'
   if (agent.vote !== null) return 'voted'
@@ -153,14 +153,14 @@ function statusWord(run: CoordinationRun, agent: Participant): AgentStatusWord {
   return run.newest.has(agent.id) ? 'answered' : 'waiting'
 }
 
-function outcomeOf(agent: Participant): ReliabilityOutcome {
+function computeOutcome(agent: Participant): ReliabilityOutcome {
   if (agent.status === 'live') return 'ok'
   return agent.status === 'stopped' ? 'non_compliant' : 'dropped'
 }
 
-function finalPreview(run: CoordinationRun): string | null {
+function findFinalPreview(run: CoordinationRun): string | null {
   const { result } = run
   if (result === null || result.winner === null) return null
   const text = run.presentation ?? run.answers.find((answer) => answer.label === result.label)?.content ?? null
-  return text === null ? null : firstChars(text, PREVIEW_CHARS_MAX)
+  return text === null ? null : takeFirstChars(text, PREVIEW_CHARS_MAX)
 }

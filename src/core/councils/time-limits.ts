@@ -1,28 +1,28 @@
 import type { CoordinationRun, Participant } from './council.js'
 import { isAwaited } from './council.js'
-import { endedWithoutPresentation, timeLimitFacts } from './ending.js'
+import { decideTimeLimit, makeEndFact } from './ending.js'
 import type { RunFact } from './event.js'
-import { timedOutText } from './messages.js'
+import { formatTimedOut } from './messages.js'
 
 /** What the passing of time alone has brought about by now. */
-export function dueFacts(run: CoordinationRun, now: number): readonly RunFact[] {
+export function decideDue(run: CoordinationRun, now: number): readonly RunFact[] {
   if (run.endedAt !== null) return []
-  if (run.result !== null) return now >= presentationDeadline(run) ? [endedWithoutPresentation(run.result)] : []
+  if (run.result !== null) return now >= computePresentationDeadline(run) ? [makeEndFact(run.result)] : []
   const awaited = [...run.agents.values()].filter((agent) => isAwaited(run, agent))
   const isTimeUp = now >= run.startedAt + run.options.timeoutSeconds * 1000
   const late = awaited.filter((agent) => isTimeUp || now >= roundDeadline(run, agent))
   const message = isTimeUp
     ? 'The run reached its time limit before the agent finished'
-    : timedOutText(run.options.roundTimeoutSeconds)
+    : formatTimedOut(run.options.roundTimeoutSeconds)
   const gone: readonly RunFact[] = late.map((agent) => ({ type: 'agent_timed_out', agent: agent.id, message }))
   // The votes that stand decide, not those who are late.
-  return isTimeUp ? [...gone, ...timeLimitFacts(run)] : gone
+  return isTimeUp ? [...gone, ...decideTimeLimit(run)] : gone
 }
 
 /** When to send the next `tick`; null when the run is over. */
 export function nextDeadline(run: CoordinationRun): number | null {
   if (run.endedAt !== null) return null
-  if (run.result !== null) return presentationDeadline(run)
+  if (run.result !== null) return computePresentationDeadline(run)
   const awaited = [...run.agents.values()].filter((agent) => isAwaited(run, agent))
   const rounds = awaited.map((agent) => roundDeadline(run, agent))
   return Math.min(run.startedAt + run.options.timeoutSeconds * 1000, ...rounds)
@@ -33,6 +33,6 @@ function roundDeadline(run: CoordinationRun, agent: Participant): number {
 }
 
 /** The winner has one round for it, also beyond the time limit of the run, which was decided in time. */
-function presentationDeadline(run: CoordinationRun): number {
+function computePresentationDeadline(run: CoordinationRun): number {
   return (run.decidedAt ?? run.startedAt) + run.options.roundTimeoutSeconds * 1000
 }

@@ -1,4 +1,11 @@
-import { type CoordinationRun, isAwaited, isPresenting, type Participant, type Verdict, votable } from './council.js'
+import {
+  type CoordinationRun,
+  isAwaited,
+  isPresenting,
+  listVotable,
+  type Participant,
+  type Verdict,
+} from './council.js'
 
 /** What an agent must do now. `wait`: nothing, unless another answer comes. */
 export type Duty = 'new_answer' | 'vote' | 'new_answer_or_vote' | 'present' | 'wait' | 'none'
@@ -28,7 +35,7 @@ export interface ShownAnswer {
 }
 
 /** The view of one participant; null when the run has no such agent. The labels in it are what `turn_began` must say was shown. */
-export function viewOf(run: CoordinationRun, agentId: string): ParticipantView | null {
+export function buildParticipantView(run: CoordinationRun, agentId: string): ParticipantView | null {
   const agent = run.agents.get(agentId)
   if (agent === undefined) return null
   return {
@@ -37,15 +44,15 @@ export function viewOf(run: CoordinationRun, agentId: string): ParticipantView |
     round: agent.round,
     attempt: Math.min(agent.attempts + 1, run.options.maxAttempts),
     max_attempts: run.options.maxAttempts,
-    answers: shownAnswers(run, agent),
-    must: dutyOf(run, agent),
-    valid_agents: votable(run, agent),
+    answers: listShownAnswers(run, agent),
+    must: computeDuty(run, agent),
+    valid_agents: listVotable(run, agent),
     needs_verdict: run.isConsensus,
   }
 }
 
 /** In the order of the numbers, turned so that the agent's own comes last. */
-function shownAnswers(run: CoordinationRun, agent: Participant): readonly ShownAnswer[] {
+function listShownAnswers(run: CoordinationRun, agent: Participant): readonly ShownAnswer[] {
   const all = [...run.ids]
   const next = all.findIndex(([, id]) => id === agent.id) + 1
   return [...all.slice(next), ...all.slice(0, next)].flatMap(([anonymousId, id]) => {
@@ -55,11 +62,11 @@ function shownAnswers(run: CoordinationRun, agent: Participant): readonly ShownA
   })
 }
 
-function dutyOf(run: CoordinationRun, agent: Participant): Duty {
+function computeDuty(run: CoordinationRun, agent: Participant): Duty {
   if (isPresenting(run) && run.result?.winner === agent.id) return 'present'
   if (run.endedAt !== null || agent.status !== 'live') return 'none'
   if (!isAwaited(run, agent)) return 'wait'
-  if (votable(run, agent).length === 0) return 'new_answer'
+  if (listVotable(run, agent).length === 0) return 'new_answer'
   const { maxNewAnswersPerAgent, maxNewAnswersGlobal } = run.options
   const own = run.newest.get(agent.id)?.revision ?? 0
   const isAtLimit =

@@ -1,7 +1,7 @@
 import type { CoordinationRun, Participant } from './council.js'
 
 /** What the agent has been shown once these answers are; null when none of them is new to it. */
-export function sightAfter(
+export function computeSight(
   run: CoordinationRun,
   agent: Participant,
   labels: readonly string[],
@@ -9,7 +9,7 @@ export function sightAfter(
   const shown = new Map(agent.shown)
   let isNew = false
   for (const label of labels) {
-    const { anonymousId, revision } = partsOf(run, label)
+    const { anonymousId, revision } = parseLabel(run, label)
     if (revision <= (shown.get(anonymousId) ?? 0)) continue
     shown.set(anonymousId, revision)
     isNew = true
@@ -17,7 +17,7 @@ export function sightAfter(
   return isNew ? shown : null
 }
 
-function partsOf(run: CoordinationRun, label: string): { readonly anonymousId: string; readonly revision: number } {
+function parseLabel(run: CoordinationRun, label: string): { readonly anonymousId: string; readonly revision: number } {
   const dot = label.indexOf('.')
   const anonymousId = label.slice(0, dot)
   const newest = run.newest.get(run.ids.get(anonymousId) ?? '')?.revision ?? 0

@@ -1,5 +1,5 @@
 import type { JsonObject } from '../json.js'
-import type { Refused } from '../task/event.js'
+import type { RefusalFields } from '../task/event.js'
 
 /** Why a field counts for more than the agent's word: the file that was read, or the command that was run. */
 export type EvidenceProof =
@@ -23,7 +23,7 @@ export type CheckpointFact =
       readonly proofs?: Readonly<Record<string, EvidenceProof>>
     })
   | (EvidenceGiven &
-      Refused & {
+      RefusalFields & {
         readonly type: 'checkpoint_refused'
         /** The first of them; `problemCount` says how many there are. */
         readonly problems: readonly string[]

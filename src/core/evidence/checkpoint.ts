@@ -3,7 +3,7 @@ import type { TaskFact } from '../task/event.js'
 import type { TaskState } from '../task/state.js'
 
 /** The fact that the evidence of the phase was accepted; nothing where it does not hold, none was asked for, or it is known already. */
-export function checkpointPassed(
+export function makeCheckpointFacts(
   state: TaskState,
   given: { readonly facts: GateFacts; readonly agentId: string; readonly asked: number },
 ): readonly TaskFact[] {

@@ -1,7 +1,7 @@
 import type { TaskEvent } from '../task/event.js'
 import type { TaskState } from '../task/state.js'
 
-export function checkpointPassed(state: TaskState, event: TaskEvent & { type: 'checkpoint_passed' }): TaskState {
+export function applyCheckpointPassed(state: TaskState, event: TaskEvent & { type: 'checkpoint_passed' }): TaskState {
   const { at, sha256 = null, bytes = 0, proofs = {} } = event
   const checkpoint = { visit: state.visit, at, sha256, bytes, proofs }
   return {
@@ -12,6 +12,6 @@ export function checkpointPassed(state: TaskState, event: TaskEvent & { type: 'c
 }
 
 /** A refused attempt is kept as well: it takes room like one that was accepted. */
-export function withBytes(state: TaskState, bytes: number | undefined): TaskState {
+export function addBytes(state: TaskState, bytes: number | undefined): TaskState {
   return bytes === undefined ? state : { ...state, visitBytes: state.visitBytes + bytes }
 }

@@ -38,7 +38,7 @@ export function isObserved(grade: Grade | undefined): boolean {
 }
 
 /** What a run is worth: one whose new tests were seen failing once what they expect was changed is worth more. */
-export function gradeOfRun({ inverted }: { readonly inverted?: InvertedRun }): 'observed' | 'proved' {
+export function gradeRun({ inverted }: { readonly inverted?: InvertedRun }): 'observed' | 'proved' {
   const fresh = (inverted?.tests ?? []).filter(({ isOld }) => isOld !== true)
   const has = (verdict: TestVerdict): boolean => fresh.some((test) => test.verdict === verdict)
   const isForged = has('survived') || fresh.some(({ failsRewritten }) => failsRewritten === true)
@@ -46,7 +46,7 @@ export function gradeOfRun({ inverted }: { readonly inverted?: InvertedRun }): '
 }
 
 /** In the words of the wire. */
-export function invertedView({ tests, problem, durationMs }: InvertedRun, testsMax: number): JsonObject {
+export function toInvertedView({ tests, problem, durationMs }: InvertedRun, testsMax: number): JsonObject {
   const listed = tests.slice(0, testsMax).map(({ id, file, line, verdict, reason, isOld }) => ({
     ...{ id, file, line, verdict },
     ...(reason === null ? {} : { reason }),

@@ -23,7 +23,7 @@ const TYPE_OF: Readonly<Record<ObservedMember, 'boolean' | 'integer' | 'number'>
 }
 
 /** The member of a run that fills the field; null when its name and type say of none. */
-export function observedSource(
+export function findObservedSource(
   commands: Iterable<string>,
   name: string,
   type: EvidenceField['type'],
@@ -31,34 +31,35 @@ export function observedSource(
   // Of two commands whose names begin alike, the longer one is meant.
   const known = [...commands].sort((a, b) => b.length - a.length)
   for (const command of known) {
-    if (name === command) return fitting({ command, member: type === 'boolean' ? 'succeeded' : 'coverage' }, type)
+    if (name === command)
+      return keepIfTypeFits({ command, member: type === 'boolean' ? 'succeeded' : 'coverage' }, type)
     const member = OBSERVED_MEMBERS.find((one) => name === `${command}_${one}`)
-    if (member !== undefined) return fitting({ command, member }, type)
+    if (member !== undefined) return keepIfTypeFits({ command, member }, type)
   }
   return null
 }
 
-function fitting(source: ObservedSource, type: EvidenceField['type']): ObservedSource | null {
+function keepIfTypeFits(source: ObservedSource, type: EvidenceField['type']): ObservedSource | null {
   const given = TYPE_OF[source.member]
   return given === type || (given === 'integer' && type === 'number') ? source : null
 }
 
-type Observed = { readonly ok: true; readonly value: Json } | { readonly ok: false; readonly why: string }
+type ObservedValue = { readonly ok: true; readonly value: Json } | { readonly ok: false; readonly why: string }
 
 /** What the run says; a text where it cannot be relied on. */
-export function observedValue(source: ObservedSource, run: ObservedRun): Observed {
+export function readObservedValue(source: ObservedSource, run: ObservedRun): ObservedValue {
   if (run.wasStopped) return { ok: false, why: run.problem ?? 'it was stopped' }
   // How a program ended is known whatever its output says.
   if (source.member === 'exit_code') return { ok: true, value: run.exitCode }
   if (source.member === 'succeeded') return { ok: true, value: run.exitCode === 0 }
   if (run.problem !== null) return { ok: false, why: run.problem }
-  if (source.member === 'coverage') return coverageOf(run)
+  if (source.member === 'coverage') return readCoverage(run)
   if (run.counts === null) return { ok: false, why: 'it tells no counts' }
   const { passed, failed, skipped } = run.counts
   return { ok: true, value: source.member === 'total' ? passed + failed + skipped : run.counts[source.member] }
 }
 
-function coverageOf(run: ObservedRun): Observed {
+function readCoverage(run: ObservedRun): ObservedValue {
   if (run.exitCode !== 0 && run.explainedBy === undefined)
     return { ok: false, why: `it ended with exit code ${run.exitCode}` }
   return run.coverage === null ? { ok: false, why: 'it tells no coverage' } : { ok: true, value: run.coverage }

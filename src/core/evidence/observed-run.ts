@@ -32,7 +32,7 @@ export interface RunTrouble {
 }
 
 /** In the words of the wire. */
-export function troubleView({ cause, mendedBy, remedy, lastLines }: RunTrouble): JsonObject {
+export function toTroubleView({ cause, mendedBy, remedy, lastLines }: RunTrouble): JsonObject {
   return { cause, mended_by: mendedBy, remedy, last_lines: lastLines }
 }
 

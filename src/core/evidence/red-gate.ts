@@ -4,7 +4,7 @@ import type { Contract, Phase } from '../contract/contract.js'
 export function isRedPhase(phase: Phase | undefined): boolean {
   const checks = [
     ...(phase?.gates.flatMap((gate) => gate.blockers) ?? []),
-    ...(phase?.requiredArtifacts.flatMap((one) => one.checks) ?? []),
+    ...(phase?.requiredArtifacts.flatMap((artifact) => artifact.checks) ?? []),
   ]
   return checks.some(({ check }) => check === 'tests_are_failing')
 }

@@ -1,7 +1,7 @@
 import { isByHolder } from '../approvals/approval.js'
 import type { Command, Context } from '../task/command.js'
 import type { TaskFact } from '../task/event.js'
-import { type Decision, decided, unrecorded } from '../task/refusal.js'
+import { type Decision, makeDecision, refuseUnrecorded } from '../task/refusal.js'
 import type { Approval, TaskState } from '../task/state.js'
 
 /** Stands where other approvals name their gate. */
@@ -12,9 +12,9 @@ type Ask = Command & { type: 'ask_setup_change' }
 type Pin = Command & { type: 'pin_setup' }
 
 /** The newest request of this visit to change test setup exactly so; undefined when nobody asked. */
-export function setupApproval(state: TaskState, digest: string): Approval | undefined {
-  return ofVisit(state)
-    .filter((one) => one.digest === digest && ANSWERABLE.has(one.status))
+export function findSetupApproval(state: TaskState, digest: string): Approval | undefined {
+  return listOfVisit(state)
+    .filter((approval) => approval.digest === digest && ANSWERABLE.has(approval.status))
     .at(-1)
 }
 
@@ -22,9 +22,9 @@ const ANSWERABLE: ReadonlySet<Approval['status']> = new Set(['pending', 'approve
 
 /** Asks a person for changed test setup. Asked again, it opens no second request; another change withdraws the one before. */
 export function askSetupChange(state: TaskState, command: Ask, context: Context): Decision {
-  if (setupApproval(state, command.digest) !== undefined) return decided([])
-  const withdrawn = ofVisit(state)
-    .filter((one) => one.status === 'pending')
+  if (findSetupApproval(state, command.digest) !== undefined) return makeDecision([])
+  const withdrawn = listOfVisit(state)
+    .filter((approval) => approval.status === 'pending')
     .map(
       ({ id }): TaskFact => ({
         type: 'approval_voided',
@@ -32,7 +32,7 @@ export function askSetupChange(state: TaskState, command: Ask, context: Context)
         reason: 'the agent asked about another change',
       }),
     )
-  return decided([
+  return makeDecision([
     ...withdrawn,
     {
       type: 'approval_requested',
@@ -52,14 +52,16 @@ export function askSetupChange(state: TaskState, command: Ask, context: Context)
 
 /** Records test setup that was approved, with the run in which the tests failed under it. */
 export function pinSetup(state: TaskState, command: Pin, context: Context): Decision {
-  const approval = setupApproval(state, command.digest)
+  const approval = findSetupApproval(state, command.digest)
   if (approval?.status !== 'approved' || approval.expiresAt <= context.now || isByHolder(state, approval))
-    return unrecorded('conflict', 'The approval of exactly this change no longer exists.')
+    return refuseUnrecorded('conflict', 'The approval of exactly this change no longer exists.')
   const { files, run, paths, observed } = command
   const setup = { approvalId: approval.id, digest: approval.digest, paths, observed }
-  return decided([{ type: 'tests_pinned', files, run, setup }])
+  return makeDecision([{ type: 'tests_pinned', files, run, setup }])
 }
 
-function ofVisit(state: TaskState): readonly Approval[] {
-  return [...state.approvals.values()].filter((one) => one.gate === SETUP_GATE && one.visit === state.visit)
+function listOfVisit(state: TaskState): readonly Approval[] {
+  return [...state.approvals.values()].filter(
+    (approval) => approval.gate === SETUP_GATE && approval.visit === state.visit,
+  )
 }

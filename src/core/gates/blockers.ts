@@ -1,11 +1,11 @@
 import type { Code } from '../codes.js'
 import type { Blocker, Mode, RequiredArtifact } from '../contract/contract.js'
 import { isObserved } from '../evidence/inverted-run.js'
-import { comesOfReviews } from '../reviews/consensus-plan.js'
-import { REVIEW_ARTIFACTS, reviewsKey } from '../reviews/review.js'
+import { dependsOnReviews } from '../reviews/consensus-plan.js'
+import { formatReviewsKey, REVIEW_ARTIFACTS } from '../reviews/review.js'
 import { type CheckOutcome, checkKey, type GateFacts } from '../task/command.js'
 import type { BlockerFound } from '../task/event.js'
-import { remedyOf } from '../task/refusal.js'
+import { getRemedy } from '../task/refusal.js'
 import type { TaskState } from '../task/state.js'
 import { CHECK_REMEDIES, POSTPONED_REMEDY } from './check-remedies.js'
 import type { Needs } from './needs.js'
@@ -39,31 +39,33 @@ export function findBlockers(
   const awaitsReviews = given.isVoting === true && needed.isReviewedByVote
   const found: BlockerFound[] = []
   if (facts.visit !== state.visit)
-    found.push(blocker('evidence_stale', { message: 'The evidence was gathered in another visit of this phase' }))
-  if (needed.reviews !== null && facts.reviewsKey !== reviewsKey(state))
-    found.push(blocker('evidence_stale', { message: 'A review came or went while the gates were checked' }))
-  for (const problem of facts.problems) found.push(blocker('check_error', { message: problem }))
+    found.push(makeBlocker('evidence_stale', { message: 'The evidence was gathered in another visit of this phase' }))
+  if (needed.reviews !== null && facts.reviewsKey !== formatReviewsKey(state))
+    found.push(makeBlocker('evidence_stale', { message: 'A review came or went while the gates were checked' }))
+  for (const problem of facts.problems) found.push(makeBlocker('check_error', { message: problem }))
   found.push(...(given.more ?? []))
-  found.push(...missingClaim(needed, given.claims))
+  found.push(...findMissingStatement(needed, given.claims))
   for (const required of needed.artifacts) {
     if (needed.observesTests && required.type === OBSERVED_ARTIFACT) continue
     const isAssembled = needed.reviews !== null && REVIEW_ARTIFACTS.includes(required.type)
     if (isAssembled && awaitsReviews) continue
-    found.push(...(isAssembled ? reviewBlockers(needed, required, facts) : artifactBlockers(state, required, facts)))
+    found.push(
+      ...(isAssembled ? reviewBlockers(needed, required, facts) : findArtifactBlockers(state, required, facts)),
+    )
   }
   for (const problem of [...facts.evidenceProblems, ...(facts.evidenceOpen ?? [])])
-    found.push(blocker('incomplete_checkpoint', { message: problem }))
+    found.push(makeBlocker('incomplete_checkpoint', { message: problem }))
   found.push(...checkBlockers(needed, facts, awaitsReviews))
-  found.push(...unasked(needed, facts))
+  found.push(...warnOfUnaskedArtifacts(needed, facts))
 
-  const warnings = found.filter((one) => one.severity !== 'blocking')
-  const blocking = found.filter((one) => one.severity === 'blocking')
+  const warnings = found.filter((blocker) => blocker.severity !== 'blocking')
+  const blocking = found.filter((blocker) => blocker.severity === 'blocking')
   if (given.mode === 'strict') return { blockers: blocking, warnings, violations: [] }
-  const blockers = blocking.filter((one) => HELD_IN_EVERY_MODE.has(one.code))
-  const violations = blocking.filter((one) => !HELD_IN_EVERY_MODE.has(one.code))
+  const blockers = blocking.filter((blocker) => HELD_IN_EVERY_MODE.has(blocker.code))
+  const violations = blocking.filter((blocker) => !HELD_IN_EVERY_MODE.has(blocker.code))
   return {
     blockers,
-    warnings: [...warnings, ...violations.map((one) => ({ ...one, severity: 'warning' as const }))],
+    warnings: [...warnings, ...violations.map((violation) => ({ ...violation, severity: 'warning' as const }))],
     violations,
   }
 }
@@ -71,22 +73,22 @@ export function findBlockers(
 // Permissive and advisory let gates through; what an artifact must look like and what a visit saw is no gate.
 const HELD_IN_EVERY_MODE: ReadonlySet<Code> = new Set<Code>(['invalid_artifact', 'evidence_stale'])
 
-function missingClaim(needed: Needs, claims: readonly string[]): readonly BlockerFound[] {
+function findMissingStatement(needed: Needs, claims: readonly string[]): readonly BlockerFound[] {
   const when = needed.demand.transition?.when ?? null
   if (when === null || claims.includes(when)) return []
   return [
-    blocker('claim_missing', {
+    makeBlocker('claim_missing', {
       message: `The transition needs the claim ${JSON.stringify(when)}`,
       remedy: `Send "claims": {"${when}": true}.`,
     }),
   ]
 }
 
-function artifactBlockers(state: TaskState, required: RequiredArtifact, facts: GateFacts): readonly BlockerFound[] {
-  const offered = facts.artifacts.find((one) => one.type === required.type)
+function findArtifactBlockers(state: TaskState, required: RequiredArtifact, facts: GateFacts): readonly BlockerFound[] {
+  const offered = facts.artifacts.find((artifact) => artifact.type === required.type)
   if (offered !== undefined && offered.problems.length > 0)
     return offered.problems.slice(0, PROBLEMS_PER_ARTIFACT_MAX).map((problem) =>
-      blocker('invalid_artifact', {
+      makeBlocker('invalid_artifact', {
         artifact: required.type,
         message: `${required.type}${problem.pointer} ${problem.message}`,
         remedy: `Correct ${required.type} at ${problem.pointer === '' ? 'its top level' : problem.pointer} and send it again.`,
@@ -97,7 +99,7 @@ function artifactBlockers(state: TaskState, required: RequiredArtifact, facts: G
     return []
   const what = required.description === '' ? '' : ` (${required.description})`
   return [
-    blocker('missing_artifact', {
+    makeBlocker('missing_artifact', {
       artifact: required.type,
       message: `Missing ${required.type}${what}`,
       remedy: `Send "artifacts": {"${required.type}": {…}} with the transition request.`,
@@ -108,17 +110,17 @@ function artifactBlockers(state: TaskState, required: RequiredArtifact, facts: G
 // What was assembled for an earlier request does not count: reports are replaced, and reviewers revoked.
 function reviewBlockers(needed: Needs, required: RequiredArtifact, facts: GateFacts): readonly BlockerFound[] {
   const remedy = `Wait for the reviewers. Phaselock makes ${required.type} from their reports; what you send as ${required.type} does not count.`
-  const assembled = facts.artifacts.find((one) => one.type === required.type && isObserved(one.grade))
+  const assembled = facts.artifacts.find((artifact) => artifact.type === required.type && isObserved(artifact.grade))
   if (assembled === undefined)
     return [
-      blocker('missing_artifact', {
+      makeBlocker('missing_artifact', {
         artifact: required.type,
         message: `Missing ${required.type}: no reviewer has reported (asked for: ${(needed.reviews ?? []).join(', ')})`,
         remedy,
       }),
     ]
   return assembled.problems.slice(0, PROBLEMS_PER_ARTIFACT_MAX).map(({ pointer, message }) =>
-    blocker('invalid_artifact', {
+    makeBlocker('invalid_artifact', {
       artifact: required.type,
       message: `${required.type}${pointer} ${message}`,
       remedy,
@@ -130,12 +132,12 @@ function checkBlockers(needed: Needs, facts: GateFacts, awaitsReviews: boolean):
   const found: BlockerFound[] = []
   const postponed: BlockerFound[] = []
   const judge = (place: { gate: string | null; artifact: string | null; index: number }, asked: Blocker) => {
-    if (awaitsReviews && comesOfReviews(asked, place.artifact)) return
+    if (awaitsReviews && dependsOnReviews(asked, place.artifact)) return
     const outcome = facts.checks.get(checkKey({ ...place, check: asked.check }))
     const problem = checkBlocker(asked, outcome)
     const list = isPostponed(outcome) ? postponed : found
     if (problem !== null) list.push({ ...problem, gate: place.gate, artifact: place.artifact })
-    found.push(...notesOf(asked, outcome).map((note) => ({ ...note, gate: place.gate, artifact: place.artifact })))
+    found.push(...listNotes(asked, outcome).map((note) => ({ ...note, gate: place.gate, artifact: place.artifact })))
   }
   for (const required of needed.artifacts)
     for (const [index, asked] of required.checks.entries()) judge({ gate: null, artifact: required.type, index }, asked)
@@ -149,7 +151,7 @@ function isPostponed(outcome: CheckOutcome | undefined): boolean {
   return outcome?.result === 'fails' && outcome.isPostponed === true
 }
 
-function notesOf({ check }: Blocker, outcome: CheckOutcome | undefined): readonly BlockerFound[] {
+function listNotes({ check }: Blocker, outcome: CheckOutcome | undefined): readonly BlockerFound[] {
   if (outcome?.result !== 'holds') return []
   const about = {
     check,
@@ -157,7 +159,7 @@ function notesOf({ check }: Blocker, outcome: CheckOutcome | undefined): readonl
     grade: outcome.grade,
     remedy: 'Look at it; nothing has to be done.',
   } as const
-  return (outcome.notes ?? []).map((message) => blocker('check_failed', { ...about, message }))
+  return (outcome.notes ?? []).map((message) => makeBlocker('check_failed', { ...about, message }))
 }
 
 // A check that nobody ran blocks: missing evidence never counts as passed.
@@ -165,38 +167,38 @@ function checkBlocker(asked: Blocker, outcome: CheckOutcome | undefined): Blocke
   const { check, severity } = asked
   const words = asked.message === '' ? check : asked.message
   if (outcome === undefined)
-    return blocker('check_error', { check, severity, message: `${words}: the check was not run` })
+    return makeBlocker('check_error', { check, severity, message: `${words}: the check was not run` })
   if (outcome.result === 'holds') return null
   const code = outcome.result === 'fails' ? 'check_failed' : 'check_error'
   const message = `${words}: ${outcome.found}`
   const { run, remedy } = outcome.result === 'fails' ? outcome : {}
   const about = { check, severity, message, grade: outcome.grade }
-  if (isPostponed(outcome)) return blocker(code, { ...about, remedy: POSTPONED_REMEDY })
-  if (run !== undefined) return blocker(code, { ...about, remedy: String(run.remedy), run })
-  return blocker(code, code === 'check_failed' ? { ...about, remedy: remedy ?? CHECK_REMEDIES[check] } : about)
+  if (isPostponed(outcome)) return makeBlocker(code, { ...about, remedy: POSTPONED_REMEDY })
+  if (run !== undefined) return makeBlocker(code, { ...about, remedy: String(run.remedy), run })
+  return makeBlocker(code, code === 'check_failed' ? { ...about, remedy: remedy ?? CHECK_REMEDIES[check] } : about)
 }
 
 // An artifact that the phase does not ask for could replace one that an earlier gate has judged: it is told, and not kept.
-function unasked(needed: Needs, facts: GateFacts): readonly BlockerFound[] {
+function warnOfUnaskedArtifacts(needed: Needs, facts: GateFacts): readonly BlockerFound[] {
   return facts.artifacts
-    .filter((one) => !needed.artifacts.some((required) => required.type === one.type))
-    .map((one) =>
-      blocker('invalid_artifact', {
-        artifact: one.type,
+    .filter((artifact) => !needed.artifacts.some((required) => required.type === artifact.type))
+    .map((artifact) =>
+      makeBlocker('invalid_artifact', {
+        artifact: artifact.type,
         severity: 'warning',
-        message: `This phase does not ask for ${one.type}; it was not kept`,
+        message: `This phase does not ask for ${artifact.type}; it was not kept`,
         remedy: 'Leave it out.',
       }),
     )
 }
 
-export function blocker(code: Code, about: Partial<BlockerFound> & { readonly message: string }): BlockerFound {
+export function makeBlocker(code: Code, about: Partial<BlockerFound> & { readonly message: string }): BlockerFound {
   return {
     code,
     gate: null,
     check: null,
     artifact: null,
-    remedy: remedyOf(code),
+    remedy: getRemedy(code),
     severity: 'blocking',
     grade: null,
     ...about,

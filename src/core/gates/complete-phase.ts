@@ -1,13 +1,13 @@
 import type { Contract } from '../contract/contract.js'
-import { checkpointPassed } from '../evidence/checkpoint.js'
+import { makeCheckpointFacts } from '../evidence/checkpoint.js'
 import type { Command, Context, GateFacts } from '../task/command.js'
 import type { TaskFact } from '../task/event.js'
-import { type Decision, modeOf, numbered, withBudget } from '../task/refusal.js'
+import { type Decision, getMode, numberRefusal, refuseWithinBudget } from '../task/refusal.js'
 import type { TaskState } from '../task/state.js'
-import { phaseOf } from '../tool-calls/offered-tools.js'
-import { heldBack } from '../watch/watch.js'
-import { blocker } from './blockers.js'
-import { interrupted, refusedTransition, tooMuchHandedIn, transition } from './transition.js'
+import { requirePhase } from '../tool-calls/offered-tools.js'
+import { findHoldingViolation } from '../watch/watch.js'
+import { makeBlocker } from './blockers.js'
+import { decideTransition, findHandedInLimit, refuseInterrupted, refuseTransition } from './transition.js'
 import { isFinal } from './transition-rules.js'
 
 const PROBLEMS_KEPT_MAX = 200
@@ -21,17 +21,23 @@ export type WayOn =
   | { readonly kind: 'choice'; readonly ways: readonly string[] }
 
 /** Where completing the phase leads. A way back is none, and a claim that says more than that the phase is complete is not made for the agent. */
-export function wayOn(contract: Contract, state: TaskState): WayOn {
-  if (isFinal(contract, phaseOf(contract, state.phase))) return { kind: 'one', target: state.phase, claims: [] }
+export function decideWayOn(contract: Contract, state: TaskState): WayOn {
+  if (isFinal(contract, requirePhase(contract, state.phase))) return { kind: 'one', target: state.phase, claims: [] }
   const claims = [`${state.phase}_complete`, `${state.phase.toLowerCase()}_complete`]
   const ways = contract.transitions.filter(
-    (one) => one.from === state.phase && one.to !== state.phase && !state.completedPhases.includes(one.to),
+    (transition) =>
+      transition.from === state.phase &&
+      transition.to !== state.phase &&
+      !state.completedPhases.includes(transition.to),
   )
-  const open = ways.filter((one) => one.when === null || claims.includes(one.when))
+  const open = ways.filter((way) => way.when === null || claims.includes(way.when))
   const [first] = open
-  if (first !== undefined && open.every((one) => one.to === first.to)) return { kind: 'one', target: first.to, claims }
-  const all = contract.transitions.filter((one) => one.from === state.phase)
-  const told = all.map((one) => (one.when === null ? one.to : `${one.to} (with the claim ${one.when})`))
+  if (first !== undefined && open.every((transition) => transition.to === first.to))
+    return { kind: 'one', target: first.to, claims }
+  const all = contract.transitions.filter((transition) => transition.from === state.phase)
+  const told = all.map((transition) =>
+    transition.when === null ? transition.to : `${transition.to} (with the claim ${transition.when})`,
+  )
   return { kind: 'choice', ways: [...new Set(told)] }
 }
 
@@ -39,42 +45,42 @@ type Request = Command & { type: 'transition' }
 
 /** A request to leave the phase, by completing it or by asking for where to go. */
 export function leavePhase(contract: Contract, state: TaskState, request: Request, context: Context): Decision {
-  const decides = request.completes === true ? completePhase : transition
+  const decides = request.completes === true ? completePhase : decideTransition
   return decides(contract, state, request, context)
 }
 
 /** Judges the evidence of the phase first; when it holds, it is kept, and the only legal transition is made or its blockers told. */
 function completePhase(contract: Contract, state: TaskState, request: Request, context: Context): Decision {
-  if (request.currentPhase !== state.phase) return transition(contract, state, request, context)
-  const way = wayOn(contract, state)
+  if (request.currentPhase !== state.phase) return decideTransition(contract, state, request, context)
+  const way = decideWayOn(contract, state)
   const to = way.kind === 'one' ? way.target : state.phase
   const { now, matches } = context
-  const held = heldBack(contract, state, { now, matches, committedAt: request.committedAt ?? null })
+  const held = findHoldingViolation(contract, state, { now, matches, committedAt: request.committedAt ?? null })
   const agentId = state.held?.agentId ?? ''
-  if (held !== null) return interrupted(contract, state, { request: { ...request, target: to }, held, agentId })
+  if (held !== null) return refuseInterrupted(contract, state, { request: { ...request, target: to }, held, agentId })
   const { facts } = request
-  const tooMuch = tooMuchHandedIn(state, facts)
-  if (tooMuch !== null) return refusedTransition(contract, state, { to, code: 'payload_too_large', detail: tooMuch })
+  const tooMuch = findHandedInLimit(state, facts)
+  if (tooMuch !== null) return refuseTransition(contract, state, { to, code: 'payload_too_large', detail: tooMuch })
   if (facts === null || facts.visit !== state.visit)
-    return refusedTransition(contract, state, {
+    return refuseTransition(contract, state, {
       to,
       code: 'evidence_stale',
       detail:
         'The evidence was looked at in another visit of this phase, or under a rule that holds again: send it again',
     })
-  if (facts.evidenceProblems.length > 0 && modeOf(contract, state) === 'strict')
-    return refusedCheckpoint(contract, state, facts)
+  if (facts.evidenceProblems.length > 0 && getMode(contract, state) === 'strict')
+    return refuseCheckpoint(contract, state, facts)
   return way.kind === 'one'
-    ? transition(contract, state, { ...request, target: way.target, claims: way.claims }, context)
-    : undecided(contract, state, { facts, ways: way.ways })
+    ? decideTransition(contract, state, { ...request, target: way.target, claims: way.claims }, context)
+    : refuseUndecidedWay(contract, state, { facts, ways: way.ways })
 }
 
-function refusedCheckpoint(contract: Contract, state: TaskState, facts: GateFacts): Decision {
+function refuseCheckpoint(contract: Contract, state: TaskState, facts: GateFacts): Decision {
   const { evidenceProblems: problems, evidence, evidenceRef } = facts
   const shown = problems.slice(0, PROBLEMS_IN_TEXT_MAX)
   const more = problems.length - shown.length
   const detail = `Cannot complete ${state.phase}: ${shown.join('; ')}${more > 0 ? `; and ${more} more` : ''}`
-  return withBudget(contract, state, {
+  return refuseWithinBudget(contract, state, {
     type: 'checkpoint_refused',
     agentId: state.held?.agentId ?? '',
     evidence,
@@ -82,30 +88,30 @@ function refusedCheckpoint(contract: Contract, state: TaskState, facts: GateFact
     problems: problems.slice(0, PROBLEMS_KEPT_MAX),
     problemCount: problems.length,
     leaseSeconds: contract.enforcement.leaseSeconds,
-    ...numbered(contract, state, { code: 'incomplete_checkpoint', detail }),
+    ...numberRefusal(contract, state, { code: 'incomplete_checkpoint', detail }),
   })
 }
 
 // The evidence is kept, so that the request for one of the ways need not send it again.
-function undecided(
+function refuseUndecidedWay(
   contract: Contract,
   state: TaskState,
   one: { readonly facts: GateFacts; readonly ways: readonly string[] },
 ): Decision {
   const agentId = state.held?.agentId ?? ''
   const evidence = contract.phases.get(state.phase)?.evidence ?? new Map()
-  const kept: readonly TaskFact[] = checkpointPassed(state, { facts: one.facts, agentId, asked: evidence.size })
+  const kept: readonly TaskFact[] = makeCheckpointFacts(state, { facts: one.facts, agentId, asked: evidence.size })
   const message = `${state.phase} can be left for ${one.ways.join(' or ')}: say which`
-  const open = (one.facts.evidenceOpen ?? []).map((text) => blocker('incomplete_checkpoint', { message: text }))
-  const found = blocker('claim_missing', { message, remedy: 'Ask for one of the listed transitions.' })
-  const decision = withBudget(contract, state, {
+  const open = (one.facts.evidenceOpen ?? []).map((text) => makeBlocker('incomplete_checkpoint', { message: text }))
+  const found = makeBlocker('claim_missing', { message, remedy: 'Ask for one of the listed transitions.' })
+  const decision = refuseWithinBudget(contract, state, {
     type: 'gate_blocked',
     agentId,
     to: state.phase,
     gate: null,
     blockers: [...open, found],
     warnings: [],
-    ...numbered(contract, state, { code: 'claim_missing', detail: message }),
+    ...numberRefusal(contract, state, { code: 'claim_missing', detail: message }),
   })
   return decision.kind === 'decided' ? { ...decision, facts: [...kept, ...decision.facts] } : decision
 }

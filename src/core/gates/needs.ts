@@ -1,12 +1,12 @@
 import type { Blocker, Contract, EvidenceField, Phase, RequiredArtifact } from '../contract/contract.js'
 import type { PhaseTask } from '../contract/phase-document.js'
-import { type ConsensusPlan, onlyVotersReview, reviewsNeeded } from '../reviews/consensus-plan.js'
-import { slotChecks } from '../reviews/reviewer-slots.js'
+import { type ConsensusPlan, isReviewedByVotersOnly, listNeededReviews } from '../reviews/consensus-plan.js'
+import { listSlotChecks } from '../reviews/reviewer-slots.js'
 import { checkKey } from '../task/command.js'
 import type { TaskState } from '../task/state.js'
-import { phaseOf } from '../tool-calls/offered-tools.js'
+import { requirePhase } from '../tool-calls/offered-tools.js'
 import { openTasks } from './phase-tasks.js'
-import { type Demand, demandOf, findTransition, isFinal } from './transition-rules.js'
+import { computeDemand, type Demand, findTransition, isFinal } from './transition-rules.js'
 
 /** A check to run, and where its outcome goes. */
 export interface CheckNeeded {
@@ -48,13 +48,13 @@ export function needs(
   state: TaskState,
   request: { readonly target: string; readonly claims: readonly string[] },
 ): Needs | null {
-  const phase = phaseOf(contract, state.phase)
+  const phase = requirePhase(contract, state.phase)
   const inPlace = request.target === state.phase && isFinal(contract, phase)
   const transition = inPlace
     ? null
     : findTransition(contract, { from: state.phase, to: request.target, claims: request.claims })
   if (!inPlace && transition === null) return null
-  const demand = demandOf(contract, state, transition)
+  const demand = computeDemand(contract, state, transition)
   const artifacts = demand.full ? phase.requiredArtifacts : []
   const gateChecks = demand.gates.flatMap((gate) =>
     gate.blockers.map((blocker, index) => ({
@@ -72,7 +72,7 @@ export function needs(
       timeoutSeconds: null,
     })),
   )
-  const phaseChecks = demand.full ? slotChecks(phase) : []
+  const phaseChecks = demand.full ? listSlotChecks(phase) : []
   const ofPhase = phaseChecks.map((blocker, index) => ({
     key: checkKey({ gate: null, artifact: null, index, check: blocker.check }),
     blocker,
@@ -84,14 +84,14 @@ export function needs(
     visit: state.visit,
     demand,
     artifacts,
-    ...(demand.full ? checkpointNeeds(phase, state) : NO_CHECKPOINT),
+    ...(demand.full ? pickCheckpointNeeds(phase, state) : NO_CHECKPOINT),
     checks,
     phaseChecks,
-    pinsTests: checks.some((one) => one.blocker.check === 'tests_are_failing'),
+    pinsTests: checks.some((check) => check.blocker.check === 'tests_are_failing'),
     observesTests: contract.commands.has('tests'),
-    reviews: reviewsNeeded(phase),
+    reviews: listNeededReviews(phase),
     consensus: demand.full ? (phase.consensus ?? null) : null,
-    isReviewedByVote: demand.full && onlyVotersReview(phase),
+    isReviewedByVote: demand.full && isReviewedByVotersOnly(phase),
   }
 }
 
@@ -99,18 +99,18 @@ type CheckpointNeeds = Pick<Needs, 'evidence' | 'minVerified' | 'tasksOpen'>
 
 const NO_CHECKPOINT: CheckpointNeeds = { evidence: new Map(), minVerified: 0, tasksOpen: [] }
 
-function checkpointNeeds(phase: Phase, state: TaskState): CheckpointNeeds {
+function pickCheckpointNeeds(phase: Phase, state: TaskState): CheckpointNeeds {
   return { evidence: phase.evidence, minVerified: phase.minVerified ?? 0, tasksOpen: openTasks(phase, state) }
 }
 
 /** What must be gathered to judge the checkpoint alone, where nothing says yet which way the phase is left. */
-export function checkpointAlone(contract: Contract, state: TaskState): Needs {
-  const phase = phaseOf(contract, state.phase)
+export function computeCheckpointNeeds(contract: Contract, state: TaskState): Needs {
+  const phase = requirePhase(contract, state.phase)
   return {
     visit: state.visit,
     demand: { transition: null, gates: [], full: true },
     artifacts: [],
-    ...checkpointNeeds(phase, state),
+    ...pickCheckpointNeeds(phase, state),
     checks: [],
     phaseChecks: [],
     pinsTests: false,

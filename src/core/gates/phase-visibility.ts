@@ -7,6 +7,6 @@ export function mayRead(state: TaskState, phase: string): boolean {
 }
 
 /** The phase as answers name it: by its number where it has a document, by its id otherwise. */
-export function phaseName(contract: Contract, id: string): number | string {
+export function formatPhaseName(contract: Contract, id: string): number | string {
   return contract.phases.get(id)?.document?.number ?? id
 }

@@ -6,7 +6,7 @@ import type { TaskState } from '../task/state.js'
 import type { Needs } from './needs.js'
 
 /** What is asked of others stands before the refusal that tells of it. */
-export function withFacts(
+export function addFacts(
   decision: Decision,
   one: { readonly before: readonly TaskFact[]; readonly added: readonly TaskFact[] },
 ): Decision {
@@ -15,9 +15,12 @@ export function withFacts(
 }
 
 /** What was handed in and fits. */
-export function acceptedArtifacts(needed: Needs, facts: GateFacts): readonly ArtifactRef[] {
+export function listAcceptedArtifacts(needed: Needs, facts: GateFacts): readonly ArtifactRef[] {
   return facts.artifacts
-    .filter((one) => one.problems.length === 0 && needed.artifacts.some((required) => required.type === one.type))
+    .filter(
+      (artifact) =>
+        artifact.problems.length === 0 && needed.artifacts.some((required) => required.type === artifact.type),
+    )
     .map(({ type, sha256, bytes, grade }) => ({ type, sha256, bytes, grade, ...ownReview(needed, type) }))
 }
 

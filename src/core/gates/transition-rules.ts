@@ -1,5 +1,5 @@
 import type { Contract, Gate, Phase, Transition } from '../contract/contract.js'
-import { withReview } from '../reviews/independent-review.js'
+import { addReviewGate } from '../reviews/independent-review.js'
 import type { TaskState } from '../task/state.js'
 
 /** The transition the request means: the first from this phase to that target, preferring one whose claim was made. */
@@ -7,17 +7,27 @@ export function findTransition(
   contract: Contract,
   request: { readonly from: string; readonly to: string; readonly claims: readonly string[] },
 ): Transition | null {
-  const candidates = contract.transitions.filter((one) => one.from === request.from && one.to === request.to)
-  return candidates.find((one) => one.when === null || request.claims.includes(one.when)) ?? candidates[0] ?? null
+  const candidates = contract.transitions.filter(
+    (transition) => transition.from === request.from && transition.to === request.to,
+  )
+  return (
+    candidates.find((candidate) => candidate.when === null || request.claims.includes(candidate.when)) ??
+    candidates[0] ??
+    null
+  )
 }
 
-export function targetsOf(contract: Contract, phase: string): readonly string[] {
-  return [...new Set(contract.transitions.filter((one) => one.from === phase).map((one) => one.to))]
+export function listTargets(contract: Contract, phase: string): readonly string[] {
+  return [
+    ...new Set(
+      contract.transitions.filter((transition) => transition.from === phase).map((transition) => transition.to),
+    ),
+  ]
 }
 
 /** A phase that nothing leads out of. */
 export function isFinal(contract: Contract, phase: Phase): boolean {
-  return contract.transitions.every((one) => one.from !== phase.id)
+  return contract.transitions.every((transition) => transition.from !== phase.id)
 }
 
 /** Entering a final phase that asks for nothing completes the task at once. */
@@ -44,14 +54,14 @@ export interface Demand {
  * What leaving the phase demands. A transition that names a gate is held by that gate alone, otherwise by all gates of the phase.
  * A `when` transition back to an earlier phase needs only its claim and its own gate.
  */
-export function demandOf(contract: Contract, state: TaskState, transition: Transition | null): Demand {
+export function computeDemand(contract: Contract, state: TaskState, transition: Transition | null): Demand {
   const phase = contract.phases.get(state.phase)
   const gates = phase?.gates ?? []
-  if (transition === null) return { transition, gates: withReview(phase, gates), full: true }
+  if (transition === null) return { transition, gates: addReviewGate(phase, gates), full: true }
   const named = transition.gate === null ? null : gates.filter((gate) => gate.id === transition.gate)
   const goesBack = transition.when !== null && hasBeenIn(state, transition.to)
   if (goesBack) return { transition, gates: named ?? [], full: false }
-  return { transition, gates: withReview(phase, named ?? gates), full: true }
+  return { transition, gates: addReviewGate(phase, named ?? gates), full: true }
 }
 
 // Back is where the task has been, not what stands earlier in the file: a phase that was never entered is a step ahead.

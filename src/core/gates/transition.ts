@@ -1,27 +1,27 @@
-import { approvalFor } from '../approvals/approval.js'
+import { findOrRequestApproval } from '../approvals/approval.js'
 import type { Code } from '../codes.js'
 import type { Contract } from '../contract/contract.js'
-import { checkpointPassed } from '../evidence/checkpoint.js'
-import { parkedByHeldOut } from '../evidence/held-out.js'
-import { consensusFor, isVoting } from '../reviews/consensus.js'
+import { makeCheckpointFacts } from '../evidence/checkpoint.js'
+import { parkAfterHeldOutFailures } from '../evidence/held-out.js'
+import { decideConsensus, isVoting } from '../reviews/consensus.js'
 import type { ConsensusProof } from '../reviews/consensus-event.js'
 import { isWaitingForReviews } from '../reviews/review.js'
-import { slotFacts } from '../reviews/reviewer-slots.js'
+import { makeSlotFacts } from '../reviews/reviewer-slots.js'
 import type { Violation as RuleViolation } from '../rules/evaluate.js'
 import type { Command, Context, GateFacts } from '../task/command.js'
 import type { ArtifactRef, BlockerFound, TaskFact } from '../task/event.js'
-import { bytesHandedIn } from '../task/evolve.js'
-import { unledgeredBlockers } from '../task/reconcile.js'
-import { type Decision, decided, modeOf, numbered, withBudget } from '../task/refusal.js'
+import { sumBytesHandedIn } from '../task/evolve.js'
+import { findUnledgeredBlockers } from '../task/reconcile.js'
+import { type Decision, getMode, makeDecision, numberRefusal, refuseWithinBudget } from '../task/refusal.js'
 import type { TaskState } from '../task/state.js'
-import { phaseOf } from '../tool-calls/offered-tools.js'
-import { heldBack, violationFacts } from '../watch/watch.js'
-import { autoTarget } from './auto-advance.js'
-import { blocker, findBlockers } from './blockers.js'
+import { requirePhase } from '../tool-calls/offered-tools.js'
+import { findHoldingViolation, makeViolationFacts } from '../watch/watch.js'
+import { findAutoTarget } from './auto-advance.js'
+import { findBlockers, makeBlocker } from './blockers.js'
 import { type Needs, needs } from './needs.js'
-import { acceptedArtifacts, visitArtifacts, withFacts } from './transition-facts.js'
-import { completesOnEntry, isFinal, targetsOf } from './transition-rules.js'
-import { loopIn, withParked } from './ways-back.js'
+import { addFacts, listAcceptedArtifacts, visitArtifacts } from './transition-facts.js'
+import { completesOnEntry, isFinal, listTargets } from './transition-rules.js'
+import { addParking, findLoop } from './ways-back.js'
 
 type Request = Command & { type: 'transition' }
 
@@ -29,71 +29,71 @@ type Request = Command & { type: 'transition' }
 const VISIT_BYTES_MAX = 64 * 1024 * 1024
 
 /** Moves the task to the next phase, or says everything that is in the way. */
-export function transition(contract: Contract, state: TaskState, request: Request, context: Context): Decision {
+export function decideTransition(contract: Contract, state: TaskState, request: Request, context: Context): Decision {
   const agentId = state.held?.agentId ?? ''
-  if (request.auto === true && (autoTarget(contract, state) !== request.target || request.claims.length > 0))
-    return decided([])
+  if (request.auto === true && (findAutoTarget(contract, state) !== request.target || request.claims.length > 0))
+    return makeDecision([])
   const refuse = (code: Code, detail: string): Decision =>
-    refusedTransition(contract, state, { to: request.target, code, detail })
+    refuseTransition(contract, state, { to: request.target, code, detail })
   if (request.currentPhase !== null && request.currentPhase !== state.phase)
     return refuse('phase_sequence_violation', `The task is in ${state.phase}, not in ${request.currentPhase}`)
   const needed = needs(contract, state, request)
-  if (needed === null) return refuse('no_transition', noTransition(contract, state, request.target))
-  const tooMuch = tooMuchHandedIn(state, request.facts)
+  if (needed === null) return refuse('no_transition', formatNoTransition(contract, state, request.target))
+  const tooMuch = findHandedInLimit(state, request.facts)
   if (tooMuch !== null) return refuse('payload_too_large', tooMuch)
-  const held = heldBack(contract, state, {
+  const held = findHoldingViolation(contract, state, {
     now: context.now,
     matches: context.matches,
     committedAt: request.committedAt ?? null,
   })
   if (held !== null)
-    return request.auto === true ? decided([]) : interrupted(contract, state, { request, held, agentId })
+    return request.auto === true ? makeDecision([]) : refuseInterrupted(contract, state, { request, held, agentId })
   // A rule held it back when it was asked for, and no longer does.
   if (request.facts === null) return refuse('evidence_stale', 'The rules hold again: ask for the transition once more')
   return judge(contract, state, { request, needed, facts: request.facts, context, agentId })
 }
 
 /** A request that is refused without looking at anything; it counts. */
-export function refusedTransition(
+export function refuseTransition(
   contract: Contract,
   state: TaskState,
   about: { readonly to: string; readonly code: Code; readonly detail: string },
 ): Decision {
-  return withBudget(contract, state, {
+  return refuseWithinBudget(contract, state, {
     type: 'transition_refused',
     agentId: state.held?.agentId ?? '',
     to: about.to,
     leaseSeconds: contract.enforcement.leaseSeconds,
-    ...numbered(contract, state, about),
+    ...numberRefusal(contract, state, about),
   })
 }
 
 /** Why nothing more is taken in this visit; null while there is room. */
-export function tooMuchHandedIn(state: TaskState, facts: GateFacts | null): string | null {
-  const bytes = state.visitBytes + bytesHandedIn(facts?.artifacts ?? []) + (facts?.evidenceRef?.bytes ?? 0)
+export function findHandedInLimit(state: TaskState, facts: GateFacts | null): string | null {
+  const bytes = state.visitBytes + sumBytesHandedIn(facts?.artifacts ?? []) + (facts?.evidenceRef?.bytes ?? 0)
   return bytes > VISIT_BYTES_MAX
     ? `More than ${VISIT_BYTES_MAX} bytes of artifacts and evidence in one visit of ${state.phase}`
     : null
 }
 
 // Nothing is gathered for a transition that a rule holds back: what was handed in is handed in again.
-export function interrupted(
+export function refuseInterrupted(
   contract: Contract,
   state: TaskState,
   one: { readonly request: Request; readonly held: RuleViolation; readonly agentId: string },
 ): Decision {
-  const found = blocker('rule_interrupt', {
+  const found = makeBlocker('rule_interrupt', {
     message: one.held.diagnostic,
     remedy: 'Acknowledge the interrupt (continue), or ask for help.',
   })
-  const decision = withBudget(contract, state, {
+  const decision = refuseWithinBudget(contract, state, {
     type: 'gate_blocked',
     agentId: one.agentId,
     to: one.request.target,
     gate: null,
     blockers: [found],
     warnings: [],
-    ...numbered(contract, state, {
+    ...numberRefusal(contract, state, {
       code: 'rule_interrupt',
       detail: `Cannot leave ${state.phase}: ${one.held.diagnostic}`,
     }),
@@ -102,20 +102,20 @@ export function interrupted(
   })
   if (decision.kind !== 'decided') return decision
   const isParked = decision.facts.some((fact) => fact.type === 'task_parked')
-  const told = violationFacts(contract, state, one.held)
+  const told = makeViolationFacts(contract, state, one.held)
   return { ...decision, facts: [...told.slice(0, 1), ...decision.facts, ...(isParked ? [] : told.slice(1))] }
 }
 
-function autoIn(request: Request): { readonly auto?: true } {
+function pickAuto(request: Request): { readonly auto?: true } {
   return request.auto === true ? { auto: true } : {}
 }
 
-function noTransition(contract: Contract, state: TaskState, target: string): string {
-  const targets = targetsOf(contract, state.phase)
+function formatNoTransition(contract: Contract, state: TaskState, target: string): string {
+  const targets = listTargets(contract, state.phase)
   const legal =
     targets.length > 0
       ? targets.join(', ')
-      : isFinal(contract, phaseOf(contract, state.phase))
+      : isFinal(contract, requirePhase(contract, state.phase))
         ? `${state.phase} (to complete)`
         : 'none'
   return `No transition from ${state.phase} to ${target}. Legal: ${legal}`
@@ -131,11 +131,11 @@ interface Case {
 
 function judge(contract: Contract, state: TaskState, one: Case): Decision {
   const { request, needed, facts } = one
-  const unledgered = unledgeredBlockers(contract, state, facts.unledgered ?? [], one.context)
+  const unledgered = findUnledgeredBlockers(contract, state, facts.unledgered ?? [], one.context)
   const voting = isVoting(needed.consensus, facts.consensus)
-  const given = { facts, claims: request.claims, mode: modeOf(contract, state), more: unledgered, isVoting: voting }
+  const given = { facts, claims: request.claims, mode: getMode(contract, state), more: unledgered, isVoting: voting }
   const findings = findBlockers(state, needed, given)
-  const accepted = acceptedArtifacts(needed, facts)
+  const accepted = listAcceptedArtifacts(needed, facts)
   const requested: TaskFact = {
     type: 'transition_requested',
     agentId: one.agentId,
@@ -145,36 +145,36 @@ function judge(contract: Contract, state: TaskState, one: Case): Decision {
     leaseSeconds: contract.enforcement.leaseSeconds,
     observed: one.facts.observed ?? [],
     ...(facts.evidenceRef === undefined ? {} : { evidenceBytes: facts.evidenceRef.bytes }),
-    ...autoIn(request),
+    ...pickAuto(request),
   }
-  const checkpoint = checkpointPassed(state, { facts, agentId: one.agentId, asked: needed.evidence.size })
+  const checkpoint = makeCheckpointFacts(state, { facts, agentId: one.agentId, asked: needed.evidence.size })
   // A mode that lets an agent pass a closed gate is no reason for Phaselock to walk through it by itself.
-  if (request.auto === true && findings.blockers.length + findings.violations.length > 0) return decided([])
+  if (request.auto === true && findings.blockers.length + findings.violations.length > 0) return makeDecision([])
   const blocked = (blockers: readonly BlockerFound[], isCounted?: boolean) =>
-    blockedBy(contract, state, {
+    refuseBlocked(contract, state, {
       ...one,
       requested: [requested, ...checkpoint],
       blockers,
       warnings: findings.warnings,
       isCounted,
     })
-  const consensus = consensusFor(state, { plan: needed.consensus, facts, to: request.target })
+  const consensus = decideConsensus(state, { plan: needed.consensus, facts, to: request.target })
   if (findings.blockers.length > 0) {
     const isOver = consensus.kind === 'blocked' && !voting
     const all = isOver ? [...findings.blockers, consensus.blocker] : findings.blockers
-    return parkedByHeldOut(state, blocked(all, isWaitingForReviews(state, all) ? false : undefined))
+    return parkAfterHeldOutFailures(state, blocked(all, isWaitingForReviews(state, all) ? false : undefined))
   }
-  const loop = loopIn(contract, state, needed.demand)
-  if (loop !== null) return withParked(blocked([loop]), loop)
+  const loop = findLoop(contract, state, needed.demand)
+  if (loop !== null) return addParking(blocked([loop]), loop)
   if (consensus.kind === 'blocked') {
-    if (request.auto === true) return decided([])
-    return withFacts(blocked([consensus.blocker], consensus.isReplaced ? true : undefined), {
+    if (request.auto === true) return makeDecision([])
+    return addFacts(blocked([consensus.blocker], consensus.isReplaced ? true : undefined), {
       before: [requested, ...checkpoint],
       added: consensus.facts,
     })
   }
 
-  const approval = approvalFor(state, {
+  const approval = findOrRequestApproval(state, {
     gates: needed.demand.gates,
     to: request.target,
     facts,
@@ -183,15 +183,15 @@ function judge(contract: Contract, state: TaskState, one: Case): Decision {
     now: one.context.now,
   })
   if (approval.kind === 'blocked') {
-    return withFacts(blocked([approval.blocker], approval.isReplaced ? true : undefined), {
+    return addFacts(blocked([approval.blocker], approval.isReplaced ? true : undefined), {
       before: [requested, ...checkpoint],
       added: approval.facts,
     })
   }
-  return decided([
+  return makeDecision([
     requested,
     ...checkpoint,
-    ...passed(contract, state, {
+    ...makePassedFacts(contract, state, {
       ...one,
       warnings: findings.warnings,
       violations: findings.violations,
@@ -202,7 +202,7 @@ function judge(contract: Contract, state: TaskState, one: Case): Decision {
   ])
 }
 
-interface Blocked extends Case {
+interface BlockedCase extends Case {
   /** What is true whether the gate opens or not. */
   readonly requested: readonly TaskFact[]
   readonly blockers: readonly BlockerFound[]
@@ -213,14 +213,14 @@ interface Blocked extends Case {
 
 const BLOCKERS_IN_TEXT_MAX = 3
 
-function blockedBy(contract: Contract, state: TaskState, one: Blocked): Decision {
+function refuseBlocked(contract: Contract, state: TaskState, one: BlockedCase): Decision {
   const shown = one.blockers.slice(0, BLOCKERS_IN_TEXT_MAX).map((blocker) => blocker.message)
   const more = one.blockers.length - shown.length
   const where =
     one.needed.demand.transition === null ? `complete ${state.phase}` : `leave ${state.phase} for ${one.request.target}`
   const detail = `Cannot ${where}: ${shown.join('; ')}${more > 0 ? `; and ${more} more` : ''}`
-  const refused = numbered(contract, state, { code: kindOf(one.blockers), detail })
-  const decision = withBudget(contract, state, {
+  const refused = numberRefusal(contract, state, { code: pickRefusalCode(one.blockers), detail })
+  const decision = refuseWithinBudget(contract, state, {
     type: 'gate_blocked',
     agentId: one.agentId,
     to: one.request.target,
@@ -245,11 +245,11 @@ const KINDS: readonly Code[] = [
 ]
 
 // One request is one refusal: its kind is the first thing the agent has to mend.
-function kindOf(blockers: readonly BlockerFound[]): Code {
+function pickRefusalCode(blockers: readonly BlockerFound[]): Code {
   return KINDS.find((code) => blockers.some((blocker) => blocker.code === code)) ?? 'gate_blocked'
 }
 
-interface Passed extends Case {
+interface PassedCase extends Case {
   readonly warnings: readonly BlockerFound[]
   readonly violations: readonly BlockerFound[]
   readonly approvalId: string | null
@@ -257,7 +257,7 @@ interface Passed extends Case {
   readonly accepted: readonly ArtifactRef[]
 }
 
-function passed(contract: Contract, state: TaskState, one: Passed): readonly TaskFact[] {
+function makePassedFacts(contract: Contract, state: TaskState, one: PassedCase): readonly TaskFact[] {
   const { agentId, facts, needed, request } = one
   const out: TaskFact[] = []
   if (needed.pinsTests && facts.testFiles !== null)
@@ -282,9 +282,9 @@ function passed(contract: Contract, state: TaskState, one: Passed): readonly Tas
     visit: state.visit + 1,
     artifacts: visitArtifacts(state, one.accepted),
     back: state.completedPhases.includes(request.target) || request.target === state.phase,
-    ...autoIn(request),
+    ...pickAuto(request),
   })
-  out.push(...slotFacts(contract, request.target, needed.demand.transition.opensReviews === true))
-  if (completesOnEntry(contract, phaseOf(contract, request.target))) out.push({ type: 'task_completed' })
+  out.push(...makeSlotFacts(contract, request.target, needed.demand.transition.opensReviews === true))
+  if (completesOnEntry(contract, requirePhase(contract, request.target))) out.push({ type: 'task_completed' })
   return out
 }

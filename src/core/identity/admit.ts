@@ -36,13 +36,13 @@ export interface ParticipantBearer {
 export type Bearer = AgentBearer | ReviewBearer
 
 /** How the ledger names the bearer. */
-export function nameOf(bearer: Bearer): string {
+export function formatBearerName(bearer: Bearer): string {
   return bearer.kind === 'review' ? `reviewer:${bearer.reviewer}` : `agent:${bearer.agentId}`
 }
 
 /** Holds a verified token against stored state: the task's agent, phase and epoch must be the token's. (REQ-TOKEN-2) */
 export function admit(state: TaskState, bearer: Bearer): Refusal | null {
-  if (bearer.kind === 'review') return admitReviewer(state, bearer)
+  if (bearer.kind === 'review') return checkReviewToken(state, bearer)
   if (bearer.kind === 'phase') {
     if (bearer.taskId !== state.id)
       return { code: 'token_mismatch', detail: `The token was issued for task ${bearer.taskId}, not for ${state.id}.` }
@@ -76,7 +76,7 @@ export function mayBeReviewed({ status }: TaskState): boolean {
 }
 
 // The visit decides, not the epoch: that the agent's lease lapsed is no reason to send its reviewers away. (REQ-REVIEW-2)
-function admitReviewer(state: TaskState, bearer: ReviewBearer): Refusal | null {
+function checkReviewToken(state: TaskState, bearer: ReviewBearer): Refusal | null {
   const stale = (detail: string): Refusal => ({ code: 'token_stale', detail })
   if (bearer.taskId !== state.id)
     return { code: 'token_mismatch', detail: `The token was issued for task ${bearer.taskId}, not for ${state.id}.` }

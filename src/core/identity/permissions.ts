@@ -79,7 +79,7 @@ export const PERMISSIONS = {
   verifyAudit: OPERATORS,
   metricsSummary: OPERATORS,
 
-  // What CI needs: make work, end it, and stop what goes wrong. `ciLimit` says what it may not ask for.
+  // What CI needs: make work, end it, and stop what goes wrong. `findCiLimit` says what it may not ask for.
   createTask: OPERATORS,
   updateTask: OPERATORS,
   cancelTask: OPERATORS,
@@ -133,15 +133,15 @@ export interface Forbidden {
 }
 
 export function mayCall(id: CallId, caller: Caller): boolean {
-  return callersOf(id).includes(caller)
+  return listCallers(id).includes(caller)
 }
 
 /** Why the caller may not make the call at all; null when it may. */
-export function forbiddenTo(id: CallId, caller: Caller): Forbidden | null {
+export function findForbidden(id: CallId, caller: Caller): Forbidden | null {
   if (mayCall(id, caller)) return null
   if (caller === 'ci' && mayCall(id, 'human'))
     return { detail: 'Operators with the role ci may not do this.', remedy: ASK_A_HUMAN }
-  return { detail: wordsFor(callersOf(id)), remedy: null }
+  return { detail: describeAllowedCallers(listCallers(id)), remedy: null }
 }
 
 /** Whether a caller who may register agents may also give a known one a new token, which its task goes with. (REQ-ROLES-6) */
@@ -151,7 +151,7 @@ export function mayRenewAgent(caller: Caller): boolean {
 
 /** Who may make a call, as documentation says it. */
 export function describeCallers(id: CallId): string {
-  const callers = callersOf(id)
+  const callers = listCallers(id)
   const names = [
     callers.includes('phase')
       ? 'agents (agent or phase token)'
@@ -184,14 +184,14 @@ export interface NamedContract {
 }
 
 /** What an operator with the role ci may not ask for in a call that it may make; null when nothing is in the way. */
-export function ciLimit(id: CallId, body: JsonObject, scene: CiScene): Forbidden | null {
-  if (id === 'createTask') return taskLimit(body, scene)
+export function findCiLimit(id: CallId, body: JsonObject, scene: CiScene): Forbidden | null {
+  if (id === 'createTask') return findTaskLimit(body, scene)
   if ((id === 'mergeTask' || id === 'discardTask') && body.force === true)
     return limit('force', 'force', 'Complete the task first')
   return null
 }
 
-function taskLimit({ mode }: JsonObject, { isOwnTree, contract }: CiScene): Forbidden | null {
+function findTaskLimit({ mode }: JsonObject, { isOwnTree, contract }: CiScene): Forbidden | null {
   if (mode !== undefined && mode !== 'strict') return limit('mode', `the mode ${String(mode)}`, 'Leave mode out')
   if (!isOwnTree) return limit('workspace', "a work tree other than the server's own", 'Leave workspace out')
   if (contract === null) return null
@@ -200,7 +200,7 @@ function taskLimit({ mode }: JsonObject, { isOwnTree, contract }: CiScene): Forb
   if (!contract.isWalled)
     return limit('contract', "a contract without a sandbox, unless it is the server's own", 'Name another contract')
   const { enforcement: asked, own } = contract
-  const looser = looserThan(own, mode === 'strict' ? { ...asked, mode } : asked)
+  const looser = findLooserSetting(own, mode === 'strict' ? { ...asked, mode } : asked)
   return looser === null
     ? null
     : limit('contract', `a contract with ${looser}, which is looser than the server's own`, 'Name another contract')
@@ -214,7 +214,7 @@ const LEVELS = {
 } as const
 
 /** The first setting in which a contract demands less than another one. */
-function looserThan(own: Enforcement, asked: Enforcement): string | null {
+function findLooserSetting(own: Enforcement, asked: Enforcement): string | null {
   const rank = (key: keyof typeof LEVELS, value: string) => (LEVELS[key] as readonly string[]).indexOf(value)
   const keys = ['mode', 'confinement', 'reconcile'] as const
   const found = keys.find((key) => rank(key, asked[key]) < rank(key, own[key]))
@@ -230,11 +230,11 @@ function limit(field: string, what: string, instead: string): Forbidden {
 
 const ASK_A_HUMAN = 'Ask an operator without the role ci to do it; `phaselock operator list` names them.'
 
-function callersOf(id: CallId): readonly Caller[] {
+function listCallers(id: CallId): readonly Caller[] {
   return PERMISSIONS[id]
 }
 
-function wordsFor(callers: readonly Caller[]): string {
+function describeAllowedCallers(callers: readonly Caller[]): string {
   if (callers.includes('human') && !callers.includes('agent')) return 'Only an operator may do this.'
   if (callers.includes('human')) return 'This call is not for reviewers and participants.'
   if (callers.includes('phase')) return 'This call is for agents; use an agent or phase token.'

@@ -1,7 +1,7 @@
 import type { Code } from '../codes.js'
 import { evolveSpawns, type Spawn, type SpawnFact } from '../contract/agent-programs.js'
 import type { Refusal } from '../task/refusal.js'
-import { unreachable } from '../unreachable.js'
+import { assertUnreachable } from '../unreachable.js'
 import { isKnownAgent } from './agent-names.js'
 
 /** What happens outside of any task: who may act, which contracts are known, what was refused to strangers. */
@@ -103,10 +103,10 @@ export const EMPTY_REGISTRY: Registry = {
 }
 
 export function evolveRegistry(registry: Registry, event: RegistryEvent): Registry {
-  return { ...changed(registry, event), version: registry.version + 1 }
+  return { ...applyEvent(registry, event), version: registry.version + 1 }
 }
 
-function changed(registry: Registry, event: RegistryEvent): Registry {
+function applyEvent(registry: Registry, event: RegistryEvent): Registry {
   switch (event.type) {
     case 'operator_added': {
       const { name, role, verifier } = event
@@ -129,7 +129,7 @@ function changed(registry: Registry, event: RegistryEvent): Registry {
       return { ...registry, agents: new Map(registry.agents).set(id, agent) }
     }
     case 'agent_revoked':
-      return withoutAgent(registry, event)
+      return revokeAgent(registry, event)
     case 'contract_registered': {
       const { hash, name, version, origin } = event
       const known = { hash, name, version, origin, registeredAt: event.at, isTrusted: event.trust !== 'none' }
@@ -140,7 +140,7 @@ function changed(registry: Registry, event: RegistryEvent): Registry {
     case 'agents_unpaused':
       return { ...registry, paused: null }
     case 'coordination_opened':
-      return { ...registry, coordinations: withRun(registry.coordinations, event.id, event.at) }
+      return { ...registry, coordinations: addRun(registry.coordinations, event.id, event.at) }
     case 'coordination_closed': {
       const run = registry.coordinations.get(event.id)
       if (run === undefined) return registry
@@ -151,7 +151,7 @@ function changed(registry: Registry, event: RegistryEvent): Registry {
     case 'agent_process_lost':
       return { ...registry, spawns: evolveSpawns(registry.spawns, event) }
     case 'agent_ended':
-      return { ...withoutAgent(registry, event), spawns: evolveSpawns(registry.spawns, event) }
+      return { ...revokeAgent(registry, event), spawns: evolveSpawns(registry.spawns, event) }
     case 'secret_rotated':
     case 'server_started':
     case 'server_stopped':
@@ -161,14 +161,11 @@ function changed(registry: Registry, event: RegistryEvent): Registry {
     case 'webhook_failed':
       return registry
     default:
-      return unreachable(event)
+      return assertUnreachable(event)
   }
 }
 
-function withoutAgent(
-  registry: Registry,
-  { agentId, at }: { readonly agentId: string; readonly at: number },
-): Registry {
+function revokeAgent(registry: Registry, { agentId, at }: { readonly agentId: string; readonly at: number }): Registry {
   const agent = registry.agents.get(agentId)
   if (agent === undefined || agent.revokedAt !== null) return registry
   return { ...registry, agents: new Map(registry.agents).set(agentId, { ...agent, revokedAt: at }) }
@@ -177,7 +174,7 @@ function withoutAgent(
 /** So many runs are listed; older ones that are over stay in the ledger. */
 export const COORDINATIONS_LISTED_MAX = 1000
 
-function withRun(known: Registry['coordinations'], id: string, openedAt: number): Registry['coordinations'] {
+function addRun(known: Registry['coordinations'], id: string, openedAt: number): Registry['coordinations'] {
   const runs = new Map(known).set(id, { openedAt, isOpen: true })
   const oldest = [...runs].find(([, run]) => !run.isOpen)?.[0]
   if (runs.size > COORDINATIONS_LISTED_MAX && oldest !== undefined) runs.delete(oldest)

@@ -20,15 +20,15 @@ const NAME_CHARS_MAX = 60
  * `permissions.allow`, which hooks still have the last word on. Whatever else changes could switch hooks, servers or
  * permissions off. A text is null where there is no file.
  */
-export function settingsProblem(before: string | null, after: string | null): string | null {
-  const [old, now] = [settingsIn(before), settingsIn(after)]
+export function findSettingsProblem(before: string | null, after: string | null): string | null {
+  const [old, now] = [parseSettings(before), parseSettings(after)]
   if (old === null || now === null) return 'is not a JSON object'
-  const named = changedNames(old, now).filter((name) => name !== 'permissions')
-  const [oldRules, newRules] = [mapIn(old.get('permissions')), mapIn(now.get('permissions'))]
+  const named = listChangedNames(old, now).filter((name) => name !== 'permissions')
+  const [oldRules, newRules] = [asMap(old.get('permissions')), asMap(now.get('permissions'))]
   if (oldRules === null || newRules === null) return 'changes permissions'
   named.push(
-    ...changedNames(oldRules, newRules)
-      .filter((name) => name !== 'allow' || !grows(oldRules.get(name), newRules.get(name)))
+    ...listChangedNames(oldRules, newRules)
+      .filter((name) => name !== 'allow' || !isGrown(oldRules.get(name), newRules.get(name)))
       .map((name) => `permissions.${name}`),
   )
   if (named.length === 0) return null
@@ -38,28 +38,28 @@ export function settingsProblem(before: string | null, after: string | null): st
 
 type Settings = ReadonlyMap<string, Json>
 
-function settingsIn(text: string | null): Settings | null {
+function parseSettings(text: string | null): Settings | null {
   if (text === null) return new Map()
   try {
-    return mapIn(JSON.parse(text) as Json)
+    return asMap(JSON.parse(text) as Json)
   } catch {
     return null
   }
 }
 
-function mapIn(value: Json | undefined): Settings | null {
+function asMap(value: Json | undefined): Settings | null {
   if (value === undefined) return new Map()
   return value !== null && typeof value === 'object' && !Array.isArray(value)
     ? new Map(Object.entries(value as JsonObject))
     : null
 }
 
-function changedNames(old: Settings, now: Settings): string[] {
+function listChangedNames(old: Settings, now: Settings): string[] {
   const names = new Set([...old.keys(), ...now.keys()])
   return [...names].filter((name) => JSON.stringify(old.get(name)) !== JSON.stringify(now.get(name)))
 }
 
-function grows(old: Json | undefined, now: Json | undefined): boolean {
+function isGrown(old: Json | undefined, now: Json | undefined): boolean {
   const [before, after] = [old ?? [], now ?? []]
   if (!Array.isArray(before) || !Array.isArray(after)) return false
   return after.every((one) => typeof one === 'string') && before.every((one) => after.includes(one))

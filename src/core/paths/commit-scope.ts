@@ -45,7 +45,7 @@ export interface CommitScope {
 const COMMIT_CHECKS: ReadonlySet<CheckName> = new Set(['committed', 'work_tree_clean'])
 
 /** True when a gate of the contract opens only for what is committed. */
-export function demandsCommits(contract: Contract): boolean {
+export function requiresCommits(contract: Contract): boolean {
   const gates = [...contract.phases.values()].flatMap((phase) => phase.gates)
   return gates.some((gate) =>
     gate.blockers.some(({ check, severity }) => severity === 'blocking' && COMMIT_CHECKS.has(check)),
@@ -55,14 +55,14 @@ export function demandsCommits(contract: Contract): boolean {
 /** True when agents can commit under the contract, or one of its gates looks at what is committed. */
 export function usesCommits(contract: Contract): boolean {
   const phases = [...contract.phases.values()]
-  return demandsCommits(contract) || phases.some((phase) => isOffered(phase, 'git_commit'))
+  return requiresCommits(contract) || phases.some((phase) => isOffered(phase, 'git_commit'))
 }
 
 /** Parts what differs from the last commit into what is committed and what is left alone. */
 export function commitScope(listing: GitListing, rules: CommitRules): CommitScope {
-  const isOut = leftOutBy(listing.untrackedFolders, rules)
-  const isReserved = within(rules.reserved)
-  const isSubmodule = within(listing.submodules)
+  const isOut = makeLeftOutMatcher(listing.untrackedFolders, rules)
+  const isReserved = makeFolderMatcher(rules.reserved)
+  const isSubmodule = makeFolderMatcher(listing.submodules)
   const changed: StatusEntry[] = []
   const out: string[] = []
   for (const entry of listing.entries) {
@@ -79,9 +79,9 @@ export function commitScope(listing: GitListing, rules: CommitRules): CommitScop
 }
 
 /** Whether an untracked path is left alone. Packages that git tracks are part of the project; so is what the task wrote. */
-export function leftOutBy(untrackedFolders: readonly string[], rules: CommitRules): (path: string) => boolean {
-  const isReserved = within(rules.reserved)
-  const isUntracked = within(untrackedFolders)
+export function makeLeftOutMatcher(untrackedFolders: readonly string[], rules: CommitRules): (path: string) => boolean {
+  const isReserved = makeFolderMatcher(rules.reserved)
+  const isUntracked = makeFolderMatcher(untrackedFolders)
   return (path) => {
     if (isReserved(path) || rules.isIgnored(path) || rules.isEarlier(path)) return true
     const packages = rules.packagesAt(path)
@@ -91,9 +91,9 @@ export function leftOutBy(untrackedFolders: readonly string[], rules: CommitRule
 }
 
 /** Whether a path is one of these, or lies in one of them. */
-export function within(folders: readonly string[]): (path: string) => boolean {
+export function makeFolderMatcher(folders: readonly string[]): (path: string) => boolean {
   const known = new Set(folders)
-  return (path) => known.has(path) || foldersOf(path).some((one) => known.has(one))
+  return (path) => known.has(path) || listFolders(path).some((folder) => known.has(folder))
 }
 
 // Thousands of files of one folder are named by the folder, as long as nothing in it is tracked or committed.
@@ -102,14 +102,16 @@ function foldInto(
   out: readonly string[],
   changed: readonly StatusEntry[],
 ): readonly string[] {
-  const isUntracked = within(untrackedFolders)
-  const committed = new Set(changed.flatMap(({ path }) => foldersOf(path)))
-  const folded = out.map((path) => foldersOf(path).find((one) => !committed.has(one) && isUntracked(one)) ?? path)
+  const isUntracked = makeFolderMatcher(untrackedFolders)
+  const committed = new Set(changed.flatMap(({ path }) => listFolders(path)))
+  const folded = out.map(
+    (path) => listFolders(path).find((folder) => !committed.has(folder) && isUntracked(folder)) ?? path,
+  )
   return [...new Set(folded)]
 }
 
 // From the outermost to the innermost.
-function foldersOf(path: string): readonly string[] {
+function listFolders(path: string): readonly string[] {
   const names = path.split('/').slice(0, -1)
   return names.map((_, at) => names.slice(0, at + 1).join('/'))
 }

@@ -17,11 +17,13 @@ function foldName(name: string): string {
 }
 
 /** A pattern for a folded name: as it is written, and as Windows shortens it (`.gitmodules` is also `gitmod~1`). */
-export function foldedName(name: string): string {
+export function makeFoldedNamePattern(name: string): string {
   return name
     .toLowerCase()
     .split('/')
-    .map((part) => (SHORT.test(part) ? escaped(part) : `(?:${escaped(part)}|${shortened(part)})`))
+    .map((part) =>
+      SHORT.test(part) ? escapePattern(part) : `(?:${escapePattern(part)}|${makeShortNamePattern(part)})`,
+    )
     .join('/')
 }
 
@@ -30,14 +32,14 @@ const SHORT = /^[^.]{1,8}(\.[^.]{1,3})?$/
 const BASE_CHARS = 6
 const ENDING_CHARS = 3
 
-function shortened(name: string): string {
+function makeShortNamePattern(name: string): string {
   const visible = name.replace(/^\.+/, '')
   const dot = visible.lastIndexOf('.')
   const base = (dot === -1 ? visible : visible.slice(0, dot)).replaceAll('.', '').slice(0, BASE_CHARS)
-  const ending = dot === -1 ? '' : `\\.${escaped(visible.slice(dot + 1, dot + 1 + ENDING_CHARS))}`
-  return `${escaped(base)}~\\d+${ending}`
+  const ending = dot === -1 ? '' : `\\.${escapePattern(visible.slice(dot + 1, dot + 1 + ENDING_CHARS))}`
+  return `${escapePattern(base)}~\\d+${ending}`
 }
 
-function escaped(text: string): string {
+function escapePattern(text: string): string {
   return text.replaceAll('.', '\\.')
 }

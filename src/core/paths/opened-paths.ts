@@ -1,8 +1,8 @@
 import type { Contract, Phase } from '../contract/contract.js'
 import type { Context } from '../task/command.js'
-import { PROTECTED_WHY, protectedBy } from './protected-paths.js'
-import { harnessKind } from './test-setup-names.js'
-import { writableOf } from './writable.js'
+import { findProtection, PROTECTED_WHY } from './protected-paths.js'
+import { findSetupKind } from './test-setup-names.js'
+import { getWritable } from './writable.js'
 
 /** A path that agents could not change, or that gates hold as it was, and that a phase opens by naming it. */
 export interface OpenedPath {
@@ -15,11 +15,11 @@ export interface OpenedPath {
 }
 
 /** The protected and pinned paths that the phases of a contract open, in the order of the contract. */
-export function openedPaths(contract: Contract): readonly OpenedPath[] {
-  const lines = gateLines(contract)
+export function listOpenedPaths(contract: Contract): readonly OpenedPath[] {
+  const lines = listGateLines(contract)
   return [...contract.phases.values()].flatMap((phase) =>
-    writableOf(phase).allowed.flatMap((pattern): readonly OpenedPath[] => {
-      const kept = protectedBy(pattern)
+    getWritable(phase).allowed.flatMap((pattern): readonly OpenedPath[] => {
+      const kept = findProtection(pattern)
       if (kept !== null)
         return [{ phase: phase.id, pattern, kind: 'protected', why: `${kept.name} ${PROTECTED_WHY[kept.why]}` }]
       return isPinned(pattern, lines)
@@ -31,12 +31,12 @@ export function openedPaths(contract: Contract): readonly OpenedPath[] {
 
 // By the glob alone: which files a script loads is only known where the project is.
 function isPinned(pattern: string, lines: readonly string[]): boolean {
-  if (!namesFile(pattern) || lines.length === 0) return false
+  if (!isFilePattern(pattern) || lines.length === 0) return false
   const name = pattern.slice(pattern.lastIndexOf('/') + 1)
-  return harnessKind(pattern) !== null || lines.some((line) => line.includes(name))
+  return findSetupKind(pattern) !== null || lines.some((line) => line.includes(name))
 }
 
-function gateLines(contract: Contract): readonly string[] {
+function listGateLines(contract: Contract): readonly string[] {
   const blockers = [...contract.phases.values()].flatMap((phase) => [
     ...phase.gates.flatMap((gate) => gate.blockers),
     ...phase.requiredArtifacts.flatMap(({ checks }) => checks),
@@ -57,14 +57,14 @@ export interface FileWrite {
  * Whether a pinned file may differ from what it was: phases that name it changed it, or an operator accepted it as it was then.
  * A difference that no call explains is permitted where the present phase names the file.
  */
-export function permitsPinned(
+export function allowsPinnedChange(
   contract: Contract,
   file: { readonly path: string; readonly sha256: string | null; readonly writes: readonly FileWrite[] },
   given: Pick<Context, 'matchesGlob'> & { readonly phase: string },
 ): boolean {
   const isNamedIn = (id: string): boolean => {
     const phase = contract.phases.get(id)
-    return phase !== undefined && namesPinned(phase, file.path, given.matchesGlob)
+    return phase !== undefined && opensPinned(phase, file.path, given.matchesGlob)
   }
   let isPermitted = true
   for (const write of file.writes) isPermitted = write.by === 'operator' || (isPermitted && isNamedIn(write.phase))
@@ -74,10 +74,10 @@ export function permitsPinned(
 }
 
 /** Whether the phase opens a pinned file: a glob that ends in its very name matches it. */
-function namesPinned(phase: Phase, path: string, matchesGlob: Context['matchesGlob']): boolean {
-  return writableOf(phase).allowed.some((pattern) => namesFile(pattern) && matchesGlob(pattern, path))
+function opensPinned(phase: Phase, path: string, matchesGlob: Context['matchesGlob']): boolean {
+  return getWritable(phase).allowed.some((pattern) => isFilePattern(pattern) && matchesGlob(pattern, path))
 }
 
-function namesFile(pattern: string): boolean {
+function isFilePattern(pattern: string): boolean {
   return !/[*?[\]{}]/.test(pattern.slice(pattern.lastIndexOf('/') + 1))
 }

@@ -10,14 +10,14 @@ export function writeOverlap(
 ): { readonly mine: string; readonly theirs: string } | null {
   for (const one of mine.allowed)
     for (const other of theirs.allowed) {
-      const isKept = covers(mine.forbidden, other) || covers(theirs.forbidden, one)
+      const isKept = isCovered(mine.forbidden, other) || isCovered(theirs.forbidden, one)
       if (!isKept && mayOverlap(one, other)) return { mine: one, theirs: other }
     }
   return null
 }
 
 /** The same patterns, of a work tree that lies in another one. */
-export function patternsBelow(folder: string, patterns: readonly string[]): readonly string[] {
+export function prefixPatterns(folder: string, patterns: readonly string[]): readonly string[] {
   if (folder === '') return patterns
   // A folder whose name could be read as a pattern may be any folder.
   return patterns.map((pattern) => (PLAIN.test(folder) ? `${folder}/${pattern.replace(/^(\.?\/)+/, '')}` : '**'))
@@ -29,7 +29,7 @@ export function patternsBelow(folder: string, patterns: readonly string[]): read
  */
 export function mayOverlap(one: string, other: string): boolean {
   const [mine, theirs] = [expand(one), expand(other)]
-  return mine.some((a) => theirs.some((b) => segmentsMeet(segmentsOf(a), segmentsOf(b))))
+  return mine.some((a) => theirs.some((b) => canSegmentsMeet(splitSegments(a), splitSegments(b))))
 }
 
 // A name that is nothing but itself in a pattern.
@@ -37,7 +37,7 @@ const PLAIN = /^[\p{L}\p{N}_./ ~=,:%-]*$/u
 const ANYTHING = '**'
 
 // What is forbidden as a whole folder takes away every pattern that begins with that folder's name.
-function covers(forbidden: readonly string[], pattern: string): boolean {
+function isCovered(forbidden: readonly string[], pattern: string): boolean {
   return forbidden.some((one) => {
     if (one === pattern || one === ANYTHING) return true
     const folder = one.endsWith('/**') ? one.slice(0, -3) : null
@@ -56,7 +56,7 @@ function expand(pattern: string): readonly string[] {
   if (pattern.length > PATTERN_CHARS_MAX || /[\\()|"'`]/.test(pattern)) return [ANYTHING]
   let done: readonly string[] = [pattern]
   while (done.some((one) => BRACES.test(one))) {
-    done = done.flatMap(alternatives)
+    done = done.flatMap(expandBraces)
     if (done.length > ALTERNATIVES_MAX) return [ANYTHING]
   }
   return done
@@ -64,7 +64,7 @@ function expand(pattern: string): readonly string[] {
 
 const BRACES = /\{([^{}]*)\}/
 
-function alternatives(pattern: string): readonly string[] {
+function expandBraces(pattern: string): readonly string[] {
   const found = BRACES.exec(pattern)
   if (found === null) return [pattern]
   const [whole, inside = ''] = found
@@ -73,16 +73,16 @@ function alternatives(pattern: string): readonly string[] {
   // With a range the matcher takes every dot of the pattern for any character, a slash too.
   if (inside.includes('..')) return [ANYTHING]
   // A single word in braces: from this name on it may be anything.
-  if (!inside.includes(',')) return [upTo(before)]
+  if (!inside.includes(',')) return [cutToFolder(before)]
   return inside.split(',').map((one) => `${before}${one}${after}`)
 }
 
-function upTo(before: string): string {
+function cutToFolder(before: string): string {
   const slash = before.lastIndexOf('/')
   return slash === -1 ? ANYTHING : `${before.slice(0, slash)}/**`
 }
 
-function segmentsOf(pattern: string): readonly string[] {
+function splitSegments(pattern: string): readonly string[] {
   const segments: string[] = []
   for (const segment of pattern.split('/')) {
     if (segment === '' || segment === '.') continue
@@ -94,17 +94,17 @@ function segmentsOf(pattern: string): readonly string[] {
 }
 
 // Both are read from left to right at once; `**` takes any number of names, none included.
-function segmentsMeet(mine: readonly string[], theirs: readonly string[]): boolean {
-  return meet(mine, theirs, { isMany: (one) => one === ANYTHING, fits: namesMeet })
+function canSegmentsMeet(mine: readonly string[], theirs: readonly string[]): boolean {
+  return canMeet(mine, theirs, { isMany: (one) => one === ANYTHING, fits: canNamesMeet })
 }
 
-function namesMeet(mine: string, theirs: string): boolean {
+function canNamesMeet(mine: string, theirs: string): boolean {
   const fits = (a: string, b: string): boolean => a === b || a === '?' || b === '?'
-  return meet([...units(mine)], [...units(theirs)], { isMany: (one) => one === '*', fits })
+  return canMeet([...splitUnits(mine)], [...splitUnits(theirs)], { isMany: (one) => one === '*', fits })
 }
 
 // The characters that the matcher counts, not those that people see.
-function units(text: string): readonly string[] {
+function splitUnits(text: string): readonly string[] {
   return Array.from({ length: text.length }, (_, at) => text.charAt(at))
 }
 
@@ -114,7 +114,7 @@ interface Meeting {
 }
 
 /** Whether two sequences with parts that stand for any number of others can stand for the same one. */
-function meet(mine: readonly string[], theirs: readonly string[], by: Meeting): boolean {
+function canMeet(mine: readonly string[], theirs: readonly string[], by: Meeting): boolean {
   let row: boolean[] = []
   for (let i = mine.length; i >= 0; i -= 1) {
     const next: boolean[] = []

@@ -1,4 +1,4 @@
-import { foldedName, foldPath } from './fold-path.js'
+import { foldPath, makeFoldedNamePattern } from './fold-path.js'
 
 /** Why agents may not change a path. */
 export type ProtectedFor = 'agents' | 'git' | 'machines' | 'pipelines'
@@ -21,7 +21,7 @@ export const PROTECTED_WHY: Readonly<Record<ProtectedFor, string>> = {
  * What protects this path, in whatever spelling a file system takes for it; null: nothing. Of a glob: what it names. `.vscode/**`
  * and `docs/AGENTS.md` name something, `**` does not, and neither does a list of alternatives (`{AGENTS.md,a}`).
  */
-export function protectedBy(path: string): ProtectedPath | null {
+export function findProtection(path: string): ProtectedPath | null {
   const folded = foldPath(path)
   const found = ENTRIES.find(({ matches }) => matches.test(folded))
   return found === undefined ? null : { name: found.name, why: found.why }
@@ -32,7 +32,7 @@ interface Entry extends ProtectedPath {
 }
 
 // Tools look for these wherever somebody works.
-const AGENTS = words(`
+const AGENTS = splitWords(`
   AGENTS.md AGENTS.override.md AGENT.md CLAUDE.md CLAUDE.local.md GEMINI.md QWEN.md WARP.md .claude .mcp.json
   .codex .gemini .qwen .opencode opencode.json opencode.jsonc .pi .cursor .cursorrules .windsurf
   .windsurfrules .clinerules .cline .roo .roorules .roomodes .aider.conf.yml .continue .continuerules
@@ -43,8 +43,8 @@ const AGENTS = words(`
   .jules .kimi .openhands .openhands_instructions .qoder .qodo .ruler .rulesync .tabnine .vibe .zencoder
   firebender.json .github/skills .github/hooks .github/mcp.json
 `)
-const GIT = words('.gitattributes .gitmodules .gitconfig .lfsconfig')
-const MACHINES = words(`
+const GIT = splitWords('.gitattributes .gitmodules .gitconfig .lfsconfig')
+const MACHINES = splitWords(`
   .husky .huskyrc .githooks .git-hooks .lefthook .lefthook-local .pre-commit-config.yaml
   .pre-commit-config.yml .pre-commit-hooks.yaml .overcommit.yml captainhook.json .vscode .devcontainer
   .devcontainer.json .idea .run .fleet .zed tasks.vs.json launch.vs.json .envrc .mise .mise.toml mise.toml
@@ -56,7 +56,7 @@ const MACHINES = words(`
   .externalToolBuilders .gitpod.Dockerfile .hg .jj .sl .svn
 `)
 // And for these in the root alone.
-const PIPELINES = words(`
+const PIPELINES = splitWords(`
   .github/workflows .github/actions .gitea/workflows .forgejo/workflows .gitlab-ci.yml .gitlab-ci.yaml
   .circleci .travis.yml .buildkite .drone.yml .woodpecker.yml .woodpecker azure-pipelines.yml
   bitbucket-pipelines.yml Jenkinsfile appveyor.yml .appveyor.yml .cirrus.yml .semaphore .teamcity
@@ -81,21 +81,25 @@ const NAMED: readonly (readonly [name: string, why: ProtectedFor, file: string])
 ]
 
 const ENTRIES: readonly Entry[] = [
-  ...AGENTS.map((name) => ({ name, why: 'agents', matches: anywhere(foldedName(name)) }) as const),
-  ...GIT.map((name) => ({ name, why: 'git', matches: anywhere(foldedName(name)) }) as const),
-  ...MACHINES.map((name) => ({ name, why: 'machines', matches: anywhere(foldedName(name)) }) as const),
-  ...NAMED.map(([name, why, file]) => ({ name, why, matches: anywhere(file) })),
-  ...PIPELINES.map((name) => ({ name, why: 'pipelines', matches: new RegExp(`^${foldedName(name)}(/|$)`) }) as const),
+  ...AGENTS.map((name) => ({ name, why: 'agents', matches: makeSegmentPattern(makeFoldedNamePattern(name)) }) as const),
+  ...GIT.map((name) => ({ name, why: 'git', matches: makeSegmentPattern(makeFoldedNamePattern(name)) }) as const),
+  ...MACHINES.map(
+    (name) => ({ name, why: 'machines', matches: makeSegmentPattern(makeFoldedNamePattern(name)) }) as const,
+  ),
+  ...NAMED.map(([name, why, file]) => ({ name, why, matches: makeSegmentPattern(file) })),
+  ...PIPELINES.map(
+    (name) => ({ name, why: 'pipelines', matches: new RegExp(`^${makeFoldedNamePattern(name)}(/|$)`) }) as const,
+  ),
 ]
 
 /** The names of everything that is protected, for the documentation. */
 export const PROTECTED_NAMES: readonly string[] = ENTRIES.map(({ name }) => name)
 
 // For folded paths, which have no capital letters.
-function anywhere(source: string): RegExp {
+function makeSegmentPattern(source: string): RegExp {
   return new RegExp(`(^|/)(${source})(/|$)`)
 }
 
-function words(text: string): readonly string[] {
+function splitWords(text: string): readonly string[] {
   return text.split(/\s+/).filter((word) => word !== '')
 }

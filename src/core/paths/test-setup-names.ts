@@ -2,8 +2,8 @@
 export type HarnessKind = 'whole' | 'package_json' | 'tsconfig' | 'pyproject' | 'cargo' | 'go_mod' | 'shadow'
 
 /** What a file has to do with how tests are run, by its name alone; null: nothing. */
-export function harnessKind(path: string): HarnessKind | null {
-  const name = nameOf(path)
+export function findSetupKind(path: string): HarnessKind | null {
+  const name = getFileName(path)
   const partly = PARTLY.find(([pattern]) => pattern.test(name))
   if (partly !== undefined) return partly[1]
   if (WHOLE.some((pattern) => pattern.test(name)) || WHOLE_PATHS.test(path)) return 'whole'
@@ -56,11 +56,11 @@ const SHADOWS = /(^|\/)(pytest|_pytest|unittest|pluggy|nose2?|doctest|hypothesis
 
 /** Whether a file says which programs are found and how they are set up, whatever the command is. */
 export function isEnvironment(path: string): boolean {
-  return ENVIRONMENT.some((pattern) => pattern.test(nameOf(path)))
+  return ENVIRONMENT.some((pattern) => pattern.test(getFileName(path)))
 }
 
 /** Whether one of these words is a program that runs tests. */
-export function runsTests(words: ReadonlySet<string>): boolean {
+export function isTestRunner(words: ReadonlySet<string>): boolean {
   return [...words].some((word) => TEST_PROGRAM.test(word))
 }
 
@@ -70,7 +70,7 @@ const TEST_PROGRAM = new RegExp(
 
 /** Build files and settings that count only where a command names their program. */
 export function isBuildFileOf(words: ReadonlySet<string>, path: string): boolean {
-  const name = nameOf(path)
+  const name = getFileName(path)
   return BUILD_FILES.some(([program, file]) => file.test(name) && [...words].some((word) => program.test(word)))
 }
 
@@ -113,7 +113,7 @@ export function isNearTests(path: string, tests: readonly string[]): boolean {
 }
 
 /** The folder from which a module of that name is imported. */
-export function shadowIsNear(path: string, tests: readonly string[]): boolean {
+export function isShadowNear(path: string, tests: readonly string[]): boolean {
   const at = SHADOWS.exec(path)
   const folder = at === null ? path : path.slice(0, at.index)
   return folder === '' || folder === 'src' || folder === 'lib' || tests.some((test) => test.startsWith(`${folder}/`))
@@ -135,6 +135,6 @@ export function isBelowTestFolder(path: string): boolean {
 const TEST_FOLDER =
   /(^|\/)(tests?|__tests?__|specs?|e2e|test[_-]?(data|helpers?|utils?|support|kit)|fixtures|__fixtures__|__snapshots__|__mocks__)\//
 
-function nameOf(path: string): string {
+function getFileName(path: string): string {
   return path.slice(path.lastIndexOf('/') + 1)
 }

@@ -2,9 +2,9 @@ import type { Contract, Phase } from '../contract/contract.js'
 import type { Context } from '../task/command.js'
 import type { TaskState } from '../task/state.js'
 import { BUILT_IN_TOOLS } from '../tool-calls/built-in-tools.js'
-import { isOffered, phaseOf } from '../tool-calls/offered-tools.js'
+import { isOffered, requirePhase } from '../tool-calls/offered-tools.js'
 import { foldPath } from './fold-path.js'
-import { PROTECTED_WHY, protectedBy } from './protected-paths.js'
+import { findProtection, PROTECTED_WHY } from './protected-paths.js'
 
 /** What may change in the work tree in a phase: what an allowed pattern matches and no forbidden one does. */
 export interface Writable {
@@ -13,15 +13,15 @@ export interface Writable {
 }
 
 /** The `writable` of the phase, or what its write tools may write. A phase without a write tool writes nothing, even with bash. */
-export function writableOf(phase: Phase): Writable {
+export function getWritable(phase: Phase): Writable {
   if (phase.writable !== null) return { allowed: phase.writable, forbidden: [] }
   const writers = [...BUILT_IN_TOOLS.values()].filter((tool) => tool.paths === 'write' && isOffered(phase, tool.name))
   const constraints = writers.map(
     (tool) => phase.constraints.get(tool.name) ?? phase.constraints.get(tool.inherits ?? '') ?? null,
   )
   return {
-    allowed: [...new Set(constraints.flatMap((one) => one?.allowedPatterns ?? ['**']))],
-    forbidden: [...new Set(constraints.flatMap((one) => one?.forbiddenPatterns ?? []))],
+    allowed: [...new Set(constraints.flatMap((constraint) => constraint?.allowedPatterns ?? ['**']))],
+    forbidden: [...new Set(constraints.flatMap((constraint) => constraint?.forbiddenPatterns ?? []))],
   }
 }
 
@@ -45,14 +45,14 @@ export interface RefusedPath {
 export type GitAccess = 'none' | 'tool'
 
 /** The paths that may not change in the task's phase, each with its reason. Folders follow what is in them. */
-export function refusedPaths(
+export function findRefusedPaths(
   contract: Contract,
   state: TaskState,
   changed: readonly ChangedPath[],
   given: { readonly context: Context; readonly git: GitAccess },
 ): readonly RefusedPath[] {
-  const phase = phaseOf(contract, state.phase)
-  const writable = writableOf(phase)
+  const phase = requirePhase(contract, state.phase)
+  const writable = getWritable(phase)
   const { matchesGlob, reservedPaths = [], innerRepositories = [] } = given.context
   const matches = (patterns: readonly string[], path: string): boolean =>
     patterns.some((pattern) => matchesGlob(pattern, path))
@@ -60,15 +60,15 @@ export function refusedPaths(
     const { path } = change
     if (reservedPaths.some((one) => isBelow(one, path)) || isContractPath(path))
       return { reason: 'is part of the contract', isFinal: true }
-    if (GIT_DIRECTORY.test(foldPath(path))) return gitReason(change, given.git)
-    const inner = innerRepositories.find((one) => isBelow(one, path))
+    if (GIT_DIRECTORY.test(foldPath(path))) return findGitReason(change, given.git)
+    const inner = innerRepositories.find((repository) => isBelow(repository, path))
     if (inner !== undefined)
       return {
         reason: `belongs to the submodule ${inner}, which git_commit does not commit; ${ASK_OPERATOR}`,
         isFinal: true,
       }
-    const kept = protectedBy(path)
-    const isOpened = writable.allowed.some((one) => protectedBy(one) !== null && matchesGlob(one, path))
+    const kept = findProtection(path)
+    const isOpened = writable.allowed.some((one) => findProtection(one) !== null && matchesGlob(one, path))
     if (kept !== null && !isOpened)
       return {
         reason: `is protected (${kept.name} ${PROTECTED_WHY[kept.why]}); ask an operator to change it, or to name it in \`writable\` of ${phase.id} in the contract`,
@@ -82,10 +82,10 @@ export function refusedPaths(
       }
     if (matches(writable.forbidden, path)) return { reason: 'matches a forbidden pattern', isFinal: false }
     if (matches(writable.allowed, path)) return null
-    return { reason: `is not writable in ${phase.id} (${listed(writable.allowed)})`, isFinal: false }
+    return { reason: `is not writable in ${phase.id} (${formatPatterns(writable.allowed)})`, isFinal: false }
   }
   const refused: RefusedPath[] = []
-  const filled = foldersOf(changed)
+  const filled = findFolders(changed)
   for (const change of changed) {
     if (change.problem !== null) refused.push({ path: change.path, reason: change.problem, isFinal: true })
     else if (change.type !== 'directory' || !filled.has(`${change.kind} ${change.path}`)) {
@@ -97,7 +97,7 @@ export function refusedPaths(
 }
 
 // A folder that came or went with files in it is judged by those files.
-function foldersOf(changed: readonly ChangedPath[]): ReadonlySet<string> {
+function findFolders(changed: readonly ChangedPath[]): ReadonlySet<string> {
   const filled = new Set<string>()
   for (const { path, kind, type } of changed) {
     if (type === 'directory' || kind === 'modified') continue
@@ -125,7 +125,7 @@ const GIT_DIRECTORY = /(^|\/)(\.git|git~\d+)(\/|$)/
 const GIT_CONTENT =
   /^\.git\/(HEAD|ORIG_HEAD|index|COMMIT_EDITMSG|packed-refs|(refs|logs)(\/.*)?|objects(\/([0-9a-f]{2}|pack)(\/[^/]+)?)?)$/
 
-function gitReason(change: ChangedPath, git: GitAccess): Omit<RefusedPath, 'path'> | null {
+function findGitReason(change: ChangedPath, git: GitAccess): Omit<RefusedPath, 'path'> | null {
   const { path, type } = change
   if (git === 'none' || !isBelow('.git', path))
     return { reason: 'is in the git directory, which only the git tools write', isFinal: true }
@@ -143,6 +143,6 @@ function isBelow(folder: string, path: string): boolean {
   return path === folder || path.startsWith(`${folder}/`)
 }
 
-function listed(patterns: readonly string[]): string {
+function formatPatterns(patterns: readonly string[]): string {
   return patterns.length === 0 ? 'nothing may be written' : `only ${patterns.join(', ')}`
 }

@@ -2,7 +2,7 @@ import type { Blocker, Phase } from '../contract/contract.js'
 import type { CoordinationRun } from '../councils/council.js'
 import type { RunOptions } from '../councils/options.js'
 import type { TaskState } from '../task/state.js'
-import { REVIEW_ARTIFACTS, REVIEW_CHECKS, reviewsAsked } from './review.js'
+import { listAskedReviews, REVIEW_ARTIFACTS, REVIEW_CHECKS } from './review.js'
 
 /** A reviewer that votes: a program that Phaselock starts, or whoever an operator hands the token of this name. */
 export interface Voter {
@@ -28,7 +28,7 @@ export interface ConsensusSeen {
   readonly runId: string
   /** Hash of all that is voted on. */
   readonly subject: string
-  /** `workKey` of the task before it was looked at. */
+  /** `formatWorkKey` of the task before it was looked at. */
   readonly workKey: string
   /** Null: it was not opened. */
   readonly run: CoordinationRun | null
@@ -39,25 +39,25 @@ export interface ConsensusSeen {
 }
 
 /** Another one after every call that may have changed the work: what was looked at before is not what there is now. */
-export function workKey({ visit, watch }: TaskState): string {
+export function formatWorkKey({ visit, watch }: TaskState): string {
   return JSON.stringify([visit, watch.mark, watch.facts.commands.added, watch.facts.edits.added])
 }
 
 /** The reviews of others that leaving the phase asks for; null: none, and then the agent's own counts. */
-export function reviewsNeeded(phase: Phase): readonly string[] | null {
-  const asked = reviewsAsked(phase)
+export function listNeededReviews(phase: Phase): readonly string[] | null {
+  const asked = listAskedReviews(phase)
   const voters = phase.consensus?.voters.map((voter) => voter.id) ?? []
   return asked === null && voters.length === 0 ? null : [...new Set([...(asked ?? []), ...voters])]
 }
 
 /** True when nobody but the voters is asked for reviews: then what is made of reviews is there when they have voted, and not before. */
-export function onlyVotersReview(phase: Phase): boolean {
+export function isReviewedByVotersOnly(phase: Phase): boolean {
   const voters = phase.consensus?.voters.map((voter) => voter.id)
-  return voters !== undefined && (reviewsAsked(phase) ?? []).every((name) => voters.includes(name))
+  return voters !== undefined && (listAskedReviews(phase) ?? []).every((name) => voters.includes(name))
 }
 
 /** True for a check that cannot hold before there are reviews. */
-export function comesOfReviews(asked: Pick<Blocker, 'check' | 'params'>, artifact: string | null): boolean {
+export function dependsOnReviews(asked: Pick<Blocker, 'check' | 'params'>, artifact: string | null): boolean {
   if (REVIEW_CHECKS.has(asked.check) || (artifact !== null && REVIEW_ARTIFACTS.includes(artifact))) return true
   return asked.check === 'expression' && OF_REVIEWS.test(String(asked.params.when ?? ''))
 }

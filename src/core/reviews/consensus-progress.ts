@@ -14,7 +14,7 @@ export interface ConsensusProgress {
 }
 
 /** Read off the run as it is now. */
-export function consensusProgress(run: CoordinationRun): ConsensusProgress {
+export function buildConsensusProgress(run: CoordinationRun): ConsensusProgress {
   const all = [...run.agents.values()]
   const isAnswered = (id: string): boolean => run.newest.has(id)
   const open = all.filter((agent) => agent.vote === null)

@@ -1,13 +1,13 @@
-import { firstChars } from '../councils/code-points.js'
-import { consensusOf } from '../councils/consensus.js'
+import { takeFirstChars } from '../councils/code-points.js'
+import { judgeConsensus } from '../councils/consensus.js'
 import type { CoordinationRun } from '../councils/council.js'
-import { blocker } from '../gates/blockers.js'
+import { makeBlocker } from '../gates/blockers.js'
 import type { GateFacts } from '../task/command.js'
 import type { BlockerFound, TaskFact } from '../task/event.js'
 import type { TaskState } from '../task/state.js'
 import type { ConsensusProof } from './consensus-event.js'
-import { type ConsensusPlan, type ConsensusSeen, workKey } from './consensus-plan.js'
-import { consensusProgress } from './consensus-progress.js'
+import { type ConsensusPlan, type ConsensusSeen, formatWorkKey } from './consensus-plan.js'
+import { buildConsensusProgress } from './consensus-progress.js'
 import { HOLDERS_MAX } from './review.js'
 
 /** How often reviewers may be asked in one visit, and on one task at all: every run is work of theirs. */
@@ -33,46 +33,50 @@ export function isVoting(plan: ConsensusPlan | null, seen: ConsensusSeen | null 
 }
 
 /** Looks for a run over exactly this work that was asked for in this visit and ended in approval; asks for one where there is none. */
-export function consensusFor(
+export function decideConsensus(
   state: TaskState,
   asked: { readonly plan: ConsensusPlan | null; readonly facts: GateFacts; readonly to: string },
 ): ConsensusAnswer {
   const { plan, facts } = asked
   if (plan === null) return { kind: 'holds', proof: null }
   const own = ownVoters(state, plan)
-  if (own !== null) return blocked(own)
+  if (own !== null) return makeBlockedAnswer(own)
   const seen = facts.consensus ?? null
-  if (seen === null) return blocked(blocker('check_error', { check: CHECK, message: 'The reviewers were not asked' }))
+  if (seen === null)
+    return makeBlockedAnswer(makeBlocker('check_error', { check: CHECK, message: 'The reviewers were not asked' }))
   const runs = state.consensus?.visit === state.visit ? state.consensus.runs : []
   const known = runs.find((run) => run.id === seen.runId)
   if (known === undefined) {
-    const often = tooOften(state, runs.length)
-    return often === null ? request(plan, seen, asked.to) : blocked(often)
+    const often = blockTooManyRuns(state, runs.length)
+    return often === null ? request(plan, seen, asked.to) : makeBlockedAnswer(often)
   }
   const { run } = seen
   if (known.subject !== seen.subject || (run !== null && !isOf(plan, seen.runId, run)))
-    return blocked(blocker('check_error', { check: CHECK, message: `Coordination ${seen.runId} is about other work` }))
-  if (run === null) return blocked(pending(`Coordination ${seen.runId} is being opened`))
-  const answer = judged(run, seen)
+    return makeBlockedAnswer(
+      makeBlocker('check_error', { check: CHECK, message: `Coordination ${seen.runId} is about other work` }),
+    )
+  if (run === null) return makeBlockedAnswer(blockPendingRun(`Coordination ${seen.runId} is being opened`))
+  const answer = judgeRun(run, seen)
   // A call that was let through since then may have changed what they approved.
-  const isStale = answer.kind === 'holds' && seen.workKey !== workKey(state)
-  return isStale ? blocked(blocker('check_error', { check: CHECK, message: CHANGED })) : answer
+  const isStale = answer.kind === 'holds' && seen.workKey !== formatWorkKey(state)
+  return isStale ? makeBlockedAnswer(makeBlocker('check_error', { check: CHECK, message: CHANGED })) : answer
 }
 
 /** What the gates and messages call it. */
 const CHECK = 'consensus'
 const CHANGED = 'The work may have been changed while the gates were checked. Ask again'
 
-function judged(run: CoordinationRun, seen: ConsensusSeen): ConsensusAnswer {
-  const { status, message } = consensusOf(run)
-  if (status === 'pending') return blocked(pending(`Coordination ${run.id} goes on: ${progressOf(run)}`))
+function judgeRun(run: CoordinationRun, seen: ConsensusSeen): ConsensusAnswer {
+  const { status, message } = judgeConsensus(run)
+  if (status === 'pending')
+    return makeBlockedAnswer(blockPendingRun(`Coordination ${run.id} goes on: ${formatProgress(run)}`))
   const { result } = run
   const label = result?.label ?? null
   if (status === 'fails' || result === null || result.winner === null || label === null)
-    return blocked(failed(run, message))
+    return makeBlockedAnswer(blockFailedRun(run, message))
   if (seen.last === null)
-    return blocked(
-      blocker('check_error', { check: CHECK, message: `The end of coordination ${run.id} is not in the ledger` }),
+    return makeBlockedAnswer(
+      makeBlocker('check_error', { check: CHECK, message: `The end of coordination ${run.id} is not in the ledger` }),
     )
   const { winner, votes } = result
   const { quorum } = run.options
@@ -85,7 +89,7 @@ function request(plan: ConsensusPlan, seen: ConsensusSeen, to: string): Consensu
   const agents = plan.voters.map((voter) => voter.id)
   return {
     kind: 'blocked',
-    blocker: pending(`Coordination ${runId} is asked for: ${agents.join(', ')} have not answered`),
+    blocker: blockPendingRun(`Coordination ${runId} is asked for: ${agents.join(', ')} have not answered`),
     facts: [{ type: 'consensus_requested', runId, to, subject, agents, quorum: plan.options.quorum }],
     isReplaced: seen.replaces !== null,
   }
@@ -98,21 +102,21 @@ function ownVoters(state: TaskState, plan: ConsensusPlan): BlockerFound | null {
   const remedy = 'Ask an operator: another agent must have done the work, or others must review it.'
   if (own.length > 0) {
     const message = `consensus: ${names} ${own.length === 1 ? 'works' : 'work'} on task ${state.id} or did, and cannot review it`
-    return blocker('check_failed', { check: CHECK, message, remedy })
+    return makeBlocker('check_failed', { check: CHECK, message, remedy })
   }
   if (state.holders.length < HOLDERS_MAX) return null
   const message = `consensus: more than ${HOLDERS_MAX} agents have held task ${state.id}: nobody is known not to be one`
-  return blocker('check_failed', { check: CHECK, message, remedy })
+  return makeBlocker('check_failed', { check: CHECK, message, remedy })
 }
 
 // An agent that goes in circles begins a visit each time.
-function tooOften(state: TaskState, inVisit: number): BlockerFound | null {
+function blockTooManyRuns(state: TaskState, inVisit: number): BlockerFound | null {
   const isOften = inVisit >= CONSENSUS_RUNS_MAX
   if (!isOften && (state.consensus?.asked ?? 0) < CONSENSUS_RUNS_TASK_MAX) return null
   const times = isOften
     ? `of ${state.phase} were asked ${inVisit} times in this visit`
     : `of task ${state.id} were asked ${state.consensus?.asked} times`
-  return blocker('check_failed', {
+  return makeBlocker('check_failed', {
     check: CHECK,
     message: `consensus: the reviewers ${times}, and are not asked again`,
     remedy: 'Ask an operator to rewind the task.',
@@ -130,14 +134,15 @@ function isOf(plan: ConsensusPlan, runId: string, run: CoordinationRun): boolean
 }
 
 // Who, never what: what the others say is for the reviewers alone until all have voted.
-function progressOf(run: CoordinationRun): string {
-  const { voters, voted, answered, gone } = consensusProgress(run)
-  if (run.options.skipVoting) return `${run.newest.size} of ${voters.length} answered${namesOf([...run.newest.keys()])}`
+function formatProgress(run: CoordinationRun): string {
+  const { voters, voted, answered, gone } = buildConsensusProgress(run)
+  if (run.options.skipVoting)
+    return `${run.newest.size} of ${voters.length} answered${formatNames([...run.newest.keys()])}`
   const open = voters.filter((id) => !voted.includes(id) && !gone.includes(id))
   const waiting = open.filter((id) => answered.includes(id))
   const silent = open.filter((id) => !answered.includes(id))
   const parts = [
-    `${voted.length} of ${voters.length} voted${namesOf(voted)}`,
+    `${voted.length} of ${voters.length} voted${formatNames(voted)}`,
     ...(waiting.length === 0 ? [] : [`answered and not voted: ${waiting.join(', ')}`]),
     ...(silent.length === 0 ? [] : [`not answered: ${silent.join(', ')}`]),
     ...(gone.length === 0 ? [] : [`no longer taking part: ${gone.join(', ')}`]),
@@ -145,14 +150,14 @@ function progressOf(run: CoordinationRun): string {
   return parts.join('; ')
 }
 
-function namesOf(ids: readonly string[]): string {
+function formatNames(ids: readonly string[]): string {
   return ids.length === 0 ? '' : ` (${ids.join(', ')})`
 }
 
-function failed(run: CoordinationRun, why: string): BlockerFound {
+function blockFailedRun(run: CoordinationRun, why: string): BlockerFound {
   const answer = run.answers.find((one) => one.label === run.result?.label)
   const said = answer === undefined ? '' : ` ${answer.agent} says: ${cut(answer.content)}`
-  return blocker('check_failed', {
+  return makeBlocker('check_failed', {
     check: CHECK,
     message: `consensus failed: ${why}${said} (coordination ${run.id})`,
     remedy:
@@ -162,18 +167,18 @@ function failed(run: CoordinationRun, why: string): BlockerFound {
 }
 
 function cut(text: string): string {
-  const shown = firstChars(text, ANSWER_SHOWN_CHARS)
+  const shown = takeFirstChars(text, ANSWER_SHOWN_CHARS)
   return shown.length < text.length ? `${shown}…` : shown
 }
 
-function pending(message: string): BlockerFound {
-  return blocker('consensus_pending', {
+function blockPendingRun(message: string): BlockerFound {
+  return makeBlocker('consensus_pending', {
     check: CHECK,
     message,
     remedy: 'Wait for the reviewers to vote, then send the same request again.',
   })
 }
 
-function blocked(found: BlockerFound): ConsensusAnswer {
+function makeBlockedAnswer(found: BlockerFound): ConsensusAnswer {
   return { kind: 'blocked', blocker: found, facts: [], isReplaced: false }
 }

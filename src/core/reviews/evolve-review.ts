@@ -1,6 +1,6 @@
 import type { TaskEvent } from '../task/event.js'
 import type { Reviewer, TaskState } from '../task/state.js'
-import { unreachable } from '../unreachable.js'
+import { assertUnreachable } from '../unreachable.js'
 import { HOLDERS_MAX, isFinished, isStartedBy } from './review.js'
 
 type ReviewEvent = TaskEvent & {
@@ -10,20 +10,20 @@ type ReviewEvent = TaskEvent & {
 export function reviewChanged(state: TaskState, event: ReviewEvent): TaskState {
   switch (event.type) {
     case 'reviewer_added':
-      return added(state, event)
+      return applyReviewerAdded(state, event)
     case 'reviewer_revoked':
-      return withReviewer(state, event.reviewer, () => ({ status: 'revoked', report: null }))
+      return updateReviewer(state, event.reviewer, () => ({ status: 'revoked', report: null }))
     case 'review_submitted':
-      return submitted(state, event)
+      return applyReviewSubmitted(state, event)
     case 'review_refused':
-      return refusedToReviewer(state, event)
+      return chargeReviewer(state, event)
     default:
-      return unreachable(event)
+      return assertUnreachable(event)
   }
 }
 
 // What reviewers of an earlier visit said is in the ledger; it counts no more.
-function added(state: TaskState, event: TaskEvent & { type: 'reviewer_added' }): TaskState {
+function applyReviewerAdded(state: TaskState, event: TaskEvent & { type: 'reviewer_added' }): TaskState {
   const { reviewer: name, grant, expiresAt, at } = event
   const current = new Map([...state.reviewers].filter(([, one]) => one.visit === state.visit))
   const before = current.get(name)
@@ -46,9 +46,9 @@ function added(state: TaskState, event: TaskEvent & { type: 'reviewer_added' }):
   return { ...state, reviewers: current.set(name, reviewer), reviewStarts: state.reviewStarts + more }
 }
 
-function submitted(state: TaskState, event: TaskEvent & { type: 'review_submitted' }): TaskState {
+function applyReviewSubmitted(state: TaskState, event: TaskEvent & { type: 'review_submitted' }): TaskState {
   const { status, sha256, bytes, comments, blockingIssues, subject, at } = event
-  return withReviewer(state, event.reviewer, (reviewer) => ({
+  return updateReviewer(state, event.reviewer, (reviewer) => ({
     report: { status, sha256, bytes, comments, blockingIssues, subject, at, turnedBack: state.gates.blocked },
     reports: reviewer.reports + 1,
     status: isFinished(status) ? 'finished' : reviewer.status,
@@ -56,20 +56,20 @@ function submitted(state: TaskState, event: TaskEvent & { type: 'review_submitte
 }
 
 /** A refusal of a reviewer counts against its own token and touches neither the agent's budget nor its lease. */
-export function refusedToReviewer(
+export function chargeReviewer(
   state: TaskState,
   event: { readonly reviewer?: string; readonly counted: boolean },
 ): TaskState {
   if (!event.counted) return state
-  return withReviewer(state, event.reviewer ?? '', (reviewer) => ({ denials: reviewer.denials + 1 }))
+  return updateReviewer(state, event.reviewer ?? '', (reviewer) => ({ denials: reviewer.denials + 1 }))
 }
 
-function withReviewer(state: TaskState, name: string, change: (reviewer: Reviewer) => Partial<Reviewer>): TaskState {
+function updateReviewer(state: TaskState, name: string, change: (reviewer: Reviewer) => Partial<Reviewer>): TaskState {
   const reviewer = state.reviewers.get(name)
   if (reviewer === undefined) return state
   return { ...state, reviewers: new Map(state.reviewers).set(name, { ...reviewer, ...change(reviewer) }) }
 }
 
-export function withHolder(holders: readonly string[], agentId: string): readonly string[] {
+export function addHolder(holders: readonly string[], agentId: string): readonly string[] {
   return holders.includes(agentId) || holders.length >= HOLDERS_MAX ? holders : [...holders, agentId]
 }

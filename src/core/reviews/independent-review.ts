@@ -1,5 +1,5 @@
 import type { Gate, Phase } from '../contract/contract.js'
-import { reviewsNeeded } from './consensus-plan.js'
+import { listNeededReviews } from './consensus-plan.js'
 
 const ANSWER_SECONDS_MAX = 24 * 60 * 60
 
@@ -19,8 +19,8 @@ export const REVIEW_GATE: Gate = {
  * The gates that leaving the phase asks for. Work that somebody else has to review is held by an approval where the phase has no
  * reviewers, and no gate on the way asks anybody.
  */
-export function withReview(phase: Phase | undefined, gates: readonly Gate[]): readonly Gate[] {
-  if (phase?.reviewBy !== 'other' || reviewsNeeded(phase) !== null) return gates
+export function addReviewGate(phase: Phase | undefined, gates: readonly Gate[]): readonly Gate[] {
+  if (phase?.reviewBy !== 'other' || listNeededReviews(phase) !== null) return gates
   const asksSomebody = (gate: Gate): boolean => gate.approvers.some((name) => name !== 'orchestrator')
   return gates.some(asksSomebody) ? gates : [...gates, REVIEW_GATE]
 }

@@ -1,5 +1,5 @@
 import type { ReviewStatus } from '../task/command.js'
-import type { Refused } from '../task/event.js'
+import type { RefusalFields } from '../task/event.js'
 
 /** Who looks at a task besides its agent, and what they say. */
 export type ReviewFact =
@@ -16,4 +16,4 @@ export type ReviewFact =
       readonly blockingIssues: number
       readonly subject: string
     }
-  | (Refused & { readonly type: 'review_refused'; readonly reviewer: string })
+  | (RefusalFields & { readonly type: 'review_refused'; readonly reviewer: string })

@@ -1,11 +1,11 @@
 import type { Contract } from '../contract/contract.js'
 import type { Command, Context } from '../task/command.js'
 import type { Violation } from '../task/event.js'
-import { type Decision, decided } from '../task/refusal.js'
+import { type Decision, makeDecision } from '../task/refusal.js'
 import type { TaskState } from '../task/state.js'
-import { phaseOf } from '../tool-calls/offered-tools.js'
-import { brokenConstraint } from '../tool-calls/use-tool.js'
-import { deniedTo, refusedTo } from './review.js'
+import { requirePhase } from '../tool-calls/offered-tools.js'
+import { findBrokenConstraint } from '../tool-calls/use-tool.js'
+import { numberReviewerRefusal, refuseReviewer } from './review.js'
 
 /** What a reviewer may call, whatever the phase offers its agent: tools that look and change nothing. */
 export const REVIEW_TOOLS: readonly string[] = [
@@ -28,20 +28,20 @@ export function useToolAsReviewer(
 ): Decision {
   const { reviewer } = command
   const call = { toolName: command.tool, args: command.args, reviewer }
-  const violation = violationOf(contract, state, command, context)
+  const violation = findViolation(contract, state, command, context)
   if (violation !== null)
-    return deniedTo(contract, state, {
+    return refuseReviewer(contract, state, {
       type: 'tool_denied',
       ...call,
-      ...refusedTo(contract, state, reviewer, violation),
+      ...numberReviewerRefusal(contract, state, reviewer, violation),
       leaseSeconds: 0,
     })
-  return decided([
+  return makeDecision([
     { type: 'tool_allowed', ...call, success: true, execute: command.execute, violation: null, leaseSeconds: 0 },
   ])
 }
 
-function violationOf(contract: Contract, state: TaskState, command: UseTool, context: Context): Violation | null {
+function findViolation(contract: Contract, state: TaskState, command: UseTool, context: Context): Violation | null {
   const { tool, call } = command
   if (!mayReviewWith(contract, tool))
     return {
@@ -52,5 +52,5 @@ function violationOf(contract: Contract, state: TaskState, command: UseTool, con
   const outside = call.paths.find((one) => one.problem !== null)
   if (outside !== undefined)
     return { code: 'constraint_violation', detail: `${tool}: path ${JSON.stringify(outside.path)} ${outside.problem}` }
-  return brokenConstraint(phaseOf(contract, state.phase), command, context)
+  return findBrokenConstraint(requirePhase(contract, state.phase), command, context)
 }

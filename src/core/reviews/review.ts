@@ -1,7 +1,7 @@
 import type { CheckName, Contract, Phase } from '../contract/contract.js'
 import type { Command, Context, ReviewStatus } from '../task/command.js'
 import type { BlockerFound, TaskFact, Violation } from '../task/event.js'
-import { type Decision, decided, type Refused, unrecorded } from '../task/refusal.js'
+import { type Decision, makeDecision, type RefusedFact, refuseUnrecorded } from '../task/refusal.js'
 import type { Reviewer, TaskState } from '../task/state.js'
 
 /** What Phaselock assembles from the reports of reviewers, where a phase asks for them. */
@@ -27,11 +27,11 @@ export const REVIEW_CHECKS: ReadonlySet<string> = new Set<CheckName>([
 ])
 
 /** The reviews that the phase asks for, by name; null: none, and then the agent's own review counts. */
-export function reviewsAsked(phase: Phase): readonly string[] | null {
+export function listAskedReviews(phase: Phase): readonly string[] | null {
   const checks = [
     ...phase.requiredArtifacts.flatMap((artifact) => artifact.checks),
     ...phase.gates.flatMap((gate) => gate.blockers),
-  ].filter((one) => one.check === 'all_review_models_completed')
+  ].filter((blocker) => blocker.check === 'all_review_models_completed')
   const slots = (phase.slots ?? []).map((slot) => slot.name)
   if (checks.length === 0 && slots.length === 0) return null
   const named = checks.flatMap(({ params }) =>
@@ -50,12 +50,12 @@ export function isFinished(status: ReviewStatus): boolean {
 }
 
 /** The reviewers of this visit. */
-export function reviewersOf(state: TaskState): readonly Reviewer[] {
-  return [...state.reviewers.values()].filter((one) => one.visit === state.visit)
+export function listReviewers(state: TaskState): readonly Reviewer[] {
+  return [...state.reviewers.values()].filter((reviewer) => reviewer.visit === state.visit)
 }
 
 /** What a report counts as: its own word, unless what it looked at has changed or its author works on the task. */
-export function countsAs(
+export function judgeReport(
   state: TaskState,
   reviewer: Reviewer,
   subject: string | null,
@@ -66,9 +66,9 @@ export function countsAs(
 }
 
 /** Changes with every report of this visit: what was gathered under one key says nothing under another. */
-export function reviewsKey(state: TaskState): string {
+export function formatReviewsKey(state: TaskState): string {
   return JSON.stringify(
-    reviewersOf(state).map(({ name, report }) => [name, report?.sha256 ?? null, report?.at ?? null]),
+    listReviewers(state).map(({ name, report }) => [name, report?.sha256 ?? null, report?.at ?? null]),
   )
 }
 
@@ -81,35 +81,35 @@ export function addReviewer(
 ): Decision {
   const { reviewer: name, grant, expiresAt } = command
   if (state.status === 'completed' || state.status === 'cancelled')
-    return unrecorded('task_not_active', `Task ${state.id} is ${state.status}.`)
+    return refuseUnrecorded('task_not_active', `Task ${state.id} is ${state.status}.`)
   const phase = contract.phases.get(state.phase)
   if (state.visit === 0 || phase === undefined)
-    return unrecorded('conflict', `Task ${state.id} was not claimed yet: there is nothing to review.`)
+    return refuseUnrecorded('conflict', `Task ${state.id} was not claimed yet: there is nothing to review.`)
   if (NO_REVIEWERS.has(name))
-    return unrecorded('invalid_request', `name: ${JSON.stringify(name)} stands for others; choose another.`)
-  const asked = reviewsAsked(phase)
+    return refuseUnrecorded('invalid_request', `name: ${JSON.stringify(name)} stands for others; choose another.`)
+  const asked = listAskedReviews(phase)
   const approves = phase.gates.some((gate) => isReviewerApprover(gate.approvers, name))
   if (asked !== null && !asked.includes(name) && !approves)
-    return unrecorded(
+    return refuseUnrecorded(
       'invalid_request',
       `name: ${JSON.stringify(name)} is none of the reviews that ${state.phase} asks for (${asked.join(', ')}).`,
     )
   if (state.holders.includes(name) || state.reservedFor === name)
-    return unrecorded('not_permitted', `Agent ${name} works on task ${state.id} or did, and cannot review it.`)
+    return refuseUnrecorded('not_permitted', `Agent ${name} works on task ${state.id} or did, and cannot review it.`)
   if (state.holders.length >= HOLDERS_MAX)
-    return unrecorded(
+    return refuseUnrecorded(
       'conflict',
       `More than ${HOLDERS_MAX} agents have held task ${state.id}: nobody is known not to be one.`,
     )
-  const others = reviewersOf(state).filter((one) => one.name !== name)
+  const others = listReviewers(state).filter((reviewer) => reviewer.name !== name)
   if (asked === null && others.length >= REVIEWERS_MAX)
-    return unrecorded(
+    return refuseUnrecorded(
       'conflict',
       `Task ${state.id} has ${others.length} reviewers in this visit, and no more may be added.`,
     )
-  const often = isStartedBy(actor) ? tooOften(state, name) : null
-  if (often !== null) return unrecorded('conflict', often)
-  return decided([{ type: 'reviewer_added', reviewer: name, grant, expiresAt }])
+  const often = isStartedBy(actor) ? findStartLimit(state, name) : null
+  if (often !== null) return refuseUnrecorded('conflict', often)
+  return makeDecision([{ type: 'reviewer_added', reviewer: name, grant, expiresAt }])
 }
 
 /** True when nobody let the reviewer in but Phaselock, which starts it. */
@@ -117,8 +117,8 @@ export function isStartedBy(actor: string): boolean {
   return actor === 'system'
 }
 
-function tooOften(state: TaskState, name: string): string | null {
-  const starts = reviewersOf(state).find((one) => one.name === name)?.starts ?? 0
+function findStartLimit(state: TaskState, name: string): string | null {
+  const starts = listReviewers(state).find((reviewer) => reviewer.name === name)?.starts ?? 0
   if (starts >= REVIEW_STARTS_MAX)
     return `Reviewer ${name} was started ${starts} times in this visit: an operator must let the next one in.`
   if (state.reviewStarts >= REVIEW_STARTS_TASK_MAX)
@@ -128,22 +128,22 @@ function tooOften(state: TaskState, name: string): string | null {
 
 /** Ends a reviewer's token. What it reported in this visit counts no more. */
 export function revokeReviewer(state: TaskState, command: Command & { type: 'revoke_reviewer' }): Decision {
-  const known = reviewersOf(state).find((one) => one.name === command.reviewer)
+  const known = listReviewers(state).find((one) => one.name === command.reviewer)
   if (known === undefined || known.status === 'revoked')
-    return unrecorded(
+    return refuseUnrecorded(
       'not_found',
       `Task ${state.id} has no reviewer ${JSON.stringify(command.reviewer)} in this visit.`,
     )
-  return decided(ends(state, command.reviewer, command.reason))
+  return makeDecision(revokeFacts(state, command.reviewer, command.reason))
 }
 
 // What it approved goes with it: whoever took the token away did not mean to keep its word.
-function ends(state: TaskState, reviewer: string, reason: string): readonly TaskFact[] {
+function revokeFacts(state: TaskState, reviewer: string, reason: string): readonly TaskFact[] {
   const given = [...state.approvals.values()].filter(
     ({ visit, status, decisions }) =>
       visit === state.visit &&
       (status === 'pending' || status === 'approved') &&
-      decisions.some((one) => one.by === approverName(reviewer)),
+      decisions.some((decision) => decision.by === formatApproverName(reviewer)),
   )
   const why = `reviewer ${reviewer} was revoked`
   return [
@@ -153,7 +153,7 @@ function ends(state: TaskState, reviewer: string, reason: string): readonly Task
 }
 
 /** How a decision names a reviewer: never like an operator of the same name. */
-export function approverName(reviewer: string): string {
+export function formatApproverName(reviewer: string): string {
   return `reviewer:${reviewer}`
 }
 
@@ -164,14 +164,18 @@ export function submitReview(
   command: Command & { type: 'submit_review' },
 ): Decision {
   const { reviewer, report, subject, seen } = command
-  const problem = problemOf(state, command)
+  const problem = findProblem(state, command)
   if (problem === null && (seen === null || seen === subject))
-    return decided([{ type: 'review_submitted', reviewer, ...report, subject }])
+    return makeDecision([{ type: 'review_submitted', reviewer, ...report, subject }])
   const said = problem ?? { code: 'conflict', detail: 'What was reviewed has changed since: look at it again' }
-  return deniedTo(contract, state, { type: 'review_refused', reviewer, ...refusedTo(contract, state, reviewer, said) })
+  return refuseReviewer(contract, state, {
+    type: 'review_refused',
+    reviewer,
+    ...numberReviewerRefusal(contract, state, reviewer, said),
+  })
 }
 
-function problemOf(state: TaskState, { reviewer, report }: Command & { type: 'submit_review' }): Violation | null {
+function findProblem(state: TaskState, { reviewer, report }: Command & { type: 'submit_review' }): Violation | null {
   if (report.bytes > REPORT_BYTES_MAX)
     return { code: 'payload_too_large', detail: `The report is larger than ${REPORT_BYTES_MAX} bytes of JSON` }
   if (report.status === 'approved' && report.blockingIssues > 0)
@@ -182,7 +186,12 @@ function problemOf(state: TaskState, { reviewer, report }: Command & { type: 'su
 }
 
 /** Numbers a refusal within the budget of the reviewer's token. The agent's own budget is not touched. */
-export function refusedTo(contract: Contract, state: TaskState, reviewer: string, said: Violation): Refused {
+export function numberReviewerRefusal(
+  contract: Contract,
+  state: TaskState,
+  reviewer: string,
+  said: Violation,
+): RefusedFact {
   const max = contract.enforcement.denialBudget
   const attempt = Math.min((state.reviewers.get(reviewer)?.denials ?? 0) + 1, max)
   return {
@@ -195,24 +204,24 @@ export function refusedTo(contract: Contract, state: TaskState, reviewer: string
 }
 
 /** The refusal; the one that uses up the budget ends the token, and what was reported with it counts no more. */
-export function deniedTo(
+export function refuseReviewer(
   contract: Contract,
   state: TaskState,
-  fact: TaskFact & Refused & { readonly reviewer: string },
+  fact: TaskFact & RefusedFact & { readonly reviewer: string },
 ): Decision {
   const { code, detail, retry, reviewer } = fact
   const spent = (state.reviewers.get(reviewer)?.denials ?? 0) + (fact.counted ? 1 : 0)
   const isOver = fact.counted && spent >= contract.enforcement.denialBudget
   const reason = `${spent} refusals; the last: ${detail}`
-  return decided(isOver ? [fact, ...ends(state, reviewer, reason)] : [fact], { code, detail, retry })
+  return makeDecision(isOver ? [fact, ...revokeFacts(state, reviewer, reason)] : [fact], { code, detail, retry })
 }
 
 /** True when nothing but reviews that have not come yet keeps the gate closed: then there is nothing to count against the agent. */
 export function isWaitingForReviews(state: TaskState, blockers: readonly BlockerFound[]): boolean {
   const isOfReviews = ({ check, artifact }: BlockerFound): boolean =>
     (check !== null && REVIEW_CHECKS.has(check)) || (artifact !== null && REVIEW_ARTIFACTS.includes(artifact))
-  const isAskedFor = blockers.some((one) => one.check === 'all_review_models_completed')
-  const hasObjection = reviewersOf(state).some(
+  const isAskedFor = blockers.some((blocker) => blocker.check === 'all_review_models_completed')
+  const hasObjection = listReviewers(state).some(
     ({ report }) => report !== null && (report.status === 'changes_requested' || report.blockingIssues > 0),
   )
   return isAskedFor && !hasObjection && blockers.every(isOfReviews)

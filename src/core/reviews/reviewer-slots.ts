@@ -2,7 +2,7 @@ import type { AutoSpawn } from '../contract/agent-programs.js'
 import type { Blocker, Contract, Phase } from '../contract/contract.js'
 import type { TaskFact } from '../task/event.js'
 import type { TaskState } from '../task/state.js'
-import { isFinished, reviewersOf, reviewsAsked } from './review.js'
+import { isFinished, listAskedReviews, listReviewers } from './review.js'
 
 /** A place for a reviewer, opened on entering a phase and filled by whoever is let in under its name. */
 export interface Slot {
@@ -20,24 +20,24 @@ export interface Places {
 }
 
 /** The places that open with a phase: those of its own, and with `opensReviews` one for each review it asks for. */
-export function slotsOf(phase: Phase, opensReviews: boolean): readonly Slot[] {
+export function listSlots(phase: Phase, opensReviews: boolean): readonly Slot[] {
   const own = phase.slots ?? []
-  const asked = opensReviews ? (reviewsAsked(phase) ?? []) : []
+  const asked = opensReviews ? (listAskedReviews(phase) ?? []) : []
   const more = asked.filter((name) => own.every((slot) => slot.name !== name))
   return [...own, ...more.map((name) => ({ name, isAwaited: false }))]
 }
 
 /** What entering the phase adds to the ledger. */
-export function slotFacts(contract: Contract, to: string, opensReviews: boolean): readonly TaskFact[] {
+export function makeSlotFacts(contract: Contract, to: string, opensReviews: boolean): readonly TaskFact[] {
   const phase = contract.phases.get(to)
-  const slots = phase === undefined ? [] : slotsOf(phase, opensReviews)
+  const slots = phase === undefined ? [] : listSlots(phase, opensReviews)
   if (slots.length === 0) return []
   const awaited = slots.filter((slot) => slot.isAwaited).map((slot) => slot.name)
   return [{ type: 'reviewers_wanted', names: slots.map((slot) => slot.name), awaited }]
 }
 
 /** The check that holds a phase until those it waits for have finished; none where it waits for nobody. */
-export function slotChecks(phase: Phase): readonly Blocker[] {
+export function listSlotChecks(phase: Phase): readonly Blocker[] {
   const awaited = (phase.slots ?? []).filter((slot) => slot.isAwaited).map((slot) => slot.name)
   if (awaited.length === 0) return []
   const message = 'Every reviewer that the phase waits for must finish'
@@ -48,8 +48,8 @@ export function slotChecks(phase: Phase): readonly Blocker[] {
 export type SlotStatus = 'wanted' | 'registered' | 'finished'
 
 /** How far each place of this visit is. */
-export function slotStatuses(state: TaskState): readonly (Slot & { readonly status: SlotStatus })[] {
-  const present = new Map(reviewersOf(state).map((one) => [one.name, one]))
+export function listSlotStatuses(state: TaskState): readonly (Slot & { readonly status: SlotStatus })[] {
+  const present = new Map(listReviewers(state).map((one) => [one.name, one]))
   return state.wanted.map((slot) => {
     const reviewer = present.get(slot.name)
     if (reviewer === undefined || reviewer.status === 'revoked') return { ...slot, status: 'wanted' }

@@ -31,7 +31,7 @@ export function extend(before: Link | null, entry: Entry): Link {
 }
 
 /** The link that has `count` entries up to it; the chain must have that many. */
-export function linkAt(newest: Link, count: number): Link {
+export function getLink(newest: Link, count: number): Link {
   let link = newest
   while (link.count > count) {
     const next = link.jump !== null && link.jump.count >= count ? link.jump : link.before

@@ -1,12 +1,12 @@
 import type { JsonObject } from '../json.js'
-import { clock, counted, duration, oneLine, span, thousands } from '../text.js'
-import { unreachable } from '../unreachable.js'
+import { formatClock, formatCount, formatDuration, formatSpan, formatThousands, toOneLine } from '../text.js'
+import { assertUnreachable } from '../unreachable.js'
 import type { Facts } from './facts.js'
-import { totals } from './facts.js'
+import { sumFacts } from './facts.js'
 import type { Matches } from './memo.js'
 import { findRepeats } from './repeats.js'
 import type { CommitRule, RepeatRule, Rule, RuleType, TimeoutRule, TokenRule } from './rule.js'
-import { usedSince } from './usage.js'
+import { sumUsedSince } from './usage.js'
 
 export interface RuleContext {
   readonly phase: string
@@ -79,9 +79,9 @@ export function evaluateRules(rules: readonly Rule[], context: RuleContext): Eva
   for (const rule of rules) {
     if (isUnavailable(rule, context)) unavailable.push(rule.id)
     else if (rule.shadow || violation === null) {
-      const finding = findingOf(rule, context)
+      const finding = findFinding(rule, context)
       if (finding === null) continue
-      const found = violationOf(rule, finding, context)
+      const found = buildViolation(rule, finding, context)
       if (rule.shadow) shadowed.push(found)
       else violation = found
     }
@@ -90,27 +90,27 @@ export function evaluateRules(rules: readonly Rule[], context: RuleContext): Eva
 }
 
 function isUnavailable(rule: Rule, context: RuleContext): boolean {
-  if (rule.type === 'token_budget') return !usedSince(context.facts.usage, context.enteredAt).isKnown
+  if (rule.type === 'token_budget') return !sumUsedSince(context.facts.usage, context.enteredAt).isKnown
   return rule.type === 'require_commits' && context.leaving && context.commitSince === null
 }
 
-function findingOf(rule: Rule, context: RuleContext): Finding | null {
+function findFinding(rule: Rule, context: RuleContext): Finding | null {
   switch (rule.type) {
     case 'repeated_command':
     case 'repeated_file_edit':
       return repeatFinding(rule, context)
     case 'phase_timeout':
-      return timeoutFinding(rule, context)
+      return checkTimeout(rule, context)
     case 'token_budget':
-      return tokenFinding(rule, context)
+      return checkTokens(rule, context)
     case 'require_commits':
       return commitFinding(rule, context)
     default:
-      return unreachable(rule)
+      return assertUnreachable(rule)
   }
 }
 
-function violationOf(rule: Rule, finding: Finding, context: RuleContext): Violation {
+function buildViolation(rule: Rule, finding: Finding, context: RuleContext): Violation {
   return {
     rule: rule.id,
     rule_type: rule.type,
@@ -118,8 +118,8 @@ function violationOf(rule: Rule, finding: Finding, context: RuleContext): Violat
     suggestion: rule.suggestion ?? SUGGESTIONS[rule.type],
     metrics_snapshot: {
       phase: context.phase,
-      duration_seconds: secondsIn(context),
-      ...totals(context.facts),
+      duration_seconds: countSeconds(context),
+      ...sumFacts(context.facts),
       ...finding.metrics_snapshot,
     },
     recent_events: finding.recent_events ?? [],
@@ -133,10 +133,10 @@ function repeatFinding(rule: RepeatRule, context: RuleContext): Finding | null {
   const isCommand = rule.type === 'repeated_command'
   const found = findRepeats(isCommand ? context.facts.commands : context.facts.edits, rule, context)
   if (found === null) return null
-  const names = found.names.map((name) => oneLine(name, SHOWN_CHARS_MAX))
+  const names = found.names.map((name) => toOneLine(name, SHOWN_CHARS_MAX))
   const verb = isCommand ? 'executed' : 'edited'
   return {
-    diagnostic: `${names.join(', ')} ${verb} ${counted(found.count, 'time')} in ${span(rule.window)}`,
+    diagnostic: `${names.join(', ')} ${verb} ${formatCount(found.count, 'time')} in ${formatSpan(rule.window)}`,
     metrics_snapshot: {
       count: found.count,
       threshold: rule.threshold,
@@ -144,50 +144,50 @@ function repeatFinding(rule: RepeatRule, context: RuleContext): Finding | null {
       most_frequent: names,
     },
     recent_events: found.newest.toReversed().map(({ at, text, tool }) => {
-      const shown = oneLine(text.value, SHOWN_CHARS_MAX)
+      const shown = toOneLine(text.value, SHOWN_CHARS_MAX)
       return {
         at,
         text: isCommand ? shown : `Edit (${shown})`,
-        tool: tool === null ? null : oneLine(tool, SHOWN_CHARS_MAX),
+        tool: tool === null ? null : toOneLine(tool, SHOWN_CHARS_MAX),
       }
     }),
     pattern: rule.pattern,
   }
 }
 
-function timeoutFinding(rule: TimeoutRule, context: RuleContext): Finding | null {
+function checkTimeout(rule: TimeoutRule, context: RuleContext): Finding | null {
   if (context.now - context.enteredAt <= rule.maxDuration * 1000) return null
-  const seconds = secondsIn(context)
+  const seconds = countSeconds(context)
   return {
-    diagnostic: `Phase running for ${duration(seconds)} (limit: ${duration(rule.maxDuration)})`,
+    diagnostic: `Phase running for ${formatDuration(seconds)} (limit: ${formatDuration(rule.maxDuration)})`,
     metrics_snapshot: { max_duration: rule.maxDuration },
     details: [
-      `Phase start: ${clock(context.enteredAt)}`,
-      `Current time: ${clock(context.now)}`,
-      `Duration: ${counted(seconds, 'second')}`,
+      `Phase start: ${formatClock(context.enteredAt)}`,
+      `Current time: ${formatClock(context.now)}`,
+      `Duration: ${formatCount(seconds, 'second')}`,
     ],
   }
 }
 
-function tokenFinding(rule: TokenRule, context: RuleContext): Finding | null {
-  const used = usedSince(context.facts.usage, context.enteredAt)
+function checkTokens(rule: TokenRule, context: RuleContext): Finding | null {
+  const used = sumUsedSince(context.facts.usage, context.enteredAt)
   const tokens = used.input + used.output
   if (tokens <= rule.maxTokens) return null
   return {
-    diagnostic: `Token budget exceeded: ${thousands(tokens)} / ${thousands(rule.maxTokens)}`,
+    diagnostic: `Token budget exceeded: ${formatThousands(tokens)} / ${formatThousands(rule.maxTokens)}`,
     metrics_snapshot: { tokens_used: tokens, max_tokens: rule.maxTokens },
   }
 }
 
 function commitFinding(rule: CommitRule, context: RuleContext): Finding | null {
   if (!context.leaving || context.commitSince !== false) return null
-  const back = counted(rule.lookbackPhases, 'phase')
+  const back = formatCount(rule.lookbackPhases, 'phase')
   const since =
     rule.lookbackPhases === 1 ? ` since the start of ${context.phase} (${back} back)` : ` in the last ${back}`
   return { diagnostic: `No git commit${since}`, metrics_snapshot: { lookback_phases: rule.lookbackPhases } }
 }
 
 // A clock that went back has not gone anywhere.
-function secondsIn(context: RuleContext): number {
+function countSeconds(context: RuleContext): number {
   return Math.max(0, Math.floor((context.now - context.enteredAt) / 1000))
 }

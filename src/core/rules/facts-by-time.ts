@@ -1,9 +1,9 @@
 import type { Entry, Link } from './chain.js'
 import { extend } from './chain.js'
 import type { Layers } from './layered-map.js'
-import { layersOf, NO_LAYERS, read, write } from './layered-map.js'
-import type { Kept, Log } from './log.js'
-import { factsOf } from './log.js'
+import { makeLayers, NO_LAYERS, read, write } from './layered-map.js'
+import type { KeptFact, Log } from './log.js'
+import { listFacts } from './log.js'
 
 /** All facts of a log in the order of their times, newest first, each linked with those of the same text before it. */
 export interface Spine {
@@ -14,7 +14,7 @@ export interface Spine {
   readonly runStart: number
 }
 
-export interface Indexed {
+export interface FactIndex {
   readonly newest: Spine | null
   /** The newest link of each text. */
   readonly latest: Layers<Link>
@@ -24,9 +24,9 @@ export interface Indexed {
 const LATE_FACTS_MAX = 256
 
 // A cache of what follows from a log: it is made again where it is missing.
-const indexes = new WeakMap<Log, Indexed>()
+const indexes = new WeakMap<Log, FactIndex>()
 
-export function indexOf(log: Log): Indexed {
+export function getIndex(log: Log): FactIndex {
   const known = indexes.get(log)
   if (known !== undefined) return known
   const made = indexAll(log, NO_LAYERS)
@@ -35,22 +35,22 @@ export function indexOf(log: Log): Indexed {
 }
 
 /** Carries the index of a log over to the log that one fact was added to. */
-export function carryIndex(from: Log, to: Log, fact: Kept): void {
-  const index = indexOf(from)
+export function carryIndex(from: Log, to: Log, fact: KeptFact): void {
+  const index = getIndex(from)
   const isCut = to.kept !== from.kept + 1
-  indexes.set(to, (isCut ? null : withFact(index, fact)) ?? indexAll(to, index.latest))
+  indexes.set(to, (isCut ? null : addFact(index, fact)) ?? indexAll(to, index.latest))
 }
 
-function indexAll(log: Log, known: Layers<Link>): Indexed {
+function indexAll(log: Log, known: Layers<Link>): FactIndex {
   const latest = new Map<string, Link>()
   let newest: Spine | null = null
-  for (const fact of factsOf(log)) {
+  for (const fact of listFacts(log)) {
     const same = latest.get(fact.text) ?? null
     const text = same?.entry.text ?? read(known, fact.text)?.entry.text ?? { value: fact.text }
     newest = grow(newest, { ...fact, text }, same)
     latest.set(fact.text, newest.same)
   }
-  return { newest, latest: layersOf(latest) }
+  return { newest, latest: makeLayers(latest) }
 }
 
 function grow(before: Spine | null, fact: Omit<Entry, 'position'>, same: Link | null): Spine {
@@ -60,7 +60,7 @@ function grow(before: Spine | null, fact: Omit<Entry, 'position'>, same: Link | 
   return { entry, before, same: extend(same, entry), runStart }
 }
 
-function withFact(index: Indexed, fact: Kept): Indexed | null {
+function addFact(index: FactIndex, fact: KeptFact): FactIndex | null {
   const later: Spine[] = []
   let before = index.newest
   while (before !== null && before.entry.at > fact.at) {

@@ -1,8 +1,8 @@
 import { carryIndex } from './facts-by-time.js'
-import type { Kept, Log } from './log.js'
+import type { KeptFact, Log } from './log.js'
 import { insert, NO_LOG } from './log.js'
 import type { Usage, UsageFact } from './usage.js'
-import { NO_USAGE, withUsage } from './usage.js'
+import { addToUsage, NO_USAGE } from './usage.js'
 
 export type { UsageFact } from './usage.js'
 
@@ -61,7 +61,7 @@ export function addEdit(facts: Facts, fact: EditFact): Facts {
 }
 
 export function addUsage(facts: Facts, fact: UsageFact): Facts {
-  return { ...facts, usage: withUsage(facts.usage, fact) }
+  return { ...facts, usage: addToUsage(facts.usage, fact) }
 }
 
 export function addTurn(facts: Facts): Facts {
@@ -69,7 +69,7 @@ export function addTurn(facts: Facts): Facts {
 }
 
 /** Everything that was added, also what is no longer kept one by one. */
-export function totals(facts: Facts): Totals {
+export function sumFacts(facts: Facts): Totals {
   const { added, sums, isReported } = facts.usage
   return {
     commands: facts.commands.added,
@@ -80,7 +80,7 @@ export function totals(facts: Facts): Totals {
   }
 }
 
-function add(log: Log, fact: Kept): Log {
+function add(log: Log, fact: KeptFact): Log {
   const grown = insert(log, fact)
   carryIndex(log, grown, fact)
   return grown

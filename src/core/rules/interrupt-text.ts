@@ -1,4 +1,4 @@
-import { clock, oneLine } from '../text.js'
+import { formatClock, toOneLine } from '../text.js'
 import type { Violation } from './evaluate.js'
 import type { RuleType } from './rule.js'
 
@@ -13,7 +13,7 @@ const HEADERS: Readonly<Record<RuleType, string>> = {
 }
 
 /** What an agent gets in place of the prompt. */
-export function interruptText(
+export function formatInterrupt(
   violation: Violation,
   about: { readonly phase: string; readonly continueWith: string },
 ): string {
@@ -23,9 +23,9 @@ export function interruptText(
     '',
     `Diagnostic: ${violation.diagnostic}`,
     ...(message === null ? [] : [`Message: ${message}`]),
-    ...(pattern === null ? [] : [`Pattern: ${oneLine(pattern, PATTERN_CHARS_MAX)}`]),
+    ...(pattern === null ? [] : [`Pattern: ${toOneLine(pattern, PATTERN_CHARS_MAX)}`]),
     ...violation.details,
-    ...eventLines(violation),
+    ...formatEventLines(violation),
     '',
     `Suggestion: ${violation.suggestion}`,
     '',
@@ -46,9 +46,9 @@ export function interruptText(
   ].join('\n')
 }
 
-function eventLines(violation: Violation): readonly string[] {
+function formatEventLines(violation: Violation): readonly string[] {
   const events = violation.recent_events
   if (events.length === 0) return []
   const title = violation.rule_type === 'repeated_file_edit' ? 'Recent edits:' : 'Recent executions:'
-  return [title, ...events.map((event) => `  - ${clock(event.at)}: ${event.text}`)]
+  return [title, ...events.map((event) => `  - ${formatClock(event.at)}: ${event.text}`)]
 }

@@ -36,17 +36,17 @@ export function write<V>(layers: Layers<V>, key: string, value: V): Layers<V> {
 }
 
 /** The same as writing every entry, in one step. */
-export function layersOf<V>(entries: ReadonlyMap<string, V>): Layers<V> {
+export function makeLayers<V>(entries: ReadonlyMap<string, V>): Layers<V> {
   return [...NO_LAYERS.slice(1), entries]
 }
 
 /** Without what was written longest ago. */
-export function withoutOldest<V>(layers: Layers<V>): Layers<V> {
+export function dropOldest<V>(layers: Layers<V>): Layers<V> {
   return [...layers.slice(0, -1), EMPTY]
 }
 
 /** Every key once, with its newest value. */
-export function valuesOf<V>(layers: Layers<V>): Iterable<V> {
+export function listValues<V>(layers: Layers<V>): Iterable<V> {
   const all = new Map<string, V>()
   for (const layer of layers.toReversed()) for (const [key, value] of layer) all.set(key, value)
   return all.values()

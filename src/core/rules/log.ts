@@ -1,5 +1,5 @@
 /** What is kept of a command or an edit. */
-export interface Kept {
+export interface KeptFact {
   readonly at: number
   readonly text: string
   readonly tool: string | null
@@ -8,8 +8,8 @@ export interface Kept {
 
 /** Facts in the order of their times; equal times in the order they came. Full chunks are shared between versions. */
 export interface Log {
-  readonly sealed: readonly (readonly Kept[])[]
-  readonly open: readonly Kept[]
+  readonly sealed: readonly (readonly KeptFact[])[]
+  readonly open: readonly KeptFact[]
   readonly kept: number
   /** Also those that were dropped. */
   readonly added: number
@@ -24,35 +24,35 @@ const CHUNK_FACTS_MAX = 2 * CHUNK_FACTS
 
 export const NO_LOG: Log = { sealed: [], open: [], kept: 0, added: 0 }
 
-export function insert(log: Log, fact: Kept): Log {
+export function insert(log: Log, fact: KeptFact): Log {
   const placed = place(log, fact)
-  return placed.kept > FACTS_MAX ? withoutOldest(placed) : placed
+  return placed.kept > FACTS_MAX ? dropOldest(placed) : placed
 }
 
 /** All facts, oldest first. */
-export function factsOf(log: Log): readonly Kept[] {
+export function listFacts(log: Log): readonly KeptFact[] {
   return [...log.sealed.flat(), ...log.open]
 }
 
-function place(log: Log, fact: Kept): Log {
+function place(log: Log, fact: KeptFact): Log {
   const counts = { kept: log.kept + 1, added: log.added + 1 }
   const edge = log.open[0] ?? log.sealed.at(-1)?.at(-1)
   if (log.sealed.length > 0 && edge !== undefined && fact.at < edge.at)
-    return { ...log, ...counts, sealed: intoSealed(log.sealed, fact) }
-  const open = intoChunk(log.open, fact)
+    return { ...log, ...counts, sealed: insertIntoSealed(log.sealed, fact) }
+  const open = insertIntoChunk(log.open, fact)
   if (open.length < CHUNK_FACTS) return { ...log, ...counts, open }
   return { ...counts, sealed: [...log.sealed, open], open: [] }
 }
 
-function intoSealed(sealed: Log['sealed'], fact: Kept): Log['sealed'] {
-  const chunk = chunkFor(sealed, fact.at)
-  const grown = intoChunk(sealed[chunk] ?? [], fact)
+function insertIntoSealed(sealed: Log['sealed'], fact: KeptFact): Log['sealed'] {
+  const chunk = findChunk(sealed, fact.at)
+  const grown = insertIntoChunk(sealed[chunk] ?? [], fact)
   if (grown.length < CHUNK_FACTS_MAX) return sealed.with(chunk, grown)
   return sealed.toSpliced(chunk, 1, grown.slice(0, CHUNK_FACTS), grown.slice(CHUNK_FACTS))
 }
 
 // The last chunk that begins no later, by halving.
-function chunkFor(sealed: Log['sealed'], at: number): number {
+function findChunk(sealed: Log['sealed'], at: number): number {
   let low = 0
   let high = sealed.length - 1
   while (low < high) {
@@ -64,14 +64,14 @@ function chunkFor(sealed: Log['sealed'], at: number): number {
   return low
 }
 
-function intoChunk(chunk: readonly Kept[], fact: Kept): readonly Kept[] {
+function insertIntoChunk(chunk: readonly KeptFact[], fact: KeptFact): readonly KeptFact[] {
   const before = chunk.findLastIndex((one) => one.at <= fact.at)
   return chunk.toSpliced(before + 1, 0, fact)
 }
 
-function withoutOldest(log: Log): Log {
-  const facts = factsOf(log).slice(FACTS_DROPPED)
-  const sealed: (readonly Kept[])[] = []
+function dropOldest(log: Log): Log {
+  const facts = listFacts(log).slice(FACTS_DROPPED)
+  const sealed: (readonly KeptFact[])[] = []
   for (let from = 0; from < facts.length; from += CHUNK_FACTS) sealed.push(facts.slice(from, from + CHUNK_FACTS))
   return { sealed, open: [], kept: facts.length, added: log.added }
 }

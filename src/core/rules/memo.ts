@@ -1,5 +1,5 @@
 import type { Link, Text } from './chain.js'
-import { extend, linkAt } from './chain.js'
+import { extend, getLink } from './chain.js'
 import type { Spine } from './facts-by-time.js'
 
 export type Matches = (pattern: string, text: string) => boolean
@@ -13,22 +13,22 @@ const results = new WeakMap<Spine, Map<string, Link | null>>()
 const verdicts = new WeakMap<Text, Map<string, boolean>>()
 
 /** The chain of the facts whose text matches. Each text is matched once with each pattern. */
-export function matching(newest: Spine, pattern: string, matches: Matches): Link | null {
+export function findMatching(newest: Spine, pattern: string, matches: Matches): Link | null {
   return fold(newest, `pattern ${pattern}`, (chain, { entry }) =>
-    verdict(entry.text, pattern, matches) ? extend(chain, entry) : chain,
+    matchesPattern(entry.text, pattern, matches) ? extend(chain, entry) : chain,
   )
 }
 
 /** The latest fact after which one text, this fact included, comes `times` times; null when no text does. */
-export function latestRepeat(newest: Spine, times: number): Link | null {
+export function findLatestRepeat(newest: Spine, times: number): Link | null {
   return fold(newest, `times ${times}`, (latest, spine) => {
     if (spine.same.count < times) return latest
-    const from = linkAt(spine.same, spine.same.count - times + 1)
+    const from = getLink(spine.same, spine.same.count - times + 1)
     return latest === null || from.entry.position > latest.entry.position ? from : latest
   })
 }
 
-function verdict(text: Text, pattern: string, matches: Matches): boolean {
+function matchesPattern(text: Text, pattern: string, matches: Matches): boolean {
   const known = verdicts.get(text) ?? new Map<string, boolean>()
   const said = known.get(pattern)
   if (said !== undefined) return said

@@ -1,11 +1,11 @@
 import type { Entry, Link, Text } from './chain.js'
 import { countWhile } from './chain.js'
 import type { Spine } from './facts-by-time.js'
-import { indexOf } from './facts-by-time.js'
+import { getIndex } from './facts-by-time.js'
 import { read } from './layered-map.js'
 import type { Log } from './log.js'
 import type { Matches } from './memo.js'
-import { latestRepeat, matching } from './memo.js'
+import { findLatestRepeat, findMatching } from './memo.js'
 import type { RepeatRule } from './rule.js'
 
 export interface Repeats {
@@ -33,43 +33,46 @@ const NAMED_FACTS_MAX = 500
 
 /** What a rule counts in the window that ends now; null when it is less than the threshold. */
 export function findRepeats(log: Log, rule: RepeatRule, moment: Moment): Repeats | null {
-  const { newest, latest } = indexOf(log)
+  const { newest, latest } = getIndex(log)
   if (newest === null) return null
-  const counts = countsFor(newest, rule, moment)
+  const counts = makeCountRule(newest, rule, moment)
   if (rule.pattern !== null) {
-    const chain = matching(newest, rule.pattern, moment.matches)
+    const chain = findMatching(newest, rule.pattern, moment.matches)
     const count = countWhile(chain, counts)
     if (count < rule.threshold) return null
-    const named = newestOf(chain, counts, NAMED_FACTS_MAX)
-    return { count, names: byFrequency(named).slice(0, NAMES_MAX), newest: named.slice(0, NEWEST_MAX) }
+    const named = takeNewest(chain, counts, NAMED_FACTS_MAX)
+    return { count, names: sortByFrequency(named).slice(0, NAMES_MAX), newest: named.slice(0, NEWEST_MAX) }
   }
-  const repeat = latestRepeat(newest, rule.threshold)
+  const repeat = findLatestRepeat(newest, rule.threshold)
   if (repeat === null || !counts(repeat.entry)) return null
   // The most frequent text of late may be another one, below the threshold, when there are very many facts.
-  const candidates = [...byFrequency(newestOf(newest, counts, NAMED_FACTS_MAX)).slice(0, 1), repeat.entry.text.value]
+  const candidates = [
+    ...sortByFrequency(takeNewest(newest, counts, NAMED_FACTS_MAX)).slice(0, 1),
+    repeat.entry.text.value,
+  ]
   const chains = candidates.map((text) => read(latest, text) ?? null)
   const chain = chains.find((one) => countWhile(one, counts) >= rule.threshold) ?? repeat
-  const same = newestOf(chain, counts, NEWEST_MAX)
+  const same = takeNewest(chain, counts, NEWEST_MAX)
   return { count: countWhile(chain, counts), names: [chain.entry.text.value], newest: same }
 }
 
 // What counts is always the newest part of the log: the question is only where it begins. A fact from the future is as
 // new as one of now.
-function countsFor(newest: Spine, rule: RepeatRule, moment: Moment): Counts {
+function makeCountRule(newest: Spine, rule: RepeatRule, moment: Moment): Counts {
   const since = Math.max(moment.enteredAt, moment.now - rule.window * 1000)
   if (!rule.unlessProgress) return (entry) => entry.at >= since
   if (newest.entry.mark !== moment.mark) return () => false
   return (entry) => entry.at >= since && entry.position >= newest.runStart
 }
 
-interface Chained {
+interface ChainedEntry {
   readonly entry: Entry
-  readonly before: Chained | null
+  readonly before: ChainedEntry | null
 }
 
-function newestOf(chain: Link | Spine | null, counts: Counts, most: number): readonly Entry[] {
+function takeNewest(chain: Link | Spine | null, counts: Counts, most: number): readonly Entry[] {
   const found: Entry[] = []
-  let one: Chained | null = chain
+  let one: ChainedEntry | null = chain
   while (one !== null && found.length < most && counts(one.entry)) {
     found.push(one.entry)
     one = one.before
@@ -77,7 +80,7 @@ function newestOf(chain: Link | Spine | null, counts: Counts, most: number): rea
   return found
 }
 
-function byFrequency(newest: readonly Entry[]): readonly string[] {
+function sortByFrequency(newest: readonly Entry[]): readonly string[] {
   const counts = new Map<Text, number>()
   for (const { text } of newest.toReversed()) counts.set(text, (counts.get(text) ?? 0) + 1)
   return [...counts].sort(([, left], [, right]) => right - left).map(([text]) => text.value)

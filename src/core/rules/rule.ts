@@ -44,12 +44,12 @@ const ACTIONS: readonly RuleAction[] = ['interrupt', 'deny', 'park']
 
 /** A rule of a loaded contract. What a loaded contract cannot say is a fault: a rule is never weakened by guessing. */
 export function compileRule(id: string, source: JsonObject): Rule {
-  const base = baseOf(id, source)
+  const base = parseBase(id, source)
   switch (source.type) {
     case 'repeated_command':
-      return { ...base, ...repeatOf(id, source, source.pattern), type: 'repeated_command' }
+      return { ...base, ...parseRepeat(id, source, source.pattern), type: 'repeated_command' }
     case 'repeated_file_edit':
-      return { ...base, ...repeatOf(id, source, source.path_pattern), type: 'repeated_file_edit' }
+      return { ...base, ...parseRepeat(id, source, source.path_pattern), type: 'repeated_file_edit' }
     case 'phase_timeout':
       return { ...base, type: 'phase_timeout', maxDuration: countOf(id, source, 'max_duration') }
     case 'token_budget':
@@ -61,20 +61,20 @@ export function compileRule(id: string, source: JsonObject): Rule {
   }
 }
 
-function baseOf(id: string, source: JsonObject): RuleBase {
+function parseBase(id: string, source: JsonObject): RuleBase {
   return {
     id,
-    message: textOf(id, source.message),
-    suggestion: textOf(id, source.suggestion),
-    onViolation: actionOf(id, source.on_violation),
-    unlessProgress: flagOf(id, source.unless_progress),
-    shadow: flagOf(id, source.shadow),
+    message: parseText(id, source.message),
+    suggestion: parseText(id, source.suggestion),
+    onViolation: parseAction(id, source.on_violation),
+    unlessProgress: parseFlag(id, source.unless_progress),
+    shadow: parseFlag(id, source.shadow),
   }
 }
 
-function repeatOf(id: string, source: JsonObject, pattern: Json | undefined) {
+function parseRepeat(id: string, source: JsonObject, pattern: Json | undefined) {
   return {
-    pattern: textOf(id, pattern),
+    pattern: parseText(id, pattern),
     threshold: countOf(id, source, 'threshold'),
     window: countOf(id, source, 'window'),
   }
@@ -87,19 +87,19 @@ function countOf(id: string, source: JsonObject, field: string): number {
   return value
 }
 
-function textOf(id: string, value: Json | undefined): string | null {
+function parseText(id: string, value: Json | undefined): string | null {
   if (value === undefined || value === null) return null
   if (typeof value !== 'string') throw new Error(`rule ${id}: a text is not a text`)
   return value
 }
 
-function flagOf(id: string, value: Json | undefined): boolean {
+function parseFlag(id: string, value: Json | undefined): boolean {
   if (value === undefined) return false
   if (typeof value !== 'boolean') throw new Error(`rule ${id}: a flag is neither true nor false`)
   return value
 }
 
-function actionOf(id: string, value: Json | undefined): RuleAction {
+function parseAction(id: string, value: Json | undefined): RuleAction {
   if (value === undefined) return 'interrupt'
   const action = ACTIONS.find((one) => one === value)
   if (action === undefined) throw new Error(`rule ${id}: on_violation is not known`)

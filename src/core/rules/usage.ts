@@ -1,5 +1,5 @@
 import type { Layers } from './layered-map.js'
-import { NO_LAYERS, read, valuesOf, withoutOldest, write } from './layered-map.js'
+import { dropOldest, listValues, NO_LAYERS, read, write } from './layered-map.js'
 
 export interface UsageFact {
   readonly at: number
@@ -50,40 +50,40 @@ export const NO_USAGE: Usage = {
   isReported: false,
 }
 
-export function withUsage(usage: Usage, fact: UsageFact): Usage {
+export function addToUsage(usage: Usage, fact: UsageFact): Usage {
   // An id that is too long to be kept is none: cutting it could make two messages one.
   const key = fact.id === null || fact.id.length > ID_CHARS_MAX ? `#${usage.added}` : `=${fact.id}`
   const known = read(usage.records, key)
-  const told: Tokens = eachOf(fact, NO_TOKENS, amount)
-  const record = { ...eachOf(told, known ?? NO_TOKENS, Math.max), at: Math.min(fact.at, known?.at ?? fact.at) }
-  const more = eachOf(record, known ?? NO_TOKENS, (now, before) => now - before)
+  const told: Tokens = joinTokens(fact, NO_TOKENS, clampCount)
+  const record = { ...joinTokens(told, known ?? NO_TOKENS, Math.max), at: Math.min(fact.at, known?.at ?? fact.at) }
+  const more = joinTokens(record, known ?? NO_TOKENS, (now, before) => now - before)
   const isFull = known === undefined && usage.kept === USAGE_MAX
-  const records = isFull ? withoutOldest(usage.records) : usage.records
+  const records = isFull ? dropOldest(usage.records) : usage.records
   const isNew = known === undefined ? 1 : 0
   return {
     records: write(records, key, record),
     kept: isFull ? countOf(records) + 1 : usage.kept + isNew,
     added: usage.added + isNew,
     earliest: Math.min(usage.earliest, record.at),
-    sums: eachOf(usage.sums, more, (sum, one) => Math.min(sum + one, Number.MAX_SAFE_INTEGER)),
+    sums: joinTokens(usage.sums, more, (sum, one) => Math.min(sum + one, Number.MAX_SAFE_INTEGER)),
     isReported: usage.isReported || fact.grade === 'reported',
   }
 }
 
 /** What was used from a time on, and whether anything is known of it at all. */
-export function usedSince(usage: Usage, since: number): Tokens & { readonly isKnown: boolean } {
+export function sumUsedSince(usage: Usage, since: number): Tokens & { readonly isKnown: boolean } {
   let sums = usage.sums
   let messages = usage.added
   if (usage.earliest < since)
-    for (const record of valuesOf(usage.records)) {
+    for (const record of listValues(usage.records)) {
       if (record.at >= since) continue
-      sums = eachOf(sums, record, (sum, one) => sum - one)
+      sums = joinTokens(sums, record, (sum, one) => sum - one)
       messages -= 1
     }
   return { ...sums, isKnown: messages > 0 }
 }
 
-function eachOf(left: Tokens, right: Tokens, join: (left: number, right: number) => number): Tokens {
+function joinTokens(left: Tokens, right: Tokens, join: (left: number, right: number) => number): Tokens {
   return {
     input: join(left.input, right.input),
     output: join(left.output, right.output),
@@ -93,7 +93,7 @@ function eachOf(left: Tokens, right: Tokens, join: (left: number, right: number)
 }
 
 // What is told can be anything: less than nothing takes nothing away, and no number breaks the sums.
-function amount(told: number): number {
+function clampCount(told: number): number {
   return told > 0 ? Math.min(Math.floor(told), TOKENS_MAX) : 0
 }
 

@@ -1,8 +1,8 @@
 import type { Contract } from '../contract/contract.js'
-import { unreachable } from '../unreachable.js'
+import { assertUnreachable } from '../unreachable.js'
 import type { Context } from './command.js'
 import type { TaskFact } from './event.js'
-import { type Decision, decided } from './refusal.js'
+import { type Decision, makeDecision } from './refusal.js'
 import type { TaskState } from './state.js'
 
 export type AlertCondition = 'gate_block_rate' | 'task_stuck_in_phase' | 'approval_waiting'
@@ -34,21 +34,21 @@ const WAITS: ReadonlySet<TaskState['status']> = new Set<TaskState['status']>([
 export function checkAlerts(contract: Contract, state: TaskState, context: Context): Decision {
   const facts: TaskFact[] = []
   for (const { condition, limit, message } of contract.alerts ?? []) {
-    const alert = alertName(condition, limit)
-    const value = measured(condition, state, context.now)
+    const alert = formatAlertName(condition, limit)
+    const value = measureCondition(condition, state, context.now)
     const isAbove = value !== null && value > limit
     if (isAbove && !state.alerts.has(alert))
       facts.push({ type: 'alert_raised', alert, condition, limit, value, message })
     if (!isAbove && state.alerts.has(alert)) facts.push({ type: 'alert_cleared', alert, condition })
   }
-  return decided(facts)
+  return makeDecision(facts)
 }
 
-export function alertName(condition: AlertCondition, limit: number): string {
+export function formatAlertName(condition: AlertCondition, limit: number): string {
   return `${condition} > ${limit}`
 }
 
-function measured(condition: AlertCondition, state: TaskState, now: number): number | null {
+function measureCondition(condition: AlertCondition, state: TaskState, now: number): number | null {
   switch (condition) {
     case 'gate_block_rate': {
       const decisions = state.gates.passed + state.gates.blocked
@@ -58,17 +58,17 @@ function measured(condition: AlertCondition, state: TaskState, now: number): num
         : Math.round((state.gates.blocked / decisions) * 1000) / 1000
     }
     case 'task_stuck_in_phase':
-      return state.visit > 0 && WAITS.has(state.status) ? secondsSince(state.visitStartedAt, now) : null
+      return state.visit > 0 && WAITS.has(state.status) ? countSecondsSince(state.visitStartedAt, now) : null
     case 'approval_waiting': {
-      const pending = [...state.approvals.values()].filter((one) => one.status === 'pending')
+      const pending = [...state.approvals.values()].filter((approval) => approval.status === 'pending')
       if (pending.length === 0 || !WAITS.has(state.status)) return null
-      return secondsSince(Math.min(...pending.map((one) => one.requestedAt)), now)
+      return countSecondsSince(Math.min(...pending.map((approval) => approval.requestedAt)), now)
     }
     default:
-      return unreachable(condition)
+      return assertUnreachable(condition)
   }
 }
 
-function secondsSince(then: number, now: number): number {
+function countSecondsSince(then: number, now: number): number {
   return Math.floor((now - then) / 1000)
 }

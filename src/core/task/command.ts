@@ -77,7 +77,7 @@ export interface GateFacts {
   readonly testFiles: Readonly<Record<string, string>> | null
   /** Paths that differ from how the tree should look after every allowed call. */
   readonly unledgered?: readonly UnledgeredPath[]
-  /** `reviewsKey` of the state that the reviews were gathered from, where the phase asks for some. */
+  /** `formatReviewsKey` of the state that the reviews were gathered from, where the phase asks for some. */
   readonly reviewsKey?: string
   /** What the reviewers that vote say, where the phase has some. */
   readonly consensus?: ConsensusSeen | null

@@ -1,7 +1,7 @@
 import type { Contract } from '../contract/contract.js'
 import type { Command } from './command.js'
 import type { TaskFact } from './event.js'
-import { type Decision, decided } from './refusal.js'
+import { type Decision, makeDecision } from './refusal.js'
 import type { TaskState } from './state.js'
 
 /** What becomes of a task whose agent lost its lease. */
@@ -19,13 +19,13 @@ const BACKOFF_SECONDS_MAX = 30 * 24 * 3600
 export const SPAWNED_CRASH: AgentCrash = { action: 'retry', maxRetries: 3, backoffSeconds: 60 }
 
 /** What holds for whoever has the task now; undefined: it can be claimed again at once, without end. */
-export function crashRule(contract: Contract, state: TaskState): AgentCrash | undefined {
+export function findCrashRule(contract: Contract, state: TaskState): AgentCrash | undefined {
   return contract.agentCrash ?? (state.held?.isSpawned === true ? SPAWNED_CRASH : undefined)
 }
 
 /** The end of a lease: the task can be claimed again, after the back-off that the contract gives, or is parked. */
-export function lapseFacts(contract: Contract, state: TaskState, now: number): readonly TaskFact[] {
-  return lossFacts(contract, state, { now, loss: { type: 'lease_lapsed', agentId: state.held?.agentId ?? '' } })
+export function decideLapse(contract: Contract, state: TaskState, now: number): readonly TaskFact[] {
+  return decideLoss(contract, state, { now, loss: { type: 'lease_lapsed', agentId: state.held?.agentId ?? '' } })
 }
 
 /** The process of an agent that Phaselock started is gone, and the task is not done: as if its lease had lapsed, only at once. */
@@ -37,29 +37,29 @@ export function dropAgent(
 ): Decision {
   const { agentId, instance, reason } = command
   const isHeld = state.status === 'active' || state.status === 'awaiting_approval'
-  if (!isHeld || state.held?.agentId !== agentId || state.held.instance !== instance) return decided([])
-  return decided(lossFacts(contract, state, { now, loss: { type: 'agent_dropped', agentId, reason } }))
+  if (!isHeld || state.held?.agentId !== agentId || state.held.instance !== instance) return makeDecision([])
+  return makeDecision(decideLoss(contract, state, { now, loss: { type: 'agent_dropped', agentId, reason } }))
 }
 
 type Loss = TaskFact & { type: 'lease_lapsed' | 'agent_dropped' }
 
-function lossFacts(
+function decideLoss(
   contract: Contract,
   state: TaskState,
   { now, loss }: { readonly now: number; readonly loss: Loss },
 ): readonly TaskFact[] {
-  const crash = crashRule(contract, state)
+  const crash = findCrashRule(contract, state)
   if (crash === undefined) return [loss]
   const count = state.crashes + 1
   if (crash.action === 'park' || count > crash.maxRetries)
-    return [loss, { type: 'task_parked', reason: parkedFor(state, loss, { crash, count }), code: null }]
+    return [loss, { type: 'task_parked', reason: formatParkReason(state, loss, { crash, count }), code: null }]
   const seconds = Math.min(crash.backoffSeconds * count, BACKOFF_SECONDS_MAX)
   // The agent is started again after the back-off: meanwhile nobody else gets its task.
   const reserved = state.held?.isSpawned === true ? { isReserved: true as const } : {}
   return [{ ...loss, claimableAt: now + seconds * 1000, ...reserved }]
 }
 
-function parkedFor(
+function formatParkReason(
   state: TaskState,
   loss: Loss,
   { crash, count }: { readonly crash: AgentCrash; readonly count: number },

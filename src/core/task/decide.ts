@@ -9,7 +9,7 @@ import { addReviewer, revokeReviewer, submitReview } from '../reviews/review.js'
 import { useToolAsReviewer } from '../reviews/review-tool.js'
 import { finishTool } from '../tool-calls/finish-tool.js'
 import { useTool } from '../tool-calls/use-tool.js'
-import { unreachable } from '../unreachable.js'
+import { assertUnreachable } from '../unreachable.js'
 import { acknowledge, watch } from '../watch/watch.js'
 import { checkAlerts } from './alerts.js'
 import { claim } from './claim.js'
@@ -20,8 +20,8 @@ import { evolve } from './evolve.js'
 import {
   acceptTools,
   cancel,
+  endLapsedLease,
   extendLease,
-  lapseLease,
   park,
   reassign,
   release,
@@ -32,17 +32,17 @@ import {
 } from './lifecycle.js'
 import { reportUnledgered } from './reconcile.js'
 import { record } from './record-fact.js'
-import { type Decision, decided, unrecorded } from './refusal.js'
+import { type Decision, makeDecision, refuseUnrecorded } from './refusal.js'
 import { dropStash, stash } from './stash.js'
 import type { TaskState } from './state.js'
 import { endWorktree } from './worktree.js'
 
 /** What follows from a command, from nothing but the contract, the state, the command and the time. Refusals are events too. */
 export function decide(contract: Contract, state: TaskState, command: Command, context: Context): Decision {
-  return withdrawQuestions(state, follows(contract, state, command, context))
+  return withdrawQuestions(state, decideCommand(contract, state, command, context))
 }
 
-function follows(contract: Contract, state: TaskState, command: Command, context: Context): Decision {
+function decideCommand(contract: Contract, state: TaskState, command: Command, context: Context): Decision {
   switch (command.type) {
     case 'claim':
       return claim(contract, state, command, context)
@@ -74,7 +74,7 @@ function follows(contract: Contract, state: TaskState, command: Command, context
     case 'answer_question':
       return answerQuestion(contract, state, command)
     case 'refuse_token':
-      return decided([{ ...command, type: 'token_refused', success: false }], {
+      return makeDecision([{ ...command, type: 'token_refused', success: false }], {
         code: command.code,
         detail: command.detail,
       })
@@ -99,21 +99,21 @@ function follows(contract: Contract, state: TaskState, command: Command, context
     case 'drop_agent':
       return dropAgent(contract, state, command, context.now)
     case 'lapse_lease':
-      return lapseLease(contract, state, context)
+      return endLapsedLease(contract, state, context)
     case 'expire_approval':
       return expireApproval(contract, state, context)
     case 'check_alerts':
       return checkAlerts(contract, state, context)
     default:
-      return steered(contract, state, command)
+      return decideSteering(contract, state, command)
   }
 }
 
 // The first one counts: there is only one tree that work began with.
 function recordBaseline(state: TaskState, command: Command & { type: 'record_baseline' }): Decision {
-  if (state.baseline !== null) return decided([])
+  if (state.baseline !== null) return makeDecision([])
   const { run, counts, flaky, reason } = command
-  return decided([{ type: 'baseline_recorded', run, ...counts, flaky, reason }])
+  return makeDecision([{ type: 'baseline_recorded', run, ...counts, flaky, reason }])
 }
 
 /** What operators say becomes of a task. */
@@ -136,7 +136,7 @@ type Steering = Extract<
   }
 >
 
-function steered(contract: Contract, state: TaskState, command: Steering): Decision {
+function decideSteering(contract: Contract, state: TaskState, command: Steering): Decision {
   switch (command.type) {
     case 'park':
       return park(state, command)
@@ -162,20 +162,20 @@ function steered(contract: Contract, state: TaskState, command: Steering): Decis
     case 'update':
       return update(state, command)
     default:
-      return unreachable(command)
+      return assertUnreachable(command)
   }
 }
 
 /** A new task under this contract, unless the contract asks for what this version cannot enforce. */
 export function createTask(contract: Contract, task: NewTask): Decision {
   if (contract.notEnforced.length > 0) {
-    const features = [...new Set(contract.notEnforced.map((one) => `${one.feature} (${one.path})`))]
-    return unrecorded(
+    const features = [...new Set(contract.notEnforced.map((enforced) => `${enforced.feature} (${enforced.path})`))]
+    return refuseUnrecorded(
       'contract.not_enforced_yet',
       `Contract ${contract.name} asks for what this version cannot enforce: ${features.join(', ')}`,
     )
   }
-  return decided([
+  return makeDecision([
     {
       type: 'task_created',
       ...task,
@@ -187,7 +187,7 @@ export function createTask(contract: Contract, task: NewTask): Decision {
   ])
 }
 
-export interface Stamped {
+export interface StampedEvents {
   readonly events: readonly TaskEvent[]
   readonly state: TaskState
 }
@@ -198,7 +198,7 @@ export function stamp(
   state: TaskState | null,
   facts: readonly TaskFact[],
   context: Context,
-): Stamped {
+): StampedEvents {
   const events: TaskEvent[] = []
   let next = state
   for (const fact of facts) {

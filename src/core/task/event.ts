@@ -60,7 +60,7 @@ export interface ChangeRef {
   readonly sha256: string | null
 }
 
-export interface Refused {
+export interface RefusalFields {
   readonly code: Code
   readonly detail: string
   readonly success: false
@@ -161,7 +161,7 @@ export type TaskFact =
       readonly violation: Violation | null
       readonly leaseSeconds: number
     })
-  | (ToolCall & Refused & { readonly type: 'tool_denied'; readonly leaseSeconds: number })
+  | (ToolCall & RefusalFields & { readonly type: 'tool_denied'; readonly leaseSeconds: number })
   | (Caller & {
       readonly type: 'tool_finished'
       readonly toolName: string
@@ -180,7 +180,7 @@ export type TaskFact =
       readonly failing?: string
       readonly leaseSeconds?: number
     })
-  | (Refused & {
+  | (RefusalFields & {
       readonly type: 'changes_dropped'
       readonly toolName: string
       readonly agentId: string
@@ -206,13 +206,13 @@ export type TaskFact =
       /** Phaselock made it by itself (`auto_advance`). */
       readonly auto?: true
     }
-  | (Refused & {
+  | (RefusalFields & {
       readonly type: 'transition_refused'
       readonly agentId: string
       readonly to: string
       readonly leaseSeconds: number
     })
-  | (Refused & {
+  | (RefusalFields & {
       readonly type: 'gate_blocked'
       readonly agentId: string
       readonly to: string
@@ -274,7 +274,7 @@ export type TaskFact =
       readonly comment: string
       readonly digest: string
     }
-  | (Refused & { readonly type: 'approval_refused'; readonly approvalId: string; readonly by: string })
+  | (RefusalFields & { readonly type: 'approval_refused'; readonly approvalId: string; readonly by: string })
   | (Caller & { readonly type: 'token_refused'; readonly code: Code; readonly detail: string; readonly success: false })
   | { readonly type: 'approval_expired'; readonly approvalId: string; readonly action: 'park' | 'reject' }
   | { readonly type: 'approval_voided'; readonly approvalId: string; readonly reason: string }

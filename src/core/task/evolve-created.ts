@@ -3,7 +3,7 @@ import type { TaskEvent } from './event.js'
 import type { TaskState } from './state.js'
 
 /** The state that a stream begins with. */
-export function created(event: TaskEvent & { type: 'task_created' }): TaskState {
+export function applyTaskCreated(event: TaskEvent & { type: 'task_created' }): TaskState {
   return {
     id: event.id,
     version: 1,

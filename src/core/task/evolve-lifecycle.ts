@@ -1,22 +1,22 @@
-import { voided } from '../approvals/evolve-approval.js'
-import { heldOutLookedAt } from '../evidence/held-out.js'
-import { newVisit } from '../watch/evolve-watch.js'
+import { voidPendingApprovals } from '../approvals/evolve-approval.js'
+import { resetHeldOutFailures } from '../evidence/held-out.js'
+import { startVisit } from '../watch/evolve-watch.js'
 import type { TaskEvent } from './event.js'
 import type { TaskState } from './state.js'
 
-export function rewound(state: TaskState, event: TaskEvent & { type: 'task_rewound' }): TaskState {
-  const completedPhases = before(state.completedPhases, event.to)
+export function applyTaskRewound(state: TaskState, event: TaskEvent & { type: 'task_rewound' }): TaskState {
+  const completedPhases = takePhasesBefore(state.completedPhases, event.to)
   const artifacts = new Map([...state.artifacts].filter(([, artifact]) => completedPhases.includes(artifact.phase)))
   const evidence = new Map([...state.evidence].filter(([phase]) => completedPhases.includes(phase)))
   const checkpoints = new Map([...state.checkpoints].filter(([phase]) => completedPhases.includes(phase)))
   return {
-    ...voided(state),
-    ...heldOutLookedAt(state),
+    ...voidPendingApprovals(state),
+    ...resetHeldOutFailures(state),
     checkpoints,
     phase: event.to,
     epoch: event.epoch,
     visit: state.visit + 1,
-    ...newVisit(state, event.at),
+    ...startVisit(state, event.at),
     status: event.keepsAgent ? 'active' : 'queued',
     held: event.keepsAgent ? state.held : null,
     completedPhases,
@@ -44,10 +44,10 @@ export function leaseLost(state: TaskState, event: TaskEvent & { type: 'lease_la
   return { ...state, status: 'interrupted', held: null, lapsed, crashes: state.crashes + 1, claimableAt, reservedFor }
 }
 
-export function reassigned(state: TaskState, event: TaskEvent & { type: 'task_reassigned' }): TaskState {
+export function applyTaskReassigned(state: TaskState, event: TaskEvent & { type: 'task_reassigned' }): TaskState {
   return {
     ...state,
-    ...heldOutLookedAt(state),
+    ...resetHeldOutFailures(state),
     status: 'queued',
     held: null,
     reservedFor: event.agentId,
@@ -62,14 +62,14 @@ export function reassigned(state: TaskState, event: TaskEvent & { type: 'task_re
   }
 }
 
-export function resumed(state: TaskState, event: TaskEvent & { type: 'task_resumed' }): TaskState {
+export function applyTaskResumed(state: TaskState, event: TaskEvent & { type: 'task_resumed' }): TaskState {
   const held =
     event.keepsAgent && state.held !== null
       ? { ...state.held, leaseExpiresAt: event.at + event.leaseSeconds * 1000 }
       : null
   return {
     ...state,
-    ...heldOutLookedAt(state),
+    ...resetHeldOutFailures(state),
     status: held === null ? 'queued' : 'active',
     held,
     parkedReason: null,
@@ -86,16 +86,16 @@ export function stashAfter(state: TaskState, event: TaskEvent & { type: 'task_pa
   return event.stash === undefined ? state.stash : event.stash
 }
 
-export function withPhase(phases: readonly string[], phase: string): readonly string[] {
+export function addPhase(phases: readonly string[], phase: string): readonly string[] {
   return phases.includes(phase) ? phases : [...phases, phase]
 }
 
-export function before(phases: readonly string[], phase: string): readonly string[] {
+export function takePhasesBefore(phases: readonly string[], phase: string): readonly string[] {
   const index = phases.indexOf(phase)
   return index === -1 ? phases : phases.slice(0, index)
 }
 
-export function alertsAfter(
+export function updateAlerts(
   state: TaskState,
   event: TaskEvent & { type: 'alert_raised' | 'alert_cleared' },
 ): TaskState['alerts'] {

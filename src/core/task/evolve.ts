@@ -1,42 +1,42 @@
 import {
-  afterWaiting,
-  approvalDecided,
-  approvalRequested,
-  testsPinned,
-  voided,
-  withApproval,
-  withoutPending,
+  applyApprovalDecided,
+  applyApprovalRequested,
+  applyTestsPinned,
+  computeStatusAfterAnswer,
+  dropPending,
+  updateApproval,
+  voidPendingApprovals,
 } from '../approvals/evolve-approval.js'
-import { questionChanged } from '../approvals/evolve-question.js'
-import { checkpointPassed, withBytes } from '../evidence/evolve-checkpoint.js'
-import { heldOutFailed } from '../evidence/held-out.js'
+import { applyQuestionEvent } from '../approvals/evolve-question.js'
+import { addBytes, applyCheckpointPassed } from '../evidence/evolve-checkpoint.js'
+import { applyHeldOutFailed } from '../evidence/held-out.js'
 import { isObserved } from '../evidence/inverted-run.js'
-import { withWayBack } from '../gates/ways-back.js'
-import { consensusRequested } from '../reviews/evolve-consensus.js'
-import { refusedToReviewer, reviewChanged, withHolder } from '../reviews/evolve-review.js'
-import { unreachable } from '../unreachable.js'
-import { bypassUsed, newVisit, watched, withCall, withProgress } from '../watch/evolve-watch.js'
+import { countWayBack } from '../gates/ways-back.js'
+import { applyConsensusRequested } from '../reviews/evolve-consensus.js'
+import { addHolder, chargeReviewer, reviewChanged } from '../reviews/evolve-review.js'
+import { assertUnreachable } from '../unreachable.js'
+import { applyWatchEvent, consumeBypass, recordCall, recordProgress, startVisit } from '../watch/evolve-watch.js'
 import type { ArtifactRef, TaskEvent } from './event.js'
-import { created } from './evolve-created.js'
+import { applyTaskCreated } from './evolve-created.js'
 import {
-  alertsAfter,
-  before,
+  addPhase,
+  applyTaskReassigned,
+  applyTaskResumed,
+  applyTaskRewound,
   leaseLost,
-  reassigned,
-  resumed,
-  rewound,
   stashAfter,
-  withPhase,
+  takePhasesBefore,
+  updateAlerts,
 } from './evolve-lifecycle.js'
 import { isRefusal } from './refusal.js'
 import type { KeptArtifact, TaskState } from './state.js'
-import { worktreeAfter } from './worktree.js'
+import { applyWorktreeEvent } from './worktree.js'
 
 /** Folds one event into the state. The first event of a stream must be `task_created`; anything else before it is a fault. */
 export function evolve(state: TaskState | null, event: TaskEvent): TaskState {
-  if (event.type === 'task_created') return created(event)
+  if (event.type === 'task_created') return applyTaskCreated(event)
   if (state === null) throw new Error(`the stream starts with ${event.type} instead of task_created`)
-  const next = changed(state, event)
+  const next = applyEvent(state, event)
   // What `changed` made is nobody else's yet: the two fields that every event sets need no second copy of the state.
   const own: { -readonly [K in keyof TaskState]: TaskState[K] } = next === state ? { ...state } : next
   own.version = state.version + 1
@@ -45,7 +45,7 @@ export function evolve(state: TaskState | null, event: TaskEvent): TaskState {
   return own
 }
 
-function changed(state: TaskState, event: Exclude<TaskEvent, { type: 'task_created' }>): TaskState {
+function applyEvent(state: TaskState, event: Exclude<TaskEvent, { type: 'task_created' }>): TaskState {
   switch (event.type) {
     case 'task_updated':
       return {
@@ -56,55 +56,55 @@ function changed(state: TaskState, event: Exclude<TaskEvent, { type: 'task_creat
         priority: event.priority,
       }
     case 'task_claimed':
-      return claimed(state, event)
+      return applyTaskClaimed(state, event)
     case 'lease_extended':
     case 'token_renewed':
-      return extended(state, event)
+      return extendLease(state, event)
     case 'tool_allowed':
-      return event.reviewer === undefined ? withCall(extended(state, event), event) : state
+      return event.reviewer === undefined ? recordCall(extendLease(state, event), event) : state
     case 'tool_denied':
-      return event.reviewer === undefined ? refused(extended(state, event), event) : refusedToReviewer(state, event)
+      return event.reviewer === undefined ? addRefusal(extendLease(state, event), event) : chargeReviewer(state, event)
     case 'changes_dropped':
     case 'transition_refused':
-      return refused(extended(state, event), event)
+      return addRefusal(extendLease(state, event), event)
     case 'gate_blocked':
       // Waiting for people or reviewers is no refusal.
-      return isRefusal(event) ? refused(bypassUsed(withGate(state, 'blocked')), event) : state
+      return isRefusal(event) ? addRefusal(consumeBypass(countGate(state, 'blocked')), event) : state
     case 'approval_refused':
     case 'question_refused':
-      return refused(state, event)
+      return addRefusal(state, event)
     case 'tool_finished':
-      return finished(state, event)
+      return applyToolFinished(state, event)
     case 'token_refused':
     case 'unledgered_change_found':
       return state
     case 'transition_requested':
-      return requested(state, event)
+      return applyTransitionRequested(state, event)
     case 'gate_passed':
-      return withGate(
-        event.approvalId === null ? state : withApproval(state, event.approvalId, { status: 'used' }),
+      return countGate(
+        event.approvalId === null ? state : updateApproval(state, event.approvalId, { status: 'used' }),
         'passed',
       )
     case 'tests_pinned':
-      return testsPinned(state, event)
+      return applyTestsPinned(state, event)
     case 'baseline_recorded':
       return { ...state, baseline: event.run }
     case 'held_out_failed':
-      return heldOutFailed(state, event)
+      return applyHeldOutFailed(state, event)
     case 'checkpoint_passed':
-      return checkpointPassed(state, event)
+      return applyCheckpointPassed(state, event)
     case 'checkpoint_refused':
-      return refused(bypassUsed(withGate(withBytes(extended(state, event), event.bytes), 'blocked')), event)
+      return addRefusal(consumeBypass(countGate(addBytes(extendLease(state, event), event.bytes), 'blocked')), event)
     case 'phase_task_finished':
-      return { ...extended(state, event), tasksDone: [...state.tasksDone, event.task] }
+      return { ...extendLease(state, event), tasksDone: [...state.tasksDone, event.task] }
     case 'phase_entered':
-      return entered(state, event)
+      return applyPhaseEntered(state, event)
     default:
-      return lifecycle(state, event)
+      return applyLifecycleEvent(state, event)
   }
 }
 
-type Handled =
+type HandledType =
   | 'task_created'
   | 'task_updated'
   | 'task_claimed'
@@ -130,7 +130,7 @@ type Handled =
   | 'phase_task_finished'
   | 'phase_entered'
 
-function lifecycle(state: TaskState, event: Exclude<TaskEvent, { type: Handled }>): TaskState {
+function applyLifecycleEvent(state: TaskState, event: Exclude<TaskEvent, { type: HandledType }>): TaskState {
   switch (event.type) {
     case 'lease_lapsed':
     case 'agent_dropped':
@@ -138,52 +138,52 @@ function lifecycle(state: TaskState, event: Exclude<TaskEvent, { type: Handled }
     case 'task_released':
       return { ...state, status: 'queued', held: null }
     case 'task_reassigned':
-      return reassigned(state, event)
+      return applyTaskReassigned(state, event)
     case 'task_parked':
       return { ...state, status: 'parked', parkedReason: event.reason, stash: stashAfter(state, event) }
     case 'task_resumed':
-      return { ...resumed(state, event), waysBack: {} }
+      return { ...applyTaskResumed(state, event), waysBack: {} }
     case 'tree_accepted':
     case 'tree_reverted':
       return state
     case 'worktree_merged':
     case 'worktree_handed_over':
     case 'worktree_discarded':
-      return worktreeAfter(state, event)
+      return applyWorktreeEvent(state, event)
     case 'tools_accepted':
       return { ...state, upstream: event.upstream }
     case 'task_cancelled':
-      return { ...voided(state), status: 'cancelled', held: null, alerts: new Map() }
+      return { ...voidPendingApprovals(state), status: 'cancelled', held: null, alerts: new Map() }
     case 'task_completed':
       return {
         ...state,
         status: 'completed',
         held: null,
         alerts: new Map(),
-        completedPhases: withPhase(state.completedPhases, state.phase),
+        completedPhases: addPhase(state.completedPhases, state.phase),
       }
     case 'task_rewound':
-      return rewound(state, event)
+      return applyTaskRewound(state, event)
     case 'consensus_requested':
-      return consensusRequested(state, event)
+      return applyConsensusRequested(state, event)
     case 'approval_requested':
-      return approvalRequested(state, event)
+      return applyApprovalRequested(state, event)
     case 'approval_decided':
-      return approvalDecided(state, event)
+      return applyApprovalDecided(state, event)
     case 'approval_expired':
       return {
-        ...withApproval(state, event.approvalId, { status: 'expired' }),
-        status: afterWaiting(state, event.approvalId),
+        ...updateApproval(state, event.approvalId, { status: 'expired' }),
+        status: computeStatusAfterAnswer(state, event.approvalId),
       }
     case 'approval_voided':
       return {
-        ...withApproval(state, event.approvalId, { status: 'void' }),
-        status: afterWaiting(state, event.approvalId),
+        ...updateApproval(state, event.approvalId, { status: 'void' }),
+        status: computeStatusAfterAnswer(state, event.approvalId),
       }
     case 'question_asked':
     case 'question_answered':
     case 'question_withdrawn':
-      return questionChanged(state, event)
+      return applyQuestionEvent(state, event)
     case 'reviewers_wanted':
       return {
         ...state,
@@ -191,24 +191,24 @@ function lifecycle(state: TaskState, event: Exclude<TaskEvent, { type: Handled }
       }
     case 'alert_raised':
     case 'alert_cleared':
-      return { ...state, alerts: alertsAfter(state, event) }
+      return { ...state, alerts: updateAlerts(state, event) }
     case 'rule_violated':
     case 'rule_acknowledged':
     case 'rule_cleared':
     case 'usage_recorded':
     case 'fact_recorded':
-      return watched(state, event)
+      return applyWatchEvent(state, event)
     case 'reviewer_added':
     case 'reviewer_revoked':
     case 'review_submitted':
     case 'review_refused':
       return reviewChanged(state, event)
     default:
-      return unreachable(event)
+      return assertUnreachable(event)
   }
 }
 
-function claimed(state: TaskState, event: TaskEvent & { type: 'task_claimed' }): TaskState {
+function applyTaskClaimed(state: TaskState, event: TaskEvent & { type: 'task_claimed' }): TaskState {
   const waiting = [...state.approvals.values()].some((approval) => approval.status === 'pending')
   return {
     ...state,
@@ -217,7 +217,7 @@ function claimed(state: TaskState, event: TaskEvent & { type: 'task_claimed' }):
     reservedFor: null,
     claimableAt: null,
     advancedTo: null,
-    holders: withHolder(state.holders, event.agentId),
+    holders: addHolder(state.holders, event.agentId),
     held: {
       agentId: event.agentId,
       instance: event.instance,
@@ -229,7 +229,7 @@ function claimed(state: TaskState, event: TaskEvent & { type: 'task_claimed' }):
 }
 
 // A clock that goes back must not shorten a lease that was already granted.
-function extended(state: TaskState, event: { readonly at: number; readonly leaseSeconds: number }): TaskState {
+function extendLease(state: TaskState, event: { readonly at: number; readonly leaseSeconds: number }): TaskState {
   if (state.held === null) return state
   if (!Number.isFinite(event.leaseSeconds)) throw new Error('an event that extends a lease says not for how long')
   const leaseExpiresAt = Math.max(state.held.leaseExpiresAt, event.at + event.leaseSeconds * 1000)
@@ -237,14 +237,14 @@ function extended(state: TaskState, event: { readonly at: number; readonly lease
 }
 
 // A call that changed the tree is progress: refusals before it no longer count toward the budget.
-function finished(state: TaskState, event: TaskEvent & { type: 'tool_finished' }): TaskState {
+function applyToolFinished(state: TaskState, event: TaskEvent & { type: 'tool_finished' }): TaskState {
   const { leaseSeconds, addedBytes = 0 } = event
-  const leased = leaseSeconds === undefined ? state : extended(state, { at: event.at, leaseSeconds })
-  const next = withProgress({ ...leased, bytesAdded: state.bytesAdded + addedBytes }, event)
+  const leased = leaseSeconds === undefined ? state : extendLease(state, { at: event.at, leaseSeconds })
+  const next = recordProgress({ ...leased, bytesAdded: state.bytesAdded + addedBytes }, event)
   return (event.changeCount ?? 0) > 0 && next.denialsInARow > 0 ? { ...next, denialsInARow: 0 } : next
 }
 
-function refused(state: TaskState, event: { readonly code: string; readonly counted: boolean }): TaskState {
+function addRefusal(state: TaskState, event: { readonly code: string; readonly counted: boolean }): TaskState {
   return {
     ...state,
     refusals: new Map(state.refusals).set(event.code, (state.refusals.get(event.code) ?? 0) + 1),
@@ -253,44 +253,48 @@ function refused(state: TaskState, event: { readonly code: string; readonly coun
   }
 }
 
-function withGate(state: TaskState, outcome: 'passed' | 'blocked'): TaskState {
+function countGate(state: TaskState, outcome: 'passed' | 'blocked'): TaskState {
   return { ...state, gates: { ...state.gates, [outcome]: state.gates[outcome] + 1 } }
 }
 
 /** What the agent sent itself: what Phaselock made is bounded otherwise. */
-export function bytesHandedIn(artifacts: readonly ArtifactRef[]): number {
-  return artifacts.reduce((sum, one) => sum + (isObserved(one.grade) ? 0 : one.bytes), 0)
+export function sumBytesHandedIn(artifacts: readonly ArtifactRef[]): number {
+  return artifacts.reduce((sum, artifact) => sum + (isObserved(artifact.grade) ? 0 : artifact.bytes), 0)
 }
 
-function requested(state: TaskState, event: TaskEvent & { type: 'transition_requested' }): TaskState {
-  const bytes = bytesHandedIn(event.artifacts) + (event.evidenceBytes ?? 0)
-  return { ...extended(state, event), artifacts: kept(state, event.artifacts), visitBytes: state.visitBytes + bytes }
+function applyTransitionRequested(state: TaskState, event: TaskEvent & { type: 'transition_requested' }): TaskState {
+  const bytes = sumBytesHandedIn(event.artifacts) + (event.evidenceBytes ?? 0)
+  return {
+    ...extendLease(state, event),
+    artifacts: keepArtifacts(state, event.artifacts),
+    visitBytes: state.visitBytes + bytes,
+  }
 }
 
-function kept(state: TaskState, refs: readonly ArtifactRef[]): ReadonlyMap<string, KeptArtifact> {
+function keepArtifacts(state: TaskState, refs: readonly ArtifactRef[]): ReadonlyMap<string, KeptArtifact> {
   const artifacts = new Map(state.artifacts)
   for (const ref of refs) artifacts.set(ref.type, { ...ref, phase: state.phase, visit: state.visit })
   return artifacts
 }
 
-function entered(state: TaskState, event: TaskEvent & { type: 'phase_entered' }): TaskState {
-  const left = event.from === null ? state.completedPhases : withPhase(state.completedPhases, event.from)
-  const completedPhases = event.back ? before(state.completedPhases, event.to) : left
+function applyPhaseEntered(state: TaskState, event: TaskEvent & { type: 'phase_entered' }): TaskState {
+  const left = event.from === null ? state.completedPhases : addPhase(state.completedPhases, event.from)
+  const completedPhases = event.back ? takePhasesBefore(state.completedPhases, event.to) : left
   return {
     ...state,
     phase: event.to,
     epoch: event.epoch,
     visit: event.visit,
-    ...newVisit(state, event.at),
+    ...startVisit(state, event.at),
     completedPhases,
     refusals: new Map(),
     denialsInARow: 0,
     visitBytes: 0,
-    approvals: withoutPending(state.approvals),
+    approvals: dropPending(state.approvals),
     status: state.status === 'awaiting_approval' ? 'active' : state.status,
     wanted: [],
     crashes: 0,
     advancedTo: event.auto === true ? event.epoch : null,
-    ...(event.back && event.from !== null ? { waysBack: withWayBack(state, event.from, event.to) } : {}),
+    ...(event.back && event.from !== null ? { waysBack: countWayBack(state, event.from, event.to) } : {}),
   }
 }

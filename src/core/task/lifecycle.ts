@@ -1,51 +1,51 @@
 import type { Contract } from '../contract/contract.js'
-import { slotFacts } from '../reviews/reviewer-slots.js'
+import { makeSlotFacts } from '../reviews/reviewer-slots.js'
 import type { Command, Context } from './command.js'
-import { lapseFacts } from './crash.js'
+import { decideLapse } from './crash.js'
 import type { TaskFact } from './event.js'
-import { type Decision, decided, unrecorded } from './refusal.js'
-import { stashedElsewhere } from './stash.js'
+import { type Decision, makeDecision, refuseUnrecorded } from './refusal.js'
+import { refuseWhileStashed } from './stash.js'
 import type { TaskState } from './state.js'
-import { waitsForPeople } from './waiting.js'
-import { worktreeGone } from './worktree.js'
+import { isWaitingForPeople } from './waiting.js'
+import { refuseGoneWorktree } from './worktree.js'
 
 const OVER: ReadonlySet<TaskState['status']> = new Set<TaskState['status']>(['completed', 'cancelled'])
 
 export function release(state: TaskState, command: Command & { type: 'release' }): Decision {
-  return decided([{ type: 'task_released', agentId: state.held?.agentId ?? '', reason: command.reason }])
+  return makeDecision([{ type: 'task_released', agentId: state.held?.agentId ?? '', reason: command.reason }])
 }
 
 /** Ends a lease that nobody extended. Nothing happens when it was extended in the meantime. */
-export function lapseLease(contract: Contract, state: TaskState, context: Context): Decision {
+export function endLapsedLease(contract: Contract, state: TaskState, context: Context): Decision {
   const isHeld = state.status === 'active' || state.status === 'awaiting_approval'
-  if (!isHeld || state.held === null || state.held.leaseExpiresAt > context.now) return decided([])
-  if (waitsForPeople(contract, state, context.now)) return extendLease(contract, state, 'lease_extended')
-  return decided(lapseFacts(contract, state, context.now))
+  if (!isHeld || state.held === null || state.held.leaseExpiresAt > context.now) return makeDecision([])
+  if (isWaitingForPeople(contract, state, context.now)) return extendLease(contract, state, 'lease_extended')
+  return makeDecision(decideLapse(contract, state, context.now))
 }
 
 export function extendLease(contract: Contract, state: TaskState, type: 'lease_extended' | 'token_renewed'): Decision {
-  return decided([{ type, agentId: state.held?.agentId ?? '', leaseSeconds: contract.enforcement.leaseSeconds }])
+  return makeDecision([{ type, agentId: state.held?.agentId ?? '', leaseSeconds: contract.enforcement.leaseSeconds }])
 }
 
 /** Takes the task out of work until an operator lets it go on. */
 export function park(state: TaskState, command: Command & { type: 'park' }): Decision {
   if (OVER.has(state.status) || state.status === 'parked')
-    return unrecorded('task_not_active', `Task ${state.id} is ${state.status} already.`)
-  return decided([{ type: 'task_parked', reason: command.reason, code: null }])
+    return refuseUnrecorded('task_not_active', `Task ${state.id} is ${state.status} already.`)
+  return makeDecision([{ type: 'task_parked', reason: command.reason, code: null }])
 }
 
 export function cancel(state: TaskState, command: Command & { type: 'cancel' }): Decision {
-  if (OVER.has(state.status)) return unrecorded('task_not_active', `Task ${state.id} is ${state.status} already.`)
-  return decided([{ type: 'task_cancelled', reason: command.reason }])
+  if (OVER.has(state.status)) return refuseUnrecorded('task_not_active', `Task ${state.id} is ${state.status} already.`)
+  return makeDecision([{ type: 'task_cancelled', reason: command.reason }])
 }
 
 /** Lets a parked task go on: with its agent if that one is free, else it can be claimed. */
 export function resume(contract: Contract, state: TaskState, command: Command & { type: 'resume' }): Decision {
-  if (state.status !== 'parked') return unrecorded('conflict', `Task ${state.id} is ${state.status}, not parked.`)
-  const elsewhere = stashedElsewhere(state, command.stash)
+  if (state.status !== 'parked') return refuseUnrecorded('conflict', `Task ${state.id} is ${state.status}, not parked.`)
+  const elsewhere = refuseWhileStashed(state, command.stash)
   if (elsewhere !== null) return elsewhere
   const { leaseSeconds } = contract.enforcement
-  return decided([
+  return makeDecision([
     {
       type: 'task_resumed',
       reason: command.reason,
@@ -58,17 +58,17 @@ export function resume(contract: Contract, state: TaskState, command: Command & 
 /** Takes the task back to a phase it has been in. Later artifacts and approvals become void, and every token with them. */
 export function rewind(contract: Contract, state: TaskState, command: Command & { type: 'rewind' }): Decision {
   if (!contract.phases.has(command.to))
-    return unrecorded(
+    return refuseUnrecorded(
       'unknown_phase',
       `There is no phase ${JSON.stringify(command.to)}. Phases: ${[...contract.phases.keys()].join(', ')}`,
     )
   if (state.status === 'cancelled' || state.visit === 0)
-    return unrecorded('task_not_active', `Task ${state.id} is ${state.status}.`)
-  const elsewhere = stashedElsewhere(state) ?? worktreeGone(state)
+    return refuseUnrecorded('task_not_active', `Task ${state.id} is ${state.status}.`)
+  const elsewhere = refuseWhileStashed(state) ?? refuseGoneWorktree(state)
   if (elsewhere !== null) return elsewhere
   if (command.to !== state.phase && !state.completedPhases.includes(command.to)) {
     const visited = [...new Set([...state.completedPhases, state.phase])].join(', ')
-    return unrecorded(
+    return refuseUnrecorded(
       'conflict',
       `Task ${state.id} has not been in ${command.to}: a rewind only goes back. Phases it has been in: ${visited}`,
     )
@@ -78,34 +78,34 @@ export function rewind(contract: Contract, state: TaskState, command: Command & 
     (state.status === 'active' ||
       state.status === 'awaiting_approval' ||
       (state.status === 'parked' && command.agentIsFree))
-  return decided([
+  return makeDecision([
     { type: 'task_rewound', to: command.to, reason: command.reason, keepsAgent },
-    ...slotFacts(contract, command.to, false),
+    ...makeSlotFacts(contract, command.to, false),
   ])
 }
 
 export function reassign(state: TaskState, command: Command & { type: 'reassign' }): Decision {
-  if (OVER.has(state.status)) return unrecorded('task_not_active', `Task ${state.id} is ${state.status}.`)
-  const elsewhere = stashedElsewhere(state)
+  if (OVER.has(state.status)) return refuseUnrecorded('task_not_active', `Task ${state.id} is ${state.status}.`)
+  const elsewhere = refuseWhileStashed(state)
   if (elsewhere !== null) return elsewhere
-  return decided([{ type: 'task_reassigned', agentId: command.agentId, reason: command.reason }])
+  return makeDecision([{ type: 'task_reassigned', agentId: command.agentId, reason: command.reason }])
 }
 
 /** An operator says what becomes of changes that no allowed call explains. */
 export function settleTree(state: TaskState, command: Command & { type: 'tree_accepted' | 'tree_reverted' }): Decision {
-  if (OVER.has(state.status)) return unrecorded('task_not_active', `Task ${state.id} is ${state.status}.`)
+  if (OVER.has(state.status)) return refuseUnrecorded('task_not_active', `Task ${state.id} is ${state.status}.`)
   const { type, paths, pathCount, reason } = command
-  return decided([{ type, paths, pathCount, reason }])
+  return makeDecision([{ type, paths, pathCount, reason }])
 }
 
 /** An operator accepts the upstream tools as their servers list them now. */
 export function acceptTools(state: TaskState, command: Command & { type: 'accept_tools' }): Decision {
-  if (OVER.has(state.status)) return unrecorded('task_not_active', `Task ${state.id} is ${state.status}.`)
-  return decided([{ type: 'tools_accepted', upstream: command.upstream, reason: command.reason }])
+  if (OVER.has(state.status)) return refuseUnrecorded('task_not_active', `Task ${state.id} is ${state.status}.`)
+  return makeDecision([{ type: 'tools_accepted', upstream: command.upstream, reason: command.reason }])
 }
 
 export function update(state: TaskState, command: Command & { type: 'update' }): Decision {
-  if (OVER.has(state.status)) return unrecorded('task_not_active', `Task ${state.id} is ${state.status}.`)
+  if (OVER.has(state.status)) return refuseUnrecorded('task_not_active', `Task ${state.id} is ${state.status}.`)
   const fact: TaskFact = {
     type: 'task_updated',
     title: command.title ?? state.title,
@@ -113,5 +113,5 @@ export function update(state: TaskState, command: Command & { type: 'update' }):
     metadata: command.metadata ?? state.metadata,
     priority: command.priority ?? state.priority,
   }
-  return decided([fact])
+  return makeDecision([fact])
 }

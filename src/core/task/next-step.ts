@@ -1,8 +1,8 @@
 import type { Contract } from '../contract/contract.js'
 import { OBSERVED_ARTIFACT } from '../gates/blockers.js'
 import { isFinal } from '../gates/transition-rules.js'
-import { isFinished, REVIEW_ARTIFACTS, reviewersOf, reviewsAsked } from '../reviews/review.js'
-import { phaseOf } from '../tool-calls/offered-tools.js'
+import { isFinished, listAskedReviews, listReviewers, REVIEW_ARTIFACTS } from '../reviews/review.js'
+import { requirePhase } from '../tool-calls/offered-tools.js'
 import type { TaskState } from './state.js'
 
 /** The next legal step of the agent that works on the task, in one sentence. */
@@ -21,17 +21,17 @@ export function nextStep(contract: Contract, state: TaskState): string {
       return 'Wait for the approval, then send the same transition request again.'
     case 'active':
       return state.watch.open === null
-        ? (afterAnswer(contract, state) ?? leavePhase(contract, state))
+        ? (describeAnsweredApproval(contract, state) ?? leavePhase(contract, state))
         : 'Acknowledge the interrupt (continue), or ask for help.'
   }
 }
 
 // What was answered last in this visit is what the agent has to act on.
-function afterAnswer(contract: Contract, state: TaskState): string | null {
+function describeAnsweredApproval(contract: Contract, state: TaskState): string | null {
   const newest = [...state.approvals.values()].filter((one) => one.visit === state.visit).at(-1)
   if (newest === undefined) return null
   const { id, to, gate, status } = newest
-  const rejects = phaseOf(contract, state.phase).gates.find((one) => one.id === gate)?.onTimeout === 'reject'
+  const rejects = requirePhase(contract, state.phase).gates.find((one) => one.id === gate)?.onTimeout === 'reject'
   if (status === 'approved') return `Approval ${id} was given: send the same transition request to ${to} again.`
   if (status === 'rejected') return `Change what approval ${id} was rejected for, then request ${to} again.`
   return status === 'expired' && rejects
@@ -40,10 +40,10 @@ function afterAnswer(contract: Contract, state: TaskState): string | null {
 }
 
 function leavePhase(contract: Contract, state: TaskState): string {
-  const phase = phaseOf(contract, state.phase)
-  const reviews = reviewsAsked(phase)
+  const phase = requirePhase(contract, state.phase)
+  const reviews = listAskedReviews(phase)
   const missing = phase.requiredArtifacts
-    .map((one) => one.type)
+    .map((artifact) => artifact.type)
     .filter((type) => reviews === null || !REVIEW_ARTIFACTS.includes(type))
     .filter((type) => state.artifacts.get(type)?.visit !== state.visit)
     // What Phaselock sees for itself is not the agent's to hand in.
@@ -54,11 +54,15 @@ function leavePhase(contract: Contract, state: TaskState): string {
   const what = open.length === 0 ? `Finish ${state.phase}` : `Finish ${state.phase} (missing: ${open.join(', ')})`
   if (isFinal(contract, phase)) return `${what}, then request ${state.phase} itself to complete the task.`
   const ways = contract.transitions
-    .filter((one) => one.from === state.phase)
-    .map((one) => (one.when === null ? one.to : `${one.to} (with the claim ${one.when})`))
+    .filter((transition) => transition.from === state.phase)
+    .map((transition) =>
+      transition.when === null ? transition.to : `${transition.to} (with the claim ${transition.when})`,
+    )
   return `${what}, then request ${[...new Set(ways)].join(' or ')}.`
 }
 
 function hasFinished(state: TaskState, name: string): boolean {
-  return reviewersOf(state).some((one) => one.name === name && one.report !== null && isFinished(one.report.status))
+  return listReviewers(state).some(
+    (reviewer) => reviewer.name === name && reviewer.report !== null && isFinished(reviewer.report.status),
+  )
 }

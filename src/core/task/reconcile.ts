@@ -1,28 +1,28 @@
 import type { Contract } from '../contract/contract.js'
-import { blocker } from '../gates/blockers.js'
-import { type RefusedPath, refusedPaths } from '../paths/writable.js'
+import { makeBlocker } from '../gates/blockers.js'
+import { findRefusedPaths, type RefusedPath } from '../paths/writable.js'
 import type { Command, Context, GateFacts } from './command.js'
 import type { BlockerFound } from './event.js'
-import { type Decision, decided } from './refusal.js'
+import { type Decision, makeDecision } from './refusal.js'
 import type { TaskState } from './state.js'
 
 const PATHS_NAMED_MAX = 20
 const PATHS_TOLD_MAX = 200
 
-type Changed = NonNullable<GateFacts['unledgered']>
+type UnledgeredChanges = NonNullable<GateFacts['unledgered']>
 
 /** Changes of the tree that no allowed call explains and that the phase does not permit. Others are simply taken over. */
-export function unledgeredBlockers(
+export function findUnledgeredBlockers(
   contract: Contract,
   state: TaskState,
-  changed: Changed,
+  changed: UnledgeredChanges,
   context: Context,
 ): readonly BlockerFound[] {
-  const refused = refusedChanges(contract, state, changed, context)
+  const refused = listRefusedChanges(contract, state, changed, context)
   if (refused.length === 0) return []
   const own = new Map(changed.map((one) => [one.path, one.agentCli]))
   const isOwn = (path: string): boolean => own.get(path)?.problem === null
-  const found = blockedPaths(
+  const found = makePathBlockers(
     state,
     refused.map((one) => one.path).filter((path) => !isOwn(path)),
     {
@@ -31,10 +31,10 @@ export function unledgeredBlockers(
     },
   )
   const harmless = refused.filter(({ path }) => isOwn(path))
-  return [...found, ...harmless.map(({ path }) => writtenByCli(path, own.get(path)?.cli ?? ''))]
+  return [...found, ...harmless.map(({ path }) => warnOfCliWrite(path, own.get(path)?.cli ?? ''))]
 }
 
-function blockedPaths(
+function makePathBlockers(
   state: TaskState,
   paths: readonly string[],
   about: { readonly severity: BlockerFound['severity']; readonly reasonOf: (path: string) => string | null },
@@ -46,7 +46,7 @@ function blockedPaths(
   })
   const more = paths.length > named.length ? ` and ${paths.length - named.length} more` : ''
   return [
-    blocker('unledgered_change', {
+    makeBlocker('unledgered_change', {
       severity: about.severity,
       message: `Changed without an allowed call: ${named.join(', ')}${more}`,
       remedy: `Undo the change with a tool that ${state.phase} allows, or ask an operator to revert it (phaselock revert ${state.id}) or to accept it with a reason.`,
@@ -55,8 +55,8 @@ function blockedPaths(
 }
 
 // Named, so that nobody wonders what it is, and nothing to do about.
-function writtenByCli(path: string, cli: string): BlockerFound {
-  return blocker('unledgered_change', {
+function warnOfCliWrite(path: string, cli: string): BlockerFound {
+  return makeBlocker('unledgered_change', {
     severity: 'warning',
     message: `${cli} wrote ${path} for itself: only permissions.allow has grown`,
     remedy: 'Nothing has to be done: git_commit leaves the file out, and nothing in it switches Phaselock off.',
@@ -70,28 +70,28 @@ export function reportUnledgered(
   command: Command & { type: 'report_unledgered' },
   context: Context,
 ): Decision {
-  const [found] = unledgeredBlockers(contract, state, command.changed, context)
-  if (found === undefined) return decided([])
-  const refused = refusedChanges(contract, state, command.changed, context)
-  return decided([
+  const [found] = findUnledgeredBlockers(contract, state, command.changed, context)
+  if (found === undefined) return makeDecision([])
+  const refused = listRefusedChanges(contract, state, command.changed, context)
+  return makeDecision([
     {
       type: 'unledgered_change_found',
       agentId: state.held?.agentId ?? '',
       code: 'unledgered_change',
       detail: found.message,
-      paths: refused.slice(0, PATHS_TOLD_MAX).map((one) => one.path),
+      paths: refused.slice(0, PATHS_TOLD_MAX).map((path) => path.path),
       pathCount: refused.length,
     },
   ])
 }
 
-function refusedChanges(
+function listRefusedChanges(
   contract: Contract,
   state: TaskState,
-  changed: Changed,
+  changed: UnledgeredChanges,
   context: Context,
 ): readonly RefusedPath[] {
   if (contract.enforcement.reconcile === 'off') return []
   const paths = changed.map(({ path, kind }) => ({ path, kind, type: 'file', problem: null }) as const)
-  return refusedPaths(contract, state, paths, { context, git: 'none' })
+  return findRefusedPaths(contract, state, paths, { context, git: 'none' })
 }

@@ -1,9 +1,9 @@
 import type { Contract } from '../contract/contract.js'
-import { afterCall } from '../watch/watch.js'
+import { decideAfterCall } from '../watch/watch.js'
 import type { Command, Context } from './command.js'
 import type { TaskFact } from './event.js'
 import { evolve } from './evolve.js'
-import { type Decision, decided } from './refusal.js'
+import { type Decision, makeDecision } from './refusal.js'
 import type { TaskState } from './state.js'
 
 type Record = Command & { type: 'record_usage' | 'record_fact' }
@@ -12,7 +12,7 @@ type Record = Command & { type: 'record_usage' | 'record_fact' }
 export function record(contract: Contract, state: TaskState, command: Record, context: Context): Decision {
   const agentId = state.held?.agentId ?? ''
   if (command.type === 'record_fact' && command.factId !== null && state.watch.seen.has(command.factId))
-    return decided([])
+    return makeDecision([])
   const fact: TaskFact =
     command.type === 'record_usage'
       ? { ...command, type: 'usage_recorded', agentId }
@@ -28,7 +28,7 @@ export function record(contract: Contract, state: TaskState, command: Record, co
           factId: command.factId,
         }
   // What comes to light when nobody works on the task is counted, and holds nobody back.
-  if (state.status === 'completed' || state.held === null) return decided([fact])
+  if (state.status === 'completed' || state.held === null) return makeDecision([fact])
   // The rules are held against what is true with it.
   const after = evolve(state, {
     ...fact,
@@ -38,5 +38,5 @@ export function record(contract: Contract, state: TaskState, command: Record, co
     phase: state.phase,
     contract: contract.hash,
   })
-  return decided([fact, ...afterCall(contract, after, context)])
+  return makeDecision([fact, ...decideAfterCall(contract, after, context)])
 }

@@ -15,16 +15,16 @@ export type Decision =
   | { readonly kind: 'decided'; readonly facts: readonly TaskFact[]; readonly refusal: Refusal | null }
   | { readonly kind: 'unrecorded'; readonly refusal: Refusal }
 
-export function decided(facts: readonly TaskFact[], refusal: Refusal | null = null): Decision {
+export function makeDecision(facts: readonly TaskFact[], refusal: Refusal | null = null): Decision {
   return { kind: 'decided', facts, refusal }
 }
 
-export function unrecorded(code: Code, detail: string): Decision {
+export function refuseUnrecorded(code: Code, detail: string): Decision {
   return { kind: 'unrecorded', refusal: { code, detail } }
 }
 
 /** The mode that holds for the task: its own, else the contract's. */
-export function modeOf(contract: Contract, state: TaskState): Mode {
+export function getMode(contract: Contract, state: TaskState): Mode {
   return state.mode ?? contract.enforcement.mode
 }
 
@@ -35,12 +35,12 @@ interface RefusalText {
 }
 
 /** Numbers a refusal within its visit and kind, and says what to do when the tries are used up. */
-export function numbered(contract: Contract, state: TaskState, refusal: RefusalText): Refused {
+export function numberRefusal(contract: Contract, state: TaskState, refusal: RefusalText): RefusedFact {
   const max = contract.enforcement.maxAttempts
   const counted = !COUNTED_NOT.has(refusal.code)
   const before = counted ? (state.refusals.get(refusal.code) ?? 0) : 0
   const attempt = Math.min(before + 1, max)
-  const advice = counted && before + 1 >= max ? ` ${usedUp(before + 1 > max)}` : ''
+  const advice = counted && before + 1 >= max ? ` ${formatUsedUp(before + 1 > max)}` : ''
   const stop = advice === '' || /[.!?]$/.test(refusal.detail) ? '' : '.'
   return {
     code: refusal.code,
@@ -51,7 +51,7 @@ export function numbered(contract: Contract, state: TaskState, refusal: RefusalT
   }
 }
 
-export interface Refused {
+export interface RefusedFact {
   readonly code: Code
   readonly detail: string
   readonly success: false
@@ -59,7 +59,7 @@ export interface Refused {
   readonly counted: boolean
 }
 
-function usedUp(again: boolean): string {
+function formatUsedUp(again: boolean): string {
   return again
     ? 'The tries for this are used up: do something else that the phase allows, ask the operator, or release the task.'
     : 'That was the last try of this kind: do something else that the phase allows.'
@@ -83,18 +83,18 @@ export function isRefusal(gate: { readonly counted: boolean; readonly code: stri
 }
 
 /** The refusal, and the parking that follows when the denial budget is used up. Advisory mode never parks. */
-export function withBudget(contract: Contract, state: TaskState, fact: TaskFact & Refused): Decision {
+export function refuseWithinBudget(contract: Contract, state: TaskState, fact: TaskFact & RefusedFact): Decision {
   const facts: TaskFact[] = [fact]
   const spent = state.denialsInARow + (fact.counted ? 1 : 0)
   const budget = contract.enforcement.denialBudget
-  if (fact.counted && spent >= budget && modeOf(contract, state) !== 'advisory') {
+  if (fact.counted && spent >= budget && getMode(contract, state) !== 'advisory') {
     const reason = `${spent} refusals in a row without progress (denial_budget ${budget}); the last: ${fact.detail}`
     facts.push({ type: 'task_parked', reason, code: fact.code })
   }
-  return decided(facts, { code: fact.code, detail: fact.detail, retry: fact.retry })
+  return makeDecision(facts, { code: fact.code, detail: fact.detail, retry: fact.retry })
 }
 
 /** The remedy of a code, as the problem document gives it. */
-export function remedyOf(code: Code): string {
+export function getRemedy(code: Code): string {
   return CODES[code].remedy
 }

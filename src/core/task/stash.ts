@@ -1,5 +1,5 @@
 import type { Command } from './command.js'
-import { type Decision, decided, unrecorded } from './refusal.js'
+import { type Decision, makeDecision, refuseUnrecorded } from './refusal.js'
 import type { TaskState } from './state.js'
 
 type StashCommand = Command & { type: 'stash' | 'drop_stash' }
@@ -7,26 +7,27 @@ type StashCommand = Command & { type: 'stash' | 'drop_stash' }
 /** An operator puts a task aside together with its work. Until that is back nothing lets the task go on. */
 export function stash(state: TaskState, command: StashCommand): Decision {
   if (state.status === 'completed' || state.status === 'cancelled')
-    return unrecorded('task_not_active', `Task ${state.id} is ${state.status}.`)
-  if (state.stash !== null) return unrecorded('conflict', `Task ${state.id} is stashed as ${state.stash} already.`)
+    return refuseUnrecorded('task_not_active', `Task ${state.id} is ${state.status}.`)
+  if (state.stash !== null)
+    return refuseUnrecorded('conflict', `Task ${state.id} is stashed as ${state.stash} already.`)
   if (state.status === 'parked')
-    return unrecorded('conflict', `Task ${state.id} is parked (${state.parkedReason ?? ''}); resume it first.`)
-  if (state.visit === 0) return unrecorded('conflict', `Nobody has begun with task ${state.id}.`)
-  return decided([{ type: 'task_parked', reason: `stashed: ${command.reason}`, code: null, stash: command.stash }])
+    return refuseUnrecorded('conflict', `Task ${state.id} is parked (${state.parkedReason ?? ''}); resume it first.`)
+  if (state.visit === 0) return refuseUnrecorded('conflict', `Nobody has begun with task ${state.id}.`)
+  return makeDecision([{ type: 'task_parked', reason: `stashed: ${command.reason}`, code: null, stash: command.stash }])
 }
 
 /** The work that was put aside is given up. The task stays parked: an operator says what becomes of it. */
 export function dropStash(state: TaskState, command: StashCommand): Decision {
   if (state.stash !== command.stash || state.status !== 'parked')
-    return unrecorded('conflict', `Task ${state.id} is not stashed as ${command.stash}.`)
+    return refuseUnrecorded('conflict', `Task ${state.id} is not stashed as ${command.stash}.`)
   const reason = `its stash ${command.stash} was dropped: ${command.reason}`
-  return decided([{ type: 'task_parked', reason, code: null, stash: null }])
+  return makeDecision([{ type: 'task_parked', reason, code: null, stash: null }])
 }
 
 /** Why a task cannot go on: its work is put aside, or not where it is said to have been. Null: nothing is in the way. */
-export function stashedElsewhere(state: TaskState, back?: string): Decision | null {
+export function refuseWhileStashed(state: TaskState, back?: string): Decision | null {
   if (state.stash === (back ?? null)) return null
-  return unrecorded(
+  return refuseUnrecorded(
     'conflict',
     state.stash === null
       ? `Task ${state.id} is not stashed.`

@@ -95,7 +95,7 @@ export interface Reviewer {
   readonly starts: number
 }
 
-export interface Held {
+export interface TaskHolder {
   readonly agentId: string
   readonly instance: string
   readonly capabilities: readonly string[]
@@ -149,9 +149,9 @@ export interface TaskState {
   /** What the rules of this visit look at. */
   readonly watch: Watch
   /** Who works on it; kept while parked so that the agent can go on when the task is resumed. */
-  readonly held: Held | null
+  readonly held: TaskHolder | null
   /** Who lost it by the end of the lease and can take it up again with the next call; null unless `interrupted`. */
-  readonly lapsed: Held | null
+  readonly lapsed: TaskHolder | null
   /** Only this agent may claim it; set by a reassignment. */
   readonly reservedFor: string | null
   /** Every agent that ever held it: none of them reviews it. */

@@ -8,7 +8,7 @@ const ENTRY_BYTES_MIN = 512
 const FOLDER_BYTES_MIN = 4096
 
 /** What a new file, link or folder counts for at least. (REQ-TASKBYTES-2) */
-export function leastBytes(type: 'file' | 'link' | 'directory'): number {
+export function getMinimumBytes(type: 'file' | 'link' | 'directory'): number {
   return type === 'directory' ? FOLDER_BYTES_MIN : ENTRY_BYTES_MIN
 }
 

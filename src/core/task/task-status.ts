@@ -1,4 +1,4 @@
-import { reliabilityRecord } from '../councils/reliability.js'
+import { buildReliabilityRecord } from '../councils/reliability.js'
 import type { AgentStatus, AgentStatusWord, RunStatus } from '../councils/status.js'
 import type { TaskState } from './state.js'
 import type { RunAgent, TaskRun } from './task-run.js'
@@ -14,7 +14,7 @@ export type TaskRunStatus = Omit<RunStatus, 'coordination'> & {
 const PERCENT_BEFORE_END_MAX = 99
 
 /** What `status.json` says of a task, its keys in their order; null before its first claim. */
-export function taskStatusOf(
+export function buildTaskStatus(
   state: TaskState,
   run: TaskRun,
   around: {
@@ -40,11 +40,11 @@ export function taskStatusOf(
     coordination: {
       phase: state.phase,
       active_agent: isAtWork(state) ? (state.held?.agentId ?? null) : null,
-      completion_percentage: percentage(state, around.phases),
+      completion_percentage: computePercentage(state, around.phases),
       is_final_presentation: false,
       checking: around.isChecking === true,
     },
-    agents: Object.fromEntries([...run.agents].map(([id, agent]) => [id, agentStatus(state, agent)])),
+    agents: Object.fromEntries([...run.agents].map(([id, agent]) => [id, buildAgentStatus(state, agent)])),
     results: { votes: {}, winner: null, is_tie: false, final_answer_preview: null },
   }
 }
@@ -73,27 +73,27 @@ function isAtWork({ status }: TaskState): boolean {
   return status === 'active' || status === 'awaiting_approval'
 }
 
-function percentage(state: TaskState, phases: number): number {
+function computePercentage(state: TaskState, phases: number): number {
   if (state.status === 'completed') return 100
   const passed = (state.completedPhases.length * 100) / Math.max(1, phases)
   return Math.min(PERCENT_BEFORE_END_MAX, Math.floor(passed))
 }
 
-function agentStatus(state: TaskState, agent: RunAgent): AgentStatus {
+function buildAgentStatus(state: TaskState, agent: RunAgent): AgentStatus {
   const { error } = agent
   return {
-    status: statusWord(state, agent),
+    status: computeStatusWord(state, agent),
     answer_count: 0,
     latest_answer_label: null,
     vote_cast: null,
     times_restarted: Math.max(0, agent.claims - 1),
     last_activity: agent.lastActivity / 1000,
     error: error === null ? null : { type: error.type, message: error.message, timestamp: error.at / 1000 },
-    reliability: reliabilityRecord(agent.reliability, agent.outcome),
+    reliability: buildReliabilityRecord(agent.reliability, agent.outcome),
   }
 }
 
-function statusWord(state: TaskState, agent: RunAgent): AgentStatusWord {
+function computeStatusWord(state: TaskState, agent: RunAgent): AgentStatusWord {
   if (agent.outcome === 'non_compliant') return 'stopped'
   if (agent.left === 'completed') return 'completed'
   if (agent.left !== null) return agent.left === 'lapsed' ? 'timeout' : 'stopped'

@@ -6,18 +6,18 @@ import type { TaskState } from './state.js'
  * Whether the agent has been waiting for a person, who has not answered yet or answered less than a lease ago. Waiting is
  * not idling: the agent keeps its task, and after the answer it has a whole lease to come back.
  */
-export function waitsForPeople(contract: Contract, state: TaskState, now: number): boolean {
+export function isWaitingForPeople(contract: Contract, state: TaskState, now: number): boolean {
   const approvals = [...state.approvals.values()]
-  if (approvals.some((one) => one.status === 'pending') || openQuestions(state).length > 0) return true
+  if (approvals.some((approval) => approval.status === 'pending') || openQuestions(state).length > 0) return true
   const since = now - contract.enforcement.leaseSeconds * 1000
-  return answeredAt(state) > since
+  return findAnswerTime(state) > since
 }
 
-function answeredAt(state: TaskState): number {
+function findAnswerTime(state: TaskState): number {
   const decided = [...state.approvals.values()].flatMap(({ decisions, status, expiresAt }) => [
-    ...decisions.map((one) => one.at),
+    ...decisions.map((decision) => decision.at),
     ...(status === 'expired' ? [expiresAt] : []),
   ])
-  const answered = [...state.questions.values()].map((one) => one.answer?.at ?? 0)
+  const answered = [...state.questions.values()].map((question) => question.answer?.at ?? 0)
   return Math.max(0, ...decided, ...answered)
 }

@@ -1,6 +1,6 @@
-import { unreachable } from '../unreachable.js'
+import { assertUnreachable } from '../unreachable.js'
 import type { Command } from './command.js'
-import { type Decision, decided, unrecorded } from './refusal.js'
+import { type Decision, makeDecision, refuseUnrecorded } from './refusal.js'
 import type { TaskState } from './state.js'
 import type { NewWorktree, TreeFact } from './tree-event.js'
 
@@ -15,13 +15,13 @@ type EndWorktree = Command & { type: 'end_worktree' }
 
 /** An operator says what becomes of the work of a task that has a tree of its own. (REQ-TREES-4) */
 export function endWorktree(state: TaskState, command: EndWorktree): Decision {
-  const refused = worktreeRefusal(state, command.end, command.force)
+  const refused = refuseWorktreeEnd(state, command.end, command.force)
   if (refused !== null) return refused
   const { reason } = command
-  if (command.end === 'discard') return decided([{ type: 'worktree_discarded', reason }])
+  if (command.end === 'discard') return makeDecision([{ type: 'worktree_discarded', reason }])
   if (command.end === 'hand_over')
-    return decided([{ type: 'worktree_handed_over', commit: command.commit ?? '', reason }])
-  return decided([
+    return makeDecision([{ type: 'worktree_handed_over', commit: command.commit ?? '', reason }])
+  return makeDecision([
     {
       type: 'worktree_merged',
       commit: command.commit ?? '',
@@ -34,33 +34,42 @@ export function endWorktree(state: TaskState, command: EndWorktree): Decision {
 }
 
 /** Why the work cannot be taken over or given up now; null: nothing is in the way. */
-export function worktreeRefusal(state: TaskState, end: EndWorktree['end'], force: boolean): Decision | null {
-  const gone = worktreeGone(state)
+export function refuseWorktreeEnd(state: TaskState, end: EndWorktree['end'], force: boolean): Decision | null {
+  const gone = refuseGoneWorktree(state)
   if (gone !== null) return gone
-  if (state.worktree === null) return unrecorded('conflict', `Task ${state.id} has no work tree of its own.`)
+  if (state.worktree === null) return refuseUnrecorded('conflict', `Task ${state.id} has no work tree of its own.`)
   if (end === 'merge' && state.status !== 'completed' && !force)
-    return unrecorded('conflict', `Task ${state.id} is ${state.status}, not completed; force brings in what there is.`)
+    return refuseUnrecorded(
+      'conflict',
+      `Task ${state.id} is ${state.status}, not completed; force brings in what there is.`,
+    )
   if (end === 'merge' && state.held !== null && !isOver(state) && state.status !== 'parked')
-    return unrecorded('conflict', `Agent ${state.held.agentId} works on task ${state.id}; take it back first.`)
+    return refuseUnrecorded('conflict', `Agent ${state.held.agentId} works on task ${state.id}; take it back first.`)
   if (end === 'hand_over' && !isOver(state))
-    return unrecorded(
+    return refuseUnrecorded(
       'conflict',
       `Task ${state.id} is ${state.status}; only what is completed or cancelled is handed over.`,
     )
   if (end === 'discard' && state.status !== 'cancelled' && !(state.status === 'completed' && force))
-    return unrecorded('conflict', `Task ${state.id} is ${state.status}; only the work of cancelled tasks is discarded.`)
+    return refuseUnrecorded(
+      'conflict',
+      `Task ${state.id} is ${state.status}; only the work of cancelled tasks is discarded.`,
+    )
   return null
 }
 
 /** Why nobody can go on with the task: its tree is gone. Null: it has none of its own, or it is there. */
-export function worktreeGone(state: TaskState): Decision | null {
+export function refuseGoneWorktree(state: TaskState): Decision | null {
   if (state.worktree === null || state.worktree.status === 'open') return null
   const became = state.worktree.status.replace('_', ' ')
-  return unrecorded('conflict', `The work tree of task ${state.id} was ${became} already.`)
+  return refuseUnrecorded('conflict', `The work tree of task ${state.id} was ${became} already.`)
 }
 
 /** The state after an operator decided on the work tree. */
-export function worktreeAfter(state: TaskState, event: Extract<TreeFact, { type: `worktree_${string}` }>): TaskState {
+export function applyWorktreeEvent(
+  state: TaskState,
+  event: Extract<TreeFact, { type: `worktree_${string}` }>,
+): TaskState {
   if (state.worktree === null) return state
   switch (event.type) {
     case 'worktree_merged':
@@ -73,7 +82,7 @@ export function worktreeAfter(state: TaskState, event: Extract<TreeFact, { type:
     case 'worktree_discarded':
       return { ...state, worktree: { ...state.worktree, status: 'discarded' } }
     default:
-      return unreachable(event)
+      return assertUnreachable(event)
   }
 }
 

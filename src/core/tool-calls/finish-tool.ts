@@ -1,12 +1,12 @@
 import type { Contract } from '../contract/contract.js'
-import { type RefusedPath, refusedPaths } from '../paths/writable.js'
+import { findRefusedPaths, type RefusedPath } from '../paths/writable.js'
 import type { Command, Context } from '../task/command.js'
 import type { Violation } from '../task/event.js'
-import { type Decision, decided, modeOf, numbered, withBudget } from '../task/refusal.js'
+import { type Decision, getMode, makeDecision, numberRefusal, refuseWithinBudget } from '../task/refusal.js'
 import type { TaskState } from '../task/state.js'
 import { findBytesProblem } from '../task/task-bytes.js'
 import { markAfter } from '../watch/evolve-watch.js'
-import { afterCall } from '../watch/watch.js'
+import { decideAfterCall } from '../watch/watch.js'
 
 const CHANGES_TOLD_MAX = 200
 const PATHS_NAMED_MAX = 20
@@ -26,27 +26,27 @@ export function finishTool(
     exitCode: command.exitCode,
     leaseSeconds: contract.enforcement.leaseSeconds,
   }
-  const refused = refusedPaths(contract, state, command.changed, { context, git: command.git })
-  const isLenient = modeOf(contract, state) !== 'strict'
+  const refused = findRefusedPaths(contract, state, command.changed, { context, git: command.git })
+  const isLenient = getMode(contract, state) !== 'strict'
   const isDropped = refused.length > 0 && !(isLenient && refused.every((one) => !one.isFinal))
-  const violation = refused.length === 0 ? null : violationOf(command.tool, state.phase, { refused, isDropped })
-  const tooMuch = isDropped ? null : tooManyBytes(state, command, context)
+  const violation = refused.length === 0 ? null : makeViolation(command.tool, state.phase, { refused, isDropped })
+  const tooMuch = isDropped ? null : findBytesViolation(state, command, context)
   const reason = isDropped ? violation : tooMuch
   if (reason !== null) {
     const paths = (isDropped ? refused : command.changed).map((one) => one.path)
-    const dropped = withBudget(contract, state, {
+    const dropped = refuseWithinBudget(contract, state, {
       type: 'changes_dropped',
       ...about,
-      ...numbered(contract, state, reason),
+      ...numberRefusal(contract, state, reason),
       paths: paths.slice(0, CHANGES_TOLD_MAX),
       pathCount: paths.length,
     })
     return dropped.kind === 'decided' && dropped.facts.length === 1
-      ? { ...dropped, facts: [...dropped.facts, ...afterCall(contract, state, context)] }
+      ? { ...dropped, facts: [...dropped.facts, ...decideAfterCall(contract, state, context)] }
       : dropped
   }
   const mark = markAfter(state.watch, { changeCount: command.changed.length, failing: command.failing })
-  return decided([
+  return makeDecision([
     {
       type: 'tool_finished',
       ...about,
@@ -60,11 +60,11 @@ export function finishTool(
       unenforced: command.unenforced,
       ...(command.failing === undefined ? {} : { failing: command.failing }),
     },
-    ...afterCall(contract, state, context, mark),
+    ...decideAfterCall(contract, state, context, mark),
   ])
 }
 
-function tooManyBytes(
+function findBytesViolation(
   state: TaskState,
   command: Command & { type: 'finish_tool' },
   context: Context,
@@ -79,7 +79,7 @@ function tooManyBytes(
 // Whatever a reviewer's tool left behind was thrown away.
 function finishReview(command: Command & { type: 'finish_tool' }, reviewer: string): Decision {
   const { tool: toolName, success, code, detail, durationMs, exitCode, unenforced } = command
-  return decided([
+  return makeDecision([
     {
       type: 'tool_finished',
       toolName,
@@ -91,7 +91,7 @@ function finishReview(command: Command & { type: 'finish_tool' }, reviewer: stri
   ])
 }
 
-function violationOf(
+function makeViolation(
   tool: string,
   phase: string,
   one: { readonly refused: readonly RefusedPath[]; readonly isDropped: boolean },

@@ -2,7 +2,7 @@ import type { Contract, Phase } from '../contract/contract.js'
 import { BUILT_IN_TOOLS } from './built-in-tools.js'
 
 /** True when some executor, upstream server or harness could provide the tool under this contract. Names are compared exactly. */
-export function toolExists(contract: Contract, tool: string): boolean {
+export function isKnownTool(contract: Contract, tool: string): boolean {
   return BUILT_IN_TOOLS.has(tool) || contract.extraTools.includes(tool)
 }
 
@@ -13,13 +13,13 @@ export function isOffered(phase: Phase, tool: string): boolean {
 }
 
 /** The tools an agent may use in the phase, in the order of the contract. */
-export function offeredTools(contract: Contract, phase: Phase): readonly string[] {
+export function listOfferedTools(contract: Contract, phase: Phase): readonly string[] {
   const listed = phase.allowedTools === 'all' ? [...BUILT_IN_TOOLS.keys(), ...contract.extraTools] : phase.allowedTools
   return listed.filter((tool) => isOffered(phase, tool))
 }
 
 /** The phase of that id. A task is only ever in a phase of its own contract, so a missing one is a fault. */
-export function phaseOf(contract: Contract, id: string): Phase {
+export function requirePhase(contract: Contract, id: string): Phase {
   const phase = contract.phases.get(id)
   if (phase === undefined) throw new Error(`contract ${contract.hash} has no phase ${JSON.stringify(id)}`)
   return phase
@@ -28,7 +28,7 @@ export function phaseOf(contract: Contract, id: string): Phase {
 const COMMAND_TOOLS: readonly string[] = ['bash', 'run_tests', 'git_status', 'git_diff', 'git_log', 'git_commit']
 
 /** True when a phase of the contract offers a tool that runs a command of the machine. */
-export function runsCommands(contract: Contract): boolean {
+export function offersCommandTool(contract: Contract): boolean {
   const starts = [...COMMAND_TOOLS, ...contract.extraTools]
   return [...contract.phases.values()].some((phase) => starts.some((tool) => isOffered(phase, tool)))
 }

@@ -1,36 +1,37 @@
 import type { Contract, Phase, ToolConstraint } from '../contract/contract.js'
-import { refusedPaths } from '../paths/writable.js'
+import { findRefusedPaths } from '../paths/writable.js'
 import type { Command, Context } from '../task/command.js'
 import type { TaskFact, Violation } from '../task/event.js'
-import { type Decision, decided, modeOf, numbered, withBudget } from '../task/refusal.js'
+import { type Decision, getMode, makeDecision, numberRefusal, refuseWithinBudget } from '../task/refusal.js'
 import type { TaskState } from '../task/state.js'
-import { deniedByRule } from '../watch/deny-loops.js'
-import { violationFacts } from '../watch/watch.js'
+import { findDenyingViolation } from '../watch/deny-loops.js'
+import { makeViolationFacts } from '../watch/watch.js'
 import { BUILT_IN_TOOLS, HARNESS_TOOLS } from './built-in-tools.js'
 import type { CallFacts } from './call-facts.js'
-import { isOffered, offeredTools, phaseOf, toolExists } from './offered-tools.js'
+import { isKnownTool, isOffered, listOfferedTools, requirePhase } from './offered-tools.js'
 
 type UseTool = Command & { type: 'use_tool' }
 
 /** Decides one tool call, first refusal wins: tool exists, offered by the phase, arguments fit, constraints hold. */
 export function useTool(contract: Contract, state: TaskState, command: UseTool, context: Context): Decision {
-  const phase = phaseOf(contract, state.phase)
+  const phase = requirePhase(contract, state.phase)
   const agentId = state.held?.agentId ?? ''
   const call = { toolName: command.tool, args: command.args, agentId }
   const leaseSeconds = contract.enforcement.leaseSeconds
   const deny = (refusal: Violation, isRepeat = false): Decision => {
-    const refused = numbered(contract, state, refusal)
+    const refused = numberRefusal(contract, state, refusal)
     const counted = refused.counted && !isRepeat
-    return withBudget(contract, state, { type: 'tool_denied', ...call, ...refused, counted, leaseSeconds })
+    return refuseWithinBudget(contract, state, { type: 'tool_denied', ...call, ...refused, counted, leaseSeconds })
   }
 
   // What only a harness brings is never run here; it may be asked for.
   const isOfHarness = !command.execute && HARNESS_TOOLS.has(command.tool)
-  if (!isOfHarness && !toolExists(contract, command.tool)) return deny(unknownTool(contract, phase, command.tool))
-  const lenient = modeOf(contract, state) !== 'strict'
+  if (!isOfHarness && !isKnownTool(contract, command.tool))
+    return deny(makeUnknownToolViolation(contract, phase, command.tool))
+  const lenient = getMode(contract, state) !== 'strict'
   let violation: Violation | null = null
   if (!isOffered(phase, command.tool)) {
-    violation = notOffered(contract, phase, command.tool)
+    violation = makeNotOfferedViolation(contract, phase, command.tool)
     if (!lenient) return deny(violation)
   }
   const [problem] = command.call.argProblems
@@ -40,27 +41,27 @@ export function useTool(contract: Contract, state: TaskState, command: UseTool, 
   if (outside !== undefined)
     return deny({
       code: 'constraint_violation',
-      detail: `${command.tool}: path ${quoted(outside.path)} ${outside.problem}`,
+      detail: `${command.tool}: path ${quoteText(outside.path)} ${outside.problem}`,
     })
-  const broken = brokenConstraint(phase, command, context)
+  const broken = findBrokenConstraint(phase, command, context)
   if (broken !== null) {
     violation ??= broken
     if (!lenient) return deny(broken)
   }
-  const unwritable = unwritablePath(contract, state, command, context)
+  const unwritable = findUnwritablePath(contract, state, command, context)
   if (unwritable !== null) {
     violation ??= unwritable.violation
     if (!lenient || unwritable.isFinal) return deny(unwritable.violation)
   }
-  const runs = commandRunBy(contract, command)
-  const held = deniedByRule(contract, state, touchedBy(command, runs), context)
-  if (held !== null && modeOf(contract, state) !== 'advisory') {
+  const runs = findCommandLine(contract, command)
+  const held = findDenyingViolation(contract, state, listTouched(command, runs), context)
+  if (held !== null && getMode(contract, state) !== 'advisory') {
     const detail = `${command.tool} waits for rule ${held.rule}: ${held.diagnostic}`
     const denied = deny({ code: 'rule_interrupt', detail }, state.watch.reported.has(held.rule))
     // What is acknowledged next is what the agent was refused for.
     return denied.kind !== 'decided' || state.watch.open?.rule === held.rule
       ? denied
-      : { ...denied, facts: [...violationFacts(contract, state, held), ...denied.facts] }
+      : { ...denied, facts: [...makeViolationFacts(contract, state, held), ...denied.facts] }
   }
   const allowed: TaskFact = {
     type: 'tool_allowed',
@@ -71,56 +72,59 @@ export function useTool(contract: Contract, state: TaskState, command: UseTool, 
     violation,
     leaseSeconds,
   }
-  return decided([allowed])
+  return makeDecision([allowed])
 }
 
 // A tool that stands for a command line of the contract is counted as that command.
-function commandRunBy(contract: Contract, command: UseTool): string | null {
+function findCommandLine(contract: Contract, command: UseTool): string | null {
   if (command.tool === 'run_tests') return contract.commands.get('tests')?.run ?? null
   const own = contract.tools.get(command.tool)
-  return own === undefined ? null : own.command.map((word) => filledIn(word, command)).join(' ')
+  return own === undefined ? null : own.command.map((word) => fillPlaceholders(word, command)).join(' ')
 }
 
-function filledIn(word: string, command: UseTool): string {
+function fillPlaceholders(word: string, command: UseTool): string {
   return word.replace(/\{(\w+)\}/g, (whole, name: string) => {
     const value = command.args[name]
     return value === undefined || value === null || typeof value === 'object' ? whole : String(value)
   })
 }
 
-function touchedBy(command: UseTool, runs: string | null) {
+function listTouched(command: UseTool, runs: string | null) {
   const line = runs ?? (command.tool === 'bash' ? command.args.command : null)
   const isEdit = BUILT_IN_TOOLS.get(command.tool)?.paths === 'write'
   return {
     commands: typeof line === 'string' ? [line] : [],
-    edits: isEdit ? command.call.paths.map((one) => one.path) : [],
+    edits: isEdit ? command.call.paths.map((path) => path.path) : [],
   }
 }
 
-function unknownTool(contract: Contract, phase: Phase, tool: string): Violation {
+function makeUnknownToolViolation(contract: Contract, phase: Phase, tool: string): Violation {
   return {
     code: 'unknown_tool',
-    detail: `Tool '${tool}' does not exist. Available in ${phase.id}: ${listed(offeredTools(contract, phase))}`,
+    detail: `Tool '${tool}' does not exist. Available in ${phase.id}: ${formatNames(listOfferedTools(contract, phase))}`,
   }
 }
 
-function notOffered(contract: Contract, phase: Phase, tool: string): Violation {
-  const allowed = listed(offeredTools(contract, phase))
+function makeNotOfferedViolation(contract: Contract, phase: Phase, tool: string): Violation {
+  const allowed = formatNames(listOfferedTools(contract, phase))
   return { code: 'forbidden_tool', detail: `Called ${tool} (not allowed in ${phase.id}). Allowed: ${allowed}` }
 }
 
 /** The first pattern or command of the phase's constraints that the call breaks; null when it breaks none. */
-export function brokenConstraint(phase: Phase, command: UseTool, context: Context): Violation | null {
+export function findBrokenConstraint(phase: Phase, command: UseTool, context: Context): Violation | null {
   const inherits = BUILT_IN_TOOLS.get(command.tool)?.inherits
   const constraint =
     phase.constraints.get(command.tool) ?? (inherits === undefined ? undefined : phase.constraints.get(inherits))
   if (constraint === undefined) return null
   const where = { tool: command.tool, phase: phase.id }
-  return brokenPath(constraint, command.call, { ...where, context }) ?? brokenCommand(constraint, command.call, where)
+  return (
+    findBrokenPath(constraint, command.call, { ...where, context }) ??
+    findBrokenCommand(constraint, command.call, where)
+  )
 }
 
 // What a write tool would change is known before it runs; what a command changes is held against the same rule afterwards.
-function unwritablePath(
+function findUnwritablePath(
   contract: Contract,
   state: TaskState,
   command: UseTool,
@@ -130,41 +134,41 @@ function unwritablePath(
   const changed = command.call.paths.map(
     ({ path }) => ({ path, kind: 'modified', type: 'file', problem: null }) as const,
   )
-  const refused = refusedPaths(contract, state, changed, { context, git: 'none' })
+  const refused = findRefusedPaths(contract, state, changed, { context, git: 'none' })
   const [first] = refused
   if (first === undefined) return null
-  const detail = `${command.tool} may not touch ${quoted(first.path)} in ${state.phase}: it ${first.reason}`
+  const detail = `${command.tool} may not touch ${quoteText(first.path)} in ${state.phase}: it ${first.reason}`
   return { violation: { code: 'constraint_violation', detail }, isFinal: refused.some((one) => one.isFinal) }
 }
 
-interface Where {
+interface CallPlace {
   readonly tool: string
   readonly phase: string
 }
 
-function brokenPath(
+function findBrokenPath(
   constraint: ToolConstraint,
   call: CallFacts,
-  where: Where & { readonly context: Context },
+  where: CallPlace & { readonly context: Context },
 ): Violation | null {
   for (const { path } of call.paths) {
     const forbidden = constraint.forbiddenPatterns.find((pattern) => where.context.matchesGlob(pattern, path))
     if (forbidden !== undefined)
       return {
         code: 'constraint_violation',
-        detail: `${where.tool} may not touch ${quoted(path)} in ${where.phase}: it matches the forbidden pattern ${quoted(forbidden)}`,
+        detail: `${where.tool} may not touch ${quoteText(path)} in ${where.phase}: it matches the forbidden pattern ${quoteText(forbidden)}`,
       }
     const { allowedPatterns } = constraint
     if (allowedPatterns !== null && !allowedPatterns.some((pattern) => where.context.matchesGlob(pattern, path)))
       return {
         code: 'constraint_violation',
-        detail: `${where.tool} may not touch ${quoted(path)} in ${where.phase}: it matches none of the allowed patterns ${listed(allowedPatterns)}`,
+        detail: `${where.tool} may not touch ${quoteText(path)} in ${where.phase}: it matches none of the allowed patterns ${formatNames(allowedPatterns)}`,
       }
   }
   return null
 }
 
-function brokenCommand(constraint: ToolConstraint, call: CallFacts, where: Where): Violation | null {
+function findBrokenCommand(constraint: ToolConstraint, call: CallFacts, where: CallPlace): Violation | null {
   if (constraint.allowedCommands === null && constraint.forbiddenCommands.length === 0) return null
   const violation = (detail: string): Violation => ({
     code: 'constraint_violation',
@@ -172,20 +176,24 @@ function brokenCommand(constraint: ToolConstraint, call: CallFacts, where: Where
   })
   if (call.shellProblem !== null) return violation(`the command line cannot be read (${call.shellProblem})`)
   for (const { words, isWrapper } of call.commands) {
-    const text = quoted(words.map((word) => word ?? '…').join(' '))
+    const text = quoteText(words.map((word) => word ?? '…').join(' '))
     if (words[0] === null || words[0] === undefined) return violation(`the command ${text} is only known when it runs`)
-    const forbidden = constraint.forbiddenCommands.find((entry) => beginsWith(words, entry, 'any_path'))
-    if (forbidden !== undefined) return violation(`${text} begins with the forbidden command ${quoted(forbidden)}`)
+    const forbidden = constraint.forbiddenCommands.find((entry) => startsWithEntry(words, entry, 'any_path'))
+    if (forbidden !== undefined) return violation(`${text} begins with the forbidden command ${quoteText(forbidden)}`)
     const { allowedCommands } = constraint
-    if (!isWrapper && allowedCommands !== null && !allowedCommands.some((entry) => beginsWith(words, entry, 'exact')))
-      return violation(`${text} begins with none of the allowed commands ${listed(allowedCommands)}`)
+    if (
+      !isWrapper &&
+      allowedCommands !== null &&
+      !allowedCommands.some((entry) => startsWithEntry(words, entry, 'exact'))
+    )
+      return violation(`${text} begins with none of the allowed commands ${formatNames(allowedCommands)}`)
   }
   return null
 }
 
 // A forbidden program is forbidden under any path (`/usr/bin/git`), and a word that is only known at run time could be the
 // forbidden one; an allowed program must be written as the contract writes it.
-function beginsWith(words: readonly (string | null)[], entry: string, match: 'exact' | 'any_path'): boolean {
+function startsWithEntry(words: readonly (string | null)[], entry: string, match: 'exact' | 'any_path'): boolean {
   const wanted = entry.split(/\s+/).filter((word) => word !== '')
   return wanted.every((word, index) => {
     const given = words[index]
@@ -195,10 +203,10 @@ function beginsWith(words: readonly (string | null)[], entry: string, match: 'ex
   })
 }
 
-function listed(names: readonly string[]): string {
+function formatNames(names: readonly string[]): string {
   return names.length === 0 ? 'nothing' : names.join(', ')
 }
 
-function quoted(text: string): string {
+function quoteText(text: string): string {
   return JSON.stringify(text)
 }

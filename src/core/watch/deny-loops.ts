@@ -3,12 +3,12 @@ import { SHOWN_CHARS_MAX, type Violation } from '../rules/evaluate.js'
 import type { Rule } from '../rules/rule.js'
 import type { Context } from '../task/command.js'
 import type { TaskState } from '../task/state.js'
-import { oneLine } from '../text.js'
-import { phaseOf } from '../tool-calls/offered-tools.js'
-import { violatedBy } from './watch.js'
+import { toOneLine } from '../text.js'
+import { requirePhase } from '../tool-calls/offered-tools.js'
+import { findViolation } from './watch.js'
 
 /** What a call would do, as far as rules look at it. */
-export interface Touched {
+export interface TouchedByCall {
   readonly commands: readonly string[]
   readonly edits: readonly string[]
 }
@@ -17,16 +17,21 @@ export interface Touched {
  * The violation for which this call is refused by a rule that denies until it is acknowledged; null when none does. One that is
  * open stays so, and one that another hides is looked for.
  */
-export function deniedByRule(contract: Contract, state: TaskState, call: Touched, context: Context): Violation | null {
+export function findDenyingViolation(
+  contract: Contract,
+  state: TaskState,
+  call: TouchedByCall,
+  context: Context,
+): Violation | null {
   const { open } = state.watch
   const moment = { now: context.now, matches: context.matches, leaving: false, committedAt: null }
-  for (const rule of phaseOf(contract, state.phase).rules ?? []) {
+  for (const rule of requirePhase(contract, state.phase).rules ?? []) {
     if (rule.onViolation !== 'deny' || rule.shadow) continue
     const isOpen = open?.rule === rule.id
     // Where nothing is open, the call that passes a budget is the one that is told of it.
     if (open === null && !isRepeatRule(rule)) continue
-    const violation = isOpen ? open.violation : violatedBy([rule], state, moment)
-    if (violation !== null && concerns(rule, { violation, call, context })) return violation
+    const violation = isOpen ? open.violation : findViolation([rule], state, moment)
+    if (violation !== null && isConcernedWith(rule, { violation, call, context })) return violation
   }
   return null
 }
@@ -35,9 +40,9 @@ function isRepeatRule(rule: Rule): rule is Extract<Rule, { type: 'repeated_comma
   return rule.type === 'repeated_command' || rule.type === 'repeated_file_edit'
 }
 
-function concerns(
+function isConcernedWith(
   rule: Rule,
-  one: { readonly violation: Violation; readonly call: Touched; readonly context: Context },
+  one: { readonly violation: Violation; readonly call: TouchedByCall; readonly context: Context },
 ): boolean {
   if (!isRepeatRule(rule)) return true
   const { call, context } = one
@@ -46,7 +51,7 @@ function concerns(
   const shown = new Set(one.violation.recent_events.map((event) => event.text))
   return (isCommand ? call.commands : call.edits).some((text) => {
     if (pattern !== null) return context.matches(pattern, text)
-    const line = oneLine(text, SHOWN_CHARS_MAX)
+    const line = toOneLine(text, SHOWN_CHARS_MAX)
     return shown.has(isCommand ? line : `Edit (${line})`)
   })
 }

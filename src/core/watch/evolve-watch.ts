@@ -11,7 +11,7 @@ const SEEN_MAX = 1000
 const EDITS_OF_A_CALL_MAX = 1000
 
 /** A visit begins with nothing counted, and nothing open. */
-export function newVisit(
+export function startVisit(
   state: TaskState,
   at: number,
 ): Pick<TaskState, 'visitStartedAt' | 'visitStarts' | 'watch' | 'tasksDone'> {
@@ -24,30 +24,30 @@ export function newVisit(
 }
 
 /** A tool that is about to run is a fact: a command, or an edit of each file it names. */
-export function withCall(state: TaskState, event: TaskEvent & { type: 'tool_allowed' }): TaskState {
+export function recordCall(state: TaskState, event: TaskEvent & { type: 'tool_allowed' }): TaskState {
   if (!event.execute) return state
-  const { command, edits } = touchedBy(event)
+  const { command, edits } = extractTouched(event)
   if (command === null && edits.length === 0) return state
   const call = { at: event.at, tool: event.toolName, command, edits }
-  return { ...state, watch: { ...state.watch, facts: withFacts(state.watch, call) } }
+  return { ...state, watch: { ...state.watch, facts: addCallFacts(state.watch, call) } }
 }
 
 /** The command line that an allowed call runs, and the paths it edits. */
-export function touchedBy(event: TaskEvent & { type: 'tool_allowed' }): Pick<Call, 'command' | 'edits'> {
+export function extractTouched(event: TaskEvent & { type: 'tool_allowed' }): Pick<Call, 'command' | 'edits'> {
   const command = event.runs ?? (event.toolName === 'bash' ? event.args.command : undefined)
-  const edits = BUILT_IN_TOOLS.get(event.toolName)?.paths === 'write' ? pathsIn(event.args) : []
+  const edits = BUILT_IN_TOOLS.get(event.toolName)?.paths === 'write' ? listPaths(event.args) : []
   return { command: typeof command === 'string' ? command : null, edits }
 }
 
-function pathsIn(args: JsonObject): readonly string[] {
+function listPaths(args: JsonObject): readonly string[] {
   const files = Array.isArray(args.files) ? args.files : []
   return [args.path, ...files.map((file) => (file as JsonObject | null)?.path)]
     .filter((path): path is string => typeof path === 'string')
-    .map(plainPath)
+    .map(normalizePath)
 }
 
 // One file is one file, however often its path says `.` or goes there and back.
-function plainPath(path: string): string {
+function normalizePath(path: string): string {
   const names: string[] = []
   for (const name of path.split('/')) {
     if (name === '..') names.pop()
@@ -63,7 +63,7 @@ interface Call {
   readonly edits: readonly string[]
 }
 
-function withFacts(watch: Watch, call: Call): Facts {
+function addCallFacts(watch: Watch, call: Call): Facts {
   const { at, tool, command } = call
   const { mark } = watch
   let { facts } = watch
@@ -73,7 +73,7 @@ function withFacts(watch: Watch, call: Call): Facts {
 }
 
 /** A changed tree, and other failing tests than before, are progress. */
-export function withProgress(state: TaskState, event: TaskEvent & { type: 'tool_finished' }): TaskState {
+export function recordProgress(state: TaskState, event: TaskEvent & { type: 'tool_finished' }): TaskState {
   const { watch } = state
   const failing = event.failing ?? watch.failing
   const mark = markAfter(watch, event)
@@ -89,37 +89,37 @@ export function markAfter(
 }
 
 /** An acknowledgement lets one request pass the rules, whether or not the gate opens. */
-export function bypassUsed(state: TaskState): TaskState {
+export function consumeBypass(state: TaskState): TaskState {
   return state.watch.acknowledged.size === 0 ? state : { ...state, watch: { ...state.watch, acknowledged: new Map() } }
 }
 
-type Watched = TaskEvent & {
+type WatchEvent = TaskEvent & {
   type: 'rule_violated' | 'rule_acknowledged' | 'rule_cleared' | 'usage_recorded' | 'fact_recorded'
 }
 
-export function watched(state: TaskState, event: Watched): TaskState {
+export function applyWatchEvent(state: TaskState, event: WatchEvent): TaskState {
   switch (event.type) {
     case 'rule_violated':
-      return violated(state, event)
+      return applyRuleViolated(state, event)
     case 'rule_acknowledged': {
       const acknowledged = new Map(state.watch.acknowledged).set(event.rule, event.at)
       const continues = new Map(state.watch.continues).set(event.rule, event.count)
-      const reported = withoutRule(state.watch.reported, event.rule)
+      const reported = dropRule(state.watch.reported, event.rule)
       return { ...state, watch: { ...state.watch, open: null, reported, acknowledged, continues } }
     }
     case 'rule_cleared':
-      return cleared(state, event.rule)
+      return applyRuleCleared(state, event.rule)
     case 'usage_recorded': {
       const { input, output, cacheRead, cacheWrite, grade, usageId: id, occurredAt: at } = event
       const facts = addUsage(state.watch.facts, { at, id, input, output, cacheRead, cacheWrite, grade })
       return { ...state, watch: { ...state.watch, facts } }
     }
     case 'fact_recorded':
-      return withFact(state, event)
+      return recordFact(state, event)
   }
 }
 
-function violated(state: TaskState, event: TaskEvent & { type: 'rule_violated' }): TaskState {
+function applyRuleViolated(state: TaskState, event: TaskEvent & { type: 'rule_violated' }): TaskState {
   const { watch } = state
   const { rule, action, violation, at } = event
   if (event.shadow) return { ...state, watch: { ...watch, shadowed: new Set(watch.shadowed).add(rule) } }
@@ -131,13 +131,13 @@ function violated(state: TaskState, event: TaskEvent & { type: 'rule_violated' }
       ...watch,
       open: { rule, action, violation, at },
       reported: new Set(watch.reported).add(rule),
-      acknowledged: without(watch.acknowledged, rule),
+      acknowledged: dropKey(watch.acknowledged, rule),
     },
   }
 }
 
 // The open violation is cleared only when no other rule is violated either: then each one that comes later is new.
-function cleared(state: TaskState, rule: string): TaskState {
+function applyRuleCleared(state: TaskState, rule: string): TaskState {
   const { watch } = state
   const isOpen = watch.open?.rule === rule
   return {
@@ -145,15 +145,15 @@ function cleared(state: TaskState, rule: string): TaskState {
     watch: {
       ...watch,
       open: isOpen ? null : watch.open,
-      reported: isOpen ? NOTHING_WATCHED.reported : withoutRule(watch.reported, rule),
-      acknowledged: without(watch.acknowledged, rule),
+      reported: isOpen ? NOTHING_WATCHED.reported : dropRule(watch.reported, rule),
+      acknowledged: dropKey(watch.acknowledged, rule),
     },
   }
 }
 
-function withFact(state: TaskState, event: TaskEvent & { type: 'fact_recorded' }): TaskState {
+function recordFact(state: TaskState, event: TaskEvent & { type: 'fact_recorded' }): TaskState {
   const { watch } = state
-  const facts = withFacts(watch, { at: event.at, tool: event.toolName, command: event.command, edits: event.paths })
+  const facts = addCallFacts(watch, { at: event.at, tool: event.toolName, command: event.command, edits: event.paths })
   // Which of its own calls changed the tree a harness does not say: an edit does.
   const mark = event.paths.length > 0 && event.success ? watch.mark + 1 : watch.mark
   const seen = new Set(watch.seen)
@@ -165,14 +165,14 @@ function withFact(state: TaskState, event: TaskEvent & { type: 'fact_recorded' }
   return { ...state, watch: { ...watch, facts, mark, seen } }
 }
 
-function withoutRule(rules: ReadonlySet<string>, rule: string): ReadonlySet<string> {
+function dropRule(rules: ReadonlySet<string>, rule: string): ReadonlySet<string> {
   if (!rules.has(rule)) return rules
   const next = new Set(rules)
   next.delete(rule)
   return next
 }
 
-function without(map: ReadonlyMap<string, number>, rule: string): ReadonlyMap<string, number> {
+function dropKey(map: ReadonlyMap<string, number>, rule: string): ReadonlyMap<string, number> {
   if (!map.has(rule)) return map
   const next = new Map(map)
   next.delete(rule)

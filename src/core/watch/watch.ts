@@ -4,7 +4,7 @@ import { type Facts, NO_FACTS } from '../rules/facts.js'
 import type { Rule } from '../rules/rule.js'
 import type { Command, Context } from '../task/command.js'
 import type { TaskFact } from '../task/event.js'
-import { type Decision, decided, modeOf } from '../task/refusal.js'
+import { type Decision, getMode, makeDecision } from '../task/refusal.js'
 import type { TaskState } from '../task/state.js'
 
 /** What the rules of a phase look at, for one visit; nothing of it outlives the visit. */
@@ -61,7 +61,7 @@ export interface Moment {
   readonly mark?: number
 }
 
-function judged(rules: readonly Rule[], state: TaskState, moment: Moment): Evaluation {
+function judgeRules(rules: readonly Rule[], state: TaskState, moment: Moment): Evaluation {
   const context = {
     phase: state.phase,
     enteredAt: state.visitStartedAt,
@@ -74,56 +74,60 @@ function judged(rules: readonly Rule[], state: TaskState, moment: Moment): Evalu
   const [lookback] = rules.flatMap((rule) => (rule.type === 'require_commits' ? [rule.lookbackPhases] : []))
   const isOne = rules.every((rule) => rule.type !== 'require_commits' || rule.lookbackPhases === lookback)
   if (isOne) {
-    const commitSince = lookback === undefined ? null : committedSince(state, lookback, moment.committedAt)
+    const commitSince = lookback === undefined ? null : isCommittedSince(state, lookback, moment.committedAt)
     return evaluateRules(rules, { ...context, commitSince })
   }
   // Rules that look back to different phases are asked one by one, still in their order.
-  const each = rules.map((rule) => judged([rule], state, moment))
+  const each = rules.map((rule) => judgeRules([rule], state, moment))
   return {
-    violation: each.find((one) => one.violation !== null)?.violation ?? null,
-    shadowed: each.flatMap((one) => one.shadowed),
-    unavailable: each.flatMap((one) => one.unavailable),
+    violation: each.find((evaluation) => evaluation.violation !== null)?.violation ?? null,
+    shadowed: each.flatMap((evaluation) => evaluation.shadowed),
+    unavailable: each.flatMap((evaluation) => evaluation.unavailable),
   }
 }
 
-function committedSince(state: TaskState, phasesBack: number, committedAt: CommittedAt): boolean | null {
+function isCommittedSince(state: TaskState, phasesBack: number, committedAt: CommittedAt): boolean | null {
   if (committedAt === null) return null
   const since = state.visitStarts.at(-Math.min(phasesBack, state.visitStarts.length)) ?? state.createdAt
   // Git keeps whole seconds.
   return committedAt >= Math.floor(since / 1000) * 1000
 }
 
-export function rulesOf(contract: Contract, state: TaskState): readonly Rule[] {
+export function listRules(contract: Contract, state: TaskState): readonly Rule[] {
   return contract.phases.get(state.phase)?.rules ?? []
 }
 
-function unacknowledged(contract: Contract, state: TaskState): readonly Rule[] {
-  return rulesOf(contract, state).filter((rule) => !state.watch.acknowledged.has(rule.id))
+function listUnacknowledged(contract: Contract, state: TaskState): readonly Rule[] {
+  return listRules(contract, state).filter((rule) => !state.watch.acknowledged.has(rule.id))
 }
 
 /** The rule that holds the agent back now, before anything is gathered or run for a gate. */
-export function heldBack(contract: Contract, state: TaskState, moment: Omit<Moment, 'leaving'>): RuleViolation | null {
-  return judged(unacknowledged(contract, state), state, { ...moment, leaving: true }).violation
+export function findHoldingViolation(
+  contract: Contract,
+  state: TaskState,
+  moment: Omit<Moment, 'leaving'>,
+): RuleViolation | null {
+  return judgeRules(listUnacknowledged(contract, state), state, { ...moment, leaving: true }).violation
 }
 
 /** Rules whose metrics cannot be had, by id. */
-export function unavailableMetrics(contract: Contract, state: TaskState, context: Context): readonly string[] {
+export function listUnavailableMetrics(contract: Contract, state: TaskState, context: Context): readonly string[] {
   const moment: Moment = { now: context.now, matches: context.matches, leaving: false, committedAt: null }
-  return judged(rulesOf(contract, state), state, moment).unavailable
+  return judgeRules(listRules(contract, state), state, moment).unavailable
 }
 
 /** What follows for the rules after a call; a violation that is open already is not told again. */
-export function afterCall(
+export function decideAfterCall(
   contract: Contract,
   state: TaskState,
   context: Context,
   mark = state.watch.mark,
 ): readonly TaskFact[] {
-  const rules = rulesOf(contract, state)
+  const rules = listRules(contract, state)
   if (rules.length === 0) return []
   const moment: Moment = { now: context.now, matches: context.matches, leaving: false, committedAt: null, mark }
   const { acknowledged, open } = state.watch
-  const found = judged(
+  const found = judgeRules(
     rules.filter((rule) => !acknowledged.has(rule.id)),
     state,
     moment,
@@ -131,27 +135,28 @@ export function afterCall(
   // Whoever leaves a violation open is not safe from a rule that does more than it.
   const more =
     open === null ? null : rules.filter((rule) => STRENGTH[rule.onViolation] > STRENGTH[open.action] && !rule.shadow)
-  const again = more === null ? (found.violation ?? loopedAgain(rules, state, moment)) : violatedBy(more, state, moment)
+  const again =
+    more === null ? (found.violation ?? findRepeatedLoop(rules, state, moment)) : findViolation(more, state, moment)
   return [
-    ...shadowFacts(state, found.shadowed, rules),
-    ...(again === null ? [] : violationFacts(contract, state, again)),
+    ...makeShadowFacts(state, found.shadowed, rules),
+    ...(again === null ? [] : makeViolationFacts(contract, state, again)),
   ]
 }
 
 const STRENGTH: Readonly<Record<Rule['onViolation'], number>> = { interrupt: 0, deny: 1, park: 2 }
 
 /** The violation of the first of these rules, as far as it was not acknowledged. */
-export function violatedBy(rules: readonly Rule[], state: TaskState, moment: Moment): RuleViolation | null {
+export function findViolation(rules: readonly Rule[], state: TaskState, moment: Moment): RuleViolation | null {
   const fresh = rules.filter((rule) => !state.watch.acknowledged.has(rule.id))
-  return judged(fresh, state, moment).violation ?? loopedAgain(rules, state, moment)
+  return judgeRules(fresh, state, moment).violation ?? findRepeatedLoop(rules, state, moment)
 }
 
 // An acknowledged loop that goes on is a new one: only what came after the acknowledgement counts.
-function loopedAgain(rules: readonly Rule[], state: TaskState, moment: Moment): RuleViolation | null {
+function findRepeatedLoop(rules: readonly Rule[], state: TaskState, moment: Moment): RuleViolation | null {
   for (const rule of rules) {
     const since = state.watch.acknowledged.get(rule.id)
     if (since === undefined || (rule.type !== 'repeated_command' && rule.type !== 'repeated_file_edit')) continue
-    const { violation } = judged([rule], { ...state, visitStartedAt: since + 1 }, moment)
+    const { violation } = judgeRules([rule], { ...state, visitStartedAt: since + 1 }, moment)
     if (violation !== null) return violation
   }
   return null
@@ -164,7 +169,7 @@ export function watch(
   command: Command & { type: 'watch' },
   context: Context,
 ): Decision {
-  const rules = rulesOf(contract, state)
+  const rules = listRules(contract, state)
   const { open, acknowledged } = state.watch
   const moment: Moment = {
     now: context.now,
@@ -172,22 +177,26 @@ export function watch(
     leaving: command.at === 'next' && !command.stays,
     committedAt: command.committedAt,
   }
-  const asked = command.at === 'next' && command.stays ? rules : unacknowledged(contract, state)
-  const found = judged(asked, state, moment)
+  const asked = command.at === 'next' && command.stays ? rules : listUnacknowledged(contract, state)
+  const found = judgeRules(asked, state, moment)
   const shown = command.at === 'prompt' ? asked.filter((rule) => rule.id === open?.rule) : []
-  const isStillOpen = judged(shown, state, moment).violation !== null
-  const facts: TaskFact[] = [...shadowFacts(state, found.shadowed, rules)]
+  const isStillOpen = judgeRules(shown, state, moment).violation !== null
+  const facts: TaskFact[] = [...makeShadowFacts(state, found.shadowed, rules)]
   if (found.violation !== null) {
-    return decided(isStillOpen ? facts : [...facts, ...violationFacts(contract, state, found.violation)])
+    return makeDecision(isStillOpen ? facts : [...facts, ...makeViolationFacts(contract, state, found.violation)])
   }
   if (open !== null) facts.push({ type: 'rule_cleared', rule: open.rule })
   if (command.at === 'next' && command.stays)
     for (const rule of acknowledged.keys()) facts.push({ type: 'rule_cleared', rule })
-  return decided(facts)
+  return makeDecision(facts)
 }
 
-export function violationFacts(contract: Contract, state: TaskState, violation: RuleViolation): readonly TaskFact[] {
-  const rule = rulesOf(contract, state).find((one) => one.id === violation.rule)
+export function makeViolationFacts(
+  contract: Contract,
+  state: TaskState,
+  violation: RuleViolation,
+): readonly TaskFact[] {
+  const rule = listRules(contract, state).find((one) => one.id === violation.rule)
   const action = rule?.onViolation ?? 'interrupt'
   const told: TaskFact = {
     type: 'rule_violated',
@@ -200,13 +209,13 @@ export function violationFacts(contract: Contract, state: TaskState, violation: 
     detail: violation.diagnostic,
     success: false,
   }
-  const parks = action === 'park' && modeOf(contract, state) !== 'advisory' && state.status !== 'parked'
+  const parks = action === 'park' && getMode(contract, state) !== 'advisory' && state.status !== 'parked'
   return parks
     ? [told, { type: 'task_parked', reason: `Rule ${violation.rule}: ${violation.diagnostic}`, code: 'rule_interrupt' }]
     : [told]
 }
 
-function shadowFacts(
+function makeShadowFacts(
   state: TaskState,
   shadowed: readonly RuleViolation[],
   rules: readonly Rule[],
@@ -217,7 +226,7 @@ function shadowFacts(
       type: 'rule_violated',
       agentId: state.held?.agentId ?? '',
       rule: violation.rule,
-      action: rules.find((one) => one.id === violation.rule)?.onViolation ?? 'interrupt',
+      action: rules.find((rule) => rule.id === violation.rule)?.onViolation ?? 'interrupt',
       shadow: true,
       violation,
       code: 'rule_interrupt',
@@ -229,14 +238,14 @@ function shadowFacts(
 /** Acknowledges the violation that was shown. Whoever acknowledges the same rule again and again needs a human. */
 export function acknowledge(contract: Contract, state: TaskState): Decision {
   const { open, continues } = state.watch
-  if (open === null) return decided([])
+  if (open === null) return makeDecision([])
   const count = (continues.get(open.rule) ?? 0) + 1
   const facts: TaskFact[] = [{ type: 'rule_acknowledged', agentId: state.held?.agentId ?? '', rule: open.rule, count }]
-  if (count >= CONTINUES_MAX && modeOf(contract, state) !== 'advisory')
+  if (count >= CONTINUES_MAX && getMode(contract, state) !== 'advisory')
     facts.push({
       type: 'task_parked',
       reason: `Rule ${open.rule} was acknowledged ${count} times in one visit; the last: ${open.violation.diagnostic}`,
       code: 'rule_interrupt',
     })
-  return decided(facts)
+  return makeDecision(facts)
 }

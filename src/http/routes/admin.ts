@@ -8,14 +8,14 @@ import {
   registerAgent,
   rotateSecret,
 } from '../../app/identity/administer.js'
-import { kindOf } from '../../app/identity/identity.js'
+import { toCallerKind } from '../../app/identity/identity.js'
 import { ok, refuse } from '../../app/result.js'
 import { addContract } from '../../app/tasks/add-contract.js'
 import { mayRenewAgent } from '../../core/identity/permissions.js'
 import type { JsonObject } from '../../core/json.js'
 import { FIELD, shape } from '../fields.js'
-import { limitOf } from '../query.js'
-import { type Call, operatorOf, type Route, taskPrincipalOf } from '../route.js'
+import { parseLimit } from '../query.js'
+import { type Call, type Route, requireOperator, requireTaskPrincipal } from '../route.js'
 
 /** Who may act, which contracts are known, and what waits for a human. */
 export const ADMIN_ROUTES: readonly Route[] = [
@@ -34,7 +34,7 @@ export const ADMIN_ROUTES: readonly Route[] = [
           agentId: call.body.agent_id as string,
           capabilities: (call.body.capabilities as readonly string[] | undefined) ?? [],
         },
-        { actor: operatorOf(call), once: call.once, unlessKnown: !mayRenewAgent(kindOf(call.principal)) },
+        { actor: requireOperator(call), once: call.once, unlessKnown: !mayRenewAgent(toCallerKind(call.principal)) },
       ),
   },
   {
@@ -56,8 +56,8 @@ export const ADMIN_ROUTES: readonly Route[] = [
       const agentId = call.params.id ?? ''
       return note(
         call.app,
-        { type: 'agent_revoked', agentId, reason: reasonOf(call) },
-        byOf(call, { agent_id: agentId, revoked: true }),
+        { type: 'agent_revoked', agentId, reason: readReason(call) },
+        makeBy(call, { agent_id: agentId, revoked: true }),
       )
     },
   },
@@ -73,7 +73,7 @@ export const ADMIN_ROUTES: readonly Route[] = [
       addOperator(
         call.app,
         { name: call.body.name as string, role: (call.body.role as string | undefined) ?? null },
-        { actor: operatorOf(call), once: call.once },
+        { actor: requireOperator(call), once: call.once },
       ),
   },
   {
@@ -95,8 +95,8 @@ export const ADMIN_ROUTES: readonly Route[] = [
       const name = call.params.name ?? ''
       return note(
         call.app,
-        { type: 'operator_revoked', name, reason: reasonOf(call) },
-        byOf(call, { name, revoked: true }),
+        { type: 'operator_revoked', name, reason: readReason(call) },
+        makeBy(call, { name, revoked: true }),
       )
     },
   },
@@ -107,7 +107,7 @@ export const ADMIN_ROUTES: readonly Route[] = [
     summary: 'Sign new tokens with a new secret; present tokens go on to verify',
     body: shape({ reason: FIELD.reason }),
     answer: '`{kid}`',
-    handle: async (call) => rotateSecret(call.app, reasonOf(call), { actor: operatorOf(call), once: call.once }),
+    handle: async (call) => rotateSecret(call.app, readReason(call), { actor: requireOperator(call), once: call.once }),
   },
   {
     method: 'POST',
@@ -126,7 +126,7 @@ export const ADMIN_ROUTES: readonly Route[] = [
       return addContract(
         call.app,
         typeof source === 'string' ? source : JSON.stringify(contract, null, 2),
-        operatorOf(call),
+        requireOperator(call),
       )
     },
   },
@@ -161,7 +161,7 @@ export const ADMIN_ROUTES: readonly Route[] = [
     handle: async ({ app, query }) =>
       ok(
         await listApprovals(app, {
-          limit: limitOf(query, 100),
+          limit: parseLimit(query, 100),
           ...(query.cursor === undefined ? {} : { cursor: query.cursor }),
         }),
       ),
@@ -172,7 +172,7 @@ export const ADMIN_ROUTES: readonly Route[] = [
     id: 'getApproval',
     summary: 'One approval with the content to approve; agents and reviewers see those of their own task',
     answer: 'The approval, with `contents`',
-    handle: async (call) => showApproval(call.app, taskPrincipalOf(call), call.params.id ?? ''),
+    handle: async (call) => showApproval(call.app, requireTaskPrincipal(call), call.params.id ?? ''),
   },
   {
     method: 'POST',
@@ -194,7 +194,7 @@ export const ADMIN_ROUTES: readonly Route[] = [
     ),
     answer: 'The approval',
     handle: async (call) =>
-      decideApproval(call.app, taskPrincipalOf(call), {
+      decideApproval(call.app, requireTaskPrincipal(call), {
         id: call.params.id ?? '',
         decision: call.body.decision as 'approve' | 'reject',
         digest: call.body.digest as string,
@@ -215,14 +215,14 @@ function pause(name: 'pause' | 'unpause', summary: string, type: 'agents_paused'
     body: shape({ reason: FIELD.reason }),
     answer: '`{paused}`',
     handle: async (call) =>
-      note(call.app, { type, reason: reasonOf(call) }, byOf(call, { paused: type === 'agents_paused' })),
+      note(call.app, { type, reason: readReason(call) }, makeBy(call, { paused: type === 'agents_paused' })),
   }
 }
 
-function reasonOf(call: Call): string {
+function readReason(call: Call): string {
   return call.app.redact((call.body.reason as string | undefined) ?? 'no reason given') as string
 }
 
-function byOf(call: Call, answer: JsonObject) {
-  return { actor: operatorOf(call), once: call.once, answer }
+function makeBy(call: Call, answer: JsonObject) {
+  return { actor: requireOperator(call), once: call.once, answer }
 }

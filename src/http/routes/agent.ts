@@ -1,19 +1,19 @@
 import { admitCall, applyAs } from '../../app/identity/agent-call.js'
-import { grantOf, renewedAnswer } from '../../app/identity/grant.js'
+import { buildRenewedAnswer, makeGrant } from '../../app/identity/grant.js'
 import { recall } from '../../app/ledger/idempotency.js'
 import { ok, refuse } from '../../app/result.js'
 import { reviewSnapshot } from '../../app/reviews/review-snapshot.js'
 import { claimTask } from '../../app/tasks/claim-task.js'
-import { overviewOf, snapshotOf } from '../../app/tasks/snapshot.js'
-import { taskView } from '../../app/tasks/views.js'
-import { batchTools, checkTool, executeTool } from '../../app/tool-calls/use-tool.js'
+import { buildOverview, buildSnapshot } from '../../app/tasks/snapshot.js'
+import { toTaskView } from '../../app/tasks/views.js'
+import { checkTool, executeTool, executeToolBatch } from '../../app/tool-calls/use-tool.js'
 import { requestTransition } from '../../app/transitions/request-transition.js'
-import { isoTimeOrNull } from '../../app/wire.js'
+import { toIsoTimeOrNull } from '../../app/wire.js'
 import type { Bearer } from '../../core/identity/admit.js'
 import type { Json, JsonObject } from '../../core/json.js'
 import type { TaskState } from '../../core/task/state.js'
-import { agentShape, FIELD } from '../fields.js'
-import { bearerOf, type Call, type Route } from '../route.js'
+import { FIELD, makeAgentShape } from '../fields.js'
+import { type Call, type Route, requireBearer } from '../route.js'
 
 const CALLS_MAX = 32
 
@@ -24,11 +24,11 @@ export const AGENT_ROUTES: readonly Route[] = [
     path: '/tasks/claim',
     id: 'claimTask',
     summary: 'Claim a task, or get the task back that the agent already holds',
-    body: agentShape({ agent_id: FIELD.id, capabilities: FIELD.ids, task_id: FIELD.id }, ['agent_id']),
+    body: makeAgentShape({ agent_id: FIELD.id, capabilities: FIELD.ids, task_id: FIELD.id }, ['agent_id']),
     answer:
       '`{task, phase, phase_token, expires_at, prompt, allowed_tools, contract, warnings}`; `warnings` names what changed in the work tree without an allowed call, when a claim is resumed',
     handle: async (call) => {
-      const bearer = bearerOf(call)
+      const bearer = requireBearer(call)
       if (bearer.kind !== 'agent') return refuse('not_permitted', 'A claim needs the agent token, not a phase token.')
       if (call.body.agent_id !== bearer.agentId)
         return refuse(
@@ -48,7 +48,7 @@ export const AGENT_ROUTES: readonly Route[] = [
     path: '/tasks/transition',
     id: 'requestTransition',
     summary: 'Ask to leave the phase; every blocker is named, or a new token is given',
-    body: agentShape(
+    body: makeAgentShape(
       {
         task_id: FIELD.id,
         current_phase: FIELD.phase,
@@ -63,13 +63,13 @@ export const AGENT_ROUTES: readonly Route[] = [
       '`{allowed: true, phase, status, phase_token, expires_at, prompt, allowed_tools, warnings, artifacts, violation?, completed?}` or `{allowed: false, phase, phase_token: null, blockers, warnings, retry, task_id, allowed_tools, next_step, interrupt?, pending_approval?, pending_consensus?}`; `{allowed: false, checking: true, …}` while the gates take long: send it again',
     handle: async (call) =>
       requestTransition(call.app, {
-        bearer: bearerOf(call),
+        bearer: requireBearer(call),
         taskId: call.body.task_id as string | undefined,
         currentPhase: (call.body.current_phase as string | undefined) ?? null,
         target: call.body.target_phase as string,
         artifacts: new Map(Object.entries((call.body.artifacts as Record<string, Json> | undefined) ?? {})),
         evidence: (call.body.evidence as JsonObject | undefined) ?? null,
-        claims: claimsOf(call.body.claims),
+        claims: listStatements(call.body.claims),
         once: call.once,
       }),
   },
@@ -78,34 +78,34 @@ export const AGENT_ROUTES: readonly Route[] = [
     path: '/tools/execute',
     id: 'executeTool',
     summary: 'Decide and run a tool call',
-    body: agentShape({ task_id: FIELD.id, tool_name: FIELD.tool, args: FIELD.object, idempotency_key: FIELD.key }, [
+    body: makeAgentShape({ task_id: FIELD.id, tool_name: FIELD.tool, args: FIELD.object, idempotency_key: FIELD.key }, [
       'task_id',
       'tool_name',
       'args',
     ]),
     answer:
       '`{result, logged: true, decision, duration_ms, violation?, unenforced?, interrupt?, advanced?}`, with `checking: true` and no result while tests still run; a tool that fails answers 400 `tool_failed`, changes that the phase does not allow 403 `constraint_violation`',
-    handle: async (call) => executeTool(call.app, toolRequest(call)),
+    handle: async (call) => executeTool(call.app, readToolRequest(call)),
   },
   {
     method: 'POST',
     path: '/tools/check',
     id: 'checkTool',
     summary: 'Decide and record a tool call without running it',
-    body: agentShape({ task_id: FIELD.id, tool_name: FIELD.tool, args: FIELD.object }, [
+    body: makeAgentShape({ task_id: FIELD.id, tool_name: FIELD.tool, args: FIELD.object }, [
       'task_id',
       'tool_name',
       'args',
     ]),
     answer: '`{allowed, code?, detail?, allowed_tools, violation?, retry?}`, also 200 when refused',
-    handle: async (call) => checkTool(call.app, toolRequest(call)),
+    handle: async (call) => checkTool(call.app, readToolRequest(call)),
   },
   {
     method: 'POST',
     path: '/tools/batch',
     id: 'batchTools',
     summary: `Up to ${CALLS_MAX} tool calls, each decided on its own`,
-    body: agentShape(
+    body: makeAgentShape(
       {
         task_id: FIELD.id,
         calls: {
@@ -125,8 +125,8 @@ export const AGENT_ROUTES: readonly Route[] = [
     answer: '`{results, advanced?}`, the results in order; they end with the first one that has `checking: true`',
     isRepeatable: true,
     handle: async (call) =>
-      batchTools(call.app, {
-        bearer: callerBearer(call),
+      executeToolBatch(call.app, {
+        bearer: requireCallerBearer(call),
         taskId: call.body.task_id as string | undefined,
         calls: (call.body.calls as readonly JsonObject[]).map((one) => ({
           tool: one.tool_name as string,
@@ -147,11 +147,11 @@ export const AGENT_ROUTES: readonly Route[] = [
     answer:
       '`{task, current_phase, task_dependencies, completed_tasks, blockers, phases, agents, events, counts, truncated}`; to a reviewer `{task, current_phase, reviewer, reviews, artifacts, report, subject, allowed_tools, next_step, truncated}`',
     handle: async (call) => {
-      if (call.principal.kind === 'operator') return ok(await overviewOf(call.app))
+      if (call.principal.kind === 'operator') return ok(await buildOverview(call.app))
       if (call.principal.kind === 'reviewer') return reviewSnapshot(call.app, call.principal.bearer)
-      const admitted = await admitCall(call.app, bearerOf(call), undefined)
-      if (admitted.ok) return ok(await snapshotOf(call.app, admitted.value))
-      return admitted.problem.code === 'no_active_task' ? ok(await snapshotOf(call.app, null)) : admitted
+      const admitted = await admitCall(call.app, requireBearer(call), undefined)
+      if (admitted.ok) return ok(await buildSnapshot(call.app, admitted.value))
+      return admitted.problem.code === 'no_active_task' ? ok(await buildSnapshot(call.app, null)) : admitted
     },
   },
   {
@@ -159,11 +159,11 @@ export const AGENT_ROUTES: readonly Route[] = [
     path: '/tokens/renew',
     id: 'renewToken',
     summary: 'A new token for the same phase and epoch',
-    body: agentShape({ task_id: FIELD.id }),
+    body: makeAgentShape({ task_id: FIELD.id }),
     answer: '`{phase, phase_token, expires_at, allowed_tools}`',
     handle: async (call) => {
-      const done = await agentCommand(call, { type: 'renew_token' })
-      return done.ok ? ok(await renewedAnswer(call.app, grantOf(done.value, bearerOf(call).agentId))) : done
+      const done = await applyAgentCommand(call, { type: 'renew_token' })
+      return done.ok ? ok(await buildRenewedAnswer(call.app, makeGrant(done.value, requireBearer(call).agentId))) : done
     },
   },
   {
@@ -171,11 +171,11 @@ export const AGENT_ROUTES: readonly Route[] = [
     path: '/tasks/heartbeat',
     id: 'heartbeat',
     summary: 'Extend the lease',
-    body: agentShape({ task_id: FIELD.id }),
+    body: makeAgentShape({ task_id: FIELD.id }),
     answer: '`{task_id, lease_expires_at}`',
     handle: async (call) => {
-      const done = await agentCommand(call, { type: 'extend_lease' })
-      return done.ok ? ok(leaseView(done.value)) : done
+      const done = await applyAgentCommand(call, { type: 'extend_lease' })
+      return done.ok ? ok(toLeaseView(done.value)) : done
     },
   },
   {
@@ -183,28 +183,28 @@ export const AGENT_ROUTES: readonly Route[] = [
     path: '/tasks/release',
     id: 'releaseTask',
     summary: 'Give the task back',
-    body: agentShape({ task_id: FIELD.id, reason: FIELD.reason }),
+    body: makeAgentShape({ task_id: FIELD.id, reason: FIELD.reason }),
     answer: '`{task}`',
     handle: async (call) => {
-      const done = await agentCommand(call, {
+      const done = await applyAgentCommand(call, {
         type: 'release',
         reason: (call.body.reason as string | undefined) ?? 'released by the agent',
       })
-      return done.ok ? ok({ task: taskView(done.value) }) : done
+      return done.ok ? ok({ task: toTaskView(done.value) }) : done
     },
   },
 ]
 
-async function agentCommand(
+async function applyAgentCommand(
   call: Call,
   command: { type: 'renew_token' } | { type: 'extend_lease' } | { type: 'release'; reason: string },
 ) {
-  const admitted = await admitCall(call.app, bearerOf(call), call.body.task_id as string | undefined)
+  const admitted = await admitCall(call.app, requireBearer(call), call.body.task_id as string | undefined)
   if (!admitted.ok) return admitted
   const { once } = call
   const answerOf = (state: TaskState): JsonObject => {
-    if (command.type === 'renew_token') return { renewed: { ...grantOf(state, bearerOf(call).agentId) } }
-    return { body: command.type === 'release' ? { task: taskView(state) } : leaseView(state) }
+    if (command.type === 'renew_token') return { renewed: { ...makeGrant(state, requireBearer(call).agentId) } }
+    return { body: command.type === 'release' ? { task: toTaskView(state) } : toLeaseView(state) }
   }
   const handled = await applyAs(call.app, admitted.value, command, {
     remember: (done) => (once === undefined ? undefined : { ...once, status: 200, answer: answerOf(done.state) }),
@@ -212,17 +212,17 @@ async function agentCommand(
   return handled.ok ? ok(handled.value.state) : handled
 }
 
-function leaseView(state: TaskState): JsonObject {
-  return { task_id: state.id, lease_expires_at: isoTimeOrNull(state.held?.leaseExpiresAt ?? null) }
+function toLeaseView(state: TaskState): JsonObject {
+  return { task_id: state.id, lease_expires_at: toIsoTimeOrNull(state.held?.leaseExpiresAt ?? null) }
 }
 
-function callerBearer(call: Call): Bearer {
-  return call.principal.kind === 'reviewer' ? call.principal.bearer : bearerOf(call)
+function requireCallerBearer(call: Call): Bearer {
+  return call.principal.kind === 'reviewer' ? call.principal.bearer : requireBearer(call)
 }
 
-function toolRequest(call: Call) {
+function readToolRequest(call: Call) {
   return {
-    bearer: callerBearer(call),
+    bearer: requireCallerBearer(call),
     taskId: call.body.task_id as string | undefined,
     tool: call.body.tool_name as string,
     args: (call.body.args as JsonObject | undefined) ?? {},
@@ -230,7 +230,7 @@ function toolRequest(call: Call) {
   }
 }
 
-export function claimsOf(claims: Json | undefined): readonly string[] {
+export function listStatements(claims: Json | undefined): readonly string[] {
   return Object.entries((claims as Record<string, boolean> | undefined) ?? {})
     .filter(([, made]) => made)
     .map(([name]) => name)

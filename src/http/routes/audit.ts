@@ -1,7 +1,7 @@
 import { ok } from '../../app/result.js'
-import { eventView, isoTimeOrNull } from '../../app/wire.js'
+import { toEventView, toIsoTimeOrNull } from '../../app/wire.js'
 import { FIELD } from '../fields.js'
-import { limitOf, timeOf } from '../query.js'
+import { parseLimit, parseTime } from '../query.js'
 import type { Route } from '../route.js'
 
 /** What the ledger answers. */
@@ -34,13 +34,13 @@ export const AUDIT_ROUTES: readonly Route[] = [
         code: query.code,
         type: query.type,
         success: query.success === undefined ? undefined : query.success === 'true',
-        since: timeOf(query.since),
-        until: timeOf(query.until),
+        since: parseTime(query.since),
+        until: parseTime(query.until),
         cursor: query.cursor,
       }
       const given = Object.fromEntries(Object.entries(filter).filter(([, value]) => value !== undefined))
-      const page = await app.ledger.store.query({ ...given, limit: limitOf(query, 100) })
-      return ok({ events: page.items.map(eventView), next_cursor: page.nextCursor })
+      const page = await app.ledger.store.query({ ...given, limit: parseLimit(query, 100) })
+      return ok({ events: page.items.map(toEventView), next_cursor: page.nextCursor })
     },
   },
   {
@@ -52,7 +52,7 @@ export const AUDIT_ROUTES: readonly Route[] = [
     answer: '`{events}`',
     handle: async ({ app, query }) => {
       const page = await app.ledger.store.query({ limit: query.count === undefined ? 50 : Number(query.count) })
-      return ok({ events: page.items.map(eventView) })
+      return ok({ events: page.items.map(toEventView) })
     },
   },
   {
@@ -62,14 +62,14 @@ export const AUDIT_ROUTES: readonly Route[] = [
     summary: 'Counts by type and by refusal code',
     answer: '`{events, streams, by_type, by_code, first_at, last_at}`',
     handle: async ({ app }) => {
-      const stats = await app.ledger.store.stats()
+      const stats = await app.ledger.store.readStats()
       return ok({
         events: stats.events,
         streams: stats.streams,
         by_type: stats.byType,
         by_code: stats.byCode,
-        first_at: isoTimeOrNull(stats.firstAt),
-        last_at: isoTimeOrNull(stats.lastAt),
+        first_at: toIsoTimeOrNull(stats.firstAt),
+        last_at: toIsoTimeOrNull(stats.lastAt),
       })
     },
   },
@@ -81,7 +81,7 @@ export const AUDIT_ROUTES: readonly Route[] = [
     answer: '`{ok, events, streams, checkpoints, problems}`',
     handle: async ({ app }) => {
       const report = await app.ledger.store.verify()
-      return ok({ ...report, problems: report.problems.map((one) => ({ ...one })) })
+      return ok({ ...report, problems: report.problems.map((problem) => ({ ...problem })) })
     },
   },
 ]

@@ -1,9 +1,9 @@
 import { OPTION_SCHEMAS } from '../../app/councils/council-file.js'
 import {
   cancelCoordination,
-  coordinationStatus,
+  issueParticipantToken,
   listCoordinations,
-  participantToken,
+  readCouncilStatus,
   showCoordination,
   startCoordination,
 } from '../../app/councils/operate-councils.js'
@@ -12,7 +12,7 @@ import { COUNCIL_TOOLS } from '../../app/councils/turn-prompts.js'
 import { AGENTS_MAX, QUESTION_CHARS_MAX } from '../../core/councils/options.js'
 import type { Json, JsonObject } from '../../core/json.js'
 import { FIELD, shape } from '../fields.js'
-import { operatorOf, participantOf, type Route } from '../route.js'
+import { type Route, requireOperator, requireParticipant } from '../route.js'
 
 const CALLS_MAX = 64
 const TEXT_CHARS_MAX = 200_000
@@ -68,7 +68,7 @@ export const COORDINATION_ROUTES: readonly Route[] = [
           agents: call.body.agents as Json,
           options: (call.body.options ?? {}) as JsonObject,
         },
-        { actor: operatorOf(call), once: call.once },
+        { actor: requireOperator(call), once: call.once },
       ),
   },
   {
@@ -100,7 +100,7 @@ export const COORDINATION_ROUTES: readonly Route[] = [
       const { app, principal, params, query } = call
       const id = params.id ?? ''
       if (principal.kind !== 'participant') return showCoordination(app, id)
-      return lookAtRun(app, participantOf(call), { id, waitSeconds: Number(query.wait ?? 0) })
+      return lookAtRun(app, requireParticipant(call), { id, waitSeconds: Number(query.wait ?? 0) })
     },
   },
   {
@@ -126,7 +126,7 @@ export const COORDINATION_ROUTES: readonly Route[] = [
       const calls = (call.body.tool_calls ?? []) as unknown as readonly { name: string; arguments?: Json }[]
       const toolCalls = calls.map((one) => ({ name: one.name, arguments: one.arguments ?? {} }))
       const response = { text: (call.body.text as string | undefined) ?? '', toolCalls }
-      return respondToRun(call.app, participantOf(call), { id: call.params.id ?? '', response, once: call.once })
+      return respondToRun(call.app, requireParticipant(call), { id: call.params.id ?? '', response, once: call.once })
     },
   },
   {
@@ -135,7 +135,7 @@ export const COORDINATION_ROUTES: readonly Route[] = [
     id: 'coordinationStatus',
     summary: 'The `status.json` of a coordination',
     answer: '`{finish_reason, finish_reason_details, is_complete, meta, coordination, agents, results}`',
-    handle: async ({ app, params }) => coordinationStatus(app, params.id ?? ''),
+    handle: async ({ app, params }) => readCouncilStatus(app, params.id ?? ''),
   },
   {
     method: 'POST',
@@ -145,7 +145,7 @@ export const COORDINATION_ROUTES: readonly Route[] = [
     body: shape({}),
     answer: '`{id, anonymous_id, token}`',
     isRepeatable: true,
-    handle: async ({ app, params }) => participantToken(app, { id: params.id ?? '', agent: params.agent ?? '' }),
+    handle: async ({ app, params }) => issueParticipantToken(app, { id: params.id ?? '', agent: params.agent ?? '' }),
   },
   {
     method: 'POST',
@@ -158,7 +158,7 @@ export const COORDINATION_ROUTES: readonly Route[] = [
       cancelCoordination(
         call.app,
         { id: call.params.id ?? '', reason: call.body.reason as string },
-        { actor: operatorOf(call), once: call.once },
+        { actor: requireOperator(call), once: call.once },
       ),
   },
 ]

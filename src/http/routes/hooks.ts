@@ -1,22 +1,22 @@
 import {
+  admitHookCall,
   decideHook,
   followOwnTool,
   type HookRecorded,
-  hookedTask,
   parkForImpostor,
   recordHook,
 } from '../../app/hooks.js'
 import type { OwnCall } from '../../app/mcp-arrivals.js'
 import { ok, type Problem, type Result, refuse } from '../../app/result.js'
-import { nameOf } from '../../core/identity/admit.js'
+import { formatBearerName } from '../../core/identity/admit.js'
 import type { JsonObject } from '../../core/json.js'
-import { asksForDecision, type ClaudeCodeHook, readClaudeCodeHook } from '../../hooks/claude-code.js'
-import { afterwards, decision } from '../../hooks/claude-code-answers.js'
+import { type ClaudeCodeHook, needsDecision, readClaudeCodeHook } from '../../hooks/claude-code.js'
+import { buildAfterAnswer, buildDecision } from '../../hooks/claude-code-answers.js'
 import { toFact } from '../../hooks/claude-code-facts.js'
 import { toContractCalls } from '../../hooks/claude-code-tools.js'
 import { ownMcpTool } from '../../hooks/own-mcp-tool.js'
-import { hookWords } from '../../mcp/mcp-text.js'
-import { bearerOf, type Call, type Route } from '../route.js'
+import { rewordForHooks } from '../../mcp/mcp-text.js'
+import { type Call, type Route, requireBearer } from '../route.js'
 
 const PATH = '/hooks/claude-code'
 
@@ -37,29 +37,31 @@ export const HOOK_ROUTES: readonly Route[] = [
     },
     answer:
       'In the words of the harness: `{hookSpecificOutput: {hookEventName: "PreToolUse", permissionDecision, permissionDecisionReason}}`, or `{hookSpecificOutput?: {hookEventName, additionalContext}, systemMessage?}`',
-    refusal: denied,
+    refusal: toDenial,
     handle: async (call) => {
       const read = readClaudeCodeHook(call.body)
       if (!read.ok) return refuse('invalid_request', read.detail)
-      return read.hook.event === 'PreToolUse' ? before(call, read.hook) : after(call, read.hook)
+      return read.hook.event === 'PreToolUse' ? decideBeforeTool(call, read.hook) : recordAfterTool(call, read.hook)
     },
   },
 ]
 
-async function before(call: Call, hook: ClaudeCodeHook): Promise<Result<JsonObject>> {
+async function decideBeforeTool(call: Call, hook: ClaudeCodeHook): Promise<Result<JsonObject>> {
   const own = await ownCall(call, hook)
   if (!own.ok) return own
   if (own.value !== null) {
     call.app.mcpArrivals.expect(own.value)
-    return ok(decision('allow', `${hook.tool} is decided when the call reaches Phaselock over MCP.`))
+    return ok(buildDecision('allow', `${hook.tool} is decided when the call reaches Phaselock over MCP.`))
   }
-  const admitted = await hookedTask(call.app, bearerOf(call))
+  const admitted = await admitHookCall(call.app, requireBearer(call))
   if (!admitted.ok) return admitted
   const translated = toContractCalls(hook, admitted.value.state.workspace)
   if (translated.kind === 'unreadable') return refuse('invalid_request', translated.detail)
-  if (translated.kind === 'bookkeeping') return ok(decision('allow', `${hook.tool} only keeps books.`))
+  if (translated.kind === 'bookkeeping') return ok(buildDecision('allow', `${hook.tool} only keeps books.`))
   const decided = await decideHook(call.app, admitted.value, translated.calls)
-  return decided.ok ? ok(decision(decided.value.allowed ? 'allow' : 'deny', hookWords(decided.value.reason))) : decided
+  return decided.ok
+    ? ok(buildDecision(decided.value.allowed ? 'allow' : 'deny', rewordForHooks(decided.value.reason)))
+    : decided
 }
 
 // Before a claim as well: with these tools an agent gets a task. What they may do is decided once, where the call arrives.
@@ -67,54 +69,54 @@ async function ownCall(call: Call, { tool: name, toolUseId }: ClaudeCodeHook): P
   const tool = ownMcpTool(name)
   if (tool === null) return ok(null)
   // Loaded by the first session that has such tools, as MCP is.
-  const { offersTool } = await import('../../mcp/tool-list.js')
-  const bearer = bearerOf(call)
+  const { isToolOffered: offersTool } = await import('../../mcp/tool-list.js')
+  const bearer = requireBearer(call)
   const offers = await offersTool(call.app, bearer, tool)
   return offers.ok ? ok(offers.value ? { agentId: bearer.agentId, tool, toolUseId } : null) : offers
 }
 
-async function after(call: Call, hook: ClaudeCodeHook): Promise<Result<JsonObject>> {
-  const own = await afterOwnTool(call, hook)
-  if (own !== null) return own.ok ? ok(said(hook, own.value)) : own
-  const admitted = await hookedTask(call.app, bearerOf(call))
+async function recordAfterTool(call: Call, hook: ClaudeCodeHook): Promise<Result<JsonObject>> {
+  const own = await recordAfterOwnTool(call, hook)
+  if (own !== null) return own.ok ? ok(toHookAnswer(hook, own.value)) : own
+  const admitted = await admitHookCall(call.app, requireBearer(call))
   if (!admitted.ok) return admitted
   const recorded = await recordHook(call.app, admitted.value, {
     fact: { source: 'claude-code', ...toFact(hook, admitted.value.state.workspace) },
-    transcripts: transcriptsOf(hook),
+    transcripts: listTranscripts(hook),
   })
-  return recorded.ok ? ok(said(hook, recorded.value)) : recorded
+  return recorded.ok ? ok(toHookAnswer(hook, recorded.value)) : recorded
 }
 
 // Null: the call is no own tool's that a hook of this server let pass.
-async function afterOwnTool(call: Call, hook: ClaudeCodeHook): Promise<Result<HookRecorded> | null> {
+async function recordAfterOwnTool(call: Call, hook: ClaudeCodeHook): Promise<Result<HookRecorded> | null> {
   if (ownMcpTool(hook.tool) === null) return null
-  const bearer = bearerOf(call)
+  const bearer = requireBearer(call)
   const hasArrived = call.app.mcpArrivals.hasArrived({ agentId: bearer.agentId, toolUseId: hook.toolUseId })
   if (hasArrived === null) return null
   // A call that failed may have failed on its way.
-  if (hasArrived || hook.event === 'PostToolUseFailure') return followOwnTool(call.app, bearer, transcriptsOf(hook))
+  if (hasArrived || hook.event === 'PostToolUseFailure') return followOwnTool(call.app, bearer, listTranscripts(hook))
   const found = await parkForImpostor(call.app, bearer, hook.tool)
-  const about = { code: 'enforcement_not_live', detail: found.note ?? '', actor: nameOf(bearer) } as const
+  const about = { code: 'enforcement_not_live', detail: found.note ?? '', actor: formatBearerName(bearer) } as const
   if (!found.isParked) await call.app.refusals.record({ ...about, method: 'POST', path: PATH })
   return ok(found)
 }
 
-function said(hook: ClaudeCodeHook, { interrupt, note }: HookRecorded): JsonObject {
-  return afterwards(hook.event, { interrupt: interrupt === null ? null : hookWords(interrupt), note })
+function toHookAnswer(hook: ClaudeCodeHook, { interrupt, note }: HookRecorded): JsonObject {
+  return buildAfterAnswer(hook.event, { interrupt: interrupt === null ? null : rewordForHooks(interrupt), note })
 }
 
 // Agents inside the harness keep transcripts of their own, beside that of the session.
-function transcriptsOf({ transcript, subagent }: ClaudeCodeHook): readonly string[] {
+function listTranscripts({ transcript, subagent }: ClaudeCodeHook): readonly string[] {
   if (transcript === null) return []
   if (subagent === null) return [transcript]
   return [transcript, `${transcript.replace(/\.jsonl$/, '')}/subagents/agent-${subagent}.jsonl`]
 }
 
 // A refusal with another status than 200 would let the tool run where the harness was not told to block then.
-function denied({ code, detail, extra }: Problem, body: unknown): JsonObject | null {
-  if (!asksForDecision(body)) return null
+function toDenial({ code, detail, extra }: Problem, body: unknown): JsonObject | null {
+  if (!needsDecision(body)) return null
   const next = code === 'no_active_task' ? CLAIM_FIRST : extra.next_step
-  return decision('deny', `${detail} [${code}]${typeof next === 'string' ? `\n${next}` : ''}`)
+  return buildDecision('deny', `${detail} [${code}]${typeof next === 'string' ? `\n${next}` : ''}`)
 }
 
 const CLAIM_FIRST =

@@ -1,6 +1,6 @@
 import { RESULTS_MAX, searchKnowledge } from '../../app/knowledge.js'
-import { agentShape, FIELD } from '../fields.js'
-import { partyOf, type Route } from '../route.js'
+import { FIELD, makeAgentShape } from '../fields.js'
+import { type Route, requireParty } from '../route.js'
 
 const NAME = { type: 'string', minLength: 1, maxLength: 64 } as const
 
@@ -11,7 +11,7 @@ export const KNOWLEDGE_ROUTES: readonly Route[] = [
     path: '/knowledge/search',
     id: 'searchKnowledge',
     summary: 'Passages of the documents that the contract names, found by words and by meaning',
-    body: agentShape(
+    body: makeAgentShape(
       {
         task_id: FIELD.id,
         query: { type: 'string', description: 'Anything; the first 4,000 characters are looked at.' },
@@ -25,7 +25,7 @@ export const KNOWLEDGE_ROUTES: readonly Route[] = [
     answer:
       '`{results: [{content, file, section, start_line, score, tokens, tags, phase}], total_tokens, retrieval_method, degraded?, hint?, query_time_ms, index_version}`',
     handle: async (call) =>
-      searchKnowledge(call.app, partyOf(call), {
+      searchKnowledge(call.app, requireParty(call), {
         taskId: call.body.task_id as string | undefined,
         query: String(call.body.query),
         phase: call.body.phase === undefined ? undefined : String(call.body.phase),

@@ -1,6 +1,6 @@
 import { completePhase, getPhase } from '../../app/transitions/phases.js'
-import { agentShape, FIELD } from '../fields.js'
-import { bearerOf, type Route } from '../route.js'
+import { FIELD, makeAgentShape } from '../fields.js'
+import { type Route, requireBearer } from '../route.js'
 
 /** What a phase says, and how it is completed. */
 export const PHASE_ROUTES: readonly Route[] = [
@@ -11,19 +11,19 @@ export const PHASE_ROUTES: readonly Route[] = [
     summary: 'What the current phase says, or one that was completed; no other',
     answer:
       '`{phase_number, phase_content: {content, sources, total_tokens}, tasks?, artifacts_from_previous, checkpoint_criteria}`; any other phase answers 409 `phase_sequence_violation`',
-    handle: async (call) => getPhase(call.app, { bearer: bearerOf(call), phase: call.params.phase ?? '' }),
+    handle: async (call) => getPhase(call.app, { bearer: requireBearer(call), phase: call.params.phase ?? '' }),
   },
   {
     method: 'POST',
     path: '/phases/:phase/complete',
     id: 'completePhase',
     summary: 'Hand in the evidence of the phase; when it holds, the only legal transition is made',
-    body: agentShape({ task_id: FIELD.id, evidence: FIELD.evidence }, ['evidence']),
+    body: makeAgentShape({ task_id: FIELD.id, evidence: FIELD.evidence }, ['evidence']),
     answer:
       '`{checkpoint_passed: true, phase_completed, next_phase, next_phase_content, artifacts_available, phase_token, expires_at, allowed_tools}`, after the last phase `{checkpoint_passed: true, phase_completed, workflow_complete: true, message}`, with gates in the way `{checkpoint_passed: true, blockers, warnings, current_phase, current_phase_content, retry, task_id, phase, allowed_tools, next_step, pending_approval?, interrupt?, error?}`, and refused `{checkpoint_passed: false, missing_evidence, current_phase, current_phase_content, error, required_format, examples, message, retry, task_id, phase, allowed_tools, next_step}`',
     handle: async (call) =>
       completePhase(call.app, {
-        bearer: bearerOf(call),
+        bearer: requireBearer(call),
         taskId: call.body.task_id as string | undefined,
         phase: call.params.phase ?? '',
         evidence: call.body.evidence ?? null,

@@ -1,9 +1,9 @@
 import { continuePrompt, getPrompt, nextPrompt } from '../../app/tasks/prompts.js'
 import { recordUsage } from '../../app/usage.js'
 import type { Json, JsonObject } from '../../core/json.js'
-import { agentShape, FIELD } from '../fields.js'
-import { bearerOf, type Route } from '../route.js'
-import { claimsOf } from './agent.js'
+import { FIELD, makeAgentShape } from '../fields.js'
+import { type Route, requireBearer } from '../route.js'
+import { listStatements } from './agent.js'
 
 /** What an agent is told to do, how it goes on, and what it used. */
 export const PROMPT_ROUTES: readonly Route[] = [
@@ -13,14 +13,14 @@ export const PROMPT_ROUTES: readonly Route[] = [
     id: 'getPrompt',
     summary: 'The prompt of the phase the task is in, or the interrupt of a rule in its place',
     answer: '`{kind: "prompt" | "interrupt", text, phase, violation?}`',
-    handle: async (call) => getPrompt(call.app, bearerOf(call)),
+    handle: async (call) => getPrompt(call.app, requireBearer(call)),
   },
   {
     method: 'POST',
     path: '/prompt/next',
     id: 'nextPrompt',
     summary: 'Claim that something is done: the way on that the claim leads to, an interrupt, or the prompt again',
-    body: agentShape({
+    body: makeAgentShape({
       task_id: FIELD.id,
       claims: FIELD.claims,
       artifacts: FIELD.artifacts,
@@ -30,9 +30,9 @@ export const PROMPT_ROUTES: readonly Route[] = [
       '`{kind, text, phase, violation?, task_id?, allowed_tools?, next_step?}`; where a claim led to a transition also what `POST /tasks/transition` answers',
     handle: async (call) =>
       nextPrompt(call.app, {
-        bearer: bearerOf(call),
+        bearer: requireBearer(call),
         taskId: call.body.task_id as string | undefined,
-        claims: claimsOf(call.body.claims),
+        claims: listStatements(call.body.claims),
         artifacts: new Map(Object.entries((call.body.artifacts as Record<string, Json> | undefined) ?? {})),
         evidence: (call.body.evidence as JsonObject | undefined) ?? null,
         once: call.once,
@@ -43,16 +43,16 @@ export const PROMPT_ROUTES: readonly Route[] = [
     path: '/prompt/continue',
     id: 'continuePrompt',
     summary: 'Acknowledge the interrupt that was shown, and get the prompt of the phase',
-    body: agentShape({ task_id: FIELD.id }),
+    body: makeAgentShape({ task_id: FIELD.id }),
     answer: '`{kind: "prompt", text, phase}`; the third time for one rule in a visit parks the task',
-    handle: async (call) => continuePrompt(call.app, bearerOf(call), call.body.task_id as string | undefined),
+    handle: async (call) => continuePrompt(call.app, requireBearer(call), call.body.task_id as string | undefined),
   },
   {
     method: 'POST',
     path: '/usage',
     id: 'reportUsage',
     summary: 'Report tokens that were used; counted once for each `message_id`',
-    body: agentShape(
+    body: makeAgentShape(
       {
         task_id: FIELD.id,
         input_tokens: FIELD.tokens,
@@ -65,6 +65,6 @@ export const PROMPT_ROUTES: readonly Route[] = [
       ['input_tokens', 'output_tokens'],
     ),
     answer: '`{tokens: {input, output, cache_read, cache_write}, usage, interrupt?}` of this visit of the phase',
-    handle: async (call) => recordUsage(call.app, bearerOf(call), call.body, call.once),
+    handle: async (call) => recordUsage(call.app, requireBearer(call), call.body, call.once),
   },
 ]

@@ -3,8 +3,8 @@ import { answerQuestion, showQuestion } from '../../app/approvals/questions.js'
 import { ANSWER_CHARS_MAX } from '../../core/approvals/question.js'
 import type { Question } from '../../core/task/state.js'
 import { FIELD, shape } from '../fields.js'
-import { limitOf } from '../query.js'
-import { partyOf, type Route } from '../route.js'
+import { parseLimit } from '../query.js'
+import { type Route, requireParty } from '../route.js'
 
 /** What agents asked the operators, and the answers. */
 export const QUESTION_ROUTES: readonly Route[] = [
@@ -21,10 +21,10 @@ export const QUESTION_ROUTES: readonly Route[] = [
     },
     answer: '`{questions, next_cursor}`',
     handle: async (call) =>
-      listQuestions(call.app, partyOf(call), {
+      listQuestions(call.app, requireParty(call), {
         status: call.query.status as Question['status'] | undefined,
         taskId: call.query.task_id,
-        limit: limitOf(call.query, 100),
+        limit: parseLimit(call.query, 100),
         cursor: call.query.cursor,
       }),
   },
@@ -34,7 +34,7 @@ export const QUESTION_ROUTES: readonly Route[] = [
     id: 'getQuestion',
     summary: 'One question; agents see those of their own task',
     answer: 'The question',
-    handle: async (call) => showQuestion(call.app, partyOf(call), call.params.id ?? ''),
+    handle: async (call) => showQuestion(call.app, requireParty(call), call.params.id ?? ''),
   },
   {
     method: 'POST',
@@ -56,7 +56,7 @@ export const QUESTION_ROUTES: readonly Route[] = [
     ),
     answer: 'The question',
     handle: async (call) =>
-      answerQuestion(call.app, partyOf(call), {
+      answerQuestion(call.app, requireParty(call), {
         id: call.params.id ?? '',
         answer: call.body.answer as string,
         other: call.body.other === true,

@@ -1,5 +1,5 @@
 import { reportOfRun } from '../../app/reports/report.js'
-import { partyOf, type Route } from '../route.js'
+import { type Route, requireParty } from '../route.js'
 
 /** What came of runs. */
 export const REPORT_ROUTES: readonly Route[] = [
@@ -11,6 +11,6 @@ export const REPORT_ROUTES: readonly Route[] = [
       'What came of a task or a coordination: refusals by agent, reason, phase and round, time, tokens, gates, answers and votes',
     answer:
       '`{run, at, agents, refusals, buffer_chars_lost, events, truncated}`; a task has `phases`, `visits`, `totals`, `gates` and `evidence`, a coordination `result`, `answers`, `presentation`, `votes` and `timeline`',
-    handle: async (call) => reportOfRun(call.app, partyOf(call), call.params.id ?? ''),
+    handle: async (call) => reportOfRun(call.app, requireParty(call), call.params.id ?? ''),
   },
 ]

@@ -1,12 +1,12 @@
 import { REVIEW_SHAPE } from '../../app/reviews/review-shape.js'
 import { showArtifact } from '../../app/reviews/review-snapshot.js'
 import { addReviewer, listReviews, submitReview } from '../../app/reviews/reviews.js'
-import { operate } from '../../app/tasks/operate.js'
+import { applyOperatorCommand } from '../../app/tasks/operate.js'
 import { showHeldOut } from '../../app/test-runs/held-out.js'
 import type { JsonObject } from '../../core/json.js'
 import { REVIEWER_NAME } from '../../core/reviews/review.js'
 import { FIELD, shape } from '../fields.js'
-import { operatorOf, partyOf, type Route, reviewBearerOf, taskPrincipalOf } from '../route.js'
+import { type Route, requireOperator, requireParty, requireTaskPrincipal, reviewBearerOf } from '../route.js'
 
 const EXPIRES_SECONDS_MAX = 30 * 24 * 3600
 
@@ -45,7 +45,7 @@ export const REVIEW_ROUTES: readonly Route[] = [
           name: call.body.name as string,
           expiresSeconds: call.body.expires_seconds as number | undefined,
         },
-        { actor: operatorOf(call), once: call.once },
+        { actor: requireOperator(call), once: call.once },
       ),
   },
   {
@@ -56,7 +56,7 @@ export const REVIEW_ROUTES: readonly Route[] = [
     body: shape({ reason: FIELD.reason }, ['reason']),
     answer: 'The task',
     handle: async (call) =>
-      operate(
+      applyOperatorCommand(
         call.app,
         call.params.id ?? '',
         {
@@ -64,7 +64,7 @@ export const REVIEW_ROUTES: readonly Route[] = [
           reviewer: call.params.name ?? '',
           reason: call.app.redact(call.body.reason ?? '') as string,
         },
-        { actor: operatorOf(call), once: call.once },
+        { actor: requireOperator(call), once: call.once },
       ),
   },
   {
@@ -73,7 +73,7 @@ export const REVIEW_ROUTES: readonly Route[] = [
     id: 'listReviews',
     summary: 'Reviewers of a task and what they said; an agent sees those of its own task',
     answer: '`{task_id, phase, visit, required_reviews, reviews}`',
-    handle: async (call) => listReviews(call.app, partyOf(call), call.params.id ?? ''),
+    handle: async (call) => listReviews(call.app, requireParty(call), call.params.id ?? ''),
   },
   {
     method: 'POST',
@@ -100,7 +100,7 @@ export const REVIEW_ROUTES: readonly Route[] = [
       '`{task_id, type, phase, visit, grade, bytes, sha256, content}`; `grade` is `reported`, `artifact`, `observed` or `proved`',
     handle: async (call) => {
       const { app, params } = call
-      const principal = taskPrincipalOf(call)
+      const principal = requireTaskPrincipal(call)
       if (principal.kind === 'agent') throw new Error('an agent reached a route that is not for agents')
       return showArtifact(app, principal, { taskId: params.id ?? '', type: params.type ?? '' })
     },
@@ -112,7 +112,7 @@ export const REVIEW_ROUTES: readonly Route[] = [
     summary: 'The held-out examples of a task, and how they last failed',
     answer: '`{task_id, sha256, count, failures, examples, last_failure}`',
     handle: async (call) => {
-      const principal = taskPrincipalOf(call)
+      const principal = requireTaskPrincipal(call)
       if (principal.kind === 'agent') throw new Error('an agent reached a route that is not for agents')
       return showHeldOut(call.app, principal, call.params.id ?? '')
     },

@@ -1,11 +1,11 @@
-import { metricsOfTask } from '../../app/reports/task-metrics.js'
+import { buildTaskMetrics } from '../../app/reports/task-metrics.js'
 import { ok } from '../../app/result.js'
 import { listStashes } from '../../app/stash/list-stashes.js'
 import { dropStash, popStash } from '../../app/stash/pop-stash.js'
 import { saveStash } from '../../app/stash/save-stash.js'
-import { activityOf } from '../../app/tasks/activity.js'
+import { buildActivity } from '../../app/tasks/activity.js'
 import { FIELD, shape } from '../fields.js'
-import { operatorOf, partyOf, type Route } from '../route.js'
+import { type Route, requireOperator, requireParty } from '../route.js'
 
 /** What a run took, and how it is put aside. */
 export const RUN_ROUTES: readonly Route[] = [
@@ -15,7 +15,7 @@ export const RUN_ROUTES: readonly Route[] = [
     id: 'getTaskMetrics',
     summary: 'What a task took: time, tokens, commands, edits, refusals and commits by visit and by phase',
     answer: '`{task, agent_id, contract, at, visits, phases, totals, outside, events, truncated}`',
-    handle: async (call) => metricsOfTask(call.app, partyOf(call), call.params.id ?? ''),
+    handle: async (call) => buildTaskMetrics(call.app, requireParty(call), call.params.id ?? ''),
   },
   {
     method: 'GET',
@@ -23,7 +23,7 @@ export const RUN_ROUTES: readonly Route[] = [
     id: 'getActivity',
     summary: 'Tasks that are not over, and how their work goes',
     answer: '`{at, tasks, counts, paused, truncated}`',
-    handle: async ({ app }) => ok(await activityOf(app)),
+    handle: async ({ app }) => ok(await buildActivity(app)),
   },
   {
     method: 'POST',
@@ -38,7 +38,7 @@ export const RUN_ROUTES: readonly Route[] = [
         taskId: call.params.id ?? '',
         name: call.body.name === undefined ? null : (call.app.redact(call.body.name) as string),
         reason: call.app.redact(call.body.reason ?? '') as string,
-        actor: operatorOf(call),
+        actor: requireOperator(call),
         once: call.once,
       }),
   },
@@ -67,7 +67,7 @@ function stashRoute(name: 'pop' | 'drop', summary: string, work: typeof popStash
       work(call.app, {
         id: call.params.id ?? '',
         reason: call.app.redact(call.body.reason ?? `the operator asked to ${name} it`) as string,
-        actor: operatorOf(call),
+        actor: requireOperator(call),
         once: call.once,
       }),
   }

@@ -4,7 +4,7 @@ import type { Mode } from '../../core/contract/contract.js'
 import type { JsonObject } from '../../core/json.js'
 import { ADAPTERS, HARNESSES, type SpawnRequest } from '../../spawn/spawn-request.js'
 import { FIELD, shape } from '../fields.js'
-import { type Call, operatorOf, type Route } from '../route.js'
+import { type Call, type Route, requireOperator } from '../route.js'
 
 const METADATA_BYTES_MAX = 16 * 1024
 const TAKES_MAX = 100
@@ -68,7 +68,7 @@ export const SPAWN_ROUTES: readonly Route[] = [
     handle: async (call) => {
       const { reason, park } = call.app.redact(call.body) as { reason?: string; park?: boolean }
       const about = { park: park === true, reason: reason ?? 'stopped by an operator' }
-      return call.supervisor.stop(call.params.id ?? '', about, { actor: operatorOf(call), once: call.once })
+      return call.supervisor.stop(call.params.id ?? '', about, { actor: requireOperator(call), once: call.once })
     },
   },
   {
@@ -86,7 +86,7 @@ export const SPAWN_ROUTES: readonly Route[] = [
     id: 'agentScreen',
     summary: 'What the window of an agent shows now',
     answer: '`{agent_id, screen}`',
-    handle: async ({ supervisor, params }) => supervisor.screen(params.id ?? ''),
+    handle: async ({ supervisor, params }) => supervisor.readScreen(params.id ?? ''),
   },
 ]
 
@@ -107,11 +107,11 @@ async function spawnAgent(call: Call): Promise<Result<JsonObject>> {
     agentId: body.agent_id as string | undefined,
     adapter: (body.adapter as SpawnRequest['adapter'] | undefined) ?? 'subprocess',
   }
-  const about = taskId === undefined ? { task: taskRequest(task ?? {}) } : { taskId }
-  return call.supervisor.spawn(request, about, { actor: operatorOf(call), once: call.once })
+  const about = taskId === undefined ? { task: readTaskRequest(task ?? {}) } : { taskId }
+  return call.supervisor.spawn(request, about, { actor: requireOperator(call), once: call.once })
 }
 
-function taskRequest(task: JsonObject): TaskRequest {
+function readTaskRequest(task: JsonObject): TaskRequest {
   return {
     id: task.id as string | undefined,
     title: task.title as string,

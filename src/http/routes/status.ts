@@ -1,6 +1,6 @@
-import { statusOfRun } from '../../app/status/status-answer.js'
+import { readRunStatus } from '../../app/status/status-answer.js'
 import { FIELD } from '../fields.js'
-import { partyOf, type Route } from '../route.js'
+import { type Route, requireParty } from '../route.js'
 
 /** How runs stand. */
 export const STATUS_ROUTES: readonly Route[] = [
@@ -12,6 +12,6 @@ export const STATUS_ROUTES: readonly Route[] = [
     query: { run: { ...FIELD.id, description: 'Id of the run; default: the newest. Agents: their own task only.' } },
     answer:
       '`{finish_reason, finish_reason_details, is_complete, meta, coordination, agents, results}`; each agent with its `reliability`',
-    handle: async (call) => statusOfRun(call.app, partyOf(call), call.query.run),
+    handle: async (call) => readRunStatus(call.app, requireParty(call), call.query.run),
   },
 ]

@@ -1,16 +1,16 @@
 import { ok, type Result, refuse } from '../../app/result.js'
-import { acceptTools, agentIsFree, createTask, operate } from '../../app/tasks/operate.js'
+import { acceptTools, applyOperatorCommand, createTask, isAgentFree } from '../../app/tasks/operate.js'
 import { showTask } from '../../app/tasks/show-task.js'
-import { taskRowView } from '../../app/tasks/views.js'
+import { toTaskRowView } from '../../app/tasks/views.js'
 import { acceptTree, revertTree } from '../../app/trees/reconcile.js'
 import { rewindTree } from '../../app/trees/rewind-tree.js'
-import { eventView } from '../../app/wire.js'
+import { toEventView } from '../../app/wire.js'
 import type { Mode } from '../../core/contract/contract.js'
 import type { JsonObject } from '../../core/json.js'
 import type { Command } from '../../core/task/command.js'
 import { FIELD, shape } from '../fields.js'
-import { limitOf } from '../query.js'
-import { type Call, operatorOf, type Route } from '../route.js'
+import { parseLimit } from '../query.js'
+import { type Call, type Route, requireOperator } from '../route.js'
 
 const METADATA_BYTES_MAX = 16 * 1024
 
@@ -83,7 +83,7 @@ export const TASK_ROUTES: readonly Route[] = [
           take: (body.take as readonly string[] | undefined) ?? [],
           ...(body.held_out === undefined ? {} : { heldOut: body.held_out as JsonObject }),
         },
-        { actor: operatorOf({ app, body, once, ...call }), once },
+        { actor: requireOperator({ app, body, once, ...call }), once },
       )
     },
   },
@@ -96,15 +96,15 @@ export const TASK_ROUTES: readonly Route[] = [
     answer: '`{tasks, next_cursor}`',
     handle: async ({ app, query }) => {
       const { status, phase, agent_id: agentId, cursor } = query
-      const page = await app.ledger.store.tasks({
-        limit: limitOf(query, 100),
+      const page = await app.ledger.store.queryTasks({
+        limit: parseLimit(query, 100),
         ...(status === undefined ? {} : { status }),
         ...(phase === undefined ? {} : { phase }),
         ...(agentId === undefined ? {} : { agentId }),
         ...(cursor === undefined ? {} : { cursor }),
       })
       return ok({
-        tasks: page.items.map((row) => taskRowView(row, app.checking.isChecking(row.id))),
+        tasks: page.items.map((row) => toTaskRowView(row, app.checking.isChecking(row.id))),
         next_cursor: page.nextCursor,
       })
     },
@@ -136,7 +136,7 @@ export const TASK_ROUTES: readonly Route[] = [
       }
       if (JSON.stringify(metadata ?? {}).length > METADATA_BYTES_MAX)
         return refuse('invalid_request', `metadata: larger than ${METADATA_BYTES_MAX} bytes of JSON.`)
-      return onTask(call, {
+      return applyToTask(call, {
         type: 'update',
         ...(title === undefined ? {} : { title }),
         ...(description === undefined ? {} : { description }),
@@ -154,20 +154,20 @@ export const TASK_ROUTES: readonly Route[] = [
     answer: '`{events, next_after}`',
     handle: async ({ app, params, query }) => {
       const id = params.id ?? ''
-      if ((await app.ledger.read(id)) === null) return noTask(id)
-      const limit = limitOf(query, 500)
+      if ((await app.ledger.read(id)) === null) return refuseUnknownTask(id)
+      const limit = parseLimit(query, 500)
       const events = await app.ledger.store.readStream(`task:${id}`, Number(query.after ?? 0), limit)
       return ok({
-        events: events.map(eventView),
+        events: events.map(toEventView),
         next_after: events.length < limit ? null : (events.at(-1)?.version ?? null),
       })
     },
   },
-  action('cancel', 'Cancel the task', {}, async (_, reason) => ({ type: 'cancel', reason })),
-  action('resume', 'Let a parked task go on', {}, async (call, reason) => ({
+  makeActionRoute('cancel', 'Cancel the task', {}, async (_, reason) => ({ type: 'cancel', reason })),
+  makeActionRoute('resume', 'Let a parked task go on', {}, async (call, reason) => ({
     type: 'resume',
     reason,
-    agentIsFree: await agentIsFree(call.app, call.params.id ?? ''),
+    agentIsFree: await isAgentFree(call.app, call.params.id ?? ''),
   })),
   {
     method: 'POST',
@@ -187,14 +187,14 @@ export const TASK_ROUTES: readonly Route[] = [
       const taskId = call.params.id ?? ''
       const to = call.body.to_phase as string
       const reason = call.app.redact(call.body.reason ?? '') as string
-      const about = { to, reason, agentIsFree: await agentIsFree(call.app, taskId) }
+      const about = { to, reason, agentIsFree: await isAgentFree(call.app, taskId) }
       return call.body.restore_tree === true
-        ? rewindTree(call.app, { taskId, ...about, actor: operatorOf(call), once: call.once })
-        : onTask(call, { type: 'rewind', ...about })
+        ? rewindTree(call.app, { taskId, ...about, actor: requireOperator(call), once: call.once })
+        : applyToTask(call, { type: 'rewind', ...about })
     },
   },
-  treeRoute('accept', 'Accept changes of the work tree that no allowed call explains', acceptTree),
-  treeRoute('revert', 'Put back what was changed in the work tree without an allowed call', revertTree),
+  makeTreeRoute('accept', 'Accept changes of the work tree that no allowed call explains', acceptTree),
+  makeTreeRoute('revert', 'Put back what was changed in the work tree without an allowed call', revertTree),
   {
     method: 'POST',
     path: '/tasks/:id/tools/accept',
@@ -204,13 +204,13 @@ export const TASK_ROUTES: readonly Route[] = [
     answer: 'the task, and `accepted_tools` with the hash of each tool',
     handle: async (call) =>
       acceptTools(call.app, call.params.id ?? '', {
-        actor: operatorOf(call),
+        actor: requireOperator(call),
         once: call.once,
         reason: call.app.redact(call.body.reason ?? '') as string,
       }),
   },
   {
-    ...action(
+    ...makeActionRoute(
       'reassign',
       'Take the task from its agent; with agent_id, keep it for that one',
       {},
@@ -226,12 +226,12 @@ export const TASK_ROUTES: readonly Route[] = [
       const known = agentId === null ? undefined : call.app.ledger.registry.agents.get(agentId)
       if (agentId !== null && (known === undefined || known.revokedAt !== null))
         return refuse('not_found', `There is no agent ${JSON.stringify(agentId)}.`)
-      return onTask(call, { type: 'reassign', agentId, reason: call.app.redact(call.body.reason ?? '') as string })
+      return applyToTask(call, { type: 'reassign', agentId, reason: call.app.redact(call.body.reason ?? '') as string })
     },
   },
 ]
 
-function treeRoute(name: 'accept' | 'revert', summary: string, work: typeof acceptTree): Route {
+function makeTreeRoute(name: 'accept' | 'revert', summary: string, work: typeof acceptTree): Route {
   return {
     method: 'POST',
     path: `/tasks/:id/tree/${name}`,
@@ -255,13 +255,13 @@ function treeRoute(name: 'accept' | 'revert', summary: string, work: typeof acce
         taskId: call.params.id ?? '',
         paths: (call.body.paths as readonly string[] | undefined) ?? null,
         reason: call.app.redact(call.body.reason ?? '') as string,
-        actor: operatorOf(call),
+        actor: requireOperator(call),
         once: call.once,
       }),
   }
 }
 
-function action(
+function makeActionRoute(
   name: 'cancel' | 'resume' | 'reassign',
   summary: string,
   fields: Record<string, JsonObject>,
@@ -274,14 +274,17 @@ function action(
     summary,
     body: shape({ ...fields, reason: FIELD.reason }, [...Object.keys(fields), 'reason']),
     answer: 'The task',
-    handle: async (call) => onTask(call, await command(call, call.app.redact(call.body.reason ?? '') as string)),
+    handle: async (call) => applyToTask(call, await command(call, call.app.redact(call.body.reason ?? '') as string)),
   }
 }
 
-function onTask(call: Call, command: Command): Promise<Result<JsonObject>> {
-  return operate(call.app, call.params.id ?? '', command, { actor: operatorOf(call), once: call.once })
+function applyToTask(call: Call, command: Command): Promise<Result<JsonObject>> {
+  return applyOperatorCommand(call.app, call.params.id ?? '', command, {
+    actor: requireOperator(call),
+    once: call.once,
+  })
 }
 
-function noTask(id: string | undefined) {
+function refuseUnknownTask(id: string | undefined) {
   return refuse('not_found', `There is no task ${JSON.stringify(id ?? '')}.`)
 }

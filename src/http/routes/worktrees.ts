@@ -1,7 +1,7 @@
 import { endWorktree } from '../../app/worktrees/end-worktree.js'
 import { mergeWorktree } from '../../app/worktrees/merge-worktree.js'
 import { FIELD, shape } from '../fields.js'
-import { type Call, operatorOf, type Route } from '../route.js'
+import { type Call, type Route, requireOperator } from '../route.js'
 
 const BRANCH_CHARS_MAX = 200
 
@@ -29,7 +29,8 @@ export const WORKTREE_ROUTES: readonly Route[] = [
       ['reason'],
     ),
     answer: 'the task, and `merge` with `into`, `commit`, `result`, `fast_forward` and `already`',
-    handle: async (call) => mergeWorktree(call.app, { ...about(call), into: call.body.into as string | undefined }),
+    handle: async (call) =>
+      mergeWorktree(call.app, { ...readEndRequest(call), into: call.body.into as string | undefined }),
   },
   {
     method: 'POST',
@@ -38,7 +39,7 @@ export const WORKTREE_ROUTES: readonly Route[] = [
     summary: "Leave the work of a task as a branch of its repository, and remove the task's own work tree",
     body: shape({ reason: FIELD.reason, commit: COMMIT }, ['reason']),
     answer: 'the task; `worktree` names the branch and the commit',
-    handle: async (call) => endWorktree(call.app, { ...about(call), end: 'hand_over' }),
+    handle: async (call) => endWorktree(call.app, { ...readEndRequest(call), end: 'hand_over' }),
   },
   {
     method: 'POST',
@@ -50,17 +51,17 @@ export const WORKTREE_ROUTES: readonly Route[] = [
       ['reason'],
     ),
     answer: 'the task',
-    handle: async (call) => endWorktree(call.app, { ...about(call), end: 'discard' }),
+    handle: async (call) => endWorktree(call.app, { ...readEndRequest(call), end: 'discard' }),
   },
 ]
 
-function about(call: Call) {
+function readEndRequest(call: Call) {
   return {
     taskId: call.params.id ?? '',
     force: call.body.force === true,
     commit: call.body.commit === true,
     reason: call.app.redact(call.body.reason ?? '') as string,
-    actor: operatorOf(call),
+    actor: requireOperator(call),
     once: call.once,
   }
 }

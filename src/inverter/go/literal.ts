@@ -1,6 +1,6 @@
 import { changeNumber, changeText, type LiteralChange } from '../literals.js'
 import type { Syntax } from '../parse.js'
-import { fieldOf, replace } from '../syntax.js'
+import { getField, replace } from '../syntax.js'
 import type { Edit } from '../types.js'
 
 /** Changes a written number, string or truth value. Others are left: a change could keep the package from compiling. */
@@ -12,7 +12,7 @@ export function changeLiteral(node: Syntax | null | undefined, change: LiteralCh
       return changed === null ? null : [replace(node, changed)]
     }
     case 'unary_expression':
-      return fieldOf(node, 'operator')?.text === '-' ? changeLiteral(fieldOf(node, 'operand'), change) : null
+      return getField(node, 'operator')?.text === '-' ? changeLiteral(getField(node, 'operand'), change) : null
     case 'interpreted_string_literal':
     case 'raw_string_literal':
       return [replace(node, changeText(node.text, change))]

@@ -1,6 +1,6 @@
 import type { LiteralChange } from '../literals.js'
 import type { Syntax } from '../parse.js'
-import { fieldOf, namedChildren, walk } from '../syntax.js'
+import { getField, listNamedChildren, walk } from '../syntax.js'
 
 export interface Scope {
   /** Names of *testing.T and its like. */
@@ -22,10 +22,10 @@ const HANDLE = /^\*?testing\.(T|B|F|TB)$/
 
 export function readScope(root: Syntax, change: LiteralChange): Scope {
   const imports = walk(root).filter(({ type }) => type === 'import_spec')
-  const paths = imports.map(importedPath)
+  const paths = imports.map(getImportedPath)
   const localName = (pattern: RegExp, usual: string): string | null => {
     const node = imports[paths.findIndex((path) => pattern.test(path))]
-    return node === undefined ? null : (fieldOf(node, 'name')?.text ?? usual)
+    return node === undefined ? null : (getField(node, 'name')?.text ?? usual)
   }
   const testify = new Map<string, 'package' | 'object'>()
   for (const name of ['assert', 'require']) {
@@ -36,11 +36,13 @@ export function readScope(root: Syntax, change: LiteralChange): Scope {
   const quicktest = new Set<string>()
   const typed = new Set<string>()
   for (const node of walk(root)) {
-    if (node.type === 'parameter_declaration' && HANDLE.test(fieldOf(node, 'type')?.text ?? ''))
+    if (node.type === 'parameter_declaration' && HANDLE.test(getField(node, 'type')?.text ?? ''))
       for (const child of node.children) if (child.type === 'identifier') typed.add(child.text)
     const made =
-      node.type === 'short_var_declaration' ? (/^(\w+)\.New\(/.exec(fieldOf(node, 'right')?.text ?? '')?.[1] ?? '') : ''
-    const name = fieldOf(node, 'left')?.text ?? ''
+      node.type === 'short_var_declaration'
+        ? (/^(\w+)\.New\(/.exec(getField(node, 'right')?.text ?? '')?.[1] ?? '')
+        : ''
+    const name = getField(node, 'left')?.text ?? ''
     if (testify.get(made) === 'package') testify.set(name, 'object')
     if (made !== '' && made === quicktestPackage) quicktest.add(name)
   }
@@ -54,26 +56,28 @@ export function readScope(root: Syntax, change: LiteralChange): Scope {
 }
 
 function readReceivers(root: Syntax): ReadonlySet<string> {
-  const methods = namedChildren(root).filter(({ type }) => type === 'method_declaration')
-  return new Set(methods.map((node) => namedChildren(namedChildren(fieldOf(node, 'receiver'))[0])[0]?.text ?? ''))
+  const methods = listNamedChildren(root).filter(({ type }) => type === 'method_declaration')
+  return new Set(
+    methods.map((node) => listNamedChildren(listNamedChildren(getField(node, 'receiver'))[0])[0]?.text ?? ''),
+  )
 }
 
-export function selectorOf(
+export function parseSelector(
   node: Syntax | null,
 ): { readonly object: Syntax; readonly name: string; readonly field: Syntax } | null {
-  const object = fieldOf(node, 'operand')
-  const field = fieldOf(node, 'field')
+  const object = getField(node, 'operand')
+  const field = getField(node, 'field')
   return node?.type === 'selector_expression' && object !== null && field !== null
     ? { object, name: field.text, field }
     : null
 }
 
-function importedPath(node: Syntax): string {
-  return (fieldOf(node, 'path')?.text ?? '').slice(1, -1)
+function getImportedPath(node: Syntax): string {
+  return (getField(node, 'path')?.text ?? '').slice(1, -1)
 }
 
 export function readImports(root: Syntax): readonly string[] {
   return walk(root)
     .filter(({ type }) => type === 'import_spec')
-    .map(importedPath)
+    .map(getImportedPath)
 }

@@ -1,10 +1,10 @@
 import type { LiteralChange } from '../literals.js'
 import type { Syntax } from '../parse.js'
-import { fieldOf, findAround, insert, namedChildren, replace, walk, wrap } from '../syntax.js'
+import { findAround, getField, insert, listNamedChildren, replace, walk, wrap } from '../syntax.js'
 import type { Edit, Site } from '../types.js'
 import { changeLiteral } from './literal.js'
 import { FAILING } from './rules.js'
-import { readScope, type Scope, selectorOf } from './scope.js'
+import { parseSelector, readScope, type Scope } from './scope.js'
 import { readTestify } from './testify.js'
 
 export function* findSites(root: Syntax, change: LiteralChange): Generator<Site> {
@@ -23,33 +23,33 @@ function readSite(node: Syntax, scope: Scope): Site | null {
 }
 
 /** The name of the test's handle, where the statement fails the test. */
-function failsWith(statement: Syntax, { handles }: Scope): string | null {
-  const call = statement.type === 'expression_statement' ? namedChildren(statement)[0] : undefined
-  const selector = call?.type === 'call_expression' ? selectorOf(fieldOf(call, 'function')) : null
+function findFailingHandle(statement: Syntax, { handles }: Scope): string | null {
+  const call = statement.type === 'expression_statement' ? listNamedChildren(statement)[0] : undefined
+  const selector = call?.type === 'call_expression' ? parseSelector(getField(call, 'function')) : null
   if (selector === null || !FAILING.includes(selector.name) || !handles.has(selector.object.text)) return null
   return selector.object.text
 }
 
-function statementsOf(block: Syntax | null): readonly Syntax[] {
-  return namedChildren(block).flatMap((node) => (node.type === 'statement_list' ? namedChildren(node) : [node]))
+function listStatements(block: Syntax | null): readonly Syntax[] {
+  return listNamedChildren(block).flatMap((node) => (node.type === 'statement_list' ? listNamedChildren(node) : [node]))
 }
 
-function failingBlock(block: Syntax | null, scope: Scope): string | null {
+function findFailingBlock(block: Syntax | null, scope: Scope): string | null {
   if (block?.type !== 'block') return null
-  for (const statement of statementsOf(block)) {
-    const handle = failsWith(statement, scope) ?? failsEitherWay(statement, scope)
+  for (const statement of listStatements(block)) {
+    const handle = findFailingHandle(statement, scope) ?? findFailingBranches(statement, scope)
     if (handle !== null) return handle
   }
   return null
 }
 
-function failsEitherWay(statement: Syntax, scope: Scope): string | null {
-  if (statement.type !== 'if_statement' || fieldOf(statement, 'alternative') === null) return null
-  const handle = failingBlock(fieldOf(statement, 'alternative'), scope)
-  return handle === null ? null : failingBlock(fieldOf(statement, 'consequence'), scope)
+function findFailingBranches(statement: Syntax, scope: Scope): string | null {
+  if (statement.type !== 'if_statement' || getField(statement, 'alternative') === null) return null
+  const handle = findFailingBlock(getField(statement, 'alternative'), scope)
+  return handle === null ? null : findFailingBlock(getField(statement, 'consequence'), scope)
 }
 
-function placeOf(node: Syntax, assertion: string, library = 'testing'): Omit<Site, 'turn'> {
+function makeSite(node: Syntax, assertion: string, library = 'testing'): Omit<Site, 'turn'> {
   return { start: node.start, end: node.end, line: node.line, library, assertion }
 }
 
@@ -59,12 +59,12 @@ function stop(at: number, handle: string, { typed }: Scope): Edit {
 }
 
 function readIf(node: Syntax, scope: Scope): Site | null {
-  const condition = fieldOf(node, 'condition')
-  const then = fieldOf(node, 'consequence')
-  const other = fieldOf(node, 'alternative')
-  const [thenFails, otherFails] = [failingBlock(then, scope), failingBlock(other, scope)]
+  const condition = getField(node, 'condition')
+  const then = getField(node, 'consequence')
+  const other = getField(node, 'alternative')
+  const [thenFails, otherFails] = [findFailingBlock(then, scope), findFailingBlock(other, scope)]
   if (condition === null || (thenFails === null) === (otherFails === null)) return null
-  const place = placeOf(node, 'if fail')
+  const place = makeSite(node, 'if fail')
   if (isInGoroutine(node)) return { ...place, turn: { left: 'not_on_test_goroutine' } }
   const literal = thenFails === null ? null : changeCompared(condition, scope.change)
   if (literal !== null) return { ...place, turn: { rule: 'literal', edits: literal } }
@@ -80,20 +80,20 @@ function readIf(node: Syntax, scope: Scope): Site | null {
 
 /** `got != 3`, `!got.Equal(Point{X: 3})` */
 function changeCompared(condition: Syntax, change: LiteralChange): readonly Edit[] | null {
-  if (condition.type === 'unary_expression') return changeArgument(fieldOf(condition, 'operand'), change)
-  if (condition.type !== 'binary_expression' || fieldOf(condition, 'operator')?.text !== '!=') return null
-  return changeLiteral(fieldOf(condition, 'right'), change) ?? changeLiteral(fieldOf(condition, 'left'), change)
+  if (condition.type === 'unary_expression') return changeArgument(getField(condition, 'operand'), change)
+  if (condition.type !== 'binary_expression' || getField(condition, 'operator')?.text !== '!=') return null
+  return changeLiteral(getField(condition, 'right'), change) ?? changeLiteral(getField(condition, 'left'), change)
 }
 
 // Only values of structs: keys of a map or numbers of a list that change could keep the package from compiling.
 function changeArgument(call: Syntax | null, change: LiteralChange): readonly Edit[] | null {
-  if (call?.type !== 'call_expression' || selectorOf(fieldOf(call, 'function'))?.name !== 'Equal') return null
-  for (const given of namedChildren(fieldOf(call, 'arguments'))) {
-    const isStruct = given.type === 'composite_literal' && fieldOf(given, 'type')?.type === 'type_identifier'
+  if (call?.type !== 'call_expression' || parseSelector(getField(call, 'function'))?.name !== 'Equal') return null
+  for (const given of listNamedChildren(getField(call, 'arguments'))) {
+    const isStruct = given.type === 'composite_literal' && getField(given, 'type')?.type === 'type_identifier'
     const values = isStruct
-      ? namedChildren(fieldOf(given, 'body')).map((one) => namedChildren(one).at(-1) ?? one)
+      ? listNamedChildren(getField(given, 'body')).map((child) => listNamedChildren(child).at(-1) ?? child)
       : [given]
-    for (const value of values.map((one) => (one.type === 'literal_element' ? namedChildren(one)[0] : one))) {
+    for (const value of values.map((one) => (one.type === 'literal_element' ? listNamedChildren(one)[0] : one))) {
       const edits = changeLiteral(value, change)
       if (edits !== null) return edits
     }
@@ -107,32 +107,32 @@ function isInGoroutine(node: Syntax): boolean {
 
 /** `if right { return }; t.Error()` */
 function readReturnOrFail(node: Syntax, scope: Scope): Site | null {
-  const condition = fieldOf(node, 'condition')
+  const condition = getField(node, 'condition')
   const leaves = /^(return|continue|break)_statement$/.test(
-    statementsOf(fieldOf(node, 'consequence')).at(-1)?.type ?? '',
+    listStatements(getField(node, 'consequence')).at(-1)?.type ?? '',
   )
-  const siblings = namedChildren(node.parent)
+  const siblings = listNamedChildren(node.parent)
   const next = siblings[siblings.indexOf(node) + 1]
-  if (condition === null || !leaves || fieldOf(node, 'alternative') !== null || next === undefined) return null
-  const handle = failsWith(next, scope)
+  if (condition === null || !leaves || getField(node, 'alternative') !== null || next === undefined) return null
+  const handle = findFailingHandle(next, scope)
   if (handle === null) return null
-  if (isInGoroutine(node)) return { ...placeOf(node, 'return or fail'), turn: { left: 'not_on_test_goroutine' } }
+  if (isInGoroutine(node)) return { ...makeSite(node, 'return or fail'), turn: { left: 'not_on_test_goroutine' } }
   const edits = [...wrap(condition, '!(', ')'), stop(next.start, handle, scope)]
-  return { ...placeOf(node, 'return or fail'), turn: { rule: 'negated', edits } }
+  return { ...makeSite(node, 'return or fail'), turn: { rule: 'negated', edits } }
 }
 
 /** `switch { case got != want: t.Error() }` */
 function readCase(node: Syntax, scope: Scope): Site | null {
-  if (node.parent?.type !== 'expression_switch_statement' || fieldOf(node.parent, 'value') !== null) return null
-  const value = fieldOf(node, 'value')
-  const conditions = namedChildren(value)
+  if (node.parent?.type !== 'expression_switch_statement' || getField(node.parent, 'value') !== null) return null
+  const value = getField(node, 'value')
+  const conditions = listNamedChildren(value)
   const [condition] = conditions
-  const body = statementsOf(node).filter((statement) => statement !== value)
-  const handle = body.map((statement) => failsWith(statement, scope)).find((name) => name !== null) ?? null
+  const body = listStatements(node).filter((statement) => statement !== value)
+  const handle = body.map((statement) => findFailingHandle(statement, scope)).find((name) => name !== null) ?? null
   const [first] = body
   if (condition === undefined || conditions.length !== 1 || handle === null || first === undefined) return null
   const edits = [...wrap(condition, '!(', ')'), stop(first.start, handle, scope)]
-  return { ...placeOf(node, 'case fail'), turn: { rule: 'negated', edits } }
+  return { ...makeSite(node, 'case fail'), turn: { rule: 'negated', edits } }
 }
 
 /** The `// Output:` of an example. */
@@ -140,7 +140,7 @@ function readOutput(node: Syntax, { change }: Scope): Site | null {
   if (!/^\/\/\s*(unordered )?output:/i.test(node.text) || findAround(node, ['function_declaration']) === null)
     return null
   return {
-    ...placeOf(node, 'example output'),
+    ...makeSite(node, 'example output'),
     turn: { rule: 'literal', edits: [replace(node, `${node.text} ${change.word}`)] },
   }
 }

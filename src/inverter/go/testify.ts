@@ -1,18 +1,18 @@
 import type { LiteralChange } from '../literals.js'
 import type { Syntax } from '../parse.js'
-import { fieldOf, findAround, insert, namedChildren, replace, wrap } from '../syntax.js'
+import { findAround, getField, insert, listNamedChildren, replace, wrap } from '../syntax.js'
 import type { Edit, Site } from '../types.js'
 import { changeLiteral } from './literal.js'
 import { GOMEGA_OPPOSITES, TESTIFY_LITERALS, TESTIFY_OPPOSITES, TESTIFY_OTHERS } from './rules.js'
-import { type Scope, selectorOf } from './scope.js'
+import { parseSelector, type Scope } from './scope.js'
 
 /** Calls of testify, quicktest and gomega. */
 export function readTestify(node: Syntax, scope: Scope): Site | null {
-  const selector = selectorOf(fieldOf(node, 'function'))
+  const selector = parseSelector(getField(node, 'function'))
   if (selector === null) return null
-  const args = namedChildren(fieldOf(node, 'arguments'))
+  const args = listNamedChildren(getField(node, 'arguments'))
   const place = { start: node.start, end: node.end, line: node.line, assertion: selector.name }
-  const owner = ownerOf(selector.object, scope)
+  const owner = findOwner(selector.object, scope)
   if (owner !== null) {
     if (!/^[A-Z]/.test(selector.name) || OTHER_METHODS.includes(selector.name)) return null
     const operands = owner === 'package' ? args.slice(1) : args
@@ -29,7 +29,7 @@ export function readTestify(node: Syntax, scope: Scope): Site | null {
       }),
     }
   }
-  const checker = quicktestChecker(selector, args, scope)
+  const checker = findQuicktestChecker(selector, args, scope)
   if (checker !== null)
     return {
       ...place,
@@ -54,10 +54,10 @@ const OTHER_METHODS: readonly string[] = [
   'FailNowf',
 ]
 
-function ownerOf(object: Syntax, { testify, suites }: Scope): 'package' | 'object' | null {
+function findOwner(object: Syntax, { testify, suites }: Scope): 'package' | 'object' | null {
   const known = testify.get(object.text) ?? (suites.has(object.text) ? 'object' : null)
   if (known !== null) return known
-  const inner = object.type === 'call_expression' ? selectorOf(fieldOf(object, 'function')) : null
+  const inner = object.type === 'call_expression' ? parseSelector(getField(object, 'function')) : null
   const isSuite = inner !== null && suites.has(inner.object.text) && ['Require', 'Assert'].includes(inner.name)
   return isSuite ? 'object' : null
 }
@@ -86,13 +86,13 @@ function turnTestify({ field, operands, owner, node, change, canFailAlone }: Cal
 
 /** Any other assertion is called with a test of its own, from another import, and has to fail there. */
 function failAlone({ node, field, operands, owner, change }: Omit<Call, 'canFailAlone'>): Site['turn'] {
-  const object = fieldOf(fieldOf(node, 'function'), 'operand')
+  const object = getField(getField(node, 'function'), 'operand')
   const clause = findAround(node, ['source_file'])?.children.find(({ type }) => type === 'package_clause')
-  const list = fieldOf(node, 'arguments')
+  const list = getField(node, 'arguments')
   const [first] = operands
   if (object === null || clause === undefined || list === null || first === undefined) return { left: 'no_rule' }
   const name = `${change.word}${node.start}`
-  const handle = owner === 'package' ? `${namedChildren(list)[0]?.text ?? ''}, ` : ''
+  const handle = owner === 'package' ? `${listNamedChildren(list)[0]?.text ?? ''}, ` : ''
   const edits: readonly Edit[] = [
     insert(clause.end, `; import ${name} "github.com/stretchr/testify/assert"`),
     {
@@ -114,7 +114,7 @@ function changeOperand(name: string, operands: readonly Syntax[], change: Litera
 }
 
 /** `c.Assert(got, qt.Equals, want)`, `qt.Assert(t, got, qt.Equals, want)` */
-function quicktestChecker(
+function findQuicktestChecker(
   selector: { readonly object: Syntax; readonly name: string },
   args: readonly Syntax[],
   { quicktest, quicktestPackage }: Scope,
@@ -127,6 +127,6 @@ function quicktestChecker(
 function isExpectation(object: Syntax): boolean {
   return (
     object.type === 'call_expression' &&
-    /(^|\.)(Expect|Ω|Eventually|Consistently)$/.test(fieldOf(object, 'function')?.text ?? '')
+    /(^|\.)(Expect|Ω|Eventually|Consistently)$/.test(getField(object, 'function')?.text ?? '')
   )
 }

@@ -1,7 +1,7 @@
 import type { Syntax } from '../parse.js'
-import { fieldOf } from '../syntax.js'
+import { getField } from '../syntax.js'
 import type { Site } from '../types.js'
-import { argumentsOf, placeOf, readMember, type Scope } from './nodes.js'
+import { listArguments, makeSite, readMember, type Scope } from './nodes.js'
 import { CHAI_EXPECT, JEST, type Rule } from './rules.js'
 import { negateChain, turnAssertion } from './turn.js'
 
@@ -17,15 +17,15 @@ export function readExpectChain(node: Syntax, scope: Scope, slot: number): Site 
   const start = readStart(node, scope)
   if (start === null) return null
   const links = readLinks(node)
-  const place = { ...placeOf(node, start.library, 'expect'), end: (links.at(-1)?.member ?? node).end }
+  const place = { ...makeSite(node, start.library, 'expect'), end: (links.at(-1)?.member ?? node).end }
   const last = findMatcher(links)
   if (last === null) return start.isShould ? null : { ...place, turn: { left: 'asserts_nothing' } }
   const before = links.slice(0, links.indexOf(last))
   const not = before.find(({ name }) => name === 'not') ?? null
   const awaited = before.findLast(({ name }) => ['resolves', 'rejects', 'eventually'].includes(name)) ?? null
   const turn = turnAssertion({
-    ...{ name: last.name, rule: ruleOf(last.name), actual: start.actual, expectedAt: 0, slot },
-    args: last.call === null ? [] : argumentsOf(last.call),
+    ...{ name: last.name, rule: findRule(last.name), actual: start.actual, expectedAt: 0, slot },
+    args: last.call === null ? [] : listArguments(last.call),
     ...{ isNot: not !== null, isAsync: awaited !== null || start.isPolled },
     negate: /Snapshot$/.test(last.name) ? null : negateChain(awaited?.member ?? node, not),
     rename: null,
@@ -46,11 +46,11 @@ function readStart(node: Syntax, scope: Scope): Start | null {
   if (member?.name === 'should' && node.type === 'member_expression' && scope.libraries.has('chai'))
     return { library: 'chai', actual: null, isShould: true, isPolled: false }
   if (node.type !== 'call_expression') return null
-  const callee = fieldOf(node, 'function')
+  const callee = getField(node, 'function')
   const library = callee === null ? null : readExpectFunction(callee, scope)
   if (library === null) return null
   const isPolled = readMember(callee)?.name === 'poll'
-  return { library, actual: argumentsOf(node)[0] ?? null, isShould: false, isPolled }
+  return { library, actual: listArguments(node)[0] ?? null, isShould: false, isPolled }
 }
 
 /** The library whose `expect` is called, null if it is something else. */
@@ -85,7 +85,7 @@ function readLinks(start: Syntax): readonly Link[] {
     if (parent !== null && member?.object === top) {
       links.push({ name: member.name, member: parent, object: top, call: null })
       top = parent
-    } else if (parent?.type === 'call_expression' && fieldOf(parent, 'function') === top) {
+    } else if (parent?.type === 'call_expression' && getField(parent, 'function') === top) {
       const last = links.at(-1)
       if (last === undefined || last.call !== null) return links
       links[links.length - 1] = { ...last, call: parent }
@@ -94,7 +94,7 @@ function readLinks(start: Syntax): readonly Link[] {
   }
 }
 
-function ruleOf(name: string): Rule {
+function findRule(name: string): Rule {
   return JEST[name] ?? CHAI_EXPECT[name] ?? { turn: 'not' }
 }
 

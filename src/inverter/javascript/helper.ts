@@ -1,6 +1,6 @@
 import type { HelperNumbers } from '../names.js'
 import type { Syntax } from '../parse.js'
-import { insert, namedChildren } from '../syntax.js'
+import { insert, listNamedChildren } from '../syntax.js'
 import type { Edit, Language } from '../types.js'
 
 /** Names that edits may use, without the dollar sign. */
@@ -137,7 +137,7 @@ const {#offered}@any = (() => {
   };
 })();`
 
-function oneLine(text: string): string {
+function toOneLine(text: string): string {
   return text
     .trim()
     .split('\n')
@@ -145,7 +145,7 @@ function oneLine(text: string): string {
     .join(' ')
 }
 
-const ONE_LINE = oneLine(HELPER)
+const ONE_LINE = toOneLine(HELPER)
 
 /** The helper as an edit of the file. `used` are the names that other edits call. */
 export function placeHelper(root: Syntax, language: Language, numbers: HelperNumbers, used: ReadonlySet<string>): Edit {
@@ -160,9 +160,9 @@ export function placeHelper(root: Syntax, language: Language, numbers: HelperNum
 
 // Behind directives, which have to come first, and behind comments, which runners read settings from.
 function insertBeforeCode(root: Syntax, text: string): Edit {
-  const statements = namedChildren(root).filter(({ type }) => type !== 'hash_bang_line')
+  const statements = listNamedChildren(root).filter(({ type }) => type !== 'hash_bang_line')
   const isDirective = (node: Syntax): boolean =>
-    node.type === 'expression_statement' && namedChildren(node)[0]?.type === 'string'
+    node.type === 'expression_statement' && listNamedChildren(node)[0]?.type === 'string'
   const first = statements.find((node) => !isDirective(node))
   const directives = first === undefined ? statements : statements.slice(0, statements.indexOf(first))
   const last = directives.at(-1)

@@ -1,5 +1,5 @@
 import type { Syntax } from '../parse.js'
-import { fieldOf, namedChildren, walk } from '../syntax.js'
+import { getField, listNamedChildren, walk } from '../syntax.js'
 
 /** What a module gives a test file to assert with. */
 export type Role = 'assert' | 'expect' | 'chai' | 'test' | 'supertest' | 'unknown'
@@ -47,41 +47,41 @@ export function readBindings(root: Syntax): ReadonlyMap<string, Binding> {
   return found
 }
 
-function knownModule(quoted: string | undefined): Omit<KnownModule, 'module'> | null {
+function findKnownModule(quoted: string | undefined): Omit<KnownModule, 'module'> | null {
   const name = (quoted ?? '').slice(1, -1)
   const known = KNOWN.find(({ module }) => module.test(name))
   return known === undefined ? null : { library: known.library === '' ? name : known.library, role: known.role }
 }
 
 function readImport(node: Syntax, found: Map<string, Binding>): void {
-  const known = knownModule(fieldOf(node, 'source')?.text)
+  const known = findKnownModule(getField(node, 'source')?.text)
   if (known === null) return
   for (const part of walk(node)) {
     if (part.type === 'import_specifier') {
-      const imported = fieldOf(part, 'name')?.text ?? ''
-      found.set(fieldOf(part, 'alias')?.text ?? imported, { ...known, imported })
+      const imported = getField(part, 'name')?.text ?? ''
+      found.set(getField(part, 'alias')?.text ?? imported, { ...known, imported })
     } else if (part.type === 'identifier' && part.parent?.type === 'import_clause')
       found.set(part.text, { ...known, imported: 'default' })
     else if (part.type === 'namespace_import')
-      found.set(namedChildren(part)[0]?.text ?? '', { ...known, imported: '*' })
+      found.set(listNamedChildren(part)[0]?.text ?? '', { ...known, imported: '*' })
   }
 }
 
 const REQUIRED = /^require\((['"][^'"]+['"])\)(?:\.(\w+))?(?:\(\))?$/
 
 function readRequire(node: Syntax, left: string, right: string, found: Map<string, Binding>): void {
-  const given = fieldOf(node, right)?.text ?? ''
+  const given = getField(node, right)?.text ?? ''
   const match = given.length > 200 ? null : REQUIRED.exec(given)
-  const known = knownModule(match?.[1])
-  const name = fieldOf(node, left)
+  const known = findKnownModule(match?.[1])
+  const name = getField(node, left)
   if (known === null || name === null) return
   if (name.type === 'identifier') {
     found.set(name.text, { ...known, imported: match?.[2] ?? 'default' })
     return
   }
-  for (const part of namedChildren(name)) {
+  for (const part of listNamedChildren(name)) {
     if (part.type === 'shorthand_property_identifier_pattern') found.set(part.text, { ...known, imported: part.text })
     else if (part.type === 'pair_pattern')
-      found.set(fieldOf(part, 'value')?.text ?? '', { ...known, imported: fieldOf(part, 'key')?.text ?? '' })
+      found.set(getField(part, 'value')?.text ?? '', { ...known, imported: getField(part, 'key')?.text ?? '' })
   }
 }

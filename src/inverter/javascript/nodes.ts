@@ -1,5 +1,5 @@
 import type { Syntax } from '../parse.js'
-import { fieldOf, namedChildren } from '../syntax.js'
+import { getField, listNamedChildren } from '../syntax.js'
 import type { Site } from '../types.js'
 import type { Binding } from './modules.js'
 
@@ -10,19 +10,19 @@ export interface Scope {
   readonly libraries: ReadonlySet<string>
 }
 
-export function argumentsOf(call: Syntax): readonly Syntax[] {
-  return namedChildren(fieldOf(call, 'arguments'))
+export function listArguments(call: Syntax): readonly Syntax[] {
+  return listNamedChildren(getField(call, 'arguments'))
 }
 
 /** `a.b` and `a['b']` alike. */
 export function readMember(node: Syntax | null): { readonly object: Syntax; readonly name: string } | null {
-  const object = fieldOf(node, 'object')
+  const object = getField(node, 'object')
   if (node === null || object === null) return null
-  if (node.type === 'member_expression') return { object, name: fieldOf(node, 'property')?.text ?? '' }
-  const index = node.type === 'subscript_expression' ? fieldOf(node, 'index') : null
+  if (node.type === 'member_expression') return { object, name: getField(node, 'property')?.text ?? '' }
+  const index = node.type === 'subscript_expression' ? getField(node, 'index') : null
   return index?.type === 'string' ? { object, name: index.text.slice(1, -1) } : null
 }
 
-export function placeOf(node: Syntax, library: string, assertion: string): Omit<Site, 'turn'> {
+export function makeSite(node: Syntax, library: string, assertion: string): Omit<Site, 'turn'> {
   return { start: node.start, end: node.end, line: node.line, library, assertion }
 }

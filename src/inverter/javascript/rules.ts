@@ -27,12 +27,12 @@ export type Rule =
 
 export type RuleTable = Readonly<Record<string, Rule>>
 
-const value = (at: number): Rule => ({ turn: 'expected', at, how: 'value' })
-const apart = (at: number): Rule => ({ turn: 'expected', at, how: 'apart' })
-const far = (at: number): Rule => ({ turn: 'expected', at, how: 'far' })
-const actual = (fails: string, holds: string): Rule => ({ turn: 'actual', fails, holds })
+const makeValueRule = (at: number): Rule => ({ turn: 'expected', at, how: 'value' })
+const makeApartRule = (at: number): Rule => ({ turn: 'expected', at, how: 'apart' })
+const makeFarRule = (at: number): Rule => ({ turn: 'expected', at, how: 'far' })
+const makeActualRule = (fails: string, holds: string): Rule => ({ turn: 'actual', fails, holds })
 const call = (to: 'quiet' | 'loud' | 'settled' | 'broken', expected = false): Rule => ({ turn: 'call', to, expected })
-const opposite = (method: string): Rule => ({ turn: 'opposite', method })
+const makeOppositeRule = (method: string): Rule => ({ turn: 'opposite', method })
 const leave = (reason: LeftReason): Rule => ({ turn: 'leave', reason })
 const SAME: Rule = { turn: 'same' }
 const OVER: Rule = { turn: 'bound', to: 'over' }
@@ -44,22 +44,22 @@ const INLINE_SNAPSHOT: Rule = { turn: 'snapshot', isStoredInline: true }
 const NOTHING = leave('asserts_nothing')
 const TYPES = leave('checks_types_only')
 
-function eachOf(names: string, rule: Rule): RuleTable {
+function makeRuleTable(names: string, rule: Rule): RuleTable {
   return Object.fromEntries(names.split(' ').map((name) => [name, rule]))
 }
 
 /** node:assert, the context of node:test (`t.assert`), uvu/assert. */
 export const NODE_ASSERT: RuleTable = {
-  ...eachOf('equal strictEqual deepEqual deepStrictEqual partialDeepStrictEqual is', value(1)),
-  ...eachOf('notEqual notStrictEqual notDeepEqual notDeepStrictEqual', SAME),
-  ...eachOf('ok assert', TRUTH),
-  match: apart(1),
+  ...makeRuleTable('equal strictEqual deepEqual deepStrictEqual partialDeepStrictEqual is', makeValueRule(1)),
+  ...makeRuleTable('notEqual notStrictEqual notDeepEqual notDeepStrictEqual', SAME),
+  ...makeRuleTable('ok assert', TRUTH),
+  match: makeApartRule(1),
   doesNotMatch: { turn: 'opposite', method: 'match' },
   throws: call('quiet', true),
   rejects: call('settled', true),
   doesNotThrow: call('loud'),
   doesNotReject: call('broken'),
-  ifError: actual('new Error($word)', 'null'),
+  ifError: makeActualRule('new Error($word)', 'null'),
   snapshot: SNAPSHOT,
   fileSnapshot: SNAPSHOT,
   fail: NOTHING,
@@ -67,67 +67,76 @@ export const NODE_ASSERT: RuleTable = {
 
 /** chai's assert. */
 export const CHAI_ASSERT: RuleTable = {
-  ...eachOf('equal strictEqual deepEqual deepStrictEqual eql lengthOf typeOf propertyVal isA', value(1)),
-  ...eachOf('notEqual notStrictEqual notDeepEqual', SAME),
-  ...eachOf('sameMembers sameDeepMembers sameOrderedMembers sameDeepOrderedMembers include deepInclude', apart(1)),
-  ...eachOf('includeMembers includeDeepMembers match property hasAllKeys hasAnyKeys containsAllKeys', apart(1)),
-  ...eachOf('nestedInclude nestedProperty ownInclude instanceOf hasAllDeepKeys', apart(1)),
-  ...eachOf('closeTo approximately', far(1)),
-  ...eachOf('ok assert isOk isNotOk isTrue isFalse notOk', TRUTH),
-  ...eachOf('isAbove isAtLeast', OVER),
-  ...eachOf('isBelow isAtMost', UNDER),
-  ...eachOf('throws throw Throw', call('quiet', true)),
+  ...makeRuleTable('equal strictEqual deepEqual deepStrictEqual eql lengthOf typeOf propertyVal isA', makeValueRule(1)),
+  ...makeRuleTable('notEqual notStrictEqual notDeepEqual', SAME),
+  ...makeRuleTable(
+    'sameMembers sameDeepMembers sameOrderedMembers sameDeepOrderedMembers include deepInclude',
+    makeApartRule(1),
+  ),
+  ...makeRuleTable(
+    'includeMembers includeDeepMembers match property hasAllKeys hasAnyKeys containsAllKeys',
+    makeApartRule(1),
+  ),
+  ...makeRuleTable('nestedInclude nestedProperty ownInclude instanceOf hasAllDeepKeys', makeApartRule(1)),
+  ...makeRuleTable('closeTo approximately', makeFarRule(1)),
+  ...makeRuleTable('ok assert isOk isNotOk isTrue isFalse notOk', TRUTH),
+  ...makeRuleTable('isAbove isAtLeast', OVER),
+  ...makeRuleTable('isBelow isAtMost', UNDER),
+  ...makeRuleTable('throws throw Throw', call('quiet', true)),
   isRejected: call('settled'),
   rejects: call('settled', true),
   isFulfilled: call('broken'),
-  propertyVal: value(2),
-  nestedPropertyVal: value(2),
-  deepPropertyVal: value(2),
-  oneOf: actual('$word', 'void 0'),
-  isNull: actual('void 0', 'null'),
-  isNotNull: actual('null', 'void 0'),
-  isUndefined: actual('null', 'void 0'),
-  isDefined: actual('void 0', 'null'),
-  exists: actual('null', '1'),
-  notExists: actual('1', 'null'),
-  isNaN: actual('1', 'NaN'),
-  isNotNaN: actual('NaN', '1'),
+  propertyVal: makeValueRule(2),
+  nestedPropertyVal: makeValueRule(2),
+  deepPropertyVal: makeValueRule(2),
+  oneOf: makeActualRule('$word', 'void 0'),
+  isNull: makeActualRule('void 0', 'null'),
+  isNotNull: makeActualRule('null', 'void 0'),
+  isUndefined: makeActualRule('null', 'void 0'),
+  isDefined: makeActualRule('void 0', 'null'),
+  exists: makeActualRule('null', '1'),
+  notExists: makeActualRule('1', 'null'),
+  isNaN: makeActualRule('1', 'NaN'),
+  isNotNaN: makeActualRule('NaN', '1'),
   doesNotThrow: call('loud'),
-  ...eachOf('isArray isObject isBoolean isFunction', actual('$word', 'null')),
-  ...eachOf('isString isNumber', actual('null', '1')),
-  notInclude: opposite('include'),
-  notDeepInclude: opposite('deepInclude'),
-  notMatch: opposite('match'),
-  notInstanceOf: opposite('instanceOf'),
-  notTypeOf: opposite('typeOf'),
-  notProperty: opposite('property'),
-  isNotArray: opposite('isArray'),
-  isNotObject: opposite('isObject'),
-  isNotString: opposite('isString'),
-  isNotNumber: opposite('isNumber'),
-  isNotFunction: opposite('isFunction'),
-  isEmpty: opposite('isNotEmpty'),
-  isNotEmpty: opposite('isEmpty'),
-  isFrozen: opposite('isNotFrozen'),
-  isNotFrozen: opposite('isFrozen'),
+  ...makeRuleTable('isArray isObject isBoolean isFunction', makeActualRule('$word', 'null')),
+  ...makeRuleTable('isString isNumber', makeActualRule('null', '1')),
+  notInclude: makeOppositeRule('include'),
+  notDeepInclude: makeOppositeRule('deepInclude'),
+  notMatch: makeOppositeRule('match'),
+  notInstanceOf: makeOppositeRule('instanceOf'),
+  notTypeOf: makeOppositeRule('typeOf'),
+  notProperty: makeOppositeRule('property'),
+  isNotArray: makeOppositeRule('isArray'),
+  isNotObject: makeOppositeRule('isObject'),
+  isNotString: makeOppositeRule('isString'),
+  isNotNumber: makeOppositeRule('isNumber'),
+  isNotFunction: makeOppositeRule('isFunction'),
+  isEmpty: makeOppositeRule('isNotEmpty'),
+  isNotEmpty: makeOppositeRule('isEmpty'),
+  isFrozen: makeOppositeRule('isNotFrozen'),
+  isNotFrozen: makeOppositeRule('isFrozen'),
   fail: NOTHING,
 }
 
 /** tape and tap, on the first parameter of a test. */
 export const TAP: RuleTable = {
-  ...eachOf('equal equals is strictEqual strictEquals deepEqual deepEquals same strictSame looseEqual', value(1)),
-  ...eachOf('deepLooseEqual isEqual isEquivalent isDeeply strictDeepEqual has hasStrict', value(1)),
-  ...eachOf('notEqual notEquals not isNot notStrictEqual notDeepEqual notSame strictNotSame isNotEqual', SAME),
-  ...eachOf('ok true assert notOk false notok', TRUTH),
-  match: apart(1),
-  type: apart(1),
-  doesNotMatch: opposite('match'),
-  notMatch: opposite('match'),
+  ...makeRuleTable(
+    'equal equals is strictEqual strictEquals deepEqual deepEquals same strictSame looseEqual',
+    makeValueRule(1),
+  ),
+  ...makeRuleTable('deepLooseEqual isEqual isEquivalent isDeeply strictDeepEqual has hasStrict', makeValueRule(1)),
+  ...makeRuleTable('notEqual notEquals not isNot notStrictEqual notDeepEqual notSame strictNotSame isNotEqual', SAME),
+  ...makeRuleTable('ok true assert notOk false notok', TRUTH),
+  match: makeApartRule(1),
+  type: makeApartRule(1),
+  doesNotMatch: makeOppositeRule('match'),
+  notMatch: makeOppositeRule('match'),
   throws: call('quiet', true),
   rejects: call('settled', true),
   doesNotThrow: call('loud'),
   resolves: call('broken'),
-  ...eachOf('error ifError ifErr', actual('new Error($word)', 'null')),
+  ...makeRuleTable('error ifError ifErr', makeActualRule('new Error($word)', 'null')),
   matchSnapshot: SNAPSHOT,
   pass: NOTHING,
   fail: NOTHING,
@@ -135,11 +144,11 @@ export const TAP: RuleTable = {
 
 /** ava, on the first parameter of a test. */
 export const AVA: RuleTable = {
-  ...eachOf('is deepEqual like', value(1)),
-  ...eachOf('not notDeepEqual', SAME),
-  ...eachOf('true false truthy falsy assert', TRUTH),
-  regex: apart(1),
-  notRegex: opposite('regex'),
+  ...makeRuleTable('is deepEqual like', makeValueRule(1)),
+  ...makeRuleTable('not notDeepEqual', SAME),
+  ...makeRuleTable('true false truthy falsy assert', TRUTH),
+  regex: makeApartRule(1),
+  notRegex: makeOppositeRule('regex'),
   throws: call('quiet', true),
   throwsAsync: call('settled', true),
   notThrows: call('loud'),
@@ -151,23 +160,32 @@ export const AVA: RuleTable = {
 
 /** Matchers of jest and vitest. One that no table names is turned by `not`. */
 export const JEST: RuleTable = {
-  ...eachOf('toBe toEqual toStrictEqual toMatchObject toHaveLength toBeInstanceOf toBeTypeOf toSatisfy', value(0)),
-  ...eachOf('toHaveBeenCalledTimes toHaveReturnedTimes toBeCalledTimes toReturnTimes', value(0)),
-  ...eachOf('toHaveBeenCalledWith toBeCalledWith toHaveBeenLastCalledWith lastCalledWith', value(0)),
-  ...eachOf('toHaveReturnedWith toHaveLastReturnedWith toHaveBeenCalledExactlyOnceWith toHaveResolvedWith', value(0)),
-  ...eachOf('toHaveBeenNthCalledWith nthCalledWith toHaveNthReturnedWith toHaveNthResolvedWith', value(1)),
-  ...eachOf('toContain toContainEqual toMatch', apart(0)),
-  ...eachOf('toThrow toThrowError', call('quiet', true)),
-  toHaveProperty: apart(-1),
-  toBeCloseTo: far(0),
-  ...eachOf('toBeGreaterThan toBeGreaterThanOrEqual', OVER),
-  ...eachOf('toBeLessThan toBeLessThanOrEqual', UNDER),
-  ...eachOf('toBeTruthy toBeFalsy', TRUTH),
-  toBeNull: actual('void 0', 'null'),
-  toBeUndefined: actual('null', 'void 0'),
-  toBeDefined: actual('void 0', 'null'),
-  toBeNullable: actual('1', 'null'),
-  toBeNaN: actual('1', 'NaN'),
+  ...makeRuleTable(
+    'toBe toEqual toStrictEqual toMatchObject toHaveLength toBeInstanceOf toBeTypeOf toSatisfy',
+    makeValueRule(0),
+  ),
+  ...makeRuleTable('toHaveBeenCalledTimes toHaveReturnedTimes toBeCalledTimes toReturnTimes', makeValueRule(0)),
+  ...makeRuleTable('toHaveBeenCalledWith toBeCalledWith toHaveBeenLastCalledWith lastCalledWith', makeValueRule(0)),
+  ...makeRuleTable(
+    'toHaveReturnedWith toHaveLastReturnedWith toHaveBeenCalledExactlyOnceWith toHaveResolvedWith',
+    makeValueRule(0),
+  ),
+  ...makeRuleTable(
+    'toHaveBeenNthCalledWith nthCalledWith toHaveNthReturnedWith toHaveNthResolvedWith',
+    makeValueRule(1),
+  ),
+  ...makeRuleTable('toContain toContainEqual toMatch', makeApartRule(0)),
+  ...makeRuleTable('toThrow toThrowError', call('quiet', true)),
+  toHaveProperty: makeApartRule(-1),
+  toBeCloseTo: makeFarRule(0),
+  ...makeRuleTable('toBeGreaterThan toBeGreaterThanOrEqual', OVER),
+  ...makeRuleTable('toBeLessThan toBeLessThanOrEqual', UNDER),
+  ...makeRuleTable('toBeTruthy toBeFalsy', TRUTH),
+  toBeNull: makeActualRule('void 0', 'null'),
+  toBeUndefined: makeActualRule('null', 'void 0'),
+  toBeDefined: makeActualRule('void 0', 'null'),
+  toBeNullable: makeActualRule('1', 'null'),
+  toBeNaN: makeActualRule('1', 'NaN'),
   toMatchSnapshot: SNAPSHOT,
   toMatchFileSnapshot: SNAPSHOT,
   toMatchInlineSnapshot: INLINE_SNAPSHOT,
@@ -179,26 +197,29 @@ export const JEST: RuleTable = {
 
 /** Methods and properties of chai's expect and should. */
 export const CHAI_EXPECT: RuleTable = {
-  ...eachOf('equal equals eq eql eqls a an lengthOf length', value(0)),
-  ...eachOf('include includes contain contains members keys key match matches string respondTo', apart(0)),
-  ...eachOf('satisfy satisfies instanceof instanceOf rejectedWith', value(0)),
-  ...eachOf('property ownProperty haveOwnProperty ownPropertyDescriptor', apart(-1)),
-  ...eachOf('throw throws Throw', call('quiet', true)),
-  ...eachOf('closeTo approximately', far(0)),
-  ...eachOf('above gt greaterThan least gte', OVER),
-  ...eachOf('below lt lessThan most lte', UNDER),
-  ...eachOf('ok', TRUTH),
-  ...eachOf('within oneOf change changes increase decrease by fulfilled rejected become', NOT),
-  ...eachOf('called calledOnce calledTwice calledWith calledOnceWith calledWithExactly callCount', NOT),
-  ...eachOf('arguments extensible sealed frozen finite iterable numeric function', NOT),
-  true: actual('false', 'true'),
-  false: actual('true', 'false'),
-  null: actual('void 0', 'null'),
-  undefined: actual('null', 'void 0'),
-  NaN: actual('1', 'NaN'),
-  exist: actual('null', '1'),
-  exists: actual('null', '1'),
-  empty: actual('$word', '""'),
+  ...makeRuleTable('equal equals eq eql eqls a an lengthOf length', makeValueRule(0)),
+  ...makeRuleTable(
+    'include includes contain contains members keys key match matches string respondTo',
+    makeApartRule(0),
+  ),
+  ...makeRuleTable('satisfy satisfies instanceof instanceOf rejectedWith', makeValueRule(0)),
+  ...makeRuleTable('property ownProperty haveOwnProperty ownPropertyDescriptor', makeApartRule(-1)),
+  ...makeRuleTable('throw throws Throw', call('quiet', true)),
+  ...makeRuleTable('closeTo approximately', makeFarRule(0)),
+  ...makeRuleTable('above gt greaterThan least gte', OVER),
+  ...makeRuleTable('below lt lessThan most lte', UNDER),
+  ...makeRuleTable('ok', TRUTH),
+  ...makeRuleTable('within oneOf change changes increase decrease by fulfilled rejected become', NOT),
+  ...makeRuleTable('called calledOnce calledTwice calledWith calledOnceWith calledWithExactly callCount', NOT),
+  ...makeRuleTable('arguments extensible sealed frozen finite iterable numeric function', NOT),
+  true: makeActualRule('false', 'true'),
+  false: makeActualRule('true', 'false'),
+  null: makeActualRule('void 0', 'null'),
+  undefined: makeActualRule('null', 'void 0'),
+  NaN: makeActualRule('1', 'NaN'),
+  exist: makeActualRule('null', '1'),
+  exists: makeActualRule('null', '1'),
+  empty: makeActualRule('$word', '""'),
 }
 
 /** What each rule is called in the list of what was turned. */

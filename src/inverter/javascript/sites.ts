@@ -1,11 +1,11 @@
 import type { Syntax } from '../parse.js'
-import { fieldOf, insert, namedChildren, walk, wrap } from '../syntax.js'
+import { getField, insert, listNamedChildren, walk, wrap } from '../syntax.js'
 import type { Edit, Site } from '../types.js'
 import { readExpectChain } from './expect-chain.js'
 import { type Binding, readBindings } from './modules.js'
-import { argumentsOf, placeOf, readMember, type Scope } from './nodes.js'
+import { listArguments, makeSite, readMember, type Scope } from './nodes.js'
 import { AVA, CHAI_ASSERT, NODE_ASSERT, type RuleTable, TAP } from './rules.js'
-import { directlyInTest, readHandles } from './tests.js'
+import { isDirectlyInTest, readHandles } from './tests.js'
 import { type Assertion, pickMethod, turnAssertion } from './turn.js'
 
 export function readScope(root: Syntax): Scope {
@@ -40,14 +40,14 @@ interface Method {
 }
 
 function readAssertCall(node: Syntax, scope: Scope, slot: number): Site | null {
-  const callee = fieldOf(node, 'function')
+  const callee = getField(node, 'function')
   const method = callee === null ? null : readMethod(callee, scope)
   if (method === null || callee === null) return null
   const place = { start: node.start, end: node.end, line: node.line, library: method.library, assertion: method.name }
   const rule = method.table[method.name]
   // `t.plan`, `t.end` and the like are no assertions.
   if (rule === undefined) return method.library in HANDLE_TABLES ? null : { ...place, turn: { left: 'no_rule' } }
-  const args = argumentsOf(node)
+  const args = listArguments(node)
   const { object, name } = method
   const assertion: Assertion = {
     ...{ name, rule, actual: args[0] ?? null, args, expectedAt: 1, slot },
@@ -72,14 +72,14 @@ function readBareFunction(name: string, scope: Scope): Method | null {
   const binding = scope.bindings.get(name)
   if (binding === undefined)
     return name === 'assert' ? { library: assertLibrary(scope), table: ANY_ASSERT, name: 'ok', object: null } : null
-  const table = tableOf(binding)
+  const table = findRuleTable(binding)
   if (table === null) return null
   const { library, imported } = binding
   if (WHOLE.has(imported)) return { library, table, name: 'ok', object: null }
   return imported in table ? { library, table, name: imported, object: null } : null
 }
 
-function tableOf({ role, imported }: Binding): RuleTable | null {
+function findRuleTable({ role, imported }: Binding): RuleTable | null {
   if (role === 'assert') return NODE_ASSERT
   if (role === 'chai') return imported === 'expect' || imported === 'should' ? null : CHAI_ASSERT
   return role === 'expect' && imported === 'assert' ? CHAI_ASSERT : null
@@ -107,38 +107,38 @@ function readNamedObject(name: string, scope: Scope): Omit<Method, 'name' | 'obj
   if (handle !== undefined && handleTable !== undefined) return { library: handle, table: handleTable }
   const binding = scope.bindings.get(name)
   if (binding === undefined) return name === 'assert' ? { library: assertLibrary(scope), table: ANY_ASSERT } : null
-  const table = tableOf(binding)
+  const table = findRuleTable(binding)
   if (table === null || !WHOLE.has(binding.imported)) return null
   return binding.role === 'chai' && binding.imported !== 'assert' ? null : { library: binding.library, table }
 }
 
 function readSupertest(node: Syntax, scope: Scope): Site | null {
-  const member = readMember(fieldOf(node, 'function'))
+  const member = readMember(getField(node, 'function'))
   if (member?.name !== 'expect' || ![...scope.bindings.values()].some(({ role }) => role === 'supertest')) return null
-  const [first, second] = argumentsOf(node)
+  const [first, second] = listArguments(node)
   if (first === undefined || /function|spread/.test(first.type)) return null
   if (first.type === 'identifier' && /^(done|cb|callback|next|end)$/.test(first.text)) return null
   const isHeader = first.type === 'string' && second !== undefined && !/function/.test(second.type)
   const edits = isHeader ? wrap(second, '$apart(', ')') : wrap(first, '$value(', ')')
   const rule = isHeader ? 'expected_apart' : 'expected'
-  return { ...placeOf(node, 'supertest', 'expect'), turn: { rule, edits } }
+  return { ...makeSite(node, 'supertest', 'expect'), turn: { rule, edits } }
 }
 
 function readTypeCheck(node: Syntax): Site | null {
-  const callee = fieldOf(node, 'function')
+  const callee = getField(node, 'function')
   if (callee?.type !== 'identifier' || !['expectTypeOf', 'assertType'].includes(callee.text)) return null
-  return { ...placeOf(node, 'vitest', callee.text), turn: { left: 'checks_types_only' } }
+  return { ...makeSite(node, 'vitest', callee.text), turn: { left: 'checks_types_only' } }
 }
 
 // `if (wrong) throw new Error()` in the body of a test itself.
 function readIfThrow(node: Syntax): Site | null {
-  const then = fieldOf(node, 'consequence')
-  const condition = fieldOf(node, 'condition')
-  const throws = then?.type === 'throw_statement' || namedChildren(then)[0]?.type === 'throw_statement'
-  if (!throws || condition === null || !directlyInTest(node)) return null
+  const then = getField(node, 'consequence')
+  const condition = getField(node, 'condition')
+  const throws = then?.type === 'throw_statement' || listNamedChildren(then)[0]?.type === 'throw_statement'
+  if (!throws || condition === null || !isDirectlyInTest(node)) return null
   const closing: Edit = { ...insert(condition.end, ')'), closes: true }
   return {
-    ...placeOf(node, 'throw', 'if throw'),
+    ...makeSite(node, 'throw', 'if throw'),
     turn: { rule: 'truth', edits: [insert(condition.start, '($flip'), closing] },
   }
 }

@@ -30,7 +30,7 @@ export function turnAssertion(assertion: Assertion): Turn {
   const { rule, actual, args } = assertion
   if (rule.turn === 'leave') return { left: rule.reason }
   if ([actual, ...args].some((node) => node?.type === 'spread_element')) return negateOr(assertion, 'spread_arguments')
-  const edits = editsOf(assertion)
+  const edits = buildEdits(assertion)
   if (edits !== null && edits !== 'negate') return { rule: nameTurn(assertion), edits }
   return negateOr(assertion, edits === null ? 'missing_arguments' : 'no_rule')
 }
@@ -42,12 +42,12 @@ function negateOr(assertion: Assertion, left: LeftReason): Turn {
 function nameTurn(assertion: Assertion): RuleName {
   const { rule, isNot } = assertion
   if (rule.turn === 'expected' && isNot) return 'expected_is_actual'
-  if (rule.turn === 'call' && rule.expected && changesError(assertion)) return 'expected_apart'
+  if (rule.turn === 'call' && rule.expected && isErrorChanged(assertion)) return 'expected_apart'
   return nameRule(rule) ?? 'negated'
 }
 
 // null: an argument is missing. 'negate': only `not` can turn it.
-function editsOf(assertion: Assertion): readonly Edit[] | 'negate' | null {
+function buildEdits(assertion: Assertion): readonly Edit[] | 'negate' | null {
   const { rule, actual, isNot, isAsync } = assertion
   switch (rule.turn) {
     case 'expected':
@@ -60,11 +60,11 @@ function editsOf(assertion: Assertion): readonly Edit[] | 'negate' | null {
       return changeCall(assertion, rule.to, rule.expected)
     case 'snapshot':
       if (isNot || isAsync) return 'negate'
-      return rule.isStoredInline && assertion.args.length === 0 ? null : around(actual, '$value(', ')')
+      return rule.isStoredInline && assertion.args.length === 0 ? null : wrapNode(actual, '$value(', ')')
     case 'truth':
-      return isAsync ? 'negate' : around(actual, '$flip(', ')')
+      return isAsync ? 'negate' : wrapNode(actual, '$flip(', ')')
     case 'actual':
-      return isAsync ? 'negate' : around(actual, '$pick(', `, ${isNot ? rule.holds : rule.fails})`)
+      return isAsync ? 'negate' : wrapNode(actual, '$pick(', `, ${isNot ? rule.holds : rule.fails})`)
     case 'opposite':
       return assertion.rename?.(rule.method) ?? 'negate'
     case 'not':
@@ -73,12 +73,12 @@ function editsOf(assertion: Assertion): readonly Edit[] | 'negate' | null {
   }
 }
 
-function around(node: Syntax | null | undefined, before: string, after: string): readonly Edit[] | null {
+function wrapNode(node: Syntax | null | undefined, before: string, after: string): readonly Edit[] | null {
   return node == null ? null : wrap(node, before, after)
 }
 
 function changeExpected({ args }: Assertion, at: number, how: string): readonly Edit[] | null {
-  return around(args[at === -1 ? Math.min(args.length - 1, 1) : at], `$${how}(`, ')')
+  return wrapNode(args[at === -1 ? Math.min(args.length - 1, 1) : at], `$${how}(`, ')')
 }
 
 function changeToActual(assertion: Assertion): readonly Edit[] | 'negate' | null {
@@ -102,16 +102,16 @@ function isExpectedError(node: Syntax | undefined): boolean {
 }
 
 /** Whether the expected error is changed, and not the function that throws it. */
-function changesError({ args, expectedAt, isNot, negate }: Assertion): boolean {
+function isErrorChanged({ args, expectedAt, isNot, negate }: Assertion): boolean {
   const expected = args[expectedAt]
   return !isNot && expected !== undefined && (negate !== null || isExpectedError(expected))
 }
 
 function changeCall(assertion: Assertion, to: string, hasExpected: boolean): readonly Edit[] | 'negate' | null {
   const { actual, args, expectedAt, isNot, isAsync } = assertion
-  if (hasExpected && changesError(assertion)) return around(args[expectedAt], '$apart(', ')')
+  if (hasExpected && isErrorChanged(assertion)) return wrapNode(args[expectedAt], '$apart(', ')')
   if (isAsync) return 'negate'
-  return around(actual, `$${isNot ? 'loud' : to}(`, ')')
+  return wrapNode(actual, `$${isNot ? 'loud' : to}(`, ')')
 }
 
 /** `$negate(x)` is `x` or `x.not`, `$restore(x)` the other way round. */

@@ -1,6 +1,6 @@
 import type { HelperNumbers } from '../names.js'
 import type { Syntax } from '../parse.js'
-import { insert, namedChildren } from '../syntax.js'
+import { insert, listNamedChildren } from '../syntax.js'
 import type { Edit } from '../types.js'
 
 const OFFERED = 'value apart far flip pick keep kept over under holder kind anything open quiet regex word'.split(' ')
@@ -133,12 +133,12 @@ export function placeHelper(root: Syntax, text: string, numbers: HelperNumbers, 
 // Docstrings and imports from the future come first. Where the first statement takes no other one on its line, a line above it
 // that is blank or a comment is used, and the end of the file as the last resort.
 function insertBeforeCode(root: Syntax, file: string, text: string): Edit {
-  const statements = namedChildren(root)
+  const statements = listNamedChildren(root)
   const isFirst = (node: Syntax): boolean =>
     node.type === 'future_import_statement' ||
     (node === statements[0] &&
       node.type === 'expression_statement' &&
-      /string$/.test(namedChildren(node)[0]?.type ?? ''))
+      /string$/.test(listNamedChildren(node)[0]?.type ?? ''))
   const first = statements.find((node) => !isFirst(node))
   const last = (first === undefined ? statements : statements.slice(0, statements.indexOf(first))).at(-1)
   if (last !== undefined) return insert(last.end, `; ${text}`)

@@ -21,44 +21,47 @@ export type Rule =
 
 export type RuleTable = Readonly<Record<string, Rule>>
 
-const through = (helper: string, at: number, rule: RuleName): Rule => ({ turn: 'argument', at, helper, rule })
-const value = (at: number): Rule => through('value', at, 'expected')
-const apart = (at: number): Rule => through('apart', at, 'expected_apart')
-const pair = (helper: string, rule: RuleName): Rule => ({ turn: 'pair', helper, rule })
-const opposite = (method: string): Rule => ({ turn: 'opposite', method })
-const SAME = pair('kept', 'expected_is_actual')
-const OVER = pair('over', 'bound')
-const UNDER = pair('under', 'bound')
-const TRUTH = through('flip', 0, 'truth')
+const makeArgumentRule = (helper: string, at: number, rule: RuleName): Rule => ({ turn: 'argument', at, helper, rule })
+const makeValueRule = (at: number): Rule => makeArgumentRule('value', at, 'expected')
+const makeApartRule = (at: number): Rule => makeArgumentRule('apart', at, 'expected_apart')
+const makePairRule = (helper: string, rule: RuleName): Rule => ({ turn: 'pair', helper, rule })
+const makeOppositeRule = (method: string): Rule => ({ turn: 'opposite', method })
+const SAME = makePairRule('kept', 'expected_is_actual')
+const OVER = makePairRule('over', 'bound')
+const UNDER = makePairRule('under', 'bound')
+const TRUTH = makeArgumentRule('flip', 0, 'truth')
 const NO_RULE: Rule = { turn: 'leave', reason: 'no_rule' }
 
-function eachOf(names: string, rule: Rule): RuleTable {
+function makeRuleTable(names: string, rule: Rule): RuleTable {
   return Object.fromEntries(names.split(' ').map((name) => [name, rule]))
 }
 
 /** Methods of unittest.TestCase, on `self` or `cls`. */
 export const UNITTEST: RuleTable = {
-  ...eachOf('assertEqual assertEquals assertListEqual assertDictEqual assertTupleEqual assertSetEqual', value(1)),
-  ...eachOf('assertSequenceEqual assertMultiLineEqual assertIs', value(1)),
-  assertCountEqual: apart(1),
-  assertAlmostEqual: through('far', 1, 'expected_far'),
-  ...eachOf('assertNotEqual assertNotEquals assertNotAlmostEqual assertIsNot', SAME),
-  ...eachOf('assertTrue assertFalse', TRUTH),
-  assertIn: apart(0),
-  assertNotIn: pair('holder', 'expected_is_actual'),
+  ...makeRuleTable(
+    'assertEqual assertEquals assertListEqual assertDictEqual assertTupleEqual assertSetEqual',
+    makeValueRule(1),
+  ),
+  ...makeRuleTable('assertSequenceEqual assertMultiLineEqual assertIs', makeValueRule(1)),
+  assertCountEqual: makeApartRule(1),
+  assertAlmostEqual: makeArgumentRule('far', 1, 'expected_far'),
+  ...makeRuleTable('assertNotEqual assertNotEquals assertNotAlmostEqual assertIsNot', SAME),
+  ...makeRuleTable('assertTrue assertFalse', TRUTH),
+  assertIn: makeApartRule(0),
+  assertNotIn: makePairRule('holder', 'expected_is_actual'),
   assertIsNone: { turn: 'actual', fails: '$word' },
   assertIsNotNone: { turn: 'actual', fails: 'None' },
-  assertIsInstance: through('kind', 1, 'expected'),
-  assertNotIsInstance: through('anything', 1, 'expected'),
-  ...eachOf('assertGreater assertGreaterEqual', OVER),
-  ...eachOf('assertLess assertLessEqual', UNDER),
-  ...eachOf('assertRegex assertRaisesRegex assertWarnsRegex', through('regex', 1, 'expected_apart')),
-  assertNotRegex: through('open', 1, 'expected'),
+  assertIsInstance: makeArgumentRule('kind', 1, 'expected'),
+  assertNotIsInstance: makeArgumentRule('anything', 1, 'expected'),
+  ...makeRuleTable('assertGreater assertGreaterEqual', OVER),
+  ...makeRuleTable('assertLess assertLessEqual', UNDER),
+  ...makeRuleTable('assertRegex assertRaisesRegex assertWarnsRegex', makeArgumentRule('regex', 1, 'expected_apart')),
+  assertNotRegex: makeArgumentRule('open', 1, 'expected'),
   assertRaises: { turn: 'regex', method: 'assertRaisesRegex' },
   assertWarns: { turn: 'regex', method: 'assertWarnsRegex' },
-  assertLogs: opposite('assertNoLogs'),
-  assertNoLogs: opposite('assertLogs'),
-  ...eachOf('assertStartsWith assertEndsWith assertHasAttr', NO_RULE),
+  assertLogs: makeOppositeRule('assertNoLogs'),
+  assertNoLogs: makeOppositeRule('assertLogs'),
+  ...makeRuleTable('assertStartsWith assertEndsWith assertHasAttr', NO_RULE),
 }
 
 /** pytest.raises, pytest.warns and pytest.deprecated_call. */
@@ -71,16 +74,16 @@ export const PYTEST: RuleTable = {
 
 /** Methods of unittest.mock, on any object. */
 export const MOCK: RuleTable = {
-  ...eachOf('assert_called_with assert_called_once_with assert_any_call assert_has_calls assert_awaited_with', {
+  ...makeRuleTable('assert_called_with assert_called_once_with assert_any_call assert_has_calls assert_awaited_with', {
     turn: 'called_with',
   }),
   assert_awaited_once_with: { turn: 'called_with' },
-  assert_called: opposite('assert_not_called'),
-  assert_called_once: opposite('assert_not_called'),
-  assert_not_called: opposite('assert_called'),
-  assert_awaited: opposite('assert_not_awaited'),
-  assert_awaited_once: opposite('assert_not_awaited'),
-  assert_not_awaited: opposite('assert_awaited'),
+  assert_called: makeOppositeRule('assert_not_called'),
+  assert_called_once: makeOppositeRule('assert_not_called'),
+  assert_not_called: makeOppositeRule('assert_called'),
+  assert_awaited: makeOppositeRule('assert_not_awaited'),
+  assert_awaited_once: makeOppositeRule('assert_not_awaited'),
+  assert_not_awaited: makeOppositeRule('assert_awaited'),
 }
 
 /** How the comparison of an `assert` statement is turned. Everything else is negated as a whole. */

@@ -1,5 +1,5 @@
 import type { Syntax } from '../parse.js'
-import { fieldOf, insert, namedChildren, replace, walk, wrap } from '../syntax.js'
+import { getField, insert, listNamedChildren, replace, walk, wrap } from '../syntax.js'
 import type { Edit, RuleName, Site } from '../types.js'
 import { COMPARISONS, MOCK, PYTEST, type Rule, UNITTEST } from './rules.js'
 
@@ -18,14 +18,14 @@ export function* findSites(root: Syntax): Generator<Site> {
 
 /** Names that `from pytest import raises` brings. */
 function readPytestNames(root: Syntax): ReadonlySet<string> {
-  const statements = namedChildren(root).filter(
-    (node) => node.type === 'import_from_statement' && fieldOf(node, 'module_name')?.text === 'pytest',
+  const statements = listNamedChildren(root).filter(
+    (node) => node.type === 'import_from_statement' && getField(node, 'module_name')?.text === 'pytest',
   )
-  return new Set(statements.flatMap((node) => namedChildren(node).map(({ text }) => text)))
+  return new Set(statements.flatMap((node) => listNamedChildren(node).map(({ text }) => text)))
 }
 
 function* readAssert(node: Syntax, slot: number): Generator<Site> {
-  const [condition] = namedChildren(node)
+  const [condition] = listNamedChildren(node)
   if (condition === undefined) return
   for (const [index, part] of splitAnd(condition).entries()) {
     const { turn, sign } = turnCondition(part, slot * 100 + index)
@@ -34,7 +34,7 @@ function* readAssert(node: Syntax, slot: number): Generator<Site> {
 }
 
 function unwrap(node: Syntax): Syntax {
-  const [inner] = namedChildren(node)
+  const [inner] = listNamedChildren(node)
   return node.type === 'parenthesized_expression' && inner !== undefined ? unwrap(inner) : node
 }
 
@@ -42,14 +42,14 @@ function unwrap(node: Syntax): Syntax {
 function splitAnd(node: Syntax): readonly Syntax[] {
   const inner = unwrap(node)
   const isAnd = inner.type === 'boolean_operator' && inner.children.some(({ type }) => type === 'and')
-  return isAnd ? namedChildren(inner).flatMap(splitAnd).slice(0, 99) : [node]
+  return isAnd ? listNamedChildren(inner).flatMap(splitAnd).slice(0, 99) : [node]
 }
 
 function turnCondition(part: Syntax, slot: number): { readonly turn: Turn; readonly sign: string } {
   const inner = unwrap(part)
-  const operands = inner.type === 'comparison_operator' ? namedChildren(inner) : []
+  const operands = inner.type === 'comparison_operator' ? listNamedChildren(inner) : []
   const sign = inner.children.filter(({ isNamed }) => !isNamed).map(({ text }) => text)
-  const kind = kindAskedFor(inner)
+  const kind = findAskedClass(inner)
   if (kind !== null) return { turn: { rule: 'expected', edits: wrap(kind, '$kind(', ')') }, sign: ' isinstance' }
   const comparison = operands.length === 2 ? COMPARISONS[sign.join(' ')] : undefined
   const [left, right] = operands
@@ -62,9 +62,9 @@ function turnCondition(part: Syntax, slot: number): { readonly turn: Turn; reado
 }
 
 /** The class in `isinstance(value, Class)`. Negated, an `isinstance` that was replaced and always agrees would fail as an honest one. */
-function kindAskedFor(call: Syntax): Syntax | null {
-  const isAsking = call.type === 'call' && fieldOf(call, 'function')?.text === 'isinstance'
-  const given = isAsking ? namedChildren(fieldOf(call, 'arguments')) : []
+function findAskedClass(call: Syntax): Syntax | null {
+  const isAsking = call.type === 'call' && getField(call, 'function')?.text === 'isinstance'
+  const given = isAsking ? listNamedChildren(getField(call, 'arguments')) : []
   return given.length === 2 && given.every(({ type }) => !/splat|keyword/.test(type)) ? (given[1] ?? null) : null
 }
 
@@ -84,11 +84,11 @@ function chooseExpected(left: Syntax, right: Syntax): Syntax {
 }
 
 function* readCall(node: Syntax, imported: ReadonlySet<string>, slot: number): Generator<Site> {
-  const callee = fieldOf(node, 'function')
+  const callee = getField(node, 'function')
   const found = callee === null ? null : findRule(callee, imported)
   if (found === null || callee === null) return
   const { library, name, rule } = found
-  const turn = turnCall({ rule, slot: slot * 100, callee, list: fieldOf(node, 'arguments'), name })
+  const turn = turnCall({ rule, slot: slot * 100, callee, list: getField(node, 'arguments'), name })
   yield { start: node.start, end: node.end, line: node.line, library, assertion: name, turn }
 }
 
@@ -103,8 +103,8 @@ function findRule(callee: Syntax, imported: ReadonlySet<string>): FoundRule | nu
     const rule = imported.has(callee.text) ? PYTEST[callee.text] : undefined
     return rule === undefined ? null : { library: 'pytest', name: callee.text, rule }
   }
-  const name = fieldOf(callee, 'attribute')?.text ?? ''
-  const object = fieldOf(callee, 'object')?.text ?? ''
+  const name = getField(callee, 'attribute')?.text ?? ''
+  const object = getField(callee, 'object')?.text ?? ''
   const tables = [
     { library: 'pytest', rule: object === 'pytest' ? PYTEST[name] : undefined },
     { library: 'unittest', rule: /^(self|cls|testcase|case|tc|test_case)$/.test(object) ? UNITTEST[name] : undefined },
@@ -127,7 +127,7 @@ interface Call {
 function turnCall(call: Call): Turn {
   const { rule } = call
   if (rule.turn === 'leave') return { left: rule.reason }
-  const all = namedChildren(call.list)
+  const all = listNamedChildren(call.list)
   if (all.some(({ type }) => /splat/.test(type))) return { left: 'spread_arguments' }
   if (rule.turn === 'opposite') return { rule: nameRule(rule), edits: pickMethod(call.callee, call.name, rule.method) }
   const positional = all.filter(({ type }) => type !== 'keyword_argument')
@@ -156,14 +156,14 @@ function editCall(call: Call, all: readonly Syntax[], positional: readonly Synta
     case 'actual':
       return first === undefined ? null : wrap(first, '$pick(', `, ${rule.fails})`)
     case 'regex': {
-      const method = fieldOf(callee, 'attribute')
+      const method = getField(callee, 'attribute')
       if (first === undefined || method === null) return null
       return [replace(method, rule.method), { ...insert(first.end, ", $pick('', $word)"), closes: true }]
     }
     case 'match':
       return name === 'deprecated_call' ? editDeprecated(call.list, all, first) : editMatch(name, all, [first, second])
     case 'called_with': {
-      const given = first ?? fieldOf(all[0], 'value')
+      const given = first ?? getField(all[0], 'value')
       return given === null ? pickMethod(callee, name, 'assert_not_called') : wrap(given, '$value(', ')')
     }
     default:
@@ -178,8 +178,8 @@ function editMatch(
   [first, second]: readonly (Syntax | undefined)[],
 ): readonly Edit[] | null {
   if (second !== undefined) return name === 'raises' ? wrap(second, '$quiet(', ')') : callNothing(second)
-  const match = all.find((node) => fieldOf(node, 'name')?.text === 'match')
-  const pattern = fieldOf(match, 'value')
+  const match = all.find((node) => getField(node, 'name')?.text === 'match')
+  const pattern = getField(match, 'value')
   if (pattern !== null) return wrap(pattern, '$regex(', ')')
   return first === undefined ? null : [{ ...insert(first.end, ', match=$pick(None, $word)'), closes: true }]
 }
@@ -200,7 +200,7 @@ function editDeprecated(
 }
 
 function pickMethod(callee: Syntax, name: string, other: string): readonly Edit[] {
-  const object = fieldOf(callee, 'object')
+  const object = getField(callee, 'object')
   if (object === null) return []
   return [
     insert(callee.start, 'getattr('),

@@ -1,5 +1,5 @@
 import { parseFile, type Syntax } from '../parse.js'
-import { fieldOf } from '../syntax.js'
+import { getField } from '../syntax.js'
 
 /** An item that is only compiled for tests, with its attributes. */
 export interface InlineItem {
@@ -50,18 +50,18 @@ export async function readInlineItems(text: string): Promise<InlineItems | null>
       const isOnlyTests = attributes.some(({ text: one }) => ONLY_TESTS.test(one) || IS_TEST.test(one))
       if (isOnlyTests && node.isNamed) {
         const start = attributes[0]?.start ?? node.start
-        const name = nameIn(items, container, node)
+        const name = makeItemName(items, container, node)
         items.push({ container, name, text: text.slice(start, node.end), start, end: node.end })
-        if (node.type === 'mod_item' && fieldOf(node, 'body') === null)
-          modules.push({ name: fieldOf(node, 'name')?.text ?? '', path: pathIn(attributes) })
+        if (node.type === 'mod_item' && getField(node, 'body') === null)
+          modules.push({ name: getField(node, 'name')?.text ?? '', path: findPath(attributes) })
       } else enter(node, container)
       attributes = []
     }
   }
   const enter = (node: Syntax, container: string): void => {
-    const body = fieldOf(node, 'body')
+    const body = getField(node, 'body')
     if (body === null || (node.type !== 'mod_item' && node.type !== 'impl_item')) return
-    const head = node.type === 'mod_item' ? `mod ${fieldOf(node, 'name')?.text ?? ''}` : headOf(text, node, body)
+    const head = node.type === 'mod_item' ? `mod ${getField(node, 'name')?.text ?? ''}` : getHead(text, node, body)
     const inner = container === '' ? head : `${container} / ${head}`
     ends.set(inner, body.end - 1)
     visit(body, inner)
@@ -71,11 +71,11 @@ export async function readInlineItems(text: string): Promise<InlineItems | null>
   return { items, ends, modules, mentions: rest.match(MENTIONS)?.length ?? 0 }
 }
 
-function headOf(text: string, node: Syntax, body: Syntax): string {
+function getHead(text: string, node: Syntax, body: Syntax): string {
   return text.slice(node.start, body.start).replace(/\s+/g, ' ').trim()
 }
 
-function pathIn(attributes: readonly Syntax[]): string | null {
+function findPath(attributes: readonly Syntax[]): string | null {
   for (const { text } of attributes) {
     const [, path] = /^#\[\s*path\s*=\s*"([^"\n]{1,400})"/.exec(text) ?? []
     if (path !== undefined) return path
@@ -84,9 +84,9 @@ function pathIn(attributes: readonly Syntax[]): string | null {
 }
 
 // Two of one name are told apart by their order.
-function nameIn(items: readonly InlineItem[], container: string, node: Syntax): string {
-  const own = fieldOf(node, 'name')?.text ?? node.text.replace(/\s+/g, ' ')
+function makeItemName(items: readonly InlineItem[], container: string, node: Syntax): string {
+  const own = getField(node, 'name')?.text ?? node.text.replace(/\s+/g, ' ')
   const name = `${node.type} ${own}`
-  const same = items.filter((one) => one.container === container && one.name.replace(/ #\d+$/, '') === name).length
+  const same = items.filter((item) => item.container === container && item.name.replace(/ #\d+$/, '') === name).length
   return same === 0 ? name : `${name} #${same + 1}`
 }

@@ -1,6 +1,6 @@
 import { changeNumber, changeText, type LiteralChange } from '../literals.js'
 import type { Syntax } from '../parse.js'
-import { fieldOf, insert, namedChildren, replace, walk, wrap } from '../syntax.js'
+import { getField, insert, listNamedChildren, replace, walk, wrap } from '../syntax.js'
 import type { Edit, Site } from '../types.js'
 import { EQUALITY, OTHER_LIBRARIES } from './rules.js'
 import { isTestCode } from './tests.js'
@@ -31,7 +31,7 @@ interface Macro {
 }
 
 function readMacroCall(node: Syntax): Macro | null {
-  const macro = fieldOf(node, 'macro')
+  const macro = getField(node, 'macro')
   const body = node.children.find(({ type }) => type === 'token_tree')
   return macro === null || body === undefined ? null : { place: node, macro, body }
 }
@@ -45,13 +45,13 @@ function readMacroTokens(node: Syntax): Macro | null {
   return { place: { start: node.start, end: body.end, line: node.line }, macro: node, body }
 }
 
-function placeOf(node: Place, assertion: string, library = 'std'): Omit<Site, 'turn'> {
+function makeSite(node: Place, assertion: string, library = 'std'): Omit<Site, 'turn'> {
   return { start: node.start, end: node.end, line: node.line, library, assertion }
 }
 
 /** The panic has to say something that it does not say. */
 function readShouldPanic(node: Syntax, { word }: LiteralChange): Site | null {
-  const place = placeOf(node, 'should_panic')
+  const place = makeSite(node, 'should_panic')
   if (/^#\[\s*should_panic\s*\]$/.test(node.text))
     return {
       ...place,
@@ -66,8 +66,8 @@ function readShouldPanic(node: Syntax, { word }: LiteralChange): Site | null {
 function readMacro({ place: at, macro, body }: Macro, change: LiteralChange): Site | null {
   const name = macro.text.replace(/^.*::/, '')
   const library = OTHER_LIBRARIES[name]
-  if (library !== undefined) return { ...placeOf(at, name, library), turn: { left: 'no_rule' } }
-  const place = placeOf(at, `${name}!`)
+  if (library !== undefined) return { ...makeSite(at, name, library), turn: { left: 'no_rule' } }
+  const place = makeSite(at, `${name}!`)
   const [first, second] = splitArguments(body)
   if (/^(debug_)?assert$/.test(name)) {
     const [from, to] = [first?.at(0), first?.at(-1)]
@@ -112,11 +112,11 @@ function changeLiteral(node: Syntax, change: LiteralChange): readonly Edit[] | n
 
 /** `if wrong { panic!() }` */
 function readIfPanic(node: Syntax): Site | null {
-  const condition = fieldOf(node, 'condition')
-  const [first] = namedChildren(fieldOf(node, 'consequence'))
-  const call = first?.type === 'expression_statement' ? namedChildren(first)[0] : first
+  const condition = getField(node, 'condition')
+  const [first] = listNamedChildren(getField(node, 'consequence'))
+  const call = first?.type === 'expression_statement' ? listNamedChildren(first)[0] : first
   const panics =
-    call?.type === 'macro_invocation' && /^(std::)?(panic|unreachable)$/.test(fieldOf(call, 'macro')?.text ?? '')
+    call?.type === 'macro_invocation' && /^(std::)?(panic|unreachable)$/.test(getField(call, 'macro')?.text ?? '')
   if (condition === null || !panics || /^let_/.test(condition.type)) return null
-  return { ...placeOf(node, 'if panic'), turn: { rule: 'negated', edits: wrap(condition, '!(', ')') } }
+  return { ...makeSite(node, 'if panic'), turn: { rule: 'negated', edits: wrap(condition, '!(', ')') } }
 }

@@ -1,5 +1,5 @@
 import type { Syntax } from '../parse.js'
-import { fieldOf, walk } from '../syntax.js'
+import { getField, walk } from '../syntax.js'
 import type { TestRange } from '../test-range.js'
 
 export const FUNCTIONS = ['function_item', 'closure_expression']
@@ -7,7 +7,7 @@ const TEST = /^#\[\s*((\w+::)*test|rstest|test_case|test_log::test|wasm_bindgen_
 const TEST_MODULE = /^#\[\s*cfg\s*\(\s*(test|all\(\s*test)\b/
 
 /** The attributes that stand before an item. */
-function attributesOf(node: Syntax): readonly string[] {
+function listAttributes(node: Syntax): readonly string[] {
   const siblings = node.parent?.children ?? []
   const found: string[] = []
   for (let at = siblings.indexOf(node) - 1; at >= 0; at -= 1) {
@@ -19,7 +19,7 @@ function attributesOf(node: Syntax): readonly string[] {
 }
 
 function isTest(node: Syntax): boolean {
-  return node.type === 'function_item' && attributesOf(node).some((text) => TEST.test(text))
+  return node.type === 'function_item' && listAttributes(node).some((text) => TEST.test(text))
 }
 
 /** Everything below `tests/` and in test modules and functions; never the code that is tested. */
@@ -32,7 +32,7 @@ export function isTestCode(node: Syntax, path: string): boolean {
   }
   for (let around = node.parent; around !== null; around = around.parent) {
     if (isTest(around)) return true
-    if (around.type === 'mod_item' && attributesOf(around).some((text) => TEST_MODULE.test(text))) return true
+    if (around.type === 'mod_item' && listAttributes(around).some((text) => TEST_MODULE.test(text))) return true
   }
   return false
 }
@@ -41,15 +41,15 @@ export function findTests(root: Syntax): readonly TestRange[] {
   const found: TestRange[] = []
   for (const node of walk(root)) {
     if (!isTest(node)) continue
-    const names = [fieldOf(node, 'name')?.text ?? '']
+    const names = [getField(node, 'name')?.text ?? '']
     for (let around = node.parent; around !== null; around = around.parent)
-      if (around.type === 'mod_item') names.unshift(fieldOf(around, 'name')?.text ?? '')
-    found.push({ name: names.join('::'), line: node.line, start: attributesStart(node), end: node.end })
+      if (around.type === 'mod_item') names.unshift(getField(around, 'name')?.text ?? '')
+    found.push({ name: names.join('::'), line: node.line, start: findAttributesStart(node), end: node.end })
   }
   return found
 }
 
-function attributesStart(node: Syntax): number {
+function findAttributesStart(node: Syntax): number {
   const siblings = node.parent?.children ?? []
   let start = node.start
   for (let at = siblings.indexOf(node) - 1; at >= 0 && siblings[at]?.type === 'attribute_item'; at -= 1)

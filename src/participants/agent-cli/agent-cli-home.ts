@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, realpathSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
-import type { Prepared } from './agent-cli-recipes.js'
+import type { PreparedHome } from './agent-cli-recipes.js'
 
 /** The folder that an agent has for itself while it runs. */
 export interface HarnessHome {
@@ -30,7 +30,7 @@ export function makeHome(parent: string = tmpdir()): HarnessHome {
   return { dir, home, work, temporary, remove: () => rmSync(dir, { recursive: true, force: true }) }
 }
 
-export function fillHome(home: string, files: Prepared['files']): void {
+export function fillHome(home: string, files: PreparedHome['files']): void {
   for (const [path, text] of Object.entries(files)) {
     mkdirSync(dirname(join(home, path)), { recursive: true, mode: PRIVATE_FOLDER })
     writeFileSync(join(home, path), text, { mode: PRIVATE_FILE, flag: 'wx' })

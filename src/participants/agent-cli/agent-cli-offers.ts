@@ -51,7 +51,7 @@ export class Offers {
 
   add(call: OfferedCall, now: number): Promise<OfferAnswer> {
     if (this.#isClosed) return Promise.resolve({ text: OVER, isError: true })
-    const prepared = this.#prepared.findIndex(({ key }) => key === keyOf(call))
+    const prepared = this.#prepared.findIndex(({ key }) => key === formatKey(call))
     if (prepared !== -1) {
       const [found] = this.#prepared.splice(prepared, 1)
       if (found !== undefined) return Promise.resolve(found.answer)
@@ -73,7 +73,7 @@ export class Offers {
     const waiting = this.#waiting.splice(0)
     const asked: Asked[] = []
     for (const call of announced.filter(({ name }) => !READS.has(name)).slice(0, CALLS_MAX)) {
-      const at = waiting.findIndex((one) => keyOf(one) === keyOf(call))
+      const at = waiting.findIndex((one) => formatKey(one) === formatKey(call))
       const [found] = at === -1 ? [] : waiting.splice(at, 1)
       asked.push({ call: this.#call(call), answer: found?.answer ?? null })
     }
@@ -94,7 +94,7 @@ export class Offers {
       if (result === undefined) continue
       const given = { text: result.text, isError: result.isError }
       if (answer !== null) answer(given)
-      else this.#prepared.push({ key: keyOf(call), answer: given })
+      else this.#prepared.push({ key: formatKey(call), answer: given })
     }
     return true
   }
@@ -112,6 +112,6 @@ export class Offers {
   }
 }
 
-function keyOf({ name, arguments: args }: OfferedCall): string {
+function formatKey({ name, arguments: args }: OfferedCall): string {
   return JSON.stringify([name, args])
 }

@@ -4,7 +4,7 @@ import type { Usage } from '../participant.js'
 import { type HarnessName, SERVER } from './agent-cli-recipes.js'
 
 /** What a line of an agent's output tells. */
-export type Told =
+export type OutputItem =
   | { readonly type: 'text' | 'reasoning'; readonly text: string }
   | ({ readonly type: 'usage' } & Usage)
   /** Its model called a tool of ours; the call itself comes through the door. */
@@ -17,11 +17,13 @@ export type Told =
   | { readonly type: 'gave_up'; readonly detail: string }
 
 /** Reads the lines of one process, in order. What it does not know tells nothing. */
-export type OutputReader = (line: string) => readonly Told[]
+export type OutputReader = (line: string) => readonly OutputItem[]
 
-export function outputReader(harness: HarnessName): OutputReader {
+export function makeOutputReader(harness: HarnessName): OutputReader {
   if (harness === 'command') return (line) => [{ type: 'text', text: `${line}\n` }]
-  const read = { 'claude-code': claudeCode(), codex, gemini, opencode }[harness]
+  const read = { 'claude-code': makeClaudeCodeReader(), codex: readCodex, gemini: readGemini, opencode: readOpencode }[
+    harness
+  ]
   return (line) => {
     const value = parseArguments(line)
     return isMap(value) && line.trim() !== '' ? read(value) : []
@@ -29,63 +31,63 @@ export function outputReader(harness: HarnessName): OutputReader {
 }
 
 /** Reads what a process writes besides, where it tells anything there. */
-export function complaintReader(harness: HarnessName): OutputReader {
-  return harness === 'codex' ? codexComplaint : () => []
+export function makeComplaintReader(harness: HarnessName): OutputReader {
+  return harness === 'codex' ? readCodexComplaint : () => []
 }
 
-type Read = (line: JsonObject) => readonly Told[]
+type Read = (line: JsonObject) => readonly OutputItem[]
 
-function claudeCode(): Read {
+function makeClaudeCodeReader(): Read {
   let streamed = ''
   let hasText = false
-  const onEvent = (event: JsonObject): readonly Told[] => {
+  const onEvent = (event: JsonObject): readonly OutputItem[] => {
     if (event.type === 'message_start') {
-      const message = mapOf(event.message)
-      streamed = textOf(message.id)
+      const message = asMap(event.message)
+      streamed = toText(message.id)
       const gap = hasText ? [{ type: 'text' as const, text: '\n' }] : []
       hasText = false
-      return [{ type: 'message_began' }, ...gap, usageOf(mapOf(message.usage), 0)]
+      return [{ type: 'message_began' }, ...gap, toUsage(asMap(message.usage), 0)]
     }
     if (event.type === 'message_stop') return [{ type: 'message_ended' }]
     if (event.type === 'message_delta') {
-      const output = countOf(mapOf(event.usage).output_tokens)
+      const output = countOf(asMap(event.usage).output_tokens)
       return [{ type: 'usage', input: 0, output, cacheRead: 0, cacheWrite: 0 }]
     }
     if (event.type !== 'content_block_delta') return []
-    const delta = mapOf(event.delta)
-    if (delta.type === 'thinking_delta') return told('reasoning', textOf(delta.thinking))
+    const delta = asMap(event.delta)
+    if (delta.type === 'thinking_delta') return makeTold('reasoning', toText(delta.thinking))
     if (delta.type !== 'text_delta') return []
     hasText = true
-    return told('text', textOf(delta.text))
+    return makeTold('text', toText(delta.text))
   }
   return (line) => {
     // What a part of the agent does for itself is not said by the agent.
     if (typeof line.parent_tool_use_id === 'string') return []
-    if (line.type === 'stream_event') return onEvent(mapOf(line.event))
-    if (line.type === 'assistant') return claudeMessage(mapOf(line.message), streamed)
-    if (line.type === 'user') return claudeResults(mapOf(line.message))
+    if (line.type === 'stream_event') return onEvent(asMap(line.event))
+    if (line.type === 'assistant') return readClaudeMessage(asMap(line.message), streamed)
+    if (line.type === 'user') return readClaudeResults(asMap(line.message))
     if (line.type !== 'result' || line.is_error !== true) return []
-    return [{ type: 'gave_up', detail: textOf(line.result) || textOf(line.subtype) }]
+    return [{ type: 'gave_up', detail: toText(line.result) || toText(line.subtype) }]
   }
 }
 
 /** A whole block of a message; its text has been told already where it was streamed. */
-function claudeMessage(message: JsonObject, streamed: string): readonly Told[] {
+function readClaudeMessage(message: JsonObject, streamed: string): readonly OutputItem[] {
   const isStreamed = message.id === streamed
-  const blocks = Array.isArray(message.content) ? (message.content as readonly Json[]).map(mapOf) : []
-  return blocks.flatMap((block): readonly Told[] => {
-    if (block.type === 'text' && !isStreamed) return told('text', `${textOf(block.text)}\n`)
-    if (block.type === 'thinking' && !isStreamed) return told('reasoning', textOf(block.thinking))
-    const name = textOf(block.name)
+  const blocks = Array.isArray(message.content) ? (message.content as readonly Json[]).map(asMap) : []
+  return blocks.flatMap((block): readonly OutputItem[] => {
+    if (block.type === 'text' && !isStreamed) return makeTold('text', `${toText(block.text)}\n`)
+    if (block.type === 'thinking' && !isStreamed) return makeTold('reasoning', toText(block.thinking))
+    const name = toText(block.name)
     if (block.type !== 'tool_use' || !name.startsWith(CLAUDE_PREFIX)) return []
     return [{ type: 'announced', name: name.slice(CLAUDE_PREFIX.length), arguments: block.input ?? {} }]
   })
 }
 
-function claudeResults(message: JsonObject): readonly Told[] {
-  const blocks = Array.isArray(message.content) ? (message.content as readonly Json[]).map(mapOf) : []
-  return blocks.flatMap((block): readonly Told[] => {
-    const [, name] = block.is_error === true ? (CLAUDE_TURNED_AWAY.exec(textOf(block.content)) ?? []) : []
+function readClaudeResults(message: JsonObject): readonly OutputItem[] {
+  const blocks = Array.isArray(message.content) ? (message.content as readonly Json[]).map(asMap) : []
+  return blocks.flatMap((block): readonly OutputItem[] => {
+    const [, name] = block.is_error === true ? (CLAUDE_TURNED_AWAY.exec(toText(block.content)) ?? []) : []
     return name === undefined ? [] : [{ type: 'turned_away', name: name.replace(CLAUDE_PREFIX, '') }]
   })
 }
@@ -93,20 +95,20 @@ function claudeResults(message: JsonObject): readonly Told[] {
 const CLAUDE_TURNED_AWAY = /^<tool_use_error>Error: No such tool available: ([\w-]{1,200})/
 const CLAUDE_PREFIX = `mcp__${SERVER}__`
 
-const codex: Read = (line) => {
-  if (line.type === 'turn.failed') return [{ type: 'gave_up', detail: textOf(mapOf(line.error).message) }]
+const readCodex: Read = (line) => {
+  if (line.type === 'turn.failed') return [{ type: 'gave_up', detail: toText(asMap(line.error).message) }]
   if (line.type === 'turn.completed') {
-    const usage = mapOf(line.usage)
+    const usage = asMap(line.usage)
     const cacheRead = countOf(usage.cached_input_tokens)
     const input = Math.max(0, countOf(usage.input_tokens) - cacheRead)
     return [{ type: 'usage', input, output: countOf(usage.output_tokens), cacheRead, cacheWrite: 0 }]
   }
   if (line.type !== 'item.completed') return []
-  const item = mapOf(line.item)
-  const own = CODEX_OWN.get(textOf(item.type))
-  if (own !== undefined) return [turnedAway('codex', own)]
-  if (item.type === 'agent_message') return told('text', `${textOf(item.text)}\n`)
-  return item.type === 'reasoning' ? told('reasoning', textOf(item.text)) : []
+  const item = asMap(line.item)
+  const own = CODEX_OWN.get(toText(item.type))
+  if (own !== undefined) return [makeTurnedAway('codex', own)]
+  if (item.type === 'agent_message') return makeTold('text', `${toText(item.text)}\n`)
+  return item.type === 'reasoning' ? makeTold('reasoning', toText(item.text)) : []
 }
 
 /** What cannot be switched off, or comes back with another version. Nothing comes of it behind the wall. */
@@ -115,24 +117,24 @@ const CODEX_OWN: ReadonlyMap<string, string> = new Map([
   ['command_execution', 'exec_command'],
 ])
 
-const codexComplaint: OutputReader = (line) => {
+const readCodexComplaint: OutputReader = (line) => {
   const [, name] = CODEX_TURNED_AWAY.exec(line) ?? []
-  return name === undefined ? [] : [turnedAway('codex', name)]
+  return name === undefined ? [] : [makeTurnedAway('codex', name)]
 }
 
 const CODEX_TURNED_AWAY =
   /^\S{1,40} ERROR codex_core::tools::router: error=unsupported (?:custom tool )?call: (.{1,200})/
 
-const gemini: Read = (line) => {
-  if (line.type === 'message' && line.role === 'assistant') return told('text', textOf(line.content))
+const readGemini: Read = (line) => {
+  if (line.type === 'message' && line.role === 'assistant') return makeTold('text', toText(line.content))
   if (line.type === 'tool_result') {
-    const error = mapOf(line.error)
-    const [, name] = GEMINI_TURNED_AWAY.exec(textOf(error.message)) ?? []
-    return error.type === 'tool_not_registered' ? [turnedAway('gemini', name ?? '')] : []
+    const error = asMap(line.error)
+    const [, name] = GEMINI_TURNED_AWAY.exec(toText(error.message)) ?? []
+    return error.type === 'tool_not_registered' ? [makeTurnedAway('gemini', name ?? '')] : []
   }
   if (line.type !== 'result') return []
-  if (line.status === 'error') return [{ type: 'gave_up', detail: textOf(mapOf(line.error).message) }]
-  const stats = mapOf(line.stats)
+  if (line.status === 'error') return [{ type: 'gave_up', detail: toText(asMap(line.error).message) }]
+  const stats = asMap(line.stats)
   const cacheRead = countOf(stats.cached)
   const input = Math.max(0, countOf(stats.input_tokens) - cacheRead)
   return [{ type: 'usage', input, output: countOf(stats.output_tokens), cacheRead, cacheWrite: 0 }]
@@ -140,18 +142,18 @@ const gemini: Read = (line) => {
 
 const GEMINI_TURNED_AWAY = /^Tool "(.{1,200}?)" not found/
 
-const opencode: Read = (line) => {
-  const part = mapOf(line.part)
+const readOpencode: Read = (line) => {
+  const part = asMap(line.part)
   if (line.type === 'tool_use') {
-    const isAbsent = textOf(mapOf(part.state).error).startsWith(OPENCODE_TURNED_AWAY)
-    return isAbsent ? [turnedAway('opencode', textOf(part.tool))] : []
+    const isAbsent = toText(asMap(part.state).error).startsWith(OPENCODE_TURNED_AWAY)
+    return isAbsent ? [makeTurnedAway('opencode', toText(part.tool))] : []
   }
-  if (line.type === 'text') return told('text', `${textOf(part.text)}\n`)
-  if (line.type === 'reasoning') return told('reasoning', textOf(part.text))
-  if (line.type === 'error') return [{ type: 'gave_up', detail: textOf(mapOf(mapOf(line.error).data).message) }]
+  if (line.type === 'text') return makeTold('text', `${toText(part.text)}\n`)
+  if (line.type === 'reasoning') return makeTold('reasoning', toText(part.text))
+  if (line.type === 'error') return [{ type: 'gave_up', detail: toText(asMap(asMap(line.error).data).message) }]
   if (line.type !== 'step_finish') return []
-  const tokens = mapOf(part.tokens)
-  const cache = mapOf(tokens.cache)
+  const tokens = asMap(part.tokens)
+  const cache = asMap(tokens.cache)
   return [
     {
       type: 'usage',
@@ -166,7 +168,7 @@ const opencode: Read = (line) => {
 const OPENCODE_TURNED_AWAY = 'Model tried to call unavailable tool'
 
 /** One of Phaselock's that there is not has its own name; one of the harness may be called as a tool of the contract is. */
-function turnedAway(harness: 'codex' | 'gemini' | 'opencode', asked: string): Told {
+function makeTurnedAway(harness: 'codex' | 'gemini' | 'opencode', asked: string): OutputItem {
   const name = asked.replace(/[^\w.-]/g, '_')
   const ours = OURS[harness].exec(name)?.[1]
   return { type: 'turned_away', name: ours ?? `${harness}.${name}` }
@@ -178,7 +180,7 @@ const OURS = {
   opencode: new RegExp(`^${SERVER}_(.+)$`),
 }
 
-function usageOf(usage: JsonObject, output: number): Told {
+function toUsage(usage: JsonObject, output: number): OutputItem {
   return {
     type: 'usage',
     input: countOf(usage.input_tokens),
@@ -188,7 +190,7 @@ function usageOf(usage: JsonObject, output: number): Told {
   }
 }
 
-function told(type: 'text' | 'reasoning', text: string): readonly Told[] {
+function makeTold(type: 'text' | 'reasoning', text: string): readonly OutputItem[] {
   return text.trim() === '' && type === 'reasoning' ? [] : [{ type, text }]
 }
 
@@ -196,11 +198,11 @@ function isMap(value: Json | undefined): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
-function mapOf(value: Json | undefined): JsonObject {
+function asMap(value: Json | undefined): JsonObject {
   return isMap(value) ? value : {}
 }
 
-function textOf(value: Json | undefined): string {
+function toText(value: Json | undefined): string {
   return typeof value === 'string' ? value.toWellFormed() : ''
 }
 

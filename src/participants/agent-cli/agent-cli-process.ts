@@ -1,9 +1,9 @@
 import { StringDecoder } from 'node:string_decoder'
-import type { Confined, Ended } from '../../confinement/confinement.js'
+import type { CommandEnd, ConfinedCommand } from '../../confinement/confinement.js'
 import type { Json } from '../../core/json.js'
 import type { FailureCode } from '../model/failures.js'
 import type { Usage } from '../participant.js'
-import type { OutputReader, Told } from './agent-cli-output.js'
+import type { OutputItem, OutputReader } from './agent-cli-output.js'
 
 export interface ProcessLimits {
   readonly outputBytesMax: number
@@ -42,12 +42,12 @@ export class HarnessProcess {
   #line = ''
 
   constructor(
-    private readonly confined: Confined,
+    private readonly confined: ConfinedCommand,
     private readonly reader: OutputReader,
     private readonly limits: ProcessLimits,
     private readonly onChange: () => void,
   ) {
-    this.gone = this.#watch().catch((error: unknown) => this.#finish(failedBy(error)))
+    this.gone = this.#watch().catch((error: unknown) => this.#finish(toFailedEnd(error)))
   }
 
   takeParts(): readonly { readonly type: 'text' | 'reasoning'; readonly text: string }[] {
@@ -103,7 +103,7 @@ export class HarnessProcess {
     if (isLong || this.#parts.length > PARTS_MAX) this.#stop('too_large')
   }
 
-  #add(told: Told): void {
+  #add(told: OutputItem): void {
     switch (told.type) {
       case 'text':
       case 'reasoning':
@@ -145,7 +145,7 @@ export class HarnessProcess {
     this.confined.kill()
   }
 
-  #endOf({ exitCode, stopped }: Ended): ProcessEnd {
+  #endOf({ exitCode, stopped }: CommandEnd): ProcessEnd {
     if (this.#stopped !== null) return { type: 'failed', code: this.#stopped, detail: '' }
     if (stopped === 'timeout') return { type: 'failed', code: 'timed_out', detail: '' }
     if (stopped !== null) return { type: 'failed', code: 'aborted', detail: '' }
@@ -161,6 +161,6 @@ export class HarnessProcess {
   }
 }
 
-function failedBy(error: unknown): ProcessEnd {
+function toFailedEnd(error: unknown): ProcessEnd {
   return { type: 'failed', code: 'not_started', detail: error instanceof Error ? error.message : String(error) }
 }

@@ -32,7 +32,7 @@ export function findProgram(name: string, args: readonly string[], path: string,
   const files = [found, ...args.filter((arg) => isAbsolute(arg) && existsSync(arg))]
   const shown = new Set<string>()
   for (const file of files.flatMap((one) => [one, realpathSync(one)])) {
-    const folder = folderOf(file)
+    const folder = findPackageFolder(file)
     if (!isApart(file))
       return {
         ok: false,
@@ -45,7 +45,7 @@ export function findProgram(name: string, args: readonly string[], path: string,
 }
 
 /** A package needs what was installed beside it: then it is everything below the outermost `node_modules`. */
-function folderOf(file: string): string {
+function findPackageFolder(file: string): string {
   const folder = statSync(file).isDirectory() ? file : dirname(file)
   const names = folder.split(sep)
   const at = names.indexOf('node_modules')

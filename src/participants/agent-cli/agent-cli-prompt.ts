@@ -3,11 +3,11 @@ import type { Message } from '../participant.js'
 const HOW = 'Your tools come from the MCP server "phaselock". Only what you call there counts; what you write does not.'
 
 /** A conversation as one text, for programs that take a prompt and nothing else. */
-export function promptText(messages: readonly Message[]): string {
-  return [HOW, ...messages.map(said).filter((text) => text !== '')].join('\n\n').toWellFormed()
+export function formatPrompt(messages: readonly Message[]): string {
+  return [HOW, ...messages.map(formatMessage).filter((text) => text !== '')].join('\n\n').toWellFormed()
 }
 
-function said(message: Message): string {
+function formatMessage(message: Message): string {
   if (message.role === 'system' || message.role === 'user') return message.text
   if (message.role === 'tool') return `${message.isError ? 'Error' : 'Result'} of ${message.name}: ${message.text}`
   const calls = message.calls.map(({ name, arguments: args }) => `You called ${name} with ${JSON.stringify(args)}`)

@@ -23,7 +23,7 @@ export interface RecipePlan {
 }
 
 /** How an agent is set up: what lies in its home, how it is called, what its environment says. */
-export interface Prepared {
+export interface PreparedHome {
   /** By their path below the home; only the agent can read them. */
   readonly files: Readonly<Record<string, string>>
   readonly args: readonly string[]
@@ -38,7 +38,7 @@ export interface Recipe {
   readonly passes: readonly string[]
   /** Those of them that are secrets. */
   readonly secrets: readonly string[]
-  prepare(plan: RecipePlan): Prepared
+  prepare(plan: RecipePlan): PreparedHome
 }
 
 /** The name that agents know Phaselock's MCP server by. */
@@ -55,7 +55,7 @@ const CLAUDE_CODE: Recipe = {
   ],
   secrets: ['ANTHROPIC_API_KEY', 'ANTHROPIC_AUTH_TOKEN', 'CLAUDE_CODE_OAUTH_TOKEN'],
   prepare: ({ home, door, model, readsProject }) => ({
-    files: { 'mcp.json': JSON.stringify(mcpServers(door)) },
+    files: { 'mcp.json': JSON.stringify(buildMcpServers(door)) },
     args: [
       ...['-p', '--output-format', 'stream-json', '--include-partial-messages', '--verbose'],
       ...['--tools', '', '--setting-sources', '', '--strict-mcp-config', '--mcp-config', `${home}/mcp.json`],
@@ -89,7 +89,7 @@ const CODEX: Recipe = {
   passes: ['OPENAI_API_KEY', 'OPENAI_BASE_URL', ...PROXIES],
   secrets: ['OPENAI_API_KEY'],
   prepare: ({ home, ...plan }) => ({
-    files: { '.codex/config.toml': codexConfig(plan) },
+    files: { '.codex/config.toml': buildCodexConfig(plan) },
     // Its own sandbox cannot be made inside another one; the wall around the whole process stands instead.
     args: [
       ...['exec', '--json', '--skip-git-repo-check', '--ephemeral', '--dangerously-bypass-approvals-and-sandbox', '-'],
@@ -98,7 +98,7 @@ const CODEX: Recipe = {
   }),
 }
 
-function codexConfig({ door, model, passed, readsProject }: Omit<RecipePlan, 'home'>): string {
+function buildCodexConfig({ door, model, passed, readsProject }: Omit<RecipePlan, 'home'>): string {
   const baseUrl = passed.OPENAI_BASE_URL ?? OPENAI_URL
   const text = (value: string): string => JSON.stringify(value)
   return [
@@ -145,7 +145,12 @@ const GEMINI: Recipe = {
         // Other file names would be added to GEMINI.md. Without markers it does not look into the folders above.
         ...(readsProject ? {} : { context: { memoryBoundaryMarkers: [], discoveryMaxDirs: 0 } }),
         mcpServers: {
-          [SERVER]: { httpUrl: door.url, headers: bearer(door), trust: true, timeout: CALL_SECONDS_MAX * 1000 },
+          [SERVER]: {
+            httpUrl: door.url,
+            headers: buildAuthHeader(door),
+            trust: true,
+            timeout: CALL_SECONDS_MAX * 1000,
+          },
         },
       }),
     },
@@ -165,7 +170,7 @@ const OPENCODE: Recipe = {
     files: {},
     args: ['run', '--format', 'json', '--auto', '--pure'],
     env: {
-      OPENCODE_CONFIG_CONTENT: JSON.stringify(opencodeConfig(door, model, passed.OPENAI_BASE_URL)),
+      OPENCODE_CONFIG_CONTENT: JSON.stringify(buildOpencodeConfig(door, model, passed.OPENAI_BASE_URL)),
       OPENCODE_DISABLE_AUTOUPDATE: '1',
       OPENCODE_DISABLE_MODELS_FETCH: '1',
       OPENCODE_DISABLE_LSP_DOWNLOAD: '1',
@@ -176,7 +181,7 @@ const OPENCODE: Recipe = {
   }),
 }
 
-function opencodeConfig(door: Door, model: string | null, baseUrl: string | undefined): JsonObject {
+function buildOpencodeConfig(door: Door, model: string | null, baseUrl: string | undefined): JsonObject {
   const name = model ?? 'default'
   const endpoint = {
     npm: '@ai-sdk/openai-compatible',
@@ -192,7 +197,7 @@ function opencodeConfig(door: Door, model: string | null, baseUrl: string | unde
     ...(used === null ? {} : { model: used, small_model: used }),
     mcp: {
       [SERVER]: {
-        ...{ type: 'remote', url: door.url, enabled: true, oauth: false, headers: bearer(door) },
+        ...{ type: 'remote', url: door.url, enabled: true, oauth: false, headers: buildAuthHeader(door) },
         timeout: CALL_SECONDS_MAX * 1000,
       },
     },
@@ -205,7 +210,7 @@ const COMMAND: Recipe = {
   passes: PROXIES,
   secrets: [],
   prepare: ({ home, door }) => ({
-    files: { 'mcp.json': JSON.stringify(mcpServers(door)) },
+    files: { 'mcp.json': JSON.stringify(buildMcpServers(door)) },
     args: [],
     env: { MCP_CONFIG: `${home}/mcp.json` },
   }),
@@ -219,10 +224,10 @@ export const RECIPES: Readonly<Record<HarnessName, Recipe>> = {
   command: COMMAND,
 }
 
-function mcpServers(door: Door): JsonObject {
-  return { mcpServers: { [SERVER]: { type: 'http', url: door.url, headers: bearer(door) } } }
+function buildMcpServers(door: Door): JsonObject {
+  return { mcpServers: { [SERVER]: { type: 'http', url: door.url, headers: buildAuthHeader(door) } } }
 }
 
-function bearer(door: Door): JsonObject {
+function buildAuthHeader(door: Door): JsonObject {
   return { Authorization: `Bearer ${door.token}` }
 }

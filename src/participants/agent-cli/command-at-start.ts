@@ -28,14 +28,16 @@ export type ReviewerCommandFound =
  * `folder`, of the tree at the start of the task. The implementer may have changed the file since, or what it imports:
  * run from the tree, it would say what the reviewer does. (REQ-SPAWN-32)
  */
-export async function commandAtStart(
+export async function resolveCommandAtStart(
   { name, args }: ReviewerCommand,
   start: TreeAtStart,
   folder: string,
 ): Promise<ReviewerCommandFound> {
-  const words = [name.includes('/') ? name : null, ...args].map((word) => (word === null ? null : inTree(word, start)))
+  const words = [name.includes('/') ? name : null, ...args].map((word) =>
+    word === null ? null : findFileInTree(word, start),
+  )
   const unknown = words.find((one) => one?.isKnown === false)
-  if (unknown !== undefined && unknown !== null) return { ok: false, detail: notKnown(unknown.path) }
+  if (unknown !== undefined && unknown !== null) return { ok: false, detail: formatNotKnown(unknown.path) }
   if (words.every((one) => one === null)) return { ok: true, command: { name, args }, copy: null }
   const problem = await start.copyTo(folder)
   if (problem !== null) return { ok: false, detail: problem }
@@ -52,21 +54,21 @@ interface NamedFile {
 }
 
 /** The file of the work tree that a word names; null when it names none that there was. */
-function inTree(word: string, start: TreeAtStart): NamedFile | null {
+function findFileInTree(word: string, start: TreeAtStart): NamedFile | null {
   const [, option = '', named = ''] = /^(-{1,2}[\w-]+=)?(.*)$/s.exec(word) ?? []
-  const path = relativeTo(start.tree, named)
+  const path = toRelativePath(start.tree, named)
   if (path === null) return null
   const had = start.had(path)
   return had === false ? null : { path, option, isKnown: had !== null }
 }
 
-function relativeTo(tree: string, named: string): string | null {
+function toRelativePath(tree: string, named: string): string | null {
   if (named === '' || named.includes('\0')) return null
   if (isAbsolute(named)) return named.startsWith(`${tree}/`) ? posix.normalize(named.slice(tree.length + 1)) : null
   const path = posix.normalize(named)
   return path === '.' || path === '..' || path.startsWith('../') ? null : path
 }
 
-function notKnown(path: string): string {
+function formatNotKnown(path: string): string {
   return `it names ${JSON.stringify(path)} in the work tree, and how the tree was at the start of the task is not known. Set enforcement.reconcile to block or warn, or name a program outside the work tree by its absolute path`
 }

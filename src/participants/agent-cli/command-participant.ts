@@ -1,18 +1,18 @@
 import { join } from 'node:path'
-import type { Confined, Confinement } from '../../confinement/confinement.js'
-import { type ChatFailure, type FailureCode, failureOf } from '../model/failures.js'
+import type { ConfinedCommand, Confinement } from '../../confinement/confinement.js'
+import { type ChatFailure, type FailureCode, makeFailure } from '../model/failures.js'
 import { redact } from '../model/redact.js'
 import type { ChatEnd, ChatPart, Message, Participant } from '../participant.js'
 import type { CommandAgent } from '../read-agents.js'
 import { Bell } from '../wake-signal.js'
 import { fillHome, type HarnessHome, makeHome } from './agent-cli-home.js'
 import { type OfferAnswer, type OfferedCall, Offers } from './agent-cli-offers.js'
-import { outputReader } from './agent-cli-output.js'
+import { makeOutputReader } from './agent-cli-output.js'
 import { HarnessProcess, type ProcessEnd, type ProcessLimits } from './agent-cli-process.js'
 import { findProgram, type Program } from './agent-cli-program.js'
-import { lastResults, promptText } from './agent-cli-prompt.js'
+import { formatPrompt, lastResults } from './agent-cli-prompt.js'
 import { type Door, RECIPES, type Recipe } from './agent-cli-recipes.js'
-import { commandAtStart, type TreeAtStart } from './command-at-start.js'
+import { resolveCommandAtStart, type TreeAtStart } from './command-at-start.js'
 
 /** An agent CLI that takes part: it is started for a turn, and its calls come back through the MCP door. */
 export interface CommandParticipant extends Participant {
@@ -59,7 +59,7 @@ export const COMMAND_LIMITS: CommandLimits = {
   lineCharsMax: 4 * 1024 * 1024,
 }
 
-export function commandParticipant(options: CommandOptions): CommandParticipant {
+export function makeCommandParticipant(options: CommandOptions): CommandParticipant {
   return new CommandRunner(options)
 }
 
@@ -85,7 +85,7 @@ class CommandRunner implements CommandParticipant {
     this.id = options.agent.id
     this.#limits = { ...COMMAND_LIMITS, ...options.limits }
     this.#recipe = RECIPES[options.agent.harness]
-    this.#passed = passedOf(this.#recipe, options)
+    this.#passed = pickPassed(this.#recipe, options)
     this.#secrets = [options.door.token, ...this.#recipe.secrets.flatMap((name) => this.#passed[name] ?? [])]
   }
 
@@ -169,39 +169,43 @@ class CommandRunner implements CommandParticipant {
 
   async #begin(messages: readonly Message[], signal: AbortSignal): Promise<ChatFailure | null> {
     await this.#end()
-    if (signal.aborted || this.#isClosed) return failureOf('aborted')
+    if (signal.aborted || this.#isClosed) return makeFailure('aborted')
     const home = makeHome()
     try {
       const program = await this.#program(home)
       if (!program.ok) {
         home.remove()
-        return failureOf('not_started', { detail: program.detail })
+        return makeFailure('not_started', { detail: program.detail })
       }
       const confined = await this.#start(home, program)
       this.#running = this.#watched(confined, home)
-      confined.stdin.end(promptText(messages))
+      confined.stdin.end(formatPrompt(messages))
     } catch (error) {
       home.remove()
       const detail = this.#shown(error instanceof Error ? error.message : String(error))
-      return failureOf('not_started', { detail })
+      return makeFailure('not_started', { detail })
     }
     if (!this.#isClosed) return null
     await this.#end()
-    return failureOf('aborted')
+    return makeFailure('aborted')
   }
 
-  async #program(home: HarnessHome): Promise<Found> {
+  async #program(home: HarnessHome): Promise<FoundProgram> {
     const { agent, environment, atStart } = this.options
     const start = (await atStart?.()) ?? null
     const name = agent.command ?? this.#recipe.program ?? ''
     const program = findProgram(name, agent.args, environment.PATH ?? '', start?.tree ?? null)
     if (!program.ok || start === null) return program.ok ? { ...program, args: agent.args } : program
     // The copy lies beside its working directory, in the folder that is all it sees.
-    const found = await commandAtStart({ name: program.path, args: agent.args }, start, join(home.dir, 'tree-at-start'))
+    const found = await resolveCommandAtStart(
+      { name: program.path, args: agent.args },
+      start,
+      join(home.dir, 'tree-at-start'),
+    )
     return found.ok ? { ...program, args: found.command.args } : found
   }
 
-  #start(home: HarnessHome, program: Extract<Found, { ok: true }>): Promise<Confined> {
+  #start(home: HarnessHome, program: Extract<FoundProgram, { ok: true }>): Promise<ConfinedCommand> {
     const { agent, door, start } = this.options
     const { files, args, env } = this.#recipe.prepare({
       home: home.home,
@@ -226,13 +230,13 @@ class CommandRunner implements CommandParticipant {
     })
   }
 
-  #watched(confined: Confined, home: HarnessHome): Running {
+  #watched(confined: ConfinedCommand, home: HarnessHome): Running {
     const ring = (): void => this.#bell.ring()
     const nextId = (): string => {
       this.#calls += 1
       return `call-${this.#calls}`
     }
-    const process = new HarnessProcess(confined, outputReader(this.options.agent.harness), this.#limits, ring)
+    const process = new HarnessProcess(confined, makeOutputReader(this.options.agent.harness), this.#limits, ring)
     void process.gone.then(() => home.remove())
     return { process, offers: new Offers(nextId, ring) }
   }
@@ -258,7 +262,7 @@ class CommandRunner implements CommandParticipant {
   }
 
   #failed(code: FailureCode, detail = ''): ChatEnd {
-    return { type: 'end', reason: 'failed', failure: failureOf(code, { detail: this.#shown(detail) }) }
+    return { type: 'end', reason: 'failed', failure: makeFailure(code, { detail: this.#shown(detail) }) }
   }
 
   #shown(text: string): string {
@@ -270,14 +274,14 @@ class CommandRunner implements CommandParticipant {
   }
 }
 
-type Found =
+type FoundProgram =
   | (Extract<Program, { ok: true }> & { readonly args: readonly string[] })
   | { readonly ok: false; readonly detail: string }
 
 const NOT_RUNNING: OfferAnswer = { text: 'It is not your turn: nothing that is called now counts.', isError: true }
 
 /** The variables of the server that the agent is given. Whoever goes through a proxy still reaches Phaselock directly. */
-function passedOf(recipe: Recipe, { environment, door }: CommandOptions): Readonly<Record<string, string>> {
+function pickPassed(recipe: Recipe, { environment, door }: CommandOptions): Readonly<Record<string, string>> {
   const passed: Record<string, string> = {}
   for (const name of recipe.passes) {
     const value = Object.hasOwn(environment, name) ? environment[name] : undefined

@@ -52,7 +52,7 @@ export interface FailureFacts {
   readonly attempts?: number
 }
 
-export function failureOf(code: FailureCode, facts: FailureFacts = {}): ChatFailure {
+export function makeFailure(code: FailureCode, facts: FailureFacts = {}): ChatFailure {
   const { title, remedy } = FAILURES[code]
   const detail = facts.detail ?? ''
   return {

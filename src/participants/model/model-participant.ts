@@ -1,10 +1,10 @@
 import type { ChatPart, Message, Participant, ToolSpec } from '../participant.js'
-import { type ChatFailure, type FailureCode, failureOf } from './failures.js'
-import { type ChatModel, promptOf, requestToolsOf } from './model-prompt.js'
+import { type ChatFailure, type FailureCode, makeFailure } from './failures.js'
+import { type ChatModel, requestToolsOf, toPrompt } from './model-prompt.js'
 import { type AnswerLimits, readStream, type StreamJudge } from './read-stream.js'
 import { redact } from './redact.js'
-import { type RetryLimits, waitBeforeRetry, waited } from './retry.js'
-import { messageIn, Wire, type WireLimits } from './wire.js'
+import { type RetryLimits, waitBeforeRetry, waitUnlessAborted } from './retry.js'
+import { findErrorMessage, Wire, type WireLimits } from './wire.js'
 
 export type Provider = 'openai-compatible' | 'anthropic'
 
@@ -43,12 +43,12 @@ export const MODEL_LIMITS: ModelLimits = {
 }
 
 /** A chat model behind an OpenAI-compatible or Anthropic endpoint, streamed. */
-export function modelParticipant(options: ModelOptions): Participant {
+export function makeModelParticipant(options: ModelOptions): Participant {
   const limits = { ...MODEL_LIMITS, ...options.limits }
   return {
     id: options.id,
     takesToolErrors: options.takesToolErrors ?? true,
-    chat: (messages, tools, signal) => chat({ options, limits, messages, tools, signal }),
+    chat: (messages, tools, signal) => streamChat({ options, limits, messages, tools, signal }),
   }
 }
 
@@ -60,7 +60,7 @@ interface Chat {
   readonly signal: AbortSignal
 }
 
-async function* chat(chat: Chat): AsyncGenerator<ChatPart, void, undefined> {
+async function* streamChat(chat: Chat): AsyncGenerator<ChatPart, void, undefined> {
   const { limits, signal } = chat
   const deadline = Date.now() + limits.totalMs
   for (let attempts = 1; ; attempts += 1) {
@@ -70,7 +70,7 @@ async function* chat(chat: Chat): AsyncGenerator<ChatPart, void, undefined> {
       const judge = judgeOf(wire, chat.options.apiKey, attempts)
       const opened = await open(chat, wire, judge)
       if ('stream' in opened) {
-        yield* readStream(opened.stream, limits, judge, callIdsOf(chat.messages))
+        yield* readStream(opened.stream, limits, judge, collectCallIds(chat.messages))
         return
       }
       const moment = { now: Date.now(), chance: (chat.options.chance ?? Math.random)() }
@@ -82,20 +82,20 @@ async function* chat(chat: Chat): AsyncGenerator<ChatPart, void, undefined> {
     } finally {
       wire.close()
     }
-    if (await waited(wait, signal)) continue
-    yield { type: 'end', reason: 'failed', failure: failureOf('aborted', { attempts }) }
+    if (await waitUnlessAborted(wait, signal)) continue
+    yield { type: 'end', reason: 'failed', failure: makeFailure('aborted', { attempts }) }
     return
   }
 }
 
-type Opened = Awaited<ReturnType<ChatModel['doStream']>> | { readonly failure: ChatFailure }
+type OpenedStream = Awaited<ReturnType<ChatModel['doStream']>> | { readonly failure: ChatFailure }
 
-async function open(chat: Chat, wire: Wire, judge: StreamJudge): Promise<Opened> {
+async function open(chat: Chat, wire: Wire, judge: StreamJudge): Promise<OpenedStream> {
   const { maxOutputTokens } = chat.options
   try {
-    const model = await modelOf(chat.options, wire)
+    const model = await loadModel(chat.options, wire)
     return await model.doStream({
-      prompt: promptOf(chat.messages),
+      prompt: toPrompt(chat.messages),
       tools: requestToolsOf(chat.tools),
       abortSignal: wire.signal,
       ...(maxOutputTokens === undefined ? {} : { maxOutputTokens }),
@@ -106,7 +106,7 @@ async function open(chat: Chat, wire: Wire, judge: StreamJudge): Promise<Opened>
 }
 
 /** The packages are loaded by the first chat: nobody else pays for them. */
-async function modelOf(options: ModelOptions, wire: Wire): Promise<ChatModel> {
+async function loadModel(options: ModelOptions, wire: Wire): Promise<ChatModel> {
   const { baseUrl: baseURL, model } = options
   // An empty key is a key: without one the packages look for their own in the environment.
   const apiKey = options.apiKey ?? ''
@@ -119,14 +119,14 @@ async function modelOf(options: ModelOptions, wire: Wire): Promise<ChatModel> {
   return createOpenAICompatible(settings).chatModel(model)
 }
 
-function callIdsOf(messages: readonly Message[]): ReadonlySet<string> {
+function collectCallIds(messages: readonly Message[]): ReadonlySet<string> {
   return new Set(messages.flatMap((message) => (message.role === 'assistant' ? message.calls : [])).map(({ id }) => id))
 }
 
 /** The errors of the packages hold the whole request, so nothing of them is kept but a redacted line. */
 function judgeOf(wire: Wire, apiKey: string | null, attempts: number): StreamJudge {
   const failure = (code: FailureCode, said = ''): ChatFailure =>
-    failureOf(code, { detail: redact(said, apiKey), status: wire.status, attempts })
+    makeFailure(code, { detail: redact(said, apiKey), status: wire.status, attempts })
   const known = (): ChatFailure | null => {
     if (wire.refusal !== null && wire.stopped !== 'aborted') return refusalOf(wire.refusal.status, wire.refusal.said)
     if (wire.stopped !== null) return failure(wire.stopped)
@@ -144,8 +144,8 @@ function judgeOf(wire: Wire, apiKey: string | null, attempts: number): StreamJud
     broke: (error) => {
       const stop = known()
       if (stop !== null) return stop
-      if (wire.status === null) return failure(...beforeAnswer(error))
-      const said = saidByServer(error)
+      if (wire.status === null) return failure(...explainUnanswered(error))
+      const said = findServerMessage(error)
       if (said !== null) return failure('server_error', said)
       return failure(isIncomplete(error, wire) ? 'disconnected' : 'broken_stream')
     },
@@ -153,7 +153,7 @@ function judgeOf(wire: Wire, apiKey: string | null, attempts: number): StreamJud
 }
 
 /** Node names the system's reason somewhere in the chain of causes; without one nothing was sent. */
-function beforeAnswer(error: unknown): [FailureCode, string?] {
+function explainUnanswered(error: unknown): [FailureCode, string?] {
   let cause = error
   for (let depth = 0; depth < 5 && cause instanceof Error; depth += 1) {
     if ('code' in cause && typeof cause.code === 'string' && /^[A-Z][A-Z0-9_]{2,40}$/.test(cause.code))
@@ -165,8 +165,8 @@ function beforeAnswer(error: unknown): [FailureCode, string?] {
 }
 
 /** What the server itself reported as an error inside a stream; null when the error is the library's. */
-function saidByServer(error: unknown): string | null {
-  if (!(error instanceof Error)) return messageIn(error)
+function findServerMessage(error: unknown): string | null {
+  if (!(error instanceof Error)) return findErrorMessage(error)
   if (!('statusCode' in error && typeof error.statusCode === 'number' && error.statusCode >= 500)) return null
   const isOwn = 'responseBody' in error && /"name":"AI_/.test(String(error.responseBody))
   return isOwn ? null : error.message

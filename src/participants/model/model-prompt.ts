@@ -13,7 +13,7 @@ type RequestInput = Extract<RequestTool, { type: 'function' }>['inputSchema']
 const WIRE_NAME_CHARS_MAX = 64
 
 /** The conversation in the words of the client library. */
-export function promptOf(messages: readonly Message[]): PromptMessage[] {
+export function toPrompt(messages: readonly Message[]): PromptMessage[] {
   return messages.map(promptMessageOf)
 }
 
@@ -31,34 +31,34 @@ function promptMessageOf(message: Message): PromptMessage {
   if (message.role === 'user') {
     return { role: 'user', content: [{ type: 'text', text: message.text.toWellFormed() }] }
   }
-  if (message.role === 'tool') return toolMessageOf(message)
-  const parts: AssistantPart[] = message.reasoning.map(reasoningPartOf)
+  if (message.role === 'tool') return toToolMessage(message)
+  const parts: AssistantPart[] = message.reasoning.map(toReasoningPart)
   if (message.text !== '') parts.push({ type: 'text', text: message.text.toWellFormed() })
   for (const call of message.calls) {
     const { id, name } = call
-    parts.push({ type: 'tool-call', toolCallId: id, toolName: wireName(name), input: wireInput(call.arguments) })
+    parts.push({ type: 'tool-call', toolCallId: id, toolName: toWireName(name), input: toWireInput(call.arguments) })
   }
   return { role: 'assistant', content: parts }
 }
 
-function toolMessageOf(message: Extract<Message, { role: 'tool' }>): ToolMessage {
+function toToolMessage(message: Extract<Message, { role: 'tool' }>): ToolMessage {
   const value = message.text.toWellFormed()
   const output = message.isError ? { type: 'error-text' as const, value } : { type: 'text' as const, value }
-  const toolName = wireName(message.name)
+  const toolName = toWireName(message.name)
   return { role: 'tool', content: [{ type: 'tool-result', toolCallId: message.callId, toolName, output }] }
 }
 
-function reasoningPartOf({ text, signature }: Reasoning): AssistantPart {
+function toReasoningPart({ text, signature }: Reasoning): AssistantPart {
   const part = { type: 'reasoning' as const, text: text.toWellFormed() }
   return signature === undefined ? part : { ...part, providerOptions: { anthropic: { signature } } }
 }
 
 /** Servers refuse a whole conversation for one call with an impossible name, although the model itself made it up. */
-function wireName(name: string): string {
+function toWireName(name: string): string {
   return name.replace(/[^A-Za-z0-9_-]/g, '_').slice(0, WIRE_NAME_CHARS_MAX) || 'unnamed'
 }
 
-function wireInput(value: Json): JsonObject {
+function toWireInput(value: Json): JsonObject {
   if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as JsonObject
   return { unparsed: typeof value === 'string' ? value : JSON.stringify(value) }
 }

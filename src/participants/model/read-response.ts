@@ -1,5 +1,5 @@
 import type { ChatEnd, ChatPart, Reasoning, ToolCall, Usage } from '../participant.js'
-import { failureOf } from './failures.js'
+import { makeFailure } from './failures.js'
 
 /** One whole answer. */
 export interface Response {
@@ -28,7 +28,7 @@ export async function readResponse(
   let chars = 0
   const ended = (end: ChatEnd): Response => {
     const kept = end.reason === 'failed' ? [] : calls
-    return { text: texts.join(''), reasoning: joined(reasoning), calls: kept, usage, end, chars }
+    return { text: texts.join(''), reasoning: joinThoughts(reasoning), calls: kept, usage, end, chars }
   }
   for await (const part of stream) {
     watch(part)
@@ -38,17 +38,17 @@ export async function readResponse(
     if (part.type === 'tool_call') calls.push({ id: part.id, name: part.name, arguments: part.arguments })
     if (part.type === 'usage') usage = part
     if (part.type === 'end') return ended(part)
-    if (chars > charsMax || calls.length > CALLS_MAX) return ended(failed('too_large'))
+    if (chars > charsMax || calls.length > CALLS_MAX) return ended(makeFailedEnd('too_large'))
   }
-  return ended(failed('disconnected'))
+  return ended(makeFailedEnd('disconnected'))
 }
 
-function failed(code: 'too_large' | 'disconnected'): ChatEnd {
-  return { type: 'end', reason: 'failed', failure: failureOf(code) }
+function makeFailedEnd(code: 'too_large' | 'disconnected'): ChatEnd {
+  return { type: 'end', reason: 'failed', failure: makeFailure(code) }
 }
 
 /** Pieces of a thought up to its signature are one thought. */
-function joined(pieces: readonly Reasoning[]): readonly Reasoning[] {
+function joinThoughts(pieces: readonly Reasoning[]): readonly Reasoning[] {
   const thoughts: Reasoning[] = []
   let text = ''
   for (const piece of pieces) {

@@ -1,5 +1,5 @@
 import type { ChatPart, EndReason, ToolCall, Usage } from '../participant.js'
-import { type ChatFailure, type FailureCode, failureOf } from './failures.js'
+import { type ChatFailure, type FailureCode, makeFailure } from './failures.js'
 import type { ChatModel } from './model-prompt.js'
 import { parseArguments } from './parse-arguments.js'
 
@@ -37,11 +37,11 @@ export async function* readStream(
   try {
     while (true) {
       const next = await nextPart(reader, judge)
-      if (next.type === 'failed') return yield failed(next.failure)
+      if (next.type === 'failed') return yield makeFailedPart(next.failure)
       const problem = answer.add(next.part)
-      if (problem !== null) return yield failed(failureOf(problem))
+      if (problem !== null) return yield makeFailedPart(makeFailure(problem))
       if (next.part.type === 'text-delta') yield { type: 'text', text: next.part.delta }
-      if (next.part.type === 'reasoning-delta') yield reasoningOf(next.part)
+      if (next.part.type === 'reasoning-delta') yield toReasoning(next.part)
       if (next.part.type === 'finish') return yield* answer.finish(next.part, judge)
     }
   } finally {
@@ -50,9 +50,9 @@ export async function* readStream(
   }
 }
 
-type Next = { readonly type: 'part'; readonly part: StreamPart } | { readonly type: 'failed'; failure: ChatFailure }
+type NextPart = { readonly type: 'part'; readonly part: StreamPart } | { readonly type: 'failed'; failure: ChatFailure }
 
-async function nextPart(reader: ReadableStreamDefaultReader<StreamPart>, judge: StreamJudge): Promise<Next> {
+async function nextPart(reader: ReadableStreamDefaultReader<StreamPart>, judge: StreamJudge): Promise<NextPart> {
   try {
     const { done, value } = await reader.read()
     if (done) return { type: 'failed', failure: judge.ended() }
@@ -97,19 +97,19 @@ class Answer {
     if (part.input.length > this.limits.argumentsCharsMax || this.calls.length >= this.limits.callsMax)
       return 'too_large'
     const name = part.toolName.slice(0, NAME_CHARS_MAX)
-    this.calls.push({ id: this.idOf(part.toolCallId), name, arguments: parseArguments(part.input) })
+    this.calls.push({ id: this.assignId(part.toolCallId), name, arguments: parseArguments(part.input) })
     return null
   }
 
   *finish(part: Finish, judge: StreamJudge): Generator<ChatPart, void, undefined> {
-    if (this.begun.size > 0) return yield failed(judge.broke(new Error('a call was not completed')))
+    if (this.begun.size > 0) return yield makeFailedPart(judge.broke(new Error('a call was not completed')))
     for (const call of this.calls) yield { type: 'tool_call', ...call }
-    yield { type: 'usage', ...usageOf(part) }
-    yield { type: 'end', reason: this.calls.length > 0 ? 'tool_calls' : reasonOf(part.finishReason.unified) }
+    yield { type: 'usage', ...toUsage(part) }
+    yield { type: 'end', reason: this.calls.length > 0 ? 'tool_calls' : toEndReason(part.finishReason.unified) }
   }
 
   /** Models repeat ids and make up impossible ones; results could not be told apart, and servers would refuse them. */
-  private idOf(given: string): string {
+  private assignId(given: string): string {
     let id = given
     for (let number = this.usedIds.size + 1; this.usedIds.has(id) || !CALL_ID.test(id); number += 1)
       id = `call-${number}`
@@ -118,17 +118,17 @@ class Answer {
   }
 }
 
-function failed(failure: ChatFailure): ChatPart {
+function makeFailedPart(failure: ChatFailure): ChatPart {
   return { type: 'end', reason: 'failed', failure }
 }
 
-function reasoningOf(part: Extract<StreamPart, { type: 'reasoning-delta' }>): ChatPart {
+function toReasoning(part: Extract<StreamPart, { type: 'reasoning-delta' }>): ChatPart {
   const signature = part.providerMetadata?.anthropic?.signature
   const reasoning = { type: 'reasoning' as const, text: part.delta }
   return typeof signature === 'string' ? { ...reasoning, signature } : reasoning
 }
 
-function usageOf({ usage }: Finish): Usage {
+function toUsage({ usage }: Finish): Usage {
   const { noCache, total, cacheRead, cacheWrite } = usage.inputTokens
   const read = countOf(cacheRead)
   const written = countOf(cacheWrite)
@@ -140,7 +140,7 @@ function countOf(value: number | undefined): number {
   return value !== undefined && Number.isSafeInteger(value) && value >= 0 ? value : 0
 }
 
-function reasonOf(unified: Finish['finishReason']['unified']): EndReason {
+function toEndReason(unified: Finish['finishReason']['unified']): EndReason {
   if (unified === 'stop' || unified === 'length') return unified
   if (unified === 'content-filter') return 'filtered'
   return 'other'

@@ -9,12 +9,12 @@ export function redact(text: string, apiKey: string | null): string {
     .toWellFormed()
     .replace(/[\p{Cc}\p{Cf}\s]+/gu, ' ')
     .trim()
-  const shown = apiKey === null || apiKey === '' ? line : withoutPieces(line, apiKey)
+  const shown = apiKey === null || apiKey === '' ? line : redactPieces(line, apiKey)
   const points = [...shown]
   return points.length > DETAIL_CHARS_MAX ? `${points.slice(0, DETAIL_CHARS_MAX).join('')}…` : shown
 }
 
-function withoutPieces(line: string, apiKey: string): string {
+function redactPieces(line: string, apiKey: string): string {
   const width = Math.min(PIECE_CHARS, apiKey.length)
   let shown = ''
   let from = 0

@@ -27,7 +27,7 @@ export function waitBeforeRetry(
 }
 
 /** Waits; false when `signal` called it off. */
-export async function waited(ms: number, signal: AbortSignal): Promise<boolean> {
+export async function waitUnlessAborted(ms: number, signal: AbortSignal): Promise<boolean> {
   try {
     await sleep(ms, undefined, { signal })
     return true

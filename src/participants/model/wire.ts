@@ -71,14 +71,14 @@ export class Wire {
     this.status = response.status
     const type = response.headers.get('content-type') ?? ''
     if (response.ok && response.body !== null && /^\s*text\/event-stream\s*(;|$)/i.test(type)) {
-      return new Response(this.guarded(response.body), { status: response.status, headers: response.headers })
+      return new Response(this.guardBody(response.body), { status: response.status, headers: response.headers })
     }
     if (response.ok) this.wrongType = type
-    else this.refusal = await this.refused(response)
+    else this.refusal = await this.readRefusal(response)
     throw new Error('the answer is not a stream')
   }
 
-  private async refused(response: Response): Promise<WireRefusal> {
+  private async readRefusal(response: Response): Promise<WireRefusal> {
     const status = response.status
     const retryAfter = response.headers.get('retry-after')
     const chunks: Uint8Array[] = []
@@ -94,10 +94,10 @@ export class Wire {
       // The status says enough; what was to follow it never came.
       return { status, retryAfter, said: '' }
     }
-    return { status, retryAfter, said: saidIn(Buffer.concat(chunks).toString('utf8')) }
+    return { status, retryAfter, said: parseRefusalMessage(Buffer.concat(chunks).toString('utf8')) }
   }
 
-  private guarded(body: ReadableStream<Uint8Array>): ReadableStream<Uint8Array> {
+  private guardBody(body: ReadableStream<Uint8Array>): ReadableStream<Uint8Array> {
     const reader = body.getReader()
     return new ReadableStream({
       pull: async (controller) => {
@@ -143,18 +143,18 @@ export class Wire {
 }
 
 /** The message in the body of a refusal, in the forms that servers use. */
-function saidIn(body: string): string {
+function parseRefusalMessage(body: string): string {
   const start = body.trimStart()
   if (!start.startsWith('{')) return start.startsWith('<') ? '' : body
   try {
-    return messageIn(JSON.parse(body))
+    return findErrorMessage(JSON.parse(body))
   } catch {
     return ''
   }
 }
 
 /** The text of an error in the forms that servers use; empty where there is none. */
-export function messageIn(value: unknown): string {
+export function findErrorMessage(value: unknown): string {
   const error = typeof value === 'object' && value !== null && 'error' in value ? value.error : value
   if (typeof error === 'string') return error
   if (typeof error !== 'object' || error === null) return ''

@@ -14,8 +14,8 @@ export interface ExportClosing {
 const DIGEST_END = /^(.*),"digest":"([0-9a-f]{64})"\}$/s
 
 /** Each line carries a digest over itself and all before it, so that a changed line is found at its place. */
-export function digestLine(eventText: string, before: string): { readonly text: string; readonly digest: string } {
-  const digest = digestOf(eventText, before)
+export function addDigest(eventText: string, before: string): { readonly text: string; readonly digest: string } {
+  const digest = computeDigest(eventText, before)
   return { text: `${eventText.slice(0, -1)},"digest":"${digest}"}`, digest }
 }
 
@@ -25,9 +25,9 @@ export function checkLine(line: string, before: string): { readonly text: string
   if (match === null) return null
   const text = `${match[1]}}`
   const digest = match[2] ?? ''
-  return digestOf(text, before) === digest ? { text, digest } : null
+  return computeDigest(text, before) === digest ? { text, digest } : null
 }
 
-function digestOf(text: string, before: string): string {
+function computeDigest(text: string, before: string): string {
   return createHash('sha256').update(before).update(text).digest('hex')
 }

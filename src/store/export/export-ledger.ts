@@ -1,12 +1,12 @@
 import { createHash, createPublicKey, sign } from 'node:crypto'
 import { type Database, openDatabase, type Row } from '../database.js'
 import { readChainKey, readSigningKey } from '../keys.js'
-import { ledgerFiles } from '../ledger-files.js'
+import { listLedgerFiles } from '../ledger-files.js'
 import { StoreRefused } from '../store.js'
 import { judgeEvent } from '../verify/verify-events.js'
 import { startStreamWalk } from '../verify/verify-streams.js'
 import { EVENT_COLUMNS } from '../wire.js'
-import { digestLine, EXPORT_FORMAT, type ExportClosing, FIRST_DIGEST } from './export-format.js'
+import { addDigest, EXPORT_FORMAT, type ExportClosing, FIRST_DIGEST } from './export-format.js'
 
 const PAGE_EVENTS = 200
 
@@ -25,7 +25,7 @@ export async function exportLedger(dir: string, write: (line: string) => Promise
   const key = readChainKey(dir)
   const signingKey = readSigningKey(dir)
   if (key === null || signingKey === null) throw new StoreRefused('tampered', 'A key of the ledger is missing.')
-  const database = openDatabase(ledgerFiles(dir).database, { readOnly: true })
+  const database = openDatabase(listLedgerFiles(dir).database, { readOnly: true })
   try {
     const hash = createHash('sha256')
     const streams = startStreamWalk()
@@ -39,12 +39,12 @@ export async function exportLedger(dir: string, write: (line: string) => Promise
     await write(header)
     let count = 0
     let digest = FIRST_DIGEST
-    for await (const row of events(database)) {
+    for await (const row of walkEvents(database)) {
       const bad = judgeEvent(row, key, { seq: count + 1, end: streams.end(String(row.stream)) })
       if (bad !== null) throw new StoreRefused('tampered', `${bad.detail} The export stops here, unsigned.`)
       count += 1
       streams.extend(String(row.stream), { version: Number(row.version), hash: String(row.hash) })
-      const line = digestLine(eventText(row), digest)
+      const line = addDigest(formatEvent(row), digest)
       digest = line.digest
       hash.update(`${line.text}\n`)
       await write(line.text)
@@ -60,7 +60,7 @@ export async function exportLedger(dir: string, write: (line: string) => Promise
 }
 
 /** Page by page with a turn of the event loop in between: a server that exports goes on answering. */
-async function* events(database: Database): AsyncGenerator<Row> {
+async function* walkEvents(database: Database): AsyncGenerator<Row> {
   const last = Number(database.prepare('SELECT max(seq) AS seq FROM event').get()?.seq ?? 0)
   const page = database.prepare(`SELECT ${EVENT_COLUMNS} FROM event WHERE seq > ? AND seq <= ? ORDER BY seq LIMIT ?`)
   let after = 0
@@ -74,7 +74,7 @@ async function* events(database: Database): AsyncGenerator<Row> {
 }
 
 /** `data` as the exact text that is in the ledger, so that its hash can still be checked by who has the key. */
-function eventText(row: Row): string {
+function formatEvent(row: Row): string {
   const { seq, stream, version, type, at, actor, epoch, phase, contract, data, prev_hash, hash } = row
   return JSON.stringify({ seq, stream, version, type, at, actor, epoch, phase, contract, data, prev_hash, hash })
 }

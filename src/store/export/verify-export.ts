@@ -57,11 +57,11 @@ export async function verifyExport(lines: AsyncIterable<string>, publicKeyPem?: 
   }
   if (walk.isClosed) return finish(null)
   walk.line += 1
-  return finish(finding('closing_missing', 'The closing line is missing: the file was cut off.'))
+  return finish(makeFinding('closing_missing', 'The closing line is missing: the file was cut off.'))
 }
 
 function takeLine(walk: Walk, line: string): Finding | null {
-  if (walk.isClosed) return finding('after_closing', 'There is more after the closing line.')
+  if (walk.isClosed) return makeFinding('after_closing', 'There is more after the closing line.')
   if (walk.line === 1) return takeHeader(walk, line)
   return line.startsWith('{"closing":') ? takeClosing(walk, line) : takeEvent(walk, line)
 }
@@ -69,12 +69,12 @@ function takeLine(walk: Walk, line: string): Finding | null {
 function takeHeader(walk: Walk, line: string): Finding | null {
   const header = parseObject(line)
   if (header?.format !== EXPORT_FORMAT || typeof header.public_key !== 'string') {
-    return finding('bad_header', `The first line does not announce ${EXPORT_FORMAT} with a public key.`)
+    return makeFinding('bad_header', `The first line does not announce ${EXPORT_FORMAT} with a public key.`)
   }
   const embedded = parseKey(header.public_key)
-  if (embedded === null) return finding('bad_header', 'The public key of the first line cannot be read.')
+  if (embedded === null) return makeFinding('bad_header', 'The public key of the first line cannot be read.')
   if (walk.publicKey !== null && !walk.publicKey.equals(embedded)) {
-    return finding('bad_header', 'The file was signed with another key than the one given.')
+    return makeFinding('bad_header', 'The file was signed with another key than the one given.')
   }
   walk.publicKey = embedded
   walk.hash.update(`${line}\n`)
@@ -85,7 +85,7 @@ function takeEvent(walk: Walk, line: string): Finding | null {
   const seq = walk.events + 1
   const checked = checkLine(line, walk.digest)
   const event = checked === null ? null : parseObject(checked.text)
-  if (checked === null || event === null) return finding('changed_line', 'The line does not fit its digest.', seq)
+  if (checked === null || event === null) return makeFinding('changed_line', 'The line does not fit its digest.', seq)
   const stream = String(event.stream)
   const end = walk.streams.end(stream)
   const fits =
@@ -93,7 +93,7 @@ function takeEvent(walk: Walk, line: string): Finding | null {
     event.version === (end?.version ?? 0) + 1 &&
     event.prev_hash === (end?.hash ?? FIRST_PREV_HASH) &&
     typeof event.hash === 'string'
-  if (!fits) return finding('bad_order', `Event ${seq} is missing, or it does not follow the one before it.`, seq)
+  if (!fits) return makeFinding('bad_order', `Event ${seq} is missing, or it does not follow the one before it.`, seq)
   walk.hash.update(`${line}\n`)
   walk.streams.extend(stream, { version: Number(event.version), hash: String(event.hash) })
   walk.digest = checked.digest
@@ -105,18 +105,19 @@ function takeClosing(walk: Walk, line: string): Finding | null {
   const parsed = parseObject(line)
   const closing = parsed?.closing as ExportClosing | undefined
   if (typeof closing !== 'object' || closing === null || typeof parsed?.signature !== 'string') {
-    return finding('bad_closing', 'The closing line cannot be read.')
+    return makeFinding('bad_closing', 'The closing line cannot be read.')
   }
   const signature = Buffer.from(parsed.signature, 'base64')
   if (walk.publicKey === null || !verify(null, Buffer.from(JSON.stringify(closing)), walk.publicKey, signature)) {
-    return finding('bad_signature', 'The signature of the closing line does not fit.')
+    return makeFinding('bad_signature', 'The signature of the closing line does not fit.')
   }
   const fits =
     closing.count === walk.events &&
     closing.streams === walk.streams.size &&
     closing.merkle_root === walk.streams.root() &&
     closing.sha256 === walk.hash.digest('hex')
-  if (!fits) return finding('bad_closing', `What was signed are ${closing.count} other events: lines were rewritten.`)
+  if (!fits)
+    return makeFinding('bad_closing', `What was signed are ${closing.count} other events: lines were rewritten.`)
   walk.isClosed = true
   return null
 }
@@ -139,6 +140,6 @@ function parseKey(pem: string): KeyObject | null {
   }
 }
 
-function finding(code: string, detail: string, seq: number | null = null): Finding {
+function makeFinding(code: string, detail: string, seq: number | null = null): Finding {
   return { code, detail, seq }
 }

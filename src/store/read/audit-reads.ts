@@ -1,4 +1,4 @@
-import { decodeCursor, encodeCursor, pageLimit } from '../cursor.js'
+import { clampPageLimit, decodeCursor, encodeCursor } from '../cursor.js'
 import type { Database, Value } from '../database.js'
 import type { AuditFilter, AuditStats, Page, StoredEvent } from '../store.js'
 import { EVENT_COLUMNS, toStoredEvent } from '../wire.js'
@@ -21,7 +21,7 @@ export function queryEvents(database: Database, filter: AuditFilter): Page<Store
   const where = given.length === 0 ? '' : `WHERE ${given.map(([condition]) => condition).join(' AND ')}`
   // Within one stream the version grows with seq, and the index on it makes the sort unnecessary.
   const order = filter.taskId === undefined ? 'seq DESC' : 'version DESC'
-  const limit = pageLimit(filter.limit)
+  const limit = clampPageLimit(filter.limit)
   const rows = database
     .prepare(`SELECT ${EVENT_COLUMNS} FROM event ${where} ORDER BY ${order} LIMIT ?`)
     .all(...given.map(([, value]) => value ?? null), limit + 1)
@@ -29,14 +29,14 @@ export function queryEvents(database: Database, filter: AuditFilter): Page<Store
   return { items, nextCursor: rows.length > limit ? encodeCursor(items.at(-1)?.seq ?? 0) : null }
 }
 
-export function auditStats(database: Database): AuditStats {
+export function readAuditStats(database: Database): AuditStats {
   const totals = database.prepare('SELECT count(*) AS events, min(at) AS first_at, max(at) AS last_at FROM event').get()
   const streams = database.prepare('SELECT count(*) AS streams FROM stream').get()
   return {
     events: Number(totals?.events ?? 0),
     streams: Number(streams?.streams ?? 0),
-    byType: counts(database, 'SELECT type AS name, count(*) AS count FROM event GROUP BY type ORDER BY type'),
-    byCode: counts(
+    byType: readCounts(database, 'SELECT type AS name, count(*) AS count FROM event GROUP BY type ORDER BY type'),
+    byCode: readCounts(
       database,
       'SELECT code AS name, count(*) AS count FROM event WHERE code IS NOT NULL GROUP BY code ORDER BY code',
     ),
@@ -45,7 +45,7 @@ export function auditStats(database: Database): AuditStats {
   }
 }
 
-function counts(database: Database, sql: string): Record<string, number> {
+function readCounts(database: Database, sql: string): Record<string, number> {
   return Object.fromEntries(
     database
       .prepare(sql)

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
-import { decodeCursor, encodeCursor, pageLimit, readLimit } from '../cursor.js'
+import { clampPageLimit, decodeCursor, encodeCursor, readLimit } from '../cursor.js'
 import { type Database, openDatabase, type Value } from '../database.js'
-import { ledgerFiles } from '../ledger-files.js'
+import { listLedgerFiles } from '../ledger-files.js'
 import {
   type Page,
   type Remembered,
@@ -36,7 +36,7 @@ export class PointReads {
     ]).map(toStoredEvent)
   }
 
-  allStreams(afterSeq: number, limit: number): readonly StoredEvent[] {
+  readAllStreams(afterSeq: number, limit: number): readonly StoredEvent[] {
     return this.#all(`SELECT ${EVENT_COLUMNS} FROM event WHERE seq > ? ORDER BY seq LIMIT ?`, [
       afterSeq,
       readLimit(limit),
@@ -54,11 +54,11 @@ export class PointReads {
     return Number(this.#all('SELECT max(seq) AS seq FROM event', [])[0]?.seq ?? 0)
   }
 
-  task(id: string): TaskRow | null {
-    return first(this.#all('SELECT document FROM task WHERE id = ?', [id]).map(toTaskRow))
+  readTask(id: string): TaskRow | null {
+    return takeFirst(this.#all('SELECT document FROM task WHERE id = ?', [id]).map(toTaskRow))
   }
 
-  tasks(filter: TaskFilter): Page<TaskRow> {
+  readTasks(filter: TaskFilter): Page<TaskRow> {
     const wanted: [string, Value | undefined][] = [
       ['status = ?', filter.status],
       ['phase = ?', filter.phase],
@@ -71,7 +71,7 @@ export class PointReads {
     if (filter.hasQuestion !== undefined)
       conditions.push(filter.hasQuestion === 'open' ? 'open_questions > 0' : 'questions > 0')
     const where = conditions.length === 0 ? '' : `WHERE ${conditions.join(' AND ')}`
-    const limit = pageLimit(filter.limit)
+    const limit = clampPageLimit(filter.limit)
     const values = given.map(([, value]) => value ?? null)
     const rows = this.#all(`SELECT num, document FROM task ${where} ORDER BY num DESC LIMIT ?`, [...values, limit + 1])
     const items = rows.slice(0, limit)
@@ -79,17 +79,17 @@ export class PointReads {
     return { items: items.map(toTaskRow), nextCursor: isMore ? encodeCursor(Number(items.at(-1)?.num)) : null }
   }
 
-  claimable(offset: number, limit: number): readonly TaskRow[] {
-    return this.#all(CLAIMABLE_SQL, [pageLimit(limit), Math.max(0, Math.trunc(offset))]).map(toTaskRow)
+  readClaimable(offset: number, limit: number): readonly TaskRow[] {
+    return this.#all(CLAIMABLE_SQL, [clampPageLimit(limit), Math.max(0, Math.trunc(offset))]).map(toTaskRow)
   }
 
-  heldBy(agentId: string): TaskRow | null {
-    return first(
+  readHeldBy(agentId: string): TaskRow | null {
+    return takeFirst(
       this.#all(`SELECT document FROM task WHERE agent_id = ? AND status IN ${HELD}`, [agentId]).map(toTaskRow),
     )
   }
 
-  overdue(now: number, limit: number): readonly TaskRow[] {
+  readOverdue(now: number, limit: number): readonly TaskRow[] {
     return this.#all(
       `SELECT document FROM task WHERE num IN (
          SELECT num FROM (SELECT num FROM task INDEXED BY task_lease WHERE status IN ${HELD} AND lease_expires_at < ?1
@@ -97,15 +97,15 @@ export class PointReads {
          UNION SELECT num FROM (SELECT num FROM task WHERE approval_expires_at IS NOT NULL
            AND approval_expires_at < ?1 ORDER BY approval_expires_at LIMIT ?2))
        ORDER BY num LIMIT ?2`,
-      [now, pageLimit(limit)],
+      [now, clampPageLimit(limit)],
     ).map(toTaskRow)
   }
 
-  dependents(id: string): readonly string[] {
+  readDependents(id: string): readonly string[] {
     return this.#all('SELECT task FROM dependency WHERE needs = ? ORDER BY task', [id]).map((row) => String(row.task))
   }
 
-  blob(sha256: string): string | null {
+  readBlobText(sha256: string): string | null {
     const content = this.#all('SELECT content FROM blob WHERE sha256 = ?', [sha256])[0]?.content
     if (!(content instanceof Uint8Array)) return null
     // Nothing is decided or handed on by what is not the content that was kept.
@@ -116,7 +116,7 @@ export class PointReads {
 
   recall(options: { readonly principal: string; readonly key: string; readonly now: number }): Remembered | null {
     const values = [options.principal, options.key, options.now - KEY_LIFETIME_MS]
-    return first(
+    return takeFirst(
       this.#all(
         `SELECT principal, key, body_hash, status, answer FROM idempotency WHERE principal = ? AND key = ? AND at > ?`,
         values,
@@ -131,7 +131,7 @@ export class PointReads {
 
   #all(sql: string, values: readonly Value[]) {
     try {
-      this.#database ??= openDatabase(ledgerFiles(this.#dir).database, { readOnly: true })
+      this.#database ??= openDatabase(listLedgerFiles(this.#dir).database, { readOnly: true })
       return this.#database.prepare(sql).all(...values)
     } catch (error) {
       this.close()
@@ -140,6 +140,6 @@ export class PointReads {
   }
 }
 
-function first<T>(items: readonly T[]): T | null {
+function takeFirst<T>(items: readonly T[]): T | null {
   return items[0] ?? null
 }

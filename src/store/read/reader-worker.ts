@@ -1,9 +1,9 @@
 import { parentPort, workerData } from 'node:worker_threads'
 import { type Database, openDatabase } from '../database.js'
-import { ledgerFiles } from '../ledger-files.js'
+import { listLedgerFiles } from '../ledger-files.js'
 import { type CheckpointState, writeCheckpoint } from '../seals/write-seal.js'
 import { verifyLedger } from '../verify/verify-ledger.js'
-import { auditStats, queryEvents } from './audit-reads.js'
+import { queryEvents, readAuditStats } from './audit-reads.js'
 import type { FromReader, ReaderJob, ToReader } from './reader.js'
 
 run((workerData as { dir: string }).dir)
@@ -16,12 +16,12 @@ function run(dir: string): void {
 
   function perform(job: ReaderJob): unknown {
     if (job.type === 'verify') return verifyLedger(dir)
-    database ??= openDatabase(ledgerFiles(dir).database, { readOnly: true })
+    database ??= openDatabase(listLedgerFiles(dir).database, { readOnly: true })
     switch (job.type) {
       case 'query':
         return queryEvents(database, job.filter)
       case 'stats':
-        return auditStats(database)
+        return readAuditStats(database)
       case 'checkpoint':
         checkpoint = writeCheckpoint(dir, database, checkpoint)
         return checkpoint.pointer.seq

@@ -65,22 +65,22 @@ function boundObject(object: JsonObject, budget: Budget, depth: number): JsonObj
 
 function boundText(text: string, budget: Budget): string {
   const bytesMax = Math.max(Math.min(budget.stringBytesMax, budget.bytes), NOTE_BYTES)
-  const kept = jsonBytes(text, bytesMax) <= bytesMax ? text : cutText(text, bytesMax - NOTE_BYTES)
-  budget.bytes -= jsonBytes(kept, Number.POSITIVE_INFINITY)
+  const kept = countJsonBytes(text, bytesMax) <= bytesMax ? text : cutText(text, bytesMax - NOTE_BYTES)
+  budget.bytes -= countJsonBytes(kept, Number.POSITIVE_INFINITY)
   return kept
 }
 
 /** Bytes that the text takes in JSON, where control characters take six; a long text is not even looked at. */
-function jsonBytes(text: string, enough: number): number {
+function countJsonBytes(text: string, enough: number): number {
   return text.length > enough ? text.length : Buffer.byteLength(JSON.stringify(text))
 }
 
 function cutText(text: string, bytesMax: number): string {
   const note = `… [cut: ${text.length} characters, sha256 ${createHash('sha256').update(text).digest('hex')}]`
   let end = Math.min(text.length, bytesMax)
-  for (let bytes = jsonBytes(text.slice(0, end), end); bytes > bytesMax && end > 0; ) {
+  for (let bytes = countJsonBytes(text.slice(0, end), end); bytes > bytesMax && end > 0; ) {
     end = Math.max(0, end - Math.max(1, Math.ceil((bytes - bytesMax) / 6)))
-    bytes = jsonBytes(text.slice(0, end), end)
+    bytes = countJsonBytes(text.slice(0, end), end)
   }
   // Never half a pair: a lone surrogate is not text.
   const last = text.charCodeAt(end - 1)

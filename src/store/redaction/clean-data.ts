@@ -30,7 +30,7 @@ export function makeCleaner(secrets: readonly string[]): Cleaner {
     text.length <= SMALL_CHARS_MAX &&
     !SUSPICIOUS.test(text) &&
     !forms.some((secret) => text.includes(secret)) &&
-    brackets(text) <= BRACKETS_MAX
+    countBrackets(text) <= BRACKETS_MAX
   return {
     redact,
     clean: (data) => {
@@ -43,7 +43,7 @@ export function makeCleaner(secrets: readonly string[]): Cleaner {
 }
 
 // More brackets than levels are allowed may mean that it is nested too deeply; then it is looked at closely.
-function brackets(text: string): number {
+function countBrackets(text: string): number {
   let count = 0
   for (let i = 0; i < text.length; i += 1) {
     const code = text.charCodeAt(i)

@@ -12,7 +12,7 @@ const SECRET_CHARS_MIN = 6
  * the given secrets, values of fields and variables named like secrets. Pure; time grows with the length only.
  */
 export function makeRedactor(secrets: readonly string[]): (value: Json) => Json {
-  const exact = exactForms(secrets)
+  const exact = listExactForms(secrets)
   return (value) => redact(value, exact, 0)
 }
 
@@ -24,7 +24,7 @@ function redact(value: Json, exact: readonly string[], depth: number): Json {
   return Object.fromEntries(
     Object.entries(value).map(([name, item]) => [
       redactText(name, exact),
-      isSecretName(name) ? blank(item, depth + 1) : redact(item, exact, depth + 1),
+      isSecretName(name) ? blankTexts(item, depth + 1) : redact(item, exact, depth + 1),
     ]),
   )
 }
@@ -34,16 +34,16 @@ function isArray(value: Json): value is readonly Json[] {
 }
 
 /** Below a field named like a secret every text is taken for one; numbers and booleans are counts and flags. */
-function blank(value: Json, depth: number): Json {
+function blankTexts(value: Json, depth: number): Json {
   if (typeof value === 'string') return value === '' ? '' : REDACTED
   if (typeof value !== 'object' || value === null) return value
   if (depth >= DEPTH_MAX) return REDACTED
-  if (isArray(value)) return value.map((item) => blank(item, depth + 1))
-  return Object.fromEntries(Object.entries(value).map(([name, item]) => [name, blank(item, depth + 1)]))
+  if (isArray(value)) return value.map((item) => blankTexts(item, depth + 1))
+  return Object.fromEntries(Object.entries(value).map(([name, item]) => [name, blankTexts(item, depth + 1)]))
 }
 
 /** A secret as it is and as it looks in URLs and basic authorization. Longest first: none hides inside another. */
-function exactForms(secrets: readonly string[]): readonly string[] {
+function listExactForms(secrets: readonly string[]): readonly string[] {
   const usable = secrets.slice(0, SECRETS_MAX).filter((secret) => secret.length >= SECRET_CHARS_MIN)
   const forms = usable.flatMap((secret) => [
     secret,

@@ -42,7 +42,7 @@ function raise(levels: Buffer[][], dirtyLeaves: ReadonlySet<number>): Buffer {
     for (const parent of parents) {
       const left = below[parent * 2]
       const right = below[parent * 2 + 1]
-      if (left !== undefined) above[parent] = right === undefined ? left : nodeHash(left, right)
+      if (left !== undefined) above[parent] = right === undefined ? left : hashNode(left, right)
     }
     dirty = parents
     level += 1
@@ -61,6 +61,6 @@ export function streamLeaf(stream: string, version: number, hash: string): Buffe
     .digest()
 }
 
-function nodeHash(left: Buffer, right: Buffer): Buffer {
+function hashNode(left: Buffer, right: Buffer): Buffer {
   return createHash('sha256').update(NODE).update(left).update(right).digest()
 }

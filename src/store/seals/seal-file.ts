@@ -1,7 +1,7 @@
 import { createHash, type KeyObject, sign, verify } from 'node:crypto'
 import { readdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
-import { ledgerFiles, readFileIfPresent, writeFileAtomically } from '../ledger-files.js'
+import { listLedgerFiles, readFileIfPresent, writeFileAtomically } from '../ledger-files.js'
 
 /** What a checkpoint states. Snake case: this is the form on disk. */
 export interface Checkpoint {
@@ -22,8 +22,8 @@ export function writeCheckpointFile(dir: string, checkpoint: Checkpoint, key: Ke
   const statement = JSON.stringify(checkpoint)
   const signature = sign(null, Buffer.from(statement), key).toString('base64')
   const text = `${JSON.stringify({ ...checkpoint, signature })}\n`
-  writeFileAtomically(checkpointPath(dir, checkpoint.seq), text)
-  return { hash: sha256(text) }
+  writeFileAtomically(formatCheckpointPath(dir, checkpoint.seq), text)
+  return { hash: hashText(text) }
 }
 
 export type FoundCheckpoint =
@@ -32,7 +32,7 @@ export type FoundCheckpoint =
   | { readonly state: 'valid'; readonly checkpoint: Checkpoint; readonly fileHash: string }
 
 export function readCheckpointFile(dir: string, seq: number, key: KeyObject): FoundCheckpoint {
-  const text = readFileIfPresent(checkpointPath(dir, seq))?.toString('utf8')
+  const text = readFileIfPresent(formatCheckpointPath(dir, seq))?.toString('utf8')
   if (text === undefined) return { state: 'missing' }
   const parsed = parseObject(text)
   if (parsed === null) return { state: 'invalid', detail: 'it is not a JSON object' }
@@ -46,7 +46,7 @@ export function readCheckpointFile(dir: string, seq: number, key: KeyObject): Fo
   if (checkpoint.format !== 'phaselock-checkpoint/1' || checkpoint.seq !== seq) {
     return { state: 'invalid', detail: 'it is not the checkpoint of the event that its name says' }
   }
-  return { state: 'valid', checkpoint, fileHash: sha256(text) }
+  return { state: 'valid', checkpoint, fileHash: hashText(text) }
 }
 
 function parseObject(text: string): Record<string, unknown> | null {
@@ -61,7 +61,7 @@ function parseObject(text: string): Record<string, unknown> | null {
 
 /** The events that have a checkpoint file, in order. */
 export function listCheckpoints(dir: string): readonly number[] {
-  const folder = ledgerFiles(dir).checkpoints
+  const folder = listLedgerFiles(dir).checkpoints
   if (statSync(folder, { throwIfNoEntry: false }) === undefined) return []
   return readdirSync(folder)
     .flatMap((name) => /^(\d{12})\.json$/.exec(name)?.[1] ?? [])
@@ -69,10 +69,10 @@ export function listCheckpoints(dir: string): readonly number[] {
     .sort((a, b) => a - b)
 }
 
-function checkpointPath(dir: string, seq: number): string {
-  return join(ledgerFiles(dir).checkpoints, `${String(seq).padStart(12, '0')}.json`)
+function formatCheckpointPath(dir: string, seq: number): string {
+  return join(listLedgerFiles(dir).checkpoints, `${String(seq).padStart(12, '0')}.json`)
 }
 
-function sha256(text: string): string {
+function hashText(text: string): string {
   return createHash('sha256').update(text).digest('hex')
 }

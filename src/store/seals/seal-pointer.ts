@@ -1,5 +1,5 @@
 import { createHmac, type KeyObject, timingSafeEqual } from 'node:crypto'
-import { ledgerFiles, readFileIfPresent, writeFileAtomically } from '../ledger-files.js'
+import { listLedgerFiles, readFileIfPresent, writeFileAtomically } from '../ledger-files.js'
 
 /** The newest checkpoint by its event and the SHA-256 of its file. Seq 0: there is none yet. */
 export interface CheckpointPointer {
@@ -11,18 +11,18 @@ const POINTER_TEXT = /^phaselock-checkpoint 1 (\d{1,15}) ([0-9a-f]{64}) ([0-9a-f
 
 /** null: missing, or without the seal of the ledger's key. */
 export function readNewestCheckpoint(dir: string, key: KeyObject): CheckpointPointer | null {
-  const match = POINTER_TEXT.exec(readFileIfPresent(ledgerFiles(dir).newestCheckpoint)?.toString('latin1') ?? '')
+  const match = POINTER_TEXT.exec(readFileIfPresent(listLedgerFiles(dir).newestCheckpoint)?.toString('latin1') ?? '')
   if (match === null) return null
   const [, seq, hash = '', seal = ''] = match
   const pointer = { seq: Number(seq), hash }
-  return timingSafeEqual(Buffer.from(seal), Buffer.from(sealOf(pointer, key))) ? pointer : null
+  return timingSafeEqual(Buffer.from(seal), Buffer.from(computeSeal(pointer, key))) ? pointer : null
 }
 
 export function writeNewestCheckpoint(dir: string, key: KeyObject, pointer: CheckpointPointer): void {
-  const text = `phaselock-checkpoint 1 ${pointer.seq} ${pointer.hash} ${sealOf(pointer, key)}\n`
-  writeFileAtomically(ledgerFiles(dir).newestCheckpoint, text)
+  const text = `phaselock-checkpoint 1 ${pointer.seq} ${pointer.hash} ${computeSeal(pointer, key)}\n`
+  writeFileAtomically(listLedgerFiles(dir).newestCheckpoint, text)
 }
 
-function sealOf(pointer: CheckpointPointer, key: KeyObject): string {
+function computeSeal(pointer: CheckpointPointer, key: KeyObject): string {
   return createHmac('sha256', key).update(`phaselock-checkpoint 1 ${pointer.seq} ${pointer.hash}`).digest('hex')
 }

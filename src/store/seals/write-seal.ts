@@ -1,7 +1,7 @@
 import { mkdirSync } from 'node:fs'
 import type { Database, Row } from '../database.js'
 import { readChainKey, readPublicKey, readSigningKey } from '../keys.js'
-import { ledgerFiles } from '../ledger-files.js'
+import { listLedgerFiles } from '../ledger-files.js'
 import { createMerkleTree, type MerkleTree, streamLeaf } from './merkle-tree.js'
 import { type Checkpoint, listCheckpoints, readCheckpointFile, writeCheckpointFile } from './seal-file.js'
 import { type CheckpointPointer, readNewestCheckpoint, writeNewestCheckpoint } from './seal-pointer.js'
@@ -26,7 +26,7 @@ export function writeCheckpoint(dir: string, database: Database, before: Checkpo
   const chainKey = readChainKey(dir)
   const signingKey = readSigningKey(dir)
   if (chainKey === null || signingKey === null) throw new Error('a key of the ledger is missing')
-  const pointer = before?.pointer ?? newestCheckpoint(dir)
+  const pointer = before?.pointer ?? findNewestCheckpoint(dir)
   const tree = before?.tree ?? createMerkleTree()
   const snapshot = readSnapshot(database, { pointer, isFirst: before === null })
   for (const row of snapshot.leaves) {
@@ -43,7 +43,7 @@ export function writeCheckpoint(dir: string, database: Database, before: Checkpo
     previous: pointer.hash,
     created_at: new Date().toISOString(),
   }
-  mkdirSync(ledgerFiles(dir).checkpoints, { recursive: true, mode: 0o700 })
+  mkdirSync(listLedgerFiles(dir).checkpoints, { recursive: true, mode: 0o700 })
   const { hash } = writeCheckpointFile(dir, checkpoint, signingKey)
   const next = { seq: snapshot.seq, hash }
   // The pointer comes second: a crash in between leaves a checkpoint too many, never one that seems to be lost.
@@ -64,14 +64,14 @@ function readSnapshot(database: Database, from: { readonly pointer: CheckpointPo
 }
 
 /** The sealed pointer, or the checkpoint that was written after it when a crash came in between. */
-function newestCheckpoint(dir: string): CheckpointPointer {
+function findNewestCheckpoint(dir: string): CheckpointPointer {
   const chainKey = readChainKey(dir)
   const publicKey = readPublicKey(dir)
   const pointer = chainKey === null ? null : readNewestCheckpoint(dir, chainKey)
   if (pointer === null || publicKey === null) throw new Error('ledger.checkpoint or a key is missing or not valid')
   // A crash may have left checkpoints behind that the pointer does not know of: go on from the last that follows.
   let newest = pointer
-  for (const seq of listCheckpoints(dir).filter((one) => one > pointer.seq)) {
+  for (const seq of listCheckpoints(dir).filter((checkpoint) => checkpoint > pointer.seq)) {
     const found = readCheckpointFile(dir, seq, publicKey)
     if (found.state !== 'valid' || found.checkpoint.previous !== newest.hash) break
     newest = { seq, hash: found.fileHash }

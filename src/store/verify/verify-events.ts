@@ -2,7 +2,7 @@ import type { KeyObject } from 'node:crypto'
 import type { Database, Row } from '../database.js'
 import type { VerifyProblem } from '../store.js'
 import { EVENT_COLUMNS } from '../wire.js'
-import { eventHash, FIRST_PREV_HASH } from '../write/chain.js'
+import { computeEventHash, FIRST_PREV_HASH } from '../write/chain.js'
 
 export interface StreamEnd {
   readonly version: number
@@ -10,7 +10,7 @@ export interface StreamEnd {
 }
 
 /** The first event after `afterSeq` that breaks its chain or the count, or null. */
-export function firstBadEvent(database: Database, key: KeyObject, afterSeq: number): VerifyProblem | null {
+export function findFirstBadEvent(database: Database, key: KeyObject, afterSeq: number): VerifyProblem | null {
   const before = database.prepare('SELECT version, hash FROM event WHERE stream = ? AND version = ?')
   const ends = new Map<string, StreamEnd>()
   let seq = afterSeq
@@ -44,7 +44,7 @@ export function judgeEvent(
     return { code: 'missing_event', detail, seq, stream: null, version: null }
   }
   const place = { seq, stream, version }
-  if (row.hash !== rowHash(key, row)) {
+  if (row.hash !== computeRowHash(key, row)) {
     const detail = `Event ${seq} (${stream} version ${version}) was changed: its hash does not fit what it says.`
     return { code: 'changed_event', detail, ...place }
   }
@@ -55,8 +55,8 @@ export function judgeEvent(
   return null
 }
 
-function rowHash(key: KeyObject, row: Row): string {
-  return eventHash(key, {
+function computeRowHash(key: KeyObject, row: Row): string {
+  return computeEventHash(key, {
     seq: Number(row.seq),
     stream: String(row.stream),
     version: Number(row.version),

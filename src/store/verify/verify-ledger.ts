@@ -1,8 +1,8 @@
 import { createHash, type KeyObject } from 'node:crypto'
 import { type Database, openDatabase } from '../database.js'
 import { readChainKey, readPublicKey } from '../keys.js'
-import { ledgerFiles } from '../ledger-files.js'
-import { schemaDifference } from '../migrations.js'
+import { listLedgerFiles } from '../ledger-files.js'
+import { findSchemaDifference } from '../migrations.js'
 import type { VerifyProblem, VerifyReport } from '../store.js'
 import { EVENT_COLUMNS } from '../wire.js'
 import { FIRST_PREV_HASH } from '../write/chain.js'
@@ -22,13 +22,14 @@ export async function verifyDirectory(dir: string): Promise<VerifyReport> {
 export function verifyLedger(dir: string): VerifyReport {
   const key = readChainKey(dir)
   const publicKey = readPublicKey(dir)
-  if (key === null) return failed(problem('key_missing', 'ledger.key is missing or damaged: nothing can be verified.'))
-  if (publicKey === null) return failed(problem('key_missing', 'ledger.ed25519.pub is missing.'))
+  if (key === null)
+    return makeFailedReport(makeProblem('key_missing', 'ledger.key is missing or damaged: nothing can be verified.'))
+  if (publicKey === null) return makeFailedReport(makeProblem('key_missing', 'ledger.ed25519.pub is missing.'))
   // Outside files first, then the snapshot of the database: a server that writes meanwhile only makes it longer.
   const head = readHead(dir, key)
   const checkpoints = startCheckpointWalk(dir, key, publicKey)
   try {
-    const database = openDatabase(ledgerFiles(dir).database, { readOnly: true })
+    const database = openDatabase(listLedgerFiles(dir).database, { readOnly: true })
     try {
       database.exec('BEGIN')
       return walk(database, { key, head, checkpoints })
@@ -36,7 +37,7 @@ export function verifyLedger(dir: string): VerifyReport {
       database.close()
     }
   } catch (error) {
-    return failed(problem('unreadable', `The database cannot be read: ${String(error)}`))
+    return makeFailedReport(makeProblem('unreadable', `The database cannot be read: ${String(error)}`))
   }
 }
 
@@ -84,21 +85,21 @@ function judgeHead(
   found: FoundHead,
   walked: { readonly count: number; readonly isWhole: boolean },
 ): readonly VerifyProblem[] {
-  if (found.state === 'missing') return [problem('head_missing', 'ledger.head is missing.')]
-  if (found.state === 'invalid') return [problem('head_invalid', `ledger.head is not valid: ${found.detail}.`)]
+  if (found.state === 'missing') return [makeProblem('head_missing', 'ledger.head is missing.')]
+  if (found.state === 'invalid') return [makeProblem('head_invalid', `ledger.head is not valid: ${found.detail}.`)]
   const { head, torn } = found
   const last = Number(database.prepare('SELECT max(seq) AS seq FROM event').get()?.seq ?? 0)
   if (last < head.count) {
     const detail = `The database ends at event ${last}, the ledger head says ${head.count}: events were cut off.`
-    return [{ ...problem('cut_tail', detail), seq: last + 1 }]
+    return [{ ...makeProblem('cut_tail', detail), seq: last + 1 }]
   }
   const row = database.prepare('SELECT hash FROM event WHERE seq = ?').get(head.count)
   const hash = head.count === 0 ? FIRST_PREV_HASH : row?.hash
   if (walked.isWhole && hash !== head.hash) {
     const detail = `Event ${head.count} is not the one that the ledger head names.`
-    return [{ ...problem('head_mismatch', detail), seq: head.count }]
+    return [{ ...makeProblem('head_mismatch', detail), seq: head.count }]
   }
-  if (torn && last === head.count) return [problem('head_invalid', 'One half of ledger.head was damaged.')]
+  if (torn && last === head.count) return [makeProblem('head_invalid', 'One half of ledger.head was damaged.')]
   return []
 }
 
@@ -107,23 +108,23 @@ function judgeBlobs(database: Database): readonly VerifyProblem[] {
     const found = createHash('sha256')
       .update(content instanceof Uint8Array ? content : String(content))
       .digest('hex')
-    if (found !== sha256) return [problem('changed_blob', `The content kept under ${sha256} is another one.`)]
+    if (found !== sha256) return [makeProblem('changed_blob', `The content kept under ${sha256} is another one.`)]
   }
   return []
 }
 
 function judgeDatabase(database: Database): readonly VerifyProblem[] {
-  const difference = schemaDifference(database)
-  if (difference !== null) return [problem('schema_changed', `The database's schema was changed (${difference}).`)]
+  const difference = findSchemaDifference(database)
+  if (difference !== null) return [makeProblem('schema_changed', `The database's schema was changed (${difference}).`)]
   const found = database.prepare('PRAGMA integrity_check(1)').get()?.integrity_check
-  return found === 'ok' ? [] : [problem('corrupt_database', `The database is damaged: ${found}.`)]
+  return found === 'ok' ? [] : [makeProblem('corrupt_database', `The database is damaged: ${found}.`)]
 }
 
-function problem(code: string, detail: string): VerifyProblem {
+function makeProblem(code: string, detail: string): VerifyProblem {
   return { code, detail, seq: null, stream: null, version: null }
 }
 
-function failed(found: VerifyProblem): VerifyReport {
+function makeFailedReport(found: VerifyProblem): VerifyReport {
   return { ok: false, events: 0, streams: 0, checkpoints: 0, problems: [found] }
 }
 

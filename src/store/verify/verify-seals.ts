@@ -24,11 +24,15 @@ export function startCheckpointWalk(dir: string, key: KeyObject, publicKey: KeyO
     const seq = seqs[next] ?? 0
     next += 1
     const file = readCheckpointFile(dir, seq, publicKey)
-    if (file.state === 'missing') found = problem('checkpoint_missing', `Checkpoint ${seq} is missing.`, seq)
+    if (file.state === 'missing') found = makeProblem('checkpoint_missing', `Checkpoint ${seq} is missing.`, seq)
     else if (file.state === 'invalid') {
-      found = problem('checkpoint_invalid', `Checkpoint ${seq} is not valid: ${file.detail}.`, seq)
+      found = makeProblem('checkpoint_invalid', `Checkpoint ${seq} is not valid: ${file.detail}.`, seq)
     } else if (file.checkpoint.previous !== previous) {
-      found = problem('checkpoint_missing', `The checkpoint before checkpoint ${seq} is missing or another one.`, seq)
+      found = makeProblem(
+        'checkpoint_missing',
+        `The checkpoint before checkpoint ${seq} is missing or another one.`,
+        seq,
+      )
     } else {
       previous = file.fileHash
       return file.checkpoint
@@ -47,24 +51,26 @@ export function startCheckpointWalk(dir: string, key: KeyObject, publicKey: KeyO
         checkpoint.streams === streams.size &&
         checkpoint.merkle_root === streams.root() &&
         checkpoint.changed.every(([stream, count, head]) => isEnd(streams, stream, [count, head]))
-      if (!fits) found = problem('checkpoint_mismatch', `The events up to ${seq} are not those of its checkpoint.`, seq)
+      if (!fits)
+        found = makeProblem('checkpoint_mismatch', `The events up to ${seq} are not those of its checkpoint.`, seq)
     },
     finish(count) {
-      if (pointer === null) return [problem('checkpoint_missing', 'ledger.checkpoint is missing or not valid.', null)]
+      if (pointer === null)
+        return [makeProblem('checkpoint_missing', 'ledger.checkpoint is missing or not valid.', null)]
       if (pointer.seq > 0 && !seqs.includes(pointer.seq)) {
-        return [problem('checkpoint_missing', `The newest checkpoint, ${pointer.seq}, is missing.`, pointer.seq)]
+        return [makeProblem('checkpoint_missing', `The newest checkpoint, ${pointer.seq}, is missing.`, pointer.seq)]
       }
       // Those that the walk over the events did not reach are still held against each other and against the pointer.
       while (found === null && next < seqs.length && (seqs[next] ?? 0) <= count) readNext()
       const newest = Math.max(pointer.seq, seqs.at(-1) ?? 0)
       if (found === null && newest > count) {
         const detail = `A checkpoint was signed at event ${newest}, the events end at ${count}: cut off or an older copy.`
-        found = problem('older_copy', detail, count + 1)
+        found = makeProblem('older_copy', detail, count + 1)
       }
       if (found !== null) return [found]
       if (pointer.seq > 0 && pointer.seq === seqs.at(-1) && pointer.hash !== previous) {
         return [
-          problem('checkpoint_invalid', `Checkpoint ${pointer.seq} is not the one that was written.`, pointer.seq),
+          makeProblem('checkpoint_invalid', `Checkpoint ${pointer.seq} is not the one that was written.`, pointer.seq),
         ]
       }
       return []
@@ -77,6 +83,6 @@ function isEnd(streams: StreamWalk, stream: string, [count, head]: readonly [num
   return end !== null && end.version === count && end.hash === head
 }
 
-function problem(code: string, detail: string, seq: number | null): VerifyProblem {
+function makeProblem(code: string, detail: string, seq: number | null): VerifyProblem {
   return { code, detail, seq, stream: null, version: null }
 }

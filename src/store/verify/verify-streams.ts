@@ -44,13 +44,13 @@ function judgeTable(
 ): readonly VerifyProblem[] {
   let count = 0
   for (const { num, name } of database.prepare('SELECT num, name FROM stream ORDER BY num').iterate()) {
-    if (ends.get(String(name))?.index !== count || num !== count + 1) return [mismatch(String(name))]
+    if (ends.get(String(name))?.index !== count || num !== count + 1) return [makeMismatch(String(name))]
     count += 1
   }
-  return count === ends.size ? [] : [mismatch(null)]
+  return count === ends.size ? [] : [makeMismatch(null)]
 }
 
-function mismatch(stream: string | null): VerifyProblem {
+function makeMismatch(stream: string | null): VerifyProblem {
   const detail = `The table of streams does not fit the events${stream === null ? '' : ` (at ${stream})`}.`
   return { code: 'stream_mismatch', detail, seq: null, stream, version: null }
 }

@@ -22,7 +22,7 @@ export interface ChainedColumns {
  * The keyed hash of one event. A JSON array is the preimage because its text is unambiguous:
  * no value can flow over into its neighbour, and null differs from the empty text.
  */
-export function eventHash(key: KeyObject, columns: ChainedColumns): string {
+export function computeEventHash(key: KeyObject, columns: ChainedColumns): string {
   const preimage = JSON.stringify([
     columns.seq,
     columns.stream,

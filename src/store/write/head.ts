@@ -1,6 +1,6 @@
 import { createHmac, type KeyObject, timingSafeEqual } from 'node:crypto'
 import { closeSync, constants, fdatasyncSync, openSync, writeSync } from 'node:fs'
-import { ledgerFiles, readFileIfPresent, writeFileAtomically } from '../ledger-files.js'
+import { listLedgerFiles, readFileIfPresent, writeFileAtomically } from '../ledger-files.js'
 
 /** How far the ledger goes: the number of its events and the hash of the newest. */
 export interface Head {
@@ -27,7 +27,7 @@ const SLOT_STRIDE = 4_096
 const SLOT_TEXT = /^phaselock-head 1 (\d{1,15}) (\d{1,15}) ([0-9a-f]{64}) ([0-9a-f]{64})\n *$/
 
 export function readHead(dir: string, key: KeyObject): FoundHead {
-  const bytes = readFileIfPresent(ledgerFiles(dir).head)
+  const bytes = readFileIfPresent(listLedgerFiles(dir).head)
   if (bytes === null) return { state: 'missing' }
   if (bytes.length !== 2 * SLOT_STRIDE) return { state: 'invalid', detail: `it has ${bytes.length} bytes` }
   const slots = [0, 1].map((index) =>
@@ -51,27 +51,27 @@ function readSlot(bytes: Buffer, key: KeyObject): Slot | null {
   if (match === null) return null
   const [, generation, count, hash = '', seal = ''] = match
   const slot = { generation: Number(generation), count: Number(count), hash }
-  const expected = sealOf(slot, key)
+  const expected = computeSeal(slot, key)
   return timingSafeEqual(Buffer.from(seal), Buffer.from(expected)) ? slot : null
 }
 
-function sealOf(slot: Slot, key: KeyObject): string {
+function computeSeal(slot: Slot, key: KeyObject): string {
   return createHmac('sha256', key)
     .update(`phaselock-head 1 ${slot.generation} ${slot.count} ${slot.hash}`)
     .digest('hex')
 }
 
-function slotBytes(slot: Slot, key: KeyObject): Buffer {
-  const text = `phaselock-head 1 ${slot.generation} ${slot.count} ${slot.hash} ${sealOf(slot, key)}\n`
+function encodeSlot(slot: Slot, key: KeyObject): Buffer {
+  const text = `phaselock-head 1 ${slot.generation} ${slot.count} ${slot.hash} ${computeSeal(slot, key)}\n`
   return Buffer.from(text.padEnd(SLOT_BYTES, ' '))
 }
 
 /** Overwrites the older slot in place and makes it durable. The caller counts generations up by one. */
 export function writeHeadSlot(dir: string, key: KeyObject, slot: Slot): void {
   // Opened for each write: a head that was moved or replaced meanwhile must fail here, not be written into nowhere.
-  const file = openSync(ledgerFiles(dir).head, constants.O_WRONLY | constants.O_NOFOLLOW)
+  const file = openSync(listLedgerFiles(dir).head, constants.O_WRONLY | constants.O_NOFOLLOW)
   try {
-    const bytes = slotBytes(slot, key)
+    const bytes = encodeSlot(slot, key)
     const written = writeSync(file, bytes, 0, SLOT_BYTES, (slot.generation % 2) * SLOT_STRIDE)
     if (written !== SLOT_BYTES) throw new Error(`the head was written in part (${written} of ${SLOT_BYTES} bytes)`)
     fdatasyncSync(file)
@@ -85,8 +85,8 @@ export function writeWholeHead(dir: string, key: KeyObject, options: { head: Hea
   const bytes = Buffer.alloc(2 * SLOT_STRIDE, ' ')
   const newer = options.generation + 2
   for (const generation of [newer - 1, newer]) {
-    slotBytes({ ...options.head, generation }, key).copy(bytes, (generation % 2) * SLOT_STRIDE)
+    encodeSlot({ ...options.head, generation }, key).copy(bytes, (generation % 2) * SLOT_STRIDE)
   }
-  writeFileAtomically(ledgerFiles(dir).head, bytes)
+  writeFileAtomically(listLedgerFiles(dir).head, bytes)
   return newer
 }

@@ -1,10 +1,10 @@
 import type { KeyObject } from 'node:crypto'
-import { type Database, openDatabase, SQLITE, sqliteCode } from '../database.js'
-import { ledgerFiles } from '../ledger-files.js'
+import { type Database, getSqliteCode, openDatabase, SQLITE } from '../database.js'
+import { listLedgerFiles } from '../ledger-files.js'
 import { settleWal } from '../wal.js'
 import type { WireAppend, WireRemembered, WireResult } from '../wire.js'
 import { Lines } from './broken-lines.js'
-import { eventHash, FIRST_PREV_HASH } from './chain.js'
+import { computeEventHash, FIRST_PREV_HASH } from './chain.js'
 import { type Head, writeHeadSlot, writeWholeHead } from './head.js'
 import { prepareWrites, type WriteStatements } from './write-statements.js'
 import { isAgentBusy, writeTask } from './write-task.js'
@@ -77,7 +77,7 @@ export class LedgerWriter {
       if (isRefusedByDatabase(error)) return this.#applyOneByOne(batch, error)
       this.#isLogInDoubt = true
       for (const { line } of batch) this.#lines.break(line)
-      const message = `The ledger cannot be written now: ${messageOf(error)}`
+      const message = `The ledger cannot be written now: ${getMessage(error)}`
       return batch.map(({ id }) => ({ id, ok: false, reason: 'unavailable', message }))
     }
   }
@@ -94,11 +94,11 @@ export class LedgerWriter {
     const [only] = batch
     if (batch.length > 1 || only === undefined) return batch.flatMap((append) => this.apply([append]))
     this.#lines.break(only.line)
-    return [{ id: only.id, ok: false, reason: 'refused', message: messageOf(error) }]
+    return [{ id: only.id, ok: false, reason: 'refused', message: getMessage(error) }]
   }
 
   #connect(): Connection {
-    const database = openDatabase(ledgerFiles(this.#dir).database)
+    const database = openDatabase(listLedgerFiles(this.#dir).database)
     try {
       database.exec(`PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA wal_autocheckpoint = ${WAL_PAGES_MAX};
         PRAGMA trusted_schema = OFF; PRAGMA temp_store = MEMORY; PRAGMA cache_size = -16384`)
@@ -199,7 +199,7 @@ export class LedgerWriter {
       seq += 1
       version += 1
       const columns = { seq, stream, version, type, at, actor, epoch, phase, contract, dataText, prevHash }
-      const hash = eventHash(this.#key, columns)
+      const hash = computeEventHash(this.#key, columns)
       statements.insertEvent.run(
         seq,
         stream,
@@ -252,11 +252,11 @@ function isKeyTaken(statements: WriteStatements, remember: WireRemembered): bool
 const REFUSED_VALUES: readonly number[] = [SQLITE.tooBig, SQLITE.constraint, SQLITE.mismatch]
 
 function isRefusedByDatabase(error: unknown): boolean {
-  const code = sqliteCode(error)
+  const code = getSqliteCode(error)
   // Code 1 is what a JSON function says about a text it cannot read.
   return error instanceof TypeError || code === 1 || (code !== null && REFUSED_VALUES.includes(code))
 }
 
-function messageOf(error: unknown): string {
+function getMessage(error: unknown): string {
   return error instanceof Error ? error.message : String(error)
 }

@@ -1,5 +1,5 @@
 import { parentPort, receiveMessageOnPort, workerData } from 'node:worker_threads'
-import { openLedger, refusal } from '../open-ledger.js'
+import { openLedger, toRefusal } from '../open-ledger.js'
 import type { FromWriter, ToWriter, WireAppend } from '../wire.js'
 import { LedgerWriter } from './ledger-writer.js'
 
@@ -42,7 +42,7 @@ function open(dir: string, post: (message: FromWriter) => void): LedgerWriter | 
   try {
     return new LedgerWriter({ dir, ...openLedger(dir) })
   } catch (error) {
-    const { code, message } = refusal(error)
+    const { code, message } = toRefusal(error)
     post({ type: 'refused', code, message })
     return null
   }

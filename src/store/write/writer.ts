@@ -61,7 +61,7 @@ export class Writer {
     return new Promise((resolve, reject) => {
       const id = this.#nextId++
       const wire = toWireAppend(append, id, this.#now())
-      const chars = charsOf(wire)
+      const chars = countChars(wire)
       this.#pending.set(id, { append, chars, resolve, reject })
       this.#pendingChars += chars
       this.#outbox.push(wire)
@@ -184,17 +184,17 @@ function settle(pending: Pending, result: WireResult): void {
   else if (result.reason === 'refused')
     pending.reject(new TypeError(`The ledger does not take this: ${result.message}`))
   else if (result.reason === 'unavailable') pending.reject(new StoreUnavailable(result.message))
-  else pending.resolve(refusalOf(result))
+  else pending.resolve(toRefusedResult(result))
 }
 
-function refusalOf(
+function toRefusedResult(
   result: Extract<WireResult, { reason: 'version_conflict' | 'agent_busy' | 'key_taken' }>,
 ): AppendResult {
   const { ok, reason } = result
   return reason === 'version_conflict' ? { ok, reason, version: result.version } : { ok, reason }
 }
 
-function charsOf(wire: WireAppend): number {
+function countChars(wire: WireAppend): number {
   let chars = wire.stream.length
   for (const event of wire.events) chars += event[6].length
   for (const blob of wire.blobs ?? []) chars += blob.content.length

@@ -1,16 +1,16 @@
 import { closeSync } from 'node:fs'
 import type { ChangeSet, Confinement, Job } from '../../confinement/confinement.js'
-import { type CommandRun, type Kept, OUTPUT_BYTES_MAX, runCommand } from '../../confinement/run-command.js'
+import { type CommandRun, OUTPUT_BYTES_MAX, type OutputLimits, runCommand } from '../../confinement/run-command.js'
 import type { Contract, Phase } from '../../core/contract/contract.js'
 import type { JsonObject } from '../../core/json.js'
 import type { CommitRules } from '../../core/paths/commit-scope.js'
 import type { GitAccess } from '../../core/paths/writable.js'
-import { openDirectory, partsOf } from '../../tree/lookup.js'
-import { refused, TREE_PROBLEMS } from '../../tree/problems.js'
+import { openDirectory, splitPath } from '../../tree/lookup.js'
+import { makeRefused, TREE_PROBLEMS } from '../../tree/problems.js'
 import { readPath } from '../read-path.js'
-import { failed, type ToolOutcome, type ToolPlace } from '../tool-place.js'
-import { linkedGitDirectory } from './git-directory.js'
-import { commitCall, GIT_TOOLS, gitCall, LISTING } from './git-tools.js'
+import { failTool, type ToolOutcome, type ToolPlace } from '../tool-place.js'
+import { findLinkedGitDirectory } from './git-directory.js'
+import { buildGitCall, commitCall, GIT_TOOLS, LISTING } from './git-tools.js'
 import { ownToolCommand } from './own-tool.js'
 
 const TIMEOUT_SECONDS_DEFAULT = 60
@@ -21,7 +21,7 @@ const CHANGES_TOLD_MAX = 200
 export interface CommandCall {
   readonly job: Pick<Job, 'argv' | 'cwd' | 'network' | 'timeoutMs' | 'writes' | 'git' | 'env'>
   /** How much of the output is kept, where it is more than an agent is shown. */
-  readonly kept?: Kept
+  readonly kept?: OutputLimits
   readonly git: GitAccess
   readonly outcome: (run: CommandRun) => ToolOutcome
 }
@@ -57,17 +57,19 @@ export async function runCommandTool(
   place: CommandPlace,
   request: CommandRequest,
 ): Promise<CommandDone | ToolOutcome> {
-  const linked = linkedGitDirectory(place.root)
+  const linked = findLinkedGitDirectory(place.root)
   if (linked !== null && request.tool === 'git_commit')
-    return failed(`${request.tool}: this work tree is a linked git worktree; an operator commits there`)
-  const call = GIT_TOOLS.has(request.tool) ? await gitToolCall(confinement, place, request) : commandCall(request)
+    return failTool(`${request.tool}: this work tree is a linked git worktree; an operator commits there`)
+  const call = GIT_TOOLS.has(request.tool)
+    ? await buildGitToolCall(confinement, place, request)
+    : buildCommandCall(request)
   if ('ok' in call) return call
-  const parts = partsOf(call.job.cwd)
+  const parts = splitPath(call.job.cwd)
   const layer = GIT_TOOLS.has(request.tool) ? null : (place.layer ?? null)
-  const folder = parts === null ? refused('outside', call.job.cwd) : openFolder(place.root, layer, parts)
-  if (!folder.ok) return failed(`${request.tool}: ${JSON.stringify(call.job.cwd)}: ${TREE_PROBLEMS[folder.problem]}`)
+  const folder = parts === null ? makeRefused('outside', call.job.cwd) : openFolder(place.root, layer, parts)
+  if (!folder.ok) return failTool(`${request.tool}: ${JSON.stringify(call.job.cwd)}: ${TREE_PROBLEMS[folder.problem]}`)
   closeSync(folder.fd)
-  const run = await started(
+  const run = await startJob(
     confinement,
     {
       tree: place.root,
@@ -81,28 +83,28 @@ export async function runCommandTool(
     },
     call.kept,
   )
-  if (typeof run === 'string') return unstarted(request.tool, run)
-  const stopped = stoppedText(run, call.job.timeoutMs)
+  if (typeof run === 'string') return failUnstarted(request.tool, run)
+  const stopped = formatStopped(run, call.job.timeoutMs)
   const outcome =
-    stopped === null ? call.outcome(run) : failed(`${request.tool}: ${stopped}`, 'tool_failed', shown(run))
+    stopped === null ? call.outcome(run) : failTool(`${request.tool}: ${stopped}`, 'tool_failed', toRunView(run))
   return { outcome, exitCode: run.exitCode, changes: run.changes, git: call.git }
 }
 
 // What a commit takes is decided between two commands: one that looks, and one that commits.
-async function gitToolCall(
+async function buildGitToolCall(
   confinement: Confinement,
   place: CommandPlace,
   { tool, args }: CommandRequest,
 ): Promise<CommandCall | ToolOutcome> {
   const rules = await place.commitRules()
-  if (tool !== 'git_commit') return gitCall(tool, args, rules)
+  if (tool !== 'git_commit') return buildGitCall(tool, args, rules)
   const job = { tree: place.root, hidden: [], signal: place.signal, ...LISTING.job }
-  const listed = await started(confinement, job, LISTING.kept)
-  return typeof listed === 'string' ? unstarted(tool, listed) : commitCall(listed, args, rules)
+  const listed = await startJob(confinement, job, LISTING.kept)
+  return typeof listed === 'string' ? failUnstarted(tool, listed) : commitCall(listed, args, rules)
 }
 
-function unstarted(tool: string, why: string): ToolOutcome {
-  return failed(`${tool}: the command could not be started: ${why}`)
+function failUnstarted(tool: string, why: string): ToolOutcome {
+  return failTool(`${tool}: the command could not be started: ${why}`)
 }
 
 function openFolder(root: string, layer: string | null, parts: readonly string[]): ReturnType<typeof openDirectory> {
@@ -113,7 +115,7 @@ function openFolder(root: string, layer: string | null, parts: readonly string[]
 }
 
 // A tree that cannot be shown to a command is the tree's fault more often than ours.
-async function started(confinement: Confinement, job: Job, kept?: Kept): Promise<CommandRun | string> {
+async function startJob(confinement: Confinement, job: Job, kept?: OutputLimits): Promise<CommandRun | string> {
   try {
     return await runCommand(confinement, job, kept)
   } catch (error) {
@@ -121,16 +123,16 @@ async function started(confinement: Confinement, job: Job, kept?: Kept): Promise
   }
 }
 
-function stoppedText(run: CommandRun, timeoutMs: number): string | null {
+function formatStopped(run: CommandRun, timeoutMs: number): string | null {
   if (run.stopped === 'timeout') return `timed out after ${timeoutMs / 1000} s; nothing it changed was kept`
   if (run.stopped === 'output')
     return `it wrote more than ${OUTPUT_BYTES_MAX / 1024 / 1024} MiB of output and was stopped; nothing it changed was kept`
   return run.stopped === 'aborted' ? 'it was ended before it was done; nothing it changed was kept' : null
 }
 
-function commandCall(request: CommandRequest): CommandCall | ToolOutcome {
+function buildCommandCall(request: CommandRequest): CommandCall | ToolOutcome {
   const { contract, tool, args } = request
-  if (tool === 'bash') return bashCall(request)
+  if (tool === 'bash') return buildBashCall(request)
   const own = ownToolCommand(contract, tool, args)
   return {
     job: {
@@ -143,19 +145,19 @@ function commandCall(request: CommandRequest): CommandCall | ToolOutcome {
       env: {},
     },
     git: 'none',
-    outcome: plainOutcome,
+    outcome: toOutcome,
   }
 }
 
-function bashCall({ phase, args }: CommandRequest): CommandCall | ToolOutcome {
+function buildBashCall({ phase, args }: CommandRequest): CommandCall | ToolOutcome {
   if (String(args.command).includes('\0'))
-    return failed('bash: argument "command" contains a NUL character', 'invalid_request')
+    return failTool('bash: argument "command" contains a NUL character', 'invalid_request')
   const constraint = phase.constraints.get('bash')
   const most = constraint?.timeoutSeconds ?? TIMEOUT_SECONDS_MAX
   const seconds =
     typeof args.timeout === 'number' ? args.timeout : (constraint?.timeoutSeconds ?? TIMEOUT_SECONDS_DEFAULT)
   if (seconds < 1 || seconds > most)
-    return failed(`bash: argument "timeout" must be from 1 to ${most} seconds`, 'invalid_request')
+    return failTool(`bash: argument "timeout" must be from 1 to ${most} seconds`, 'invalid_request')
   return {
     job: {
       argv: ['bash', '-c', String(args.command)],
@@ -167,16 +169,16 @@ function bashCall({ phase, args }: CommandRequest): CommandCall | ToolOutcome {
       env: {},
     },
     git: 'none',
-    outcome: plainOutcome,
+    outcome: toOutcome,
   }
 }
 
 // A command that fails is an answer like any other: the agent reads its exit code.
-function plainOutcome(run: CommandRun): ToolOutcome {
-  return { ok: true, result: shown(run), changes: run.changes.list }
+function toOutcome(run: CommandRun): ToolOutcome {
+  return { ok: true, result: toRunView(run), changes: run.changes.list }
 }
 
-function shown(run: CommandRun): JsonObject {
+function toRunView(run: CommandRun): JsonObject {
   const { list } = run.changes
   return {
     exit_code: run.exitCode,

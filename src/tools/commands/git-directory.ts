@@ -7,7 +7,7 @@ const POINTER_BYTES_MAX = 4096
  * The git directory of a linked worktree, which lies outside the tree; null when the tree has its own or none. The `.git` file is
  * the repository's to write, so it is believed only when the directory it names points back to this very tree.
  */
-export function linkedGitDirectory(tree: string): string | null {
+export function findLinkedGitDirectory(tree: string): string | null {
   const pointer = readSmall(join(tree, '.git'))
   const [, named] = /^gitdir: (.+)\n?$/.exec(pointer ?? '') ?? []
   if (named === undefined) return null

@@ -1,16 +1,16 @@
 import {
+  formatExcludePathspec,
   GIT_ENV,
   LISTING_ARGV,
   LISTING_KEPT,
   QUIET_GIT,
   readListing,
-  withoutPath,
 } from '../../confinement/changes/git-listing.js'
 import { UNLIKE } from '../../confinement/changes/hidden-from-git.js'
 import type { CommandRun } from '../../confinement/run-command.js'
 import type { JsonObject } from '../../core/json.js'
-import { type CommitRules, commitScope, within } from '../../core/paths/commit-scope.js'
-import { failed, type ToolOutcome } from '../tool-place.js'
+import { type CommitRules, commitScope, makeFolderMatcher } from '../../core/paths/commit-scope.js'
+import { failTool, type ToolOutcome } from '../tool-place.js'
 import type { CommandCall } from './command-tools.js'
 
 /** git runs inside the confinement only: a repository can make it run whatever its settings say. */
@@ -34,25 +34,25 @@ export const LISTING = {
 } as const
 
 /** The call of a git tool that only reads. The contract is neither shown nor counted as a change. */
-export function gitCall(tool: string, args: JsonObject, rules: CommitRules): CommandCall {
+export function buildGitCall(tool: string, args: JsonObject, rules: CommitRules): CommandCall {
   switch (tool) {
     case 'git_status':
-      return { ...LISTING, git: 'none', outcome: (run) => gitOutcome(run, (ended) => statusOf(ended, rules)) }
+      return { ...LISTING, git: 'none', outcome: (run) => toGitOutcome(run, (ended) => parseStatus(ended, rules)) }
     case 'git_diff':
-      return reading(
+      return buildReadCall(
         [
           ...['bash', '-c', args.staged === true ? STAGED_DIFF : DIFF, 'git_diff'],
-          ...[...askedOf(args), ...rules.reserved.map(withoutPath)],
+          ...[...listPathspecs(args), ...rules.reserved.map(formatExcludePathspec)],
         ],
         (run) => ({ diff: run.stdout, truncated: run.truncated }),
       )
     default:
-      return reading(
+      return buildReadCall(
         [
-          ...[...GIT, 'log', `--max-count=${limitOf(args)}`],
+          ...[...GIT, 'log', `--max-count=${getLimit(args)}`],
           `--format=%H${FIELD}%an${FIELD}%ae${FIELD}%aI${FIELD}%s${RECORD}`,
         ],
-        logOf,
+        parseLog,
       )
   }
 }
@@ -66,11 +66,11 @@ unlike '' "$@" | while IFS= read -r -d '' path; do
   written '' "$path" | diff -u --text --label "a/$path" --label "b/$path" - "$path" || :
 done`
 
-function reading(argv: readonly string[], result: (run: CommandRun) => JsonObject): CommandCall {
+function buildReadCall(argv: readonly string[], result: (run: CommandRun) => JsonObject): CommandCall {
   return {
     job: { ...JOB, argv, writes: 'discard', git: 'read' },
     git: 'none',
-    outcome: (run) => gitOutcome(run, result),
+    outcome: (run) => toGitOutcome(run, result),
   }
 }
 
@@ -79,40 +79,40 @@ function reading(argv: readonly string[], result: (run: CommandRun) => JsonObjec
  * untracked packages and submodules.
  */
 export function commitCall(listed: CommandRun, args: JsonObject, rules: CommitRules): CommandCall | ToolOutcome {
-  if (listed.exitCode !== 0) return gitOutcome(listed, () => ({}))
+  if (listed.exitCode !== 0) return toGitOutcome(listed, () => ({}))
   const listing = readListing(listed)
   const { changed, leftOut } = commitScope(listing, rules)
-  const named = pathsIn(args)
-  const refused = named?.find(within([...rules.reserved, ...leftOut]))
+  const named = getPaths(args)
+  const refused = named?.find(makeFolderMatcher([...rules.reserved, ...leftOut]))
   if (refused !== undefined && rules.isEarlier(refused))
-    return failed(
+    return failTool(
       `git_commit: ${JSON.stringify(refused)} was changed before work on the task began, and the task has not changed it. Leave it out of "paths"; a person commits it.`,
     )
   if (refused !== undefined)
-    return failed(
+    return failTool(
       `git_commit: ${JSON.stringify(refused)} is not committed by agents: it belongs to the contract, an agent CLI, a submodule or installed packages, or git ignored it when work began. Leave it out of "paths".`,
     )
   const earlier = listing.entries.filter(({ path }) => rules.isEarlier(path)).length
-  if (changed.length === 0) return failed(`${NOTHING}${earlier === 0 ? '.' : nothingBut(earlier)}`)
-  const isAsked = named === null ? () => true : within(named)
+  if (changed.length === 0) return failTool(`${NOTHING}${earlier === 0 ? '.' : formatNothingChanged(earlier)}`)
+  const isAsked = named === null ? () => true : makeFolderMatcher(named)
   // git finds nothing at all where what is left out lies beside the named paths.
-  const words = leftOut.filter(isAsked).map(withoutPath)
+  const words = leftOut.filter(isAsked).map(formatExcludePathspec)
   if (listed.truncated || Buffer.byteLength(words.join()) > WORDS_BYTES_MAX)
-    return failed(
+    return failTool(
       'git_commit: there are too many changed files that do not belong to the task. Ask an operator to commit them, or to list the folders that are not committed in .gitignore.',
     )
   const mixed = changed.filter(({ path }) => isAsked(path) && rules.hadChanges(path)).map(({ path }) => path)
-  return committing(String(args.message), [...askedOf(args), ...words], mixed)
+  return buildCommitCall(String(args.message), [...listPathspecs(args), ...words], mixed)
 }
 
 const NOTHING = 'There is nothing to commit'
 const NAMED_MAX = 10
 
-function nothingBut(earlier: number): string {
+function formatNothingChanged(earlier: number): string {
   return `: the task changed nothing. ${earlier} ${earlier === 1 ? 'file that was' : 'files that were'} changed before ${earlier === 1 ? 'is' : 'are'} left alone.`
 }
 
-function warningsOn(mixed: readonly string[]): JsonObject {
+function buildWarnings(mixed: readonly string[]): JsonObject {
   if (mixed.length === 0) return {}
   const more = mixed.length > NAMED_MAX ? ` and ${mixed.length - NAMED_MAX} more` : ''
   const text = `${mixed.slice(0, NAMED_MAX).join(', ')}${more} had uncommitted changes when work on the task began; this commit holds them too. Say so in your summary.`
@@ -120,7 +120,7 @@ function warningsOn(mixed: readonly string[]): JsonObject {
 }
 
 // The message and the paths are words of their own: nothing in them is read as an option or by a shell.
-function committing(message: string, paths: readonly string[], mixed: readonly string[]): CommandCall {
+function buildCommitCall(message: string, paths: readonly string[], mixed: readonly string[]): CommandCall {
   const git = GIT.map((word) => `'${word}'`).join(' ')
   // Without a wall nobody has given git a name for commits.
   const script = `m="$1"; shift; who=(); ${git} config user.email >/dev/null || who=(-c user.name=agent -c user.email=agent@localhost)
@@ -128,33 +128,33 @@ ${git} add --all -- "$@" && ${git} "\${who[@]}" commit --quiet --no-verify --mes
   return {
     job: { ...JOB, argv: ['bash', '-c', script, 'git_commit', message, ...paths], writes: 'keep', git: 'write' },
     git: 'tool',
-    outcome: (run) => gitOutcome(run, ({ stdout }) => ({ commit: stdout.trim(), ...warningsOn(mixed) })),
+    outcome: (run) => toGitOutcome(run, ({ stdout }) => ({ commit: stdout.trim(), ...buildWarnings(mixed) })),
   }
 }
 
-function gitOutcome(run: CommandRun, result: (run: CommandRun) => JsonObject): ToolOutcome {
+function toGitOutcome(run: CommandRun, result: (run: CommandRun) => JsonObject): ToolOutcome {
   if (run.exitCode === 0) return { ok: true, result: result(run), changes: run.changes.list }
   const said = `${run.stderr}\n${run.stdout}`.trim()
   if (/not a git repository/i.test(said))
-    return failed('The work tree is not a git repository; an operator can make it one with `git init`.')
-  if (/nothing to commit|nothing added to commit/i.test(said)) return failed(`${NOTHING}.`)
-  return failed(`git: ${said.slice(0, 2000) || `exit code ${run.exitCode}`}`)
+    return failTool('The work tree is not a git repository; an operator can make it one with `git init`.')
+  if (/nothing to commit|nothing added to commit/i.test(said)) return failTool(`${NOTHING}.`)
+  return failTool(`git: ${said.slice(0, 2000) || `exit code ${run.exitCode}`}`)
 }
 
-function pathsIn(args: JsonObject): readonly string[] | null {
+function getPaths(args: JsonObject): readonly string[] | null {
   return Array.isArray(args.paths) ? (args.paths as readonly string[]) : null
 }
 
 // git reads patterns and magic words in paths; an agent's path means the file of that name.
-function askedOf(args: JsonObject): readonly string[] {
-  return pathsIn(args)?.map((path) => `:(literal)${path}`) ?? ['.']
+function listPathspecs(args: JsonObject): readonly string[] {
+  return getPaths(args)?.map((path) => `:(literal)${path}`) ?? ['.']
 }
 
-function limitOf(args: JsonObject): number {
+function getLimit(args: JsonObject): number {
   return typeof args.limit === 'number' && args.limit > 0 ? Math.min(args.limit, COMMITS_MAX) : COMMITS_DEFAULT
 }
 
-function statusOf(run: CommandRun, rules: CommitRules): JsonObject {
+function parseStatus(run: CommandRun, rules: CommitRules): JsonObject {
   const listing = readListing(run)
   const { changed: entries } = commitScope(listing, rules)
   const isTracked = ({ index }: { readonly index: string }): boolean => index !== '?'
@@ -162,14 +162,14 @@ function statusOf(run: CommandRun, rules: CommitRules): JsonObject {
   return {
     branch: listing.branch,
     clean: entries.length === 0,
-    staged: paths(entries.filter((one) => isTracked(one) && one.index !== ' ')),
-    changed: paths(entries.filter((one) => isTracked(one) && one.tree !== ' ')),
-    untracked: paths(entries.filter((one) => !isTracked(one))),
+    staged: paths(entries.filter((entry) => isTracked(entry) && entry.index !== ' ')),
+    changed: paths(entries.filter((entry) => isTracked(entry) && entry.tree !== ' ')),
+    untracked: paths(entries.filter((entry) => !isTracked(entry))),
     truncated: run.truncated || entries.length > PATHS_TOLD_MAX,
   }
 }
 
-function logOf(run: CommandRun): JsonObject {
+function parseLog(run: CommandRun): JsonObject {
   const commits = run.stdout
     .split(RECORD)
     .map((record) => record.replace(/^\n/, ''))

@@ -1,4 +1,4 @@
-import { partsOf, problemOfWord } from '../../contract/command-words.js'
+import { findWordProblem, splitWord } from '../../contract/command-words.js'
 import type { OwnTool, OwnToolArg } from '../../core/contract/contract.js'
 import type { Json, JsonObject } from '../../core/json.js'
 import type { CallPath } from '../../core/tool-calls/call-facts.js'
@@ -10,7 +10,7 @@ const PROBLEMS_MAX = 20
 
 /** What is wrong with the arguments of an own tool, one text each; none means that `ownToolCommand` takes them. */
 export function ownArgProblems(tool: OwnTool, args: JsonObject): readonly string[] {
-  const problems = [...templateProblems(tool)]
+  const problems = [...findTemplateProblems(tool)]
   const known = [...tool.args.keys()]
   for (const name of Object.keys(args))
     if (!tool.args.has(name))
@@ -18,7 +18,7 @@ export function ownArgProblems(tool: OwnTool, args: JsonObject): readonly string
   for (const [name, arg] of tool.args) {
     const value = ownArg(args, name)
     const problem =
-      value === undefined ? (arg.optional ? null : 'is missing') : valueProblem({ tool, args, name }, arg, value)
+      value === undefined ? (arg.optional ? null : 'is missing') : findValueProblem({ tool, args, name }, arg, value)
     if (problem !== null) problems.push(`argument "${name}" ${problem}`)
   }
   return problems.slice(0, PROBLEMS_MAX)
@@ -38,62 +38,62 @@ export function ownArg(args: JsonObject, name: string): Json | undefined {
 }
 
 // A contract that an older version stored was not held against this when it was read.
-function templateProblems(tool: OwnTool): readonly string[] {
+function findTemplateProblems(tool: OwnTool): readonly string[] {
   if (tool.command.length === 0) return ['the contract gives this tool no command']
   return tool.command.flatMap((word, index) => {
-    const problem = problemOfWord(word, index, (name) => tool.args.get(name))
+    const problem = findWordProblem(word, index, (name) => tool.args.get(name))
     return problem === null ? [] : [`the contract gives this tool a command that cannot be used: ${problem}`]
   })
 }
 
-interface Given {
+interface GivenArgument {
   readonly tool: OwnTool
   readonly args: JsonObject
   readonly name: string
 }
 
-function valueProblem(given: Given, arg: OwnToolArg, value: Json): string | null {
-  const wrong = typeProblem(arg, value)
+function findValueProblem(given: GivenArgument, arg: OwnToolArg, value: Json): string | null {
+  const wrong = findTypeProblem(arg, value)
   if (wrong !== null) return wrong
   const text = String(value)
   if (arg.enum !== null) return arg.enum.includes(text) ? null : `must be one of ${arg.enum.join(', ')}`
   // A word that begins with a dash is an option to most programs, whatever the contract's author meant it to be.
-  if (arg.path === null && text.startsWith('-') && beginsWord(given))
+  if (arg.path === null && text.startsWith('-') && isWordStart(given))
     return 'must not begin with "-": the command would take it for an option'
   return null
 }
 
 /** Whether a word of the command begins with the argument; what stands before it may be empty in this call. */
-function beginsWord({ tool, args, name }: Given): boolean {
+function isWordStart({ tool, args, name }: GivenArgument): boolean {
   return tool.command.some((word) => {
-    const first = partsOf(word).find((part) => !('arg' in part) || ownArg(args, part.arg) !== '')
+    const first = splitWord(word).find((part) => !('arg' in part) || ownArg(args, part.arg) !== '')
     return first !== undefined && 'arg' in first && first.arg === name
   })
 }
 
-function typeProblem(arg: OwnToolArg, value: Json): string | null {
+function findTypeProblem(arg: OwnToolArg, value: Json): string | null {
   switch (arg.type) {
     case 'string':
-      return typeof value === 'string' ? textProblem(value) : 'must be a string'
+      return typeof value === 'string' ? findTextProblem(value) : 'must be a string'
     case 'boolean':
       return typeof value === 'boolean' ? null : 'must be true or false'
     case 'integer':
       return typeof value === 'number' && Number.isSafeInteger(value)
-        ? boundProblem(arg, value)
+        ? findBoundProblem(arg, value)
         : 'must be a whole number'
     case 'number':
-      return typeof value === 'number' && Number.isFinite(value) ? boundProblem(arg, value) : 'must be a number'
+      return typeof value === 'number' && Number.isFinite(value) ? findBoundProblem(arg, value) : 'must be a number'
   }
 }
 
-function textProblem(text: string): string | null {
+function findTextProblem(text: string): string | null {
   if (text.length > VALUE_CHARS_MAX) return `is longer than ${VALUE_CHARS_MAX} characters`
   if (text.includes('\0')) return 'contains a NUL character'
   // Half a character becomes another one on its way to the command: what was judged would not be what is run.
   return text.isWellFormed() ? null : 'is not well-formed Unicode'
 }
 
-function boundProblem(arg: OwnToolArg, value: number): string | null {
+function findBoundProblem(arg: OwnToolArg, value: number): string | null {
   if (arg.min !== null && value < arg.min) return `must be at least ${arg.min}`
   return arg.max !== null && value > arg.max ? `must be at most ${arg.max}` : null
 }

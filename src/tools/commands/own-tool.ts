@@ -1,4 +1,4 @@
-import { partsOf, type WordPart } from '../../contract/command-words.js'
+import { splitWord, type WordPart } from '../../contract/command-words.js'
 import type { Contract, OwnTool } from '../../core/contract/contract.js'
 import type { JsonObject } from '../../core/json.js'
 import { readPath } from '../read-path.js'
@@ -20,11 +20,11 @@ export interface OwnToolCommand {
 export function ownToolCommand(contract: Contract, tool: string, args: JsonObject): OwnToolCommand {
   const own = contract.tools.get(tool)
   if (own === undefined) throw new Error(`the contract has no own tool ${JSON.stringify(tool)}`)
-  const [problem] = [...ownArgProblems(own, args), ...pathProblems(own, args)]
+  const [problem] = [...ownArgProblems(own, args), ...findPathProblems(own, args)]
   if (problem !== undefined) throw new Error(`${tool} was let through with wrong arguments: ${problem}`)
   return {
     argv: own.command.flatMap((word) => {
-      const made = makeWord(own, partsOf(word), args)
+      const made = makeWord(own, splitWord(word), args)
       return made === null ? [] : [made]
     }),
     network: own.network,
@@ -32,7 +32,7 @@ export function ownToolCommand(contract: Contract, tool: string, args: JsonObjec
   }
 }
 
-function pathProblems(tool: OwnTool, args: JsonObject): readonly string[] {
+function findPathProblems(tool: OwnTool, args: JsonObject): readonly string[] {
   return ownArgPaths(tool, args).flatMap(({ problem }) => (problem === null ? [] : [`a path ${problem}`]))
 }
 

@@ -20,17 +20,17 @@ export interface EditJob {
   readonly edits: readonly Edit[]
 }
 
-export type Edited =
+export type EditResult =
   | { readonly ok: true; readonly text: string; readonly diff: string; readonly isCut: boolean }
   | { readonly ok: false; readonly detail: string }
 
 /** Every edit in order, each on what the one before left, or none. */
-export function applyEdits({ path, text, edits }: EditJob): Edited {
+export function applyEdits({ path, text, edits }: EditJob): EditResult {
   let now = text
   for (const [index, edit] of edits.entries()) {
     const which = `edit ${index + 1} of ${edits.length}`
     if (edit.old === '') return { ok: false, detail: `${which}: "old" is empty` }
-    const matches = placesOf(edit.old, now)
+    const matches = findPlaces(edit.old, now)
     if (matches.length === 0)
       return { ok: false, detail: `${which}: "old" was not found (0 matches); nothing was changed` }
     if (matches.length > 1 && edit.replace_all !== true)
@@ -40,12 +40,12 @@ export function applyEdits({ path, text, edits }: EditJob): Edited {
       }
     if (now.length + matches.length * (edit.new.length - edit.old.length) > EDITED_CHARS_MAX)
       return { ok: false, detail: `${which}: the file would be larger than ${EDITED_CHARS_MAX} characters` }
-    now = replaced(now, edit, matches)
+    now = replaceAt(now, edit, matches)
   }
-  return { ok: true, text: now, ...unifiedDiff(path, text, now) }
+  return { ok: true, text: now, ...buildUnifiedDiff(path, text, now) }
 }
 
-function replaced(text: string, edit: Edit, places: readonly number[]): string {
+function replaceAt(text: string, edit: Edit, places: readonly number[]): string {
   const pieces: string[] = []
   let from = 0
   for (const place of places) {
@@ -56,11 +56,13 @@ function replaced(text: string, edit: Edit, places: readonly number[]): string {
 }
 
 /** Where a text stands in another one, without overlaps. */
-export function placesOf(wanted: string, text: string): readonly number[] {
-  return wanted.length * text.length <= COMPARISONS_MAX ? placesByEngine(wanted, text) : placesInOnePass(wanted, text)
+export function findPlaces(wanted: string, text: string): readonly number[] {
+  return wanted.length * text.length <= COMPARISONS_MAX
+    ? findPlacesByEngine(wanted, text)
+    : findPlacesInOnePass(wanted, text)
 }
 
-function placesByEngine(wanted: string, text: string): readonly number[] {
+function findPlacesByEngine(wanted: string, text: string): readonly number[] {
   const places: number[] = []
   for (let at = text.indexOf(wanted); at !== -1; at = text.indexOf(wanted, at + wanted.length)) places.push(at)
   return places
@@ -68,7 +70,7 @@ function placesByEngine(wanted: string, text: string): readonly number[] {
 
 // The engine's own search takes minutes for texts that were made for it, and cannot be interrupted. This one (Knuth, Morris and Pratt)
 // looks at every character at most twice.
-function placesInOnePass(wanted: string, text: string): readonly number[] {
+function findPlacesInOnePass(wanted: string, text: string): readonly number[] {
   const back = new Int32Array(wanted.length)
   for (let at = 1, kept = 0; at < wanted.length; at += 1) {
     while (kept > 0 && wanted.charCodeAt(at) !== wanted.charCodeAt(kept)) kept = back[kept - 1] ?? 0
@@ -87,7 +89,7 @@ function placesInOnePass(wanted: string, text: string): readonly number[] {
 }
 
 /** The change of a file as people read it; `isCut`: not all of it is told. */
-export function unifiedDiff(
+export function buildUnifiedDiff(
   path: string,
   before: string,
   after: string,
@@ -95,7 +97,7 @@ export function unifiedDiff(
   const diff =
     createTwoFilesPatch(`a/${path}`, `b/${path}`, before, after, undefined, undefined, {
       context: DIFF_CONTEXT_LINES,
-      maxEditLength: Math.min(DIFF_EDITS_MAX, Math.floor(DIFF_STEPS_MAX / linesIn(before, after))),
+      maxEditLength: Math.min(DIFF_EDITS_MAX, Math.floor(DIFF_STEPS_MAX / countLines(before, after))),
       headerOptions: FILE_HEADERS_ONLY,
     }) ?? null
   if (diff === null) return { diff: '', isCut: true }
@@ -104,7 +106,7 @@ export function unifiedDiff(
   return { diff: diff.slice(0, newline === -1 ? DIFF_CHARS_MAX : newline + 1), isCut: true }
 }
 
-function linesIn(...texts: readonly string[]): number {
+function countLines(...texts: readonly string[]): number {
   let lines = 0
   for (const text of texts) for (let at = text.indexOf('\n'); at !== -1; at = text.indexOf('\n', at + 1)) lines += 1
   return Math.max(1, lines)

@@ -1,15 +1,15 @@
 import { isUtf8 } from 'node:buffer'
 import { closeSync } from 'node:fs'
 import type { JsonObject } from '../../core/json.js'
-import { identityOf, isForeign, openFile } from '../../tree/lookup.js'
+import { formatIdentity, isForeign, openFile } from '../../tree/lookup.js'
 import { readBytes } from '../../tree/read-bytes.js'
-import { inTurn } from '../../tree/turns.js'
+import { runInTurn } from '../../tree/turns.js'
 import { openTreeWriter } from '../../tree/write/tree-writer.js'
-import { failed, type ToolOutcome, type ToolPlace } from '../tool-place.js'
-import { applyEdits, type Edit, type Edited, type EditJob } from './apply-edits.js'
-import { answering, askedPath, quoted, told, toldProblem } from './file-place.js'
+import { failTool, type ToolOutcome, type ToolPlace } from '../tool-place.js'
+import { applyEdits, type Edit, type EditJob, type EditResult } from './apply-edits.js'
+import { answerFailures, quotePath, resolveAskedPath, toOutcome, toProblemOutcome } from './file-place.js'
 import { runFileJob } from './file-workers.js'
-import { contentProblem, writablePath } from './write-files.js'
+import { findContentProblem, resolveWritablePath } from './write-files.js'
 
 const EDITED_BYTES_MAX = 4 * 1024 * 1024
 // Above this the work is not done between the requests of others.
@@ -18,55 +18,55 @@ const INLINE_GROWTH_MAX = 200_000
 
 /** `edit_files {path, edits: [{old, new, replace_all?}]}`: exact text, in order, every edit or none. */
 export async function editFiles(place: ToolPlace, args: JsonObject): Promise<ToolOutcome> {
-  return answering(async () => {
+  return answerFailures(async () => {
     const edits = args.edits as unknown as readonly Edit[]
     // Seen before written: a hidden file answers like a missing one.
-    const seen = askedPath(place, args.path as string)
+    const seen = resolveAskedPath(place, args.path as string)
     if (!seen.ok) return seen.outcome
-    const target = writablePath(place, args.path as string)
+    const target = resolveWritablePath(place, args.path as string)
     if (!target.ok) return target.outcome
     for (const edit of edits) {
-      const problem = contentProblem(target.path, edit.new)
-      if (problem !== null) return failed(problem)
+      const problem = findContentProblem(target.path, edit.new)
+      if (problem !== null) return failTool(problem)
     }
-    return inTurn(place.root, () => edit(place, target.path, edits))
+    return runInTurn(place.root, () => editFile(place, target.path, edits))
   })
 }
 
-async function edit(place: ToolPlace, path: string, edits: readonly Edit[]): Promise<ToolOutcome> {
+async function editFile(place: ToolPlace, path: string, edits: readonly Edit[]): Promise<ToolOutcome> {
   const before = await readWhole(place, path)
   if (!before.ok) return before.outcome
-  const edited = await applied(place, { path, text: before.text, edits })
-  if (!edited.ok) return failed(`${quoted(path)}: ${edited.detail}`)
+  const edited = await applyToText(place, { path, text: before.text, edits })
+  if (!edited.ok) return failTool(`${quotePath(path)}: ${edited.detail}`)
   const content = Buffer.from(edited.text)
   const step = { type: 'write', path, content, expected: before.identity } as const
   const done = await openTreeWriter(place.root).commit([step], place.signal)
-  if (!done.ok) return told(done)
+  if (!done.ok) return toOutcome(done)
   const sha256 = done.changes.find((change) => change.path === path)?.sha256 ?? null
   const result: JsonObject = { status: 'success', path, sha256, diff: edited.diff, truncated: edited.isCut }
   return { ok: true, result, changes: done.changes }
 }
 
-type Whole =
+type WholeText =
   | { readonly ok: true; readonly text: string; readonly identity: string }
   | { readonly ok: false; readonly outcome: ToolOutcome }
 
-async function readWhole(place: ToolPlace, path: string): Promise<Whole> {
+async function readWhole(place: ToolPlace, path: string): Promise<WholeText> {
   const file = openFile(place.root, path)
-  if (!file.ok) return { ok: false, outcome: told(file) }
+  if (!file.ok) return { ok: false, outcome: toOutcome(file) }
   try {
-    if (isForeign(place.root, file.stat)) return { ok: false, outcome: toldProblem('foreign', path) }
+    if (isForeign(place.root, file.stat)) return { ok: false, outcome: toProblemOutcome('foreign', path) }
     const bytes = await readBytes(file.fd, EDITED_BYTES_MAX + 1)
-    if (bytes.length > EDITED_BYTES_MAX) return { ok: false, outcome: toldProblem('too_large', path) }
+    if (bytes.length > EDITED_BYTES_MAX) return { ok: false, outcome: toProblemOutcome('too_large', path) }
     if (bytes.includes(0) || !isUtf8(bytes))
-      return { ok: false, outcome: failed(`${quoted(path)}: is a binary file, or not UTF-8 text`) }
-    return { ok: true, text: bytes.toString('utf8'), identity: identityOf(file.stat) }
+      return { ok: false, outcome: failTool(`${quotePath(path)}: is a binary file, or not UTF-8 text`) }
+    return { ok: true, text: bytes.toString('utf8'), identity: formatIdentity(file.stat) }
   } finally {
     closeSync(file.fd)
   }
 }
 
-async function applied(place: ToolPlace, job: EditJob): Promise<Edited> {
+async function applyToText(place: ToolPlace, job: EditJob): Promise<EditResult> {
   const wanted = job.edits.reduce((sum, edit) => sum + edit.old.length + edit.new.length, 0)
   const mayGrow = job.edits.some((edit) => edit.replace_all === true)
   const isSmall =
@@ -74,5 +74,5 @@ async function applied(place: ToolPlace, job: EditJob): Promise<Edited> {
     (!mayGrow || job.text.length * wanted <= INLINE_GROWTH_MAX)
   if (isSmall) return applyEdits(job)
   const answer = await runFileJob(place, { type: 'edit', ...job })
-  return answer.ok ? (answer.value as Edited) : { ok: false, detail: answer.detail }
+  return answer.ok ? (answer.value as EditResult) : { ok: false, detail: answer.detail }
 }

@@ -1,4 +1,4 @@
-import type { Edited, EditJob } from './apply-edits.js'
+import type { EditJob, EditResult } from './apply-edits.js'
 
 /** Work that may take long, done by a thread of its own. */
 export type FileJob =
@@ -42,7 +42,7 @@ export interface SearchFound {
   readonly truncated: boolean
 }
 
-export type Found = GlobFound | GrepFound | SearchFound | Edited
+export type Found = GlobFound | GrepFound | SearchFound | EditResult
 
 export type ToWorker =
   | { readonly type: 'start'; readonly job: FileJob; readonly endsInMs: number }

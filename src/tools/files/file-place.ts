@@ -1,23 +1,25 @@
 import type { CallPath } from '../../core/tool-calls/call-facts.js'
-import { errnoOf, type Refused, TREE_PROBLEMS, type TreeProblem } from '../../tree/problems.js'
+import { getErrno, TREE_PROBLEMS, type TreeProblem, type TreeRefusal } from '../../tree/problems.js'
 import { readPath } from '../read-path.js'
-import { failed, type ToolOutcome, type ToolPlace } from '../tool-place.js'
+import { failTool, type ToolOutcome, type ToolPlace } from '../tool-place.js'
 
 const QUOTED_CHARS_MAX = 200
 
 /** A path that a tool may look at, or the answer to one that it may not. */
-export type Asked = { readonly ok: true; readonly path: string } | { readonly ok: false; readonly outcome: ToolOutcome }
+export type AskedPath =
+  | { readonly ok: true; readonly path: string }
+  | { readonly ok: false; readonly outcome: ToolOutcome }
 
 /** What is hidden answers exactly like what is not there. */
-export function askedPath(place: ToolPlace, given: string): Asked {
-  const { path, problem } = safePath(given)
-  if (problem !== null) return { ok: false, outcome: failed(`${quoted(given)} ${problem}`) }
-  if (isHidden(place, path)) return { ok: false, outcome: toldProblem('missing', path) }
+export function resolveAskedPath(place: ToolPlace, given: string): AskedPath {
+  const { path, problem } = checkPath(given)
+  if (problem !== null) return { ok: false, outcome: failTool(`${quotePath(given)} ${problem}`) }
+  if (isHidden(place, path)) return { ok: false, outcome: toProblemOutcome('missing', path) }
   return { ok: true, path }
 }
 
 /** Half a character has no bytes of its own: the name that is opened would not be the one that was judged. */
-export function safePath(given: string): CallPath {
+export function checkPath(given: string): CallPath {
   return given.isWellFormed() ? readPath(given) : { path: given, problem: 'is not valid Unicode' }
 }
 
@@ -28,26 +30,26 @@ export function isHidden(place: ToolPlace, path: string): boolean {
   return false
 }
 
-export function told(refused: Refused): ToolOutcome {
-  return toldProblem(refused.problem, refused.path)
+export function toOutcome(refused: TreeRefusal): ToolOutcome {
+  return toProblemOutcome(refused.problem, refused.path)
 }
 
-export function toldProblem(problem: TreeProblem, path: string): ToolOutcome {
-  return failed(`${quoted(path)}: ${TREE_PROBLEMS[problem]}`)
+export function toProblemOutcome(problem: TreeProblem, path: string): ToolOutcome {
+  return failTool(`${quotePath(path)}: ${TREE_PROBLEMS[problem]}`)
 }
 
 /** Quoted, so that no name can pass for a sentence of ours. */
-export function quoted(path: string): string {
+export function quotePath(path: string): string {
   return JSON.stringify(path.length > QUOTED_CHARS_MAX ? `${path.slice(0, QUOTED_CHARS_MAX)}…` : path)
 }
 
 /** A disk or a tree that fails is an answer; what is wrong with ourselves is thrown. */
-export async function answering(work: () => Promise<ToolOutcome>): Promise<ToolOutcome> {
+export async function answerFailures(work: () => Promise<ToolOutcome>): Promise<ToolOutcome> {
   try {
     return await work()
   } catch (error) {
-    const code = errnoOf(error)
+    const code = getErrno(error)
     if (!/^E[A-Z0-9]+$/.test(code)) throw error
-    return failed(`the work tree cannot be used (${code})`)
+    return failTool(`the work tree cannot be used (${code})`)
   }
 }

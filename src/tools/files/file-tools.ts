@@ -1,7 +1,7 @@
 import type { JsonObject } from '../../core/json.js'
-import { failed, type ToolOutcome, type ToolPlace } from '../tool-place.js'
+import { failTool, type ToolOutcome, type ToolPlace } from '../tool-place.js'
 import { editFiles } from './edit-files.js'
-import { globFiles } from './glob-files.js'
+import { listFilesByGlob } from './glob-files.js'
 import { grepFiles } from './grep-files.js'
 import { readFiles } from './read-files.js'
 import { searchCodebase } from './search-codebase.js'
@@ -13,7 +13,7 @@ const TOOLS: ReadonlyMap<string, FileTool> = new Map([
   ['read_files', readFiles],
   ['write_files', writeFiles],
   ['edit_files', editFiles],
-  ['glob', globFiles],
+  ['glob', listFilesByGlob],
   ['grep', grepFiles],
   ['search_codebase', searchCodebase],
 ])
@@ -24,7 +24,7 @@ export function isWriteTool(tool: string): boolean {
 }
 
 /** Runs one of the tools that work on files without a command. */
-export async function fileTool(place: ToolPlace, tool: string, args: JsonObject): Promise<ToolOutcome> {
+export async function runFileTool(place: ToolPlace, tool: string, args: JsonObject): Promise<ToolOutcome> {
   const run = TOOLS.get(tool)
-  return run === undefined ? failed(`${tool} is known here, and nothing runs it`) : run(place, args)
+  return run === undefined ? failTool(`${tool} is known here, and nothing runs it`) : run(place, args)
 }

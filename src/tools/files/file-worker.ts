@@ -1,11 +1,11 @@
 import { closeSync } from 'node:fs'
 import { parentPort } from 'node:worker_threads'
-import { openEntry, openParent, partsOf } from '../../tree/lookup.js'
-import { errnoOf, type Refused, refused, TREE_PROBLEMS } from '../../tree/problems.js'
+import { openEntry, openParent, splitPath } from '../../tree/lookup.js'
+import { getErrno, makeRefused, TREE_PROBLEMS, type TreeRefusal } from '../../tree/problems.js'
 import { applyEdits } from './apply-edits.js'
 import type { FileJob, FromWorker, SearchPlace, ToWorker } from './file-jobs.js'
-import { quoted } from './file-place.js'
-import { compileRegex, globTree, grepTree } from './grep-tree.js'
+import { quotePath } from './file-place.js'
+import { compileRegex, grepTree, searchTreeByGlob } from './grep-tree.js'
 import { searchSnippets } from './search-snippets.js'
 import type { Search } from './search-tree.js'
 
@@ -25,7 +25,7 @@ function run(): void {
     if (message.type === 'visible') return answered?.(message.mask)
     const endsAt = performance.now() + message.endsInMs
     perform(message.job, { ask, endsAt }).then(send, (error: unknown) =>
-      send({ type: 'broken', message: String(error), errno: errnoOf(error) }),
+      send({ type: 'broken', message: String(error), errno: getErrno(error) }),
     )
   })
 }
@@ -37,12 +37,12 @@ async function perform(job: FileJob, about: Pick<Search, 'ask' | 'endsAt'>): Pro
     return {
       type: 'refused',
       code: 'tool_failed',
-      detail: `${quoted(problem.path)}: ${TREE_PROBLEMS[problem.problem]}`,
+      detail: `${quotePath(problem.path)}: ${TREE_PROBLEMS[problem.problem]}`,
     }
   const search: Search = { place: { root: job.root, start: job.start }, ...about, isCut: false }
   switch (job.type) {
     case 'glob':
-      return { type: 'done', found: await globTree(search, job) }
+      return { type: 'done', found: await searchTreeByGlob(search, job) }
     case 'grep': {
       const compiled = compileRegex(job.pattern, job.ignoresCase)
       if (!compiled.ok)
@@ -54,16 +54,16 @@ async function perform(job: FileJob, about: Pick<Search, 'ask' | 'endsAt'>): Pro
   }
 }
 
-function startProblem({ root, start }: SearchPlace): Refused | null {
-  const parts = partsOf(start)
-  if (parts === null) return refused('outside', start)
+function startProblem({ root, start }: SearchPlace): TreeRefusal | null {
+  const parts = splitPath(start)
+  if (parts === null) return makeRefused('outside', start)
   if (parts.length === 0) return null
-  if (parts.includes('.git')) return refused('missing', start)
+  if (parts.includes('.git')) return makeRefused('missing', start)
   const parent = openParent(root, start)
   if (!parent.ok) return parent
   const entry = openEntry(parent.fd, parent.name)
   closeSync(parent.fd)
-  if (!entry.ok) return refused(entry.problem, start)
+  if (!entry.ok) return makeRefused(entry.problem, start)
   closeSync(entry.fd)
-  return entry.kind === 'file' || entry.kind === 'directory' ? null : refused(entry.kind, start)
+  return entry.kind === 'file' || entry.kind === 'directory' ? null : makeRefused(entry.kind, start)
 }

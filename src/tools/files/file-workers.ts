@@ -29,24 +29,24 @@ let running = 0
 
 /** Runs a job in a thread, so that no tree and no pattern can keep the server from answering others. */
 export async function runFileJob(place: ToolPlace, job: FileJob): Promise<Answer> {
-  if (place.signal.aborted) return failure('the call was ended')
-  const worker = await freeWorker(place.signal)
-  if (typeof worker === 'string') return failure(worker)
+  if (place.signal.aborted) return makeFailure('the call was ended')
+  const worker = await acquireWorker(place.signal)
+  if (typeof worker === 'string') return makeFailure(worker)
   const ended = await perform(worker, place, job)
   if (typeof ended === 'string') {
     replace(worker)
-    return failure(ended)
+    return makeFailure(ended)
   }
   giveBack(worker)
   if ('errno' in ended) throw Object.assign(new Error(`a file job broke: ${ended.message}`), { code: ended.errno })
   return ended
 }
 
-function failure(detail: string): Answer {
+function makeFailure(detail: string): Answer {
   return { ok: false, detail, code: 'tool_failed' }
 }
 
-function freeWorker(signal: AbortSignal): Promise<Worker | string> {
+function acquireWorker(signal: AbortSignal): Promise<Worker | string> {
   if (running < WORKERS_MAX) {
     running += 1
     return Promise.resolve(idle.pop() ?? spawn())
@@ -102,14 +102,14 @@ function replace(worker: Worker): void {
   })
 }
 
-type Broken = Extract<FromWorker, { readonly type: 'broken' }>
+type BrokenMessage = Extract<FromWorker, { readonly type: 'broken' }>
 
 /** A sentence when the thread cannot be used again. */
-type Ended = Answer | Broken | string
+type JobEnd = Answer | BrokenMessage | string
 
-function perform(worker: Worker, place: ToolPlace, job: FileJob): Promise<Ended> {
+function perform(worker: Worker, place: ToolPlace, job: FileJob): Promise<JobEnd> {
   return new Promise((resolve) => {
-    const end = (ended: Ended) => {
+    const end = (ended: JobEnd) => {
       clearTimeout(timer)
       place.signal.removeEventListener('abort', onAbort)
       worker.off('message', onMessage)
@@ -123,7 +123,7 @@ function perform(worker: Worker, place: ToolPlace, job: FileJob): Promise<Ended>
     const onMessage = (message: FromWorker) => {
       switch (message.type) {
         case 'ask':
-          return worker.postMessage({ type: 'visible', mask: visible(place, message.paths) } satisfies ToWorker)
+          return worker.postMessage({ type: 'visible', mask: maskVisible(place, message.paths) } satisfies ToWorker)
         case 'done':
           return end({ ok: true, value: message.found })
         case 'refused':
@@ -142,6 +142,6 @@ function perform(worker: Worker, place: ToolPlace, job: FileJob): Promise<Ended>
   })
 }
 
-function visible(place: ToolPlace, paths: readonly string[]): Uint8Array {
+function maskVisible(place: ToolPlace, paths: readonly string[]): Uint8Array {
   return Uint8Array.from(paths, (path) => (isHidden(place, path) ? 0 : 1))
 }

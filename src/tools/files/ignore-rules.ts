@@ -22,7 +22,7 @@ export class IgnoreRules {
     this.#stack.length = 0
   }
 
-  ignores(path: string, isDirectory: boolean): boolean {
+  isPathIgnored(path: string, isDirectory: boolean): boolean {
     for (let at = this.#stack.length - 1; at >= 0; at -= 1) {
       const rules = this.#stack[at]
       // The walk has come back from a directory whose rules are still here.

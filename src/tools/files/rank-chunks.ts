@@ -21,13 +21,13 @@ export interface Term {
 }
 
 /** The words of a question; names are taken whole and in their parts. */
-export function termsOf(query: string): readonly Term[] {
+export function parseTerms(query: string): readonly Term[] {
   const words = query.match(WORD) ?? []
   const terms = new Map<string, number>()
   for (const word of words.filter(isWord)) {
-    const parts = partsOfName(word)
+    const parts = splitName(word)
     for (const part of parts) terms.set(part, Math.max(terms.get(part) ?? 0, 1))
-    if (parts.length > 1) terms.set(stemOf(word), WHOLE_NAME_WEIGHT)
+    if (parts.length > 1) terms.set(toStem(word), WHOLE_NAME_WEIGHT)
   }
   const telling = [...terms].filter(([stem]) => !STOP_WORDS.has(stem))
   return (telling.length > 0 ? telling : [...terms]).slice(0, TERMS_MAX).map(([stem, weight]) => ({ stem, weight }))
@@ -42,16 +42,16 @@ function isWord(word: string): boolean {
 }
 
 /** `parseHTTPHeader` and `parse_http_header` are both parse, http, header. */
-function partsOfName(name: string): readonly string[] {
+function splitName(name: string): readonly string[] {
   return name
     .replace(/([\p{Ll}\p{N}])(\p{Lu})/gu, '$1 $2')
     .replace(/(\p{Lu})(\p{Lu}\p{Ll})/gu, '$1 $2')
     .split(/[ _$]+/)
     .filter((part) => part !== '')
-    .map(stemOf)
+    .map(toStem)
 }
 
-function stemOf(word: string): string {
+function toStem(word: string): string {
   const lower = word.toLowerCase()
   return lower.length > 3 && lower.endsWith('s') && !lower.endsWith('ss') ? lower.slice(0, -1) : lower
 }
@@ -122,8 +122,8 @@ export class Ranking {
   #termsIn(word: string): readonly number[] {
     const known = this.#words.get(word)
     if (known !== undefined) return known
-    const parts = isWord(word) ? partsOfName(word) : []
-    const stems = parts.length > 1 ? [...parts, stemOf(word)] : parts
+    const parts = isWord(word) ? splitName(word) : []
+    const stems = parts.length > 1 ? [...parts, toStem(word)] : parts
     const found = stems.flatMap((stem) => this.#index.get(stem) ?? [])
     if (this.#words.size >= WORDS_KEPT_MAX) this.#words.clear()
     this.#words.set(word, found)

@@ -2,9 +2,9 @@ import { isUtf8 } from 'node:buffer'
 import { closeSync } from 'node:fs'
 import type { JsonObject } from '../../core/json.js'
 import { isForeign, openFile } from '../../tree/lookup.js'
-import { chunksOf } from '../../tree/read-bytes.js'
-import { failed, type ToolOutcome, type ToolPlace } from '../tool-place.js'
-import { answering, askedPath, quoted, told, toldProblem } from './file-place.js'
+import { readChunks } from '../../tree/read-bytes.js'
+import { failTool, type ToolOutcome, type ToolPlace } from '../tool-place.js'
+import { answerFailures, quotePath, resolveAskedPath, toOutcome, toProblemOutcome } from './file-place.js'
 
 const SCANNED_BYTES_MAX = 64 * 1024 * 1024
 const CONTENT_BYTES_MAX = 1024 * 1024
@@ -13,7 +13,7 @@ const NEWLINE = 10
 
 /** `read_files {path | paths[], offset?, limit?}`: text files, from a line on, at most so many lines. */
 export async function readFiles(place: ToolPlace, args: JsonObject): Promise<ToolOutcome> {
-  return answering(async () => {
+  return answerFailures(async () => {
     const window = { offset: asCount(args.offset) ?? 0, limit: asCount(args.limit) ?? Number.MAX_SAFE_INTEGER }
     if (typeof args.path === 'string') {
       const one = await readOne(place, args.path, {
@@ -65,18 +65,19 @@ type One =
   | { readonly ok: false; readonly outcome: ToolOutcome }
 
 async function readOne(place: ToolPlace, given: string, window: Window): Promise<One> {
-  const asked = askedPath(place, given)
+  const asked = resolveAskedPath(place, given)
   if (!asked.ok) return asked
   const { path } = asked
-  if (path === '.') return { ok: false, outcome: toldProblem('directory', path) }
+  if (path === '.') return { ok: false, outcome: toProblemOutcome('directory', path) }
   const file = openIn(place, path)
-  if (!file.ok) return { ok: false, outcome: told(file) }
+  if (!file.ok) return { ok: false, outcome: toOutcome(file) }
   try {
-    if (isForeign(place.root, file.stat)) return { ok: false, outcome: toldProblem('foreign', path) }
+    if (isForeign(place.root, file.stat)) return { ok: false, outcome: toProblemOutcome('foreign', path) }
     const scan = await scanLines(file.fd, window, place.signal)
     if (scan === 'aborted')
-      return { ok: false, outcome: failed(`${quoted(path)}: the call was ended while it was read`) }
-    if (scan === 'binary') return { ok: false, outcome: failed(`${quoted(path)}: is a binary file, or not UTF-8 text`) }
+      return { ok: false, outcome: failTool(`${quotePath(path)}: the call was ended while it was read`) }
+    if (scan === 'binary')
+      return { ok: false, outcome: failTool(`${quotePath(path)}: is a binary file, or not UTF-8 text`) }
     return { ok: true, path, ...scan }
   } finally {
     closeSync(file.fd)
@@ -98,7 +99,7 @@ async function scanLines(fd: number, window: Window, signal: AbortSignal): Promi
   let scanned = 0
   let last = NEWLINE
   let isCut = false
-  for await (const chunk of chunksOf(fd, window.scannedMax + 1)) {
+  for await (const chunk of readChunks(fd, window.scannedMax + 1)) {
     if (signal.aborted) return 'aborted'
     if (chunk.includes(0)) return 'binary'
     let from = newlines >= window.offset && newlines < end ? 0 : chunk.length
@@ -119,7 +120,7 @@ async function scanLines(fd: number, window: Window, signal: AbortSignal): Promi
       keptBytes += piece.length
     }
   }
-  const content = isCut ? wholeLines(Buffer.concat(kept)) : Buffer.concat(kept)
+  const content = isCut ? cutAfterLine(Buffer.concat(kept)) : Buffer.concat(kept)
   if (!isUtf8(content)) return 'binary'
   const lines = newlines + (last === NEWLINE ? 0 : 1)
   const truncated = isCut || scanned > window.scannedMax || end < lines
@@ -127,12 +128,12 @@ async function scanLines(fd: number, window: Window, signal: AbortSignal): Promi
 }
 
 // Cut after a line, so that reading can go on with `offset`; in the middle of a line only when there is no other.
-function wholeLines(bytes: Buffer): Buffer {
+function cutAfterLine(bytes: Buffer): Buffer {
   const newline = bytes.lastIndexOf(NEWLINE)
-  return newline === -1 ? wholeCharacters(bytes) : bytes.subarray(0, newline + 1)
+  return newline === -1 ? cutAfterCharacter(bytes) : bytes.subarray(0, newline + 1)
 }
 
-function wholeCharacters(bytes: Buffer): Buffer {
+function cutAfterCharacter(bytes: Buffer): Buffer {
   let end = bytes.length
   while (end > 0 && end > bytes.length - 4 && !isUtf8(bytes.subarray(0, end))) end -= 1
   return isUtf8(bytes.subarray(0, end)) ? bytes.subarray(0, end) : bytes

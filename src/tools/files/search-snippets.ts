@@ -1,8 +1,8 @@
 import { closeSync } from 'node:fs'
 import { openFile } from '../../tree/lookup.js'
 import type { FileJob, SearchFound, Snippet } from './file-jobs.js'
-import { type Chunk, Ranking, termsOf } from './rank-chunks.js'
-import { candidates, readText, type Search } from './search-tree.js'
+import { type Chunk, parseTerms, Ranking } from './rank-chunks.js'
+import { readText, type Search, walkCandidates } from './search-tree.js'
 
 const FILE_BYTES_MAX = 1024 * 1024
 const ALL_BYTES_MAX = 512 * 1024 * 1024
@@ -15,10 +15,10 @@ type SearchJob = Extract<FileJob, { readonly type: 'search' }>
 
 /** Chunks of lines that share words with the query, best first. */
 export async function searchSnippets(search: Search, job: SearchJob): Promise<SearchFound> {
-  const terms = termsOf(job.query)
+  const terms = parseTerms(job.query)
   const ranking = new Ranking(terms)
   let bytesLeft = ALL_BYTES_MAX
-  for await (const { path, fd } of candidates(search, { isWanted: () => true, needsContent: true })) {
+  for await (const { path, fd } of walkCandidates(search, { isWanted: () => true, needsContent: true })) {
     const read = fd === null ? null : readText(fd, FILE_BYTES_MAX)
     if (read === null) continue
     bytesLeft -= read.bytes.length
@@ -30,8 +30,8 @@ export async function searchSnippets(search: Search, job: SearchJob): Promise<Se
     const text = read.bytes.toString('utf8')
     if (!isPacked(text)) ranking.add(path, text)
   }
-  const best = atMostPerFile(ranking.best())
-  const results = best.slice(0, job.limit).flatMap((chunk) => snippet(search, chunk))
+  const best = limitPerFile(ranking.best())
+  const results = best.slice(0, job.limit).flatMap((chunk) => readSnippet(search, chunk))
   return { results, truncated: search.isCut || ranking.isCut || best.length > job.limit }
 }
 
@@ -41,7 +41,7 @@ function isPacked(text: string): boolean {
   return text.length / lines > LINE_CHARS_MAX
 }
 
-function atMostPerFile<T extends Chunk>(chunks: readonly T[]): readonly T[] {
+function limitPerFile<T extends Chunk>(chunks: readonly T[]): readonly T[] {
   const perFile = new Map<string, number>()
   return chunks.filter(({ path }) => {
     const count = (perFile.get(path) ?? 0) + 1
@@ -51,7 +51,7 @@ function atMostPerFile<T extends Chunk>(chunks: readonly T[]): readonly T[] {
 }
 
 // Read again: keeping the text of every chunk that might be among the best would keep most of a tree.
-function snippet(search: Search, chunk: Chunk & { readonly score: number }): readonly Snippet[] {
+function readSnippet(search: Search, chunk: Chunk & { readonly score: number }): readonly Snippet[] {
   const file = openFile(search.place.root, chunk.path)
   if (!file.ok) return []
   try {

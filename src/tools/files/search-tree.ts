@@ -1,6 +1,6 @@
 import { closeSync, readSync } from 'node:fs'
-import { isForeign, openDirectory, openEntry, openFileIn, openParent, partsOf } from '../../tree/lookup.js'
-import { type Met, TooMuch, walkFrom } from '../../tree/walk.js'
+import { isForeign, openDirectory, openEntry, openFileIn, openParent, splitPath } from '../../tree/lookup.js'
+import { type MetEntry, TooMuch, walkFrom } from '../../tree/walk.js'
 import type { SearchPlace } from './file-jobs.js'
 import { IgnoreRules } from './ignore-rules.js'
 
@@ -25,31 +25,31 @@ export interface Candidate {
   readonly fd: number | null
 }
 
-export interface Wanted {
+export interface WantedFiles {
   /** By the path relative to where the search began. */
   readonly isWanted: (below: string) => boolean
   readonly needsContent: boolean
 }
 
 /** Files below the start that git would not ignore, and never anything of `.git`. A start that is ignored itself was meant. */
-export async function* candidates(search: Search, wanted: Wanted): AsyncGenerator<Candidate> {
+export async function* walkCandidates(search: Search, wanted: WantedFiles): AsyncGenerator<Candidate> {
   let batch: Candidate[] = []
   try {
-    for (const met of meet(search)) {
+    for (const met of walkTree(search)) {
       const isFile = met.kind === 'file' || (met.kind === 'link' && !wanted.needsContent)
       if (!isFile || !wanted.isWanted(met.below)) continue
-      const candidate = wanted.needsContent ? opened(search, met) : { path: met.path, fd: null }
+      const candidate = wanted.needsContent ? openCandidate(search, met) : { path: met.path, fd: null }
       if (candidate === null) continue
       batch.push(candidate)
       if (batch.length < ASKED_AT_ONCE) continue
-      yield* seen(search, batch)
+      yield* filterVisible(search, batch)
       batch = []
     }
-    yield* seen(search, batch)
+    yield* filterVisible(search, batch)
     batch = []
   } catch (error) {
     if (!(error instanceof TooMuch)) throw error
-    yield* seen(search, batch)
+    yield* filterVisible(search, batch)
     batch = []
     search.isCut = true
   } finally {
@@ -57,9 +57,9 @@ export async function* candidates(search: Search, wanted: Wanted): AsyncGenerato
   }
 }
 
-async function* seen(search: Search, batch: Candidate[]): AsyncGenerator<Candidate> {
+async function* filterVisible(search: Search, batch: Candidate[]): AsyncGenerator<Candidate> {
   if (batch.length === 0) return
-  const mask = await search.ask(batch.map((one) => one.path))
+  const mask = await search.ask(batch.map((candidate) => candidate.path))
   for (const [index, one] of batch.entries()) {
     if (performance.now() > search.endsAt) {
       search.isCut = true
@@ -70,15 +70,15 @@ async function* seen(search: Search, batch: Candidate[]): AsyncGenerator<Candida
   for (const { fd } of batch.splice(0)) if (fd !== null) closeSync(fd)
 }
 
-interface Here {
+interface MetFile {
   readonly path: string
   readonly below: string
   readonly name: string
-  readonly kind: Met['kind']
+  readonly kind: MetEntry['kind']
   readonly directoryFd: number
 }
 
-function opened(search: Search, met: Here): Candidate | null {
+function openCandidate(search: Search, met: MetFile): Candidate | null {
   const file = openFileIn(met.directoryFd, met.name)
   if (!file.ok) return null
   if (!isForeign(search.place.root, file.stat)) return { path: met.path, fd: file.fd }
@@ -86,22 +86,22 @@ function opened(search: Search, met: Here): Candidate | null {
   return null
 }
 
-function* meet(search: Search): Generator<Here> {
+function* walkTree(search: Search): Generator<MetFile> {
   const { root, start } = search.place
-  const parts = partsOf(start) ?? []
+  const parts = splitPath(start) ?? []
   const opened = openDirectory(root, parts)
   if (!opened.ok) {
-    yield* meetFile(search)
+    yield* walkFile(search)
     return
   }
   const prefix = parts.length === 0 ? '' : `${parts.join('/')}/`
-  const rules = rulesAbove(root, parts)
-  const isIgnored = (met: Met) => rules.ignores(prefix + met.path, met.kind === 'directory')
+  const rules = readRulesAbove(root, parts)
+  const isIgnored = (met: MetEntry) => rules.isPathIgnored(prefix + met.path, met.kind === 'directory')
   try {
     let looks = 0
     for (const met of walkFrom(opened.fd, {
       enter: (path, fd) => rules.enter(path === '' ? parts.join('/') : prefix + path, fd),
-      isEntered: (one) => one.name !== '.git' && !isIgnored(one),
+      isEntered: (entry) => entry.name !== '.git' && !isIgnored(entry),
       entriesMax: ENTRIES_MAX,
     })) {
       looks += 1
@@ -117,7 +117,7 @@ function* meet(search: Search): Generator<Here> {
   }
 }
 
-function* meetFile({ place }: Search): Generator<Here> {
+function* walkFile({ place }: Search): Generator<MetFile> {
   const parent = openParent(place.root, place.start)
   if (!parent.ok) return
   try {
@@ -131,14 +131,14 @@ function* meetFile({ place }: Search): Generator<Here> {
   }
 }
 
-function rulesAbove(root: string, parts: readonly string[]): IgnoreRules {
+function readRulesAbove(root: string, parts: readonly string[]): IgnoreRules {
   const rules = new IgnoreRules()
   for (let depth = 0; depth < parts.length; depth += 1) {
     const directory = openDirectory(root, parts.slice(0, depth))
     if (!directory.ok) continue
     rules.enter(parts.slice(0, depth).join('/'), directory.fd)
     closeSync(directory.fd)
-    if (rules.ignores(parts.slice(0, depth + 1).join('/'), true)) rules.clear()
+    if (rules.isPathIgnored(parts.slice(0, depth + 1).join('/'), true)) rules.clear()
   }
   return rules
 }

@@ -1,71 +1,71 @@
 import type { JsonObject } from '../../core/json.js'
 import type { Change } from '../../tree/change.js'
-import { inTurn } from '../../tree/turns.js'
+import { runInTurn } from '../../tree/turns.js'
 import type { TreeStep } from '../../tree/write/tree-steps.js'
 import { openTreeWriter } from '../../tree/write/tree-writer.js'
-import { failed, type ToolOutcome, type ToolPlace } from '../tool-place.js'
-import { answering, isHidden, quoted, safePath, told } from './file-place.js'
+import { failTool, type ToolOutcome, type ToolPlace } from '../tool-place.js'
+import { answerFailures, checkPath, isHidden, quotePath, toOutcome } from './file-place.js'
 
 const WRITTEN_BYTES_MAX = 10 * 1024 * 1024
 
 /** `write_files {path, content, mode?}` or `{files: [{path, content}]}`: every file or none. */
 export async function writeFiles(place: ToolPlace, args: JsonObject): Promise<ToolOutcome> {
-  return answering(async () => {
-    const files = wanted(args)
+  return answerFailures(async () => {
+    const files = listWanted(args)
     const steps: TreeStep[] = []
     const seen = new Set<string>()
     let bytes = 0
     for (const { path: given, content } of files) {
-      const problem = contentProblem(given, content)
-      if (problem !== null) return failed(problem)
-      const target = writablePath(place, given)
+      const problem = findContentProblem(given, content)
+      if (problem !== null) return failTool(problem)
+      const target = resolveWritablePath(place, given)
       if (!target.ok) return target.outcome
-      if (seen.has(target.path)) return failed(`${quoted(target.path)}: is named twice`)
+      if (seen.has(target.path)) return failTool(`${quotePath(target.path)}: is named twice`)
       seen.add(target.path)
       const buffer = Buffer.from(content)
       bytes += buffer.length
-      if (bytes > WRITTEN_BYTES_MAX) return failed(`more than ${WRITTEN_BYTES_MAX} bytes in one call`)
+      if (bytes > WRITTEN_BYTES_MAX) return failTool(`more than ${WRITTEN_BYTES_MAX} bytes in one call`)
       steps.push({ type: args.mode === 'a' ? 'append' : 'write', path: target.path, content: buffer })
     }
-    const done = await inTurn(place.root, () => openTreeWriter(place.root).commit(steps, place.signal))
-    if (!done.ok) return told(done)
-    const written = steps.map(({ path }) => summary(done.changes, path))
+    const done = await runInTurn(place.root, () => openTreeWriter(place.root).commit(steps, place.signal))
+    if (!done.ok) return toOutcome(done)
+    const written = steps.map(({ path }) => summarizeChange(done.changes, path))
     const result: JsonObject =
       args.files === undefined ? { status: 'success', ...written[0] } : { status: 'success', files: written }
     return { ok: true, result, changes: done.changes }
   })
 }
 
-interface Wanted {
+interface WantedFile {
   readonly path: string
   readonly content: string
 }
 
-function wanted(args: JsonObject): readonly Wanted[] {
-  if (args.files !== undefined) return args.files as unknown as readonly Wanted[]
+function listWanted(args: JsonObject): readonly WantedFile[] {
+  if (args.files !== undefined) return args.files as unknown as readonly WantedFile[]
   return [{ path: args.path as string, content: args.content as string }]
 }
 
 /** Half a character cannot be written as UTF-8: it would silently become another one. */
-export function contentProblem(path: string, content: string): string | null {
-  return content.isWellFormed() ? null : `${quoted(path)}: the content holds half a surrogate pair`
+export function findContentProblem(path: string, content: string): string | null {
+  return content.isWellFormed() ? null : `${quotePath(path)}: the content holds half a surrogate pair`
 }
 
 type Writable = { readonly ok: true; readonly path: string } | { readonly ok: false; readonly outcome: ToolOutcome }
 
 /** Names nothing about what is there: a path that agents may not see is refused whether it exists or not. */
-export function writablePath(place: ToolPlace, given: string): Writable {
-  const { path, problem } = safePath(given)
-  const refuse = (why: string): Writable => ({ ok: false, outcome: failed(why) })
-  if (problem !== null) return refuse(`${quoted(given)} ${problem}`)
-  if (path === '.') return refuse(`${quoted(given)}: is a directory`)
-  if (isHidden(place, path)) return refuse(`${quoted(path)}: cannot be written by agents`)
+export function resolveWritablePath(place: ToolPlace, given: string): Writable {
+  const { path, problem } = checkPath(given)
+  const refuse = (why: string): Writable => ({ ok: false, outcome: failTool(why) })
+  if (problem !== null) return refuse(`${quotePath(given)} ${problem}`)
+  if (path === '.') return refuse(`${quotePath(given)}: is a directory`)
+  if (isHidden(place, path)) return refuse(`${quotePath(path)}: cannot be written by agents`)
   if (path.split('/').some((name) => name.toLowerCase() === '.git'))
-    return refuse(`${quoted(path)}: the git directory is changed by the git tools only`)
+    return refuse(`${quotePath(path)}: the git directory is changed by the git tools only`)
   return { ok: true, path }
 }
 
-function summary(changes: readonly Change[], path: string): JsonObject {
+function summarizeChange(changes: readonly Change[], path: string): JsonObject {
   const change = changes.find((one) => one.path === path && one.type === 'file')
   return { path, bytes: change?.bytes ?? null, sha256: change?.sha256 ?? null }
 }

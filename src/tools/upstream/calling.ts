@@ -1,14 +1,14 @@
 import type { Tool } from '@modelcontextprotocol/client'
-import type { ChangeSet, Ended } from '../../confinement/confinement.js'
+import type { ChangeSet, CommandEnd } from '../../confinement/confinement.js'
 import { matchesGlob } from '../../contract/glob.js'
 import type { StdioServer } from '../../core/contract/contract.js'
 import type { JsonObject } from '../../core/json.js'
 import type { Change } from '../../tree/change.js'
-import { failed, type ToolOutcome } from '../tool-place.js'
+import { failTool, type ToolOutcome } from '../tool-place.js'
 import type { Connection } from './connection.js'
 import { NotListed, UpstreamFailure } from './failure.js'
-import { discarded } from './line.js'
-import { checkPin, type ListedTool, type Pins, pinOf, toolName } from './pins.js'
+import { discardChanges } from './line.js'
+import { checkPin, formatToolName, type ListedTool, type Pins, pinOf } from './pins.js'
 import { readAnswer, readListing } from './read-answer.js'
 import type { Run } from './run.js'
 
@@ -46,11 +46,11 @@ export async function look(connection: Connection, run: Run): Promise<Listed> {
 /** One call over an open connection: the tool must still be the one that was accepted. */
 export async function ask(connection: Connection, call: UpstreamCall, run: Run): Promise<ToolOutcome> {
   const { tools, listed } = await look(connection, run)
-  const found = listed.find((one) => toolName(one) === call.tool)
-  if (found === undefined) return failed(`${call.tool}: the server does not list this tool any more`)
+  const found = listed.find((one) => formatToolName(one) === call.tool)
+  if (found === undefined) return failTool(`${call.tool}: the server does not list this tool any more`)
   if (checkPin(call.pins, found) !== 'ok') {
     const detail = `${call.tool} is not as it was accepted (description, schema or annotations); an operator must accept it again`
-    return failed(detail, 'tool_failed', { pinned: call.pins[call.tool]?.pin ?? null, listed: pinOf(found) })
+    return failTool(detail, 'tool_failed', { pinned: call.pins[call.tool]?.pin ?? null, listed: pinOf(found) })
   }
   const tool = tools.find(({ name }) => name === found.name)
   if (tool === undefined) throw new Error(`the tool ${call.tool} is listed and is not`)
@@ -64,33 +64,33 @@ export async function askWriter(connection: Connection, call: UpstreamCall, run:
   const ended = await connection.end(outcome.ok ? 'soon' : 'now')
   // A call that failed, or that nobody waits for any more, has changed nothing.
   if (!outcome.ok || run.signal.aborted) {
-    await discarded(ended)
+    await discardChanges(ended)
     if (outcome.ok) throw new UpstreamFailure('was stopped', true)
     return { outcome, changes: null }
   }
   const refusal = endProblem(call, ended) ?? writeProblem(call, run.server as StdioServer, ended?.changes.list ?? [])
   if (refusal === null && ended !== null)
     return { outcome: { ...outcome, changes: ended.changes.list }, changes: ended.changes }
-  await discarded(ended)
+  await discardChanges(ended)
   return { outcome: refusal ?? outcome, changes: null }
 }
 
-function endProblem({ tool }: UpstreamCall, ended: Ended | null): ToolOutcome | null {
+function endProblem({ tool }: UpstreamCall, ended: CommandEnd | null): ToolOutcome | null {
   if (ended !== null && ended.stopped === null) return null
-  return failed(`${tool}: the server did not end as it should when its input was closed; what it changed was dropped`)
+  return failTool(`${tool}: the server did not end as it should when its input was closed; what it changed was dropped`)
 }
 
 function writeProblem({ tool }: UpstreamCall, server: StdioServer, changes: readonly Change[]): ToolOutcome | null {
-  const outside = pathsOutside(server.writable, changes)
+  const outside = findPathsOutside(server.writable, changes)
   if (outside.length === 0) return null
   const paths = outside.slice(0, PATHS_SHOWN_MAX)
   const more = outside.length > paths.length ? ` and ${outside.length - paths.length} more` : ''
   const detail = `${tool}: the server may change ${server.writable.join(', ')}, and changed ${paths.join(', ')}${more}; all of it was dropped`
-  return failed(detail, 'constraint_violation', { paths })
+  return failTool(detail, 'constraint_violation', { paths })
 }
 
 /** Changed paths that the globs do not let a server change. A folder that was made for an allowed file counts as allowed. */
-export function pathsOutside(writable: readonly string[], changes: readonly Change[]): readonly string[] {
+export function findPathsOutside(writable: readonly string[], changes: readonly Change[]): readonly string[] {
   const isAllowed = ({ path, problem }: Change): boolean =>
     problem === null && writable.some((glob) => matchesGlob(glob, path))
   const isOnTheWay = ({ path, kind, type, problem }: Change): boolean =>

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { JSONRPCMessage, Transport } from '@modelcontextprotocol/client'
-import type { Confined } from '../../confinement/confinement.js'
-import { messageOf } from './failure.js'
+import type { ConfinedCommand } from '../../confinement/confinement.js'
+import { formatMessage } from './failure.js'
 
 const LINE_BYTES_MAX = 4 * 1024 * 1024
 const BETWEEN_REQUESTS_BYTES_MAX = 8 * 1024 * 1024
@@ -34,7 +34,7 @@ export class ConfinedTransport implements Transport {
   private reason: string | null = null
 
   constructor(
-    private readonly confined: Confined,
+    private readonly confined: ConfinedCommand,
     private readonly parse: (line: string) => JSONRPCMessage,
   ) {}
 
@@ -49,7 +49,7 @@ export class ConfinedTransport implements Transport {
   }
 
   /** A request is about to be made: the command may send as much again. */
-  refill(): void {
+  resetBudget(): void {
     this.bytesLeft = BETWEEN_REQUESTS_BYTES_MAX
     this.messagesLeft = BETWEEN_REQUESTS_MESSAGES_MAX
   }
@@ -69,7 +69,7 @@ export class ConfinedTransport implements Transport {
     const settle = (): Promise<null> => sleep(SETTLE_MS, null, { ref: false })
     const over = this.confined.done.then(
       ({ exitCode, stopped }) => (stopped === null ? `ended (exit code ${exitCode})` : `was stopped (${stopped})`),
-      (error: unknown) => `was lost: ${messageOf(error)}`,
+      (error: unknown) => `was lost: ${formatMessage(error)}`,
     )
     await Promise.race([silence, over.then(() => Promise.race([silence, settle()]))])
     this.finish((await Promise.race([over, settle()])) ?? 'closed its output')

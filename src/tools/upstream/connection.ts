@@ -1,9 +1,9 @@
 import type { CallToolResult, Client, RequestOptions, Tool } from '@modelcontextprotocol/client'
-import type { Ended } from '../../confinement/confinement.js'
+import type { CommandEnd } from '../../confinement/confinement.js'
 import type { JsonObject } from '../../core/json.js'
-import { orAborted } from '../or-aborted.js'
-import { messageOf, UpstreamFailure } from './failure.js'
-import { discarded, type Line, type LinePlan, openLine, type Sdk } from './line.js'
+import { raceAbort } from '../or-aborted.js'
+import { formatMessage, UpstreamFailure } from './failure.js'
+import { discardChanges, type Line, type LinePlan, openLine, type Sdk } from './line.js'
 import type { Mask } from './mask.js'
 import { linearValidator } from './output-schema.js'
 
@@ -23,7 +23,7 @@ export interface ConnectionPlan extends LinePlan {
 
 /** A client of one upstream server, and the process behind it where there is one. */
 export class Connection {
-  private ending: Promise<Ended | null> | null = null
+  private ending: Promise<CommandEnd | null> | null = null
 
   private constructor(
     private readonly sdk: Sdk,
@@ -36,16 +36,16 @@ export class Connection {
     // Loaded when it is first needed: most contracts name no server, and it would be a third of the start.
     const sdk = await import('@modelcontextprotocol/client')
     try {
-      return await Connection.shake(sdk, plan, { signal, isModern: false })
+      return await Connection.connectOnce(sdk, plan, { signal, isModern: false })
     } catch (error) {
       // A server of the newer era answers the older handshake with an error; one that did not answer is not asked again.
       const { cause } = error as Error
       if (!(cause instanceof sdk.ProtocolError || cause instanceof sdk.SdkHttpError)) throw error
-      return await Connection.shake(sdk, plan, { signal, isModern: true })
+      return await Connection.connectOnce(sdk, plan, { signal, isModern: true })
     }
   }
 
-  private static async shake(sdk: Sdk, plan: ConnectionPlan, how: Handshake): Promise<Connection> {
+  private static async connectOnce(sdk: Sdk, plan: ConnectionPlan, how: Handshake): Promise<Connection> {
     const line = await openLine(sdk, plan, how.signal)
     const client = new sdk.Client(
       { name: 'phaselock', version: plan.version },
@@ -61,7 +61,7 @@ export class Connection {
       await connection.request((options) => client.connect(line.transport, options), how.signal)
       return connection
     } catch (error) {
-      await discarded(await connection.end('now'))
+      await discardChanges(await connection.end('now'))
       throw error
     }
   }
@@ -99,7 +99,7 @@ export class Connection {
   }
 
   /** Ends the connection and the server, at its leisure or now; gives what a server that ended left behind. */
-  end(when: 'soon' | 'now'): Promise<Ended | null> {
+  end(when: 'soon' | 'now'): Promise<CommandEnd | null> {
     this.ending ??= this.line.end(when)
     return this.ending
   }
@@ -108,22 +108,22 @@ export class Connection {
     this.line.refill()
     try {
       // The deadline is the signal's: the client's own, of a minute, must not come before it.
-      return await orAborted(make({ signal, timeout: TIMER_MS_MAX }), signal)
+      return await raceAbort(make({ signal, timeout: TIMER_MS_MAX }), signal)
     } catch (error) {
-      throw this.failureOf(error, signal)
+      throw this.toFailure(error, signal)
     }
   }
 
-  private failureOf(error: unknown, signal: AbortSignal): UpstreamFailure {
+  private toFailure(error: unknown, signal: AbortSignal): UpstreamFailure {
     const failure = this.line.failure()
     if (signal.aborted) return new UpstreamFailure('did not answer in time', true, error)
-    if (failure !== null) return new UpstreamFailure(`${failure}${this.complaint()}`, true, error)
+    if (failure !== null) return new UpstreamFailure(`${failure}${this.formatComplaint()}`, true, error)
     const isAnswer = error instanceof this.sdk.ProtocolError
-    const message = this.mask.text(messageOf(error)).slice(0, MESSAGE_CHARS_MAX)
+    const message = this.mask.text(formatMessage(error)).slice(0, MESSAGE_CHARS_MAX)
     return new UpstreamFailure(`${isAnswer ? 'answered with an error' : 'failed'}: ${message}`, !isAnswer, error)
   }
 
-  private complaint(): string {
+  private formatComplaint(): string {
     const { text, isCut } = this.line.complaint()
     const last = this.mask.tail(text, { charsMax: COMPLAINT_CHARS_MAX, isCut }).trim()
     return last === '' ? '' : `; it last said: ${last}`

@@ -11,7 +11,7 @@ export class UpstreamFailure extends Error {
 }
 
 /** In one line, with the reason beneath where there is one: "fetch failed" alone says nothing. */
-export function messageOf(error: unknown): string {
+export function formatMessage(error: unknown): string {
   if (!(error instanceof Error)) return String(error)
   const { cause } = error
   const message = cause instanceof Error ? `${error.message} (${cause.message})` : error.message

@@ -1,13 +1,13 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Transport } from '@modelcontextprotocol/client'
-import type { Confined, Confinement, Ended, Job } from '../../confinement/confinement.js'
+import type { CommandEnd, ConfinedCommand, Confinement, Job } from '../../confinement/confinement.js'
 import type { HttpServer, McpServer, StdioServer } from '../../core/contract/contract.js'
-import { orAborted } from '../or-aborted.js'
-import { boundedFetch } from './bounded-fetch.js'
+import { raceAbort } from '../or-aborted.js'
+import { fetchBounded } from './bounded-fetch.js'
 import { type Complaint, ConfinedTransport } from './confined-transport.js'
-import { messageOf, UpstreamFailure } from './failure.js'
+import { formatMessage, UpstreamFailure } from './failure.js'
 import { type Mask, makeMask } from './mask.js'
-import { type Environment, environmentOf } from './server-environment.js'
+import { buildServerEnvironment, type Environment } from './server-environment.js'
 
 const GRACE_MS = 5000
 const KILLED_MS_MAX = 10_000
@@ -38,16 +38,16 @@ export interface Line {
   /** A request is about to be made. */
   refill(): void
   /** Null when the server runs elsewhere, or would not end. */
-  end(when: 'soon' | 'now'): Promise<Ended | null>
+  end(when: 'soon' | 'now'): Promise<CommandEnd | null>
 }
 
 export function openLine(sdk: Sdk, plan: LinePlan, signal: AbortSignal): Promise<Line> {
   const { server } = plan
-  return server.kind === 'http' ? remoteLine(sdk, server) : confinedLine(sdk, { ...plan, server }, signal)
+  return server.kind === 'http' ? openRemoteLine(sdk, server) : openConfinedLine(sdk, { ...plan, server }, signal)
 }
 
-async function confinedLine(sdk: Sdk, plan: StdioPlan, signal: AbortSignal): Promise<Line> {
-  const { env, secrets } = environmentOf(plan.server, plan.environment)
+async function openConfinedLine(sdk: Sdk, plan: StdioPlan, signal: AbortSignal): Promise<Line> {
+  const { env, secrets } = buildServerEnvironment(plan.server, plan.environment)
   const mask = makeMask(secrets)
   const confined = await startConfined(plan, { env, mask }, signal)
   const transport = new ConfinedTransport(confined, sdk.deserializeMessage)
@@ -56,7 +56,7 @@ async function confinedLine(sdk: Sdk, plan: StdioPlan, signal: AbortSignal): Pro
     mask,
     failure: () => transport.failure,
     complaint: () => transport.complaint,
-    refill: () => transport.refill(),
+    refill: () => transport.resetBudget(),
     end: async (when) => {
       await transport.close()
       return endOf(confined, when)
@@ -73,7 +73,7 @@ interface Given {
   readonly mask: Mask
 }
 
-async function startConfined(plan: StdioPlan, given: Given, signal: AbortSignal): Promise<Confined> {
+async function startConfined(plan: StdioPlan, given: Given, signal: AbortSignal): Promise<ConfinedCommand> {
   const { server, tree, hidden, lifeMs } = plan
   const gone = new AbortController()
   const job: Job = {
@@ -90,17 +90,17 @@ async function startConfined(plan: StdioPlan, given: Given, signal: AbortSignal)
   }
   const starting = Promise.resolve().then(() => plan.start(job))
   try {
-    return await orAborted(starting, signal)
+    return await raceAbort(starting, signal)
   } catch (error) {
     // It may still come up after nobody waits for it any more.
     gone.abort()
-    starting.then((late) => endOf(late, 'now')).then(discarded, () => undefined)
-    throw new UpstreamFailure(`could not be started: ${given.mask.text(messageOf(error))}`, true, error)
+    starting.then((late) => endOf(late, 'now')).then(discardChanges, () => undefined)
+    throw new UpstreamFailure(`could not be started: ${given.mask.text(formatMessage(error))}`, true, error)
   }
 }
 
 /** Closing its input is how a server is asked to end; what does not end is killed. */
-async function endOf(confined: Confined, when: 'soon' | 'now'): Promise<Ended | null> {
+async function endOf(confined: ConfinedCommand, when: 'soon' | 'now'): Promise<CommandEnd | null> {
   confined.stdin.end()
   // Nobody listens any more, but a full pipe would keep it from ending.
   confined.stdout.resume()
@@ -112,17 +112,17 @@ async function endOf(confined: Confined, when: 'soon' | 'now'): Promise<Ended | 
   if (ended !== null) return ended
   confined.kill()
   const killed = await Promise.race([done, later(KILLED_MS_MAX)])
-  if (killed === null) void done.then(discarded)
+  if (killed === null) void done.then(discardChanges)
   return killed
 }
 
-export async function discarded(ended: Ended | null): Promise<void> {
+export async function discardChanges(ended: CommandEnd | null): Promise<void> {
   await ended?.changes.discard()
 }
 
-async function remoteLine(sdk: Sdk, server: HttpServer): Promise<Line> {
+async function openRemoteLine(sdk: Sdk, server: HttpServer): Promise<Line> {
   if (!URL.canParse(server.url)) throw new UpstreamFailure('has a url that is not an address', true)
-  const transport = new sdk.StreamableHTTPClientTransport(new URL(server.url), { fetch: boundedFetch })
+  const transport = new sdk.StreamableHTTPClientTransport(new URL(server.url), { fetch: fetchBounded })
   let isOver = false
   return {
     transport,

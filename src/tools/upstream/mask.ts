@@ -16,7 +16,7 @@ export interface Mask {
 }
 
 export function makeMask(secrets: readonly string[]): Mask {
-  const forms = formsOf(secrets)
+  const forms = listForms(secrets)
   const longest = Math.max(0, ...forms.map((form) => form.length))
   const text = (given: string): string => forms.reduce((masked, form) => masked.replaceAll(form, MASKED), given)
   return {
@@ -30,7 +30,7 @@ export function makeMask(secrets: readonly string[]): Mask {
 }
 
 /** A secret as it is, and as it looks in addresses and in basic authorization. The longest first: none hides inside another. */
-function formsOf(secrets: readonly string[]): readonly string[] {
+function listForms(secrets: readonly string[]): readonly string[] {
   const forms = secrets
     .filter((secret) => secret.length >= SECRET_CHARS_MIN)
     .flatMap((secret) => [

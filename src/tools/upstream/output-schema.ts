@@ -1,5 +1,5 @@
 import type { jsonSchemaValidator } from '@modelcontextprotocol/client'
-import { problemsOfSchema } from '../../contract/check/schema-problems.js'
+import { findSchemaProblems } from '../../contract/check/schema-problems.js'
 import { compileSchema } from '../../contract/schemas.js'
 import type { Json, JsonObject } from '../../core/json.js'
 
@@ -8,7 +8,7 @@ const ERRORS_MAX = 3
 /** Judges what tools answer against their output schemas as artifacts are judged: in linear time, fetching nothing. */
 export const linearValidator: jsonSchemaValidator = {
   getValidator: <T>(schema: unknown) => {
-    const [problem] = problemsOfSchema(schema as Json)
+    const [problem] = findSchemaProblems(schema as Json)
     if (problem !== undefined) throw new Error(problem.message)
     const validate = compileSchema(schema as JsonObject | boolean)
     return (input: unknown) => {

@@ -1,5 +1,5 @@
-import { problemsOfSchema } from '../../contract/check/schema-problems.js'
-import { fingerprint } from '../../contract/fingerprint.js'
+import { findSchemaProblems } from '../../contract/check/schema-problems.js'
+import { hashJson } from '../../contract/fingerprint.js'
 import { compileSchema } from '../../contract/schemas.js'
 import type { Contract } from '../../core/contract/contract.js'
 import type { Json, JsonObject } from '../../core/json.js'
@@ -26,20 +26,20 @@ export interface PinnedTool extends ListedTool {
 export type Pins = Readonly<Record<string, PinnedTool>>
 
 /** The name that contracts and agents use. */
-export function toolName(tool: { readonly server: string; readonly name: string }): string {
+export function formatToolName(tool: { readonly server: string; readonly name: string }): string {
   return `${tool.server}.${tool.name}`
 }
 
 /** The server in `server.tool`; '' when the name has none. */
-export function serverOf(tool: string): string {
+export function parseServer(tool: string): string {
   return tool.slice(0, Math.max(tool.indexOf('.'), 0))
 }
 
 /** The upstream tools that a contract names, by server. Only these can ever be called, so only these are pinned. */
-export function neededTools(contract: Contract): ReadonlyMap<string, readonly string[]> {
+export function listNeededTools(contract: Contract): ReadonlyMap<string, readonly string[]> {
   const needed = new Map<string, readonly string[]>()
   for (const tool of contract.extraTools) {
-    const server = serverOf(tool)
+    const server = parseServer(tool)
     if (!contract.mcpServers.has(server)) continue
     needed.set(server, [...(needed.get(server) ?? []), tool.slice(server.length + 1)])
   }
@@ -49,7 +49,7 @@ export function neededTools(contract: Contract): ReadonlyMap<string, readonly st
 /** SHA-256 of the canonical JSON of everything about a tool that a model or a validator reads. */
 export function pinOf(tool: ListedTool): string {
   const { name, description, inputSchema, outputSchema, annotations } = tool
-  return fingerprint({
+  return hashJson({
     name,
     description,
     inputSchema,
@@ -59,27 +59,27 @@ export function pinOf(tool: ListedTool): string {
 }
 
 export function pinTools(listed: readonly ListedTool[]): Pins {
-  return Object.fromEntries(listed.map((tool) => [toolName(tool), { ...tool, pin: pinOf(tool) }]))
+  return Object.fromEntries(listed.map((tool) => [formatToolName(tool), { ...tool, pin: pinOf(tool) }]))
 }
 
 /** Whether a tool is still the one that was accepted. */
 export function checkPin(pins: Pins, listed: ListedTool): 'ok' | 'new' | 'changed' {
-  const pinned = pinnedTool(pins, toolName(listed))
+  const pinned = findPinnedTool(pins, formatToolName(listed))
   if (pinned === null) return 'new'
   return pinned.pin === pinOf(listed) ? 'ok' : 'changed'
 }
 
 /** What is wrong with the arguments, one text each. A tool that was never accepted has no right arguments. */
-export function upstreamArgProblems(pins: Pins, tool: string, args: JsonObject): readonly string[] {
-  const pinned = pinnedTool(pins, tool)
+export function findUpstreamArgProblems(pins: Pins, tool: string, args: JsonObject): readonly string[] {
+  const pinned = findPinnedTool(pins, tool)
   if (pinned === null) return ['the tool was not there when the task was created; an operator must accept it first']
   // A schema of a server is foreign: what cannot be judged is refused, never passed on.
-  const [problem] = problemsOfSchema(pinned.inputSchema)
+  const [problem] = findSchemaProblems(pinned.inputSchema)
   if (problem !== undefined) return [`the schema of the tool cannot be used: ${problem.message}`]
   const found = compileSchema(pinned.inputSchema)(args as Json).map(({ pointer, message }) =>
     pointer === '' ? `the arguments ${message}` : `${pointer} ${message}`,
   )
-  return [...unknownArguments(pinned.inputSchema, args), ...found].slice(0, PROBLEMS_MAX)
+  return [...findUnknownArguments(pinned.inputSchema, args), ...found].slice(0, PROBLEMS_MAX)
 }
 
 const OPENING = [
@@ -97,7 +97,7 @@ const OPENING = [
 ]
 
 // JSON Schema lets unknown members through unless it says otherwise; a tool call does not.
-function unknownArguments(schema: JsonObject, args: JsonObject): readonly string[] {
+function findUnknownArguments(schema: JsonObject, args: JsonObject): readonly string[] {
   const { properties } = schema
   if (
     typeof properties !== 'object' ||
@@ -111,6 +111,6 @@ function unknownArguments(schema: JsonObject, args: JsonObject): readonly string
     .map((name) => `unknown argument ${JSON.stringify(name.slice(0, 80))} (known: ${known.join(', ') || 'none'})`)
 }
 
-function pinnedTool(pins: Pins, tool: string): PinnedTool | null {
+function findPinnedTool(pins: Pins, tool: string): PinnedTool | null {
   return Object.hasOwn(pins, tool) ? (pins[tool] ?? null) : null
 }

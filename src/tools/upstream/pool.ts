@@ -1,7 +1,7 @@
-import { orAborted } from '../or-aborted.js'
+import { raceAbort } from '../or-aborted.js'
 import type { Connection } from './connection.js'
 import { UpstreamFailure } from './failure.js'
-import { discarded } from './line.js'
+import { discardChanges } from './line.js'
 
 export interface PoolLimits {
   /** How long a server that nobody uses is kept. */
@@ -27,7 +27,7 @@ export interface Lease {
   release(how: 'whole' | 'broken'): void
 }
 
-interface Kept extends Slot {
+interface KeptConnection extends Slot {
   readonly opening: Promise<Connection>
   /** Fires when nobody waits for the start any more. */
   readonly gaveUp: AbortController
@@ -40,7 +40,7 @@ interface Kept extends Slot {
 
 /** Servers that are kept between calls: bounded in number, ended when idle, started anew when they died. */
 export class Pool {
-  private readonly kept = new Map<string, Kept>()
+  private readonly kept = new Map<string, KeptConnection>()
   private readonly endings = new Set<Promise<void>>()
   private clock = 0
 
@@ -56,7 +56,7 @@ export class Pool {
     one.calls += 1
     if (one.idle !== null) clearTimeout(one.idle)
     try {
-      const connection = await orAborted(one.opening, signal)
+      const connection = await raceAbort(one.opening, signal)
       return { connection, isReused, release: (how) => this.release(one, how) }
     } catch (error) {
       this.release(one, 'whole')
@@ -74,12 +74,12 @@ export class Pool {
     await Promise.all(this.endings)
   }
 
-  private add(slot: Slot, open: (signal: AbortSignal) => Promise<Connection>): Kept {
+  private add(slot: Slot, open: (signal: AbortSignal) => Promise<Connection>): KeptConnection {
     this.makeRoom()
     const gaveUp = new AbortController()
     const opening = open(AbortSignal.any([gaveUp.signal, AbortSignal.timeout(this.limits.startMs)]))
     const fresh = { connection: null, calls: 0, usedAt: 0, idle: null, isRetired: false }
-    const one: Kept = { ...slot, opening, gaveUp, ...fresh }
+    const one: KeptConnection = { ...slot, opening, gaveUp, ...fresh }
     this.kept.set(slot.key, one)
     opening.then(
       (connection) => {
@@ -98,7 +98,7 @@ export class Pool {
     this.retire(oldest, 'now')
   }
 
-  private release(one: Kept, how: 'whole' | 'broken'): void {
+  private release(one: KeptConnection, how: 'whole' | 'broken'): void {
     one.calls -= 1
     this.clock += 1
     one.usedAt = this.clock
@@ -107,22 +107,22 @@ export class Pool {
     else if (one.calls === 0) one.idle = setTimeout(() => this.retire(one, 'now'), this.limits.idleMs).unref()
   }
 
-  private retire(one: Kept, when: 'idle' | 'now'): void {
+  private retire(one: KeptConnection, when: 'idle' | 'now'): void {
     this.forget(one)
     one.isRetired = true
     if (when === 'now' || one.calls === 0) this.end(one)
   }
 
-  private forget(one: Kept): void {
+  private forget(one: KeptConnection): void {
     if (one.idle !== null) clearTimeout(one.idle)
     if (this.kept.get(one.key) === one) this.kept.delete(one.key)
   }
 
-  private end(one: Kept): void {
+  private end(one: KeptConnection): void {
     if (one.connection === null) one.gaveUp.abort()
     const ending = one.opening
       .then((connection) => connection.end('now'))
-      .then(discarded)
+      .then(discardChanges)
       // A server that never came up has nothing to be ended; whoever asked for it was told.
       .catch(() => undefined)
       .finally(() => this.endings.delete(ending))

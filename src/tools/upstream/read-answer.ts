@@ -1,6 +1,6 @@
 import type { CallToolResult, Tool } from '@modelcontextprotocol/client'
 import type { Json, JsonObject } from '../../core/json.js'
-import { failed, type ToolOutcome } from '../tool-place.js'
+import { failTool, type ToolOutcome } from '../tool-place.js'
 import { UpstreamFailure } from './failure.js'
 import type { Mask } from './mask.js'
 import type { ListedTool } from './pins.js'
@@ -16,7 +16,7 @@ export function readListing(server: string, tools: readonly Tool[], mask: Mask):
   const listed = tools.map((tool) => readTool(server, tool, mask))
   const names = listed.map(({ name }) => name)
   const twice = names.find((name, index) => names.indexOf(name) !== index)
-  if (twice !== undefined) throw new UpstreamFailure(`lists the tool ${JSON.stringify(label(twice))} twice`, true)
+  if (twice !== undefined) throw new UpstreamFailure(`lists the tool ${JSON.stringify(cutLabel(twice))} twice`, true)
   return listed.filter((tool) => Buffer.byteLength(JSON.stringify(tool)) <= DEFINITION_BYTES_MAX)
 }
 
@@ -37,9 +37,9 @@ export function readAnswer(tool: string, answer: CallToolResult, mask: Mask): To
   const read = readContent(answer, mask)
   if (answer.isError === true) {
     const said = read.text === '' ? 'it did not say why' : read.text.slice(0, ERROR_CHARS_MAX)
-    return failed(`${tool} failed: ${said}`)
+    return failTool(`${tool} failed: ${said}`)
   }
-  const { text: content, isCut } = clipped(read.text, RESULT_BYTES_MAX)
+  const { text: content, isCut } = clipText(read.text, RESULT_BYTES_MAX)
   const room = RESULT_BYTES_MAX - Buffer.byteLength(content)
   const structured = answer.structuredContent === undefined ? null : mask.json(answer.structuredContent)
   const bytes = structured === null ? 0 : Buffer.byteLength(JSON.stringify(structured))
@@ -63,7 +63,7 @@ function readContent(answer: CallToolResult, mask: Mask): Content {
   for (const item of answer.content) {
     if (item.type === 'text') texts.push(mask.text(item.text))
     else if (item.type === 'resource' && 'text' in item.resource) texts.push(mask.text(item.resource.text))
-    else omitted.push(named(item, mask))
+    else omitted.push(describeItem(item, mask))
   }
   return { text: texts.join('\n'), omitted }
 }
@@ -71,32 +71,32 @@ function readContent(answer: CallToolResult, mask: Mask): Content {
 type Item = Exclude<CallToolResult['content'][number], { type: 'text' }>
 
 /** What kind of thing it is, of what type and how large; an agent cannot read the thing itself here. */
-function named(item: Item, mask: Mask): JsonObject {
-  const shown = (text: string): string => label(mask.text(text))
+function describeItem(item: Item, mask: Mask): JsonObject {
+  const shown = (text: string): string => cutLabel(mask.text(text))
   switch (item.type) {
     case 'image':
     case 'audio':
-      return { type: item.type, mime_type: shown(item.mimeType), bytes: sizeOf(item.data) }
+      return { type: item.type, mime_type: shown(item.mimeType), bytes: countBytes(item.data) }
     case 'resource_link':
       return { type: item.type, name: shown(item.name), uri: shown(item.uri) }
     case 'resource':
       return {
         type: item.type,
         uri: shown(item.resource.uri),
-        bytes: 'blob' in item.resource ? sizeOf(item.resource.blob) : 0,
+        bytes: 'blob' in item.resource ? countBytes(item.resource.blob) : 0,
       }
   }
 }
 
-function sizeOf(base64: string): number {
+function countBytes(base64: string): number {
   return Math.floor((base64.length * 3) / 4)
 }
 
-function label(text: string): string {
+function cutLabel(text: string): string {
   return text.slice(0, LABEL_CHARS_MAX)
 }
 
-function clipped(text: string, bytesMax: number): { readonly text: string; readonly isCut: boolean } {
+function clipText(text: string, bytesMax: number): { readonly text: string; readonly isCut: boolean } {
   const bytes = Buffer.from(text)
   if (bytes.length <= bytesMax) return { text, isCut: false }
   // Not in the middle of a character: the bytes after its first all begin with 10.

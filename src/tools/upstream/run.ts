@@ -45,6 +45,6 @@ export function beginRun(server: McpServer, place: UpstreamPlace): Run {
   }
 }
 
-export type Done<T> =
+export type UpstreamOutcome<T> =
   | { readonly ok: true; readonly value: T }
   | { readonly ok: false; readonly code: Code; readonly detail: string }

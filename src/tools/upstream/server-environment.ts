@@ -14,7 +14,7 @@ export interface ServerEnvironment {
 const OWN = /^(PHASELOCK_.*|ORCHESTRATOR_JWT_SECRET)$/
 
 /** The environment of a server: what its entry says and nothing else, with `${env:NAME}` filled in at the start. */
-export function environmentOf(server: StdioServer, environment: Environment): ServerEnvironment {
+export function buildServerEnvironment(server: StdioServer, environment: Environment): ServerEnvironment {
   const secrets: string[] = []
   const missing: string[] = []
   const fill = (name: string): string => {

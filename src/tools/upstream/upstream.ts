@@ -1,16 +1,16 @@
 import type { Confinement } from '../../confinement/confinement.js'
-import { fingerprint } from '../../contract/fingerprint.js'
+import { hashJson } from '../../contract/fingerprint.js'
 import type { Code } from '../../core/codes.js'
 import type { McpServer } from '../../core/contract/contract.js'
 import type { Json } from '../../core/json.js'
-import { failed } from '../tool-place.js'
+import { failTool } from '../tool-place.js'
 import { ask, askWriter, look, type UpstreamCall, type UpstreamResult } from './calling.js'
 import { Connection, type ConnectionPlan } from './connection.js'
 import { NotListed, UpstreamFailure } from './failure.js'
-import { discarded } from './line.js'
-import { type ListedTool, upstreamArgProblems } from './pins.js'
+import { discardChanges } from './line.js'
+import { findUpstreamArgProblems, type ListedTool } from './pins.js'
 import { Pool, type PoolLimits } from './pool.js'
-import { beginRun, type Done, type Run, type UpstreamPlace } from './run.js'
+import { beginRun, type Run, type UpstreamOutcome, type UpstreamPlace } from './run.js'
 import type { Environment } from './server-environment.js'
 
 export interface UpstreamLimits extends PoolLimits {
@@ -65,7 +65,7 @@ export class Upstream {
       mayWrite(server)
         ? this.withWriter(run, async (connection) => {
             const { listed } = await look(connection, run)
-            await discarded(await connection.end('now'))
+            await discardChanges(await connection.end('now'))
             return listed
           })
         : this.withKept(run, async (connection) => (await look(connection, run)).listed),
@@ -75,15 +75,15 @@ export class Upstream {
 
   /** Calls a tool as it was pinned. A server that may write is started for this call alone. */
   async call(server: McpServer, call: UpstreamCall, place: UpstreamPlace): Promise<UpstreamResult> {
-    const problems = upstreamArgProblems(call.pins, call.tool, call.args)
+    const problems = findUpstreamArgProblems(call.pins, call.tool, call.args)
     if (problems.length > 0)
-      return { outcome: failed(`${call.tool}: ${problems.join('; ')}`, 'invalid_request'), changes: null }
+      return { outcome: failTool(`${call.tool}: ${problems.join('; ')}`, 'invalid_request'), changes: null }
     const done = await this.perform(beginRun(server, place), call.tool, async (run) =>
       mayWrite(server)
         ? this.withWriter(run, (connection) => askWriter(connection, call, run))
         : { outcome: await this.withKept(run, (connection) => ask(connection, call, run)), changes: null },
     )
-    return done.ok ? done.value : { outcome: failed(done.detail, done.code), changes: null }
+    return done.ok ? done.value : { outcome: failTool(done.detail, done.code), changes: null }
   }
 
   /** New calls in a tree get new servers: `idle` after the tree changed, `now` when nothing may work in it any more. */
@@ -99,7 +99,7 @@ export class Upstream {
     await this.pool.close()
   }
 
-  private async perform<T>(run: Run, about: string, work: (run: Run) => Promise<T>): Promise<Done<T>> {
+  private async perform<T>(run: Run, about: string, work: (run: Run) => Promise<T>): Promise<UpstreamOutcome<T>> {
     if (this.isClosed) return { ok: false, code: 'shutting_down', detail: `${about}: Phaselock is stopping` }
     const working = work(run)
     this.runs.set(run, working)
@@ -115,7 +115,7 @@ export class Upstream {
 
   private async withKept<T>(run: Run, work: (connection: Connection) => Promise<T>, tries = TRIES_MAX): Promise<T> {
     const { server, place } = run
-    const key = fingerprint([place.tree, [...place.hidden].sort(), entryOf(server)])
+    const key = hashJson([place.tree, [...place.hidden].sort(), toEntry(server)])
     const open = (signal: AbortSignal) => Connection.open(this.planOf(run, this.limits.lifeMs), signal)
     const lease = await this.pool.take({ key, tree: place.tree }, open, run.signal)
     try {
@@ -141,7 +141,7 @@ export class Upstream {
       try {
         return await work(connection)
       } catch (error) {
-        await discarded(await connection.end('now'))
+        await discardChanges(await connection.end('now'))
         throw error
       }
     } finally {
@@ -160,6 +160,6 @@ function mayWrite(server: McpServer): boolean {
 }
 
 /** Everything that makes two servers one; the values of its secrets are not among it. */
-function entryOf(server: McpServer): Json {
+function toEntry(server: McpServer): Json {
   return server.kind === 'stdio' ? { ...server, env: [...server.env] } : { ...server }
 }

@@ -3,7 +3,7 @@ import http, { type IncomingMessage } from 'node:http'
 import https from 'node:https'
 import { isIP, type LookupFunction } from 'node:net'
 import type { Code } from '../../core/codes.js'
-import { orAborted } from '../or-aborted.js'
+import { raceAbort } from '../or-aborted.js'
 import { isPublicAddress } from './web-address.js'
 
 const TIMEOUT_MS = 20_000
@@ -24,7 +24,7 @@ export const INTERNET: WebAccess = {
 }
 
 /** Why an address is not asked. */
-export class Refused extends Error {
+export class AddressRefused extends Error {
   constructor(
     message: string,
     readonly code: Code = 'tool_failed',
@@ -47,7 +47,7 @@ export interface PublicRequest {
  */
 export async function askPublic(url: URL, asked: PublicRequest): Promise<IncomingMessage> {
   const { access = INTERNET, signal, method, headers, body } = asked
-  const addresses = await checkedAddresses(url, access, signal)
+  const addresses = await resolvePublicAddresses(url, access, signal)
   const { request, Agent } = url.protocol === 'https:' ? https : http
   const options = {
     method,
@@ -55,7 +55,7 @@ export async function askPublic(url: URL, asked: PublicRequest): Promise<Incomin
     headers: { ...headers },
     // Own, and kept alive for nobody: no connection of another call, no proxy of the environment.
     agent: new Agent({ keepAlive: false, maxSockets: 1 }),
-    lookup: answeringWith(addresses),
+    lookup: makeLookup(addresses),
     maxHeaderSize: HEADER_BYTES_MAX,
     insecureHTTPParser: false,
     rejectUnauthorized: true,
@@ -66,7 +66,9 @@ export async function askPublic(url: URL, asked: PublicRequest): Promise<Incomin
     asking.on('socket', (socket) => {
       socket.on('connect', () => {
         if (socket.remoteAddress === undefined || !access.isPublic(socket.remoteAddress))
-          asking.destroy(new Refused('the connection led to an address that is not public', 'constraint_violation'))
+          asking.destroy(
+            new AddressRefused('the connection led to an address that is not public', 'constraint_violation'),
+          )
       })
     })
     asking.end(body)
@@ -74,7 +76,7 @@ export async function askPublic(url: URL, asked: PublicRequest): Promise<Incomin
 }
 
 /** Answers with what was checked, whatever a name server says by now. */
-function answeringWith(addresses: readonly string[]): LookupFunction {
+function makeLookup(addresses: readonly string[]): LookupFunction {
   const all = addresses.map((address) => ({ address, family: isIP(address) }))
   return (_host, options, done) => {
     const [first] = all
@@ -83,13 +85,16 @@ function answeringWith(addresses: readonly string[]): LookupFunction {
   }
 }
 
-async function checkedAddresses(url: URL, access: WebAccess, signal: AbortSignal): Promise<readonly string[]> {
+async function resolvePublicAddresses(url: URL, access: WebAccess, signal: AbortSignal): Promise<readonly string[]> {
   const host = url.hostname.replace(/^\[(.*)\]$/, '$1')
-  const addresses = isIP(host) === 0 ? await orAborted(access.resolve(host), signal) : [host]
-  if (addresses.length === 0) throw new Refused(`the host ${host} has no address`)
+  const addresses = isIP(host) === 0 ? await raceAbort(access.resolve(host), signal) : [host]
+  if (addresses.length === 0) throw new AddressRefused(`the host ${host} has no address`)
   // One private address among public ones is how a name is made to lead inside: then none of them is asked.
   const inside = addresses.find((address) => !access.isPublic(address))
   if (inside !== undefined)
-    throw new Refused(`the host ${host} leads to ${inside}, which is not a public address`, 'constraint_violation')
+    throw new AddressRefused(
+      `the host ${host} leads to ${inside}, which is not a public address`,
+      'constraint_violation',
+    )
   return addresses.slice(0, ADDRESSES_MAX)
 }

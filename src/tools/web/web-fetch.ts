@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http'
 import { TextDecoder } from 'node:util'
-import { failed, type ToolOutcome } from '../tool-place.js'
-import { askPublic, INTERNET, Refused, type WebAccess } from './public-request.js'
+import { failTool, type ToolOutcome } from '../tool-place.js'
+import { AddressRefused, askPublic, INTERNET, type WebAccess } from './public-request.js'
 import { readTarget } from './web-target.js'
 
 const REDIRECTS_MAX = 5
@@ -27,48 +27,51 @@ export interface WebRequest {
  * Gets a text page. Each hop is held against the allowed hosts, its name is resolved once, every address of it must be
  * public, and the connection goes to one of the addresses that were checked.
  */
-export async function webFetch(request: WebRequest, access: WebAccess = INTERNET): Promise<ToolOutcome> {
+export async function fetchPage(request: WebRequest, access: WebAccess = INTERNET): Promise<ToolOutcome> {
   const timeout = AbortSignal.timeout(access.timeoutMs)
   const signal = AbortSignal.any([request.signal, timeout])
   try {
-    return await followed(request, access, signal)
+    return await followRedirects(request, access, signal)
   } catch (error) {
-    if (error instanceof Refused) return failed(`web_fetch: ${error.message}`, error.code)
-    if (request.signal.aborted) return failed('web_fetch: the call was stopped')
+    if (error instanceof AddressRefused) return failTool(`web_fetch: ${error.message}`, error.code)
+    if (request.signal.aborted) return failTool('web_fetch: the call was stopped')
     if (timeout.aborted)
-      return failed(`web_fetch: no whole answer within ${access.timeoutMs / 1000} seconds (timed out)`)
-    return failed(`web_fetch: ${error instanceof Error ? error.message : String(error)}`)
+      return failTool(`web_fetch: no whole answer within ${access.timeoutMs / 1000} seconds (timed out)`)
+    return failTool(`web_fetch: ${error instanceof Error ? error.message : String(error)}`)
   }
 }
 
-async function followed(request: WebRequest, access: WebAccess, signal: AbortSignal): Promise<ToolOutcome> {
+async function followRedirects(request: WebRequest, access: WebAccess, signal: AbortSignal): Promise<ToolOutcome> {
   let next = request.url
   for (let hop = 0; hop <= REDIRECTS_MAX; hop += 1) {
     const target = readTarget(next, request.allowedHosts)
     const which = hop === 0 ? 'the address' : `the redirect to ${JSON.stringify(next.slice(0, 200))}`
     if (!target.ok)
-      throw new Refused(`${which} ${target.problem}`, target.isMalformed ? 'invalid_request' : 'constraint_violation')
+      throw new AddressRefused(
+        `${which} ${target.problem}`,
+        target.isMalformed ? 'invalid_request' : 'constraint_violation',
+      )
     const { url } = target
     const answer = await askPublic(url, { method: 'GET', headers: HEADERS, access, signal })
     const { location } = answer.headers
     if (!REDIRECTS.has(answer.statusCode ?? 0) || location === undefined) return await readAnswer(url, answer)
     answer.destroy()
-    if (!URL.canParse(location, url.href)) throw new Refused('the redirect leads to no address')
+    if (!URL.canParse(location, url.href)) throw new AddressRefused('the redirect leads to no address')
     next = new URL(location, url).href
   }
-  throw new Refused(`more than ${REDIRECTS_MAX} redirects`)
+  throw new AddressRefused(`more than ${REDIRECTS_MAX} redirects`)
 }
 
 async function readAnswer(url: URL, answer: IncomingMessage): Promise<ToolOutcome> {
   const status = answer.statusCode ?? 0
   const contentType = answer.headers['content-type'] ?? ''
-  const problem = contentProblem(answer, contentType)
+  const problem = findContentProblem(answer, contentType)
   if (problem !== null) {
     answer.destroy()
-    throw new Refused(`the answer (status ${status}) ${problem}`)
+    throw new AddressRefused(`the answer (status ${status}) ${problem}`)
   }
   const { bytes, truncated } = await readBody(answer)
-  const content = decoderFor(contentType).decode(bytes, { stream: truncated })
+  const content = makeDecoder(contentType).decode(bytes, { stream: truncated })
   return {
     ok: true,
     result: { status, url: url.href, content_type: contentType, content, truncated },
@@ -76,7 +79,7 @@ async function readAnswer(url: URL, answer: IncomingMessage): Promise<ToolOutcom
   }
 }
 
-function contentProblem(answer: IncomingMessage, contentType: string): string | null {
+function findContentProblem(answer: IncomingMessage, contentType: string): string | null {
   const encoding = answer.headers['content-encoding'] ?? 'identity'
   if (encoding !== 'identity') return `is encoded as ${encoding.slice(0, 40)}, which was not asked for`
   const isEmpty = answer.statusCode === 204 || answer.statusCode === 304 || answer.headers['content-length'] === '0'
@@ -97,7 +100,7 @@ async function readBody(answer: IncomingMessage): Promise<{ bytes: Buffer; trunc
   return { bytes: Buffer.concat(chunks).subarray(0, BODY_BYTES_MAX), truncated: size > BODY_BYTES_MAX }
 }
 
-function decoderFor(contentType: string): TextDecoder {
+function makeDecoder(contentType: string): TextDecoder {
   const [, label = 'utf-8'] = /;\s*charset="?([\w:.-]{1,40})/i.exec(contentType) ?? []
   try {
     return new TextDecoder(label)

@@ -22,7 +22,7 @@ export function readTarget(text: string, allowedHosts: readonly string[]): Targe
   if (defaultPort === undefined) return malformed('is not an http or https address')
   if (url.username !== '' || url.password !== '') return refused('carries a user name or a password')
   const isListed = allowedHosts.some((entry) => matchesHost(entry.toLowerCase(), url, defaultPort))
-  if (!isListed) return refused(`is on a host that web.allowed_hosts does not list (${listed(allowedHosts)})`)
+  if (!isListed) return refused(`is on a host that web.allowed_hosts does not list (${formatHosts(allowedHosts)})`)
   url.hash = ''
   return { ok: true, url }
 }
@@ -35,6 +35,6 @@ function matchesHost(entry: string, url: URL, defaultPort: string): boolean {
   return wildcard === undefined ? url.hostname === name : url.hostname.endsWith(`.${name}`)
 }
 
-function listed(hosts: readonly string[]): string {
+function formatHosts(hosts: readonly string[]): string {
   return hosts.length === 0 ? 'it is empty' : `allowed: ${hosts.slice(0, 20).join(', ')}`
 }

@@ -2,8 +2,8 @@ import { closeSync, fstatSync, fsync } from 'node:fs'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import type { Change } from '../change.js'
-import { inodeOf, openDirectory, openParent, partsOf } from '../lookup.js'
-import { type Refused, refused, TreeUnreadable } from '../problems.js'
+import { formatInode, openDirectory, openParent, splitPath } from '../lookup.js'
+import { makeRefused, type TreeRefusal, TreeUnreadable } from '../problems.js'
 
 const ATTEMPTS_MAX = 20
 const syncDirectory = promisify(fsync)
@@ -24,7 +24,7 @@ export interface Run {
   readonly unused: Map<string, Home>
 }
 
-export function newRun(root: string, isAlone: boolean): Run {
+export function makeRun(root: string, isAlone: boolean): Run {
   return { root, isAlone, changes: [], undo: [], finish: [], touched: new Set(), unused: new Map() }
 }
 
@@ -36,7 +36,11 @@ export interface Spot {
 }
 
 /** Opens the directory of a path again: between two steps nothing is held open, however many there are. */
-export async function atSpot<T>(root: string, path: string, work: (spot: Spot) => Promise<T>): Promise<T | Refused> {
+export async function runAtSpot<T>(
+  root: string,
+  path: string,
+  work: (spot: Spot) => Promise<T>,
+): Promise<T | TreeRefusal> {
   const parent = openParent(root, path)
   if (!parent.ok) return parent
   try {
@@ -52,20 +56,24 @@ export interface Home {
   readonly directory: string
 }
 
-export function homeOf({ fd, path }: Spot): Home {
-  return { path, directory: inodeOf(fstatSync(fd, { bigint: true })) }
+export function toHome({ fd, path }: Spot): Home {
+  return { path, directory: formatInode(fstatSync(fd, { bigint: true })) }
 }
 
 /** Back where something was done before. Somebody may be swapping directories all the time: then it takes some attempts. */
-export async function backAt<T>(root: string, home: Home, work: (spot: Spot) => Promise<T>): Promise<T | Refused> {
+export async function returnToSpot<T>(
+  root: string,
+  home: Home,
+  work: (spot: Spot) => Promise<T>,
+): Promise<T | TreeRefusal> {
   for (let attempt = 0; attempt < ATTEMPTS_MAX; attempt += 1) {
-    const done = await atSpot(root, home.path, async (spot) =>
-      homeOf(spot).directory === home.directory ? { value: await work(spot) } : null,
+    const done = await runAtSpot(root, home.path, async (spot) =>
+      toHome(spot).directory === home.directory ? { value: await work(spot) } : null,
     )
     if (done !== null && 'value' in done) return done.value
     await nextTurn()
   }
-  return refused('changed', home.path)
+  return makeRefused('changed', home.path)
 }
 
 /** Throws when something could not be put back: then nobody can say what the tree holds. */
@@ -82,7 +90,7 @@ export async function takeBack(run: Run): Promise<void> {
 /** Makes renames durable. A directory that is gone by now has nothing to keep. */
 export async function syncTouched(run: Run): Promise<void> {
   for (const path of run.touched) {
-    const opened = openDirectory(run.root, partsOf(path) ?? [])
+    const opened = openDirectory(run.root, splitPath(path) ?? [])
     if (!opened.ok) continue
     try {
       await syncDirectory(opened.fd)

@@ -1,5 +1,5 @@
 import { type BigIntStats, closeSync, lstatSync } from 'node:fs'
-import { inside, openFile, openParent } from '../lookup.js'
+import { formatFdPath, openFile, openParent } from '../lookup.js'
 import { readBytes } from '../read-bytes.js'
 import { openTreeWriter } from './tree-writer.js'
 
@@ -30,7 +30,7 @@ export async function sweepLeftovers(root: string, { paths, before, keep }: Left
   const found = new Set(paths.flatMap((path) => NAME.exec(path) ?? []))
   const swept: string[] = []
   for (const path of [...found].slice(0, SWEPT_MAX)) {
-    const there = statOf(root, path)
+    const there = readStat(root, path)
     if (there === undefined || Number(there.ctimeMs) >= before) continue
     await keepFile(root, path, keep)
     const done = await openTreeWriter(root).commit([{ type: 'delete', path, isRecursive: true }])
@@ -39,11 +39,11 @@ export async function sweepLeftovers(root: string, { paths, before, keep }: Left
   return swept
 }
 
-function statOf(root: string, path: string): BigIntStats | undefined {
+function readStat(root: string, path: string): BigIntStats | undefined {
   const parent = openParent(root, path)
   if (!parent.ok) return undefined
   try {
-    return lstatSync(inside(parent.fd, parent.name), { bigint: true, throwIfNoEntry: false })
+    return lstatSync(formatFdPath(parent.fd, parent.name), { bigint: true, throwIfNoEntry: false })
   } finally {
     closeSync(parent.fd)
   }

@@ -1,11 +1,11 @@
 import { closeSync, fchmod, fstatSync, opendirSync } from 'node:fs'
 import { mkdir, rmdir } from 'node:fs/promises'
 import { promisify } from 'node:util'
-import { inside, type Opened, openDirectory, openDirectoryIn, partsOf } from '../lookup.js'
-import { errnoOf, type Refused, refused, refusedBy } from '../problems.js'
-import { atSpot, backAt, homeOf, type Run, type Spot } from './commit-run.js'
+import { formatFdPath, type OpenResult, openDirectory, openDirectoryIn, splitPath } from '../lookup.js'
+import { getErrno, makeRefused, type TreeRefusal, toRefused } from '../problems.js'
+import { type Run, returnToSpot, runAtSpot, type Spot, toHome } from './commit-run.js'
 import { giveToOwnerOf, MODE_MASK } from './stage-file.js'
-import { parentPath, type TreeStep } from './tree-steps.js'
+import { getParentPath, type TreeStep } from './tree-steps.js'
 
 const changeMode = promisify(fchmod)
 
@@ -14,10 +14,10 @@ const NEW_DIRECTORY_MODE = 0o755
 const GROUP_BIT = 0o2000
 
 /** The open directory that a path lies in, made with everything above it where it is missing. */
-export async function openOrMakeParent(run: Run, path: string): Promise<Opened<Spot>> {
-  const parts = partsOf(path)
+export async function openOrMakeParent(run: Run, path: string): Promise<OpenResult<Spot>> {
+  const parts = splitPath(path)
   const name = parts?.at(-1)
-  if (parts === null || name === undefined) return refused('outside', path)
+  if (parts === null || name === undefined) return makeRefused('outside', path)
   const root = openDirectory(run.root, [])
   if (!root.ok) return root
   let fd = root.fd
@@ -26,7 +26,7 @@ export async function openOrMakeParent(run: Run, path: string): Promise<Opened<S
       const spot: Spot = { fd, name: part, path: parts.slice(0, index + 1).join('/') }
       const found = openDirectoryIn(fd, part)
       const next = !found.ok && found.problem === 'missing' ? await makeDirectoryAt(run, spot) : found
-      if (!next.ok) return refused(next.problem, spot.path)
+      if (!next.ok) return makeRefused(next.problem, spot.path)
       closeSync(fd)
       fd = next.fd
     }
@@ -38,17 +38,17 @@ export async function openOrMakeParent(run: Run, path: string): Promise<Opened<S
   }
 }
 
-async function makeDirectoryAt(run: Run, spot: Spot): Promise<Opened<{ readonly fd: number }>> {
+async function makeDirectoryAt(run: Run, spot: Spot): Promise<OpenResult<{ readonly fd: number }>> {
   try {
-    await mkdir(inside(spot.fd, spot.name), NEW_DIRECTORY_MODE)
+    await mkdir(formatFdPath(spot.fd, spot.name), NEW_DIRECTORY_MODE)
   } catch (error) {
     // Made by somebody else in this moment: then it is theirs, and as good.
-    return errnoOf(error) === 'EEXIST' ? openDirectoryIn(spot.fd, spot.name) : refusedBy(error, spot.path)
+    return getErrno(error) === 'EEXIST' ? openDirectoryIn(spot.fd, spot.name) : toRefused(error, spot.path)
   }
-  run.touched.add(parentPath(spot.path))
-  const home = homeOf(spot)
+  run.touched.add(getParentPath(spot.path))
+  const home = toHome(spot)
   run.undo.push(async () => {
-    await backAt(run.root, home, unmake)
+    await returnToSpot(run.root, home, undoMake)
   })
   const made = openDirectoryIn(spot.fd, spot.name)
   if (!made.ok) return made
@@ -61,13 +61,13 @@ async function makeDirectoryAt(run: Run, spot: Spot): Promise<Opened<{ readonly 
   return made
 }
 
-async function giveIfFresh(spot: Spot, fd: number): Promise<Refused | null> {
+async function giveIfFresh(spot: Spot, fd: number): Promise<TreeRefusal | null> {
   try {
-    if (!isFresh(fd)) return refused('changed', spot.path)
+    if (!isFresh(fd)) return makeRefused('changed', spot.path)
     await giveToOwnerOf(fstatSync(spot.fd, { bigint: true }), fd)
     return null
   } catch (error) {
-    return refusedBy(error, spot.path)
+    return toRefused(error, spot.path)
   }
 }
 
@@ -82,28 +82,28 @@ function isFresh(fd: number): boolean {
   }
 }
 
-async function unmake({ fd, name }: Spot): Promise<void> {
+async function undoMake({ fd, name }: Spot): Promise<void> {
   try {
-    await rmdir(inside(fd, name))
+    await rmdir(formatFdPath(fd, name))
   } catch (error) {
     // Somebody put something into it, or took it away: it is no longer ours.
-    if (!['ENOTEMPTY', 'ENOENT', 'ENOTDIR'].includes(errnoOf(error))) throw error
+    if (!['ENOTEMPTY', 'ENOENT', 'ENOTDIR'].includes(getErrno(error))) throw error
   }
 }
 
 type MakeDirectory = Extract<TreeStep, { readonly type: 'make_directory' }>
 
-export async function makeDirectory(run: Run, step: MakeDirectory, spot: Spot): Promise<Refused | null> {
+export async function makeDirectory(run: Run, step: MakeDirectory, spot: Spot): Promise<TreeRefusal | null> {
   const found = openDirectoryIn(spot.fd, spot.name)
-  if (!found.ok && found.problem === 'not_a_directory') return refused('exists', step.path)
+  if (!found.ok && found.problem === 'not_a_directory') return makeRefused('exists', step.path)
   const isMade = !found.ok && found.problem === 'missing'
   const opened = isMade ? await makeDirectoryAt(run, spot) : found
-  if (!opened.ok) return refused(opened.problem, step.path)
+  if (!opened.ok) return makeRefused(opened.problem, step.path)
   try {
     if (step.mode !== undefined) await setDirectoryMode(run, { ...spot, fd: opened.fd, mode: step.mode, isMade })
     return null
   } catch (error) {
-    return refusedBy(error, step.path)
+    return toRefused(error, step.path)
   } finally {
     closeSync(opened.fd)
   }
@@ -122,7 +122,7 @@ export async function setDirectoryMode(run: Run, { fd, path, mode, isMade }: Dir
   await changeMode(fd, next)
   if (isMade) return
   run.undo.push(async () => {
-    await atSpot(run.root, path, async (spot) => {
+    await runAtSpot(run.root, path, async (spot) => {
       const opened = openDirectoryIn(spot.fd, spot.name)
       if (!opened.ok) return
       await changeMode(opened.fd, old & 0o7777).finally(() => closeSync(opened.fd))

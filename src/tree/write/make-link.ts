@@ -1,29 +1,29 @@
 import { closeSync, fstatSync } from 'node:fs'
 import { chown, symlink } from 'node:fs/promises'
-import { inodeOf, inside, openEntry } from '../lookup.js'
-import { type Refused, refused, refusedBy } from '../problems.js'
-import { homeOf, type Run, type Spot } from './commit-run.js'
+import { formatFdPath, formatInode, openEntry } from '../lookup.js'
+import { makeRefused, type TreeRefusal, toRefused } from '../problems.js'
+import { type Run, type Spot, toHome } from './commit-run.js'
 import { swapIn } from './put-file.js'
-import { hiddenName } from './stage-file.js'
+import { makeHiddenName } from './stage-file.js'
 import { isTargetInside, type TreeStep } from './tree-steps.js'
 
 type MakeLink = Extract<TreeStep, { readonly type: 'make_link' }>
 
-export async function makeLink(run: Run, step: MakeLink, spot: Spot): Promise<Refused | null> {
-  if (!isTargetInside(step.path, step.target)) return refused('leaving_link', step.path)
+export async function makeLink(run: Run, step: MakeLink, spot: Spot): Promise<TreeRefusal | null> {
+  if (!isTargetInside(step.path, step.target)) return makeRefused('leaving_link', step.path)
   const there = openEntry(spot.fd, spot.name)
   if (there.ok) closeSync(there.fd)
-  if (there.ok && there.kind !== 'link') return refused('exists', step.path)
-  if (!there.ok && there.problem !== 'missing') return refused(there.problem, step.path)
-  const temp = hiddenName()
+  if (there.ok && there.kind !== 'link') return makeRefused('exists', step.path)
+  if (!there.ok && there.problem !== 'missing') return makeRefused(there.problem, step.path)
+  const temp = makeHiddenName()
   try {
-    await symlink(step.target, inside(spot.fd, temp))
+    await symlink(step.target, formatFdPath(spot.fd, temp))
   } catch (error) {
-    return refusedBy(error, step.path)
+    return toRefused(error, step.path)
   }
-  run.unused.set(temp, homeOf(spot))
+  run.unused.set(temp, toHome(spot))
   const inode = await ownLink(spot.fd, temp)
-  if (inode === null) return refused('changed', step.path)
+  if (inode === null) return makeRefused('changed', step.path)
   const problem = await swapIn(run, { ...spot, temp, inode, isReplacing: there.ok })
   if (problem !== null) return problem
   run.unused.delete(temp)
@@ -40,7 +40,7 @@ async function ownLink(directoryFd: number, temp: string): Promise<string | null
     if (made.kind !== 'link' || made.stat.nlink !== 1n) return null
     const { uid, gid } = fstatSync(directoryFd)
     if (process.geteuid?.() === 0) await chown(`/proc/self/fd/${made.fd}`, uid, gid)
-    return inodeOf(made.stat)
+    return formatInode(made.stat)
   } finally {
     closeSync(made.fd)
   }

@@ -1,11 +1,19 @@
 import { closeSync, constants, fstatSync, openSync } from 'node:fs'
 import { link, rename, unlink } from 'node:fs/promises'
-import { identityOf, inodeOf, inside, isForeign, type Opened, openEntry, openParent } from '../lookup.js'
-import { errnoOf, type Refused, refused, refusedBy, unlessGone } from '../problems.js'
-import { backAt, type Home, homeOf, type Run, type Spot } from './commit-run.js'
-import { hiddenName, MODE_MASK, type Staged, stage } from './stage-file.js'
+import {
+  formatFdPath,
+  formatIdentity,
+  formatInode,
+  isForeign,
+  type OpenResult,
+  openEntry,
+  openParent,
+} from '../lookup.js'
+import { getErrno, ignoreGone, makeRefused, type TreeRefusal, toRefused } from '../problems.js'
+import { type Home, type Run, returnToSpot, type Spot, toHome } from './commit-run.js'
+import { MODE_MASK, makeHiddenName, type StagedFile, stage } from './stage-file.js'
 import type { Content, TreeStep } from './tree-steps.js'
-import { beside, parentPath } from './tree-steps.js'
+import { getParentPath, replaceLastName } from './tree-steps.js'
 
 // Only regular files come here; should one ever not be, it must not keep everybody waiting.
 const READ_FLAGS = constants.O_RDONLY | constants.O_NONBLOCK
@@ -14,51 +22,51 @@ const READ_FLAGS = constants.O_RDONLY | constants.O_NONBLOCK
 export type FileStep = Extract<TreeStep, { readonly type: 'write' | 'append' | 'set_mode' }>
 
 export interface Prepared {
-  readonly staged: Staged
+  readonly staged: StagedFile
   /** The file as it was when it was looked at; null when there was none. */
   readonly old: string | null
 }
 
 /** Writes the new file beside the old one, under a name of its own. */
-export async function prepareFile(run: Run, step: FileStep, spot: Spot): Promise<Opened<Prepared>> {
+export async function prepareFile(run: Run, step: FileStep, spot: Spot): Promise<OpenResult<Prepared>> {
   const target = openEntry(spot.fd, spot.name)
   try {
     const problem = target.ok ? (target.kind === 'file' ? null : target.kind) : target.problem
-    if (problem !== null && problem !== 'missing') return refused(problem, step.path)
-    const old = target.ok ? identityOf(target.stat) : null
-    if (step.type === 'set_mode' && old === null) return refused('missing', step.path)
+    if (problem !== null && problem !== 'missing') return makeRefused(problem, step.path)
+    const old = target.ok ? formatIdentity(target.stat) : null
+    if (step.type === 'set_mode' && old === null) return makeRefused('missing', step.path)
     if (step.type === 'write' && step.expected !== undefined && step.expected !== old)
-      return refused('changed', step.path)
-    if (step.type !== 'write' && target.ok && isForeign(run.root, target.stat)) return refused('foreign', step.path)
+      return makeRefused('changed', step.path)
+    if (step.type !== 'write' && target.ok && isForeign(run.root, target.stat)) return makeRefused('foreign', step.path)
     const kept = target.ok ? Number(target.stat.mode) & MODE_MASK : null
     const mode = (step.type === 'append' ? undefined : step.mode) ?? kept
-    const contents = contentsOf(step, target.ok ? target.fd : null)
+    const contents = listContents(step, target.ok ? target.fd : null)
     const done = await stage({ directoryFd: spot.fd, contents, mode, path: step.path })
     if (!done.ok) return done
-    run.unused.set(done.staged.name, homeOf(spot))
+    run.unused.set(done.staged.name, toHome(spot))
     return { ok: true, staged: done.staged, old }
   } catch (error) {
-    return refusedBy(error, step.path)
+    return toRefused(error, step.path)
   } finally {
     if (target.ok) closeSync(target.fd)
   }
 }
 
-function contentsOf(step: FileStep, oldFd: number | null): readonly Content[] {
+function listContents(step: FileStep, oldFd: number | null): readonly Content[] {
   if (step.type === 'write') return [step.content]
   const old: readonly Content[] = oldFd === null ? [] : [() => openSync(`/proc/self/fd/${oldFd}`, READ_FLAGS)]
   return step.type === 'append' ? [...old, step.content] : old
 }
 
-export async function putFile(run: Run, step: FileStep, one: Spot & Prepared): Promise<Refused | null> {
+export async function putFile(run: Run, step: FileStep, one: Spot & Prepared): Promise<TreeRefusal | null> {
   const { staged, old, path } = one
   const target = openEntry(one.fd, one.name)
   if (target.ok) closeSync(target.fd)
-  const now = target.ok ? identityOf(target.stat) : null
+  const now = target.ok ? formatIdentity(target.stat) : null
   // What was copied or expected must still be what is replaced; a plain write replaces whatever file is there.
   const isBound = step.type !== 'write' || step.expected !== undefined
-  if (isBound && now !== old) return refused('changed', path)
-  if (target.ok && target.kind !== 'file') return refused(target.kind, path)
+  if (isBound && now !== old) return makeRefused('changed', path)
+  if (target.ok && target.kind !== 'file') return makeRefused(target.kind, path)
   const problem = await swapIn(run, { ...one, temp: staged.name, inode: staged.inode, isReplacing: target.ok })
   if (problem !== null) return problem
   run.unused.delete(staged.name)
@@ -75,45 +83,45 @@ interface Swap extends Spot {
 }
 
 /** Puts something made beforehand under its name in one rename, keeping what was there until the whole commit is done. */
-export async function swapIn(run: Run, swap: Swap): Promise<Refused | null> {
+export async function swapIn(run: Run, swap: Swap): Promise<TreeRefusal | null> {
   const { fd, name, path, temp, inode } = swap
-  const home = homeOf(swap)
-  run.touched.add(parentPath(path))
+  const home = toHome(swap)
+  run.touched.add(getParentPath(path))
   try {
     const kept = swap.isReplacing && !run.isAlone ? await keepAside(swap) : null
     run.undo.push(async () => {
-      const done = await backAt(run.root, home, (spot) => restore(spot, inode, kept))
+      const done = await returnToSpot(run.root, home, (spot) => restore(spot, inode, kept))
       if (done !== true && kept !== null) throw new Error(`${path} could not be put back: ${done.problem}`)
     })
-    if (kept !== null) run.finish.push({ path: beside(path, kept), remove: () => removeKept(run, home, kept) })
-    if (!isStillAt(run, swap)) return refused('changed', path)
-    await rename(inside(fd, temp), inside(fd, name))
+    if (kept !== null) run.finish.push({ path: replaceLastName(path, kept), remove: () => removeKept(run, home, kept) })
+    if (!isStillAt(run, swap)) return makeRefused('changed', path)
+    await rename(formatFdPath(fd, temp), formatFdPath(fd, name))
   } catch (error) {
-    return refusedBy(error, path)
+    return toRefused(error, path)
   }
   const put = openEntry(fd, name)
   if (put.ok) closeSync(put.fd)
   // Somebody put something of theirs under the name of ours before it was renamed, or after.
-  return put.ok && inodeOf(put.stat) === inode ? null : refused('changed', path)
+  return put.ok && formatInode(put.stat) === inode ? null : makeRefused('changed', path)
 }
 
 // A directory that was moved elsewhere meanwhile is not what the path stands for any more.
 function isStillAt(run: Run, { fd, path }: Spot): boolean {
   const now = openParent(run.root, path)
   if (!now.ok) return false
-  const isSame = inodeOf(fstatSync(now.fd, { bigint: true })) === inodeOf(fstatSync(fd, { bigint: true }))
+  const isSame = formatInode(fstatSync(now.fd, { bigint: true })) === formatInode(fstatSync(fd, { bigint: true }))
   closeSync(now.fd)
   return isSame
 }
 
 async function keepAside({ fd, name }: Spot): Promise<string> {
-  const kept = hiddenName()
+  const kept = makeHiddenName()
   try {
-    await link(inside(fd, name), inside(fd, kept))
+    await link(formatFdPath(fd, name), formatFdPath(fd, kept))
   } catch (error) {
     // Some systems let nobody link the files of others; then the name is empty for a moment.
-    if (!['EPERM', 'EMLINK', 'EOPNOTSUPP', 'ENOTSUP', 'ENOSYS'].includes(errnoOf(error))) throw error
-    await rename(inside(fd, name), inside(fd, kept))
+    if (!['EPERM', 'EMLINK', 'EOPNOTSUPP', 'ENOTSUP', 'ENOSYS'].includes(getErrno(error))) throw error
+    await rename(formatFdPath(fd, name), formatFdPath(fd, kept))
   }
   return kept
 }
@@ -121,16 +129,16 @@ async function keepAside({ fd, name }: Spot): Promise<string> {
 async function restore({ fd, name }: Spot, inode: string, kept: string | null): Promise<true> {
   const now = openEntry(fd, name)
   if (now.ok) closeSync(now.fd)
-  const isOurs = now.ok && inodeOf(now.stat) === inode
-  if (kept !== null && (isOurs || !now.ok)) await rename(inside(fd, kept), inside(fd, name))
-  else if (isOurs) await unlessGone(unlink(inside(fd, name)))
-  else if (kept !== null) await unlessGone(unlink(inside(fd, kept)))
+  const isOurs = now.ok && formatInode(now.stat) === inode
+  if (kept !== null && (isOurs || !now.ok)) await rename(formatFdPath(fd, kept), formatFdPath(fd, name))
+  else if (isOurs) await ignoreGone(unlink(formatFdPath(fd, name)))
+  else if (kept !== null) await ignoreGone(unlink(formatFdPath(fd, kept)))
   return true
 }
 
 async function removeKept(run: Run, home: Home, kept: string): Promise<boolean> {
-  const removed = await backAt(run.root, home, async ({ fd }) => {
-    await unlessGone(unlink(inside(fd, kept)))
+  const removed = await returnToSpot(run.root, home, async ({ fd }) => {
+    await ignoreGone(unlink(formatFdPath(fd, kept)))
     return true
   })
   return removed === true

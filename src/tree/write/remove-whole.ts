@@ -1,7 +1,7 @@
 import { closeSync, opendirSync } from 'node:fs'
 import { rmdir, unlink } from 'node:fs/promises'
-import { inside, type Name, openDirectoryIn } from '../lookup.js'
-import { errnoOf } from '../problems.js'
+import { formatFdPath, type Name, openDirectoryIn } from '../lookup.js'
+import { getErrno } from '../problems.js'
 
 const DEPTH_MAX = 256
 const ENTRIES_MAX = 2_000_000
@@ -13,7 +13,7 @@ export async function removeWhole(directoryFd: number, name: string): Promise<bo
     await removeEntry(directoryFd, name, { depth: 0, budget: { left: ENTRIES_MAX } })
     return true
   } catch (error) {
-    if (errnoOf(error) === '') throw error
+    if (getErrno(error) === '') throw error
     return false
   }
 }
@@ -26,7 +26,7 @@ interface Reach {
 async function removeEntry(directoryFd: number, name: Name, reach: Reach): Promise<void> {
   const opened = openDirectoryIn(directoryFd, name)
   if (!opened.ok) {
-    if (opened.problem !== 'missing') await unlink(inside(directoryFd, name))
+    if (opened.problem !== 'missing') await unlink(formatFdPath(directoryFd, name))
     return
   }
   try {
@@ -34,11 +34,11 @@ async function removeEntry(directoryFd: number, name: Name, reach: Reach): Promi
   } finally {
     closeSync(opened.fd)
   }
-  await rmdir(inside(directoryFd, name))
+  await rmdir(formatFdPath(directoryFd, name))
 }
 
 async function removeContents(fd: number, reach: Reach): Promise<void> {
-  for (let names = someNames(fd); names.length > 0; names = someNames(fd)) {
+  for (let names = readSomeNames(fd); names.length > 0; names = readSomeNames(fd)) {
     for (const name of names) {
       reach.budget.left -= 1
       // Somebody may be adding names as fast as they are removed.
@@ -49,7 +49,7 @@ async function removeContents(fd: number, reach: Reach): Promise<void> {
 }
 
 // As bytes: a name that is not UTF-8 could not be removed by its text.
-function someNames(fd: number): readonly Buffer[] {
+function readSomeNames(fd: number): readonly Buffer[] {
   const directory = opendirSync(`/proc/self/fd/${fd}`, { bufferSize: NAMES_AT_ONCE, encoding: 'latin1' })
   const names: Buffer[] = []
   try {

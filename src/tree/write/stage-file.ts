@@ -2,9 +2,9 @@ import { createHash, type Hash, randomBytes } from 'node:crypto'
 import { type BigIntStats, close, closeSync, constants, fchmod, fchown, fstatSync, fsync, open, write } from 'node:fs'
 import { unlink } from 'node:fs/promises'
 import { promisify } from 'node:util'
-import { inodeOf, inside, type Opened } from '../lookup.js'
-import { type Refused, refused, unlessGone } from '../problems.js'
-import { chunksOf } from '../read-bytes.js'
+import { formatFdPath, formatInode, type OpenResult } from '../lookup.js'
+import { ignoreGone, makeRefused, type TreeRefusal } from '../problems.js'
+import { readChunks } from '../read-bytes.js'
 import type { Content } from './tree-steps.js'
 
 const openFile = promisify(open)
@@ -21,7 +21,7 @@ const PRIVATE_MODE = 0o600
 export const MODE_MASK = 0o777
 
 /** A file that is written whole and durable, under a name that nobody could foresee, beside the one it will replace. */
-export interface Staged {
+export interface StagedFile {
   readonly directory: string
   readonly name: string
   readonly inode: string
@@ -43,12 +43,12 @@ export async function stage({
   contents,
   mode,
   path,
-}: ToStage): Promise<Opened<{ readonly staged: Staged }>> {
+}: ToStage): Promise<OpenResult<{ readonly staged: StagedFile }>> {
   const directory = fstatSync(directoryFd, { bigint: true })
-  const name = hiddenName()
+  const name = makeHiddenName()
   const flags = constants.O_CREAT | constants.O_EXCL | constants.O_WRONLY | constants.O_NOFOLLOW
   // Closed to others until its rights are known: what replaces a private file is private from its first byte.
-  const fd = await openFile(inside(directoryFd, name), flags, mode === null ? NEW_FILE_MODE : PRIVATE_MODE)
+  const fd = await openFile(formatFdPath(directoryFd, name), flags, mode === null ? NEW_FILE_MODE : PRIVATE_MODE)
   let isWhole = false
   try {
     await giveToOwnerOf(directory, fd)
@@ -56,12 +56,12 @@ export async function stage({
     const written = await writeContents(fd, contents, path)
     if (!written.ok) return written
     await syncFile(fd)
-    const inode = inodeOf(fstatSync(fd, { bigint: true }))
+    const inode = formatInode(fstatSync(fd, { bigint: true }))
     isWhole = true
-    return { ok: true, staged: { directory: inodeOf(directory), name, inode, ...written.sum } }
+    return { ok: true, staged: { directory: formatInode(directory), name, inode, ...written.sum } }
   } finally {
     await closeFile(fd)
-    if (!isWhole) await unlessGone(unlink(inside(directoryFd, name)))
+    if (!isWhole) await ignoreGone(unlink(formatFdPath(directoryFd, name)))
   }
 }
 
@@ -74,12 +74,12 @@ async function writeContents(
   fd: number,
   contents: readonly Content[],
   path: string,
-): Promise<{ readonly ok: true; readonly sum: Sum } | Refused> {
+): Promise<{ readonly ok: true; readonly sum: Sum } | TreeRefusal> {
   const hash = createHash('sha256')
   let bytes = 0
   for (const content of contents) {
     bytes += await writeContent(fd, content, hash)
-    if (bytes > STAGED_BYTES_MAX) return refused('too_large', path)
+    if (bytes > STAGED_BYTES_MAX) return makeRefused('too_large', path)
   }
   return { ok: true, sum: { bytes, sha256: hash.digest('hex') } }
 }
@@ -93,7 +93,7 @@ async function writeContent(fd: number, content: Content, hash: Hash): Promise<n
   const from = content()
   let bytes = 0
   try {
-    for await (const chunk of chunksOf(from, STAGED_BYTES_MAX + 1)) {
+    for await (const chunk of readChunks(from, STAGED_BYTES_MAX + 1)) {
       hash.update(chunk)
       await writeAll(fd, chunk)
       bytes += chunk.length
@@ -117,6 +117,6 @@ export async function giveToOwnerOf(directory: BigIntStats, fd: number): Promise
   await changeOwner(fd, Number(directory.uid), Number(directory.gid))
 }
 
-export function hiddenName(): string {
+export function makeHiddenName(): string {
   return `.phaselock-${randomBytes(16).toString('hex')}`
 }

@@ -1,6 +1,6 @@
 import { posix } from 'node:path'
 import type { Change } from '../change.js'
-import { partsOf } from '../lookup.js'
+import { splitPath } from '../lookup.js'
 
 /** What a file shall contain: the bytes, or a way to open them for reading; whoever writes closes what was opened. */
 export type Content = Buffer | (() => number)
@@ -13,7 +13,7 @@ export type TreeStep =
       readonly content: Content
       /** Kept from the file that is replaced, or 0644 within the umask, when left out. */
       readonly mode?: number
-      /** Refused as changed unless exactly this file is there (see `identityOf`). */
+      /** Refused as changed unless exactly this file is there (see `formatIdentity`). */
       readonly expected?: string
     }
   | { readonly type: 'append'; readonly path: string; readonly content: Buffer }
@@ -25,7 +25,7 @@ export type TreeStep =
   | { readonly type: 'make_link'; readonly path: string; readonly target: string }
   | { readonly type: 'set_mode'; readonly path: string; readonly mode: number }
 
-export interface Committed {
+export interface CommittedSteps {
   readonly ok: true
   /** In the order of the steps, with the directories that were made on the way. */
   readonly changes: readonly Change[]
@@ -43,16 +43,16 @@ export function isTargetInside(path: string, target: string): boolean {
   const names = target.split('/').filter((name) => name !== '' && name !== '.')
   const up = names.findIndex((name) => name !== '..')
   if (up !== -1 && names.slice(up).includes('..')) return false
-  const depth = (partsOf(path)?.length ?? 0) - 1
+  const depth = (splitPath(path)?.length ?? 0) - 1
   return (up === -1 ? names.length : up) <= depth
 }
 
 /** The path of another name in the same directory. */
-export function beside(path: string, name: string): string {
-  return posix.join(parentPath(path), name)
+export function replaceLastName(path: string, name: string): string {
+  return posix.join(getParentPath(path), name)
 }
 
-export function parentPath(path: string): string {
+export function getParentPath(path: string): string {
   const parent = posix.dirname(path)
   return parent === '.' ? '' : parent
 }

@@ -1,16 +1,16 @@
 import { closeSync, fstatSync } from 'node:fs'
 import { unlink } from 'node:fs/promises'
 import { isTooDeep } from '../limits.js'
-import { inodeOf, inside, partsOf } from '../lookup.js'
-import { type Refused, refused, refusedBy, unlessGone } from '../problems.js'
-import { atSpot, backAt, newRun, type Run, type Spot, syncTouched, takeBack } from './commit-run.js'
+import { formatFdPath, formatInode, splitPath } from '../lookup.js'
+import { ignoreGone, makeRefused, type TreeRefusal, toRefused } from '../problems.js'
+import { makeRun, type Run, returnToSpot, runAtSpot, type Spot, syncTouched, takeBack } from './commit-run.js'
 import { deleteEntry } from './delete-entry.js'
 import { makeDirectory, openOrMakeParent } from './make-directory.js'
 import { makeLink } from './make-link.js'
 import { type FileStep, type Prepared, prepareFile, putFile } from './put-file.js'
 import { setMode } from './set-mode.js'
 
-import { type Committed, parentPath, type TreeStep } from './tree-steps.js'
+import { type CommittedSteps, getParentPath, type TreeStep } from './tree-steps.js'
 
 const STEPS_MAX = 200_000
 const STAGED_AT_ONCE = 4
@@ -22,25 +22,29 @@ export interface TreeWriter {
    * when a later step is refused the earlier ones are taken back. A process that is killed in between leaves files named
    * `.phaselock-…`, and some of several steps may be done. After the signal fires nothing is begun.
    */
-  commit(steps: readonly TreeStep[], signal?: AbortSignal): Promise<Committed | Refused>
+  commit(steps: readonly TreeStep[], signal?: AbortSignal): Promise<CommittedSteps | TreeRefusal>
 }
 
 export function openTreeWriter(root: string): TreeWriter {
   return {
     commit: async (steps, signal) => {
-      if (steps.length > STEPS_MAX) return refused('too_many', '.')
-      const bad = steps.find((step) => (partsOf(step.path)?.length ?? 0) === 0)
-      if (bad !== undefined) return refused('outside', bad.path)
-      const clean = steps.map((step) => ({ ...step, path: (partsOf(step.path) ?? []).join('/') }))
+      if (steps.length > STEPS_MAX) return makeRefused('too_many', '.')
+      const bad = steps.find((step) => (splitPath(step.path)?.length ?? 0) === 0)
+      if (bad !== undefined) return makeRefused('outside', bad.path)
+      const clean = steps.map((step) => ({ ...step, path: (splitPath(step.path) ?? []).join('/') }))
       // What lies deeper can be removed: by then it is in the way.
       const deep = clean.find((step) => step.type !== 'delete' && isTooDeep(step.path))
-      if (deep !== undefined) return refused('too_deep', deep.path)
-      return commit(newRun(root, steps.length === 1), clean, signal)
+      if (deep !== undefined) return makeRefused('too_deep', deep.path)
+      return commit(makeRun(root, steps.length === 1), clean, signal)
     },
   }
 }
 
-async function commit(run: Run, steps: readonly TreeStep[], signal?: AbortSignal): Promise<Committed | Refused> {
+async function commit(
+  run: Run,
+  steps: readonly TreeStep[],
+  signal?: AbortSignal,
+): Promise<CommittedSteps | TreeRefusal> {
   const prepared = new Map<TreeStep, Prepared>()
   let isDone = false
   try {
@@ -58,21 +62,21 @@ async function commit(run: Run, steps: readonly TreeStep[], signal?: AbortSignal
   return { ok: true, changes: run.changes, leftovers }
 }
 
-interface Work {
+interface WriteWork {
   readonly steps: readonly TreeStep[]
   readonly prepared: Map<TreeStep, Prepared>
   readonly signal: AbortSignal | undefined
 }
 
 // Most of what can go wrong, a full disk above all, goes wrong here, where nothing has changed yet.
-async function prepareAll(run: Run, { steps, prepared, signal }: Work): Promise<Refused | null> {
+async function prepareAll(run: Run, { steps, prepared, signal }: WriteWork): Promise<TreeRefusal | null> {
   // One step alone is prepared in the directory that it is done in: nothing can come between.
-  const ready = run.isAlone ? [] : independent(steps)
+  const ready = run.isAlone ? [] : selectIndependent(steps)
   let next = 0
-  let problem: Refused | null = null
+  let problem: TreeRefusal | null = null
   const lane = async (): Promise<void> => {
     for (let step = ready[next++]; step !== undefined && problem === null; step = ready[next++]) {
-      const one = signal?.aborted ? refused('aborted', step.path) : await prepareEarly(run, step)
+      const one = signal?.aborted ? makeRefused('aborted', step.path) : await prepareEarly(run, step)
       if (one === null) continue
       if (one.ok) prepared.set(step, one)
       else problem ??= one
@@ -84,7 +88,7 @@ async function prepareAll(run: Run, { steps, prepared, signal }: Work): Promise<
 }
 
 // A step below or at the path of an earlier one cannot be judged before that one is done.
-function independent(steps: readonly TreeStep[]): readonly FileStep[] {
+function selectIndependent(steps: readonly TreeStep[]): readonly FileStep[] {
   const earlier = new Set<string>()
   const ready: FileStep[] = []
   for (const step of steps) {
@@ -95,23 +99,23 @@ function independent(steps: readonly TreeStep[]): readonly FileStep[] {
 }
 
 function hasEarlier(earlier: ReadonlySet<string>, path: string): boolean {
-  for (let at = path; at !== ''; at = parentPath(at)) if (earlier.has(at)) return true
+  for (let at = path; at !== ''; at = getParentPath(at)) if (earlier.has(at)) return true
   return false
 }
 
-async function prepareEarly(run: Run, step: FileStep): Promise<({ ok: true } & Prepared) | Refused | null> {
-  const done = await atSpot(run.root, step.path, (spot) => prepareFile(run, step, spot))
+async function prepareEarly(run: Run, step: FileStep): Promise<({ ok: true } & Prepared) | TreeRefusal | null> {
+  const done = await runAtSpot(run.root, step.path, (spot) => prepareFile(run, step, spot))
   // Directories are made when it is their turn.
   const isForLater = !done.ok && done.problem === 'missing' && done.path !== step.path
   return isForLater ? null : done
 }
 
-async function applyAll(run: Run, { steps, prepared, signal }: Work): Promise<Refused | null> {
+async function applyAll(run: Run, { steps, prepared, signal }: WriteWork): Promise<TreeRefusal | null> {
   for (const step of steps) {
-    if (signal?.aborted) return refused('aborted', step.path)
+    if (signal?.aborted) return makeRefused('aborted', step.path)
     const spot = step.type === 'delete' || step.type === 'set_mode' ? null : await openOrMakeParent(run, step.path)
     if (spot === null) {
-      const done = await atSpot(run.root, step.path, (there) => applyStep(run, step, { ...there, prepared: null }))
+      const done = await runAtSpot(run.root, step.path, (there) => applyStep(run, step, { ...there, prepared: null }))
       if (done !== null) return done
       continue
     }
@@ -130,7 +134,7 @@ async function applyStep(
   run: Run,
   step: TreeStep,
   at: Spot & { readonly prepared: Prepared | null },
-): Promise<Refused | null> {
+): Promise<TreeRefusal | null> {
   switch (step.type) {
     case 'write':
     case 'append':
@@ -150,25 +154,26 @@ async function applyFile(
   run: Run,
   step: FileStep,
   at: Spot & { readonly prepared: Prepared | null },
-): Promise<Refused | null> {
+): Promise<TreeRefusal | null> {
   if (at.prepared === null) {
     const made = await prepareFile(run, step, at)
     if (!made.ok) return made
     const problem = await putFile(run, step, { ...at, ...made })
-    if (problem !== null) await unlessGone(unlink(inside(at.fd, made.staged.name)))
+    if (problem !== null) await ignoreGone(unlink(formatFdPath(at.fd, made.staged.name)))
     return problem
   }
   // The directory was swapped for another one since the file was written into it.
-  if (inodeOf(fstatSync(at.fd, { bigint: true })) !== at.prepared.staged.directory) return refused('changed', step.path)
+  if (formatInode(fstatSync(at.fd, { bigint: true })) !== at.prepared.staged.directory)
+    return makeRefused('changed', step.path)
   return putFile(run, step, { ...at, ...at.prepared })
 }
 
 async function removeUnused(run: Run): Promise<void> {
   for (const [name, home] of run.unused) {
     try {
-      await backAt(run.root, home, ({ fd }) => unlessGone(unlink(inside(fd, name))))
+      await returnToSpot(run.root, home, ({ fd }) => ignoreGone(unlink(formatFdPath(fd, name))))
     } catch (error) {
-      refusedBy(error, home.path)
+      toRefused(error, home.path)
     }
   }
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { outsideOf } from '../../../src/checks/observed-runs/outside-tree.js'
+import { makeOutsideMatcher } from '../../../src/checks/observed-runs/outside-tree.js'
 import { readCoverage } from '../../../src/checks/reports/coverage.js'
 import { REPORT_CHARS_MAX } from '../../../src/checks/reports/report.js'
 import { recorded } from './fixtures.js'
@@ -61,7 +61,7 @@ describe('coverage', () => {
 
   it('[REQ-REPORT-12] a path out of the tree is outside where it is absolute, or there is such a file', () => {
     const tree = import.meta.dirname
-    const isOutside = outsideOf(tree)
+    const isOutside = makeOutsideMatcher(tree)
     for (const file of ['a.js', `${tree}/a.js`, `file://${tree}/a.js`, '../no/such/file.js', './a.js', '..a.js'])
       expect([file, isOutside(file)]).toEqual([file, false])
     for (const file of [

@@ -4,10 +4,10 @@ import { decideRun } from '../../../src/core/councils/decide-council.js'
 import type { RunEvent } from '../../../src/core/councils/event.js'
 import { evolveRun } from '../../../src/core/councils/evolve-council.js'
 import { type RunOptions, runOptions } from '../../../src/core/councils/options.js'
-import type { Handled } from '../../../src/core/councils/reason.js'
+import type { RetryHandling } from '../../../src/core/councils/reason.js'
 import type { ReliabilityRecord } from '../../../src/core/councils/reliability.js'
-import { type RunStatus, statusOf } from '../../../src/core/councils/status.js'
-import { viewOf } from '../../../src/core/councils/view.js'
+import { buildRunStatus, type RunStatus } from '../../../src/core/councils/status.js'
+import { buildParticipantView } from '../../../src/core/councils/view.js'
 import type { Json } from '../../../src/core/json.js'
 
 export const T0 = 1_736_683_468_000
@@ -26,7 +26,7 @@ interface Given {
 interface Said {
   readonly text?: string
   readonly buffer?: string
-  readonly handled?: Handled
+  readonly handled?: RetryHandling
   readonly knownTools?: readonly string[]
 }
 
@@ -54,7 +54,7 @@ export class Council {
 
   /** A turn whose prompt shows what the agent may see now. */
   turn(agent: string): RunOutcome {
-    const shown = viewOf(this.run, agent)!.answers.map((answer) => answer.label)
+    const shown = buildParticipantView(this.run, agent)!.answers.map((answer) => answer.label)
     return this.do({ type: 'turn_began', agent, shown })
   }
 
@@ -83,7 +83,7 @@ export class Council {
   }
 
   status(): RunStatus {
-    return statusOf(this.run, this.now)
+    return buildRunStatus(this.run, this.now)
   }
 
   reliability(id: string): ReliabilityRecord | null {

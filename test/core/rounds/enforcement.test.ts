@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { ResponseCall } from '../../../src/core/councils/command.js'
-import { goesOn } from '../../../src/core/councils/judge-response.js'
+import { isOnlyToolCalls } from '../../../src/core/councils/judge-response.js'
 import type { RunOptions } from '../../../src/core/councils/options.js'
 import { REASONS } from '../../../src/core/councils/reason.js'
 import { Council, call, newAnswer, T0, vote } from './council.js'
@@ -275,7 +275,7 @@ describe('one response', () => {
     [['grep', 'execute_command'], false],
   ] as const)('[REQ-ROUND-2] after calls of %j the agent goes on without a decision: %s', (names, isOn) => {
     expect(
-      goesOn(
+      isOnlyToolCalls(
         names.map((name) => call(name)),
         ['grep', 'read_files', 'vote'],
       ),

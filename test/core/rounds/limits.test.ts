@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { consensusOf } from '../../../src/core/councils/consensus.js'
+import { judgeConsensus } from '../../../src/core/councils/consensus.js'
 import { decideRun } from '../../../src/core/councils/decide-council.js'
 import { DEFAULT_OPTIONS, type RunOptions, runOptions } from '../../../src/core/councils/options.js'
 import { nextDeadline } from '../../../src/core/councils/time-limits.js'
@@ -325,9 +325,9 @@ describe('a consensus', () => {
     ],
   ])('[REQ-ROUND-11] does not hold when %s', (_name, happen, options) => {
     const council = review(options)
-    expect(consensusOf(council.run).status).toBe('pending')
+    expect(judgeConsensus(council.run).status).toBe('pending')
     happen(council)
-    expect(consensusOf(council.run).status).toBe('fails')
+    expect(judgeConsensus(council.run).status).toBe('fails')
   })
 
   it('[REQ-ROUND-11] holds when the winner approves with the quorum', () => {
@@ -336,9 +336,9 @@ describe('a consensus', () => {
     say(council, 'r1', 'request_changes')
     council.vote('r1', 'agent1')
     council.vote('r2', 'agent2')
-    expect(consensusOf(council.run).status).toBe('pending')
+    expect(judgeConsensus(council.run).status).toBe('pending')
     council.vote('r3', 'agent2')
-    expect(consensusOf(council.run)).toEqual({ status: 'holds', message: 'r2 approves with 2 votes.' })
+    expect(judgeConsensus(council.run)).toEqual({ status: 'holds', message: 'r2 approves with 2 votes.' })
   })
 
   it('[REQ-ROUND-11] the verdict of the newest answer of the winner counts', () => {
@@ -347,12 +347,12 @@ describe('a consensus', () => {
     council.turn('r1')
     council.respond('r1', [newAnswer('found something', 'request_changes')])
     for (const id of ['r1', 'r2', 'r3']) council.vote(id, 'agent1')
-    expect(consensusOf(council.run).status).toBe('fails')
+    expect(judgeConsensus(council.run).status).toBe('fails')
   })
 
   it('[REQ-ROUND-11] where voting is skipped the latest answer of all decides', () => {
     const council = review({ skipVoting: true })
     for (const id of ['r1', 'r2', 'r3']) say(council, id, id === 'r3' ? 'approve' : 'request_changes')
-    expect(consensusOf(council.run).status).toBe('holds')
+    expect(judgeConsensus(council.run).status).toBe('holds')
   })
 })

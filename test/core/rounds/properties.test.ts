@@ -4,7 +4,7 @@ import type { ResponseCall } from '../../../src/core/councils/command.js'
 import { isAwaited } from '../../../src/core/councils/council.js'
 import { foldRun } from '../../../src/core/councils/evolve-council.js'
 import type { RunOptions } from '../../../src/core/councils/options.js'
-import { viewOf } from '../../../src/core/councils/view.js'
+import { buildParticipantView } from '../../../src/core/councils/view.js'
 import { Council, call, newAnswer, vote } from './council.js'
 
 const IDS = ['d', 'a', 'c', 'b'] as const
@@ -159,7 +159,7 @@ describe('any order of answers, votes, failures and time-outs', () => {
           for (let turns = 0; council.run.endedAt === null && turns < 200; turns++) {
             const waiting = IDS.filter((id) => isAwaited(council.run, council.agent(id)))
             const id = waiting[draw() % Math.max(1, waiting.length)] ?? council.run.result?.winner ?? 'a'
-            const view = viewOf(council.run, id)!
+            const view = buildParticipantView(council.run, id)!
             council.turn(id)
             if (view.must === 'present') council.do({ type: 'final_presented', agent: id, text: 'all of it' })
             else if (view.must === 'new_answer' || (view.must === 'new_answer_or_vote' && draw() < 30))

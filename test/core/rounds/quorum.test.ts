@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { consensusOf } from '../../../src/core/councils/consensus.js'
+import { judgeConsensus } from '../../../src/core/councils/consensus.js'
 import { foldRun } from '../../../src/core/councils/evolve-council.js'
 import type { RunOptions } from '../../../src/core/councils/options.js'
 import { Council, newAnswer } from './council.js'
@@ -62,7 +62,7 @@ describe('the quorum of a council', () => {
     for (const id of ['a', 'b']) council.respond(id, [newAnswer(`fine, says ${id}`, 'approve')])
     council.vote('a', 'agent2')
     council.vote('b', 'agent1')
-    expect(consensusOf(council.run)).toEqual({ status: 'fails', message: '1 vote for a, at least 2 needed.' })
+    expect(judgeConsensus(council.run)).toEqual({ status: 'fails', message: '1 vote for a, at least 2 needed.' })
   })
 
   it('[REQ-ROUND-20] a run that was recorded with a winner below the quorum keeps it', () => {

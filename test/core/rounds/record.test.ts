@@ -1,15 +1,15 @@
 import { describe, expect, it } from 'vitest'
-import { charCount, firstChars } from '../../../src/core/councils/code-points.js'
+import { countChars, takeFirstChars } from '../../../src/core/councils/code-points.js'
 import {
   ATTEMPTS_KEPT_MAX,
+  addRefusal,
+  addRound,
+  buildReliabilityRecord,
   NO_RELIABILITY,
   type Reliability,
-  reliabilityRecord,
   UNKNOWN_TOOLS_KEPT_MAX,
-  withRefusal,
-  withRound,
 } from '../../../src/core/councils/reliability.js'
-import { statusOf } from '../../../src/core/councils/status.js'
+import { buildRunStatus } from '../../../src/core/councils/status.js'
 import { cpuMs } from '../../cpu-time.js'
 import { Council, call, newAnswer, T0, vote } from './council.js'
 
@@ -26,9 +26,9 @@ describe('characters', () => {
   it('[REQ-ROUND-13] counting and cutting agree with the code points of a text', () => {
     for (const text of ['', 'a', '😀', 'a😀b', '\ud83d', '\ude00\ud83d', '\ud83d\ud83d\ude00x', '😀'.repeat(5)]) {
       const points = Array.from(text.toWellFormed())
-      expect(charCount(text)).toBe(points.length)
+      expect(countChars(text)).toBe(points.length)
       for (let max = 0; max <= points.length + 1; max++)
-        expect(firstChars(text, max)).toBe(points.slice(0, max).join(''))
+        expect(takeFirstChars(text, max)).toBe(points.slice(0, max).join(''))
     }
   })
 
@@ -63,7 +63,7 @@ describe('status.json of a run', () => {
   it('[REQ-ROUND-14] has its keys in their order', () => {
     const council = new Council()
     council.answer('a', 'x')
-    const status = statusOf(council.run, T0 + 1500, '/state/runs/run-1')
+    const status = buildRunStatus(council.run, T0 + 1500, '/state/runs/run-1')
     const shape = (value: object): readonly string[] => Object.keys(value)
     expect(shape(status)).toEqual([
       'finish_reason',
@@ -156,11 +156,11 @@ describe('the record of an agent in a phase workflow', () => {
   }
 
   it('[REQ-ROUND-17] rounds are visits, and reasons are the codes of the refusals', () => {
-    let record = withRound(withRound(NO_RELIABILITY, 1), 2)
-    record = withRefusal(record, denied, 2)
-    record = withRefusal(record, { ...denied, code: 'unknown_tool', toolName: 'execute_command' }, 2)
-    record = withRefusal(record, { at: T0, code: 'token_stale', detail: 'The token was superseded.' }, 3)
-    expect(reliabilityRecord(record, 'ok')).toMatchObject({
+    let record = addRound(addRound(NO_RELIABILITY, 1), 2)
+    record = addRefusal(record, denied, 2)
+    record = addRefusal(record, { ...denied, code: 'unknown_tool', toolName: 'execute_command' }, 2)
+    record = addRefusal(record, { at: T0, code: 'token_stale', detail: 'The token was superseded.' }, 3)
+    expect(buildReliabilityRecord(record, 'ok')).toMatchObject({
       by_round: {
         1: { count: 0, reasons: [] },
         2: { count: 2, reasons: ['forbidden_tool', 'unknown_tool'] },
@@ -189,8 +189,8 @@ describe('the record of an agent in a phase workflow', () => {
   it('[REQ-ROUND-17] a record stays bounded however often an agent is refused, and counts on', () => {
     let record: Reliability = NO_RELIABILITY
     for (let index = 0; index < 1500; index++)
-      record = withRefusal(record, { ...denied, code: 'unknown_tool', toolName: `t${index}` }, index)
-    const shown = reliabilityRecord(record, 'non_compliant')
+      record = addRefusal(record, { ...denied, code: 'unknown_tool', toolName: `t${index}` }, index)
+    const shown = buildReliabilityRecord(record, 'non_compliant')
     expect(shown?.enforcement_attempts).toHaveLength(ATTEMPTS_KEPT_MAX)
     expect(shown?.unknown_tools).toHaveLength(UNKNOWN_TOOLS_KEPT_MAX)
     expect(shown?.total_enforcement_retries).toBe(1500)

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { decideRun } from '../../../src/core/councils/decide-council.js'
 import { foldRun } from '../../../src/core/councils/evolve-council.js'
-import { viewOf } from '../../../src/core/councils/view.js'
+import { buildParticipantView } from '../../../src/core/councils/view.js'
 import { Council, call, newAnswer, vote } from './council.js'
 
 describe('names', () => {
@@ -30,26 +30,33 @@ describe('names', () => {
     council.answer('max-secret', 'three')
     council.answer('eva-secret', 'two again')
     council.answer('bob-secret', 'one')
-    const view = viewOf(council.run, 'eva-secret')!
+    const view = buildParticipantView(council.run, 'eva-secret')!
     expect(view.answers.map(({ label }) => label)).toEqual(['agent3.1', 'agent4.1', 'agent1.1', 'agent2.2'])
     expect(view).toMatchObject({ question: 'Why?', anonymous_id: 'agent2', must: 'new_answer_or_vote' })
     expect(JSON.stringify(view)).not.toContain('secret')
-    expect(viewOf(council.run, 'agent2')).toBe(null)
-    expect(viewOf(council.run, 'constructor')).toBe(null)
+    expect(buildParticipantView(council.run, 'agent2')).toBe(null)
+    expect(buildParticipantView(council.run, 'constructor')).toBe(null)
   })
 
   it('[REQ-ROUND-5] a view says which attempt is next, and what limits and skipped votes leave to do', () => {
     const global = new Council({ options: { maxNewAnswersGlobal: 1 } })
     global.respond('b', [])
-    expect(viewOf(global.run, 'b')).toMatchObject({ attempt: 2, max_attempts: 3, must: 'new_answer' })
+    expect(buildParticipantView(global.run, 'b')).toMatchObject({ attempt: 2, max_attempts: 3, must: 'new_answer' })
     global.answer('a', 'x')
-    expect(viewOf(global.run, 'b')).toMatchObject({ must: 'vote', valid_agents: ['agent1'], needs_verdict: false })
+    expect(buildParticipantView(global.run, 'b')).toMatchObject({
+      must: 'vote',
+      valid_agents: ['agent1'],
+      needs_verdict: false,
+    })
     global.respond('b', [])
     global.respond('b', [])
-    expect(viewOf(global.run, 'b')).toMatchObject({ attempt: 3, must: 'none' })
+    expect(buildParticipantView(global.run, 'b')).toMatchObject({ attempt: 3, must: 'none' })
     const skipping = new Council({ options: { skipVoting: true } })
     skipping.answer('a', 'x')
-    expect([viewOf(skipping.run, 'a')?.must, viewOf(skipping.run, 'b')?.must]).toEqual(['wait', 'new_answer'])
+    expect([buildParticipantView(skipping.run, 'a')?.must, buildParticipantView(skipping.run, 'b')?.must]).toEqual([
+      'wait',
+      'new_answer',
+    ])
   })
 
   it('[REQ-ROUND-5] a verdict means nothing where none is asked for', () => {
@@ -60,7 +67,7 @@ describe('names', () => {
 
   it('[REQ-ROUND-5] a view says what must be done next', () => {
     const council = new Council({ options: { maxNewAnswersPerAgent: 1, finalPresentation: true } })
-    const must = (id: string): string | undefined => viewOf(council.run, id)?.must
+    const must = (id: string): string | undefined => buildParticipantView(council.run, id)?.must
     expect(must('a')).toBe('new_answer')
     council.answer('a', 'x')
     expect([must('a'), must('b')]).toEqual(['vote', 'new_answer_or_vote'])

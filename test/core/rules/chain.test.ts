@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { countWhile, extend, type Link, linkAt } from '../../../src/core/rules/chain.js'
+import { countWhile, extend, getLink, type Link } from '../../../src/core/rules/chain.js'
 
 function chainOf(length: number): Link | null {
   let chain: Link | null = null
@@ -13,7 +13,7 @@ describe('chains', () => {
     for (let length = 1; length <= 70; length += 1) {
       const chain = chainOf(length)
       for (let count = 1; count <= length; count += 1)
-        expect(chain === null ? null : linkAt(chain, count)).toMatchObject({ count, entry: { position: count } })
+        expect(chain === null ? null : getLink(chain, count)).toMatchObject({ count, entry: { position: count } })
     }
   })
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { addCommand, addEdit, NO_FACTS } from '../../../src/core/rules/facts.js'
-import { factsOf } from '../../../src/core/rules/log.js'
+import { listFacts } from '../../../src/core/rules/log.js'
 import { commands, ENTERED, each, evaluate, filled, rule, second, violation } from './visit.js'
 
 describe('facts', () => {
@@ -33,13 +33,13 @@ describe('facts', () => {
 
   it('[REQ-RULE-13] a late fact is put where it belongs, after those of the same time', () => {
     const facts = commands([1, 'a'], [3, 'c'], [2, 'b'], [3, 'd'], [0, 'z'], [1, 'a2'])
-    expect(factsOf(facts.commands).map((fact) => fact.text)).toEqual(['z', 'a', 'a2', 'b', 'c', 'd'])
+    expect(listFacts(facts.commands).map((fact) => fact.text)).toEqual(['z', 'a', 'a2', 'b', 'c', 'd'])
   })
 
   it('[REQ-RULE-13] facts of one time stay in the order they came, however many they are', () => {
     const names = Array.from({ length: 100 }, (_, index) => `x${index}`)
     const facts = commands(...names.map((name) => [1, name] as const))
-    expect(factsOf(facts.commands).map((fact) => fact.text)).toEqual(names)
+    expect(listFacts(facts.commands).map((fact) => fact.text)).toEqual(names)
     expect(facts.commands.sealed.map((chunk) => chunk.length)).toEqual([32, 32, 32])
     expect(facts.commands.open).toHaveLength(4)
   })
@@ -50,7 +50,7 @@ describe('facts', () => {
       { at: ENTERED + 61, command: 'late', mark: 0 },
     )
     expect(
-      factsOf(facts.commands)
+      listFacts(facts.commands)
         .map((fact) => fact.text)
         .slice(-4),
     ).toEqual(['x61', 'late', 'x62', 'x63'])
@@ -76,7 +76,7 @@ describe('facts', () => {
     const times = [0, 1, 31, 32, 33, 63, 64, 999, 1000, 1500, 1999, -5, 5000, ...Array(100).fill(700)]
     for (const [index, at] of times.entries())
       facts = addCommand(facts, { at: ENTERED + at, command: `late ${index}`, mark: index })
-    const all = factsOf(facts.commands)
+    const all = listFacts(facts.commands)
     expect(all).toHaveLength(2000 + times.length)
     expect(all.map((fact) => fact.at)).toEqual(all.map((fact) => fact.at).sort((left, right) => left - right))
     const sevenHundred = all.filter((fact) => fact.at === ENTERED + 700).map((fact) => fact.text)
@@ -91,14 +91,14 @@ describe('facts', () => {
     const long = '🚨'.repeat(50_000)
     let facts = addCommand(NO_FACTS, { at: ENTERED, command: `a${long}`, mark: 0 })
     facts = addEdit(facts, { at: ENTERED, path: long, tool: long, mark: 0 })
-    const [command] = factsOf(facts.commands)
-    const [edit] = factsOf(facts.edits)
+    const [command] = listFacts(facts.commands)
+    const [edit] = listFacts(facts.edits)
     expect(command?.text).toBe(`a${'🚨'.repeat(999)}…`)
     expect(edit?.text.length).toBe(4096)
     expect(edit?.text.endsWith('🚨\uFFFD…')).toBe(true)
     expect(edit?.tool?.length).toBe(100)
     const whole = addCommand(NO_FACTS, { at: ENTERED, command: 'x'.repeat(2000), mark: 0 })
-    expect(factsOf(whole.commands)[0]?.text).toBe('x'.repeat(2000))
+    expect(listFacts(whole.commands)[0]?.text).toBe('x'.repeat(2000))
     expect(violation({ type: 'repeated_command', pattern: '🚨$', threshold: 1, window: 60 }, facts)).toBeNull()
   })
 })

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { addTurn, addUsage, NO_FACTS, totals } from '../../../src/core/rules/facts.js'
+import { addTurn, addUsage, NO_FACTS, sumFacts } from '../../../src/core/rules/facts.js'
 import { commands, each, evaluate, rule, second, usage, used, violation } from './visit.js'
 
 describe('phase_timeout', () => {
@@ -47,7 +47,7 @@ describe('token_budget', () => {
   it('[REQ-RULE-7] cache tokens are told and not counted', () => {
     const facts = used({ input: 1, cacheRead: 9000, cacheWrite: 8000 })
     expect(violation(budget, facts)).toBeNull()
-    expect(totals(facts).tokens).toEqual({ input: 1, output: 0, cache_read: 9000, cache_write: 8000 })
+    expect(sumFacts(facts).tokens).toEqual({ input: 1, output: 0, cache_read: 9000, cache_write: 8000 })
   })
 
   it('[REQ-RULE-7] messages without an id are all counted', () => {
@@ -67,24 +67,24 @@ describe('token_budget', () => {
       [2, 1, 0],
       [1, 0, 2],
     ])
-      expect(totals(used(...order.map((index) => lines[index] ?? {}))).tokens).toEqual({
+      expect(sumFacts(used(...order.map((index) => lines[index] ?? {}))).tokens).toEqual({
         input: 10,
         output: 7,
         cache_read: 5,
         cache_write: 3,
       })
-    expect(totals(used(...lines, { id: 'n', input: 1 })).tokens.input).toBe(11)
+    expect(sumFacts(used(...lines, { id: 'n', input: 1 })).tokens.input).toBe(11)
     const [kept, tooLong] = ['x'.repeat(500), 'x'.repeat(501)]
-    expect(totals(used({ id: kept, input: 1 }, { id: kept, input: 1 })).tokens.input).toBe(1)
-    expect(totals(used({ id: tooLong, input: 1 }, { id: tooLong, input: 1 })).tokens.input).toBe(2)
+    expect(sumFacts(used({ id: kept, input: 1 }, { id: kept, input: 1 })).tokens.input).toBe(1)
+    expect(sumFacts(used({ id: tooLong, input: 1 }, { id: tooLong, input: 1 })).tokens.input).toBe(2)
     expect(used({ id: 'm' }, { id: 'm' }, { id: 'n' }).usage).toMatchObject({ kept: 2, added: 2 })
   })
 
   it('[REQ-RULE-8] numbers that are none, or less than nothing, take nothing away', () => {
     const facts = used({ input: 5 }, { input: -100, output: Number.NaN }, { id: 'm', input: 2.9 })
-    expect(totals(facts).tokens).toMatchObject({ input: 7, output: 0 })
+    expect(sumFacts(facts).tokens).toMatchObject({ input: 7, output: 0 })
     const endless = used(...Array.from({ length: 10 }, () => ({ input: Number.POSITIVE_INFINITY })))
-    expect(totals(endless).tokens.input).toBe(1e13)
+    expect(sumFacts(endless).tokens.input).toBe(1e13)
   })
 
   it('[REQ-RULE-5] what was used before the visit began does not count, and a message belongs where it began', () => {
@@ -112,10 +112,10 @@ describe('token_budget', () => {
   })
 
   it('[REQ-RULE-11] usage is graded by the weakest of its sources', () => {
-    expect(totals(NO_FACTS).usage).toBe('none')
-    expect(totals(used({}, {})).usage).toBe('observed')
-    expect(totals(used({ grade: 'reported' }, {})).usage).toBe('reported')
-    expect(totals(used({ id: 'm' }, { id: 'm', grade: 'reported' })).usage).toBe('reported')
+    expect(sumFacts(NO_FACTS).usage).toBe('none')
+    expect(sumFacts(used({}, {})).usage).toBe('observed')
+    expect(sumFacts(used({ grade: 'reported' }, {})).usage).toBe('reported')
+    expect(sumFacts(used({ id: 'm' }, { id: 'm', grade: 'reported' })).usage).toBe('reported')
   })
 })
 
@@ -182,6 +182,6 @@ describe('several rules', () => {
   })
 
   it('[REQ-RULE-15] turns are counted', () => {
-    expect(totals(addTurn(addTurn(facts())))).toMatchObject({ turns: 2, commands: 2, edits: 0 })
+    expect(sumFacts(addTurn(addTurn(facts())))).toMatchObject({ turns: 2, commands: 2, edits: 0 })
   })
 })

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import type { Facts } from '../../../src/core/rules/facts.js'
-import { addCommand, addUsage, NO_FACTS, totals } from '../../../src/core/rules/facts.js'
-import { type layersOf, NO_LAYERS, read, valuesOf, write } from '../../../src/core/rules/layered-map.js'
-import { FACTS_MAX, factsOf } from '../../../src/core/rules/log.js'
+import { addCommand, addUsage, NO_FACTS, sumFacts } from '../../../src/core/rules/facts.js'
+import { listValues, type makeLayers, NO_LAYERS, read, write } from '../../../src/core/rules/layered-map.js'
+import { FACTS_MAX, listFacts } from '../../../src/core/rules/log.js'
 import { cpuMs } from '../../cpu-time.js'
 import { ENTERED, evaluate, filled, matches, rule, usage } from './visit.js'
 
@@ -12,7 +12,7 @@ describe('very many facts', () => {
   it('[REQ-RULE-14] at most fifty thousand facts are kept, the oldest go first, and all are in the totals', () => {
     const facts = filled(FIFTY_THOUSAND, (index) => (index < 3 ? 'first' : `x${index % 1000}`))
     expect(FACTS_MAX).toBe(FIFTY_THOUSAND)
-    expect(factsOf(facts.commands)).toHaveLength(FIFTY_THOUSAND)
+    expect(listFacts(facts.commands)).toHaveLength(FIFTY_THOUSAND)
     const rules = ['^first$', '^x1$'].map((pattern, index) =>
       rule({ type: 'repeated_command', pattern, threshold: 1, window: 600, shadow: true }, `CODE[${index}]`),
     )
@@ -28,13 +28,13 @@ describe('very many facts', () => {
     const more = addCommand(facts, { at: ENTERED + FIFTY_THOUSAND, command: 'x1', mark: 0 })
     expect(countsOf(more)).toEqual([46])
     expect(asked).toHaveLength(once)
-    const kept = factsOf(more.commands)
+    const kept = listFacts(more.commands)
     expect(kept).toHaveLength(45_001)
     expect(more.commands.kept).toBe(45_001)
     expect(kept[0]?.at).toBe(ENTERED + 5000)
-    expect(totals(more).commands).toBe(50_001)
+    expect(sumFacts(more).commands).toBe(50_001)
     const next = addCommand(more, { at: ENTERED + FIFTY_THOUSAND + 1, command: 'x1', mark: 0 })
-    expect(factsOf(next.commands).at(-1)?.at).toBe(ENTERED + FIFTY_THOUSAND + 1)
+    expect(listFacts(next.commands).at(-1)?.at).toBe(ENTERED + FIFTY_THOUSAND + 1)
     expect(countsOf(next)).toEqual([47])
   })
 
@@ -42,14 +42,14 @@ describe('very many facts', () => {
     let facts = NO_FACTS
     for (let index = 0; index < 60_000; index += 1) {
       facts = addUsage(facts, usage({ id: `m${index}`, input: 1, output: 1 }))
-      if (index === 10_000) expect(totals(addUsage(facts, usage({ id: 'm0', input: 1 })))).toEqual(totals(facts))
+      if (index === 10_000) expect(sumFacts(addUsage(facts, usage({ id: 'm0', input: 1 })))).toEqual(sumFacts(facts))
     }
-    expect(totals(facts).tokens).toMatchObject({ input: 60_000, output: 60_000 })
+    expect(sumFacts(facts).tokens).toMatchObject({ input: 60_000, output: 60_000 })
     const known = facts.usage.records.reduce((sum, layer) => sum + layer.size, 0)
     expect(known).toBeLessThanOrEqual(50_000)
     expect(facts.usage.kept).toBe(known)
     const again = addUsage(facts, usage({ id: 'm59999', input: 1, output: 1 }))
-    expect(totals(again)).toEqual(totals(facts))
+    expect(sumFacts(again)).toEqual(sumFacts(facts))
   })
 })
 
@@ -71,13 +71,13 @@ describe('the cost of an evaluation', () => {
 
 describe('layers', () => {
   it('[REQ-RULE-15] hold the newest value of every key, and old versions hold the old one', () => {
-    const versions = [NO_LAYERS as ReturnType<typeof layersOf<number>>]
+    const versions = [NO_LAYERS as ReturnType<typeof makeLayers<number>>]
     for (let index = 0; index < 6000; index += 1)
       versions.push(write(versions[index] ?? NO_LAYERS, `k${index % 5000}`, index))
     const newest = versions.at(-1) ?? NO_LAYERS
     for (let index = 0; index < 5000; index += 1)
       expect(read(newest, `k${index}`)).toBe(index < 1000 ? index + 5000 : index)
-    expect([...valuesOf(newest)].sort((left, right) => left - right)).toEqual(
+    expect([...listValues(newest)].sort((left, right) => left - right)).toEqual(
       Array.from({ length: 5000 }, (_, index) => index + 1000),
     )
     expect(read(versions[5000] ?? NO_LAYERS, 'k3')).toBe(3)

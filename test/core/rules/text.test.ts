@@ -2,15 +2,22 @@ import { describe, expect, it } from 'vitest'
 import type { JsonObject } from '../../../src/core/json.js'
 import type { RuleContext } from '../../../src/core/rules/evaluate.js'
 import { addUsage, type Facts, NO_FACTS } from '../../../src/core/rules/facts.js'
-import { interruptText } from '../../../src/core/rules/interrupt-text.js'
-import { clock, counted, duration, oneLine, span, thousands } from '../../../src/core/text.js'
+import { formatInterrupt } from '../../../src/core/rules/interrupt-text.js'
+import {
+  formatClock,
+  formatCount,
+  formatDuration,
+  formatSpan,
+  formatThousands,
+  toOneLine,
+} from '../../../src/core/text.js'
 import { commands, ENTERED, each, edits, second, usage, violation } from './visit.js'
 
 const about = { phase: 'code', continueWith: 'phaselock continue' }
 
 function textOf(source: JsonObject, facts: Facts, more: Partial<RuleContext> = {}): string {
   const found = violation(source, facts, more)
-  return found === null ? '' : interruptText(found, about)
+  return found === null ? '' : formatInterrupt(found, about)
 }
 
 const END = `
@@ -111,7 +118,7 @@ Suggestion: git commit.${END}`)
 
   it('[REQ-RULE-16] names the call that continues', () => {
     const found = violation({ type: 'phase_timeout', max_duration: 1 }, NO_FACTS)
-    const text = found === null ? '' : interruptText(found, { phase: 'Plan', continueWith: 'POST /prompt/continue' })
+    const text = found === null ? '' : formatInterrupt(found, { phase: 'Plan', continueWith: 'POST /prompt/continue' })
     expect(text).toContain('\n  - Run: POST /prompt/continue\n  - This will return the normal PLAN phase prompt (')
   })
 
@@ -152,7 +159,7 @@ describe('the words of a text', () => {
     [-1000, '23:59:59'],
     [-86_400_000, '00:00:00'],
   ])('[REQ-RULE-21] the time %i is %s', (at, text) => {
-    expect(clock(at)).toBe(text)
+    expect(formatClock(at)).toBe(text)
   })
 
   it.each([
@@ -166,7 +173,7 @@ describe('the words of a text', () => {
     [3600, '60 minutes'],
     [100_001, '100,001 seconds'],
   ])('[REQ-RULE-21] a window of %i seconds is %s', (seconds, text) => {
-    expect(span(seconds)).toBe(text)
+    expect(formatSpan(seconds)).toBe(text)
   })
 
   it.each([
@@ -181,7 +188,7 @@ describe('the words of a text', () => {
     [86_400, '24h'],
     [3_600_000, '1,000h'],
   ])('[REQ-RULE-21] %i seconds last %s', (seconds, text) => {
-    expect(duration(seconds)).toBe(text)
+    expect(formatDuration(seconds)).toBe(text)
   })
 
   it.each([
@@ -192,8 +199,8 @@ describe('the words of a text', () => {
     [123_456, '123,456'],
     [1_234_567, '1,234,567'],
   ])('[REQ-RULE-21] the count %i is %s', (count, text) => {
-    expect(thousands(count)).toBe(text)
-    expect(counted(count, 'time')).toBe(`${text} times`)
+    expect(formatThousands(count)).toBe(text)
+    expect(formatCount(count, 'time')).toBe(`${text} times`)
   })
 
   it.each([
@@ -206,6 +213,6 @@ describe('the words of a text', () => {
     ['🚨🚨🚨', '🚨🚨…'],
     ['', ''],
   ])('[REQ-RULE-17] %j on a line of five characters is %j', (text, shown) => {
-    expect(oneLine(text, 5)).toBe(shown)
+    expect(toOneLine(text, 5)).toBe(shown)
   })
 })

@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process'
 import { existsSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { globFiles } from '../../../src/tools/files/glob-files.js'
+import { listFilesByGlob } from '../../../src/tools/files/glob-files.js'
 import { grepFiles } from '../../../src/tools/files/grep-files.js'
 import { searchCodebase } from '../../../src/tools/files/search-codebase.js'
 import type { ToolOutcome, ToolPlace } from '../../../src/tools/tool-place.js'
@@ -22,7 +22,7 @@ const put = (path: string, text: string | Buffer) => {
   writeFileSync(at(path), text)
 }
 type Args = Record<string, unknown>
-const glob = (args: Args, hidden: readonly string[] = []) => globFiles(placeAt(place.tree, hidden), args as never)
+const glob = (args: Args, hidden: readonly string[] = []) => listFilesByGlob(placeAt(place.tree, hidden), args as never)
 const grep = (args: Args, hidden: readonly string[] = []) => grepFiles(placeAt(place.tree, hidden), args as never)
 const search = (args: Args, hidden: readonly string[] = []) =>
   searchCodebase(placeAt(place.tree, hidden), args as never)
@@ -36,7 +36,7 @@ beforeEach(() => {
 afterEach(() => place.remove())
 
 const TOOLS: readonly (readonly [string, (place: ToolPlace, args: never) => Promise<ToolOutcome>, Args])[] = [
-  ['glob', globFiles, { pattern: '**' }],
+  ['glob', listFilesByGlob, { pattern: '**' }],
   ['grep', grepFiles, { pattern: 'sentinel' }],
   ['search_codebase', searchCodebase, { query: 'sentinel' }],
 ]
@@ -220,7 +220,7 @@ describe('a pattern made to be slow', () => {
     const ended = new AbortController()
     setTimeout(() => ended.abort(), 200)
     const start = performance.now()
-    const slow = await globFiles(placeAt(place.tree, [], ended.signal), { pattern: `${'*a'.repeat(20)}c` })
+    const slow = await listFilesByGlob(placeAt(place.tree, [], ended.signal), { pattern: `${'*a'.repeat(20)}c` })
     expect(failureOf(slow)).toContain('ended')
     expect(performance.now() - start).toBeLessThan(2_000)
   })

@@ -2,7 +2,7 @@ import { mkdirSync, readdirSync, readFileSync, realpathSync, symlinkSync, writeF
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { editFiles } from '../../../src/tools/files/edit-files.js'
-import { globFiles } from '../../../src/tools/files/glob-files.js'
+import { listFilesByGlob } from '../../../src/tools/files/glob-files.js'
 import { grepFiles } from '../../../src/tools/files/grep-files.js'
 import { readFiles } from '../../../src/tools/files/read-files.js'
 import { searchCodebase } from '../../../src/tools/files/search-codebase.js'
@@ -109,8 +109,8 @@ describe('a directory that is swapped with a link to the outside all the time', 
     let found = 0
     while (performance.now() < end) {
       const outcomes = await Promise.all([
-        globFiles(here, { pattern: '**' }),
-        globFiles(here, { pattern: '**', path: 'top/swap' }),
+        listFilesByGlob(here, { pattern: '**' }),
+        listFilesByGlob(here, { pattern: '**', path: 'top/swap' }),
         grepFiles(here, { pattern: 'sentinel|inside' }),
         grepFiles(here, { pattern: 'sentinel|inside', path: 'top/swap/deep' }),
         searchCodebase(here, { query: 'sentinel inside', path: 'top' }),

@@ -4,11 +4,11 @@ import { describeCall } from '../../../src/tools/describe-call.js'
 import { makeMask } from '../../../src/tools/upstream/mask.js'
 import {
   checkPin,
+  findUpstreamArgProblems,
   type ListedTool,
-  neededTools,
+  listNeededTools,
   pinOf,
   pinTools,
-  upstreamArgProblems,
 } from '../../../src/tools/upstream/pins.js'
 import { contractOf, phase, World } from '../../core/world.js'
 import { cpuMs } from '../../cpu-time.js'
@@ -151,7 +151,7 @@ describe('pins', () => {
       extraTools: ['lint', 'up.a', 'up.b.c', 'other.x'],
       mcpServers: new Map([['up', server]]),
     })
-    expect(neededTools(contract)).toEqual(new Map([['up', ['a', 'b.c']]]))
+    expect(listNeededTools(contract)).toEqual(new Map([['up', ['a', 'b.c']]]))
   })
 })
 
@@ -181,14 +181,14 @@ describe('arguments of upstream tools', () => {
   it('[REQ-UPSTREAM-9] a reference out of the schema is not followed', () => {
     const inputSchema = { $ref: 'https://evil.example/schema.json' }
     const pins = pinTools([{ server: 'up', name: 'x', description: '', inputSchema }])
-    expect(upstreamArgProblems(pins, 'up.x', {}).join()).toContain('nothing is fetched')
+    expect(findUpstreamArgProblems(pins, 'up.x', {}).join()).toContain('nothing is fetched')
   })
 
   it('[REQ-UPSTREAM-9] a pattern that would hang another engine is judged in time', () => {
     const inputSchema = { type: 'object', properties: { t: { type: 'string', pattern: '^(a+)+$' } } }
     const pins = pinTools([{ server: 'up', name: 'x', description: '', inputSchema }])
     const began = cpuMs()
-    expect(upstreamArgProblems(pins, 'up.x', { t: `${'a'.repeat(5000)}!` })).toHaveLength(1)
+    expect(findUpstreamArgProblems(pins, 'up.x', { t: `${'a'.repeat(5000)}!` })).toHaveLength(1)
     expect(cpuMs() - began).toBeLessThan(1000)
   })
 

@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto'
 import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import type { ChangeSet, Confined, Ended, Job } from '../../../src/confinement/confinement.js'
+import type { ChangeSet, CommandEnd, ConfinedCommand, Job } from '../../../src/confinement/confinement.js'
 import type { Change } from '../../../src/tree/change.js'
 
 /** Starts commands as a confinement would, without the wall: enough to see what is asked of it. */
@@ -12,22 +12,22 @@ export class Unconfined {
   readonly settled: ('committed' | 'discarded')[] = []
   running = 0
 
-  readonly start = async (job: Job): Promise<Confined> => {
+  readonly start = async (job: Job): Promise<ConfinedCommand> => {
     this.jobs.push(job)
     const [program = '', ...args] = job.argv
     const place = job.writes === 'keep' ? mkdtempSync(join(tmpdir(), 'kept-')) : job.tree
     if (place !== job.tree) cpSync(job.tree, place, { recursive: true })
     const child = spawn(program, args, { cwd: place, env: { PATH: process.env.PATH, ...job.env }, stdio: 'pipe' })
     this.running += 1
-    let stopped: Ended['stopped'] = null
-    const stop = (why: NonNullable<Ended['stopped']>): void => {
+    let stopped: CommandEnd['stopped'] = null
+    const stop = (why: NonNullable<CommandEnd['stopped']>): void => {
       stopped ??= why
       child.kill('SIGKILL')
     }
     const timer = setTimeout(() => stop('timeout'), job.timeoutMs)
     job.signal.addEventListener('abort', () => stop('aborted'))
     child.stdin.on('error', () => undefined)
-    const done = new Promise<Ended>((resolve, reject) => {
+    const done = new Promise<CommandEnd>((resolve, reject) => {
       child.once('error', reject)
       child.once('close', (code) => {
         if (child.pid === undefined) return

@@ -4,7 +4,7 @@ import { afterEach, describe, expect, it } from 'vitest'
 import { describeCall } from '../../../src/tools/describe-call.js'
 import type { WebAccess } from '../../../src/tools/web/public-request.js'
 import { isPublicAddress } from '../../../src/tools/web/web-address.js'
-import { webFetch } from '../../../src/tools/web/web-fetch.js'
+import { fetchPage } from '../../../src/tools/web/web-fetch.js'
 import { contractOf, phase, World } from '../../core/world.js'
 
 const servers: (Server | RawServer)[] = []
@@ -56,7 +56,7 @@ function internet(names: Readonly<Record<string, readonly string[]>>, about: Par
 
 const never = new AbortController().signal
 const fetchOf = (url: string, allowedHosts: readonly string[], access?: WebAccess) =>
-  webFetch({ url, allowedHosts, signal: never }, access)
+  fetchPage({ url, allowedHosts, signal: never }, access)
 
 describe('where web_fetch goes', () => {
   it.each([
@@ -264,7 +264,7 @@ describe('what web_fetch reads', () => {
     const stop = new AbortController()
     const { access } = internet({ a: ['127.0.0.1'] })
     setTimeout(() => stop.abort(), 100)
-    const outcome = await webFetch(
+    const outcome = await fetchPage(
       { url: `http://a:${port}/`, allowedHosts: [`a:${port}`], signal: stop.signal },
       access,
     )
