@@ -50,7 +50,7 @@ export function compileDocument(document: JsonObject, hash: string): Contract {
     version: source.version,
     description: source.description,
     start: source.start_node,
-    phases: new Map(source.phases.map((phase) => [phase.id, compilePhase(phase, source.agents ?? {}, beforeRed)])),
+    phases: new Map(source.phases.map((phase) => [phase.id, compilePhase(phase, source, beforeRed)])),
     transitions: source.transitions.map(({ from, to, gate, when, triggers }) => ({
       from,
       to,
@@ -103,9 +103,11 @@ function compileCommand(command: JsonObject): ObservedCommand {
 
 function compilePhase(
   phase: PhaseDocument,
-  agents: Readonly<Record<string, JsonObject>>,
+  { agents = {}, tests }: Pick<ContractDocument, 'agents' | 'tests'>,
   beforeRed: ReadonlySet<string>,
 ): Phase {
+  const expand = (globs: readonly string[]): readonly string[] =>
+    globs.flatMap((glob) => (glob === TEST_FILES ? tests.patterns : [glob]))
   return {
     id: phase.id,
     name: phase.name,
@@ -114,9 +116,9 @@ function compilePhase(
     allowedTools: phase.allowed_tools,
     forbiddenTools: phase.forbidden_tools,
     constraints: new Map(
-      Object.entries(phase.tool_constraints).map(([tool, constraint]) => [tool, compileConstraint(constraint)]),
+      Object.entries(phase.tool_constraints).map(([tool, constraint]) => [tool, compileConstraint(constraint, expand)]),
     ),
-    writable: phase.writable ?? null,
+    writable: phase.writable === undefined ? null : expand(phase.writable),
     requiredArtifacts: phase.required_artifacts.map(compileArtifact),
     evidence: new Map(
       Object.entries(phase.checkpoint?.evidence ?? {}).map(([name, field]) => [name, compileEvidence(field)]),
@@ -134,10 +136,16 @@ function compilePhase(
   }
 }
 
-function compileConstraint(constraint: ConstraintDocument): ToolConstraint {
+/** Among the path patterns of a phase: the files that `tests.patterns` names. */
+const TEST_FILES = '@tests'
+
+function compileConstraint(
+  constraint: ConstraintDocument,
+  expand: (globs: readonly string[]) => readonly string[],
+): ToolConstraint {
   return {
-    allowedPatterns: constraint.allowed_patterns ?? null,
-    forbiddenPatterns: constraint.forbidden_patterns ?? [],
+    allowedPatterns: constraint.allowed_patterns === undefined ? null : expand(constraint.allowed_patterns),
+    forbiddenPatterns: expand(constraint.forbidden_patterns ?? []),
     allowedCommands: constraint.allowed_commands ?? null,
     forbiddenCommands: constraint.forbidden_commands ?? [],
     network: constraint.network ?? false,
