@@ -1,6 +1,7 @@
 import { spawnSync } from 'node:child_process'
 import { accessSync, constants, existsSync, statSync } from 'node:fs'
 import { createServer } from 'node:net'
+import { resolve } from 'node:path'
 import { loadContractFile } from '../../contract/load/load-contract.js'
 import { openDatabase } from '../../store/database.js'
 import { listLedgerFiles } from '../../store/ledger-files.js'
@@ -15,6 +16,7 @@ import { runFinding } from '../workflow/run-status.js'
 import { checkConfinement, makeConfinementFix } from './doctor-confinement.js'
 import { checkModel } from './doctor-knowledge.js'
 import { checkObservedRuns } from './doctor-observed.js'
+import { checkTests } from './doctor-tests.js'
 
 const NAME_WIDTH = 19
 const NODE_MIN = [20, 19] as const
@@ -27,6 +29,8 @@ export interface Finding {
   readonly status: 'ok' | 'warning' | 'missing'
   readonly detail: string
   readonly remedy: string
+  /** What a command wrote last, where it is what failed. */
+  readonly last_lines?: readonly string[]
 }
 
 export interface DoctorOptions {
@@ -34,6 +38,8 @@ export interface DoctorOptions {
   readonly contract?: string
   readonly workspace: string
   readonly stateDir?: string
+  /** False with `--no-trial`. */
+  readonly trial: boolean
   readonly fix?: boolean
   readonly json?: boolean
 }
@@ -122,13 +128,18 @@ async function checkLedger(dir: string): Promise<Finding> {
 
 async function checkContract(options: DoctorOptions): Promise<readonly Finding[]> {
   try {
-    const { path } = chooseContract(options.contract, options.workspace)
+    const { path, origin } = chooseContract(options.contract, options.workspace)
     const loaded = await loadContractFile(path)
-    if (loaded.ok)
+    if (loaded.ok) {
+      const { contract } = loaded
+      const isOwn = origin === 'file' || options.contract !== undefined
+      const about = { workspace: options.workspace, contract, contractFile: resolve(path), isOwn }
       return [
-        makeOk('contract', toPlainLine(`${loaded.contract.name} ${loaded.contract.version} (${path})`)),
-        ...checkModel(loaded.contract, process.env),
+        makeOk('contract', toPlainLine(`${contract.name} ${contract.version} (${path})`)),
+        ...checkModel(contract, process.env),
+        ...(await checkTests({ ...about, isWanted: options.trial, isQuiet: options.json === true })),
       ]
+    }
     const errors = loaded.diagnostics.filter((diagnostic) => diagnostic.severity === 'error').length
     return [makeMissing('contract', toPlainLine(`${path} has errors: ${errors}`), `Run: phaselock validate ${path}`)]
   } catch (error) {
@@ -142,10 +153,10 @@ async function checkPort(number: number, stateDir: string): Promise<Finding> {
   const running = findLiveServerNote(stateDir)
   if (running?.url.endsWith(`:${number}`) === true)
     return makeOk(name, `the server of this work tree (pid ${running.pid})`)
-  const code = await new Promise<string | null>((resolve) => {
+  const code = await new Promise<string | null>((settle) => {
     const probe = createServer()
-    probe.once('error', (error: NodeJS.ErrnoException) => resolve(error.code ?? 'fault'))
-    probe.listen({ host: '127.0.0.1', port: number }, () => probe.close(() => resolve(null)))
+    probe.once('error', (error: NodeJS.ErrnoException) => settle(error.code ?? 'fault'))
+    probe.listen({ host: '127.0.0.1', port: number }, () => probe.close(() => settle(null)))
   })
   if (code === null) return makeOk(name, 'free')
   const detail = code === 'EADDRINUSE' ? 'in use' : `cannot be used (${code})`
@@ -171,10 +182,11 @@ function checkGit(): Finding {
     : makeWarning('git', 'not found', 'Install git: agents read the state of the work tree with it.')
 }
 
-function formatFinding({ name, status, detail, remedy }: Finding): string {
+function formatFinding({ name, status, detail, remedy, last_lines = [] }: Finding): string {
   const colour = { ok: 'green', warning: 'yellow', missing: 'red' } as const
   const line = `${paintText(colour[status], status.padEnd(8))} ${name.padEnd(NAME_WIDTH)} ${detail}`
-  return remedy === '' ? line : `${line}\n${' '.repeat(NAME_WIDTH + 10)}${remedy}`
+  const below = [...(remedy === '' ? [] : [remedy]), ...last_lines.map((text) => `  ${toPlainLine(text)}`)]
+  return [line, ...below.map((text) => `${' '.repeat(NAME_WIDTH + 10)}${text}`)].join('\n')
 }
 
 function makeOk(name: string, detail: string): Finding {
