@@ -27,7 +27,8 @@ export function formatSurvey(found: Survey, given: { readonly tests?: string; re
 
 /** One candidate on one line. */
 export function describeProject({ language, reason, testCommand }: Project): string {
-  return toPlainLine(`${language} (${reason}): ${testCommand ?? 'no test command'}`)
+  const name = language === 'unknown' ? 'make' : language
+  return toPlainLine(`${name} (${reason}): ${testCommand ?? 'no test command'}`)
 }
 
 /** What the trial showed. */

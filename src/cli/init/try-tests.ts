@@ -66,7 +66,12 @@ async function tryWithBuilds(trials: Trials, about: About): Promise<TriedTests> 
     return { command: run, run: trial.run, verdict: judgeTests(trial, advice) }
   }
   const { builds, lints } = survey
-  if (builds.length === 0) return { ...(await attempt(about.command.run)), steps: lints, notes: [] }
+  if (builds.length === 0) {
+    const first = await attempt(about.command.run)
+    const more = addNaming(first.run)
+    const named = more === null ? null : await attempt(more)
+    return { ...(named?.run.isComplete === true ? named : first), steps: lints, notes: [] }
+  }
   // Without what an earlier build left there: such tests would run old code.
   const alone = await attempt(about.command.run, listBuildOutputs(tree))
   if (alone.verdict.status !== 'error' && countTests(alone.run) > 0)
@@ -74,6 +79,17 @@ async function tryWithBuilds(trials: Trials, about: About): Promise<TriedTests> 
   const built = await attempt(joinSteps(builds, about.command.run))
   const kept = builds.map(({ run }) => `\`${run}\``).join(', ')
   return { ...built, steps: lints, notes: [`${kept} stays in front of the tests: without it they do not run.`] }
+}
+
+const NAMING: Readonly<Record<string, string>> = {
+  ...{ pytest: '-v', unittest: '-v', jest: '--verbose', vitest: '--reporter=verbose' },
+}
+
+/** The command with what makes its runner print the name of every test; null where it printed them, or nothing would help. */
+function addNaming({ counts, isComplete, problem, format = '', command }: ObservedRun): string | null {
+  const argument = NAMING[format]
+  if (counts === null || isComplete || problem !== null || argument === undefined || /[&|;]/.test(command)) return null
+  return /^npm\b/.test(command) && !/\s--\s/.test(command) ? `${command} -- ${argument}` : `${command} ${argument}`
 }
 
 function countTests({ counts }: ObservedRun): number {
