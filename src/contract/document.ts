@@ -15,6 +15,7 @@ export interface ContractDocument {
   tests: {
     patterns: string[]
     allow_changes: boolean
+    may_write?: string[]
     baseline?: 'tolerate' | 'forbid'
     repeat?: number
     inverted?: { max_seconds?: number; strict?: true }

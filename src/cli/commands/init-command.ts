@@ -1,7 +1,7 @@
 import { type Command, Option } from 'commander'
 import { BUNDLED_CONTRACTS, isDocuments } from '../../contract/bundled-contracts.js'
 import type { InitOptions } from '../init/init.js'
-import { formatExamples, parseSeconds } from '../options.js'
+import { collect, formatExamples, parseSeconds } from '../options.js'
 import { CONTRACT_FILE } from '../places.js'
 
 /** `phaselock init` */
@@ -18,6 +18,7 @@ export function addInitCommand(program: Command): void {
     .option('--language <name>', 'which language, if several are found')
     .option('--tests <command>', 'command that runs the tests')
     .option('--timeout <seconds>', 'time limit for the tests (default: 600)', parseSeconds)
+    .option('--may-write <glob>', 'tracked data that the tests write', collect)
     .option('--no-trial', 'write the contract without running the tests')
     .option('--force', 'overwrite an existing contract')
     .option('-y, --yes', 'write the contract without asking')

@@ -50,6 +50,7 @@ function tryCommands(about: TestsToTry, install: string): Promise<readonly Findi
         const advice = {
           change: 'change commands.tests.run in the contract to the command',
           longer: 'raise commands.tests.timeout_seconds in the contract',
+          mayWrite: 'tests.may_write in the contract',
           install: install === '' ? 'see its documentation' : install,
         }
         const { status, saw, remedies, lastLines } = name === NAME ? judgeTests(trial, advice) : judgeExitCode(trial)

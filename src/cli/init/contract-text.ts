@@ -11,6 +11,7 @@ export interface FoundTests {
   readonly command: string | null
   readonly timeoutSeconds: number | null
   readonly patterns: readonly string[]
+  readonly mayWrite: readonly string[]
   /** Commands that must succeed at GREEN besides the tests. */
   readonly steps: readonly Step[]
 }
@@ -36,12 +37,12 @@ export function buildContract(found: FoundTests, template: Exclude<BundledContra
   return document.toString({ lineWidth: 118 })
 }
 
-function setTests(document: Document, { command, timeoutSeconds, patterns, steps }: FoundTests): void {
+function setTests(document: Document, { command, timeoutSeconds, patterns, mayWrite, steps }: FoundTests): void {
   if (command !== null) document.setIn(['commands', 'tests', 'run'], command)
   if (timeoutSeconds !== null) document.setIn(['commands', 'tests', 'timeout_seconds'], timeoutSeconds)
   for (const { name, run } of steps)
     document.setIn(['commands', name], document.createNode({ run, timeout_seconds: 600 }, { flow: true }))
-  const tests = document.createNode({ patterns })
+  const tests = document.createNode({ patterns, ...(mayWrite.length === 0 ? {} : { may_write: mayWrite }) })
   tests.commentBefore = ' The files that are tests. Phases name them with "@tests"; RED records them.'
   document.set('tests', tests)
 }

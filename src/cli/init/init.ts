@@ -31,6 +31,7 @@ export interface InitOptions {
   readonly language?: string
   readonly tests?: string
   readonly timeout?: number
+  readonly mayWrite?: readonly string[]
   /** False with `--no-trial`. */
   readonly trial: boolean
   readonly force?: boolean
@@ -53,7 +54,7 @@ export async function init(dir: string, options: InitOptions): Promise<void> {
   const patterns = findTestPatterns(survey.language, { ...survey, run: tried?.run ?? null })
   const found = {
     ...{ project: survey.project, command: tried?.command ?? null, patterns, steps: tried?.steps ?? [] },
-    timeoutSeconds: options.timeout ?? null,
+    ...{ timeoutSeconds: options.timeout ?? null, mayWrite: options.mayWrite ?? [] },
   }
   const loaded = await writeTemplate(file, found, options.template)
   pinOwnContract(file, loaded)
@@ -91,7 +92,7 @@ async function tryProject(
   }
   if (!options.trial) return keepUntried(survey, survey.testCommand)
   const patterns = findTestPatterns(survey.language, { ...survey, run: null })
-  const contract = { ...base, tests: { ...base.tests, patterns } }
+  const contract = { ...base, tests: { ...base.tests, patterns, mayWrite: options.mayWrite ?? [] } }
   const timeoutSeconds = options.timeout ?? bundled.timeoutSeconds
   const command = { ...bundled, run: survey.testCommand, timeoutSeconds }
   return tryTests({ tree, survey, contract, command, isQuiet: options.json === true })

@@ -56,6 +56,7 @@ async function tryWithBuilds(trials: Trials, about: About): Promise<TriedTests> 
   const advice = {
     change: 'name another command with --tests COMMAND',
     longer: 'give it longer with --timeout SECONDS',
+    mayWrite: '--may-write GLOB',
     install: survey.install,
   }
   const attempt = async (run: string, leftOut: readonly string[] = []) => {

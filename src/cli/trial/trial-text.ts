@@ -1,4 +1,5 @@
 import { findProgram } from '../../confinement/probes.js'
+import { isSource } from '../../checks/test-files/test-files.js'
 import type { ObservedRun } from '../../core/evidence/observed-run.js'
 import { formatCount } from '../../core/text.js'
 import { toPlainLine } from '../terminal/plain-text.js'
@@ -22,6 +23,7 @@ export interface TrialAdvice {
   /** `--tests COMMAND` for `init`, the field of the contract for `doctor`. */
   readonly change: string
   readonly longer: string
+  readonly mayWrite: string
   /** How the packages of this project are installed. */
   readonly install: string
 }
@@ -36,7 +38,10 @@ export function judgeTests(trial: Trial, advice: TrialAdvice): TrialVerdict {
       status: 'error',
       saw: `${seconds}; wrote ${formatPaths(wroteTests)}: a run that writes tests or test setup counts for nothing`,
       remedies: [
-        'Let the tests write to the temporary directory or to an ignored path. `git status` after a run of your own shows the files.',
+        'Let the tests write to the temporary directory or to an ignored path.',
+        ...(wroteTests.some(isSource)
+          ? []
+          : [`Data that they have to write can be allowed: ${advice.mayWrite}.`]),
       ],
       lastLines: [],
     }
@@ -71,7 +76,7 @@ export function judgeTests(trial: Trial, advice: TrialAdvice): TrialVerdict {
         ]),
     ...(wroteOthers.length === 0
       ? []
-      : [`The tests write tracked files: ${formatPaths(wroteOthers)}. In observed runs these writes are discarded.`]),
+      : [`The tests write tracked files: ${formatPaths(wroteOthers)}. In observed runs these writes are discarded; ${advice.mayWrite} says that this is meant.`]),
   ]
   return { status: remedies.length === 0 ? 'ok' : 'warning', saw, remedies, lastLines: [] }
 }
@@ -120,7 +125,8 @@ function explainRemedy({ trouble, command }: ObservedRun, { change, longer, inst
     case 'compile failed':
       return 'Correct the error that the last lines show.'
     case 'no counts could be read from the output':
-      return `${change[0]?.toUpperCase()}${change.slice(1)} of a runner that is read (docs/test-reports.md), or have the command write a JUnit XML file and name it in commands.tests.report.`
+      if (remedy.startsWith('Add -json')) return remedy
+      return `If the last lines show an error, correct it. Otherwise ${change} of a runner that is read (docs/test-reports.md), or have the command write a JUnit XML file and name it in commands.tests.report.`
     default:
       return remedy === '' ? `See the last lines, or ${change}.` : remedy
   }

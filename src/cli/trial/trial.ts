@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { getReserved } from '../../app/tool-calls/contract-paths.js'
 import { observe } from '../../checks/observed-runs/observe.js'
-import { isTestLike } from '../../checks/test-files/test-files.js'
+import { isTestLike, mayWriteFile } from '../../checks/test-files/test-files.js'
 import { listProgramFiles } from '../../checks/test-setup/packages.js'
 import type { Confinement } from '../../confinement/confinement.js'
 import { openConfinement } from '../../confinement/open-confinement.js'
@@ -88,8 +88,9 @@ export class Trials {
       command,
       { treeHash: 'trial' },
     )
+    const named = written.filter((path) => !mayWriteFile(contract, path))
     const isHeld = (path: string): boolean => isTestLike(contract, path) || findSetupKind(path) !== null
-    return { run, wroteTests: written.filter(isHeld), wroteOthers: written.filter((path) => !isHeld(path)) }
+    return { run, wroteTests: named.filter(isHeld), wroteOthers: named.filter((path) => !isHeld(path)) }
   }
 
   async close(): Promise<void> {

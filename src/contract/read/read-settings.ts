@@ -11,16 +11,18 @@ const REPEAT_MAX = 20
 const INVERTED_SECONDS_DEFAULT = 60
 
 export function readTests(reading: Reading, root: Fields): ContractDocument['tests'] {
-  const fields = root.openInner('tests', ['patterns', 'allow_changes', 'baseline', 'repeat', 'inverted'])
+  const fields = root.openInner('tests', ['patterns', 'allow_changes', 'may_write', 'baseline', 'repeat', 'inverted'])
   if (fields === null) return { patterns: [...TEST_PATTERNS], allow_changes: false }
   const patterns = fields.getTexts('patterns') ?? [...TEST_PATTERNS]
   if (patterns.length === 0)
     fields.reportBad('patterns', 'contract.invalid_value', 'With no patterns, no file would be a test.')
-  for (const [index, glob] of patterns.entries()) {
-    const problem = findGlobProblem(glob)
-    const at = reading.locateReport(patterns, index, 'contract.invalid_value')
-    if (problem !== null) reading.report({ ...at, message: `The pattern '${glob}' is refused: ${problem}.` })
-  }
+  const mayWrite = fields.getTexts('may_write') ?? []
+  for (const globs of [patterns, mayWrite])
+    for (const [index, glob] of globs.entries()) {
+      const problem = findGlobProblem(glob)
+      const at = reading.locateReport(globs, index, 'contract.invalid_value')
+      if (problem !== null) reading.report({ ...at, message: `The pattern '${glob}' is refused: ${problem}.` })
+    }
   const baseline = fields.choice('baseline', ['tolerate', 'forbid'], 'tolerate')
   const repeat = fields.getPositive('repeat', 1)
   if (repeat > REPEAT_MAX)
@@ -30,6 +32,7 @@ export function readTests(reading: Reading, root: Fields): ContractDocument['tes
     patterns,
     allow_changes: fields.getFlag('allow_changes', false),
     // Defaults are left out: a contract that says nothing of them keeps its fingerprint.
+    ...(mayWrite.length === 0 ? {} : { may_write: mayWrite }),
     ...(baseline === 'tolerate' ? {} : { baseline }),
     ...(repeat === 1 ? {} : { repeat }),
     ...(inverted === null ? {} : { inverted }),
