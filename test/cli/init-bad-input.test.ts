@@ -32,7 +32,10 @@ describe('what init and doctor say of repositories with something wrong', () => 
   it('[REQ-INIT-5] a manifest that cannot be read is named', { timeout: MS }, async () => {
     const cwd = repository('unreadable', { 'package.json': '{"scripts":' })
     const ended = await place.run(['init', '--yes'], { cwd })
-    expect(ended).toMatchObject({ code: 1, stderr: expect.stringMatching(/package\.json is not valid JSON .*Correct it/) })
+    expect(ended).toMatchObject({
+      code: 1,
+      stderr: expect.stringMatching(/package\.json is not valid JSON .*Correct it/),
+    })
     expect(existsSync(join(cwd, CONTRACT))).toBe(false)
     await place.run(['init', '--yes', '--no-trial', '--tests', 'node --test'], { cwd })
     const found = (await findingsOf(cwd)).find(({ name }) => name === 'manifest')
@@ -96,11 +99,16 @@ describe('what init and doctor say of repositories with something wrong', () => 
     rmSync(join(cwd, CONTRACT))
     writeFileSync(join(cwd, 'a.test.js'), nodeTest("writeFileSync('notes.txt', '2')"))
     const other = await place.run(['init', '--yes'], { cwd })
-    expect(other).toMatchObject({ code: 0, stdout: expect.stringContaining('The tests write tracked files: notes.txt') })
+    expect(other).toMatchObject({
+      code: 0,
+      stdout: expect.stringContaining('The tests write tracked files: notes.txt'),
+    })
     expect(git(cwd, 'status', '--porcelain', 'notes.txt', 'test')).toBe('')
   })
 
-  it('[REQ-INIT-5] tests that fail before any task are named and do not stand in the way', { timeout: MS }, async () => {
+  it('[REQ-INIT-5] tests that fail before any task are named and do not stand in the way', {
+    timeout: MS,
+  }, async () => {
     const cwd = repository('failing', { 'a.test.js': nodeTest("throw new Error('no')") })
     const ended = await place.run(['init', '--yes'], { cwd })
     expect(ended).toMatchObject({ code: 0, stdout: expect.stringContaining('read 0 passed, 1 failed, 0 skipped') })
@@ -119,7 +127,9 @@ describe('what init and doctor say of repositories with something wrong', () => 
     })
   })
 
-  it('[REQ-INIT-3] a build that tests need stays in front of them; a linter that fails is left out', { timeout: MS }, async () => {
+  it('[REQ-INIT-3] a build that tests need stays in front of them; a linter that fails is left out', {
+    timeout: MS,
+  }, async () => {
     const scripts = {
       build: 'mkdir -p out && cp src/a.js out/',
       lint: 'node -e "process.exit(3)"',
@@ -145,14 +155,19 @@ describe('what init and doctor say of repositories with something wrong', () => 
   it('[REQ-INIT-1] pytest is asked for the name of every test', { timeout: MS }, async () => {
     if (spawnSync('python3', ['-m', 'pytest', '--version']).status !== 0) return
     const cwd = join(place.home, 'pytest')
-    makeRepository(cwd, { 'pyproject.toml': '[tool.pytest.ini_options]\n', 'tests/test_a.py': 'def test_a():\n    assert True\n' })
+    makeRepository(cwd, {
+      'pyproject.toml': '[tool.pytest.ini_options]\n',
+      'tests/test_a.py': 'def test_a():\n    assert True\n',
+    })
     const env = { HOME: process.env.HOME }
     const { stdout } = await place.run(['init', '--yes'], { cwd, env: env as NodeJS.ProcessEnv })
     expect(stdout).toMatch(/Trial +python3 -m pytest -v\n.*read 1 passed, 0 failed, 0 skipped as pytest; ids complete/)
   })
 
   it('[REQ-INIT-1] a signal ends the trial, and nothing is left', { timeout: MS }, async () => {
-    const cwd = repository('interrupted', { 'a.test.js': nodeTest('await new Promise(() => setInterval(() => {}, 1000))') })
+    const cwd = repository('interrupted', {
+      'a.test.js': nodeTest('await new Promise(() => setInterval(() => {}, 1000))'),
+    })
     const temporary = join(tmpdir(), `phaselock-init-${process.pid}`)
     mkdirSync(temporary)
     const env = { ...place.environment, TMPDIR: temporary }

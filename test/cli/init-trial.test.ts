@@ -55,7 +55,9 @@ test('[REQ-INIT-1] init writes nothing for a command that cannot be read, and sa
   const ended = await place.run(['init', '--yes'], { cwd })
   expect(ended.code).toBe(1)
   expect(ended.stdout).toMatch(/exit code 127; the results cannot be read: command not found: .*a-runner-of-mine/)
-  expect(ended.stdout).toMatch(/a-runner-of-mine is not installed here\. Install it .* or name another command with --tests/)
+  expect(ended.stdout).toMatch(
+    /a-runner-of-mine is not installed here\. Install it .* or name another command with --tests/,
+  )
   expect(ended.stdout).toMatch(/Its last lines:\n.*a-runner-of-mine/s)
   expect(ended.stderr).toContain('nothing was written')
   expect(existsSync(join(cwd, CONTRACT))).toBe(false)
@@ -64,5 +66,8 @@ test('[REQ-INIT-1] init writes nothing for a command that cannot be read, and sa
   expect((await place.run(['init', '--yes', '--no-trial'], { cwd })).code).toBe(0)
   expect(readFileSync(join(cwd, CONTRACT), 'utf8')).toContain('run: npm test')
   const doctor = await place.run(['doctor', '--port', '0'], { cwd })
-  expect(doctor).toMatchObject({ code: 1, stdout: expect.stringMatching(/missing +tests +`npm test` ran .* not found/) })
+  expect(doctor).toMatchObject({
+    code: 1,
+    stdout: expect.stringMatching(/missing +tests +`npm test` ran .* not found/),
+  })
 })

@@ -31,9 +31,24 @@ const COMMANDS: readonly (readonly [name: string, files: Files, command: string 
   ['yarn', { 'package.json': npm({ scripts: { test: 'jest' } }), 'yarn.lock': '' }, 'yarn test', /yarn\.lock/],
   ['bun', { 'package.json': npm({ scripts: { test: 'jest' } }), 'bun.lockb': '' }, 'bun run test', /bun\.lockb/],
   ['a field', { 'package.json': npm({ scripts: { test: 'x' }, packageManager: 'pnpm@9' }) }, 'pnpm test', /pnpm@9/],
-  ['npm workspaces', { 'package.json': npm({ workspaces: ['a'] }) }, 'npm test --workspaces --if-present', /workspaces/],
-  ['pnpm workspaces', { 'package.json': '{}', 'pnpm-lock.yaml': '', 'pnpm-workspace.yaml': '' }, 'pnpm -r test', /work/],
-  ['vitest', { 'package.json': npm({ devDependencies: { vitest: '4' } }) }, 'npx vitest run', /vitest among its packages/],
+  [
+    'npm workspaces',
+    { 'package.json': npm({ workspaces: ['a'] }) },
+    'npm test --workspaces --if-present',
+    /workspaces/,
+  ],
+  [
+    'pnpm workspaces',
+    { 'package.json': '{}', 'pnpm-lock.yaml': '', 'pnpm-workspace.yaml': '' },
+    'pnpm -r test',
+    /work/,
+  ],
+  [
+    'vitest',
+    { 'package.json': npm({ devDependencies: { vitest: '4' } }) },
+    'npx vitest run',
+    /vitest among its packages/,
+  ],
   [
     'node:test',
     { 'package.json': '{}', 'test.js': "import test from 'node:test'\n" },
@@ -44,14 +59,24 @@ const COMMANDS: readonly (readonly [name: string, files: Files, command: string 
   ['poetry', { 'pyproject.toml': 'pytest', 'poetry.lock': '' }, 'poetry run python -m pytest', /poetry\.lock/],
   ['tox', { 'tox.ini': '[testenv]\ncommands = pytest\n' }, 'python3 -m pytest', /pytest, from tox\.ini/],
   ['nox', { 'noxfile.py': 'session.run("pytest")\n' }, 'python3 -m pytest', /noxfile\.py/],
-  ['an import', { 'setup.py': '', 'tests/test_a.py': 'import pytest\n' }, 'python3 -m pytest', /tests\/test_a\.py imports/],
+  [
+    'an import',
+    { 'setup.py': '', 'tests/test_a.py': 'import pytest\n' },
+    'python3 -m pytest',
+    /tests\/test_a\.py imports/,
+  ],
   [
     'unittest in a plain folder',
     { 'setup.py': '', 'tests/test_a.py': 'import unittest\n' },
     'python3 -m unittest discover -v -s tests',
     /setup\.py/,
   ],
-  ['a Go workspace', { 'go.work': 'go 1.22\nuse (\n\t./a\n\t./b // two\n)\n' }, 'go test -json ./a/... ./b/...', /modules/],
+  [
+    'a Go workspace',
+    { 'go.work': 'go 1.22\nuse (\n\t./a\n\t./b // two\n)\n' },
+    'go test -json ./a/... ./b/...',
+    /modules/,
+  ],
   ['a Cargo workspace', { 'Cargo.toml': '[workspace]\nmembers = ["a"]\n' }, 'cargo test --workspace', /workspace/],
   ['Maven modules', { 'pom.xml': '<modules><module>core</module></modules>', mvnw: '' }, './mvnw test', /modules core/],
   ['Gradle modules', { 'settings.gradle': 'include(":app", ":lib")', gradlew: '' }, './gradlew test', /:app :lib/],
@@ -73,7 +98,10 @@ test('[REQ-INIT-2] what the repository really holds decides between two build sy
   expect(survey(both).language).toBe('Python')
   const web = { ...both, 'src/a.test.js': '', 'src/a.js': '' }
   expect(survey(web)).toMatchObject({ language: 'JavaScript', others: [{ language: 'Python' }] })
-  expect(survey(web, 'python')).toMatchObject({ testCommand: 'python3 -m pytest', others: [{ language: 'JavaScript' }] })
+  expect(survey(web, 'python')).toMatchObject({
+    testCommand: 'python3 -m pytest',
+    others: [{ language: 'JavaScript' }],
+  })
 })
 
 test('[REQ-INIT-3] a composite npm test is taken apart into tests, builds and linters', () => {

@@ -4,7 +4,14 @@ import { listGateCommands } from '../../checks/observed-runs/gate-commands.js'
 import { findModuleFolders } from '../../checks/observed-runs/module-folders.js'
 import { findStandIns } from '../../checks/observed-runs/stand-ins.js'
 import { importsTestRunner } from '../../checks/test-files/runner-imports.js'
-import { findCompiledTests, isReport, isSource, isTestLike, mayWriteFile, readText } from '../../checks/test-files/test-files.js'
+import {
+  findCompiledTests,
+  isReport,
+  isSource,
+  isTestLike,
+  mayWriteFile,
+  readText,
+} from '../../checks/test-files/test-files.js'
 import { listProgramFiles } from '../../checks/test-setup/packages.js'
 import { readTestSetup } from '../../checks/test-setup/test-setup.js'
 import type { Composition, ViewEntry } from '../../confinement/confinement.js'

@@ -26,9 +26,10 @@ export async function checkTests(about: TestsToTry): Promise<readonly Finding[]>
   if (!isWanted) return [makeWarning(NAME, 'not tried (--no-trial)', '')]
   const survey = surveyFolder(about.workspace)
   if (survey.files.length === 0)
-    return [makeWarning(NAME, 'not tried: the repository is empty', 'Add a first source file, then run: phaselock init')]
-  if (!isOwn)
-    return [makeWarning(NAME, 'not tried: this repository has no contract of its own', 'Run: phaselock init')]
+    return [
+      makeWarning(NAME, 'not tried: the repository is empty', 'Add a first source file, then run: phaselock init'),
+    ]
+  if (!isOwn) return [makeWarning(NAME, 'not tried: this repository has no contract of its own', 'Run: phaselock init')]
   const git = survey.hasGit
     ? []
     : [makeWarning('git repository', 'none: changes cannot be compared or committed', 'Run: git init')]

@@ -1,11 +1,10 @@
 import { spawnSync } from 'node:child_process'
-import { closeSync } from 'node:fs'
-import { openDirectory } from '../../tree/lookup.js'
-import { TooMuch, walkFrom } from '../../tree/walk.js'
+import { type Dirent, readdirSync } from 'node:fs'
+import { join } from 'node:path'
 
 const LISTING_BYTES_MAX = 64 * 1024 * 1024
 const GIT_SECONDS_MAX = 30
-const ENTRIES_MAX = 100_000
+const FILES_MAX = 100_000
 const NOT_ENTERED: ReadonlySet<string> = new Set([
   ...['.git', 'node_modules', '.venv', 'venv', '.tox', '.nox', 'target', 'build', 'dist', '__pycache__', 'vendor'],
 ])
@@ -40,19 +39,25 @@ function splitNames(listing: string | null): readonly string[] {
   return (listing ?? '').split('\0').filter((path) => path !== '')
 }
 
+// Never through a link. The first files tell enough of what a folder holds.
 function walkFolder(folder: string): readonly string[] {
-  const opened = openDirectory(folder, [])
-  if (!opened.ok) return []
   const found: string[] = []
-  try {
-    const isEntered = ({ name }: { readonly name: string }): boolean => !NOT_ENTERED.has(name)
-    for (const { path, kind } of walkFrom(opened.fd, { isEntered, entriesMax: ENTRIES_MAX }))
-      if (kind === 'file') found.push(path)
-  } catch (error) {
-    // The first files tell enough of what the folder holds.
-    if (!(error instanceof TooMuch)) throw error
-  } finally {
-    closeSync(opened.fd)
+  const waiting = ['']
+  for (let at = waiting.pop(); at !== undefined && found.length < FILES_MAX; at = waiting.pop()) {
+    for (const entry of listEntries(join(folder, at))) {
+      const path = at === '' ? entry.name : `${at}/${entry.name}`
+      if (entry.isDirectory() && !NOT_ENTERED.has(entry.name)) waiting.push(path)
+      if (entry.isFile()) found.push(path)
+    }
   }
   return found
+}
+
+function listEntries(folder: string): readonly Dirent[] {
+  try {
+    return readdirSync(folder, { withFileTypes: true })
+  } catch {
+    // A folder that cannot be read shows nothing.
+    return []
+  }
 }

@@ -1,5 +1,5 @@
-import { findProgram } from '../../confinement/probes.js'
 import { isSource } from '../../checks/test-files/test-files.js'
+import { findProgram } from '../../confinement/probes.js'
 import type { ObservedRun } from '../../core/evidence/observed-run.js'
 import { formatCount } from '../../core/text.js'
 import { toPlainLine } from '../terminal/plain-text.js'
@@ -39,9 +39,7 @@ export function judgeTests(trial: Trial, advice: TrialAdvice): TrialVerdict {
       saw: `${seconds}; wrote ${formatPaths(wroteTests)}: a run that writes tests or test setup counts for nothing`,
       remedies: [
         'Let the tests write to the temporary directory or to an ignored path.',
-        ...(wroteTests.some(isSource)
-          ? []
-          : [`Data that they have to write can be allowed: ${advice.mayWrite}.`]),
+        ...(wroteTests.some(isSource) ? [] : [`Data that they have to write can be allowed: ${advice.mayWrite}.`]),
       ],
       lastLines: [],
     }
@@ -76,7 +74,9 @@ export function judgeTests(trial: Trial, advice: TrialAdvice): TrialVerdict {
         ]),
     ...(wroteOthers.length === 0
       ? []
-      : [`The tests write tracked files: ${formatPaths(wroteOthers)}. In observed runs these writes are discarded; ${advice.mayWrite} says that this is meant.`]),
+      : [
+          `The tests write tracked files: ${formatPaths(wroteOthers)}. In observed runs these writes are discarded; ${advice.mayWrite} says that this is meant.`,
+        ]),
   ]
   return { status: remedies.length === 0 ? 'ok' : 'warning', saw, remedies, lastLines: [] }
 }

@@ -36,6 +36,7 @@ import { findUnenforced } from '../not-enforced.js'
 import { listSpawnNames } from '../read/read-agents.js'
 import type { McpServerDocument, ToolArgDocument, ToolDocument } from '../read/read-services.js'
 import { compileConsensus } from './compile-consensus.js'
+import { compileConstraint, makeExpander } from './compile-constraint.js'
 import { compileTests } from './compile-tests.js'
 
 /** The core's contract, from a canonical document that was loaded (and perhaps stored) before. Nothing is lost between. */
@@ -106,8 +107,7 @@ function compilePhase(
   { agents = {}, tests }: Pick<ContractDocument, 'agents' | 'tests'>,
   beforeRed: ReadonlySet<string>,
 ): Phase {
-  const expand = (globs: readonly string[]): readonly string[] =>
-    globs.flatMap((glob) => (glob === TEST_FILES ? tests.patterns : [glob]))
+  const expand = makeExpander(tests)
   return {
     id: phase.id,
     name: phase.name,
@@ -133,23 +133,6 @@ function compilePhase(
     tasksInOrder: phase.tasks_in_order,
     minVerified: phase.min_verified,
     ...(beforeRed.has(phase.id) ? { isBeforeRed: true } : {}),
-  }
-}
-
-/** Among the path patterns of a phase: the files that `tests.patterns` names. */
-const TEST_FILES = '@tests'
-
-function compileConstraint(
-  constraint: ConstraintDocument,
-  expand: (globs: readonly string[]) => readonly string[],
-): ToolConstraint {
-  return {
-    allowedPatterns: constraint.allowed_patterns === undefined ? null : expand(constraint.allowed_patterns),
-    forbiddenPatterns: expand(constraint.forbidden_patterns ?? []),
-    allowedCommands: constraint.allowed_commands ?? null,
-    forbiddenCommands: constraint.forbidden_commands ?? [],
-    network: constraint.network ?? false,
-    timeoutSeconds: constraint.timeout_seconds ?? null,
   }
 }
 
