@@ -183,4 +183,57 @@ describe('what init and doctor say of repositories with something wrong', () => 
     expect(existsSync(join(cwd, CONTRACT))).toBe(false)
     expect(readdirSync(temporary).filter((name) => name.startsWith('phaselock-trial'))).toEqual([])
   })
+
+  it('[REQ-INIT-2] on a terminal it asks which one, shows that the tests run, and asks before it writes', {
+    timeout: MS,
+  }, async () => {
+    const cwd = repository('asked', {
+      'pyproject.toml': '',
+      Makefile: 'test:\n\tnode --test\n',
+      'a.test.js': nodeTest(''),
+    })
+    const said = await onTerminal(cwd, [
+      [/Which one\?/, '3\n'],
+      [/Write agent_workflow\.yaml\?/, 'n\n'],
+    ])
+    expect(said).toMatch(/1\. JavaScript .*2\. Python .*3\. make \(Makefile with the target test\): make test/s)
+    expect(said).toMatch(/Running `make test` in the sandbox \.\.\. \d+ s \(Ctrl-C stops it\)/)
+    expect(said).toMatch(/read 1 passed, 0 failed, 0 skipped as node; ids complete.*Nothing was written/s)
+    expect(existsSync(join(cwd, CONTRACT))).toBe(false)
+    await onTerminal(cwd, [
+      [/Which one\?/, '\n'],
+      [/Write agent_workflow\.yaml\?/, 'y\n'],
+    ])
+    expect(existsSync(join(cwd, CONTRACT))).toBe(true)
+  })
+
+  // Ctrl-C as a terminal sends it, while the tests run.
+  it('[REQ-INIT-1] Ctrl-C on a terminal ends the trial', { timeout: MS }, async () => {
+    const cwd = repository('stopped', { 'a.test.js': nodeTest('await new Promise(() => setInterval(() => {}, 1000))') })
+    const said = await onTerminal(cwd, [[/in the sandbox \.\.\. 1 s/, '\u0003']])
+    expect(said).toContain('Interrupted; nothing was written.')
+    expect(existsSync(join(cwd, CONTRACT))).toBe(false)
+  })
 })
+
+/** Runs `init` on a terminal and types each answer when its question is there. */
+async function onTerminal(
+  cwd: string,
+  answers: readonly (readonly [question: RegExp, answer: string])[],
+): Promise<string> {
+  const line = `'${process.execPath}' '${SCRIPT}' init`
+  const child = spawn('script', ['-qec', line, '/dev/null'], { cwd, env: { ...place.environment, TERM: 'xterm' } })
+  let said = ''
+  let from = 0
+  const waiting = [...answers]
+  child.stdout.on('data', (chunk) => {
+    said += chunk
+    const [next] = waiting
+    if (next === undefined || !next[0].test(said.slice(from))) return
+    from = said.length
+    waiting.shift()
+    child.stdin.write(next[1])
+  })
+  await new Promise((resolve) => child.once('close', resolve))
+  return said
+}

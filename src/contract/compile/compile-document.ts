@@ -10,7 +10,6 @@ import type {
   OwnToolArg,
   Phase,
   RequiredArtifact,
-  ToolConstraint,
 } from '../../core/contract/contract.js'
 import type { PhaseDocument as PhaseText } from '../../core/contract/phase-document.js'
 import type { Webhook } from '../../core/contract/webhook.js'
@@ -24,7 +23,6 @@ import { listPhasesBeforeRed } from '../check/demands.js'
 import type {
   ArtifactDocument,
   BlockerDocument,
-  ConstraintDocument,
   ContractDocument,
   EvidenceDocument,
   GateDocument,
