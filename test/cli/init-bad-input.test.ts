@@ -1,5 +1,5 @@
 import { spawn, spawnSync } from 'node:child_process'
-import { existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, readlinkSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { beforeAll, describe, expect, it } from 'vitest'
@@ -211,10 +211,21 @@ describe('what init and doctor say of repositories with something wrong', () => 
   it('[REQ-INIT-1] Ctrl-C on a terminal ends the trial', { timeout: MS }, async () => {
     const cwd = repository('stopped', { 'a.test.js': nodeTest('await new Promise(() => setInterval(() => {}, 1000))') })
     const said = await onTerminal(cwd, [[/in the sandbox \.\.\. 1 s/, '\u0003']])
+    expect(listProcessesIn(cwd), 'what still runs').toEqual([])
     expect(said).toContain('Interrupted; nothing was written.')
     expect(existsSync(join(cwd, CONTRACT))).toBe(false)
   })
 })
+
+function listProcessesIn(folder: string): readonly string[] {
+  return readdirSync('/proc').filter((pid) => {
+    try {
+      return /^\d+$/.test(pid) && readlinkSync(`/proc/${pid}/cwd`).startsWith(folder)
+    } catch {
+      return false
+    }
+  })
+}
 
 /** Runs `init` on a terminal and types each answer when its question is there. */
 async function onTerminal(

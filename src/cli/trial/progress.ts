@@ -4,14 +4,18 @@ import { EXIT, Stop } from '../exit.js'
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
 
 /** Does work that a signal ends with care: what was started is ended and removed before the program stops. */
-export async function untilInterrupted<T>(work: (signal: AbortSignal) => Promise<T>): Promise<T> {
+export async function untilInterrupted<T extends object>(work: (signal: AbortSignal) => Promise<T>): Promise<T> {
   const before = SIGNALS.map((signal) => [signal, process.listeners(signal)] as const)
   const signals = new Signals()
   const ending = new AbortController()
   signals.onFirst(() => ending.abort())
   try {
-    const result = await work(ending.signal)
-    if (ending.signal.aborted) throw new Stop(EXIT.interrupted, 'Interrupted; nothing was written.')
+    // A terminal sends the signal to the sandbox too: that the work breaks off then is no fault.
+    const result = await work(ending.signal).catch((error: unknown) => {
+      if (!ending.signal.aborted) throw error
+      return null
+    })
+    if (ending.signal.aborted || result === null) throw new Stop(EXIT.interrupted, 'Interrupted; nothing was written.')
     return result
   } finally {
     signals.close()

@@ -94,8 +94,11 @@ export class Trials {
   }
 
   async close(): Promise<void> {
-    await this.confinement.close()
-    rmSync(this.stateDir, { recursive: true, force: true })
+    try {
+      await this.confinement.close()
+    } finally {
+      rmSync(this.stateDir, { recursive: true, force: true })
+    }
   }
 }
 
