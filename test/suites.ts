@@ -26,6 +26,8 @@ export const FULL_ONLY: Readonly<Record<string, string>> = {
   'cli/coordinate': 'councils through the CLI; coordination and http/coordinations cover the rules',
   'cli/coordinate-token': 'tokens of council members on the command line; http/coordinations covers the rules',
   'cli/documents': 'contracts in folders of documents on the command line; contract/documents covers how they are read',
+  'cli/init-bad-input':
+    'init and doctor in repositories with something wrong; cli/init-trial and cli/survey cover the main path',
   'cli/knowledge-install': 'installs the embedding model; knowledge/embedder covers how it is used',
   'cli/lasting': 'CLI commands that outlive restarts of the server',
   'cli/next-steps': 'what every command says next; docs/tour and cli/fresh run the main ones',
@@ -69,6 +71,7 @@ export const FULL_ONLY: Readonly<Record<string, string>> = {
   'forgery/in-process-node': 'every forged comparison and report with node:test; forgery/node tries one of each',
   'forgery/in-process-vitest': 'every forged comparison and report with vitest; forgery/vitest tries one of each',
   'forgery/inline-rust': 'every way to change tests inside of Rust sources; forgery/cargo covers the main one',
+  'forgery/may-write': 'data that tests write, through a server; cli/init-bad-input covers what is named',
   'forgery/red-go': 'RED with Go, which builds its standard library for every run; forgery/red-node covers the rules',
   'forgery/red-node':
     'every rule of RED with node:test; forgery/mocha, vitest, jest and typescript try one of each class',

@@ -4,7 +4,7 @@ import { GO_CACHE, GoCache } from '../confinement/view/go-cache.js'
 import type { Contract } from '../core/contract/contract.js'
 import { FIRST_OPERATOR } from '../core/identity/registry.js'
 import { type Cleaner, makeCleaner } from '../store/redaction/clean-data.js'
-import { isSecretName } from '../store/redaction/secret-names.js'
+import { listEnvironmentSecrets } from '../store/redaction/secret-names.js'
 import { takeStateDirectory } from '../store/state-directory.js'
 import type { App } from './app.js'
 import { watchVotes } from './councils/consensus-watch.js'
@@ -179,15 +179,6 @@ function keepSecrets(options: OrchestratorOptions): Cleaner & { readonly secrets
     redact: (value) => cleaner.redact(value),
     clean: (data) => cleaner.clean(data),
   }
-}
-
-const SECRET_CHARS_MIN = 8
-
-// Whatever the server was started with under a name like a secret must not be written down by it.
-function listEnvironmentSecrets(environment: NodeJS.ProcessEnv): readonly string[] {
-  return Object.entries(environment)
-    .filter(([name, value]) => isSecretName(name) && value !== undefined && value.length >= SECRET_CHARS_MIN)
-    .map(([, value]) => value ?? '')
 }
 
 // A checkpoint outside the database pins the ledger at every completed task. The store coalesces calls.

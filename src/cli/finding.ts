@@ -4,6 +4,8 @@ export interface Finding {
   readonly status: 'ok' | 'warning' | 'missing'
   readonly detail: string
   readonly remedy: string
+  /** What a command wrote last, where it is what failed. */
+  readonly last_lines?: readonly string[]
 }
 
 export function ok(name: string, detail: string): Finding {

@@ -15,16 +15,22 @@ function project(name: string): string {
 
 test('[REQ-DOC-13] init --template documents writes a workflow that loads, once, and never through a link', async () => {
   const cwd = project('fresh')
-  expect(await place.run(['init', '--template', 'documents'], { cwd })).toMatchObject({ code: 0 })
+  expect(await place.run(['init', '--template', 'documents', '--yes', '--no-trial'], { cwd })).toMatchObject({
+    code: 0,
+  })
   expect(readFileSync(join(cwd, 'agent_workflow/metadata.yaml'), 'utf8')).toContain('run: npm test')
   expect((await place.run(['validate'], { cwd })).stdout).toContain(
     'agent_workflow: ok, test-generation 1.0 with 8 phases',
   )
-  expect(await place.run(['init', '--template', 'documents'], { cwd })).toMatchObject({ code: 1 })
+  expect(await place.run(['init', '--template', 'documents', '--yes', '--no-trial'], { cwd })).toMatchObject({
+    code: 1,
+  })
   const linked = project('linked')
   const outside = project('outside')
   symlinkSync(outside, join(linked, 'agent_workflow'))
-  expect(await place.run(['init', '--template', 'documents', '--force'], { cwd: linked })).toMatchObject({ code: 0 })
+  expect(await place.run(['init', '--template', 'documents', '--force', '--no-trial'], { cwd: linked })).toMatchObject({
+    code: 0,
+  })
   expect(existsSync(join(outside, 'metadata.yaml'))).toBe(false)
 })
 
@@ -37,7 +43,7 @@ test('[REQ-DOC-13] explain shows each field at the line of the document that dem
 
 test('[REQ-DOC-13] lint tells one line a problem, of one document or of all, and fails on errors', async () => {
   const cwd = project('linted')
-  await place.run(['init', '--template', 'documents'], { cwd })
+  await place.run(['init', '--template', 'documents', '--yes', '--no-trial'], { cwd })
   expect(await place.run(['lint'], { cwd })).toMatchObject({ code: 0, stdout: '' })
   const document = join(cwd, 'agent_workflow/phases/2/phase.md')
   writeFileSync(document, readFileSync(document, 'utf8').replace('at least 3 entries', 'at least: 100%, or so'))

@@ -85,7 +85,7 @@ test.concurrent.each(depth(REPOSITORIES.slice(-2), REPOSITORIES))(
   '[REQ-CLI-15] init fits a %s repository',
   async (name, files, found) => {
     const cwd = folder(name, files)
-    const ended = await place.run(['init'], { cwd })
+    const ended = await place.run(['init', '--yes', '--no-trial'], { cwd })
     expect(ended.code).toBe(0)
     expect(ended.stdout.includes('Whether tests can fail, in Java')).toBe(name === 'java')
     const text = readFileSync(join(cwd, 'agent_workflow.yaml'), 'utf8')
@@ -98,15 +98,15 @@ test.concurrent.each(depth(REPOSITORIES.slice(-2), REPOSITORIES))(
 )
 
 test('[REQ-CLI-24] init says once what the gates will not judge, and nothing where they judge everything', async () => {
-  const java = await place.run(['init'], { cwd: folder('in-java', { 'pom.xml': '' }) })
+  const java = await place.run(['init', '--yes', '--no-trial'], { cwd: folder('in-java', { 'pom.xml': '' }) })
   expect(java.stdout.replace(/\s+/g, ' ')).toMatch(
     /Not judged here: - Whether tests can fail, in Java: they are not_judged, .* - The results of `mvn test`, .* commands\.tests\.report/,
   )
   const karma = { 'package.json': '{"scripts":{"test":"npm run unit","unit":"karma start"}}' }
-  const unknown = await place.run(['init', '--json'], { cwd: folder('with-karma', karma) })
+  const unknown = await place.run(['init', '--json', '--yes', '--no-trial'], { cwd: folder('with-karma', karma) })
   expect(JSON.parse(unknown.stdout).not_judged).toEqual([expect.stringContaining('The results of `npm test`')])
   const mocha = { 'package.json': '{"scripts":{"test":"npm run lint && npm run unit","unit":"c8 mocha"}}' }
-  const known = await place.run(['init', '--json'], { cwd: folder('with-mocha', mocha) })
+  const known = await place.run(['init', '--json', '--yes', '--no-trial'], { cwd: folder('with-mocha', mocha) })
   expect(JSON.parse(known.stdout).not_judged).toEqual([])
 })
 

@@ -78,7 +78,7 @@ describe('a file or folder of an unusual kind', () => {
       execFileSync('mkfifo', [join(project, 'package.json'), join(project, 'Makefile'), join(project, 'setup.py')])
       try {
         const run = await Promise.race([
-          place.run(['init', '--yes'], { cwd: project }),
+          place.run(['init', '--yes', '--no-trial'], { cwd: project }),
           sleep(ANSWER_MS_MAX, null, { ref: false }),
         ])
         expect(run?.code, run?.stderr).toBe(0)

@@ -217,7 +217,7 @@ describe.concurrent('an operator’s word', () => {
     '[REQ-TRUST-2] is init: what it wrote starts in the background, and says what it asks for',
     async () => {
       const place = cloned({ 'package.json': '{"scripts":{"test":"node --test"}}' })
-      expect((await place.run(['init', '--template', 'guardrails'])).code).toBe(0)
+      expect((await place.run(['init', '--template', 'guardrails', '--yes'])).code).toBe(0)
       expect((await place.json(['trust', '--list'])).contracts).toMatchObject([{ by: 'init', trusted: true }])
       const up = await place.run(['up', '--port', '0', ...QUICK])
       try {
@@ -243,7 +243,7 @@ describe.concurrent('an operator’s word', () => {
     '[REQ-TRUST-2] of init holds an edited text to what is harmless before the first start, and binds after it',
     async () => {
       const place = cloned({ 'package.json': '{"scripts":{"test":"node --test"}}' })
-      await place.run(['init', '--template', 'guardrails'])
+      await place.run(['init', '--template', 'guardrails', '--yes'])
       const file = join(place.work, 'agent_workflow.yaml')
       writeFileSync(file, HOSTILE)
       expect((await place.run(['serve', '--port', '0', ...QUICK])).code).toBe(1)

@@ -4,7 +4,14 @@ import { listGateCommands } from '../../checks/observed-runs/gate-commands.js'
 import { findModuleFolders } from '../../checks/observed-runs/module-folders.js'
 import { findStandIns } from '../../checks/observed-runs/stand-ins.js'
 import { importsTestRunner } from '../../checks/test-files/runner-imports.js'
-import { findCompiledTests, isReport, isSource, isTestLike, readText } from '../../checks/test-files/test-files.js'
+import {
+  findCompiledTests,
+  isReport,
+  isSource,
+  isTestLike,
+  mayWriteFile,
+  readText,
+} from '../../checks/test-files/test-files.js'
 import { listProgramFiles } from '../../checks/test-setup/packages.js'
 import { readTestSetup } from '../../checks/test-setup/test-setup.js'
 import type { Composition, ViewEntry } from '../../confinement/confinement.js'
@@ -85,7 +92,8 @@ export async function composeViewOf(
   ])
   for (const path of await linkTargets(scene, pinned)) pinned.add(path)
   const isOut = new Set(leftOut)
-  for (const path of pinned) if (isReport(contract, path) || isOut.has(path)) pinned.delete(path)
+  for (const path of pinned)
+    if (isReport(contract, path) || isOut.has(path) || mayWriteFile(contract, path)) pinned.delete(path)
   const isGuarded = (path: string): boolean =>
     !isIgnored(path) && !TEMPORARY.test(path) && (isTestFile(contract, path) || isSetup(path, tests))
   const isLeft = makeLeftoverMatcher((folder) => app.trees.isSource(state.workspace, folder))

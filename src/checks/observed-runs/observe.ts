@@ -190,7 +190,7 @@ const STOPPED = {
   aborted: 'the command was ended before it was done',
 } as const
 
-type Read = Pick<ObservedRun, 'counts' | 'tests' | 'isComplete' | 'loadFailures' | 'problem'>
+type Read = Pick<ObservedRun, 'counts' | 'tests' | 'isComplete' | 'format' | 'loadFailures' | 'problem'>
 
 // Failing tests and files that do not load say themselves what is wrong; of other commands only the exit code counts.
 function findTrouble(
@@ -207,10 +207,14 @@ function findTrouble(
 
 function read(reading: ReportReading, told: readonly SecondReport[]): Read {
   if (reading.result === 'unreadable') return { ...UNKNOWN, problem: reading.reason }
-  const { passed, failed, skipped, tests, complete, loadFailures, truncated } = withToldTests(reading.report, told)
+  const { passed, failed, skipped, tests, complete, format, loadFailures, truncated } = withToldTests(
+    reading.report,
+    told,
+  )
   return {
     counts: { passed, failed, skipped },
     isComplete: complete,
+    format,
     tests: tests.map(({ id, status, file, message }) => ({ id, status, file, message })),
     loadFailures: loadFailures.map(({ file, kind, module, message }) => ({ file, kind, module, message })),
     problem:

@@ -99,6 +99,12 @@ export function isTestLike(contract: Contract, path: string): boolean {
   return (isTestName(path) || isBelowTestFolder(path) || isTestPath(contract, path)) && !isReport(contract, path)
 }
 
+/** Whether a run may write a file: data that the contract names. Tests and what decides how they run are never among them. */
+export function mayWriteFile({ tests }: Contract, path: string): boolean {
+  if (isTestName(path) || isSource(path) || findSetupKind(path) !== null) return false
+  return (tests.mayWrite ?? []).some((pattern) => matchesGlob(pattern, path))
+}
+
 /**
  * Ignored files that a compiler made of tests: they lie with tests, and a test of the project has the same name. They are made again
  * by each run.

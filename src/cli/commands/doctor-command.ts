@@ -11,6 +11,7 @@ export function addDoctorCommand(program: CliCommand): void {
     .option('--contract <file|name>', 'the contract it would use')
     .option('--workspace <dir>', 'the work tree', '.')
     .option('--state-dir <dir>', 'state directory of the server ($PHASELOCK_STATE_DIR)')
+    .option('--no-trial', 'do not run the test command of the contract')
     .option('--fix', 'install what is missing, where possible')
     .option('--json', 'print JSON')
     .examples(['phaselock doctor', 'exits with 1 if something required is missing'])

@@ -1,6 +1,7 @@
 import { spawnSync } from 'node:child_process'
 import { accessSync, constants, existsSync, statSync } from 'node:fs'
 import { createServer } from 'node:net'
+import { resolve } from 'node:path'
 import { loadContractFile } from '../../contract/load/load-contract.js'
 import { plainLine } from '../../core/plain-text.js'
 import { openDatabase } from '../../store/database.js'
@@ -16,6 +17,7 @@ import { runFinding } from '../workflow/run-status.js'
 import { checkConfinement, makeConfinementFix } from './doctor-confinement.js'
 import { checkModel } from './doctor-knowledge.js'
 import { checkObservedRuns } from './doctor-observed.js'
+import { checkTests } from './doctor-tests.js'
 
 const NAME_WIDTH = 19
 const NODE_MIN = [20, 19] as const
@@ -28,6 +30,8 @@ export interface DoctorOptions {
   readonly contract?: string
   readonly workspace: string
   readonly stateDir?: string
+  /** False with `--no-trial`. */
+  readonly trial: boolean
   readonly fix?: boolean
   readonly json?: boolean
 }
@@ -116,13 +120,18 @@ async function checkLedger(dir: string): Promise<Finding> {
 
 async function checkContract(options: DoctorOptions): Promise<readonly Finding[]> {
   try {
-    const { path } = chooseContract(options.contract, options.workspace)
+    const { path, origin } = chooseContract(options.contract, options.workspace)
     const loaded = await loadContractFile(path)
-    if (loaded.ok)
+    if (loaded.ok) {
+      const { contract } = loaded
+      const isOwn = origin === 'file' || options.contract !== undefined
+      const about = { workspace: options.workspace, contract, contractFile: resolve(path), isOwn }
       return [
-        ok('contract', plainLine(`${loaded.contract.name} ${loaded.contract.version} (${path})`)),
-        ...checkModel(loaded.contract, process.env),
+        ok('contract', plainLine(`${contract.name} ${contract.version} (${path})`)),
+        ...checkModel(contract, process.env),
+        ...(await checkTests({ ...about, isWanted: options.trial, isQuiet: options.json === true })),
       ]
+    }
     const errors = loaded.diagnostics.filter((diagnostic) => diagnostic.severity === 'error').length
     return [missing('contract', plainLine(`${path} has errors: ${errors}`), `Run: phaselock validate ${path}`)]
   } catch (error) {
@@ -135,10 +144,10 @@ async function checkPort(number: number, stateDir: string): Promise<Finding> {
   const name = `port ${number}`
   const running = findLiveServerNote(stateDir)
   if (running?.url.endsWith(`:${number}`) === true) return ok(name, `the server of this work tree (pid ${running.pid})`)
-  const code = await new Promise<string | null>((resolve) => {
+  const code = await new Promise<string | null>((settle) => {
     const probe = createServer()
-    probe.once('error', (error: NodeJS.ErrnoException) => resolve(error.code ?? 'fault'))
-    probe.listen({ host: '127.0.0.1', port: number }, () => probe.close(() => resolve(null)))
+    probe.once('error', (error: NodeJS.ErrnoException) => settle(error.code ?? 'fault'))
+    probe.listen({ host: '127.0.0.1', port: number }, () => probe.close(() => settle(null)))
   })
   if (code === null) return ok(name, 'free')
   const detail = code === 'EADDRINUSE' ? 'in use' : `cannot be used (${code})`
@@ -160,8 +169,9 @@ function checkGit(): Finding {
     : warning('git', 'not found', 'Install git: agents read the state of the work tree with it.')
 }
 
-function formatFinding({ name, status, detail, remedy }: Finding): string {
+function formatFinding({ name, status, detail, remedy, last_lines = [] }: Finding): string {
   const colour = { ok: 'green', warning: 'yellow', missing: 'red' } as const
   const line = `${paintText(colour[status], status.padEnd(8))} ${name.padEnd(NAME_WIDTH)} ${detail}`
-  return remedy === '' ? line : `${line}\n${' '.repeat(NAME_WIDTH + 10)}${remedy}`
+  const below = [...(remedy === '' ? [] : [remedy]), ...last_lines.map((text) => `  ${plainLine(text)}`)]
+  return [line, ...below.map((text) => `${' '.repeat(NAME_WIDTH + 10)}${text}`)].join('\n')
 }

@@ -1,15 +1,18 @@
 import type { Contract } from '../../core/contract/contract.js'
+import { RUNNERS_READ } from './runners-read.js'
 import type { Survey } from './survey.js'
 
 const LANGUAGES_WITH_RULES = ['JavaScript', 'TypeScript', 'Python', 'Go', 'Rust']
-// Runners whose output or report is read. `docs/test-reports.md` lists the formats.
-const RUNNERS_READ = /\b(?:vitest|jest|react-scripts|mocha|tape|pytest|unittest|go test|cargo test)\b|--test\b|--?tap\b/
 
 /** What the gates of this contract will not judge in this repository, one sentence for each. */
-export function listNotJudged({ language, testCommand, runs }: Survey, contract: Contract): readonly string[] {
+export function listNotJudged(
+  { language, testCommand, runs, hasRun }: Survey & { readonly hasRun: boolean },
+  contract: Contract,
+): readonly string[] {
   if (testCommand === null || !contract.commands.has('tests')) return []
   const hasRules = LANGUAGES_WITH_RULES.includes(language)
-  const isRead = RUNNERS_READ.test(runs)
+  // A trial has shown it; without one, the name of the runner tells.
+  const isRead = hasRun || RUNNERS_READ.test(runs)
   const where = language === 'unknown' ? 'a language that was not recognised here' : language
   return [
     ...(hasRules || !hasCheck(contract, 'tests_can_fail')

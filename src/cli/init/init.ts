@@ -1,9 +1,9 @@
-import { existsSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
-import { dirname, join, resolve } from 'node:path'
-import { type Document, isMap, isScalar, isSeq, parseDocument, type YAMLMap } from 'yaml'
+import { existsSync, realpathSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
 import { type BundledContract, findBundledContract } from '../../contract/bundled-contracts.js'
 import { formatText } from '../../contract/format-diagnostics.js'
-import { type LoadedContract, loadContractText } from '../../contract/load/load-contract.js'
+import { type LoadedContract, loadContractFile, loadContractText } from '../../contract/load/load-contract.js'
+import type { Contract } from '../../core/contract/contract.js'
 import { plainLine } from '../../core/plain-text.js'
 import { shortenPath } from '../contracts/choose-contract.js'
 import { pinTrusted, resolveTrustPlace } from '../contracts/trust.js'
@@ -13,9 +13,14 @@ import { findProgramName, quoteShellWord } from '../program-name.js'
 import { formatStepLines, listAgentSteps } from '../terminal/next-steps.js'
 import { canAsk, confirm, print, printJson, tell } from '../terminal/terminal.js'
 import { wrapText } from '../workflow/run-text.js'
+import { chooseProject } from './choose-project.js'
+import { buildContract, type FoundTests } from './contract-text.js'
 import { writeDocuments } from './init-documents.js'
 import { listNotJudged } from './init-judged.js'
-import { type Survey, surveyFolder } from './survey.js'
+import { formatSurvey, formatTrial, toJson } from './init-text.js'
+import type { Survey } from './survey.js'
+import { findTestPatterns } from './test-patterns.js'
+import { keepUntried, type TriedTests, tryTests } from './try-tests.js'
 
 const WIDTH = 79
 
@@ -23,32 +28,140 @@ type Template = Exclude<BundledContract, 'test-generation'> | 'documents'
 
 export interface InitOptions {
   readonly template: Template
+  readonly language?: string
+  readonly tests?: string
+  readonly timeout?: number
+  readonly mayWrite?: readonly string[]
+  /** False with `--no-trial`. */
+  readonly trial: boolean
   readonly force?: boolean
   readonly yes?: boolean
   readonly json?: boolean
 }
 
-/** Looks at a repository and writes a contract that loads there. */
+/** Looks at a repository, tries its tests, and writes a contract that loads there. */
 export async function init(dir: string, options: InitOptions): Promise<void> {
-  const folder = resolve(dir)
-  if (!existsSync(folder) || !statSync(folder).isDirectory()) throw new Stop(EXIT.usage, `${dir} is not a folder.`)
+  if (!existsSync(dir) || !statSync(dir).isDirectory()) throw new Stop(EXIT.usage, `${dir} is not a folder.`)
+  const folder = realpathSync(dir)
   const file = join(folder, options.template === 'documents' ? WORKFLOW_FOLDER : CONTRACT_FILE)
-  const found = surveyFolder(folder)
-  if (options.json !== true) print(formatSurvey(found))
-  await mayWrite(file, options)
+  const isAgreed = await mayOverwrite(file, options)
+  const survey = await chooseProject(folder, options)
+  if (options.json !== true) print(formatSurvey(survey, options))
+  const base = await loadBundled(options.template)
+  const tried = base.commands.has('tests') ? await tryProject(folder, survey, { base, options }) : null
+  if (options.json !== true && tried !== null) print(formatTrial(tried))
+  await askToWrite(file, tried, isAgreed, options)
+  const patterns = findTestPatterns(survey.language, { ...survey, run: tried?.run ?? null })
+  const found = {
+    ...{ project: survey.project, command: tried?.command ?? null, patterns, steps: tried?.steps ?? [] },
+    ...{ timeoutSeconds: options.timeout ?? null, mayWrite: options.mayWrite ?? [] },
+  }
   const loaded = await writeTemplate(file, found, options.template)
   pinOwnContract(file, loaded)
-  const not_judged = listNotJudged(found, loaded.contract)
-  if (options.json === true)
-    return printJson({ file, template: options.template, hash: loaded.contract.hash, ...toJson(found), not_judged })
+  const not_judged = listNotJudged({ ...survey, hasRun: tried?.run != null }, loaded.contract)
+  if (options.json === true) {
+    const about = { file, template: options.template, hash: loaded.contract.hash, ...toJson(survey, tried) }
+    return printJson({ ...about, ...(tried === null ? {} : { test_patterns: patterns }), not_judged })
+  }
   if (loaded.warnings.length > 0) tell(formatText(loaded.warnings))
   print(`\nWrote ${shortenPath(file)}: ${[...loaded.contract.phases.keys()].join(' -> ')}`)
+  if (tried !== null && options.template === 'tdd') print(`Test files: ${patterns.join(', ')}`)
   if (not_judged.length > 0) print(`\nNot judged here:\n${not_judged.flatMap(formatBullets).join('\n')}`)
   print(`\nNext:\n${formatNextLines(folder, loaded).join('\n')}`)
 }
 
 function formatBullets(text: string): readonly string[] {
   return wrapText(text, '    ', WIDTH).map((line, at) => (at === 0 ? `  - ${line.trimStart()}` : line))
+}
+
+async function loadBundled(template: Template): Promise<Contract> {
+  const loaded = await loadContractFile(findBundledContract(template === 'documents' ? 'test-generation' : template))
+  if (!loaded.ok) throw new Error(`the bundled contract ${template} does not load`)
+  return loaded.contract
+}
+
+async function tryProject(
+  tree: string,
+  survey: Survey,
+  { base, options }: { readonly base: Contract; readonly options: InitOptions },
+): Promise<TriedTests | null> {
+  const bundled = base.commands.get('tests')
+  if (survey.testCommand === null || bundled === undefined) {
+    if (options.trial) throw new Stop(EXIT.refused, explainNoTests(survey), { ...toJson(survey, null) })
+    return null
+  }
+  if (!options.trial) return keepUntried(survey, survey.testCommand)
+  const patterns = findTestPatterns(survey.language, { ...survey, run: null })
+  const contract = { ...base, tests: { ...base.tests, patterns, mayWrite: options.mayWrite ?? [] } }
+  const timeoutSeconds = options.timeout ?? bundled.timeoutSeconds
+  const command = { ...bundled, run: survey.testCommand, timeoutSeconds }
+  return tryTests({ tree, survey, contract, command, isQuiet: options.json === true })
+}
+
+const OTHERWISE =
+  'Name the command with --tests "COMMAND", add --no-trial to write the contract untried, or choose --template plan-review, which runs no tests.'
+
+function explainNoTests({ problem, files, language, because }: Survey): string {
+  if (problem !== null) return `${problem}; nothing was written. Correct it and run init again. ${OTHERWISE}`
+  if (files.length === 0)
+    return `This repository is empty; nothing was written. Add a first source file and how its tests are run (such as scripts.test in package.json), then run init again. ${OTHERWISE}`
+  const where = language === 'unknown' ? 'No build file that is known here was found' : `${because} names no tests`
+  return `${where}; nothing was written. ${OTHERWISE}`
+}
+
+/** Whether somebody said already that the file may be written. */
+async function mayOverwrite(file: string, options: InitOptions): Promise<boolean> {
+  if (!existsSync(file) || options.force === true) return options.force === true || options.yes === true
+  if (options.yes === true || !canAsk())
+    throw new Stop(
+      EXIT.refused,
+      `${shortenPath(file)} is there already and was left as it is. Overwrite it with --force.`,
+    )
+  if (!(await confirm(`${shortenPath(file)} is there already. Overwrite it?`)))
+    throw new Stop(EXIT.refused, 'It was left as it is.')
+  return true
+}
+
+async function askToWrite(
+  file: string,
+  tried: TriedTests | null,
+  isAgreed: boolean,
+  options: InitOptions,
+): Promise<void> {
+  const isUnread = tried?.verdict?.status === 'error'
+  if (isUnread && (options.yes === true || !canAsk()))
+    throw new Stop(EXIT.refused, `The test command cannot be used as it is; nothing was written. ${UNREAD}`, {
+      ...(tried === null ? {} : { trial: toJson(null, tried).trial }),
+    })
+  if (isAgreed && !isUnread) return
+  if (!canAsk()) throw new Stop(EXIT.refused, `Nothing was written: add --yes to write ${shortenPath(file)}.`)
+  const why = isUnread ? 'Gates that need the tests stay closed until the command can be read. ' : ''
+  if (!(await confirm(`${why}Write ${shortenPath(file)}?`))) throw new Stop(EXIT.refused, 'Nothing was written.')
+}
+
+const UNREAD = 'Do what is said above and run init again, or write the contract untried with --no-trial.'
+
+async function writeTemplate(file: string, found: FoundTests, template: Template): Promise<LoadedContract> {
+  if (template === 'documents') return writeDocuments(file, found.command)
+  const text = buildContract(found, template)
+  const loaded = await loadContractText(text, { file: CONTRACT_FILE, baseDir: dirname(file) })
+  if (!loaded.ok)
+    throw new Stop(
+      EXIT.refused,
+      `${formatText(loaded.diagnostics)}The contract would not load here; nothing was written.`,
+    )
+  write(file, text)
+  return loaded
+}
+
+function write(file: string, text: string): void {
+  try {
+    // A link could lead out of the repository: it is replaced, not followed.
+    rmSync(file, { force: true })
+    writeFileSync(file, text, { flag: 'wx' })
+  } catch (error) {
+    throw new Stop(EXIT.refused, `${file} cannot be written (${(error as NodeJS.ErrnoException).code ?? 'fault'}).`)
+  }
 }
 
 // Who runs `init` vouches for what it writes. Where that cannot be recorded, the first start asks.
@@ -79,94 +192,3 @@ function formatNextLines(folder: string, loaded: LoadedContract): readonly strin
     ]),
   ]
 }
-
-async function writeTemplate(file: string, found: Survey, template: Template): Promise<LoadedContract> {
-  if (template === 'documents') return writeDocuments(file, found.testCommand)
-  const folder = dirname(file)
-  const text = buildContract(found, template)
-  const loaded = await loadContractText(text, { file: CONTRACT_FILE, baseDir: folder })
-  if (!loaded.ok)
-    throw new Stop(
-      EXIT.refused,
-      `${formatText(loaded.diagnostics)}The contract would not load here; nothing was written.`,
-    )
-  write(file, text)
-  return loaded
-}
-
-async function mayWrite(file: string, options: InitOptions): Promise<void> {
-  if (!existsSync(file) || options.force === true) return
-  if (options.yes === true || !canAsk())
-    throw new Stop(
-      EXIT.refused,
-      `${shortenPath(file)} is there already and was left as it is. Overwrite it with --force.`,
-    )
-  if (!(await confirm(`${shortenPath(file)} is there already. Overwrite it?`)))
-    throw new Stop(EXIT.refused, 'It was left as it is.')
-}
-
-function write(file: string, text: string): void {
-  try {
-    // A link could lead out of the repository: it is replaced, not followed.
-    rmSync(file, { force: true })
-    writeFileSync(file, text, { flag: 'wx' })
-  } catch (error) {
-    throw new Stop(EXIT.refused, `${file} cannot be written (${(error as NodeJS.ErrnoException).code ?? 'fault'}).`)
-  }
-}
-
-function formatSurvey(found: Survey): string {
-  const why = found.because === '' ? '' : ` (${found.because})`
-  return [
-    `Project    ${plainLine(found.project)}`,
-    `Language   ${found.language}${why}`,
-    `Tests      ${found.testCommand ?? 'no test command found: set commands.tests.run in the contract'}`,
-    `Git        ${found.hasGit ? 'yes' : 'no: changes cannot be compared; run `git init`'}`,
-  ].join('\n')
-}
-
-function toJson(found: Survey) {
-  return { project: found.project, language: found.language, test_command: found.testCommand, git: found.hasGit }
-}
-
-/** The bundled contract, made this repository's own: how its tests are run and where they lie. */
-function buildContract(found: Survey, template: Exclude<Template, 'documents'>): string {
-  const document = parseDocument(
-    readFileSync(findBundledContract(template), 'utf8').replace(/^# yaml-language-server.*\n/, ''),
-  )
-  document.commentBefore = [
-    ` The contract of ${plainLine(found.project)}: which steps an agent takes, and what opens the way to the next.`,
-    ' Check it with `phaselock validate`, see what was understood with `phaselock explain`.',
-    ' While a server runs, editors find its schema at http://localhost:8000/schemas/agent_workflow.schema.json',
-  ].join('\n')
-  if (found.testCommand !== null && document.hasIn(['commands', 'tests', 'run']))
-    document.setIn(['commands', 'tests', 'run'], found.testCommand)
-  const phases = document.get('phases')
-  for (const phase of isSeq(phases) ? phases.items : []) {
-    if (!isMap(phase)) continue
-    const prompt = phase.get('prompt', true)
-    const runsTests = phase.get('id') === 'TDD' || phase.get('id') === 'IMPL'
-    if (runsTests && found.testCommand !== null && isScalar(prompt))
-      prompt.value = `${String(prompt.value)}The tests are run with: ${found.testCommand}\n`
-    reviewByOther(phase, document)
-    if (found.language !== 'Java' && found.language !== 'Kotlin') continue
-    for (const kind of ['allowed_patterns', 'forbidden_patterns']) {
-      const patterns = phase.getIn(['tool_constraints', 'write_files', kind], true)
-      if (runsTests && isSeq(patterns)) patterns.add('src/test/**')
-    }
-  }
-  return document.toString({ lineWidth: 118 })
-}
-
-// Who did the work does not review it: a person approves, unless reviewers are named later.
-function reviewByOther(phase: YAMLMap, document: Document): void {
-  const artifacts = phase.get('required_artifacts')
-  const hasReport =
-    isSeq(artifacts) && artifacts.items.some((item) => isMap(item) && item.get('type') === 'review_report')
-  if (!hasReport) return
-  phase.set('review', document.createNode({ by: 'other' }, { flow: true }))
-  const prompt = phase.get('prompt', true)
-  if (isScalar(prompt)) prompt.value = `${String(prompt.value)}${REVIEWED_BY_OTHER}`
-}
-
-const REVIEWED_BY_OTHER = 'Your own report does not open the gate: somebody else looks at the change and approves it.\n'

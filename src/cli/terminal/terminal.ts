@@ -38,13 +38,18 @@ export function canAsk(): boolean {
 
 /** Asks a yes-or-no question on the terminal; anything but yes is no. */
 export async function confirm(question: string): Promise<boolean> {
+  return /^\s*y(es)?\s*$/i.test(await askLine(`${question} [y/N] `))
+}
+
+/** Asks for one line on the terminal. */
+export async function askLine(question: string): Promise<string> {
   const reader = createInterface({ input: process.stdin, output: process.stderr })
   reader.once('SIGINT', () => reader.close())
   try {
     const ended = new Promise<null>((resolve) => reader.once('close', () => resolve(null)))
-    const answer = await Promise.race([reader.question(`${question} [y/N] `), ended])
+    const answer = await Promise.race([reader.question(question), ended])
     if (answer === null) throw new Stop(EXIT.interrupted, 'Interrupted; nothing was done.')
-    return /^\s*y(es)?\s*$/i.test(answer)
+    return answer
   } finally {
     reader.close()
   }

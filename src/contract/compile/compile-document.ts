@@ -51,7 +51,7 @@ export function compileDocument(document: JsonObject, hash: string): Contract {
     version: source.version,
     description: source.description,
     start: source.start_node,
-    phases: new Map(source.phases.map((phase) => [phase.id, compilePhase(phase, agents, beforeRed.has(phase.id))])),
+    phases: new Map(source.phases.map((phase) => [phase.id, compilePhase(phase, source, beforeRed.has(phase.id))])),
     transitions: source.transitions.map(compileTransition),
     enforcement: compileEnforcement(source.enforcement),
     commands: compileEach(source.commands, compileCommand),
@@ -106,9 +106,10 @@ function compileAgent(agent: AgentDocument) {
 
 function compilePhase(
   phase: PhaseDocument,
-  agents: Readonly<Record<string, AgentDocument>>,
+  { agents = {}, tests }: Pick<ContractDocument, 'agents' | 'tests'>,
   isBeforeRed: boolean,
 ): Phase {
+  const expand = (globs: readonly string[]) => globs.flatMap((glob) => (glob === TEST_FILES ? tests.patterns : [glob]))
   const { id, name, description, prompt, consensus, document, review, auto_spawn: spawns = [] } = phase
   const autoSpawn = spawns.flatMap((spawn) =>
     spawn.agent === undefined ? [] : [{ agent: spawn.agent, names: listSpawnNames(spawn) }],
@@ -120,8 +121,8 @@ function compilePhase(
     prompt,
     allowedTools: phase.allowed_tools,
     forbiddenTools: phase.forbidden_tools,
-    constraints: compileEach(phase.tool_constraints, compileConstraint),
-    writable: phase.writable ?? null,
+    constraints: compileEach(phase.tool_constraints, (constraint) => compileConstraint(constraint, expand)),
+    writable: phase.writable === undefined ? null : expand(phase.writable),
     requiredArtifacts: phase.required_artifacts.map(compileArtifact),
     evidence: compileEach(phase.checkpoint?.evidence, compileEvidence),
     gates: phase.gates.map(compileGate),
@@ -139,9 +140,19 @@ function compilePhase(
   }
 }
 
-function compileConstraint(constraint: ConstraintDocument): ToolConstraint {
-  const none = { allowedPatterns: null, forbiddenPatterns: [], allowedCommands: null, forbiddenCommands: [] }
-  return { ...none, network: false, timeoutSeconds: null, ...camelKeys(constraint) }
+/** Among the path patterns of a phase: the files that `tests.patterns` names. */
+const TEST_FILES = '@tests'
+
+function compileConstraint(
+  { allowed_patterns: allowed, forbidden_patterns: forbidden = [], ...rest }: ConstraintDocument,
+  expand: (globs: readonly string[]) => readonly string[],
+): ToolConstraint {
+  const none = { allowedCommands: null, forbiddenCommands: [], network: false, timeoutSeconds: null }
+  const patterns = {
+    allowedPatterns: allowed === undefined ? null : expand(allowed),
+    forbiddenPatterns: expand(forbidden),
+  }
+  return { ...none, ...patterns, ...camelKeys(rest) }
 }
 
 function compileTool(tool: ToolDocument, name: string): OwnTool {

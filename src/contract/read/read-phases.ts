@@ -42,7 +42,7 @@ const CONSTRAINT = object(
   {
     allowed_patterns: maybe(
       globs,
-      'Paths the tool may touch. Not for tools without paths, such as `bash`.',
+      'Paths the tool may touch; `@tests` for [`tests.patterns`](#tests). Not for tools without paths, such as `bash`.',
       '["tests/**"]',
       { unset: 'any path' },
     ),

@@ -75,6 +75,9 @@ const inverted: typeof INVERTED = {
 export const TESTS = object('tests', 'Tests', {
   patterns: otherwise(testPatterns, 'Which files are tests.', '["tests/**"]', { fallback: TEST_PATTERNS }),
   allow_changes: otherwise(flag, 'Whether tests may change after RED.', 'false', { fallback: false }),
+  may_write: maybe(globs, 'Data files beside tests that a run of the tests may write.', '["tests/*.json"]', {
+    isNone: (patterns) => patterns.length === 0,
+  }),
   baseline: maybe(
     choice(['tolerate', 'forbid'] as const),
     'Whether tests that [failed or were skipped when the task began](evidence-red-green.md#the-baseline) may still do so at GREEN.',

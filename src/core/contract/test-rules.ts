@@ -10,6 +10,8 @@ interface InvertedRules {
 export interface TestRules {
   readonly patterns: readonly string[]
   readonly allowChanges: boolean
+  /** Data beside tests that a run may write, which is discarded with its view; never tests or their setup. */
+  readonly mayWrite?: readonly string[]
   /** Whether tests that failed or were skipped before the task may still do so at GREEN. */
   readonly baseline?: 'tolerate' | 'forbid'
   /** How often the tests are run on one tree, to find those whose result differs. */

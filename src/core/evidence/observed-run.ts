@@ -46,6 +46,8 @@ export interface ObservedRun {
   readonly tests: readonly ObservedTest[]
   /** Every test that was counted is in `tests`. */
   readonly isComplete: boolean
+  /** How the results were read, such as `jest`; missing where they were not. */
+  readonly format?: string
   readonly loadFailures: readonly ObservedLoadFailure[]
   /** Line coverage in percent, where the command reports one. */
   readonly coverage: number | null

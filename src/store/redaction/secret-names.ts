@@ -50,3 +50,12 @@ export function isSecretName(name: string): boolean {
   if (last === 'base') return before === 'key'
   return SECRET_WHEN_PREFIXED.has(last) && before !== '' && before !== 'old'
 }
+
+const SECRET_CHARS_MIN = 8
+
+/** Values of an environment that stand under a name like a secret. */
+export function listEnvironmentSecrets(environment: NodeJS.ProcessEnv): readonly string[] {
+  return Object.entries(environment)
+    .filter(([name, value]) => isSecretName(name) && value !== undefined && value.length >= SECRET_CHARS_MIN)
+    .map(([, value]) => value ?? '')
+}

@@ -1,0 +1,90 @@
+import { readFileSync } from 'node:fs'
+import { type Document, isMap, isScalar, isSeq, parseDocument, type YAMLMap } from 'yaml'
+import { type BundledContract, findBundledContract } from '../../contract/bundled-contracts.js'
+import { plainLine } from '../../core/plain-text.js'
+import type { Step } from './project.js'
+
+/** What `init` found out about the tests of a repository. */
+export interface FoundTests {
+  readonly project: string
+  /** Null: the command of the bundled contract stays. */
+  readonly command: string | null
+  readonly timeoutSeconds: number | null
+  readonly patterns: readonly string[]
+  readonly mayWrite: readonly string[]
+  /** Commands that must succeed at GREEN besides the tests. */
+  readonly steps: readonly Step[]
+}
+
+/** The bundled contract, made this repository's own: how its tests are run and where they lie. */
+export function buildContract(found: FoundTests, template: Exclude<BundledContract, 'test-generation'>): string {
+  const document = parseDocument(
+    readFileSync(findBundledContract(template), 'utf8').replace(/^# yaml-language-server.*\n/, ''),
+  )
+  document.commentBefore = [
+    ` The contract of ${plainLine(found.project)}: which steps an agent takes, and what opens the way to the next.`,
+    ' Check it with `phaselock validate`, see what was understood with `phaselock explain`.',
+    ' While a server runs, editors find its schema at http://localhost:8000/schemas/agent_workflow.schema.json',
+  ].join('\n')
+  const runsTests = document.hasIn(['commands', 'tests', 'run'])
+  if (runsTests) setTests(document, found)
+  const phases = document.get('phases')
+  for (const phase of isSeq(phases) ? phases.items : []) {
+    if (!isMap(phase)) continue
+    if (runsTests) fitPhase(phase, document, found)
+    reviewByOther(phase, document)
+  }
+  return document.toString({ lineWidth: 118 })
+}
+
+function setTests(document: Document, { command, timeoutSeconds, patterns, mayWrite, steps }: FoundTests): void {
+  if (command !== null) document.setIn(['commands', 'tests', 'run'], command)
+  if (timeoutSeconds !== null) document.setIn(['commands', 'tests', 'timeout_seconds'], timeoutSeconds)
+  for (const { name, run } of steps)
+    document.setIn(['commands', name], document.createNode({ run, timeout_seconds: 600 }, { flow: true }))
+  const tests = document.createNode({ patterns, ...(mayWrite.length === 0 ? {} : { may_write: mayWrite }) })
+  tests.commentBefore = ' The files that are tests. Phases name them with "@tests"; RED records them.'
+  document.set('tests', tests)
+}
+
+// The bundled contracts list where tests may lie; this repository's own patterns take the place of that list.
+function fitPhase(phase: YAMLMap, document: Document, { command, steps }: FoundTests): void {
+  const isTdd = phase.get('id') === 'TDD'
+  if (!isTdd && phase.get('id') !== 'IMPL') return
+  const prompt = phase.get('prompt', true)
+  if (command !== null && isScalar(prompt)) prompt.value = `${String(prompt.value)}The tests are run with: ${command}\n`
+  const place = ['tool_constraints', 'write_files', isTdd ? 'allowed_patterns' : 'forbidden_patterns']
+  const others = isTdd ? [] : KEPT_PATHS
+  phase.setIn(place, document.createNode([...others, '@tests'], { flow: true }))
+  const gates = phase.get('gates')
+  for (const gate of isSeq(gates) ? gates.items : []) {
+    const blockers = isMap(gate) ? gate.get('blockers') : null
+    if (!isSeq(blockers) || isTdd || !hasCheck(blockers, 'all_tests_pass')) continue
+    for (const { name, run } of steps)
+      blockers.add(
+        document.createNode(
+          { check: 'command_succeeds', command: name, severity: 'blocking', message: `\`${run}\` must succeed` },
+          { flow: true },
+        ),
+      )
+  }
+}
+
+const KEPT_PATHS = ['.git/**', 'node_modules/**', '.env*']
+
+function hasCheck(blockers: { readonly items: readonly unknown[] }, check: string): boolean {
+  return blockers.items.some((blocker) => isMap(blocker) && blocker.get('check') === check)
+}
+
+// Who did the work does not review it: a person approves, unless reviewers are named later.
+function reviewByOther(phase: YAMLMap, document: Document): void {
+  const artifacts = phase.get('required_artifacts')
+  const hasReport =
+    isSeq(artifacts) && artifacts.items.some((item) => isMap(item) && item.get('type') === 'review_report')
+  if (!hasReport) return
+  phase.set('review', document.createNode({ by: 'other' }, { flow: true }))
+  const prompt = phase.get('prompt', true)
+  if (isScalar(prompt)) prompt.value = `${String(prompt.value)}${REVIEWED_BY_OTHER}`
+}
+
+const REVIEWED_BY_OTHER = 'Your own report does not open the gate: somebody else looks at the change and approves it.\n'

@@ -1,0 +1,81 @@
+import { plainLine } from '../../core/plain-text.js'
+import type { Project } from './project.js'
+import type { Survey } from './survey.js'
+import type { TriedTests } from './try-tests.js'
+
+const INDENT = ' '.repeat(11)
+
+/** What was found, before anything is run. */
+export function formatSurvey(found: Survey, given: { readonly tests?: string; readonly language?: string }): string {
+  const why = found.reason === '' ? '' : ` (${plainLine(found.reason)})`
+  const others = found.others.filter(({ testCommand }) => testCommand !== null)
+  const isChosen = given.tests !== undefined || given.language !== undefined
+  return [
+    `Project    ${plainLine(found.project)}`,
+    `Language   ${found.language}${why}`,
+    ...(found.problem === null ? [] : [`Problem    ${plainLine(found.problem)}`]),
+    `Tests      ${found.testCommand ?? 'no test command found: name it with --tests COMMAND'}`,
+    ...(others.length === 0 || isChosen
+      ? []
+      : [
+          `Also here  ${others.map(describeProject).join(`\n${INDENT}`)}`,
+          `${INDENT}${found.language} was taken; choose with --language NAME or --tests COMMAND.`,
+        ]),
+    `Git        ${found.hasGit ? 'yes' : 'no: changes cannot be compared; run `git init`'}`,
+  ].join('\n')
+}
+
+/** One candidate on one line. */
+export function describeProject({ language, reason, testCommand }: Project): string {
+  const name = language === 'unknown' ? 'make' : language
+  return plainLine(`${name} (${reason}): ${testCommand ?? 'no test command'}`)
+}
+
+/** What the trial showed. */
+export function formatTrial({ command, verdict, notes }: TriedTests): string {
+  const lines =
+    verdict === null
+      ? []
+      : [
+          `Trial      ${command}`,
+          `${INDENT}${verdict.saw}`,
+          ...verdict.remedies.map((remedy) => `${INDENT}${remedy}`),
+          ...(verdict.lastLines.length === 0 ? [] : [`${INDENT}Its last lines:`]),
+          ...verdict.lastLines.map((line) => `${INDENT}  ${plainLine(line)}`),
+        ]
+  return [...lines, ...notes.map((note) => `${INDENT}${plainLine(note)}`)].join('\n')
+}
+
+/** The same for programs. */
+export function toJson(found: Survey | null, tried: TriedTests | null) {
+  const { run = null, verdict = null } = tried ?? {}
+  return {
+    ...(found === null
+      ? {}
+      : {
+          project: found.project,
+          language: found.language,
+          because: found.reason,
+          test_command: tried?.command ?? found.testCommand,
+          git: found.hasGit,
+          also_found: found.others.map(({ language, reason, testCommand }) => ({
+            ...{ language, because: reason, test_command: testCommand },
+          })),
+        }),
+    trial:
+      tried === null || run === null || verdict === null
+        ? null
+        : {
+            status: verdict.status,
+            saw: verdict.saw,
+            remedies: verdict.remedies,
+            last_lines: verdict.lastLines,
+            duration_ms: Math.round(run.durationMs),
+            exit_code: run.exitCode,
+            counts: run.counts,
+            format: run.format ?? null,
+            ids_complete: run.isComplete,
+          },
+    ...(tried === null ? {} : { steps: tried.steps, notes: tried.notes }),
+  }
+}

@@ -1,0 +1,44 @@
+import type { Folder } from './project.js'
+
+/** The package manager of a project of Node.js. */
+export interface NodeManager {
+  readonly name: string
+  /** Runs a program of an installed package. */
+  readonly exec: string
+  readonly install: string
+  /** Runs the tests of all workspaces. */
+  readonly workspaces: string
+  /** What gave it away. */
+  readonly sign: string
+}
+
+const NPM = {
+  ...{ name: 'npm', exec: 'npx', install: 'npm ci' },
+  workspaces: 'npm test --workspaces --if-present',
+}
+const PNPM = { name: 'pnpm', exec: 'pnpm exec', install: 'pnpm install --frozen-lockfile', workspaces: 'pnpm -r test' }
+const YARN = { name: 'yarn', exec: 'yarn run', install: 'yarn install', workspaces: 'yarn workspaces run test' }
+const BUN = { name: 'bun run', exec: 'bunx', install: 'bun install', workspaces: "bun run --filter '*' test" }
+
+const LOCKS = [
+  ['pnpm-lock.yaml', PNPM],
+  ['yarn.lock', YARN],
+  ['bun.lock', BUN],
+  ['bun.lockb', BUN],
+  ['package-lock.json', NPM],
+  ['npm-shrinkwrap.json', NPM],
+] as const
+
+/** By the lock file, and where there is none by the field `packageManager`. */
+export function findNodeManager(folder: Folder, field: string): NodeManager {
+  const [lock, manager] = LOCKS.find(([name]) => folder.has(name)) ?? [null, null]
+  if (lock !== null) return { ...manager, sign: lock, ...(manager === YARN ? readYarn(folder) : {}) }
+  const [name = ''] = field.split('@')
+  const named = [PNPM, YARN, BUN].find((one) => one.name.split(' ')[0] === name)
+  if (named !== undefined) return { ...named, sign: `packageManager ${field}` }
+  return { ...NPM, install: 'npm install', sign: 'no lock file' }
+}
+
+function readYarn(folder: Folder): Partial<NodeManager> {
+  return folder.has('.yarnrc.yml') ? { workspaces: 'yarn workspaces foreach -A run test' } : {}
+}

@@ -1,0 +1,100 @@
+import { existsSync, readFileSync, statSync } from 'node:fs'
+import { join } from 'node:path'
+import { isBelowTestFolder, isTestName } from '../../core/paths/test-setup-names.js'
+
+const MANIFEST_BYTES_MAX = 4 * 1024 * 1024
+
+/** A part of a composite test command that is not the tests. */
+export interface Step {
+  /** Its name among the commands of the contract. */
+  readonly name: string
+  readonly run: string
+}
+
+/** One way in which a repository is built and tested. */
+export interface Project {
+  readonly language: string
+  /** The file that gave it away. */
+  readonly because: string
+  /** What was found, in words. */
+  readonly reason: string
+  readonly testCommand: string | null
+  /** What the test command runs in the end, with the scripts that it leads to. */
+  readonly runs: string
+  /** Builds in front of the tests: tried without first, and kept where the tests do not run without. */
+  readonly builds: readonly Step[]
+  /** Linters and the like, which GREEN asks for besides. */
+  readonly lints: readonly Step[]
+  /** How its packages are installed. */
+  readonly install: string
+  /** Why the manifest says nothing; null where it was read. */
+  readonly problem: string | null
+}
+
+/** The folder of a repository, as detection reads it. */
+export class Folder {
+  constructor(
+    readonly path: string,
+    /** Tracked files, or those that are there. */
+    readonly files: readonly string[],
+  ) {}
+
+  has(name: string): boolean {
+    return existsSync(join(this.path, name))
+  }
+
+  /** Reading a pipe waits for a writer: only regular files count. */
+  hasFile(name: string): boolean {
+    return statSync(join(this.path, name), { throwIfNoEntry: false })?.isFile() === true
+  }
+
+  /** The text of a file; empty where it cannot be read as text. */
+  read(name: string): string {
+    const found = this.readManifest(name)
+    return 'text' in found ? found.text : ''
+  }
+
+  readManifest(name: string): { readonly text: string } | { readonly problem: string } {
+    if (!this.hasFile(name)) return { text: '' }
+    try {
+      const bytes = readFileSync(join(this.path, name))
+      if (bytes.length > MANIFEST_BYTES_MAX) return { problem: `${name} is larger than 4 MB` }
+      return { text: new TextDecoder('utf-8', { fatal: true }).decode(bytes) }
+    } catch (error) {
+      const code = (error as NodeJS.ErrnoException).code
+      const why = code === 'ERR_ENCODING_INVALID_ENCODED_DATA' ? 'it is not UTF-8 text' : (code ?? 'fault')
+      return { problem: `${name} cannot be read (${why})` }
+    }
+  }
+
+  /** How many files of a language there are, and how many of them are tests. */
+  count(ending: RegExp): { readonly sources: number; readonly tests: number } {
+    const sources = this.files.filter((path) => ending.test(path))
+    return { sources: sources.length, tests: sources.filter(isTestFile).length }
+  }
+}
+
+/** Whether a source file is a test by its name or its folder. */
+export function isTestFile(path: string): boolean {
+  return isTestName(path) || isBelowTestFolder(path) || ROOT_TEST.test(path)
+}
+
+const ROOT_TEST = /^tests?\.([cm]?[jt]sx?|py|rb|php)$/
+
+const ENDINGS: Readonly<Record<string, RegExp>> = {
+  JavaScript: /\.[cm]?[jt]sx?$/,
+  TypeScript: /\.[cm]?[jt]sx?$/,
+  Python: /\.py$/,
+  Go: /\.go$/,
+  Rust: /\.rs$/,
+  Java: /\.(java|kt|groovy|scala)$/,
+  Kotlin: /\.(java|kt)$/,
+  Ruby: /\.rb$/,
+  PHP: /\.php$/,
+  Elixir: /\.exs?$/,
+  'C#': /\.(cs|fs)$/,
+}
+
+export function findEnding(language: string): RegExp {
+  return ENDINGS[language] ?? /\.(c|cc|cpp|sh|bats|pl|jl|r|swift|dart)$/
+}

@@ -1,0 +1,64 @@
+import { type Folder, isTestFile, type Project } from './project.js'
+
+const SIGNS = [
+  ...['pyproject.toml', 'uv.lock', 'poetry.lock', 'tox.ini', 'noxfile.py', 'setup.py', 'setup.cfg', 'Pipfile'],
+  'requirements.txt',
+]
+const PYTEST_SIGNS = ['pytest.ini', 'conftest.py', 'tests/conftest.py', 'test/conftest.py']
+const PYTEST_NAMED = [
+  ...['pyproject.toml', 'setup.py', 'setup.cfg', 'tox.ini', 'noxfile.py', 'Pipfile', 'uv.lock', 'poetry.lock'],
+  ...['requirements.txt', 'requirements-dev.txt', 'requirements-test.txt', 'dev-requirements.txt'],
+]
+const TESTS_READ_MAX = 20
+
+/** A project in Python; null where nothing says that it is one. */
+export function findPythonProject(folder: Folder): Project | null {
+  const signs = SIGNS.filter((name) => folder.hasFile(name))
+  const environment = ['.venv', 'venv'].find((name) => folder.hasFile(`${name}/pyvenv.cfg`))
+  const [because] = signs
+  if (because === undefined && environment === undefined) return null
+  const manifest = folder.readManifest(because ?? '')
+  const runner = findRunner(folder)
+  const program = findInterpreter(folder, environment)
+  const testCommand = `${program.run}${runner.args}`
+  const found = [...signs.slice(0, 3), ...(program.sign === null ? [] : [program.sign])]
+  return {
+    language: 'Python',
+    because: because ?? `${environment}/pyvenv.cfg`,
+    reason: `${[...new Set(found)].join(', ')}; ${runner.why}`,
+    testCommand,
+    runs: testCommand,
+    ...{ builds: [], lints: [], install: findInstall(folder) },
+    problem: 'problem' in manifest ? manifest.problem : null,
+  }
+}
+
+// The sandbox does not know which environment is activated: its interpreter is named.
+function findInterpreter(folder: Folder, environment: string | undefined): { run: string; sign: string | null } {
+  const program = `${environment}/bin/python`
+  if (environment !== undefined && folder.hasFile(program)) return { run: `${program} -m `, sign: environment }
+  if (folder.hasFile('uv.lock')) return { run: 'uv run --offline python -m ', sign: 'uv.lock' }
+  if (folder.hasFile('poetry.lock')) return { run: 'poetry run python -m ', sign: 'poetry.lock' }
+  return { run: 'python3 -m ', sign: null }
+}
+
+// Python comes with unittest; pytest must be named somewhere, or be imported by a test.
+function findRunner(folder: Folder): { readonly args: string; readonly why: string } {
+  const named = PYTEST_NAMED.find((name) => /\bpytest\b/.test(folder.read(name)))
+  const sign = PYTEST_SIGNS.find((name) => folder.has(name)) ?? named
+  if (sign !== undefined) return { args: 'pytest', why: `pytest, from ${sign}` }
+  const tests = folder.files.filter((path) => path.endsWith('.py') && isTestFile(path))
+  const using = tests.slice(0, TESTS_READ_MAX).find((path) => /^\s*(import|from) pytest\b/m.test(folder.read(path)))
+  if (using !== undefined) return { args: 'pytest', why: `pytest, which ${using} imports` }
+  // Discovery enters packages only.
+  const [top] = /^tests?(?=\/test[^/]*\.py$)/m.exec(tests.join('\n')) ?? []
+  const isPlain = top !== undefined && !folder.has(`${top}/__init__.py`)
+  return { args: isPlain ? `unittest discover -v -s ${top}` : 'unittest -v', why: 'pytest is named nowhere' }
+}
+
+function findInstall(folder: Folder): string {
+  if (folder.hasFile('uv.lock')) return 'uv sync'
+  if (folder.hasFile('poetry.lock')) return 'poetry config virtualenvs.in-project true --local && poetry install'
+  const from = folder.hasFile('requirements.txt') ? '-r requirements.txt' : '-e .'
+  return `python3 -m venv .venv && .venv/bin/pip install ${from} pytest`
+}

@@ -1,0 +1,67 @@
+import { matchesGlob } from '../../contract/glob.js'
+import type { ObservedRun } from '../../core/evidence/observed-run.js'
+import { findEnding } from './project.js'
+
+/** Where runners of a language look for tests, and where tests of a repository without any are written. */
+const CONVENTIONS: Readonly<Record<string, { readonly always: readonly string[]; readonly first: readonly string[] }>> =
+  {
+    JavaScript: { always: ['**/*.test.*', '**/*.spec.*', '**/__tests__/**'], first: ['test/**', 'tests/**'] },
+    TypeScript: { always: ['**/*.test.*', '**/*.spec.*', '**/__tests__/**'], first: ['test/**', 'tests/**'] },
+    Python: { always: ['**/test_*.py', '**/*_test.py'], first: ['tests/**'] },
+    Go: { always: ['**/*_test.go', '**/testdata/**'], first: [] },
+    Rust: { always: ['**/tests/**'], first: [] },
+    Java: { always: ['**/src/test/**'], first: [] },
+    Kotlin: { always: ['**/src/test/**'], first: [] },
+    Ruby: { always: ['**/*_spec.rb', '**/*_test.rb'], first: ['spec/**', 'test/**'] },
+    PHP: { always: ['**/*Test.php'], first: ['tests/**'] },
+    Elixir: { always: ['**/*_test.exs'], first: ['test/**'] },
+    'C#': { always: ['**/*Test.cs', '**/*Tests.cs'], first: ['tests/**'] },
+  }
+const OTHER = { always: ['**/*.test.*', '**/*.spec.*', '**/*_test.*', '**/test_*.py'], first: ['test/**', 'tests/**'] }
+
+const FOLDER = /^(tests?|__tests?__|specs?|e2e|testdata|__snapshots__)$/
+const PATHS_MAX = 50
+
+/**
+ * The globs of a repository's tests: the conventions of its runner, and what its test files and the run of its tests add to them. A
+ * file that no folder or convention explains is named by itself.
+ */
+export function findTestPatterns(
+  language: string,
+  found: { readonly testFiles: readonly string[]; readonly files: readonly string[]; readonly run: ObservedRun | null },
+): readonly string[] {
+  const { always, first } = CONVENTIONS[language] ?? OTHER
+  const patterns = [...always]
+  const named: string[] = []
+  const isKnown = new Set(found.files)
+  for (const path of [...found.testFiles, ...listReported(language, found.run).filter((file) => isKnown.has(file))]) {
+    if (patterns.some((pattern) => matchesGlob(pattern, path)) && findFolder(path) === null) continue
+    const glob = findFolder(path)
+    if (glob !== null && !patterns.includes(glob)) patterns.push(glob)
+    if (glob === null && !named.includes(path)) named.push(path)
+  }
+  const snapshots = '**/__snapshots__/**'
+  if (found.files.some((path) => matchesGlob(snapshots, path)) && !patterns.includes(snapshots))
+    patterns.push(snapshots)
+  const isFirst = found.testFiles.length === 0 && named.length === 0
+  return [...patterns, ...(isFirst ? first : []), ...named.slice(0, PATHS_MAX)].filter(isWhole)
+}
+
+// In Rust tests stand in the sources: those are held by their syntax, not by their path.
+function listReported(language: string, run: ObservedRun | null): readonly string[] {
+  if (language === 'Rust') return []
+  const files = new Set((run?.tests ?? []).flatMap(({ file }) => (file === null ? [] : [file])))
+  return [...files].filter((file) => findEnding(language).test(file))
+}
+
+function findFolder(path: string): string | null {
+  const parts = path.split('/').slice(0, -1)
+  const at = parts.findIndex((part) => FOLDER.test(part))
+  if (at === -1) return null
+  return at === 0 ? `${parts[0]}/**` : `**/${parts[at]}/**`
+}
+
+// What stands for itself in a glob cannot be named in one.
+function isWhole(pattern: string, at: number, all: readonly string[]): boolean {
+  return !/[[\]{}!?\\]/.test(pattern) && all.indexOf(pattern) === at
+}

@@ -1,0 +1,63 @@
+import { spawnSync } from 'node:child_process'
+import { type Dirent, readdirSync } from 'node:fs'
+import { join } from 'node:path'
+
+const LISTING_BYTES_MAX = 64 * 1024 * 1024
+const GIT_SECONDS_MAX = 30
+const FILES_MAX = 100_000
+const NOT_ENTERED: ReadonlySet<string> = new Set([
+  ...['.git', 'node_modules', '.venv', 'venv', '.tox', '.nox', 'target', 'build', 'dist', '__pycache__', 'vendor'],
+])
+
+/** What git says of a folder, without asking any program that the repository names. */
+function askGit(folder: string, args: readonly string[]): string | null {
+  const ended = spawnSync('git', ['-c', 'core.fsmonitor=false', '-C', folder, ...args], {
+    encoding: 'utf8',
+    maxBuffer: LISTING_BYTES_MAX,
+    timeout: GIT_SECONDS_MAX * 1000,
+  })
+  return ended.status === 0 ? ended.stdout : null
+}
+
+/** Files that git tracks, or where nothing is tracked yet, files that are there. Relative to the folder. */
+export function listProjectFiles(folder: string): readonly string[] {
+  const tracked = splitNames(askGit(folder, ['ls-files', '-z']))
+  if (tracked.length > 0) return tracked
+  const others = splitNames(askGit(folder, ['ls-files', '-z', '--others', '--exclude-standard']))
+  return others.length > 0 ? others : walkFolder(folder)
+}
+
+/** Ignored files and folders that are not installed packages: what builds left there. */
+export function listBuildOutputs(folder: string): readonly string[] {
+  const ignored = splitNames(askGit(folder, ['ls-files', '-z', '-o', '-i', '--exclude-standard', '--directory']))
+  return ignored.map((path) => path.replace(/\/$/, '')).filter((path) => !PACKAGES.test(path))
+}
+
+const PACKAGES = /(^|\/)(node_modules|\.venv|venv|vendor|\.yarn|\.pnp\.[cm]?js)$|(^|\/)\.env/
+
+function splitNames(listing: string | null): readonly string[] {
+  return (listing ?? '').split('\0').filter((path) => path !== '')
+}
+
+// Never through a link. The first files tell enough of what a folder holds.
+function walkFolder(folder: string): readonly string[] {
+  const found: string[] = []
+  const waiting = ['']
+  for (let at = waiting.pop(); at !== undefined && found.length < FILES_MAX; at = waiting.pop()) {
+    for (const entry of listEntries(join(folder, at))) {
+      const path = at === '' ? entry.name : `${at}/${entry.name}`
+      if (entry.isDirectory() && !NOT_ENTERED.has(entry.name)) waiting.push(path)
+      if (entry.isFile()) found.push(path)
+    }
+  }
+  return found
+}
+
+function listEntries(folder: string): readonly Dirent[] {
+  try {
+    return readdirSync(folder, { withFileTypes: true })
+  } catch {
+    // A folder that cannot be read shows nothing.
+    return []
+  }
+}

@@ -1,0 +1,115 @@
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { getReserved } from '../../app/tool-calls/contract-paths.js'
+import { observe } from '../../checks/observed-runs/observe.js'
+import { isTestLike, mayWriteFile } from '../../checks/test-files/test-files.js'
+import { listProgramFiles } from '../../checks/test-setup/packages.js'
+import type { Confinement } from '../../confinement/confinement.js'
+import { openConfinement } from '../../confinement/open-confinement.js'
+import type { Contract, ObservedCommand } from '../../core/contract/contract.js'
+import type { ObservedRun } from '../../core/evidence/observed-run.js'
+import { findSetupKind } from '../../core/paths/test-setup-names.js'
+import { makeCleaner } from '../../store/redaction/clean-data.js'
+import { listEnvironmentSecrets } from '../../store/redaction/secret-names.js'
+import { listProjectFiles } from './tracked-files.js'
+
+/** What a command did when it was run as a gate would run it, on the tree as it is. */
+export interface Trial {
+  readonly run: ObservedRun
+  /** Tests and test setup that it wrote: gates count nothing of such a run. */
+  readonly wroteTests: readonly string[]
+  /** Other tracked files that it wrote. The writes are discarded. */
+  readonly wroteOthers: readonly string[]
+}
+
+export interface TrialPlace {
+  /** Absolute. */
+  readonly tree: string
+  readonly contractFile: string | null
+  readonly signal: AbortSignal
+}
+
+/** Runs commands of a contract behind the sandbox. Nothing that they write reaches the tree. */
+export class Trials {
+  private constructor(
+    private readonly place: TrialPlace,
+    private readonly stateDir: string,
+    private readonly confinement: Confinement,
+  ) {}
+
+  /** Opens the sandbox, or says why there is none. */
+  static async open(place: TrialPlace): Promise<Trials | { readonly missing: string; readonly remedy: string }> {
+    const stateDir = mkdtempSync(join(tmpdir(), 'phaselock-trial-'))
+    const confinement = await openConfinement({ stateDir, only: null })
+    const trials = new Trials(place, stateDir, confinement)
+    if (confinement.provider !== 'none') return trials
+    await trials.close()
+    const [first] = confinement.missing
+    return { missing: first?.found ?? 'there is no sandbox', remedy: first?.remedy ?? '' }
+  }
+
+  /** `leftOut`: paths that the command does not see. */
+  async run(
+    contract: Contract,
+    { name, command, leftOut = [] }: { name: string; command: ObservedCommand; leftOut?: readonly string[] },
+  ): Promise<Trial> {
+    const { tree, contractFile, signal } = this.place
+    const tracked = listProjectFiles(tree)
+    const places = { contractFile, contractParts: [], stateDir: this.stateDir, workspace: tree }
+    let written: readonly string[] = []
+    const confinement: Pick<Confinement, 'start' | 'provider'> = {
+      provider: this.confinement.provider,
+      // Kept here, so that the results are read all the same.
+      start: async (job) => {
+        const started = await this.confinement.start(job)
+        const done = started.done.then((end) => {
+          written = end.written ?? []
+          return { ...end, written: [] }
+        })
+        return { ...started, done }
+      },
+    }
+    const cleaner = makeCleaner(listEnvironmentSecrets(process.env))
+    const composition = {
+      ...{ put: [], leftOut, pinned: tracked, isGuarded: () => false },
+      programs: listProgramFiles(readManifests(tree, tracked)),
+    }
+    const run = await observe(
+      {
+        confinement,
+        tree,
+        hidden: getReserved(places, contract, tree).hidden,
+        signal,
+        redact: (text) => String(cleaner.redact(text)),
+        view: { composition, leftOut: [] },
+      },
+      name,
+      command,
+      { treeHash: 'trial' },
+    )
+    const named = written.filter((path) => !mayWriteFile(contract, path))
+    const isHeld = (path: string): boolean => isTestLike(contract, path) || findSetupKind(path) !== null
+    return { run, wroteTests: named.filter(isHeld), wroteOthers: named.filter((path) => !isHeld(path)) }
+  }
+
+  async close(): Promise<void> {
+    try {
+      await this.confinement.close()
+    } finally {
+      rmSync(this.stateDir, { recursive: true, force: true })
+    }
+  }
+}
+
+function readManifests(tree: string, files: readonly string[]): ReadonlyMap<string, string> {
+  const texts = new Map<string, string>()
+  for (const path of files)
+    if (path === 'package.json' || path.endsWith('/package.json'))
+      try {
+        texts.set(path, readFileSync(join(tree, path), 'utf8'))
+      } catch {
+        // A manifest that is tracked and gone names no programs.
+      }
+  return texts
+}
