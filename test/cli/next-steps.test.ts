@@ -57,7 +57,7 @@ describe('the next steps', () => {
     '[REQ-DEADEND-4] of init and up, with an agent CLI on the PATH, lead to an agent that has done its task',
     async () => {
       const at = scene('codex')
-      const init = await works(`${SCRIPT} init`, at)
+      const init = await works(`${SCRIPT} init --yes --no-trial`, at)
       const [explain = '', up = '', run = '', approve = '', status = ''] = commandsIn(init)
       expect([explain, up, run, approve, status]).toEqual([
         `${SCRIPT} explain`,
@@ -86,7 +86,7 @@ describe('the next steps', () => {
     '[REQ-DEADEND-4] without an agent CLI say what to install, and how to begin without one',
     async () => {
       const at = scene()
-      const init = await works(`${SCRIPT} init`, at)
+      const init = await works(`${SCRIPT} init --yes --no-trial`, at)
       const [, , start = ''] = commandsIn(init)
       expect(start).toBe(`${SCRIPT} start --task "Add a health endpoint"`)
       expect(init).toMatch(/install claude, codex, gemini or\s+opencode[\s\S]*agents: \{coder: /)
@@ -134,7 +134,7 @@ describe('the next steps', () => {
   test('[REQ-DEADEND-4] of init for another folder begin with the way there', async () => {
     const at = scene()
     mkdirSync(join(at.cwd, 'a part'))
-    const init = await works(`${SCRIPT} init 'a part'`, at)
+    const init = await works(`${SCRIPT} init --yes --no-trial 'a part'`, at)
     const way = /^ {2}(cd .*)$/m.exec(init)?.[1] ?? ''
     expect(await works(`${way} && ${commandsIn(init)[0]}`, at)).toContain('PLAN')
   })

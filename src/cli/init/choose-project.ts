@@ -17,7 +17,8 @@ export async function chooseProject(folder: string, { language, tests, yes }: Wa
     const found = names.length === 0 ? 'no language was recognised here' : `found here: ${names.join(', ')}`
     throw new Stop(EXIT.usage, `--language ${language} does not fit: ${found}.`)
   }
-  if (tests !== undefined) return { ...survey, testCommand: tests, runs: tests, builds: [], lints: [], problem: null }
+  if (tests !== undefined)
+    return { ...survey, testCommand: tests, runs: tests, builds: [], lints: [], problem: null, isGiven: true }
   const candidates = [survey, ...survey.others].filter(({ testCommand }) => testCommand !== null)
   if (candidates.length < 2 || language !== undefined || yes === true || !canAsk()) return survey
   tell('This repository can be tested in several ways:')

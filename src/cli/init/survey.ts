@@ -14,6 +14,8 @@ export interface Survey extends Project {
   readonly testFiles: readonly string[]
   /** Other ways to build and test it, the likeliest first. */
   readonly others: readonly Project[]
+  /** Set where a person named the command: it is tried as it is. */
+  readonly isGiven?: true
 }
 
 const UNKNOWN: Project = {

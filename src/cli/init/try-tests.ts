@@ -69,7 +69,7 @@ async function tryWithBuilds(trials: Trials, about: About): Promise<TriedTests> 
   const { builds, lints } = survey
   if (builds.length === 0) {
     const first = await attempt(about.command.run)
-    const more = addNaming(first.run)
+    const more = survey.isGiven === true ? null : addNaming(first.run)
     const named = more === null ? null : await attempt(more)
     return { ...(named?.run.isComplete === true ? named : first), steps: lints, notes: [] }
   }
