@@ -26,6 +26,7 @@ import type { Running } from './tool-calls/running-tools.js'
 import type { Transcripts } from './transcripts.js'
 import type { Checking } from './transitions/checking.js'
 import type { LongGates } from './transitions/long-gates.js'
+import type { GitSettings } from './trees/git-settings.js'
 import type { Trees } from './trees/trees.js'
 
 /** What every operation of the orchestrator works with. */
@@ -66,6 +67,8 @@ export interface App {
   readonly goCache: GoCache
   /** What tests said of the trees that tasks began with. */
   readonly baselines: Baselines
+  /** The settings of git that count for commits in a repository. */
+  readonly gitSettings: (repository: string) => Promise<GitSettings>
   /** How work trees should look. */
   readonly trees: Trees
   /** What commands wrote to ignored paths, by task. */

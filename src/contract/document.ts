@@ -31,6 +31,7 @@ export interface ContractDocument {
   monitoring?: JsonObject
   webhooks?: JsonObject[]
   knowledge?: JsonObject
+  git?: JsonObject
   coordination?: JsonObject
 }
 

@@ -7,6 +7,7 @@ import { type GitAccess, getWritable } from '../../core/paths/writable.js'
 import type { TaskEvent } from '../../core/task/event.js'
 import { requirePhase } from '../../core/tool-calls/offered-tools.js'
 import { isCommandTool, runCommandTool } from '../../tools/commands/command-tools.js'
+import type { HookRecord } from '../../tools/commands/run-hooks.js'
 import { isWriteTool, runFileTool } from '../../tools/files/file-tools.js'
 import { failTool, type ToolOutcome, type ToolPlace } from '../../tools/tool-place.js'
 import { fetchPage } from '../../tools/web/web-fetch.js'
@@ -20,6 +21,7 @@ import { makeIgnoredMatcher } from '../test-runs/compose-view.js'
 import { requestSetupChange } from '../test-runs/setup-change.js'
 import { hashFailures, testOutcome } from '../test-runs/test-outcome.js'
 import { commitRulesOf } from '../trees/commit-rules.js'
+import { readCommitting } from '../trees/committing.js'
 import { keepContents, keepPrevious } from '../trees/reconcile.js'
 import { countChangeBytes, countToolBytes, listWrittenPaths, readSizes, refuseBytes } from './added-bytes.js'
 import { getReserved, isHiddenBy } from './contract-paths.js'
@@ -142,7 +144,8 @@ class OneRun {
       const before = this.app.running.listWrites(state.workspace).length
       const { layer, note } = isReview ? NO_LAYER : await this.app.scratch.prepare(state.id, state.workspace)
       const commitRules = () => commitRulesOf(this.app, contract, state)
-      const place = { ...this.#place, layer, aside: makeAside(this.#rules()), commitRules }
+      const committing = () => readCommitting(this.app, this.call)
+      const place = { ...this.#place, layer, aside: makeAside(this.#rules()), commitRules, committing }
       const done = await runCommandTool(confinement, place, request)
       if ('ok' in done) return this.#finish(done)
       if (!isReview) return this.#settle({ ...done, unenforced, before, keepsScratch: done.git === 'none', note })
@@ -271,6 +274,7 @@ class OneRun {
         ...(more.isWritten === true ? { isWritten: true } : {}),
         ...(changed.length === 0 ? {} : { addedBytes: more.addedBytes ?? 0 }),
         ...(more.failing === undefined ? {} : { failing: more.failing }),
+        ...(outcome.ok && more.hooks !== undefined ? { hooks: more.hooks } : {}),
         ...getReviewerField(this.call),
       },
       { isHolding: more.isHolding === true, ...(keep === undefined ? {} : { remember: keep }) },
@@ -289,6 +293,7 @@ interface Settling {
   readonly git: GitAccess
   readonly exitCode?: number
   readonly unenforced: readonly string[]
+  readonly hooks?: HookRecord
   /** Whether the next command of the task sees what this one wrote to ignored paths. */
   readonly keepsScratch?: boolean
   readonly note?: string | null
@@ -303,6 +308,7 @@ interface Finish {
   readonly exitCode?: number
   readonly unenforced?: readonly string[]
   readonly failing?: string
+  readonly hooks?: HookRecord
   readonly isWritten?: true
   readonly addedBytes?: number
 }

@@ -36,6 +36,7 @@ import { findUnenforced } from '../not-enforced.js'
 import { listSpawnNames } from '../read/read-agents.js'
 import type { McpServerDocument, ToolArgDocument, ToolDocument } from '../read/read-services.js'
 import { compileConsensus } from './compile-consensus.js'
+import { compileGit } from './compile-git.js'
 import { compileTests } from './compile-tests.js'
 
 /** The core's contract, from a canonical document that was loaded (and perhaps stored) before. Nothing is lost between. */
@@ -84,6 +85,7 @@ export function compileDocument(document: JsonObject, hash: string): Contract {
     agentStartable: source.agent_startable,
     ...compileCrash(source.recovery?.agent_crash),
     ...compileAgents(source.agents ?? {}),
+    ...(source.git === undefined ? {} : { git: compileGit(source.git) }),
     knowledge: (source.knowledge?.sources ?? []) as readonly string[],
     alerts: ((source.monitoring?.alerts ?? []) as readonly JsonObject[]).map(compileAlert),
   }

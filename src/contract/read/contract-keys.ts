@@ -7,6 +7,7 @@ export const COMMON_KEYS: readonly string[] = [
   'enforcement',
   'tests',
   'web',
+  'git',
   'agent_startable',
   'guides',
   'recovery',

@@ -8,6 +8,7 @@ import { readAgent } from './read-agents.js'
 import { readCoordination } from './read-coordination.js'
 import { MODES, readEnforcement } from './read-enforcement.js'
 import type { GateDefaults } from './read-gates.js'
+import { readGit } from './read-git.js'
 import { readPhases } from './read-phases.js'
 import { readCommand, readMcpServer, readNamed, readTool } from './read-services.js'
 import { readKnowledge, readMonitoring, readRecovery, readTests, readWeb } from './read-settings.js'
@@ -142,6 +143,7 @@ function readServices(reading: Reading, fields: Fields, document: ContractDocume
     monitoring: readMonitoring(reading, fields),
     webhooks: readWebhooks(reading, fields),
     knowledge: readKnowledge(reading, fields),
+    git: readGit(reading, fields),
     coordination: readCoordination(reading, fields),
   }
   for (const [key, value] of Object.entries(parts)) if (value !== null) Object.assign(document, { [key]: value })

@@ -131,6 +131,7 @@ export type Command =
       /** Guarantees that nothing enforced while it ran. */
       readonly unenforced: readonly string[]
       readonly failing?: string
+      readonly hooks?: { readonly ran: readonly string[]; readonly skipped: readonly string[] }
       readonly reviewer?: string
     }
   /** The agent asks for its prompt, or to go on; `stays`: no claim of it leads anywhere. */

@@ -178,6 +178,8 @@ export type TaskFact =
       readonly unenforced?: readonly string[]
       /** Digest of the tests that failed, where it ran them. */
       readonly failing?: string
+      /** Which hooks of the repository were run before a commit, and which were not. */
+      readonly hooks?: { readonly ran: readonly string[]; readonly skipped: readonly string[] }
       readonly leaseSeconds?: number
     })
   | (RefusalFields & {
