@@ -35,9 +35,9 @@ describe('hooks of the repository', () => {
     return { tree, agent }
   }
   const finished = async (run: Running, task: string) => {
-    const { body } = await run.call('GET', `/tasks/${task}/events?limit=500`, run.operator)
-    const events = (body.events ?? body.items) as { type: string; tool_name?: string; toolName?: string }[]
-    return events.filter((one) => one.type === 'tool_finished').at(-1)
+    const { body } = await run.call('GET', `/tasks/${task}/timeline?limit=500`, run.operator)
+    const events = body.events as { type: string; data: object }[]
+    return events.filter((one) => one.type === 'tool_finished').at(-1)?.data
   }
 
   beforeAll(async () => {

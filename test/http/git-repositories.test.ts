@@ -97,36 +97,68 @@ describe('repositories as people have them', () => {
     writeFileSync(join(dir, 'home/.gitconfig'), '')
   })
 
-  it.each(['refs/heads/main.lock', 'index.lock', 'HEAD.lock'])('[REQ-COMMIT-15] a left %s is named with its remedy', async (name) => {
-    const tree = makeTree({ 'a.txt': 'a\n' })
-    const agent = await claim(tree)
-    await agent.write('b.txt')
-    const lock = join(tree, '.git', name)
-    writeFileSync(lock, '')
-    const { body } = await agent.use('git_commit', { message: 'work' })
-    expect(String(body.detail)).toMatch(/is in the way.*left behind by one that was killed/)
-    expect(String(body.detail)).toContain(`rm '${lock}'`)
-    rmSync(lock)
-    await agent.does('git_commit', { message: 'work' })
-    expect(await agent.leave()).toMatchObject({ allowed: true, status: 'completed' })
-  })
+  it.each(['refs/heads/main.lock', 'index.lock', 'HEAD.lock'])(
+    '[REQ-COMMIT-15] a left %s is named with its remedy',
+    async (name) => {
+      const tree = makeTree({ 'a.txt': 'a\n' })
+      const agent = await claim(tree)
+      await agent.write('b.txt')
+      const lock = join(tree, '.git', name)
+      writeFileSync(lock, '')
+      const { body } = await agent.use('git_commit', { message: 'work' })
+      expect(String(body.detail)).toMatch(/is in the way.*left behind by one that was killed/)
+      expect(String(body.detail)).toContain(`rm '${lock}'`)
+      rmSync(lock)
+      await agent.does('git_commit', { message: 'work' })
+      expect(await agent.leave()).toMatchObject({ allowed: true, status: 'completed' })
+    },
+  )
 
   it('[REQ-COMMIT-16] what another task or a person changes meanwhile is not committed', async () => {
-    const tree = makeTree({ 'a.txt': 'a\n' })
+    const tree = makeTree({ 'a.txt': 'a\n', 'one/a.txt': 'a\n', 'two/a.txt': 'a\n' })
     const one = await claim(tree)
-    await one.write('one.txt')
+    await one.write('one/b.txt')
     writeFileSync(join(tree, 'person.txt'), 'mine\n')
-    const committed = await one.use('git_commit', { message: 'one' })
-    console.log(JSON.stringify(committed.body), inNewest(tree), await one.blockers())
-    expect(inNewest(tree)).toEqual(['one.txt'])
+    writeFileSync(join(tree, 'one/a.txt'), 'mine\n')
+    expect((await one.use('git_commit', { message: 'one', paths: ['person.txt'] })).body).toMatchObject({
+      detail: expect.stringContaining('"person.txt" was changed by somebody else while the task was under way'),
+    })
+    await one.does('git_commit', { message: 'one' })
+    expect(inNewest(tree)).toEqual(['one/b.txt'])
+    expect(await one.blockers()).toEqual([expect.stringContaining('one/a.txt')])
+    // Accepted by an operator, it belongs to the task.
+    await run.call('POST', `/tasks/t${count}/tree/accept`, run.operator, { reason: 'mine' })
+    await one.does('git_commit', { message: 'both' })
+    expect(inNewest(tree)).toEqual(['one/a.txt', 'person.txt'])
+    expect(await one.leave()).toMatchObject({ allowed: true, status: 'completed' })
   })
 
-  it.each(['node_modules', '.venv', 'venv', 'target', '__pycache__', '.tox', '.gradle', 'vendor/bundle', '.mypy_cache', '.pytest_cache', 'env'])('[REQ-COMMIT-4] %s that a command of the task fills is not committed', async (name) => {
-    const tree = makeTree({ 'src/a.txt': 'a\n' })
+  it.each(['node_modules', 'target', '__pycache__', '.tox', '.gradle', 'vendor/bundle', '.pytest_cache'])(
+    '[REQ-COMMIT-4] %s that a command of the task fills is not committed',
+    async (name) => {
+      const tree = makeTree({ 'src/a.txt': 'a\n' })
+      put(tree, { [`${name}/lib/old`]: 'built by a person\n' })
+      const agent = await claim(tree)
+      await agent.does('bash', { command: `mkdir -p ${name}/lib; echo x > ${name}/lib/x; echo x > src/b.txt` })
+      expect(await agent.does('bash', { command: `cat ${name}/lib/x` })).toMatchObject({ stdout: 'x\n' })
+      await agent.does('git_commit', { message: 'work' })
+      expect(inNewest(tree)).toEqual(['src/b.txt'])
+      expect(await agent.leave()).toMatchObject({ allowed: true, status: 'completed' })
+    },
+  )
+
+  it('[REQ-COMMIT-4] a folder named target that git tracks is part of the project', async () => {
+    const tree = makeTree({ 'target/a.txt': 'a\n' })
     const agent = await claim(tree)
-    const made = await agent.use('bash', { command: `mkdir -p ${name}/lib && echo x > ${name}/lib/x && echo x > src/b.txt; [ ${name} != env ] || echo home=/usr > env/pyvenv.cfg` })
-    console.log(name, made.status, JSON.stringify(made.body).slice(0, 300))
-    await agent.use('git_commit', { message: 'work' })
-    expect(inNewest(tree)).toEqual(['src/b.txt'])
+    await agent.does('bash', { command: 'echo x > target/b.txt' })
+    await agent.does('git_commit', { message: 'work' })
+    expect(inNewest(tree)).toEqual(['target/b.txt'])
+  })
+
+  it.each(['.venv', 'venv'])('[REQ-COMMIT-4] a command cannot fill %s', async (name) => {
+    const agent = await claim(makeTree({ 'a.txt': 'a\n' }))
+    expect(await agent.use('bash', { command: `mkdir -p ${name} && echo x > ${name}/x` })).toMatchObject({
+      status: 403,
+    })
   })
 })

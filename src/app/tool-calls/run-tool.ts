@@ -23,6 +23,7 @@ import { hashFailures, testOutcome } from '../test-runs/test-outcome.js'
 import { commitRulesOf } from '../trees/commit-rules.js'
 import { readCommitting } from '../trees/committing.js'
 import { keepContents, keepPrevious } from '../trees/reconcile.js'
+import { mayBeTracked } from '../trees/tracked-folder.js'
 import { countChangeBytes, countToolBytes, listWrittenPaths, readSizes, refuseBytes } from './added-bytes.js'
 import { getReserved, isHiddenBy } from './contract-paths.js'
 import { openSandbox, refuseWithoutConfinement } from './contract-sandbox.js'
@@ -232,6 +233,7 @@ class OneRun {
       rules: this.app.trees.getIgnoreRules(workspace),
       isSource: (folder) => this.app.trees.isSource(workspace, folder),
       isNamed: (path) => named.some((pattern) => matchesGlob(pattern, path) || pattern.startsWith(`${path}/`)),
+      isTracked: (folder) => mayBeTracked(workspace, folder),
       covered: this.#place.hidden,
     }
   }

@@ -51,6 +51,10 @@ export function planCommit(
     return failTool(
       `git_commit: ${JSON.stringify(refused)} was changed before work on the task began, and the task has not changed it. Leave it out of "paths"; a person commits it.`,
     )
+  if (refused !== undefined && rules.isForeign(refused))
+    return failTool(
+      `git_commit: ${JSON.stringify(refused)} was changed by somebody else while the task was under way. Leave it out of "paths"; whoever changed it commits it.`,
+    )
   if (refused !== undefined)
     return failTool(
       `git_commit: ${JSON.stringify(refused)} is not committed by agents: it belongs to the contract, an agent CLI, a submodule or installed packages, or git ignored it when work began. Leave it out of "paths".`,
