@@ -114,23 +114,27 @@ describe('repositories as people have them', () => {
     },
   )
 
-  it('[REQ-COMMIT-16] what another task or a person changes meanwhile is not committed', async () => {
-    const tree = makeTree({ 'a.txt': 'a\n', 'one/a.txt': 'a\n', 'two/a.txt': 'a\n' })
-    const one = await claim(tree)
-    await one.write('one/b.txt')
-    writeFileSync(join(tree, 'person.txt'), 'mine\n')
-    writeFileSync(join(tree, 'one/a.txt'), 'mine\n')
-    expect((await one.use('git_commit', { message: 'one', paths: ['person.txt'] })).body).toMatchObject({
-      detail: expect.stringContaining('"person.txt" was changed by somebody else while the task was under way'),
-    })
-    await one.does('git_commit', { message: 'one' })
-    expect(inNewest(tree)).toEqual(['one/b.txt'])
-    expect(await one.blockers()).toEqual([expect.stringContaining('one/a.txt')])
-    // Accepted by an operator, it belongs to the task.
-    await run.call('POST', `/tasks/t${count}/tree/accept`, run.operator, { reason: 'mine' })
-    await one.does('git_commit', { message: 'both' })
-    expect(inNewest(tree)).toEqual(['one/a.txt', 'person.txt'])
-    expect(await one.leave()).toMatchObject({ allowed: true, status: 'completed' })
+  it('[REQ-COMMIT-16] what another task changes, or a person where the phase may not write, is not committed', async () => {
+    const contract = committingContract().replace('["**", "node_modules/**"]', '["one/**", "two/**"]')
+    const server = await start({ dir: join(dir, 'three'), contract, environment })
+    try {
+      const tree = makeTree({ 'a.txt': 'a\n' })
+      const one = await Committer.claim(server, 'one', tree)
+      await one.write('one/b.txt')
+      put(tree, { 'person.txt': 'mine\n' })
+      expect((await one.use('git_commit', { message: 'one', paths: ['person.txt'] })).body).toMatchObject({
+        detail: expect.stringContaining('"person.txt" was changed by somebody else while the task was under way'),
+      })
+      await one.does('git_commit', { message: 'one' })
+      expect(inNewest(tree)).toEqual(['one/b.txt'])
+      // Accepted by an operator, it belongs to the task.
+      await server.call('POST', '/tasks/one/tree/accept', server.operator, { reason: 'mine' })
+      await one.does('git_commit', { message: 'both' })
+      expect(inNewest(tree)).toEqual(['person.txt'])
+      expect(await one.leave()).toMatchObject({ allowed: true, status: 'completed' })
+    } finally {
+      await server.stop()
+    }
   })
 
   it.each(['node_modules', 'target', '__pycache__', '.tox', '.gradle', 'vendor/bundle', '.pytest_cache'])(
