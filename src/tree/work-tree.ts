@@ -174,14 +174,17 @@ async function hashOfLinkedFolder(
   if (opened?.ok === true) closeSync(opened.fd)
   if (opened?.ok !== true || parts === null)
     throw new TreeUnreadable(`${path} is a link to something that is neither a file nor a folder of the work tree`)
-  if (path.startsWith(`${folder}/`)) throw new TreeUnreadable(`${path} is a link to a folder that holds the link itself`)
+  if (path.startsWith(`${folder}/`))
+    throw new TreeUnreadable(`${path} is a link to a folder that holds the link itself`)
   const whole = createHash('sha256').update(`folder:${target}:`)
   // Installed packages are held by other means.
   if (INSTALLED.test(`${folder}/`)) return whole.digest('hex')
   for (const listed of await listInside(root, { skipped: NOTHING, parts })) {
     const at = `${folder}/${listed.path}`
     if (listed.isLink && (await readInside(root, posix.join(posix.dirname(at), linkTarget(root, at) ?? ''))) === null)
-      throw new TreeUnreadable(`${path} is a link to a folder in which ${listed.path} is a link that leads to no file there`)
+      throw new TreeUnreadable(
+        `${path} is a link to a folder in which ${listed.path} is a link that leads to no file there`,
+      )
     whole.update(JSON.stringify([listed.path, await hashInside(root, at)]))
   }
   return whole.digest('hex')

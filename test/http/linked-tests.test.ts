@@ -27,7 +27,7 @@ test('adds', () => assert.equal(add(2, 3), Number(readFileSync('tests/data/sum.t
 `
 const FILES = {
   'package.json': '{"name": "adder"}',
-  'shared/data/sum.txt': '5\n',
+  'common/data/sum.txt': '5\n',
   'src/add.mjs': 'export const add = () => 0\n',
 }
 
@@ -61,29 +61,29 @@ describe('a link to a folder below tests/', () => {
   }
 
   it('[REQ-PIN-4] RED records it with what lies in the folder, and the honest task gets to GREEN', async () => {
-    const { use, go } = await begin('../shared/data')
+    const { use, go } = await begin('../common/data')
     expect(await go('IMPL')).toBe('')
     await use('write_files', { path: 'src/add.mjs', content: 'export const add = (a, b) => a + b\n' })
     expect(await go('DONE')).toBe('')
   })
 
   it.each([
-    ['a changed file', 'echo 0 > shared/data/sum.txt'],
+    ['a changed file', 'echo 0 > common/data/sum.txt'],
     ['another target', 'mkdir other; echo 0 > other/sum.txt; ln -sfn ../other tests/data'],
     ['a folder in its place', 'rm tests/data; mkdir tests/data; echo 0 > tests/data/sum.txt'],
   ])('[REQ-PIN-4] %s closes GREEN', async (_, command) => {
-    const { use, go } = await begin('../shared/data')
+    const { use, go } = await begin('../common/data')
     expect(await go('IMPL')).toBe('')
     await use('bash', { command })
     const told = await go('DONE')
-    expect(told).toMatch(/tests\/data|shared\/data/)
+    expect(told).toMatch(/tests\/data|common\/data/)
     expect(told).not.toBe('')
   })
 
   it('[REQ-PIN-4] a link to a folder that holds it, or outside of the work tree, is refused', async () => {
     const around = await begin('..')
     expect(await around.go('IMPL')).toContain('tests/data')
-    const outside = await begin('../shared/data')
+    const outside = await begin('../common/data')
     rmSync(join(dir, `tree-${count}/tests/data`))
     symlinkSync('/etc', join(dir, `tree-${count}/tests/data`))
     expect(await outside.go('IMPL')).toContain('tests/data is a link that leaves the work tree')

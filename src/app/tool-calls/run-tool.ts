@@ -1,13 +1,12 @@
 import { observe } from '../../checks/observed-runs/observe.js'
-import type { Aside, ChangeSet } from '../../confinement/confinement.js'
+import type { Aside } from '../../confinement/confinement.js'
 import { matchesGlob } from '../../contract/glob.js'
 import { admit, type Bearer } from '../../core/identity/admit.js'
 import type { JsonObject } from '../../core/json.js'
-import { type GitAccess, getWritable } from '../../core/paths/writable.js'
+import { getWritable } from '../../core/paths/writable.js'
 import type { TaskEvent } from '../../core/task/event.js'
 import { requirePhase } from '../../core/tool-calls/offered-tools.js'
 import { isCommandTool, runCommandTool } from '../../tools/commands/command-tools.js'
-import type { HookRecord } from '../../tools/commands/run-hooks.js'
 import { isWriteTool, runFileTool } from '../../tools/files/file-tools.js'
 import { failTool, type ToolOutcome, type ToolPlace } from '../../tools/tool-place.js'
 import { fetchPage } from '../../tools/web/web-fetch.js'
@@ -38,6 +37,7 @@ import {
   splitChanges,
 } from './ignored-paths.js'
 import { writeIgnored } from './ignored-writes.js'
+import type { Finish, Settling } from './settling.js'
 import { callUpstream, isUpstreamTool } from './upstream.js'
 
 export interface ToolRun {
@@ -288,29 +288,3 @@ class OneRun {
 }
 
 const NO_LAYER = { layer: null, note: null }
-
-interface Settling {
-  readonly outcome: ToolOutcome
-  readonly changes: ChangeSet
-  readonly git: GitAccess
-  readonly exitCode?: number
-  readonly unenforced: readonly string[]
-  readonly hooks?: HookRecord
-  /** Whether the next command of the task sees what this one wrote to ignored paths. */
-  readonly keepsScratch?: boolean
-  readonly note?: string | null
-  /** How many writes of file tools there were in the tree when the command started. */
-  readonly before?: number
-}
-
-interface Finish {
-  readonly isHolding?: boolean
-  readonly changed?: readonly Change[]
-  readonly git?: GitAccess
-  readonly exitCode?: number
-  readonly unenforced?: readonly string[]
-  readonly failing?: string
-  readonly hooks?: HookRecord
-  readonly isWritten?: true
-  readonly addedBytes?: number
-}

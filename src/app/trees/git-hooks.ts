@@ -1,8 +1,10 @@
 import { lstatSync, realpathSync, statSync } from 'node:fs'
 import { isAbsolute, join, relative, resolve } from 'node:path'
+import type { Contract } from '../../core/contract/contract.js'
+import type { HookRecord } from '../../core/contract/git-rules.js'
 import { findLinkedGitDirectory } from '../../tools/commands/git-directory.js'
-import type { RepositoryHooks } from '../../tools/commands/run-hooks.js'
-import type { GitSettings } from './git-settings.js'
+import { type RepositoryHooks, recordHooks } from '../../tools/commands/run-hooks.js'
+import { type GitSettings, readGitSettings } from './git-settings.js'
 
 // In the order in which git runs them.
 const HOOKS = ['pre-commit', 'prepare-commit-msg', 'commit-msg', 'post-commit']
@@ -24,6 +26,16 @@ export function findHooks(tree: string, repository: string, settings: GitSetting
     place: own ?? folder,
     files: isInside ? names.map((name) => relative(realpathSync(tree), realpathSync(join(own, name)))) : [],
   }
+}
+
+/** Which hooks of a work tree will be run when agents commit, and which will not. */
+export async function readHookPlan(
+  contract: Contract,
+  tree: string,
+  environment: NodeJS.ProcessEnv,
+): Promise<HookRecord & Pick<RepositoryHooks, 'place'>> {
+  const hooks = findHooks(tree, tree, await readGitSettings(tree, environment))
+  return { ...recordHooks(hooks, contract.git?.hooks === 'run'), place: hooks.place }
 }
 
 // A clone has what git tracks; hooks in the git directory of its repository can be shown to a command.

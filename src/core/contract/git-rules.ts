@@ -18,3 +18,9 @@ export function parseAuthor(text: string): { readonly name: string; readonly ema
 
 // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what is looked for
 const CONTROL = /[\u0000-\u001f\u007f]/
+
+/** Which hooks were run for a commit, and which were not. */
+export interface HookRecord {
+  readonly ran: readonly string[]
+  readonly skipped: readonly string[]
+}

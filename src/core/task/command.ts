@@ -1,5 +1,6 @@
 import type { Code } from '../codes.js'
 import type { CheckName, Mode } from '../contract/contract.js'
+import type { HookRecord } from '../contract/git-rules.js'
 import type { EvidenceProof } from '../evidence/checkpoint-event.js'
 import type { HeldOutRef } from '../evidence/held-out.js'
 import type { TestsCommand } from '../evidence/tests-command.js'
@@ -131,7 +132,7 @@ export type Command =
       /** Guarantees that nothing enforced while it ran. */
       readonly unenforced: readonly string[]
       readonly failing?: string
-      readonly hooks?: { readonly ran: readonly string[]; readonly skipped: readonly string[] }
+      readonly hooks?: HookRecord
       readonly reviewer?: string
     }
   /** The agent asks for its prompt, or to go on; `stays`: no claim of it leads anywhere. */

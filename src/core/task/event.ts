@@ -1,6 +1,7 @@
 import type { QuestionFact } from '../approvals/question-event.js'
 import type { Code } from '../codes.js'
 import type { Mode, Severity } from '../contract/contract.js'
+import type { HookRecord } from '../contract/git-rules.js'
 import type { CheckpointFact } from '../evidence/checkpoint-event.js'
 import type { HeldOutRef } from '../evidence/held-out.js'
 import type { TestsFact } from '../evidence/tests-event.js'
@@ -179,7 +180,7 @@ export type TaskFact =
       /** Digest of the tests that failed, where it ran them. */
       readonly failing?: string
       /** Which hooks of the repository were run before a commit, and which were not. */
-      readonly hooks?: { readonly ran: readonly string[]; readonly skipped: readonly string[] }
+      readonly hooks?: HookRecord
       readonly leaseSeconds?: number
     })
   | (RefusalFields & {

@@ -2,6 +2,7 @@ import { closeSync } from 'node:fs'
 import type { ChangeSet, Confinement, Job } from '../../confinement/confinement.js'
 import { type CommandRun, OUTPUT_BYTES_MAX, type OutputLimits, runCommand } from '../../confinement/run-command.js'
 import type { Contract, Phase } from '../../core/contract/contract.js'
+import type { HookRecord } from '../../core/contract/git-rules.js'
 import type { JsonObject } from '../../core/json.js'
 import type { CommitRules } from '../../core/paths/commit-scope.js'
 import type { GitAccess } from '../../core/paths/writable.js'
@@ -13,7 +14,7 @@ import { buildCommitCall, type Committing, planCommit } from './git-commit.js'
 import { findLinkedGitDirectory } from './git-directory.js'
 import { buildGitCall, GIT_TOOLS, LISTING } from './git-tools.js'
 import { ownToolCommand } from './own-tool.js'
-import { type HookRecord, recordHooks, runHooks } from './run-hooks.js'
+import { recordHooks, runHooks } from './run-hooks.js'
 
 const TIMEOUT_SECONDS_DEFAULT = 60
 const TIMEOUT_SECONDS_MAX = 600

@@ -1,11 +1,12 @@
 import { formatExcludePathspec, QUIET_GIT, readListing } from '../../confinement/changes/git-listing.js'
 import type { CommandRun } from '../../confinement/run-command.js'
+import type { HookRecord } from '../../core/contract/git-rules.js'
 import type { JsonObject } from '../../core/json.js'
 import { type CommitRules, commitScope, makeFolderMatcher } from '../../core/paths/commit-scope.js'
 import { failTool, type ToolOutcome } from '../tool-place.js'
 import type { CommandCall } from './command-tools.js'
 import { getPaths, JOB, listPathspecs, NOTHING, toGitOutcome } from './git-tools.js'
-import type { HookedCommit, HookRecord, RepositoryHooks } from './run-hooks.js'
+import type { HookedCommit, RepositoryHooks } from './run-hooks.js'
 
 /** Words of one command; the kernel takes about 2 MB. */
 const WORDS_BYTES_MAX = 1024 * 1024

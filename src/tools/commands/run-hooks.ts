@@ -1,5 +1,6 @@
 import type { Confinement, Job } from '../../confinement/confinement.js'
 import { type CommandRun, runCommand } from '../../confinement/run-command.js'
+import type { HookRecord } from '../../core/contract/git-rules.js'
 import { failTool, type ToolOutcome } from '../tool-place.js'
 import { COMMIT_TREE, type CommitPlan } from './git-commit.js'
 
@@ -21,12 +22,6 @@ export interface RepositoryHooks {
   readonly place: string
   /** Those of them that lie in the work tree, relative to it. */
   readonly files: readonly string[]
-}
-
-/** Which hooks were run for a commit, and which were not. */
-export interface HookRecord {
-  readonly ran: readonly string[]
-  readonly skipped: readonly string[]
 }
 
 export interface HookedCommit {
