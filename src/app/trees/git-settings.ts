@@ -14,7 +14,7 @@ export type GitSettings = ReadonlyMap<string, string>
 export async function readGitSettings(repository: string, environment: NodeJS.ProcessEnv): Promise<GitSettings> {
   const [operators, own] = await Promise.all([
     environment.PATH === undefined ? [] : listSettings(environment, []),
-    readText(findLinkedGitDirectory(repository) ?? join(repository, '.git'), 'config').then((text) =>
+    readConfig(repository).then((text) =>
       // Without includes: they could name any file of this machine.
       listSettings(environment, ['--file', '-'], text),
     ),
@@ -23,6 +23,11 @@ export async function readGitSettings(repository: string, environment: NodeJS.Pr
   const hooks = settings.get('core.hookspath')
   if (hooks?.startsWith('~/') === true) settings.set('core.hookspath', join(environment.HOME ?? '/', hooks.slice(2)))
   return settings
+}
+
+function readConfig(repository: string): Promise<string> {
+  const linked = findLinkedGitDirectory(repository)
+  return linked === null ? readText(repository, '.git/config') : readText(linked, 'config')
 }
 
 /** True for the words that git takes for true. */
