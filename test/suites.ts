@@ -95,10 +95,14 @@ export const FULL_ONLY: Readonly<Record<string, string>> = {
   'http/consensus-reviews': 'votes of reviewers in every state; http/consensus covers the rules',
   'http/coverage-tools': 'installs c8 and coverage.py; checks/reports/coverage covers which files count',
   'http/earlier-changes': 'uncommitted changes from before a task; core/commit-scope covers which paths count',
+  'http/git-hooks': 'hooks of the repository run, skipped, failing and hostile; http/git-commit covers commits',
+  'http/git-repositories':
+    'commits in sparse, signed, LFS and locked repositories and among build output; http/git-commit covers the main path',
   'http/git-submodules': 'commits in repositories with submodules in every state',
   'http/harness-pins':
     'every kind of test setup through a server; checks/harness covers what is pinned, http/redirected-commands the gates',
   'http/knowledge-reserved': 'contract files in the knowledge index; mcp/hidden-documents covers what an agent sees',
+  'http/linked-tests': 'links to folders below tests/; http/pinned-tests covers what RED records',
   'http/long-gates-agents':
     'long gates with leases, reviewers, hooks and later visits; http/long-gates and app/long-gates cover the rules',
   'http/long-tools': 'calls of tools that run tests for long over every entrance; http/long-gates covers the main path',

@@ -19,6 +19,7 @@ import type { Observations } from './test-runs/observations.js'
 import type { TaskViews } from './test-runs/task-views.js'
 import type { Running } from './tool-calls/running-tools.js'
 import type { Checking } from './transitions/checking.js'
+import type { GitSettings } from './trees/git-settings.js'
 import type { Trees } from './trees/trees.js'
 
 /** What every part of the orchestrator may use. */
@@ -55,6 +56,8 @@ export interface Resources {
   readonly goCache: GoCache
   /** How work trees should look. */
   readonly trees: Trees
+  /** The settings of git that count for commits in a repository. */
+  readonly gitSettings: (repository: string) => Promise<GitSettings>
   /** What commands wrote to ignored paths, by task. */
   readonly scratch: ScratchLayers
   /** What the views of observed runs are composed of, by task. */

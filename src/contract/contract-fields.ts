@@ -2,6 +2,7 @@ import { AGENT } from './read/read-agents.js'
 import { COORDINATION } from './read/read-coordination.js'
 import { ENFORCEMENT, ENFORCEMENT_DEFAULT } from './read/read-enforcement.js'
 import { GATE } from './read/read-gates.js'
+import { GIT } from './read/read-git.js'
 import { NODE, PHASE } from './read/read-phases.js'
 import { COMMAND, MCP_SERVER, TOOL } from './read/read-services.js'
 import { KNOWLEDGE, MONITORING, RECOVERY, TESTS, WEB } from './read/read-settings.js'
@@ -102,6 +103,7 @@ const COMMON = {
     '[{url: "https://example.org", events: [task_parked]}]',
     none,
   ),
+  git: maybe(GIT, "How agents' commits are made.", '{hooks: run}', { unset: "operator's author, hooks skipped" }),
   knowledge: maybe(KNOWLEDGE, 'Documents that agents can search.', '{sources: ["docs/**/*.md"]}'),
   coordination: maybe(COORDINATION, 'How several agents work together.', '{}', none),
   schemas: maybe(

@@ -14,6 +14,7 @@ export function explainContract(result: LoadedContract): string {
     ...(explained.description === '' ? [] : [explained.description]),
     `mode ${explained.mode}, starts in ${explained.start}`,
     ...(explained.tests === null ? [] : [`tests: ${explained.tests}`]),
+    ...(explained.git === null ? [] : [`git: ${explained.git}`]),
     ...explained.phases.flatMap(formatPhaseLines),
     '',
     'Transitions',
@@ -44,6 +45,8 @@ interface ExplainedContract {
   readonly start: string
   /** How Phaselock runs and judges the tests; null where the contract does not say it. */
   readonly tests: string | null
+  /** How agents' commits are made; null where the contract does not say it. */
+  readonly git: string | null
   readonly phases: readonly ExplainedPhase[]
   readonly transitions: readonly (Placed & { from: string; to: string; when: string | null; held_by: string })[]
   readonly not_enforced: readonly { path: string; feature: string }[]
@@ -78,6 +81,7 @@ export function explainJson(result: LoadedContract): JsonObject {
     mode: contract.enforcement.mode,
     start: contract.start,
     tests: formatTests(contract),
+    git: formatGit(contract),
     phases: [...contract.phases.values()].map((phase, index) => explainPhase(result, phase, index)),
     transitions: contract.transitions.map(({ from, to, when, gate }, index) => ({
       from,
@@ -105,6 +109,17 @@ function formatTests({ commands, tests, phases }: Contract): string | null {
     ...(tests.baseline === 'forbid' ? ['failures from before the task count'] : []),
     ...(isTurned ? [`new tests are turned around${budget}`] : []),
     ...(isTurned && strict === true ? ['strict: tests that cannot be judged block'] : []),
+  ].join('; ')
+}
+
+function formatGit({ git }: Contract): string | null {
+  if (git === undefined) return null
+  return [
+    git.author === undefined
+      ? "commits are by the operator's git configuration"
+      : `commits are by ${git.author.name} <${git.author.email}>`,
+    git.hooks === 'run' ? 'hooks of the repository are run in the sandbox' : 'hooks of the repository are skipped',
+    ...(git.sign === 'skip' ? ['commits are not signed'] : []),
   ].join('; ')
 }
 

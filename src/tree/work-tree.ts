@@ -61,7 +61,7 @@ export interface WorkTree {
 export function openWorkTree(root: string): WorkTree {
   return {
     read: (path) => readInside(root, path),
-    list: (skipped) => listInside(root, skipped),
+    list: (skipped) => listInside(root, { skipped }),
     hash: (path) => hashInside(root, path),
     hashEach: (paths) => hashEachInside(root, paths),
     fingerprint: (except = new Set()) => computeFingerprint(root, except),
@@ -70,7 +70,7 @@ export function openWorkTree(root: string): WorkTree {
 
 async function computeFingerprint(root: string, except: { has(path: string): boolean }): Promise<string> {
   const whole = createHash('sha256')
-  for (const { path, isLink } of await listInside(root, NOT_THE_PROJECT)) {
+  for (const { path, isLink } of await listInside(root, { skipped: NOT_THE_PROJECT })) {
     if (except.has(path)) continue
     const hash = isLink ? linkTarget(root, path) : await hashInside(root, path)
     // A name that cannot be opened again would keep its fingerprint whatever is written to it.
@@ -157,9 +157,39 @@ async function hashOfLink(root: string, path: string, links = 1): Promise<string
   // A link to a link stands for the whole chain. The name tells it from a file that holds the hash of one.
   if (content === null && links < LINKS_MAX && linkTarget(root, pointed) !== null)
     return sha256Hex(`${isInstalled ? 'link' : 'links'}:${target}:${await hashOfLink(root, pointed, links + 1)}`)
-  if (content === null) throw new TreeUnreadable(`${path} is a link to something that is not a file`)
+  if (content === null) return hashOfLinkedFolder(root, path, { target, pointed })
   return sha256Hex(`link:${target}:`, content)
 }
+
+// A link to a folder stands for everything in it, as long as that ends: it holds neither the link nor a link to another folder.
+async function hashOfLinkedFolder(
+  root: string,
+  path: string,
+  { target, pointed }: { readonly target: string; readonly pointed: string },
+): Promise<string> {
+  const folder = pointed.replace(/\/$/, '')
+  const parts = splitPath(folder)
+  const opened = parts === null || parts.length === 0 ? null : openDirectory(root, parts)
+  if (opened?.ok === true) closeSync(opened.fd)
+  if (opened?.ok !== true || parts === null)
+    throw new TreeUnreadable(`${path} is a link to something that is neither a file nor a folder of the work tree`)
+  if (path.startsWith(`${folder}/`))
+    throw new TreeUnreadable(`${path} is a link to a folder that holds the link itself`)
+  const whole = createHash('sha256').update(`folder:${target}:`)
+  // Installed packages are held by other means.
+  if (INSTALLED.test(`${folder}/`)) return whole.digest('hex')
+  for (const listed of await listInside(root, { skipped: NOTHING, parts })) {
+    const at = `${folder}/${listed.path}`
+    if (listed.isLink && (await readInside(root, posix.join(posix.dirname(at), linkTarget(root, at) ?? ''))) === null)
+      throw new TreeUnreadable(
+        `${path} is a link to a folder in which ${listed.path} is a link that leads to no file there`,
+      )
+    whole.update(JSON.stringify([listed.path, await hashInside(root, at)]))
+  }
+  return whole.digest('hex')
+}
+
+const NOTHING: SkippedNames = { anywhere: new Set(), atRoot: new Set() }
 
 /**
  * What a program of a virtual environment leads to outside the tree, as `python -m venv` makes it: the resolved path, and what
@@ -211,8 +241,11 @@ function linkTarget(root: string, path: string): string | null {
   }
 }
 
-async function listInside(root: string, skipped: SkippedNames): Promise<readonly ListedFile[]> {
-  const opened = openDirectory(root, [])
+async function listInside(
+  root: string,
+  { skipped, parts = [] }: { readonly skipped: SkippedNames; readonly parts?: readonly string[] },
+): Promise<readonly ListedFile[]> {
+  const opened = openDirectory(root, parts)
   if (!opened.ok) throw new TreeUnreadable(`the work tree ${root} cannot be opened`)
   const isSkipped = ({ name, depth }: MetEntry) =>
     skipped.anywhere.has(name) || (depth === 0 && skipped.atRoot.has(name))

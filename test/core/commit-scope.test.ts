@@ -8,6 +8,7 @@ const RULES: CommitRules = {
   isLeftover: (path) => path.startsWith('dist/'),
   isWritten: (path) => path === 'dist/mine.js',
   isEarlier: (path) => path.endsWith('.draft'),
+  isForeign: () => false,
   hadChanges: (path) => path.endsWith('.draft'),
 }
 

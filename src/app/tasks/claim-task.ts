@@ -1,9 +1,6 @@
-import { lstatSync } from 'node:fs'
-import { join } from 'node:path'
 import type { Contract } from '../../core/contract/contract.js'
 import type { AgentBearer } from '../../core/identity/admit.js'
 import type { JsonObject } from '../../core/json.js'
-import { requiresCommits } from '../../core/paths/commit-scope.js'
 import { isLostByLapse } from '../../core/task/claim.js'
 import type { Refusal } from '../../core/task/refusal.js'
 import type { TaskHolder, TaskState } from '../../core/task/state.js'
@@ -19,6 +16,7 @@ import { keepAgentCliFiles } from '../trees/agent-cli-files.js'
 import { reconcileResumed } from '../trees/compare-tree.js'
 import { listEarlierChanges } from '../trees/list-earlier-changes.js'
 import { WORK_BEGAN } from '../trees/trees.js'
+import { isOfItsRepository, refuseRepository } from './claim-repository.js'
 import { isPathConflict, runWithPathLease } from './path-leases.js'
 import { toContractView, toTaskView } from './views.js'
 
@@ -140,11 +138,11 @@ async function tryClaim(app: App, taskId: string, request: Ready): Promise<Resul
   const contract = await app.contracts.get(state.contract.hash)
   const walled = await refuseWithoutSandbox(app, contract)
   if (walled !== null) return walled
-  const uncommittable = refuseWithoutRepository(contract, state)
-  if (uncommittable !== null) return uncommittable
   const isCompared = contract.enforcement.reconcile !== 'off'
   const unreadable = isCompared ? await readTree(app, state) : null
   if (unreadable !== null) return unreadable
+  const uncommittable = await refuseRepository(app, contract, state)
+  if (uncommittable !== null) return uncommittable
   const isUnrecorded = !isCompared && state.visit === 0 && needsBaseline(contract)
   const found = isUnrecorded ? await app.trees.compare(state.workspace).catch(() => null) : null
   const earlier = state.visit === 0 ? await listEarlierChanges(app, contract, state) : null
@@ -213,20 +211,8 @@ async function refuseWithoutSandbox(app: App, contract: Contract): Promise<Resul
   return refused === null || refused.ok ? null : refuse(refused.code, refused.detail, refused.extra)
 }
 
-const LINKED = 'linked_repository'
-
-function isOfItsTree({ extra }: Problem): boolean {
-  return LINKED in extra || UNREADABLE in extra
-}
-
-// git_commit writes the git directory in the tree, and nothing outside of it: better no task than one that cannot be completed.
-function refuseWithoutRepository(contract: Contract, { id, workspace }: TaskState): Result<JsonObject> | null {
-  const git = lstatSync(join(workspace, '.git'), { throwIfNoEntry: false })
-  if (git === undefined || git.isDirectory() || !requiresCommits(contract)) return null
-  const detail = `The contract of task ${id} demands commits, and ${workspace} is a linked git worktree or a submodule: its git directory lies elsewhere, where git_commit does not write.`
-  const remedy =
-    'Add the task with a work tree of its own (`phaselock task add TITLE --worktree`), or start the server in the repository itself.'
-  return refuse('conflict', detail, { remedy, [LINKED]: workspace })
+function isOfItsTree(problem: Problem): boolean {
+  return isOfItsRepository(problem) || UNREADABLE in problem.extra
 }
 
 /** The answer to a claim; also given again to a client that lost it. */

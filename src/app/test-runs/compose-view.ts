@@ -247,7 +247,8 @@ async function linkTargets({ listed, app, state }: Scene, pinned: ReadonlySet<st
   return links.flatMap(({ path }) => {
     const [, target] = /^link (.*)$/s.exec(app.trees.findExpectedEntry(state.workspace, path) ?? '') ?? []
     const to = target === undefined ? '..' : posix.join(posix.dirname(path), target)
-    return to.startsWith('..') || to.startsWith('/') ? [] : [to]
+    const below = listed.flatMap((one) => (one.path.startsWith(`${to.replace(/\/$/, '')}/`) ? [one.path] : []))
+    return to.startsWith('..') || to.startsWith('/') ? [] : [to, ...below]
   })
 }
 

@@ -21,6 +21,8 @@ export const LEFT_BEHIND = [
   'node_modules/.vitest/',
   '*.tsbuildinfo',
 ]
+/** What build tools and package managers fill; part of the project where git tracks files in it. */
+const FILLED = /^(?:(?:target|\.gradle|vendor\/bundle)|(?:.*?\/)?\.(?:tox|nox))(?=\/|$)/
 const COVERAGE = 'coverage'
 const PACKAGES = /^(?:.*\/)?(?:node_modules|\.venv|venv)(?=\/|$)/
 const GIT_DIRECTORY = /(^|\/)\.git(\/|$)/
@@ -33,6 +35,8 @@ export interface ScratchRules {
   readonly isSource: (folder: string) => boolean
   /** Whether the phase names the path as writable. */
   readonly isNamed: (path: string) => boolean
+  /** Whether git may track files in a folder. */
+  readonly isTracked: (folder: string) => boolean
   /** What is mounted over in the view of commands: nothing of the layer may lie in the way. */
   readonly covered: readonly string[]
 }
@@ -52,10 +56,18 @@ interface SplitResult {
 export function makeAside(rules: ScratchRules): Aside {
   const isIgnored = makeIgnored(rules.rules)
   const always = makeLeftoverMatcher(rules.isSource)
+  const tracked = new Map<string, boolean>()
+  const isTracked = (folder: string): boolean => {
+    const known = tracked.get(folder) ?? rules.isTracked(folder)
+    tracked.set(folder, known)
+    return known
+  }
   return (path, isDirectory) => {
     // The tree as a whole, refused, is no path that could be ignored.
     if (!ignore.isPathValid(path) || GIT_DIRECTORY.test(path) || rules.isNamed(path)) return null
     if (always(path, isDirectory)) return 'kept'
+    const filled = FILLED.exec(path)?.[0]
+    if (filled !== undefined && !isTracked(filled)) return 'kept'
     if (!isIgnored(path, isDirectory)) return null
     const installed = PACKAGES.exec(path)?.[0]
     // The folder itself may hold caches, which are kept.

@@ -1,11 +1,10 @@
 import { observe } from '../../checks/observed-runs/observe.js'
-import type { Aside, ChangeSet, Confinement } from '../../confinement/confinement.js'
+import type { Aside, Confinement } from '../../confinement/confinement.js'
 import { matchesGlob } from '../../contract/glob.js'
 import { admit, type Bearer } from '../../core/identity/admit.js'
 import type { JsonObject } from '../../core/json.js'
 import { getWritable } from '../../core/paths/writable.js'
 import type { TaskEvent } from '../../core/task/event.js'
-import type { GitAccess } from '../../core/task/fact-parts.js'
 import { requirePhase } from '../../core/tool-calls/offered-tools.js'
 import { isCommandTool, runCommandTool } from '../../tools/commands/command-tools.js'
 import { isWriteTool, runFileTool } from '../../tools/files/file-tools.js'
@@ -21,7 +20,9 @@ import { makeIgnoredMatcher } from '../test-runs/compose-view.js'
 import { requestSetupChange } from '../test-runs/setup-change.js'
 import { hashFailures, testOutcome } from '../test-runs/test-outcome.js'
 import { commitRulesOf } from '../trees/commit-rules.js'
+import { readCommitting } from '../trees/committing.js'
 import { keepContents, keepPrevious } from '../trees/reconcile.js'
+import { mayBeTracked } from '../trees/tracked-folder.js'
 import { countChangeBytes, countToolBytes, listWrittenPaths, readSizes, refuseBytes } from './added-bytes.js'
 import { getReserved, isHiddenBy } from './contract-paths.js'
 import { openSandbox, refuseWithoutConfinement } from './contract-sandbox.js'
@@ -36,6 +37,7 @@ import {
   splitChanges,
 } from './ignored-paths.js'
 import { writeIgnored } from './ignored-writes.js'
+import type { Finish, Settling } from './settling.js'
 import { callUpstream, isUpstreamTool } from './upstream.js'
 
 interface ToolRun {
@@ -148,7 +150,8 @@ class OneRun {
       const before = this.app.running.listWrites(state.workspace).length
       const { layer, note } = isReview ? NO_LAYER : await this.app.scratch.prepare(state.id, state.workspace)
       const commitRules = () => commitRulesOf(this.app, contract, state)
-      const place = { ...this.#place, layer, aside: makeAside(this.#rules()), commitRules }
+      const committing = () => readCommitting(this.app, this.call)
+      const place = { ...this.#place, layer, aside: makeAside(this.#rules()), commitRules, committing }
       const done = await runCommandTool(confinement, place, request)
       if ('ok' in done) return this.#finish(done)
       if (!isReview) return this.#settle({ ...done, unenforced, before, keepsScratch: done.git === 'none', note })
@@ -229,6 +232,7 @@ class OneRun {
       rules: this.app.trees.getIgnoreRules(workspace),
       isSource: (folder) => this.app.trees.isSource(workspace, folder),
       isNamed: (path) => named.some((pattern) => matchesGlob(pattern, path) || pattern.startsWith(`${path}/`)),
+      isTracked: (folder) => mayBeTracked(workspace, folder),
       covered: this.#place.hidden,
     }
   }
@@ -270,6 +274,7 @@ class OneRun {
         ...(more.isWritten === true ? { isWritten: true } : {}),
         ...(changed.length === 0 ? {} : { addedBytes: more.addedBytes ?? 0 }),
         ...(more.failing === undefined ? {} : { failing: more.failing }),
+        ...(outcome.ok && more.hooks !== undefined ? { hooks: more.hooks } : {}),
         ...getReviewerField(this.call),
       },
       { isHolding: more.isHolding === true, remember: this.one.remember(outcome, { durationMs, unenforced }) },
@@ -281,27 +286,3 @@ class OneRun {
 }
 
 const NO_LAYER = { layer: null, note: null }
-
-interface Settling {
-  readonly outcome: ToolOutcome
-  readonly changes: ChangeSet
-  readonly git: GitAccess
-  readonly exitCode?: number
-  readonly unenforced: readonly string[]
-  /** Whether the next command of the task sees what this one wrote to ignored paths. */
-  readonly keepsScratch?: boolean
-  readonly note?: string | null
-  /** How many writes of file tools there were in the tree when the command started. */
-  readonly before?: number
-}
-
-interface Finish {
-  readonly isHolding?: boolean
-  readonly changed?: readonly Change[]
-  readonly git?: GitAccess
-  readonly exitCode?: number
-  readonly unenforced?: readonly string[]
-  readonly failing?: string
-  readonly isWritten?: true
-  readonly addedBytes?: number
-}

@@ -7,6 +7,7 @@ import { Library } from '../knowledge.js'
 import type { OrchestratorOptions } from '../orchestrator-options.js'
 import { TaskViews } from '../test-runs/task-views.js'
 import { readExcludes } from '../trees/git-excludes.js'
+import { type GitSettings, readGitSettings } from '../trees/git-settings.js'
 import { Trees } from '../trees/trees.js'
 import { PROGRAM_VERSION } from '../version.js'
 import { Running } from './running-tools.js'
@@ -17,6 +18,7 @@ interface Workshop {
   readonly confinement: (place?: 'walled' | 'open') => Promise<Confinement>
   readonly upstream: () => Upstream
   readonly trees: Trees
+  readonly gitSettings: (repository: string) => Promise<GitSettings>
   readonly scratch: ScratchLayers
   readonly views: TaskViews
   readonly library: Library
@@ -28,6 +30,7 @@ export function openWorkshop(options: OrchestratorOptions): Workshop {
   const running = new Running()
   const { stateDir, workspace, contractFile = null, contractParts = [] } = options
   const trees = new Trees(join(stateDir, 'trees'), options.now, (tree) => readExcludes(tree, options.environment))
+  const gitSettings = (repository: string) => readGitSettings(repository, options.environment)
   const scratch = new ScratchLayers(join(options.stateDir, 'scratch'))
   const views = new TaskViews(join(options.stateDir, 'views'), trees)
   const library = new Library(
@@ -65,5 +68,5 @@ export function openWorkshop(options: OrchestratorOptions): Workshop {
     // One that was lent is closed by its owner.
     if (wall !== null && options.confinement === undefined) await wall.then((one) => one.close())
   }
-  return { running, confinement, upstream, trees, scratch, views, library, close }
+  return { running, confinement, upstream, trees, gitSettings, scratch, views, library, close }
 }

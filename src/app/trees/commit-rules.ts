@@ -7,6 +7,7 @@ import type { App } from '../app.js'
 import { getReserved } from '../tool-calls/contract-paths.js'
 import { makeIgnored, makeLeftoverMatcher } from '../tool-calls/ignored-paths.js'
 import { readEarlierChanges } from './earlier-changes.js'
+import { makeForeignMatcher } from './foreign-changes.js'
 import { WORK_BEGAN } from './trees.js'
 
 // Wherever they lie. Agents write there only where the contract names the folder.
@@ -30,14 +31,18 @@ export async function commitRulesOf(
   const isLeft = makeLeftoverMatcher((folder) => trees.isSource(tree, folder))
   const isBuilt = makeOutsideProjectMatcher(began)
   const earlier = await readEarlierChanges(app, state)
+  const isWritten = (path: string): boolean =>
+    began !== null && trees.findExpectedEntry(tree, path) !== (began[path] ?? null)
+  const isForeign = began === null ? () => false : await makeForeignMatcher(app, { contract, state }, isWritten)
   return {
     reserved: [...getReserved(app, contract, tree).kept, ...AGENT_CLI_FILES.keys()],
     isIgnored: (path) => isIgnored(path, false),
     packagesAt: (path) => PACKAGES.exec(path)?.[0] ?? null,
     isLeftover: (path) => isBuilt(path) || isLeft(path, false),
-    isWritten: (path) => began !== null && trees.findExpectedEntry(tree, path) !== (began[path] ?? null),
+    isWritten,
     isEarlier: (path) => earlier.untouched.has(path),
     hadChanges: (path) => earlier.all.has(path),
+    isForeign,
   }
 }
 

@@ -24,6 +24,14 @@ export async function readEarlierChanges(
 
 // A file that the task changed, committed and put back is as it was, and differs from the last commit by the task's doing.
 async function makeTouchedMatcher(app: Pick<App, 'ledger'>, state: TaskState): Promise<(path: string) => boolean> {
+  return (await findTouched(app, state)) ?? (() => true)
+}
+
+/** Whether calls of the task changed a path, or an operator accepted its change; null where the ledger does not name all of them. */
+export async function findTouched(
+  app: Pick<App, 'ledger'>,
+  state: TaskState,
+): Promise<((path: string) => boolean) | null> {
   const { events, isWhole } = await readEventsSince(app, state, 'task')
   const paths: string[] = []
   let isComplete = isWhole
@@ -36,7 +44,7 @@ async function makeTouchedMatcher(app: Pick<App, 'ledger'>, state: TaskState): P
     paths.push(...(event.changes ?? []).map(({ path }) => path))
     isComplete &&= (event.changeCount ?? 0) <= (event.changes ?? []).length
   }
-  return isComplete ? makeFolderMatcher(paths) : () => true
+  return isComplete ? makeFolderMatcher(paths) : null
 }
 
 /** Whether anything stands at the path. */

@@ -51,7 +51,7 @@ function readOperatorsFile(file: string): string {
   }
 }
 
-async function readText(folder: string, path: string): Promise<string> {
+export async function readText(folder: string, path: string): Promise<string> {
   const file = openFile(folder, path)
   if (!file.ok) return ''
   try {

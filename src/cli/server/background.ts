@@ -20,6 +20,7 @@ import { findGivenStateDir, getDefaultStateDir } from '../places.js'
 import { findProgramName, findProgramScript } from '../program-name.js'
 import { formatStateDirOption, formatStepLines, listAgentSteps } from '../terminal/next-steps.js'
 import { canAsk, print, printJson, tell } from '../terminal/terminal.js'
+import { formatHooks } from './hook-text.js'
 import type { ServeOptions } from './serve.js'
 import { startFailure } from './start-failure.js'
 
@@ -40,7 +41,10 @@ export interface BackgroundServer {
 export async function runUp(options: ServeOptions): Promise<void> {
   await askFirst(options)
   const { note, stateDir, isNew } = await startInBackground(options)
-  sayRunning(note, stateDir, { ...options, isNew, settled: isNew ? await settleStartedContract(options) : null })
+  const settled = isNew ? await settleStartedContract(options) : null
+  const { workspace } = resolveServerPlaces(options)
+  const hooks = settled === null ? [] : await formatHooks(settled.contract, workspace, process.env)
+  sayRunning(note, stateDir, { ...options, isNew, settled, hooks })
 }
 
 // The server in the background has no terminal: a contract that nobody accepted yet is asked about here.
@@ -165,7 +169,12 @@ function buildArguments(options: ServeOptions): readonly string[] {
 function sayRunning(
   note: ServerNote,
   stateDir: string,
-  how: { readonly isNew: boolean; readonly json?: boolean; readonly settled?: SettledContract | null },
+  how: {
+    readonly isNew: boolean
+    readonly json?: boolean
+    readonly settled?: SettledContract | null
+    readonly hooks?: readonly string[]
+  },
 ): void {
   if (how.json === true) {
     printJson({ event: how.isNew ? 'ready' : 'running', ...pick(note), state_dir: stateDir })
@@ -177,6 +186,7 @@ function sayRunning(
   if (!how.isNew) return
   const { settled = null } = how
   if (settled !== null) print(formatContractLines(settled).join('\n'))
+  for (const line of how.hooks ?? []) print(`Git hooks: ${line}`)
   const agents = settled?.contract.agents ?? new Map()
   print(`\nNext:\n${formatStepLines(listAgentSteps({ program, agents, environment: process.env, where })).join('\n')}`)
 }

@@ -17,6 +17,8 @@ export function formatReady(running: {
   readonly url: string
   readonly settled: SettledContract
   readonly isInsecure: boolean
+  /** What happens to the hooks of the repository. */
+  readonly hooks: readonly string[]
 }): string {
   const { app, url, settled } = running
   const { name, version, hash, enforcement } = app.contractOf
@@ -39,6 +41,7 @@ export function formatReady(running: {
         : `secret from the variable ${secrets.variable}`,
     ],
     ...formatPermissionLines(app.contractOf).map((line, index) => [index === 0 ? 'Asks for' : '', line] as const),
+    ...running.hooks.map((line, index) => [index === 0 ? 'Git hooks' : '', line] as const),
     ...formatConfinedLines(running.confinement, app.contractOf),
     ...formatUnsentLines(app),
     ...(running.isInsecure

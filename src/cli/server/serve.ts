@@ -14,6 +14,7 @@ import { type SettledContract, settleContract } from '../contracts/settle-contra
 import { EXIT, Stop } from '../exit.js'
 import { findGivenStateDir, getDefaultStateDir } from '../places.js'
 import { print, tell, tolerateClosedPipes } from '../terminal/terminal.js'
+import { formatHooks } from './hook-text.js'
 import { formatAddress, isLoopback, type Listening, listen } from './listen.js'
 import { formatReady } from './ready-text.js'
 import { startFailure } from './start-failure.js'
@@ -113,8 +114,10 @@ async function start(options: ServeOptions, tls: Tls): Promise<Running> {
         },
         contract: { hash: settled.contract.hash, trusted: settled.isTrusted, notes: settled.notes },
       }
-      const text = (): string => formatReady({ app, confinement, url, settled, isInsecure: isExposed(options, tls) })
-      return { announcement, text, notes: settled.notes }
+      const hooks = await formatHooks(app.contractOf, app.workspace, app.environment)
+      const isInsecure = isExposed(options, tls)
+      const text = (): string => formatReady({ app, confinement, url, settled, isInsecure, hooks })
+      return { announcement, text, notes: [...settled.notes, ...hooks.map((line) => `Git hooks: ${line}`)] }
     }
     return { app, entrance, listening, stateDir, ready }
   } catch (error) {

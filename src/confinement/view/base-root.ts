@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process'
 import {
   copyFileSync,
   cpSync,
@@ -25,6 +26,18 @@ nobody:x:65534:65534:nobody:/:/usr/sbin/nologin
 const GROUP = `root:x:0:\nagent:x:${INSIDE_ID}:\nnogroup:x:65534:\n`
 // The work tree belongs to somebody else in the eyes of the command; git would refuse to look at it.
 const GITCONFIG = '[safe]\n\tdirectory = *\n[user]\n\tname = agent\n\temail = agent@localhost\n'
+
+// How the operator's git writes line endings: another git would take every file for changed.
+function readLineEndings(): string {
+  const found = ['autocrlf', 'eol'].flatMap((name) => {
+    const args = ['config', '--get', `core.${name}`]
+    const run = spawnSync('git', args, { cwd: '/', env: { ...process.env, GIT_DIR: '/dev/null' }, encoding: 'utf8' })
+    const value = run.status === 0 ? run.stdout.trim() : ''
+    return /^[a-z]{2,6}$/.test(value) ? [`\t${name} = ${value}\n`] : []
+  })
+  return found.length === 0 ? '' : `[core]\n${found.join('')}`
+}
+
 /** Stands for files that are covered: tools can read it and find nothing. */
 const EMPTY = 'etc/covered'
 const FOLDERS = ['proc', 'dev', 'tmp', SOCKETS_AT, 'var/tmp', 'etc', 'home']
@@ -40,7 +53,7 @@ export async function makeBaseRoot(keeper: Keeper, view: HostView): Promise<stri
   for (const path of view.copied) copySetting(path, join(seen, path))
   writeFileSync(join(seen, 'etc/passwd'), PASSWD)
   writeFileSync(join(seen, 'etc/group'), GROUP)
-  writeFileSync(join(seen, 'etc/gitconfig'), GITCONFIG)
+  writeFileSync(join(seen, 'etc/gitconfig'), `${GITCONFIG}${readLineEndings()}`)
   writeFileSync(join(seen, EMPTY), '')
   for (const { path, target } of view.links) symlinkSync(target, join(seen, path))
   const root = join(keeper.dir, name)

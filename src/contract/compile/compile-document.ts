@@ -37,6 +37,7 @@ import type {
 import { findUnenforced } from '../not-enforced.js'
 import { listSpawnNames } from '../read/read-agents.js'
 import { compileConsensus } from './compile-consensus.js'
+import { compileGit } from './compile-git.js'
 
 /** The core's contract, from a canonical document that was loaded (and perhaps stored) before. Nothing is lost between. */
 export function compileDocument(document: JsonObject, hash: string): Contract {
@@ -67,6 +68,7 @@ export function compileDocument(document: JsonObject, hash: string): Contract {
     agentStartable: source.agent_startable,
     ...(crash && { agentCrash: { ...camelKeys(crash), action: crash.action === 'retry' ? 'retry' : 'park' } }),
     ...(source.agents && { agents: compileEach(agents, compileAgent) }),
+    ...(source.git && { git: compileGit(source.git) }),
     knowledge: knowledge?.sources ?? [],
     alerts: (monitoring?.alerts ?? []).map(({ condition, above, above_seconds, message = '' }) => ({
       condition: condition as AlertCondition,

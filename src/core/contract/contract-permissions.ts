@@ -72,6 +72,7 @@ function listCommandPermissions(contract: Contract): readonly Permission[] {
     ...[...contract.mcpServers.values()].flatMap((server) =>
       server.kind === 'stdio' ? [`MCP server ${server.name}: ${[server.command, ...server.args].join(' ')}`] : [],
     ),
+    ...(contract.git?.hooks === 'run' ? ['hooks of the repository, before each commit of an agent'] : []),
     ...(listPhasesWith(contract, 'bash').length === 0
       ? []
       : [`bash in ${listPhasesWith(contract, 'bash').join(', ')}`]),

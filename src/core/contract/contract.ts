@@ -2,6 +2,7 @@ import type { Json, JsonObject } from '../json.js'
 import type { Rule } from '../rules/rule.js'
 import type { Programs } from './agent-programs.js'
 import type { AgentCrash, Alert, ConsensusPlan, Places } from './contract-parts.js'
+import type { GitRules } from './git-rules.js'
 import type { DocumentPlace, EvidenceGrade, PhaseDocument } from './phase-document.js'
 import type { TestRules } from './test-rules.js'
 import type { Webhook } from './webhook.js'
@@ -33,6 +34,8 @@ export interface Contract extends Programs {
   readonly mcpServers: ReadonlyMap<string, McpServer>
   /** What `web_fetch` may reach: `host`, `host:port`, `*.host`. */
   readonly webHosts: readonly string[]
+  /** How agents' commits are made. */
+  readonly git?: GitRules
   /** Where events of tasks are sent. */
   readonly webhooks?: readonly Webhook[]
   /** What this version of Phaselock understands but cannot enforce: a task under such a contract is not created. */

@@ -33,6 +33,8 @@ export interface CommitRules {
   readonly isEarlier: (path: string) => boolean
   /** Whether the path differed from the last commit when work began. */
   readonly hadChanges: (path: string) => boolean
+  /** Whether the path was changed since then, and the ledger does not explain it by a call of this task. */
+  readonly isForeign: (path: string) => boolean
 }
 
 /** What of a listing is the task's to commit. */
@@ -70,7 +72,7 @@ export function commitScope(listing: GitListing, rules: CommitRules): CommitScop
     const isRepository = entry.path.endsWith('/')
     const path = isRepository ? entry.path.slice(0, -1) : entry.path
     if (isSubmodule(path)) continue
-    const isLeft = isRepository || isReserved(path) || rules.isEarlier(path)
+    const isLeft = isRepository || isReserved(path) || rules.isEarlier(path) || rules.isForeign(path)
     if (isLeft || (entry.index === '?' && isOut(path))) out.push(path)
     else changed.push(entry)
   }
@@ -83,7 +85,7 @@ export function makeLeftOutMatcher(untrackedFolders: readonly string[], rules: C
   const isReserved = makeFolderMatcher(rules.reserved)
   const isUntracked = makeFolderMatcher(untrackedFolders)
   return (path) => {
-    if (isReserved(path) || rules.isIgnored(path) || rules.isEarlier(path)) return true
+    if (isReserved(path) || rules.isIgnored(path) || rules.isEarlier(path) || rules.isForeign(path)) return true
     const packages = rules.packagesAt(path)
     if (packages !== null) return packages === path || isUntracked(packages)
     return rules.isLeftover(path) && !rules.isWritten(path)

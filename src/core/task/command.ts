@@ -1,5 +1,6 @@
 import type { Code } from '../codes.js'
 import type { CheckName } from '../contract/contract.js'
+import type { HookRecord } from '../contract/git-rules.js'
 import type { EvidenceProof } from '../evidence/checkpoint-event.js'
 import type { TestsCommand } from '../evidence/tests-command.js'
 import type { JsonObject } from '../json.js'
@@ -128,6 +129,7 @@ export type Command =
       /** Guarantees that nothing enforced while it ran. */
       readonly unenforced: readonly string[]
       readonly failing?: string
+      readonly hooks?: HookRecord
       readonly reviewer?: string
     }
   /** The agent asks for its prompt, or to go on; `stays`: no claim of it leads anywhere. */

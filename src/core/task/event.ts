@@ -1,6 +1,7 @@
 import type { QuestionFact } from '../approvals/question-event.js'
 import type { Code } from '../codes.js'
 import type { AlertCondition } from '../contract/contract-parts.js'
+import type { HookRecord } from '../contract/git-rules.js'
 import type { CheckpointFact } from '../evidence/checkpoint-event.js'
 import type { TestsFact } from '../evidence/tests-event.js'
 import type { JsonObject } from '../json.js'
@@ -113,6 +114,8 @@ export type TaskFact =
       readonly unenforced?: readonly string[]
       /** Digest of the tests that failed, where it ran them. */
       readonly failing?: string
+      /** Which hooks of the repository were run before a commit, and which were not. */
+      readonly hooks?: HookRecord
       readonly leaseSeconds?: number
     })
   | (Refused & {

@@ -59,6 +59,7 @@ export function finishTool(
       violation,
       unenforced: command.unenforced,
       ...(command.failing === undefined ? {} : { failing: command.failing }),
+      ...(command.hooks === undefined ? {} : { hooks: command.hooks }),
     },
     ...decideAfterCall(contract, state, context, mark),
   ])

@@ -1,5 +1,6 @@
 import type { Job } from '../../confinement/confinement.js'
 import type { CommandRun, OutputLimits } from '../../confinement/run-command.js'
+import type { HookRecord } from '../../core/contract/git-rules.js'
 import type { GitAccess } from '../../core/task/fact-parts.js'
 import type { ToolOutcome } from '../tool-place.js'
 
@@ -9,5 +10,7 @@ export interface CommandCall {
   /** How much of the output is kept, where it is more than an agent is shown. */
   readonly kept?: OutputLimits
   readonly git: GitAccess
+  /** What became of the repository's hooks, where it commits. */
+  readonly hooks?: HookRecord
   readonly outcome: (run: CommandRun) => ToolOutcome
 }

@@ -2,6 +2,7 @@ import { closeSync } from 'node:fs'
 import type { ChangeSet, Confinement, Job } from '../../confinement/confinement.js'
 import { type CommandRun, OUTPUT_BYTES_MAX, type OutputLimits, runCommand } from '../../confinement/run-command.js'
 import type { Contract, Phase } from '../../core/contract/contract.js'
+import type { HookRecord } from '../../core/contract/git-rules.js'
 import type { JsonObject } from '../../core/json.js'
 import type { CommitRules } from '../../core/paths/commit-scope.js'
 import type { GitAccess } from '../../core/task/fact-parts.js'
@@ -10,9 +11,11 @@ import { makeRefused, TREE_PROBLEMS } from '../../tree/problems.js'
 import { readPath } from '../read-path.js'
 import { failTool, type ToolOutcome, type ToolPlace } from '../tool-place.js'
 import type { CommandCall } from './command-call.js'
+import { buildCommitCall, type Committing, planCommit } from './git-commit.js'
 import { findLinkedGitDirectory } from './git-directory.js'
-import { buildGitCall, commitCall, GIT_TOOLS, LISTING } from './git-tools.js'
+import { buildGitCall, GIT_TOOLS, LISTING } from './git-tools.js'
 import { ownToolCommand } from './own-tool.js'
+import { recordHooks, runHooks } from './run-hooks.js'
 
 const TIMEOUT_SECONDS_DEFAULT = 60
 const TIMEOUT_SECONDS_MAX = 600
@@ -24,12 +27,15 @@ interface CommandDone {
   readonly exitCode: number
   readonly changes: ChangeSet
   readonly git: GitAccess
+  readonly hooks?: HookRecord
 }
 
 interface CommandPlace extends ToolPlace {
   readonly hidden: readonly string[]
   /** What of the tree the task commits; asked for by the git tools alone. */
   readonly commitRules: () => Promise<CommitRules>
+  /** How commits of the task are made; asked for by git_commit alone. */
+  readonly committing: () => Promise<Committing>
 }
 
 interface CommandRequest {
@@ -79,7 +85,8 @@ export async function runCommandTool(
   const stopped = formatStopped(run, call.job.timeoutMs)
   const outcome =
     stopped === null ? call.outcome(run) : failTool(`${request.tool}: ${stopped}`, 'tool_failed', toRunView(run))
-  return { outcome, exitCode: run.exitCode, changes: run.changes, git: call.git }
+  const { git, hooks } = call
+  return { outcome, exitCode: run.exitCode, changes: run.changes, git, ...(hooks === undefined ? {} : { hooks }) }
 }
 
 // What a commit takes is decided between two commands: one that looks, and one that commits.
@@ -92,7 +99,16 @@ async function buildGitToolCall(
   if (tool !== 'git_commit') return buildGitCall(tool, args, rules)
   const job = { tree: place.root, hidden: [], signal: place.signal, ...LISTING.job }
   const listed = await startJob(confinement, job, LISTING.kept)
-  return typeof listed === 'string' ? failUnstarted(tool, listed) : commitCall(listed, args, rules)
+  if (typeof listed === 'string') return failUnstarted(tool, listed)
+  const { author, agentId, hooks, runsHooks } = await place.committing()
+  const plan = planCommit(listed, args, { rules, hidden: place.hidden, agentId })
+  if ('ok' in plan) return plan
+  const record = recordHooks(hooks, runsHooks)
+  if (record.ran.length === 0) return buildCommitCall(plan, author, { hooked: null, hooks: record })
+  const { root, hidden, signal, layer = null, aside } = place
+  const at = { tree: root, hidden, signal, layer, ...(aside === undefined ? {} : { aside }) }
+  const hooked = await runHooks(confinement, at, { plan, hooks, isWritten: rules.isWritten })
+  return 'ok' in hooked ? hooked : buildCommitCall(plan, author, { hooked, hooks: record })
 }
 
 function failUnstarted(tool: string, why: string): ToolOutcome {

@@ -9,7 +9,7 @@ import {
 import { UNLIKE } from '../../confinement/changes/hidden-from-git.js'
 import type { CommandRun } from '../../confinement/run-command.js'
 import type { JsonObject } from '../../core/json.js'
-import { type CommitRules, commitScope, makeFolderMatcher } from '../../core/paths/commit-scope.js'
+import { type CommitRules, commitScope } from '../../core/paths/commit-scope.js'
 import { failTool, type ToolOutcome } from '../tool-place.js'
 import type { CommandCall } from './command-call.js'
 
@@ -20,12 +20,10 @@ const TIMEOUT_MS = 60_000
 const COMMITS_DEFAULT = 20
 const COMMITS_MAX = 500
 const PATHS_TOLD_MAX = 2000
-/** Words of one command; the kernel takes about 2 MB. */
-const WORDS_BYTES_MAX = 1024 * 1024
 const FIELD = '\u001f'
 const RECORD = '\u001e'
 const GIT = ['git', ...QUIET_GIT]
-const JOB = { cwd: '.', network: false, timeoutMs: TIMEOUT_MS, env: GIT_ENV } as const
+export const JOB = { cwd: '.', network: false, timeoutMs: TIMEOUT_MS, env: GIT_ENV } as const
 
 /** What lists everything that differs from the last commit. */
 export const LISTING = {
@@ -74,79 +72,28 @@ function buildReadCall(argv: readonly string[], result: (run: CommandRun) => Jso
   }
 }
 
-/**
- * The call of git_commit: it commits what `committed` counts, and leaves alone the contract, what was ignored when work began,
- * untracked packages and submodules.
- */
-export function commitCall(listed: CommandRun, args: JsonObject, rules: CommitRules): CommandCall | ToolOutcome {
-  if (listed.exitCode !== 0) return toGitOutcome(listed, () => ({}))
-  const listing = readListing(listed)
-  const { changed, leftOut } = commitScope(listing, rules)
-  const named = getPaths(args)
-  const refused = named?.find(makeFolderMatcher([...rules.reserved, ...leftOut]))
-  if (refused !== undefined && rules.isEarlier(refused))
-    return failTool(
-      `git_commit: ${JSON.stringify(refused)} was changed before work on the task began, and the task has not changed it. Leave it out of "paths"; a person commits it.`,
-    )
-  if (refused !== undefined)
-    return failTool(
-      `git_commit: ${JSON.stringify(refused)} is not committed by agents: it belongs to the contract, an agent CLI, a submodule or installed packages, or git ignored it when work began. Leave it out of "paths".`,
-    )
-  const earlier = listing.entries.filter(({ path }) => rules.isEarlier(path)).length
-  if (changed.length === 0) return failTool(`${NOTHING}${earlier === 0 ? '.' : formatNothingChanged(earlier)}`)
-  const isAsked = named === null ? () => true : makeFolderMatcher(named)
-  // git finds nothing at all where what is left out lies beside the named paths.
-  const words = leftOut.filter(isAsked).map(formatExcludePathspec)
-  if (listed.truncated || Buffer.byteLength(words.join()) > WORDS_BYTES_MAX)
-    return failTool(
-      'git_commit: there are too many changed files that do not belong to the task. Ask an operator to commit them, or to list the folders that are not committed in .gitignore.',
-    )
-  const mixed = changed.filter(({ path }) => isAsked(path) && rules.hadChanges(path)).map(({ path }) => path)
-  return buildCommitCall(String(args.message), [...listPathspecs(args), ...words], mixed)
-}
+export const NOTHING = 'There is nothing to commit'
 
-const NOTHING = 'There is nothing to commit'
-const NAMED_MAX = 10
-
-function formatNothingChanged(earlier: number): string {
-  return `: the task changed nothing. ${earlier} ${earlier === 1 ? 'file that was' : 'files that were'} changed before ${earlier === 1 ? 'is' : 'are'} left alone.`
-}
-
-function buildWarnings(mixed: readonly string[]): JsonObject {
-  if (mixed.length === 0) return {}
-  const more = mixed.length > NAMED_MAX ? ` and ${mixed.length - NAMED_MAX} more` : ''
-  const text = `${mixed.slice(0, NAMED_MAX).join(', ')}${more} had uncommitted changes when work on the task began; this commit holds them too. Say so in your summary.`
-  return { warnings: [text] }
-}
-
-// The message and the paths are words of their own: nothing in them is read as an option or by a shell.
-function buildCommitCall(message: string, paths: readonly string[], mixed: readonly string[]): CommandCall {
-  const git = GIT.map((word) => `'${word}'`).join(' ')
-  // Without a wall nobody has given git a name for commits.
-  const script = `m="$1"; shift; who=(); ${git} config user.email >/dev/null || who=(-c user.name=agent -c user.email=agent@localhost)
-${git} add --all -- "$@" && ${git} "\${who[@]}" commit --quiet --no-verify --message="$m" -- "$@" >&2 && ${git} rev-parse HEAD`
-  return {
-    job: { ...JOB, argv: ['bash', '-c', script, 'git_commit', message, ...paths], writes: 'keep', git: 'write' },
-    git: 'tool',
-    outcome: (run) => toGitOutcome(run, ({ stdout }) => ({ commit: stdout.trim(), ...buildWarnings(mixed) })),
-  }
-}
-
-function toGitOutcome(run: CommandRun, result: (run: CommandRun) => JsonObject): ToolOutcome {
+export function toGitOutcome(run: CommandRun, result: (run: CommandRun) => JsonObject): ToolOutcome {
   if (run.exitCode === 0) return { ok: true, result: result(run), changes: run.changes.list }
   const said = `${run.stderr}\n${run.stdout}`.trim()
   if (/not a git repository/i.test(said))
     return failTool('The work tree is not a git repository; an operator can make it one with `git init`.')
   if (/nothing to commit|nothing added to commit/i.test(said)) return failTool(`${NOTHING}.`)
+  const [, lock] = /'([^'\n]*\/\.git\/[^'\n]*\.lock)': File exists/.exec(said) ?? []
+  if (lock !== undefined)
+    return failTool(
+      `git: ${lock} is in the way. It belongs to another git that is at work in this repository, or was left behind by one that was killed. Try again in a moment. If it stays, ask an operator to make sure that no git is running there and to remove it: rm '${lock}'`,
+    )
   return failTool(`git: ${said.slice(0, 2000) || `exit code ${run.exitCode}`}`)
 }
 
-function getPaths(args: JsonObject): readonly string[] | null {
+export function getPaths(args: JsonObject): readonly string[] | null {
   return Array.isArray(args.paths) ? (args.paths as readonly string[]) : null
 }
 
 // git reads patterns and magic words in paths; an agent's path means the file of that name.
-function listPathspecs(args: JsonObject): readonly string[] {
+export function listPathspecs(args: JsonObject): readonly string[] {
   return getPaths(args)?.map((path) => `:(literal)${path}`) ?? ['.']
 }
 

@@ -1,0 +1,32 @@
+import type { Contract } from '../../core/contract/contract.js'
+import type { TaskState } from '../../core/task/state.js'
+import type { Committing } from '../../tools/commands/git-commit.js'
+import type { RepositoryHooks } from '../../tools/commands/run-hooks.js'
+import type { App } from '../app.js'
+import { findHooks } from './git-hooks.js'
+import type { GitSettings } from './git-settings.js'
+
+const NOBODY = { name: 'agent', email: 'agent@localhost' }
+
+/** How commits of the task are made: by whom, and with which hooks. */
+export async function readCommitting(
+  app: Pick<App, 'gitSettings'>,
+  { contract, state }: { readonly contract: Contract; readonly state: TaskState },
+): Promise<Committing> {
+  const { settings, hooks } = await readCommitSettings(app, state)
+  const author = contract.git?.author ?? {
+    name: settings.get('user.name') || NOBODY.name,
+    email: settings.get('user.email') || NOBODY.email,
+  }
+  return { author, agentId: state.held?.agentId ?? NOBODY.name, hooks, runsHooks: contract.git?.hooks === 'run' }
+}
+
+/** The settings and hooks that count for a task: those of the repository that its work tree was made from. */
+export async function readCommitSettings(
+  app: Pick<App, 'gitSettings'>,
+  { workspace, worktree }: Pick<TaskState, 'workspace' | 'worktree'>,
+): Promise<{ readonly settings: GitSettings; readonly hooks: RepositoryHooks }> {
+  const repository = worktree?.repository ?? workspace
+  const settings = await app.gitSettings(repository)
+  return { settings, hooks: findHooks(workspace, repository, settings) }
+}
