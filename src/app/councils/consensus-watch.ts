@@ -1,6 +1,6 @@
 import { findAutoTarget } from '../../core/gates/auto-advance.js'
 import type { App } from '../app.js'
-import { votedTask } from '../coordinations/vote-id.js'
+import { votedTask } from './vote-id.js'
 import { advance } from '../transitions/auto-advance.js'
 import { endVote, openRuns } from './consensus.js'
 

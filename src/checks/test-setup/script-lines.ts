@@ -2,7 +2,7 @@ import { posix } from 'node:path'
 import { matchesGlob } from '../../contract/glob.js'
 import type { Contract } from '../../core/contract/contract.js'
 import { findSetupKind } from '../../core/paths/test-setup-names.js'
-import type { Scope } from '../harness/scope.js'
+import type { Scope } from './scope.js'
 import { isTestPath } from '../test-files/test-files.js'
 import { listVariableWords, runWordsOf } from './command-lines.js'
 import {

@@ -10,7 +10,7 @@ import {
   isTestRunner,
 } from '../../core/paths/test-setup-names.js'
 import { NOT_THE_PROJECT } from '../../tree/work-tree.js'
-import type { ReadTree, Scope } from '../harness/scope.js'
+import type { ReadTree, Scope } from './scope.js'
 import { type Parts, parseExtends, parseParts } from './file-parts.js'
 import { detectLanguage, isNodeScript } from './languages.js'
 import { type Listing, makeListing } from './listing.js'
