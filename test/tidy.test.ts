@@ -2,6 +2,7 @@ import { execFileSync } from 'node:child_process'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { describe, expect, it } from 'vitest'
+import { buildProgram } from '../src/cli/program.js'
 import { CODES } from '../src/core/codes.js'
 
 const ROOT = new URL('..', import.meta.url).pathname
@@ -158,6 +159,121 @@ describe('the architecture', () => {
     expect(loose).toEqual([])
   })
 })
+
+const GUIDES = [
+  'ARCHITECTURE.md',
+  'CONTRIBUTING.md',
+  'docs/glossary.md',
+  'docs/internals/calls.md',
+  'docs/internals/rules.md',
+]
+const ARCHITECTURE_LINES_MAX = 125
+const STOPS_MAX = 12
+
+function readText(name: string): string {
+  return readFileSync(join(ROOT, name), 'utf8')
+}
+
+/** The part of ARCHITECTURE.md below a heading. */
+function sectionOf(heading: string): string {
+  return readText('ARCHITECTURE.md').split(`\n## ${heading}\n`)[1]?.split('\n## ')[0] ?? ''
+}
+
+/** What a text names as `function` in `file`, also two functions of one file. */
+function placesIn(text: string): readonly { readonly name: string; readonly file: string }[] {
+  return [...text.matchAll(/`([\w$]+)`(?: and `([\w$]+)`)? in `([\w-]+\/[\w./-]+\.(?:ts|mjs))`/g)].flatMap(
+    ([, name = '', other, file = '']) =>
+      [name, ...(other === undefined ? [] : [other])].map((one) => ({ name: one, file })),
+  )
+}
+
+function declares(text: string, name: string): boolean {
+  return new RegExp(
+    `(?:function\\*?|const|class|interface|type) ${name}\\b|^ {2}(?:async )?#?${name}(?:<[^>]*>)?\\(`,
+    'm',
+  ).test(text)
+}
+
+function isThere(path: string): boolean {
+  if (!path.includes('*')) return existsSync(join(ROOT, path))
+  const pattern = new RegExp(`^${path.replaceAll('.', '\\.').replaceAll('*', '[^/]+')}$`)
+  return tracked().some((name) => pattern.test(name))
+}
+
+describe('the guides for newcomers', () => {
+  it('[REQ-TIDY-8] ARCHITECTURE.md fits two screens, and a tool call and a transition have at most a dozen stops', () => {
+    expect(readText('ARCHITECTURE.md').split('\n').length).toBeLessThanOrEqual(ARCHITECTURE_LINES_MAX)
+    for (const heading of ['One tool call', 'One transition']) {
+      const stops = [...sectionOf(heading).matchAll(/^\d+\. (.+)$/gm)].map(([, text]) => text ?? '')
+      expect(stops.length, heading).toBeGreaterThan(5)
+      expect(stops.length, heading).toBeLessThanOrEqual(STOPS_MAX)
+      expect(stops.filter((stop) => placesIn(stop).length === 0)).toEqual([])
+    }
+  })
+
+  it('[REQ-TIDY-8] every row of "Where each rule lives" names a function and its file', () => {
+    const rows = sectionOf('Where each rule lives')
+      .split('\n')
+      .filter((line) => line.startsWith('| ') && line.includes('?'))
+    expect(rows.length).toBeGreaterThan(20)
+    expect(rows.filter((row) => placesIn(row).length === 0)).toEqual([])
+  })
+
+  it.each(GUIDES)('[REQ-TIDY-8] every function that %s places in a file is declared there', (guide) => {
+    const lost = placesIn(readText(guide)).filter(
+      ({ name, file }) => !existsSync(join(ROOT, file)) || !declares(readText(file), name),
+    )
+    expect(lost).toEqual([])
+  })
+
+  it.each(GUIDES)('[REQ-TIDY-8] every path that %s names exists', (guide) => {
+    const isPath =
+      /^(?:src|test|docs|dev|demo|runtime|sdk|python|scripts|schemas|contracts|bin)\/[\w./*-]+$|^[A-Z]+\.md$/
+    const folders = new Set(sources.map((source) => source.folder))
+    const named = [...readText(guide).matchAll(/`([^`\s]+)`/g)].flatMap(([, text = '']) => {
+      if (isPath.test(text)) return [text]
+      return folders.has(text.split('/')[0] ?? '') && /\/[\w-]+\.ts$/.test(text) ? [`src/${text}`] : []
+    })
+    const links = [...readText(guide).matchAll(/\]\((?!https?:)([^)#]+)/g)].map(([, path]) =>
+      join(guide, '..', path ?? ''),
+    )
+    expect([...named, ...links].filter((path) => !isThere(path))).toEqual([])
+  })
+
+  it('[REQ-TIDY-8] every command that CONTRIBUTING.md names exists, with its options', () => {
+    const text = readText('CONTRIBUTING.md')
+    const { scripts } = JSON.parse(readText('package.json')) as { scripts: Record<string, string> }
+    const ran = [...text.matchAll(/\bnpm (?:run )?([a-z:]+)/g)].map(([, name]) => name ?? '')
+    expect(ran.filter((name) => name !== 'ci' && scripts[name] === undefined)).toEqual([])
+    const tests = [...text.matchAll(/npx vitest run ([\w./-]+)/g)].map(([, path]) => path ?? '')
+    expect(tests.filter((path) => !existsSync(join(ROOT, path)))).toEqual([])
+    const calls = [...text.matchAll(/`(?:[^`]*\/)?phaselock ([^`]+)`/g)].map(([, call]) => call?.split(' ') ?? [])
+    expect(calls.length).toBeGreaterThan(5)
+    expect(calls.filter((words) => !isCommand(words))).toEqual([])
+  })
+
+  it('[REQ-TIDY-8] every name on the wire in the glossary is in the source', () => {
+    const names = [...readText('docs/glossary.md').matchAll(/\| `([^`|]+)` \|$/gm)].map(
+      ([, name]) => name?.split(' ').at(-1) ?? '',
+    )
+    expect(names.length).toBeGreaterThan(15)
+    expect(names.filter((name) => !sources.some(({ text }) => text.includes(name)))).toEqual([])
+  })
+})
+
+/** True when the program has the command and every option that is named with it. */
+function isCommand(words: readonly string[]): boolean {
+  let command: Pick<ReturnType<typeof buildProgram>, 'commands' | 'options'> = buildProgram()
+  const options = [...command.options]
+  for (const word of words.filter((one) => /^[a-z]+$/.test(one))) {
+    const next = command.commands.find((one) => one.name() === word)
+    if (next === undefined) break
+    command = next
+    options.push(...next.options)
+  }
+  const flags = words.filter((word) => word.startsWith('--'))
+  return command.commands.length === 0 && flags.every((flag) => options.some((option) => option.long === flag))
+}
 
 describe('codes', () => {
   it('[REQ-TIDY-4] every code has a title, a remedy and a heading in docs/errors.md', () => {

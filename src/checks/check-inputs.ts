@@ -12,7 +12,7 @@ import type { Grade } from '../core/task/fact-parts.js'
 import type { WorkTree } from '../tree/work-tree.js'
 import type { ExamplesSeen } from './examples/example.js'
 import type { GitFacts } from './git-facts.js'
-import type { ReadTree } from './harness/scope.js'
+import type { ReadTree } from './test-setup/scope.js'
 
 /** What a check may look at. */
 export interface CheckInputs {

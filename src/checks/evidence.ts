@@ -10,7 +10,7 @@ import type { Json, JsonObject } from '../core/json.js'
 import { type FileSeen, pathsOf } from './evidence-files.js'
 
 /** What a phase asks for at its checkpoint. */
-export interface EvidenceAsked {
+interface EvidenceAsked {
   readonly fields: ReadonlyMap<string, EvidenceField>
   readonly minVerified: number
   readonly tasksOpen: readonly PhaseTask[]
@@ -68,15 +68,6 @@ export function judgeEvidence(asked: EvidenceAsked, given: JsonObject, seen: Evi
       `min_verified (validation failed: ${asked.minVerified} fields must be proved by a file or a run, and ${verified} ${verified === 1 ? 'is' : 'are'})`,
     )
   return { evidence: Object.fromEntries(filled), problems, open, proofs: Object.fromEntries(proofs) }
-}
-
-/** The problems of evidence in which every field is the agent's word. */
-export function findEvidenceProblems(
-  fields: ReadonlyMap<string, EvidenceField>,
-  evidence: JsonObject,
-): readonly string[] {
-  const asked = { fields, minVerified: 0, tasksOpen: [], commands: [] }
-  return judgeEvidence(asked, evidence, { files: new Map(), runs: null }).problems
 }
 
 function listUnaskedFields(fields: ReadonlyMap<string, EvidenceField>, given: JsonObject): readonly string[] {

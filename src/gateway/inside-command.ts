@@ -8,7 +8,7 @@ import { MODEL_PORT, ORCHESTRATOR_PORT, ORCHESTRATOR_URL } from './gateway-ports
 
 const PROGRAM = packagePath('runtime/sandbox/inside.mjs')
 
-export interface InsideOptions {
+interface InsideOptions {
   readonly sockets: {
     /** Path of the agent's own socket. */
     readonly orchestrator: string

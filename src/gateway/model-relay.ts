@@ -29,7 +29,7 @@ const SILENCE_MS_MAX = 900_000
 const STATUS_MIN = 200
 const STATUS_REFUSED_MIN = 300
 
-export interface RelayUse {
+interface RelayUse {
   readonly method: string
   /** Without its query. */
   readonly path: string

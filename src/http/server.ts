@@ -33,7 +33,7 @@ const REQUEST_MS_MAX = 60_000
 const CLOSE_MS_MAX = 10_000
 const CLOSE_POLL_MS = 20
 
-export interface ServerOptions extends GateOptions {
+interface ServerOptions extends GateOptions {
   readonly bodyBytesMax?: number
   readonly tls?: { readonly cert: Buffer; readonly key: Buffer }
   readonly onFault: (error: unknown) => void

@@ -17,9 +17,9 @@ export interface Chunk {
 }
 
 /** As much as the embedding model reads of a text. */
-export const CHUNK_TOKENS_MAX = 256
+const CHUNK_TOKENS_MAX = 256
 const CHUNK_CHARS_MAX = 64 * 1024
-export const FILE_CHUNKS_MAX = 2_000
+const FILE_CHUNKS_MAX = 2_000
 const HEADING_CHARS_MAX = 200
 const NESTING_MAX = 20
 

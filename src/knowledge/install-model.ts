@@ -4,7 +4,7 @@ import { isModelInstalled, loadMiniLm, MODEL_FOLDER } from './minilm.js'
 /** What the first search and `phaselock doctor` name. */
 export const INSTALL_COMMAND = 'phaselock knowledge install'
 
-export type InstallResult =
+type InstallResult =
   | { readonly ok: true; readonly folder: string; readonly isNew: boolean; readonly model: string }
   | { readonly ok: false; readonly folder: string; readonly detail: string; readonly remedy: string }
 

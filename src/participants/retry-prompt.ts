@@ -1,7 +1,7 @@
 import type { Message, ToolCall } from './participant.js'
 
 /** How much of what was streamed an agent gets back after a restart. */
-export const CAPTURED_CHARS_MAX = 120_000
+const CAPTURED_CHARS_MAX = 120_000
 
 /** What was streamed before a restart. Characters are code points, and none is ever halved. */
 export interface CapturedText {

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { StringDecoder } from 'node:string_decoder'
 import { plainText } from '../core/plain-text.js'
 
-export const LOG_BYTES_MAX = 4 * 1024 * 1024
+const LOG_BYTES_MAX = 4 * 1024 * 1024
 const LINE_CHARS_MAX = 16 * 1024
 const LAST_LINES = 20
 const LAST_LINE_CHARS = 300

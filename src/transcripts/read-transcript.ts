@@ -12,13 +12,13 @@ import type { UsageSeen } from './usage.js'
 export const READ_BYTES_MAX = 16 * 1024 * 1024
 /** Lines that tell of usage have a few thousand bytes; longer ones hold what tools gave back, and pictures. */
 export const LINE_BYTES_MAX = 1024 * 1024
-export const CHUNK_BYTES_MAX = 64 * 1024
+const CHUNK_BYTES_MAX = 64 * 1024
 /** A call ends after the line with which it has told of this many answers. */
-export const USAGE_PER_READ_MAX = 10_000
+const USAGE_PER_READ_MAX = 10_000
 const MARK_BYTES = 64
 const NAME_CHARS = 16
 
-export interface TranscriptOptions {
+interface TranscriptOptions {
   /** The only places that are read. None: everything is refused. */
   readonly folders: readonly TranscriptFolder[]
   /** Less than the maxima, never more. */
@@ -27,7 +27,7 @@ export interface TranscriptOptions {
   readonly chunkBytes?: number
 }
 
-export interface TranscriptReading {
+interface TranscriptReading {
   readonly ok: true
   /** Every answer that was told of in this call, with the largest values known now. Kept by id, it is counted once. */
   readonly usage: readonly UsageSeen[]

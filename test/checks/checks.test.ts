@@ -3,12 +3,18 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { CheckInputs } from '../../src/checks/check-inputs.js'
-import { findEvidenceProblems } from '../../src/checks/evidence.js'
+import { judgeEvidence } from '../../src/checks/evidence.js'
 import { runCheck } from '../../src/checks/run-check.js'
 import { CHECK_NAMES, CHECKS_NOT_ENFORCED, type EvidenceField } from '../../src/core/contract/contract.js'
-import type { Json } from '../../src/core/json.js'
+import type { Json, JsonObject } from '../../src/core/json.js'
 import { openWorkTree } from '../../src/tree/work-tree.js'
 import { contractOf, phase } from '../core/world.js'
+
+/** The problems of evidence in which every field is the agent's word. */
+function findEvidenceProblems(fields: ReadonlyMap<string, EvidenceField>, evidence: JsonObject): readonly string[] {
+  const asked = { fields, minVerified: 0, tasksOpen: [], commands: [] }
+  return judgeEvidence(asked, evidence, { files: new Map(), runs: null }).problems
+}
 
 let root: string
 beforeAll(() => {

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { CheckInputs } from '../../src/checks/check-inputs.js'
 import { runCheck } from '../../src/checks/run-check.js'
-import { listHarnessChanges } from '../../src/checks/test-setup/setup-changes.js'
+import { isPartOfSetup, listSetupChanges } from '../../src/checks/test-setup/setup-changes.js'
 import { readTestSetup } from '../../src/checks/test-setup/test-setup.js'
 import type { Contract } from '../../src/core/contract/contract.js'
 import type { PinnedHarness, PinnedRun } from '../../src/core/evidence/observed-run.js'
@@ -59,7 +59,9 @@ describe('what decides how tests are run', () => {
   }
   const look = () => readTestSetup(openWorkTree(root), contract)
   const changes = async () =>
-    listHarnessChanges(before, await readTestSetup(openWorkTree(root), contract, Object.keys(before)), TESTS)
+    listSetupChanges(before, await readTestSetup(openWorkTree(root), contract, Object.keys(before)), (path, parts) =>
+      isPartOfSetup(path, TESTS, parts),
+    ).map(({ text }) => `${text} since the RED run`)
 
   beforeEach(async () => {
     root = mkdtempSync(join(tmpdir(), 'phaselock-harness-'))

@@ -11,12 +11,13 @@ import {
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { SCRATCH_ENTRIES_MAX, SCRATCH_LAYERS_MAX, ScratchLayers } from '../../src/confinement/changes/scratch-layers.js'
+import { SCRATCH_ENTRIES_MAX, ScratchLayers } from '../../src/confinement/changes/scratch-layers.js'
 import type { Confinement, ProviderName } from '../../src/confinement/confinement.js'
 import { openConfinement } from '../../src/confinement/open-confinement.js'
 import { runCommand } from '../../src/confinement/run-command.js'
 import type { Change } from '../../src/tree/change.js'
 
+const SCRATCH_LAYERS_MAX = 64
 const made = (path: string, about: Partial<Change> = {}): Change => ({
   ...{ path, kind: 'created', type: 'file', bytes: 1, sha256: null, problem: null },
   ...about,

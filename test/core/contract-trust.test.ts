@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { isBelowConfinement, isSandboxOnly, listPermissions } from '../../src/core/contract/contract-permissions.js'
-import { type ContractPin, type FoundContract, judgeFound } from '../../src/core/contract/contract-trust.js'
+import { type ContractPin, judgeFound } from '../../src/core/contract/contract-trust.js'
 import { decideRegistry, EMPTY_REGISTRY, evolveRegistry, type RegistryFact } from '../../src/core/identity/registry.js'
 import { mustLoad } from '../contract/load.js'
 
@@ -11,6 +11,8 @@ const PIN: ContractPin = {
 const known = (registeredAt: number, isTrusted = true) => ({
   ...{ hash: 'new', name: 'n', version: '1', origin: 'api', registeredAt, isTrusted },
 })
+type FoundContract = Parameters<typeof judgeFound>[0]
+
 const found = (about: Partial<FoundContract>): FoundContract => ({
   ...{ hash: 'new', pin: null, known: undefined, isWithdrawn: false, isSandboxOnly: false, canAsk: false },
   ...about,

@@ -1,10 +1,12 @@
 import { describe, expect, it } from 'vitest'
-import { type EvidenceAsked, judgeEvidence } from '../../src/checks/evidence.js'
+import { judgeEvidence } from '../../src/checks/evidence.js'
 import type { EvidenceField } from '../../src/core/contract/contract.js'
 import { findObservedSource } from '../../src/core/evidence/observed-evidence.js'
 import type { ObservedRun } from '../../src/core/evidence/observed-run.js'
 import type { Json, JsonObject } from '../../src/core/json.js'
 import { evidenceField as field } from './evidence-fields.js'
+
+type EvidenceAsked = Parameters<typeof judgeEvidence>[0]
 
 const asked = (fields: Record<string, EvidenceField>, about: Partial<EvidenceAsked> = {}): EvidenceAsked => ({
   fields: new Map(Object.entries(fields)),

@@ -1,5 +1,4 @@
 import { describe, expect, it } from 'vitest'
-import { SPAWNS_LISTED_MAX } from '../../src/core/contract/agent-programs.js'
 import {
   decideRegistry,
   EMPTY_REGISTRY,
@@ -9,6 +8,7 @@ import {
 } from '../../src/core/identity/registry.js'
 import { contractOf, gate, phase, World } from './world.js'
 
+const SPAWNS_LISTED_MAX = 1000
 const SPAWNED = { isSpawned: true } as const
 const LEASE_MS = 900_000
 const drop = (world: World, instance = 'a-1'): readonly string[] =>

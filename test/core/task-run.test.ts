@@ -1,10 +1,11 @@
 import { describe, expect, it } from 'vitest'
 import type { ReliabilityRecord } from '../../src/core/councils/reliability.js'
 import type { Rule } from '../../src/core/rules/rule.js'
-import { ATTEMPTS_OF_RUN_MAX, evolveTaskRun, NO_TASK_RUN, type TaskRun } from '../../src/core/task/task-run.js'
+import { evolveTaskRun, NO_TASK_RUN, type TaskRun } from '../../src/core/task/task-run.js'
 import { buildTaskStatus, type TaskRunStatus } from '../../src/core/task/task-status.js'
 import { contractOf, factsOf, gate, phase, pure, T0, World } from './world.js'
 
+const ATTEMPTS_OF_RUN_MAX = 1000
 const LEASE_MS = 900_000
 const OPERATOR = 'operator:ann'
 

@@ -3,14 +3,14 @@ import { join } from 'node:path'
 import type { Confinement } from '../../src/confinement/confinement.js'
 import { openConfinement } from '../../src/confinement/open-confinement.js'
 import { type CommandRun, runCommand } from '../../src/confinement/run-command.js'
-import { buildInsideCommand, type InsideOptions } from '../../src/gateway/inside-command.js'
+import { buildInsideCommand } from '../../src/gateway/inside-command.js'
 
 const RUN_MS_MAX = 120_000
 
 /** A wall, and a folder that agents run in behind it. */
 export interface Behind {
   readonly home: string
-  run(options: InsideOptions, shown?: readonly string[]): Promise<CommandRun>
+  run(options: Parameters<typeof buildInsideCommand>[0], shown?: readonly string[]): Promise<CommandRun>
   close(): Promise<void>
 }
 

@@ -7,7 +7,7 @@ import { type AddressInfo, connect, createServer as createTcpServer } from 'node
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { type ModelRelay, openModelRelay, type RelayUse } from '../../src/gateway/model-relay.js'
+import { type ModelRelay, openModelRelay } from '../../src/gateway/model-relay.js'
 import { findBaseUrlProblem } from '../../src/gateway/relay-request.js'
 import { openSocketDir } from '../../src/gateway/socket-paths.js'
 import { built, ROOT } from '../cli/program.js'
@@ -299,7 +299,7 @@ describe('what a relay carries', () => {
   })
 
   it('[REQ-SOCKET-8] 64 requests at once are each answered with their own answer, and told once', async () => {
-    const uses: RelayUse[] = []
+    const uses: Parameters<NonNullable<Parameters<typeof openModelRelay>[0]['onUse']>>[0][] = []
     answer = (incoming, response) => setTimeout(() => response.end(JSON.stringify({ at: incoming.url })), 100)
     const { path } = await open({ onUse: (use) => uses.push(use) })
     const all = await Promise.all(

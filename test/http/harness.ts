@@ -9,7 +9,7 @@ import { findBundledContract } from '../../src/contract/bundled-contracts.js'
 import { loadContractFile, loadContractText } from '../../src/contract/load/load-contract.js'
 import type { AgentSockets } from '../../src/http/agent-socket.js'
 import { listAllowedHosts } from '../../src/http/allowed-hosts.js'
-import { buildServer, type ServerOptions } from '../../src/http/server.js'
+import { buildServer } from '../../src/http/server.js'
 import { computeServerProof } from '../../src/store/server-proof.js'
 import { openSqliteStore } from '../../src/store/sqlite-store.js'
 import { removedAtExit } from '../leaving.js'
@@ -48,6 +48,8 @@ export interface Running {
   /** Stops and starts again on the same state directory. */
   restart(): Promise<Running>
 }
+
+type ServerOptions = Parameters<typeof buildServer>[1]
 
 export interface StartOptions extends Partial<Pick<ServerOptions, 'agentPerSecond' | 'bodyBytesMax' | 'spawnLimits'>> {
   readonly contract?: string

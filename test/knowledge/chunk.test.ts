@@ -1,8 +1,10 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { CHUNK_TOKENS_MAX, type Chunk, FILE_CHUNKS_MAX, splitMarkdown } from '../../src/knowledge/chunk.js'
+import { type Chunk, splitMarkdown } from '../../src/knowledge/chunk.js'
 import { countTokens } from '../../src/knowledge/tokens.js'
 
+const FILE_CHUNKS_MAX = 2_000
+const CHUNK_TOKENS_MAX = 256
 function cut(text: string, firstLine = 1): readonly Chunk[] {
   const chunked = splitMarkdown(text, firstLine, countTokens)
   if (!chunked.ok) throw new Error(chunked.reason)

@@ -2,7 +2,7 @@ import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync 
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { type InstallResult, installModel } from '../../src/knowledge/install-model.js'
+import { installModel } from '../../src/knowledge/install-model.js'
 
 describe('installing the embedding model', () => {
   let dir: string
@@ -21,13 +21,13 @@ describe('installing the embedding model', () => {
     rmSync(dir, { recursive: true, force: true })
   })
 
-  const withNpm = (script: string): Promise<InstallResult> => {
+  const withNpm = (script: string): ReturnType<typeof installModel> => {
     writeFileSync(join(dir, 'bin', 'npm'), `#!/bin/sh\n${script}\n`)
     chmodSync(join(dir, 'bin', 'npm'), 0o755)
     process.env.PATH = `${join(dir, 'bin')}:/usr/bin:/bin`
     return install()
   }
-  const install = (): Promise<InstallResult> =>
+  const install = (): ReturnType<typeof installModel> =>
     installModel({
       folder: join(dir, 'embedding'),
       onOutput: (text) => {

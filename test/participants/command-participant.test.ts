@@ -5,7 +5,6 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import type { Confinement } from '../../src/confinement/confinement.js'
 import { openConfinement } from '../../src/confinement/open-confinement.js'
 import {
-  type CommandOptions,
   type CommandParticipant,
   makeCommandParticipant,
 } from '../../src/participants/agent-cli/command-participant.js'
@@ -53,7 +52,10 @@ afterEach(async () => {
   script.remove()
 })
 
-function participant(agent: CommandAgent, more: Partial<CommandOptions> = {}): CommandParticipant {
+function participant(
+  agent: CommandAgent,
+  more: Partial<Parameters<typeof makeCommandParticipant>[0]> = {},
+): CommandParticipant {
   const made = makeCommandParticipant({
     agent,
     door: { url: door.url, token: door.token },

@@ -3,10 +3,11 @@ import { FAILURES } from '../../src/participants/model/failures.js'
 import { parseArguments } from '../../src/participants/model/parse-arguments.js'
 import { redact } from '../../src/participants/model/redact.js'
 import type { ChatPart, Message, Participant } from '../../src/participants/participant.js'
-import { CAPTURED_CHARS_MAX, capture, retryMessages } from '../../src/participants/retry-prompt.js'
+import { capture, retryMessages } from '../../src/participants/retry-prompt.js'
 import { type Judge, runTurn, TURN_LIMITS } from '../../src/participants/run-turn.js'
 import { makeScriptedParticipant, type ScriptStep } from '../../src/participants/scripted-participant.js'
 
+const CAPTURED_CHARS_MAX = 120_000
 const ASK: readonly Message[] = [{ role: 'user', text: 'What is it?' }]
 const conversation = () => ({ messages: ASK, tools: [], signal: new AbortController().signal })
 const step = (text: string, ...names: readonly string[]): ScriptStep => ({

@@ -2,9 +2,10 @@ import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, 
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { AgentLog, Lines, LOG_BYTES_MAX, pruneLogs, readLog } from '../../src/spawn/agent-log.js'
+import { AgentLog, Lines, pruneLogs, readLog } from '../../src/spawn/agent-log.js'
 import { makeRedactor } from '../../src/store/redaction/redact.js'
 
+const LOG_BYTES_MAX = 4 * 1024 * 1024
 let dir: string
 beforeEach(() => {
   dir = mkdtempSync(join(tmpdir(), 'phaselock-log-'))

@@ -4,12 +4,11 @@ import { dirname, join } from 'node:path'
 import { expect } from 'vitest'
 import type { TranscriptCursor } from '../../src/transcripts/cursor.js'
 import { listTranscriptFolders, type TranscriptFolder, type TranscriptFormat } from '../../src/transcripts/folders.js'
-import {
-  readTranscript,
-  type TranscriptOptions,
-  type TranscriptReading,
-} from '../../src/transcripts/read-transcript.js'
+import { readTranscript } from '../../src/transcripts/read-transcript.js'
 import { mergeUsage, type UsageSeen } from '../../src/transcripts/usage.js'
+
+type TranscriptOptions = Parameters<typeof readTranscript>[2]
+type TranscriptReading = Extract<Awaited<ReturnType<typeof readTranscript>>, { readonly ok: true }>
 
 const CALLS_MAX = 100_000
 const FILE: Record<TranscriptFormat, string> = {

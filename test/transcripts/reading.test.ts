@@ -3,14 +3,11 @@ import fc from 'fast-check'
 import { afterAll, describe, expect, it } from 'vitest'
 import { RECENT_IDS_MAX } from '../../src/transcripts/cursor.js'
 import type { TranscriptFormat } from '../../src/transcripts/folders.js'
-import {
-  CHUNK_BYTES_MAX,
-  LINE_BYTES_MAX,
-  READ_BYTES_MAX,
-  USAGE_PER_READ_MAX,
-} from '../../src/transcripts/read-transcript.js'
+import { LINE_BYTES_MAX, READ_BYTES_MAX } from '../../src/transcripts/read-transcript.js'
 import { Book, claude, codex, codexSession, gemini, jsonl, ms, Place, second } from './place.js'
 
+const USAGE_PER_READ_MAX = 10_000
+const CHUNK_BYTES_MAX = 64 * 1024
 const place = new Place()
 afterAll(() => place.remove())
 

@@ -1,8 +1,8 @@
 import { findAutoTarget } from '../../core/gates/auto-advance.js'
 import type { App } from '../app.js'
-import { votedTask } from '../coordinations/vote-id.js'
 import { advance } from '../transitions/auto-advance.js'
 import { endVote, openRuns } from './consensus.js'
+import { votedTask } from './vote-id.js'
 
 const LEFT: ReadonlySet<string> = new Set(['phase_entered', 'task_rewound', 'task_cancelled', 'task_completed'])
 

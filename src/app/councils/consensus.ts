@@ -6,11 +6,11 @@ import type { TaskState } from '../../core/task/state.js'
 import type { CouncilAgent } from '../../participants/read-agents.js'
 import type { StoredEvent } from '../../store/store.js'
 import type { App } from '../app.js'
-import { voteId } from '../coordinations/vote-id.js'
 import type { Result } from '../result.js'
 import { buildWork, type ReviewedWork, type WorkScene } from './consensus-work.js'
 import { runStream } from './council-book.js'
 import { COUNCIL_TOOLS } from './turn-prompts.js'
+import { voteId } from './vote-id.js'
 
 const ACTOR = 'orchestrator'
 const PAGE = 1000

@@ -7,12 +7,12 @@ import { openParticipant } from '../../participants/open-participant.js'
 import type { CommandAgent, CouncilAgent } from '../../participants/read-agents.js'
 import type { ScriptStep } from '../../participants/scripted-participant.js'
 import { makeRedactor } from '../../store/redaction/redact.js'
-import { votedTask } from '../coordinations/vote-id.js'
 import type { Resources } from '../resources.js'
 import { makeTreeAtStart } from '../trees/tree-at-start.js'
 import type { CouncilFile } from './council-file.js'
 import type { AskedParticipant } from './participant-slot.js'
 import { makeParticipantToken } from './participant-token.js'
+import { votedTask } from './vote-id.js'
 
 /** Where the calls of an agent that is a program arrive; the answer is what the program is told. */
 export interface Door {

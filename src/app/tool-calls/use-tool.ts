@@ -226,7 +226,7 @@ const STOPS_BATCH: ReadonlySet<string> = new Set([
 ])
 
 /** What was decided of a call. */
-export type ToolVerdict =
+type ToolVerdict =
   | { readonly kind: 'allowed'; readonly event: Extract<TaskEvent, { readonly type: 'tool_allowed' }> }
   | { readonly kind: 'denied'; readonly event: Extract<TaskEvent, { readonly type: 'tool_denied' }> }
 

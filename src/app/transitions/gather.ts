@@ -25,7 +25,7 @@ import type { UnledgeredChange } from '../trees/agent-cli-files.js'
 import { compareTree } from '../trees/compare-tree.js'
 import { needsChanges, readChanges } from '../trees/phase-changes.js'
 import { judgeCheckpoint, packEvidence } from './checkpoint.js'
-import { digestOf, judgeOffered, type Offer, readContents, withoutObserved } from './handed-in.js'
+import { computeApprovalDigest, judgeOffered, type Offer, readContents, withoutObserved } from './handed-in.js'
 import { buildObservedArtifact, findChangedUnderEvidence, findSetupToRestore, runChecks } from './run-checks.js'
 
 export interface Gathered {
@@ -120,7 +120,7 @@ function factsOf(one: Gathering): GateFacts {
     artifacts: one.offered,
     checks: one.checks,
     ...one.evidenceFacts,
-    digest: digestOf(one),
+    digest: computeApprovalDigest(one),
     problems: one.problems,
     testFiles: one.pinned,
     observed: one.observed.refs,

@@ -98,7 +98,7 @@ interface Bound {
 }
 
 /** What an approver sees is what is bound: where it leads, the artifacts and evidence of the visit, and the work tree. */
-export function digestOf({ state, needed, offer, bound, contents, treeHash: tree }: Bound): string {
+export function computeApprovalDigest({ state, needed, offer, bound, contents, treeHash: tree }: Bound): string {
   const artifacts: Record<string, Json> = {}
   for (const type of contents.ofVisit.keys()) {
     // What a run said follows from the tree, which is bound already; how long it took does not.

@@ -4,10 +4,10 @@ import type { PinnedHarness, PinnedRun } from '../../core/evidence/observed-run.
 import { isTestName } from '../../core/paths/test-setup-names.js'
 import { getWritable } from '../../core/paths/writable.js'
 import type { CheckInputs } from '../check-inputs.js'
-import type { Scope } from '../harness/scope.js'
 import { listGateCommands } from '../observed-runs/gate-commands.js'
 import { isTestPath } from '../test-files/test-files.js'
 import type { Parts } from './file-parts.js'
+import type { Scope } from './scope.js'
 import { isPartOfSetup, listSetupChanges, type SetupChange } from './setup-changes.js'
 import { readHarness, readTestSetup, testScope } from './test-setup.js'
 

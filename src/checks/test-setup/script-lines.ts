@@ -2,7 +2,6 @@ import { posix } from 'node:path'
 import { matchesGlob } from '../../contract/glob.js'
 import type { Contract } from '../../core/contract/contract.js'
 import { findSetupKind } from '../../core/paths/test-setup-names.js'
-import type { Scope } from '../harness/scope.js'
 import { isTestPath } from '../test-files/test-files.js'
 import { listVariableWords, runWordsOf } from './command-lines.js'
 import {
@@ -16,6 +15,7 @@ import {
 import { parseScripts } from './file-parts.js'
 import { isGlob, type Listing, resolvePath } from './listing.js'
 import { isFree, listLoaded } from './loaded-files.js'
+import type { Scope } from './scope.js'
 
 const CANDIDATES_MAX = 20_000
 const FOLDERS_MAX = 50

@@ -11,17 +11,6 @@ export interface SetupChange {
   readonly text: string
 }
 
-/** What decides how tests are run and is not as it was at RED, each in words. `tests` are the test files of RED. */
-export function listHarnessChanges(
-  before: PinnedHarness,
-  now: PinnedHarness,
-  tests: readonly string[],
-): readonly string[] {
-  return listSetupChanges(before, now, (path, parts) => isPartOfSetup(path, tests, parts)).map(
-    ({ text }) => `${text} since the RED run`,
-  )
-}
-
 /** What is not as it was. Files that were added count where `isCounted` says so. */
 export function listSetupChanges(
   before: PinnedHarness,

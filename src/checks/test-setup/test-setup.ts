@@ -10,7 +10,6 @@ import {
   isTestRunner,
 } from '../../core/paths/test-setup-names.js'
 import { NOT_THE_PROJECT } from '../../tree/work-tree.js'
-import type { ReadTree, Scope } from '../harness/scope.js'
 import { type Parts, parseExtends, parseParts } from './file-parts.js'
 import { detectLanguage, isNodeScript } from './languages.js'
 import { type Listing, makeListing } from './listing.js'
@@ -25,6 +24,7 @@ import {
   parsePackages,
   pickResolutionParts,
 } from './packages.js'
+import type { ReadTree, Scope } from './scope.js'
 import { buildLines, findNamedFiles, type Line, type NamedFiles } from './script-lines.js'
 import { PRESENT } from './setup-changes.js'
 

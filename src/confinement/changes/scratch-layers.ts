@@ -9,7 +9,7 @@ import { copyChanges, getParent, isAt, listSelfAndAbove, removeEmpty } from './s
 export const SCRATCH_BYTES_MAX = 256 * 1024 * 1024
 export const SCRATCH_ENTRIES_MAX = 20_000
 /** Of all tasks together; beyond this the layer that was not used for longest goes. */
-export const SCRATCH_LAYERS_MAX = 64
+const SCRATCH_LAYERS_MAX = 64
 const KNOWN_MAX = 10_000
 const MODE_MASK = 0o777
 

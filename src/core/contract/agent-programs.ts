@@ -117,7 +117,7 @@ export interface Spawn {
 }
 
 /** So many are listed; older ones that are over stay in the ledger. */
-export const SPAWNS_LISTED_MAX = 1000
+const SPAWNS_LISTED_MAX = 1000
 
 export function evolveSpawns(
   known: ReadonlyMap<string, Spawn>,

@@ -17,7 +17,7 @@ export interface ContractPin {
 }
 
 /** What is known of a contract that was found in a work tree. */
-export interface FoundContract {
+interface FoundContract {
   /** Hash of the text in the work tree; null where there is none, or none that loads. */
   readonly hash: string | null
   readonly pin: ContractPin | null

@@ -15,11 +15,6 @@ export function evolveRun(run: CoordinationRun | null, event: RunEvent): Coordin
   return { ...applyEvent(run, event), updatedAt: event.at }
 }
 
-/** What a run's events add up to; null for none. */
-export function foldRun(events: readonly RunEvent[], from: CoordinationRun | null = null): CoordinationRun | null {
-  return events.reduce<CoordinationRun | null>(evolveRun, from)
-}
-
 function applyRunStarted(event: Extract<RunEvent, { readonly type: 'run_started' }>): CoordinationRun {
   const names = assignAnonymousIds(event.agents.map((agent) => agent.id))
   return {

@@ -13,8 +13,8 @@ import { buildConsensusProgress } from './consensus-progress.js'
 import { HOLDERS_MAX } from './review.js'
 
 /** How often reviewers may be asked in one visit, and on one task at all: every run is work of theirs. */
-export const CONSENSUS_RUNS_MAX = 20
-export const CONSENSUS_RUNS_TASK_MAX = 200
+const CONSENSUS_RUNS_MAX = 20
+const CONSENSUS_RUNS_TASK_MAX = 200
 const ANSWER_SHOWN_CHARS = 1000
 
 /** What the reviewers of a phase say to leaving it. */

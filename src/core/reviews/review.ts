@@ -15,8 +15,8 @@ const REPORTS_MAX = 100
 /** Where the contract names no reviews, so many identities may send one in a visit. */
 const REVIEWERS_MAX = 50
 /** How often Phaselock starts one reviewer in one visit, and reviewers of one task at all: whoever made it do so would not pay for it. */
-export const REVIEW_STARTS_MAX = 20
-export const REVIEW_STARTS_TASK_MAX = 200
+const REVIEW_STARTS_MAX = 20
+const REVIEW_STARTS_TASK_MAX = 200
 /** Agents that are remembered as holders of a task; past that nobody can be told apart from them any more. */
 export const HOLDERS_MAX = 1000
 

@@ -6,7 +6,7 @@ import { addToUsage, NO_USAGE } from './usage.js'
 
 export type { UsageFact } from './usage.js'
 
-export interface CommandFact {
+interface CommandFact {
   /** Milliseconds. */
   readonly at: number
   readonly command: string

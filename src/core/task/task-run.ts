@@ -45,7 +45,7 @@ export interface TaskRun {
   readonly interrupted: { readonly at: number; readonly before: TaskRun } | null
 }
 
-export const ATTEMPTS_OF_RUN_MAX = 1000
+const ATTEMPTS_OF_RUN_MAX = 1000
 const MESSAGE_CHARS_MAX = 1000
 
 export const NO_TASK_RUN: TaskRun = {

@@ -37,7 +37,7 @@ interface CommandLimits extends ProcessLimits {
   readonly lifeMs: number
 }
 
-export interface CommandOptions {
+interface CommandOptions {
   readonly agent: CommandAgent
   readonly door: Door
   /** How it is started: behind the wall. */

@@ -1,8 +1,8 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { ResponseCall } from '../../../src/core/councils/command.js'
-import { isAwaited } from '../../../src/core/councils/council.js'
-import { foldRun } from '../../../src/core/councils/evolve-council.js'
+import { type CoordinationRun, isAwaited } from '../../../src/core/councils/council.js'
+import { evolveRun } from '../../../src/core/councils/evolve-council.js'
 import type { RunOptions } from '../../../src/core/councils/options.js'
 import { buildParticipantView } from '../../../src/core/councils/view.js'
 import { Council, call, newAnswer, vote } from './council.js'
@@ -94,7 +94,9 @@ const options: fc.Arbitrary<Partial<RunOptions>> = fc.record({
 
 function holds(council: Council): void {
   const { run, events } = council
-  expect(foldRun(JSON.parse(JSON.stringify(events)))).toEqual(run)
+  expect((JSON.parse(JSON.stringify(events)) as typeof events).reduce<CoordinationRun | null>(evolveRun, null)).toEqual(
+    run,
+  )
   const votes = [...run.agents.values()].flatMap((one) => (one.vote === null ? [] : [one.vote]))
   const counted = Object.values(council.status().results.votes).reduce((sum, count) => sum + count, 0)
   expect(counted).toBe(votes.length)

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { judgeConsensus } from '../../../src/core/councils/consensus.js'
-import { foldRun } from '../../../src/core/councils/evolve-council.js'
+import type { CoordinationRun } from '../../../src/core/councils/council.js'
+import { evolveRun } from '../../../src/core/councils/evolve-council.js'
 import type { RunOptions } from '../../../src/core/councils/options.js'
 import { Council, newAnswer } from './council.js'
 
@@ -70,6 +71,6 @@ describe('the quorum of a council', () => {
     const events = council.events.map((event) =>
       event.type === 'run_started' ? { ...event, options: { ...event.options, quorum: 2 } } : event,
     )
-    expect(foldRun(events)?.result).toMatchObject({ winner: 'a', votes: 1 })
+    expect(events.reduce<CoordinationRun | null>(evolveRun, null)?.result).toMatchObject({ winner: 'a', votes: 1 })
   })
 })

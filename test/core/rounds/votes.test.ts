@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { decideRun } from '../../../src/core/councils/decide-council.js'
-import { foldRun } from '../../../src/core/councils/evolve-council.js'
+import { evolveRun } from '../../../src/core/councils/evolve-council.js'
 import { buildParticipantView } from '../../../src/core/councils/view.js'
 import { Council, call, newAnswer, vote } from './council.js'
 
@@ -346,11 +346,11 @@ describe('commands that do not fit', () => {
     expect(council.do(start)).toMatchObject({ because: 'already_started' })
     expect(() => decideRun(null, { type: 'tick' }, 0)).toThrow('the run is not started: tick')
     const event = { type: 'run_ended' as const, at: 0, finishReason: 'error' as const, details: '' }
-    expect(() => foldRun([event])).toThrow('starts with run_ended')
+    expect(() => evolveRun(null, event)).toThrow('starts with run_ended')
     const stray = { type: 'agent_failed' as const, agent: 'nobody', message: '', at: 0 }
-    expect(() => foldRun([stray], council.run)).toThrow('no agent nobody')
+    expect(() => evolveRun(council.run, stray)).toThrow('no agent nobody')
     const shown = { type: 'turn_began' as const, agent: 'a', shown: ['agent1.1'], at: 0 }
-    expect(() => foldRun([shown], council.run)).toThrow('no answer agent1.1')
+    expect(() => evolveRun(council.run, shown)).toThrow('no answer agent1.1')
   })
 
   it('[REQ-ROUND-16] are refused and leave no trace', () => {

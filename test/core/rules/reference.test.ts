@@ -1,7 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import type { CommandFact, Facts } from '../../../src/core/rules/facts.js'
-import { addCommand, addEdit, NO_FACTS } from '../../../src/core/rules/facts.js'
+import { addCommand, addEdit, type Facts, NO_FACTS } from '../../../src/core/rules/facts.js'
 import { depth } from '../../depth.js'
 import { ENTERED, evaluate, matches, rule } from './visit.js'
 
@@ -21,6 +20,8 @@ interface Asked {
 }
 
 /** What the specification says, read over all facts each time. */
+type CommandFact = Parameters<typeof addCommand>[1]
+
 function reference(facts: readonly CommandFact[], asked: Asked) {
   const inOrder = [...facts].sort((left, right) => left.at - right.at)
   const lastOther = inOrder.findLastIndex((fact) => fact.mark !== asked.mark)
