@@ -3,16 +3,22 @@ import type { Principal } from './identity/identity.js'
 
 export interface AgentSocketOptions {
   readonly agentId: string
-  /** Lets in whom the agent's own tokens do not prove, such as the reviewer or participant that it was started as. Never operators. */
+  /**
+   * Admits callers that the agent's own tokens do not identify, such as the reviewer or participant it was started as.
+   * Never admits operators.
+   */
   readonly allowed?: (principal: Exclude<Principal, { kind: 'operator' }>) => boolean
 }
 
-/** Ways in for agents that run behind the wall. The entrance has them. */
+/** Gateways for agents that run in the sandbox. The HTTP server opens them. */
 export interface AgentDoors {
-  /** The folder of the sockets: for those that lead elsewhere, too. */
+  /** The folder of the sockets, including those that lead to other services. */
   readonly dir: string
-  /** A socket for one agent. Until it is closed, the agent's tokens count for nothing on the port of the server. */
+  /** Opens a socket for one agent. Until it is closed, the server's port does not accept the agent's tokens. */
   open(options: AgentSocketOptions): Promise<DoorSocket>
-  /** From now on the agent is answered through its sockets alone, also while it has none. Undone by what is returned. */
+  /**
+   * Accepts the agent's tokens only through its sockets from now on, even while it has none. The returned function
+   * undoes this.
+   */
   bind(agentId: string): () => void
 }

@@ -7,21 +7,21 @@ import type { LongTools } from './tool-calls/long-tools.js'
 import type { Transcripts } from './transcripts.js'
 import type { LongGates } from './transitions/long-gates.js'
 
-/** What every operation of the orchestrator works with. */
+/** Shared state of all operations of the orchestrator. */
 export interface App extends Resources {
-  /** Requests whose gates take longer than a client waits. */
+  /** Transition requests whose gates take longer than a client waits. */
   readonly longGates: LongGates
-  /** Calls of tools that take longer than a client waits. */
+  /** Tool calls that take longer than a client waits. */
   readonly longTools: LongTools
-  /** What tests said of the trees that tasks began with. */
+  /** Baseline test runs: results of the tests on the tree that each task started with. */
   readonly baselines: Baselines
-  /** Token usage that harnesses wrote down themselves. */
+  /** Token usage read from the transcripts of agent CLIs. */
   readonly transcripts: Transcripts
-  /** Tasks as runs. */
+  /** Status of tasks, as `status.json` shows it. */
   readonly taskRuns: TaskRuns
-  /** The documents that contracts let agents search. */
+  /** Indexes of the documents that contracts let agents search. */
   readonly library: Library
-  /** Several agents on one question. */
+  /** Councils: several agents answering one question. */
   readonly coordinations: Coordinations
 }
 

@@ -10,13 +10,13 @@ export interface Task {
   readonly contract: Contract
 }
 
-/** The task as the next command on it would find it, with its contract. */
+/** The task in the state that the next command would see, with its contract. */
 export async function findTask(app: Resources, taskId: string): Promise<Result<Task>> {
   const state = await app.ledger.peek(taskId)
   return state === null ? noTask(taskId) : ok({ state, contract: await app.contracts.get(state.contract.hash) })
 }
 
-/** Decides a command on the task in the name of somebody who needs no token for it. */
+/** Decides a command on the task for a caller that needs no token. */
 export async function applyTo(
   app: Resources,
   { state, contract }: Task,

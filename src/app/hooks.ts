@@ -15,7 +15,7 @@ import { decideTool } from './tool-calls/use-tool.js'
 
 const DEPTH_MAX = 256
 
-/** The task that a harness works on, for a token that is alive. */
+/** The task that an agent CLI works on, for a valid token. */
 export async function admitHookCall(app: App, bearer: AgentBearer): Promise<Result<AgentCall>> {
   return admitCall(app, bearer, undefined)
 }
@@ -23,7 +23,7 @@ export async function admitHookCall(app: App, bearer: AgentBearer): Promise<Resu
 interface HookCall {
   readonly tool: string
   readonly args: JsonObject
-  /** Paths of the work tree that the harness will open by name. */
+  /** Paths of the work tree that the agent CLI will open by name. */
   readonly opens: readonly string[]
 }
 
@@ -32,11 +32,14 @@ interface HookDecision {
   readonly reason: string
 }
 
-/** Decides the calls that one call of a harness stands for, exactly as `POST /tools/check` does. One refusal refuses it whole. */
+/**
+ * Decides the tool calls that one call of an agent CLI stands for, exactly as `POST /tools/check` does. One refusal
+ * refuses the whole call.
+ */
 export async function decideHook(app: App, call: AgentCall, calls: readonly HookCall[]): Promise<Result<HookDecision>> {
   let reason = `Allowed in ${call.state.phase}.`
   for (const { tool, args, opens } of calls) {
-    // Our own tools never go through a link; a harness does, and would change another file than the one it named.
+    // Our own tools never follow a link. An agent CLI does, and would change a different file than the one it named.
     for (const path of opens)
       if (await passesThroughLink(call.state.workspace, path))
         return refuse('constraint_violation', `${tool}: path ${JSON.stringify(path)} goes through a link`)
@@ -78,12 +81,12 @@ async function passesThroughLink(tree: string, path: string): Promise<boolean> {
 type HookFactGiven = Omit<Command & { type: 'record_fact' }, 'type'>
 
 export interface HookRecorded {
-  /** The text of the interrupt that the agent has to be told of now. */
+  /** The text of the interrupt to show the agent now. */
   readonly interrupt: string | null
   readonly note: string | null
 }
 
-/** Records what a harness did, at the time of this clock, and reads on in its transcript. */
+/** Records what an agent CLI did, with this server's time, and continues reading its transcript. */
 export async function recordHook(
   app: App,
   call: AgentCall,
@@ -98,22 +101,22 @@ export async function recordHook(
   return ok({ interrupt: told === null ? null : String(told.text), note: readOn(app, call, given.transcripts) })
 }
 
-/** What is told after a call of one of Phaselock's own tools, which was recorded when it arrived. */
+/** The message after a call of one of Phaselock's own tools, which was recorded when it arrived. */
 export async function followOwnTool(
   app: App,
   bearer: AgentBearer,
   transcripts: readonly string[],
 ): Promise<Result<HookRecorded>> {
   const call = await admitCall(app, bearer, undefined, { isOnlyLooking: true })
-  // It may have given the task back, or have found none.
+  // The agent may have given the task back, or found none.
   if (!call.ok) return ok({ interrupt: null, note: null })
   const told = takeUntoldInterrupt(app, call.value.state)
   return ok({ interrupt: told === null ? null : String(told.text), note: readOn(app, call.value, transcripts) })
 }
 
 /**
- * A tool ran under a name of Phaselock's own, and no call of the agent came: another MCP server has that name. Whatever it
- * did was decided by nobody, so that the task is parked for a person to look at.
+ * A tool ran under the name of a Phaselock tool, but no call arrived: another MCP server has that name. Its effects
+ * were never checked, so the task is parked for an operator.
  */
 export async function parkForImpostor(
   app: App,
@@ -136,7 +139,7 @@ function readOn(app: App, { state, bearer }: AgentCall, paths: readonly string[]
   return app.transcripts.wake(app, { taskId: state.id, agentId: bearer.agentId, paths })
 }
 
-// A budget that was passed by what a transcript said was noticed when nobody was there to be told.
+// A budget exceeded by transcript usage was detected while no call was open to report it.
 function takeUntoldInterrupt(app: App, state: AgentCall['state']): JsonObject | null {
   const { open } = state.watch
   return open !== null && app.transcripts.takeUntold(state.id, open.rule) ? findInterrupt(state) : null

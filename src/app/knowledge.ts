@@ -9,7 +9,7 @@ export const RESULTS_MAX = 50
 const OPEN_MAX = 8
 const MODEL_HINT = `The embedding model is not installed, so knowledge search compares words only. Install it with \`${INSTALL_COMMAND}\`, then restart the server.`
 
-/** The indexes of the documents that contracts name: one for each contract and work tree, opened when it is first needed. */
+/** Indexes of the documents that contracts name, one per contract and work tree, opened on first use. */
 export class Library {
   readonly #places: Places
   readonly #embedder: EmbedderChoice
@@ -24,7 +24,7 @@ export class Library {
     this.#onNotice = onNotice
   }
 
-  /** How to install the model: said in one answer and one line of the log for each run of the server. */
+  /** How to install the model: shown in one answer and one log line per server start. */
   takeInstallHint(answer: SearchAnswer): string | null {
     if (this.#isHinted || !answer.isModelMissing) return null
     this.#isHinted = true
@@ -70,7 +70,7 @@ export class Library {
   }
 }
 
-// What a phase is given to read from is that phase's, wherever the file lies.
+// Documents given to a phase belong to that phase, wherever the file lies.
 function listOwners(contract: Contract): Readonly<Record<string, readonly string[]>> {
   const owners = new Map<string, Set<string>>()
   for (const phase of contract.phases.values())
@@ -79,7 +79,7 @@ function listOwners(contract: Contract): Readonly<Record<string, readonly string
   return Object.fromEntries([...owners].map(([file, phases]) => [file, [...phases]]))
 }
 
-/** What the environment asks for. */
+/** Settings from the environment. */
 export function chooseEmbedder(environment: NodeJS.ProcessEnv): EmbedderChoice {
   const url = environment.PHASELOCK_EMBEDDINGS_URL
   if (environment.PHASELOCK_EMBEDDINGS === 'none') return { type: 'none' }

@@ -9,24 +9,24 @@ interface ExpectedCall {
 /** A call of a tool that Phaselock's own MCP server offers. */
 export interface OwnCall {
   readonly agentId: string
-  /** As agent CLIs name it. */
+  /** The name that agent CLIs use. */
   readonly tool: string
-  /** The id that the agent CLI gave the call; null: it gave none. */
+  /** The id that the agent CLI gave the call; null: none. */
   readonly toolUseId: string | null
 }
 
 /**
- * Calls of Phaselock's own tools that a hook let pass, and whether they reached this server. A hook sees only names: another
- * MCP server can have the name, and nothing but the call itself tells them apart.
+ * Calls of Phaselock's own tools that a hook allowed, and whether they reached this server. A hook sees only names, and
+ * another MCP server can use the same name; only the arriving call tells them apart.
  */
 export class McpArrivals {
   readonly #expected = new Map<string, Map<string, ExpectedCall>>()
 
-  /** A hook let the call pass: it must arrive over MCP before it is over. */
+  /** A hook allowed the call: it must arrive over MCP before it ends. */
   expect({ agentId, tool, toolUseId }: OwnCall): void {
     if (toolUseId === null) return
     const calls = this.#expected.get(agentId) ?? new Map<string, ExpectedCall>()
-    // Which agents were seen last is which have calls under way.
+    // The most recently seen agents are those with calls in progress.
     this.#expected.delete(agentId)
     this.#expected.set(agentId, calls)
     calls.set(toolUseId, { tool, hasArrived: false })
@@ -34,13 +34,13 @@ export class McpArrivals {
     dropOldest(this.#expected, AGENTS_MAX)
   }
 
-  /** A call came over MCP. Where the client did not say which one it is, it is taken for each of its name. */
+  /** A call arrived over MCP. If the client gave no id, it counts for every pending call of that name. */
   recordArrival({ agentId, tool, toolUseId }: OwnCall): void {
     for (const [id, call] of this.#expected.get(agentId) ?? [])
       if (id === toolUseId || (toolUseId === null && call.tool === tool)) call.hasArrived = true
   }
 
-  /** Whether a call that is over now had arrived; null: no hook of this server let it pass. */
+  /** Whether a call that has ended arrived; null: no hook of this server allowed it. */
   hasArrived({ agentId, toolUseId }: Omit<OwnCall, 'tool'>): boolean | null {
     return this.#expected.get(agentId)?.get(toolUseId ?? '')?.hasArrived ?? null
   }

@@ -11,26 +11,26 @@ export interface OrchestratorOptions {
     readonly contract: Contract
     readonly document: JsonObject
     readonly origin: string
-    /** False: no operator vouched for it. */
+    /** False: no operator trusted it. */
     readonly isTrusted?: boolean
   }
-  /** The least confinement that a contract may ask for; null: any. */
+  /** The minimum confinement of contracts; null: any. */
   readonly minConfinement?: Enforcement['confinement'] | null
-  /** After how long a request whose gates are still being checked is told so. */
+  /** How long a request waits for its gates before it is answered with `checking`. */
   readonly answerWithinMs?: number
   readonly environment: NodeJS.ProcessEnv
   readonly now?: () => number
   readonly onFault: (error: unknown) => void
-  /** Something that the operator should read in the log. */
+  /** A message for the server log. */
   readonly onNotice?: (text: string) => void
-  /** The file that the contract was read from; null when it is a bundled one. */
+  /** The contract's file; null when it is bundled. */
   readonly contractFile?: string | null
-  /** Schemas and guides that were looked up beside it, relative to its folder. */
+  /** Schemas and guides found next to it, relative to its folder. */
   readonly contractParts?: readonly string[]
-  /** Where commands run. Opened when it is first needed. */
+  /** Runs commands. Opened on first use. */
   readonly confinement?: () => Promise<Confinement>
-  /** The one provider to be used; otherwise the strongest that the machine has. */
+  /** The only provider to use; by default the strongest one available. */
   readonly provider?: ProviderName | null
-  /** More folders that transcripts of Claude Code are read from. */
+  /** Additional folders with transcripts of Claude Code. */
   readonly transcripts?: readonly string[]
 }

@@ -43,21 +43,21 @@ export type { OrchestratorOptions }
 
 const TOKEN_REFUSALS_PER_MINUTE = 60
 
-/** A running orchestrator: everything but the entrances. */
+/** A running orchestrator without its HTTP and MCP servers. */
 export interface Orchestrator extends App {
   readonly refusals: RefusalLog
   readonly inFlight: InFlight
   readonly contractOf: Contract
-  /** What the server was started with; agents are given little of it. */
+  /** The environment of the server; agents get only a small part of it. */
   readonly environment: NodeJS.ProcessEnv
-  /** What the verification of the whole ledger, started with the server, has found so far. */
+  /** Progress of the ledger verification that starts with the server. */
   readonly integrity: () => Integrity
-  /** True when the operator token was written by this start. */
+  /** True when this start wrote the operator token. */
   readonly firstStart: boolean
   close(): Promise<void>
 }
 
-/** The state directory holds every key and the ledger: it must not lie where agents work. */
+/** The state directory holds all keys and the ledger, so it must not lie where agents work. */
 export class BadPlace extends Error {
   override readonly name = 'BadPlace'
 }
@@ -79,7 +79,7 @@ export async function openOrchestrator(options: OrchestratorOptions): Promise<Or
   const feed = new Feed(ledger)
   const workshop = openWorkshop(options)
   let isClosing = false
-  // What breaks because the store is being closed is no fault.
+  // Failures caused by closing the store are not faults.
   const onFault = (error: unknown): void => {
     if (!isClosing) options.onFault(error)
   }
@@ -140,7 +140,7 @@ export async function openOrchestrator(options: OrchestratorOptions): Promise<Or
   return { ...app, refusals, inFlight: new InFlight(), contractOf: contract, environment, integrity, firstStart, close }
 }
 
-// What was going on when the server stopped.
+// Resumes the work that was in progress when the server stopped.
 async function goOn(app: App, environment: NodeJS.ProcessEnv, onFault: (error: unknown) => void): Promise<Webhooks> {
   const { coordinations } = app
   await recoverStashes(app, onFault)
@@ -153,7 +153,7 @@ async function goOn(app: App, environment: NodeJS.ProcessEnv, onFault: (error: u
   return webhooks
 }
 
-// Whatever follows from what happened, or from the time that passed.
+// Follow-ups of events and of time.
 function watchOver(app: App, onFault: (error: unknown) => void): () => void {
   const stops = [startSweep(app, onFault), sealOnCompletion(app, onFault), keepRunFiles(app, onFault)]
   endWithTheirTask(app, onFault)
@@ -164,7 +164,7 @@ function watchOver(app: App, onFault: (error: unknown) => void): () => void {
   }
 }
 
-// What is written down is cleaned of the secrets of this moment: a rotated one counts at once.
+// Redaction uses the current secrets: a rotated one counts at once.
 function keepSecrets(options: OrchestratorOptions): Cleaner & { readonly secrets: SecretKeeper } {
   const kept = openSecrets(options.stateDir, options.environment, options.contract.contract.enforcement.secretEnvVar)
   const around = listEnvironmentSecrets(options.environment)
@@ -199,7 +199,7 @@ function goOnAfterPause(app: App): void {
   })
 }
 
-// A tool of an agent that no longer has the task in this phase has nothing to finish.
+// The agent no longer has the task in this phase, so its tool is stopped.
 function endWithTheirTask(app: App, onFault: (error: unknown) => void): void {
   app.feed.subscribe((event) => {
     const taskId = event.stream.replace(/^task:/, '')
@@ -211,7 +211,8 @@ function endWithTheirTask(app: App, onFault: (error: unknown) => void): void {
   })
 }
 
-// A lost token file would lock everybody out: a new token is written for the same operator, and the old one dies.
+// Losing the token file would lock everybody out: a new token is written for the same operator, and the old one is
+// revoked.
 async function ensureOperator(
   ledger: Ledger,
   secrets: SecretKeeper,
@@ -225,11 +226,11 @@ async function ensureOperator(
   return known === undefined
 }
 
-/** Resolves and checks where the state and the work tree lie. */
+/** Resolves and checks the paths of the state directory and the work tree. */
 export function placesOf(given: { readonly stateDir: string; readonly workspace: string }): {
   readonly stateDir: string
   readonly workspace: string
-  /** What was changed so that no other account can use the state directory, in sentences for people. */
+  /** Permissions that were tightened so that no other account can use the state directory, as sentences. */
   readonly closed: readonly string[]
 } {
   if (!existsSync(given.workspace)) throw new BadPlace(`the work tree ${given.workspace} does not exist`)
@@ -240,11 +241,11 @@ export function placesOf(given: { readonly stateDir: string; readonly workspace:
     throw new BadPlace(
       `the state directory ${stateDir} lies inside the work tree ${workspace}, where agents could reach it; choose another with --state-dir`,
     )
-  // By the name that was given: a link in its place is not followed.
+  // Checked by the given name: a link in its place is not followed.
   return { stateDir, workspace, closed: takeStateDirectory(resolve(given.stateDir)) }
 }
 
-// The directory may not be there yet: then the nearest folder above it decides where it will lie.
+// The directory may not exist yet; its nearest existing parent determines where it will lie.
 function resolveRealPath(path: string): string {
   return existsSync(path) ? realpathSync(path) : join(resolveRealPath(dirname(path)), basename(path))
 }

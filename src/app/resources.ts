@@ -22,7 +22,7 @@ import type { Checking } from './transitions/checking.js'
 import type { GitSettings } from './trees/git-settings.js'
 import type { Trees } from './trees/trees.js'
 
-/** What every part of the orchestrator may use. */
+/** Resources shared by all parts of the orchestrator. */
 export interface Resources {
   readonly ledger: Ledger
   readonly contracts: ContractBook
@@ -31,44 +31,44 @@ export interface Resources {
   readonly secrets: SecretKeeper
   readonly now: () => number
   readonly redact: (value: Json) => Json
-  /** Hash of the contract that new tasks get when they name none. */
+  /** Hash of the contract for new tasks that name none. */
   readonly defaultContract: string
-  /** The work tree of tasks that name none. */
+  /** The work tree for tasks that name none. */
   readonly workspace: string
   readonly stateDir: string
   /** How many bytes a task may add to its work tree. */
   readonly taskBytesMax: number
   /** How often refused tokens are recorded with a task. */
   readonly tokenRefusals: Quota
-  /** Tasks whose gates are being checked, or whose work tree is put aside or taken back. */
+  /** Tasks that are busy: their gates are being checked, or their work tree is being stashed or restored. */
   readonly checking: Checking
-  /** Tasks that changed and whose gates may open by themselves (`auto_advance`). */
+  /** Tasks that changed and whose gates may open automatically (`auto_advance`). */
   readonly advancing: Set<string>
-  /** Alerts of contracts that are raised now. */
+  /** Active alerts of contracts. */
   readonly alerts: AlertBoard
   readonly running: Running
-  /** Opened with the server and proved by trying to break out; whoever needs it waits for that. */
+  /** Opened with the server and proved by trying to break out; users wait for that proof. */
   readonly confinement: (place?: 'walled' | 'open') => Promise<Confinement>
   /** The upstream MCP servers of contracts. */
   readonly upstream: () => Upstream
   readonly observations: Observations
   /** Go's standard library, compiled once for observed runs. */
   readonly goCache: GoCache
-  /** How work trees should look. */
+  /** The expected contents of work trees. */
   readonly trees: Trees
   /** The settings of git that count for commits in a repository. */
   readonly gitSettings: (repository: string) => Promise<GitSettings>
   /** What commands wrote to ignored paths, by task. */
   readonly scratch: ScratchLayers
-  /** What the views of observed runs are composed of, by task. */
+  /** The parts of the views of observed runs, by task. */
   readonly views: TaskViews
-  /** Calls over MCP that hooks have let pass. */
+  /** MCP calls that hooks have allowed. */
   readonly mcpArrivals: McpArrivals
   /** `status.json` of every run. */
   readonly runFiles: RunFiles
-  /** The contract's own file, when it was read from one. */
+  /** The contract's own file, if it has one. */
   readonly contractFile: string | null
-  /** Schemas and guides that were looked up beside that file, relative to its folder, also those that are missing. */
+  /** Schemas and guides looked up next to that file, relative to its folder, including missing ones. */
   readonly contractParts: readonly string[]
 }
 

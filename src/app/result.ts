@@ -2,12 +2,14 @@ import type { Code } from '../core/codes.js'
 import type { Json, JsonObject } from '../core/json.js'
 import type { Refusal } from '../core/task/refusal.js'
 
-/** A refusal with everything that helps the caller on. `extra` becomes members of the problem document. */
+/** A refusal with everything that helps the caller. `extra` becomes members of the problem document. */
 export type Problem = {
   readonly code: Code
   readonly detail: string
   readonly extra: JsonObject
-  /** Whether an event of the task says so already; if not, the entrance records what was refused to an agent. */
+  /**
+   * Whether an event of the task already records it; if not, the HTTP or MCP server records what it refused an agent.
+   */
   readonly recorded: boolean
 }
 
@@ -29,7 +31,7 @@ export function noTask(id: string): { readonly ok: false; readonly problem: Prob
   return refuse('not_found', `There is no task ${JSON.stringify(id)}.`)
 }
 
-/** A refusal of the core, which has been recorded unless the core said otherwise. */
+/** A refusal of the core, recorded unless the core says otherwise. */
 export function toProblem(
   refusal: Refusal,
   extra: JsonObject = {},
@@ -49,7 +51,7 @@ export function toProblem(
 
 export const UNREADABLE = 'unreadable_tree'
 
-/** A refusal because of what lies in a work tree. Agents cannot change that: a person has to. */
+/** A refusal caused by the contents of a work tree that agents cannot change: an operator has to. */
 export function refuseUnreadable(error: Error): { readonly ok: false; readonly problem: Problem } {
   return refuse('conflict', `The work tree cannot be read: ${error.message}.`, {
     remedy: 'Ask an operator to remove what is named, or to give the right to read it, and send the request again.',

@@ -21,7 +21,7 @@ interface KnowledgeRequest {
   readonly results?: number | undefined
 }
 
-/** For reading alone: no gate, requirement or phase content is ever decided by what is found. */
+/** For reading only: gates, requirements and phase contents never depend on the results. */
 export async function searchKnowledge(app: App, party: Party, request: KnowledgeRequest): Promise<Result<JsonObject>> {
   const place = await placeOf(app, party, request.taskId)
   if (!place.ok) return place
@@ -51,7 +51,7 @@ interface Place {
   readonly visible: readonly string[] | null
 }
 
-// An agent sees the documents of the phases that its task has completed or is in, and those that belong to none.
+// An agent sees the documents of phases that its task has completed or is in, and those that belong to no phase.
 async function placeOf(app: App, party: Party, taskId: string | undefined): Promise<Result<Place>> {
   if (party.kind === 'agent') {
     const admitted = await admitCall(app, party.bearer, taskId)

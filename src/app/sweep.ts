@@ -5,7 +5,7 @@ import { type App, contextOf } from './app.js'
 const SWEEP_MS = 1000
 const PER_SWEEP_MAX = 200
 
-/** Lets leases lapse and approvals expire, and looks for alerts. What really holds is decided on the task's state, not on what the search found. */
+/** Expires leases and approvals, and checks for alerts. The task's state decides, not the search result. */
 export function startSweep(app: App, onFault: (error: unknown) => void): () => void {
   const tour = new AlertTour(app)
   let running = false
@@ -29,7 +29,7 @@ export async function sweep(app: App): Promise<void> {
   const rows = await app.ledger.store.listOverdue({ now: app.now(), limit: PER_SWEEP_MAX })
   for (const row of rows) {
     const contract = await app.contracts.get(row.contract).catch(() => null)
-    // A task whose contract cannot be had must not keep all others from being swept.
+    // A task whose contract cannot be loaded must not stop the sweep of the others.
     if (contract === null) continue
     const commands: readonly Command[] = [{ type: 'expire_approval' }, { type: 'lapse_lease' }]
     for (const command of commands)
@@ -39,7 +39,7 @@ export async function sweep(app: App): Promise<void> {
 
 const TOURED = ['active', 'awaiting_approval', 'interrupted', 'queued', 'parked'] as const
 
-/** Goes round all tasks that are not over, a page at each call, so that many tasks cost no sweep more than a few do. */
+/** Cycles through all open tasks, one page per call, so that a sweep costs the same however many there are. */
 class AlertTour {
   #status = 0
   #cursor: string | null = null

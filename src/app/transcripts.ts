@@ -8,15 +8,18 @@ import { readTranscript } from '../transcripts/read-transcript.js'
 import type { UsageSeen } from '../transcripts/usage.js'
 import { contextOf, type Resources } from './resources.js'
 
-/** Transcripts of one task whose places are remembered; the one named longest ago is forgotten, and read again if it is named. */
+/**
+ * Maximum number of transcripts per task whose read positions are kept; the least recently named is dropped, and read
+ * again if named.
+ */
 const FILES_MAX = 16
 const READERS_MAX = 2
-/** Reads of one transcript in one turn; what is left waits for the next turn. */
+/** Maximum number of reads of one transcript per turn; the rest waits for the next turn. */
 const READS_MAX = 4
 const NOTES_MAX = 1000
 const PATH_CHARS_SHOWN = 200
 
-/** The folders that transcripts of Claude Code are read from. Nothing else that an agent names is ever opened. */
+/** The folders from which transcripts of Claude Code are read. No other file that an agent names is ever opened. */
 export function listClaudeCodeFolders(
   environment: NodeJS.ProcessEnv,
   more: readonly string[] = [],
@@ -41,13 +44,13 @@ interface Wake {
 
 type Cursors = ReadonlyMap<string, TranscriptCursor>
 
-/** Reads usage off the transcripts of harnesses, behind the answers: one reader for a task, few at a time. */
+/** Reads usage from the transcripts of agent CLIs in the background: one reader per task, a few at a time. */
 export class Transcripts {
   readonly #waiting = new Map<string, { readonly agentId: string; readonly paths: Set<string> }>()
   readonly #busy = new Map<string, Promise<void>>()
-  /** The rule whose violation was noticed while reading, by task. */
+  /** The violated rule that was detected while reading, by task. */
   readonly #untold = new Map<string, string>()
-  /** What has been said about transcripts that are not read. */
+  /** Messages already given about transcripts that are not read. */
   readonly #noted = new Set<string>()
   readonly #notes = new Map<string, string>()
   #isClosed = false
@@ -58,7 +61,7 @@ export class Transcripts {
     private readonly onFault: (error: unknown) => void,
   ) {}
 
-  /** Wants these transcripts read on. Answers with what its user should know of one that is not read, once. */
+  /** Queues these transcripts for reading. Returns a message, once, about one that is not read. */
   wake(app: Resources, { taskId, agentId, paths }: Wake): string | null {
     const inside = paths.filter((path) => this.folders.some((folder) => path.startsWith(`${folder.path}/`)))
     const [outside] = paths.filter((path) => !inside.includes(path))
@@ -70,19 +73,19 @@ export class Transcripts {
     return note
   }
 
-  /** A violation was noticed behind the answers: it is told with the next one. */
+  /** A violation detected in the background is reported with the next answer. */
   leaveUntold(taskId: string, rule: string): void {
     this.#untold.set(taskId, rule)
   }
 
-  /** Whether this violation was noticed while reading and has not been told. True once. */
+  /** Whether this violation was detected while reading and has not been reported. True once. */
   takeUntold(taskId: string, rule: string): boolean {
     const isUntold = this.#untold.get(taskId) === rule
     this.#untold.delete(taskId)
     return isUntold
   }
 
-  /** Resolves when everything that was wanted has been read. */
+  /** Resolves when everything queued has been read. */
   async waitUntilSettled(): Promise<void> {
     while (this.#busy.size > 0) await Promise.all(this.#busy.values())
   }
@@ -142,7 +145,7 @@ export class Transcripts {
           ))
         )
           return
-        // Kept only after it was recorded: what is read twice counts once, what is not read would not count.
+        // Stored only after it was recorded: what is read twice counts once, but what is skipped would not count.
         if (before?.offset !== reading.cursor.offset || before.mark !== reading.cursor.mark)
           cursors = await this.#keep(taskId, cursors, { path, cursor: reading.cursor })
         if (!reading.more) break
@@ -161,7 +164,7 @@ export class Transcripts {
     const contract = await app.contracts.get(state.contract.hash)
     const since = state.visitStarts[0] ?? state.createdAt
     for (const one of usage) {
-      // Before this task was begun the harness worked on something else.
+      // Before this task began, the agent CLI worked on something else.
       if (this.#isClosed || (one.at > 0 && one.at < since)) continue
       const context = contextOf(app, 'system')
       let refused: Refusal | null = null
@@ -172,7 +175,7 @@ export class Transcripts {
       const command = {
         ...({ type: 'record_usage', grade: 'observed', model: null, usageId: one.id } as const),
         ...{ input: one.input, output: one.output, cacheRead: one.cacheRead, cacheWrite: one.cacheWrite },
-        // No clock but this one can be ahead of it.
+        // No timestamp may be later than this server's clock.
         occurredAt: one.at > 0 ? Math.min(one.at, context.now) : context.now,
       }
       const handled = await app.ledger.apply({ taskId: of.taskId, contract }, command, context, { guard })
@@ -197,7 +200,7 @@ export class Transcripts {
       const kept: unknown = JSON.parse(await readFile(this.#fileOf(taskId), 'utf8'))
       return new Map(Object.entries((kept as { files: Record<string, TranscriptCursor> }).files))
     } catch {
-      // Lost or broken: read again from the start, and what was counted is known by its id.
+      // Lost or broken: read again from the start; ids prevent counting twice.
       return new Map()
     }
   }

@@ -8,7 +8,7 @@ import type { CommandResult } from './ledger/ledger.js'
 import { ok, type Result } from './result.js'
 import { toInterruptView } from './tasks/interrupts.js'
 
-/** Tokens that an agent says it used. What it says of itself is graded so. */
+/** Token usage that an agent reports about itself, graded as self-reported. */
 export async function recordUsage(
   app: App,
   bearer: AgentBearer,

@@ -4,10 +4,12 @@ import type { TaskEvent } from '../core/task/event.js'
 import type { Cleaner } from '../store/redaction/clean-data.js'
 import type { NewEvent, StoredEvent } from '../store/store.js'
 
-/** What every event has. */
+/** The envelope of an event. */
 export type Plain = { readonly type: string; readonly at: number; readonly actor: string }
 
-/** Makes an event ready for the ledger: envelope apart, keys in snake_case. Contents that callers wrote keep their own keys. */
+/**
+ * Prepares an event for the ledger: separate envelope, keys in snake_case. Contents written by callers keep their keys.
+ */
 export function toNewEvent(event: TaskEvent | RegistryEvent | Plain, clean: Cleaner['clean']): CleanEvent {
   const { type, at, actor, epoch, phase, contract, ...rest } = event as TaskEvent
   const named: Record<string, Json> = {}
@@ -20,13 +22,13 @@ export function toNewEvent(event: TaskEvent | RegistryEvent | Plain, clean: Clea
   return { row, isChanged }
 }
 
-/** An event ready for the ledger, and whether cleaning changed what it says. */
+/** An event ready for the ledger, and whether redaction changed it. */
 interface CleanEvent {
   readonly row: NewEvent
   readonly isChanged: boolean
 }
 
-/** The event as the core knows it. What the ledger holds is what the core made, so the shape is trusted here. */
+/** The event as the core knows it. Only the core writes to the ledger, so the shape is trusted here. */
 export function toTaskEvent(stored: NewEvent): TaskEvent {
   return { ...toCamelData(stored.data), ...pickEnvelope(stored) } as TaskEvent
 }
@@ -40,7 +42,7 @@ export function toRegistryEvent(stored: NewEvent): RegistryEvent {
   } as RegistryEvent
 }
 
-/** An event as people and programs see it. */
+/** An event as clients see it. */
 export function toEventView(stored: StoredEvent): JsonObject {
   return {
     seq: stored.seq,
@@ -77,7 +79,7 @@ function toCamelData(data: JsonObject): Record<string, Json> {
   return out
 }
 
-// The keys of events are few and come back with every event.
+// Cached: events use few keys, over and over.
 const KEYS_MAX = 1000
 const toSnakeCase = cached((key) => key.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`))
 const toCamelCase = cached((key) => key.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase()))

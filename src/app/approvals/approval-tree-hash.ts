@@ -3,12 +3,12 @@ import { AGENT_CLI_FILES } from '../../core/paths/agent-cli-files.js'
 import { NOT_THE_PROJECT, openWorkTree } from '../../tree/work-tree.js'
 import type { Resources } from '../resources.js'
 
-// Python writes it wherever it runs, and an observed run does not load it.
+// Python writes these files wherever it runs; observed runs do not load them.
 const COMPILED = /\.pyc$/
 
 /**
- * The hash of a work tree that approvals and reviews are bound to. What lies in folders that usually hold what was built counts
- * where git would take it: nobody changes it after it was looked at. What agent CLIs write for themselves does not count.
+ * The work tree hash that approvals and reviews are bound to. Build output counts where git would commit it, so that
+ * nobody can change it after the review. Files that agent CLIs write for themselves do not count.
  */
 export async function boundTree(app: Pick<Resources, 'trees'>, workspace: string): Promise<string> {
   const project = await openWorkTree(workspace).fingerprint(AGENT_CLI_FILES)

@@ -32,11 +32,11 @@ export async function listApprovals(
   return { approvals, next_cursor: page.nextCursor }
 }
 
-/** One approval with the content that is to be approved. */
+/** One approval with the content to approve. */
 export async function showApproval(app: App, principal: TaskPrincipal, id: string): Promise<Result<JsonObject>> {
   if (isElsewhere(principal, id)) return refuseOtherTask()
   const state = await readTaskOfApproval(app, id)
-  // Whether other tasks have such an approval is nothing an agent learns.
+  // An agent must not learn whether other tasks have such an approval.
   if (principal.kind === 'agent' && !isOwn(principal, state))
     return refuseForeign(app, principal.bearer, { taskId: APPROVAL_ID.exec(id)?.[1], what: 'approvals' })
   const approval = state?.approvals.get(id)
@@ -68,7 +68,7 @@ export async function decideApproval(
 ): Promise<Result<JsonObject>> {
   if (isElsewhere(principal, answer.id)) return refuseOtherTask()
   const found = await findApproval(app, answer.id)
-  // An agent that guesses learns nothing from the answer, and the ledger says that it tried.
+  // An agent that guesses ids learns nothing from the answer, and the ledger records the attempt.
   if (found === null && principal.kind === 'agent')
     return refuse('not_permitted', 'An agent may not answer an approval.')
   if (found === null) return refuse('not_found', `There is no approval ${JSON.stringify(answer.id)}.`)
@@ -105,7 +105,7 @@ export async function decideApproval(
   return ok(toApprovalView(handled.state, decided ?? approval))
 }
 
-// A review token is held against the state that its answer is decided on, like every other token.
+// The review token is checked against the state on which the answer is decided, like every other token.
 async function applyAsReviewer(
   app: App,
   bearer: ReviewBearer,
@@ -126,7 +126,7 @@ function toApprover(principal: TaskPrincipal): Approver {
     : { kind: 'reviewer', name: principal.bearer.reviewer }
 }
 
-// What other tasks wait for is nothing a reviewer learns, not even that it is not there.
+// A reviewer must not learn what other tasks wait for, not even that nothing is pending.
 function isElsewhere(principal: TaskPrincipal, id: string): boolean {
   return principal.kind === 'reviewer' && APPROVAL_ID.exec(id)?.[1] !== principal.bearer.taskId
 }

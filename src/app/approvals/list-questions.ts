@@ -6,7 +6,7 @@ import type { Party } from '../identity/identity.js'
 import { ok, type Result } from '../result.js'
 import { toQuestionView } from '../tasks/views.js'
 
-// Tasks whose questions may all be of another status: one page looks at so many, the next one goes on from there.
+// Maximum number of tasks that one page reads when none of their questions match; the next page continues from there.
 const TASKS_LOOKED_AT_MAX = 500
 
 interface QuestionQuery {
@@ -16,7 +16,10 @@ interface QuestionQuery {
   readonly cursor: string | undefined
 }
 
-/** Questions, those of the newest task first and each task's in the order they were asked; an agent sees its own task's. */
+/**
+ * Lists questions: newest task first, and in the order asked within a task. An agent sees only the questions of its
+ * task.
+ */
 export async function listQuestions(app: App, principal: Party, query: QuestionQuery): Promise<Result<JsonObject>> {
   if (principal.kind === 'operator') return ok(await buildPage(app, query))
   const admitted = await admitCall(app, principal.bearer, undefined)
@@ -26,7 +29,10 @@ export async function listQuestions(app: App, principal: Party, query: QuestionQ
   return ok(await buildPage(app, { ...query, taskId: own }))
 }
 
-/** Where a page ended: behind the tasks that come before `before`, and within a task behind the question of that number. */
+/**
+ * Position at the end of a page: after the tasks older than `before`, and within a task after the question with that
+ * number.
+ */
 interface Place {
   readonly before: string | null
   readonly taskId: string
@@ -58,7 +64,7 @@ async function buildPage(app: App, query: QuestionQuery): Promise<JsonObject> {
 
 interface FoundTask {
   readonly state: TaskState
-  /** The cursors of the store that lead to this task and to the one after it. */
+  /** Store cursors that point to this task and to the task after it. */
   readonly before: string | null
   readonly after: string | null
 }
@@ -93,7 +99,7 @@ function encodePlace({ before, taskId, number }: Place): string {
   return Buffer.from(JSON.stringify([before, taskId, number])).toString('base64url')
 }
 
-/** Throws a RangeError for a text that no page gave out. */
+/** Throws a RangeError for a text that is not a cursor of ours. */
 function decodePlace(cursor: string): Place {
   const [before, taskId, number] = readList(Buffer.from(cursor, 'base64url').toString('utf8'))
   const isPlace =

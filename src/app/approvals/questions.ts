@@ -14,7 +14,7 @@ import { toQuestionView } from '../tasks/views.js'
 const QUESTION_ID = /^qst-\d+-(.+)$/
 const TRIES_MAX = 5
 
-/** Runs `ask_user_question`, once the call was allowed: opens the question, or tells what became of it. */
+/** Runs `ask_user_question` after the call was allowed: opens the question, or returns its status. */
 export async function askQuestion(app: App, allowed: AgentCall<Bearer>, args: JsonObject): Promise<ToolOutcome> {
   const { bearer } = allowed
   if (bearer.kind === 'review') return failTool('A reviewer asks nothing.', 'not_permitted')
@@ -30,14 +30,15 @@ export async function askQuestion(app: App, allowed: AgentCall<Bearer>, args: Js
     const question =
       opened === undefined ? await readAskedQuestion(app, call, asked) : state.questions.get(opened.questionId)
     if (question !== undefined) return { ok: true, result: toOutcome(question), changes: [] }
-    // Another call asked the same a moment ago and its question is not on disk yet: what is written after it waits for it.
+    // Another call just asked the same question and it is not on disk yet. Writes are ordered, so ours waits for it.
     const waited = await applyAs(app, call, { type: 'extend_lease' })
     if (!waited.ok) return failTool(waited.problem.detail, waited.problem.code, waited.problem.extra)
   }
   throw new StoreUnavailable(`a question of task ${call.state.id} could not be read back`)
 }
 
-// An agent token holds in every phase, but the call was allowed in one: it must not ask in another that it came into since.
+// An agent token is valid in every phase, but the call was allowed in one phase only. Refuse it if the task has moved
+// on since.
 function bindToPhase(call: AgentCall): AgentCall {
   const { id: taskId, phase, epoch, contract } = call.state
   const { agentId } = call.bearer
@@ -68,8 +69,9 @@ function toOutcome({ id, question, options, answer }: Question): JsonObject {
     : { status: 'answered', question_id: id, answer: answer.text, answered_by: answer.by }
 }
 
-// Control characters have no place in what people read, and take six bytes each in the ledger, which then would cut
-// the text. It is kept exactly as it is compared: without secrets. What is far too long is refused unread.
+// Remove control characters: people read this text, and each one takes six bytes in the ledger, where the text would be
+// truncated. Secrets are removed too, so that the stored text is the compared text. Overlong texts are refused before
+// this.
 const CONTROLS = /[^\P{Cc}\t\n\r]/gu
 
 function cleanText(app: App, text: string): string {
@@ -77,10 +79,10 @@ function cleanText(app: App, text: string): string {
   return app.redact(text.toWellFormed().replace(CONTROLS, '\uFFFD')) as string
 }
 
-/** One question; an agent sees those of its own task. */
+/** One question; an agent sees only the questions of its task. */
 export async function showQuestion(app: App, principal: Party, id: string): Promise<Result<JsonObject>> {
   const state = await readTaskOfQuestion(app, id)
-  // Whether other tasks have such a question is nothing an agent learns.
+  // An agent must not learn whether other tasks have such a question.
   if (principal.kind === 'agent' && !isOwn(principal, state))
     return refuseForeign(app, principal.bearer, { taskId: QUESTION_ID.exec(id)?.[1], what: 'questions' })
   const question = state?.questions.get(id)

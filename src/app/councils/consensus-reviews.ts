@@ -1,15 +1,17 @@
 import type { CoordinationRun, Participant, Verdict } from '../../core/councils/council.js'
 
-/** What one voter stands for when the vote is over. */
+/** The final position of one voter. */
 export interface VoterReview {
   readonly name: string
   readonly status: 'approved' | 'changes_requested'
   readonly summary: string
-  /** It is what the vote decided, and it requests changes. */
+  /** True if this is the winning answer and it requests changes. */
   readonly isBlocking: boolean
 }
 
-/** The reviews that a vote leaves behind: by each voter what it voted for or, without a vote, what it said itself. */
+/**
+ * The reviews that result from a vote: for each voter the answer it voted for or, if it did not vote, its own answer.
+ */
 export function listReviewsOfVote(run: CoordinationRun | null): readonly VoterReview[] {
   if (run === null || run.endedAt === null) return []
   const winning = run.answers.find((answer) => answer.label === run.result?.label)

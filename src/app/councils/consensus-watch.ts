@@ -6,7 +6,7 @@ import { votedTask } from './vote-id.js'
 
 const LEFT: ReadonlySet<string> = new Set(['phase_entered', 'task_rewound', 'task_cancelled', 'task_completed'])
 
-/** Goes on with a task whose reviewers have voted, and ends votes that no phase waits for any more. */
+/** Resumes a task whose reviewers have voted, and ends votes that no phase waits for any more. */
 export function watchVotes(app: App, onFault: (error: unknown) => void): void {
   app.coordinations.listen((run) => {
     const taskId = run.isConsensus && run.endedAt !== null ? votedTask(run.id) : null
@@ -19,7 +19,7 @@ export function watchVotes(app: App, onFault: (error: unknown) => void): void {
 
 const TASK = 'task:'
 
-// Gates that advance by themselves were waiting for this; an agent that asks itself finds the result when it asks.
+// Only gates that advance automatically wait for this; an agent finds the result when it asks again.
 async function goOn(app: App, taskId: string): Promise<void> {
   const state = await app.ledger.peek(taskId)
   if (state === null) return

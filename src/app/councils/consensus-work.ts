@@ -23,20 +23,20 @@ const TEXT_CHARS_MAX = 2000
 const PATHS_SHOWN_MAX = 500
 const PATH_CHARS_MAX = 400
 const PATHS_CHARS_MAX = 15_000
-/** Artifacts and evidence together: however much is handed in, there is room for files. */
+/** Maximum for artifacts and evidence together, so that there is always room for files. */
 const HANDED_CHARS_MAX = 40_000
 const FILE_CHARS_MAX = 12_000
-/** All that is shown of the work; with the question it stays below what a run takes. */
+/** Maximum for everything shown of the work; with the question it stays below the limit of a council. */
 const WORK_CHARS_MAX = 80_000
 const MARK_CHARS = 16
 
-/** What the reviewers are asked about. */
+/** The work that the reviewers vote on. */
 export interface ReviewedWork {
-  /** The question, and what there is to review, as they see it. */
+  /** The question and the work to review, as the reviewers see them. */
   readonly question: string
-  /** Hash of all that there is to review, and of what is shown of it. */
+  /** Hash of all the work to review and of the part that is shown. */
   readonly subject: string
-  /** The work tree that is part of it. */
+  /** Hash of the work tree. */
   readonly tree: string
 }
 
@@ -51,8 +51,8 @@ export interface WorkScene {
 }
 
 /**
- * What is put to the vote, bound to the artifacts, the evidence, the work tree, where the phase is left for, and to the very
- * text that the reviewers read: what they were shown and what they approve cannot come apart.
+ * Builds the question. It is bound to the artifacts, the evidence, the work tree, the target phase and the text that
+ * the reviewers read, so that they approve exactly what they were shown.
  */
 export async function buildWork(app: App, scene: WorkScene): Promise<ReviewedWork> {
   const { state, needed } = scene
@@ -61,7 +61,7 @@ export async function buildWork(app: App, scene: WorkScene): Promise<ReviewedWor
     heading: app.redact(heading) as string,
     body: app.redact(body) as string,
   }))
-  // Made from all that is shown: nobody can write work that holds it, and with it a heading of its own.
+  // Derived from all the content, so that no content can contain it and forge a heading.
   const mark = sha256Hex(JSON.stringify(shown)).slice(0, MARK_CHARS)
   const question = [
     needed.consensus?.question ?? '',
@@ -85,7 +85,7 @@ interface Part {
   readonly body: string
 }
 
-// What was changed comes before what the agent handed in, which must not crowd it out.
+// Changes come before what the agent handed in, so that the agent cannot crowd them out.
 async function buildShownParts(app: App, scene: WorkScene): Promise<readonly Part[]> {
   const { contract, state } = scene
   const phase = requirePhase(contract, state.phase)
@@ -121,7 +121,7 @@ function listHandedInParts(scene: WorkScene): readonly Part[] {
   return parts.map(({ heading, body }) => ({ heading, body: cut(body, charsMax) }))
 }
 
-// What Phaselock makes of reviews and runs follows from the rest, and comes after it.
+// Artifacts that Phaselock derives from reviews and runs come last.
 function listArtifacts({ state, needed, ofVisit }: WorkScene): readonly (readonly [string, Json])[] {
   const isMade = (type: string): boolean =>
     REVIEW_ARTIFACTS.includes(type) ||
@@ -130,7 +130,7 @@ function listArtifacts({ state, needed, ofVisit }: WorkScene): readonly (readonl
   return [...ofVisit].filter(([type]) => !isMade(type)).sort(([a], [b]) => (a < b ? -1 : 1))
 }
 
-// What was done in earlier phases, or in a visit that the agent left again, is part of the work all the same.
+// Changes of earlier phases, or of a visit that the agent left again, are part of the work too.
 async function collectChanges(app: App, { contract, state }: WorkScene) {
   const beside = contract.enforcement.reconcile === 'off' ? [] : (await app.trees.compare(state.workspace)).differences
   const isHidden = isHiddenBy(getReserved(app, contract, state.workspace))
@@ -172,7 +172,7 @@ async function readChangedFiles(
   return out
 }
 
-/** One line, whatever the name holds. */
+/** Keeps the name on one line. */
 function formatPath(path: string): string {
   return toOneLine(path, PATH_CHARS_MAX)
 }
@@ -189,7 +189,7 @@ async function readContent(tree: WorkTree, path: string): Promise<string> {
   return cut(content.toString('utf8'), FILE_CHARS_MAX)
 }
 
-// The same whatever order the keys were sent in.
+// Independent of the order in which the keys were sent.
 function formatJson(value: Json): string {
   return JSON.stringify(JSON.parse(toCanonicalJson(value)), null, 2)
 }

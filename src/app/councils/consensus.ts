@@ -14,15 +14,15 @@ import { voteId } from './vote-id.js'
 
 const ACTOR = 'orchestrator'
 const PAGE = 1000
-/** The vote over the work as it is, and how to ask for it. */
+/** The vote on the current work, and how to start it. */
 export interface Vote {
   readonly seen: ConsensusSeen
   readonly work: ReviewedWork
-  /** False when the work is no longer what was looked at. */
+  /** False when the work has changed since it was read. */
   readonly isUnchanged: () => Promise<boolean>
 }
 
-/** Looks for the vote over the work as it is. One that was asked for and never opened, because the server stopped, is opened now. */
+/** Finds the vote on the current work. Opens one that was requested but not opened because the server stopped. */
 export async function lookAtVote(
   app: App,
   scene: WorkScene,
@@ -57,12 +57,12 @@ export async function lookAtVote(
       last: last === null ? null : { seq: last.seq, hash: last.hash },
       replaces: (await openRuns(app, state, runId))[0] ?? null,
     },
-    // A call that runs now may still write.
+    // A tool call that is running may still write.
     isUnchanged: async () => (await buildWork(app, scene)).subject === subject && !app.running.isBusy(state.id),
   }
 }
 
-/** Opens the run that the task's stream asks for, and ends those over work that is no more. */
+/** Opens the council that the task's stream requests, and ends those on outdated work. */
 export async function openVote(
   app: App,
   state: TaskState,
@@ -71,7 +71,8 @@ export async function openVote(
   const { plan, work } = one
   const id = voteId(state.id, work.subject)
   for (const other of await openRuns(app, state, id)) await endVote(app, other, 'The work was changed.')
-  // Councils look at the server's own work tree, by the rules of its own contract: another task's they would not see.
+  // Councils see the server's own work tree under the server's own contract, so they cannot review a task with another
+  // tree.
   const isHere = state.workspace === app.workspace && state.contract.hash === app.defaultContract
   const seen = isHere ? { tools: COUNCIL_TOOLS, tree: work.tree } : { tools: [] }
   const council = { agents: plan.voters.map(toCouncilAgent), ...seen }
@@ -86,7 +87,7 @@ export async function endVote(app: App, runId: string, reason: string): Promise<
   await app.coordinations.apply(runId, { type: 'cancel', reason }, ACTOR)
 }
 
-/** Runs of the task that go on, but for one. */
+/** Open councils of the task, except one. */
 export async function openRuns(app: App, state: TaskState, but: string | null): Promise<readonly string[]> {
   const open: string[] = []
   for (const { id } of state.consensus?.runs ?? []) {

@@ -11,16 +11,16 @@ import type { Resources } from '../resources.js'
 import { redactSecrets, toRunEvent, toRunRecord } from './council-events.js'
 
 const PAGE = 1000
-/** Runs that are over and still known without reading their stream. */
+/** Maximum number of finished councils kept in memory. */
 const OVER_KEPT_MAX = 50
 const CONFLICTS_MAX = 5
 
 type RunApp = Pick<Resources, 'ledger' | 'now' | 'redact'>
 
-/** What came of a command on a run. */
+/** Outcome of a command on a council. */
 export interface AppliedCommand {
   readonly outcome: RunOutcome
-  /** Of the stream, before the events. */
+  /** Sequence number of the stream before the events. */
   readonly version: number
   readonly events: readonly RunEvent[]
   readonly run: CoordinationRun
@@ -28,16 +28,16 @@ export interface AppliedCommand {
 
 export interface RunApplyOptions {
   readonly blobs?: readonly Blob[]
-  /** Kept under an idempotency key in the same transaction. */
+  /** Stored under an idempotency key in the same transaction. */
   readonly remember?: (applied: AppliedCommand) => Kept | undefined
-  /** What follows from the outcome at once: decided on the run as it is then, written in the same transaction. */
+  /** Follow-up commands: decided on the resulting state, written in the same transaction. */
   readonly followedBy?: (run: CoordinationRun) => RunCommand | null
 }
 
 interface Entry {
   run: CoordinationRun
   version: number
-  /** How many responses of each agent were judged; a script goes on from there. */
+  /** How many responses of each agent were judged; a scripted participant continues from there. */
   readonly responses: Map<string, number>
 }
 
@@ -45,14 +45,14 @@ export function runStream(id: string): string {
   return `run:${id}`
 }
 
-/** The runs, each the fold of its stream. Commands on one run are decided and written one after the other. */
+/** The councils, each folded from its stream. Commands on one council are decided and written one at a time. */
 export class RunBook {
   readonly #entries = new Map<string, Promise<Entry | null>>()
   readonly #turns = new KeyedLock()
 
   constructor(private readonly app: RunApp) {}
 
-  /** The durable state of a run; null when there is none of that id. */
+  /** The durable state of a council; null when the id is unknown. */
   async read(id: string): Promise<CoordinationRun | null> {
     return (await this.#entry(id))?.run ?? null
   }
@@ -61,7 +61,7 @@ export class RunBook {
     return (await this.#entry(id))?.responses.get(agent) ?? 0
   }
 
-  /** Begins a run. What is wrong with it is the outcome; then there is no run. */
+  /** Starts a council. If the request is invalid, the outcome says why and no council exists. */
   async start(command: StartRun, actor: string, more: RunApplyOptions = {}): Promise<AppliedCommand | RunOutcome> {
     const decision = decideRun(null, command, this.app.now())
     if (decision.events.length === 0) return decision.outcome
@@ -71,9 +71,9 @@ export class RunBook {
     return written.applied
   }
 
-  /** Decides the command on the run and makes what was decided durable. Null when there is no such run. */
+  /** Decides the command on the council and makes the result durable. Null when the council does not exist. */
   apply(id: string, given: RunCommand, actor: string, more: RunApplyOptions = {}): Promise<AppliedCommand | null> {
-    // Without secrets before it is judged: answers are compared with what is kept of others, and they have none.
+    // Secrets are removed before the answer is judged, because stored answers of others have theirs removed too.
     const command = redactSecrets(given, this.app.redact)
     return this.#turns.run(id, async () => {
       for (let attempt = 0; attempt < CONFLICTS_MAX; attempt += 1) {
@@ -99,7 +99,7 @@ export class RunBook {
       readonly outcome: RunOutcome
     },
   ): Promise<{ readonly applied: AppliedCommand; readonly entry: Entry } | null> {
-    // Secrets are taken out before anything is folded or hashed: a replay sees the same texts.
+    // Secrets are removed before anything is folded or hashed, so that a replay sees the same texts.
     const records = one.events.map((event) => toRunRecord(redactSecrets(event, this.app.redact)))
     const blobs = [...(one.more.blobs ?? []), ...records.flatMap((record) => record.blobs)]
     const rows = this.app.ledger.toRows(records.map(({ event }) => ({ ...event, actor: one.actor })))
@@ -119,7 +119,7 @@ export class RunBook {
       })
       if (!isWritten) return null
     } catch (error) {
-      // What is not on disk did not happen: whoever comes next reads the stream anew.
+      // The write failed, so it did not happen: the next caller reads the stream again.
       this.#entries.delete(one.id)
       throw error
     }
@@ -136,7 +136,7 @@ export class RunBook {
     if (known !== undefined) return known
     const loading = load(this.app.ledger.store, id)
     this.#entries.set(id, loading)
-    // A run that was begun meanwhile is known by what was written, not by what was read before.
+    // A council that was started meanwhile is known from what was written, not from the earlier read.
     const forget = (): void => {
       if (this.#entries.get(id) === loading) this.#entries.delete(id)
     }

@@ -5,19 +5,19 @@ import type { Json, JsonObject } from '../../core/json.js'
 import type { Blob, NewEvent } from '../../store/store.js'
 import type { Resources } from '../resources.js'
 
-/** Texts of events that may be long; past this they are kept beside the event, which names them by their hash. */
+/** Longer texts of events are stored separately, and the event refers to them by hash. */
 const LONG_TEXTS = ['question', 'content', 'text'] as const
 const INLINE_CHARS_MAX = 2000
 
-/** What the core chose from words of its own, ids that operators gave, and labels: no agent writes any of these. */
+/** Values chosen by the core, ids given by operators, and labels. Agents write none of these. */
 const STRUCTURE: ReadonlySet<string> = new Set([
   ...['type', 'id', 'agent', 'agents', 'council', 'options', 'isConsensus', 'knownTools', 'handled', 'finishReason'],
   ...['label', 'shown', 'voided', 'votedFor', 'verdict', 'winner', 'tokens'],
 ])
 
 /**
- * A command or an event without the secrets in its texts. What holds a run together stays as it is: a key may be a word
- * like any other, and an agent whose id becomes another one is lost.
+ * A command or an event with the secrets removed from its texts. Keys and ids stay unchanged: an agent whose id changed
+ * would be lost.
  */
 export function redactSecrets<T extends RunCommand | RunEvent>(whole: T, redact: Resources['redact']): T {
   const fields = Object.entries(whole)
@@ -25,7 +25,7 @@ export function redactSecrets<T extends RunCommand | RunEvent>(whole: T, redact:
   return Object.fromEntries(clean) as T
 }
 
-/** The same event as it is appended: keys in snake_case, long texts apart. The envelope stays as it is. */
+/** The event as it is appended: keys in snake_case, long texts stored separately. The envelope stays unchanged. */
 export function toRunRecord(event: RunEvent): { readonly event: RunEvent; readonly blobs: readonly Blob[] } {
   const blobs: Blob[] = []
   const record: Record<string, Json> = {}
@@ -42,7 +42,7 @@ export function toRunRecord(event: RunEvent): { readonly event: RunEvent; readon
   return { event: record as RunEvent, blobs }
 }
 
-/** The event as the core made it. What the ledger holds is what the core made, so the shape is trusted here. */
+/** The event as the core made it. Only the core writes to the ledger, so the shape is trusted here. */
 export async function toRunEvent(
   stored: NewEvent,
   textOf: (sha256: string) => Promise<string | null>,
@@ -53,7 +53,7 @@ export async function toRunEvent(
   return event as RunEvent
 }
 
-/** The data of an event with its long texts in place. */
+/** The data of an event with its long texts restored. */
 export async function loadLongTexts(
   data: JsonObject,
   textOf: (sha256: string) => Promise<string | null>,
@@ -70,7 +70,7 @@ export async function loadLongTexts(
   return whole
 }
 
-/** Keys of what the core made, never of what agents wrote: agents write texts, and those have no keys. */
+/** Only keys made by the core: agents write texts, which have no keys. */
 function renameKeys(value: Json, rename: (key: string) => string): Json {
   if (typeof value !== 'object' || value === null) return value
   if (Array.isArray(value)) return value.map((one: Json) => renameKeys(one, rename))

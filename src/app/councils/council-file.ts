@@ -5,15 +5,15 @@ import type { CouncilAgent } from '../../participants/read-agents.js'
 import type { Blob } from '../../store/store.js'
 import type { Resources } from '../resources.js'
 
-/** Who stands behind the agents of a run, and what they may look at. Kept with the run, so that it outlives a restart. */
+/** The participants of a council and what they may read. Stored with the council, so that it survives a restart. */
 export type CouncilFile = {
   readonly agents: readonly CouncilAgent[]
   readonly tools: readonly string[]
-  /** The work tree that they are asked about: of any other they see nothing. */
+  /** The work tree that the question is about; participants see no other. */
   readonly tree?: string
 }
 
-/** As it is kept: without secrets. What is kept is also what is used, so that a restart changes nothing. */
+/** Secrets removed. The stored value is also the value used, so that a restart changes nothing. */
 export function packCouncil(
   council: CouncilFile,
   redact: Resources['redact'],
@@ -30,7 +30,7 @@ export function readCouncil(content: string): CouncilFile {
 
 const COUNT: JsonObject = { type: 'integer', minimum: 1 }
 
-/** What an operator may set, by its name outside: its schema, and its name in the core. */
+/** Options that an operator may set, by wire name: the schema and the name in the core. */
 const OPTIONS: Readonly<Record<string, readonly [keyof RunOptions, JsonObject]>> = {
   max_new_answers_per_agent: ['maxNewAnswersPerAgent', COUNT],
   max_new_answers_global: ['maxNewAnswersGlobal', { ...COUNT, type: ['integer', 'null'] }],
@@ -44,7 +44,7 @@ const OPTIONS: Readonly<Record<string, readonly [keyof RunOptions, JsonObject]>>
   final_presentation: ['finalPresentation', { type: 'boolean' }],
 }
 
-/** Schemas of the options, by their names outside. */
+/** Schemas of the options, by wire name. */
 export const OPTION_SCHEMAS: Readonly<Record<string, JsonObject>> = Object.fromEntries(
   Object.entries(OPTIONS).map(([name, [key, schema]]) => [
     name,
@@ -52,7 +52,7 @@ export const OPTION_SCHEMAS: Readonly<Record<string, JsonObject>> = Object.fromE
   ]),
 )
 
-/** The options in the words of the core; names that are none are left out. */
+/** The options under their core names; unknown names are dropped. */
 export function readOptions(given: JsonObject): RunOptions {
   const said = Object.entries(OPTIONS).flatMap(([name, [key]]) =>
     given[name] === undefined ? [] : [[key, given[name]]],

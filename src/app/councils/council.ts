@@ -8,7 +8,7 @@ import { StoreUnavailable } from '../../store/store.js'
 import type { AppliedCommand } from './council-book.js'
 import { type AskedParticipant, Seat, type Table } from './participant-slot.js'
 
-/** A clock may be set: however far the next deadline is, it is looked at so often. */
+/** The system clock may be changed, so deadlines are checked at least this often. */
 const TICK_MS_MAX = 1000
 const TICK_MS_MIN = 5
 const STORE_RETRY_MS = 1000
@@ -23,7 +23,7 @@ interface CouncilParts {
   readonly onFault: (error: unknown) => void
 }
 
-/** A run that goes on: asks those whom Phaselock asks itself, and looks at the clock for all. */
+/** An open council: prompts the participants that Phaselock runs, and watches the deadlines of all. */
 export class Council implements Table {
   readonly tools: readonly string[]
   readonly #abort = new AbortController()
@@ -42,7 +42,7 @@ export class Council implements Table {
     this.#schedule()
   }
 
-  /** Gives an agent its seat, and begins to ask it. */
+  /** Adds a participant and starts prompting it. */
   addSeat(id: string, participant: AskedParticipant): void {
     const seat = new Seat(id, participant, this)
     this.#seats.push(seat)
@@ -88,7 +88,7 @@ export class Council implements Table {
     }
   }
 
-  /** The run is another one now, or agents were paused or let go on. */
+  /** The state of the council changed, or agents were paused or resumed. */
   notice(run: CoordinationRun = this.current): void {
     this.current = run
     this.#version += 1
@@ -97,7 +97,7 @@ export class Council implements Table {
     this.#schedule()
   }
 
-  /** Ends everything that runs for it; the run itself stays as it is. */
+  /** Stops everything that runs for the council; its state stays unchanged. */
   async close(): Promise<void> {
     clearTimeout(this.#timer)
     this.#abort.abort()
@@ -105,7 +105,7 @@ export class Council implements Table {
     await Promise.all(this.#taken)
   }
 
-  // A store that cannot be written now stops nobody for good; a fault of ours stops this agent and nobody else.
+  // A store failure is retried; an internal error stops this agent only.
   async #keepTaking(seat: Seat): Promise<void> {
     const { signal } = this.#abort
     while (!signal.aborted) {

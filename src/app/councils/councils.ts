@@ -17,10 +17,10 @@ import { type LookApp, look, lookAt } from './look.js'
 import { type Door, Openers } from './participant-openers.js'
 import { WholeWords } from './whole-words.js'
 
-/** Coordinations that go on at the same time; each may hold several models and programs. */
+/** Maximum number of open councils; each may use several models and programs. */
 const OPEN_RUNS_MAX = 32
 const LISTENERS_MAX = 200
-/** Starts that came to nothing, one after the other. */
+/** Maximum number of consecutive failed starts. */
 const NEVER_BEGUN_MAX = 100
 
 type CoordinationsApp = LookApp & Pick<Resources, 'ledger' | 'now' | 'tokens' | 'confinement'>
@@ -29,34 +29,34 @@ interface NewRun {
   readonly question: string
   readonly council: CouncilFile
   readonly options: RunOptions
-  /** The run is a phase's consensus. */
+  /** The council is the consensus vote of a phase. */
   readonly isConsensus?: boolean
-  /** Its id, where it follows from what it is for. */
+  /** The id, where it is derived from the purpose. */
   readonly id?: string
-  /** The work tree that it is about, where that is not the server's. */
+  /** The work tree the council is about, if not the server's own. */
   readonly workspace?: string
 }
 
-/** Sees what happens in a run: what the ledger has, in order, and what agents stream in between. */
+/** Receives the events of a council in order, and what its agents stream in between. */
 export interface RunWatcher {
   readonly happened: (events: readonly RunEvent[], version: number) => void
-  /** Without secrets. */
+  /** With secrets removed. */
   readonly streamed: (agent: string, part: ChatPart) => void
 }
 
-/** The coordinations of this server: those that go on are driven here, the others are read from the ledger. */
+/** The councils of this server: open ones are driven here, finished ones are read from the ledger. */
 export class Coordinations {
   readonly #book: RunBook
   readonly #councils = new Map<string, Council>()
   readonly #watchers = new Map<string, Set<RunWatcher>>()
   readonly #listeners = new Set<(run: CoordinationRun) => void>()
-  /** Remote agents of which a response is being judged. */
+  /** Remote agents whose response is being judged. */
   readonly responding = new Set<string>()
-  /** Remote agents that wait to be asked, with what ends the wait. */
+  /** Remote agents that wait for their turn, each with a function that ends the wait. */
   readonly waiting = new Map<string, () => void>()
   readonly #openers: Openers
   #isClosed = false
-  /** Starts under way: each of them is a run before the next one is counted. */
+  /** Starts in progress: each is counted before the next one is admitted. */
   #starting = 0
   readonly #redact = (value: Json): Json => this.app.redact(this.#openers.redactKeys(value))
 
@@ -69,29 +69,29 @@ export class Coordinations {
     this.#book = new RunBook({ ledger: app.ledger, now: app.now, redact: this.#redact })
   }
 
-  /** Tells under which address the server can be reached: agents that are programs need it. */
+  /** Sets the address of the server, which agent programs need. */
   setServerUrl(url: string): void {
     this.#openers.rememberServerUrl(url)
   }
 
-  /** Called with every run that changes. */
+  /** Called with every council that changes. */
   listen(listener: (run: CoordinationRun) => void): void {
     this.#listeners.add(listener)
   }
 
-  /** Goes on with what was going on when the server stopped. */
+  /** Resumes the councils that were open when the server stopped. */
   async resume(): Promise<void> {
     for (const [id, { isOpen }] of this.app.ledger.registry.coordinations) {
       if (!isOpen) continue
       const run = await this.#book.read(id)
-      // The file may be older than the ledger: nobody was there to write it.
+      // The status file may be older than the ledger, because the server was down.
       if (run !== null) for (const listener of this.#listeners) listener(run)
       if (run === null || run.endedAt !== null) await this.#close(id)
       else await this.#convene(run, await this.loadCouncil(run))
     }
   }
 
-  /** Begins a run. */
+  /** Starts a council. */
   async start(
     wanted: NewRun,
     by: { readonly actor: string; readonly once: Once | undefined },
@@ -117,7 +117,7 @@ export class Coordinations {
     if (unready !== null) return refuse('invalid_request', unready.detail, { errors: unready.errors })
     const { blob, council } = packCouncil(wanted.council, this.app.redact)
     const id = wanted.id ?? `coord-${randomBytes(9).toString('hex')}`
-    // An id that was chosen may have been opened by a start that never got further: then there is no run of it.
+    // A chosen id may have been used by a start that failed early: then no council exists under it.
     if ((await this.#book.read(id)) !== null) return refuse('conflict', `There is a coordination ${id} already.`)
     if ((await this.app.ledger.store.task(id)) !== null) return refuse('conflict', `There is a task ${id} already.`)
     const isOpen = this.app.ledger.registry.coordinations.get(id)?.isOpen === true
@@ -145,7 +145,7 @@ export class Coordinations {
     return ok(started.run)
   }
 
-  /** The run as it is on disk; null when there is none of that id. */
+  /** The durable state of a council; null when the id is unknown. */
   read(id: string): Promise<CoordinationRun | null> {
     return this.#book.read(id)
   }
@@ -156,7 +156,7 @@ export class Coordinations {
   }
 
   async newest(): Promise<{ readonly id: string; readonly startedAt: number } | null> {
-    // One that was opened when the server was killed may have no run.
+    // A council that was being opened when the server was killed may not exist.
     for (const id of this.listIds().slice(0, NEVER_BEGUN_MAX)) {
       const run = await this.read(id)
       if (run !== null) return { id, startedAt: run.startedAt }
@@ -189,7 +189,7 @@ export class Coordinations {
     return applied
   }
 
-  /** The way to an agent that is a program and waits for what comes of its calls; null when none waits. */
+  /** The open connection to an agent program that waits for the results of its calls; null when none waits. */
   findDoor(runId: string, agentId: string): Door | null {
     return this.#openers.findOpenDoor(runId, agentId)
   }
@@ -204,12 +204,12 @@ export class Coordinations {
     }
   }
 
-  /** Whoever waits to be asked is answered now. */
+  /** Wakes agents that wait for their turn. */
   endWaits(): void {
     for (const end of [...this.waiting.values()]) end()
   }
 
-  /** Agents were paused, or let go on. */
+  /** Agents were paused or resumed. */
   noticePause(): void {
     for (const council of this.#councils.values()) council.notice()
   }
@@ -252,12 +252,12 @@ export class Coordinations {
     }
   }
 
-  // Its agents may be what ended it: what they still do is waited for by nobody.
+  // One of its own agents may have ended it, so do not wait for their remaining work.
   async #adjourn(id: string): Promise<void> {
     const council = this.#councils.get(id)
     this.#councils.delete(id)
     council?.close().catch(this.onFault)
-    // The end itself is on disk: the next start would find it.
+    // The end itself is durable; the next start would find it.
     await this.#close(id).catch(this.onFault)
   }
 

@@ -7,7 +7,7 @@ import { boundTree } from '../approvals/approval-tree-hash.js'
 import type { Resources } from '../resources.js'
 import { getReserved, isHiddenBy } from '../tool-calls/contract-paths.js'
 
-/** Where a council may look. */
+/** The work tree that a council may read. */
 export type LookApp = Pick<
   Resources,
   'contracts' | 'contractFile' | 'contractParts' | 'stateDir' | 'workspace' | 'defaultContract' | 'redact' | 'trees'
@@ -17,15 +17,15 @@ const RESULT_CHARS_MAX = 60_000
 
 const OTHER_WORK = 'The work tree is no longer what you are asked about: judge what the question shows of it.'
 
-/** Looks at a work tree as it was when somebody was asked about it; whatever it is now, nothing else is shown. */
+/** Reads a work tree as it was when the question was asked. Once the tree has changed, nothing is shown. */
 export async function lookAt(app: LookApp, tree: string, call: ToolCall, signal: AbortSignal): Promise<CallResult> {
   const seen = await look(app, call, signal)
-  // After it was read: what is put there for a reader, and taken away before the vote counts, is found now.
+  // Checked after the read, so that content that is shown to a reader and removed before the vote counts is detected.
   const isSame = (await boundTree(app, app.workspace)) === tree
   return isSame ? seen : { callId: call.id, text: OTHER_WORK, isError: true }
 }
 
-/** Runs a tool that only looks at the work tree. What is hidden from agents is hidden here too. */
+/** Runs a read-only tool on the work tree. Paths hidden from agents are hidden here too. */
 export async function look(app: LookApp, call: ToolCall, signal: AbortSignal): Promise<CallResult> {
   const { id: callId, name } = call
   const told = (text: string, isError: boolean): CallResult => ({

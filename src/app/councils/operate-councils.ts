@@ -11,7 +11,7 @@ import { COUNCIL_TOOLS } from './turn-prompts.js'
 
 type OperatorCall = { readonly actor: string; readonly once: Once | undefined }
 
-/** Starts a coordination as an operator asked for it. */
+/** Starts a council for an operator. */
 export async function startCoordination(
   app: App,
   given: { readonly question: string; readonly agents: Json; readonly options: JsonObject },
@@ -35,7 +35,7 @@ export async function startCoordination(
   return started.ok ? buildStartedAnswer(app, started.value.id) : started
 }
 
-/** The answer with the tokens; also given again to a client that lost it. */
+/** The answer with the tokens; also sent again to a client that lost it. */
 export async function buildStartedAnswer(app: App, id: string): Promise<Result<JsonObject>> {
   const run = await app.coordinations.read(id)
   if (run === null) return refuseUnknownRun(id)
@@ -48,7 +48,7 @@ export async function buildStartedAnswer(app: App, id: string): Promise<Result<J
   return ok({ id, agents })
 }
 
-/** A participant's token once more, for an operator who has to hand it over. */
+/** Returns a participant's token again, for an operator who has to hand it over. */
 export async function issueParticipantToken(
   app: App,
   asked: { readonly id: string; readonly agent: string },
@@ -96,7 +96,7 @@ export async function readCouncilStatus(app: App, id: string): Promise<Result<Js
   return status === null ? refuseUnknownRun(id) : ok(status)
 }
 
-/** Ends a run at once; there is no winner then. */
+/** Ends a council at once, without a winner. */
 export async function cancelCoordination(
   app: App,
   asked: { readonly id: string; readonly reason: string },

@@ -14,7 +14,7 @@ import type { AskedParticipant } from './participant-slot.js'
 import { makeParticipantToken } from './participant-token.js'
 import { votedTask } from './vote-id.js'
 
-/** Where the calls of an agent that is a program arrive; the answer is what the program is told. */
+/** Receives the calls of an agent program and returns the text to show it. */
 export interface Door {
   offer(call: { readonly name: string; readonly arguments: Json }): Promise<{
     readonly text: string
@@ -26,11 +26,11 @@ type Opening =
   | { readonly ok: true; readonly participant: AskedParticipant }
   | { readonly ok: false; readonly message: string }
 
-/** What an agent has done in its run before it was opened: a script goes on from there. */
+/** What an agent did in the council before it was opened; a scripted participant continues from there. */
 interface Before {
   /** How many of its responses were judged. */
   readonly responses: number
-  /** With these it looked in between, which nobody judged. */
+  /** Responses that only called read-only tools, which are not judged. */
   readonly tools: readonly string[]
 }
 
@@ -59,12 +59,12 @@ export class Openers {
     return this.#doors.get(formatDoorKey(runId, agentId)) ?? null
   }
 
-  /** A model's server may repeat its key, whatever the variable is called that holds it. */
+  /** A model server may echo its key, whatever the name of the variable that holds it. */
   redactKeys(value: Json): Json {
     return this.#withoutKeys(value)
   }
 
-  /** What keeps an agent of a new run from being opened, told for all of them at once. */
+  /** Reasons why agents of a new council cannot be opened, reported all at once. */
   problem({ agents }: CouncilFile): { readonly detail: string; readonly errors: readonly JsonObject[] } | null {
     const errors = agents.flatMap((agent, index): JsonObject[] => {
       if (agent.kind !== 'model') return []
@@ -96,7 +96,7 @@ export class Openers {
     this.#withoutKeys = makeRedactor([...this.#keys])
   }
 
-  // A program is asked once the server can be reached: a run that goes on after a restart is opened before that.
+  // An agent program starts once the server is reachable; a council resumed after a restart is opened before that.
   #program(run: CoordinationRun, agent: CommandAgent): AskedParticipant {
     const key = formatDoorKey(run.id, agent.id)
     let program: CommandParticipant | null = null
@@ -105,7 +105,7 @@ export class Openers {
       const { token } = makeParticipantToken(this.app, run, agent.id)
       program ??= makeCommandParticipant({
         ...{ agent, door: { url, token }, environment: this.environment },
-        // The implementer must not decide what its judges run.
+        // The implementer must not decide which programs its judges run.
         atStart: async () => (run.isConsensus ? this.#treeVotedOn(run) : null),
         start: async (job) => (await this.app.confinement('walled')).start(job),
       })

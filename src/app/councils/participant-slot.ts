@@ -22,15 +22,15 @@ import {
   turnMessages,
 } from './turn-prompts.js'
 
-/** A participant that Phaselock asks itself. `settle` tells one that waits for a result how its turn ended. */
+/** A participant that Phaselock prompts. `settle` reports the result of its turn to a participant that waits for it. */
 export interface AskedParticipant extends Participant {
   readonly settle?: (messages: readonly Message[]) => void
   readonly close?: () => Promise<void>
 }
 
-/** What a seat knows of the run around it. */
+/** What a participant slot can read of its council. */
 export interface Table {
-  /** Names of the tools that only look. */
+  /** Names of the read-only tools. */
   readonly tools: readonly string[]
   run(): CoordinationRun
   apply(command: RunCommand): Promise<AppliedCommand>
@@ -38,7 +38,7 @@ export interface Table {
   isPaused(): boolean
   /** Grows with every change. */
   getVersion(): number
-  /** Resolves once `version` is another one than this. */
+  /** Resolves once `version` differs from this. */
   waitForChange(version: number, signal: AbortSignal): Promise<void>
   watch(agent: string, part: ChatPart): void
 }
@@ -51,13 +51,13 @@ interface LostTurn {
 
 const NO_USAGE: Usage = { input: 0, output: 0, cacheRead: 0, cacheWrite: 0 }
 
-/** One agent of a run that is asked by Phaselock: turn after turn, as long as the run waits for it. */
+/** A participant that Phaselock prompts, turn after turn, as long as the council waits for it. */
 export class Seat {
   #turn: AbortController | null = null
   #lost: LostTurn | null = null
-  /** Calls of tools that were run in this response already. */
+  /** Tool calls already run in this response. */
   #earlier: ToolCall[] = []
-  /** Told by the server of the agent, and not recorded yet. */
+  /** Reported by the agent's model server and not recorded yet. */
   readonly #used: Usage[] = []
 
   constructor(
@@ -66,7 +66,7 @@ export class Seat {
     private readonly table: Table,
   ) {}
 
-  /** Until the run is over, the agent is out of it, or `signal` fires. */
+  /** Runs until the council is over, the agent is out, or `signal` fires. */
   async take(signal: AbortSignal): Promise<void> {
     for (;;) {
       const version = this.table.getVersion()
@@ -80,7 +80,7 @@ export class Seat {
     }
   }
 
-  /** Ends a turn that nobody waits for any more. */
+  /** Ends a turn that is no longer needed. */
   endIfOver(): void {
     const run = this.table.run()
     const isOver = run.endedAt !== null || run.agents.get(this.id)?.status !== 'live'
@@ -92,7 +92,7 @@ export class Seat {
     const view = this.#view()
     const shown = view.answers.map((answer) => answer.label)
     const { outcome } = await this.table.apply({ type: 'turn_began', agent: this.id, shown })
-    // Whatever keeps it from its turn has to change first: asking again at once would leave nobody else a moment.
+    // Wait until the obstacle changes: retrying at once would starve the others.
     if (outcome.kind === 'refused') return this.table.waitForChange(version, signal)
     const lost = this.#lost
     const fresh = turnMessages(view)
@@ -119,7 +119,7 @@ export class Seat {
       let used = NO_USAGE
       const watch = (part: ChatPart): void => {
         if (part.type === 'usage') used = part
-        // The last that an answer tells counts for all of it.
+        // The last usage reported in an answer counts for the whole answer.
         if (part.type === 'end') {
           this.#used.push(used)
           used = NO_USAGE
@@ -136,14 +136,14 @@ export class Seat {
     }
   }
 
-  /** Before the response that it is of is judged: a vote may end the run, and nothing is recorded after that. */
+  /** Recorded before the response is judged: a vote may end the council, and nothing is recorded after that. */
   async #recordUsage(): Promise<void> {
     const tokens = sumUsage(this.#used.splice(0))
     const { input, output, cacheRead, cacheWrite } = tokens
     if (input + output + cacheRead + cacheWrite > 0) await this.table.apply({ type: 'usage', agent: this.id, tokens })
   }
 
-  // The run's own clock ends a round; this one only ends a stream that nothing else would.
+  // The council's clock ends a round; this timeout only ends a stream that nothing else would end.
   #limits(): TurnLimits {
     return { ...TURN_LIMITS, totalMs: this.table.run().options.roundTimeoutSeconds * 1000 + 5000 }
   }
@@ -180,7 +180,7 @@ export class Seat {
       case 'rejected': {
         if (outcome.stopped !== null) return { type: 'stop', message: outcome.stopped }
         if (outcome.handled === 'restart') return { type: 'restart', message: outcome.message }
-        // What exists beside a bad call is run all the same; votes and answers beside it have no effect.
+        // Known tools beside an invalid call are run anyway; votes and answers beside it have no effect.
         const beside = response.calls.filter(({ name }) => known.includes(name))
         const error = [outcome.message, ...(await this.#news())].join('\n\n')
         return { type: 'refused', error, results: await this.#look(beside, signal) }
@@ -196,7 +196,7 @@ export class Seat {
     return Promise.all(calls.map((call) => this.table.look(call, signal)))
   }
 
-  /** Answers that came since the agent was last told, as one text; told means recorded. */
+  /** Answers that arrived since the agent's last view, as one text. Showing them is recorded. */
   async #news(): Promise<readonly string[]> {
     const run = this.table.run()
     const agent = run.agents.get(this.id)
@@ -223,7 +223,7 @@ export class Seat {
     })
     if (ended.type === 'accepted') this.participant.settle?.(ended.messages)
     if (signal.aborted) return
-    // A winner that does not present has won all the same: its answer stands.
+    // A winner that does not present its answer still wins.
     await this.table.apply({ type: 'final_presented', agent: this.id, text: ended.type === 'accepted' ? text : '' })
   }
 

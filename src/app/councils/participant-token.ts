@@ -2,10 +2,10 @@ import type { CoordinationRun } from '../../core/councils/council.js'
 import type { MintedToken } from '../identity/tokens.js'
 import type { Resources } from '../resources.js'
 
-/** How long a participant's token lives on after the last moment that its run could take. */
+/** How long a participant's token stays valid after the latest possible end of its council. */
 const GRACE_MS = 60_000
 
-/** A token for a participant, as long as its run can take. */
+/** A token for a participant, valid as long as its council can last. */
 export function makeParticipantToken(
   app: Pick<Resources, 'tokens' | 'now'>,
   run: CoordinationRun,

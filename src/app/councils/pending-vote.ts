@@ -5,16 +5,19 @@ import type { TaskState } from '../../core/task/state.js'
 import type { App } from '../app.js'
 import { toIsoTimeOrNull } from '../wire.js'
 
-/** The vote that leaving the phase waits for: which, how far it is and for whom; null where none goes on. Nothing that was said. */
+/**
+ * The vote that the transition waits for: its id, its progress and who is missing; null when there is none. Never its
+ * contents.
+ */
 export async function toPendingVoteView(app: App, contract: Contract, state: TaskState): Promise<Json> {
   if (state.consensus === null || state.consensus.visit !== state.visit) return null
   if (state.status === 'completed' || state.status === 'cancelled') return null
-  // Of the votes of a visit only the newest goes on: a newer one ends those before.
+  // Only the newest vote of a visit is open: it ended the earlier ones.
   const id = state.consensus.runs.at(-1)?.id
   if (id === undefined) return null
   const run = await app.coordinations.read(id)
   if (run !== null && run.endedAt !== null) return null
-  // Asked for and not opened, where the server stopped in between: everybody is awaited.
+  // Requested but not opened because the server stopped in between: everybody is missing.
   const asked = contract.phases.get(state.phase)?.consensus ?? null
   const voters = asked?.voters.map((voter) => voter.id) ?? []
   const progress =

@@ -5,7 +5,7 @@ import type { JsonObject } from '../../core/json.js'
 import { toIsoTime, toIsoTimeOrNull } from '../wire.js'
 import { type CouncilFile, toOptionsView } from './council-file.js'
 
-/** A run in the list of all. */
+/** A council in the list. */
 export function runRow(run: CoordinationRun): JsonObject {
   return {
     id: run.id,
@@ -21,7 +21,7 @@ export function runRow(run: CoordinationRun): JsonObject {
 
 const QUESTION_SHOWN_CHARS = 200
 
-/** Everything about a run, for an operator. */
+/** Everything about a council, for an operator. */
 export function toRunView(run: CoordinationRun, council: CouncilFile, now: number): JsonObject {
   const kinds = new Map(council.agents.map((agent) => [agent.id, agent.kind]))
   return {
@@ -57,7 +57,7 @@ function toAgentView(agent: Participant, kind: string): JsonObject {
   }
 }
 
-/** What a participant sees: nothing under another name than the anonymous ones. */
+/** A participant's view: the other participants appear only under their anonymous names. */
 export function toParticipantView(run: CoordinationRun, agentId: string): JsonObject {
   const view = buildParticipantView(run, agentId)
   if (view === null) throw new Error(`the run has no agent ${agentId}`)

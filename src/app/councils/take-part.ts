@@ -18,7 +18,10 @@ interface RemoteResponse {
   readonly toolCalls: readonly ResponseCall[]
 }
 
-/** What a participant sees of its run. Seeing it is recorded: votes are held against what their voter was shown. */
+/**
+ * What a participant sees of its council. Each view is recorded, because votes are checked against what their voter was
+ * shown.
+ */
 export async function lookAtRun(
   app: App,
   bearer: ParticipantBearer,
@@ -30,7 +33,7 @@ export async function lookAtRun(
   return ok(await handOutTurn(app, bearer))
 }
 
-/** Takes one response of a remote agent. It is judged exactly as a model's. */
+/** Takes one response of a remote agent and judges it like a model's. */
 export async function respondToRun(
   app: App,
   bearer: ParticipantBearer,
@@ -42,7 +45,7 @@ export async function respondToRun(
   if (paused !== null) return refuse('agents_paused', `All agents are paused: ${paused}`)
   const key = formatParticipantKey(bearer)
   const { responding } = app.coordinations
-  // Whoever sends the same twice at once means one response: the second would count as another attempt.
+  // Two identical concurrent requests are one response: the second would count as another attempt.
   if (responding.has(key)) return refuse('conflict', 'Another response of this agent is being judged.')
   responding.add(key)
   try {
@@ -70,7 +73,7 @@ async function applyResponse(
         },
     `participant:${agent}`,
     {
-      // The answer holds the next view, so that it is recorded as shown with the response or not at all.
+      // The answer contains the next view, so that the view is recorded with the response or not at all.
       followedBy: (after) => turnOf(after, agent),
       remember: ({ outcome, run: after }) =>
         outcome.kind === 'refused'
@@ -91,7 +94,7 @@ function buildResponseAnswer(outcome: JudgedOutcome, run: CoordinationRun, agent
   return { ...buildOutcomeAnswer(outcome, run, agent), view: toParticipantView(run, agent) }
 }
 
-/** The turn that begins when the agent is handed its view; null when nothing is asked of it. */
+/** The turn that starts when the agent is shown its view; null when it has nothing to do. */
 function turnOf(run: CoordinationRun, agentId: string): RunCommand | null {
   const agent = run.agents.get(agentId)
   if (agent === undefined || !isAwaited(run, agent)) return null
@@ -99,7 +102,7 @@ function turnOf(run: CoordinationRun, agentId: string): RunCommand | null {
   return { type: 'turn_began', agent: agentId, shown }
 }
 
-/** The run that the token is for, with the agent in it. */
+/** The council of the token, with the agent in it. */
 export async function admitParticipant(
   app: App,
   bearer: ParticipantBearer,
@@ -114,7 +117,7 @@ export async function admitParticipant(
   return run === null || !run.agents.has(bearer.agentId) ? refuseUnknownRun(id) : ok(run)
 }
 
-/** An agent that Phaselock started has its turns from Phaselock: a second way would let it answer outside of them. */
+/** An agent that Phaselock prompts must not answer outside its turns. */
 async function admitRemote(app: App, bearer: ParticipantBearer, id: string): Promise<Result<CoordinationRun>> {
   const admitted = await admitParticipant(app, bearer, id)
   if (!admitted.ok || (await isRemote(app, admitted.value, bearer.agentId))) return admitted
@@ -152,9 +155,9 @@ async function handOutTurn(app: App, { runId, agentId }: ParticipantBearer): Pro
   const turn = app.ledger.registry.paused === null ? turnOf(run, agentId) : null
   if (turn === null) return toParticipantView(run, agentId)
   const applied = await app.coordinations.apply(runId, turn, `participant:${agentId}`)
-  // Nothing is asked of it any more: its time was over, or the run ended in this moment.
+  // The agent has nothing to do: its time is over, or the council just ended.
   if (applied?.outcome.kind === 'refused') return toParticipantView(applied.run, agentId)
-  // Only what was recorded as shown is shown: an answer that came in between is in the next view.
+  // Show only what was recorded as shown: an answer that arrived in between is in the next view.
   const after = applied?.run.agents.get(agentId)
   return {
     ...toParticipantView(run, agentId),
@@ -172,7 +175,7 @@ async function waitUntilAsked(app: App, { runId, agentId }: ParticipantBearer, m
   }
   let wake: () => void = () => undefined
   let isReplaced = false
-  // One wait for each agent: whoever waits many times would leave no place for others who follow the run.
+  // One wait per agent: many waits would take the places of other clients that follow the council.
   const key = formatParticipantKey({ runId, agentId })
   const { waiting } = app.coordinations
   waiting.get(key)?.()

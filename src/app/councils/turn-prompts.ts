@@ -3,12 +3,12 @@ import type { JsonObject } from '../../core/json.js'
 import { BUILT_IN_TOOLS } from '../../core/tool-calls/built-in-tools.js'
 import type { Message, ToolSpec } from '../../participants/participant.js'
 
-/** Tools that only look; a council may be given these. */
+/** Read-only tools that a council may use. */
 export const COUNCIL_TOOLS: readonly string[] = ['read_files', 'glob', 'grep', 'search_codebase']
 
 const TEXT: JsonObject = { type: 'string' }
 
-/** The tools that end a turn, as they are offered to everybody who takes part. */
+/** The tools that end a turn, as they are offered to every participant. */
 export function listWorkflowTools(needsVerdict: boolean): readonly ToolSpec[] {
   const verdict = { type: 'string', enum: ['approve', 'request_changes'] }
   return [
@@ -42,7 +42,7 @@ const SHAPES: Readonly<Record<string, JsonObject>> = {
   strings: { type: 'array', items: TEXT },
 }
 
-/** The tools besides them that the council was given. */
+/** The other tools that the council may use. */
 export function listReadTools(names: readonly string[]): readonly ToolSpec[] {
   return names.flatMap((name) => {
     const tool = BUILT_IN_TOOLS.get(name)
@@ -55,7 +55,7 @@ export function listReadTools(names: readonly string[]): readonly ToolSpec[] {
   })
 }
 
-/** How a turn begins: what it is about, the answers there are, and what is asked. */
+/** The first message of a turn: the question, the answers so far, and the task. */
 export function turnMessages(view: ParticipantView): readonly Message[] {
   const system = [
     `You are ${view.anonymous_id}, one of several agents that answer the same question.`,
@@ -77,7 +77,7 @@ export function turnMessages(view: ParticipantView): readonly Message[] {
   ]
 }
 
-/** What the winner is asked at the end. */
+/** The prompt for the winner's presentation. */
 export function buildPresentationMessages(view: ParticipantView): readonly Message[] {
   const system = `You are ${view.anonymous_id}. Your answer was chosen. Present it now, in full, as the final answer.`
   const user = [
@@ -91,12 +91,12 @@ export function buildPresentationMessages(view: ParticipantView): readonly Messa
   ]
 }
 
-/** Answers that came while the agent was at work. */
+/** Answers that arrived during the agent's turn. */
 export function formatNews(answers: readonly ShownAnswer[]): string {
   return `New answers have come meanwhile:\n\n${formatAnswers(answers)}`
 }
 
-// Fenced with a mark that the answers cannot hold, so that none of them passes for another or for the question.
+// Fenced with a mark that no answer contains, so that no answer can pass for another one or for the question.
 function formatAnswers(answers: readonly ShownAnswer[]): string {
   return answers
     .map(({ agent_id, label, content, verdict }) => {

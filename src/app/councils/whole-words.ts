@@ -1,8 +1,11 @@
 import type { ChatPart } from '../../participants/participant.js'
 
-/** Held at most; longer than any line that people read, and than any key. */
+/** Maximum held back: longer than any readable line and any key. */
 const HELD_CHARS_MAX = 4000
-/** Each one tried is read from its beginning, for every piece that comes: text full of commas must not keep the server busy. */
+/**
+ * Every candidate is scanned from its start for each piece, so bound them: text full of commas must not keep the server
+ * busy.
+ */
 const ENDS_TRIED_MAX = 8
 
 type StreamedType = Extract<ChatPart, { type: 'text' | 'reasoning' }>['type']
@@ -13,8 +16,8 @@ interface HeldText {
 }
 
 /**
- * Passes on what agents stream, in pieces that no secret is cut by: to the end of a line or a clause. Whoever cleans a
- * piece of its secrets finds them whole in it.
+ * Passes on what agents stream, cut only at the end of a line or clause, so that no secret is split across two pieces
+ * and redaction finds it.
  */
 export class WholeWords {
   readonly #held = new Map<string, HeldText>()

@@ -13,7 +13,7 @@ import { deriveOperatorToken, generateOperatorToken, generateSeed, hashToken } f
 const AGENT_TOKEN_MS = 30 * 24 * 3600 * 1000
 const KNOWN_AGENT = 'Choose another id, or ask an operator without the role ci to give this agent a new token.'
 
-/** Registers an agent for an operator. `unlessKnown`: only one that is new. (REQ-ROLES-6, REQ-ROLES-7) */
+/** Registers an agent for an operator. `unlessKnown`: only if it is new. (REQ-ROLES-6, REQ-ROLES-7) */
 export async function registerAgent(
   app: App,
   request: { readonly agentId: string; readonly capabilities: readonly string[] },
@@ -22,7 +22,7 @@ export async function registerAgent(
   return (await refuseReservedAgentName(app, request.agentId)) ?? addAgent(app, request, by)
 }
 
-/** Registers an agent, or a new instance of a known one: its older agent token dies with that. */
+/** Registers an agent, or a new instance of a known one, which revokes its older agent token. */
 export async function addAgent(
   app: App,
   request: { readonly agentId: string; readonly capabilities: readonly string[] },
@@ -73,7 +73,7 @@ export async function listAgents(app: App): Promise<JsonObject> {
       spawn: spawn === undefined ? null : toSpawnView(spawn),
     })
   }
-  // Reviewers that were started prove themselves by another token, and are no agents of their own.
+  // Reviewers that Phaselock started use another token and are not agents.
   for (const spawn of app.ledger.registry.spawns.values()) if (spawn.review !== null) agents.push(toReviewerRow(spawn))
   return { agents }
 }
@@ -109,13 +109,13 @@ export async function addOperator(
   return refusal === null ? ok({ name, role, operator_token: token }) : toProblem(refusal)
 }
 
-// Only its seed is kept: the token cannot be made from that without the signing secret.
+// Only the seed is stored: making the token also requires the signing secret.
 function makeRepeatableToken(app: App): { readonly token: string; readonly seed: string } {
   const seed = generateSeed()
   return { token: deriveOperatorToken(app.secrets.signing()[0] ?? '', seed), seed }
 }
 
-/** The answer once more for a client that lost it, while the operator still has the token that it was given then. */
+/** Sends the answer again to a client that lost it, as long as the operator still has that token. */
 export function repeatOperatorAnswer(app: App, { name, role, seed }: AddedOperator): Result<JsonObject> {
   const known = app.ledger.registry.operators.get(name)
   const tokens = app.secrets.signing().map((secret) => deriveOperatorToken(secret, seed))
@@ -138,7 +138,7 @@ export function listOperators(app: App): JsonObject {
   return { operators }
 }
 
-/** Records a fact of the registry and answers with what it was asked to. */
+/** Records an event of the registry and returns the given answer. */
 export async function note(
   app: App,
   fact: RegistryFact,
@@ -149,7 +149,7 @@ export async function note(
   return refusal === null ? ok(by.answer) : toProblem(refusal)
 }
 
-/** A new signing secret. Tokens signed with the present one go on to verify until they expire. */
+/** Makes a new signing secret. Tokens signed with the current one stay valid until they expire. */
 export async function rotateSecret(
   app: App,
   reason: string,

@@ -14,7 +14,10 @@ import { listAllowedTools } from '../tasks/views.js'
 import { contextIn } from '../tool-calls/contract-paths.js'
 import { findInnerRepositories } from '../trees/inner-repositories.js'
 
-/** A call that was held against the state of its task and admitted: an agent's, unless it says that it may be a reviewer's. */
+/**
+ * A call that was checked against the state of its task and admitted. It is an agent's, unless marked as possibly a
+ * reviewer's.
+ */
 export interface AgentCall<B extends Bearer = AgentBearer> {
   readonly bearer: B
   readonly state: TaskState
@@ -23,13 +26,15 @@ export interface AgentCall<B extends Bearer = AgentBearer> {
 
 export interface AdmitOptions {
   /**
-   * The client asks by itself, maybe because it was told of a change: that is no sign that its agent works. A task that the
-   * agent lost by the end of its lease is not taken up again.
+   * The client asks on its own, perhaps because it was notified of a change, so this does not show that its agent
+   * works. A task lost by lease expiry is not resumed.
    */
   readonly isOnlyLooking?: true
 }
 
-/** Finds the task a token stands for and holds the token against its state. Refused tokens are recorded with the task. */
+/**
+ * Finds the task of a token and checks the token against the task's state. Refused tokens are recorded with the task.
+ */
 export async function admitCall<B extends Bearer>(
   app: App,
   bearer: B,
@@ -54,8 +59,8 @@ export async function admitCall<B extends Bearer>(
 }
 
 /**
- * Refuses a look at a task that the agent does not hold. One whose task was taken from it while it waited is told that,
- * and not that it asked for what it may not see.
+ * Refuses to show a task that the agent does not hold. If the task was taken from the agent while it waited, the
+ * refusal says so.
  */
 export async function refuseForeign(
   app: App,
@@ -69,7 +74,10 @@ export async function refuseForeign(
   return refuse('not_permitted', `An agent sees the ${what} of its own task only.`)
 }
 
-/** Applies a command in the name of the caller. The token is held against the state the command is decided on, not an earlier one. */
+/**
+ * Applies a command for the caller. The token is checked against the state on which the command is decided, not an
+ * earlier one.
+ */
 export async function applyAs(
   app: App,
   call: AgentCall<Bearer>,
@@ -92,7 +100,7 @@ export async function applyAs(
   return ok(handled)
 }
 
-/** What helps an agent that was refused: what it may use now, and the next legal step. */
+/** Help for a refused agent: its allowed tools and the next legal step. */
 export function buildAgentHelp(contract: Contract, state: TaskState): JsonObject {
   return {
     task_id: state.id,
@@ -102,13 +110,13 @@ export function buildAgentHelp(contract: Contract, state: TaskState): JsonObject
   }
 }
 
-/** What helps a reviewer that was refused. */
+/** Help for a refused reviewer. */
 export function buildReviewerHelp(state: TaskState): JsonObject {
   const next_step = `Look at the work, then send your report to POST /tasks/${state.id}/reviews.`
   return { task_id: state.id, phase: state.phase, allowed_tools: REVIEW_TOOLS, next_step }
 }
 
-/** What a command says of a caller that is not the agent. */
+/** How a command records a caller that is not the agent. */
 export function getReviewerField({ bearer }: AgentCall<Bearer>): { readonly reviewer?: string } {
   return bearer.kind === 'review' ? { reviewer: bearer.reviewer } : {}
 }
@@ -129,14 +137,14 @@ async function refuseToken(app: App, call: AgentCall<Bearer>, refusal: Refusal, 
       refusal,
       refusal.code === 'token_stale' ? { remedy: 'Ask an operator for a new review token.' } : {},
     )
-  // A token that does not belong here learns nothing of the task's phase beyond the refusal itself.
+  // A token for another task learns nothing about this task's phase except the refusal.
   return toProblem(
     refusal,
     refusal.code === 'task_not_active' ? { next_step: nextStep(call.contract, call.state) } : {},
   )
 }
 
-// An agent that was idle for longer than its lease goes on where it was, if its task is still to be had.
+// An agent that was idle for longer than its lease continues, if its task is still free.
 async function findTaskOfAgent(
   app: App,
   bearer: AgentBearer & { kind: 'agent' },
@@ -148,7 +156,7 @@ async function findTaskOfAgent(
   const isWorking = isOnlyLooking !== true && app.ledger.registry.paused === null
   const again = isWorking ? await takeUpAgain(app, bearer) : null
   if (again?.ok === true) return again
-  // Another call of the agent may have taken it up meanwhile.
+  // Another call of the agent may have resumed it meanwhile.
   const now = await findHeldTask(app, agentId)
   if (now !== null) return ok(now)
   return again ?? refuseWithoutTask(app, agentId)

@@ -2,7 +2,7 @@ import { findReservedNameReason } from '../../core/identity/agent-names.js'
 import type { App } from '../app.js'
 import { refuse } from '../result.js'
 
-/** Refuses a name that stands for somebody in approvals, reviews, votes or the ledger; null when an agent may have it. */
+/** Refuses a name that is reserved in approvals, reviews, votes or the ledger; null when an agent may use it. */
 export async function refuseReservedAgentName(app: App, id: string): Promise<ReturnType<typeof refuse> | null> {
   const { registry } = app.ledger
   const contracts = await Promise.all([...registry.contracts.keys()].map((hash) => app.contracts.get(hash)))

@@ -13,7 +13,7 @@ export function makeGrant(state: TaskState, agentId: string): Grant {
   return { agentId, taskId: state.id, phase: state.phase, epoch: state.epoch, contract: state.contract.hash }
 }
 
-/** The members that every answer which changes the phase carries: `phase_token, expires_at, allowed_tools`. */
+/** The members of every answer that changes the phase: `phase_token, expires_at, allowed_tools`. */
 export async function issuePhaseToken(app: App, grant: Grant): Promise<JsonObject> {
   const contract = await app.contracts.get(grant.contract)
   const tools = listAllowedTools(contract, { phase: grant.phase } as TaskState)
@@ -22,12 +22,12 @@ export async function issuePhaseToken(app: App, grant: Grant): Promise<JsonObjec
   return { phase_token: minted.token, expires_at: toIsoTime(minted.expiresAt), allowed_tools: tools }
 }
 
-/** The answer to a renewal; also given again to a client that lost it. */
+/** The answer to a renewal; also sent again to a client that lost it. */
 export async function buildRenewedAnswer(app: App, grant: Grant): Promise<JsonObject> {
   return { phase: grant.phase, ...(await issuePhaseToken(app, grant)) }
 }
 
-/** The prompt of the task's phase, or of another one that it may read, with what earlier phases handed in. */
+/** The prompt of the task's phase, or of another one that it may read, with the artifacts of earlier phases. */
 export async function buildPrompt(app: App, contract: Contract, state: TaskState, id = state.phase): Promise<string> {
   const phase = requirePhase(contract, id)
   const artifacts: Record<string, Json> = {}
@@ -42,11 +42,11 @@ export async function buildPrompt(app: App, contract: Contract, state: TaskState
     guides: contract.guides,
     variables: {},
   })
-  // A phase that is written as a document is told by it, unless it has a prompt of its own.
+  // A phase that is written as a document shows the document, unless it has its own prompt.
   return phase.prompt === '' ? formatDocument(phase, state) : [rendered, ...listTaskTexts(phase, state)].join('\n\n')
 }
 
-/** The document of a phase with those of its tasks that may be shown; nothing where it has none. */
+/** The document of a phase with those of its tasks that may be shown; empty if there is none. */
 export function formatDocument(phase: Phase, state: TaskState): string {
   return [phase.document?.content ?? '', ...listTaskTexts(phase, state)].join('\n\n')
 }

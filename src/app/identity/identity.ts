@@ -17,10 +17,10 @@ export type Principal =
   | { readonly kind: 'reviewer'; readonly bearer: ReviewBearer }
   | { readonly kind: 'participant'; readonly bearer: ParticipantBearer }
 
-/** Those who look at tasks. */
+/** Principals that may view tasks. */
 export type TaskPrincipal = Exclude<Principal, { kind: 'participant' }>
 
-/** Those who take part in the work itself. */
+/** Principals that work on tasks. */
 export type Party = Exclude<Principal, { kind: 'reviewer' | 'participant' }>
 
 const OPERATOR_PREFIX = 'plop_'
@@ -30,29 +30,29 @@ export function generateOperatorToken(): string {
   return OPERATOR_PREFIX + randomBytes(32).toString('base64url')
 }
 
-/** What an operator token can be made from again, together with the signing secret. */
+/** With the signing secret, this gives the operator token again. */
 export function generateSeed(): string {
   return randomBytes(32).toString('base64url')
 }
 
-/** The operator token of a seed. Nobody who has only the seed or only the secret can make it. */
+/** The operator token of a seed. Making it requires both the seed and the secret. */
 export function deriveOperatorToken(secret: string, seed: string): string {
   return OPERATOR_PREFIX + createHmac('sha256', secret).update(`operator token ${seed}`).digest('base64url')
 }
 
-/** What the ledger keeps of an operator token. The token has 256 bits of chance, so its hash does not give it away. */
+/** What the ledger keeps of an operator token. The token has 256 random bits, so its hash does not reveal it. */
 export function hashToken(token: string): string {
   return sha256Hex(token)
 }
 
-/** The principal behind a token; null when the token is not ours, expired, revoked or of an older instance. */
+/** The principal of a token; null when the token is not ours, expired, revoked or of an older instance. */
 export function findPrincipal(
   token: string,
   known: { readonly registry: Registry; readonly tokens: Tokens; readonly now: number },
 ): Principal | null {
   if (token.startsWith(OPERATOR_PREFIX)) {
     if (!OPERATOR_TOKEN.test(token)) return null
-    // Compared by hash: how long the comparison takes says nothing about the token.
+    // Hashes are compared, so that timing reveals nothing about the token.
     const verifier = hashToken(token)
     for (const operator of known.registry.operators.values())
       if (operator.verifier === verifier && operator.revokedAt === null)
@@ -61,9 +61,9 @@ export function findPrincipal(
   }
   const bearer = known.tokens.bearer(token, known.now)
   if (bearer === null) return null
-  // Whether a review token is still alive is in the state of its task.
+  // The state of the task says whether a review token is still valid.
   if (bearer.kind === 'review') return { kind: 'reviewer', bearer }
-  // Whether its run goes on, and whether it has such a participant, is in the state of the run.
+  // The state of the council says whether it is open and has this participant.
   if (bearer.kind === 'participant') return { kind: 'participant', bearer }
   const agent = known.registry.agents.get(bearer.agentId)
   if (agent === undefined || agent.revokedAt !== null) return null
@@ -71,7 +71,7 @@ export function findPrincipal(
   return { kind: 'agent', bearer }
 }
 
-/** The kind of caller that permissions are given to. */
+/** The role that permissions are granted to. */
 export function toCallerKind(principal: Principal): Caller {
   if (principal.kind === 'operator') return isMachineRole(principal.role) ? 'ci' : 'human'
   if (principal.kind === 'agent') return principal.bearer.kind
@@ -85,7 +85,10 @@ export function formatActor(principal: Principal): string {
   return formatBearerName(principal.bearer)
 }
 
-/** Who is counted and remembered as one caller: reviewers of the same name on two tasks are two, and so are participants of two runs. */
+/**
+ * Key under which a caller is counted: reviewers of the same name on two tasks are two callers, and so are participants
+ * of two councils.
+ */
 export function formatCaller(principal: Principal): string {
   const name = formatActor(principal)
   if (principal.kind === 'participant') return `${name}@${principal.bearer.runId}`

@@ -48,14 +48,14 @@ export function verifyToken(
   return checkTimes(claims, expected)
 }
 
-/** The `typ` a token claims to have, without believing it: it only says which rules to verify it by. */
+/** The `typ` a token claims to have, unverified: it only selects the rules to verify it by. */
 export function readClaimedType(token: string): string | null {
   if (token.length > TOKEN_BYTES_MAX) return null
   const header = decode(token.slice(0, Math.max(0, token.indexOf('.'))))
   return header !== null && typeof header.typ === 'string' ? header.typ : null
 }
 
-/** True when the expiry that a verified token carries has not passed, with the skew that clocks may have. */
+/** True while a verified token has not expired, allowing for clock skew. */
 export function isUnexpired(claims: Claims, now: number): boolean {
   return typeof claims.exp === 'number' && claims.exp + SKEW_SECONDS_MAX > now / 1000
 }
@@ -96,7 +96,7 @@ function decodeBytes(part: string): Buffer | null {
   return bytes.toString('base64url') === part ? bytes : null
 }
 
-// Re-writing must give the same text: duplicate keys, white space and odd numbers are thereby refused.
+// Encoding it again must give the same text, which rejects duplicate keys, white space and odd numbers.
 function decode(part: string): Record<string, unknown> | null {
   const bytes = decodeBytes(part)
   if (bytes === null) return null

@@ -7,13 +7,16 @@ import { generateOperatorToken } from './identity.js'
 const SECRET_VARIABLE = 'ORCHESTRATOR_JWT_SECRET'
 const PREVIOUS_MAX = 3
 
-/** The secrets of this server: where they come from and where they are kept. They never leave this object but to sign and verify. */
+/**
+ * The secrets of this server: where they come from and where they are stored. They are used here to sign and verify,
+ * and never leave this object otherwise.
+ */
 export interface SecretKeeper {
   readonly source: 'environment' | 'file'
   readonly variable: string
-  /** The signing secret first, then those that still verify. */
+  /** The signing secret first, then older ones that still verify. */
   readonly signing: () => readonly string[]
-  /** Makes a new signing secret; the present one still verifies. Null where the secret comes from the environment. */
+  /** Makes a new signing secret; the current one still verifies. Null where the secret comes from the environment. */
   readonly rotate: () => readonly string[] | null
   readonly operatorTokenFile: string
   readonly readOperatorToken: () => string | null

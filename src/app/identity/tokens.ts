@@ -35,10 +35,10 @@ interface VerifiedToken {
   readonly bearer: AnyBearer
 }
 
-/** Whoever bears a token of ours. */
+/** The bearer of one of our tokens. */
 type AnyBearer = Bearer | ParticipantBearer
 
-/** A secret that is too short is refused at start, whoever set it. */
+/** A secret that is too short is refused at start. */
 export class WeakSecret extends Error {
   override readonly name = 'WeakSecret'
 }
@@ -46,7 +46,7 @@ export class WeakSecret extends Error {
 /** Issues and verifies phase, agent, review and participant tokens. The first key signs; the others still verify, so that a secret can be rotated. */
 export class Tokens {
   #keys: readonly SigningKey[]
-  /** By signature: it is short to look up, and the whole token is compared. */
+  /** Keyed by signature, which is short; the whole token is compared. */
   readonly #verified = new Map<string, VerifiedToken>()
 
   constructor(secrets: readonly string[]) {
@@ -110,7 +110,7 @@ export class Tokens {
     return { token, expiresAt: exp * 1000 }
   }
 
-  /** Who bears the token; null when it is none of ours, altered, expired or signed with a key that is gone. */
+  /** The bearer of the token; null when it is not ours, altered, expired or signed with a removed key. */
   bearer(token: string, now: number): AnyBearer | null {
     const signature = token.slice(token.lastIndexOf('.') + 1)
     const cached = this.#verified.get(signature)
@@ -140,7 +140,7 @@ export class Tokens {
   }
 }
 
-// The list is for the agent to read and decides nothing; a very long one must not make the token too long to be taken.
+// The list is informational and decides nothing; a long one must not make the token too long to accept.
 function boundToolList(tools: readonly string[]): readonly string[] {
   let chars = 0
   return tools.filter((tool) => {

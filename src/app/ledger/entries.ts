@@ -6,17 +6,20 @@ import { toTaskEvent } from '../wire.js'
 const STATES_MAX = 5000
 const PAGE = 1000
 
-/** The newest decided state of a task (`tip`, maybe not on disk yet) and the newest durable one. Decisions use the first, answers the second. */
+/**
+ * The newest decided state of a task (`tip`, perhaps not on disk yet) and the newest durable one. Decisions use the
+ * first, answers the second.
+ */
 export interface Entry {
   tip: TaskState
   durable: TaskState
-  /** The lease that the task's row was last written with. */
+  /** The lease last written to the task's row. */
   rowLease: number
-  /** One line of decisions, each made on the one before: when one is not written, the store refuses those after it. */
+  /** Decisions in sequence, each made on the one before: when one is not written, the store refuses the later ones. */
   readonly line: number
 }
 
-/** The states of tasks that were used lately, folded from their streams. */
+/** Cached states of recently used tasks, folded from their streams. */
 export class Entries {
   readonly #entries = new Map<string, Promise<Entry | null>>()
 
@@ -29,7 +32,7 @@ export class Entries {
   get(taskId: string): Promise<Entry | null> {
     const known = this.#entries.get(taskId)
     if (known !== undefined) {
-      // Only a cache that may soon have to let go of something needs to know what was used last.
+      // The order of use only matters when the cache is nearly full.
       if (this.#entries.size > STATES_MAX / 2) {
         this.#entries.delete(taskId)
         this.#entries.set(taskId, known)

@@ -6,7 +6,7 @@ import type { Ledger } from './ledger.js'
 
 type Listener = (event: StoredEvent) => void
 
-/** Durable events as they happen, in the order of `seq`. Whoever missed some reads them from the store. */
+/** Durable events as they happen, in the order of `seq`. A client that missed some reads them from the store. */
 export class Feed {
   readonly #listeners = new Set<Listener>()
   #stop: () => void

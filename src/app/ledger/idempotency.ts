@@ -20,7 +20,7 @@ interface RecalledAnswer {
   readonly result: Result<JsonObject>
 }
 
-/** The answer that was given to the same call before; null when it is new. Tokens in it are minted again. */
+/** The answer to the same call made before; null when the call is new. Its tokens are minted again. */
 export async function recall(app: App, once: Once): Promise<RecalledAnswer | 'again' | null> {
   const kept = await app.ledger.store.recall({ principal: once.principal, key: once.key })
   if (kept === null) return null
@@ -48,7 +48,7 @@ async function rebuild(app: App, answer: Exclude<KeptAnswer, { readonly again: t
   return ok(answer.prompt_of === undefined ? moved : await addPrompt(app, moved, answer.prompt_of))
 }
 
-// The answer shows the task as it is now: it is for the agent that still holds it at that epoch, and for nobody else.
+// The answer shows the task's current state, so only the agent that still holds it at that epoch gets it.
 async function repeatClaimAnswer(
   app: App,
   { claim: grant, resumed }: Extract<KeptAnswer, { readonly claim: Grant }>,
@@ -70,7 +70,8 @@ async function findHeldAtEpoch(app: App, grant: Grant): Promise<TaskState | null
   return state?.epoch === grant.epoch && state.held?.agentId === grant.agentId ? state : null
 }
 
-// It is written down before the agent has its task: one that never got it was refused, and still is. (REQ-SPAWNATTACK-3)
+// The answer is stored before the agent has its task: an agent that never got it was refused, and still is.
+// (REQ-SPAWNATTACK-3)
 function repeatSpawnAnswer(
   app: App,
   kept: { readonly agent_id: string; readonly task_id: string },
@@ -82,14 +83,14 @@ function repeatSpawnAnswer(
   return ok({ agent_id: spawn.agentId, ...toSpawnView(spawn) })
 }
 
-/** Makes concurrent calls under one key wait for each other, so that the second finds what the first did. */
+/** Serializes concurrent calls under one key, so that the second finds the result of the first. */
 export class InFlight {
   readonly #running = new Map<string, Promise<unknown>>()
 
   async run<T>(once: Once, work: () => Promise<T>): Promise<T> {
     const id = JSON.stringify([once.principal, once.key])
     for (let before = this.#running.get(id); before !== undefined; before = this.#running.get(id))
-      // The failure is the other caller's answer, not ours.
+      // The failure is reported to the other caller.
       await before.catch(() => null)
     const mine = work()
     this.#running.set(id, mine)

@@ -2,7 +2,10 @@ import type { App } from '../app.js'
 
 export type Integrity = 'unchecked' | 'ok' | 'broken'
 
-/** Verifies the whole ledger once, in the background, and records what was found. A broken ledger makes the server not ready. */
+/**
+ * Verifies the whole ledger once, in the background, and records the result. A broken ledger makes the server not
+ * ready.
+ */
 export function verifyInBackground(app: App, onFault: (error: unknown) => void): () => Integrity {
   let integrity: Integrity = 'unchecked'
   const verify = async (): Promise<void> => {
@@ -10,7 +13,7 @@ export function verifyInBackground(app: App, onFault: (error: unknown) => void):
     const [first] = report.problems
     integrity = report.ok ? 'ok' : 'broken'
     if (first !== undefined) onFault(new Error(`the ledger does not verify: ${first.detail}`))
-    // A clean verdict at every start would only be noise; a bad one must be seen by whoever reads the ledger.
+    // A clean result at every start would only be noise; a bad one must be in the ledger.
     if (first !== undefined)
       await app.ledger.record(
         { type: 'ledger_verified', success: false, events: report.events, detail: first.detail },

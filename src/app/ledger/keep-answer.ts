@@ -1,12 +1,12 @@
 import type { App } from '../app.js'
 import type { KeptAnswer, Once } from '../kept-answer.js'
 
-// Never has an event: what is kept under a key belongs to no stream.
+// Never has an event: stored answers belong to no stream.
 const NO_STREAM = 'idempotency-keys'
 
 /**
- * Keeps an answer under its idempotency key where nothing was appended that could have kept it in the same
- * transaction. A key that is taken keeps the answer that it has.
+ * Stores an answer under its idempotency key when no event was appended in whose transaction it could be stored. An
+ * existing answer is kept.
  */
 export async function keepAnswer(
   app: Pick<App, 'ledger'>,

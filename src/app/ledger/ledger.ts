@@ -33,7 +33,7 @@ const SYSTEM_STREAM = 'system'
 const CONFLICTS_MAX = 5
 const PAGE = 1000
 
-/** What came of a command. */
+/** Outcome of a command. */
 export interface CommandResult {
   readonly refusal: Refusal | null
   readonly events: readonly TaskEvent[]
@@ -42,11 +42,13 @@ export interface CommandResult {
 
 export interface ApplyOptions {
   readonly blobs?: readonly Blob[]
-  /** Kept under an idempotency key in the same transaction; built from what was decided, before it is written. */
+  /** Stored under an idempotency key in the same transaction; built from the decision before it is written. */
   readonly remember?: (handled: CommandResult) => Kept | undefined
-  /** Not appended unless this still holds of the state it is decided on; used to hold a token against the state of that moment. */
+  /**
+   * Appended only if this holds for the state that the command is decided on; used to check a token against that state.
+   */
   readonly guard?: (state: TaskState) => Refusal | null
-  /** Decided from within `hold`, which makes everything else on the task wait. */
+  /** Decided inside `hold`, while everything else on the task waits. */
   readonly isHolding?: boolean
 }
 
@@ -54,10 +56,10 @@ export class AgentBusy extends Error {
   override readonly name = 'AgentBusy'
 }
 
-/** The only place that appends events. Commands on one task are decided one after the other, and pipelined to the disk. */
+/** The only place that appends events. Commands on one task are decided one at a time and pipelined to the disk. */
 export class Ledger {
   readonly #entries: Entries
-  /** Tasks on which nothing is decided for a moment, because something belongs to the state that was found. */
+  /** Per-task lock: no command is decided while it is held. */
   readonly #holds = new KeyedLock()
   #registry: Registry = EMPTY_REGISTRY
   #registryTip: Registry = EMPTY_REGISTRY
@@ -87,24 +89,24 @@ export class Ledger {
     this.#registryTip = registry
   }
 
-  /** The durable state of a task; null when there is none of that id. */
+  /** The durable state of a task; null when the id is unknown. */
   async read(taskId: string): Promise<TaskState | null> {
     const entry = await this.#entries.get(taskId)
     return entry?.durable ?? null
   }
 
-  /** The state that the next command on this task would be decided on. */
+  /** The state on which the next command for this task would be decided. */
   async peek(taskId: string): Promise<TaskState | null> {
     const entry = await this.#entries.get(taskId)
     return entry?.tip ?? null
   }
 
-  /** Lets nothing else be decided on the task while the work runs: what it does belongs to the state it found. */
+  /** Holds the task's lock while the work runs, because its result belongs to the state that it found. */
   hold<T>(taskId: string, work: () => Promise<T>): Promise<T> {
     return this.#holds.run(taskId, work)
   }
 
-  /** Decides the command on the task and makes what was decided durable. Null when there is no such task. */
+  /** Decides the command on the task and makes the result durable. Null when the task does not exist. */
   async apply(
     target: { readonly taskId: string; readonly contract: Contract },
     command: Command,
@@ -128,7 +130,7 @@ export class Ledger {
       const stamped = stamp(target.contract, before, decision.facts, context)
       const cleaned = stamped.events.map((event) => toNewEvent(event, this.clean))
       const rows = cleaned.map((one) => one.row)
-      // What was cleaned is what a replay sees: then the state is folded from that, and not from what was asked.
+      // If redaction changed the events, fold the state from the redacted ones, as a replay would.
       const after = cleaned.some((one) => one.isChanged)
         ? rows.reduce<TaskState>((state, row) => evolve(state, toTaskEvent(row)), before)
         : stamped.state
@@ -168,7 +170,10 @@ export class Ledger {
     return handled
   }
 
-  /** Records a fact of the system stream: who may act, which contracts are known, what was refused to strangers. */
+  /**
+   * Records an event of the system stream: who may act, which contracts are known, which anonymous requests were
+   * refused.
+   */
   async record(
     fact: RegistryCommand,
     context: { readonly now: number; readonly actor: string },
@@ -204,7 +209,7 @@ export class Ledger {
     return events.map((event) => toNewEvent(event, this.clean).row)
   }
 
-  /** Appends to a stream of another kind than a task's; false when it has moved on. */
+  /** Appends to a stream that is not a task's; false when the stream has changed. */
   async writeTo(one: Append): Promise<boolean> {
     const remember = this.#cleaned(one.remember)
     const result = await this.store.append(remember === undefined ? one : { ...one, remember })
@@ -245,13 +250,13 @@ export class Ledger {
       if (result.reason === 'agent_busy') throw new AgentBusy(after.held?.agentId ?? '')
       return false
     } catch (error) {
-      // What is not on disk did not happen: forget it, and let whoever comes next read the stream anew.
+      // The write failed, so it did not happen: drop the cached state, and the next caller reads the stream again.
       this.#entries.delete(after.id)
       throw error
     }
   }
 
-  /** Answers quote what was sent: they are cleaned like events. */
+  /** Answers quote what was sent, so they are redacted like events. */
   #cleaned(remember: Remembered | undefined): Remembered | undefined {
     return remember === undefined ? undefined : { ...remember, answer: this.redact(remember.answer) }
   }
@@ -269,7 +274,7 @@ export class Ledger {
   }
 }
 
-/** The registry as the stored events give it. */
+/** The registry folded from the stored events. */
 export async function readRegistry(store: Pick<Store, 'readStream'>): Promise<Registry> {
   let registry = EMPTY_REGISTRY
   for (;;) {

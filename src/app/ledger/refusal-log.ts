@@ -16,7 +16,7 @@ interface RefusedCall {
   readonly taskId?: string
 }
 
-/** At most so many a minute for each caller; what goes beyond is only counted. */
+/** Maximum per minute for each caller; the rest is only counted. */
 export class Quota {
   #minute = 0
   readonly #taken = new Map<string, number>()
@@ -39,7 +39,7 @@ export class Quota {
     return true
   }
 
-  /** How many went beyond since this was asked last. */
+  /** How many exceeded the maximum since the last call. */
   takeSuppressed(): number {
     const count = this.#suppressed
     this.#suppressed = 0
@@ -48,8 +48,8 @@ export class Quota {
 }
 
 /**
- * Records refusals that belong to no task, sixty a minute for each caller and for all strangers together, and then one
- * summary: nobody can fill the disk by knocking.
+ * Records refusals that belong to no task: sixty a minute for each caller and for all unauthenticated callers together,
+ * then one summary, so that requests cannot fill the disk.
  */
 export class RefusalLog {
   readonly #quota = new Quota(PER_MINUTE_MAX)
@@ -82,7 +82,7 @@ export class RefusalLog {
     )
   }
 
-  /** Writes the summary of what was not written one by one. */
+  /** Writes a summary of the refusals that were only counted. */
   async flush(): Promise<void> {
     const count = this.#quota.takeSuppressed()
     if (count === 0) return

@@ -2,7 +2,7 @@ import { openQuestions } from '../../core/approvals/question.js'
 import type { TaskState } from '../../core/task/state.js'
 import type { TaskRow } from '../../store/store.js'
 
-// The row's lease is for finding candidates; whether a lease has really lapsed is decided on the state. So it may lag a little.
+// The row's lease only finds candidates; the state decides whether a lease has expired. So the row may lag a little.
 const LEASE_LAG_MS_MAX = 15_000
 
 export function toTaskRow(state: TaskState): TaskRow {
@@ -13,7 +13,7 @@ export function toTaskRow(state: TaskState): TaskRow {
     title: state.title,
     status: state.status,
     phase: state.phase,
-    // Also who lost it by the end of its lease: that agent's next call looks for it.
+    // Includes the agent that lost the task by lease expiry, because its next call looks for it.
     agentId: (state.held ?? state.lapsed)?.agentId ?? null,
     contract: state.contract.hash,
     priority: state.priority,
@@ -31,7 +31,7 @@ export function toTaskRow(state: TaskState): TaskRow {
   }
 }
 
-/** Whether a change of state must reach the row: not for every tool call, which would double what is written. */
+/** Whether the row must be updated: not for every tool call, which would double the writes. */
 export function needsRow(before: TaskState, after: TaskState, rowLease: number): boolean {
   return (
     before.status !== after.status ||

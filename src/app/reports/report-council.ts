@@ -12,12 +12,12 @@ import { RunRecords } from './report-records.js'
 import { Refusals } from './report-refusals.js'
 import { RoundTimes } from './report-rounds.js'
 
-// Answers are long: few events are held at a time.
+// Answers are long, so only a few events are held in memory.
 const PAGE = 50
 const EVENTS_MAX = 200_000
 const QUESTION_CHARS_MAX = 20_000
 
-/** What the stream of a coordination says; null when there is none of that id. */
+/** Report of a council; null when the id is unknown. */
 export async function reportOfCoordination(app: App, id: string): Promise<JsonObject | null> {
   const walk = new RunWalk()
   while (walk.events < EVENTS_MAX) {
@@ -28,7 +28,7 @@ export async function reportOfCoordination(app: App, id: string): Promise<JsonOb
   return walk.view(app.now())
 }
 
-/** One walk over the events of a run. Contents of answers are kept apart and bounded. */
+/** Collects the report in one pass over the events. Contents of answers are stored separately and bounded. */
 export class RunWalk {
   events = 0
   #run: CoordinationRun | null = null

@@ -20,7 +20,7 @@ interface VoteKept {
   readonly at: number
 }
 
-/** The answers, votes and moments of a run, so many of them and no more. */
+/** The answers, votes and moments of a council, up to a maximum. */
 export class RunRecords {
   #room = ANSWERS_CHARS_MAX
   #isCut = false
@@ -69,7 +69,7 @@ export class RunRecords {
       presentation: this.#presentation,
       votes: this.#votes.map(({ agent, votedFor, label, round, reason, at }) => ({
         ...{ agent, voted_for: votedFor, label, round, reason, at: toIsoTime(at) },
-        // A vote that an answer voided is gone from the state; one that was cast again is another.
+        // A vote voided by an answer is no longer in the state; a vote cast again is a new one.
         stands: run.agents.get(agent)?.vote?.at === at && run.agents.get(agent)?.vote?.label === label,
       })),
       timeline: this.#timeline,
@@ -90,7 +90,7 @@ export class RunRecords {
   }
 }
 
-/** What a moment is about, in a few words; null for what is counted elsewhere. */
+/** A short description of a moment; null for events counted elsewhere. */
 function describeMoment(event: RunEvent): string | null {
   switch (event.type) {
     case 'run_started':

@@ -7,11 +7,14 @@ interface RefusalSeen {
   readonly agent: string
   readonly reason: string
   readonly phase: string
-  /** Of a coordination; the visit of a task. */
+  /** The round of a council, or the visit of a task. */
   readonly round: number
 }
 
-/** Refusals counted by agent, reason, phase and round, alone and together. What there is no room for is counted all the same. */
+/**
+ * Refusals counted by agent, reason, phase and round, separately and in total. Those beyond the maximum are still
+ * counted in total.
+ */
 export class Refusals {
   #count = 0
   #isCut = false

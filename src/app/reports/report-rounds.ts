@@ -17,7 +17,7 @@ interface OpenTurn {
   readonly round: number
 }
 
-/** How long the turns of each agent took and how many tokens, by round. */
+/** Duration and tokens of each agent's turns, by round. */
 export class RoundTimes {
   readonly #rounds = new Map<string, Map<number, Round>>()
   readonly #open = new Map<string, OpenTurn>()
@@ -66,7 +66,7 @@ export class RoundTimes {
     for (const name of ['input', 'output', 'cacheRead', 'cacheWrite'] as const) sum[name] += tokens[name]
   }
 
-  /** Rounds past the bound share the last place. */
+  /** Rounds past the maximum are added to the last one. */
   #roundOf(id: string, asked: number): Round {
     const round = Math.min(asked, ROUNDS_MAX)
     const rounds = this.#rounds.get(id) ?? new Map<number, Round>()

@@ -16,7 +16,7 @@ const GATES_MAX = 500
 const AGENTS_MAX = 200
 const EVIDENCE_MAX = 500
 
-/** What a task's stream says of refusals, gates, evidence, time and tokens. */
+/** Refusals, gates, evidence, time and tokens of a task. */
 export async function reportOfTask(app: App, party: Party, state: TaskState): Promise<Result<JsonObject>> {
   const metrics = await buildTaskMetrics(app, party, state.id)
   if (!metrics.ok) return metrics
@@ -115,7 +115,7 @@ class TaskWalk {
     this.#gates.set(name, counts)
   }
 
-  /** What was handed in or observed where a phase was left, with its grade. */
+  /** What was handed in or observed at a transition, with its grade. */
   #collect(event: TaskEvent): void {
     if (event.type === 'transition_requested') this.#handedIn = listEvidence(event, this.#visit)
     if (event.type !== 'phase_entered' && event.type !== 'task_completed') return
@@ -154,12 +154,12 @@ function toRunCounts({ command, passed, failed, skipped, sigusr1, inverted }: Js
   return { ...counts, ...(sigusr1 === undefined ? {} : { sigusr1 }), ...(inverted === undefined ? {} : { inverted }) }
 }
 
-/** The code of a refusal; null for every other event. The same ones that the metrics of a task count. */
+/** The code of a refusal; null for other events. The same set that a task's metrics count. */
 function findRefusalCode(event: TaskEvent): string | null {
   switch (event.type) {
     case 'rule_violated':
       return event.shadow ? null : event.code
-    // Waiting for people or reviewers is no refusal.
+    // Waiting for people or reviewers is not a refusal.
     case 'gate_blocked':
       return isRefusal(event) ? event.code : null
     case 'tool_denied':

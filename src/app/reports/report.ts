@@ -5,7 +5,7 @@ import { ok, type Result, refuse } from '../result.js'
 import { reportOfCoordination } from './report-council.js'
 import { reportOfTask } from './report-task.js'
 
-/** What came of a run, a task or a coordination: refusals, time, tokens, gates, answers and votes. Made anew from its events. */
+/** Report of a task or council: refusals, time, tokens, gates, answers and votes. Rebuilt from its events. */
 export async function reportOfRun(app: App, party: Party, id: string): Promise<Result<JsonObject>> {
   const state = await app.ledger.read(id)
   if (state !== null) return reportOfTask(app, party, state)

@@ -25,17 +25,17 @@ import {
 } from './visit-tally.js'
 
 const PAGE = 1000
-/** Of one task; what comes after is not counted, and the answer says so. */
+/** Maximum per task; later ones are not counted, and the answer says so. */
 const EVENTS_MAX = 1_000_000
 const VISITS_MAX = 10_000
 const VISITS_TOLD_MAX = 200
 const PHASES_TOLD_MAX = 200
 const MESSAGES_MAX = 100_000
 const TEXTS_MAX = 50_000
-/** Tasks whose counts are kept, so that asking again counts only what is new. */
+/** Maximum number of tasks with cached counts, so that asking again only reads new events. */
 const KEPT_MAX = 8
 
-/** What a task took, by visit, by phase and in all; counted anew from its stream. */
+/** Cost of a task by visit, by phase and in total, counted from its stream. */
 export async function buildTaskMetrics(app: App, principal: Party, taskId: string): Promise<Result<JsonObject>> {
   if (principal.kind === 'agent') {
     const admitted = await admitCall(app, principal.bearer, taskId)
@@ -44,7 +44,7 @@ export async function buildTaskMetrics(app: App, principal: Party, taskId: strin
   const state = await app.ledger.read(taskId)
   if (state === null) return noTask(taskId)
   const kept = getKeptCount(app, taskId)
-  // Who asks while others do waits for their walk, however it ended, and goes on where it stopped.
+  // A caller that asks during another's pass waits for it, even if it fails, and continues where it stopped.
   const goOn = (): Promise<void> => walk(app, taskId, kept.count)
   kept.walked = kept.walked.then(goOn, goOn)
   await kept.walked
@@ -76,11 +76,11 @@ async function walk(app: App, taskId: string, count: Count): Promise<void> {
   }
 }
 
-/** One walk over the events of a task. */
+/** One pass over the events of a task. */
 class Count {
   readonly visits: Visit[] = []
   readonly #room: Room = { left: TEXTS_MAX }
-  /** By id; those without one are facts of their own. */
+  /** By id; events without one each count separately. */
   readonly #messages = new Map<string, UsageFact>()
   events = 0
   isCut = false
@@ -90,7 +90,7 @@ class Count {
     this.#move(event)
     if (event.type === 'usage_recorded') this.#usage(event)
     const visit = this.visits.at(-1)
-    // What others did with the task is not its agent's work.
+    // What others did with the task does not count as its agent's work.
     if (visit !== undefined && !('reviewer' in event && event.reviewer !== undefined)) tell(visit.tally, event)
   }
 
@@ -125,7 +125,8 @@ class Count {
     if (visit !== undefined) visit.leftAt ??= at
   }
 
-  // The same message may be told again, later and with more: it counts once, with the most, where it began.
+  // The same message may be reported again later with higher numbers: it counts once, with the highest, at its first
+  // place.
   #usage(event: TaskEvent & { type: 'usage_recorded' }): void {
     const { input, output, cacheRead, cacheWrite, grade, usageId, occurredAt } = event
     const key = usageId === null ? `#${this.events}` : `=${usageId}`
@@ -234,7 +235,7 @@ function toMetricsView(state: TaskState, count: Count, now: number): JsonObject 
   }
 }
 
-/** Finds the visit whose time holds a moment: from when it was entered until before it was left. */
+/** Finds the visit that contains a moment: from its entry until before its exit. */
 function makeVisitFinder(visits: readonly Visit[]): (at: number) => Visit | undefined {
   const sorted = visits.toSorted((a, b) => a.enteredAt - b.enteredAt)
   return (at) => {

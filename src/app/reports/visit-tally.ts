@@ -6,7 +6,7 @@ const TOP_MAX = 10
 const CODES_MAX = 100
 const TEXT_CHARS_MAX = 200
 
-/** How a visit began: with the task, by a transition, by one that leads back, or by an operator who took the task back. */
+/** How a visit began: with the task, by a transition, by one that leads back, or by an operator's rewind. */
 export type Entrance = 'start' | 'transition' | 'back' | 'rewind'
 
 /** What was counted, for a visit or for several. */
@@ -30,7 +30,7 @@ export interface Visit {
   readonly tally: Tally
 }
 
-/** How many different texts are still told apart, for a whole task. The rest is only counted. */
+/** Maximum number of different texts that a task keeps apart; the rest is only counted in total. */
 export interface Room {
   left: number
 }
@@ -63,7 +63,7 @@ class Counter {
     this.#total += other.total - told.reduce((sum, [, count]) => sum + count, 0)
   }
 
-  /** The most frequent ones; those that are as frequent in the order of their texts. */
+  /** The most frequent ones; ties in the order of their texts. */
   listTop(max: number): readonly (readonly [string, number])[] {
     return [...this.#counts].sort(([a, m], [b, n]) => n - m || (a < b ? -1 : 1)).slice(0, max)
   }
@@ -87,7 +87,7 @@ export function countMessage(tally: Tally, message: UsageFact): void {
   tally.turns += 1
 }
 
-/** Which visit a message belongs to may change with what is told of it later: they are counted anew each time. */
+/** Later reports can move a message to another visit, so messages are recounted each time. */
 export function forgetMessages(tally: Tally): void {
   tally.usage = NO_FACTS
   tally.turns = 0
@@ -133,7 +133,7 @@ export function toVisitView(visit: Visit, now: number): JsonObject {
   }
 }
 
-/** How long a visit took, or has taken so far. A clock that went back makes it no shorter than nothing. */
+/** Duration of a visit so far. Never negative, even if the clock was set back. */
 export function computeSeconds({ enteredAt, leftAt }: Visit, now: number): number {
   return Math.max(0, Math.round(((leftAt ?? now) - enteredAt) / 1000))
 }

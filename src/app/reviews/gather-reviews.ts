@@ -24,7 +24,7 @@ interface Reviewed {
   /** What an approval of this request is bound to. */
   readonly bound: readonly ArtifactOffered[]
   readonly blobs: readonly Blob[]
-  /** Null where the phase asks for no reviews. */
+  /** Null if the phase asks for no reviews. */
   readonly seen: readonly ReviewSeen[] | null
 }
 
@@ -32,13 +32,13 @@ interface ReviewInputs {
   readonly needed: Needs
   readonly offered: readonly ArtifactOffered[]
   readonly contents: Contents
-  /** The vote over the work as it is; null: none. */
+  /** The vote on the current work; null: none. */
   readonly vote: CoordinationRun | null
-  /** Does what may fail, and closes the gate when it does. */
+  /** Runs work that may fail; a failure closes the gate. */
   readonly attempt: <T>(what: string, work: () => Promise<T>) => Promise<T | null>
 }
 
-/** Puts what reviewers reported in the place of what the agent says of itself, where the phase asks for reviews. */
+/** Replaces the agent's own statements by what reviewers reported, if the phase asks for reviews. */
 export async function gatherReviews(
   app: App,
   contract: Contract,
@@ -77,11 +77,11 @@ interface AssembledReviews {
   readonly seen: readonly ReviewSeen[]
   /** `{reviews, blocking_issues}`. */
   readonly plain: JsonObject
-  /** The same with `consolidated_issues`, which schemas in the form of PRD-007 ask for. */
+  /** The same with `consolidated_issues`, which schemas in the form of PRD-007 require. */
   readonly whole: JsonObject
 }
 
-// In the order of the names, without times: the same reports make the same artifact.
+// Sorted by name and without times, so that the same reports give the same artifact.
 async function assemble(app: App, state: TaskState, subject: string): Promise<AssembledReviews> {
   const reviews: Record<string, Json> = {}
   const seen: ReviewSeen[] = []
@@ -101,7 +101,7 @@ async function assemble(app: App, state: TaskState, subject: string): Promise<As
   return { seen, plain: { reviews, blocking_issues }, whole: { reviews, blocking_issues, consolidated_issues: issues } }
 }
 
-// A reviewer that also voted stays with what it reported.
+// A reviewer that also voted keeps its report.
 function addVoterReviews(reported: AssembledReviews, voted: readonly VoterReview[]): AssembledReviews {
   const more = voted.filter(({ name }) => reported.seen.every((review) => review.name !== name))
   const blocking = more

@@ -25,8 +25,8 @@ interface ReviewChanges {
 }
 
 /**
- * What a person is shown who reviews the work: everything that the task changed, and what the checks said. Nothing where the
- * phase does not ask for somebody else's review.
+ * What a reviewing person is shown: all changes of the task and the results of the checks. Empty if the phase does not
+ * ask for a review.
  */
 export async function reviewChanges(
   app: App,

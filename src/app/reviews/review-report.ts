@@ -12,7 +12,7 @@ export type Report = {
   readonly blocking_issues: readonly Remark[]
 }
 
-/** The words of a report. What was recorded is in the store; that it is not there is a fault. */
+/** The content of a report. A recorded report that is missing from the store is a fault. */
 export async function reportOf(app: App, sha256: string): Promise<Report> {
   const content = await app.ledger.store.readBlob(sha256)
   if (content === null) throw new Error('a report of a reviewer is not in the store')

@@ -43,7 +43,7 @@ const REPORT: JsonObject = {
     '`{status, summary?, comments?: [{text, path?, line?, resolved?}], blocking_issues?: [text or {text, path?, line?}]}`',
 }
 
-/** What a reviewer sends, whichever way it comes. */
+/** What a reviewer sends, over any transport. */
 export const REVIEW_SHAPE: JsonObject = shape(
   {
     report: REPORT,

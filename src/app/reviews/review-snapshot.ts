@@ -18,7 +18,7 @@ const CONTENTS_BYTES_MAX = 64 * 1024
 const REPORT_BYTES_SHOWN_MAX = 16 * 1024
 const TEXT_CHARS_MAX = 2000
 
-/** What a reviewer may know: the one task, what was handed in, and its own report. Always under 100 KB. */
+/** What a reviewer may see: the one task, its artifacts, and its own report. Always under 100 KB. */
 export async function reviewSnapshot(app: App, bearer: ReviewBearer): Promise<Result<JsonObject>> {
   const admitted = await admitCall(app, bearer, undefined)
   if (!admitted.ok) return admitted
@@ -64,7 +64,7 @@ async function buildHeldOutPart(app: App, state: TaskState): Promise<Json> {
   return JSON.stringify(view).length <= REPORT_BYTES_SHOWN_MAX ? view : { count: view.count ?? 0, examples: null }
 }
 
-// The smallest first: one that is too large to be shown here hides no other.
+// Smallest first, so that one artifact that is too large does not hide the others.
 async function collectArtifacts(
   app: App,
   state: TaskState,
@@ -88,7 +88,7 @@ async function readContent(app: App, kept: KeptArtifact): Promise<Json> {
   return content === null ? null : (JSON.parse(content) as Json)
 }
 
-/** One artifact of a task, whole, for whoever reviews or operates it. */
+/** One whole artifact of a task, for its reviewers and for operators. */
 export async function showArtifact(
   app: App,
   principal: Exclude<TaskPrincipal, { kind: 'agent' }>,

@@ -6,14 +6,14 @@ import { boundTree } from '../approvals/approval-tree-hash.js'
 import { blobOf } from '../blobs.js'
 
 /**
- * Hash of what there is to review: what was handed in during this visit, and the work tree. A report is bound to it, so
- * that nobody changes the work after it was looked at. What Phaselock made itself follows from the rest.
+ * Hash of the work to review: the artifacts of this visit and the work tree. A report is bound to it, so that the work
+ * cannot change after the review. Artifacts that Phaselock derives are left out.
  */
 export async function hashReviewSubject(
   app: App,
   state: TaskState,
   offered: readonly ArtifactOffered[] = [],
-  /** The work tree, where it was looked at already. */
+  /** The work tree, if it was already read. */
   seen?: string,
 ): Promise<string> {
   const artifacts: Record<string, string> = {}

@@ -16,22 +16,23 @@ import { toIsoTime, toIsoTimeOrNull } from '../wire.js'
 import { type Remark, type Report, reportOf } from './review-report.js'
 import { hashReviewSubject } from './review-subject.js'
 
-// No grant has a dot by chance. It is signed with the token, so that every server knows whom the token is for.
+// Grants are random and contain no dot. The suffix is signed with the token, so that every server knows whom the token
+// is for.
 const CONFINED = 'wall.'
 
-/** True when the token was given to a reviewer behind the wall: whoever else has it was handed it. */
+/** True when the token belongs to a sandboxed reviewer: any other bearer was handed it. */
 export function isConfinedReviewer({ grant }: Pick<ReviewBearer, 'grant'>): boolean {
   return grant.startsWith(CONFINED)
 }
 
-/** Lets a reviewer in for the visit that the task is in. The token is shown once and never kept. */
+/** Adds a reviewer for the current visit of the task. The token is shown once and never stored. */
 export async function addReviewer(
   app: App,
   request: {
     readonly taskId: string
     readonly name: string
     readonly expiresSeconds: number | undefined
-    /** For a reviewer behind the wall: its token counts through its own socket alone. */
+    /** For a sandboxed reviewer: its token is only accepted through its own socket. */
     readonly isConfined?: boolean
   },
   by: { readonly actor: string; readonly once: Once | undefined },
@@ -57,13 +58,13 @@ export async function addReviewer(
   return handled.ok ? ok(buildReviewerAnswer(app, grantIn(handled.value.state))) : handled
 }
 
-/** The answer with a token; also given again to a client that lost it. */
+/** The answer with a token; also sent again to a client that lost it. */
 export function buildReviewerAnswer(app: App, grant: ReviewGrant): JsonObject {
   const { token, expiresAt } = app.tokens.reviewToken(grant, app.now())
   return { reviewer: grant.reviewer, review_token: token, expires_at: toIsoTime(expiresAt) }
 }
 
-/** Takes the report of a reviewer and binds it to what there is to review at this moment. */
+/** Takes the report of a reviewer and binds it to the work as it is at this moment. */
 export async function submitReview(
   app: App,
   bearer: ReviewBearer,
@@ -102,7 +103,7 @@ export async function submitReview(
   if (!handled.ok) return handled
   const { refusal } = handled.value
   if (refusal !== null) return toProblem(refusal, buildReviewerHelp(state))
-  // The last review may be what a gate that advances by itself was waiting for. The token of the new phase is not the reviewer's.
+  // The last review may open a gate that advances automatically. The reviewer does not get the token of the new phase.
   await app.longGates.soon(advance(app, state.id))
   return ok(answerOf(handled.value.state))
 }
@@ -118,7 +119,7 @@ function toSubmittedView(state: TaskState, name: string): JsonObject {
   }
 }
 
-// Control characters have no place in what people read, and secrets none in the store.
+// Remove control characters, because people read this, and secrets, which must not be stored.
 const CONTROLS = /[^\P{Cc}\t\n\r]/gu
 
 function readReport(app: App, given: JsonObject): Report {
@@ -148,7 +149,7 @@ function readReport(app: App, given: JsonObject): Report {
   }
 }
 
-/** Who reviews the task and what they said; an agent sees those of its own task. */
+/** The reviewers of a task and their reports; an agent sees only those of its task. */
 export async function listReviews(app: App, principal: Party, taskId: string): Promise<Result<JsonObject>> {
   if (principal.kind === 'agent') {
     const admitted = await admitCall(app, principal.bearer, taskId)
@@ -201,7 +202,7 @@ function toReviewerView(app: App, state: TaskState, reviewer: Reviewer, subject:
   }
 }
 
-/** Statuses of the reviews of this visit, without their words: reviewers judge on their own. */
+/** Statuses of this visit's reviews without their contents: reviewers judge independently. */
 export function reviewStatuses(state: TaskState): readonly JsonObject[] {
   return listReviewers(state).map((reviewer) => ({ reviewer: reviewer.name, status: reviewer.report?.status ?? null }))
 }

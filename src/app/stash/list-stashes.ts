@@ -8,7 +8,7 @@ const PATHS_TOLD_MAX = 200
 const COMMITS_STAY =
   'The task made commits: they stay in the git repository, and the work tree now differs from the newest of them.'
 
-/** Everything that is put aside, newest first. */
+/** All stashes, newest first. */
 export async function listStashes(app: App): Promise<JsonObject> {
   const stashes: JsonObject[] = []
   for (const stash of new StashShelf(app.stateDir).list())
@@ -29,7 +29,7 @@ export function toStashView(stash: Stash, state: TaskState | null): JsonObject {
     saved_by: stash.actor,
     reason: stash.reason,
     workspace: stash.tree,
-    // `lost`: its task went on or ended without it. Its files are still there.
+    // `lost`: its task continued or ended without it. Its files are still there.
     status: !isWhole ? 'unfinished' : state?.stash === stash.id && state.status === 'parked' ? 'saved' : 'lost',
     bytes: stash.bytes,
     paths: stash.paths.slice(0, PATHS_TOLD_MAX).map(({ path, was, now }) => ({

@@ -35,7 +35,7 @@ interface PopWork {
   readonly request: StashRequest
 }
 
-/** Brings the work of a task back into its tree, exactly as it was, and lets the task go on. All of it or nothing. */
+/** Restores the work of a task exactly as it was and resumes the task. All of it or nothing. */
 export async function popStash(app: App, request: StashRequest): Promise<Result<JsonObject>> {
   const found = await openStash(app, request)
   if (!found.ok) return found
@@ -54,7 +54,7 @@ export async function popStash(app: App, request: StashRequest): Promise<Result<
 async function restoreStash(app: App, work: PopWork): Promise<Result<JsonObject>> {
   const { shelf, state, contract, request } = work
   const { stash } = work
-  // Two may have come at once: the one who waited finds nothing to bring back.
+  // Of two concurrent calls, the second finds nothing to restore.
   if (shelf.get(stash.id)?.stage !== 'saved') return refuse('conflict', `Stash ${stash.id} is gone.`)
   const { index } = await app.trees.compare(stash.tree)
   const inTheWay = [...new Set([...findStrayPaths(stash, index.entries, ['was']), ...findUnseenPaths(stash)])]
@@ -68,7 +68,7 @@ async function restoreStash(app: App, work: PopWork): Promise<Result<JsonObject>
         remedy: 'Put them back, with git for example, and pop again.',
       },
     )
-  // What others did in the tree meanwhile is not this task's work: were it put aside again, theirs would stay.
+  // Changes others made in the tree meanwhile are not this task's work: stashing again would not include them.
   app.trees.mark(stash.tree, state.id, WORK_BEGAN)
   app.views.begin(state.id, stash.tree, Date.now())
   const popping = shelf.setStage(stash, 'popping')
@@ -113,7 +113,7 @@ async function resumeTask(
     const leased = await runWithPathLease(app, entering, async () => ok(await apply(true)))
     return leased.ok ? leased.value : await apply(false)
   } catch (error) {
-    // Its agent claimed another task in this moment.
+    // Its agent has just claimed another task.
     if (!(error instanceof AgentBusy)) throw error
     return apply(false)
   }
@@ -124,13 +124,13 @@ function answerOf(stash: Stash, state: TaskState): JsonObject {
   return { ...toTaskView(state), restored: paths, restored_count: stash.paths.length }
 }
 
-// What is ignored by now is in no index, and would be overwritten all the same.
+// Paths that are ignored now are in no index, but would still be overwritten.
 function findUnseenPaths(stash: Stash): readonly string[] {
   const isThere = (path: string): boolean => {
     try {
       return lstatSync(join(stash.tree, path), { throwIfNoEntry: false }) !== undefined
     } catch (error) {
-      // A folder on the way became a file: writing finds that out, and says so.
+      // A parent folder became a file: the write detects it and reports it.
       if ((error as NodeJS.ErrnoException).code === 'ENOTDIR') return false
       throw error
     }
@@ -138,7 +138,7 @@ function findUnseenPaths(stash: Stash): readonly string[] {
   return stash.paths.filter(({ path, was }) => was === null && isThere(path)).map(({ path }) => path)
 }
 
-/** Gives up what was put aside, for good. */
+/** Deletes a stash for good. */
 export async function dropStash(app: App, request: StashRequest): Promise<Result<JsonObject>> {
   const found = await openStash(app, request)
   if (!found.ok) return found
@@ -160,7 +160,7 @@ export async function dropStash(app: App, request: StashRequest): Promise<Result
   return ok(answer((await app.ledger.read(state.id)) ?? state))
 }
 
-/** The stash with its task. What was cut off in the middle is finished first. */
+/** The stash with its task. An interrupted operation is finished first. */
 async function openStash(app: App, request: StashRequest): Promise<Result<PopWork>> {
   const shelf = new StashShelf(app.stateDir)
   const first = shelf.get(request.id)

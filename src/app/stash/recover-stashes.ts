@@ -6,17 +6,17 @@ import { type Stash, StashShelf } from './stash-store.js'
 
 const NAMED_MAX = 20
 
-/** Finishes or undoes what a server that was killed had begun. Called before anybody is let in. */
+/** Finishes or undoes what a killed server had begun. Called before the server accepts requests. */
 export async function recoverStashes(app: App, onFault: (error: unknown) => void): Promise<void> {
   const shelf = new StashShelf(app.stateDir)
   shelf.sweep()
-  // One that cannot be finished stays as it is, and its task parked, until an operator looks at it.
+  // A stash that cannot be finished stays as it is, with its task parked, until an operator looks at it.
   for (const stash of shelf.list()) if (stash.stage !== 'saved') await finishStash(app, shelf, stash).catch(onFault)
 }
 
 /**
- * Brings a stash that was cut off to one of its two ends. The ledger says which: its event is what decides.
- * Gives why it cannot be done; null when it is done.
+ * Completes or undoes an interrupted stash operation, depending on whether the ledger has its event. Returns why it
+ * cannot be done; null when it is done.
  */
 export async function finishStash(app: App, shelf: StashShelf, stash: Stash): Promise<string | null> {
   const isAside = (await app.ledger.peek(stash.taskId))?.stash === stash.id
@@ -24,10 +24,10 @@ export async function finishStash(app: App, shelf: StashShelf, stash: Stash): Pr
     case 'saved':
       return null
     case 'saving':
-      // Nothing is moved before the ledger says that the task is put aside.
+      // Files are moved only after the ledger records the stash.
       return isAside ? settle(app, shelf, stash) : removeStash(shelf, stash)
     case 'popping':
-      // The task goes on only when all of its work is back.
+      // The task resumes only when all of its work is restored.
       return isAside ? settle(app, shelf, stash) : removeStash(shelf, stash)
     case 'dropping':
       if (!isAside) return removeStash(shelf, stash)
@@ -41,7 +41,7 @@ export async function finishStash(app: App, shelf: StashShelf, stash: Stash): Pr
 async function settle(app: App, shelf: StashShelf, stash: Stash): Promise<string | null> {
   if (!existsSync(stash.tree)) return `The work tree ${stash.tree} of stash ${stash.id} is not there.`
   const { index } = await app.trees.compare(stash.tree)
-  // A name may be empty in the middle of a replacement.
+  // A path may be missing in the middle of a replacement.
   const stray = findStrayPaths(stash, index.entries, ['was', 'now']).filter((path) => index.entries[path] !== undefined)
   if (stray.length > 0)
     return `Stash ${stash.id} was cut off, and these were changed since: ${stray.slice(0, NAMED_MAX).join(', ')}. Put each back as it was, then try again.`

@@ -38,8 +38,9 @@ interface SaveRequest {
 }
 
 /**
- * Puts a task aside with its work: what it changed since its work began is kept in the state directory, the tree is put back,
- * and the task is parked. The plan is durable before anything happens; what is cut off is finished or undone at the next start.
+ * Stashes the work of a task: its changes since work began are stored in the state directory, the tree is put back, and
+ * the task is parked. The plan is durable before anything happens; an interrupted stash is finished or undone at the
+ * next start.
  */
 export async function saveStash(app: App, request: SaveRequest): Promise<Result<JsonObject>> {
   const { taskId } = request
@@ -118,7 +119,7 @@ async function findChanges(app: App, { state, contract, then }: StashWork): Prom
   return listDifferences(bare(then), bare(index)).filter(({ path }) => !isOutside(path))
 }
 
-/** Keeps both sides of every path: what the task made of it, and what it was. */
+/** Stores both sides of every path: the task's version and the original. */
 async function keepAll(app: App, work: StashWork, changed: readonly Difference[]): Promise<Result<Stash>> {
   const { shelf, id, state, request, then } = work
   const { index } = await app.trees.compare(state.workspace)
@@ -170,7 +171,7 @@ async function readContentBefore(
   return content === null ? null : { content, mode: null }
 }
 
-// Only what the index says is there: a file that changes while it is read is not kept as something it never was.
+// Stores only what matches the index: a file that changes during the read is not stored in a state it never had.
 async function readContentNow(tree: string, path: string, now: string | null): Promise<Content | null> {
   const sha256 = parseFileHash(now)
   if (sha256 === null) return NOTHING
@@ -185,7 +186,7 @@ async function readContentNow(tree: string, path: string, now: string | null): P
   }
 }
 
-/** Null: a tool of the task runs. From the moment the ledger says that the task is put aside, its work goes. */
+/** Null: a tool of the task is running. Files are removed only after the ledger records the stash. */
 async function putAside(app: App, work: StashWork, stash: Stash): Promise<Result<JsonObject> | null> {
   const { shelf, id, state, contract, request } = work
   if (app.running.isBusy(state.id)) return null

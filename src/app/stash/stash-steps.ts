@@ -11,7 +11,10 @@ type Side = 'was' | 'now'
 
 type Done = { readonly ok: true } | { readonly ok: false; readonly why: string }
 
-/** Brings the paths of a stash to one side, whichever side each of them is on. All of them or none, unless it is killed. */
+/**
+ * Brings the paths of a stash to one side, whichever side each is on now. All of them or none, unless the process is
+ * killed.
+ */
 export async function bringTo(app: App, shelf: StashShelf, stash: Stash, side: Side): Promise<Done> {
   const { index } = await app.trees.compare(stash.tree)
   const steps = planSteps(shelf, stash, side, index.entries)
@@ -24,7 +27,7 @@ export async function bringTo(app: App, shelf: StashShelf, stash: Stash, side: S
   return { ok: true }
 }
 
-// What is expected is what the plan says, not what is there: somebody may have been quicker.
+// The expected content comes from the plan, not from the disk: somebody may have changed it first.
 function expectSide(
   app: App,
   stash: Stash,
@@ -40,7 +43,7 @@ function expectSide(
   if (paths.length > 0) app.trees.accept(stash.tree, { ...one.index, entries }, paths)
 }
 
-/** Paths that are neither as they were nor as they were put aside: somebody else changed them. */
+/** Paths that match neither side: somebody else changed them. */
 export function findStrayPaths(
   stash: Stash,
   entries: Readonly<Record<string, string>>,
@@ -51,7 +54,7 @@ export function findStrayPaths(
     .map(({ path }) => path)
 }
 
-// What is in the way goes first. Null: a content is missing.
+// Obstacles are removed first. Null: a content is missing.
 function planSteps(
   shelf: StashShelf,
   stash: Stash,
@@ -110,7 +113,7 @@ function linkTarget(entry: string | null): string | null {
   return /^link (.+)$/s.exec(entry ?? '')?.[1] ?? null
 }
 
-/** Whether it could be put back as it is: a file, a link that stays inside the tree, or nothing. */
+/** Whether it could be restored: a file, a link that stays inside the tree, or nothing. */
 export function isKeepable(path: string, entry: string | null): boolean {
   if (entry === null || parseFileHash(entry) !== null) return true
   const target = linkTarget(entry)

@@ -9,23 +9,23 @@ const PLAN = 'plan.json'
 const BEGUN = '.new'
 const GONE = '.gone'
 
-/** How far it is: what is `saving`, `popping` or `dropping` at the start of a server was cut off in the middle. */
+/** Progress. A stash that is `saving`, `popping` or `dropping` when the server starts was interrupted. */
 type Stage = 'saving' | 'saved' | 'popping' | 'dropping'
 
-/** One path that a task changed. What stands there is written as in `TreeIndex`; null: nothing. */
+/** One path that a task changed, in the notation of `TreeIndex`; null: nothing. */
 export interface StashedPath {
   readonly path: string
   /** When its work began. */
   readonly was: string | null
-  /** When it was put aside. */
+  /** When it was stashed. */
   readonly now: string | null
-  /** What allowed calls had made of it: what else happened to it is not forgotten by putting it aside. */
+  /** The content that allowed calls had written: stashing does not hide other changes. */
   readonly expected: string | null
-  /** The rights of the file that was put aside. */
+  /** The mode of the stashed file. */
   readonly mode: number | null
 }
 
-/** The work of a task, put aside. */
+/** The stashed work of a task. */
 export interface Stash {
   readonly id: string
   readonly taskId: string
@@ -40,7 +40,7 @@ export interface Stash {
   readonly paths: readonly StashedPath[]
 }
 
-/** Where stashes lie in the state directory: each a folder with its plan and the contents of files by their hash. */
+/** The stashes in the state directory: each is a folder with its plan and the contents of files by hash. */
 export class StashShelf {
   readonly #dir: string
 
@@ -61,12 +61,12 @@ export class StashShelf {
     return JSON.parse(readFileSync(file, 'utf8')) as Stash
   }
 
-  /** Begins one. Nothing of it is there before `publish`. */
+  /** Begins a stash, which is invisible before `publish`. */
   begin(id: string): void {
     mkdirSync(join(this.#dir, id + BEGUN), { recursive: true, mode: 0o700 })
   }
 
-  /** Keeps the content of a file of a stash that was begun. */
+  /** Stores the content of a file for a new stash. */
   put(id: string, content: Buffer): void {
     const file = join(this.#dir, id + BEGUN, sha256Hex(content))
     if (!existsSync(file)) writeFileSync(file, content, { mode: 0o600, flush: true })
@@ -91,7 +91,7 @@ export class StashShelf {
     return next
   }
 
-  /** The file that holds a content; null when it is not there or not what it was. */
+  /** The file that holds a content; null when it is missing or altered. */
   findContent(id: string, sha256: string): string | null {
     const file = join(this.#dir, id, sha256)
     return existsSync(file) && sha256Hex(readFileSync(file)) === sha256 ? file : null
@@ -100,13 +100,13 @@ export class StashShelf {
   remove(id: string): void {
     const folder = join(this.#dir, id)
     if (!existsSync(folder)) return
-    // Half of a stash is none: its name goes first.
+    // Rename before deletion, so that no partial stash is ever listed.
     renameSync(folder, folder + GONE)
     syncDirectory(this.#dir)
     rmSync(folder + GONE, { recursive: true, force: true })
   }
 
-  /** Removes what a server that was killed had begun, or had not removed yet. */
+  /** Removes unfinished stashes and unfinished deletions of a killed server. */
   sweep(): void {
     for (const name of this.#names())
       if (name.endsWith(BEGUN) || name.endsWith(GONE)) rmSync(join(this.#dir, name), { recursive: true, force: true })

@@ -7,22 +7,22 @@ export const STATUS_FILE = 'status.json'
 const RUNS_FOLDER = 'runs'
 const TEMPORARY_FILE = 'status.json.new'
 const REST_MS = 250
-/** Many runs that change all the time rest longer, so that their files do not slow down the work. */
+/** With many busy runs the pauses get longer, so that status files do not slow down the work. */
 const REST_MS_PER_RUN = 10
 const REST_MS_MAX = 2500
 const RETRY_MS = 2000
 const WRITERS_MAX = 4
-/** Runs that changed and whose files are not written yet; what goes beyond waits for its next change. */
+/** Runs that changed and whose files are not written yet; those beyond the maximum wait for their next change. */
 const RUNS_MAX = 10_000
 const FLUSH_ROUNDS_MAX = 3
 const FLUSH_MS_MAX = 10_000
 const NAME_CHARS_MAX = 200
 
-/** Makes the status of a run when it is about to be written; null: there is nothing to write. */
+/** Builds the status of a run just before it is written; null: nothing to write. */
 type StatusSource = () => Promise<JsonObject | null> | JsonObject | null
 
 interface Entry {
-  /** What is not written yet. */
+  /** Pending writes. */
   pending: StatusSource | null
   state: 'queued' | 'writing' | 'resting'
   timer: NodeJS.Timeout | null
@@ -30,9 +30,8 @@ interface Entry {
 }
 
 /**
- * `status.json` of runs, each in a folder of its own: the first change is written at once, then at most every 250 ms,
- * the last one always. Whoever reads a file finds it whole. A disk that takes nothing stops no run: it is told once,
- * and tried again.
+ * `status.json` of runs, one folder per run: the first change is written at once, then at most every 250 ms, and the
+ * last one always. Files are replaced atomically. A failing disk stops no run: it is reported once, and retried.
  */
 export class RunFiles {
   readonly folder: string
@@ -50,7 +49,7 @@ export class RunFiles {
     this.folder = join(stateDir, RUNS_FOLDER)
   }
 
-  /** Runs that were written lately or wait for it. */
+  /** Runs written recently or waiting to be written. */
   get size(): number {
     return this.#entries.size
   }
@@ -68,7 +67,7 @@ export class RunFiles {
     this.#next()
   }
 
-  /** Writes what waits, without its pause; resolves when that was tried. */
+  /** Writes everything that is pending, without the pause; resolves when that was tried. */
   async flush(): Promise<void> {
     const deadline = Date.now() + FLUSH_MS_MAX
     for (let round = 0; round < FLUSH_ROUNDS_MAX && Date.now() < deadline; round += 1) {
@@ -140,7 +139,7 @@ export class RunFiles {
     if (isFirst) this.onFault(new Error(text, { cause }))
   }
 
-  // A run that changed while its file rested is written again; one that did not is forgotten.
+  // A run that changed during the pause is written again; one that did not is dropped.
   #wake(id: string, entry: Entry): void {
     if (entry.timer !== null) clearTimeout(entry.timer)
     entry.timer = null
@@ -156,21 +155,21 @@ export class RunFiles {
 
 const PLAIN = /^[A-Za-z0-9_.-]+$/
 
-/** Where the status of a run lies, from the state directory on: where that is, answers do not tell. */
+/** The path of a run's status file relative to the state directory, because answers do not reveal where that is. */
 export function runFolder(id: string): string {
   return `${RUNS_FOLDER}/${runFolderName(id)}`
 }
 
-/** The name of a run's folder: its id, unless that could be no name of a folder, or one of another folder. */
+/** The folder name of a run: its id, unless that is not a valid or unique folder name. */
 export function runFolderName(id: string): string {
   if (id.length <= NAME_CHARS_MAX && PLAIN.test(id) && id !== '.' && id !== '..') return id
   const bytes = [...Buffer.from(id, 'utf8')].slice(0, NAME_CHARS_MAX)
   const isShort = Buffer.byteLength(id) * 3 <= NAME_CHARS_MAX && id !== ''
-  // No plain id holds a `%`: what is made here is never the folder of another run.
+  // Plain ids contain no `%`, so this is never the folder of another run.
   return isShort ? bytes.map((byte) => `%${byte.toString(16).padStart(2, '0')}`).join('') : `%${sha256Hex(id)}`
 }
 
-/** The id whose folder has this name; null where the name does not tell. */
+/** The run id of a folder name; null if the name does not reveal it. */
 export function runOfFolder(name: string): string | null {
   if (!name.includes('%')) return runFolderName(name) === name ? name : null
   const id = Buffer.from(name.replaceAll('%', ''), 'hex').toString('utf8')
@@ -188,7 +187,7 @@ async function writeStatus(folder: string, status: JsonObject): Promise<void> {
   }
 }
 
-// The folder is there every time but the first.
+// The folder exists except at the first write.
 async function writeInto(folder: string, path: string, text: string): Promise<void> {
   try {
     await writeWhole(path, text)

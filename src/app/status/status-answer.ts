@@ -6,7 +6,7 @@ import { admitCall } from '../identity/agent-call.js'
 import type { Party } from '../identity/identity.js'
 import { ok, type Result, refuse } from '../result.js'
 
-/** The status of a run at this moment: for operators of any, by default the newest; for an agent that of the task it holds. */
+/** The current status of a run: operators see any, by default the newest; an agent sees the task it holds. */
 export async function readRunStatus(app: App, party: Party, run: string | undefined): Promise<Result<JsonObject>> {
   if (party.kind === 'agent') return readStatusForAgent(app, party, run)
   const id = run ?? (await findNewestRun(app))

@@ -7,18 +7,18 @@ import { TASK_STREAM } from './task-runs.js'
 
 const PAGE = 500
 const OPEN_TASKS_MAX = 50_000
-/** Of the newest tasks and coordinations it is looked whether they have a file at all. */
+/** Checks for missing files only among the newest tasks and councils. */
 const NEWEST_LOOKED_AT = 200
 const FOLDERS_LOOKED_AT_MAX = 100_000
 const HEAD_BYTES = 32 * 1024
-/** How many runs may wait for their files while more of them are brought up to date. */
+/** Maximum number of queued runs while older ones are updated. */
 const WAITING_MAX = 100
 const WAIT_MS = 20
 const WAITS_MAX = 50
 
 const OPEN = ['active', 'awaiting_approval', 'interrupted', 'parked'] as const
 
-/** Keeps `status.json` of tasks up to date from now on, and brings up to date what an earlier server left behind of all runs. */
+/** Keeps `status.json` of tasks up to date, and updates the files that an earlier server left behind. */
 export function keepRunFiles(app: App, onFault: (error: unknown) => void): () => void {
   let isStopped = false
   const stop = app.feed.subscribe((event) => {
@@ -41,12 +41,12 @@ function putTask(app: App, taskId: string): void {
   app.runFiles.put(taskId, async () => await app.taskRuns.readTaskStatus(taskId))
 }
 
-/** Has the file of a coordination written. */
+/** Queues the status file of a council. */
 export function putCoordination(app: Pick<App, 'coordinations' | 'runFiles'>, id: string): void {
   app.runFiles.put(id, async () => await app.coordinations.readStatus(id))
 }
 
-// What ended while nobody wrote has a file that says otherwise, or none: only those and the open ones are written.
+// A run that ended while no server wrote has an outdated file or none: write only those and the open ones.
 async function catchUp(app: App, isStopped: () => boolean): Promise<void> {
   const { coordinations } = app.ledger.registry
   const put = async (id: string): Promise<void> => {
@@ -58,7 +58,7 @@ async function catchUp(app: App, isStopped: () => boolean): Promise<void> {
   }
   const folders = await listFolders(app.runFiles.folder)
   for (const status of OPEN) await walkTasks(app, status, put)
-  // One that waits may have been worked on before; most were not.
+  // A waiting task may have been worked on before; most were not.
   const known = new Set(folders)
   await walkTasks(app, 'queued', async (id) => (known.has(runFolderName(id)) ? put(id) : undefined))
   const newest = await app.ledger.store.queryTasks({ limit: NEWEST_LOOKED_AT })
@@ -88,12 +88,12 @@ async function listFolders(folder: string): Promise<readonly string[]> {
   try {
     return (await readdir(folder)).slice(0, FOLDERS_LOOKED_AT_MAX)
   } catch {
-    // Not made yet, or out of reach: then writing fails as well, and that is told.
+    // Not created yet, or unreachable: then writing fails too, and that is reported.
     return []
   }
 }
 
-/** Whether the file of a run does not say that the run is over: its first keys tell. */
+/** Whether the file of a run does not mark it as over; its first keys show this. */
 async function isUnfinished(app: App, folderName: string): Promise<boolean> {
   try {
     const file = await open(join(app.runFiles.folder, folderName, STATUS_FILE))
@@ -104,7 +104,7 @@ async function isUnfinished(app: App, folderName: string): Promise<boolean> {
       await file.close()
     }
   } catch {
-    // No file, or none that can be read: writing it anew tells more than reading it did.
+    // Missing or unreadable: write it again.
     return true
   }
 }

@@ -8,11 +8,11 @@ import { runFolder } from './run-files.js'
 
 export const TASK_STREAM = 'task:'
 const PAGE = 1000
-/** Tasks whose folds are kept, so that a change costs only what is new. */
+/** Maximum number of cached folds, so that a change only costs its new events. */
 const KEPT_MAX = 5000
-/** Attempts in all kept folds together: some hundred bytes each. */
+/** Maximum number of attempts in all cached folds; some hundred bytes each. */
 const ATTEMPTS_KEPT_MAX = 100_000
-/** Folds of runs that are over: somebody may look again. */
+/** Cached folds of finished runs, in case somebody looks again. */
 const OVER_KEPT_MAX = 16
 const TRIES_MAX = 3
 const STARTS_LOOKED_AT_MAX = 10_000
@@ -28,9 +28,9 @@ interface Started {
   readonly startedAt: number
 }
 
-/** Tasks as runs: what `status.json` says of them, folded from their streams. It can be thrown away. */
+/** Status of tasks, folded from their streams. Can be discarded at any time. */
 export class TaskRuns {
-  /** The one used longest ago comes first. */
+  /** Least recently used first. */
   readonly #folds = new Map<string, Fold>()
   readonly #over = new Set<string>()
   #attempts = 0
@@ -39,18 +39,18 @@ export class TaskRuns {
 
   constructor(private readonly about: Pick<Resources, 'ledger' | 'contracts' | 'now' | 'checking'>) {}
 
-  /** Folds that are kept now, and the attempts in them. */
+  /** Number of cached folds, and of the attempts in them. */
   get kept(): { readonly folds: number; readonly attempts: number } {
     return { folds: this.#folds.size, attempts: this.#attempts }
   }
 
-  /** The status of a task at this moment; null when there is none of that id, or nobody has claimed it yet. */
+  /** The current status of a task; null when the id is unknown or nobody has claimed it yet. */
   async readTaskStatus(taskId: string): Promise<TaskRunStatus | null> {
     const { ledger, contracts, now, checking } = this.about
     let state = await ledger.read(taskId)
     if (state === null) return null
     let { run } = this.#use(taskId)
-    // A state and a fold of the same moment; where the task changes too fast for that, its next change is told anyway.
+    // State and fold must be of the same moment; if the task changes too fast, its next change is reported anyway.
     for (let tries = 0; tries < TRIES_MAX && run.version !== state.version; tries += 1) {
       run = await this.#walk(taskId)
       state = (await ledger.read(taskId)) ?? state
@@ -65,7 +65,7 @@ export class TaskRuns {
     })
   }
 
-  /** The task that was claimed for the first time last. */
+  /** The most recently started task. */
   async findNewest(): Promise<Started | null> {
     if (!this.#isNewestKnown) {
       const found = await this.#lastStart()
@@ -75,7 +75,7 @@ export class TaskRuns {
     return this.#newest
   }
 
-  /** Folds what has just become durable, so that it need not be read again, and notices which task has begun. */
+  /** Folds new durable events, so that they need not be read again, and tracks the newest started task. */
   see(event: StoredEvent): void {
     if (isStart(event)) this.#started(startOf(event))
     const fold = this.#folds.get(parseTaskId(event))
@@ -108,7 +108,7 @@ export class TaskRuns {
 
   async #walk(taskId: string): Promise<TaskRun> {
     const fold = this.#use(taskId)
-    // Who asks while others do waits for their walk, however it ended, and goes on where it stopped.
+    // A caller that asks during another's pass waits for it, even if it fails, and continues where it stopped.
     const goOn = (): Promise<void> => this.#foldOn(taskId, fold)
     fold.walked = fold.walked.then(goOn, goOn)
     await fold.walked
@@ -123,7 +123,7 @@ export class TaskRuns {
     }
   }
 
-  // Events come from the feed and from the store: each is folded once, and only after the one before it.
+  // Events come from the feed and from the store: each is folded once, in order.
   #add(taskId: string, fold: Fold, events: readonly StoredEvent[]): void {
     let { run } = fold
     for (const stored of events) if (stored.version === run.version + 1) run = evolveTaskRun(run, toTaskEvent(stored))
@@ -151,7 +151,7 @@ export class TaskRuns {
   }
 }
 
-// A task is entered from nowhere once.
+// Only the first entry has no previous phase.
 function isStart({ type, data }: StoredEvent): boolean {
   return type === 'phase_entered' && data.from === null
 }

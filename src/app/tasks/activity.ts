@@ -12,10 +12,10 @@ const CALL_PAGES_MAX = 10
 const MINUTE_MS = 60_000
 const DETAIL_CHARS_MAX = 300
 
-/** In the order in which somebody who watches wants to see them. */
+/** In the order that a viewer wants to see them. */
 const WATCHED = ['awaiting_approval', 'active', 'interrupted', 'parked', 'queued'] as const
 
-/** Tasks that are not over, and how their work goes: what is looked at again and again. */
+/** Open tasks and their progress, for views that refresh often. */
 export async function buildActivity(app: App): Promise<JsonObject> {
   const now = app.now()
   const { calls, isCut } = await countRecentCalls(app, now)
@@ -74,7 +74,7 @@ function cut(text: string): string {
   return text.length <= DETAIL_CHARS_MAX ? text : `${text.slice(0, DETAIL_CHARS_MAX).toWellFormed()}…`
 }
 
-// Newest first, so that what is cut off is the oldest part of the minute.
+// Newest first, so that truncation drops the oldest part of the minute.
 async function countRecentCalls(
   app: App,
   now: number,

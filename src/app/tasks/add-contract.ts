@@ -5,7 +5,7 @@ import type { Json, JsonObject } from '../../core/json.js'
 import type { App } from '../app.js'
 import { ok, type Result, refuse, toProblem } from '../result.js'
 
-/** Loads a contract that a person sent as text and makes it known. That it was sent is the operator's word for it. */
+/** Loads a contract that an operator sent as text and registers it. Sending it means that the operator trusts it. */
 export async function addContract(app: App, text: string, actor: string): Promise<Result<JsonObject>> {
   const loaded = await loadContractText(text, { file: 'contract', baseDir: null })
   if (!loaded.ok) {
@@ -50,7 +50,7 @@ function refuseWeakConfinement(app: App, { enforcement }: Contract): Result<neve
   )
 }
 
-/** Where a document holds what the ledger would not store; null when nowhere. */
+/** Where a document contains something that the ledger would not store; null when nowhere. */
 function findSecret(app: { readonly redact: (value: Json) => Json }, document: Json, path = ''): string | null {
   if (document === null || typeof document !== 'object')
     return app.redact(document) === document ? null : path || 'its top level'

@@ -4,7 +4,7 @@ import { toIsoTime } from '../wire.js'
 
 const TASKS_MAX = 10_000
 
-/** The alerts that are raised now, by task. Made from the states of tasks; it can be thrown away. */
+/** Active alerts by task. Derived from the states of tasks; can be discarded. */
 export class AlertBoard {
   readonly #tasks = new Map<string, readonly JsonObject[]>()
 

@@ -31,11 +31,11 @@ interface ClaimRequest {
   readonly once: Once | undefined
   /** Phaselock claims it for an agent that it starts. */
   readonly isSpawned?: true
-  /** Not claimed unless this still holds of the state that the claim is decided on. */
+  /** Claimed only if this holds for the state that the claim is decided on. */
   readonly guard?: (state: TaskState) => Refusal | null
 }
 
-/** Gives the agent its own task back, the task it asks for, or the oldest one it can do. */
+/** Returns the agent's own task, the task it asks for, or the oldest one it can do. */
 export async function claimTask(app: App, request: ClaimRequest): Promise<Result<JsonObject>> {
   const { agentId } = request.bearer
   if (app.ledger.registry.paused !== null)
@@ -49,7 +49,8 @@ export async function claimTask(app: App, request: ClaimRequest): Promise<Result
   const capabilities = request.capabilities ?? registered
 
   const spawn = app.ledger.registry.spawns.get(agentId)
-  // One that was started for a task is ended with it: what it took besides would be left behind, and counted as lost. (REQ-SPAWNATTACK-1)
+  // An agent started for one task ends with it: a second task would be abandoned and counted as lost.
+  // (REQ-SPAWNATTACK-1)
   const own = spawn?.ended === null ? spawn.taskId : undefined
   if (own !== undefined && (request.taskId ?? own) !== own)
     return refuse('not_permitted', `Agent ${agentId} was started for task ${own} and gets no other.`)
@@ -65,12 +66,12 @@ export async function claimTask(app: App, request: ClaimRequest): Promise<Result
 }
 
 /**
- * Gives an agent the task back that it lost only by the end of its lease. Null: there is none. Of several calls at once one
- * claims it, and all of them go on with it.
+ * Resumes a task that the agent lost only by lease expiry. Null: there is none. Of several concurrent calls one claims
+ * it, and all continue with it.
  */
 export async function takeUpAgain(app: App, bearer: ClaimRequest['bearer']): Promise<Result<string> | null> {
   const states = await listInterruptedTasks(app, bearer)
-  // Another call has taken it up, which is decided and not on disk yet.
+  // Another call has resumed it; the decision is not on disk yet.
   const taken = states.find(({ held }) => isHeldBy(held, bearer))
   if (taken !== undefined) return ok(taken.id)
   const lost = states.find((state) => isLostByLapse(state, bearer))
@@ -82,12 +83,12 @@ export async function takeUpAgain(app: App, bearer: ClaimRequest['bearer']): Pro
   return claimed
 }
 
-/** The task that the agent lost only by the end of its lease, and that its next call takes up again; null: none. */
+/** The task that the agent lost only by lease expiry, which its next call resumes; null: none. */
 export async function findLostTask(app: App, bearer: ClaimRequest['bearer']): Promise<TaskState | null> {
   return (await listInterruptedTasks(app, bearer)).find((state) => isLostByLapse(state, bearer)) ?? null
 }
 
-/** The newest states of tasks that the store has as interrupted, the last one first. */
+/** The newest states of interrupted tasks, last one first. */
 async function listInterruptedTasks(app: App, { agentId }: ClaimRequest['bearer']): Promise<readonly TaskState[]> {
   const page = await app.ledger.store.queryTasks({ agentId, status: 'interrupted', limit: LOST_MAX })
   const rows = [...page.items].sort((a, b) => b.updatedAt - a.updatedAt)
@@ -119,7 +120,7 @@ async function claimOldest(app: App, request: Ready): Promise<Result<JsonObject>
     for (const row of page) {
       if (!row.requires.every((require) => request.capabilities.includes(require))) continue
       const result = await tryClaim(app, row.id, request)
-      // Another task may write what this one would, or be where nothing can be committed: the next one may be free of that.
+      // This task may conflict with another one or be unable to commit; the next candidate may not.
       if (!result.ok && (isPathConflict(result.problem) || isOfItsTree(result.problem))) {
         held ??= result
         continue
@@ -191,7 +192,7 @@ async function readTree(app: App, state: TaskState): Promise<Result<JsonObject> 
   }
 }
 
-// What people changed before anybody began is right as it is. While others work in the same tree, it is what they left it as.
+// Changes that people made before work began are accepted. While others work in the tree, it counts as they left it.
 async function beginTree(app: App, state: TaskState): Promise<void> {
   if (state.visit > 0 && app.trees.isKnown(state.workspace)) return
   const active = await app.ledger.store.queryTasks({ status: 'active', limit: OTHERS_MAX })
@@ -204,7 +205,7 @@ async function beginTree(app: App, state: TaskState): Promise<void> {
 
 const OTHERS_MAX = 500
 
-// Commands of an agent that holds a task must not run without the wall that its contract asks for: better no task.
+// Do not hand out a task if its commands would run without the sandbox that its contract requires.
 async function refuseWithoutSandbox(app: App, contract: Contract): Promise<Result<JsonObject> | null> {
   if (contract.enforcement.confinement !== 'required' || !offersCommandTool(contract)) return null
   const refused = refuseWithoutConfinement({ contract }, await app.confinement())
@@ -215,7 +216,7 @@ function isOfItsTree(problem: Problem): boolean {
   return isOfItsRepository(problem) || UNREADABLE in problem.extra
 }
 
-/** The answer to a claim; also given again to a client that lost it. */
+/** The answer to a claim; also sent again to a client that lost it. */
 export async function claimAnswer(app: App, grant: Grant, warnings: readonly JsonObject[]): Promise<JsonObject> {
   const state = await app.ledger.read(grant.taskId)
   if (state === null) throw new Error(`task ${grant.taskId} is gone`)

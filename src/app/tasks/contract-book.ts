@@ -20,19 +20,19 @@ interface Compiled {
 
 const COMPILED_MAX = 200
 
-/** The contracts that tasks run under, by hash. A stored contract never changes, whatever happens to its file. */
+/** The contracts of tasks, by hash. A stored contract never changes, whatever happens to its file. */
 export class ContractBook {
   readonly #compiled = new Map<string, Compiled>()
 
-  /** `least`: what the server demands of every contract; one that was registered with less is held to it. */
+  /** `least`: the minimum the server demands; applied also to contracts registered with less. */
   constructor(
     private readonly ledger: Ledger,
     readonly least: Enforcement['confinement'] | null = null,
   ) {}
 
   /**
-   * Makes the contract known, so that tasks can be created under it. Knowing it twice is the same as once, and a
-   * contract that an operator vouched for stays one.
+   * Registers the contract, so that tasks can be created under it. Registering twice has no effect, and a trusted
+   * contract stays trusted.
    */
   async register(
     loaded: { readonly contract: Contract; readonly document: JsonObject },
@@ -46,12 +46,12 @@ export class ContractBook {
     })
   }
 
-  /** Whether an operator vouched for the contract. */
+  /** Whether an operator trusted the contract. */
   isTrusted(hash: string): boolean {
     return this.ledger.registry.contracts.get(hash)?.isTrusted === true
   }
 
-  /** The contract of a task. Rejects when it was never registered: a task cannot exist without its contract. */
+  /** The contract of a task. Rejects when it was never registered, which cannot happen for an existing task. */
   async get(hash: string): Promise<Contract> {
     const known = this.#compiled.get(hash)
     return known === undefined ? (await this.#load(hash)).contract : known.contract

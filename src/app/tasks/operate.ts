@@ -29,17 +29,17 @@ export interface TaskRequest {
   readonly metadata: JsonObject
   readonly mode: Mode | null
   readonly priority: number
-  /** A work tree of its own is made from the repository. */
+  /** Creates a separate work tree from the repository. */
   readonly worktree?: true
-  /** What git ignores and the new work tree is to have, too. */
+  /** Ignored files to copy to the new work tree. */
   readonly take?: readonly string[]
   /** Only this agent may claim it. */
   readonly reservedFor?: string
-  /** Examples that no agent sees. */
+  /** Held-out examples, which no agent sees. */
   readonly heldOut?: JsonObject
 }
 
-/** Creates a task under a contract that is known here, named by hash or by name; the newest of that name counts. */
+/** Creates a task under a known contract, given by hash or by name; a name means the newest contract of that name. */
 export async function createTask(
   app: App,
   request: TaskRequest,
@@ -62,7 +62,7 @@ export async function createTask(
       return refuse('invalid_request', `depends_on: there is no task ${JSON.stringify(id)}.`)
   const id = request.id ?? `task-${randomBytes(6).toString('hex')}`
   if (app.redact(id) !== id) return refuse('invalid_request', 'id: looks like a secret; choose another.')
-  // Both are runs: they would share their status and their report.
+  // Tasks and councils are both runs: with the same id they would share status and report.
   if (app.ledger.registry.coordinations.has(id))
     return refuse('conflict', `There is a coordination ${JSON.stringify(id)} already.`)
   if ((await app.ledger.peek(id)) !== null) return refuse('conflict', `There is a task ${JSON.stringify(id)} already.`)
@@ -106,7 +106,7 @@ async function create(
     upstream: pinned.value?.ref ?? null,
     ...(heldOut.value === null ? {} : { heldOut: heldOut.value.ref }),
   }
-  // What was asked for is not what is kept.
+  // What is stored differs from the request.
   const { contract: _, worktree: __, take: ___, heldOut: ____, ...asked } = task
   const fresh = { ...asked, ...kept }
   const { once } = by
@@ -156,7 +156,7 @@ function containsPath(folder: string, path: string): boolean {
   return way === '' || !(way === '..' || way.startsWith('../') || isAbsolute(way))
 }
 
-/** The hash of a known contract, by hash or by name; the newest of that name. */
+/** The hash of a known contract, given by hash or by name; a name means the newest. */
 export function findContract(app: App, named: string): string | null {
   const known = app.ledger.registry.contracts
   if (known.has(named)) return named
@@ -194,7 +194,7 @@ export async function applyOperatorCommand(
   return ok(toTaskView(after))
 }
 
-// The phase that the agent of a task goes on in; null: nobody does.
+// The phase in which the agent of a task continues; null: it has no agent.
 function findResumedPhase(state: TaskState, command: Command): string | null {
   if (state.held === null) return null
   if (command.type === 'resume') return command.agentIsFree ? state.phase : null
@@ -221,7 +221,7 @@ export async function acceptTools(
   return handled.ok ? ok(answerOf(handled.value.state)) : handled
 }
 
-// Between looking whether the agent is free and giving the task back to it, the agent may have claimed another one.
+// The agent may have claimed another task between the check and the resume.
 async function applyUnlessBusy(
   app: App,
   task: Task,
@@ -236,10 +236,10 @@ async function applyUnlessBusy(
   }
 }
 
-/** Whether the agent that worked on a parked task works on nothing else now. */
+/** Whether the agent of a parked task has no other task now. */
 export async function isAgentFree(app: App, taskId: string): Promise<boolean> {
   const agentId = (await app.ledger.peek(taskId))?.held?.agentId
-  // Whoever was revoked does not go on, and neither does an agent whose process Phaselock has ended.
+  // Revoked agents do not continue, nor does an agent whose process Phaselock has ended.
   if (agentId === undefined || app.ledger.registry.agents.get(agentId)?.revokedAt !== null) return false
   const held = await app.ledger.store.findHeldBy(agentId)
   return held === null || held.id === taskId

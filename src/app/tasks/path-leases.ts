@@ -9,10 +9,10 @@ import type { App } from '../app.js'
 import { type Problem, type Result, refuse } from '../result.js'
 
 const PAGE = 500
-/** Tasks that are looked at; where more are worked on, nobody gets to write. */
+/** Maximum number of tasks that are compared; with more in progress, no task may write. */
 const HELD_MAX = 20_000
 
-/** A task that is about to be worked on in a phase. */
+/** A task that is about to enter a phase. */
 interface Entering {
   readonly state: Pick<TaskState, 'id' | 'workspace'>
   readonly contract: Contract
@@ -28,19 +28,20 @@ interface Lease {
   readonly writable: Writable
 }
 
-// Who is just about to get in, by what was decided last: it is in no ledger yet.
+// Tasks that are about to enter: already decided, but not in the ledger yet.
 const entering = new WeakMap<object, Set<Lease>>()
 
 /**
- * Lets a task into a phase unless another one that is worked on may write the same paths of the same tree. It holds them as long as
- * it is worked on in that phase: the ledger says so, and nothing else has to be kept or given back. (REQ-LEASES-1)
+ * Lets a task enter a phase unless another active task may write the same paths of the same tree. The task holds the
+ * paths while it is active in that phase; this follows from the ledger, so there is no lease to store or release.
+ * (REQ-LEASES-1)
  */
 export async function runWithPathLease<T>(app: App, one: Entering, work: () => Promise<Result<T>>): Promise<Result<T>> {
   const mine = makeLease(one)
   if (mine === null) return work()
   const before = entering.get(app.ledger) ?? new Set<Lease>()
   entering.set(app.ledger, before)
-  // Whoever is entered here is seen by all who come later; whoever was here earlier is in the ledger before it leaves.
+  // Later callers see this entry; an earlier caller's task is in the ledger before its entry is removed.
   for (const other of before) {
     const refused = refuseConflict(mine, other)
     if (refused !== null) return refused
@@ -53,7 +54,7 @@ export async function runWithPathLease<T>(app: App, one: Entering, work: () => P
   }
 }
 
-/** The refusal that names who holds the paths; null: nobody does. */
+/** The refusal that names the holder of the paths; null: nobody holds them. */
 export async function refusePathConflict(app: App, one: Entering): Promise<Conflict | null> {
   const mine = makeLease(one)
   if (mine === null) return null
@@ -136,7 +137,8 @@ function findRelativePath(folder: string, path: string): string | null {
 }
 
 function rebaseWritable(writable: Writable, folder: string): Writable {
-  // What is forbidden below a folder with an odd name is left out: then more may overlap, never less.
+  // Forbidden paths below a folder with an unusual name are ignored here: this can only report more overlaps, never
+  // fewer.
   const forbidden = prefixPatterns(folder, writable.forbidden).filter((pattern) => folder === '' || pattern !== '**')
   return { allowed: prefixPatterns(folder, writable.allowed), forbidden }
 }

@@ -16,7 +16,7 @@ import { readCommitTime } from '../transitions/newest-commit.js'
 import { runTransition } from '../transitions/request-transition.js'
 import { findInterrupt } from './interrupts.js'
 
-/** The prompt of the phase or, while a rule is violated, the interrupt in its place. */
+/** The prompt of the phase or, while a rule is violated, the interrupt instead. */
 export async function getPrompt(
   app: App,
   bearer: AgentBearer,
@@ -40,7 +40,7 @@ interface NextRequest {
   readonly once: Once | undefined
 }
 
-/** Judges the rules, then tries the transition that a claim leads to, or stays. */
+/** Checks the rules, then tries the transition that the statements lead to, or stays. */
 export function nextPrompt(app: App, request: NextRequest): Promise<Result<JsonObject>> {
   return answerSoon(app, { ...request, kind: 'next', target: '' }, () => nextNow(app, request))
 }
@@ -74,7 +74,7 @@ async function nextNow(app: App, request: NextRequest): Promise<Result<JsonObjec
   return moved.ok ? ok(await addPrompt(app, moved.value, call.state.id)) : moved
 }
 
-// The claims that name tasks of the phase, in the order of the phase: each must be the one at hand.
+// The statements that name tasks of the phase, in the phase's order: each must be the current one.
 async function finishTasks(app: App, call: AgentCall, claims: readonly string[]): Promise<Result<TaskState>> {
   let { state } = call
   for (const task of listClaimedTasks(requirePhase(call.contract, state.phase), claims)) {
@@ -96,7 +96,7 @@ export async function addPrompt(app: App, answer: JsonObject, taskId: string): P
   return { ...(await buildPromptView(app, await app.contracts.get(state.contract.hash), state)), ...answer }
 }
 
-/** Acknowledges the violation that was shown, and gives the prompt of the phase without judging anything. */
+/** Acknowledges the violation that was shown, and returns the phase's prompt without checking anything. */
 export async function continuePrompt(
   app: App,
   bearer: AgentBearer,

@@ -9,7 +9,7 @@ import { toIsoTime } from '../wire.js'
 import { toViolationView } from './interrupts.js'
 import { toTaskView } from './views.js'
 
-/** One task with what only a look at its contract tells: how its rules stand, and the next legal step. */
+/** One task with details that need its contract: the status of its rules and the next legal step. */
 export async function showTask(app: App, taskId: string): Promise<Result<JsonObject>> {
   const state = await app.ledger.read(taskId)
   if (state === null) return noTask(taskId)
@@ -22,7 +22,7 @@ export async function showTask(app: App, taskId: string): Promise<Result<JsonObj
     ...toHeldOutCounts(state),
     checking: app.checking.isChecking(taskId),
     phase_entered_at: state.visit === 0 ? null : toIsoTime(state.visitStartedAt),
-    // Told as a number as well: the clock of whoever asks may be another one.
+    // Also sent as a number, because the client's clock may differ.
     phase_seconds: isUnderWay ? Math.max(0, Math.floor((context.now - state.visitStartedAt) / 1000)) : null,
     rules: {
       open: isUnderWay && open !== null ? { ...toViolationView(open.violation), action: open.action } : null,
@@ -34,7 +34,7 @@ export async function showTask(app: App, taskId: string): Promise<Result<JsonObj
   })
 }
 
-// What the examples are is an own call: `GET /tasks/{id}/held-out`.
+// The examples themselves have their own call: `GET /tasks/{id}/held-out`.
 function toHeldOutCounts({ heldOut }: TaskState): JsonObject {
   return heldOut === undefined
     ? {}

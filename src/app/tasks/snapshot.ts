@@ -13,7 +13,10 @@ const EVENTS_MAX = 50
 const LOOKED_AT_MAX = 200
 const TEXT_CHARS_MAX = 2000
 
-/** A read-only view of what an agent may know: its task whole, of the others what coordination needs. Always under 100 KB. */
+/**
+ * A read-only view of what an agent may know: its whole task, and of the others what coordination needs. Always under
+ * 100 KB.
+ */
 export async function buildSnapshot(
   app: App,
   held: { readonly state: TaskState; readonly contract: Contract } | null,
@@ -54,14 +57,14 @@ export async function buildSnapshot(
   return cutToSize(view)
 }
 
-// Whom a task waits for is in its state; the row does not say.
+// The state says what a task waits for; the row does not.
 async function addReviewers(app: App, worker: JsonObject): Promise<JsonObject> {
   const state = await app.ledger.read(String(worker.task_id))
   const open = state === null ? [] : listSlotStatuses(state).filter((slot) => slot.status !== 'finished')
   return open.length === 0 ? worker : { ...worker, waiting_for_reviewers: open.map((slot) => slot.name) }
 }
 
-/** Everything an operator sees at one glance. */
+/** The operator's overview. */
 export async function buildOverview(app: App): Promise<JsonObject> {
   const recent = await app.ledger.store.queryTasks({ limit: LIST_MAX })
   const common = await buildSnapshot(app, null)
@@ -94,7 +97,7 @@ async function listDependencies(app: App, state: TaskState): Promise<Json> {
   return rows
 }
 
-// One look at the newest events serves both lists; what blocked longer ago than that is no news to the agent.
+// One read of the newest events serves both lists; older blockers are not news to the agent.
 async function readNewest(app: App, state: TaskState): Promise<{ readonly blockers: Json; readonly events: Json }> {
   const { items } = await app.ledger.store.query({ taskId: state.id, limit: LOOKED_AT_MAX })
   const blocked = items.find((event) => event.type === 'gate_blocked' && event.epoch === state.epoch)
@@ -117,7 +120,7 @@ function boundTexts(view: JsonObject): JsonObject {
   return { ...view, description, metadata }
 }
 
-// Lists are cut from the end, the longest first, until the whole fits.
+// Lists are truncated from the end, the longest first, until the view fits.
 function cutToSize(view: Record<string, Json>): JsonObject {
   let out = view
   while (Buffer.byteLength(JSON.stringify(out)) >= SNAPSHOT_BYTES_MAX) {

@@ -2,7 +2,7 @@ import type { Spawn } from '../../core/contract/agent-programs.js'
 import type { JsonObject } from '../../core/json.js'
 import { toIsoTime, toIsoTimeOrNull } from '../wire.js'
 
-/** What is told of an agent that Phaselock started. */
+/** What views show of an agent that Phaselock started. */
 export function toSpawnView(spawn: Spawn): JsonObject {
   const { program, review, ended, lost } = spawn
   return {

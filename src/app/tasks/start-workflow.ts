@@ -21,25 +21,25 @@ import { refusePathConflict } from './path-leases.js'
 
 const TARGET_CHARS_MAX = 1024
 const TITLE_CHARS_MAX = 200
-/** Sessions of one target, one after the other. */
+/** Maximum number of consecutive sessions for one target. */
 const SESSIONS_MAX = 1000
 
-/** Who starts a workflow: an agent for itself, or an operator for whoever claims it. */
+/** The caller that starts a workflow: an agent for itself, or an operator for the agent that claims it. */
 type Starter =
   | { readonly kind: 'agent'; readonly bearer: AgentBearer }
   | { readonly kind: 'operator'; readonly name: string }
 
 interface StartRequest {
-  /** Hash or name of a known contract; `workflowType` is another word for its name. Absent: the server's own. */
+  /** Hash or name of a known contract; `workflowType` is an alias of the name. Absent: the server's own. */
   readonly contract?: string | undefined
   readonly workflowType?: string | undefined
-  /** The file that the work is about. There is one session for a target at a time. */
+  /** The file that the work is about. A target has one session at a time. */
   readonly target?: string | undefined
   readonly task?: string | undefined
   readonly by: Starter
 }
 
-/** Starts a workflow or, for a target that is being worked on, gives the session that there is. */
+/** Starts a workflow, or returns the current session of a target that is being worked on. */
 export async function startWorkflow(app: App, request: StartRequest): Promise<Result<JsonObject>> {
   const { by } = request
   if (by.kind === 'agent' && by.bearer.kind !== 'agent')
@@ -61,7 +61,7 @@ export async function startWorkflow(app: App, request: StartRequest): Promise<Re
     return by.kind === 'agent' ? take(app, session.value.id, by.bearer) : ok(toSessionView(contract, session.value))
   }
   if (by.kind !== 'agent') return open()
-  // Of several starts of one agent each would find it free, and all but one leave a task that nobody holds.
+  // Concurrent starts of one agent would each find it free, and all but one would leave an unclaimed task.
   const lock = starts.get(app) ?? new KeyedLock()
   starts.set(app, lock)
   return lock.run(by.bearer.agentId, open)
@@ -73,7 +73,7 @@ function checkTarget(target: string): Result<string> {
   const wrong = (why: string) => refuse('invalid_request', `target_file: ${why}`)
   if (target === '' || target.length > TARGET_CHARS_MAX || target.includes('\0'))
     return wrong(`must be a path of at most ${TARGET_CHARS_MAX} characters.`)
-  // A slash at the end makes no other file.
+  // A trailing slash does not make it another file.
   const path = posix.normalize(target).replace(/(?<=.)\/$/, '')
   return path.startsWith('/') || path === '.' || path.split('/').includes('..')
     ? wrong(`${JSON.stringify(target)} is not the path of a file inside the work tree.`)
@@ -86,7 +86,7 @@ interface Session {
   readonly by: Starter
 }
 
-// The id of a session follows from its target: of all who start it at once, one creates it and the others find it.
+// The session id is derived from its target: of concurrent starts one creates it and the others find it.
 async function openSession(app: App, contract: Contract, session: Session): Promise<Result<TaskState>> {
   for (let number = 0; number < SESSIONS_MAX; number += 1) {
     const id = makeSessionId(app, contract, { target: session.target, number })
@@ -117,7 +117,7 @@ function makeSessionId(
   return `session-${sha256Hex(about).slice(0, 32)}`
 }
 
-// An agent holds one task at a time: a session that it could not take is not begun.
+// An agent holds one task at a time: do not create a session that it could not claim.
 async function refuseBusyAgent(app: App, by: Starter): Promise<Result<TaskState> | null> {
   const held = by.kind === 'agent' ? await app.ledger.store.findHeldBy(by.bearer.agentId) : null
   return held === null
@@ -127,7 +127,7 @@ async function refuseBusyAgent(app: App, by: Starter): Promise<Result<TaskState>
       })
 }
 
-// The same of one whose paths another task holds now.
+// Nor one whose paths another task holds now.
 function refuseHeldPaths(
   app: App,
   contract: Contract,
@@ -159,7 +159,7 @@ function stripControls(text: string): string {
   return text.replace(/\p{Cc}/gu, ' ').trim()
 }
 
-// The claim also resumes: a client that lost its answer starts again, and goes on where the session is.
+// The claim also resumes: a client that lost the answer starts again and continues its session.
 async function take(app: App, taskId: string, bearer: AgentBearer): Promise<Result<JsonObject>> {
   if (bearer.kind !== 'agent') throw new Error('a session was taken without an agent token')
   const claimed = await claimTask(app, { bearer, capabilities: undefined, taskId, once: undefined })

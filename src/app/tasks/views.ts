@@ -47,7 +47,7 @@ export function toTaskView(state: TaskState): JsonObject {
   }
 }
 
-/** A task in a list; `isChecking`: its gates are being checked now, which its row does not say. */
+/** A task in a list; `isChecking`: its gates are being checked, which the row does not say. */
 export function toTaskRowView(row: TaskRow, isChecking: boolean): JsonObject {
   return {
     id: row.id,
@@ -67,7 +67,7 @@ export function toTaskRowView(row: TaskRow, isChecking: boolean): JsonObject {
   }
 }
 
-/** The approval that was asked for last, among those that wait for an answer. */
+/** The newest approval that waits for an answer. */
 export function toPendingView(state: TaskState): Json {
   const pending = [...state.approvals.values()].filter((approval) => approval.status === 'pending').at(-1)
   return pending === undefined
@@ -134,7 +134,7 @@ export function toBlockerView(found: BlockerFound): JsonObject {
   }
 }
 
-/** The contract as an agent may see it: of phases that are not open yet only ids and names. */
+/** The contract as an agent may see it: phases that are not open yet show only ids and names. */
 export function toContractView(contract: Contract, state: TaskState): JsonObject {
   const phases = [...contract.phases.values()].map((phase) => {
     const isOpen = phase.id === state.phase || state.completedPhases.includes(phase.id)

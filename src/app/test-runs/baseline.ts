@@ -19,12 +19,15 @@ import { openSandbox, refuseWithoutConfinement } from '../tool-calls/contract-sa
 import { composeFilesAtStart } from '../trees/files-at-start.js'
 import { WORK_BEGAN } from '../trees/trees.js'
 
-/** Why no baseline can be had, and the older rules hold; null: it was disturbed, and is run again when a gate needs it. */
+/**
+ * Why there is no baseline, so that the older rules apply; null: it was disturbed, and is run again when a gate needs
+ * it.
+ */
 export type NoBaseline = { readonly why: string } | null
 
 interface BaselineWork {
   readonly signal: AbortSignal
-  /** What other tasks have run, and can use. */
+  /** Baselines of other tasks that can be reused. */
   readonly shared: {
     kept(key: string | null, read: (sha256: string) => Promise<string | null>): Promise<Baseline | null>
     keep(key: string | null, sha256: string): void
@@ -33,8 +36,8 @@ interface BaselineWork {
 }
 
 /**
- * What the tests of the tree say that work on the task began with. Recorded with the task, once. `found` is how the tree was
- * found at the first claim, for tasks whose start is not recorded.
+ * The test results of the tree that work on the task began with. Recorded once per task. `found` is the tree at the
+ * first claim, for tasks whose start is not recorded.
  */
 export async function makeBaseline(
   app: Resources,
@@ -57,7 +60,7 @@ export async function makeBaseline(
   return made
 }
 
-/** The one that is in the ledger; null: none. */
+/** The baseline in the ledger; null: none. */
 async function readRecordedBaseline(app: Resources, { id }: TaskState): Promise<Baseline | null> {
   const sha256 = (await app.ledger.peek(id))?.baseline ?? null
   const content = sha256 === null ? null : await app.ledger.store.readBlob(sha256)
@@ -68,7 +71,7 @@ function hasSources({ entries }: TreeIndex): boolean {
   return Object.keys(entries).some(isSource)
 }
 
-/** Whether a run is needed at all: a tree without sources has no tests, which costs nothing to find out. */
+/** Whether a run is needed: a tree without sources has no tests, which is cheap to find out. */
 export function isWorthRunning(app: Resources, state: TaskState, found: TreeIndex | null): boolean {
   const start = startOf(app, state, found)
   return start !== null && hasSources(start)
@@ -78,7 +81,7 @@ function startOf(app: Resources, state: TaskState, found: TreeIndex | null): Tre
   return app.trees.readMark(state.workspace, state.id, WORK_BEGAN) ?? found
 }
 
-// Null where too much lies beside the project to tell whether it is the same.
+// Null when there is too much outside the project to tell whether it is the same.
 async function computeKey(
   contract: Contract,
   { workspace }: TaskState,
@@ -109,10 +112,10 @@ async function runOnStart(
   const isRecorded = app.trees.readMark(state.workspace, state.id, WORK_BEGAN) !== null
   if (moved.length > 0 && (isInTree || !isRecorded))
     return { why: `files were changed before the tests had been run without them (${moved[0]})` }
-  // A large file that no commit has is shown as it is now.
+  // A large uncommitted file appears with its current content.
   const { put, leftOut } = await composeFilesAtStart(app, contract, state, { start, paths: moved })
   const stamps = await readStamps(state.workspace, before)
-  // In the background, with the claim: gates find it made.
+  // Started in the background at the claim, so that gates find it finished.
   if (isGo(state.workspace)) await app.goCache.make()
   const place = {
     confinement,
@@ -126,10 +129,10 @@ async function runOnStart(
   const about = { name: 'tests', command, treeHash: 'start' }
   const run = await observeRepeatedly(place, about, contract.tests.repeat ?? 1)
   if (signal.aborted) return null
-  // What was written under the run shows through its view: then it is not of the starting tree alone.
+  // Files written during the run show through its view: then it is not a run of the starting tree alone.
   const after = (await app.trees.compare(state.workspace)).index
   const changes = listDifferences(before, after)
-  // Where there is no view, the run itself leaves reports and caches in the tree.
+  // Without a view, the run itself leaves reports and caches in the tree.
   const isDisturbed = changes.some(({ path, kind }) => !isInTree || kind !== 'created' || isSource(path))
   if (isDisturbed) return null
   if (findTouched(stamps, await readStamps(state.workspace, before)).length > 0) return null
@@ -140,7 +143,7 @@ function isGo(tree: string): boolean {
   return ['go.mod', 'go.work'].some((name) => existsSync(join(tree, name)))
 }
 
-/** What of Go's standard library is compiled already, for a tree of Go and where nobody else can write it. */
+/** The compiled parts of Go's standard library, for a Go tree, if nobody else can write them. */
 export function goCacheOf(
   app: Pick<Resources, 'goCache'>,
   tree: string,

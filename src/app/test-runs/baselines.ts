@@ -11,15 +11,15 @@ import type { Resources } from '../resources.js'
 import { isWorthRunning, makeBaseline, type NoBaseline } from './baseline.js'
 
 const KEPT_MAX = 500
-/** How often a run in the background is begun again because the agent changed files under it. */
+/** How often a background run is restarted because the agent changed files during it. */
 const BACKGROUND_MAX = 2
 
-/** Whether gates of the contract tell old failures from new ones. */
+/** Whether gates of the contract distinguish old failures from new ones. */
 export function needsBaseline(contract: Contract): boolean {
   return contract.commands.has('tests') && hasRedGate(contract)
 }
 
-/** Runs of the trees that work began with: those that go on, and where those lie that other tasks can use. */
+/** Baseline runs: those in progress, and the folder of those that other tasks can reuse. */
 export class Baselines {
   readonly #running = new Map<string, Promise<Baseline | NoBaseline>>()
   readonly #ending = new AbortController()
@@ -29,7 +29,9 @@ export class Baselines {
     private readonly onFault: (error: unknown) => void,
   ) {}
 
-  /** Begins in the background what RED will wait for. Nobody waits for this. `found`: the tree at the first claim, if not recorded. */
+  /**
+   * Starts the baseline in the background; RED will wait for it. `found`: the tree at the first claim, if not recorded.
+   */
   begin(app: Resources, contract: Contract, state: TaskState, found: TreeIndex | null): void {
     if (!needsBaseline(contract) || state.baseline !== null) return
     if (this.#running.has(state.id)) return
@@ -44,7 +46,7 @@ export class Baselines {
     this.#run(state.id, again).catch(this.onFault)
   }
 
-  /** Joins the run that goes on, or makes one. Called while nothing else changes the tree. */
+  /** Joins the baseline run in progress, or starts one. Called while nothing else changes the tree. */
   async getOrRun(app: Resources, contract: Contract, state: TaskState): Promise<Baseline | NoBaseline> {
     const joined = await this.#running.get(state.id)?.catch(() => null)
     return (
@@ -53,7 +55,7 @@ export class Baselines {
     )
   }
 
-  /** The one that another task has run under the same key; null: none that is still there. */
+  /** The baseline that another task ran under the same key; null: none that still exists. */
   async kept(key: string | null, read: (sha256: string) => Promise<string | null>): Promise<Baseline | null> {
     if (key === null || !existsSync(join(this.dir, key))) return null
     const content = await read(readFileSync(join(this.dir, key), 'utf8').trim())

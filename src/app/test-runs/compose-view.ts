@@ -28,12 +28,12 @@ import { makeIgnored, makeLeftoverMatcher, pickIgnored } from '../tool-calls/ign
 import { WORK_BEGAN } from '../trees/trees.js'
 import { buildInlineView, omitInlineTests } from './inline-view.js'
 
-/** The view of the observed runs of a gate. */
+/** The view for the observed runs of a gate. */
 export interface ComposedView {
   readonly composition: Composition
-  /** What is in the tree and not in the view, without caches: for people and agents to read. */
+  /** Paths that are in the tree but not in the view, without caches, for display. */
   readonly leftOut: readonly string[]
-  /** Changes with everything that makes the view differ from the tree. */
+  /** Changes whenever the difference between view and tree changes. */
   readonly digest: string
 }
 
@@ -49,15 +49,15 @@ interface Scene {
   readonly tree: WorkTree
   readonly listed: readonly ListedFile[]
   readonly isIgnored: (path: string) => boolean
-  /** What RED recorded; null before, at RED itself, and where the contract lets tests change. */
+  /** The record of RED; null before and at RED, and if the contract lets tests change. */
   readonly pins: ReadonlyMap<string, string> | null
-  /** What the tree held when work began; null where that is not known. */
+  /** The tree when work began; null if unknown. */
   readonly start: Readonly<Record<string, string>> | null
 }
 
 /**
- * Composes the view that the commands of a gate run in: the tree, with tests and their setup as they were at RED, without tests
- * that came since, and with dependencies and ignored files as they were when work began.
+ * Composes the view in which a gate's commands run: the tree, with tests and their setup as they were at RED, without
+ * newer tests, and with dependencies and ignored files as they were when work began.
  */
 export async function composeViewOf(
   app: App,
@@ -67,7 +67,7 @@ export async function composeViewOf(
 ): Promise<ComposedView> {
   const { tree, needed } = about
   const isIgnored = makeIgnoredMatcher(app, state.workspace)
-  // On another thread meanwhile.
+  // Runs on another thread meanwhile.
   const dependencies = findChangedDependencies({ app, contract, state, isIgnored })
   dependencies.catch(() => undefined)
   const all = await tree.list(WITH_OUTPUT)
@@ -104,7 +104,7 @@ export async function composeViewOf(
   }
 }
 
-// A test or a configuration is none, whatever package.json says.
+// A test or a configuration file does not count as one, whatever package.json says.
 async function listPrograms(
   contract: Contract,
   tree: WorkTree,
@@ -117,12 +117,12 @@ async function listPrograms(
   return listProgramFiles(texts).filter((path) => pinned.has(path) && isProgram(path))
 }
 
-/** Whether a path of a tree is ignored by the rules that held when work in it began, or is what tools leave behind. */
+/** Whether a path is ignored by the rules at the start of work, or is left behind by tools. */
 export function makeIgnoredMatcher(app: Pick<App, 'trees'>, tree: string): (path: string) => boolean {
   const isIgnored = makeIgnored(app.trees.getIgnoreRules(tree))
   const isLeft = makeLeftoverMatcher((folder) => app.trees.isSource(tree, folder))
   const known = new Map<string, boolean>()
-  // A folder that is ignored is ignored with everything in it.
+  // Everything in an ignored folder is ignored.
   const isFolderIgnored = (folder: string): boolean => {
     if (folder === '.') return false
     const before = known.get(folder)
@@ -134,12 +134,12 @@ export function makeIgnoredMatcher(app: Pick<App, 'trees'>, tree: string): (path
   return (path) => isFolderIgnored(posix.dirname(path)) || isIgnored(path, false) || isLeft(path, false)
 }
 
-// Data that a run writes beside its tests is no test.
+// Data that a run writes next to its tests is not a test.
 function isTestFile(contract: Contract, path: string): boolean {
   return isTestName(path) || (isSource(path) && isTestLike(contract, path))
 }
 
-// A test may make a project of its own elsewhere; what stands around the tests decides how they are run.
+// A test may create a project elsewhere; only files around the tests decide how they are run.
 function isSetup(path: string, tests: readonly string[]): boolean {
   if (findSetupKind(path) === null) return false
   return isNearTests(path, tests) || isShadowNear(path, tests) || LOADED_ANYWHERE.test(path)
@@ -147,7 +147,7 @@ function isSetup(path: string, tests: readonly string[]): boolean {
 
 const LOADED_ANYWHERE = /(^|\/)__mocks__\/|-info\/|\.pth$/
 
-// Vite bundles its configuration beside it, and removes that again.
+// Vite writes a bundled copy of its configuration next to it and removes it again.
 const TEMPORARY = /\.timestamp-[\w-]+\.mjs$/
 
 async function findLateTests(
@@ -167,7 +167,8 @@ async function findLateTests(
   return late
 }
 
-// An older output of the compiler must not run in the place of a test. Its record goes too: it would say that all is there.
+// Outdated compiler output must not run in place of a test. Its build record is removed too, because it would claim
+// that the output is current.
 function listOldCompilerOutputs({ contract, isIgnored }: Scene, all: readonly ListedFile[]): readonly string[] {
   const paths = all.map(({ path }) => path)
   const compiled = findCompiledTests(contract, paths, isIgnored)
@@ -175,7 +176,7 @@ function listOldCompilerOutputs({ contract, isIgnored }: Scene, all: readonly Li
   return [...compiled, ...records]
 }
 
-// A snapshot is made when its test first passes.
+// A snapshot is created when its test first passes.
 function isSnapshotOf(path: string, isNewTest: (test: string) => boolean): boolean {
   const [, folder = '', test] = /^(.*\/)?__snapshots__\/([^/]+)\.snap$/.exec(path) ?? []
   return test !== undefined && isNewTest(`${folder}${test}`)
@@ -195,7 +196,7 @@ async function findAddedStandIns(scene: Scene, tests: readonly string[]): Promis
       })
 }
 
-// What a phase of the contract names as writable is the task's to change.
+// The task may change what a phase of the contract names as writable.
 async function findChangedDependencies({
   app,
   contract,
@@ -241,7 +242,7 @@ async function listSetupPaths(scene: Scene, pinnedRun: PinnedRun | null): Promis
   return paths
 }
 
-// What a pinned link leads to is read through it.
+// The target of a pinned link is read through the link.
 async function linkTargets({ listed, app, state }: Scene, pinned: ReadonlySet<string>): Promise<readonly string[]> {
   const links = listed.filter(({ path, isLink }) => isLink && pinned.has(path))
   return links.flatMap(({ path }) => {

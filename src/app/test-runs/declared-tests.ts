@@ -8,7 +8,7 @@ import type { App } from '../app.js'
 import type { ComposedView } from './compose-view.js'
 import { readTestTexts } from './inverted-files.js'
 
-/** The run, void where new or changed test files of Go and Rust declare a test that it does not name. */
+/** The run, voided if new or changed Go or Rust test files declare a test that the run does not name. */
 export async function holdAgainstSources(
   app: App,
   contract: Contract,

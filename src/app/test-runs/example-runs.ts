@@ -24,9 +24,12 @@ import { composeViewOf } from './compose-view.js'
 import { loadHeldOutExamples } from './held-out.js'
 import { readPinnedRun } from './pinned-run.js'
 
-/** How long all examples of a gate may take. */
+/** Time limit for all examples of a gate. */
 const EXAMPLES_MS_MAX = 600_000
-/** A failure of held-out examples is answered only after so long, or twice, four times … as long: its time tells little. */
+/**
+ * A failure of held-out examples is answered after a delay of this length, doubled repeatedly, so that timing reveals
+ * little.
+ */
 const ANSWER_STEP_MS = 5000
 
 interface Scene {
@@ -36,11 +39,11 @@ interface Scene {
   readonly tree: WorkTree
   readonly all: ReadonlyMap<string, Json>
   readonly index: TreeIndex | null
-  /** Phaselock asks by itself: what that tells is not counted, so held-out examples are not run. */
+  /** Phaselock asks on its own and such requests are not counted, so held-out examples are not run. */
   readonly isAuto: boolean
 }
 
-/** Runs the examples that a gate asks for, once nothing else keeps it closed. */
+/** Runs the examples of a gate once nothing else keeps it closed. */
 export async function judgeExamples(app: App, scene: Scene, facts: GateFacts): Promise<GateFacts> {
   const { contract, state, needed } = scene
   const context = contextIn(app, 'system', scene)
@@ -102,7 +105,7 @@ async function seeExamples(
   if (state.heldOut === undefined || seen.some(isFailed)) return { visible: seen, heldOut: [] }
   const begun = performance.now()
   const heldOut: ExampleOutcome[] = []
-  // What code under test can break counts as a failure, and is told like one.
+  // Anything that code under test can break counts and is reported as a failure.
   for (const example of await loadHeldOutExamples(app, state))
     heldOut.push({ example, difference: await runExample(place, example).catch(formatFailure) })
   if (heldOut.some(isFailed)) {
@@ -126,7 +129,7 @@ function waitAfter(passedMs: number): number {
   return answeredAt - passedMs
 }
 
-// Salted, as the examples are: the ledger names the hash of it, and agents read the ledger.
+// Salted like the examples: the ledger contains its hash, and agents read the ledger.
 async function recordFailure(
   app: App,
   { contract, state }: Pick<Scene, 'contract' | 'state'>,
@@ -138,7 +141,7 @@ async function recordFailure(
   await app.ledger.apply({ taskId: state.id, contract }, command, contextOf(app, 'system'), { blobs: [blob] })
 }
 
-// What a held-out example did is told to nobody, and neither is what it lacked.
+// The result of a held-out example, and what it lacked, is never reported.
 function formatLeftOutNote(outcome: CheckOutcome, { heldOut }: ExamplesSeen, leftOut: readonly string[]): string {
   return outcome.result === 'holds' || heldOut.length > 0 ? '' : formatLeftOut(leftOut)
 }

@@ -18,7 +18,7 @@ import { openSandbox } from '../tool-calls/contract-sandbox.js'
 const PROBLEMS_TOLD_MAX = 5
 const HELD_OUT_BYTES_MAX = 512 * 1024
 
-/** Reads the held-out examples of a new task. What is wrong is told by its place, never by its content. */
+/** Reads the held-out examples of a new task. Errors name the place, never the content. */
 export async function readHeldOut(
   app: App,
   contract: Contract,
@@ -54,7 +54,7 @@ export function hasExampleGate(contract: Contract): boolean {
   )
 }
 
-/** The held-out examples of a task, as they were when it was created. Throws when the store holds something else. */
+/** The held-out examples of a task as they were when it was created. Throws when the stored content differs. */
 export async function loadHeldOutExamples(app: App, state: TaskState): Promise<readonly Example[]> {
   return state.heldOut === undefined
     ? []
@@ -69,7 +69,7 @@ async function readStoredExamples(app: App, { heldOut }: TaskState): Promise<Jso
   return (JSON.parse(content) as { examples: Json }).examples
 }
 
-/** Held-out examples with how they last failed, for operators and reviewers. */
+/** Held-out examples with their latest failures, for operators and reviewers. */
 export async function buildHeldOutView(app: App, state: TaskState): Promise<JsonObject> {
   const { heldOut } = state
   if (heldOut === undefined) return { sha256: null, count: 0, failures: 0, examples: [], last_failure: null }
@@ -83,7 +83,7 @@ export async function buildHeldOutView(app: App, state: TaskState): Promise<Json
   }
 }
 
-/** What operators and reviewers of the task get, and nobody else. */
+/** Only for operators and reviewers of the task. */
 export async function showHeldOut(
   app: App,
   principal: Exclude<TaskPrincipal, { kind: 'agent' }>,

@@ -16,21 +16,21 @@ import type { TaskState } from '../../core/task/state.js'
 import { NOT_THE_PROJECT, type WorkTree } from '../../tree/work-tree.js'
 import type { App } from '../app.js'
 
-/** What the view of a run gets of files that hold tests beside their code. */
+/** Changes to the view for files that contain both tests and code. */
 interface InlineView {
-  /** Files with the tests of RED in the place of what was made of them. */
+  /** Files in which the tests of RED replace the current ones. */
   readonly put: readonly ViewEntry[]
-  /** Tests that came since and are not in the view, for people to read. */
+  /** Newer tests that are not in the view, for display. */
   readonly late: readonly string[]
-  /** What is not as RED recorded it, in words. */
+  /** Descriptions of what differs from the record of RED. */
   readonly moved: readonly string[]
-  /** Files of which a part is recorded. */
+  /** Files that are recorded in part. */
   readonly files: readonly string[]
 }
 
 const NOTHING: InlineView = { put: [], late: [], moved: [], files: [] }
 
-/** Compares the tests inside of sources with what RED recorded. Tasks of an older version have no such records. */
+/** Compares the tests inside source files with the record of RED. Tasks of an older version have no such records. */
 export async function buildInlineView(
   app: Pick<App, 'views'>,
   state: TaskState,
@@ -67,12 +67,12 @@ export async function buildInlineView(
   return { put, late, moved, files: files.filter((path) => isThere.has(path)) }
 }
 
-/** The record without the parts of files. */
+/** The record without partially recorded files. */
 export function omitInlineTests(pins: ReadonlyMap<string, string>): ReadonlyMap<string, string> {
   return new Map([...pins].filter(([key]) => parseInlineKey(key) === null))
 }
 
-/** Code from another time with the tests that its files hold now. */
+/** Code of another time combined with the current tests of its files. */
 export async function addInlineTests(tree: WorkTree, put: readonly ViewEntry[]): Promise<readonly ViewEntry[]> {
   const all: ViewEntry[] = []
   for (const entry of put) {

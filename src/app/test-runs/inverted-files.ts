@@ -21,25 +21,25 @@ import { startOfWork } from './start-of-work.js'
 export const FILES_MAX = 500
 const HELPERS_MAX = 100
 
-/** A file that is to be turned around, as the view of the plain run has it. */
+/** A file to invert, as the view of the plain run has it. */
 interface TestText {
   readonly path: string
   readonly text: string
   readonly mode: number
-  /** What it held when work on the task began; null: it was not there. */
+  /** Its content when work on the task began; null: it did not exist. */
   readonly before: string | null
 }
 
 export interface TestTexts {
   /** New and changed test files. */
   readonly tests: readonly TestText[]
-  /** Files of their helpers. These may assert too, and have no tests. */
+  /** Their helper files, which may assert too but contain no tests. */
   readonly helpers: readonly TestText[]
-  /** Test files that are as they were. */
+  /** Unchanged test files. */
   readonly others: readonly TestText[]
 }
 
-/** The new and changed files among the tests of a view, and the helper files that they name. */
+/** The new and changed test files of a view, and the helper files they name. */
 export async function readTestTexts(
   app: App,
   contract: Contract,
@@ -71,7 +71,7 @@ export async function readTestTexts(
   return { tests, helpers: findHelpers(tests, texts), others }
 }
 
-// A source that holds its tests beside the code is no pinned file.
+// A source file that also contains tests is not pinned.
 const HOLDS_TESTS = /#\[cfg\(test\)\]|\bimport\.meta\.vitest\b/
 
 function readMode(file: string): number {
@@ -86,7 +86,7 @@ function isLikelyTest(path: string, text: string): boolean {
 const DEFINES_TEST =
   /(?<![\w$.])(?:test|it|specify)(?:\.\w+){0,3}\s*\(|^[ \t]*(?:async[ \t]+)?def[ \t]+test|\bfunc[ \t]+Test|#\[(?:\w+::)?test\]/m
 
-// By name alone: a file too many is turned around, and its assertions run or do not.
+// By name only: an extra file is inverted, whether or not its assertions run.
 function findHelpers(tests: readonly TestText[], texts: ReadonlyMap<string, TestText>): readonly TestText[] {
   const chosen = new Set(tests)
   const queue = [...tests]
@@ -106,7 +106,7 @@ function parseModuleName(path: string): string {
   return stem === 'index' || stem === 'mod' || stem === '__init__' ? posix.basename(posix.dirname(path)) : stem
 }
 
-/** The files that the task handed in as its tests. */
+/** The test files that the task handed in. */
 export async function namedFiles(app: App, state: TaskState): Promise<readonly string[]> {
   const kept = state.artifacts.get('test_files')
   const content = kept === undefined ? null : await app.ledger.store.readBlob(kept.sha256)
@@ -116,14 +116,14 @@ export async function namedFiles(app: App, state: TaskState): Promise<readonly s
   return paths.filter((path) => typeof path === 'string')
 }
 
-/** Test files that were turned around, with their twins as entries of a view. */
+/** Inverted test files, with their twins as entries of a view. */
 export interface TurnedFiles {
   readonly files: readonly TurnedFile[]
   readonly unturned: readonly ViewEntry[]
   readonly turned: readonly ViewEntry[]
 }
 
-/** Turns the files around with a seed that exists nowhere else. */
+/** Inverts the files with a random seed that is stored nowhere else. */
 export async function turnAround(
   { tests, helpers }: Pick<TestTexts, 'tests' | 'helpers'>,
   how: Pick<InvertRequest, 'outerOnly' | 'namesLines'>,
@@ -163,11 +163,11 @@ interface Tests {
   readonly tests: readonly FoundTest[]
 }
 
-/** Names of tests whose text is the same in both: from their line to the line of the next test. */
+/** Names of tests with the same text in both: from their line to the line of the next test. */
 function findUnchangedTests(now: Tests, then: Tests): ReadonlySet<string> {
   const before = mapTestTexts(then)
   const texts = new Set(before.values())
-  // A computed name is known by its line, which moves.
+  // A computed name is identified by its line, which moves.
   const isSame = (name: string, text: string): boolean =>
     hasComputedName(name) ? texts.has(text) : before.get(name) === text
   return new Set([...mapTestTexts(now)].filter(([name, text]) => isSame(name, text)).map(([name]) => name))

@@ -29,11 +29,11 @@ const PLAIN_RUNS = 3
 export interface InvertedResult {
   readonly run: InvertedRun
   readonly isFresh: boolean
-  /** Remembers it: the same tests, code and setup are not run again in this visit. */
+  /** Caches it: the same tests, code and setup are not run again in this visit. */
   keep(): void
 }
 
-/** The inverted run that a gate asks for; null where none does, or the tests do not pass yet. */
+/** The inverted run of a gate; null if no check needs one, or the tests do not pass yet. */
 export async function gatherInvertedRun(
   app: App,
   contract: Contract,
@@ -42,7 +42,7 @@ export async function gatherInvertedRun(
     readonly composed: ComposedView | null
     readonly needed: Needs
     readonly baseline: Baseline | null
-    /** What the plain run depends on; null where that cannot be told. */
+    /** What the plain run depends on; null if unknown. */
     readonly key: string | null
   },
 ): Promise<InvertedResult | null> {
@@ -57,14 +57,14 @@ export async function gatherInvertedRun(
   if (before !== undefined) return { run: before, isFresh: false, keep: () => undefined }
   const run = await runInverted(app, contract, state, { ...work, composed })
   if (run.tests.some(isDoubtful)) app.observations.addDoubt(state.id)
-  // One that was too slow or disturbed may be luckier next time.
+  // A run that was too slow or disturbed may succeed next time.
   const isSettled = work.key !== null && run.isUnsettled !== true
   return { run, isFresh: true, keep: () => (isSettled ? app.observations.setInverted(key, run) : undefined) }
 }
 
 /**
- * Runs new and changed tests twice more, each time in a view of its own: once rewritten and unturned, once turned around. What
- * these runs print and write is seen by nobody.
+ * Runs new and changed tests twice more, each time in a separate view: once rewritten but not inverted, once inverted.
+ * The output of these runs is never shown.
  */
 async function runInverted(app: App, contract: Contract, state: TaskState, work: InvertedInputs): Promise<InvertedRun> {
   const started = performance.now()
@@ -93,7 +93,7 @@ async function runInverted(app: App, contract: Contract, state: TaskState, work:
   return { tests, problem: null, durationMs, ...(isUnsettled ? { isUnsettled } : {}) }
 }
 
-/** What code that forges by chance looks like when it is out of luck. */
+/** This is what code that forges results by chance looks like when it guesses wrong. */
 function isDoubtful({ verdict, failsRewritten, isOld }: JudgedTest): boolean {
   return isOld !== true && (verdict === 'survived' || failsRewritten === true)
 }
@@ -113,7 +113,7 @@ interface Round {
   readonly tests: readonly JudgedTest[]
 }
 
-/** Each round has twins of its own, and all of them have to agree on what is proved. */
+/** Each round has new twins, and all rounds must agree on what is proved. */
 async function judgeInRounds(texts: TestTexts, twins: Twins, plain: ObservedRun): Promise<Round> {
   const first = await judgeOnce(texts, twins, plain)
   let { tests } = first
@@ -136,8 +136,8 @@ async function judgeOnce(texts: TestTexts, twins: Twins, plain: ObservedRun): Pr
 }
 
 /**
- * Tests that survived, and those that did not end, are turned once more, in their outer assertions only: two turned assertions may
- * have cancelled out, or one in a handler may have kept the test waiting for its answer.
+ * Tests that survived or did not end are inverted again in their outer assertions only: two inverted assertions may
+ * have cancelled out, or one in a handler may have kept the test waiting.
  */
 async function retryOuter(one: {
   readonly judged: readonly JudgedTest[]
@@ -168,7 +168,7 @@ async function retryOuter(one: {
   })
 }
 
-/** Finds the lines of assertions that hold whatever they expect. They are only told: nothing is decided by that. */
+/** Finds the lines of assertions that hold whatever they expect. Only reported: no decision depends on it. */
 async function nameLines(
   tests: readonly JudgedTest[],
   { texts, twins, plain }: { readonly texts: TestTexts; readonly twins: Twins; readonly plain: ObservedRun },

@@ -3,7 +3,7 @@ import type { ObservedRun } from '../../core/evidence/observed-run.js'
 
 const KEPT_MAX = 200
 
-/** Runs that were observed, by what they depend on: a tree that did not change is not tested twice. In memory only. */
+/** Observed runs, keyed by what they depend on: an unchanged tree is not tested twice. In memory only. */
 export class Observations {
   readonly #runs = new Map<string, ObservedRun>()
   readonly #inverted = new Map<string, InvertedRun>()
@@ -25,7 +25,7 @@ export class Observations {
     keep(this.#inverted, key, run)
   }
 
-  /** How often an inverted run of the task gave a reason to doubt its tests. */
+  /** How often an inverted run of the task gave reason to doubt its tests. */
   countDoubts(task: string): number {
     return this.#doubts.get(task) ?? 0
   }

@@ -42,12 +42,12 @@ export interface ObservedRuns {
   readonly blobs: readonly Blob[]
   readonly problems: readonly string[]
   readonly git: GitFacts | null
-  /** What the tests said of the tree that work began with; null: not asked for, or not to be had. */
+  /** The baseline; null: not required, or not available. */
   readonly baseline: Baseline | null
   readonly noBaseline: string | null
 }
 
-/** Runs what the gates need to see, each once. */
+/** Runs everything that the gates need to observe, each once. */
 export async function observeFor(
   app: App,
   contract: Contract,
@@ -93,7 +93,7 @@ export async function observeFor(
     const ran = before ?? (await observeRepeatedly(place, { name, command, treeHash }, times))
     const about = { run: ran, command, composed }
     const plain = name === 'tests' ? await holdAgainstSources(app, contract, state, about) : ran
-    // A run that was stopped or is void says nothing of the tree; the next one may be luckier.
+    // A stopped or void run says nothing about the tree; the next one may succeed.
     const isUnusable = plain.wasStopped || plain.isVoid === true
     if (before === undefined) fresh.set(isUnusable || key === null ? '' : key, plain)
     const turned = { plain, command, composed, place, key, needed: work.needed, baseline: base.baseline }
@@ -113,7 +113,7 @@ export async function observeFor(
   }
   const touched =
     fresh.size === 0 && wasInverted === null ? [] : findTouched(untouched, await readStamps(state.workspace, index))
-  // A test that passed before may be flaky: it is run again when the agent asks again.
+  // A test that passed before may be flaky: it runs again when the agent asks again.
   const isKept = (run: ObservedRun): boolean => base.baseline === null || !hasOnlyOldFailures(run, base.baseline)
   if (touched.length === 0) wasInverted?.keep()
   if (touched.length === 0)
@@ -124,7 +124,7 @@ export async function observeFor(
 
 const DISTURBED = 'Files were changed while the tests of the starting tree ran. Ask again'
 
-// Waits for the run that was begun with the claim, or makes it.
+// Waits for the run that started at the claim, or starts one.
 async function gatherBaseline(
   app: App,
   contract: Contract,
@@ -169,7 +169,7 @@ async function buildComposedView(
   }
 }
 
-/** Tests that failed before are seen failing again with the code that the task started from. */
+/** Tests that failed before must fail again with the code that the task started from. */
 function isLaterRed(needed: Needs, state: TaskState): boolean {
   return needed.pinsTests && state.wasRed === true
 }
@@ -177,13 +177,13 @@ function isLaterRed(needed: Needs, state: TaskState): boolean {
 const NEEDS_SANDBOX =
   'Tests that were seen failing before are run with the code that the task started from, which needs the sandbox'
 
-/** Before anything was run. */
+/** State before anything was run. */
 export const NOT_OBSERVED: ObservedRuns = {
   ...{ runs: new Map(), refs: [], blobs: [], problems: [], git: null },
   ...{ baseline: null, noBaseline: null },
 }
 
-/** The record as reviewers, expressions and the artifact `test_run_result` show it. */
+/** The record as shown by reviewers' views, expressions and the artifact `test_run_result`. */
 export function runView(run: ObservedRun): { readonly [K in ObservedRunMember]?: Json } & JsonObject {
   const { counts } = run
   return {
@@ -214,7 +214,7 @@ function toLeftOutView({ leftOut = [] }: ObservedRun): JsonObject {
   return leftOut.length === 0 ? {} : { left_out: leftOut.slice(0, LEFT_OUT_TOLD_MAX), left_out_total: leftOut.length }
 }
 
-/** What the contract allowed the run beyond the usual. */
+/** Extra permissions that the contract gave the run. */
 export function signalView({ allowedSigusr1 }: ObservedRun): JsonObject {
   return allowedSigusr1 === true ? { sigusr1: 'allowed' } : {}
 }

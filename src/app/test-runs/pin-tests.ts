@@ -17,7 +17,7 @@ import type { PinnedFiles } from './task-views.js'
 
 const TEST_FILES_MAX = 20_000
 
-/** The files that RED records: tests by their names, what lies with them, and what runs tests under any other name. */
+/** The files that RED records: tests by name, files next to them, and files that run tests under any other name. */
 export async function findTestFiles(
   contract: Contract,
   tree: WorkTree,
@@ -42,13 +42,13 @@ export async function findTestFiles(
   }
   const inline = await collectInlineTests(tree, sources)
   others.push(...inline.files.filter((path) => !isIgnored(path)))
-  // A link that leaves the tree is no test; one that is named as such cannot be recorded.
+  // A link that leaves the tree is not a test; one that is named like a test cannot be recorded.
   const whole = { ...(await hashFiles(tree, named)), ...(await hashFiles(tree, others, () => null)) }
   const records = Object.entries(inline.records).filter(([key]) => whole[parseInlineKey(key) ?? ''] === undefined)
   return { ...whole, ...Object.fromEntries(records) }
 }
 
-/** The tests inside of sources, and files that only such tests load. */
+/** The tests inside source files, and files that only such tests load. */
 async function collectInlineTests(
   tree: WorkTree,
   sources: readonly string[],
@@ -68,7 +68,9 @@ async function readSource(tree: WorkTree, path: string): Promise<string> {
   return isSource(path) ? ((await readText(tree, path).catch(() => null)) ?? '') : ''
 }
 
-/** Keeps what RED records, with every file that its run reported as a test; null when nothing is to be recorded. */
+/**
+ * Stores what RED records, including every file that its run reported as a test; null when there is nothing to record.
+ */
 export async function keepTests(
   app: Pick<App, 'views'>,
   state: TaskState,
@@ -87,7 +89,7 @@ export async function keepTests(
   return all
 }
 
-// But for sources that hold their tests beside the code, and for what a compiler made of tests.
+// Except source files that also contain tests, and compiled tests.
 async function addReportedTests({
   contract,
   files,
@@ -105,11 +107,11 @@ async function addReportedTests({
   return { ...files, ...(await hashFiles(tree, paths)) }
 }
 
-// A doctest, a test in the source of Rust or vitest: the implementation must be free to change such a file.
+// For a doctest or an in-source test of Rust or vitest, the implementation must be free to change the file.
 async function containsCode(tree: WorkTree, path: string): Promise<boolean> {
   if (isTestName(path)) return false
   const text = await readSource(tree, path)
-  // Cargo names the root of a crate for the tests of all its modules.
+  // Cargo reports the root of a crate for the tests of all its modules.
   if (/\.rs$/.test(path)) return /(^|\/)src\//.test(path) || /#\[cfg\(test\)\]|^\s*\/\/[/!]/m.test(text)
   if (/\.py$/.test(path)) return !/^[ \t]*(async[ \t]+)?def[ \t]+test|\bTestCase\b/m.test(text)
   return /import\.meta\.vitest/.test(text)

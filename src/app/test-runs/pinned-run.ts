@@ -9,11 +9,11 @@ import type { WorkTree } from '../../tree/work-tree.js'
 import type { App } from '../app.js'
 import { blobOf } from '../blobs.js'
 
-/** What a RED run pins: the tests that ran, the files that could not be loaded yet, and what decided how they were run. */
+/** What a RED run pins: the tests that ran, the files that could not be loaded yet, and the test setup. */
 export function pinOfRun(run: ObservedRun, around: Pick<PinnedRun, 'harness' | 'commands' | 'marks'>): Blob {
   const unloaded = run.loadFailures.flatMap(({ file }) => (file === null ? [] : [file]))
   const ran = run.tests.filter((test) => test.status === 'passed' || test.status === 'failed')
-  // Names that a runner shows only now and then cannot be asked for again.
+  // Names that a runner shows only sometimes cannot be required later.
   const pinned: PinnedRun = {
     ids: run.isComplete ? ran.map((test) => test.id) : [],
     unloaded: [...new Set(unloaded)],
@@ -30,7 +30,7 @@ export async function readPinnedRun(app: App, state: TaskState): Promise<PinnedR
   return JSON.parse(content) as PinnedRun
 }
 
-/** What decides how tests and commands of gates are run, as it is recorded at RED. */
+/** The test setup and the commands of gates, as RED records them. */
 export async function aroundTests(
   contract: Contract,
   tree: WorkTree,

@@ -19,13 +19,15 @@ import { findTestFiles } from './pin-tests.js'
 import { startOfWork } from './start-of-work.js'
 import type { PinnedFiles } from './task-views.js'
 
-/** Whether RED recorded tests of this task without what they held: an older version did, or that was lost. */
+/**
+ * Whether RED recorded the tests of this task without their contents: by an older version, or because they were lost.
+ */
 export function needsRedAgain(app: Pick<App, 'views'>, contract: Contract, state: TaskState): boolean {
   if (state.pinnedTests === null || contract.tests.allowChanges) return false
   return !app.views.hasPins(state.id, app.views.findPinsOfRerun(state) ?? state.pinnedTests)
 }
 
-/** What an agent that resumes such a task is told. */
+/** The message for an agent that resumes such a task. */
 export function buildRedAgainWarnings(app: App, contract: Contract, state: TaskState): readonly JsonObject[] {
   if (!needsRedAgain(app, contract, state) || !contract.commands.has('tests')) return []
   const message =
@@ -34,8 +36,9 @@ export function buildRedAgainWarnings(app: App, contract: Contract, state: TaskS
 }
 
 /**
- * Runs RED again for a task whose tests were recorded without what they held: the tests as they are, which must have the recorded
- * hashes, with the code as it was when work began. Keeps them when new ones among them fail; else gives why not.
+ * Runs RED again for a task whose tests were recorded without their contents: the current tests, which must have the
+ * recorded hashes, with the code of the start of work. Stores them when new ones among them fail; otherwise returns why
+ * not.
  */
 export async function runRedAgain(
   app: App,

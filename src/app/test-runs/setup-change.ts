@@ -33,7 +33,7 @@ interface SetupRequest {
   readonly reason: string
 }
 
-/** What a person is asked about, and what would be recorded. All of it was read while nothing of the task could write. */
+/** The change an approver is asked about, and the record to write. Read while nothing of the task could write. */
 interface Proposal {
   readonly digest: string
   readonly blob: Blob
@@ -42,8 +42,8 @@ interface Proposal {
 }
 
 /**
- * Runs `request_setup_change`, once the call was allowed: opens an approval over the changed setup, tells how it stands, and, when it
- * was given, sees the tests failing under that setup and records it. The agent makes the same call again.
+ * Runs `request_setup_change` after the call was allowed: opens an approval for the changed setup, reports its status
+ * and, once approved, watches the tests fail under that setup and records it. The agent repeats the same call.
  */
 export async function requestSetupChange(app: App, call: AgentCall<Bearer>, args: JsonObject): Promise<ToolOutcome> {
   const { bearer } = call
@@ -125,7 +125,7 @@ type FileChange = {
   readonly after: string | null
 }
 
-// What cannot be shown whole is not asked about.
+// A change that cannot be shown in full is not put up for approval.
 function describeFileChange(
   path: string,
   was: Buffer | null,
@@ -176,7 +176,7 @@ function toResult(approval: Approval, { paths }: SetupRequest): JsonObject {
   return { ...about, comment, next_step: `Put ${paths.join(', ')} back as it was.` }
 }
 
-// The tests have to fail under the new setup as they did under the old one: with the code that the task started from.
+// The tests must fail under the new setup as under the old one, with the code that the task started from.
 async function pinAnew(
   app: App,
   call: AgentCall<AgentBearer>,
@@ -236,7 +236,7 @@ const RED: Needs['checks'][number] = {
   timeoutSeconds: null,
 }
 
-// Control characters have no place in what people read.
+// Remove control characters: people read this.
 function cleanText(app: App, text: string): string {
   return app.redact(
     text

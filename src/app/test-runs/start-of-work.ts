@@ -14,8 +14,8 @@ import { findContentByHash } from '../trees/reconcile.js'
 import { WORK_BEGAN } from '../trees/trees.js'
 
 /**
- * The work tree as it was when work on the task began. What was not looked at then (ignored files and installed packages, or
- * everything with `reconcile: off`) counts as it is now, unless a call wrote it since.
+ * The work tree as it was when work on the task began. Files not recorded then (ignored files and installed packages,
+ * or all with `reconcile: off`) count as they are now, unless a call wrote them since.
  */
 export function startOfWork(app: Resources, contract: Contract, state: TaskState): StartOfWork {
   const root = state.workspace
@@ -73,7 +73,7 @@ export function startOfWork(app: Resources, contract: Contract, state: TaskState
 
 // Indexes hold only a digest of these.
 const UNSEEN = /(^|\/)(\.git|node_modules|\.venv|venv)(\/|$)/
-// A stash that comes back brings what the task itself had changed; nobody looked at it.
+// A restored stash contains changes of the task itself, which nobody recorded.
 const POPPED = /^stash \S+ popped: /
 
 async function collectWrites(app: Resources, state: TaskState): Promise<ReadonlyMap<string, readonly FileWrite[]>> {

@@ -14,8 +14,8 @@ import type { ComposedView } from './compose-view.js'
 import { addInlineTests } from './inline-view.js'
 
 /**
- * The view of a later RED run: tests and test setup are as they are now, everything else is as it was when work on the task began.
- * A text says why that view cannot be made.
+ * The view of a later RED run: current tests and test setup, everything else as it was when work on the task began. A
+ * text says why the view cannot be made.
  */
 export async function composeStartingCode(
   app: App,

@@ -25,16 +25,16 @@ const REMOVED = { recursive: true, force: true } as const
 
 export type PinnedFiles = Readonly<Record<string, string>>
 
-/** What stood at paths that differed from the last commit when work began: a hash, or null where nothing did. */
+/** Contents at paths that differed from the last commit when work began: a hash, or null for none. */
 export type EarlierChanges = readonly (readonly [string, string | null])[]
 
-/** What is known of a pinned file beside what it holds. */
+/** Metadata of a pinned file. */
 type Pin = { readonly mode: number } | { readonly link: string } | { readonly inline: string }
 type Pins = Record<string, Pin>
 
 /**
- * What the views of observed runs are composed of, a folder for each task: the contents of pinned files, whole, and how dependencies
- * and ignored files were when work began. It goes with the task.
+ * The parts of the views of observed runs, one folder per task: the contents of pinned files, and the state of
+ * dependencies and ignored files when work began. Removed with the task.
  */
 export class TaskViews {
   readonly #beginning = new Map<string, Promise<void>>()
@@ -44,16 +44,18 @@ export class TaskViews {
     private readonly trees: Trees,
   ) {}
 
-  /** Work on a task begins. Large trees are listed in the background: what is changed after `now` counts as changed either way. */
+  /**
+   * Work on a task begins. Large trees are listed in the background: changes after `now` count as changes either way.
+   */
   begin(taskId: string, tree: string, now: number): void {
     this.#mark(taskId)
     const kept = this.trees.keepDependencies(tree, this.#file(taskId, DEPENDENCIES), now)
     this.#beginning.set(taskId, kept)
-    // Whoever needs the listing sees the fault.
+    // The fault is reported to whoever awaits the listing.
     kept.catch(() => undefined)
   }
 
-  /** Keeps what differed from the last commit when work began: what was found first counts. */
+  /** Stores what differed from the last commit when work began; the first record counts. */
   keepEarlierChanges(taskId: string, changes: EarlierChanges): void {
     this.#mark(taskId)
     const file = this.#file(taskId, EARLIER)
@@ -65,7 +67,7 @@ export class TaskViews {
     return existsSync(file) ? (JSON.parse(readFileSync(file, 'utf8')) as EarlierChanges) : []
   }
 
-  /** What came or was changed among dependencies and ignored files since work began; null where that is not known. */
+  /** Dependencies and ignored files that were added or changed since work began; null if unknown. */
   async findDependencyChanges(taskId: string, tree: string): Promise<readonly string[] | null> {
     await this.#beginning.get(taskId)
     const file = this.#file(taskId, DEPENDENCIES)
@@ -77,7 +79,10 @@ export class TaskViews {
     if (existsSync(file)) await this.trees.acceptDependencies(tree, file, paths)
   }
 
-  /** Keeps what these files hold, by the hashes that the ledger is about to record. Throws when one is not what it should be. */
+  /**
+   * Stores the contents of these files under the hashes that the ledger is about to record. Throws when a file does not
+   * match.
+   */
   async keepPins(taskId: string, tree: string, files: PinnedFiles): Promise<void> {
     this.#mark(taskId)
     await mkdir(this.#file(taskId, OBJECTS), { recursive: true, mode: 0o700 })
@@ -102,13 +107,13 @@ export class TaskViews {
     writeFileAtomically(this.#file(taskId, PINS), JSON.stringify(pins))
   }
 
-  /** Whether contents were kept for every one of these files. Tasks of an older version have none. */
+  /** Whether contents were stored for all of these files. Tasks of an older version have none. */
   hasPins(taskId: string, files: ReadonlyMap<string, string>): boolean {
     const pins = this.#pins(taskId)
     return [...files].every(([path, hash]) => pins[formatPinKey(path, hash)] !== undefined)
   }
 
-  /** A pinned file as it was; null when it was not kept, or is not whole. */
+  /** A pinned file as it was; null when it is missing or damaged. */
   findPinned(taskId: string, path: string, hash: string): ViewEntry | null {
     const pin = this.#pins(taskId)[formatPinKey(path, hash)]
     if (pin === undefined || 'inline' in pin) return null
@@ -117,7 +122,7 @@ export class TaskViews {
     return content === null ? null : { path, type: 'file', content, mode: pin.mode }
   }
 
-  /** The tests that RED recorded inside of a file; null when they were not kept, or are not whole. */
+  /** The tests that RED recorded inside a file; null when they are missing or damaged. */
   findInlineTests(taskId: string, hash: string): InlineTests | null {
     const content = this.#object(taskId, hash)
     return content === null ? null : (JSON.parse(content.toString('utf8')) as InlineTests)
@@ -129,7 +134,7 @@ export class TaskViews {
     return content !== null && sha256Hex(content) === hash ? content : null
   }
 
-  /** Which files RED, run again, recorded besides; null where it was not. */
+  /** The files that a repeated RED recorded in addition; null if it was not repeated. */
   findPinsOfRerun(state: Pick<TaskState, 'id' | 'pinnedRun'>): ReadonlyMap<string, string> | null {
     const file = this.#file(state.id, AGAIN)
     if (!existsSync(file)) return null
@@ -147,7 +152,7 @@ export class TaskViews {
     await rm(this.#place(taskId), REMOVED)
   }
 
-  /** Takes away what tasks that are over or unknown left. */
+  /** Removes the folders of finished and unknown tasks. */
   async sweep(isOver: (taskId: string) => Promise<boolean>): Promise<void> {
     for (const name of await readdir(this.dir).catch(() => [])) {
       const file = join(this.dir, name, TASK)

@@ -5,7 +5,7 @@ import { signalView } from './observe-gates.js'
 
 const FAILURES_TOLD_MAX = 50
 
-/** What `run_tests` answers. */
+/** The answer of `run_tests`. */
 export function testOutcome(run: ObservedRun): ToolOutcome {
   const trouble = run.trouble === undefined ? {} : toTroubleView(run.trouble)
   if (run.wasStopped) return failTool(`run_tests: ${run.problem ?? 'it was stopped'}`, 'tool_failed', trouble)
@@ -31,7 +31,7 @@ export function testOutcome(run: ObservedRun): ToolOutcome {
   }
 }
 
-/** The same for the same set of failing tests, whatever order they ran in. */
+/** Equal for equal sets of failing tests, in any order. */
 export function hashFailures(run: ObservedRun): string {
   const failing = run.tests.filter((test) => test.status === 'failed').map((test) => test.id)
   const unloaded = run.loadFailures.map(({ file, message }) => `${file ?? ''}: ${message}`)

@@ -20,16 +20,16 @@ export interface InvertedInputs {
   readonly place: ShownPlace & { readonly confinement: Pick<Confinement, 'start' | 'provider'> }
 }
 
-// Code that passes or fails its tests by chance is right once in four in each round: each doubt makes that rarer.
+// Code that passes or fails its tests at random guesses right once in four per round: each doubt adds rounds.
 export function countRounds(doubts: number): number {
   return Math.min(ROUNDS_MIN + 2 * doubts, ROUNDS_MAX)
 }
 
-/** Makes the runs of both twins, within what is left of the time. */
+/** Runs both twins within the remaining time. */
 export class Twins {
-  /** Set where a result may be one of chance: what is proved then has to be proved in further rounds. */
+  /** Set when a result may be chance: then further rounds must confirm it. */
   isDoubted = false
-  /** Set where a run in which everything is turned does not end: further rounds leave that out. */
+  /** Set when a fully inverted run does not end: further rounds skip it. */
   isOuterOnly = false
   #deadline: number
   #narrow: string | null
@@ -37,10 +37,10 @@ export class Twins {
   constructor(
     private readonly work: InvertedInputs,
     private readonly how: {
-      /** For the first round with all that is tried there, and for each further one. */
+      /** For the first round with all its variants, and for each further one. */
       readonly msMax: number
       readonly rounds: number
-      /** The command that runs only the files that are judged; null where there is none. */
+      /** The command that runs only the judged files; null if there is none. */
       readonly narrow: string | null
       readonly whole: string
     },
@@ -57,12 +57,12 @@ export class Twins {
     this.#deadline = performance.now() + this.how.msMax
   }
 
-  /** Null where nothing could be turned around. */
+  /** Null when nothing could be inverted. */
   async run(files: TurnedFiles, subjects: readonly Subject[]): Promise<TwinRuns | null> {
     if (files.turned.length === 0 || subjects.length === 0) return null
     const some = this.#narrow === null ? null : await this.#runBoth(files, this.#narrow)
     if (some !== null && (some.isTurnedLate === true || haveAll(subjects, some))) return some
-    // Tests that need others of the suite are run with all of it.
+    // Tests that depend on others of the suite run with the whole suite.
     this.#narrow = null
     this.isDoubted ||= some !== null && haveFailed(subjects, some.unturned)
     return this.#runBoth(files, null)
@@ -101,7 +101,7 @@ const TOO_LATE = { counts: null, tests: [], isComplete: false, wasStopped: true,
 
 function replaceEntries(composition: Composition, entries: readonly ViewEntry[]): Composition {
   const replaced = new Set(entries.map(({ path }) => path))
-  // They are taken away while their program runs, and put back by what starts it.
+  // Removed while their program runs, and restored by its launcher.
   const compiled = new Set(listCompiledSources(entries))
   return {
     ...composition,

@@ -6,7 +6,7 @@ import { findBytesProblem, getMinimumBytes, TASK_BYTES_MAX } from '../../core/ta
 import { failTool, type ToolOutcome } from '../../tools/tool-place.js'
 import type { Change } from '../../tree/change.js'
 
-/** Sets another limit than the default for all tasks of a server. */
+/** Changes the default limit for all tasks of a server. */
 const VARIABLE = 'PHASELOCK_TASK_BYTES'
 
 /** How many bytes each task may add to its work tree. */
@@ -21,23 +21,23 @@ export function listWrittenPaths(args: JsonObject): readonly string[] {
   return files.flatMap(({ path }) => (typeof path === 'string' ? [path] : []))
 }
 
-/** By how much changes of a command that are not in the tree yet would make it grow. */
+/** By how much a command's pending changes would grow the tree. */
 export function countChangeBytes(tree: string, changes: readonly Change[]): number {
   const paths = changes.filter(({ kind, type }) => kind === 'modified' && type === 'file').map(({ path }) => path)
   return sumAddedBytes(changes, readSizes(tree, paths))
 }
 
-/** By how much a file tool made the tree grow. */
+/** By how much a file tool grew the tree. */
 export function countToolBytes(outcome: ToolOutcome, before: ReadonlyMap<string, number>): number {
   return outcome.ok ? sumAddedBytes(outcome.changes, before) : 0
 }
 
-/** The sizes of files as they are now, before a call changes them. */
+/** The sizes of files before a call changes them. */
 export function readSizes(tree: string, paths: readonly string[]): ReadonlyMap<string, number> {
   return new Map(paths.map((path) => [path, readSize(tree, path)]))
 }
 
-// What becomes smaller does not count.
+// Shrinking files do not count.
 function sumAddedBytes(changes: readonly Change[], before: ReadonlyMap<string, number>): number {
   let added = 0
   for (const { path, kind, type, bytes } of changes) {
@@ -47,7 +47,10 @@ function sumAddedBytes(changes: readonly Change[], before: ReadonlyMap<string, n
   return added
 }
 
-/** The refusal of a file tool that would add too much; null when it may run. An edit is judged by what was added before it. */
+/**
+ * The refusal of a file tool that would add too much; null when it may run. An edit is judged by what was added before
+ * it.
+ */
 export function refuseBytes(
   call: { readonly tool: string; readonly args: JsonObject },
   state: TaskState,
@@ -67,12 +70,12 @@ export function refuseBytes(
   return problem === null ? null : failTool(`${tool} ${problem}. Nothing was written.`, 'constraint_violation')
 }
 
-// A size and nothing else: whoever opens the file looks again at what it is.
+// Only the size: the code that opens the file checks its type.
 function readSize(tree: string, path: string): number {
   try {
     return lstatSync(join(tree, path)).size
   } catch {
-    // Not there, or not to be named: then everything in it is new.
+    // Missing or not nameable: then all of its content is new.
     return 0
   }
 }

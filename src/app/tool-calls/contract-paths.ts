@@ -5,31 +5,31 @@ import type { Context } from '../../core/task/command.js'
 import type { TaskState } from '../../core/task/state.js'
 import { contextOf, type Resources } from '../resources.js'
 
-/** What of a work tree belongs to the contract, relative to the tree. */
+/** Paths of a work tree that belong to the contract, relative to the tree. */
 interface ReservedPaths {
-  /** Agents neither read nor write these. */
+  /** Agents can neither read nor write these. */
   readonly hidden: readonly string[]
-  /** Agents do not write these; the hidden ones are among them. */
+  /** Agents cannot write these, which include the hidden ones. */
   readonly kept: readonly string[]
 }
 
-/** What a workflow of documents consists of, in its folder. Agents are handed the documents phase by phase. */
+/** The files of a workflow made of documents, in its folder. Agents get the documents phase by phase. */
 const WORKFLOW_NAMES = ['metadata.json', 'metadata.yaml', 'metadata.yml', 'phases']
 
 const GUIDES_FOLDER = 'guides'
 const WORKFLOW_FOLDER = 'agent_workflow'
-// Also where the contract lies elsewhere: the next start would find them. (REQ-TRUST-1)
+// Also when the contract lies elsewhere: the next start would find them. (REQ-TRUST-1)
 const CONTRACT_NAMES = [
   ...['yaml', 'yml', 'json', 'md', 'markdown'].map((ending) => `${WORKFLOW_FOLDER}.${ending}`),
   ...WORKFLOW_NAMES.map((name) => `${WORKFLOW_FOLDER}/${name}`),
 ]
 
-/** Where the server and what belongs to it lie. */
+/** Paths of the server and its files. */
 export type Places = Pick<Resources, 'contractFile' | 'contractParts' | 'stateDir' | 'workspace'>
 
 const known = new WeakMap<Contract, Map<string, ReservedPaths>>()
 
-/** The contract's own file or documents and its schemas, as far as they lie in the work tree, and the state directory. */
+/** The contract's own file or documents and its schemas, if they lie in the work tree, and the state directory. */
 export function getReserved(app: Places, contract: Contract, tree: string): ReservedPaths {
   const trees = known.get(contract) ?? new Map<string, ReservedPaths>()
   known.set(contract, trees)
@@ -40,7 +40,7 @@ export function getReserved(app: Places, contract: Contract, tree: string): Rese
   return found
 }
 
-/** What a command on a task is decided in, with the paths that belong to its contract. */
+/** The environment in which a command on a task is decided, with the paths of its contract. */
 export function contextIn(
   app: Resources,
   actor: string,
@@ -51,7 +51,7 @@ export function contextIn(
 
 function findReserved(app: Places, contract: Contract, tree: string): ReservedPaths {
   const file = app.contractFile
-  // Another work tree may be a copy of the server's own, with a copy of everything that belongs to the contract.
+  // Another work tree may be a copy of the server's own, including copies of the contract's files.
   const inside = (path: string): readonly string[] => [
     ...listPathBelow(tree, path),
     ...listPathBelow(app.workspace, path),
@@ -63,7 +63,7 @@ function findReserved(app: Places, contract: Contract, tree: string): ReservedPa
     document?.number === null ? document.sources.map((source) => join(beside, source.file)) : [],
   )
   const hidden = [...CONTRACT_NAMES, ...[...own, ...sources, app.stateDir].flatMap(inside)]
-  // Also those that are not there yet: beside the contract they would take the place of the built-in ones.
+  // Including missing ones: next to the contract they would replace the built-in ones.
   const schemas = [...contract.schemas.keys()].flatMap((name) => (isAbsolute(name) ? [] : inside(join(beside, name))))
   const guides = [...contract.guides.keys()].map((name) => join(GUIDES_FOLDER, `${name}.md`))
   const parts = [...guides, ...app.contractParts].flatMap((name) => inside(join(beside, name)))

@@ -3,12 +3,12 @@ import type { Contract } from '../../core/contract/contract.js'
 import { failTool, type ToolOutcome } from '../../tools/tool-place.js'
 import type { Resources } from '../resources.js'
 
-/** Where commands of a contract run: behind the wall, or, because the contract says so, in the open. */
+/** Where commands of a contract run: in the sandbox or, if the contract says so, without one. */
 export function openSandbox(app: Pick<Resources, 'confinement'>, contract: Contract): Promise<Confinement> {
   return app.confinement(contract.enforcement.confinement === 'off' ? 'open' : 'walled')
 }
 
-/** Why commands of this task cannot run; null when they can, be it because the contract does without a wall. */
+/** Why commands of this task cannot run; null when they can, perhaps because the contract needs no sandbox. */
 export function refuseWithoutConfinement(
   call: { readonly contract: Contract },
   confinement: Confinement,

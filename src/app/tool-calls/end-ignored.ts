@@ -2,7 +2,7 @@ import type { App } from '../app.js'
 
 const ENDS: ReadonlySet<string> = new Set(['task_completed', 'task_cancelled'])
 
-/** What commands of a task left at ignored paths and what was kept for its views go with the task; what tasks that are gone left, now. */
+/** Removes a finished task's writes to ignored paths and its stored views, and those of tasks that no longer exist. */
 export function endScratch(app: App, onFault: (error: unknown) => void): void {
   app.feed.subscribe((event) => {
     if (!ENDS.has(event.type)) return

@@ -4,7 +4,7 @@ import type { ToolOutcome } from '../../tools/tool-place.js'
 import type { Change } from '../../tree/change.js'
 import type { IgnoreText } from '../../tree/ignore-rules.js'
 
-/** What tools leave behind wherever they run. A project that keeps such files in git is not known. */
+/** Files that tools leave behind wherever they run. A project that commits such files is not considered. */
 export const LEFT_BEHIND = [
   '__pycache__/',
   '*.pyc',
@@ -27,9 +27,9 @@ const COVERAGE = 'coverage'
 const PACKAGES = /^(?:.*\/)?(?:node_modules|\.venv|venv)(?=\/|$)/
 const GIT_DIRECTORY = /(^|\/)\.git(\/|$)/
 
-/** What decides which changes count. */
+/** The rules that decide which changes count. */
 export interface ScratchRules {
-  /** By which files were ignored when work in the tree began. */
+  /** The ignore rules when work in the tree began. */
   readonly rules: readonly IgnoreText[]
   /** Whether a folder named coverage is part of the project. */
   readonly isSource: (folder: string) => boolean
@@ -44,15 +44,15 @@ export interface ScratchRules {
 interface SplitResult {
   /** Changes that count. */
   readonly kept: readonly Change[]
-  /** Caches and other ignored files: they never reach the tree and never close anything, and the next command sees them. */
+  /** Caches and other ignored files: they never reach the tree and never block a gate; the next command sees them. */
   readonly scratch: readonly Change[]
-  /** Ignored too, and gone with the command: installed packages, sockets, links that leave the tree. */
+  /** Also ignored, and discarded after the command: installed packages, sockets, links that leave the tree. */
   readonly left: readonly Change[]
   /** The folders of installed packages among them. */
   readonly packages: readonly string[]
 }
 
-/** What becomes of a path by the rules that held when work began, not by a .gitignore that was edited since. */
+/** Classifies a path by the ignore rules at the start of work, not by a .gitignore that was edited since. */
 export function makeAside(rules: ScratchRules): Aside {
   const isIgnored = makeIgnored(rules.rules)
   const always = makeLeftoverMatcher(rules.isSource)
@@ -63,19 +63,19 @@ export function makeAside(rules: ScratchRules): Aside {
     return known
   }
   return (path, isDirectory) => {
-    // The tree as a whole, refused, is no path that could be ignored.
+    // The refused tree root is not a path that could be ignored.
     if (!ignore.isPathValid(path) || GIT_DIRECTORY.test(path) || rules.isNamed(path)) return null
     if (always(path, isDirectory)) return 'kept'
     const filled = FILLED.exec(path)?.[0]
     if (filled !== undefined && !isTracked(filled)) return 'kept'
     if (!isIgnored(path, isDirectory)) return null
     const installed = PACKAGES.exec(path)?.[0]
-    // The folder itself may hold caches, which are kept.
+    // The folder itself may contain caches, which are kept.
     return installed === undefined || installed === path ? 'kept' : 'dropped'
   }
 }
 
-/** Parts changes by the rules that held when work began, not by a .gitignore that was edited since. */
+/** Splits changes by the ignore rules at the start of work, not by a .gitignore that was edited since. */
 export function splitChanges(changes: readonly Change[], rules: ScratchRules): SplitResult {
   if (changes.length === 0) return { kept: [], scratch: [], left: [], packages: [] }
   const becomes = makeAside(rules)
@@ -97,12 +97,12 @@ export function splitChanges(changes: readonly Change[], rules: ScratchRules): S
   return { kept, scratch, left, packages: [...packages] }
 }
 
-// A folder of packages that came for the sake of a cache in it is laid over the tree like the cache.
+// A package folder that only exists because of a cache in it is overlaid like the cache.
 function isOfPackages({ path, type, kind }: Change, becomes: Aside): boolean {
   return becomes(path, type === 'directory') === 'dropped' || (kind === 'deleted' && PACKAGES.exec(path)?.[0] === path)
 }
 
-/** Whether a path is what tools leave behind wherever they run. */
+/** Whether a path is a file that tools leave behind. */
 export function makeLeftoverMatcher(
   isSource: ScratchRules['isSource'],
 ): (path: string, isDirectory: boolean) => boolean {
@@ -124,7 +124,7 @@ function findCoverageFolder(path: string, isDirectory: boolean): string | null {
 const REPORTS =
   /^(lcov\.info|lcov-report|coverage-final\.json|coverage-summary\.json|clover\.xml|cobertura-coverage\.xml|index\.html|\.tmp)$/
 
-/** The folders named coverage that hold something else than reports, by the paths of a project. */
+/** The folders named coverage that contain more than reports, among the paths of a project. */
 export function findSourceCoverageFolders(paths: Iterable<string>): ReadonlySet<string> {
   const reports = new Set<string>()
   const found = new Set<string>()
@@ -139,7 +139,7 @@ export function findSourceCoverageFolders(paths: Iterable<string>): ReadonlySet<
   return new Set([...found].filter((folder) => !reports.has(folder)))
 }
 
-/** Whether a path is ignored. The rules of the nearest folder have the last word. */
+/** Whether a path is ignored. The rules of the nearest folder win. */
 export function makeIgnored(rules: readonly IgnoreText[]): (path: string, isDirectory: boolean) => boolean {
   const matchers = rules.map(({ base, text }) => ({ base, rules: ignore({ ignorecase: false }).add(text) }))
   return (path, isDirectory) => {
@@ -154,7 +154,7 @@ export function makeIgnored(rules: readonly IgnoreText[]): (path: string, isDire
   }
 }
 
-/** The patterns that speak of ignored paths: by the name of such a folder, or because they begin in one. */
+/** The patterns that match ignored paths: by the name of such a folder, or because they begin in one. */
 export function pickIgnored(patterns: readonly string[], isIgnored: (path: string) => boolean): readonly string[] {
   return patterns.filter((pattern) => {
     if (/^\*\*(\/\*)?$/.test(pattern)) return false
@@ -163,10 +163,10 @@ export function pickIgnored(patterns: readonly string[], isIgnored: (path: strin
   })
 }
 
-// Patterns that speak of installed packages or caches by name.
+// Patterns that name installed packages or caches.
 const IGNORED_FOLDER = /(^|\/)(node_modules|\.venv|venv|coverage|__pycache__|\.\w+_cache)(\/|$)/
 
-// A folder that came for nothing but ignored files is not there for anybody else.
+// A folder that was created only for ignored files is not shown to others.
 function findAsideFolders(changes: readonly Change[], aside: ReadonlySet<Change>): readonly Change[] {
   const filled = new Set<string>()
   const counted = new Set<string>()
@@ -190,7 +190,7 @@ function isInTheWay({ path, type }: Change, covered: readonly string[]): boolean
   return covered.some((one) => one === path || (type !== 'directory' && one.startsWith(`${path}/`)))
 }
 
-/** What an agent is told of changes that were not kept. */
+/** What the agent is told about discarded changes. */
 export function listNotes({ packages }: SplitResult): readonly string[] {
   if (packages.length === 0) return []
   return [
@@ -200,7 +200,7 @@ export function listNotes({ packages }: SplitResult): readonly string[] {
 
 const FOLDERS_TOLD_MAX = 5
 
-/** The answer of a command without what did not count, and with what there is to say about it. */
+/** The answer of a command without the changes that do not count, and with notes about them. */
 export function addNotes(
   outcome: ToolOutcome,
   about: { readonly kept: readonly Change[]; readonly notes: readonly string[]; readonly aside: number },

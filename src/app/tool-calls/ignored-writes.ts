@@ -11,7 +11,7 @@ import { listWrittenPaths } from './added-bytes.js'
 
 const NAMED_MAX = 5
 
-/** A call of a tool that writes files, and what becomes of ignored paths. */
+/** A call of a file-writing tool, and how it treats ignored paths. */
 interface ScratchWrite {
   readonly tool: string
   readonly args: JsonObject
@@ -21,8 +21,8 @@ interface ScratchWrite {
 }
 
 /**
- * Writes to ignored paths as commands do: to the layer of the task, which its commands see and the tree never has. Null when no
- * path of the call is ignored.
+ * Writes to ignored paths like a command: to the layer of the task, which its commands see but the tree does not. Null
+ * when no path of the call is ignored.
  */
 export async function writeIgnored(app: App, write: ScratchWrite): Promise<ToolOutcome | null> {
   const paths = listWrittenPaths(write.args).map((given) => checkPath(given).path)
@@ -63,7 +63,7 @@ async function writeStaged(
   return { ok: true, result: { ...done.result, scratch: ignored.length, notes: [note] }, changes: [] }
 }
 
-// What is edited or appended to is what a command would see: what earlier calls left there, or else the tree.
+// Edits and appends use the content that a command would see: the layer of earlier calls, or else the tree.
 function stage(
   path: string,
   { staging, layer, root }: { readonly staging: string; readonly layer: string | null; readonly root: string },

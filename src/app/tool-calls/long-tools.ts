@@ -7,23 +7,26 @@ const KEPT_MS = 10 * 60_000
 interface Running {
   readonly taskId: string
   readonly work: Promise<Result<JsonObject>>
-  /** A caller was told that it still runs: from then on it can be joined. */
+  /** A caller was answered with `checking`, so the run can be joined. */
   isTold: boolean
 }
 
-/** Calls of tools that run the tests of the project, which may take longer than clients wait. A caller that was told to wait and makes the same call again joins the run, and nothing is counted. */
+/**
+ * Calls of tools that run the project's tests, which may take longer than clients wait. A caller that was told to wait
+ * and repeats the call joins the run, and nothing is counted.
+ */
 export class LongTools {
   readonly #running = new Map<string, Running>()
 
   constructor(private readonly gates: Pick<LongGates, 'soon'>) {}
 
-  /** The run that the caller waits for; undefined where the call is a new one. */
+  /** The run that the caller waits for; undefined for a new call. */
   find(key: string): Promise<Result<JsonObject>> | undefined {
     const found = this.#running.get(key)
     return found?.isTold === true ? found.work : undefined
   }
 
-  /** What comes of the run, or 'later' when the client that called at `since` waits no longer. */
+  /** The result of the run, or 'later' when the client that called at `since` must be answered now. */
   async answer(key: string, run: Omit<Running, 'isTold'>, since: number): Promise<Result<JsonObject> | 'later'> {
     const mine = { ...run, isTold: false }
     const running = this.#running.get(key) ?? mine
@@ -37,7 +40,7 @@ export class LongTools {
     return result
   }
 
-  /** The task changed its work tree: what its tests said before is not the answer to the same call now. */
+  /** The task changed its work tree: earlier test results do not answer the same call any more. */
   forget(taskId: string): void {
     for (const [key, running] of this.#running) if (running.taskId === taskId) this.#running.delete(key)
   }

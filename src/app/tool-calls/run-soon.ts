@@ -7,10 +7,10 @@ import { ok, type Result } from '../result.js'
 import { listAllowedTools } from '../tasks/views.js'
 import { keepLease } from '../transitions/keep-lease.js'
 
-/** Tools that run the tests of the project, which may take longer than clients wait. */
+/** Tools that run the project's tests, which may take longer than clients wait. */
 const LONG_TOOLS: ReadonlySet<string> = new Set(['run_tests', 'request_setup_change'])
 
-/** Runs a tool, or joins the run of the same call. One that takes long is answered with `checking` and goes on. */
+/** Runs a tool, or joins the run of the same call. A slow run is answered with `checking` and continues. */
 export async function runSoon(
   app: App,
   { call, tool, args }: { readonly call: AgentCall<Bearer>; readonly tool: string; readonly args: JsonObject },

@@ -48,7 +48,7 @@ interface ToolRun {
   readonly signal: AbortSignal
 }
 
-/** What came of a tool that was allowed: its outcome, and what the ledger says of it. */
+/** The result of an allowed tool, and how the ledger records it. */
 export interface ToolRunResult {
   readonly outcome: ToolOutcome
   readonly durationMs: number
@@ -61,7 +61,7 @@ export type RememberAs = (
   about: { readonly durationMs: number; readonly unenforced: readonly string[] },
 ) => NonNullable<ApplyOptions['remember']>
 
-/** Runs a tool that was allowed and records what came of it. Nothing it changed reaches the tree unless the phase allows it. */
+/** Runs an allowed tool and records the result. Its changes reach the tree only if the phase allows them. */
 export function runTool(app: App, call: AgentCall<Bearer>, run: ToolRun): Promise<Result<ToolRunResult>> {
   return new OneRun(app, call, run).start()
 }
@@ -101,7 +101,7 @@ class OneRun {
     return this.#finish(await runFileTool({ ...this.#place, layer }, tool, args))
   }
 
-  // Whether the phase is still the same is asked while nothing can change it, and the file is written before that ends.
+  // The phase is checked while nothing can change it, and the file is written before that ends.
   async #write(): Promise<Result<ToolRunResult>> {
     const { tool, args } = this.one
     return this.app.ledger.hold(this.call.state.id, async () => {
@@ -132,7 +132,7 @@ class OneRun {
     })
   }
 
-  // `unenforced`: the guarantees that cannot be given here, where the contract does without them.
+  // `unenforced`: guarantees that do not hold here, and that the contract does not require.
   async #confined(
     work: (confinement: Confinement, unenforced: readonly string[]) => Promise<Result<ToolRunResult>>,
   ): Promise<Result<ToolRunResult>> {
@@ -185,7 +185,8 @@ class OneRun {
       : this.#settle({ outcome: called.outcome, changes: called.changes, git: 'none', unenforced })
   }
 
-  // What the ledger has is what reaches the tree: recorded first, then committed, and nothing else is decided in between.
+  // The ledger and the tree must agree: changes are recorded first, then committed, and nothing else is decided in
+  // between.
   async #settle(done: Settling): Promise<Result<ToolRunResult>> {
     const { changes, before: _, keepsScratch: __, note, ...about } = done
     const tree = this.call.state.workspace
@@ -226,7 +227,7 @@ class OneRun {
   #rules(): ScratchRules {
     const { workspace } = this.call.state
     const { allowed } = getWritable(requirePhase(this.call.contract, this.call.state.phase))
-    // Only a pattern that names more than everything says that ignored files matter.
+    // Ignored files matter only to a pattern more specific than one that matches everything.
     const named = pickIgnored(allowed, makeIgnoredMatcher(this.app, workspace))
     return {
       rules: this.app.trees.getIgnoreRules(workspace),
@@ -237,13 +238,13 @@ class OneRun {
     }
   }
 
-  // What was written to the tree must be what the next command sees.
+  // The next command must see what was written to the tree.
   #uncover(changes: readonly Change[]): Promise<void> {
     const paths = changes.filter((one) => one.type !== 'directory' || one.kind === 'deleted').map((one) => one.path)
     return paths.length === 0 ? Promise.resolve() : this.app.scratch.forget(this.call.state.id, paths)
   }
 
-  // A command sees the tree as it was when it started. What a file tool wrote since then is not to be undone unseen.
+  // A command sees the tree as it was when it started. It must not silently undo what a file tool wrote since.
   #writtenMeanwhile(kept: readonly Change[], before: number | undefined): ToolOutcome | null {
     if (before === undefined) return null
     const written = new Set(this.app.running.listWrites(this.call.state.workspace, before))

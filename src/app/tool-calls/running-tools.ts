@@ -2,7 +2,7 @@ import { KeyedLock } from '../../base/keyed-lock.js'
 
 const WRITES_MAX = 100_000
 
-/** Tools that run now, by task: a phase is not left while one of them could still write. */
+/** Running tools by task: a phase is not left while one of them could still write. */
 export class Running {
   readonly #tasks = new Map<string, Set<RunningTool>>()
   readonly #trees = new KeyedLock()
@@ -31,7 +31,7 @@ export class Running {
     return this.#tasks.has(taskId)
   }
 
-  /** One command at a time for each work tree: none sees another's changes arrive underneath it. */
+  /** One command at a time per work tree, so that none sees another's changes arrive. */
   async inTree<T>(tree: string, work: () => Promise<T>): Promise<T> {
     try {
       return await this.#trees.run(tree, work)
@@ -40,18 +40,18 @@ export class Running {
     }
   }
 
-  /** Remembers what file tools wrote while commands run in the tree. */
+  /** Tracks what file tools write while commands run in the tree. */
   recordWrites(tree: string, paths: readonly string[]): void {
     if (this.#trees.isHeld(tree))
       this.#writes.set(tree, [...(this.#writes.get(tree) ?? []), ...paths].slice(-WRITES_MAX))
   }
 
-  /** How much was written in the tree so far; to be asked when a command starts. */
+  /** Number of writes in the tree so far; read when a command starts. */
   listWrites(tree: string, since = 0): readonly string[] {
     return (this.#writes.get(tree) ?? []).slice(since)
   }
 
-  /** Waits for the tools of a task, and ends those that take too long. Afterwards none of them runs. */
+  /** Waits for the tools of a task, and stops those that take too long. Afterwards none of them runs. */
   async settle(taskId: string, waitMs: number): Promise<void> {
     const all = Promise.all([...(this.#tasks.get(taskId) ?? [])].map((one) => one.done))
     let timer: NodeJS.Timeout | undefined
@@ -64,7 +64,7 @@ export class Running {
     await all
   }
 
-  /** Ends the tools of a task that was taken away from its agent. */
+  /** Stops the tools of a task that was taken away from its agent. */
   end(taskId: string): void {
     for (const one of this.#tasks.get(taskId) ?? []) one.abort.abort()
   }
@@ -82,7 +82,7 @@ interface RunningTool {
   readonly done: Promise<unknown>
 }
 
-// Whoever started the tool gets its failure.
+// The failure is reported to the caller that started the tool.
 function ignore(): null {
   return null
 }

@@ -12,7 +12,7 @@ import { Trees } from '../trees/trees.js'
 import { PROGRAM_VERSION } from '../version.js'
 import { Running } from './running-tools.js'
 
-/** Where tools run. Its parts are opened when they are first needed. */
+/** The runtime of tools. Its parts are opened on first use. */
 interface Workshop {
   readonly running: Running
   readonly confinement: (place?: 'walled' | 'open') => Promise<Confinement>
@@ -22,7 +22,7 @@ interface Workshop {
   readonly scratch: ScratchLayers
   readonly views: TaskViews
   readonly library: Library
-  /** Ends every tool and everything that was opened for them. */
+  /** Stops every tool and closes everything opened for them. */
   close(): Promise<void>
 }
 
@@ -38,7 +38,7 @@ export function openWorkshop(options: OrchestratorOptions): Workshop {
     options.environment,
     options.onNotice ?? (() => undefined),
   )
-  // Begun now, the index is ready when the first agent asks.
+  // Started now, the index is ready when the first agent asks.
   library.openFor(options.contract.contract, workspace)
   let wall: Promise<Confinement> | null = null
   let servers: Upstream | null = null
@@ -65,7 +65,7 @@ export function openWorkshop(options: OrchestratorOptions): Workshop {
     await servers?.close()
     await trees.close()
     await library.close()
-    // One that was lent is closed by its owner.
+    // A borrowed one is closed by its owner.
     if (wall !== null && options.confinement === undefined) await wall.then((one) => one.close())
   }
   return { running, confinement, upstream, trees, gitSettings, scratch, views, library, close }

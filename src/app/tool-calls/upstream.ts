@@ -22,13 +22,16 @@ const LIST_MS_MAX = 60_000
 const CALL_MS_MAX = 600_000
 const KEPT_MAX = 100
 
-/** Accepted tools of a task, and the content that their hash stands for. */
+/** Accepted tools of a task, and the content behind their hash. */
 interface PinnedTools {
   readonly ref: UpstreamRef
   readonly blob: Blob
 }
 
-/** Asks the contract's upstream servers for the tools it names, and pins them as they are now. Null when it names none. */
+/**
+ * Asks the contract's upstream servers for the tools it names, and pins their current definitions. Null when it names
+ * none.
+ */
 export async function pinUpstream(app: App, contract: Contract, tree: string): Promise<Result<PinnedTools | null>> {
   const needed = listNeededTools(contract)
   if (needed.size === 0) return ok(null)

@@ -31,11 +31,11 @@ interface ToolRequest {
   readonly tool: string
   readonly args: JsonObject
   readonly once?: Once | undefined
-  /** One of several calls: whether the phase is left is asked after the last of them. */
+  /** One of several calls: automatic advance is tried after the last one. */
   readonly isPart?: boolean
 }
 
-/** Decides and records a tool call exactly as an execution does, without running it. A refusal is a normal answer here. */
+/** Decides and records a tool call exactly like an execution, without running it. A refusal is a normal answer here. */
 export async function checkTool(app: App, request: ToolRequest): Promise<Result<JsonObject>> {
   const call = await admitCall(app, request.bearer, request.taskId)
   if (!call.ok) return call
@@ -52,7 +52,7 @@ export function decideTool(
   return refused === null ? decideCall(app, call, { ...request, execute: false }) : Promise.resolve(refused)
 }
 
-/** Decides a tool call, records the decision, runs the tool and records what came of it. */
+/** Decides a tool call, records the decision, runs the tool and records its result. */
 export async function executeTool(
   app: App,
   request: ToolRequest,
@@ -63,7 +63,7 @@ export async function executeTool(
   const call = admitted.value
   const refused = refuseWhileChecking(app, call, request.tool)
   if (refused !== null) return refused
-  // Running from here on: a transition that begins now waits for it.
+  // Counted as running from here on: a transition that starts now waits for it.
   const work = () => app.running.run(call.state.id, (signal) => decideAndRun(app, call, { ...request, signal }))
   const answer = await runSoon(app, { ...request, call }, { work, since })
   return request.isPart === true || isLater(answer) ? answer : advanceAfterCall(app, call, { answer, since })
@@ -101,7 +101,7 @@ async function decideAndRun(
   return buildAnswer(app, call, { ...done.value, violation, untold })
 }
 
-// What is being checked must not change meanwhile.
+// Files must not change while they are being checked.
 function refuseWhileChecking(app: App, call: AgentCall<Bearer>, tool: string): ReturnType<typeof refuse> | null {
   if (!app.checking.has(call.state.id) || call.bearer.kind === 'review' || !isChangingTool(call, tool)) return null
   return refuse('conflict', `The gates of task ${call.state.id} are being checked.`, {
@@ -109,7 +109,7 @@ function refuseWhileChecking(app: App, call: AgentCall<Bearer>, tool: string): R
   })
 }
 
-// What only looks at the tree may go on while gates are checked.
+// Read-only tools may run while gates are checked.
 function isChangingTool(call: AgentCall<Bearer>, tool: string): boolean {
   return !READERS.has(tool) || call.contract.tools.has(tool)
 }
@@ -153,13 +153,13 @@ function buildAnswer(
   })
 }
 
-// Once for each violation: with the answer of the call that led to it.
+// Shown once per violation, with the answer of the call that caused it.
 function interruptIn(call: AgentCall<Bearer>, events: readonly TaskEvent[]): JsonObject {
   const violated = events.find((event) => event.type === 'rule_violated' && !event.shadow)
   return violated?.type === 'rule_violated' ? { interrupt: toInterruptView(call.state, violated.violation) } : {}
 }
 
-// A budget that was passed by what a model took was noticed when nobody was there to be told.
+// A budget exceeded by model usage was detected while no call was open to report it.
 function takeUntoldInterrupt(app: App, { bearer, state }: AgentCall<Bearer>): JsonObject {
   const { open } = state.watch
   if (bearer.kind === 'review' || open === null || !app.transcripts.takeUntold(state.id, open.rule)) return {}
@@ -176,8 +176,8 @@ function buildHelp(call: AgentCall<Bearer>): JsonObject {
 }
 
 /**
- * Up to 32 calls, each decided on its own, in order; each has its own place under the key of the whole. After one that is answered
- * with `checking` none is made: the client sends it and the rest again.
+ * Up to 32 calls, each decided separately and in order, each with its own slot under the key of the batch. After a call
+ * answered with `checking` the rest is not run: the client sends it and the rest again.
  */
 export async function executeToolBatch(app: App, request: BatchRequest): Promise<Result<JsonObject>> {
   const since = performance.now()
@@ -212,7 +212,7 @@ interface BatchRequest {
   readonly taskId: string | undefined
   readonly calls: readonly { readonly tool: string; readonly args: JsonObject }[]
   readonly once: Once | undefined
-  /** The answer a call got before, when the batch is sent again. */
+  /** The earlier answer of a call, when the batch is sent again. */
   readonly recall: (once: Once) => Promise<Result<JsonObject> | null>
 }
 

@@ -5,7 +5,10 @@ import type { Result } from '../result.js'
 import { listAllowedTools } from '../tasks/views.js'
 import type { GateRequest } from './long-gates.js'
 
-/** Answers a request to leave a phase. One whose gates take long is told so, and joined when it is sent again. */
+/**
+ * Answers a request to leave a phase. Slow gates are answered with `checking`, and sending the request again joins
+ * them.
+ */
 export function answerSoon(
   app: App,
   request: GateRequest,
@@ -28,7 +31,7 @@ async function heldState(app: App, { bearer }: GateRequest): Promise<TaskState |
 
 const CHECKING_TEXT = 'The gates are being checked. Send the same request again to wait for the answer.'
 
-/** What is answered while the gates are still being checked. It is no refusal, and nothing is counted. */
+/** The answer while gates are still being checked. It is not a refusal, and nothing is counted. */
 async function checkingAnswer(app: App, request: GateRequest): Promise<JsonObject> {
   const { kind } = request
   const state = await heldState(app, request)

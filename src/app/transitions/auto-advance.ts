@@ -12,12 +12,15 @@ import { toBlockerView } from '../tasks/views.js'
 import { contextIn } from '../tool-calls/contract-paths.js'
 import { makeTransition } from './make-transition.js'
 
-/** Says that the task's gates are to be looked at once the call that is running now has ended. */
+/** Queues the task's gates to be checked after the current call. */
 export function wantAdvance(app: App, call: AgentCall<Bearer>): void {
   if (findAutoTarget(call.contract, call.state) !== null) app.advancing.add(call.state.id)
 }
 
-/** The answer of an agent's call and, where that call made the gates open, the phase that Phaselock took the task to; `since`: when the call came. */
+/**
+ * The answer of an agent's call and, if the call opened the gates, the phase that Phaselock moved the task to; `since`:
+ * when the call came.
+ */
 export async function advanceAfterCall(
   app: App,
   call: AgentCall<Bearer>,
@@ -25,7 +28,7 @@ export async function advanceAfterCall(
 ): Promise<Result<JsonObject>> {
   if (!answer.ok || call.bearer.kind === 'review' || !app.advancing.has(call.state.id)) return answer
   const done = await app.longGates.soon(advance(app, call.state.id), since)
-  // The next call of the agent finds the task where Phaselock took it.
+  // The agent's next call finds the task in the new phase.
   if (done === 'later') return { ok: true, value: { ...answer.value, advancing: true } }
   if (done === null || done.state.held?.agentId !== call.bearer.agentId) return addCompletion(answer, done)
   const grant = makeGrant(done.state, call.bearer.agentId)
@@ -53,7 +56,7 @@ function describeAdvance({ state, events }: CommandResult): JsonObject {
   return { phase: state.phase, status: state.status, warnings }
 }
 
-/** What an answer that was lost has to say of the phase: the token is for the agent that Phaselock took along, and for nobody else. */
+/** What a repeated answer says about the phase: only the agent that Phaselock moved gets the token. */
 export async function repeatAdvancedAnswer(app: App, ran: Grant): Promise<JsonObject> {
   const state = await app.ledger.read(ran.taskId)
   const isSame = state?.advancedTo === ran.epoch + 1 && state.epoch === ran.epoch + 1
@@ -62,8 +65,8 @@ export async function repeatAdvancedAnswer(app: App, ran: Grant): Promise<JsonOb
 }
 
 /**
- * Makes the transition itself where every gate advances by itself and all its checks hold; null: nothing happened,
- * and nothing is held against the agent.
+ * Makes the transition if every gate advances automatically and all its checks pass; null: nothing happened, and
+ * nothing counts against the agent.
  */
 export async function advance(app: App, taskId: string): Promise<CommandResult | null> {
   const state = await app.ledger.peek(taskId)
@@ -74,7 +77,7 @@ export async function advance(app: App, taskId: string): Promise<CommandResult |
     app.advancing.delete(taskId)
     return null
   }
-  // Whichever call ends last looks at the gates: a tool that still runs is not ended for something nobody asked for.
+  // The call that ends last checks the gates: a running tool is not stopped for a transition that nobody requested.
   if (app.checking.has(taskId) || app.running.isBusy(taskId)) return null
   app.advancing.delete(taskId)
   const needed = needs(contract, state, { target, claims: [] })
@@ -98,7 +101,7 @@ export async function advance(app: App, taskId: string): Promise<CommandResult |
     })
     return made.ok && made.value.events.length > 0 ? made.value : null
   } catch (error) {
-    // The call that led here has its answer: that the store is gone for a moment does not undo it.
+    // The call that led here already has its answer: a temporary store failure does not undo it.
     if (!(error instanceof StoreUnavailable)) throw error
     app.advancing.add(taskId)
     return null

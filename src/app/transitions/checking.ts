@@ -1,7 +1,9 @@
-/** Why nothing else may change a task now: its gates are checked, or its work tree is put aside or taken back. */
+/**
+ * Why nothing else may change a task now: its gates are being checked, or its work tree is being stashed or restored.
+ */
 type Busy = 'gates' | 'tree'
 
-/** Tasks that are busy in this process. A flag and no event: after a restart nothing is being checked. */
+/** Busy tasks of this process. A flag, not an event: after a restart nothing is being checked. */
 export class Checking {
   readonly #tasks = new Map<string, Busy>()
   readonly #listeners = new Set<(taskId: string) => void>()
@@ -25,7 +27,7 @@ export class Checking {
     this.#tell(taskId)
   }
 
-  /** Called whenever a task begins or ends to be busy. */
+  /** Called whenever a task becomes busy or idle. */
   listen(listener: (taskId: string) => void): () => void {
     this.#listeners.add(listener)
     return () => this.#listeners.delete(listener)

@@ -18,7 +18,7 @@ interface CheckpointScene {
   readonly given: JsonObject
 }
 
-/** Judges the evidence of a request, over the work tree as it is now and what was run so far. */
+/** Judges the evidence of a request against the current work tree and the runs so far. */
 export async function judgeCheckpoint(
   app: App,
   scene: CheckpointScene,
@@ -35,7 +35,7 @@ export async function judgeCheckpoint(
   })
 }
 
-/** What is kept of judged evidence: the facts of the request, and its whole content apart from them. */
+/** What is stored of judged evidence: the facts of the request, and its whole content separately. */
 export function packEvidence(judged: EvidenceJudged): {
   readonly facts: Pick<GateFacts, 'evidence' | 'evidenceProblems' | 'evidenceOpen' | 'evidenceRef' | 'proofs'>
   readonly blobs: readonly Blob[]
@@ -48,14 +48,14 @@ export function packEvidence(judged: EvidenceJudged): {
   return { facts: { ...facts, evidenceRef }, blobs: [blob] }
 }
 
-/** Evidence without what Phaselock fills in itself: that follows from the work tree. */
+/** Evidence without the fields that Phaselock derives from the work tree. */
 export function omitObservedFields(needed: Needs, evidence: JsonObject): JsonObject {
   return Object.fromEntries(
     Object.entries(evidence).filter(([name]) => needed.evidence.get(name)?.grade !== 'observed'),
   )
 }
 
-/** The evidence to judge: what was sent or, where nothing was, what this visit of the phase has had accepted. */
+/** The evidence to judge: the sent one or, if none was sent, the one accepted in this visit. */
 export async function gatherEvidence(
   app: App,
   state: TaskState,
@@ -66,7 +66,7 @@ export async function gatherEvidence(
   return omitObservedFields(one.needed, await readAcceptedEvidence(app, state, state.phase))
 }
 
-/** The evidence that was accepted for a phase, whole. */
+/** The accepted evidence of a phase, in full. */
 export async function readAcceptedEvidence(app: App, state: TaskState, phase: string): Promise<JsonObject> {
   const sha256 = state.checkpoints.get(phase)?.sha256 ?? null
   const content = sha256 === null ? null : await app.ledger.store.readBlob(sha256)

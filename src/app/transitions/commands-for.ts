@@ -9,7 +9,7 @@ export function needsGit(contract: Contract, needed: Needs): boolean {
   return needed.checks.some(({ blocker }) => asksGit(contract, blocker.check))
 }
 
-/** True when a check of this gate can only be judged by running something. */
+/** True when a check of this gate needs a run. */
 export function selectCommands(contract: Contract, needed: Needs): ReadonlyMap<string, ObservedCommand> {
   const wanted = new Map<string, ObservedCommand>()
   const want = (name: string): void => {
@@ -28,7 +28,7 @@ export function selectCommands(contract: Contract, needed: Needs): ReadonlyMap<s
   if (needed.artifacts.some((artifact) => artifact.type === 'test_run_result')) want('tests')
   for (const [name, field] of needed.evidence)
     if (field.grade === 'observed') want(findObservedSource(contract.commands.keys(), name, field.type)?.command ?? '')
-  // What fails in a run of the coverage command is seen in a run of the tests.
+  // A failure in the coverage command also shows in a test run.
   if (wanted.has('coverage') && hasRedGate(contract)) want('tests')
   return wanted
 }

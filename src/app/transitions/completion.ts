@@ -16,7 +16,7 @@ import { verdictOf } from './verdict.js'
 const REFUSED_TEXT = 'Complete checkpoint requirements to proceed'
 const COMPLETE_TEXT = 'All phases complete'
 
-/** What is kept of the answer to a completion: everything but tokens and contents, which are made again. */
+/** What is stored of the answer to a completion: everything except tokens and contents, which are rebuilt. */
 export function buildCompletionRecord(
   call: AgentCall,
   done: CommandResult,
@@ -74,7 +74,7 @@ function buildRefusedBody(contract: Contract, state: TaskState, problems: readon
 
 type GateBlockedEvent = TaskEvent & { type: 'gate_blocked' }
 
-// The evidence holds unless a blocker says otherwise: then it could not be judged to the end.
+// The evidence holds unless a blocker says that it could not be judged completely.
 function buildBlockedBody(call: AgentCall, state: TaskState, blocked: GateBlockedEvent): JsonObject {
   const { contract } = call
   const missing = blocked.blockers
@@ -97,7 +97,7 @@ function buildBlockedBody(call: AgentCall, state: TaskState, blocked: GateBlocke
   }
 }
 
-// A mode that lets gates through does not make the evidence complete.
+// A mode that opens gates does not make the evidence complete.
 function describeMissingEvidence(violations: Extract<TaskEvent, { type: 'gate_passed' }>['violations']): JsonObject {
   const missing = violations
     .filter((violation) => violation.code === 'incomplete_checkpoint')

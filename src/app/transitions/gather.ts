@@ -31,24 +31,24 @@ import { buildObservedArtifact, findChangedUnderEvidence, findSetupToRestore, ru
 export interface Gathered {
   readonly facts: GateFacts
   readonly blobs: readonly Blob[]
-  /** How the tree looks now, to be taken over when the phase is left. */
+  /** The current tree, to be accepted when the phase is left. */
   readonly index: TreeIndex | null
   /** The vote on leaving the phase; null: there is none. */
   readonly vote: Vote | null
 }
 
-/** What is known so far of a request to leave a phase. Each stage reads what those before it found. */
+/** Facts known so far about a request to leave a phase. Each stage reads the results of the stages before it. */
 interface Gathering {
   readonly app: App
   readonly contract: Contract
   readonly state: TaskState
   readonly needed: Needs
   readonly offer: Offer
-  /** Phaselock asks by itself. */
+  /** Phaselock asks, not an agent. */
   readonly isAuto: boolean
   readonly tree: WorkTree
   readonly blobs: Blob[]
-  /** What could not be read, and what was changed meanwhile; each keeps the gate closed. */
+  /** Read failures and changes during the check; each keeps the gate closed. */
   readonly problems: string[]
   offered: readonly ArtifactOffered[]
   /** What an approval is bound to. */
@@ -70,7 +70,7 @@ interface Gathering {
   shown: readonly ArtifactRef[]
 }
 
-/** In this order: what costs nothing comes first, and commands are run only where everything else holds. */
+/** Cheap stages first; commands run only if everything else holds. */
 const STAGES: readonly ((gathering: Gathering) => Promise<void>)[] = [
   judgeArtifacts,
   readVote,
@@ -90,7 +90,7 @@ const STAGES: readonly ((gathering: Gathering) => Promise<void>)[] = [
   pinTestFiles,
 ]
 
-/** Gathers once, outside any transaction, what a transition needs to be decided. Bound to the visit it was gathered in. */
+/** Gathers everything a transition decision needs, once and outside any transaction. Bound to its visit. */
 export async function gather(
   app: App,
   contract: Contract,
@@ -106,7 +106,7 @@ export async function gather(
     ...{ observed: NOT_OBSERVED, pinned: null, pinnedRun: null, shown: [] },
   }
   for (const stage of STAGES) await stage(gathering)
-  // Examples are run last: once nothing else keeps the gate closed.
+  // Examples run last, once nothing else keeps the gate closed.
   const { blobs, vote, contents } = gathering
   const index = gathering.compared?.index ?? null
   const facts = await judgeExamples(app, { ...gathering, all: contents.all, index }, factsOf(gathering))
@@ -132,7 +132,7 @@ function factsOf(one: Gathering): GateFacts {
   }
 }
 
-// What cannot be done keeps the gate closed, and says why.
+// A failed stage keeps the gate closed and says why.
 async function attempt<T>(one: Gathering, what: string, work: () => Promise<T>): Promise<T | null> {
   try {
     return await work()
@@ -220,7 +220,7 @@ async function runCommands(one: Gathering): Promise<void> {
   problems.push(...(moved ?? []))
 }
 
-// A run takes its time: what was changed behind it, and maybe changed back, is seen now.
+// Files changed during a run, perhaps and back, are detected now.
 async function compareAfter(one: Gathering): Promise<void> {
   if (one.observed.runs.size > 0) await compareBefore(one)
   if (one.vote !== null && (await attempt(one, UNSEEN, one.vote.isUnchanged)) === false) one.problems.push(CHANGED)
@@ -266,7 +266,7 @@ async function pinTestFiles(one: Gathering): Promise<void> {
   )
 }
 
-// What an agent CLI keeps for itself is no change of the phase.
+// Files that an agent CLI writes for itself do not count as changes of the phase.
 function omitCliFiles(unledgered: readonly UnledgeredChange[]): readonly UnledgeredChange[] {
   return unledgered.filter((change) => change.agentCli?.problem !== null)
 }

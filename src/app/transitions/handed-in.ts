@@ -13,12 +13,12 @@ import { hasExampleGate } from '../test-runs/held-out.js'
 import { omitObservedFields } from './checkpoint.js'
 
 export interface Offer {
-  /** Redacted already: what is judged is what is stored. */
+  /** Already redacted, so that the judged content is the stored content. */
   readonly artifacts: ReadonlyMap<string, Json>
   readonly evidence: JsonObject
 }
 
-/** What the agent sends, without what Phaselock sees for itself or hears from reviewers. */
+/** What the agent sends, without artifacts that Phaselock observes or gets from reviewers. */
 export function withoutObserved(contract: Contract, needed: Needs, offer: Offer): Offer {
   const isOthers = (type: string): boolean =>
     (type === 'test_run_result' && contract.commands.has('tests')) ||
@@ -26,7 +26,7 @@ export function withoutObserved(contract: Contract, needed: Needs, offer: Offer)
   return { ...offer, artifacts: new Map([...offer.artifacts].filter(([type]) => !isOthers(type))) }
 }
 
-/** Judges each artifact that was sent against its schema; those that fit are kept. */
+/** Validates each artifact that was sent; valid ones are stored. */
 export async function judgeOffered(
   app: App,
   contract: Contract,
@@ -49,7 +49,7 @@ export async function judgeOffered(
   return { offered, blobs }
 }
 
-// A contract that runs no examples may mean something else by the word.
+// A contract that runs no examples may use the word for something else.
 function exampleProblems(contract: Contract, type: string, content: Json): ArtifactOffered['problems'] {
   return type === 'plan_document' && hasExampleGate(contract) ? readPlanExamples(content).problems : []
 }
@@ -61,8 +61,8 @@ function onlyObject(value: unknown): readonly { pointer: string; message: string
 }
 
 /**
- * The artifacts of the task by type. Checks judge what was sent even where its schema refuses it: the gate stays closed either
- * way, and the agent learns more.
+ * The artifacts of the task by type. Checks also judge an artifact that its schema rejects: the gate stays closed
+ * anyway, and the agent learns more.
  */
 export async function readContents(
   app: App,
@@ -101,7 +101,7 @@ interface Bound {
 export function computeApprovalDigest({ state, needed, offer, bound, contents, treeHash: tree }: Bound): string {
   const artifacts: Record<string, Json> = {}
   for (const type of contents.ofVisit.keys()) {
-    // What a run said follows from the tree, which is bound already; how long it took does not.
+    // A run's result follows from the tree, which is already bound; its duration does not.
     if (needed.observesTests && type === OBSERVED_ARTIFACT) continue
     artifacts[type] =
       bound.find((offered) => offered.type === type)?.sha256 ?? state.artifacts.get(type)?.sha256 ?? null

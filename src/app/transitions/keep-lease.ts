@@ -3,7 +3,7 @@ import type { Refusal } from '../../core/task/refusal.js'
 import type { TaskState } from '../../core/task/state.js'
 import { contextOf, type Resources } from '../resources.js'
 
-/** An agent that waits for Phaselock does not lose its lease: it is extended as often as needed, until the returned function is called. */
+/** Extends the lease of an agent that waits for Phaselock, until the returned function is called. */
 export function keepLease(
   app: Resources,
   { contract, state }: { readonly contract: Contract; readonly state: TaskState },
@@ -14,12 +14,12 @@ export function keepLease(
     app.ledger.apply({ taskId: state.id, contract }, { type: 'extend_lease' }, contextOf(app, 'orchestrator'), {
       guard,
     })
-  // Where the store is gone for a moment the next turn extends it.
+  // After a temporary store failure the next turn extends it.
   const timer = setInterval(() => extend().catch(() => undefined), contract.enforcement.leaseSeconds * 500)
   return () => clearInterval(timer)
 }
 
-/** Does the work while nothing else may change the task. */
+/** Runs the work while nothing else may change the task. */
 export async function whileChecking<T>(
   app: Resources,
   { contract, state }: { readonly contract: Contract; readonly state: TaskState },

@@ -3,13 +3,13 @@ import type { Json, JsonObject } from '../../core/json.js'
 import { blobOf } from '../blobs.js'
 import { ok, type Result } from '../result.js'
 
-/** Clients and proxies give up after a minute: an answer comes before that. */
+/** Clients and proxies give up after a minute, so answer before that. */
 const ANSWER_WITHIN_MS = 40_000
 const KEPT_MS = 10 * 60_000
 
-/** A request to leave a phase, as far as it tells one from another. */
+/** The parts that identify a request to leave a phase. */
 export interface GateRequest {
-  /** Through which call it came: their answers differ. */
+  /** The endpoint it came through: their answers differ. */
   readonly kind: 'transition' | 'next' | 'completion'
   readonly bearer: AgentBearer
   readonly target: string
@@ -22,9 +22,9 @@ interface Running {
   readonly owner: string
   readonly digest: string
   readonly work: Promise<Result<JsonObject>>
-  /** Somebody was told that it still runs: from then on it can be joined. */
+  /** A caller was answered with `checking`, so it can be joined. */
   isTold: boolean
-  /** Where the agent was when the work ended; undefined while it goes on. */
+  /** The agent's position when the work ended; undefined while it runs. */
   endedAt?: string | null
 }
 
@@ -32,13 +32,13 @@ interface Running {
 interface GateWork {
   readonly work: () => Promise<Result<JsonObject>>
   readonly checking: () => Promise<JsonObject>
-  /** The task that the agent holds and its epoch; null where it holds none. */
+  /** The task that the agent holds and its epoch; null if it holds none. */
   readonly positionOf: () => Promise<string | null>
 }
 
 /**
- * Requests whose gates take longer than a client waits. An agent that was told so and asks again with the same request, or
- * without handing in anything, joins the one that runs, or is given the answer that it had.
+ * Requests whose gates take longer than a client waits. An agent that was told so and sends the same request again, or
+ * one without artifacts, joins the running one or gets its answer.
  */
 export class LongGates {
   readonly #running = new Map<string, Running>()
@@ -57,13 +57,13 @@ export class LongGates {
       running.isTold = true
       return ok(await checking())
     }
-    // Blocked requests are decided anew when they are asked again; one that passed leaves no token to ask again with.
+    // Blocked requests are decided again when repeated; after a success no token is left to repeat it.
     const hasPassed = result.ok && typeof result.value.phase_token === 'string'
     if (joined === undefined || !hasPassed) this.#drop(running)
     return result
   }
 
-  // The token of an agent outlives the phase: what it was answered there is not the answer when it comes back.
+  // An agent token outlives the phase: an earlier answer does not apply when the agent returns to the phase.
   async #find(request: GateRequest, positionOf: GateWork['positionOf']): Promise<Running | undefined> {
     const found = this.#running.get(formatOwner(request))
     if (found?.endedAt === undefined || request.bearer.kind === 'phase') return found
@@ -86,7 +86,9 @@ export class LongGates {
     if (this.#running.get(running.owner) === running) this.#running.delete(running.owner)
   }
 
-  /** What comes of the work, or 'later' when the client that asked at `since` waits no longer: it goes on all the same. */
+  /**
+   * The result of the work, or 'later' when the client that asked at `since` must be answered now; the work continues.
+   */
   async soon<T>(work: Promise<T>, since = performance.now()): Promise<T | 'later'> {
     let timer: NodeJS.Timeout | undefined
     work.catch(() => undefined)
@@ -115,7 +117,7 @@ function isBare({ artifacts, evidence, claims }: GateRequest): boolean {
   return artifacts.size === 0 && evidence === null && claims.length === 0
 }
 
-/** Whether an answer says no more than that gates are still being checked, or tests still run. */
+/** Whether an answer only says that gates are being checked or tests are running. */
 export function isChecking(answer: JsonObject): boolean {
   return answer.checking === true && ['allowed', 'checkpoint_passed', 'decision'].some((key) => key in answer)
 }

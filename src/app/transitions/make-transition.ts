@@ -15,21 +15,21 @@ import { type Gathered, gather } from './gather.js'
 import { whileChecking } from './keep-lease.js'
 import { readCommitTime } from './newest-commit.js'
 
-/** How long a transition waits for tools that still run before it ends them. */
+/** How long a transition waits for running tools before it stops them. */
 const TOOLS_WAIT_MS = 10_000
 
-/** What is asked for, by the agent that holds the task or by Phaselock itself. */
+/** The request, by the agent that holds the task or by Phaselock. */
 export interface Wanted {
   readonly target: string
-  /** Where the caller thinks the task is; null: it does not say. */
+  /** The phase the caller assumes; null: not given. */
   readonly currentPhase: string | null
   readonly claims: readonly string[]
   readonly artifacts: ReadonlyMap<string, Json>
-  /** null: what was accepted in this visit of the phase, if anything was. */
+  /** null: the evidence accepted in this visit, if any. */
   readonly evidence: JsonObject | null
-  /** The phase is to be completed, and its evidence judged before anything else. */
+  /** The request completes the phase, so its evidence is judged first. */
   readonly completes?: true
-  /** Phaselock asks by itself: unless the task moves, nothing happened. */
+  /** Phaselock asks: unless the task moves, nothing is recorded. */
   readonly auto?: true
 }
 
@@ -37,27 +37,27 @@ interface Transition {
   readonly contract: Contract
   readonly state: TaskState
   readonly wanted: Wanted
-  /** null: it is refused without looking at anything. */
+  /** null: refused without checking anything. */
   readonly needed: Needs | null
-  /** Decides the command in the name of the caller. */
+  /** Decides the command for the caller. */
   readonly apply: (command: Command, gathered: Pick<Gathered, 'blobs'>) => Promise<Result<CommandResult>>
 }
 
 /**
- * The one way from a phase to the next, whoever asks: gathers what the gates need, lets the core decide, and does what follows. A
- * transition that is blocked or refused is an answer, not a failure.
+ * The only way from one phase to the next: gathers what the gates need, lets the core decide, and carries out the
+ * result. A blocked or refused transition is an answer, not a failure.
  */
 export async function makeTransition(app: App, one: Transition): Promise<Result<CommandResult>> {
   const { contract, state, needed } = one
   if (needed === null) return decideTransition(app, one, { gathered: null, committedAt: null })
-  // Checks read the work tree: while they run, another request for the same task waits its turn by asking again.
+  // Checks read the work tree: meanwhile another request for the same task has to ask again.
   if (app.checking.has(state.id))
     return refuse('conflict', `The gates of task ${state.id} are being checked.`, {
       next_step: 'Wait for the answer of the running transition request.',
     })
   return whileChecking(app, one, async () => {
     await app.running.settle(state.id, TOOLS_WAIT_MS)
-    // Nothing is run for a transition that another task is in the way of.
+    // Run nothing for a transition that conflicts with another task.
     const taken = await refusePathConflict(app, enteringOf(one))
     if (taken !== null) return taken
     const committedAt = await readCommitTime(app, one)
@@ -94,14 +94,14 @@ async function decideTransition(
     app.trees.settle(state.workspace, gathered.index)
     app.trees.mark(state.workspace, state.id, after.phase)
   }
-  // What keeps the reviewers from being asked now is told when the agent asks again, which tries it once more.
+  // A failure to ask the reviewers is reported when the agent asks again, which retries it.
   const plan = needed?.consensus ?? null
   if (plan !== null && gathered.vote !== null && events.some((event) => event.type === 'consensus_requested'))
     await openVote(app, after, { plan, work: gathered.vote.work })
   return handled
 }
 
-// Where it stays in its phase the task has what it needs.
+// A task that stays in its phase already has what it needs.
 function enteringOf({ state, contract, wanted: { target } }: Transition) {
   return { state, contract, phase: target === state.phase ? '' : target, agentId: state.held?.agentId ?? '' }
 }

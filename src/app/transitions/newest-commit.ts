@@ -5,7 +5,7 @@ import type { AgentCall } from '../identity/agent-call.js'
 import { getReserved } from '../tool-calls/contract-paths.js'
 import { openSandbox, refuseWithoutConfinement } from '../tool-calls/contract-sandbox.js'
 
-/** When the newest commit was made, where a rule of the phase asks for it; null: it does not, or git cannot tell. */
+/** Time of the newest commit, if a rule of the phase needs it; null: not needed, or unknown to git. */
 export async function readCommitTime(app: App, call: Pick<AgentCall, 'contract' | 'state'>): Promise<number | null> {
   const { contract, state } = call
   if (!listRules(contract, state).some((rule) => rule.type === 'require_commits')) return null

@@ -5,7 +5,10 @@ import type { Completion } from '../kept-answer.js'
 import { toPendingView } from '../tasks/views.js'
 import { buildPhaseContent, collectOutputs, toTasksView } from './phase-content.js'
 
-/** The answer to a completion; also given again to a client that lost it. Contents are shown while the task is still there. */
+/**
+ * The answer to a completion; also sent again to a client that lost it. Contents are shown while the task is still in
+ * that phase.
+ */
 export async function buildCompletionAnswer(app: App, completion: Completion): Promise<JsonObject> {
   const { body, phase, visit, task, grant } = completion
   const state = await app.ledger.read(task)

@@ -14,7 +14,7 @@ const OUTPUT_BYTES_MAX = 64 * 1024
 const OUTPUTS_READ_BYTES_MAX = 1024 * 1024
 const COUNTS_KEPT_MAX = 200
 
-/** What a phase says, for an agent that may read it: its own document, complete and in order, or its prompt. */
+/** The content of a phase for an agent that may read it: its whole document, or its prompt. */
 export async function buildPhaseContent(
   app: App,
   contract: Contract,
@@ -33,7 +33,7 @@ export async function buildPhaseContent(
   }
 }
 
-/** Where the tasks of a phase stand that hands them out in order; nothing for any other. */
+/** Progress of a phase that hands out its tasks in order; empty for other phases. */
 export function toTasksView(phase: Phase, state: TaskState): JsonObject {
   const ordered = listOrderedTasks(phase)
   if (ordered.length === 0 || phase.id !== state.phase) return {}
@@ -59,7 +59,7 @@ async function countTextTokens(text: string): Promise<number> {
   return count
 }
 
-/** What the completed phases handed on, by phase. */
+/** The artifacts of completed phases, by phase. */
 export async function collectOutputs(app: App, contract: Contract, state: TaskState): Promise<JsonObject> {
   const all: [string, JsonObject][] = []
   for (const id of state.completedPhases)
@@ -69,7 +69,7 @@ export async function collectOutputs(app: App, contract: Contract, state: TaskSt
 
 async function collectOutputsOfPhase(app: App, state: TaskState, id: string): Promise<JsonObject> {
   const checkpoint = state.checkpoints.get(id)
-  // Every look at a phase shows this: what takes long to read is named, not read.
+  // Every view of a phase includes this: large files are named, not read.
   if (checkpoint !== undefined && checkpoint.bytes > OUTPUTS_READ_BYTES_MAX)
     return toOmittedView({
       bytes: checkpoint.bytes,
@@ -88,7 +88,7 @@ async function collectOutputsOfPhase(app: App, state: TaskState, id: string): Pr
   return Object.fromEntries(outputs)
 }
 
-// Answers stay readable whatever was handed in; the whole of it is in the ledger.
+// Truncated to keep answers readable; the ledger has the whole.
 function toOmittedView(about: { readonly bytes: number; readonly sha256?: string }): JsonObject {
   return { omitted: true, bytes: about.bytes, ...(about.sha256 === undefined ? {} : { sha256: about.sha256 }) }
 }
@@ -123,7 +123,7 @@ function toFieldView(field: EvidenceField): JsonObject {
   return { type, description, required: !optional, grade, ...Object.fromEntries(given) }
 }
 
-/** How far the task has come, in the words of answers about phases. */
+/** The task's progress, in the fields of phase answers. */
 export function toProgressView(contract: Contract, state: TaskState): JsonObject {
   return {
     completed: state.completedPhases.map((id) => formatPhaseName(contract, id)),

@@ -25,7 +25,7 @@ interface PhaseRequest {
   readonly phase?: string | undefined
 }
 
-/** What a phase says: the current one and, for review, those that were completed. Of any other not a word. */
+/** The content of a phase: the current one or, for review, a completed one. Other phases are not shown. */
 export async function getPhase(app: App, request: PhaseRequest): Promise<Result<JsonObject>> {
   const admitted = await admitCall(app, request.bearer, request.taskId)
   if (!admitted.ok) return admitted
@@ -53,7 +53,7 @@ interface CompleteRequest {
   readonly once: Once | undefined
 }
 
-/** Hands in the evidence of the current phase and, when it holds, makes the only legal transition. */
+/** Hands in the evidence of the current phase and, if it holds, makes the only legal transition. */
 export async function completePhase(app: App, request: CompleteRequest): Promise<Result<JsonObject>> {
   const wrong = refuseWrongEvidence(request.evidence)
   if (wrong !== null) return wrong
@@ -109,8 +109,8 @@ function refuseUnknownPhase(contract: Contract, id: string): Result<JsonObject> 
   return refuse('unknown_phase', `There is no phase ${JSON.stringify(id.slice(0, 100))}. Known: ${known.join(', ')}`)
 }
 
-// Of two clients that complete the same phase at once, the slower one finds its token superseded by the faster one's
-// success: it is told that the phase is completed, and nothing of the next one.
+// When two clients complete the same phase at once, the slower one finds its token superseded: it is told that the
+// phase is completed, and nothing about the next one.
 async function repeatCompletion(
   app: App,
   request: CompleteRequest,

@@ -19,16 +19,16 @@ interface TransitionRequest extends Wanted {
   readonly bearer: AgentBearer
   readonly taskId: string | undefined
   readonly once: Once | undefined
-  /** The request came through `next`: its answer carries `kind` and `text`, also when it is given again. */
+  /** The request came through `next`: its answer has `kind` and `text`, also when repeated. */
   readonly answersPrompt?: true
 }
 
-/** A request to leave the phase. One whose gates take long is told so, and joined when it is sent again. */
+/** A request to leave the phase. Slow gates are answered with `checking`, and sending the request again joins them. */
 export function requestTransition(app: App, request: TransitionRequest): Promise<Result<JsonObject>> {
   return answerSoon(app, { ...request, kind: 'transition' }, () => runTransition(app, request))
 }
 
-/** Everything that is needed is gathered first, then it is decided once. */
+/** First gathers everything, then decides once. */
 export async function runTransition(app: App, request: TransitionRequest): Promise<Result<JsonObject>> {
   const call = await admitCall(app, request.bearer, request.taskId)
   if (!call.ok) return call
@@ -41,13 +41,13 @@ export async function runTransition(app: App, request: TransitionRequest): Promi
 
 interface Leaving<A> {
   readonly request: Wanted & Pick<TransitionRequest, 'once' | 'answersPrompt'>
-  /** null: it is refused without looking at anything. */
+  /** null: refused without checking anything. */
   readonly needed: Needs | null
-  /** What is kept of the answer. */
+  /** What is stored of the answer. */
   readonly answerOf: (call: AgentCall, done: CommandResult) => A | Refused
 }
 
-/** Asks for the transition in the name of the agent, and gives what is kept of the answer. */
+/** Requests the transition for the agent and returns what is stored of the answer. */
 export async function leavePhase<A extends Moved | { readonly completion: Completion }>(
   app: App,
   call: AgentCall,
@@ -72,7 +72,7 @@ function isRefused(answer: object): answer is Refused {
   return 'problem' in answer
 }
 
-/** What is kept of the answer: everything but tokens and the prompt, which are made again. */
+/** What is stored of the answer: everything except tokens and the prompt, which are rebuilt. */
 function answerOf(call: AgentCall, done: CommandResult): Moved | Refused {
   const { state } = done
   const verdict = verdictOf(done)
@@ -97,7 +97,7 @@ function answerOf(call: AgentCall, done: CommandResult): Moved | Refused {
   return { body, grant: makeGrant(state, call.bearer.agentId), entered: verdict.isEntered }
 }
 
-/** A request that was refused without looking at anything. */
+/** A request that was refused without checking anything. */
 export function refusedAnswer(call: AgentCall, { refusal, state }: CommandResult): Refused {
   if (refusal === null) throw new Error('a refusal without a reason')
   return { problem: toProblem(refusal, buildAgentHelp(call.contract, state)).problem }
@@ -126,13 +126,13 @@ function buildBlockedAnswer(
   }
 }
 
-// Of the votes of a visit only the newest goes on: a newer one ends those before.
+// Only the newest vote of a visit is open: it ended the earlier ones.
 function describePendingVote(state: TaskState, code: string): JsonObject {
   const run = code === 'consensus_pending' ? state.consensus?.runs.at(-1) : undefined
   return run === undefined ? {} : { pending_consensus: { id: run.id } }
 }
 
-/** The answer to a transition; also given again to a client that lost it. */
+/** The answer to a transition; also sent again to a client that lost it. */
 export async function moveAnswer(app: App, { body, grant }: Moved): Promise<JsonObject> {
   if (grant === undefined) return body
   const state = await app.ledger.read(grant.taskId)

@@ -32,11 +32,11 @@ interface Scene {
   readonly tree: WorkTree
   readonly needed: Needs
   readonly reviews: readonly ReviewSeen[] | null
-  /** What changed in this visit; null where no check of the gate asks. */
+  /** Changes of this visit; null if no check of the gate needs them. */
   readonly changes: PhaseChanges | null
 }
 
-/** Every check of the gate, over what was handed in and what was observed so far. */
+/** Runs every check of the gate on the artifacts and observations so far. */
 export async function runChecks(
   app: App,
   scene: Scene,
@@ -88,13 +88,13 @@ export async function runChecks(
 
 const LEFT_OUT_NAMED_MAX = 5
 
-// An agent that wonders why its file has no effect is told.
+// Tells an agent why its file has no effect.
 function addLeftOut(outcome: CheckOutcome, runs: ObservedRuns['runs']): CheckOutcome {
   const paths = [...new Set([...runs.values()].flatMap(({ leftOut }) => leftOut ?? []))]
   return outcome.result === 'holds' ? outcome : { ...outcome, found: `${outcome.found}${formatLeftOut(paths)}` }
 }
 
-/** What a run did not see of the tree, in words to be put after what it said. */
+/** The part of the tree that a run did not see, as text to append to its result. */
 export function formatLeftOut(paths: readonly string[]): string {
   if (paths.length === 0) return ''
   const more = paths.length > LEFT_OUT_NAMED_MAX ? ` and ${paths.length - LEFT_OUT_NAMED_MAX} more` : ''
@@ -102,7 +102,7 @@ export function formatLeftOut(paths: readonly string[]): string {
   return `. Left out of the run, because it came since RED or since work began: ${named}`
 }
 
-/** What observed evidence relies on and is not as it was, in words. At RED how the tests are run is still to be recorded. */
+/** Parts that observed evidence relies on and that have changed, as text. At RED the test setup is not recorded yet. */
 export async function findChangedUnderEvidence(app: App, scene: Omit<Scene, 'changes'>): Promise<readonly string[]> {
   const { contract, state, tree, needed } = scene
   const names = [...needed.evidence].flatMap(([name, field]) =>
@@ -120,7 +120,7 @@ export async function findChangedUnderEvidence(app: App, scene: Omit<Scene, 'cha
   return moved
 }
 
-/** Test setup that has to be put back before a way back to the phase of the tests: there nobody could. */
+/** Test setup that must be restored before returning to the test phase, because it cannot be restored there. */
 export async function findSetupToRestore(app: App, scene: Omit<Scene, 'changes'>): Promise<readonly string[]> {
   const { contract, state, tree, needed } = scene
   const to = needed.demand.full ? undefined : needed.demand.transition?.to
@@ -143,7 +143,7 @@ function addRun(contents: Scene['contents'], run: ObservedRun): Scene['contents'
   }
 }
 
-/** The observed run as the artifact that the phase asks for. The agent's own words about a run that was observed do not count. */
+/** The observed run as the artifact of the phase. The agent's own statement about an observed run does not count. */
 export function buildObservedArtifact(
   needed: Needs,
   run: ObservedRun,

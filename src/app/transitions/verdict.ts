@@ -4,7 +4,7 @@ import type { CommandResult } from '../ledger/ledger.js'
 
 type Event<T extends TaskEvent['type']> = Extract<TaskEvent, { readonly type: T }>
 
-/** What came of a request to leave a phase. */
+/** Outcome of a request to leave a phase. */
 export type Verdict =
   | { readonly kind: 'passed'; readonly event: Event<'gate_passed'>; readonly isEntered: boolean }
   | { readonly kind: 'blocked'; readonly event: Event<'gate_blocked'> }

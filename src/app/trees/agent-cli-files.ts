@@ -5,14 +5,14 @@ import { openWorkTree } from '../../tree/work-tree.js'
 import type { App } from '../app.js'
 import { findContentByHash, keepPrevious } from './reconcile.js'
 
-/** Keeps what such files hold now, so that the next change of one can be held against it. */
+/** Stores the current content of such files, to compare their next change with. */
 export async function keepAgentCliFiles(app: App, tree: string): Promise<void> {
   await keepPrevious(app, tree, [...AGENT_CLI_FILES.keys()])
 }
 
 export type UnledgeredChange = Difference & { readonly agentCli?: AgentCliFile }
 
-/** The differences, each of a file that an agent CLI writes for itself with what its change does. */
+/** The differences; files that an agent CLI writes for itself are listed with the effect of their change. */
 export async function judgeAgentCliFiles(
   app: App,
   tree: string,
@@ -39,7 +39,7 @@ async function findProblem(
   return after === undefined ? 'cannot be read as a file' : findSettingsProblem(before, after)
 }
 
-// Undefined: there is something, and it cannot be had.
+// Undefined: it exists but cannot be read.
 async function readTextBefore(app: App, tree: string, path: string): Promise<string | null | undefined> {
   if (app.trees.findExpectedEntry(tree, path) === null) return null
   const sha256 = app.trees.findExpectedHash(tree, path)
@@ -53,6 +53,6 @@ async function readTextNow(
 ): Promise<string | null | undefined> {
   if (entry === undefined) return null
   const content = await openWorkTree(tree).read(path)
-  // What is judged is what was seen: it may be written again at any time.
+  // Judge the content that was read: the file may be written again at any time.
   return content !== null && entry === `file ${sha256Hex(content)}` ? content.toString('utf8') : undefined
 }

@@ -10,11 +10,11 @@ import { readEarlierChanges } from './earlier-changes.js'
 import { makeForeignMatcher } from './foreign-changes.js'
 import { WORK_BEGAN } from './trees.js'
 
-// Wherever they lie. Agents write there only where the contract names the folder.
+// At any depth. Agents write there only if the contract names the folder.
 const PACKAGES = /^(?:.*?\/)?(?:node_modules|\.venv|venv)(?=\/|$)/
 const ENVIRONMENT = /^(.+)\/pyvenv\.cfg$/
 
-/** What a task commits of what differs, by how its work tree was when work began: nothing an agent writes later widens it. */
+/** The changes that a task commits, by the rules of the start of work: nothing an agent writes later widens them. */
 export async function commitRulesOf(
   app: Pick<App, 'trees' | 'ledger' | 'views' | 'contractFile' | 'contractParts' | 'stateDir' | 'workspace'>,
   contract: Contract,
@@ -22,9 +22,9 @@ export async function commitRulesOf(
 ): Promise<CommitRules> {
   const { trees } = app
   const { workspace: tree, id } = state
-  // Where trees are not compared, git reads the .gitignore files itself.
+  // If trees are not compared, git reads the .gitignore files itself.
   const rules = trees.isKnown(tree) ? trees.getIgnoreRules(tree) : [{ base: '', text: await trees.excludesOf(tree) }]
-  // Before the first claim, work begins with the tree as it is.
+  // Before the first claim, the current tree is the start of work.
   const began =
     state.visit === 0 ? trees.findExpectedEntries(tree) : (trees.readMark(tree, id, WORK_BEGAN)?.entries ?? null)
   const isIgnored = makeIgnored(rules)
@@ -46,8 +46,8 @@ export async function commitRulesOf(
   }
 }
 
-// A virtual environment may have any name; one that came later is an agent's folder with a file in it. Without knowing what an
-// agent wrote, folders of build output are part of the project.
+// A virtual environment may have any name, but a later one is just an agent's folder with a file in it. If the agent's
+// writes are unknown, build folders count as part of the project.
 function makeOutsideProjectMatcher(began: Readonly<Record<string, string>> | null): (path: string) => boolean {
   const environments = Object.keys(began ?? {}).flatMap((path) => ENVIRONMENT.exec(path)?.[1] ?? [])
   const isInEnvironment = makeFolderMatcher(environments)

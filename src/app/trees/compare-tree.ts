@@ -13,11 +13,11 @@ import { judgeAgentCliFiles, type UnledgeredChange } from './agent-cli-files.js'
 
 interface ComparedTree {
   readonly index: TreeIndex
-  /** What no allowed call explains, without what the contract ignores. */
+  /** Changes that no allowed call explains, without paths that the contract ignores. */
   readonly unledgered: readonly UnledgeredChange[]
 }
 
-/** Compares the work tree with what allowed calls explain; null where the contract does not reconcile. */
+/** Compares the work tree with what allowed calls explain; null if the contract does not reconcile. */
 export async function compareTree(app: App, contract: Contract, state: TaskState): Promise<ComparedTree | null> {
   if (contract.enforcement.reconcile === 'off') return null
   const { index, differences } = await app.trees.compare(state.workspace)
@@ -28,23 +28,23 @@ export async function compareTree(app: App, contract: Contract, state: TaskState
 }
 
 /**
- * Compares the work tree for an agent that resumes its claim, and records what no allowed call explains. The claim
- * holds whatever is found: the agent is told now, and its next transition is blocked.
+ * Compares the work tree for an agent that resumes its claim, and records unexplained changes. The claim holds in any
+ * case: the agent is told now, and its next transition is blocked.
  */
 export async function reconcileResumed(app: App, contract: Contract, state: TaskState): Promise<readonly JsonObject[]> {
-  // Tools of the claim before are ended: what they had begun to write is in the tree when they are gone.
+  // Tools of the previous claim are stopped first, so that their last writes are in the tree.
   await app.running.settle(state.id, 0)
   const { changed, context, warnings } = await findUnledgered(app, contract, state)
   if (warnings.length > 0)
     await app.ledger.apply({ taskId: state.id, contract }, { type: 'report_unledgered', changed }, context, {
-      // An agent that has the task by now is told by its own claim.
+      // An agent that has claimed the task by now is told by its own claim.
       guard: ({ epoch }) =>
         epoch === state.epoch ? null : { code: 'token_stale', detail: 'The claim was superseded.' },
     })
   return [...warnings.map(toBlockerView), ...buildRedAgainWarnings(app, contract, state)]
 }
 
-/** The same for a client that lost the answer to its claim: told again, and not recorded again. */
+/** For a client that lost the answer to its claim: reported again, but not recorded again. */
 export async function repeatResumeWarnings(
   app: App,
   contract: Contract,
@@ -61,7 +61,7 @@ async function findUnledgered(app: App, contract: Contract, state: TaskState) {
     const changed = (await compareTree(app, contract, state))?.unledgered ?? []
     return { changed, context, warnings: findUnledgeredBlockers(contract, state, changed, context) }
   } catch (error) {
-    // The agent holds its task already: it is told what the next transition will be refused for.
+    // The agent already holds its task: tell it what will block its next transition.
     const why = error instanceof Error ? error.message : 'unreadable'
     return {
       changed: [],

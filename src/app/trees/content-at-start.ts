@@ -5,10 +5,10 @@ import { openWorkTree } from '../../tree/work-tree.js'
 import type { App } from '../app.js'
 import { findContentByHash } from './reconcile.js'
 
-/** Gives what a file held when the visit began: '' where there was no such file, null where it is not known. */
+/** Returns a file's content at the start of the visit: '' if it did not exist, null if unknown. */
 export function makeStartContentReader(app: App, state: TaskState): (path: string) => Promise<string | null> {
   const tree = state.workspace
-  // Read when it is first asked for: most phases add no comments that look like code.
+  // Read on first use: most phases add no comments that look like code.
   let start: TreeIndex | null | undefined
   return async (path) => {
     start ??=
@@ -23,7 +23,7 @@ export function makeStartContentReader(app: App, state: TaskState): (path: strin
   }
 }
 
-/** The mark of a visit that began with a rewind. That of its phase still says how the tree was when it was entered before. */
+/** The mark of a visit that began with a rewind. The mark of its phase still describes the earlier entry. */
 export function formatRewindMark(visit: number): string {
   return `visit ${visit}`
 }

@@ -7,7 +7,7 @@ import type { App } from '../app.js'
 import type { EarlierChanges } from '../test-runs/task-views.js'
 import { readEventsSince } from './phase-changes.js'
 
-/** Which of the paths of that list are still as they were, and which the task has changed. */
+/** The paths of that list that are unchanged, and those that the task has changed. */
 export async function readEarlierChanges(
   app: Pick<App, 'ledger' | 'views'>,
   state: TaskState,
@@ -22,7 +22,8 @@ export async function readEarlierChanges(
   return { untouched: paths(earlier.filter(isSame)), all: paths(earlier) }
 }
 
-// A file that the task changed, committed and put back is as it was, and differs from the last commit by the task's doing.
+// A file that the task changed, committed and restored has its old content but differs from the last commit because of
+// the task.
 async function makeTouchedMatcher(app: Pick<App, 'ledger'>, state: TaskState): Promise<(path: string) => boolean> {
   return (await findTouched(app, state)) ?? (() => true)
 }

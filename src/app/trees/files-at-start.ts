@@ -8,8 +8,8 @@ import type { Resources } from '../resources.js'
 import { startOfWork } from '../test-runs/start-of-work.js'
 
 /**
- * What to put into a view of the work tree and what to leave out of it, so that these paths are as they were when work on the
- * task began. `unknown` names the files whose content was not kept.
+ * What to add to and remove from a view of the work tree so that these paths are as they were when work on the task
+ * began. `unknown` lists the files whose content was not stored.
  */
 export async function composeFilesAtStart(
   app: Resources,
@@ -33,7 +33,7 @@ export async function composeFilesAtStart(
   return { put, leftOut, unknown }
 }
 
-// Modes are not recorded: the mode of the file now, or one with which a program can be run.
+// Modes are not recorded: use the file's current mode, or an executable one.
 function readMode(file: string): number {
   const stats = statSync(file, { throwIfNoEntry: false })
   return stats?.isFile() === true ? stats.mode & 0o777 : 0o755

@@ -7,13 +7,13 @@ import { readBytes } from '../../tree/read-bytes.js'
 
 const GIT_MS_MAX = 10_000
 const EXCLUDES_BYTES_MAX = 256 * 1024
-// Whose settings these are is decided by the variables that git itself looks at.
+// The variables that git itself reads decide whose settings these are.
 const VARIABLES = ['PATH', 'HOME', 'XDG_CONFIG_HOME', 'GIT_CONFIG_GLOBAL', 'GIT_CONFIG_SYSTEM', 'GIT_CONFIG_NOSYSTEM']
 
 /**
- * What git ignores in a work tree besides its `.gitignore` files: the operator's `core.excludesFile`, then `.git/info/exclude`,
- * where a later line has the last word. Agents can write neither. A `core.excludesFile` in the repository's own settings is not
- * read: it could name any file of this machine.
+ * What git ignores in a work tree besides its `.gitignore` files: the operator's `core.excludesFile`, then
+ * `.git/info/exclude`, where later lines win. Agents can write neither. A `core.excludesFile` in the repository's own
+ * settings is not read, because it could name any file of this machine.
  */
 export async function readExcludes(tree: string, environment: NodeJS.ProcessEnv): Promise<string> {
   const file = await findOperatorsFile(environment)
@@ -23,7 +23,7 @@ export async function readExcludes(tree: string, environment: NodeJS.ProcessEnv)
   return `${operators}\n${own}\n`
 }
 
-// git reads its settings with their includes, outside of any repository.
+// git reads its settings with their includes, outside any repository.
 function findOperatorsFile(environment: NodeJS.ProcessEnv): Promise<string | null> {
   const { PATH, HOME, XDG_CONFIG_HOME } = environment
   if (PATH === undefined) return Promise.resolve(null)
@@ -40,13 +40,13 @@ function findOperatorsFile(environment: NodeJS.ProcessEnv): Promise<string | nul
   })
 }
 
-// The operator's own file, and often a link to where it is kept.
+// The operator's own file, often a link.
 function readOperatorsFile(file: string): string {
   try {
     const isSmall = statSync(file).isFile() && statSync(file).size <= EXCLUDES_BYTES_MAX
     return isSmall ? readFileSync(file, 'utf8') : ''
   } catch {
-    // There is none, or the server may not read it.
+    // It does not exist, or the server may not read it.
     return ''
   }
 }

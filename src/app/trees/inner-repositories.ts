@@ -12,9 +12,10 @@ const MODULES_BYTES_MAX = 256 * 1024
 const GIT = '.git'
 
 /**
- * The repositories inside a work tree, submodules above all, that a call would change or changed. `git_commit` commits to the
- * outer one only: under a contract that demands commits such a change could never be completed. What git ignored when work
- * began is not demanded. Agents cannot make or remove a `.git`, and one that edits `.gitmodules`, where a phase opens it, stops at the gate.
+ * The inner repositories of a work tree, mostly submodules, that a call changes or changed. `git_commit` only commits
+ * to the outer one, so under a contract that demands commits such a change could never be completed. Paths that git
+ * ignored when work began are exempt. Agents cannot create or remove a `.git`, and an edit of `.gitmodules` is stopped
+ * at the gate.
  */
 export function findInnerRepositories(
   app: Pick<Resources, 'trees'>,
@@ -43,7 +44,7 @@ function listFolders(path: string): readonly string[] {
   return names.map((_, at) => names.slice(0, at + 1).join('/'))
 }
 
-// Also those that are not checked out: there git sees no file at all.
+// Includes submodules that are not checked out, where git sees no files.
 function readSubmodules(tree: string): ReadonlySet<string> {
   const file = join(tree, '.gitmodules')
   const stats = lstatSync(file, { throwIfNoEntry: false })
@@ -56,7 +57,7 @@ function isThere(tree: string, path: string): boolean {
   try {
     return lstatSync(join(tree, path), { throwIfNoEntry: false }) !== undefined
   } catch {
-    // A file stands where a folder would.
+    // A file is in place of a folder.
     return false
   }
 }

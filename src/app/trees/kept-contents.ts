@@ -2,13 +2,15 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, wri
 import { join } from 'node:path'
 import { sha256Hex } from '../../base/sha256.js'
 
-/** What is larger is not kept. */
+/** Larger files are not stored. */
 export const KEPT_BYTES_MAX = 1024 * 1024
 const ALL_BYTES_MAX = 512 * 1024 * 1024
-/** So much is left when the oldest had to go. */
+/** Target size after the oldest were removed. */
 const LEFT_BYTES = 384 * 1024 * 1024
 
-/** Contents of files, found by their SHA-256, so that a work tree can be put back. The oldest go when there are too many. */
+/**
+ * Contents of files by SHA-256, so that a work tree can be restored. When there are too many, the oldest are removed.
+ */
 export class KeptContents {
   #bytes: number | null = null
 
@@ -24,7 +26,7 @@ export class KeptContents {
     if (this.#bytes > ALL_BYTES_MAX) this.#makeRoom()
   }
 
-  /** Null when it was never kept, is gone, or is not what it was. */
+  /** Null when it was never stored, was removed, or is damaged. */
   get(sha256: string): Buffer | null {
     const file = join(this.dir, sha256)
     if (!existsSync(file)) return null

@@ -14,8 +14,8 @@ import { isThere } from './earlier-changes.js'
 const PATHS_MAX = 10_000
 
 /**
- * Lists what people had changed and not committed before work on a task began; null where that is not known. Asked for before the
- * claim, so that nothing of the task is in it.
+ * Lists uncommitted changes that people made before work on a task began; null if unknown. Called before the claim, so
+ * that it contains nothing of the task.
  */
 export async function listEarlierChanges(
   app: App,

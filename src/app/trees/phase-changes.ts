@@ -10,7 +10,7 @@ import { toTaskEvent } from '../wire.js'
 const PAGE = 500
 const PAGES_MAX = 200
 
-/** True when a check of the gate looks at what the phase changed. */
+/** True when a check of the gate needs the changes of the phase. */
 export function needsChanges(needed: Needs): boolean {
   return needed.checks.some(
     ({ blocker: { check, params } }) =>
@@ -21,7 +21,7 @@ export function needsChanges(needed: Needs): boolean {
   )
 }
 
-/** What changed since the visit or the task began: by the calls of the ledger, and beside them. */
+/** Changes since the visit or the task began: recorded calls and unexplained changes. */
 export async function readChanges(
   app: Resources,
   state: TaskState,
@@ -47,7 +47,7 @@ export async function readChanges(
 
 const GIT = /(^|\/)\.git(\/|$)/
 
-// What was made and then removed is as it was; what was removed and made anew is changed.
+// A file that was created and then removed is unchanged; one that was removed and created again is changed.
 function note(changes: Map<string, PhaseChange['change']>, path: string, kind: PhaseChange['change']): void {
   const before = changes.get(path)
   if (before === 'created' && kind === 'deleted') changes.delete(path)
@@ -56,7 +56,7 @@ function note(changes: Map<string, PhaseChange['change']>, path: string, kind: P
   else changes.set(path, kind)
 }
 
-/** The events of the visit or the task, from the end of the stream back to where it began. */
+/** The events of the visit or the task, from the end of the stream back to its beginning. */
 export async function readEventsSince(
   app: Pick<Resources, 'ledger'>,
   state: TaskState,

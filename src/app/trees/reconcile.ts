@@ -24,14 +24,14 @@ const PATHS_TOLD_MAX = 200
 
 interface TreeRequest {
   readonly taskId: string
-  /** Those to be accepted or reverted; null: all that differ. */
+  /** The paths to accept or revert; null: all that differ. */
   readonly paths: readonly string[] | null
   readonly reason: string
   readonly actor: string
   readonly once: Once | undefined
 }
 
-/** Takes over changes that no allowed call explains, with a reason. */
+/** Accepts changes that no allowed call explains, with a reason. */
 export async function acceptTree(app: Resources, request: TreeRequest): Promise<Result<JsonObject>> {
   const found = await findChangedPaths(app, request, 'with dependencies')
   if (!found.ok) return found
@@ -53,7 +53,7 @@ export async function acceptTree(app: Resources, request: TreeRequest): Promise<
   return recorded
 }
 
-/** Puts back what was changed without an allowed call. All of it or nothing. */
+/** Reverts changes made without an allowed call. All of them or none. */
 export async function revertTree(app: Resources, request: TreeRequest): Promise<Result<JsonObject>> {
   const found = await findChangedPaths(app, request)
   if (!found.ok) return found
@@ -86,7 +86,7 @@ interface FoundChanges {
   readonly index: Awaited<ReturnType<Resources['trees']['compare']>>['index']
 }
 
-// Installed packages and ignored files have no expected content: they can be accepted as they are, and not be put back.
+// Installed packages and ignored files have no expected content: they can be accepted but not reverted.
 async function findChangedPaths(
   app: Resources,
   { taskId, paths }: TreeRequest,
@@ -109,7 +109,7 @@ async function findChangedPaths(
   return ok({ state, differences, index: compared.index })
 }
 
-/** What came or was changed among dependencies and ignored files since work began; of those asked for, by folders too. */
+/** Dependencies and ignored files that were added or changed since work began; requested paths may be folders. */
 async function findIgnoredChanges(
   app: Resources,
   { id, workspace }: TaskState,
@@ -141,7 +141,7 @@ async function record(
   return handled.ok ? ok(answerOf(handled.value.state)) : handled
 }
 
-/** Keeps what allowed calls wrote, so that it can be put back later. What is large is not kept. */
+/** Stores what allowed calls wrote, so that it can be restored later. Large files are not stored. */
 export async function keepContents(app: Resources, tree: string, changes: readonly Change[]): Promise<void> {
   if (!app.trees.isKnown(tree)) return
   for (const { path, type, sha256, bytes } of changes) {
@@ -151,7 +151,7 @@ export async function keepContents(app: Resources, tree: string, changes: readon
   }
 }
 
-/** Keeps what is about to be replaced or deleted, so that the tree can be taken back to an earlier phase. */
+/** Stores what is about to be replaced or deleted, so that the tree can be taken back to an earlier phase. */
 export async function keepPrevious(app: Resources, tree: string, paths: readonly string[]): Promise<void> {
   if (!app.trees.isKnown(tree)) return
   for (const path of paths) {
@@ -165,7 +165,7 @@ export async function keepPrevious(app: Resources, tree: string, paths: readonly
   }
 }
 
-/** What a file held that had this hash, from what was kept or from git; null when neither has it. */
+/** The content with this hash, from the store or from git; null when neither has it. */
 export async function findContentByHash(
   app: Pick<Resources, 'trees' | 'confinement'>,
   one: { readonly tree: string; readonly path: string; readonly sha256: string },
@@ -177,7 +177,7 @@ export async function findContentByHash(
 }
 
 const OUTPUT = '.phaselock-revert'
-// The version of the last commits, of any branch, that has the hash. What is staged may be in none of them.
+// The version with this hash in the latest commits of any branch. Staged content may be in none of them.
 const FIND = `for at in HEAD "" $(git --literal-pathspecs rev-list -n 50 --all -- "$1"); do
   git cat-file blob "$at:$1" > ${OUTPUT} 2>/dev/null || continue
   [ "$(sha256sum < ${OUTPUT} | cut -c1-64)" = "$2" ] && exit 0

@@ -29,7 +29,7 @@ interface RewindRequest {
   readonly once: Once | undefined
 }
 
-/** Takes a task back to a phase, and its work tree to how it was when that phase was entered. All of it or nothing. */
+/** Rewinds a task to a phase, and its work tree to how it was when that phase was entered. All of it or nothing. */
 export async function rewindTree(app: App, request: RewindRequest): Promise<Result<JsonObject>> {
   const { taskId, to } = request
   const state = await app.ledger.peek(taskId)
@@ -116,7 +116,7 @@ function makeRewindCommand({ to, reason, agentIsFree }: RewindRequest) {
   return { type: 'rewind', to, reason, agentIsFree } as const
 }
 
-/** Another task that is worked on in the same tree; null: there is none. */
+/** Another active task in the same tree; null: none. */
 export async function findOtherTask(app: App, state: TaskState): Promise<string | null> {
   for (const status of ['active', 'awaiting_approval'] as const) {
     const { items } = await app.ledger.store.queryTasks({ status, limit: OTHERS_MAX })
@@ -132,7 +132,7 @@ interface TreeComparison {
   readonly changed: readonly Difference[]
 }
 
-// What is in the way goes first.
+// Obstacles are removed first.
 async function planSteps(
   app: App,
   state: TaskState,

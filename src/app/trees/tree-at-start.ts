@@ -16,12 +16,12 @@ import { WORK_BEGAN } from './trees.js'
 
 const FILES_MAX = 50_000
 const BYTES_MAX = 512 * 1024 * 1024
-// Rights are not recorded, and whether a program of the tree may be run is not for the implementer to say.
+// Modes are not recorded, and the implementer must not decide which programs of the tree are executable.
 const RIGHTS = 0o755
 
 type StartApp = Pick<Resources, 'trees' | 'confinement'> & Places
 
-/** The work tree of a task as it was when work began, without what agents are not shown. */
+/** The work tree of a task as it was when work began, without paths hidden from agents. */
 export function makeTreeAtStart(app: StartApp, contract: Contract, state: TaskState): TreeAtStart {
   const tree = state.workspace
   const start = app.trees.readMark(tree, state.id, WORK_BEGAN)
@@ -75,7 +75,7 @@ async function copyTree(app: StartApp, { tree, start, folder, isHidden }: Copyin
 
 const OUTSIDE = '; name a reviewer outside the work tree by its absolute path'
 
-/** Unchanged files are read from the tree, and count only with the hash that they had. */
+/** Unchanged files are read from the tree, and count only if their hash matches. */
 async function readAtStart(
   app: StartApp,
   one: { readonly tree: string; readonly path: string; readonly sha256: string },

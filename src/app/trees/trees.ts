@@ -27,37 +27,37 @@ import { KeptContents } from './kept-contents.js'
 import { isThere, parseLine, toLines } from './tree-journal.js'
 
 const JOURNAL_LINES_MAX = 5000
-/** Phases of tasks whose trees are remembered; the oldest are forgotten. */
+/** Maximum number of phase entries whose trees are stored; the oldest are removed. */
 const MARKS_MAX = 500
 const MARK = '.mark.gz'
-/** In place of a phase: when work on the task began. */
+/** Used instead of a phase id: the start of work on the task. */
 export const WORK_BEGAN = ''
 
-/** How a work tree should look: as it was when work in it began, with everything since then that an allowed call explains. */
+/** The expected work tree: as it was when work in it began, plus every change that an allowed call explains. */
 interface ExpectedTree {
   index: TreeIndex
   journalLines: number
-  /** Worked out when first asked for. */
+  /** Computed on first use. */
   sources?: ReadonlySet<string>
 }
 
 interface TreeComparison {
   readonly differences: readonly Difference[]
   readonly index: TreeIndex
-  /** Whether a path is what tools leave behind, which never counts. */
+  /** Whether a path is left behind by tools, which never counts. */
   readonly isLeft: (path: string) => boolean
 }
 
 /**
- * What every work tree is expected to look like. Kept in the state directory as a snapshot and a journal of what allowed calls
- * changed since, written before the change reaches the tree.
+ * The expected contents of every work tree. Stored in the state directory as a snapshot and a journal of later allowed
+ * changes, written before the change reaches the tree.
  */
 export class Trees {
   readonly #known = new Map<string, ExpectedTree | null>()
   readonly #indexer = new Indexer()
-  // What is older than the server is of no commit of this server.
+  // Temporary files older than the server do not belong to one of its commits.
   readonly #startedAt = Date.now()
-  /** What files of work trees held. */
+  /** Stored contents of files. */
   readonly contents: KeptContents
 
   constructor(
@@ -68,7 +68,7 @@ export class Trees {
     this.contents = new KeptContents(join(dir, 'objects'))
   }
 
-  /** Begins anew: the tree is right as it is. */
+  /** Starts again: the current tree is the expected one. */
   async begin(tree: string): Promise<void> {
     this.#keep(tree, await this.#look(tree, null))
   }
@@ -77,33 +77,33 @@ export class Trees {
     return this.#expected(tree) !== null
   }
 
-  /** What differs from what is expected. A tree that nobody began with is looked at for the first time, and is right as it is. */
+  /** Differences from the expected tree. A tree without a snapshot is recorded now and counts as expected. */
   async compare(tree: string): Promise<TreeComparison> {
     const expected = this.#expected(tree)
     const index = await this.#look(tree, expected)
     const found = expected === null ? [] : listDifferences(expected.index, index)
     const left = makeLeftoverMatcher((folder) => this.isSource(tree, folder))
     const isLeft = (path: string): boolean => left(path, false)
-    // What a call wrote and the rules ignore is there, and is not looked at.
+    // A file that a call wrote and the rules ignore exists, but is not compared.
     const counts = ({ path, kind }: Difference): boolean =>
       (kind !== 'deleted' || !isThere(tree, path)) && !isLeft(path)
     return { differences: found.filter(counts), index, isLeft }
   }
 
-  /** Remembers how the tree should look now: a task enters a phase. */
+  /** Stores the expected tree when a task enters a phase. */
   mark(tree: string, taskId: string, phase: string): void {
     const expected = this.#expected(tree)
     if (expected === null) return
     if (expected.journalLines > 0) this.#keep(tree, expected.index)
     const file = this.#mark(tree, taskId, phase)
     rmSync(file, { force: true })
-    // Snapshots are replaced, never written again: the mark keeps the one of this moment.
+    // Snapshots are replaced, never rewritten: the mark keeps the current one.
     linkSync(this.#snapshot(tree), file)
     const marks = readdirSync(this.dir).filter((name) => name.endsWith(MARK))
     if (marks.length > MARKS_MAX) this.#dropMarks(marks)
   }
 
-  /** How the tree should have looked when the task last entered the phase; null when that is not known. */
+  /** The expected tree when the task last entered the phase; null when unknown. */
   readMark(tree: string, taskId: string, phase: string): TreeIndex | null {
     const file = this.#mark(tree, taskId, phase)
     return existsSync(file) ? readIndex(file) : null
@@ -114,7 +114,7 @@ export class Trees {
     return this.#expected(tree)?.index.rules ?? []
   }
 
-  /** Whether a folder that is named like one of reports holds parts of the project. */
+  /** Whether a folder with the name of a report folder contains parts of the project. */
   isSource(tree: string, folder: string): boolean {
     const expected = this.#expected(tree)
     if (expected === null) return false
@@ -122,22 +122,22 @@ export class Trees {
     return expected.sources.has(folder)
   }
 
-  /** The hash that a file should have; null when there should be no such file, or it is not known. */
+  /** The expected hash of a file; null when no file is expected, or it is unknown. */
   findExpectedHash(tree: string, path: string): string | null {
     return /^file ([0-9a-f]{64})$/.exec(this.#expected(tree)?.index.entries[path] ?? '')?.[1] ?? null
   }
 
-  /** What should stand at a path, as in `TreeIndex`; null: nothing, or it is not known. */
+  /** The expected entry of a path, in the notation of `TreeIndex`; null: none, or unknown. */
   findExpectedEntry(tree: string, path: string): string | null {
     return this.#expected(tree)?.index.entries[path] ?? null
   }
 
-  /** What should stand at every path; null when it is not known. */
+  /** The expected entries of all paths; null when unknown. */
   findExpectedEntries(tree: string): TreeIndex['entries'] | null {
     return this.#expected(tree)?.index.entries ?? null
   }
 
-  /** Takes over how the tree looks now. */
+  /** Accepts the current tree. */
   settle(tree: string, index: TreeIndex): void {
     const known = this.#expected(tree)?.index.entries ?? toPlainPaths({})
     const isTaken = (path: string): boolean => known[path] !== undefined || !isLeftover(path)
@@ -147,7 +147,7 @@ export class Trees {
     this.#keep(tree, left.length === 0 ? index : { ...index, entries })
   }
 
-  /** Takes over some paths as they are now. */
+  /** Accepts the current content of some paths. */
   accept(tree: string, index: TreeIndex, paths: readonly string[]): void {
     const expected = this.#expected(tree)
     if (expected === null) {
@@ -182,12 +182,12 @@ export class Trees {
     if (expected.journalLines > JOURNAL_LINES_MAX) this.#keep(tree, expected.index)
   }
 
-  /** Writes down how the dependencies and ignored files of a tree are. What was changed after `before` does not count. */
+  /** Records the dependencies and ignored files of a tree. Later changes than `before` do not count. */
   keepDependencies(tree: string, file: string, before: number): Promise<void> {
     return this.#indexer.keepDependencies(tree, { ...this.#dependencies(tree, file), before })
   }
 
-  /** What came or was changed among dependencies and ignored files since that was written down. */
+  /** Dependencies and ignored files that were added or changed since the record. */
   findChangedDependencies(tree: string, file: string): Promise<readonly string[]> {
     return this.#indexer.scanDependencyChanges(tree, this.#dependencies(tree, file))
   }
@@ -196,7 +196,7 @@ export class Trees {
     return this.#indexer.acceptDependencies(tree, { ...this.#dependencies(tree, file), paths })
   }
 
-  /** What was explained did not happen after all: these paths are expected as they are. */
+  /** The announced changes did not happen: expect these paths as they are. */
   async acceptAsIs(tree: string, paths: readonly string[]): Promise<void> {
     const { index } = await this.compare(tree)
     this.accept(tree, index, paths)
@@ -206,7 +206,7 @@ export class Trees {
     return this.#indexer.close()
   }
 
-  // What a commit that was killed left behind goes first: it is nobody's change.
+  // First removes what a killed commit left behind, which counts as nobody's change.
   async #look(tree: string, expected: ExpectedTree | null): Promise<TreeIndex> {
     const excludes = expected === null ? await this.excludesOf(tree) : ''
     const index = await this.#indexer.index(tree, expected?.index.rules ?? null, excludes)
@@ -241,7 +241,7 @@ export class Trees {
     let journalLines = 0
     for (const line of journal) {
       if (line === '') continue
-      // The last line of a server that was killed may be half a line: what it told of did not happen.
+      // The last line of a killed server may be incomplete: its change did not happen.
       const parsed = parseLine(line)
       if (parsed === null) continue
       take(entries, parsed[0], parsed[1] ?? undefined)

@@ -2,7 +2,7 @@ import { mkdirSync, readFileSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { writeFileAtomically } from '../../base/atomic-file.js'
 
-/** How far notices have come: events up to `after` were taken, or given up, at that address. */
+/** Progress of webhook delivery: events up to `after` were delivered to that address, or given up. */
 export interface LaneMark {
   readonly url: string
   readonly secretEnvVar: string | null
@@ -10,12 +10,12 @@ export interface LaneMark {
 }
 
 interface Cursors {
-  /** Events up to here were looked at for addresses that are new. */
+  /** Events up to here were checked for new addresses. */
   readonly discovered: number
   readonly lanes: readonly LaneMark[]
 }
 
-/** Null when there is none yet. One that cannot be read is a fault: notices that were promised would be forgotten. */
+/** Null when there is none yet. An unreadable file is a fault: promised notices would be lost. */
 export function readCursors(file: string): Cursors | null {
   let text: string
   try {

@@ -18,7 +18,7 @@ export const LANE_LIMITS: LaneLimits = { attemptsMax: 12, backoffMs: 1000 }
 
 interface LaneParts {
   readonly app: Pick<App, 'ledger' | 'now'>
-  /** What may be asked to send the event to this address; null: it does not go there. */
+  /** The request that sends the event to this address; null: the event is not sent there. */
   readonly reachOf: (event: StoredEvent) => Promise<DeliveryOptions['reach'] | null>
   readonly moved: () => void
   readonly gaveUp: (event: StoredEvent, reason: string) => Promise<void>
@@ -26,7 +26,7 @@ interface LaneParts {
   readonly onFault: (error: unknown) => void
 }
 
-/** Sends the events for one address in their order, each until it was taken or given up. */
+/** Sends the events for one address in order, each until it is delivered or given up. */
 export class Lane {
   #isKicked = true
   #wake: () => void = () => undefined
@@ -41,7 +41,7 @@ export class Lane {
     this.#running = this.#run().catch(parts.onFault)
   }
 
-  /** There may be something new. */
+  /** Checks for new events. */
   wakeUp(): void {
     this.#isKicked = true
     this.#wake()

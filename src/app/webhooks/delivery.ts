@@ -8,27 +8,27 @@ const TIMEOUT_MS = 10_000
 const PRIVATE =
   'it leads to a private address, and no operator vouched for the contract; an operator without the role ci adds it with `phaselock contract add FILE`'
 
-/** Where notices go, and what they are signed with; no secret: unsigned. */
+/** The address for notices and the signing secret; no secret: unsigned. */
 export interface Receiver {
   readonly url: string
   readonly secret: string | null
 }
 
-/** Why the receiver did not take an event; the reason never holds the address. */
+/** Why the receiver did not accept an event; the reason never contains the address. */
 interface DeliveryProblem {
   readonly reason: string
-  /** No further attempt can succeed. */
+  /** Further attempts cannot succeed. */
   readonly isFinal: boolean
 }
 
 export interface DeliveryOptions {
   readonly now: number
   readonly ended: AbortSignal
-  /** `public`: no operator vouched for the contract, and no private address is asked. */
+  /** `public`: no operator trusted the contract, so private addresses are refused. */
   readonly reach: 'any' | 'public'
 }
 
-/** Sends one event, at `now`, until `ended`. Null when the receiver took it. */
+/** Sends one event, at `now`, until `ended`. Null when the receiver accepted it. */
 export async function deliver(
   receiver: Receiver,
   event: StoredEvent,
@@ -49,7 +49,7 @@ export async function deliver(
       'content-type': 'application/json',
       'user-agent': `phaselock/${PROGRAM_VERSION}`,
       'x-phaselock-event': event.type,
-      // The same for every attempt: whoever has seen it has seen the event.
+      // The same for every attempt, so that receivers can detect duplicates.
       'x-phaselock-delivery': String(event.seq),
       'x-phaselock-timestamp': timestamp,
       ...(receiver.secret === null

@@ -8,19 +8,19 @@ import { LANE_LIMITS, Lane, type LaneLimits } from './delivery-queue.js'
 
 const PAGE = 500
 const SAVE_MS = 500
-/** Addresses over all contracts. */
+/** Maximum number of addresses over all contracts. */
 const LANES_MAX = 100
 
 type WebhooksApp = Pick<App, 'ledger' | 'feed' | 'contracts' | 'stateDir' | 'now'>
 
 /**
- * Notices of contracts: events of tasks, sent to the addresses that their contract names, signed, in order, at least
- * once. What was sent is kept outside the ledger; after a crash some are sent again, and none is left out.
+ * Webhooks: task events sent to the addresses that the contract names, signed, in order, at least once. Progress is
+ * stored outside the ledger; after a crash some events are sent again, and none is lost.
  */
 export class Webhooks {
   readonly #file: string
   readonly #lanes = new Map<string, Lane>()
-  /** Addresses that nothing can be sent to as long as their variable is not set. */
+  /** Addresses that cannot be used until their variable is set. */
   readonly #held = new Map<string, LaneMark>()
   #discovered = 0
   #isLooking = false
@@ -43,7 +43,7 @@ export class Webhooks {
     const known = readCursors(this.#file)
     this.#discovered = known?.discovered ?? (await this.app.ledger.store.lastSeq())
     for (const mark of known?.lanes ?? []) await this.#open(mark)
-    // The place from which an address is served must be known before its first event happens.
+    // The start position of an address must be stored before its first event.
     if (known === null) this.#save()
     this.#stop = this.app.feed.subscribe((event) => {
       if (event.contract === null) return
@@ -60,7 +60,7 @@ export class Webhooks {
     if (this.#saving !== null) this.#save()
   }
 
-  // Events are looked at in their order for addresses that nothing was sent to yet.
+  // Events are checked in order for addresses that are still unused.
   async #discover(): Promise<void> {
     this.#isBehind = true
     if (this.#isLooking) return
@@ -88,7 +88,7 @@ export class Webhooks {
     if (this.#lanes.has(key) || this.#held.has(key) || this.#isClosed) return
     if (this.#lanes.size + this.#held.size >= LANES_MAX) return this.#tellFull(url)
     const secret = secretEnvVar === null ? null : (this.environment[secretEnvVar] ?? '')
-    // Unsigned where a signature was promised is worse than late: it waits for a start with the variable set.
+    // Late is better than unsigned when a signature was promised: delivery waits for a start with the variable set.
     if (secret === '') {
       this.#held.set(key, { url, secretEnvVar, after })
       await this.#record(url, null, `the variable ${secretEnvVar}, which signs its notices, is not set`)
@@ -109,7 +109,7 @@ export class Webhooks {
     this.#lanes.set(key, lane)
   }
 
-  // Once for all: a contract with ever new addresses must not fill the ledger.
+  // Reported once: a contract with ever new addresses must not fill the ledger.
   async #tellFull(url: string): Promise<void> {
     if (this.#isFullTold) return
     this.#isFullTold = true
@@ -126,7 +126,7 @@ export class Webhooks {
     return (contract?.webhooks ?? []).filter((hook) => hook.events.includes(event.type))
   }
 
-  // Addresses can hold a key in their path: only whose they are is written down.
+  // Addresses can contain a key in their path, so only the owner is written down.
   async #record(url: string, seq: number | null, reason: string): Promise<void> {
     const fact = { type: 'webhook_failed', origin: new URL(url).origin, seq, reason } as const
     await this.app.ledger.record(fact, { now: this.app.now(), actor: 'system' })

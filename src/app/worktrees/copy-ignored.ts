@@ -11,7 +11,10 @@ class TooMuch extends Error {
   override readonly name = 'TooMuch'
 }
 
-/** Copies what git ignores, such as installed packages, from the repository's own work tree: a commit has none of it. */
+/**
+ * Copies ignored files, such as installed packages, from the repository's own work tree, because a commit does not
+ * contain them.
+ */
 export async function takeAlong(repository: string, tree: string, paths: readonly string[]): Promise<Result<true>> {
   const taken = { entries: 0, bytes: 0 }
   for (const path of paths) {
@@ -21,7 +24,7 @@ export async function takeAlong(repository: string, tree: string, paths: readonl
       path.split('/').some((one) => one === '..' || one === '.git' || one === '.')
     )
       return refuse('invalid_request', `take: ${JSON.stringify(path)} is not a plain path inside the repository.`)
-    // What git knows is in the tree already, and what it does not ignore would be a change that nobody made.
+    // Tracked files are already in the tree, and files that git does not ignore would appear as unexplained changes.
     const ignored = await runGit({ at: repository, settings: 'operator' }, ['check-ignore', '--quiet', '--', path])
     if (ignored.code !== 0) return refuse('invalid_request', `take: ${JSON.stringify(path)} is not ignored by git.`)
     if (!(await isReal(repository, path)))

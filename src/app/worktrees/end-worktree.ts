@@ -13,16 +13,16 @@ import { getPlace, removePlace } from './worktree-place.js'
 interface EndRequest {
   readonly taskId: string
   readonly end: 'hand_over' | 'discard'
-  /** Discards also what is completed. */
+  /** Discards completed work too. */
   readonly force: boolean
-  /** Hands over also what no commit holds. */
+  /** Includes uncommitted changes. */
   readonly commit: boolean
   readonly reason: string
   readonly actor: string
   readonly once: Once | undefined
 }
 
-/** Leaves the work as a branch in the repository, or gives it up. Either way the task's own work tree is removed. */
+/** Leaves the work as a branch in the repository, or discards it. Either way the task's own work tree is removed. */
 export async function endWorktree(app: App, request: EndRequest): Promise<Result<JsonObject>> {
   const { taskId, end } = request
   const state = await app.ledger.peek(taskId)

@@ -31,7 +31,7 @@ export async function refuseFiltered(
   )
 }
 
-// Attributes come from the new commit, and from the files in the work tree where it has none.
+// Attributes come from the new commit or, if it has none, from the work tree.
 async function findFilteredPaths(
   origin: GitPlace,
   one: { readonly filters: ReadonlySet<string>; readonly after: string; readonly paths: string },

@@ -6,7 +6,10 @@ const LOCK_BYTES_MAX = 100
 const LOCK_TRIES_MAX = 20
 const LOCK_WAIT_MS = 100
 
-/** Takes a lock of git's under our name; false: somebody else has it. The lock appears with its word in it: an empty one is never ours. */
+/**
+ * Takes a git lock under our name; false: another process has it. The lock file is created with its content: an empty
+ * one is never ours.
+ */
 export async function takeLock(lock: string, own: string): Promise<boolean> {
   const word = `${own}.word`
   for (let attempt = 0; attempt < LOCK_TRIES_MAX; attempt += 1) {
@@ -25,7 +28,7 @@ export async function takeLock(lock: string, own: string): Promise<boolean> {
   return false
 }
 
-// One server merges into one repository once at a time: a lock of its own was left by a process that had its number before.
+// A server runs one merge per repository at a time: a lock with our process id was left by an earlier process.
 function isLeft(lock: string): boolean {
   const text = readText(lock)
   if (text === null || !text.startsWith(LOCK_WORD)) return false
@@ -43,7 +46,7 @@ function readText(lock: string): string | null {
   }
 }
 
-// Numbers of processes are given again; with the time of its start there is only one.
+// Process ids are reused; together with the start time they are unique.
 function readStartTime(pid: number): string | null {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'utf8')

@@ -8,7 +8,7 @@ const LEFT_LOCK_MS_MAX = 10_000
 const LOOK_MS = 50
 const MARK = `GIT_COMMITTER_EMAIL=${COMMITTER.email}`
 
-/** Waits for what a killed server had git do in this folder: it goes on without us. Gives false when it takes too long. */
+/** Waits for a git process that a killed server started in this folder. Returns false when it takes too long. */
 export async function waitForGit(folder: string): Promise<boolean> {
   for (let waited = 0; isAtWork(folder); waited += LOOK_MS) {
     if (waited >= LEFT_GIT_MS_MAX) return false
@@ -17,16 +17,16 @@ export async function waitForGit(folder: string): Promise<boolean> {
   return true
 }
 
-/** Removes a lock that only gits of ours take. One whose git still runs is waited for. */
+/** Removes a lock that only our git processes take. Waits while its process still runs. */
 export async function dropLock(lock: string): Promise<void> {
-  // Where processes cannot be looked at, the only sign of one is that its lock goes away.
+  // If processes cannot be listed, the lock's removal is the only sign that one has ended.
   const waitMs = existsSync('/proc/self/environ') ? 0 : LEFT_LOCK_MS_MAX
   for (let waited = 0; existsSync(lock) && waited < waitMs; waited += LOOK_MS) await sleep(LOOK_MS)
-  // Whoever works in the tree may have put a folder there.
+  // Somebody working in the tree may have created a folder there.
   rmSync(lock, { recursive: true, force: true })
 }
 
-// The folder is this one, and whoever started it has given it our name: people's own gits are left out.
+// The process runs in this folder and carries our name: other people's git processes are left out.
 function isAtWork(folder: string): boolean {
   if (!existsSync('/proc/self/environ') || !existsSync(folder)) return false
   const real = realpathSync(folder)

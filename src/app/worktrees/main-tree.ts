@@ -10,18 +10,18 @@ const STRAY_TOLD_MAX = 20
 
 type Files = Pick<MergePlan, 'name' | 'repository' | 'before' | 'after'>
 
-/** The index of the repository's own work tree, kept from every other git while it is changed. */
+/** The index of the repository's own work tree, locked against other git processes while it is changed. */
 export interface HeldIndex {
-  /** A copy of the index that git works on; it takes the place of the index at the end. */
+  /** A copy of the index that git works on; it replaces the index at the end. */
   readonly own: string
-  /** What is in the way of taking the tree from one commit to the other; null: nothing. */
+  /** Obstacles to moving the tree from one commit to the other; null: none. */
   readonly obstacle: (files: Files) => Promise<string | null>
-  /** Takes index and files from one commit to the other. */
+  /** Moves index and files from one commit to the other. */
   readonly follow: (files: Files) => Promise<string | null>
   release(): void
 }
 
-/** Takes the lock that git itself takes; null: somebody else's git or server has it. */
+/** Takes the lock that git itself takes; null: another git process or server has it. */
 export async function holdIndex(repository: string, name: string): Promise<HeldIndex | null> {
   const at: GitPlace = { at: repository, settings: 'operator' }
   const index = await askGit(at, ['rev-parse', '--path-format=absolute', '--git-path', 'index'])
@@ -57,8 +57,8 @@ export async function holdIndex(repository: string, name: string): Promise<HeldI
 }
 
 /**
- * Puts files that a killed git had begun to write back to what they were, so that the tree can follow as if nothing had happened.
- * Gives the paths that somebody else has changed since.
+ * Restores files that a killed git had begun to write, so that the update can start over. Returns the paths that
+ * somebody else has changed since.
  */
 export async function undoPartialWrites(held: HeldIndex, files: Files): Promise<readonly string[]> {
   const ours: GitPlace = { at: files.repository, settings: 'operator', index: held.own }
@@ -85,11 +85,11 @@ interface Half {
 }
 
 async function readFileState(ours: GitPlace, { path, was, now }: Half): Promise<'before' | 'begun' | 'stray'> {
-  // What a link leads to is not of this repository, and git takes the link away before it writes there.
+  // The target of a link is outside this repository, and git removes the link before it writes there.
   const here = isThroughLink(ours.at, path) ? null : readContent(join(ours.at, path))
   const then = await readBlob(ours, was)
   if (here === then) return 'before'
-  // Git's own file in the place of a folder is put back first: this one is somebody else's.
+  // A file that git put in place of a folder was restored first, so this one is somebody else's.
   if (isBelowFile(ours.at, path)) return 'stray'
   if (here === null) return 'begun'
   const next = await readBlob(ours, now)

@@ -11,13 +11,13 @@ const DIRTY_TOLD_MAX = 20
 export interface MadeWorktree {
   readonly workspace: string
   readonly worktree: NewWorktree
-  /** What the repository's own work tree holds and no commit does: it is not in the new one. */
+  /** Uncommitted changes of the repository's own work tree, which are not in the new one. */
   readonly uncommitted: { readonly paths: readonly string[]; readonly count: number }
 }
 
 /**
- * Makes a work tree for one task: a repository of its own that holds the history of one branch and nothing else of the one it
- * came from, no settings, no hooks, no other branches: docs/parallel.md says why.
+ * Creates a work tree for one task: a separate repository with the history of one branch and no settings, hooks or
+ * other branches. docs/parallel.md says why.
  */
 export async function makeWorktree(
   stateDir: string,
@@ -25,7 +25,7 @@ export async function makeWorktree(
     readonly taskId: string
     readonly repository: string
     readonly take: readonly string[]
-    /** What git ignores there besides its `.gitignore` files: what is taken along is ignored in the new tree too. */
+    /** What git ignores there besides its `.gitignore` files; copied files are ignored in the new tree too. */
     readonly excludes: string
   },
 ): Promise<Result<MadeWorktree>> {
@@ -70,13 +70,13 @@ export async function makeWorktree(
   }
 }
 
-/** Lets git ignore in a task's tree what it ignores in the repository. */
+/** Makes git ignore the same files in a task's tree as in the repository. */
 export function exclude({ tree, excludes }: Pick<TreePlace, 'tree' | 'excludes'>): void {
   mkdirSync(join(tree, '.git', 'info'), { recursive: true })
   copyFileSync(excludes, join(tree, '.git', 'info', 'exclude'))
 }
 
-// The name goes to whoever is first.
+// The first one gets the name.
 function claimName(begun: TreePlace, place: TreePlace): boolean {
   try {
     renameSync(begun.folder, place.folder)
@@ -108,7 +108,7 @@ async function clone(origin: GitPlace, begun: TreePlace, branch: string): Promis
   return base === null ? refuse('conflict', 'worktree: the new work tree has no commit.') : ok(base)
 }
 
-// Commits there are made under the same name as in the repository.
+// Commits there use the same author as in the repository.
 async function readIdentity(origin: GitPlace): Promise<readonly (readonly string[])[]> {
   const found: (readonly string[])[] = []
   for (const key of ['user.name', 'user.email']) {

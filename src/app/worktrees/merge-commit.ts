@@ -7,11 +7,11 @@ const CONFLICTS_TOLD_MAX = 200
 const NAMED_MAX = 20
 
 export interface MergedCommit {
-  /** What the branch is at, and what it will be at. They are the same where nothing is new. */
+  /** The branch's commit before and after. Equal if there is nothing new. */
   readonly before: string
   readonly after: string
   readonly isForward: boolean
-  /** The work tree of the repository shows the branch. */
+  /** The repository's work tree has this branch checked out. */
   readonly isShown: boolean
 }
 
@@ -21,7 +21,7 @@ interface MergeWanted {
   readonly message: string
 }
 
-/** Makes the commit that brings one commit into a branch. Neither the branch nor any file is touched. */
+/** Creates the commit that merges one commit into a branch. Touches neither the branch nor any file. */
 export async function mergeCommit(origin: GitPlace, wanted: MergeWanted): Promise<Result<MergedCommit>> {
   const made = await makeCommit(origin, wanted)
   return made.ok ? ((await refuseFiltered(origin, made.value)) ?? made) : made

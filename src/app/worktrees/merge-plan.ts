@@ -5,7 +5,7 @@ import { syncDirectory, writeFileAtomically } from '../../base/atomic-file.js'
 const PLAN = '.json'
 const PLANS_MAX = 1000
 
-/** A merge that was decided. It is durable before anything of the repository changes, and gone when all of it is done. */
+/** A decided merge. Stored before anything in the repository changes, and removed when all of it is done. */
 export interface MergePlan {
   readonly name: string
   readonly taskId: string
@@ -14,16 +14,16 @@ export interface MergePlan {
   readonly into: string
   readonly before: string
   readonly after: string
-  /** What the branch of the task was at. */
+  /** The commit of the task's branch. */
   readonly tip: string
-  /** The work tree of the repository shows that branch, and follows. */
+  /** The repository's work tree has that branch checked out and is updated. */
   readonly isShown: boolean
   readonly force: boolean
   readonly reason: string
   readonly actor: string
 }
 
-/** Where merges that are under way are written down. */
+/** Stores the merges in progress. */
 export class MergePlans {
   readonly #dir: string
 

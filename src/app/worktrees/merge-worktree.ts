@@ -14,11 +14,11 @@ import { type GitPlace, runGit } from './run-git.js'
 
 interface MergeRequest {
   readonly taskId: string
-  /** Also what is not completed. */
+  /** Include work that is not completed. */
   readonly force: boolean
-  /** Also what no commit holds. */
+  /** Include uncommitted changes. */
   readonly commit: boolean
-  /** Another branch than the one that the work tree was made from. */
+  /** A branch other than the one the work tree was made from. */
   readonly into: string | undefined
   readonly reason: string
   readonly actor: string
@@ -26,9 +26,9 @@ interface MergeRequest {
 }
 
 /**
- * Brings the work of a task into a branch of its repository: forward, or with a merge commit. What both sides changed is refused,
- * and nothing is touched. The branch changes in one step; a server that is killed before has done nothing, and one that is killed
- * after goes on at its next start. (REQ-TREES-5)
+ * Merges the work of a task into a branch of its repository: fast-forward, or with a merge commit. Conflicts are
+ * refused and nothing is touched. The branch changes in one step; a server killed before has done nothing, and one
+ * killed after continues at its next start. (REQ-TREES-5)
  */
 export async function mergeWorktree(app: App, request: MergeRequest): Promise<Result<JsonObject>> {
   const state = await app.ledger.peek(request.taskId)
@@ -84,7 +84,7 @@ async function mergeSource(app: App, source: Source, request: MergeRequest): Pro
   }
 }
 
-/** Null: the branch is at the new commit, and the work tree with it. */
+/** Null: branch and work tree are at the new commit. */
 async function moveTarget(plans: MergePlans, plan: MergePlan, made: MergedCommit): Promise<string | null> {
   if (!made.isShown) {
     plans.put(plan)

@@ -12,7 +12,10 @@ import { type MergePlan, MergePlans } from './merge-plan.js'
 import { askGit, type GitPlace, runGit } from './run-git.js'
 import { getPlace, readOwner, removePlace, sweepPlaces } from './worktree-place.js'
 
-/** Finishes merges that a killed server had begun, and removes what belongs to no task. Called before anybody is let in. */
+/**
+ * Finishes merges that a killed server had begun, and removes trees of no task. Called before the server accepts
+ * requests.
+ */
 export async function recoverWorktrees(app: App, onFault: (error: unknown) => void): Promise<void> {
   for (const plan of new MergePlans(app.stateDir).list())
     try {
@@ -25,7 +28,7 @@ export async function recoverWorktrees(app: App, onFault: (error: unknown) => vo
     const id = readOwner(app.stateDir, name)
     const place = getPlace(app.stateDir, id)
     const state = await app.ledger.read(id)
-    // Work of a task that this ledger does not know is nobody's to remove; but nobody has worked for one that never was.
+    // Do not remove work of a task that this ledger does not know, unless the task was never recorded.
     const isOver =
       state === null ? existsSync(place.unused) : state.worktree !== null && state.worktree.status !== 'open'
     if (isOver) removePlace(place)
@@ -33,7 +36,7 @@ export async function recoverWorktrees(app: App, onFault: (error: unknown) => vo
   }
 }
 
-/** Brings a merge that was cut off to its end, or drops it where the branch never changed. Gives why it cannot; null: it is done. */
+/** Finishes an interrupted merge, or drops it if the branch never changed. Returns why it cannot; null: done. */
 export async function finishMerge(app: App, plan: MergePlan): Promise<string | null> {
   const plans = new MergePlans(app.stateDir)
   const origin: GitPlace = { at: plan.repository, settings: 'operator' }
@@ -58,7 +61,7 @@ async function followMerge(plan: MergePlan, isMerged: boolean): Promise<string |
   const held = await holdIndex(plan.repository, plan.name)
   if (held === null) return `A merge of task ${plan.taskId} was cut off; another git is at work in ${plan.repository}.`
   try {
-    // Nothing is written before the branch has changed, and whoever moved the branch since has moved the tree with it.
+    // Nothing is written before the branch has changed, and whoever moved the branch since also moved the tree.
     if (!isMerged) return null
     const ours: GitPlace = { at: plan.repository, settings: 'operator', index: held.own }
     if ((await askGit(ours, ['symbolic-ref', '--quiet', 'HEAD'])) !== `refs/heads/${plan.into}`) return null
@@ -73,7 +76,7 @@ async function followMerge(plan: MergePlan, isMerged: boolean): Promise<string |
   }
 }
 
-/** Writes down that the work is merged, takes over what changed in the repository's own tree, and removes the task's. */
+/** Records the merge, accepts the changes of the repository's own tree, and removes the task's tree. */
 export async function recordEnd(
   app: App,
   plan: MergePlan,

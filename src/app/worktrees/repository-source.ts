@@ -11,18 +11,18 @@ import { getPlace, type TreePlace } from './worktree-place.js'
 
 const PATHS_TOLD_MAX = 200
 const NAMED_MAX = 20
-// A git of the operator's writes here, and must not be led elsewhere.
+// The operator's git writes here and must not be redirected.
 const WRITTEN = ['index', 'HEAD', 'COMMIT_EDITMSG', 'objects', 'refs/heads', 'logs/HEAD', 'logs/refs/heads']
 const COMMIT = ['commit', '--quiet', '--no-verify', '--file=-']
 
-/** What the work of a task is read from. */
+/** The source from which the work of a task is read. */
 export interface Source {
   readonly state: TaskState
   readonly worktree: Worktree
   readonly place: TreePlace
 }
 
-/** The tree of the task with its settings as they were made, whatever an agent without a wall may have done to them. */
+/** The tree of the task with its original settings, whatever an agent without a sandbox may have done to them. */
 export function openSource(stateDir: string, state: TaskState): Result<Source> {
   const { worktree } = state
   if (worktree === null) return refuse('conflict', `Task ${state.id} has no work tree of its own.`)
@@ -38,7 +38,7 @@ export function openSource(stateDir: string, state: TaskState): Result<Source> {
   return ok({ state, worktree, place })
 }
 
-/** Commits what no commit holds yet, if that is wanted, and refuses otherwise: nothing is left behind unsaid. */
+/** Commits uncommitted changes if requested, and refuses otherwise, so that nothing is lost silently. */
 export async function commitSource(source: Source, wants: { readonly commit: boolean }): Promise<Result<string>> {
   const { state, worktree, place } = source
   const here: GitPlace = { at: place.tree, settings: 'none' }
@@ -74,7 +74,7 @@ export async function commitSource(source: Source, wants: { readonly commit: boo
   return tip === null ? refuse('conflict', 'The work tree has no commit.') : ok(tip)
 }
 
-// A submodule that is at its commit is left out: git would run another git in it to see whether its files have changed.
+// A submodule at its recorded commit is skipped: git would run another git in it to look for changes.
 async function addWords(here: GitPlace, open: readonly string[]): Promise<readonly string[]> {
   const listed = await runGit(here, ['ls-files', '--stage', '-z'])
   const submodules = listed.stdout.split('\0').filter((entry) => entry.startsWith('160000 '))
@@ -90,7 +90,7 @@ async function addWords(here: GitPlace, open: readonly string[]): Promise<readon
   ]
 }
 
-/** Brings the commits of the task into the repository, under a name that is ours until the work tree has ended. */
+/** Fetches the commits of the task into the repository, under a ref that is ours until the work tree is removed. */
 export async function fetchInto({ worktree, place }: Source, tip: string, ref: string): Promise<Result<true>> {
   const origin: GitPlace = { at: worktree.repository, settings: 'operator' }
   const { problem } = await listLocalSettings(origin)
@@ -99,7 +99,7 @@ export async function fetchInto({ worktree, place }: Source, tip: string, ref: s
     return refuse('conflict', 'git is still at work in the repository. Nothing was done; try again when it is done.')
   const lock = await askGit(origin, ['rev-parse', '--path-format=absolute', '--git-path', `${ref}.lock`])
   if (lock !== null) await dropLock(lock)
-  // Exactly this commit: settings of the repository can lead to another one under the same name.
+  // Exactly this commit: the repository's settings can map the name to another one.
   const run = await runGit(origin, [...FETCH, place.tree, `+${tip}:${ref}`])
   return run.code === 0 ? ok(true) : refuse('conflict', `git fetch failed: ${run.said}`)
 }

@@ -5,17 +5,17 @@ const GIT_MS_MAX = 300_000
 const OUTPUT_BYTES_MAX = 64 * 1024 * 1024
 const SAID_CHARS_MAX = 2000
 
-/** Whose name commits of ours carry, and by which a git of ours is known. */
+/** The author of our commits, and the mark of our git processes. */
 export const COMMITTER = { name: 'Phaselock', email: 'phaselock@localhost' } as const
 
 interface GitRun {
   readonly code: number
   readonly stdout: string
-  /** What it said on its way, shortened. */
+  /** Its error output, shortened. */
   readonly said: string
 }
 
-// No hooks, no monitors, nothing that collects garbage meanwhile, and no git in a submodule: it would not know these settings.
+// No hooks, no monitors, no garbage collection, and no git in a submodule, where these settings would not apply.
 const QUIET = [
   ...[
     'core.hooksPath=/dev/null',
@@ -27,7 +27,7 @@ const QUIET = [
   ...['commit.gpgSign=false', 'fetch.fsckObjects=true', 'submodule.recurse=false'],
   ...['core.fsync=objects,reference', 'protocol.version=2'],
 ].flatMap((setting) => ['-c', setting])
-/** Brings commits from another repository on this machine, and never runs a program that settings name for it. */
+/** Fetches commits from another repository on this machine without running programs that settings name. */
 export const FETCH: readonly string[] = [
   ...['fetch', '--quiet', '--no-tags', '--update-shallow', '--no-write-fetch-head', '--no-recurse-submodules'],
   '--upload-pack=git-upload-pack',
@@ -39,20 +39,22 @@ const LIST_SETTINGS = ['config', '--list', '--show-scope', '-z']
 export interface GitPlace {
   /** The folder that git runs in. */
   readonly at: string
-  /** Whose settings count besides the repository's: the operator's in a repository of theirs, nobody's in what agents work on. */
+  /**
+   * Whose settings apply besides the repository's: the operator's in their own repository, nobody's in agents' trees.
+   */
   readonly settings: 'operator' | 'none'
-  /** Another index than the repository's own. */
+  /** An index other than the repository's own. */
   readonly index?: string
-  /** Files are written to the work tree: git stops at one that needs a filter which is not run. */
+  /** git writes to the work tree: it stops at a file that needs a disabled filter. */
   readonly writesFiles?: true
   readonly input?: string
-  /** How the bytes of the output become characters. */
+  /** The encoding of the output. */
   readonly encoding?: 'latin1'
 }
 
 /**
- * Runs git for an operator, outside of any task. Programs that the operator's own settings name may be run by it, those that the
- * repository's name never. What fails is a value; that git is not there is a fault. (REQ-TREES-12)
+ * Runs git for an operator, outside any task. It may run programs that the operator's own settings name, never those
+ * that the repository's settings name. Failure is a value; a missing git is a fault. (REQ-TREES-12)
  */
 export async function runGit(place: GitPlace, args: readonly string[]): Promise<GitRun> {
   const settings = await listLocalSettings(place)
@@ -66,7 +68,7 @@ export async function runGit(place: GitPlace, args: readonly string[]): Promise<
   return startGit(place, [...QUIET, ...args], env)
 }
 
-/** What the settings of the repository name, and what is done about it. */
+/** Programs that the repository's settings name, and their replacements. */
 export async function listLocalSettings(place: GitPlace): Promise<LocalSettings> {
   const listed = await startGit({ at: place.at, settings: place.settings }, LIST_SETTINGS, {})
   const settings = readLocalSettings(listed.stdout)
@@ -88,7 +90,7 @@ function startGit(place: GitPlace, args: readonly string[], more: Record<string,
     GIT_COMMITTER_NAME: COMMITTER.name,
     GIT_COMMITTER_EMAIL: COMMITTER.email,
     ...(place.settings === 'none' ? { GIT_CONFIG_NOSYSTEM: '1', GIT_CONFIG_GLOBAL: '/dev/null' } : {}),
-    // Whoever works with another index means this folder, wherever the settings say that the work tree is.
+    // With another index, git must use this folder, whatever work tree the settings name.
     ...(place.index === undefined ? {} : { GIT_INDEX_FILE: place.index, GIT_WORK_TREE: place.at }),
     ...more,
   }
@@ -109,19 +111,19 @@ function startGit(place: GitPlace, args: readonly string[], more: Record<string,
           })
       },
     )
-    // A git that does not read has ended by then, and says so itself.
+    // If git does not read its input it has already ended, and reports that itself.
     child.stdin?.on('error', () => undefined)
     child.stdin?.end(place.input ?? '')
   })
 }
 
-// A repository can make git wait or write without end: that is no fault.
+// A repository can make git wait or write without end: that is not a fault.
 function findEndReason(error: ExecFileException): string | null {
   if (error.code === 'ERR_CHILD_PROCESS_STDIO_MAXBUFFER') return `it wrote more than ${OUTPUT_BYTES_MAX} bytes`
   return error.signal ? `it was ended (${error.signal}), at the latest after ${GIT_MS_MAX / 1000} s` : null
 }
 
-/** The one line that git answers; null when it fails. */
+/** git's one-line answer; null when it fails. */
 export async function askGit(place: GitPlace, args: readonly string[]): Promise<string | null> {
   const run = await runGit(place, args)
   return run.code === 0 ? run.stdout.trim() : null

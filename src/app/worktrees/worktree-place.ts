@@ -4,24 +4,27 @@ import { dirname, join } from 'node:path'
 import { sha256Hex } from '../../base/sha256.js'
 
 const HASH_CHARS = 16
-/** Folders that one look finds at most. */
+/** Maximum number of folders found in one scan. */
 const FOLDERS_MAX = 100_000
 const BEGUN = '.new'
 const GONE = '.gone'
 
-/** Where one task's own work tree lies: beside the state directory, which no agent sees, and under a name that does not tell its. */
+/**
+ * The place of one task's own work tree: next to the state directory, hidden from agents, and under a name that does
+ * not reveal the state directory's.
+ */
 export interface TreePlace {
   readonly name: string
-  /** Everything of it. */
+  /** The whole folder. */
   readonly folder: string
   readonly tree: string
-  /** The settings of its repository as they were written when it was made. */
+  /** The settings of its repository as they were at creation. */
   readonly config: string
   /** What git ignored in the repository besides its `.gitignore` files. */
   readonly excludes: string
   /** The id of its task. */
   readonly owner: string
-  /** There until its task is recorded: nobody has worked in it. */
+  /** Exists until its task is recorded: nobody has worked in it. */
   readonly unused: string
 }
 
@@ -35,7 +38,7 @@ export function getPlace(stateDir: string, taskId: string): TreePlace {
   return makePlace(name, join(getWorktreesDir(stateDir), name))
 }
 
-/** Where it is made; it gets its name when all of it is there. */
+/** The folder in which it is built; renamed when complete. */
 export function makeBegunPlace(stateDir: string, taskId: string): TreePlace {
   const name = formatName(taskId)
   const mine = randomBytes(6).toString('hex')
@@ -46,16 +49,16 @@ export function formatBranch(taskId: string): string {
   return `phaselock/${formatName(taskId)}`
 }
 
-/** Removes the whole folder; half of a work tree is none, so its name goes first. */
+/** Removes the whole folder; renames it first, because a partial work tree must not be found. */
 export function removePlace(place: TreePlace): void {
   if (!existsSync(place.folder)) return
   const gone = `${place.folder}.${randomBytes(6).toString('hex')}${GONE}`
   renameSync(place.folder, gone)
-  // What somebody still writes into, or has closed to us, waits for the next start: it belongs to no task any more.
+  // A folder that is still being written or is inaccessible waits for the next start: it belongs to no task any more.
   tryRemove(gone)
 }
 
-/** Names of the folders that lie there, and removes those that were begun or are on their way out. */
+/** Lists the folders there, and removes unfinished and deleted ones. */
 export function sweepPlaces(stateDir: string, onFault: (error: unknown) => void): readonly string[] {
   const dir = getWorktreesDir(stateDir)
   if (!existsSync(dir)) return []
@@ -68,7 +71,7 @@ export function sweepPlaces(stateDir: string, onFault: (error: unknown) => void)
   return names.filter((name) => !isLeft(name))
 }
 
-/** Whose folder of this name it is: some names do not tell. */
+/** The task of a folder name: some names do not reveal it. */
 export function readOwner(stateDir: string, name: string): string {
   try {
     const id = readFileSync(join(getWorktreesDir(stateDir), name, 'task'), 'utf8')
@@ -78,7 +81,7 @@ export function readOwner(stateDir: string, name: string): string {
   }
 }
 
-/** Why the folder could not be removed; null: it is gone. */
+/** Why the folder could not be removed; null: it was removed. */
 function tryRemove(folder: string): unknown {
   try {
     rmSync(folder, { recursive: true, force: true })
@@ -88,7 +91,8 @@ function tryRemove(folder: string): unknown {
   }
 }
 
-// git takes no name of a branch with two dots or a dot at an end; a name that we end in something of our own is hashed as well.
+// git accepts no branch name with two dots or a dot at either end; a name with one of our own suffixes is hashed as
+// well.
 function formatName(taskId: string): string {
   const isPlain = /^[A-Za-z0-9_][A-Za-z0-9_-]*(\.[A-Za-z0-9_-]+)*$/.test(taskId) && !/\.(lock|new|gone)$/.test(taskId)
   return isPlain ? taskId : `task-${sha256Hex(taskId).slice(0, HASH_CHARS)}`
