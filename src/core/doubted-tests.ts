@@ -5,12 +5,12 @@ import type { TaskState } from './task/state.js'
 
 const isDoubted = ({ check }: BlockerFound): boolean => check === 'tests_can_fail'
 
-/** Counts the refusals of the inverted run. Other than `denialsInARow`, writing files does not start it again. */
+/** Counts refusals of the inverted run. Unlike `denialsInARow`, writing files does not reset it. */
 export function withDoubt(state: TaskState, { blockers }: { readonly blockers: readonly BlockerFound[] }): TaskState {
   return blockers.some(isDoubted) ? { ...state, testsDoubted: (state.testsDoubted ?? 0) + 1 } : state
 }
 
-/** Parks a task whose tests were refused too often: code that fails by chance is not tried until it fits. */
+/** Parks a task whose tests were refused too often, so that randomly failing code cannot retry until it passes. */
 export function parkedByDoubts(contract: Contract, state: TaskState, decision: Decision): Decision {
   if (decision.kind !== 'decided' || decision.facts.some((fact) => fact.type === 'task_parked')) return decision
   const isRefused = decision.facts.some((fact) => fact.type === 'gate_blocked' && fact.blockers.some(isDoubted))

@@ -1,3 +1,3 @@
-/** A JSON value: what artifacts, evidence, tool arguments and schemas are made of. */
+/** A JSON value: the type of artifacts, evidence, tool arguments and schemas. */
 export type Json = null | boolean | number | string | readonly Json[] | JsonObject
 export type JsonObject = { readonly [key: string]: Json }

@@ -1,4 +1,5 @@
-// A string sequence ends where the terminal says so; a longer one is only robbed of its introducer and stays readable.
+// A string sequence ends with its terminator; from an overlong one only the introducer is removed, so that it stays
+// readable.
 const STRING_CHARS_MAX = 2048
 
 // biome-ignore-start lint/suspicious/noControlCharactersInRegex: this file exists to remove them.
@@ -11,15 +12,15 @@ const ESCAPES = /\u001B[ -/]*[0-~]/g
 const CONTROLS = /[\u0000-\u0008\u000B-\u001F\u007F-\u009F]/g
 // biome-ignore-end lint/suspicious/noControlCharactersInRegex: this file exists to remove them.
 
-// Marks that reorder text, take no room or hide letters: what is shown must be what is there.
+// Marks that reorder text, are invisible or hide letters: displayed text must equal the actual text.
 const INVISIBLE =
   /[\u00AD\u061C\u180E\u200B-\u200F\u2028-\u202E\u2060-\u206F\uFEFF\uFFF9-\uFFFB]|[\u{E0000}-\u{E007F}]/gu
 const LONE_SURROGATES = /\p{Cs}/gu
 
-/** What a field of an answer can hold and a terminal can show; nothing is shown for null. */
+/** The display form of an answer field; empty for null. */
 export type Shown = string | number | boolean | null | undefined
 
-/** Text that somebody else wrote, without anything a terminal would obey. Line breaks and tabs stay. */
+/** Untrusted text without terminal control sequences. Line breaks and tabs stay. */
 export function plainText(text: Shown): string {
   return String(text ?? '')
     .replaceAll('\r\n', '\n')
@@ -36,7 +37,7 @@ export function plainLine(text: Shown): string {
   return plainText(text).replace(/\s+/g, ' ').trim()
 }
 
-/** JSON that a terminal can show as it stands: what JSON leaves unescaped and a terminal obeys is escaped. */
+/** JSON that is safe to display: characters that JSON leaves unescaped but terminals interpret are escaped. */
 export function plainJson(value: unknown, indent?: number): string {
   return (JSON.stringify(value, null, indent) ?? 'null').replace(
     /[\u007F-\u009F\u00AD\u061C\u180E\u200B-\u200F\u2028-\u202E\u2060-\u206F\uFEFF\uFFF9-\uFFFB]|\uDB40[\uDC00-\uDC7F]/g,

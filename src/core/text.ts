@@ -2,7 +2,7 @@ const DAY_MS = 86_400_000
 const MINUTE_S = 60
 const HOUR_S = 3600
 
-// Line breaks, controls and terminal escapes; marks that reorder text, take no room or hide letters; halves of characters.
+// Line breaks, controls and terminal escapes; marks that reorder text, are invisible or hide letters; lone surrogates.
 const UNSAFE = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/gu
 const NAMED: ReadonlyMap<string, string> = new Map([
   ['\n', '\\n'],
@@ -40,7 +40,7 @@ const UNITS = [
   [1, 's'],
 ] as const
 
-/** `26h 5m 3s`, without the parts that are zero; the short form has days, and only the two largest parts: `1d 2h`. */
+/** `26h 5m 3s`, without zero parts; the short form has days, and only the two largest parts: `1d 2h`. */
 export function formatDuration(seconds: number, form: 'long' | 'short' = 'long'): string {
   let left = seconds
   const parts = UNITS.slice(form === 'short' ? 0 : 1).map(([size, unit]) => {
@@ -54,13 +54,13 @@ export function formatDuration(seconds: number, form: 'long' | 'short' = 'long')
   return shown.flatMap(({ count, text }) => (count > 0 ? [text] : [])).join(' ')
 }
 
-/** Text that an agent wrote, on one line, without anything that a terminal or a reader could be led by, and not too long. */
+/** An agent's text on one line, without control sequences or misleading characters, and truncated. */
 export function toOneLine(text: string, charsMax: number): string {
   const cut = text.length > charsMax ? text.slice(0, charsMax) : text
   const safe = cut.replace(UNSAFE, escapeOf)
   if (cut === text && safe.length <= charsMax) return safe
   const shown = safe.slice(0, charsMax - 1)
-  // The cut must not leave half of a character.
+  // The cut must not split a character.
   return `${/[\uD800-\uDBFF]$/.test(shown) ? shown.slice(0, -1) : shown}…`
 }
 

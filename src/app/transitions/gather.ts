@@ -220,7 +220,7 @@ async function runCommands(one: Gathering): Promise<void> {
   problems.push(...(moved ?? []))
 }
 
-// Files changed during a run, perhaps and back, are detected now.
+// Changes made during a run, even if undone again, are detected now.
 async function compareAfter(one: Gathering): Promise<void> {
   if (one.observed.runs.size > 0) await compareBefore(one)
   if (one.vote !== null && (await attempt(one, UNSEEN, one.vote.isUnchanged)) === false) one.problems.push(CHANGED)

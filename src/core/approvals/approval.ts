@@ -8,14 +8,14 @@ import type { ArtifactRef, BlockerFound } from '../task/fact-parts.js'
 import { type Decision, makeDecision, numberRefusal, refuseUnrecorded, refuseWithinBudget } from '../task/refusal.js'
 import type { Approval, TaskState } from '../task/state.js'
 
-/** What the approval gates of a transition say. */
+/** The result of a transition's approval gates. */
 type ApprovalAnswer =
   | { readonly kind: 'open'; readonly approvalId: string | null }
   | {
       readonly kind: 'blocked'
       readonly blocker: BlockerFound
       readonly facts: readonly TaskFact[]
-      /** The content was changed while people were looking at it: that is no mere waiting. */
+      /** The content changed while people were reviewing it, so this is more than waiting. */
       readonly isReplaced: boolean
     }
 
@@ -28,17 +28,17 @@ interface ApprovalInputs {
   readonly now: number
 }
 
-/** True when Phaselock itself approves as soon as every blocking check holds. */
+/** True when Phaselock approves automatically once every blocking check passes. */
 export function isAutomatic(gate: Gate): boolean {
   return gate.type !== 'approval' || gate.approvers.every((name) => name === 'orchestrator')
 }
 
-/** Looks for an approval of exactly this content; opens a request where there is none. */
+/** Finds an approval of exactly this content, or opens a request for one. */
 export function findOrRequestApproval(state: TaskState, asked: ApprovalInputs): ApprovalAnswer {
   let approvalId: string | null = null
   for (const gate of asked.gates.filter((one) => !isAutomatic(one))) {
     const ofGate = [...state.approvals.values()].filter((one) => one.gate === gate.id && one.visit === state.visit)
-    // Bound to what is approved and to where it leads: an approval to go one way opens no other.
+    // Bound to the approved content and the target phase: an approval for one transition opens no other.
     const isSame = (one: Approval): boolean => one.digest === asked.facts.digest && one.to === asked.to
     const same = ofGate.filter(isSame).at(-1)
     if (same?.status === 'approved' && same.expiresAt > asked.now && !isByHolder(state, same)) {
@@ -73,8 +73,8 @@ function isLive({ status }: Approval): boolean {
   return status === 'pending' || status === 'approved'
 }
 
-// Approvals that were given stay valid for their content. A request without any answer ends with the next question,
-// so that nobody is asked about content that the agent no longer proposes.
+// Given approvals stay valid for their content. An unanswered request ends when the next one opens, so that nobody is
+// asked about outdated content.
 function isUnanswered({ status, decisions }: Approval): boolean {
   return status === 'pending' && decisions.length === 0
 }
@@ -83,7 +83,7 @@ function makeVoidedFact({ id }: Approval, reason: string): TaskFact {
   return { type: 'approval_voided', approvalId: id, reason }
 }
 
-// Whoever approved as a reviewer and took the task over since would pass its own gate.
+// A reviewer that approved and then took over the task would pass its own gate.
 export function isByHolder(state: TaskState, approval: Approval): boolean {
   return approval.decisions.some(({ by }) => state.holders.some((holder) => formatApproverName(holder) === by))
 }
@@ -137,7 +137,7 @@ function blockRejectedApproval(gate: Gate, approval: Approval): BlockerFound {
 
 type DecideApproval = Command & { type: 'decide_approval' }
 
-/** Takes an approver's answer. Bound to the digest that was asked about; an agent never approves. */
+/** Takes an approver's answer. Bound to the digest of the request; an agent never approves. */
 export function decideApproval(
   contract: Contract,
   state: TaskState,
@@ -197,7 +197,7 @@ function findAnswerProblem(state: TaskState, approval: Approval, by: Answerer): 
     : `Reviewer ${by.name} is not among the approvers (${listed})`
 }
 
-// What an operator may not do is told to it alone; what a reviewer tries counts against its token.
+// An operator's refusal is not recorded; a reviewer's counts against its token.
 function refuseAnswer(contract: Contract, state: TaskState, by: Answerer, detail: string): Decision {
   if (by.kind === 'operator') return refuseUnrecorded('not_permitted', detail)
   const refused = numberReviewerRefusal(contract, state, by.name, { code: 'not_permitted', detail })
@@ -214,7 +214,7 @@ function mayAnswer(approval: Approval, by: Approver & { kind: 'operator' }): boo
   )
 }
 
-/** Closes an approval that nobody answered in time, as its gate says. */
+/** Closes an approval that was not answered in time, as its gate says. */
 export function expireApproval(contract: Contract, state: TaskState, context: Context): Decision {
   const facts: TaskFact[] = []
   for (const approval of state.approvals.values()) {
@@ -236,7 +236,7 @@ export function expireApproval(contract: Contract, state: TaskState, context: Co
   return makeDecision(facts)
 }
 
-// The time of an older request must not park a task whose agent waits for the answer to a newer one.
+// The timeout of an older request must not park a task whose agent waits for a newer one.
 function isReplacedByNewer(state: TaskState, approval: Approval): boolean {
   const ofGate = [...state.approvals.values()].filter(
     (one) => isLive(one) && one.gate === approval.gate && one.visit === approval.visit,

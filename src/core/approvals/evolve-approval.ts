@@ -1,7 +1,7 @@
 import type { TaskEvent } from '../task/event.js'
 import type { Approval, TaskState } from '../task/state.js'
 
-// Older approvals stay in the ledger; the state keeps what can still be asked about.
+// The ledger keeps older approvals; the state keeps those that can still be queried.
 const APPROVALS_KEPT_MAX = 50
 
 export function applyApprovalRequested(state: TaskState, event: TaskEvent & { type: 'approval_requested' }): TaskState {
@@ -38,7 +38,7 @@ export function applyApprovalDecided(state: TaskState, event: TaskEvent & { type
   return status === 'pending' ? next : { ...next, status: computeStatusAfterAnswer(state, event.approvalId) }
 }
 
-// The task waits on while another approval is pending.
+// The task keeps waiting while another approval is pending.
 export function computeStatusAfterAnswer(state: TaskState, answered: string): TaskState['status'] {
   if (state.status !== 'awaiting_approval') return state.status
   const others = [...state.approvals.values()].some(
@@ -66,7 +66,7 @@ export function dropPending(approvals: ReadonlyMap<string, Approval>): ReadonlyM
   return next
 }
 
-/** The tests as they failed. An approval of their setup is used up with that. */
+/** The tests as they failed. This uses up an approval of their setup. */
 export function applyTestsPinned(state: TaskState, event: TaskEvent & { type: 'tests_pinned' }): TaskState {
   const { files, run = null, setup } = event
   const used = setup === undefined ? state : updateApproval(state, setup.approvalId, { status: 'used' })

@@ -2,7 +2,7 @@ import type { TaskEvent } from '../task/event.js'
 import type { Question, TaskState } from '../task/state.js'
 import { assertUnreachable } from '../unreachable.js'
 
-// Older questions stay in the ledger; the state keeps those that are open and the newest of the rest.
+// The ledger keeps older questions; the state keeps the open ones and the newest of the rest.
 const QUESTIONS_KEPT_MAX = 50
 
 export function applyQuestionEvent(

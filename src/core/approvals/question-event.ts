@@ -1,6 +1,6 @@
 import type { Refused } from '../task/fact-parts.js'
 
-/** What agents ask the operators. */
+/** Events of agents' questions to the operators. */
 export type QuestionFact =
   | {
       readonly type: 'question_asked'
@@ -11,5 +11,5 @@ export type QuestionFact =
     }
   | { readonly type: 'question_answered'; readonly questionId: string; readonly answer: string; readonly by: string }
   | { readonly type: 'question_withdrawn'; readonly questionId: string; readonly reason: string }
-  /** `questionId` is null where the question was not opened at all. */
+  /** `questionId` is null if the question was not opened at all. */
   | (Refused & { readonly type: 'question_refused'; readonly questionId: string | null; readonly by: string })

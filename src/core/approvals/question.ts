@@ -13,7 +13,7 @@ const OPEN_QUESTIONS_MAX = 5
 type Ask = Command & { type: 'ask_question' }
 type Answer = Command & { type: 'answer_question' }
 
-/** The question of this visit that asks exactly this, open or answered; undefined when nobody asked it yet. */
+/** The question of this visit with exactly this text, open or answered; undefined if there is none. */
 export function findAskedQuestion(
   state: TaskState,
   asked: { readonly question: string; readonly options: readonly string[] },
@@ -32,7 +32,7 @@ export function openQuestions(state: TaskState): readonly Question[] {
   return [...state.questions.values()].filter((question) => question.status === 'open')
 }
 
-/** Opens a question. One that was asked before in this visit opens no second one: nothing is recorded. */
+/** Opens a question. Asking it again in the same visit records nothing. */
 export function askQuestion(contract: Contract, state: TaskState, command: Ask): Decision {
   const agentId = state.held?.agentId ?? ''
   const refuse = (code: 'invalid_request' | 'conflict', detail: string): Decision =>
@@ -69,12 +69,12 @@ function findProblem({ question, options }: Ask): string | null {
   return null
 }
 
-// Characters as people count them; a text that is far too long is not even looked at.
+// Counted in characters, not bytes; a text that is far too long is refused unread.
 function isLonger(text: string, charsMax: number): boolean {
   return text.length > charsMax && (text.length > 2 * charsMax || [...text].length > charsMax)
 }
 
-/** Takes an operator's answer, which is final. An agent never answers, neither its own question nor another's. */
+/** Takes an operator's answer, which is final. Agents never answer questions. */
 export function answerQuestion(contract: Contract, state: TaskState, command: Answer): Decision {
   const question = state.questions.get(command.questionId)
   if (question === undefined)
@@ -103,7 +103,7 @@ export function answerQuestion(contract: Contract, state: TaskState, command: An
   return makeDecision([{ type: 'question_answered', questionId: question.id, answer, by: command.by.name }])
 }
 
-/** A question lives as long as the visit it was asked in: whatever ends the visit withdraws those that are open. */
+/** A question lasts as long as its visit: the end of the visit withdraws open ones. */
 export function withdrawQuestions(state: TaskState, decision: Decision): Decision {
   if (state.questions.size === 0 || decision.kind === 'unrecorded') return decision
   const at = decision.facts.findIndex((fact) => endOf(fact) !== null)

@@ -1,4 +1,4 @@
-/** The agent CLIs that Phaselock knows how to start: their program, and the variables of which one holds the key of their model. */
+/** The agent CLIs that Phaselock can start: their program, and the variables that can hold the key of their model. */
 export const AGENT_CLIS = {
   'claude-code': {
     program: 'claude',
@@ -14,7 +14,7 @@ export type AgentCli = keyof typeof AGENT_CLIS
 /** What Phaselock starts as an agent: one of the known agent CLIs, or any program. */
 export interface AgentProgram {
   readonly harness: AgentCli | 'command'
-  /** The program, where it is not the usual one of the harness. */
+  /** The program, if not the default of the agent CLI. */
   readonly command: string | null
   readonly args: readonly string[]
   readonly model: string | null
@@ -27,13 +27,13 @@ export interface AgentEntry extends AgentProgram {
   readonly capabilities: readonly string[]
 }
 
-/** The agents that a contract names. */
+/** The agents of a contract. */
 export interface Programs {
   /** How they are started, by name. */
   readonly agents?: ReadonlyMap<string, AgentEntry>
 }
 
-/** Agents that are started when a phase is entered, each under a name of its own. */
+/** Agents started when a phase is entered, each under a unique name. */
 export interface AutoSpawn {
   /** An entry of `agents`. */
   readonly agent: string
@@ -43,10 +43,10 @@ export interface AutoSpawn {
 /** `subprocess`: without a terminal. `tmux`: its output in a window that people can look at. */
 export type SpawnAdapter = 'subprocess' | 'tmux'
 
-/** Why a process is gone. */
+/** Why a process has ended. */
 export type DropCause = 'exited' | 'silent' | 'not_started' | 'server_stopped' | 'server_killed'
 
-/** How it ended with an agent that was started. */
+/** The outcome of a started agent. */
 export type SpawnOutcome =
   | 'completed'
   | 'parked'
@@ -58,21 +58,21 @@ export type SpawnOutcome =
   | 'failed'
 
 export type SpawnFact =
-  /** An agent is to work on a task, and is started as often as the contract allows until that is over. */
+  /** An agent started for a task, and restarted as often as the contract allows. */
   | {
       readonly type: 'agent_spawned'
       readonly agentId: string
       readonly taskId: string
-      /** The name of its reviewer, and the visit that it reviews; null for an agent that works on the task. */
+      /** The name of its reviewer and the visit to review; null for an agent that works on the task. */
       readonly review: { readonly name: string; readonly visit: number } | null
       readonly entry: string | null
       readonly program: AgentProgram
       readonly adapter: SpawnAdapter
-      /** Guarantees of the confinement that nothing holds up for it. */
+      /** Guarantees of the confinement that are not enforced for it. */
       readonly unenforced: readonly string[]
     }
   | { readonly type: 'agent_started'; readonly agentId: string; readonly taskId: string; readonly instance: string }
-  /** Its process is gone before its work was done. */
+  /** Its process ended before its work was done. */
   | {
       readonly type: 'agent_process_lost'
       readonly agentId: string
@@ -102,7 +102,7 @@ export interface Spawn {
   readonly adapter: SpawnAdapter
   readonly unenforced: readonly string[]
   readonly spawnedAt: number
-  /** How often a process was started for it. */
+  /** Number of processes started for it. */
   readonly starts: number
   /** The instance of the newest process; null before the first. */
   readonly instance: string | null

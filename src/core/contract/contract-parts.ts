@@ -3,38 +3,41 @@ import type { AutoSpawn } from './agent-programs.js'
 
 export type AlertCondition = 'gate_block_rate' | 'task_stuck_in_phase' | 'approval_waiting'
 
-/** When somebody is told: a share between 0 and 1 for a rate, seconds for everything that lasts. */
+/** When the alert is raised: a share between 0 and 1 for a rate, seconds for a duration. */
 export interface Alert {
   readonly condition: AlertCondition
   readonly limit: number
-  /** The contract's own words; '' when it gives none. */
+  /** The contract's own text; '' when it gives none. */
   readonly message: string
 }
 
-/** What becomes of a task whose agent lost its lease. */
+/** What happens to a task whose agent lost its lease. */
 export interface AgentCrash {
   readonly action: 'retry' | 'park'
   readonly maxRetries: number
-  /** Times the number of the crash: the second one waits twice as long. */
+  /** Multiplied by the number of crashes: the second one waits twice as long. */
   readonly backoffSeconds: number
 }
 
-/** A place for a reviewer, opened on entering a phase and filled by whoever is let in under its name. */
+/** A reviewer slot, opened on entering a phase and filled by the reviewer admitted under its name. */
 export interface Slot {
   readonly name: string
-  /** The phase is not left before this one has finished. */
+  /** The phase cannot be left before this one has finished. */
   readonly isAwaited: boolean
 }
 
-/** What a phase does for its reviewers when it is entered. */
+/** Reviewer setup when a phase is entered. */
 export interface Places {
-  /** Places for reviewers that open. */
+  /** Reviewer slots to open. */
   readonly slots?: readonly Slot[]
-  /** Agents of the contract that are started to fill some of them. */
+  /** Agents of the contract to start for some of the slots. */
   readonly autoSpawn?: readonly AutoSpawn[]
 }
 
-/** A reviewer that votes: a program that Phaselock starts, or whoever an operator hands the token of this name. */
+/**
+ * A voting reviewer: a program that Phaselock starts, or the holder of the token that an operator hands out for this
+ * name.
+ */
 export interface Voter {
   readonly id: string
   readonly program: {

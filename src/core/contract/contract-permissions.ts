@@ -2,8 +2,8 @@ import { listOpenedPaths } from '../paths/opened-paths.js'
 import type { Contract, Enforcement, Phase } from './contract.js'
 
 /**
- * How far a permission reaches. `sandbox`: commands and programs in the sandbox, without network. `outside`: agent
- * CLIs, public addresses. `operator`: only for contracts that count by an operator's word. (REQ-TRUST-3)
+ * The reach of a permission. `sandbox`: commands and programs in the sandbox, without network. `outside`: agent CLIs,
+ * public addresses. `operator`: only for contracts that an operator trusted. (REQ-TRUST-3)
  */
 type Reach = 'sandbox' | 'outside' | 'operator'
 
@@ -17,7 +17,7 @@ export const PERMISSION_KINDS = [
   'paths',
 ] as const
 
-/** One thing that a contract asks for, in words for the operator who decides. */
+/** One permission that a contract asks for, described for the operator who decides. */
 interface Permission {
   readonly kind: (typeof PERMISSION_KINDS)[number]
   readonly text: string
@@ -29,10 +29,10 @@ type Confinement = Enforcement['confinement']
 const CONFINEMENTS: readonly Confinement[] = ['off', 'best_effort', 'required']
 const SECRET_VARIABLE = 'ORCHESTRATOR_JWT_SECRET'
 const REFERENCE = /\$\{env:([A-Za-z_][A-Za-z0-9_]*)\}/g
-// A variable that decides where the key of a model is sent, whichever client reads it.
+// A variable that decides where a model key is sent, for any client.
 const MODEL_ADDRESS = /(BASE_URL|API_BASE|_ENDPOINT|(?<!^NO)_PROXY)$/i
 
-/** Everything that the contract asks for. */
+/** All permissions that the contract asks for. */
 export function listPermissions(contract: Contract): readonly Permission[] {
   return [
     ...listCommandPermissions(contract),
@@ -91,7 +91,7 @@ function makeConfinementPermission({ confinement }: Enforcement): Permission {
   return { kind: 'confinement', text: CONFINED[confinement], reach }
 }
 
-// A program runs in the sandbox with a way to Phaselock and none to a model. An agent CLI uses the key of the server.
+// A program in the sandbox reaches Phaselock but no model. An agent CLI uses the server's key.
 function listAgentPermissions({ agents = new Map() }: Contract): readonly Permission[] {
   return [...agents].map(([name, { harness, command, args }]) => ({
     kind: 'agents',
@@ -130,7 +130,7 @@ function listEnvironmentPermissions(contract: Contract): readonly Permission[] {
   return found
 }
 
-// Addresses can hold a key in their path: only the host is shown.
+// Addresses can contain a key in their path, so only the host is shown.
 function listWebhookPermissions({ webhooks = [] }: Contract): readonly Permission[] {
   return webhooks.map(({ url, events }) => ({
     kind: 'webhooks',
@@ -155,7 +155,7 @@ function listNetworkPermissions(contract: Contract): readonly Permission[] {
   return found
 }
 
-// Protected files steer agents or run on other people's machines: opening them reaches beyond the sandbox.
+// Protected files control agents or run on other people's machines, so opening them reaches beyond the sandbox.
 function listPathPermissions(contract: Contract): readonly Permission[] {
   return listOpenedPaths(contract).map(({ phase, pattern, kind, why }) => ({
     kind: 'paths',
@@ -170,7 +170,7 @@ function listPhasesWith(contract: Contract, tool: string): readonly string[] {
   return [...contract.phases.values()].filter(offers).map(({ id }) => id)
 }
 
-// Without the URL class, which the core does not have.
+// Written without the URL class, which the core does not have.
 function parseOrigin(url: string): string {
   return /^[a-z]+:\/\/[^/?#]*/i.exec(url)?.[0] ?? url
 }

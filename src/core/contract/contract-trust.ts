@@ -4,12 +4,12 @@ import type { KnownContract } from '../identity/registry.js'
 export interface ContractPin {
   readonly workspace: string
   readonly file: string
-  /** Schemas and guides that were looked up beside the file, relative to its folder. */
+  /** Schemas and guides looked up next to the file, relative to its folder. */
   readonly parts: readonly string[]
   readonly hash: string
   readonly name: string
   readonly version: string
-  /** Whether an operator vouched for it; otherwise it was used because it asks for nothing beyond the sandbox. */
+  /** Whether an operator trusted it; otherwise it was used because it needs only the sandbox. */
   readonly isTrusted: boolean
   /** How: `init`, `trust`, `contract`, `terminal`, `registered` or `found`. */
   readonly by: string
@@ -23,19 +23,20 @@ interface FoundContract {
   readonly pin: ContractPin | null
   /** Its entry in the ledger. */
   readonly known: KnownContract | undefined
-  /** An operator took the word back. */
+  /** An operator revoked the trust. */
   readonly isWithdrawn: boolean
   readonly isSandboxOnly: boolean
   readonly canAsk: boolean
 }
 
 /**
- * `as_pinned`: the text is the pinned one. `pinned_text`: it is not, and the pinned one is used. `registered`: an
- * operator made it known to this server. `ask`: a person decides. `unasked`: used without a word. `refuse`: not used.
+ * `as_pinned`: the text is the pinned one. `pinned_text`: it differs, and the pinned one is used. `registered`: an
+ * operator registered it with this server. `ask`: an operator decides. `unasked`: used without asking. `refuse`: not
+ * used.
  */
 export type TrustVerdict = 'as_pinned' | 'pinned_text' | 'registered' | 'ask' | 'unasked' | 'refuse'
 
-/** By whose word a found contract counts. */
+/** Decides whether a found contract is used, and on whose authority. */
 export function judgeFound(found: FoundContract): TrustVerdict {
   const { hash, pin, known } = found
   const isRegistered = known?.isTrusted === true && !found.isWithdrawn

@@ -7,7 +7,7 @@ import type { DocumentPlace, EvidenceGrade, PhaseDocument } from './phase-docume
 import type { TestRules } from './test-rules.js'
 import type { Webhook } from './webhook.js'
 
-/** A compiled workflow contract: every name in it is known, every reference resolved, and what cannot be honoured refused. */
+/** A compiled workflow contract: all names are known, all references resolved, and unsupported settings refused. */
 export interface Contract extends Programs {
   /** SHA-256 (hex) of the canonical document. A task keeps the contract it was created under, by this hash. */
   readonly hash: string
@@ -22,7 +22,7 @@ export interface Contract extends Programs {
   readonly transitions: readonly Transition[]
   readonly enforcement: Enforcement
   readonly tests: TestRules
-  /** What Phaselock runs itself to observe facts, by name. */
+  /** Commands that Phaselock runs to observe facts, by name. */
   readonly commands: ReadonlyMap<string, ObservedCommand>
   /** JSON Schemas by the name that `RequiredArtifact.schema` uses; compiled outside the core. */
   readonly schemas: ReadonlyMap<string, JsonObject | boolean>
@@ -38,16 +38,16 @@ export interface Contract extends Programs {
   readonly git?: GitRules
   /** Where events of tasks are sent. */
   readonly webhooks?: readonly Webhook[]
-  /** What this version of Phaselock understands but cannot enforce: a task under such a contract is not created. */
+  /** Settings that this version understands but cannot enforce: such a contract gets no tasks. */
   readonly notEnforced: readonly NotEnforced[]
   /** Texts of `{{guide:NAME}}`, read when the contract was loaded. */
   readonly guides: ReadonlyMap<string, string>
-  /** What becomes of a task whose agent lost its lease; absent: it can be claimed again at once. */
+  /** What happens to a task whose agent lost its lease; absent: it can be claimed again at once. */
   readonly agentCrash?: AgentCrash
   readonly alerts?: readonly Alert[]
-  /** Globs of the documents that agents can search, in the work tree of their task. */
+  /** Globs of the documents that agents can search in the work tree of their task. */
   readonly knowledge?: readonly string[]
-  /** Agents may start tasks of it themselves. */
+  /** Agents may start tasks under it themselves. */
   readonly agentStartable?: boolean
 }
 
@@ -66,24 +66,24 @@ export interface Phase extends Places {
   readonly allowedTools: readonly string[] | 'all'
   readonly forbiddenTools: readonly string[]
   readonly constraints: ReadonlyMap<string, ToolConstraint>
-  /** Globs of what may change in the work tree; null: derived from the constraints of the write tools. */
+  /** Globs of paths that may change in the work tree; null: derived from the constraints of the write tools. */
   readonly writable: readonly string[] | null
   readonly requiredArtifacts: readonly RequiredArtifact[]
   /** Checkpoint evidence by field name; empty when the phase has no checkpoint. */
   readonly evidence: ReadonlyMap<string, EvidenceField>
   readonly gates: readonly Gate[]
-  /** Reviewers that vote on leaving it. */
+  /** Reviewers that vote on leaving the phase. */
   readonly consensus?: ConsensusPlan
-  /** Who has to review the work before it is left: somebody else than its agent. Absent: the agent's own report counts. */
+  /** Required independent reviews before the phase is left. Absent: the agent's own report counts. */
   readonly reviewBy?: 'other'
   readonly rules?: readonly Rule[]
-  /** What the phase is read from in a workflow of documents; absent in phases without a document. */
+  /** The source document of the phase; absent in phases without a document. */
   readonly document?: PhaseDocument
-  /** Its document's tasks are handed out one at a time. */
+  /** The tasks of its document are handed out one at a time. */
   readonly tasksInOrder?: boolean
   /** How many evidence fields must be graded above `reported`. */
   readonly minVerified?: number
-  /** It is passed on the way to the first RED run: `tests_unchanged` holds there while no tests are recorded. */
+  /** The phase comes before the first RED run, so `tests_unchanged` passes there while no tests are recorded. */
   readonly isBeforeRed?: boolean
 }
 
@@ -102,7 +102,7 @@ export interface ToolConstraint {
 export interface OwnTool {
   readonly name: string
   readonly description: string
-  /** The program and its words; `{name}` stands for an argument, never in the first word. */
+  /** The program and its arguments; `{name}` is replaced by an argument, never in the first word. */
   readonly command: readonly string[]
   readonly args: ReadonlyMap<string, OwnToolArg>
   readonly network: boolean
@@ -112,11 +112,11 @@ export interface OwnTool {
 
 export interface OwnToolArg {
   readonly type: 'string' | 'integer' | 'number' | 'boolean'
-  /** A path of the work tree that is read or written; null: no path. */
+  /** Marks a work tree path that is read or written; null: not a path. */
   readonly path: 'read' | 'write' | null
   readonly description: string
   readonly optional: boolean
-  /** The accepted values as they are written in a command; null: any. */
+  /** The accepted values as written in a command; null: any. */
   readonly enum: readonly string[] | null
   readonly min: number | null
   readonly max: number | null
@@ -124,7 +124,7 @@ export interface OwnToolArg {
 
 export type McpServer = StdioServer | HttpServer
 
-/** An MCP server that is started in the confinement and spoken to over its standard input and output. */
+/** An MCP server that runs in the sandbox and communicates over standard input and output. */
 export interface StdioServer {
   readonly kind: 'stdio'
   readonly name: string
@@ -132,13 +132,13 @@ export interface StdioServer {
   readonly args: readonly string[]
   /** Its whole environment; `${env:NAME}` in a value is replaced when the server is started. */
   readonly env: ReadonlyMap<string, string>
-  /** Globs of what it may change in the work tree; empty: nothing. */
+  /** Globs of paths it may change in the work tree; empty: none. */
   readonly writable: readonly string[]
   readonly network: boolean
   readonly timeoutSeconds: number | null
 }
 
-/** An MCP server that runs elsewhere. */
+/** A remote MCP server. */
 export interface HttpServer {
   readonly kind: 'http'
   readonly name: string
@@ -165,7 +165,7 @@ export interface EvidenceField {
   /** An RE2 pattern. */
   readonly pattern: string | null
   readonly enum: readonly Json[] | null
-  /** The exact value demanded; a required boolean without it must be `true`. */
+  /** The required value; a required boolean without it must be `true`. */
   readonly mustBe: Json | undefined
   readonly optional: boolean
   readonly description: string
@@ -175,9 +175,9 @@ export interface EvidenceField {
   readonly above?: number
   /** A boolean may be `false`. */
   readonly mayBeFalse?: boolean
-  /** The rules as the document names them, for people: `at least 3`. */
+  /** The rules as the document writes them, for display: `at least 3`. */
   readonly rules?: readonly string[]
-  /** Where the requirement stands in a document of the workflow. */
+  /** The requirement's place in a workflow document. */
   readonly source?: DocumentPlace
 }
 
@@ -198,20 +198,20 @@ export interface Gate {
 export interface Blocker {
   readonly check: CheckName
   readonly severity: Severity
-  /** The contract's own words; '' when it gives none. */
+  /** The contract's own text; '' when it gives none. */
   readonly message: string
-  /** What the check needs beside its name: `threshold`, `required_reviews`, `when`, `run`, `command`, `path`, `pattern`, `paths`. */
+  /** Parameters of the check: `threshold`, `required_reviews`, `when`, `run`, `command`, `path`, `pattern`, `paths`. */
   readonly params: JsonObject
 }
 
 export interface Transition {
   readonly from: string
   readonly to: string
-  /** The one gate that holds it; null: all gates of the phase being left. */
+  /** The only gate of the transition; null: all gates of the phase being left. */
   readonly gate: string | null
-  /** The claim it needs; null: none. */
+  /** The statement it needs; null: none. */
   readonly when: string | null
-  /** It opens a place for every review that the phase it leads to asks for. */
+  /** Opens a slot for every review that the target phase requires. */
   readonly opensReviews?: boolean
 }
 
@@ -230,7 +230,7 @@ export interface Enforcement {
   readonly reconcileIgnore: readonly string[]
 }
 
-/** A command of the contract's own text. Nothing an agent writes can redirect it. */
+/** A command from the contract's text. Nothing an agent writes can redirect it. */
 export interface ObservedCommand {
   readonly run: string
   readonly format: string
@@ -242,7 +242,7 @@ export interface ObservedCommand {
   readonly allowsSigusr1?: boolean
 }
 
-/** Every check there is. A name that is not here does not load. */
+/** All checks. A contract with an unknown check does not load. */
 export const CHECK_NAMES = [
   'plan_has_acceptance_criteria',
   'scope_is_bounded',
@@ -274,7 +274,7 @@ export type CheckName = (typeof CHECK_NAMES)[number]
 /** Checks that this version cannot run; a contract with one of them gets no tasks. */
 export const CHECKS_NOT_ENFORCED: ReadonlySet<CheckName> = new Set<CheckName>([])
 
-/** The artifact types a check reads; a contract in which no phase up to there requires one of them does not load. */
+/** The artifact types a check reads; a contract does not load if no phase up to there requires one of them. */
 export const CHECK_ARTIFACTS: ReadonlyMap<CheckName, readonly string[]> = new Map<CheckName, readonly string[]>([
   ['plan_has_acceptance_criteria', ['plan_document']],
   ['scope_is_bounded', ['scope_definition', 'plan_document']],
@@ -292,5 +292,5 @@ export const CHECK_ARTIFACTS: ReadonlyMap<CheckName, readonly string[]> = new Ma
 
 const TEST_RUN = ['tests_are_failing', 'all_tests_pass', 'no_skipped_tests', 'tests_can_fail'] as const
 
-/** Checks whose artifact Phaselock makes itself when `commands.tests` is configured. */
+/** Checks whose artifact Phaselock produces when `commands.tests` is configured. */
 export const CHECKS_OF_TEST_RUN: ReadonlySet<CheckName> = new Set<CheckName>(TEST_RUN)

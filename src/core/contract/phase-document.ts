@@ -7,16 +7,16 @@ export interface DocumentPlace {
   readonly line: number
 }
 
-/** The document of one phase: what agents are given to read while the phase is open, and not before. */
+/** The document of one phase, which agents can read only while the phase is open or completed. */
 export interface PhaseDocument {
-  /** As the documents number it, the phase's id being the same number as a text; null in a phase of a YAML contract. */
+  /** The phase number in the documents, also its id as text; null in a phase of a YAML contract. */
   readonly number: number | null
-  /** The phase's own document, complete and in order. */
+  /** The phase's whole document. */
   readonly content: string
   readonly sources: readonly DocumentPlace[]
   /** Of `content`, counted with a real tokenizer when the contract was loaded. */
   readonly totalTokens: number
-  /** Evidence as the document's own example writes it; {} when it gives none. */
+  /** The example evidence of the document; {} when it gives none. */
   readonly examples: JsonObject
   /** In the order of their numbers. */
   readonly tasks: readonly PhaseTask[]
@@ -29,5 +29,5 @@ export interface PhaseTask {
   readonly content: string
 }
 
-/** What an evidence field must be worth: told, a file of the work tree, or seen by Phaselock itself. */
+/** The required grade of an evidence field: reported, a file of the work tree, or observed by Phaselock. */
 export type EvidenceGrade = 'reported' | 'artifact' | 'observed'

@@ -1,12 +1,12 @@
-/** How the inverted run of new and changed tests is made. */
+/** Settings of the inverted run of new and changed tests. */
 interface InvertedRules {
-  /** Seconds for all of it; missing: three times the plain run, at least 60. */
+  /** Time limit in seconds; absent: three times the plain run, at least 60. */
   readonly maxSeconds?: number
   /** Whether criteria whose language or assertion library has no rules stay closed too. */
   readonly strict?: true
 }
 
-/** Which files are tests, and how they are held from RED to GREEN. */
+/** Which files are tests, and how they are pinned from RED to GREEN. */
 export interface TestRules {
   readonly patterns: readonly string[]
   readonly allowChanges: boolean
@@ -14,7 +14,7 @@ export interface TestRules {
   readonly mayWrite?: readonly string[]
   /** Whether tests that failed or were skipped before the task may still do so at GREEN. */
   readonly baseline?: 'tolerate' | 'forbid'
-  /** How often the tests are run on one tree, to find those whose result differs. */
+  /** How often the tests run on one tree, to find flaky ones. */
   readonly repeat?: number
   readonly inverted?: InvertedRules
 }

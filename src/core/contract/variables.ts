@@ -1,5 +1,5 @@
 const NAME = /^[A-Za-z_][A-Za-z0-9_]*$/
-/** The shell that starts a command sets these itself, or splits its own words by them. */
+/** The shell sets these itself, or splits words by them. */
 const HELD_BY_SHELL: ReadonlySet<string> = new Set([
   'BASHOPTS',
   'BASH_VERSINFO',
@@ -9,7 +9,7 @@ const HELD_BY_SHELL: ReadonlySet<string> = new Set([
   'SHELLOPTS',
   'UID',
 ])
-/** The kernel starts no program with a longer `NAME=value`; the byte that ends it counts as well. */
+/** The kernel's maximum length of `NAME=value`, including the terminating byte. */
 const VARIABLE_BYTES_MAX = 128 * 1024 - 1
 
 /** True when a shell, the kernel and every program agree that this is the name of an environment variable. */
@@ -17,12 +17,14 @@ export function isVariableName(name: string): boolean {
   return NAME.test(name)
 }
 
-/** True when the shell that starts a command sets this variable itself: another value never reaches the command. */
+/**
+ * True when the shell that starts a command sets this variable itself, so that another value never reaches the command.
+ */
 export function isHeldByShell(name: string): boolean {
   return HELD_BY_SHELL.has(name)
 }
 
-/** Why no program can be started with this value; null when one can. */
+/** Why no program can start with this value; null when one can. */
 export function findValueProblem(name: string, value: string): string | null {
   if (value.includes('\0')) return 'contains a NUL character'
   return countBytes(name) + 1 + countBytes(value) > VARIABLE_BYTES_MAX
@@ -31,8 +33,8 @@ export function findValueProblem(name: string, value: string): string | null {
 }
 
 /**
- * The variables that a command can be given. A contract that an earlier version loaded may hold others: they are left out,
- * and nothing ever interprets their names. The kernel refuses what is too long, and the command says so.
+ * The variables that a command can be given. A contract loaded by an earlier version may contain others, which are
+ * dropped. Values that are too long are refused by the kernel, and the command says so.
  */
 export function keepSettable(env: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
   return Object.fromEntries(
@@ -42,7 +44,7 @@ export function keepSettable(env: Readonly<Record<string, string>>): Readonly<Re
   )
 }
 
-// In UTF-8, in which the kernel counts. What stands for half a character becomes three bytes.
+// In UTF-8, as the kernel counts. A lone surrogate becomes three bytes.
 function countBytes(text: string): number {
   let bytes = 0
   for (const char of text) {

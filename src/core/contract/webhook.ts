@@ -1,4 +1,4 @@
-/** An address that is told of events, and the variable that holds what notices are signed with. */
+/** A webhook address, and the variable that holds its signing secret. */
 export interface Webhook {
   readonly url: string
   readonly events: readonly string[]

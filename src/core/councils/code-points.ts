@@ -1,4 +1,4 @@
-/** How many characters a text has: a pair of surrogates is one. */
+/** Number of characters of a text: a surrogate pair is one. */
 export function countChars(text: string): number {
   let count = text.length
   for (let at = 0; at + 1 < text.length; at++) {
@@ -10,7 +10,7 @@ export function countChars(text: string): number {
   return count
 }
 
-/** The first characters of a text, none of them cut in half; halves that the text itself holds become U+FFFD. */
+/** The first characters of a text, never splitting one; lone surrogates become U+FFFD. */
 export function takeFirstChars(text: string, charsMax: number): string {
   let end = 0
   for (let count = 0; count < charsMax && end < text.length; count++) end += isPair(text, end) ? 2 : 1

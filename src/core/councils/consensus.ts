@@ -1,13 +1,15 @@
 import { formatCount } from '../text.js'
 import type { CoordinationRun } from './council.js'
 
-/** What a run says about the gate that it stands for. */
+/** What a council says about its gate. */
 interface Consensus {
   readonly status: 'pending' | 'holds' | 'fails'
   readonly message: string
 }
 
-/** The gate holds when the winner approves with enough votes. A run that was broken off, or that nobody voted in, opens nothing. */
+/**
+ * The gate opens when the winner approves with enough votes. An aborted council, or one without votes, opens nothing.
+ */
 export function judgeConsensus(run: CoordinationRun): Consensus {
   const { result } = run
   if (run.endedAt === null) return { status: 'pending', message: 'The reviewers have not finished.' }
@@ -17,7 +19,7 @@ export function judgeConsensus(run: CoordinationRun): Consensus {
     const said = `${formatCount(result.votes, 'vote')} for ${result.winner}, at least ${countNeededVotes(run)} needed.`
     return { status: 'fails', message: said }
   }
-  // Without votes the latest answer speaks for all, so all must have been heard.
+  // Without votes the latest answer decides, so everybody must have answered.
   if (run.options.skipVoting && run.finishReason !== 'completed')
     return { status: 'fails', message: 'Not every reviewer answered in time.' }
   const verdict = run.answers.find((answer) => answer.label === result.label)?.verdict ?? null
@@ -26,7 +28,7 @@ export function judgeConsensus(run: CoordinationRun): Consensus {
     : { status: 'fails', message: `${result.winner} ${verdict === null ? 'gives no verdict' : 'requests changes'}.` }
 }
 
-/** Without a quorum one vote is enough; where nobody votes, none can be asked for. */
+/** Without a quorum one vote is enough; if nobody votes, none is required. */
 function countNeededVotes(run: CoordinationRun): number {
   return run.options.quorum ?? (run.options.skipVoting ? 0 : 1)
 }

@@ -7,17 +7,17 @@ export type FinishReason = 'completed' | 'timeout' | 'error' | 'cancelled'
 
 /** The k-th answer of an agent; its label is `agentN.k` and never changes. */
 export interface Answer {
-  /** The id of the agent that gave it. */
+  /** The id of its author. */
   readonly agent: string
   readonly label: string
   readonly revision: number
   readonly content: string
-  /** Only where the run is a phase's consensus. */
+  /** Only in a consensus vote of a phase. */
   readonly verdict: Verdict | null
   readonly at: number
 }
 
-/** A vote that stands. One that an answer voided is gone. */
+/** A valid vote. A new answer removes it. */
 export interface Vote {
   readonly votedFor: string
   /** The newest answer of that agent that the voter had seen. */
@@ -44,18 +44,18 @@ export interface Participant {
   readonly id: string
   /** The only name that peers ever see. */
   readonly anonymousId: string
-  /** Where its work lies; a path that differs from agent to agent makes no answer new. */
+  /** Its working directory; paths that differ between agents do not make an answer new. */
   readonly workTree: string | null
-  /** `stopped`: out of attempts. `failed`: crashed. None of those that are not live takes part any more. */
+  /** `stopped`: out of attempts. `failed`: crashed. Only live agents take part. */
   readonly status: 'live' | 'stopped' | 'failed' | 'timed_out'
   readonly error: AgentError | null
   readonly turn: 'none' | 'running' | 'restarting'
-  /** Turns begun. */
+  /** Number of turns begun. */
   readonly turns: number
   readonly round: number
   /** Rejected responses of this round. */
   readonly attempts: number
-  /** The newest revision that it was shown of each agent, by anonymous id, its own only if it stood in a prompt. */
+  /** The newest revision shown of each agent, by anonymous id; its own only if a prompt showed it. */
   readonly shown: ReadonlyMap<string, number>
   readonly vote: Vote | null
   /** Since when the others wait for it in this round. */
@@ -65,24 +65,24 @@ export interface Participant {
   readonly reliability: Reliability
 }
 
-/** Who won and why. `winner` is null when there is no answer at all, or when a quorum was asked for and missed. */
+/** The winner and the reason. `winner` is null when there is no answer, or when a required quorum was missed. */
 export interface RunResult {
   readonly winner: string | null
   readonly label: string | null
   readonly isTie: boolean
-  /** Standing votes for the winner, or for the answer that missed the quorum. */
+  /** Valid votes for the winner, or for the answer that missed the quorum. */
   readonly votes: number
   readonly finishReason: FinishReason
   readonly details: string
 }
 
-/** The state of a run: what its events add up to. */
+/** The state of a council, folded from its events. */
 export interface CoordinationRun {
   readonly id: string
   readonly question: string
   /** Answers carry a verdict. */
   readonly isConsensus: boolean
-  /** Where it is kept who stands behind the agents. */
+  /** Where the participants are stored. */
   readonly council: string | null
   readonly options: RunOptions
   readonly startedAt: number
@@ -103,13 +103,13 @@ export interface CoordinationRun {
   readonly finishDetails: string | null
 }
 
-/** `agentN` for each id: ids sorted ascending by their code units, once and for all. */
+/** `agentN` for each id: ids sorted by code units, fixed for the whole council. */
 export function assignAnonymousIds(ids: readonly string[]): ReadonlyMap<string, string> {
   const sorted = [...ids].sort((a, b) => (a < b ? -1 : a > b ? 1 : 0))
   return new Map(sorted.map((id, index) => [id, `agent${index + 1}`]))
 }
 
-/** The winner is known and its final presentation is awaited. */
+/** The winner is known and its final presentation is pending. */
 export function isPresenting(run: CoordinationRun): boolean {
   return run.result !== null && run.endedAt === null
 }
@@ -118,18 +118,18 @@ export function answerCountOf(run: CoordinationRun, id: string): number {
   return run.newest.get(id)?.revision ?? 0
 }
 
-/** The anonymous ids that this agent may vote for, in their order: those with answers. */
+/** The anonymous ids this agent may vote for, in order: those with answers. */
 export function listVotable(run: CoordinationRun, agent: Participant): readonly string[] {
   return [...run.ids]
     .filter(([, id]) => run.newest.has(id) && (run.options.allowSelfVote || id !== agent.id))
     .map(([anonymousId]) => anonymousId)
 }
 
-/** Nothing more is asked of it unless another answer comes. */
+/** It has nothing to do unless another answer comes. */
 export function isDone(run: CoordinationRun, agent: Participant): boolean {
   if (agent.vote !== null) return true
   if (!run.newest.has(agent.id)) return false
-  // Without votes for oneself, an agent whose answer is the only one has nobody to vote for: waiting for it would block the run.
+  // Without self-votes, the author of the only answer has nobody to vote for: waiting for it would block the council.
   return run.options.skipVoting || listVotable(run, agent).length === 0
 }
 
@@ -138,7 +138,7 @@ export function isAwaited(run: CoordinationRun, agent: Participant): boolean {
   return run.result === null && run.endedAt === null && agent.status === 'live' && !isDone(run, agent)
 }
 
-/** The newest answers of others that the agent has not been shown, in the order of their numbers. */
+/** The newest answers of others that the agent has not been shown, in order. */
 export function listUnseen(run: CoordinationRun, agent: Participant): readonly Answer[] {
   return [...run.ids].flatMap(([anonymousId, id]) => {
     const answer = run.newest.get(id)
@@ -147,7 +147,7 @@ export function listUnseen(run: CoordinationRun, agent: Participant): readonly A
   })
 }
 
-/** Standing votes by the id they are for, in the order of registration. */
+/** Valid votes by the id they are for, in the order of registration. */
 export function tally(run: CoordinationRun): ReadonlyMap<string, number> {
   const counts = new Map<string, number>()
   for (const { vote } of run.agents.values())

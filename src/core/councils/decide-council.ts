@@ -14,7 +14,9 @@ import { computeSight } from './visible-answers.js'
 
 const FAILURE_CHARS_MAX = 500
 
-/** Decides one command: what happened, in order, and what to answer. Limits that have passed by `now` come before the command. */
+/**
+ * Decides one command: the events in order, and the answer. Limits that have passed by `now` come before the command.
+ */
 export function decideRun(run: CoordinationRun | null, command: RunCommand, now: number): RunDecision {
   if (run === null) {
     if (command.type !== 'start') throw new Error(`the run is not started: ${command.type}`)
@@ -102,7 +104,7 @@ function decideAgentCommand(run: CoordinationRun, agent: Participant, command: A
   }
 }
 
-/** The winner may be shown answers too: its presentation is made from them. */
+/** The winner may be shown answers too, for its presentation. */
 function recordShown(
   run: CoordinationRun,
   agent: Participant,
@@ -117,7 +119,7 @@ function recordShown(
   const isNews = computeSight(run, agent, labels) !== null
   if (command.type === 'injected')
     return makeStep(isNews ? [{ type: 'answers_injected', agent: agent.id, shown: labels }] : [])
-  // An agent that looks again at what it was shown begins nothing: otherwise looking would fill the ledger.
+  // Viewing the same answers again records nothing; otherwise views would fill the ledger.
   const isAgain = agent.turn === 'running' && !isNews
   return makeStep(isAgain ? [] : [{ type: 'turn_began', agent: agent.id, shown: labels }])
 }

@@ -4,7 +4,7 @@ import { isDone, tally } from './council.js'
 import type { RunFact } from './event.js'
 import { NO_ANSWERS_IN_TIME, TIE_BROKEN } from './messages.js'
 
-/** What ends the run, or decides it and asks the winner for its presentation; nothing while somebody is waited for. */
+/** Ends the council, or decides it and asks the winner for its presentation; empty while somebody is missing. */
 export function decideEnding(run: CoordinationRun): readonly RunFact[] {
   if (run.endedAt !== null) return []
   const live = [...run.agents.values()].filter((agent) => agent.status === 'live')
@@ -16,12 +16,12 @@ export function decideEnding(run: CoordinationRun): readonly RunFact[] {
   return live.every((agent) => isDone(run, agent)) ? makeResultFacts(run, 'completed') : []
 }
 
-/** The end at the time limit, whoever is still at work. */
+/** Ends the council at the time limit, whoever is still at work. */
 export function decideTimeLimit(run: CoordinationRun): readonly RunFact[] {
   return makeResultFacts(run, 'timeout')
 }
 
-/** The winning answer stands for the presentation that did not come. */
+/** The winning answer replaces a missing presentation. */
 export function makeEndFact(result: RunResult): RunFact {
   return {
     type: 'run_ended',
@@ -30,7 +30,7 @@ export function makeEndFact(result: RunResult): RunFact {
   }
 }
 
-/** Votes that were cast decide even if nobody is left. Without any the run did not do what it was for. */
+/** Votes decide even if no agent is left. A council without any has failed. */
 function findReasonWithNobodyLeft(run: CoordinationRun): FinishReason {
   const agents = [...run.agents.values()]
   if (!run.options.skipVoting && tally(run).size > 0) return 'completed'
@@ -46,7 +46,10 @@ function makeResultFacts(run: CoordinationRun, finishReason: FinishReason): read
   return isAsked ? [decided] : [decided, { type: 'run_ended', finishReason, details: result.details }]
 }
 
-/** The favourite wins unless it misses the quorum. In a phase's consensus the gate judges the quorum, with the verdict. */
+/**
+ * The leading answer wins unless it misses the quorum. In a consensus vote the gate judges the quorum, with the
+ * verdict.
+ */
 function buildResult(run: CoordinationRun, finishReason: FinishReason): RunResult {
   const favourite = findFavourite(run, finishReason)
   const { winner, votes } = favourite
@@ -57,7 +60,7 @@ function buildResult(run: CoordinationRun, finishReason: FinishReason): RunResul
   return { ...favourite, winner: null, label: null, details }
 }
 
-/** Most standing votes, then the order of registration; without votes the latest answer. */
+/** Most valid votes, then the order of registration; without votes the latest answer. */
 function findFavourite(run: CoordinationRun, finishReason: FinishReason): RunResult {
   const votes = run.options.skipVoting ? new Map<string, number>() : tally(run)
   if (votes.size === 0) return findLatestAnswer(run, finishReason)

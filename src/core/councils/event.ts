@@ -2,7 +2,9 @@ import type { FinishReason, TokensUsed, Verdict } from './council.js'
 import type { RunOptions } from './options.js'
 import type { Reason, RetryHandling } from './reason.js'
 
-/** What each kind of event of a run says, besides when. All are plain JSON: a run outlives a restart by folding them. */
+/**
+ * The data of each event type, without the time. All are plain JSON: folding them restores a council after a restart.
+ */
 export type RunFact =
   | {
       readonly type: 'run_started'
@@ -32,7 +34,7 @@ export type RunFact =
       readonly label: string
       readonly reason: string
     }
-  /** Not counted and no enforcement: the answer to it delivers the newest answers. */
+  /** Not counted as an enforcement: the answer delivers the newest answers. */
   | {
       readonly type: 'vote_asked_again'
       readonly agent: string
@@ -61,7 +63,7 @@ export type RunFact =
       readonly agent: string
       readonly message: string
     }
-  /** What a turn took, as the agent's server counted it. */
+  /** Usage of a turn, as the agent's server counted it. */
   | ({ readonly type: 'usage_recorded'; readonly agent: string; readonly round: number } & TokensUsed)
   | {
       readonly type: 'run_decided'
@@ -75,5 +77,5 @@ export type RunFact =
   | { readonly type: 'final_presented'; readonly agent: string; readonly label: string; readonly text: string }
   | { readonly type: 'run_ended'; readonly finishReason: FinishReason; readonly details: string }
 
-/** A fact in the life of one run. `at` is Unix milliseconds. */
+/** An event of one council. `at` is Unix milliseconds. */
 export type RunEvent = RunFact & { readonly at: number }

@@ -8,7 +8,7 @@ import { computeSight } from './visible-answers.js'
 type LaterEvent = Exclude<RunEvent, { readonly type: 'run_started' }>
 type AgentEvent = Extract<LaterEvent, { readonly agent: string }>
 
-/** Folds one event into the run. The first must be `run_started`; anything else before it is a fault. */
+/** Folds one event into the council. The first must be `run_started`; anything else before it is a fault. */
 export function evolveRun(run: CoordinationRun | null, event: RunEvent): CoordinationRun {
   if (event.type === 'run_started') return applyRunStarted(event)
   if (run === null) throw new Error(`the run starts with ${event.type} instead of run_started`)
@@ -122,7 +122,7 @@ function applyAgentEvent(run: CoordinationRun, before: Participant, event: Singl
       return { ...agent, turn: 'none', vote: { votedFor, label, reason, at } }
     }
     case 'vote_asked_again':
-      // In the same stream it is an injection; otherwise the next prompt shows a new set of answers, and that is a round.
+      // In the same stream it is an injection; otherwise the next prompt shows new answers, which starts a round.
       return event.handled === 'inline'
         ? { ...agent, shown: computeSight(run, agent, event.shown) ?? agent.shown }
         : { ...applyShown(run, { ...agent, turns: Math.max(1, agent.turns) }, event), turn: 'restarting' }
@@ -139,7 +139,7 @@ function applyAgentEvent(run: CoordinationRun, before: Participant, event: Singl
   }
 }
 
-/** A prompt with answers that it had not been shown begins a round; the first prompt is round 1 whatever it holds. */
+/** A prompt with new answers begins a round; the first prompt is always round 1. */
 function applyShown(
   run: CoordinationRun,
   agent: Participant,
@@ -186,7 +186,7 @@ function markGone(
   return { ...agent, status: how.status, error, turn: 'none' }
 }
 
-/** Votes were for what was known before: an answer voids them all, and whoever voted is waited for again. */
+/** A new answer voids all votes, because they were cast without it; the voters have to vote again. */
 function applyAnswerAccepted(
   run: CoordinationRun,
   event: Extract<RunEvent, { readonly type: 'answer_accepted' }>,

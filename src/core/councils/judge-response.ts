@@ -12,7 +12,7 @@ import {
 import { NOT_WORKFLOW, type Problem } from './messages.js'
 import { findDuplicate, findTooSimilar } from './similarity.js'
 
-/** What one response comes to. Whatever number of bad calls it holds, there is one problem: that of the first. */
+/** The judgement of one response. It has at most one problem: that of the first bad call. */
 export type Judgement =
   | { readonly kind: 'vote' | 'stale_vote'; readonly votedFor: string; readonly reason: string }
   | { readonly kind: 'answer'; readonly content: string; readonly verdict: Verdict | null }
@@ -24,7 +24,10 @@ const RESPONSE_CALLS_MAX = 1000
 type Good = Exclude<Judgement, { kind: 'bad' }>
 type Workflow = 'vote' | 'new_answer'
 
-/** Judges a response of an agent that is awaited. A good call beside a bad one has no effect; of several good ones the last counts. */
+/**
+ * Judges a response of an agent whose turn it is. A good call beside a bad one has no effect; of several good ones the
+ * last counts.
+ */
 export function judge(run: CoordinationRun, agent: Participant, response: ResponseCommand): Judgement {
   const calls = response.toolCalls
   if (calls.length === 0) return makeBadJudgement({ reason: 'no_tool_calls' })
@@ -51,20 +54,20 @@ export function judge(run: CoordinationRun, agent: Participant, response: Respon
   return last ?? makeBadJudgement({ reason: 'no_workflow_tool', called, because: NOT_WORKFLOW })
 }
 
-/** Only calls of tools that exist and end nothing: they are run, and the agent goes on without a decision. */
+/** Only calls of known tools that do not end the turn: they are run, and the agent continues without a decision. */
 export function isOnlyToolCalls(calls: readonly ResponseCall[], knownTools: readonly string[]): boolean {
   const known = new Set(knownTools)
   return calls.length > 0 && calls.every(({ name }) => name !== 'vote' && name !== 'new_answer' && known.has(name))
 }
 
-/** The names in a response that no tool has, each once. */
+/** Unknown tool names of a response, each once. */
 export function listUnknownTools(response: ResponseCommand): readonly string[] {
   const known = new Set([...response.knownTools, 'vote', 'new_answer'])
   const names = response.toolCalls.slice(0, RESPONSE_CALLS_MAX).map((call) => call.name)
   return [...new Set(names)].filter((name) => !known.has(name))
 }
 
-/** What a winner presents: what it gave as an answer, else what it wrote. */
+/** A winner's presentation: its answer, or else its text. */
 export function extractPresentation(text: string, calls: readonly ResponseCall[]): string {
   const last = calls.findLast(({ name }) => name === 'new_answer')
   const content = last === undefined ? undefined : getField(last.arguments, 'content')
@@ -105,7 +108,7 @@ function answerLimit(run: CoordinationRun, agent: Participant): Judgement | null
 
 function judgeAnswer(run: CoordinationRun, args: Json): Judgement {
   const given = getField(args, 'content')
-  // Halves of characters could not be written down as they are, and would make a copy look like another answer.
+  // Lone surrogates cannot be stored unchanged, and would make a copy look like another answer.
   const content = typeof given === 'string' ? given.toWellFormed() : ''
   const verdict = getField(args, 'verdict')
   if (content.trim() === '') return judgeUnusable('without content')
@@ -119,7 +122,7 @@ function judgeAnswer(run: CoordinationRun, args: Json): Judgement {
   return { kind: 'answer', content, verdict: run.isConsensus && isVerdict(verdict) ? verdict : null }
 }
 
-/** A call without what the tool needs is no call of a workflow tool. */
+/** A call without the tool's required arguments is not a workflow call. */
 function judgeUnusable(because: string): Judgement {
   return makeBadJudgement({ reason: 'no_workflow_tool', called: ['new_answer'], because })
 }

@@ -2,7 +2,7 @@ import { formatCount, formatThousands, toOneLine } from '../text.js'
 import { assertUnreachable } from '../unreachable.js'
 import { WORKFLOW_ERRORS } from './reason.js'
 
-/** What is wrong with a response, with everything that its message names. */
+/** The problem of a response, with everything its message names. */
 export type Problem =
   | { readonly reason: 'no_workflow_tool'; readonly called: readonly string[]; readonly because: string }
   | { readonly reason: 'unknown_tool'; readonly called: readonly string[] }
@@ -23,11 +23,11 @@ export const NOT_WORKFLOW = 'not workflow'
 export const NO_ANSWERS_IN_TIME = 'No answers available from any agents due to timeout'
 export const TIE_BROKEN = 'tie-broken by registration order'
 
-// What agents choose and messages repeat: names longer than this say nothing more.
+// Maximum length of names chosen by agents in messages.
 const NAME_CHARS_MAX = 128
 const NAMES_SHOWN_MAX = 5
 
-/** What was wrong and what is required instead, without the count of attempts. */
+/** What was wrong and what is required instead, without the attempt count. */
 export function formatProblem(problem: Problem): string {
   switch (problem.reason) {
     case 'no_workflow_tool':
@@ -55,12 +55,12 @@ export function formatProblem(problem: Problem): string {
   }
 }
 
-/** What the record of the attempt says: the text for what was wrong with a vote or an answer, nothing otherwise. */
+/** The recorded text of the attempt: the problem of a vote or an answer, otherwise empty. */
 export function formatErrorMessage(problem: Problem): string | null {
   return WORKFLOW_ERRORS.has(problem.reason) ? formatProblem(problem) : null
 }
 
-/** What users and agents see: `Retry (1/3): …` */
+/** Shown to users and agents: `Retry (1/3): …` */
 export function formatRetry(attempt: number, max: number, text: string): string {
   return `Retry (${attempt}/${max}): ${text}`
 }
@@ -73,12 +73,12 @@ export function formatTimedOut(seconds: number): string {
   return `Agent did not finish its round within ${formatCount(seconds, 'second')}`
 }
 
-/** The answer to a vote that was cast without sight of the newest answers. */
+/** The answer to a vote cast without seeing the newest answers. */
 export function formatAskedAgain(labels: readonly string[]): string {
   return `The vote was not counted: ${labels.join(', ')} came in the meantime. Read the newest answers, then vote again or give a new answer.`
 }
 
-/** The agent wrote it: one line, bounded, nothing that a terminal obeys. */
+/** Written by the agent: kept on one line, bounded, without control sequences. */
 export function formatToolName(name: string): string {
   return toOneLine(name, NAME_CHARS_MAX)
 }
@@ -90,7 +90,7 @@ function formatNames(called: readonly string[]): string {
   return more > 0 ? `${shown} and ${formatThousands(more)} more` : shown
 }
 
-/** Rounded, unless that would hide that the limit was passed. */
+/** Rounded, unless that would hide that the limit was exceeded. */
 function computePercent(problem: { readonly similarity: number; readonly limitPercent: number }): number {
   const rounded = Math.round(problem.similarity * 100)
   return rounded > problem.limitPercent ? rounded : Math.ceil(problem.similarity * 1000) / 10

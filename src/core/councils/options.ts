@@ -1,7 +1,7 @@
-/** How much alike two answers may be: `lenient` lets everything through that is not a duplicate. */
+/** How similar two answers may be: `lenient` accepts everything except duplicates. */
 export type Novelty = 'lenient' | 'balanced' | 'strict'
 
-/** What an operator may set for a run; null is "no limit". */
+/** Options of a council; null is "no limit". */
 export interface RunOptions {
   readonly maxNewAnswersPerAgent: number
   readonly maxNewAnswersGlobal: number | null
@@ -35,13 +35,13 @@ const ATTEMPTS_MAX = 20
 const TIMEOUT_SECONDS_MAX = 7 * 86_400
 export const QUESTION_CHARS_MAX = 100_000
 
-/** The options with the defaults in place of what is not given. */
+/** The options with defaults filled in. */
 export function runOptions(given: { readonly [K in keyof RunOptions]?: RunOptions[K] | undefined } = {}): RunOptions {
   const said = Object.entries(given).filter(([key, value]) => key in DEFAULT_OPTIONS && value !== undefined)
   return { ...DEFAULT_OPTIONS, ...Object.fromEntries(said) }
 }
 
-/** What is wrong with the options of a run of so many agents; null when nothing is. */
+/** The problem of the options for this number of agents; null when there is none. */
 export function findOptionProblem(options: RunOptions, agentCount: number): string | null {
   const counts: readonly (readonly [string, number | null, number])[] = [
     ['max_new_answers_per_agent', options.maxNewAnswersPerAgent, ANSWERS_PER_AGENT_MAX],
@@ -56,12 +56,12 @@ export function findOptionProblem(options: RunOptions, agentCount: number): stri
       return `${name} must be a whole number from 1 to ${max}.`
   if (!(['lenient', 'balanced', 'strict'] as const).includes(options.novelty))
     return 'novelty must be lenient, balanced or strict.'
-  // Nobody votes then, so that no quorum could ever be reached.
+  // Nobody votes then, so that no quorum could be reached.
   if (options.skipVoting && options.quorum !== null) return 'quorum cannot be reached with skip_voting.'
   return null
 }
 
-/** Why no answer can get as many votes as the quorum asks for, where nobody votes for itself; null when one can. */
+/** Why no answer can reach the quorum without self-votes; null when one can. */
 export function findQuorumProblem({ quorum, allowSelfVote }: RunOptions, agentCount: number): string | null {
   if (allowSelfVote || quorum === null || quorum < agentCount) return null
   return `quorum cannot be reached: without allow_self_vote an answer gets at most ${agentCount - 1} of ${agentCount} votes.`

@@ -12,7 +12,7 @@ export const REASONS = [
 ] as const
 export type Reason = (typeof REASONS)[number]
 
-/** What is wrong with a vote or an answer, as opposed to a response that holds neither. */
+/** Problems of a vote or an answer, as opposed to a response without either. */
 export const WORKFLOW_ERRORS: ReadonlySet<string> = new Set<Reason>([
   'invalid_vote_id',
   'vote_no_answers',
@@ -22,5 +22,5 @@ export const WORKFLOW_ERRORS: ReadonlySet<string> = new Set<Reason>([
   'answer_duplicate',
 ])
 
-/** `inline`: answered by a tool error in the same stream. `restart`: the turn is over, and another one is begun. */
+/** `inline`: answered by a tool error in the same stream. `restart`: the turn is over, and a new one begins. */
 export type RetryHandling = 'inline' | 'restart'

@@ -23,9 +23,9 @@ type RoundTally = {
   readonly reasons: readonly string[]
 }
 
-/** What is kept of the enforcement of one agent: bounded, however many events there are. */
+/** The stored enforcement record of one agent, bounded in size. */
 export interface Reliability {
-  /** The first of them; `count` says how many there were. */
+  /** The first ones; `count` has the total. */
   readonly attempts: readonly EnforcementAttempt[]
   readonly count: number
   readonly rounds: ReadonlyMap<number, RoundTally>
@@ -36,7 +36,7 @@ export interface Reliability {
 
 export type ReliabilityOutcome = 'ok' | 'non_compliant' | 'dropped'
 
-/** The record as `status.json` has it. */
+/** The record in `status.json`. */
 export type ReliabilityRecord = {
   readonly enforcement_attempts: readonly EnforcementAttempt[]
   readonly by_round: Readonly<Record<string, RoundTally>>
@@ -62,7 +62,7 @@ export const NO_RELIABILITY: Reliability = {
   bufferCharsLost: 0,
 }
 
-/** The agent entered a round, whether anything happens in it or not. */
+/** The agent entered a round, even if nothing happens in it. */
 export function addRound(record: Reliability, round: number): Reliability {
   if (record.rounds.has(round) || record.rounds.size >= ROUNDS_KEPT_MAX) return record
   return { ...record, rounds: new Map(record.rounds).set(round, { count: 0, reasons: [] }) }
@@ -107,7 +107,7 @@ export function buildReliabilityRecord(record: Reliability, outcome: Reliability
   }
 }
 
-/** What is kept of the stream of a response: its beginning and its size. */
+/** The beginning and the size of a response's stream. */
 export function cutBuffer(
   buffer: string,
   charsSaid = 0,
@@ -116,7 +116,7 @@ export function cutBuffer(
   return { bufferPreview: takeFirstChars(buffer, BUFFER_PREVIEW_CHARS), bufferChars }
 }
 
-/** A refusal in the stream of a task: every event that has a code and a detail. */
+/** A refusal in the stream of a task: every event with a code and a detail. */
 export interface RefusalSeen {
   readonly at: number
   readonly code: string
@@ -126,7 +126,10 @@ export interface RefusalSeen {
   readonly toolName?: string
 }
 
-/** The record after a refusal in a phase workflow: the round is the visit, the reason is the code, the agent was told at once. */
+/**
+ * The record after a refusal in a phase workflow: the round is the visit, the reason is the code, and the agent is told
+ * at once.
+ */
 export function addRefusal(record: Reliability, refusal: RefusalSeen, visit: number): Reliability {
   const { code, toolName: tool } = refusal
   const called = tool === undefined ? [] : [formatToolName(tool)]

@@ -16,7 +16,7 @@ import { cutBuffer, TOOL_CALLS_KEPT_MAX, UNKNOWN_TOOLS_KEPT_MAX } from './reliab
 
 const VOTE_REASON_CHARS_MAX = 2000
 
-/** What becomes of a response of an agent that is awaited. */
+/** Handles a response of an agent whose turn it is. */
 export function respond(run: CoordinationRun, agent: Participant, response: ResponseCommand): RunStep {
   const judged = judge(run, agent, response)
   switch (judged.kind) {
@@ -54,7 +54,7 @@ function acceptVote(run: CoordinationRun, agent: Participant, vote: JudgementOf<
   }
 }
 
-/** Recorded as delivered at once, so that a vote can be asked for again at most once for each answer. */
+/** Recorded as delivered at once, so that a vote is repeated at most once per answer. */
 function askAgain(
   run: CoordinationRun,
   agent: Participant,
@@ -77,7 +77,7 @@ function rejectResponse(
   const { problem, response } = bad
   const { round, attempt, maxAttempts } = countAttempt(run, agent)
   const { reason } = problem
-  // Nothing was called, so there is nothing that a tool error could answer.
+  // Nothing was called, so no tool error can answer it.
   const handled = reason === 'no_tool_calls' ? 'restart' : response.handled
   const message = formatRetry(attempt, maxAttempts, formatProblem(problem))
   const stopped = attempt >= maxAttempts ? formatStopped(maxAttempts) : null

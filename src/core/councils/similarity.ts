@@ -1,7 +1,10 @@
 import type { Answer, CoordinationRun } from './council.js'
 import type { Novelty } from './options.js'
 
-/** Above this share of common words, in percent, an answer is too similar; null: whatever is no duplicate is new. */
+/**
+ * Maximum share of common words in percent; above it an answer is too similar. null: everything except duplicates is
+ * new.
+ */
 const NOVELTY_LIMITS: Readonly<Record<Novelty, number | null>> = { lenient: null, balanced: 70, strict: 50 }
 
 interface Likeness {
@@ -18,7 +21,7 @@ const WORK_TREE_CHARS_MIN = 2
 const texts = new WeakMap<Answer, string>()
 const tokenSets = new WeakMap<Answer, ReadonlySet<string>>()
 
-/** The first answer, of whomever, that is equal once both are trimmed and the work trees have one name; null when none is. */
+/** The first answer of any agent that is equal after trimming and unifying work tree paths; null when none is. */
 export function findDuplicate(run: CoordinationRun, content: string): Answer | null {
   const roots = listWorkTrees(run)
   const own = normalizeContent(content, roots)
@@ -28,7 +31,7 @@ export function findDuplicate(run: CoordinationRun, content: string): Answer | n
   )
 }
 
-/** The most similar answer, of whomever, if it is too similar under the setting of the run; the earlier of equals. */
+/** The most similar answer of any agent, if it is too similar under the council's setting; of equals the earlier. */
 export function findTooSimilar(run: CoordinationRun, content: string): Likeness | null {
   const limitPercent = NOVELTY_LIMITS[run.options.novelty]
   if (limitPercent === null) return null
@@ -38,7 +41,7 @@ export function findTooSimilar(run: CoordinationRun, content: string): Likeness 
     const other = getOrMake(tokenSets, answer, () => collectTokens(answer.content))
     const common = countCommon(own, other)
     const all = own.size + other.size - common
-    // Whole numbers: a share of exactly the limit is not above it.
+    // In whole numbers, so that exactly the limit is not above it.
     if (common * 100 <= all * limitPercent) continue
     if (found === null || common / all > found.similarity)
       found = { label: answer.label, similarity: common / all, limitPercent }
@@ -62,7 +65,7 @@ function countCommon(a: ReadonlySet<string>, b: ReadonlySet<string>): number {
   return common
 }
 
-/** Longest first, so that a work tree within another one is not cut in two. */
+/** Longest first, so that a work tree inside another one is replaced whole. */
 function listWorkTrees(run: CoordinationRun): readonly string[] {
   const roots = [...run.agents.values()].flatMap(({ workTree }) => workTree?.replace(/\/+$/, '') ?? [])
   return [...new Set(roots)]

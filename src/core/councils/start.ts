@@ -3,10 +3,10 @@ import type { RunFact } from './event.js'
 import { AGENTS_MAX, findOptionProblem, findQuorumProblem, QUESTION_CHARS_MAX } from './options.js'
 
 const PARTICIPANT_ID = '^[A-Za-z0-9_.-]{1,64}$'
-/** Runs have folders: no id is a name like `..` */
+/** Councils have folders, so an id must not be a name like `..` */
 const RUN_ID = '^[A-Za-z0-9][A-Za-z0-9_.-]{0,99}$'
 
-/** The first fact of a run, or what is wrong with it. */
+/** The first event of a council, or the problem with it. */
 export function startFact(command: StartRun): RunFact | string {
   const ids = command.agents.map((agent) => agent.id)
   const form = new RegExp(PARTICIPANT_ID)
@@ -16,7 +16,7 @@ export function startFact(command: StartRun): RunFact | string {
   if (new Set(ids).size !== ids.length) return 'Two agents have the same id.'
   if (command.question.trim() === '') return 'The question is empty.'
   if (command.question.length > QUESTION_CHARS_MAX) return `The question has at most ${QUESTION_CHARS_MAX} characters.`
-  // A consensus of a contract that an older version loaded still starts; its gate stays closed, as it always did.
+  // A consensus of a contract loaded by an older version still starts; its gate stays closed, as before.
   const unreachable = command.isConsensus === true ? null : findQuorumProblem(command.options, ids.length)
   const problem = findOptionProblem(command.options, ids.length) ?? unreachable
   if (problem !== null) return problem

@@ -31,7 +31,7 @@ export type AgentStatus = {
 
 /** `status.json` of a run. Times are Unix seconds with a fraction. */
 export type RunStatus = {
-  /** `parked` is for tasks: a run never is. */
+  /** Only for tasks: a council is never parked. */
   readonly finish_reason: 'in_progress' | FinishReason | 'parked'
   readonly finish_reason_details: string | null
   readonly is_complete: boolean
@@ -45,7 +45,7 @@ export type RunStatus = {
   }
   readonly coordination: {
     readonly phase: 'initial_answer' | 'voting' | 'presentation' | 'finished'
-    /** The only agent at work; null when there are several or none. */
+    /** The only working agent; null when there are several or none. */
     readonly active_agent: string | null
     readonly completion_percentage: number
     readonly is_final_presentation: boolean
@@ -62,7 +62,7 @@ export type RunStatus = {
 const PREVIEW_CHARS_MAX = 500
 const PERCENT_BEFORE_END_MAX = 99
 
-/** What `status.json` says of a run at this time, its keys in their order. */
+/** The content of `status.json` for a council at this time, with its keys in order. */
 export function buildRunStatus(run: CoordinationRun, now: number, logDir: string | null = null): RunStatus {
   const until = run.endedAt ?? now
   return {
@@ -106,7 +106,7 @@ function findActiveAgent(run: CoordinationRun): string | null {
   return running.length === 1 ? (running[0]?.id ?? null) : null
 }
 
-/** An answer is half of an agent's way; whoever is done or gone is at its end. */
+/** An answer is half of an agent's progress; finished agents count fully. */
 function computePercentage(run: CoordinationRun): number {
   if (run.endedAt !== null) return 100
   const halves = [...run.agents.values()].map((agent) => {

@@ -4,7 +4,7 @@ import { decideTimeLimit, makeEndFact } from './ending.js'
 import type { RunFact } from './event.js'
 import { formatTimedOut } from './messages.js'
 
-/** What the passing of time alone has brought about by now. */
+/** Effects of the time that has passed. */
 export function decideDue(run: CoordinationRun, now: number): readonly RunFact[] {
   if (run.endedAt !== null) return []
   if (run.result !== null) return now >= computePresentationDeadline(run) ? [makeEndFact(run.result)] : []
@@ -15,11 +15,11 @@ export function decideDue(run: CoordinationRun, now: number): readonly RunFact[]
     ? 'The run reached its time limit before the agent finished'
     : formatTimedOut(run.options.roundTimeoutSeconds)
   const gone: readonly RunFact[] = late.map((agent) => ({ type: 'agent_timed_out', agent: agent.id, message }))
-  // The votes that stand decide, not those who are late.
+  // The valid votes decide; late agents do not count.
   return isTimeUp ? [...gone, ...decideTimeLimit(run)] : gone
 }
 
-/** When to send the next `tick`; null when the run is over. */
+/** When to send the next `tick`; null when the council is over. */
 export function nextDeadline(run: CoordinationRun): number | null {
   if (run.endedAt !== null) return null
   if (run.result !== null) return computePresentationDeadline(run)
@@ -32,7 +32,7 @@ function roundDeadline(run: CoordinationRun, agent: Participant): number {
   return agent.dueSince + run.options.roundTimeoutSeconds * 1000
 }
 
-/** The winner has one round for it, also beyond the time limit of the run, which was decided in time. */
+/** The winner has one round for it, even beyond the time limit of the council. */
 function computePresentationDeadline(run: CoordinationRun): number {
   return (run.decidedAt ?? run.startedAt) + run.options.roundTimeoutSeconds * 1000
 }

@@ -10,18 +10,18 @@ import {
 /** What an agent must do now. `wait`: nothing, unless another answer comes. */
 type Duty = 'new_answer' | 'vote' | 'new_answer_or_vote' | 'present' | 'wait' | 'none'
 
-/** All that a participant may see: no id but anonymous ones, no vote, nothing of what others are refused. */
+/** All that a participant may see: only anonymous ids, no votes, no refusals of others. */
 export type ParticipantView = {
   readonly question: string
   readonly anonymous_id: string
   readonly round: number
-  /** The number that its next response gets. */
+  /** The number of its next response. */
   readonly attempt: number
   readonly max_attempts: number
   /** The newest answer of each agent that has one; its own comes last. */
   readonly answers: readonly ShownAnswer[]
   readonly must: Duty
-  /** Whom it may vote for. */
+  /** Anonymous ids it may vote for. */
   readonly valid_agents: readonly string[]
   /** Its answer must say whether it approves. */
   readonly needs_verdict: boolean
@@ -34,7 +34,9 @@ export type ShownAnswer = {
   readonly verdict: Verdict | null
 }
 
-/** The view of one participant; null when the run has no such agent. The labels in it are what `turn_began` must say was shown. */
+/**
+ * The view of one participant; null when the council has no such agent. `turn_began` must record its labels as shown.
+ */
 export function buildParticipantView(run: CoordinationRun, agentId: string): ParticipantView | null {
   const agent = run.agents.get(agentId)
   if (agent === undefined) return null
@@ -51,7 +53,7 @@ export function buildParticipantView(run: CoordinationRun, agentId: string): Par
   }
 }
 
-/** In the order of the numbers, turned so that the agent's own comes last. */
+/** In order of numbers, rotated so that the agent's own comes last. */
 function listShownAnswers(run: CoordinationRun, agent: Participant): readonly ShownAnswer[] {
   const all = [...run.ids]
   const next = all.findIndex(([, id]) => id === agent.id) + 1

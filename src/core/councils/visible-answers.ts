@@ -1,6 +1,6 @@
 import type { CoordinationRun, Participant } from './council.js'
 
-/** What the agent has been shown once these answers are; null when none of them is new to it. */
+/** What the agent has been shown after these answers; null when none of them is new to it. */
 export function computeSight(
   run: CoordinationRun,
   agent: Participant,

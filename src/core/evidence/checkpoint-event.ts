@@ -1,7 +1,7 @@
 import type { JsonObject } from '../json.js'
 import type { Refused } from '../task/fact-parts.js'
 
-/** Why a field counts for more than the agent's word: the file that was read, or the command that was run. */
+/** Why a field has a higher grade than reported: the file that was read, or the command that was run. */
 export type EvidenceProof =
   | {
       readonly grade: 'artifact'
@@ -9,7 +9,7 @@ export type EvidenceProof =
     }
   | { readonly grade: 'observed' | 'proved'; readonly command: string }
 
-/** Evidence as it was handed in; the whole of it lies in the store under `sha256`. */
+/** Submitted evidence; its full content is stored under `sha256`. */
 interface EvidenceGiven {
   readonly agentId: string
   readonly evidence: JsonObject
@@ -25,12 +25,12 @@ export type CheckpointFact =
   | (EvidenceGiven &
       Refused & {
         readonly type: 'checkpoint_refused'
-        /** The first of them; `problemCount` says how many there are. */
+        /** The first ones; `problemCount` has the total. */
         readonly problems: readonly string[]
         readonly problemCount: number
         readonly leaseSeconds: number
       })
-  /** One of the tasks of a phase that hands them out in order. */
+  /** One task of a phase that hands them out in order. */
   | {
       readonly type: 'phase_task_finished'
       readonly agentId: string

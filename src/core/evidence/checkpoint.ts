@@ -2,7 +2,9 @@ import type { GateFacts } from '../task/command.js'
 import type { TaskFact } from '../task/event.js'
 import type { TaskState } from '../task/state.js'
 
-/** The fact that the evidence of the phase was accepted; nothing where it does not hold, none was asked for, or it is known already. */
+/**
+ * The event that the phase's evidence was accepted; none if it does not hold, was not required, or is already known.
+ */
 export function makeCheckpointFacts(
   state: TaskState,
   given: { readonly facts: GateFacts; readonly agentId: string; readonly asked: number },

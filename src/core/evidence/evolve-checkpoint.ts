@@ -11,7 +11,7 @@ export function applyCheckpointPassed(state: TaskState, event: TaskEvent & { typ
   }
 }
 
-/** A refused attempt is kept as well: it takes room like one that was accepted. */
+/** A refused attempt is stored too and takes space like an accepted one. */
 export function addBytes(state: TaskState, bytes: number | undefined): TaskState {
   return bytes === undefined ? state : { ...state, visitBytes: state.visitBytes + bytes }
 }

@@ -2,7 +2,7 @@ import type { TaskEvent } from '../task/event.js'
 import { type Decision, makeDecision } from '../task/refusal.js'
 import type { TaskState } from '../task/state.js'
 
-/** Each failure tells the agent a little: after so many a person looks at the task. */
+/** Each failure reveals a little to the agent: after this many, an operator looks at the task. */
 const HELD_OUT_FAILURES_MAX = 5
 
 export function applyHeldOutFailed(state: TaskState, event: TaskEvent & { type: 'held_out_failed' }): TaskState {
@@ -10,23 +10,23 @@ export function applyHeldOutFailed(state: TaskState, event: TaskEvent & { type: 
   return { ...state, heldOut: { ...state.heldOut, failures: event.failures, run: event.run } }
 }
 
-/** An operator took the task up again. */
+/** An operator resumed the task. */
 export function resetHeldOutFailures({ heldOut }: TaskState): Pick<TaskState, 'heldOut'> {
   return heldOut === undefined ? {} : { heldOut: { ...heldOut, failures: 0 } }
 }
 
-/** Recorded before the answer, whatever becomes of the request: what the agent learns counts. */
+/** Recorded before the answer, whatever the result of the request, because the agent learns from it. */
 export function recordHeldOut(state: TaskState, run: string): Decision {
   if (state.heldOut === undefined) return makeDecision([])
   return makeDecision([{ type: 'held_out_failed', run, failures: state.heldOut.failures + 1 }])
 }
 
-/** Whether a person has to look at the task before they are run again. */
+/** Whether an operator has to look at the task before they run again. */
 export function needsReview({ heldOut }: TaskState): boolean {
   return (heldOut?.failures ?? 0) >= HELD_OUT_FAILURES_MAX
 }
 
-/** Parks a task whose gate was blocked when its held-out examples had failed too often. */
+/** Parks a task that is blocked after its held-out examples failed too often. */
 export function parkAfterHeldOutFailures(state: TaskState, decision: Decision): Decision {
   if (decision.kind !== 'decided' || decision.facts.some((fact) => fact.type === 'task_parked')) return decision
   if (!needsReview(state)) return decision

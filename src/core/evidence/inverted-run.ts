@@ -1,47 +1,47 @@
 import type { JsonObject } from '../json.js'
 import type { Grade } from '../task/fact-parts.js'
 
-/** What the inverted run shows of a test. `docs/inverted-run.md` explains each. */
+/** What the inverted run proves about a test. `docs/inverted-run.md` explains each verdict. */
 type TestVerdict = 'proved' | 'survived' | 'not_judged' | 'no_evidence'
 
-/** One new or changed test with what its inverted run shows. */
+/** One new or changed test with its verdict. */
 export interface JudgedTest {
-  /** As the plain run names it; as its file does where that run lists no tests that pass. */
+  /** The name in the plain run; if that run lists no passing tests, the name in the file. */
   readonly id: string
   readonly file: string
-  /** Null where the test cannot be found in its file. */
+  /** Null if the test is not found in its file. */
   readonly line: number | null
   readonly verdict: TestVerdict
-  /** Why it is not proved, in plain words; null where it is. */
+  /** Why it is not proved, as text; null if it is. */
   readonly reason: string | null
-  /** Of a test that survived: the line of an assertion that holds whatever it expects; null where it is not known. */
+  /** For a test that survived: the line of an assertion that holds whatever it expects; null if unknown. */
   readonly heldLine?: number | null
-  /** Set where the test was there before the task and its text is the same: it is held against nobody. */
+  /** Set if the test existed before the task with the same text: it blocks nothing. */
   readonly isOld?: true
-  /** Set where it passed as it is written, and not when its text was rewritten and what it expects was not. */
+  /** Set if it passed as written, but failed when it was rewritten without inverting what it expects. */
   readonly failsRewritten?: true
-  /** Set where no rule knows its language or its assertion library. */
+  /** Set if no rule covers its language or assertion library. */
   readonly hasNoRules?: true
 }
 
-/** What the inverted run of new and changed tests showed. */
+/** The result of the inverted run of new and changed tests. */
 export interface InvertedRun {
   readonly tests: readonly JudgedTest[]
-  /** Why none of them could be judged here; null where they were. */
+  /** Why none of them could be judged; null if they were. */
   readonly problem: string | null
-  /** Set where the task itself is the reason: the gate stays closed. */
+  /** Set if the task itself is the reason: the gate stays closed. */
   readonly blocks?: true
-  /** Set where asking again may show something else: a run or a file took too long, or broke. */
+  /** Set if asking again may give another result: a run or a file took too long, or failed. */
   readonly isUnsettled?: true
   readonly durationMs: number
 }
 
-/** Whether Phaselock made or saw it itself. */
+/** Whether Phaselock made or observed it. */
 export function isObserved(grade: Grade | undefined): boolean {
   return grade === 'observed' || grade === 'proved'
 }
 
-/** What a run is worth: one whose new tests were seen failing once what they expect was changed is worth more. */
+/** The grade of a run: higher if its new tests failed when their expectations were inverted. */
 export function gradeRun({ inverted }: { readonly inverted?: InvertedRun }): 'observed' | 'proved' {
   const fresh = (inverted?.tests ?? []).filter(({ isOld }) => isOld !== true)
   const has = (verdict: TestVerdict): boolean => fresh.some((test) => test.verdict === verdict)
@@ -49,7 +49,7 @@ export function gradeRun({ inverted }: { readonly inverted?: InvertedRun }): 'ob
   return has('proved') && !isForged ? 'proved' : 'observed'
 }
 
-/** In the words of the wire. */
+/** In wire format. */
 export function toInvertedView({ tests, problem, durationMs }: InvertedRun, testsMax: number): JsonObject {
   const listed = tests.slice(0, testsMax).map(({ id, file, line, verdict, reason, isOld }) => ({
     ...{ id, file, line, verdict },
@@ -64,7 +64,7 @@ export function toInvertedView({ tests, problem, durationMs }: InvertedRun, test
   }
 }
 
-/** How many tests have each verdict. */
+/** Number of tests per verdict. */
 function countVerdicts(tests: readonly JudgedTest[]): Readonly<Record<TestVerdict, number>> {
   const counts = { proved: 0, survived: 0, not_judged: 0, no_evidence: 0 }
   for (const { verdict } of tests) counts[verdict] += 1

@@ -2,13 +2,13 @@ import type { EvidenceField } from '../contract/contract.js'
 import type { Json } from '../json.js'
 import type { ObservedRun } from './observed-run.js'
 
-/** Where an observed evidence field comes from: a member of the run of one of the contract's commands. */
+/** The source of an observed evidence field: a member of a run of one of the contract's commands. */
 export interface ObservedSource {
   readonly command: string
   readonly member: ObservedMember
 }
 
-/** What can be said of a run: `<command>_<member>` names it; the bare name of a command stands for `succeeded` or its percentage. */
+/** Members of a run: `<command>_<member>` names one; a bare command name means `succeeded` or its percentage. */
 export const OBSERVED_MEMBERS = ['succeeded', 'exit_code', 'passed', 'failed', 'skipped', 'total', 'coverage'] as const
 type ObservedMember = (typeof OBSERVED_MEMBERS)[number]
 
@@ -22,13 +22,13 @@ const TYPE_OF: Readonly<Record<ObservedMember, 'boolean' | 'integer' | 'number'>
   coverage: 'number',
 }
 
-/** The member of a run that fills the field; null when its name and type say of none. */
+/** The run member that fills the field; null when name and type match none. */
 export function findObservedSource(
   commands: Iterable<string>,
   name: string,
   type: EvidenceField['type'],
 ): ObservedSource | null {
-  // Of two commands whose names begin alike, the longer one is meant.
+  // If two command names share a prefix, the longer one is meant.
   const known = [...commands].sort((a, b) => b.length - a.length)
   for (const command of known) {
     if (name === command)
@@ -46,10 +46,10 @@ function keepIfTypeFits(source: ObservedSource, type: EvidenceField['type']): Ob
 
 type ObservedValue = { readonly ok: true; readonly value: Json } | { readonly ok: false; readonly why: string }
 
-/** What the run says; a text where it cannot be relied on. */
+/** The value from the run; a text if the run is unusable. */
 export function readObservedValue(source: ObservedSource, run: ObservedRun): ObservedValue {
   if (run.wasStopped) return { ok: false, why: run.problem ?? 'it was stopped' }
-  // How a program ended is known whatever its output says.
+  // A program's exit status is known whatever its output says.
   if (source.member === 'exit_code') return { ok: true, value: run.exitCode }
   if (source.member === 'succeeded') return { ok: true, value: run.exitCode === 0 }
   if (run.problem !== null) return { ok: false, why: run.problem }

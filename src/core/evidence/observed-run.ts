@@ -6,24 +6,24 @@ export type ObservedTest = {
   readonly id: string
   readonly status: 'passed' | 'failed' | 'skipped' | 'todo'
   readonly file: string | null
-  /** What a failing test said. */
+  /** The failure message of a test. */
   readonly message: string | null
 }
 
-/** Something that kept tests from running. */
+/** An error that kept tests from running. */
 export type ObservedLoadFailure = {
   readonly file: string | null
   readonly kind: 'missing_module' | 'syntax' | 'other'
-  /** The module or the symbol that is not there; missing where an older version recorded it. */
+  /** The missing module or symbol; absent in records of an older version. */
   readonly module?: string | null
   readonly message: string
 }
 
-/** Why a run cannot be used, and what it wrote last. For people and agents to read: no gate is decided by it. */
+/** Why a run is unusable, and its last output. For display: no gate depends on it. */
 export interface RunTrouble {
-  /** In plain words, such as `command not found` or `timed out`. */
+  /** As text, such as `command not found` or `timed out`. */
   readonly cause: string
-  /** The line or the circumstance that shows it. */
+  /** The line or fact that shows it. */
   readonly detail: string
   readonly mendedBy: 'agent' | 'operator'
   readonly remedy: string
@@ -31,79 +31,79 @@ export interface RunTrouble {
   readonly lastLines: readonly string[]
 }
 
-/** In the words of the wire. */
+/** In wire format. */
 export function toTroubleView({ cause, mendedBy, remedy, lastLines }: RunTrouble): JsonObject {
   return { cause, mended_by: mendedBy, remedy, last_lines: lastLines }
 }
 
-/** What Phaselock saw when it ran one of the contract's commands on a tree. */
+/** What Phaselock observed when it ran one of the contract's commands on a tree. */
 export interface ObservedRun {
   readonly name: string
   readonly command: string
   readonly exitCode: number
-  /** Null where the counts cannot be known; `problem` says why. */
+  /** Null if the counts are unknown; `problem` says why. */
   readonly counts: { readonly passed: number; readonly failed: number; readonly skipped: number } | null
   readonly tests: readonly ObservedTest[]
-  /** Every test that was counted is in `tests`. */
+  /** True if `tests` lists every counted test. */
   readonly isComplete: boolean
   /** How the results were read, such as `jest`; missing where they were not. */
   readonly format?: string
   readonly loadFailures: readonly ObservedLoadFailure[]
-  /** Line coverage in percent, where the command reports one. */
+  /** Line coverage in percent, if the command reports it. */
   readonly coverage: number | null
-  /** It was stopped before it ended by itself. */
+  /** It was stopped before it ended. */
   readonly wasStopped: boolean
-  /** Why the run cannot be relied on: it timed out, contradicts itself, or says nothing that can be read. */
+  /** Why the run is unusable: it timed out, contradicts itself, or has no readable result. */
   readonly problem: string | null
-  /** Set where the run failed or cannot be relied on, and no failing test says why. */
+  /** Set if the run failed or is unusable, and no failing test explains it. */
   readonly trouble?: RunTrouble
-  /** Set where the contract lets processes of the run send SIGUSR1. */
+  /** Set if the contract lets processes of the run send SIGUSR1. */
   readonly allowedSigusr1?: true
-  /** Set when the run wrote what it is judged by: nothing that it says counts. */
+  /** Set when the run wrote the files it is judged by: its results do not count. */
   readonly isVoid?: true
-  /** What is in the tree and was not in the view of the run: tests and dependencies that came since. */
+  /** Paths of the tree that were not in the view of the run: newer tests and dependencies. */
   readonly leftOut?: readonly string[]
-  /** Ids of tests whose result differed between runs of this tree, where it was run more than once. */
+  /** Ids of tests whose result differed between runs of this tree, if it ran more than once. */
   readonly flaky?: readonly string[]
-  /** What the inverted run of new and changed tests showed; missing where none was made. */
+  /** The result of the inverted run of new and changed tests; absent if there was none. */
   readonly inverted?: InvertedRun
   readonly durationMs: number
   readonly treeHash: string
-  /** Tests that failed before the task and still do, where they alone explain its exit code. */
+  /** Tests that failed before the task and still fail, if they alone explain its exit code. */
   readonly explainedBy?: readonly string[]
 }
 
-/** What the tests said of the tree that work on a task began with. */
+/** The baseline: test results of the tree that work on a task began with. */
 export type Baseline = {
   readonly tests: readonly Pick<ObservedTest, 'id' | 'status' | 'file'>[]
   /** Ids of tests whose result differed between runs of the tree. */
   readonly flaky: readonly string[]
   readonly counts: { readonly passed: number; readonly failed: number; readonly skipped: number }
-  /** Every test that was counted is in `tests`. */
+  /** True if `tests` lists every counted test. */
   readonly isComplete: boolean
   readonly loadFailures: readonly ObservedLoadFailure[]
   readonly exitCode: number
-  /** Why no test of it is known: nothing could be run. */
+  /** Why no tests are known: nothing could be run. */
   readonly reason: string | null
 }
 
-/** The tests of a RED run that a GREEN run must have run. */
+/** The tests of a RED run that a GREEN run must include. */
 export type PinnedRun = {
   readonly ids: readonly string[]
-  /** Files that did not load at RED: their tests are first known at GREEN, and there must be some. */
+  /** Files that did not load at RED: GREEN must find tests in them. */
   readonly unloaded: readonly string[]
-  /** What decided how the tests were run; missing where an older version recorded the run. */
+  /** The test setup; absent in records of an older version. */
   readonly harness?: PinnedHarness
-  /** What decided what the other commands of gates do, by their names. */
+  /** The setup of the other gate commands, by name. */
   readonly commands?: Readonly<Record<string, PinnedHarness>>
-  /** How often each test file marked tests as skipped, as to do or as the only ones. */
+  /** How often each test file marked tests as skipped, todo or only. */
   readonly marks?: Readonly<Record<string, Readonly<Record<string, number>>>>
 }
 
-/** Files that decide how tests are run: for each the hashes of the parts that count, or of all of it under `''`. */
+/** Test setup files: for each the hashes of the relevant parts, or of the whole file under `''`. */
 export type PinnedHarness = Readonly<Record<string, Readonly<Record<string, string>>>>
 
-/** What expressions and the artifact `test_run_result` can read of a run. `coverage` and `problem` may be missing. */
+/** The fields of a run for expressions and the artifact `test_run_result`. `coverage` and `problem` may be absent. */
 export const OBSERVED_RUN_MEMBERS = [
   'command',
   'exit_code',

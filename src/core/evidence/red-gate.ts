@@ -1,6 +1,6 @@
 import type { Contract, Phase } from '../contract/contract.js'
 
-/** Whether the phase is left by a gate that demands that tests fail. */
+/** Whether a gate of the phase demands failing tests. */
 export function isRedPhase(phase: Phase | undefined): boolean {
   const checks = [
     ...(phase?.gates.flatMap((gate) => gate.blockers) ?? []),
@@ -9,7 +9,7 @@ export function isRedPhase(phase: Phase | undefined): boolean {
   return checks.some(({ check }) => check === 'tests_are_failing')
 }
 
-/** Whether some gate demands that tests fail first: then it has to be known which of them failed before the task. */
+/** Whether any gate demands failing tests: then the tests that failed before the task must be known. */
 export function hasRedGate(contract: Contract): boolean {
   return [...contract.phases.values()].some(isRedPhase)
 }

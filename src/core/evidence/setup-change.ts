@@ -4,14 +4,14 @@ import type { TaskFact } from '../task/event.js'
 import { type Decision, makeDecision, refuseUnrecorded } from '../task/refusal.js'
 import type { Approval, TaskState } from '../task/state.js'
 
-/** Stands where other approvals name their gate. */
+/** Used in place of a gate id in approvals. */
 const SETUP_GATE = 'request_setup_change'
 const ANSWER_MS_MAX = 24 * 60 * 60 * 1000
 
 type Ask = Command & { type: 'ask_setup_change' }
 type Pin = Command & { type: 'pin_setup' }
 
-/** The newest request of this visit to change test setup exactly so; undefined when nobody asked. */
+/** The newest request of this visit for exactly this setup change; undefined if there is none. */
 export function findSetupApproval(state: TaskState, digest: string): Approval | undefined {
   return listOfVisit(state)
     .filter((approval) => approval.digest === digest && ANSWERABLE.has(approval.status))
@@ -20,7 +20,10 @@ export function findSetupApproval(state: TaskState, digest: string): Approval | 
 
 const ANSWERABLE: ReadonlySet<Approval['status']> = new Set(['pending', 'approved', 'rejected', 'used'] as const)
 
-/** Asks a person for changed test setup. Asked again, it opens no second request; another change withdraws the one before. */
+/**
+ * Requests approval of changed test setup. Repeating it opens no second request; another change withdraws the previous
+ * one.
+ */
 export function askSetupChange(state: TaskState, command: Ask, context: Context): Decision {
   if (findSetupApproval(state, command.digest) !== undefined) return makeDecision([])
   const withdrawn = listOfVisit(state)
@@ -50,7 +53,7 @@ export function askSetupChange(state: TaskState, command: Ask, context: Context)
   ])
 }
 
-/** Records test setup that was approved, with the run in which the tests failed under it. */
+/** Records approved test setup, with the run in which the tests failed under it. */
 export function pinSetup(state: TaskState, command: Pin, context: Context): Decision {
   const approval = findSetupApproval(state, command.digest)
   if (approval?.status !== 'approved' || approval.expiresAt <= context.now || isByHolder(state, approval))

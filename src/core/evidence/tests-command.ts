@@ -1,7 +1,7 @@
 import type { JsonObject } from '../json.js'
 import type { ArtifactRef } from '../task/fact-parts.js'
 
-/** What is recorded of runs of the tests, and of changes of their setup. */
+/** Commands that record test runs and changes of test setup. */
 export type TestsCommand =
   | {
       readonly type: 'record_baseline'

@@ -1,7 +1,7 @@
 import type { ApprovedSetup } from './observed-run.js'
 
 export type TestsFact =
-  /** What the tests said of the tree that work on the task began with. */
+  /** The baseline: test results of the tree that work on the task began with. */
   | {
       readonly type: 'baseline_recorded'
       /** Where it is stored. */
@@ -11,15 +11,15 @@ export type TestsFact =
       readonly skipped: number
       /** Tests whose result differed between runs. */
       readonly flaky: number
-      /** Why there are no tests in it. */
+      /** Why it has no tests. */
       readonly reason: string | null
     }
-  /** Held-out examples did not hold. What they are and what came is in the store, for operators and reviewers. */
+  /** Held-out examples failed. The store has the examples and results, for operators and reviewers. */
   | {
       readonly type: 'held_out_failed'
       /** Where the outcome of each example is stored. */
       readonly run: string
-      /** How often they failed since an operator looked at the task, this time included. */
+      /** Failures since an operator last looked at the task, including this one. */
       readonly failures: number
     }
   | {

@@ -3,8 +3,8 @@ import type { TaskState } from '../task/state.js'
 import { computeDemand, isFinal } from './transition-rules.js'
 
 /**
- * Where Phaselock itself would take the task as soon as the checks hold: along the first transition without a claim
- * that is held by gates which all advance by themselves. Null: only the agent can ask.
+ * Where Phaselock would move the task once the checks pass: the first transition without a statement whose gates all
+ * advance automatically. Null: only the agent can ask.
  */
 export function findAutoTarget(contract: Contract, state: TaskState): string | null {
   const phase = contract.phases.get(state.phase)

@@ -11,17 +11,17 @@ import { CHECK_REMEDIES, POSTPONED_REMEDY } from './check-remedies.js'
 import type { Needs } from './needs.js'
 
 const PROBLEMS_PER_ARTIFACT_MAX = 20
-/** The artifact that Phaselock makes itself where the contract says how tests are run; its checks say what is wrong with it. */
+/** The artifact that Phaselock produces if the contract says how tests are run; its checks report problems with it. */
 export const OBSERVED_ARTIFACT = 'test_run_result'
 
 interface Findings {
   readonly blockers: readonly BlockerFound[]
   readonly warnings: readonly BlockerFound[]
-  /** Blockers that a mode other than strict let through. */
+  /** Blockers that a mode other than strict ignored. */
   readonly violations: readonly BlockerFound[]
 }
 
-/** Everything that keeps the gates closed, all at once, apart from approvals. */
+/** All blockers of the gates at once, except approvals. */
 export function findBlockers(
   state: TaskState,
   needed: Needs,
@@ -29,9 +29,9 @@ export function findBlockers(
     readonly facts: GateFacts
     readonly claims: readonly string[]
     readonly mode: Mode
-    /** Reviewers still vote: what is made of reviews cannot be there, and is not looked for. */
+    /** Reviewers are still voting, so artifacts derived from reviews cannot exist yet. */
     readonly isVoting?: boolean
-    /** What others found in the way. */
+    /** Blockers found by other stages. */
     readonly more?: readonly BlockerFound[]
   },
 ): Findings {
@@ -70,7 +70,7 @@ export function findBlockers(
   }
 }
 
-// Permissive and advisory let gates through; what an artifact must look like and what a visit saw is no gate.
+// Permissive and advisory modes ignore gates, but not artifact schemas or the facts of a visit.
 const HELD_IN_EVERY_MODE: ReadonlySet<Code> = new Set<Code>(['invalid_artifact', 'evidence_stale'])
 
 function findMissingStatement(needed: Needs, claims: readonly string[]): readonly BlockerFound[] {
@@ -107,7 +107,7 @@ function findArtifactBlockers(state: TaskState, required: RequiredArtifact, fact
   ]
 }
 
-// What was assembled for an earlier request does not count: reports are replaced, and reviewers revoked.
+// Reviews assembled for an earlier request do not count: reports may be replaced and reviewers revoked.
 function reviewBlockers(needed: Needs, required: RequiredArtifact, facts: GateFacts): readonly BlockerFound[] {
   const remedy = `Wait for the reviewers. Phaselock makes ${required.type} from their reports; what you send as ${required.type} does not count.`
   const assembled = facts.artifacts.find((artifact) => artifact.type === required.type && isObserved(artifact.grade))
@@ -162,7 +162,7 @@ function listNotes({ check }: Blocker, outcome: CheckOutcome | undefined): reado
   return (outcome.notes ?? []).map((message) => makeBlocker('check_failed', { ...about, message }))
 }
 
-// A check that nobody ran blocks: missing evidence never counts as passed.
+// A check that did not run blocks: missing evidence never counts as passed.
 function checkBlocker(asked: Blocker, outcome: CheckOutcome | undefined): BlockerFound | null {
   const { check, severity } = asked
   const words = asked.message === '' ? check : asked.message
@@ -178,7 +178,8 @@ function checkBlocker(asked: Blocker, outcome: CheckOutcome | undefined): Blocke
   return makeBlocker(code, code === 'check_failed' ? { ...about, remedy: remedy ?? CHECK_REMEDIES[check] } : about)
 }
 
-// An artifact that the phase does not ask for could replace one that an earlier gate has judged: it is told, and not kept.
+// An artifact that the phase does not ask for could replace one that an earlier gate judged: it is reported and not
+// stored.
 function warnOfUnaskedArtifacts(needed: Needs, facts: GateFacts): readonly BlockerFound[] {
   return facts.artifacts
     .filter((artifact) => !needed.artifacts.some((required) => required.type === artifact.type))

@@ -2,10 +2,10 @@ import type { CheckName } from '../contract/contract.js'
 
 const AGAIN = 'then request the transition again.'
 
-/** What to do about a check that runs only once nothing else blocks. */
+/** The remedy for a check that runs only once nothing else blocks. */
 export const POSTPONED_REMEDY = `Fix the other findings first, ${AGAIN}`
 
-/** What to do when a check fails. A check that knows more says so itself. */
+/** The remedy for a failed check, unless the check gives its own. */
 export const CHECK_REMEDIES: Readonly<Record<CheckName, string>> = {
   plan_has_acceptance_criteria: `Give each entry of plan_document.acceptance_criteria a "criterion" and a "how_to_verify", ${AGAIN}`,
   scope_is_bounded: `List what is in scope and what is out of scope in plan_document.scope (or scope_definition), ${AGAIN}`,

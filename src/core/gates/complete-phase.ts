@@ -15,12 +15,17 @@ const PROBLEMS_IN_TEXT_MAX = 3
 
 /** How a completed phase is left. */
 type WayOn =
-  /** The only legal transition, or the phase itself when it is the last; with the claim that completing it makes. */
+  /**
+   * The only legal transition, or the phase itself when it is the last; with the statement that completing it makes.
+   */
   | { readonly kind: 'one'; readonly target: string; readonly claims: readonly string[] }
-  /** Completing the phase does not say where to go. */
+  /** Completing the phase does not determine the target. */
   | { readonly kind: 'choice'; readonly ways: readonly string[] }
 
-/** Where completing the phase leads. A way back is none, and a claim that says more than that the phase is complete is not made for the agent. */
+/**
+ * The target of completing the phase. Ways back do not count, and only the statement that the phase is complete is made
+ * for the agent.
+ */
 export function decideWayOn(contract: Contract, state: TaskState): WayOn {
   if (isFinal(contract, requirePhase(contract, state.phase))) return { kind: 'one', target: state.phase, claims: [] }
   const claims = [`${state.phase}_complete`, `${state.phase.toLowerCase()}_complete`]
@@ -43,13 +48,16 @@ export function decideWayOn(contract: Contract, state: TaskState): WayOn {
 
 type Request = Command & { type: 'transition' }
 
-/** A request to leave the phase, by completing it or by asking for where to go. */
+/** A request to leave the phase, by completing it or by naming a target. */
 export function leavePhase(contract: Contract, state: TaskState, request: Request, context: Context): Decision {
   const decides = request.completes === true ? completePhase : decideTransition
   return decides(contract, state, request, context)
 }
 
-/** Judges the evidence of the phase first; when it holds, it is kept, and the only legal transition is made or its blockers told. */
+/**
+ * Judges the phase's evidence first; if it holds, it is stored, and the only legal transition is made or its blockers
+ * reported.
+ */
 function completePhase(contract: Contract, state: TaskState, request: Request, context: Context): Decision {
   if (request.currentPhase !== state.phase) return decideTransition(contract, state, request, context)
   const way = decideWayOn(contract, state)
@@ -92,7 +100,7 @@ function refuseCheckpoint(contract: Contract, state: TaskState, facts: GateFacts
   })
 }
 
-// The evidence is kept, so that the request for one of the ways need not send it again.
+// The evidence is stored, so that a request for one of the targets need not send it again.
 function refuseUndecidedWay(
   contract: Contract,
   state: TaskState,

@@ -9,13 +9,13 @@ import { requirePhase } from '../tool-calls/offered-tools.js'
 import { openTasks } from './phase-tasks.js'
 import { computeDemand, type Demand, findTransition, isFinal } from './transition-rules.js'
 
-/** A check to run, and where its outcome goes. */
+/** A check to run, and the key of its outcome. */
 interface CheckNeeded {
   readonly key: string
   readonly blocker: Blocker
-  /** The artifact whose `validation` asks for it; null for a check of a gate. */
+  /** The artifact whose `validation` requires it; null for a check of a gate. */
   readonly artifact: string | null
-  /** How long it may take; null: the usual limit. */
+  /** Its time limit; null: the default. */
   readonly timeoutSeconds: number | null
 }
 
@@ -24,26 +24,26 @@ export interface Needs {
   readonly demand: Demand
   readonly artifacts: readonly RequiredArtifact[]
   readonly evidence: ReadonlyMap<string, EvidenceField>
-  /** How many fields must be worth more than the agent's word. */
+  /** How many fields must be graded above `reported`. */
   readonly minVerified: number
-  /** Tasks that the phase handed out, or has yet to hand out, and that are not done. */
+  /** Unfinished tasks that the phase hands out. */
   readonly tasksOpen: readonly PhaseTask[]
   readonly checks: readonly CheckNeeded[]
   /** Those of them that belong to the phase itself. */
   readonly phaseChecks: readonly Blocker[]
   /** The gate pins the test files: they must be listed and hashed. */
   readonly pinsTests: boolean
-  /** Phaselock runs the tests itself: the agent need not, and cannot, say how they went. */
+  /** Phaselock runs the tests: the agent cannot report their result. */
   readonly observesTests: boolean
-  /** The reviews of others that the phase asks for: then the agent's own does not count. Null: it asks for none. */
+  /** Required reviews by others, which replace the agent's own. Null: none. */
   readonly reviews: readonly string[] | null
   /** Reviewers that vote on leaving the phase; null: none. */
   readonly consensus: ConsensusPlan | null
-  /** All reviews come from those who vote. */
+  /** All reviews come from voters. */
   readonly isReviewedByVote: boolean
 }
 
-/** What must be gathered before a transition can be decided; null when it is refused without looking at anything. */
+/** What must be gathered to decide a transition; null when it is refused without checking anything. */
 export function needs(
   contract: Contract,
   state: TaskState,
@@ -104,7 +104,7 @@ function pickCheckpointNeeds(phase: Phase, state: TaskState): CheckpointNeeds {
   return { evidence: phase.evidence, minVerified: phase.minVerified ?? 0, tasksOpen: openTasks(phase, state) }
 }
 
-/** What must be gathered to judge the checkpoint alone, where nothing says yet which way the phase is left. */
+/** What must be gathered to judge the checkpoint evidence alone, when the target is not known yet. */
 export function computeCheckpointNeeds(contract: Contract, state: TaskState): Needs {
   const phase = requirePhase(contract, state.phase)
   return {

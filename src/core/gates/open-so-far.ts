@@ -11,12 +11,12 @@ import type { Needs } from './needs.js'
 
 const GIT_CHECKS: ReadonlySet<string> = new Set(['work_tree_clean', 'committed'])
 
-/** Whether a check looks at what git says. Where trees are not compared, only git sees what was changed beside the tools. */
+/** Whether a check reads git's state. If trees are not compared, only git sees changes made outside the tools. */
 export function asksGit({ enforcement }: Contract, check: string): boolean {
   return GIT_CHECKS.has(check) || (check === 'no_commented_out_code' && enforcement.reconcile === 'off')
 }
 
-/** Whether everything that costs nothing holds: only then is it worth running the project's tests. */
+/** Whether all cheap checks pass: only then are the project's tests run. */
 export function isOpenSoFar(
   contract: Contract,
   state: TaskState,
@@ -57,7 +57,7 @@ const READS_RUN = /\b(observed|test_run_result)\b/
 const TEST_CHECKS: ReadonlySet<string> = new Set(['tests_are_failing', 'all_tests_pass', 'no_skipped_tests'])
 
 function needsRun(contract: Contract, check: string, when: Json | undefined): boolean {
-  // Where Phaselock runs the tests, it also makes the result that an expression reads.
+  // If Phaselock runs the tests, it also produces the result that an expression reads.
   if (check === 'expression')
     return (contract.commands.has('tests') ? READS_RUN : READS_OBSERVED).test(String(when ?? ''))
   if (asksGit(contract, check)) return true
@@ -65,7 +65,7 @@ function needsRun(contract: Contract, check: string, when: Json | undefined): bo
   return !TEST_CHECKS.has(check) || contract.commands.has('tests')
 }
 
-/** Whether nothing but examples that have not been run keeps the gates closed, in whatever mode the task is. */
+/** Whether only pending examples keep the gates closed, in any mode. */
 export function isOpenButForExamples(
   contract: Contract,
   state: TaskState,

@@ -1,7 +1,7 @@
 import type { Contract } from '../contract/contract.js'
 import type { TaskState } from '../task/state.js'
 
-/** Whether the task's agent may see what the phase says: the current phase, and completed ones for review. */
+/** Whether the task's agent may see the phase's content: the current phase, and completed ones for review. */
 export function mayRead(state: TaskState, phase: string): boolean {
   return phase === state.phase || state.completedPhases.includes(phase)
 }

@@ -6,7 +6,7 @@ import type { Decision } from '../task/refusal.js'
 import type { TaskState } from '../task/state.js'
 import type { Needs } from './needs.js'
 
-/** What is asked of others stands before the refusal that tells of it. */
+/** Requests to others are recorded before the refusal that mentions them. */
 export function addFacts(
   decision: Decision,
   one: { readonly before: readonly TaskFact[]; readonly added: readonly TaskFact[] },
@@ -15,7 +15,7 @@ export function addFacts(
   return { ...decision, facts: [...one.before, ...one.added, ...decision.facts.slice(one.before.length)] }
 }
 
-/** What was handed in and fits. */
+/** Submitted artifacts that match their schema. */
 export function listAcceptedArtifacts(needed: Needs, facts: GateFacts): readonly ArtifactRef[] {
   return facts.artifacts
     .filter(
@@ -25,12 +25,12 @@ export function listAcceptedArtifacts(needed: Needs, facts: GateFacts): readonly
     .map(({ type, sha256, bytes, grade }) => ({ type, sha256, bytes, grade, ...ownReview(needed, type) }))
 }
 
-// Where nobody else is asked, the agent's own report is all there is, and everybody who reads of it is told.
+// Without an independent review, the agent's own report is all there is, and it is marked as such.
 function ownReview(needed: Needs, type: string): Pick<ArtifactRef, 'selfReview'> {
   return needed.reviews === null && REVIEW_ARTIFACTS.includes(type) ? { selfReview: true } : {}
 }
 
-/** What there is of this visit, with what was handed in now. */
+/** The artifacts of this visit, including those submitted now. */
 export function visitArtifacts(state: TaskState, accepted: readonly ArtifactRef[]): readonly ArtifactRef[] {
   const all = new Map<string, ArtifactRef>()
   for (const { phase: _, visit, ...ref } of state.artifacts.values()) if (visit === state.visit) all.set(ref.type, ref)

@@ -2,7 +2,7 @@ import type { Contract, Gate, Phase, Transition } from '../contract/contract.js'
 import { addReviewGate } from '../reviews/independent-review.js'
 import type { TaskState } from '../task/state.js'
 
-/** The transition the request means: the first from this phase to that target, preferring one whose claim was made. */
+/** The requested transition: the first from this phase to that target, preferring one whose statement was made. */
 export function findTransition(
   contract: Contract,
   request: { readonly from: string; readonly to: string; readonly claims: readonly string[] },
@@ -25,12 +25,12 @@ export function listTargets(contract: Contract, phase: string): readonly string[
   ]
 }
 
-/** A phase that nothing leads out of. */
+/** A phase without outgoing transitions. */
 export function isFinal(contract: Contract, phase: Phase): boolean {
   return contract.transitions.every((transition) => transition.from !== phase.id)
 }
 
-/** Entering a final phase that asks for nothing completes the task at once. */
+/** Entering a final phase without requirements completes the task at once. */
 export function completesOnEntry(contract: Contract, phase: Phase): boolean {
   return (
     isFinal(contract, phase) &&
@@ -46,13 +46,13 @@ export interface Demand {
   /** null when the final phase is completed in place. */
   readonly transition: Transition | null
   readonly gates: readonly Gate[]
-  /** Whether the phase's artifacts and checkpoint are demanded: not by a claimed way back. */
+  /** Whether the phase's artifacts and checkpoint evidence are required: not for a stated way back. */
   readonly full: boolean
 }
 
 /**
- * What leaving the phase demands. A transition that names a gate is held by that gate alone, otherwise by all gates of the phase.
- * A `when` transition back to an earlier phase needs only its claim and its own gate.
+ * What leaving the phase requires. A transition that names a gate needs only that gate, otherwise all gates of the
+ * phase. A `when` transition back to an earlier phase needs only its statement and its own gate.
  */
 export function computeDemand(contract: Contract, state: TaskState, transition: Transition | null): Demand {
   const phase = contract.phases.get(state.phase)
@@ -64,7 +64,7 @@ export function computeDemand(contract: Contract, state: TaskState, transition: 
   return { transition, gates: addReviewGate(phase, named ?? gates), full: true }
 }
 
-// Back is where the task has been, not what stands earlier in the file: a phase that was never entered is a step ahead.
+// Back means a phase the task has been in, not one earlier in the file: a phase that was never entered is ahead.
 function hasBeenIn(state: TaskState, phase: string): boolean {
   return phase === state.phase || state.completedPhases.includes(phase)
 }

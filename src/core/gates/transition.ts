@@ -27,15 +27,15 @@ import { addParking, findLoop } from './ways-back.js'
 
 type Request = Command & { type: 'transition' }
 
-// Every artifact handed in is kept: without a bound one task could fill the disk.
+// Every submitted artifact is stored: without a limit one task could fill the disk.
 const VISIT_BYTES_MAX = 64 * 1024 * 1024
 
-/** Moves the task to the next phase, or says everything that is in the way. */
+/** Moves the task to the next phase, or reports all blockers. */
 export function decideTransition(contract: Contract, state: TaskState, request: Request, context: Context): Decision {
   const agentId = state.held?.agentId ?? ''
   if (request.auto === true && (findAutoTarget(contract, state) !== request.target || request.claims.length > 0))
     return makeDecision([])
-  // What nobody asked for is not held against the agent.
+  // A request that the agent did not make does not count against it.
   const refuse = (code: Code, detail: string): Decision =>
     request.auto === true ? makeDecision([]) : refuseTransition(contract, state, { to: request.target, code, detail })
   if (request.currentPhase !== null && request.currentPhase !== state.phase)
@@ -51,12 +51,12 @@ export function decideTransition(contract: Contract, state: TaskState, request: 
   })
   if (held !== null)
     return request.auto === true ? makeDecision([]) : refuseInterrupted(contract, state, { request, held, agentId })
-  // A rule held it back when it was asked for, and no longer does.
+  // A rule blocked the earlier request, and no longer does.
   if (request.facts === null) return refuse('evidence_stale', 'The rules hold again: ask for the transition once more')
   return judge(contract, state, { request, needed, facts: request.facts, context, agentId })
 }
 
-/** A request that is refused without looking at anything; it counts. */
+/** A request refused without checking anything; it counts. */
 export function refuseTransition(
   contract: Contract,
   state: TaskState,
@@ -71,7 +71,7 @@ export function refuseTransition(
   })
 }
 
-/** Why nothing more is taken in this visit; null while there is room. */
+/** Why this visit accepts nothing more; null while there is room. */
 export function findHandedInLimit(state: TaskState, facts: GateFacts | null): string | null {
   const bytes = state.visitBytes + sumBytesHandedIn(facts?.artifacts ?? []) + (facts?.evidenceRef?.bytes ?? 0)
   return bytes > VISIT_BYTES_MAX
@@ -79,7 +79,7 @@ export function findHandedInLimit(state: TaskState, facts: GateFacts | null): st
     : null
 }
 
-// Nothing is gathered for a transition that a rule holds back: what was handed in is handed in again.
+// Nothing is gathered for a transition that a rule blocks: the artifacts have to be sent again.
 export function refuseInterrupted(
   contract: Contract,
   state: TaskState,
@@ -100,7 +100,7 @@ export function refuseInterrupted(
       code: 'rule_interrupt',
       detail: `Cannot leave ${state.phase}: ${one.held.diagnostic}`,
     }),
-    // The agent knows of a violation that was reported to it: asking again does not use up the denial budget.
+    // A violation that was already reported does not use up the denial budget again.
     counted: !state.watch.reported.has(one.held.rule),
   })
   if (decision.kind !== 'decided') return decision
@@ -151,7 +151,7 @@ function judge(contract: Contract, state: TaskState, one: Case): Decision {
     ...pickAuto(request),
   }
   const checkpoint = makeCheckpointFacts(state, { facts, agentId: one.agentId, asked: needed.evidence.size })
-  // A mode that lets an agent pass a closed gate is no reason for Phaselock to walk through it by itself.
+  // A mode that lets an agent pass a closed gate does not let Phaselock advance the task automatically.
   if (request.auto === true && findings.blockers.length + findings.violations.length > 0) return makeDecision([])
   const blocked = (blockers: readonly BlockerFound[], isCounted?: boolean) =>
     refuseBlocked(contract, state, {
@@ -207,11 +207,11 @@ function judge(contract: Contract, state: TaskState, one: Case): Decision {
 }
 
 interface BlockedCase extends Case {
-  /** What is true whether the gate opens or not. */
+  /** Events recorded whether the gate opens or not. */
   readonly requested: readonly TaskFact[]
   readonly blockers: readonly BlockerFound[]
   readonly warnings: readonly BlockerFound[]
-  /** Whether it counts toward the denial budget, where that is not the usual of its kind. */
+  /** Whether it counts toward the denial budget, if not the default of its kind. */
   readonly isCounted: boolean | undefined
 }
 
@@ -248,7 +248,7 @@ const KINDS: readonly Code[] = [
   'approval_rejected',
 ]
 
-// One request is one refusal: its kind is the first thing the agent has to mend.
+// One request is one refusal: its kind is the first thing the agent has to fix.
 function pickRefusalCode(blockers: readonly BlockerFound[]): Code {
   return KINDS.find((code) => blockers.some((blocker) => blocker.code === code)) ?? 'gate_blocked'
 }

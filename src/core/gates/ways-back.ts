@@ -6,16 +6,19 @@ import type { TaskState } from '../task/state.js'
 import { makeBlocker } from './blockers.js'
 import type { Demand } from './transition-rules.js'
 
-/** How often a task may go back to its tests the same way before a person looks at it: each time they are run once more. */
+/**
+ * How often a task may take the same way back to its tests before an operator looks at it: each time the tests run
+ * again.
+ */
 const WAYS_BACK_MAX = 10
 
-/** Counts a way back that was taken; rules begin anew with each visit, this does not. */
+/** Counts a way back. Unlike rules, this does not start over with each visit. */
 export function countWayBack(state: TaskState, from: string, to: string): Readonly<Record<string, number>> {
   const key = formatWay(from, to)
   return { ...state.waysBack, [key]: (state.waysBack?.[key] ?? 0) + 1 }
 }
 
-/** Why the task goes in circles and has to wait for a person; null while it may go on. */
+/** Why the task goes in circles and has to wait for an operator; null while it may continue. */
 export function findLoop(contract: Contract, state: TaskState, { transition, full }: Demand): BlockerFound | null {
   if (transition === null || full || !isRed(contract.phases.get(transition.to))) return null
   const taken = state.waysBack?.[formatWay(state.phase, transition.to)] ?? 0
@@ -32,7 +35,7 @@ export function addParking(decision: Decision, { message }: BlockerFound): Decis
   return { ...decision, facts: [...decision.facts, parked] }
 }
 
-/** Whether the phase is left by tests that were seen failing. */
+/** Whether a gate of the phase requires tests that were observed failing. */
 export function isRed(phase: Phase | undefined): boolean {
   return (phase?.gates ?? []).some((gate) => gate.blockers.some((blocker) => blocker.check === 'tests_are_failing'))
 }

@@ -1,7 +1,7 @@
 import type { Refusal } from '../task/refusal.js'
 import type { TaskState } from '../task/state.js'
 
-/** What a verified token of an agent says. An agent token names no phase: it stands for whatever its instance holds. */
+/** The content of a verified agent token. It names no phase: it stands for the task that its instance holds. */
 export type AgentBearer =
   | {
       readonly kind: 'phase'
@@ -13,7 +13,7 @@ export type AgentBearer =
     }
   | { readonly kind: 'agent'; readonly agentId: string; readonly instance: string }
 
-/** What a verified review token says. It is for one visit: claims and leases of the agent do not touch it. */
+/** The content of a verified review token. It is for one visit: the agent's claims and leases do not affect it. */
 export interface ReviewBearer {
   readonly kind: 'review'
   readonly reviewer: string
@@ -21,18 +21,18 @@ export interface ReviewBearer {
   readonly phase: string
   readonly visit: number
   readonly contract: string
-  /** Which token of this reviewer it is: only the newest one is alive. */
+  /** The number of this reviewer's token: only the newest is valid. */
   readonly grant: string
 }
 
-/** What a verified token of a participant in a coordination says. It opens nothing but that run. */
+/** The content of a verified participant token. It is only for that council. */
 export interface ParticipantBearer {
   readonly kind: 'participant'
   readonly runId: string
   readonly agentId: string
 }
 
-/** What a verified token says of its bearer, where a task is looked at. */
+/** The content of a verified token that gives access to a task. */
 export type Bearer = AgentBearer | ReviewBearer
 
 /** How the ledger names the bearer. */
@@ -40,7 +40,7 @@ export function formatBearerName(bearer: Bearer): string {
   return bearer.kind === 'review' ? `reviewer:${bearer.reviewer}` : `agent:${bearer.agentId}`
 }
 
-/** Holds a verified token against stored state: the task's agent, phase and epoch must be the token's. (REQ-TOKEN-2) */
+/** Checks a verified token against stored state: the task's agent, phase and epoch must match. (REQ-TOKEN-2) */
 export function admit(state: TaskState, bearer: Bearer): Refusal | null {
   if (bearer.kind === 'review') return checkReviewToken(state, bearer)
   if (bearer.kind === 'phase') {
@@ -70,12 +70,12 @@ const READABLE: ReadonlySet<TaskState['status']> = new Set<TaskState['status']>(
   ...(['active', 'awaiting_approval', 'queued', 'interrupted'] as const),
 ])
 
-/** False while the task is at rest: then no reviewer is heard, and none has anything to do. */
+/** False while the task is not active: then reviewers are refused. */
 export function mayBeReviewed({ status }: TaskState): boolean {
   return READABLE.has(status)
 }
 
-// The visit decides, not the epoch: that the agent's lease lapsed is no reason to send its reviewers away. (REQ-REVIEW-2)
+// The visit decides, not the epoch: an expired lease of the agent does not end its reviewers' access. (REQ-REVIEW-2)
 function checkReviewToken(state: TaskState, bearer: ReviewBearer): Refusal | null {
   const stale = (detail: string): Refusal => ({ code: 'token_stale', detail })
   if (bearer.taskId !== state.id)

@@ -1,7 +1,7 @@
 import type { Contract } from '../contract/contract.js'
 import { listNeededReviews } from '../reviews/consensus-plan.js'
 
-/** Words of the ledger and of `approvers` that stand for people, machines or Phaselock itself. */
+/** Reserved words of the ledger and of `approvers` for people, machines or Phaselock itself. */
 const WORDS = ['human', 'orchestrator', 'admin', 'system', 'operator', 'phaselock', 'ci', 'stranger']
 
 interface KnownAgents {
@@ -13,14 +13,14 @@ interface KnownNames extends KnownAgents {
   readonly operators: ReadonlyMap<string, { readonly name: string; readonly role: string | null }>
 }
 
-/** A name without what people overlook: case, separators, width and invisible characters. */
+/** A name without differences that people overlook: case, separators, width and invisible characters. */
 function foldName(name: string): string {
   const folded = name.normalize('NFKC').toLowerCase()
   const letters = folded.replace(/[^\p{L}\p{N}]/gu, '')
   return letters === '' ? folded : letters
 }
 
-/** Those whom the contract names in approvals, reviews and votes. */
+/** Names that the contract uses in approvals, reviews and votes. */
 function listNamesInContract(contract: Contract): readonly string[] {
   const phases = [...contract.phases.values()]
   return phases.flatMap((phase) => [

@@ -2,8 +2,8 @@ import type { Enforcement } from '../contract/contract.js'
 import type { JsonObject } from '../json.js'
 
 /**
- * Who calls, as the token proves it: an agent with its agent token or with a phase token, a reviewer, a participant of a
- * coordination, or an operator. An operator with the role `ci` is a machine; every other one counts as a human.
+ * The caller that the token proves: an agent with its agent token or a phase token, a reviewer, a participant of a
+ * council, or an operator. An operator with the role `ci` is a machine; others count as human.
  */
 export type Caller = 'agent' | 'phase' | 'reviewer' | 'participant' | 'human' | 'ci'
 
@@ -14,13 +14,13 @@ export function isMachineRole(role: string | null): boolean {
 
 const AGENTS = ['agent', 'phase'] as const
 const OPERATORS = ['human', 'ci'] as const
-/** Whatever opens a gate, loosens a rule, starts a program or hands out an identity that can. */
+/** Calls that open a gate, loosen a rule, start a program or create an identity that can. */
 const HUMANS = ['human'] as const
 const PARTIES = [...AGENTS, ...OPERATORS] as const
 
-/** Who may make each call. A call that is not here cannot be served: its route does not compile. */
+/** Who may make each call. A route for a call that is not listed does not compile. */
 export const PERMISSIONS = {
-  // What agents do.
+  // Calls of agents.
   claimTask: ['agent'],
   requestTransition: AGENTS,
   executeTool: [...AGENTS, 'reviewer'],
@@ -40,7 +40,7 @@ export const PERMISSIONS = {
   submitReview: ['reviewer'],
   respond: ['participant'],
 
-  // What several of them look at, each its own part.
+  // Calls that several roles may make, each for its own part.
   getSnapshot: [...PARTIES, 'reviewer'],
   searchKnowledge: PARTIES,
   getStatus: PARTIES,
@@ -51,11 +51,11 @@ export const PERMISSIONS = {
   streamEvents: PARTIES,
   getApproval: [...PARTIES, 'reviewer'],
   getArtifact: [...OPERATORS, 'reviewer'],
-  // Never an agent: what it knows, its code can be written to.
+  // Never an agent: it could write code that uses what it sees.
   getHeldOut: [...OPERATORS, 'reviewer'],
   getCoordination: [...OPERATORS, 'participant'],
 
-  // What operators look at.
+  // Read calls of operators.
   listTasks: OPERATORS,
   getTask: OPERATORS,
   getTimeline: OPERATORS,
@@ -79,7 +79,7 @@ export const PERMISSIONS = {
   verifyAudit: OPERATORS,
   metricsSummary: OPERATORS,
 
-  // What CI needs: make work, end it, and stop what goes wrong. `findCiLimit` says what it may not ask for.
+  // Calls that CI needs: create tasks, end them, and stop failures. `findCiLimit` says what it may not request.
   createTask: OPERATORS,
   updateTask: OPERATORS,
   cancelTask: OPERATORS,
@@ -96,13 +96,13 @@ export const PERMISSIONS = {
   // Agents may try, and it counts against them. An operator with the role ci decides where the contract names it or its
   // role as an approver, and never as `human` (core/approvals/approval.ts).
   decideApproval: [...PARTIES, 'reviewer'],
-  // An answer closes an open question, which can be all that a gate waits for.
+  // An answer closes an open question, which may be the last thing a gate waits for.
   answerQuestion: [...AGENTS, ...HUMANS],
 
-  // For humans.
+  // Humans only.
   resumeTask: HUMANS,
   rewindTask: HUMANS,
-  // It takes a parked task up again.
+  // It resumes a parked task.
   reassignTask: HUMANS,
   acceptTree: HUMANS,
   acceptTools: HUMANS,
@@ -110,7 +110,7 @@ export const PERMISSIONS = {
   popStash: HUMANS,
   dropStash: HUMANS,
   addReviewer: HUMANS,
-  // With the reviewer goes what it objected to.
+  // Removing the reviewer also removes its objections.
   revokeReviewer: HUMANS,
   addContract: HUMANS,
   addOperator: HUMANS,
@@ -120,7 +120,7 @@ export const PERMISSIONS = {
   spawnAgent: HUMANS,
   // Its agents are programs, or models that are sent a key of the server.
   startCoordination: HUMANS,
-  // The token votes.
+  // The token can vote.
   participantToken: HUMANS,
 } as const satisfies Readonly<Record<string, readonly Caller[]>>
 
@@ -128,7 +128,7 @@ export type CallId = keyof typeof PERMISSIONS
 
 export interface Forbidden {
   readonly detail: string
-  /** Null: the remedy of the code says enough. */
+  /** Null: the remedy of the code is enough. */
   readonly remedy: string | null
 }
 
@@ -136,7 +136,7 @@ export function mayCall(id: CallId, caller: Caller): boolean {
   return listCallers(id).includes(caller)
 }
 
-/** Why the caller may not make the call at all; null when it may. */
+/** Why the caller may not make the call; null when it may. */
 export function findForbidden(id: CallId, caller: Caller): Forbidden | null {
   if (mayCall(id, caller)) return null
   if (caller === 'ci' && mayCall(id, 'human'))
@@ -144,12 +144,15 @@ export function findForbidden(id: CallId, caller: Caller): Forbidden | null {
   return { detail: describeAllowedCallers(listCallers(id)), remedy: null }
 }
 
-/** Whether a caller who may register agents may also give a known one a new token, which its task goes with. (REQ-ROLES-6) */
+/**
+ * Whether a caller who may register agents may also give a known one a new token, which gives access to its task.
+ * (REQ-ROLES-6)
+ */
 export function mayRenewAgent(caller: Caller): boolean {
   return caller === 'human'
 }
 
-/** Who may make a call, as documentation says it. */
+/** Who may make a call, as shown in documentation. */
 export function describeCallers(id: CallId): string {
   const callers = listCallers(id)
   const names = [
@@ -174,16 +177,16 @@ interface CiScene {
 }
 
 export interface NamedContract {
-  /** A newer one of its name is known. */
+  /** A newer contract of its name is known. */
   readonly isReplaced: boolean
   /** Its commands would run in a sandbox here. */
   readonly isWalled: boolean
   readonly enforcement: Enforcement
-  /** What the server's own contract says. */
+  /** Values of the server's own contract. */
   readonly own: Enforcement
 }
 
-/** What an operator with the role ci may not ask for in a call that it may make; null when nothing is in the way. */
+/** What an operator with the role ci may not request in a call that it may make; null when nothing is wrong. */
 export function findCiLimit(id: CallId, body: JsonObject, scene: CiScene): Forbidden | null {
   if (id === 'createTask') return findTaskLimit(body, scene)
   if ((id === 'mergeTask' || id === 'discardTask') && body.force === true)
@@ -206,14 +209,14 @@ function findTaskLimit({ mode }: JsonObject, { isOwnTree, contract }: CiScene): 
     : limit('contract', `a contract with ${looser}, which is looser than the server's own`, 'Name another contract')
 }
 
-// Each from the loosest to the strictest.
+// Each from loosest to strictest.
 const LEVELS = {
   mode: ['advisory', 'permissive', 'strict'],
   confinement: ['off', 'best_effort', 'required'],
   reconcile: ['off', 'warn', 'block'],
 } as const
 
-/** The first setting in which a contract demands less than another one. */
+/** The first setting in which a contract is looser than another one. */
 function findLooserSetting(own: Enforcement, asked: Enforcement): string | null {
   const rank = (key: keyof typeof LEVELS, value: string) => (LEVELS[key] as readonly string[]).indexOf(value)
   const keys = ['mode', 'confinement', 'reconcile'] as const

@@ -4,7 +4,7 @@ import type { Refusal } from '../task/refusal.js'
 import { assertUnreachable } from '../unreachable.js'
 import { isKnownAgent } from './agent-names.js'
 
-/** What happens outside of any task: who may act, which contracts are known, what was refused to strangers. */
+/** Events outside any task: who may act, which contracts are known, which anonymous requests were refused. */
 export type RegistryFact =
   | { readonly type: 'operator_added'; readonly name: string; readonly role: string | null; readonly verifier: string }
   | { readonly type: 'operator_revoked'; readonly name: string; readonly reason: string }
@@ -22,7 +22,7 @@ export type RegistryFact =
       readonly name: string
       readonly version: string
       readonly origin: string
-      /** `none`: no operator vouched for it. Absent: an operator did. */
+      /** `none`: no operator trusted it. Absent: an operator did. */
       readonly trust?: 'none'
     }
   | { readonly type: 'agents_paused'; readonly reason: string }
@@ -40,10 +40,10 @@ export type RegistryFact =
       readonly success: false
       readonly taskId: string | null
     }
-  /** Before the first event of its own stream, so that no run can be lost sight of. */
+  /** Recorded before the first event of its own stream, so that no council is lost. */
   | { readonly type: 'coordination_opened'; readonly id: string }
   | { readonly type: 'coordination_closed'; readonly id: string }
-  /** Notices that an address did not take: one event, or all of them until its secret is there. */
+  /** Notices that an address did not accept: one event, or all until its secret is set. */
   | { readonly type: 'webhook_failed'; readonly origin: string; readonly seq: number | null; readonly reason: string }
   | { readonly type: 'requests_refused'; readonly count: number; readonly seconds: number }
   | SpawnFact
@@ -53,7 +53,7 @@ export type RegistryEvent = RegistryFact & { readonly at: number; readonly actor
 interface Operator {
   readonly name: string
   readonly role: string | null
-  /** SHA-256 of the token: it proves the token and does not give it away. */
+  /** SHA-256 of the token: verifies the token without revealing it. */
   readonly verifier: string
   readonly addedAt: number
   readonly revokedAt: number | null
@@ -61,7 +61,7 @@ interface Operator {
 
 interface Agent {
   readonly id: string
-  /** The one agent token that is alive carries this. */
+  /** The only valid agent token carries this. */
   readonly instance: string
   readonly capabilities: readonly string[]
   readonly expiresAt: number
@@ -75,18 +75,18 @@ export interface KnownContract {
   readonly version: string
   readonly origin: string
   readonly registeredAt: number
-  /** An operator vouched for it: it may lower the sandbox, name variables and private addresses. */
+  /** An operator trusted it: it may lower the sandbox, name variables and use private addresses. */
   readonly isTrusted: boolean
 }
 
-/** The fold of the system stream. */
+/** The state of the system stream. */
 export interface Registry {
   readonly version: number
   readonly operators: ReadonlyMap<string, Operator>
   readonly agents: ReadonlyMap<string, Agent>
   readonly contracts: ReadonlyMap<string, KnownContract>
   readonly paused: string | null
-  /** The newest ones, oldest first, and whether they go on. */
+  /** The newest ones, oldest first, with whether they are open. */
   readonly coordinations: ReadonlyMap<string, { readonly openedAt: number; readonly isOpen: boolean }>
   /** Agents that Phaselock started, by their id, oldest first. */
   readonly spawns: ReadonlyMap<string, Spawn>
@@ -171,7 +171,7 @@ function revokeAgent(registry: Registry, { agentId, at }: { readonly agentId: st
   return { ...registry, agents: new Map(registry.agents).set(agentId, { ...agent, revokedAt: at }) }
 }
 
-/** So many runs are listed; older ones that are over stay in the ledger. */
+/** Maximum number of councils listed; older finished ones stay in the ledger. */
 const COORDINATIONS_LISTED_MAX = 1000
 
 function addRun(known: Registry['coordinations'], id: string, openedAt: number): Registry['coordinations'] {
@@ -181,10 +181,10 @@ function addRun(known: Registry['coordinations'], id: string, openedAt: number):
   return runs
 }
 
-/** `unlessKnown`: the agent must be a new one. */
+/** `unlessKnown`: the agent must be new. */
 export type RegistryCommand = RegistryFact & { readonly unlessKnown?: boolean }
 
-/** A fact that fits the registry, or why it does not. */
+/** A valid event of the registry, or why it is refused. */
 export function decideRegistry(
   registry: Registry,
   { unlessKnown = false, ...command }: RegistryCommand,
@@ -231,5 +231,5 @@ export function decideRegistry(
   return [command]
 }
 
-/** The operator whose token lies in the state directory. A lost token file is made anew under the same name. */
+/** The operator whose token is in the state directory. A lost token file is replaced under the same name. */
 export const FIRST_OPERATOR = 'admin'

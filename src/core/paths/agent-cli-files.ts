@@ -1,12 +1,15 @@
 import type { Json, JsonObject } from '../json.js'
 
 /**
- * Files that agent CLIs write into a work tree for themselves, with who writes them. They are no part of the work: no commit
- * of ours holds them, and no approval or review is bound to them. Agents' tools cannot write them.
+ * Files that agent CLIs write into a work tree for themselves, with the CLI that writes each. They are not part of the
+ * work: our commits do not contain them, and approvals and reviews are not bound to them. Agents' tools cannot write
+ * them.
  */
 export const AGENT_CLI_FILES: ReadonlyMap<string, string> = new Map([['.claude/settings.local.json', 'Claude Code']])
 
-/** A changed file of an agent CLI. `problem`: what the change does besides letting more run unasked; null: nothing. */
+/**
+ * A changed file of an agent CLI. `problem`: what the change does besides allowing more without asking; null: nothing.
+ */
 export interface AgentCliFile {
   readonly cli: string
   readonly problem: string | null
@@ -16,9 +19,9 @@ const NAMES_MAX = 5
 const NAME_CHARS_MAX = 60
 
 /**
- * What is wrong with a change of the settings that Claude Code keeps in a work tree; null: nothing. "Don't ask again" adds to
- * `permissions.allow`, which hooks still have the last word on. Whatever else changes could switch hooks, servers or
- * permissions off. A text is null where there is no file.
+ * The problem with a change of the settings that Claude Code keeps in a work tree; null: none. "Don't ask again" adds
+ * to `permissions.allow`, which hooks still override. Any other change could switch off hooks, servers or permissions.
+ * A text is null if there is no file.
  */
 export function findSettingsProblem(before: string | null, after: string | null): string | null {
   const [old, now] = [parseSettings(before), parseSettings(after)]

@@ -1,11 +1,11 @@
 import type { CheckName, Contract } from '../contract/contract.js'
 import { isOffered } from '../tool-calls/offered-tools.js'
 
-/** What git says of a work tree. Paths are relative to it. */
+/** Git's status of a work tree. Paths are relative to it. */
 export interface GitListing {
   readonly branch: string | null
   readonly entries: readonly StatusEntry[]
-  /** Folders in which git tracks nothing. */
+  /** Folders without tracked files. */
   readonly untrackedFolders: readonly string[]
   readonly submodules: readonly string[]
 }
@@ -17,15 +17,15 @@ export interface StatusEntry {
   readonly path: string
 }
 
-/** What decides which changes a task commits. All of it is the state at the start of the task. */
+/** The rules that decide which changes a task commits, all from the start of the task. */
 export interface CommitRules {
   /** The contract, its files and the files that agent CLIs write for themselves: agents never commit them, tracked or not. */
   readonly reserved: readonly string[]
   /** Whether git ignored the path when work began. */
   readonly isIgnored: (path: string) => boolean
-  /** The folder of installed packages that holds the path; null: none. What is written there is not known. */
+  /** The folder of installed packages that contains the path; null: none. Its contents are not tracked. */
   readonly packagesAt: (path: string) => string | null
-  /** Whether the path is build output, part of a virtual environment, or what tools leave behind. */
+  /** Whether the path is build output, part of a virtual environment, or left behind by tools. */
   readonly isLeftover: (path: string) => boolean
   /** Whether the task wrote the path. */
   readonly isWritten: (path: string) => boolean
@@ -37,16 +37,16 @@ export interface CommitRules {
   readonly isForeign: (path: string) => boolean
 }
 
-/** What of a listing is the task's to commit. */
+/** The changes that the task commits. */
 interface CommitScope {
   readonly changed: readonly StatusEntry[]
-  /** What differs and is not committed, and the submodules. A folder stands for everything in it. */
+  /** Uncommitted differences, and the submodules. A folder stands for everything in it. */
   readonly leftOut: readonly string[]
 }
 
 const COMMIT_CHECKS: ReadonlySet<CheckName> = new Set(['committed', 'work_tree_clean'])
 
-/** True when a gate of the contract opens only for what is committed. */
+/** True when a gate of the contract checks committed changes. */
 export function requiresCommits(contract: Contract): boolean {
   const gates = [...contract.phases.values()].flatMap((phase) => phase.gates)
   return gates.some((gate) =>
@@ -54,13 +54,13 @@ export function requiresCommits(contract: Contract): boolean {
   )
 }
 
-/** True when agents can commit under the contract, or one of its gates looks at what is committed. */
+/** True when agents can commit under the contract, or one of its gates checks committed changes. */
 export function usesCommits(contract: Contract): boolean {
   const phases = [...contract.phases.values()]
   return requiresCommits(contract) || phases.some((phase) => isOffered(phase, 'git_commit'))
 }
 
-/** Parts what differs from the last commit into what is committed and what is left alone. */
+/** Splits the differences from the last commit into those to commit and those to leave alone. */
 export function commitScope(listing: GitListing, rules: CommitRules): CommitScope {
   const isOut = makeLeftOutMatcher(listing.untrackedFolders, rules)
   const isReserved = makeFolderMatcher(rules.reserved)
@@ -68,7 +68,7 @@ export function commitScope(listing: GitListing, rules: CommitRules): CommitScop
   const changed: StatusEntry[] = []
   const out: string[] = []
   for (const entry of listing.entries) {
-    // A slash at the end: a repository inside this one, which git would record as a submodule.
+    // A trailing slash marks an inner repository, which git would record as a submodule.
     const isRepository = entry.path.endsWith('/')
     const path = isRepository ? entry.path.slice(0, -1) : entry.path
     if (isSubmodule(path)) continue
@@ -80,7 +80,10 @@ export function commitScope(listing: GitListing, rules: CommitRules): CommitScop
   return { changed, leftOut: [...folded, ...listing.submodules] }
 }
 
-/** Whether an untracked path is left alone. Packages that git tracks are part of the project; so is what the task wrote. */
+/**
+ * Whether an untracked path is left alone. Packages that git tracks are part of the project, and so is what the task
+ * wrote.
+ */
 export function makeLeftOutMatcher(untrackedFolders: readonly string[], rules: CommitRules): (path: string) => boolean {
   const isReserved = makeFolderMatcher(rules.reserved)
   const isUntracked = makeFolderMatcher(untrackedFolders)
@@ -98,7 +101,7 @@ export function makeFolderMatcher(folders: readonly string[]): (path: string) =>
   return (path) => known.has(path) || listFolders(path).some((folder) => known.has(folder))
 }
 
-// Thousands of files of one folder are named by the folder, as long as nothing in it is tracked or committed.
+// A folder with thousands of files is listed by its name, if nothing in it is tracked or committed.
 function foldInto(
   untrackedFolders: readonly string[],
   out: readonly string[],

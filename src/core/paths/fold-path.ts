@@ -1,7 +1,6 @@
 /**
- * The path as file systems of other machines may read it: without regard to case, invisible characters and other ways to write
- * the same letter (HFS+, APFS), to dots and spaces at the end of a name, and to the name of a stream after a colon (NTFS).
- * For comparing only.
+ * The path as other file systems may read it: ignoring case, invisible characters and other encodings of the same
+ * letter (HFS+, APFS), trailing dots and spaces, and the stream name after a colon (NTFS). For comparing only.
  */
 export function foldPath(path: string): string {
   const plain = PRINTABLE.test(path) ? path : path.normalize('NFKC').replaceAll(INVISIBLE, '')
@@ -16,7 +15,7 @@ function foldName(name: string): string {
   return folded === '' ? name : folded
 }
 
-/** A pattern for a folded name: as it is written, and as Windows shortens it (`.gitmodules` is also `gitmod~1`). */
+/** A pattern for a folded name: as written, and as Windows shortens it (`.gitmodules` is also `gitmod~1`). */
 export function makeFoldedNamePattern(name: string): string {
   return name
     .toLowerCase()
@@ -27,7 +26,7 @@ export function makeFoldedNamePattern(name: string): string {
     .join('/')
 }
 
-// A name that is short enough has no other.
+// A short name has no other form.
 const SHORT = /^[^.]{1,8}(\.[^.]{1,3})?$/
 const BASE_CHARS = 6
 const ENDING_CHARS = 3

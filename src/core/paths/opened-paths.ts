@@ -4,12 +4,12 @@ import { findProtection, PROTECTED_WHY } from './protected-paths.js'
 import { findSetupKind } from './test-setup-names.js'
 import { getWritable } from './writable.js'
 
-/** A path that agents could not change, or that gates hold as it was, and that a phase opens by naming it. */
+/** A protected or pinned path that a phase opens by naming it. */
 interface OpenedPath {
   readonly phase: string
   /** The glob of the contract. */
   readonly pattern: string
-  /** `protected`: agents may write it. `pinned`: gates run commands with it as agents left it. */
+  /** `protected`: agents may write it. `pinned`: gates run commands with the agents' version of it. */
   readonly kind: 'protected' | 'pinned'
   readonly why: string
 }
@@ -29,7 +29,7 @@ export function listOpenedPaths(contract: Contract): readonly OpenedPath[] {
   )
 }
 
-// By the glob alone: which files a script loads is only known where the project is.
+// By the glob only: which files a script loads is known only in the project.
 function isPinned(pattern: string, lines: readonly string[]): boolean {
   if (!isFilePattern(pattern) || lines.length === 0) return false
   const name = pattern.slice(pattern.lastIndexOf('/') + 1)
@@ -45,17 +45,17 @@ function listGateLines(contract: Contract): readonly string[] {
   return [...[...contract.commands.values()].map(({ run }) => run), ...adHoc]
 }
 
-/** One change of a file that the ledger knows, in the order in which they were made. */
+/** One recorded change of a file, in order. */
 export interface FileWrite {
   readonly phase: string
   readonly by: 'agent' | 'operator'
-  /** What the file held then; null: it was deleted, or that is not known. */
+  /** The content of the file after it; null: it was deleted, or the content is unknown. */
   readonly sha256: string | null
 }
 
 /**
- * Whether a pinned file may differ from what it was: phases that name it changed it, or an operator accepted it as it was then.
- * A difference that no call explains is permitted where the present phase names the file.
+ * Whether a pinned file may differ: phases that name it changed it, or an operator accepted it. An unexplained
+ * difference is permitted if the current phase names the file.
  */
 export function allowsPinnedChange(
   contract: Contract,
@@ -73,7 +73,7 @@ export function allowsPinnedChange(
   return isPermitted && (isExplained || isNamedIn(given.phase))
 }
 
-/** Whether the phase opens a pinned file: a glob that ends in its very name matches it. */
+/** Whether the phase opens a pinned file: only a glob that ends in its exact name does. */
 function opensPinned(phase: Phase, path: string, matchesGlob: Context['matchesGlob']): boolean {
   return getWritable(phase).allowed.some((pattern) => isFilePattern(pattern) && matchesGlob(pattern, path))
 }

@@ -3,7 +3,7 @@ import type { Writable } from './writable.js'
 const ALTERNATIVES_MAX = 64
 const PATTERN_CHARS_MAX = 4096
 
-/** A pattern of one side that may match a path which a pattern of the other may match, too; null: there is no such path. */
+/** A pattern of one side that overlaps a pattern of the other side; null: none. */
 export function writeOverlap(
   mine: Writable,
   theirs: Writable,
@@ -16,27 +16,27 @@ export function writeOverlap(
   return null
 }
 
-/** The same patterns, of a work tree that lies in another one. */
+/** The same patterns for a work tree inside another one. */
 export function prefixPatterns(folder: string, patterns: readonly string[]): readonly string[] {
   if (folder === '') return patterns
-  // A folder whose name could be read as a pattern may be any folder.
+  // A folder name that looks like a pattern may match any folder.
   return patterns.map((pattern) => (PLAIN.test(folder) ? `${folder}/${pattern.replace(/^(\.?\/)+/, '')}` : '**'))
 }
 
 /**
- * Whether some path may match both globs. It never misses one; where a pattern holds more than `**`, `*`, `?` and `{a,b}` it may say
- * that there is one although there is none.
+ * Whether some path may match both globs. It never misses an overlap; for patterns beyond `**`, `*`, `?` and `{a,b}` it
+ * may report one that does not exist.
  */
 export function mayOverlap(one: string, other: string): boolean {
   const [mine, theirs] = [expand(one), expand(other)]
   return mine.some((a) => theirs.some((b) => canSegmentsMeet(splitSegments(a), splitSegments(b))))
 }
 
-// A name that is nothing but itself in a pattern.
+// A literal name in a pattern.
 const PLAIN = /^[\p{L}\p{N}_./ ~=,:%-]*$/u
 const ANYTHING = '**'
 
-// What is forbidden as a whole folder takes away every pattern that begins with that folder's name.
+// A forbidden folder removes every pattern that begins with its name.
 function isCovered(forbidden: readonly string[], pattern: string): boolean {
   return forbidden.some((one) => {
     if (one === pattern || one === ANYTHING) return true
@@ -51,7 +51,7 @@ function isCovered(forbidden: readonly string[], pattern: string): boolean {
   })
 }
 
-// Braces are written out; whatever cannot be read for certain is anything.
+// Braces are expanded; anything unclear matches everything.
 function expand(pattern: string): readonly string[] {
   if (pattern.length > PATTERN_CHARS_MAX || /[\\()|"'`]/.test(pattern)) return [ANYTHING]
   let done: readonly string[] = [pattern]
@@ -70,9 +70,9 @@ function expandBraces(pattern: string): readonly string[] {
   const [whole, inside = ''] = found
   const before = pattern.slice(0, found.index)
   const after = pattern.slice(found.index + whole.length)
-  // With a range the matcher takes every dot of the pattern for any character, a slash too.
+  // With a range the matcher treats every dot of the pattern as any character, including a slash.
   if (inside.includes('..')) return [ANYTHING]
-  // A single word in braces: from this name on it may be anything.
+  // A single word in braces: from this name on, anything may match.
   if (!inside.includes(',')) return [cutToFolder(before)]
   return inside.split(',').map((one) => `${before}${one}${after}`)
 }
@@ -93,7 +93,7 @@ function splitSegments(pattern: string): readonly string[] {
   return segments
 }
 
-// Both are read from left to right at once; `**` takes any number of names, none included.
+// Both are read from left to right at once; `**` matches any number of names, including none.
 function canSegmentsMeet(mine: readonly string[], theirs: readonly string[]): boolean {
   return canMeet(mine, theirs, { isMany: (one) => one === ANYTHING, fits: canNamesMeet })
 }
@@ -103,7 +103,7 @@ function canNamesMeet(mine: string, theirs: string): boolean {
   return canMeet([...splitUnits(mine)], [...splitUnits(theirs)], { isMany: (one) => one === '*', fits })
 }
 
-// The characters that the matcher counts, not those that people see.
+// Characters as the matcher counts them, not as people see them.
 function splitUnits(text: string): readonly string[] {
   return Array.from({ length: text.length }, (_, at) => text.charAt(at))
 }
@@ -113,7 +113,7 @@ interface Meeting {
   readonly fits: (mine: string, theirs: string) => boolean
 }
 
-/** Whether two sequences with parts that stand for any number of others can stand for the same one. */
+/** Whether two sequences with wildcard parts can match the same sequence. */
 function canMeet(mine: readonly string[], theirs: readonly string[], by: Meeting): boolean {
   let row: boolean[] = []
   for (let i = mine.length; i >= 0; i -= 1) {

@@ -5,7 +5,7 @@ type ProtectedFor = 'agents' | 'git' | 'machines' | 'pipelines'
 
 /** A path that agents may not change unless a phase of the contract names it. */
 interface ProtectedPath {
-  /** As people know it, such as `.vscode` or `AGENTS.md`. */
+  /** The common name, such as `.vscode` or `AGENTS.md`. */
   readonly name: string
   readonly why: ProtectedFor
 }
@@ -18,8 +18,8 @@ export const PROTECTED_WHY: Readonly<Record<ProtectedFor, string>> = {
 }
 
 /**
- * What protects this path, in whatever spelling a file system takes for it; null: nothing. Of a glob: what it names. `.vscode/**`
- * and `docs/AGENTS.md` name something, `**` does not, and neither does a list of alternatives (`{AGENTS.md,a}`).
+ * The protection of this path, in any spelling that a file system accepts for it; null: none. For a glob: of the path
+ * it names. `.vscode/**` and `docs/AGENTS.md` name one; `**` and alternatives (`{AGENTS.md,a}`) do not.
  */
 export function findProtection(path: string): ProtectedPath | null {
   const folded = foldPath(path)
@@ -31,7 +31,7 @@ interface Entry extends ProtectedPath {
   readonly matches: RegExp
 }
 
-// Tools look for these wherever somebody works.
+// Tools look for these in every folder.
 const AGENTS = splitWords(`
   AGENTS.md AGENTS.override.md AGENT.md CLAUDE.md CLAUDE.local.md GEMINI.md QWEN.md WARP.md .claude .mcp.json
   .codex .gemini .qwen .opencode opencode.json opencode.jsonc .pi .cursor .cursorrules .windsurf
@@ -55,7 +55,7 @@ const MACHINES = splitWords(`
   devbox.json .flox .rtx.toml .autoenv .autoenv.zsh .tmuxinator.yml .tmuxp.yaml .tmuxp.json
   .externalToolBuilders .gitpod.Dockerfile .hg .jj .sl .svn
 `)
-// And for these in the root alone.
+// Tools look for these only in the root.
 const PIPELINES = splitWords(`
   .github/workflows .github/actions .gitea/workflows .forgejo/workflows .gitlab-ci.yml .gitlab-ci.yaml
   .circleci .travis.yml .buildkite .drone.yml .woodpecker.yml .woodpecker azure-pipelines.yml
@@ -63,7 +63,7 @@ const PIPELINES = splitWords(`
   .woodpecker.yaml .drone.yaml azure-pipelines.yaml .azure-pipelines .tekton .harness .build.yml .builds
 `)
 
-// Names with an ending that varies.
+// Names with a variable suffix.
 const NAMED: readonly (readonly [name: string, why: ProtectedFor, file: string])[] = [
   ['.roorules', 'agents', String.raw`\.(roo|cline)rules-[^/]*`],
   ['.kilocode', 'agents', String.raw`\.kilocode[^/]*|kiloco~\d+`],
@@ -92,7 +92,7 @@ const ENTRIES: readonly Entry[] = [
   ),
 ]
 
-/** The names of everything that is protected, for the documentation. */
+/** The names of all protected paths, for the documentation. */
 export const PROTECTED_NAMES: readonly string[] = ENTRIES.map(({ name }) => name)
 
 // For folded paths, which have no capital letters.

@@ -1,7 +1,7 @@
-/** How much of a file decides how tests are run: all of it, or parts that a reader of its kind knows. */
+/** Which part of a file belongs to the test setup: all of it, or parts that a reader for its format knows. */
 export type HarnessKind = 'whole' | 'package_json' | 'tsconfig' | 'pyproject' | 'cargo' | 'go_mod' | 'shadow'
 
-/** What a file has to do with how tests are run, by its name alone; null: nothing. */
+/** A file's role in the test setup, by its name; null: none. */
 export function findSetupKind(path: string): HarnessKind | null {
   const name = getFileName(path)
   const partly = PARTLY.find(([pattern]) => pattern.test(name))
@@ -21,7 +21,7 @@ const PARTLY: readonly (readonly [RegExp, HarnessKind])[] = [
 const RUNNERS =
   'vitest|vite|jest|ava|playwright|playwright-ct|karma|babel|cypress|wdio|web-test-runner|jasmine|tap|mocha|nightwatch|testcafe'
 
-// Which programs the commands of a gate find, and in which environment they run.
+// Files that decide which programs gate commands find, and in which environment they run.
 const ENVIRONMENT: readonly RegExp[] = [
   /^\.npmrc$|^\.yarnrc(\.yml)?$|^\.pnp\.(cjs|js|loader\.mjs|data\.json)$|^\.pnpmfile\.[cm]?js$|^pnpm-workspace\.yaml$/,
   /^bunfig\.toml$|^pip\.conf$|^uv\.toml$|^rust-toolchain(\.toml)?$/,
@@ -35,7 +35,7 @@ const WHOLE: readonly RegExp[] = [
     `^(${RUNNERS})[.-](config|conf|workspace|projects?|setup|shared|base|common|preset)\\b.*\\.([cm]?[jt]sx?|jsonc?)$`,
   ),
   /^\.(mocharc|babelrc|nycrc|c8rc|taprc|jestrc|swcrc)(\.\w+)?$/,
-  // Loaded by the bundlers of runners, and run by them.
+  // Loaded and run by the bundlers of test runners.
   /^(postcss|tailwind|svelte|uno|next|nuxt|astro|vue|rollup|esbuild|webpack|swc)\.config\.(\w+\.)*\w+$|^\.postcssrc(\.\w+)?$/,
   /^(nyc|c8)\.config\.[cm]?js$|^setupTests\.[jt]sx?$|^\.env\.test(\.local)?$/,
   /^package\.(yaml|json5)$|^node\.config\.json$|^deno\.jsonc?$|^import_map\.json$/,
@@ -46,15 +46,15 @@ const WHOLE: readonly RegExp[] = [
   /^build\.rs$|^go\.work$|^nextest\.toml$/,
   /^\.rspec$|^\.simplecov$|^phpunit\.xml(\.dist)?$|\.runsettings$/,
 ]
-// Jest puts what lies in a folder of mocks in the place of a package, wherever that folder is; pytest loads the plugins that what
-// looks like an installed package names.
+// Jest replaces packages by the contents of a mocks folder anywhere; pytest loads plugins named by anything that looks
+// like an installed package.
 const WHOLE_PATHS =
   /(^|\/)(\.cargo\/config(\.toml)?$|\.yarn\/(releases|plugins)\/|\.mvn\/|__mocks__\/|[^/]+\.(egg|dist)-info\/entry_points\.txt$)/
 
-// A module of the project with the name of a test framework is imported instead of it.
+// A project module with the name of a test framework is imported instead of it.
 const SHADOWS = /(^|\/)(pytest|_pytest|unittest|pluggy|nose2?|doctest|hypothesis|assertpy|testtools)(\.py$|\/.*\.py$)/
 
-/** Whether a file says which programs are found and how they are set up, whatever the command is. */
+/** Whether a file decides which programs are found and how they are set up, for any command. */
 export function isEnvironment(path: string): boolean {
   return ENVIRONMENT.some((pattern) => pattern.test(getFileName(path)))
 }
@@ -68,7 +68,7 @@ const TEST_PROGRAM = new RegExp(
   `(^|/)(${RUNNERS}|pytest|py\\.test|unittest|tox|nox|nose2|hatch|nx|turbo|lerna|phpunit|rspec|cargo|nextest|go|deno|bun|c8|nyc|react-scripts)$|^--test$`,
 )
 
-/** Build files and settings that count only where a command names their program. */
+/** Build files and settings that count only if a command names their program. */
 export function isBuildFileOf(words: ReadonlySet<string>, path: string): boolean {
   const name = getFileName(path)
   return BUILD_FILES.some(([program, file]) => file.test(name) && [...words].some((word) => program.test(word)))
@@ -106,7 +106,7 @@ const BUILD_FILES: readonly (readonly [program: RegExp, file: RegExp])[] = [
   ],
 ]
 
-/** Whether what lies in the folder of this file reaches the tests: it is the root, or tests lie below it. */
+/** Whether the folder of this file affects the tests: it is the root, or tests lie below it. */
 export function isNearTests(path: string, tests: readonly string[]): boolean {
   const folder = path.slice(0, Math.max(0, path.lastIndexOf('/')))
   return folder === '' || tests.some((test) => test.startsWith(`${folder}/`))
@@ -127,7 +127,7 @@ export function isTestName(path: string): boolean {
 const TEST_NAME =
   /(^|\/)(test_[^/]*\.py|[^/]+[._-](test|spec)\.[cm]?[jt]sx?|[^/]+_(test|spec)\.(py|go|rb|exs|dart|cc|cpp|php|rs)|[^/]+Tests?\.(java|kt|cs|swift|php|scala)|__tests__\/.*\.[cm]?[jt]sx?)$/
 
-/** Whether a file lies with tests: helpers, fixtures and snapshots belong to them. */
+/** Whether a file lies next to tests: helpers, fixtures and snapshots belong to them. */
 export function isBelowTestFolder(path: string): boolean {
   return TEST_FOLDER.test(path)
 }

@@ -7,13 +7,16 @@ import { isOffered, requirePhase } from '../tool-calls/offered-tools.js'
 import { foldPath } from './fold-path.js'
 import { findProtection, PROTECTED_WHY } from './protected-paths.js'
 
-/** What may change in the work tree in a phase: what an allowed pattern matches and no forbidden one does. */
+/** What may change in the work tree in a phase: paths that match an allowed pattern and no forbidden one. */
 export interface Writable {
   readonly allowed: readonly string[]
   readonly forbidden: readonly string[]
 }
 
-/** The `writable` of the phase, or what its write tools may write. A phase without a write tool writes nothing, even with bash. */
+/**
+ * The `writable` of the phase, or what its write tools may write. A phase without a write tool writes nothing, even
+ * with bash.
+ */
 export function getWritable(phase: Phase): Writable {
   if (phase.writable !== null) return { allowed: phase.writable, forbidden: [] }
   const writers = [...BUILT_IN_TOOLS.values()].filter((tool) => tool.paths === 'write' && isOffered(phase, tool.name))
@@ -29,11 +32,11 @@ export function getWritable(phase: Phase): Writable {
 export interface RefusedPath {
   readonly path: string
   readonly reason: string
-  /** No mode lets it through. */
+  /** Refused in every mode. */
   readonly isFinal: boolean
 }
 
-/** The paths that may not change in the task's phase, each with its reason. Folders follow what is in them. */
+/** The paths that may not change in the task's phase, each with its reason. Folders follow their contents. */
 export function findRefusedPaths(
   contract: Contract,
   state: TaskState,
@@ -85,7 +88,7 @@ export function findRefusedPaths(
   return refused
 }
 
-// A folder that came or went with files in it is judged by those files.
+// A folder that was added or removed with files in it is judged by those files.
 function findFolders(changed: readonly ChangedPath[]): ReadonlySet<string> {
   const filled = new Set<string>()
   for (const { path, kind, type } of changed) {
@@ -98,7 +101,7 @@ function findFolders(changed: readonly ChangedPath[]): ReadonlySet<string> {
 
 const CONTRACT_PATH = /^(agent_workflow(\.(ya?ml|json|md|markdown))?|agent_~\d+(\.(ya?ml?|jso|md|mar))?)(\/|$)/
 
-/** Every form in which a work tree can hold a contract, whether it is in use or not: the next start would find it. */
+/** All forms of contract that a work tree can contain, in use or not: the next start would find them. */
 function isContractPath(path: string): boolean {
   return CONTRACT_PATH.test(foldPath(path))
 }
@@ -107,10 +110,10 @@ const ASK_OPERATOR = 'ask an operator to change it there'
 
 const PACKAGES = /^(.*\/)?(node_modules|\.venv|venv)(\/|$)/
 
-// Also one further down: whoever steps into that folder later would run what its settings say.
+// At any depth: a tool started in that folder later would run what its settings say.
 const GIT_DIRECTORY = /(^|\/)(\.git|git~\d+)(\/|$)/
 
-// What a commit writes. Everything else there can make git run something, or look somewhere else for what to run.
+// Files that a commit writes. Anything else there can make git run something, or look elsewhere for what to run.
 const GIT_CONTENT =
   /^\.git\/(HEAD|ORIG_HEAD|index|COMMIT_EDITMSG|packed-refs|(refs|logs)(\/.*)?|objects(\/([0-9a-f]{2}|pack)(\/[^/]+)?)?)$/
 
@@ -123,7 +126,7 @@ function findGitReason(change: ChangedPath, git: GitAccess): Omit<RefusedPath, '
     : { reason: 'is not part of what a commit writes', isFinal: true }
 }
 
-// `**` matches them too, and means something else: only a pattern that begins with the name itself says so explicitly.
+// `**` matches them too but does not mean them: only a pattern that begins with the name itself is explicit.
 function isNamed(patterns: readonly string[], path: string): boolean {
   return patterns.some((pattern) => pattern === path || pattern.startsWith(`${path}/`))
 }

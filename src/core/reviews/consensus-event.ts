@@ -1,8 +1,8 @@
 import type { CoordinationRun } from '../councils/council.js'
 
-/** What a task's own stream says of the reviewers that vote on it. */
+/** Events of a task about its voting reviewers. */
 export type ConsensusFact =
-  /** Before the run is opened: a run that nobody asked for opens no gate. */
+  /** Recorded before the council is opened: a council that was not requested opens no gate. */
   {
     readonly type: 'consensus_requested'
     readonly runId: string
@@ -13,7 +13,7 @@ export type ConsensusFact =
     readonly quorum: number | null
   }
 
-/** What a gate that reviewers opened was opened by: enough to find the run in the ledger and to count again. */
+/** What opened a gate with voting reviewers: enough to find the council in the ledger and count again. */
 export interface ConsensusProof {
   readonly run: string
   readonly subject: string
@@ -21,24 +21,24 @@ export interface ConsensusProof {
   readonly label: string
   readonly votes: number
   readonly quorum: number | null
-  /** The last event of the run. */
+  /** The last event of the council. */
   readonly seq: number
   readonly hash: string
   readonly grade: 'observed'
 }
 
-/** What the shell found of the vote over exactly the work that there is now. */
+/** The vote on exactly the current work. */
 export interface ConsensusSeen {
-  /** The one run that there can be for this subject. */
+  /** The only council there can be for this subject. */
   readonly runId: string
-  /** Hash of all that is voted on. */
+  /** Hash of everything voted on. */
   readonly subject: string
-  /** `workKey` of the task before it was looked at. */
+  /** `workKey` of the task before the work was read. */
   readonly workKey: string
-  /** Null: it was not opened. */
+  /** Null: not opened. */
   readonly run: CoordinationRun | null
   /** Its last event in the ledger. */
   readonly last: { readonly seq: number; readonly hash: string } | null
-  /** A run over other work of this visit that goes on. */
+  /** An open council on other work of this visit. */
   readonly replaces: string | null
 }

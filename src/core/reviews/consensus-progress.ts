@@ -1,19 +1,19 @@
 import { type CoordinationRun, isPresenting } from '../councils/council.js'
 
-/** How far the reviewers are: who, never what they said. */
+/** Progress of the reviewers: who, never what they said. */
 interface ConsensusProgress {
   readonly voters: readonly string[]
-  /** Those whose vote stands. */
+  /** Those with a valid vote. */
   readonly voted: readonly string[]
   /** Those with an answer. */
   readonly answered: readonly string[]
-  /** Those that take part no more, without a vote. */
+  /** Those that are out, without a vote. */
   readonly gone: readonly string[]
-  /** Those that the run goes on waiting for. */
+  /** Those still missing. */
   readonly awaited: readonly string[]
 }
 
-/** Read off the run as it is now. */
+/** Read from the council's current state. */
 export function buildConsensusProgress(run: CoordinationRun): ConsensusProgress {
   const all = [...run.agents.values()]
   const isAnswered = (id: string): boolean => run.newest.has(id)

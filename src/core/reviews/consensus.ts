@@ -17,24 +17,24 @@ const CONSENSUS_RUNS_MAX = 20
 const CONSENSUS_RUNS_TASK_MAX = 200
 const ANSWER_SHOWN_CHARS = 1000
 
-/** What the reviewers of a phase say to leaving it. */
+/** The voting reviewers' decision on leaving a phase. */
 type ConsensusAnswer =
   | { readonly kind: 'holds'; readonly proof: ConsensusProof | null }
   | {
       readonly kind: 'blocked'
       readonly blocker: BlockerFound
       readonly facts: readonly TaskFact[]
-      /** The work was changed while they were looking at it: that is no mere waiting. */
+      /** The work changed while they were reviewing it, so this is more than waiting. */
       readonly isReplaced: boolean
     }
 
-/** True while what is made of the reviewers' words cannot be there: nobody is blamed for that, and nothing is passed. */
+/** True while artifacts derived from the reviews cannot exist: nothing counts against the agent, and nothing passes. */
 export function isVoting(plan: ConsensusPlan | null, seen: ConsensusSeen | null | undefined): boolean {
   const run = seen?.run ?? null
   return plan !== null && (run === null || run.endedAt === null)
 }
 
-/** Looks for a run over exactly this work that was asked for in this visit and ended in approval; asks for one where there is none. */
+/** Finds an approving council on exactly this work from this visit; requests one if there is none. */
 export function decideConsensus(
   state: TaskState,
   asked: { readonly plan: ConsensusPlan | null; readonly facts: GateFacts; readonly to: string },
@@ -59,12 +59,12 @@ export function decideConsensus(
     )
   if (run === null) return makeBlockedAnswer(blockPendingRun(`Coordination ${seen.runId} is being opened`))
   const answer = judgeRun(run, seen)
-  // A call that was let through since then may have changed what they approved.
+  // A tool call allowed since then may have changed what they approved.
   const isStale = answer.kind === 'holds' && seen.workKey !== formatWorkKey(state)
   return isStale ? makeBlockedAnswer(makeBlocker('check_error', { check: CHECK, message: CHANGED })) : answer
 }
 
-/** What the gates and messages call it. */
+/** Its name in gates and messages. */
 const CHECK = 'consensus'
 const CHANGED = 'The work may have been changed while the gates were checked. Ask again'
 
@@ -97,7 +97,7 @@ function request(plan: ConsensusPlan, seen: ConsensusSeen, to: string): Consensu
   }
 }
 
-// Whoever works on the task, or did, does not vote on it. (REQ-CONSENSUS-6)
+// Agents that work or worked on the task do not vote on it. (REQ-CONSENSUS-6)
 function ownVoters(state: TaskState, plan: ConsensusPlan): BlockerFound | null {
   const own = plan.voters.filter(({ id }) => state.holders.includes(id) || state.reservedFor === id)
   const names = own.map(({ id }) => id).join(', ')
@@ -111,7 +111,7 @@ function ownVoters(state: TaskState, plan: ConsensusPlan): BlockerFound | null {
   return makeBlocker('check_failed', { check: CHECK, message, remedy })
 }
 
-// An agent that goes in circles begins a visit each time.
+// An agent that goes in circles begins a new visit each time.
 function blockTooManyRuns(state: TaskState, inVisit: number): BlockerFound | null {
   const isOften = inVisit >= CONSENSUS_RUNS_MAX
   if (!isOften && (state.consensus?.asked ?? 0) < CONSENSUS_RUNS_TASK_MAX) return null
@@ -135,7 +135,7 @@ function isOf(plan: ConsensusPlan, runId: string, run: CoordinationRun): boolean
   return run.isConsensus && run.id === runId && isSame && isLike
 }
 
-// Who, never what: what the others say is for the reviewers alone until all have voted.
+// Names only: contents stay with the reviewers until all have voted.
 function formatProgress(run: CoordinationRun): string {
   const { voters, voted, answered, gone } = buildConsensusProgress(run)
   if (run.options.skipVoting)

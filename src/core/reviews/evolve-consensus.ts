@@ -1,7 +1,7 @@
 import type { TaskEvent } from '../task/event.js'
 import type { TaskState } from '../task/state.js'
 
-/** Remembers which run was asked for over which subject. A new visit begins anew. */
+/** Records which council was requested for which subject. A new visit starts over. */
 export function applyConsensusRequested(
   state: TaskState,
   event: TaskEvent & { type: 'consensus_requested' },

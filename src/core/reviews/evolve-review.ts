@@ -22,7 +22,7 @@ export function reviewChanged(state: TaskState, event: ReviewEvent): TaskState {
   }
 }
 
-// What reviewers of an earlier visit said is in the ledger; it counts no more.
+// Reviews of an earlier visit stay in the ledger but no longer count.
 function applyReviewerAdded(state: TaskState, event: TaskEvent & { type: 'reviewer_added' }): TaskState {
   const { reviewer: name, grant, expiresAt, at } = event
   const current = new Map([...state.reviewers].filter(([, one]) => one.visit === state.visit))
@@ -55,7 +55,7 @@ function applyReviewSubmitted(state: TaskState, event: TaskEvent & { type: 'revi
   }))
 }
 
-/** A refusal of a reviewer counts against its own token and touches neither the agent's budget nor its lease. */
+/** A reviewer's refusal counts against its own token and affects neither the agent's budget nor its lease. */
 export function chargeReviewer(
   state: TaskState,
   event: { readonly reviewer?: string; readonly counted: boolean },

@@ -3,7 +3,7 @@ import { listNeededReviews } from './consensus-plan.js'
 
 const ANSWER_SECONDS_MAX = 24 * 60 * 60
 
-/** A person who looks at the change instead of a reviewer. */
+/** A person who reviews the change instead of a reviewer. */
 export const REVIEW_GATE: Gate = {
   id: 'independent_review',
   type: 'approval',
@@ -16,8 +16,8 @@ export const REVIEW_GATE: Gate = {
 }
 
 /**
- * The gates that leaving the phase asks for. Work that somebody else has to review is held by an approval where the phase has no
- * reviewers, and no gate on the way asks anybody.
+ * The gates for leaving the phase. Work that needs an independent review also needs an approval if the phase has no
+ * reviewers and no gate asks anybody.
  */
 export function addReviewGate(phase: Phase | undefined, gates: readonly Gate[]): readonly Gate[] {
   if (phase?.reviewBy !== 'other' || listNeededReviews(phase) !== null) return gates

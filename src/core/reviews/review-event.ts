@@ -1,6 +1,6 @@
 import type { Refused, ReviewStatus } from '../task/fact-parts.js'
 
-/** Who looks at a task besides its agent, and what they say. */
+/** Events about reviewers of a task and their reports. */
 export type ReviewFact =
   | { readonly type: 'reviewer_added'; readonly reviewer: string; readonly grant: string; readonly expiresAt: number }
   | { readonly type: 'reviewer_revoked'; readonly reviewer: string; readonly reason: string }
@@ -8,7 +8,7 @@ export type ReviewFact =
       readonly type: 'review_submitted'
       readonly reviewer: string
       readonly status: ReviewStatus
-      /** Where the words of the report are stored. */
+      /** Where the content of the report is stored. */
       readonly sha256: string
       readonly bytes: number
       readonly comments: number

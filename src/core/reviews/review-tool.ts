@@ -7,19 +7,19 @@ import { requirePhase } from '../tool-calls/offered-tools.js'
 import { findBrokenConstraint } from '../tool-calls/use-tool.js'
 import { numberReviewerRefusal, refuseReviewer } from './review.js'
 
-/** What a reviewer may call, whatever the phase offers its agent: tools that look and change nothing. */
+/** Read-only tools that a reviewer may call, whatever the phase offers its agent. */
 export const REVIEW_TOOLS: readonly string[] = [
   ...['read_files', 'glob', 'grep', 'search_codebase', 'git_status', 'git_diff', 'git_log'],
 ]
 
-/** An own tool of the same name would run a command. */
+/** A contract's own tool of the same name would run a command. */
 export function mayReviewWith(contract: Contract, tool: string): boolean {
   return REVIEW_TOOLS.includes(tool) && !contract.extraTools.includes(tool) && !contract.tools.has(tool)
 }
 
 type UseTool = Command & { type: 'use_tool' }
 
-/** Decides the call of a reviewer. No mode lets anything through here: a review token is for looking. (REQ-REVIEW-3) */
+/** Decides a reviewer's call. No mode allows more here: a review token is for reading. (REQ-REVIEW-3) */
 export function useToolAsReviewer(
   contract: Contract,
   state: TaskState,

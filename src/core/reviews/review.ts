@@ -5,14 +5,14 @@ import type { BlockerFound, ReviewStatus, Violation } from '../task/fact-parts.j
 import { type Decision, makeDecision, type RefusedFact, refuseUnrecorded } from '../task/refusal.js'
 import type { Reviewer, TaskState } from '../task/state.js'
 
-/** What Phaselock assembles from the reports of reviewers, where a phase asks for them. */
+/** The artifacts that Phaselock assembles from reviewers' reports, if a phase asks for them. */
 export const REVIEW_ARTIFACTS: readonly string[] = ['review_report', 'review_results']
-/** What reviews and reviewers may be called. A leading `_` is left out: `__proto__` is no name. */
+/** Valid names of reviews and reviewers. A leading `_` is not allowed, which excludes `__proto__`. */
 export const REVIEWER_NAME = '^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$'
 const REPORT_BYTES_MAX = 256 * 1024
-/** How often one reviewer may report in one visit: every report is kept. */
+/** How often one reviewer may report in one visit, because every report is stored. */
 const REPORTS_MAX = 100
-/** Where the contract names no reviews, so many identities may send one in a visit. */
+/** Maximum number of reviewers per visit if the contract names no reviews. */
 const REVIEWERS_MAX = 50
 /** How often Phaselock starts one reviewer in one visit, and reviewers of one task at all: whoever made it do so would not pay for it. */
 const REVIEW_STARTS_MAX = 20
@@ -20,14 +20,14 @@ const REVIEW_STARTS_TASK_MAX = 200
 /** Agents that are remembered as holders of a task; past that nobody can be told apart from them any more. */
 export const HOLDERS_MAX = 1000
 
-/** In `approvers` these stand for operators and for Phaselock itself. */
+/** In `approvers` these mean operators and Phaselock itself. */
 const NO_REVIEWERS: ReadonlySet<string> = new Set(['human', 'orchestrator'])
 
 export const REVIEW_CHECKS: ReadonlySet<string> = new Set<CheckName>([
   ...(['all_review_models_completed', 'no_blocking_issues', 'review_comments_addressed'] as const),
 ])
 
-/** The reviews that the phase asks for, by name; null: none, and then the agent's own review counts. */
+/** Required reviews by name; null: none, and the agent's own review counts. */
 export function listAskedReviews(phase: Phase): readonly string[] | null {
   const checks = [
     ...phase.requiredArtifacts.flatMap((artifact) => artifact.checks),
@@ -41,7 +41,7 @@ export function listAskedReviews(phase: Phase): readonly string[] | null {
   return [...new Set([...named, ...slots])]
 }
 
-/** True when `approvers` names this reviewer: by its own name, never by a word that stands for others. */
+/** True when `approvers` names this reviewer by its own name, never by a reserved word. */
 export function isReviewerApprover(approvers: readonly string[], name: string): boolean {
   return !NO_REVIEWERS.has(name) && approvers.includes(name)
 }
@@ -55,7 +55,7 @@ export function listReviewers(state: TaskState): readonly Reviewer[] {
   return [...state.reviewers.values()].filter((reviewer) => reviewer.visit === state.visit)
 }
 
-/** What a report counts as: its own word, unless what it looked at has changed or its author works on the task. */
+/** The effective status of a report: its own, unless the reviewed work has changed or its author works on the task. */
 export function judgeReport(
   state: TaskState,
   reviewer: Reviewer,
@@ -66,14 +66,14 @@ export function judgeReport(
   return reviewer.report.subject === subject ? reviewer.report.status : 'outdated'
 }
 
-/** Changes with every report of this visit: what was gathered under one key says nothing under another. */
+/** Changes with every report of this visit: facts gathered under another key are outdated. */
 export function formatReviewsKey(state: TaskState): string {
   return JSON.stringify(
     listReviewers(state).map(({ name, report }) => [name, report?.sha256 ?? null, report?.at ?? null]),
   )
 }
 
-/** Lets a reviewer in for this visit, or gives a known one another token: the older one dies. */
+/** Admits a reviewer for this visit, or gives a known one another token, which revokes the older one. */
 export function addReviewer(
   contract: Contract,
   state: TaskState,
@@ -113,7 +113,7 @@ export function addReviewer(
   return makeDecision([{ type: 'reviewer_added', reviewer: name, grant, expiresAt }])
 }
 
-/** True when nobody let the reviewer in but Phaselock, which starts it. */
+/** True when Phaselock starts the reviewer and no operator admitted it. */
 export function isStartedBy(actor: string): boolean {
   return actor === 'system'
 }
@@ -127,7 +127,7 @@ function findStartLimit(state: TaskState, name: string): string | null {
   return null
 }
 
-/** Ends a reviewer's token. What it reported in this visit counts no more. */
+/** Revokes a reviewer's token. Its reports of this visit no longer count. */
 export function revokeReviewer(state: TaskState, command: Command & { type: 'revoke_reviewer' }): Decision {
   const known = listReviewers(state).find((one) => one.name === command.reviewer)
   if (known === undefined || known.status === 'revoked')
@@ -138,7 +138,7 @@ export function revokeReviewer(state: TaskState, command: Command & { type: 'rev
   return makeDecision(revokeFacts(state, command.reviewer, command.reason))
 }
 
-// What it approved goes with it: whoever took the token away did not mean to keep its word.
+// Its approvals are removed too, because the revocation withdraws trust in it.
 function revokeFacts(state: TaskState, reviewer: string, reason: string): readonly TaskFact[] {
   const given = [...state.approvals.values()].filter(
     ({ visit, status, decisions }) =>
@@ -158,7 +158,7 @@ export function formatApproverName(reviewer: string): string {
   return `reviewer:${reviewer}`
 }
 
-/** Takes a report, which replaces the one before. */
+/** Takes a report, which replaces the previous one. */
 export function submitReview(
   contract: Contract,
   state: TaskState,
@@ -186,7 +186,7 @@ function findProblem(state: TaskState, { reviewer, report }: Command & { type: '
   return null
 }
 
-/** Numbers a refusal within the budget of the reviewer's token. The agent's own budget is not touched. */
+/** Numbers a refusal within the budget of the reviewer's token. The agent's budget is not affected. */
 export function numberReviewerRefusal(
   contract: Contract,
   state: TaskState,
@@ -204,7 +204,7 @@ export function numberReviewerRefusal(
   }
 }
 
-/** The refusal; the one that uses up the budget ends the token, and what was reported with it counts no more. */
+/** The refusal; the one that uses up the budget revokes the token, and its reports no longer count. */
 export function refuseReviewer(
   contract: Contract,
   state: TaskState,
@@ -217,7 +217,7 @@ export function refuseReviewer(
   return makeDecision(isOver ? [fact, ...revokeFacts(state, reviewer, reason)] : [fact], { code, detail, retry })
 }
 
-/** True when nothing but reviews that have not come yet keeps the gate closed: then there is nothing to count against the agent. */
+/** True when only missing reviews keep the gate closed: then nothing counts against the agent. */
 export function isWaitingForReviews(state: TaskState, blockers: readonly BlockerFound[]): boolean {
   const isOfReviews = ({ check, artifact }: BlockerFound): boolean =>
     (check !== null && REVIEW_CHECKS.has(check)) || (artifact !== null && REVIEW_ARTIFACTS.includes(artifact))

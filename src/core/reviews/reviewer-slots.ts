@@ -4,7 +4,7 @@ import type { TaskFact } from '../task/event.js'
 import type { TaskState } from '../task/state.js'
 import { isFinished, listAskedReviews, listReviewers } from './review.js'
 
-/** The places that open with a phase: those of its own, and with `opensReviews` one for each review it asks for. */
+/** The slots that open with a phase: its own, and with `opensReviews` one for each required review. */
 function listSlots(phase: Phase, opensReviews: boolean): readonly Slot[] {
   const own = phase.slots ?? []
   const asked = opensReviews ? (listAskedReviews(phase) ?? []) : []
@@ -12,7 +12,7 @@ function listSlots(phase: Phase, opensReviews: boolean): readonly Slot[] {
   return [...own, ...more.map((name) => ({ name, isAwaited: false }))]
 }
 
-/** What entering the phase adds to the ledger. */
+/** Events of entering the phase. */
 export function makeSlotFacts(contract: Contract, to: string, opensReviews: boolean): readonly TaskFact[] {
   const phase = contract.phases.get(to)
   const slots = phase === undefined ? [] : listSlots(phase, opensReviews)
@@ -21,7 +21,7 @@ export function makeSlotFacts(contract: Contract, to: string, opensReviews: bool
   return [{ type: 'reviewers_wanted', names: slots.map((slot) => slot.name), awaited }]
 }
 
-/** The check that holds a phase until those it waits for have finished; none where it waits for nobody. */
+/** The check that holds a phase until the slots it waits for have finished; none if it waits for nobody. */
 export function listSlotChecks(phase: Phase): readonly Blocker[] {
   const awaited = (phase.slots ?? []).filter((slot) => slot.isAwaited).map((slot) => slot.name)
   if (awaited.length === 0) return []
@@ -32,7 +32,7 @@ export function listSlotChecks(phase: Phase): readonly Blocker[] {
 
 type SlotStatus = 'wanted' | 'registered' | 'finished'
 
-/** How far each place of this visit is. */
+/** Progress of each slot of this visit. */
 export function listSlotStatuses(state: TaskState): readonly (Slot & { readonly status: SlotStatus })[] {
   const present = new Map(listReviewers(state).map((one) => [one.name, one]))
   return state.wanted.map((slot) => {

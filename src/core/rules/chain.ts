@@ -1,9 +1,9 @@
-/** Equal texts of a log are one object: what is known of a text hangs on it. */
+/** Equal texts of a log share one object, to which cached results are attached. */
 export interface Text {
   readonly value: string
 }
 
-/** A fact at its place in the log. */
+/** A fact at its position in the log. */
 export interface Entry {
   readonly at: number
   readonly text: Text
@@ -13,13 +13,13 @@ export interface Entry {
   readonly position: number
 }
 
-/** A chain of entries, newest first, of which old versions stay valid. */
+/** A persistent chain of entries, newest first: old versions stay valid. */
 export interface Link {
   readonly entry: Entry
-  /** How many entries the chain has up to here. */
+  /** Number of entries up to here. */
   readonly count: number
   readonly before: Link | null
-  /** A link further back, chosen so that any link is reached in a logarithmic number of steps. */
+  /** A link further back, chosen so that any link is reached in logarithmic steps. */
   readonly jump: Link | null
 }
 
@@ -41,7 +41,7 @@ export function getLink(newest: Link, count: number): Link {
   return link
 }
 
-/** How many of the newest entries in a row hold; all entries before one that does not hold must not hold either. */
+/** How many of the newest entries in a row match; no entry before one that does not match may match. */
 export function countWhile(newest: Link | null, holds: (entry: Entry) => boolean): number {
   let link = newest
   while (link !== null && holds(link.entry))

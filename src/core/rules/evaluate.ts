@@ -12,9 +12,9 @@ export interface RuleContext {
   readonly enteredAt: number
   readonly now: number
   readonly facts: Facts
-  /** The progress of this moment, in the numbers of the facts. */
+  /** The current progress counter, as in the facts. */
   readonly mark: number
-  /** Linear in time, and always the same answer to the same question: answers are remembered. */
+  /** Must be linear in time and deterministic: results are cached. */
   readonly matches: Matches
   /** Whether the phase is about to be left. */
   readonly leaving: boolean
@@ -35,7 +35,7 @@ export interface Violation {
   readonly diagnostic: string
   readonly suggestion: string
   readonly metrics_snapshot: JsonObject
-  /** At most five, oldest first, safe to show. */
+  /** At most five, oldest first, safe to display. */
   readonly recent_events: readonly RecentEvent[]
   readonly message: string | null
   readonly pattern: string | null
@@ -44,10 +44,10 @@ export interface Violation {
 }
 
 export interface Evaluation {
-  /** Of the first rule that is violated; never of one in the shadow. */
+  /** Of the first violated rule; never of a shadow rule. */
   readonly violation: Violation | null
   readonly shadowed: readonly Violation[]
-  /** The ids of rules whose metrics cannot be had. */
+  /** The ids of rules whose metrics are unavailable. */
   readonly unavailable: readonly string[]
 }
 
@@ -70,7 +70,7 @@ that captures the desired behavior, then implement the fix.`,
 Look at git status first, and commit what belongs together with a message that says why.`,
 }
 
-/** Evaluates rules in their order: the first violation wins, and rules in the shadow are told whatever the others say. */
+/** Evaluates rules in order: the first violation wins, and shadow rules are always reported. */
 export function evaluateRules(rules: readonly Rule[], context: RuleContext): Evaluation {
   let violation: Violation | null = null
   const shadowed: Violation[] = []
@@ -186,7 +186,7 @@ function commitFinding(rule: CommitRule, context: RuleContext): Finding | null {
   return { diagnostic: `No git commit${since}`, metrics_snapshot: { lookback_phases: rule.lookbackPhases } }
 }
 
-// A clock that went back has not gone anywhere.
+// A clock that was set back counts as not moved.
 function countSeconds(context: RuleContext): number {
   return Math.max(0, Math.floor((context.now - context.enteredAt) / 1000))
 }

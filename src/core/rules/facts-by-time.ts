@@ -5,12 +5,12 @@ import { makeLayers, NO_LAYERS, read, write } from './layered-map.js'
 import type { KeptFact, Log } from './log.js'
 import { listFacts } from './log.js'
 
-/** All facts of a log in the order of their times, newest first, each linked with those of the same text before it. */
+/** All facts of a log by time, newest first, each linked to earlier ones with the same text. */
 export interface Spine {
   readonly entry: Entry
   readonly before: Spine | null
   readonly same: Link
-  /** The position where the newest facts in a row with the mark of this one begin. */
+  /** Where the newest run of facts with the same mark as this one begins. */
   readonly runStart: number
 }
 
@@ -20,10 +20,10 @@ interface FactIndex {
   readonly latest: Layers<Link>
 }
 
-// A fact that is later than this many others is indexed by indexing everything again.
+// A fact later than this many others causes a full reindex.
 const LATE_FACTS_MAX = 256
 
-// A cache of what follows from a log: it is made again where it is missing.
+// A cache derived from a log; rebuilt when missing.
 const indexes = new WeakMap<Log, FactIndex>()
 
 export function getIndex(log: Log): FactIndex {
@@ -34,7 +34,7 @@ export function getIndex(log: Log): FactIndex {
   return made
 }
 
-/** Carries the index of a log over to the log that one fact was added to. */
+/** Extends the index of a log by one added fact. */
 export function carryIndex(from: Log, to: Log, fact: KeptFact): void {
   const index = getIndex(from)
   const isCut = to.kept !== from.kept + 1
@@ -69,7 +69,7 @@ function addFact(index: FactIndex, fact: KeptFact): FactIndex | null {
     before = before.before
   }
   const known = read(index.latest, fact.text) ?? null
-  // What comes after the fact is put on again, on links that do not know it yet.
+  // Later facts are added again, on links that do not contain this one yet.
   const touched = new Map<string, Link | null>([[fact.text, known]])
   for (const { entry, same } of later) touched.set(entry.text.value, same.before)
   const put = (entry: Omit<Entry, 'position'>) => {

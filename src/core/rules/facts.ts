@@ -10,7 +10,7 @@ interface CommandFact {
   /** Milliseconds. */
   readonly at: number
   readonly command: string
-  /** Counts progress: it is another one when the work tree or the set of failing tests had changed. */
+  /** Progress counter: changes when the work tree or the set of failing tests changed. */
   readonly mark: number
 }
 
@@ -21,7 +21,7 @@ interface EditFact {
   readonly mark: number
 }
 
-/** What happened in one visit of a phase. Adding gives new facts and leaves the old ones as they were. */
+/** Facts of one visit of a phase. Adding returns new facts and leaves the old ones unchanged. */
 export interface Facts {
   readonly commands: Log
   readonly edits: Log
@@ -39,7 +39,7 @@ interface Totals {
     readonly cache_read: number
     readonly cache_write: number
   }
-  /** `reported` as soon as one part of it was only told by the agent. */
+  /** `reported` as soon as one part was only reported by the agent. */
   readonly usage: 'observed' | 'reported' | 'none'
 }
 
@@ -68,7 +68,7 @@ export function addTurn(facts: Facts): Facts {
   return { ...facts, turns: facts.turns + 1 }
 }
 
-/** Everything that was added, also what is no longer kept one by one. */
+/** Everything added, including facts that were dropped. */
 export function sumFacts(facts: Facts): Totals {
   const { added, sums, isReported } = facts.usage
   return {
@@ -86,8 +86,8 @@ function add(log: Log, fact: KeptFact): Log {
   return grown
 }
 
-// Put together from its characters: a slice would keep the whole text in memory. The mark at its end keeps patterns that
-// look for an end from finding one that is none.
+// Copied character by character, because a slice would keep the whole text in memory. The mark at the end keeps
+// end-anchored patterns from matching the cut.
 function cut(text: string, charsMax: number): string {
   if (text.length <= charsMax) return text
   return `${Array.from(text.slice(0, charsMax - 1))

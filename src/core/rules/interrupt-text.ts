@@ -12,7 +12,7 @@ const HEADERS: Readonly<Record<RuleType, string>> = {
   require_commits: 'Commits Required',
 }
 
-/** What an agent gets in place of the prompt. */
+/** The text an agent gets instead of the prompt. */
 export function formatInterrupt(
   violation: Violation,
   about: { readonly phase: string; readonly continueWith: string },

@@ -1,8 +1,8 @@
-/** A map that is never changed: writing gives a new one and copies a few dozen entries on average, however many there are. */
+/** An immutable map: writing returns a new one and copies a few dozen entries on average, whatever its size. */
 export type Layers<V> = readonly ReadonlyMap<string, V>[]
 
-// What is written goes into the first layer; a layer that is full is poured into the next. The last one has no bound of
-// its own: who writes bounds the number of keys.
+// Writes go to the first layer; a full layer is merged into the next. The last one is unbounded: callers bound the
+// number of keys.
 const LAYER_KEYS_MAX = [16, 256, 4096]
 
 const EMPTY: ReadonlyMap<string, never> = new Map<string, never>()
@@ -35,12 +35,12 @@ export function write<V>(layers: Layers<V>, key: string, value: V): Layers<V> {
   return next
 }
 
-/** The same as writing every entry, in one step. */
+/** Like writing every entry, in one step. */
 export function makeLayers<V>(entries: ReadonlyMap<string, V>): Layers<V> {
   return [...NO_LAYERS.slice(1), entries]
 }
 
-/** Without what was written longest ago. */
+/** Without the oldest entries. */
 export function dropOldest<V>(layers: Layers<V>): Layers<V> {
   return [...layers.slice(0, -1), EMPTY]
 }

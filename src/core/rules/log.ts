@@ -1,4 +1,4 @@
-/** What is kept of a command or an edit. */
+/** Maximum stored length of a command or an edit. */
 export interface KeptFact {
   readonly at: number
   readonly text: string
@@ -6,20 +6,20 @@ export interface KeptFact {
   readonly mark: number
 }
 
-/** Facts in the order of their times; equal times in the order they came. Full chunks are shared between versions. */
+/** Facts by time; equal times in order of arrival. Full chunks are shared between versions. */
 export interface Log {
   readonly sealed: readonly (readonly KeptFact[])[]
   readonly open: readonly KeptFact[]
   readonly kept: number
-  /** Also those that were dropped. */
+  /** Including dropped ones. */
   readonly added: number
 }
 
-/** Of each kind, per visit. When it is passed, the oldest tenth goes at once. */
+/** Maximum per kind and visit. Beyond it, the oldest tenth is dropped at once. */
 export const FACTS_MAX = 50_000
 const FACTS_DROPPED = FACTS_MAX / 10
 const CHUNK_FACTS = 32
-// Late facts go into sealed chunks, which are cut in two when they have grown to this.
+// Late facts go into sealed chunks, which are split when they reach this size.
 const CHUNK_FACTS_MAX = 2 * CHUNK_FACTS
 
 export const NO_LOG: Log = { sealed: [], open: [], kept: 0, added: 0 }
@@ -51,7 +51,7 @@ function insertIntoSealed(sealed: Log['sealed'], fact: KeptFact): Log['sealed'] 
   return sealed.toSpliced(chunk, 1, grown.slice(0, CHUNK_FACTS), grown.slice(CHUNK_FACTS))
 }
 
-// The last chunk that begins no later, by halving.
+// The last chunk that begins no later, by binary search.
 function findChunk(sealed: Log['sealed'], at: number): number {
   let low = 0
   let high = sealed.length - 1

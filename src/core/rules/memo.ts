@@ -5,21 +5,21 @@ import type { Spine } from './facts-by-time.js'
 export type Matches = (pattern: string, text: string) => boolean
 type Step = (result: Link | null, spine: Spine) => Link | null
 
-// Results stay with the newest fact and with every fact at a multiple of this, so that an older version is near one.
+// Results are cached at the newest fact and at every multiple of this, so that older versions find one nearby.
 const STRIDE = 128
 
-// Caches of pure results: the matcher must give the same answer to the same question.
+// Caches of pure results: the matcher must be deterministic.
 const results = new WeakMap<Spine, Map<string, Link | null>>()
 const verdicts = new WeakMap<Text, Map<string, boolean>>()
 
-/** The chain of the facts whose text matches. Each text is matched once with each pattern. */
+/** The chain of facts whose text matches. Each text is matched once per pattern. */
 export function findMatching(newest: Spine, pattern: string, matches: Matches): Link | null {
   return fold(newest, `pattern ${pattern}`, (chain, { entry }) =>
     matchesPattern(entry.text, pattern, matches) ? extend(chain, entry) : chain,
   )
 }
 
-/** The latest fact after which one text, this fact included, comes `times` times; null when no text does. */
+/** The latest fact from which one text occurs `times` times, including this fact; null when none does. */
 export function findLatestRepeat(newest: Spine, times: number): Link | null {
   return fold(newest, `times ${times}`, (latest, spine) => {
     if (spine.same.count < times) return latest

@@ -9,11 +9,11 @@ import { findLatestRepeat, findMatching } from './memo.js'
 import type { RepeatRule } from './rule.js'
 
 interface Repeats {
-  /** Of everything that counts. */
+  /** Of all counted facts. */
   readonly count: number
-  /** The most frequent texts, at most three; equally frequent ones in the order they came. */
+  /** The most frequent texts, at most three; ties in order of arrival. */
   readonly names: readonly string[]
-  /** What counts, newest first, at most five. */
+  /** Counted facts, newest first, at most five. */
   readonly newest: readonly Entry[]
 }
 
@@ -28,10 +28,10 @@ type Counts = (entry: Entry) => boolean
 
 const NAMES_MAX = 3
 const NEWEST_MAX = 5
-/** Names are found among this many of the newest facts that count, so that a violation that lasts costs little. */
+/** Texts are taken from this many of the newest counted facts, so that a lasting violation is cheap. */
 const NAMED_FACTS_MAX = 500
 
-/** What a rule counts in the window that ends now; null when it is less than the threshold. */
+/** What a rule counts in the window that ends now; null below the threshold. */
 export function findRepeats(log: Log, rule: RepeatRule, moment: Moment): Repeats | null {
   const { newest, latest } = getIndex(log)
   if (newest === null) return null
@@ -45,7 +45,7 @@ export function findRepeats(log: Log, rule: RepeatRule, moment: Moment): Repeats
   }
   const repeat = findLatestRepeat(newest, rule.threshold)
   if (repeat === null || !counts(repeat.entry)) return null
-  // The most frequent text of late may be another one, below the threshold, when there are very many facts.
+  // With very many facts, the most frequent recent text may be another one below the threshold.
   const candidates = [
     ...sortByFrequency(takeNewest(newest, counts, NAMED_FACTS_MAX)).slice(0, 1),
     repeat.entry.text.value,
@@ -56,8 +56,8 @@ export function findRepeats(log: Log, rule: RepeatRule, moment: Moment): Repeats
   return { count: countWhile(chain, counts), names: [chain.entry.text.value], newest: same }
 }
 
-// What counts is always the newest part of the log: the question is only where it begins. A fact from the future is as
-// new as one of now.
+// Counted facts are always the newest part of the log, so only their start is searched. A fact from the future counts
+// as current.
 function makeCountRule(newest: Spine, rule: RepeatRule, moment: Moment): Counts {
   const since = Math.max(moment.enteredAt, moment.now - rule.window * 1000)
   if (!rule.unlessProgress) return (entry) => entry.at >= since

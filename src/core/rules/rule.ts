@@ -13,7 +13,7 @@ interface RuleBase {
   readonly shadow: boolean
 }
 
-/** Without a pattern it is one same text that is counted, with a pattern everything that matches. */
+/** Without a pattern, repetitions of one text are counted; with a pattern, all matches. */
 export interface RepeatRule extends RuleBase {
   readonly type: 'repeated_command' | 'repeated_file_edit'
   readonly pattern: string | null
@@ -42,7 +42,7 @@ export type Rule = RepeatRule | TimeoutRule | TokenRule | CommitRule
 
 const ACTIONS: readonly RuleAction[] = ['interrupt', 'deny', 'park']
 
-/** A rule of a loaded contract. What a loaded contract cannot say is a fault: a rule is never weakened by guessing. */
+/** A rule of a loaded contract. An invalid value is a fault: a rule is never weakened by guessing. */
 export function compileRule(id: string, source: JsonObject): Rule {
   const base = parseBase(id, source)
   switch (source.type) {

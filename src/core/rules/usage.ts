@@ -3,7 +3,7 @@ import { dropOldest, listValues, NO_LAYERS, read, write } from './layered-map.js
 
 export interface UsageFact {
   readonly at: number
-  /** Message and request: facts with the same id count once, with their largest values. Null: a fact of its own. */
+  /** Message and request id: facts with the same id count once, with their largest values. Null: a separate fact. */
   readonly id: string | null
   readonly input: number
   readonly output: number
@@ -20,21 +20,21 @@ interface Tokens {
 }
 
 interface Record extends Tokens {
-  /** The earliest time that was told: a message belongs where it began. */
+  /** The earliest reported time: a message belongs where it began. */
   readonly at: number
 }
 
 export interface Usage {
   readonly records: Layers<Record>
   readonly kept: number
-  /** Different messages, also those that were dropped. */
+  /** Number of different messages, including dropped ones. */
   readonly added: number
   readonly earliest: number
   readonly sums: Tokens
   readonly isReported: boolean
 }
 
-/** Messages whose ids are known. When it is passed, most of the older ones are forgotten; what they used still counts. */
+/** Maximum number of known message ids. Beyond it, most older ones are dropped; their usage still counts. */
 const USAGE_MAX = 50_000
 const TOKENS_MAX = 1e12
 const ID_CHARS_MAX = 500
@@ -51,7 +51,7 @@ export const NO_USAGE: Usage = {
 }
 
 export function addToUsage(usage: Usage, fact: UsageFact): Usage {
-  // An id that is too long to be kept is none: cutting it could make two messages one.
+  // An overlong id is dropped: truncating it could merge two messages.
   const key = fact.id === null || fact.id.length > ID_CHARS_MAX ? `#${usage.added}` : `=${fact.id}`
   const known = read(usage.records, key)
   const told: Tokens = joinTokens(fact, NO_TOKENS, clampCount)
@@ -70,7 +70,7 @@ export function addToUsage(usage: Usage, fact: UsageFact): Usage {
   }
 }
 
-/** What was used from a time on, and whether anything is known of it at all. */
+/** Usage since a time, and whether any is known. */
 export function sumUsedSince(usage: Usage, since: number): Tokens & { readonly isKnown: boolean } {
   let sums = usage.sums
   let messages = usage.added
@@ -92,7 +92,7 @@ function joinTokens(left: Tokens, right: Tokens, join: (left: number, right: num
   }
 }
 
-// What is told can be anything: less than nothing takes nothing away, and no number breaks the sums.
+// Reported numbers can be anything: negative ones count as zero, and none can break the sums.
 function clampCount(told: number): number {
   return told > 0 ? Math.min(Math.floor(told), TOKENS_MAX) : 0
 }

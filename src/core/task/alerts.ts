@@ -6,14 +6,14 @@ import type { TaskFact } from './event.js'
 import { type Decision, makeDecision } from './refusal.js'
 import type { TaskState } from './state.js'
 
-/** With fewer gate decisions than this a task has no rate: one closed gate is no trend. */
+/** Below this number of gate decisions a task has no rate: one closed gate is not a trend. */
 const RATE_DECISIONS_MIN = 4
 
 const WAITS: ReadonlySet<TaskState['status']> = new Set<TaskState['status']>([
   ...(['active', 'awaiting_approval', 'interrupted', 'queued'] as const),
 ])
 
-/** Raises each alert once, and clears it once its condition no longer holds. */
+/** Raises each alert once, and clears it when its condition ends. */
 export function checkAlerts(contract: Contract, state: TaskState, context: Context): Decision {
   const facts: TaskFact[] = []
   for (const { condition, limit, message } of contract.alerts ?? []) {

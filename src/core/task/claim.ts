@@ -37,7 +37,7 @@ export function claim(
 
   const facts: TaskFact[] = []
   if (holder !== null && !resumes) facts.push(...decideLapse(contract, state, context.now))
-  // The lease ended before anybody noticed: whoever comes first finds that out, and waits like all others.
+  // The lease expired unnoticed: the first caller records that and waits like all others.
   if (facts.length > 0 && findCrashRule(contract, state) !== undefined)
     return makeDecision(facts, {
       code: 'task_not_active',
@@ -60,13 +60,13 @@ export function claim(
   return makeDecision(facts)
 }
 
-/** Whether this agent lost the task only by the end of its lease, and nobody has taken it or decided otherwise since. */
+/** Whether this agent lost the task only by lease expiry, and nobody has taken it or decided otherwise since. */
 export function isLostByLapse(
   state: TaskState,
   agent: { readonly agentId: string; readonly instance: string },
 ): boolean {
   const { lapsed } = state
-  // Phaselock starts its own agents again by itself.
+  // Phaselock restarts its own agents.
   if (state.status !== 'interrupted' || lapsed === null || lapsed.isSpawned === true) return false
   return lapsed.agentId === agent.agentId && lapsed.instance === agent.instance
 }

@@ -4,8 +4,8 @@ import { requirePhase } from '../tool-calls/offered-tools.js'
 import type { TaskState } from './state.js'
 
 /**
- * Where the claims lead: the first transition, in the order of the contract, whose `when` was claimed; with the bare
- * claim `<phase>_complete` the one way on, or the completion of the last phase. Null: nowhere.
+ * The target of the statements: the first transition of the contract whose `when` was stated; for the bare
+ * `<phase>_complete` the only way forward, or completion of the last phase. Null: none.
  */
 export function findClaimedTarget(contract: Contract, state: TaskState, claims: readonly string[]): string | null {
   const ways = contract.transitions.filter((transition) => transition.from === state.phase)

@@ -9,32 +9,34 @@ import type { ConsensusSeen } from '../reviews/consensus-event.js'
 import type { CallFacts } from '../tool-calls/call-facts.js'
 import type { ArtifactRef, ChangedPath, GitAccess, Grade, ReviewStatus, UpstreamRef, UsageSaid } from './fact-parts.js'
 
-/** Who asks, when, and the functions the core is lent because it has none of its own. */
+/** The caller, the time, and functions that the core is given. */
 export interface Context {
   /** Unix milliseconds. */
   readonly now: number
-  /** `agent:ID`, `operator:NAME`, `reviewer:NAME`, `orchestrator` for what Phaselock decides in an agent's place, or `system`. */
+  /**
+   * `agent:ID`, `operator:NAME`, `reviewer:NAME`, `orchestrator` for what Phaselock decides for an agent, or `system`.
+   */
   readonly actor: string
   readonly matchesGlob: (pattern: string, path: string) => boolean
-  /** Whether a regular expression is found in a text; linear in time. */
+  /** Whether a regular expression matches a text; linear in time. */
   readonly matches: (pattern: string, text: string) => boolean
-  /** Paths of the work tree that hold the contract itself. */
+  /** Paths of the work tree that contain the contract. */
   readonly reservedPaths?: readonly string[]
-  /** Repositories inside the work tree that hold a path of the command, where commits are demanded. */
+  /** Inner repositories that contain a path of the command, if commits are required. */
   readonly innerRepositories?: readonly string[]
-  /** How many bytes a task may add to its work tree; the default where it is not given. */
+  /** How many bytes a task may add to its work tree; absent: the default. */
   readonly taskBytesMax?: number
 }
 
-/** An artifact as it came with a request: stored content and what its schema says of it. */
+/** A submitted artifact: stored content and the result of its schema. */
 export interface ArtifactOffered extends ArtifactRef {
   readonly problems: readonly { readonly pointer: string; readonly message: string }[]
 }
 
 export type CheckOutcome =
-  /** `notes`: what is worth knowing and blocks nothing. */
+  /** `notes`: information that does not block. */
   | { readonly result: 'holds'; readonly found: string; readonly grade: Grade; readonly notes?: readonly string[] }
-  /** `run`: the run that the check failed for, in the words of the wire. */
+  /** `run`: the run because of which the check failed, in wire format. */
   | {
       readonly result: 'fails'
       readonly found: string
@@ -49,41 +51,41 @@ export type CheckOutcome =
 interface UnledgeredPath {
   readonly path: string
   readonly kind: 'created' | 'modified' | 'deleted'
-  /** Where an agent CLI writes the file for itself: what its change does. */
+  /** For a file that an agent CLI writes for itself: the effect of its change. */
   readonly agentCli?: AgentCliFile
 }
 
-/** What the shell gathered for one request to leave a phase. It counts only for the visit it was gathered in. */
+/** Facts gathered for one request to leave a phase. Valid only for the visit they were gathered in. */
 export interface GateFacts {
   readonly visit: number
   readonly artifacts: readonly ArtifactOffered[]
   /** By `checkKey`. A check without an outcome blocks. */
   readonly checks: ReadonlyMap<string, CheckOutcome>
-  /** Problems of the checkpoint evidence, one text a field. */
+  /** Problems of the checkpoint evidence, one text per field. */
   readonly evidenceProblems: readonly string[]
   readonly evidence: JsonObject
-  /** Fields that only a run can fill, while nothing was run because something else does not hold yet. */
+  /** Fields that only a run can fill, while nothing has run because something else blocks. */
   readonly evidenceOpen?: readonly string[]
-  /** Where the whole evidence is stored; absent where none was given. */
+  /** Where the full evidence is stored; absent if none was given. */
   readonly evidenceRef?: { readonly sha256: string; readonly bytes: number }
   readonly proofs?: Readonly<Record<string, EvidenceProof>>
-  /** What could not be looked at, such as a work tree that cannot be read. Each closes the gate. */
+  /** Read failures, such as an unreadable work tree. Each closes the gate. */
   readonly problems: readonly string[]
-  /** SHA-256 over the canonical artifacts and the work tree: what an approval is bound to. */
+  /** SHA-256 over the canonical artifacts and the work tree, which approvals are bound to. */
   readonly digest: string
-  /** Test files and their hashes, where a gate pins them. */
+  /** Test files and their hashes, if a gate pins them. */
   readonly testFiles: Readonly<Record<string, string>> | null
-  /** Paths that differ from how the tree should look after every allowed call. */
+  /** Paths that differ from the expected tree. */
   readonly unledgered?: readonly UnledgeredPath[]
-  /** `formatReviewsKey` of the state that the reviews were gathered from, where the phase asks for some. */
+  /** `formatReviewsKey` of the state from which the reviews were gathered, if the phase requires some. */
   readonly reviewsKey?: string
-  /** What the reviewers that vote say, where the phase has some. */
+  /** The decision of voting reviewers, if the phase has some. */
   readonly consensus?: ConsensusSeen | null
-  /** What Phaselock ran itself for this request. */
+  /** Runs that Phaselock made for this request. */
   readonly observed?: readonly JsonObject[]
   /** Where the tests of an observed RED run are stored. */
   readonly pinnedRun?: string | null
-  /** What approvers are shown beside the artifacts. It follows from the work tree, which is bound already. */
+  /** Shown to approvers with the artifacts. Derived from the work tree, which is already bound. */
   readonly shown?: readonly ArtifactRef[]
 }
 
@@ -93,13 +95,13 @@ export type Command =
       readonly agentId: string
       readonly instance: string
       readonly capabilities: readonly string[]
-      /** Dependencies that are not completed. */
+      /** Incomplete dependencies. */
       readonly openDependencies: readonly string[]
       /** Phaselock claims it for an agent that it starts. */
       readonly isSpawned?: boolean
     }
   | { readonly type: 'park'; readonly reason: string }
-  /** The process of an agent that Phaselock started is gone. */
+  /** The process of an agent that Phaselock started has ended. */
   | { readonly type: 'drop_agent'; readonly agentId: string; readonly instance: string; readonly reason: string }
   | {
       readonly type: 'use_tool'
@@ -107,32 +109,32 @@ export type Command =
       readonly args: JsonObject
       readonly call: CallFacts
       readonly execute: boolean
-      /** Set where it is not the agent that calls. */
+      /** Set if the caller is not the agent. */
       readonly reviewer?: string
     }
   | {
       readonly type: 'finish_tool'
       readonly tool: string
       readonly success: boolean
-      /** Why it failed; null when it did not. */
+      /** Why it failed; null if it succeeded. */
       readonly code: Code | null
       readonly detail: string | null
       readonly durationMs: number
       readonly exitCode: number | null
-      /** What it changed; held against what the phase may change before any of it reaches the tree. */
+      /** Its changes; checked against the phase's rules before any of them reaches the tree. */
       readonly changed: readonly (ChangedPath & { readonly sha256: string | null })[]
-      /** By how much its changes make the work tree grow. */
+      /** By how much its changes grow the work tree. */
       readonly addedBytes?: number
-      /** The changes are in the tree already: whether they may be was asked before. */
+      /** The changes are already in the tree: they were checked before. */
       readonly isWritten?: true
       readonly git: GitAccess
-      /** Guarantees that nothing enforced while it ran. */
+      /** Guarantees that were not enforced while it ran. */
       readonly unenforced: readonly string[]
       readonly failing?: string
       readonly hooks?: HookRecord
       readonly reviewer?: string
     }
-  /** The agent asks for its prompt, or to go on; `stays`: no claim of it leads anywhere. */
+  /** The agent asks for its prompt or to continue; `stays`: its statements lead nowhere. */
   | {
       readonly type: 'watch'
       readonly at: 'prompt' | 'next'
@@ -157,13 +159,13 @@ export type Command =
       readonly target: string
       readonly currentPhase: string | null
       readonly claims: readonly string[]
-      /** Phaselock asks by itself: passed or nothing at all, never a refusal of the agent. */
+      /** Phaselock asks: the task moves or nothing is recorded, never a refusal of the agent. */
       readonly auto?: true
-      /** The agent completes the phase: its evidence is judged before anything else, and kept when only gates are in the way. */
+      /** The agent completes the phase: its evidence is judged first, and stored when only gates block. */
       readonly completes?: true
-      /** When the newest commit was made; null: no git repository, or no rule asks. */
+      /** Time of the newest commit; null: no git repository, or no rule needs it. */
       readonly committedAt?: number | null
-      /** null where the transition is refused anyway, by `needs` or by a rule. */
+      /** null if the transition is refused anyway, by `needs` or by a rule. */
       readonly facts: GateFacts | null
     }
   | {
@@ -180,7 +182,7 @@ export type Command =
       readonly type: 'answer_question'
       readonly questionId: string
       readonly answer: string
-      /** The answer is the operator's own and need not be one of the options. */
+      /** The answer is free text and need not be one of the options. */
       readonly other: boolean
       readonly by: Exclude<Approver, { kind: 'reviewer' }>
     }
@@ -203,12 +205,12 @@ export type Command =
         readonly comments: number
         readonly blockingIssues: number
       }
-      /** Hash of what there is to review now. */
+      /** Hash of the work to review now. */
       readonly subject: string
-      /** Hash of what the reviewer says it looked at; null: it does not say. */
+      /** Hash of the work the reviewer says it read; null: not given. */
       readonly seen: string | null
     }
-  /** The tree was compared when a claim was resumed: paths that no allowed call explains. */
+  /** Unexplained paths found when a claim was resumed. */
   | { readonly type: 'report_unledgered'; readonly changed: NonNullable<GateFacts['unledgered']> }
   | { readonly type: 'extend_lease' }
   | { readonly type: 'renew_token' }
@@ -217,7 +219,7 @@ export type Command =
   | { readonly type: 'expire_approval' }
   | { readonly type: 'check_alerts' }
   | { readonly type: 'cancel'; readonly reason: string }
-  /** `stash`: what was put aside under this id is back in the work tree. */
+  /** `stash`: the work stashed under this id is back in the work tree. */
   | { readonly type: 'resume'; readonly reason: string; readonly agentIsFree: boolean; readonly stash?: string }
   | { readonly type: 'stash' | 'drop_stash'; readonly stash: string; readonly reason: string }
   | { readonly type: 'rewind'; readonly to: string; readonly reason: string; readonly agentIsFree: boolean }
@@ -246,13 +248,13 @@ export type Command =
       readonly priority?: number
     }
 
-/** Who answers an approval or a question. Agents are named too, so that their attempt is refused and recorded. */
+/** Who answers an approval or a question. Includes agents, so that their attempt is refused and recorded. */
 export type Approver =
   | { readonly kind: 'operator'; readonly name: string; readonly role: string | null }
   | { readonly kind: 'agent'; readonly name: string }
   | { readonly kind: 'reviewer'; readonly name: string }
 
-/** Where the outcome of one check of one gate (or of one artifact) is found in `GateFacts.checks`. */
+/** The key of one check's outcome in `GateFacts.checks`, for a gate or an artifact. */
 export function checkKey(place: {
   readonly gate: string | null
   readonly artifact: string | null

@@ -5,23 +5,26 @@ import type { TaskFact } from './event.js'
 import { type Decision, makeDecision } from './refusal.js'
 import type { TaskState } from './state.js'
 
-// Longer than that nobody means, and a time far enough away cannot be written as a date.
+// A sensible maximum; a time too far away cannot be written as a date.
 const BACKOFF_SECONDS_MAX = 30 * 24 * 3600
 
-/** For agents that Phaselock starts itself, where the contract says nothing: they must not be started again without end. */
+/** Default for agents that Phaselock starts: they must not be restarted without end. */
 export const SPAWNED_CRASH: AgentCrash = { action: 'retry', maxRetries: 3, backoffSeconds: 60 }
 
-/** What holds for whoever has the task now; undefined: it can be claimed again at once, without end. */
+/** The policy for the current holder of the task; undefined: it can be claimed again at once, without limit. */
 export function findCrashRule(contract: Contract, state: TaskState): AgentCrash | undefined {
   return contract.agentCrash ?? (state.held?.isSpawned === true ? SPAWNED_CRASH : undefined)
 }
 
-/** The end of a lease: the task can be claimed again, after the back-off that the contract gives, or is parked. */
+/** Ends a lease: the task can be claimed again after the contract's back-off, or is parked. */
 export function decideLapse(contract: Contract, state: TaskState, now: number): readonly TaskFact[] {
   return decideLoss(contract, state, { now, loss: { type: 'lease_lapsed', agentId: state.held?.agentId ?? '' } })
 }
 
-/** The process of an agent that Phaselock started is gone, and the task is not done: as if its lease had lapsed, only at once. */
+/**
+ * The process of an agent that Phaselock started has ended before the task was done: like an expired lease, but at
+ * once.
+ */
 export function dropAgent(
   contract: Contract,
   state: TaskState,
@@ -47,7 +50,7 @@ function decideLoss(
   if (crash.action === 'park' || count > crash.maxRetries)
     return [loss, { type: 'task_parked', reason: formatParkReason(state, loss, { crash, count }), code: null }]
   const seconds = Math.min(crash.backoffSeconds * count, BACKOFF_SECONDS_MAX)
-  // The agent is started again after the back-off: meanwhile nobody else gets its task.
+  // The agent is restarted after the back-off; until then nobody else gets its task.
   const reserved = state.held?.isSpawned === true ? { isReserved: true as const } : {}
   return [{ ...loss, claimableAt: now + seconds * 1000, ...reserved }]
 }

@@ -38,7 +38,7 @@ import { dropStash, stash } from './stash.js'
 import type { TaskState } from './state.js'
 import { endWorktree } from './worktree.js'
 
-/** What follows from a command, from nothing but the contract, the state, the command and the time. Refusals are events too. */
+/** Decides a command from only the contract, the state, the command and the time. Refusals are events too. */
 export function decide(contract: Contract, state: TaskState, command: Command, context: Context): Decision {
   return withdrawQuestions(state, decideCommand(contract, state, command, context))
 }
@@ -134,14 +134,14 @@ function decideCommand(contract: Contract, state: TaskState, command: Command, c
   }
 }
 
-// The first one counts: there is only one tree that work began with.
+// The first one counts: work began with only one tree.
 function recordBaseline(state: TaskState, command: Command & { type: 'record_baseline' }): Decision {
   if (state.baseline !== null) return makeDecision([])
   const { run, counts, flaky, reason } = command
   return makeDecision([{ type: 'baseline_recorded', run, ...counts, flaky, reason }])
 }
 
-/** A new task under this contract, unless the contract asks for what this version cannot enforce. */
+/** Creates a task under this contract, unless the contract needs something that this version cannot enforce. */
 export function createTask(contract: Contract, task: NewTask): Decision {
   if (contract.notEnforced.length > 0) {
     const features = [...new Set(contract.notEnforced.map((enforced) => `${enforced.feature} (${enforced.path})`))]
@@ -167,7 +167,10 @@ interface StampedEvents {
   readonly state: TaskState
 }
 
-/** Gives facts their envelope (time, actor, epoch, phase) and folds them: what will be appended, and what is true after it. */
+/**
+ * Adds the envelope (time, actor, epoch, phase) to events and folds them: returns what to append, and the state after
+ * it.
+ */
 export function stamp(
   contract: Contract,
   state: TaskState | null,

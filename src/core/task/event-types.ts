@@ -62,5 +62,5 @@ const TYPES: Readonly<Record<TaskFact['type'], true>> = {
   worktree_merged: true,
 }
 
-/** Every type of event that the stream of a task can have. */
+/** All event types of a task's stream. */
 export const TASK_EVENT_TYPES: readonly string[] = Object.keys(TYPES)

@@ -18,15 +18,15 @@ interface ChangeRef {
   readonly sha256: string | null
 }
 
-/** Whose call it was: the agent's, or a reviewer's. */
+/** The caller: the agent or a reviewer. */
 interface Caller {
   readonly agentId?: string
   readonly reviewer?: string
 }
 
-/** What is known of a task whose agent is gone. */
+/** Details of a task whose agent has ended. */
 interface Interrupted {
-  /** Nobody gets the task before, where there is a back-off. */
+  /** Nobody gets the task before this time, if there is a back-off. */
   readonly claimableAt?: number
   /** It waits for the same agent. */
   readonly isReserved?: true
@@ -38,7 +38,7 @@ interface ToolCall extends Caller {
   readonly args: JsonObject
 }
 
-/** What each kind of event says, besides when, by whom and in which phase and epoch. */
+/** The data of each event type, without time, actor, phase and epoch. */
 export type TaskFact =
   | (NewTask & {
       readonly type: 'task_created'
@@ -68,7 +68,7 @@ export type TaskFact =
   | { readonly type: 'lease_extended'; readonly agentId: string; readonly leaseSeconds: number }
   | { readonly type: 'token_renewed'; readonly agentId: string; readonly leaseSeconds: number }
   | ({ readonly type: 'lease_lapsed'; readonly agentId: string } & Interrupted)
-  /** The process of an agent that Phaselock started is gone, and its task was not done. */
+  /** The process of an agent that Phaselock started ended before its task was done. */
   | ({ readonly type: 'agent_dropped'; readonly agentId: string; readonly reason: string } & Interrupted)
   | { readonly type: 'task_released'; readonly agentId: string; readonly reason: string }
   | { readonly type: 'task_reassigned'; readonly agentId: string | null; readonly reason: string }
@@ -76,7 +76,7 @@ export type TaskFact =
       readonly type: 'task_parked'
       readonly reason: string
       readonly code: Code | null
-      /** Its work was put aside under this id, without which it cannot go on; null: that was given up. */
+      /** Its work was stashed under this id and must be restored first; null: the stash was dropped. */
       readonly stash?: string | null
     }
   | {
@@ -92,7 +92,7 @@ export type TaskFact =
       readonly type: 'tool_allowed'
       readonly success: true
       readonly execute: boolean
-      /** The command line that it runs, where its arguments do not say so. */
+      /** The command line it runs, if its arguments do not contain it. */
       readonly runs?: string
       readonly violation: Violation | null
       readonly leaseSeconds: number
@@ -106,13 +106,13 @@ export type TaskFact =
       readonly durationMs: number
       readonly detail?: string | null
       readonly exitCode?: number | null
-      /** The first of the changes, in the order of their paths; `changeCount` says how many, `addedBytes` how large they are. */
+      /** The first changes by path; `changeCount` has the number, `addedBytes` the size. */
       readonly changes?: readonly ChangeRef[]
       readonly changeCount?: number
       readonly addedBytes?: number
       readonly violation?: Violation | null
       readonly unenforced?: readonly string[]
-      /** Digest of the tests that failed, where it ran them. */
+      /** Digest of the failed tests, if it ran tests. */
       readonly failing?: string
       /** Which hooks of the repository were run before a commit, and which were not. */
       readonly hooks?: HookRecord
@@ -133,15 +133,15 @@ export type TaskFact =
       readonly type: 'transition_requested'
       readonly agentId: string
       readonly to: string
-      /** Those that fit their schema; kept for the visit. */
+      /** Artifacts that match their schema; stored for the visit. */
       readonly artifacts: readonly ArtifactRef[]
       readonly claims: readonly string[]
       readonly leaseSeconds: number
-      /** Bytes of the checkpoint evidence that came with it; kept, like artifacts. */
+      /** Size of the submitted checkpoint evidence, which is stored like artifacts. */
       readonly evidenceBytes?: number
-      /** Runs of the contract's commands, in the words of the wire; each record lies in the store under its `sha256`. */
+      /** Runs of the contract's commands in wire format; each record is stored under its `sha256`. */
       readonly observed?: readonly JsonObject[]
-      /** Phaselock made it by itself (`auto_advance`). */
+      /** Phaselock made it automatically (`auto_advance`). */
       readonly auto?: true
     }
   | (Refused & {
@@ -168,7 +168,7 @@ export type TaskFact =
       readonly approvalId: string | null
       readonly digest: string
       readonly success: true
-      /** What the reviewers of the phase said, where it has some that vote. */
+      /** The decision of the phase's voting reviewers, if it has some. */
       readonly consensus?: ConsensusProof
     }
   | {
@@ -224,7 +224,7 @@ export type TaskFact =
   | TreeFact
   | WatchFact
 
-/** A fact in the life of one task. `at` is Unix milliseconds. */
+/** An event of one task. `at` is Unix milliseconds. */
 export type TaskEvent = TaskFact & {
   readonly at: number
   readonly actor: string

@@ -2,7 +2,7 @@ import { NOTHING_WATCHED } from '../watch/watch.js'
 import type { TaskEvent } from './event.js'
 import type { TaskState } from './state.js'
 
-/** The state that a stream begins with. */
+/** The first state of a stream. */
 export function applyTaskCreated(event: TaskEvent & { type: 'task_created' }): TaskState {
   return {
     id: event.id,

@@ -84,7 +84,7 @@ export function applyTaskResumed(state: TaskState, event: TaskEvent & { type: 't
   }
 }
 
-/** A task that is parked for another reason as well keeps what was put aside. */
+/** A task that is also parked for another reason keeps its stash. */
 export function stashAfter(state: TaskState, event: TaskEvent & { type: 'task_parked' }): string | null {
   return event.stash === undefined ? state.stash : event.stash
 }

@@ -39,7 +39,8 @@ export function evolve(state: TaskState | null, event: TaskEvent): TaskState {
   if (event.type === 'task_created') return applyTaskCreated(event)
   if (state === null) throw new Error(`the stream starts with ${event.type} instead of task_created`)
   const next = applyEvent(state, event)
-  // What `changed` made is nobody else's yet: the two fields that every event sets need no second copy of the state.
+  // The result of `changed` is not shared yet, so the two fields that every event sets are assigned without another
+  // copy.
   const own: { -readonly [K in keyof TaskState]: TaskState[K] } = next === state ? { ...state } : next
   own.version = state.version + 1
   own.updatedAt = event.at
@@ -71,7 +72,7 @@ function applyEvent(state: TaskState, event: Exclude<TaskEvent, { type: 'task_cr
     case 'transition_refused':
       return addRefusal(extendLease(state, event), event)
     case 'gate_blocked':
-      // Waiting for people or reviewers is no refusal.
+      // Waiting for people or reviewers is not a refusal.
       return isRefusal(event) ? withDoubt(addRefusal(consumeBypass(countGate(state, 'blocked')), event), event) : state
     case 'approval_refused':
     case 'question_refused':
@@ -198,7 +199,7 @@ function applyTaskClaimed(state: TaskState, event: TaskEvent & { type: 'task_cla
   }
 }
 
-// A clock that goes back must not shorten a lease that was already granted.
+// A clock that is set back must not shorten a granted lease.
 function extendLease(state: TaskState, event: { readonly at: number; readonly leaseSeconds: number }): TaskState {
   if (state.held === null) return state
   if (!Number.isFinite(event.leaseSeconds)) throw new Error('an event that extends a lease says not for how long')
@@ -206,7 +207,7 @@ function extendLease(state: TaskState, event: { readonly at: number; readonly le
   return { ...state, held: { ...state.held, leaseExpiresAt } }
 }
 
-// A call that changed the tree is progress: refusals before it no longer count toward the budget.
+// A call that changed the tree is progress: earlier refusals no longer count toward the budget.
 function applyToolFinished(state: TaskState, event: TaskEvent & { type: 'tool_finished' }): TaskState {
   const { leaseSeconds, addedBytes = 0 } = event
   const leased = leaseSeconds === undefined ? state : extendLease(state, { at: event.at, leaseSeconds })
@@ -227,7 +228,7 @@ function countGate(state: TaskState, outcome: 'passed' | 'blocked'): TaskState {
   return { ...state, gates: { ...state.gates, [outcome]: state.gates[outcome] + 1 } }
 }
 
-/** What the agent sent itself: what Phaselock made is bounded otherwise. */
+/** Only what the agent sent: Phaselock's own artifacts have other limits. */
 export function sumBytesHandedIn(artifacts: readonly ArtifactRef[]): number {
   return artifacts.reduce((sum, artifact) => sum + (isObserved(artifact.grade) ? 0 : artifact.bytes), 0)
 }

@@ -3,10 +3,10 @@ import type { Mode, Severity } from '../contract/contract.js'
 import type { JsonObject } from '../json.js'
 import type { NewWorktree } from './tree-event.js'
 
-/** How strongly a fact is known: the agent said so, Phaselock read a file, Phaselock ran it. */
+/** The grade of a fact: reported by the agent, read from a file, or observed in a run. */
 export type Grade = 'reported' | 'artifact' | 'observed' | 'proved'
 
-/** One reason why a gate stays closed, or, among warnings, what was found but does not close it. */
+/** A blocker of a gate or, among warnings, a finding that does not block. */
 export interface BlockerFound {
   readonly code: Code
   readonly gate: string | null
@@ -18,17 +18,17 @@ export interface BlockerFound {
   readonly grade: Grade | null
   /** The request that `approval_pending` waits for. */
   readonly approvalId?: string
-  /** Of a run that cannot be used: `cause`, `mended_by`, `remedy` and `last_lines`. */
+  /** For an unusable run: `cause`, `mended_by`, `remedy` and `last_lines`. */
   readonly run?: JsonObject
 }
 
-/** A stored artifact: its content lies in the store under `sha256`. */
+/** A stored artifact; its content is stored under `sha256`. */
 export interface ArtifactRef {
   readonly type: string
   readonly sha256: string
   readonly bytes: number
   readonly grade: Grade
-  /** A review by the agent whose work it is. */
+  /** A review by the agent of its own work. */
   readonly selfReview?: true
 }
 
@@ -38,7 +38,7 @@ export interface Retry {
   readonly text: string
 }
 
-/** What a mode other than strict let through. */
+/** What a mode other than strict allowed. */
 export interface Violation {
   readonly code: Code
   readonly detail: string
@@ -53,17 +53,20 @@ export interface Refused {
   readonly counted: boolean
 }
 
-/** What a reviewer says of its review. `completed` and `approved` finish it. */
+/** The status of a review. `completed` and `approved` finish it. */
 export const REVIEW_STATUSES = ['in_progress', 'changes_requested', 'completed', 'approved'] as const
 export type ReviewStatus = (typeof REVIEW_STATUSES)[number]
 
-/** The upstream tools a task accepted: where their definitions are stored, and the hash of each. */
+/** The accepted upstream tools of a task: where their definitions are stored, and their hashes. */
 export interface UpstreamRef {
   readonly sha256: string
   readonly tools: Readonly<Record<string, string>>
 }
 
-/** Held-out examples of a task: how many, and where they are stored. The store is salted: nobody can guess them by the hash. */
+/**
+ * Held-out examples of a task: how many, and where they are stored. Salted, so that nobody can guess them from the
+ * hash.
+ */
 export interface HeldOutRef {
   readonly sha256: string
   readonly count: number
@@ -78,7 +81,7 @@ export interface ChangedPath {
   readonly problem: string | null
 }
 
-/** How a tool stands to the git directory, which is exempt from `writable` and belongs to the git tools alone. */
+/** How a tool may use the git directory, which is exempt from `writable` and reserved for the git tools. */
 export type GitAccess = 'none' | 'tool'
 
 export interface NewTask {

@@ -15,7 +15,7 @@ export function release(state: TaskState, command: Command & { type: 'release' }
   return makeDecision([{ type: 'task_released', agentId: state.held?.agentId ?? '', reason: command.reason }])
 }
 
-/** Ends a lease that nobody extended. Nothing happens when it was extended in the meantime. */
+/** Ends an expired lease. Does nothing if it was extended meanwhile. */
 export function endLapsedLease(contract: Contract, state: TaskState, context: Context): Decision {
   const isHeld = state.status === 'active' || state.status === 'awaiting_approval'
   if (!isHeld || state.held === null || state.held.leaseExpiresAt > context.now) return makeDecision([])
@@ -27,7 +27,7 @@ export function extendLease(contract: Contract, state: TaskState, type: 'lease_e
   return makeDecision([{ type, agentId: state.held?.agentId ?? '', leaseSeconds: contract.enforcement.leaseSeconds }])
 }
 
-/** Takes the task out of work until an operator lets it go on. */
+/** Suspends the task until an operator resumes it. */
 export function park(state: TaskState, command: Command & { type: 'park' }): Decision {
   if (OVER.has(state.status) || state.status === 'parked')
     return refuseUnrecorded('task_not_active', `Task ${state.id} is ${state.status} already.`)
@@ -39,7 +39,7 @@ export function cancel(state: TaskState, command: Command & { type: 'cancel' }):
   return makeDecision([{ type: 'task_cancelled', reason: command.reason }])
 }
 
-/** Lets a parked task go on: with its agent if that one is free, else it can be claimed. */
+/** Resumes a parked task: with its agent if that one is free, else it can be claimed. */
 export function resume(contract: Contract, state: TaskState, command: Command & { type: 'resume' }): Decision {
   if (state.status !== 'parked') return refuseUnrecorded('conflict', `Task ${state.id} is ${state.status}, not parked.`)
   const elsewhere = refuseWhileStashed(state, command.stash)
@@ -55,7 +55,7 @@ export function resume(contract: Contract, state: TaskState, command: Command & 
   ])
 }
 
-/** Takes the task back to a phase it has been in. Later artifacts and approvals become void, and every token with them. */
+/** Rewinds the task to an earlier phase. Later artifacts and approvals become void, and so do all tokens. */
 export function rewind(contract: Contract, state: TaskState, command: Command & { type: 'rewind' }): Decision {
   if (!contract.phases.has(command.to))
     return refuseUnrecorded(
@@ -91,7 +91,7 @@ export function reassign(state: TaskState, command: Command & { type: 'reassign'
   return makeDecision([{ type: 'task_reassigned', agentId: command.agentId, reason: command.reason }])
 }
 
-/** An operator says what becomes of changes that no allowed call explains. */
+/** An operator decides on changes that no allowed call explains. */
 export function settleTree(state: TaskState, command: Command & { type: 'tree_accepted' | 'tree_reverted' }): Decision {
   if (OVER.has(state.status)) return refuseUnrecorded('task_not_active', `Task ${state.id} is ${state.status}.`)
   const { type, paths, pathCount, reason } = command

@@ -26,7 +26,7 @@ export function nextStep(contract: Contract, state: TaskState): string {
   }
 }
 
-// What was answered last in this visit is what the agent has to act on.
+// The agent has to act on the latest answer of this visit.
 function describeAnsweredApproval(contract: Contract, state: TaskState): string | null {
   const newest = [...state.approvals.values()].filter((one) => one.visit === state.visit).at(-1)
   if (newest === undefined) return null
@@ -46,7 +46,7 @@ function leavePhase(contract: Contract, state: TaskState): string {
     .map((artifact) => artifact.type)
     .filter((type) => reviews === null || !REVIEW_ARTIFACTS.includes(type))
     .filter((type) => state.artifacts.get(type)?.visit !== state.visit)
-    // What Phaselock sees for itself is not the agent's to hand in.
+    // The agent does not hand in what Phaselock observes itself.
     .filter((type) => type !== OBSERVED_ARTIFACT || !contract.commands.has('tests'))
   const fields = [...phase.evidence].filter(([, field]) => !field.optional).map(([name]) => name)
   const unfinished = (reviews ?? []).filter((name) => !hasFinished(state, name)).map((name) => `the review ${name}`)

@@ -11,7 +11,7 @@ const PATHS_TOLD_MAX = 200
 
 type UnledgeredChanges = NonNullable<GateFacts['unledgered']>
 
-/** Changes of the tree that no allowed call explains and that the phase does not permit. Others are simply taken over. */
+/** Tree changes that no allowed call explains and that the phase does not permit. Other changes are accepted. */
 export function findUnledgeredBlockers(
   contract: Contract,
   state: TaskState,
@@ -54,7 +54,7 @@ function makePathBlockers(
   ]
 }
 
-// Named, so that nobody wonders what it is, and nothing to do about.
+// Reported for information; needs no action.
 function warnOfCliWrite(path: string, cli: string): BlockerFound {
   return makeBlocker('unledgered_change', {
     severity: 'warning',
@@ -63,7 +63,7 @@ function warnOfCliWrite(path: string, cli: string): BlockerFound {
   })
 }
 
-/** Records what a comparison of the tree found when a claim was resumed. It refuses nothing: the next transition does. */
+/** Records the tree comparison when a claim is resumed. It refuses nothing: the next transition does. */
 export function reportUnledgered(
   contract: Contract,
   state: TaskState,

@@ -8,7 +8,7 @@ import type { TaskState } from './state.js'
 
 type Record = Command & { type: 'record_usage' | 'record_fact' }
 
-/** Something that happened outside of Phaselock's own tools; the same thing told twice is recorded once. */
+/** A fact from outside Phaselock's own tools; reported twice, it is recorded once. */
 export function record(contract: Contract, state: TaskState, command: Record, context: Context): Decision {
   const agentId = state.held?.agentId ?? ''
   if (command.type === 'record_fact' && command.factId !== null && state.watch.seen.has(command.factId))
@@ -27,9 +27,9 @@ export function record(contract: Contract, state: TaskState, command: Record, co
           durationMs: command.durationMs,
           factId: command.factId,
         }
-  // What comes to light when nobody works on the task is counted, and holds nobody back.
+  // Facts that arrive while nobody works on the task are counted but block nobody.
   if (state.status === 'completed' || state.held === null) return makeDecision([fact])
-  // The rules are held against what is true with it.
+  // The rules are checked with this fact included.
   const after = evolve(state, {
     ...fact,
     at: context.now,

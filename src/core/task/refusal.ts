@@ -11,7 +11,10 @@ export interface Refusal {
   readonly retry?: Retry
 }
 
-/** What the core answers to a command: events to append (refusals are among them), or a refusal that leaves no trace in the task's stream. */
+/**
+ * The core's answer to a command: events to append (including refusals), or a refusal that leaves no trace in the
+ * task's stream.
+ */
 export type Decision =
   | { readonly kind: 'decided'; readonly facts: readonly TaskFact[]; readonly refusal: Refusal | null }
   | { readonly kind: 'unrecorded'; readonly refusal: Refusal }
@@ -24,7 +27,7 @@ export function refuseUnrecorded(code: Code, detail: string): Decision {
   return { kind: 'unrecorded', refusal: { code, detail } }
 }
 
-/** The mode that holds for the task: its own, else the contract's. */
+/** The mode of the task: its own, else the contract's. */
 export function getMode(contract: Contract, state: TaskState): Mode {
   return state.mode ?? contract.enforcement.mode
 }
@@ -35,7 +38,7 @@ interface RefusalText {
   readonly detail: string
 }
 
-/** Numbers a refusal within its visit and kind, and says what to do when the tries are used up. */
+/** Numbers a refusal within its visit and kind, and says what to do when no tries are left. */
 export function numberRefusal(contract: Contract, state: TaskState, refusal: RefusalText): RefusedFact {
   const max = contract.enforcement.maxAttempts
   const counted = !COUNTED_NOT.has(refusal.code)
@@ -76,8 +79,8 @@ const COUNTED_NOT: ReadonlySet<Code> = new Set<Code>([
 ])
 
 /**
- * Whether a closed gate refused the agent, or only let it wait for people or reviewers. A rule violation that was
- * reported before is a refusal too, although the denial budget does not count it again.
+ * Whether a closed gate refused the agent, or only makes it wait for people or reviewers. A violation reported before
+ * is a refusal too, but does not use the denial budget again.
  */
 export function isRefusal(gate: { readonly counted: boolean; readonly code: string }): boolean {
   return gate.counted || gate.code === 'rule_interrupt'

@@ -4,7 +4,7 @@ import type { TaskState } from './state.js'
 
 type StashCommand = Command & { type: 'stash' | 'drop_stash' }
 
-/** An operator puts a task aside together with its work. Until that is back nothing lets the task go on. */
+/** An operator stashes a task with its work. The task cannot continue until the work is restored. */
 export function stash(state: TaskState, command: StashCommand): Decision {
   if (state.status === 'completed' || state.status === 'cancelled')
     return refuseUnrecorded('task_not_active', `Task ${state.id} is ${state.status}.`)
@@ -16,7 +16,7 @@ export function stash(state: TaskState, command: StashCommand): Decision {
   return makeDecision([{ type: 'task_parked', reason: `stashed: ${command.reason}`, code: null, stash: command.stash }])
 }
 
-/** The work that was put aside is given up. The task stays parked: an operator says what becomes of it. */
+/** The stash is dropped. The task stays parked until an operator decides. */
 export function dropStash(state: TaskState, command: StashCommand): Decision {
   if (state.stash !== command.stash || state.status !== 'parked')
     return refuseUnrecorded('conflict', `Task ${state.id} is not stashed as ${command.stash}.`)
@@ -24,7 +24,7 @@ export function dropStash(state: TaskState, command: StashCommand): Decision {
   return makeDecision([{ type: 'task_parked', reason, code: null, stash: null }])
 }
 
-/** Why a task cannot go on: its work is put aside, or not where it is said to have been. Null: nothing is in the way. */
+/** Why a task cannot continue: its work is stashed, or the stash does not match. Null: it can. */
 export function refuseWhileStashed(state: TaskState, back?: string): Decision | null {
   if (state.stash === (back ?? null)) return null
   return refuseUnrecorded(

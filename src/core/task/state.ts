@@ -17,37 +17,37 @@ interface RaisedAlert {
 }
 
 interface HeldOut extends HeldOutRef {
-  /** How often they failed since an operator last looked at the task. */
+  /** Failures since an operator last looked at the task. */
   readonly failures: number
   /** Where the outcome of the last failure is stored. */
   readonly run: string | null
 }
 
-/** A work tree of a task's own, and what became of it. */
+/** A task's own work tree and its status. */
 export interface Worktree extends NewWorktree {
   readonly status: 'open' | 'merged' | 'handed_over' | 'discarded'
-  /** What its branch was at when its work was last taken over; null: never. */
+  /** The branch's commit when its work was last merged; null: never. */
   readonly commit: string | null
 }
 
-/** What the rules of a phase look at, for one visit; nothing of it outlives the visit. */
+/** What the rules of a phase evaluate, for one visit; reset with the visit. */
 export interface Watch {
   readonly facts: Facts
-  /** Counts progress: another one when the work tree or the set of failing tests changed. */
+  /** Progress counter: changes when the work tree or the set of failing tests changed. */
   readonly mark: number
-  /** Digest of the tests that failed in the newest run; null before the first. */
+  /** Digest of the failed tests of the newest run; null before the first. */
   readonly failing: string | null
   /** The violation that was shown and not acknowledged. */
   readonly open: OpenViolation | null
-  /** Rules whose violation the agent was told about and that it has not acknowledged. */
+  /** Rules whose violation was reported to the agent and not acknowledged. */
   readonly reported: ReadonlySet<string>
-  /** Rules whose violation was acknowledged: when. */
+  /** Acknowledged rules, with the time. */
   readonly acknowledged: ReadonlyMap<string, number>
   /** How often each rule was acknowledged. */
   readonly continues: ReadonlyMap<string, number>
-  /** Rules in shadow that were recorded. */
+  /** Shadow rules that were recorded. */
   readonly shadowed: ReadonlySet<string>
-  /** Ids of facts that harnesses reported, newest last. */
+  /** Ids of facts that agent CLIs reported, newest last. */
   readonly seen: ReadonlySet<string>
 }
 
@@ -76,7 +76,7 @@ interface ApprovalDecision {
 
 export interface Approval {
   readonly id: string
-  /** Who asked, and in which phase: the task may be in another one and with another agent by now. */
+  /** The requesting agent and its phase: both may have changed by now. */
   readonly agentId: string | null
   readonly phase: string
   readonly gate: string
@@ -89,13 +89,13 @@ export interface Approval {
   readonly expiresAt: number
   readonly artifacts: readonly ArtifactRef[]
   readonly evidence: JsonObject
-  /** What does not hold and blocks nothing. */
+  /** Failed checks that do not block. */
   readonly warnings: readonly BlockerFound[]
   readonly decisions: readonly ApprovalDecision[]
   readonly status: 'pending' | 'approved' | 'rejected' | 'expired' | 'used' | 'void'
 }
 
-/** What an agent asked the operators. */
+/** An agent's question to the operators. */
 export interface Question {
   readonly id: string
   readonly agentId: string
@@ -109,26 +109,26 @@ export interface Question {
   readonly answer: { readonly text: string; readonly by: string; readonly at: number } | null
 }
 
-/** What a reviewer sent; its words lie in the store under `sha256`. */
+/** A reviewer's report; its content is stored under `sha256`. */
 interface ReviewReport {
   readonly status: ReviewStatus
   readonly sha256: string
   readonly bytes: number
   readonly comments: number
   readonly blockingIssues: number
-  /** Hash of what was reviewed: the artifacts of the visit and the work tree. */
+  /** Hash of the reviewed work: the artifacts of the visit and the work tree. */
   readonly subject: string
   readonly at: number
-  /** How often the agent had been turned back when it came. */
+  /** How often the agent had been refused when it came. */
   readonly turnedBack: number
 }
 
-/** Somebody else than the agent who looks at the task, for one visit of a phase. */
+/** An independent reviewer of the task, for one visit of a phase. */
 export interface Reviewer {
   readonly name: string
   readonly phase: string
   readonly visit: number
-  /** The one review token that is alive carries this. */
+  /** The only valid review token carries this. */
   readonly grant: string
   readonly expiresAt: number
   readonly addedAt: number
@@ -138,7 +138,9 @@ export interface Reviewer {
   /** Reports sent in this visit, replaced ones included. */
   readonly reports: number
   readonly report: ReviewReport | null
-  /** True when its newest token is of a process that Phaselock starts, and not of somebody whom an operator let in. */
+  /**
+   * True when its newest token belongs to a process that Phaselock starts, not to a reviewer that an operator admitted.
+   */
   readonly isStarted: boolean
   /** How often Phaselock has started it in this visit. */
   readonly starts: number
@@ -159,17 +161,17 @@ export interface KeptArtifact extends ArtifactRef {
   readonly visit: number
 }
 
-/** Checkpoint evidence that was accepted. It counts for the visit it was handed in. */
+/** Accepted checkpoint evidence. It counts for the visit it was handed in. */
 interface Checkpoint {
   readonly visit: number
   readonly at: number
-  /** Where the whole evidence lies; null: what the event says is all of it. */
+  /** Where the full evidence is stored; null: the event contains all of it. */
   readonly sha256: string | null
   readonly bytes: number
   readonly proofs: Readonly<Record<string, EvidenceProof>>
 }
 
-/** Everything that is known of one task: the fold of its stream, nothing else. */
+/** The complete state of one task, folded from its stream. */
 export interface TaskState {
   readonly id: string
   /** Number of events folded. */
@@ -178,7 +180,7 @@ export interface TaskState {
   readonly description: string
   readonly contract: { readonly name: string; readonly version: string; readonly hash: string }
   readonly workspace: string
-  /** The work tree that was made for it; null: it works in one that was there. */
+  /** The work tree made for it; null: it uses an existing one. */
   readonly worktree: Worktree | null
   readonly dependsOn: readonly string[]
   readonly requires: readonly string[]
@@ -193,26 +195,26 @@ export interface TaskState {
   /** Number of the current stay in a phase, from 1; 0 before the first claim. */
   readonly visit: number
   readonly visitStartedAt: number
-  /** When the newest visits began, this one last. */
+  /** When the newest visits began, oldest first. */
   readonly visitStarts: readonly number[]
-  /** What the rules of this visit look at. */
+  /** What the rules of this visit evaluate. */
   readonly watch: Watch
-  /** Who works on it; kept while parked so that the agent can go on when the task is resumed. */
+  /** Who works on it; kept while parked, so that the agent can continue on resume. */
   readonly held: TaskHolder | null
-  /** Who lost it by the end of the lease and can take it up again with the next call; null unless `interrupted`. */
+  /** Who lost it by lease expiry and can resume with its next call; null unless `interrupted`. */
   readonly lapsed: TaskHolder | null
   /** Only this agent may claim it; set by a reassignment. */
   readonly reservedFor: string | null
-  /** Every agent that ever held it: none of them reviews it. */
+  /** Every agent that ever held it: none of them may review it. */
   readonly holders: readonly string[]
   readonly completedPhases: readonly string[]
-  /** Newest artifact of each type, from this visit and from the phases that led here. */
+  /** Newest artifact of each type, from this visit and the phases before it. */
   readonly artifacts: ReadonlyMap<string, KeptArtifact>
   /** Accepted checkpoint evidence by phase. */
   readonly evidence: ReadonlyMap<string, JsonObject>
   /** When and how the evidence of a phase was accepted, by phase. */
   readonly checkpoints: ReadonlyMap<string, Checkpoint>
-  /** Tasks of the phase that were done in this visit, where it hands them out in order. */
+  /** Tasks of the phase done in this visit, if it hands them out in order. */
   readonly tasksDone: readonly string[]
   /** All approvals, by id. */
   readonly approvals: ReadonlyMap<string, Approval>
@@ -222,11 +224,11 @@ export interface TaskState {
   readonly reviewers: ReadonlyMap<string, Reviewer>
   /** How often Phaselock has started a reviewer for it, in all visits since an operator last rewound it. */
   readonly reviewStarts: number
-  /** The runs of reviewers that were asked for in the newest visit that had some, oldest first. */
+  /** The councils requested in the newest visit that had some, oldest first. */
   readonly consensus: {
     readonly visit: number
     readonly runs: readonly { readonly id: string; readonly subject: string }[]
-    /** How many were asked for in all visits, since an operator last rewound the task. */
+    /** How many were requested in all visits, since an operator last rewound the task. */
     readonly asked: number
   } | null
   /** Refusals of this visit by kind. */
@@ -242,28 +244,28 @@ export interface TaskState {
   readonly pinnedTests: ReadonlyMap<string, string> | null
   /** Hash under which the tests of the observed RED run are stored; null: none were observed. */
   readonly pinnedRun: string | null
-  /** Hash under which the tests of the tree that work began with are stored; null: not known yet. */
+  /** Hash under which the baseline tests are stored; null: not known yet. */
   readonly baseline: string | null
-  /** Examples that no agent sees; absent: none. */
+  /** Held-out examples; absent: none. */
   readonly heldOut?: HeldOut
-  /** Tests have been seen failing before, in whatever visit: code that was written since is not part of the next RED run. */
+  /** Tests were observed failing in an earlier visit: code written since is not part of the next RED run. */
   readonly wasRed?: true
   /** How often the inverted run refused its tests since an operator last looked at the task. */
   readonly testsDoubted?: number
   /** How often each way back was taken since an operator last resumed the task. */
   readonly waysBack?: Readonly<Record<string, number>>
   readonly parkedReason: string | null
-  /** Where its work lies while it is put aside; null: it is in the work tree. */
+  /** The id of its stash; null: its work is in the work tree. */
   readonly stash: string | null
-  /** Places for reviewers that opened with this visit. */
+  /** Reviewer slots that opened with this visit. */
   readonly wanted: readonly Slot[]
-  /** Leases lost since the phase was entered or an operator let the task go on. */
+  /** Leases lost since the phase was entered or an operator resumed the task. */
   readonly crashes: number
-  /** Nobody gets the task before; null: no back-off. */
+  /** Nobody gets the task before this time; null: no back-off. */
   readonly claimableAt: number | null
   /** Alerts that were raised and have not cleared, by name. */
   readonly alerts: ReadonlyMap<string, RaisedAlert>
-  /** Gate decisions of the whole task; waiting for others is none. */
+  /** Gate decisions of the whole task; waiting for others does not count. */
   readonly gates: { readonly passed: number; readonly blocked: number }
   /** The epoch that `auto_advance` began; null when the newest one began otherwise. */
   readonly advancedTo: number | null

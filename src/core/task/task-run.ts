@@ -11,10 +11,10 @@ import { HOLDERS_MAX } from '../reviews/review.js'
 import type { TaskEvent } from './event.js'
 import { isRefusal } from './refusal.js'
 
-/** Why an agent has the task no more. */
+/** Why an agent no longer has the task. */
 type LeaveReason = 'lapsed' | 'released' | 'taken' | 'completed' | 'cancelled'
 
-/** What is kept of one agent that has held the task. */
+/** The record of one agent that has held the task. */
 export interface RunAgent {
   readonly reliability: Reliability
   readonly outcome: ReliabilityOutcome
@@ -27,7 +27,7 @@ export interface RunAgent {
   readonly error: { readonly type: string; readonly message: string; readonly at: number } | null
 }
 
-/** A task as a run, folded from its stream beside the state: who worked on it and what was refused to whom. Bounded. */
+/** A task as a run, folded from its stream beside the state: who worked on it and who was refused what. Bounded. */
 export interface TaskRun {
   /** Number of events folded. */
   readonly version: number
@@ -39,9 +39,9 @@ export interface TaskRun {
   readonly holder: string | null
   /** In the order in which they first held it. */
   readonly agents: ReadonlyMap<string, RunAgent>
-  /** Attempts that are kept, of all agents together. */
+  /** Number of stored attempts of all agents. */
   readonly attemptsKept: number
-  /** The interrupt that the last event told, and the run without it. */
+  /** The interrupt reported by the last event, and the run without it. */
   readonly interrupted: { readonly at: number; readonly before: TaskRun } | null
 }
 
@@ -71,7 +71,7 @@ export function evolveTaskRun(run: TaskRun, event: TaskEvent): TaskRun {
   return { ...active, version: run.version + 1, interrupted }
 }
 
-// Only the last event can be one of two that say the same: nothing older is held on to.
+// Only the last event can have a duplicate, so nothing older is kept.
 function clearInterrupted(run: TaskRun): TaskRun {
   return run.interrupted === null ? run : { ...run, interrupted: null }
 }
@@ -137,7 +137,8 @@ function enterVisit(run: TaskRun, visit: number, holder: string | null): TaskRun
 
 const LAPSED = { type: 'lease_lapsed', message: 'The agent was not heard of until its lease had lapsed' }
 
-// Whoever lost the task, gave it back or had it taken away did not bring it to its end; one that was stopped before stays so.
+// An agent that lost the task, gave it back or had it taken away did not finish it; one that was stopped before stays
+// so.
 function markLeft(run: TaskRun, why: LeaveReason, at: number, said = LAPSED): TaskRun {
   const { holder } = run
   const outcome = holder === null ? undefined : run.agents.get(holder)?.outcome
@@ -158,7 +159,7 @@ function clearOutcome(run: TaskRun): TaskRun {
   return run.holder === null ? run : updateAgent(run, run.holder, { outcome: 'ok', error: null })
 }
 
-// A task that waits for others is parked without a code, or with that of the waiting: no agent is to blame for it.
+// A task that waits for others is parked without a code, or with that of the wait: no agent caused it.
 function applyParked(run: TaskRun, event: TaskEvent & { type: 'task_parked' }): TaskRun {
   if (run.holder === null || event.code === null || event.code === 'approval_pending') return run
   const error = { type: 'parked', message: takeFirstChars(event.reason, MESSAGE_CHARS_MAX), at: event.at }
@@ -175,7 +176,7 @@ interface AgentRefusal {
   readonly refusal: RefusalSeen
 }
 
-/** The refusal of an agent that the event tells; null where it tells none, or one of somebody else. */
+/** The agent's refusal that the event reports; null if there is none, or it is somebody else's. */
 function findRefusal(event: TaskEvent): AgentRefusal | null {
   switch (event.type) {
     case 'tool_denied':
@@ -185,7 +186,7 @@ function findRefusal(event: TaskEvent): AgentRefusal | null {
     case 'checkpoint_refused':
       return makeAgentRefusal(event.agentId, event)
     case 'gate_blocked':
-      // Who waits for an approval or for reviewers does nothing wrong.
+      // Waiting for an approval or for reviewers is not a refusal.
       return isRefusal(event) ? makeAgentRefusal(event.agentId, { ...event, code: formatReason(event) }) : null
     case 'rule_violated':
       return event.shadow ? null : makeAgentRefusal(event.agentId, event)
@@ -215,7 +216,7 @@ function makeAgentRefusal(agentId: string, event: RefusalSeen): AgentRefusal {
   }
 }
 
-// Operators are refused answers too, and may be called like an agent.
+// Operators can be refused answers too, and may have the same name as an agent.
 function findRefusalOfActor(event: TaskEvent, refusal: RefusalSeen): AgentRefusal | null {
   return event.actor.startsWith('agent:') ? makeAgentRefusal(event.actor.slice('agent:'.length), refusal) : null
 }
@@ -225,14 +226,14 @@ function formatReason({ code, blockers }: TaskEvent & { type: 'gate_blocked' }):
   return isTree ? 'unledgered_change' : code
 }
 
-// One request is one attempt: a rule that holds it back is told by the rule and by the refusal, and counts once.
+// One request is one attempt: a rule that blocks it appears as the rule and as the refusal, and counts once.
 function addRefusedAttempt(run: TaskRun, event: TaskEvent, { agentId, refusal }: AgentRefusal): TaskRun {
   const { interrupted } = run
   const isTold = refusal.code === 'rule_interrupt' && event.type !== 'rule_violated' && interrupted?.at === event.at
   const base = isTold ? interrupted.before : run
   const agent = base.agents.get(agentId)
   if (agent === undefined) return base
-  // Whoever was refused with a token of a visit that is over did not enter the one that came after.
+  // A refusal with a token of an ended visit does not enter the agent in the next visit.
   const after = addRefusal(agent.reliability, refusal, Math.max(1, agent.visit))
   const isKept = base.attemptsKept < ATTEMPTS_OF_RUN_MAX && after.attempts.length > agent.reliability.attempts.length
   const reliability = isKept ? after : { ...after, attempts: agent.reliability.attempts }

@@ -3,7 +3,7 @@ import type { AgentStatus, AgentStatusWord, RunStatus } from '../councils/status
 import type { TaskState } from './state.js'
 import type { RunAgent, TaskRun } from './task-run.js'
 
-/** `status.json` of a task: that of a run whose phase is the task's, and whether its gates are being checked. */
+/** `status.json` of a task: that of a run, with the task's phase and whether its gates are being checked. */
 export type TaskRunStatus = Omit<RunStatus, 'coordination'> & {
   readonly coordination: Omit<RunStatus['coordination'], 'phase'> & {
     readonly phase: string
@@ -13,7 +13,7 @@ export type TaskRunStatus = Omit<RunStatus, 'coordination'> & {
 
 const PERCENT_BEFORE_END_MAX = 99
 
-/** What `status.json` says of a task, its keys in their order; null before its first claim. */
+/** The content of `status.json` for a task, with its keys in order; null before its first claim. */
 export function buildTaskStatus(
   state: TaskState,
   run: TaskRun,

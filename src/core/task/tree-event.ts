@@ -1,23 +1,23 @@
-/** A work tree of a task's own: made from a repository, on a branch of its own. */
+/** A task's own work tree: made from a repository, on a separate branch. */
 export interface NewWorktree {
   /** Absolute path of the repository's own work tree. */
   readonly repository: string
   readonly branch: string
   /** The commit that it was made from. */
   readonly base: string
-  /** The branch that was checked out there, which the work goes back to; null: none was. */
+  /** The branch that was checked out there, into which the work is merged; null: none. */
   readonly into: string | null
 }
 
-/** What becomes of work trees. */
+/** Events of work trees. */
 export type TreeFact =
-  /** When a claim was resumed, the tree had changes that no allowed call explains and that the phase does not permit. */
+  /** When a claim was resumed, the tree had changes that no allowed call explains and the phase does not permit. */
   | {
       readonly type: 'unledgered_change_found'
       readonly agentId: string
       readonly code: 'unledgered_change'
       readonly detail: string
-      /** The first of them; `pathCount` says how many there are. */
+      /** The first ones; `pathCount` has the total. */
       readonly paths: readonly string[]
       readonly pathCount: number
     }
@@ -29,12 +29,12 @@ export type TreeFact =
     }
   | {
       readonly type: 'worktree_merged'
-      /** What the branch was at. */
+      /** The branch's commit. */
       readonly commit: string
-      /** The branch that it was brought into, and what that is at now. */
+      /** The branch it was merged into, and that branch's new commit. */
       readonly into: string
       readonly result: string
-      /** The task goes on in its tree. */
+      /** The task continues in its tree. */
       readonly keepsTree: boolean
       readonly reason: string
     }

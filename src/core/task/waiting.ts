@@ -3,8 +3,8 @@ import type { Contract } from '../contract/contract.js'
 import type { TaskState } from './state.js'
 
 /**
- * Whether the agent has been waiting for a person, who has not answered yet or answered less than a lease ago. Waiting is
- * not idling: the agent keeps its task, and after the answer it has a whole lease to come back.
+ * Whether the agent has been waiting for a person who has not answered yet, or answered less than a lease ago. Waiting
+ * is not idling: the agent keeps its task, and has a whole lease to return after the answer.
  */
 export function isWaitingForPeople(contract: Contract, state: TaskState, now: number): boolean {
   const approvals = [...state.approvals.values()]

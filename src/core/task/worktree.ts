@@ -6,7 +6,7 @@ import type { TreeFact } from './tree-event.js'
 
 type EndWorktree = Command & { type: 'end_worktree' }
 
-/** An operator says what becomes of the work of a task that has a tree of its own. (REQ-TREES-4) */
+/** An operator decides on the work of a task that has its own tree. (REQ-TREES-4) */
 export function endWorktree(state: TaskState, command: EndWorktree): Decision {
   const refused = refuseWorktreeEnd(state, command.end, command.force)
   if (refused !== null) return refused
@@ -26,7 +26,7 @@ export function endWorktree(state: TaskState, command: EndWorktree): Decision {
   ])
 }
 
-/** Why the work cannot be taken over or given up now; null: nothing is in the way. */
+/** Why the work cannot be merged or discarded now; null: it can. */
 export function refuseWorktreeEnd(state: TaskState, end: EndWorktree['end'], force: boolean): Decision | null {
   const gone = refuseGoneWorktree(state)
   if (gone !== null) return gone
@@ -51,7 +51,7 @@ export function refuseWorktreeEnd(state: TaskState, end: EndWorktree['end'], for
   return null
 }
 
-/** Why nobody can go on with the task: its tree is gone. Null: it has none of its own, or it is there. */
+/** Why nobody can continue the task: its tree was removed. Null: it has no own tree, or the tree exists. */
 export function refuseGoneWorktree(state: TaskState): Decision | null {
   if (state.worktree === null || state.worktree.status === 'open') return null
   const became = state.worktree.status.replace('_', ' ')

@@ -8,7 +8,7 @@ export interface ToolSpec {
   readonly args: Readonly<Record<string, ArgShape>>
   /** Exactly one of these must be given (`path` or `paths`). */
   readonly oneOf?: readonly string[]
-  /** What `tool_constraints` patterns are held against. */
+  /** What `tool_constraints` patterns are matched against. */
   readonly paths: 'none' | 'read' | 'write'
   /** `edit_files` inherits the constraints of `write_files` unless it has its own. */
   readonly inherits?: string
@@ -106,5 +106,5 @@ export const BUILT_IN_TOOLS: ReadonlyMap<string, ToolSpec> = new Map(
   ).map((tool) => [tool.name, tool]),
 )
 
-/** Tools that only a harness brings (its own hooks name them); a contract may list them. */
+/** Tools that only an agent CLI has (its hooks name them); a contract may list them. */
 export const HARNESS_TOOLS: ReadonlySet<string> = new Set(['spawn_agent', 'web_search'])

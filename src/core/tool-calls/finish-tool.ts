@@ -11,7 +11,7 @@ import { decideAfterCall } from '../watch/watch.js'
 const CHANGES_TOLD_MAX = 200
 const PATHS_NAMED_MAX = 20
 
-/** What came of a tool. Changes that the phase does not allow are dropped whole: one path is enough. */
+/** Records a tool's result. If one changed path is not allowed, all changes are discarded. */
 export function finishTool(
   contract: Contract,
   state: TaskState,
@@ -77,7 +77,7 @@ function findBytesViolation(
     : { code: 'constraint_violation', detail: `${command.tool} ${problem}. All its changes were discarded.` }
 }
 
-// Whatever a reviewer's tool left behind was thrown away.
+// Changes of a reviewer's tool were discarded.
 function finishReview(command: Command & { type: 'finish_tool' }, reviewer: string): Decision {
   const { tool: toolName, success, code, detail, durationMs, exitCode, unenforced } = command
   return makeDecision([

@@ -1,7 +1,10 @@
 import type { Contract, Phase } from '../contract/contract.js'
 import { BUILT_IN_TOOLS } from './built-in-tools.js'
 
-/** True when some executor, upstream server or harness could provide the tool under this contract. Names are compared exactly. */
+/**
+ * True when an executor, upstream server or agent CLI could provide the tool under this contract. Names are compared
+ * exactly.
+ */
 export function isKnownTool(contract: Contract, tool: string): boolean {
   return BUILT_IN_TOOLS.has(tool) || contract.extraTools.includes(tool)
 }

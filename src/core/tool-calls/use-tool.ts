@@ -25,7 +25,7 @@ export function useTool(contract: Contract, state: TaskState, command: UseTool, 
     return refuseWithinBudget(contract, state, { type: 'tool_denied', ...call, ...refused, counted, leaseSeconds })
   }
 
-  // What only a harness brings is never run here; it may be asked for.
+  // Tools of an agent CLI never run here; they may be checked.
   const isOfHarness = !command.execute && HARNESS_TOOLS.has(command.tool)
   if (!isOfHarness && !isKnownTool(contract, command.tool))
     return deny(makeUnknownToolViolation(contract, phase, command.tool))
@@ -59,7 +59,7 @@ export function useTool(contract: Contract, state: TaskState, command: UseTool, 
   if (held !== null && getMode(contract, state) !== 'advisory') {
     const detail = `${command.tool} waits for rule ${held.rule}: ${held.diagnostic}`
     const denied = deny({ code: 'rule_interrupt', detail }, state.watch.reported.has(held.rule))
-    // What is acknowledged next is what the agent was refused for.
+    // The next acknowledgement is for the violation that caused the refusal.
     return denied.kind !== 'decided' || state.watch.open?.rule === held.rule
       ? denied
       : { ...denied, facts: [...makeViolationFacts(contract, state, held), ...denied.facts] }
@@ -76,7 +76,7 @@ export function useTool(contract: Contract, state: TaskState, command: UseTool, 
   return makeDecision([allowed])
 }
 
-// A tool that stands for a command line of the contract is counted as that command.
+// A tool that runs a command line of the contract is counted as that command.
 function findCommandLine(contract: Contract, command: UseTool): string | null {
   if (command.tool === 'run_tests') return contract.commands.get('tests')?.run ?? null
   const own = contract.tools.get(command.tool)
@@ -111,7 +111,7 @@ function makeNotOfferedViolation(contract: Contract, phase: Phase, tool: string)
   return { code: 'forbidden_tool', detail: `Called ${tool} (not allowed in ${phase.id}). Allowed: ${allowed}` }
 }
 
-/** The first pattern or command of the phase's constraints that the call breaks; null when it breaks none. */
+/** The first pattern or command of the phase's constraints that the call violates; null when it violates none. */
 export function findBrokenConstraint(phase: Phase, command: UseTool, context: Context): Violation | null {
   const inherits = BUILT_IN_TOOLS.get(command.tool)?.inherits
   const constraint =
@@ -124,7 +124,7 @@ export function findBrokenConstraint(phase: Phase, command: UseTool, context: Co
   )
 }
 
-// What a write tool would change is known before it runs; what a command changes is held against the same rule afterwards.
+// A write tool's changes are known before it runs; a command's changes are checked against the same rule afterwards.
 function findUnwritablePath(
   contract: Contract,
   state: TaskState,
@@ -192,8 +192,8 @@ function findBrokenCommand(constraint: ToolConstraint, call: CallFacts, where: C
   return null
 }
 
-// A forbidden program is forbidden under any path (`/usr/bin/git`), and a word that is only known at run time could be the
-// forbidden one; an allowed program must be written as the contract writes it.
+// A forbidden program is forbidden under any path (`/usr/bin/git`), and a word only known at run time could be the
+// forbidden one; an allowed program must be written as in the contract.
 function startsWithEntry(words: readonly (string | null)[], entry: string, match: 'exact' | 'any_path'): boolean {
   const wanted = entry.split(/\s+/).filter((word) => word !== '')
   return wanted.every((word, index) => {

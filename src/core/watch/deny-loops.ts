@@ -7,15 +7,15 @@ import { toOneLine } from '../text.js'
 import { requirePhase } from '../tool-calls/offered-tools.js'
 import { findViolation } from './watch.js'
 
-/** What a call would do, as far as rules look at it. */
+/** The parts of a call that rules evaluate. */
 interface TouchedByCall {
   readonly commands: readonly string[]
   readonly edits: readonly string[]
 }
 
 /**
- * The violation for which this call is refused by a rule that denies until it is acknowledged; null when none does. One that is
- * open stays so, and one that another hides is looked for.
+ * The violation for which a rule that denies until acknowledged refuses this call; null when none does. An open
+ * violation stays open, and violations hidden behind another are found too.
  */
 export function findDenyingViolation(
   contract: Contract,
@@ -28,7 +28,7 @@ export function findDenyingViolation(
   for (const rule of requirePhase(contract, state.phase).rules ?? []) {
     if (rule.onViolation !== 'deny' || rule.shadow) continue
     const isOpen = open?.rule === rule.id
-    // Where nothing is open, the call that passes a budget is the one that is told of it.
+    // If no violation is open, the call that exceeds a budget reports it.
     if (open === null && !isRepeatRule(rule)) continue
     const violation = isOpen ? open.violation : findViolation([rule], state, moment)
     if (violation !== null && isConcernedWith(rule, { violation, call, context })) return violation

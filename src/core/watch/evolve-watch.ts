@@ -10,7 +10,7 @@ const SEEN_MAX = 1000
 /** As many as one call can name. */
 const EDITS_OF_A_CALL_MAX = 1000
 
-/** A visit begins with nothing counted, and nothing open. */
+/** A visit starts with no counts and no open violations. */
 export function startVisit(
   state: TaskState,
   at: number,
@@ -23,7 +23,7 @@ export function startVisit(
   }
 }
 
-/** A tool that is about to run is a fact: a command, or an edit of each file it names. */
+/** A tool about to run is a fact: a command, or an edit of each file it names. */
 export function recordCall(state: TaskState, event: TaskEvent & { type: 'tool_allowed' }): TaskState {
   if (!event.execute) return state
   const { command, edits } = extractTouched(event)
@@ -46,7 +46,7 @@ function listPaths(args: JsonObject): readonly string[] {
     .map(normalizePath)
 }
 
-// One file is one file, however often its path says `.` or goes there and back.
+// Normalizes the path, so that `.` and `..` do not make one file look like several.
 function normalizePath(path: string): string {
   const names: string[] = []
   for (const name of path.split('/')) {
@@ -72,7 +72,7 @@ function addCallFacts(watch: Watch, call: Call): Facts {
   return facts
 }
 
-/** A changed tree, and other failing tests than before, are progress. */
+/** A changed tree or a different set of failing tests is progress. */
 export function recordProgress(state: TaskState, event: TaskEvent & { type: 'tool_finished' }): TaskState {
   const { watch } = state
   const failing = event.failing ?? watch.failing
@@ -136,7 +136,7 @@ function applyRuleViolated(state: TaskState, event: TaskEvent & { type: 'rule_vi
   }
 }
 
-// The open violation is cleared only when no other rule is violated either: then each one that comes later is new.
+// The open violation is cleared only when no other rule is violated: after that each violation is new.
 function applyRuleCleared(state: TaskState, rule: string): TaskState {
   const { watch } = state
   const isOpen = watch.open?.rule === rule
@@ -154,7 +154,7 @@ function applyRuleCleared(state: TaskState, rule: string): TaskState {
 function recordFact(state: TaskState, event: TaskEvent & { type: 'fact_recorded' }): TaskState {
   const { watch } = state
   const facts = addCallFacts(watch, { at: event.at, tool: event.toolName, command: event.command, edits: event.paths })
-  // Which of its own calls changed the tree a harness does not say: an edit does.
+  // An agent CLI does not report which of its calls changed the tree; an edit counts as a change.
   const mark = event.paths.length > 0 && event.success ? watch.mark + 1 : watch.mark
   const seen = new Set(watch.seen)
   if (event.factId !== null) seen.add(event.factId)

@@ -2,14 +2,14 @@ import type { Violation as RuleViolation } from '../rules/evaluate.js'
 import type { RuleAction } from '../rules/rule.js'
 import type { UsageSaid } from '../task/fact-parts.js'
 
-/** What rules found, and what they look at besides calls of Phaselock's own tools. */
+/** Events of rules, and of facts they evaluate besides Phaselock's own tool calls. */
 export type WatchFact =
   | {
       readonly type: 'rule_violated'
       readonly agentId: string
       readonly rule: string
       readonly action: RuleAction
-      /** Recorded, and nothing done about it. */
+      /** Recorded without consequences. */
       readonly shadow: boolean
       readonly violation: RuleViolation
       readonly code: 'rule_interrupt'
@@ -25,7 +25,7 @@ export type WatchFact =
     }
   | { readonly type: 'rule_cleared'; readonly rule: string }
   | (UsageSaid & { readonly type: 'usage_recorded'; readonly agentId: string })
-  /** What a harness did with a tool of its own. */
+  /** What an agent CLI did with its own tool. */
   | {
       readonly type: 'fact_recorded'
       readonly agentId: string

@@ -21,7 +21,7 @@ export const NOTHING_WATCHED: Watch = {
 
 const CONTINUES_MAX = 3
 
-/** When the newest commit of the tree was made; null: no git repository, or not asked. */
+/** Time of the newest commit of the tree; null: no git repository, or not asked. */
 type CommittedAt = number | null
 
 interface Moment {
@@ -29,7 +29,7 @@ interface Moment {
   readonly matches: Context['matches']
   readonly leaving: boolean
   readonly committedAt: CommittedAt
-  /** Where the state does not know it yet. */
+  /** If the state does not have it yet. */
   readonly mark?: number
 }
 
@@ -49,7 +49,7 @@ function judgeRules(rules: readonly Rule[], state: TaskState, moment: Moment): E
     const commitSince = lookback === undefined ? null : isCommittedSince(state, lookback, moment.committedAt)
     return evaluateRules(rules, { ...context, commitSince })
   }
-  // Rules that look back to different phases are asked one by one, still in their order.
+  // Rules that look back to different phases are evaluated one by one, still in order.
   const each = rules.map((rule) => judgeRules([rule], state, moment))
   return {
     violation: each.find((evaluation) => evaluation.violation !== null)?.violation ?? null,
@@ -73,7 +73,7 @@ function listUnacknowledged(contract: Contract, state: TaskState): readonly Rule
   return listRules(contract, state).filter((rule) => !state.watch.acknowledged.has(rule.id))
 }
 
-/** The rule that holds the agent back now, before anything is gathered or run for a gate. */
+/** The rule that blocks the agent now, before anything is gathered or run for a gate. */
 export function findHoldingViolation(
   contract: Contract,
   state: TaskState,
@@ -82,13 +82,13 @@ export function findHoldingViolation(
   return judgeRules(listUnacknowledged(contract, state), state, { ...moment, leaving: true }).violation
 }
 
-/** Rules whose metrics cannot be had, by id. */
+/** Rules whose metrics are unavailable, by id. */
 export function listUnavailableMetrics(contract: Contract, state: TaskState, context: Context): readonly string[] {
   const moment: Moment = { now: context.now, matches: context.matches, leaving: false, committedAt: null }
   return judgeRules(listRules(contract, state), state, moment).unavailable
 }
 
-/** What follows for the rules after a call; a violation that is open already is not told again. */
+/** Events of the rules after a call; an open violation is not reported again. */
 export function decideAfterCall(
   contract: Contract,
   state: TaskState,
@@ -104,7 +104,7 @@ export function decideAfterCall(
     state,
     moment,
   )
-  // Whoever leaves a violation open is not safe from a rule that does more than it.
+  // An open violation does not shield the agent from a stricter rule.
   const more =
     open === null ? null : rules.filter((rule) => STRENGTH[rule.onViolation] > STRENGTH[open.action] && !rule.shadow)
   const again =
@@ -117,13 +117,13 @@ export function decideAfterCall(
 
 const STRENGTH: Readonly<Record<Rule['onViolation'], number>> = { interrupt: 0, deny: 1, park: 2 }
 
-/** The violation of the first of these rules, as far as it was not acknowledged. */
+/** The first unacknowledged violation of these rules. */
 export function findViolation(rules: readonly Rule[], state: TaskState, moment: Moment): RuleViolation | null {
   const fresh = rules.filter((rule) => !state.watch.acknowledged.has(rule.id))
   return judgeRules(fresh, state, moment).violation ?? findRepeatedLoop(rules, state, moment)
 }
 
-// An acknowledged loop that goes on is a new one: only what came after the acknowledgement counts.
+// A loop that continues after its acknowledgement is a new one: only later facts count.
 function findRepeatedLoop(rules: readonly Rule[], state: TaskState, moment: Moment): RuleViolation | null {
   for (const rule of rules) {
     const since = state.watch.acknowledged.get(rule.id)
@@ -134,7 +134,10 @@ function findRepeatedLoop(rules: readonly Rule[], state: TaskState, moment: Mome
   return null
 }
 
-/** Judges the rules where the agent asks for its prompt or to go on. Staying in the phase uses an acknowledgement up. */
+/**
+ * Evaluates the rules when the agent asks for its prompt or to continue. Staying in the phase uses up an
+ * acknowledgement.
+ */
 export function watch(
   contract: Contract,
   state: TaskState,
@@ -207,7 +210,7 @@ function makeShadowFacts(
     }))
 }
 
-/** Acknowledges the violation that was shown. Whoever acknowledges the same rule again and again needs a human. */
+/** Acknowledges the violation that was shown. Acknowledging the same rule repeatedly needs an operator. */
 export function acknowledge(contract: Contract, state: TaskState): Decision {
   const { open, continues } = state.watch
   if (open === null) return makeDecision([])
