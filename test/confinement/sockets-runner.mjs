@@ -9,7 +9,7 @@ const { provider, dir, lines } = JSON.parse(asked)
 const { openConfinement } = await import(join(dist, 'confinement/open-confinement.js'))
 const { runCommand } = await import(join(dist, 'confinement/run-command.js'))
 const { openSocketDir, newSocketPath, listenAt } = await import(join(dist, 'gateway/socket-paths.js'))
-const { insideCommand } = await import(join(dist, 'gateway/inside-command.js'))
+const { buildInsideCommand } = await import(join(dist, 'gateway/inside-command.js'))
 
 const arrived = { given: 0, other: 0, port: 0 }
 const server = (name) =>
@@ -41,8 +41,8 @@ for (const { line, how } of lines) {
   const job = {
     plain: plain,
     given: { ...plain, sockets: [{ name: 'orchestrator', path: given }] },
-    inside: { ...plain, ...insideCommand({ sockets: { orchestrator: given }, env: {}, argv }) },
-    networked: { ...plain, ...insideCommand({ sockets: { orchestrator: given }, env: {}, argv }), network: true },
+    inside: { ...plain, ...buildInsideCommand({ sockets: { orchestrator: given }, env: {}, argv }) },
+    networked: { ...plain, ...buildInsideCommand({ sockets: { orchestrator: given }, env: {}, argv }), network: true },
   }[how]
   try {
     const { exitCode, stdout, stderr } = await runCommand(wall, job)

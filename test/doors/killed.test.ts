@@ -44,7 +44,7 @@ const { path } = await agentSockets.open({ agentId: 'ada' })
 const relay = await openModelRelay({ baseUrl: 'http://127.0.0.1:1', dir: agentSockets.dir })
 const argv = ['bash', '-c', 'while :; do node -e "fetch(process.env.PHASELOCK_URL + \\'/health\\').then(r => console.log(r.status))"; sleep 0.1; done', '${MARKED}']
 const confined = await wall.start({
-  ...insideCommand({ sockets: { orchestrator: path, model: { ...relay, variables: [] } }, env: {}, argv }),
+  ...buildInsideCommand({ sockets: { orchestrator: path, model: { ...relay, variables: [] } }, env: {}, argv }),
   tree: workspace, cwd: '.', writes: 'discard', git: 'read', hidden: [], timeoutMs: 600000, signal: new AbortController().signal,
 })
 confined.stdout.on('data', (chunk) => console.log('told', chunk.toString().trim(), path, relay.path))
