@@ -8,7 +8,7 @@ const [dist, asked] = process.argv.slice(2)
 const { provider, dir, lines } = JSON.parse(asked)
 const { openConfinement } = await import(join(dist, 'confinement/open-confinement.js'))
 const { runCommand } = await import(join(dist, 'confinement/run-command.js'))
-const { openSocketDir, newSocketPath, listenAt } = await import(join(dist, 'gateway/socket-paths.js'))
+const { openSocketDir, makeSocketPath, listenAt } = await import(join(dist, 'gateway/socket-paths.js'))
 const { buildInsideCommand } = await import(join(dist, 'gateway/inside-command.js'))
 
 const arrived = { given: 0, other: 0, port: 0 }
@@ -24,7 +24,7 @@ const tree = join(dir, 'tree')
 for (const folder of [stateDir, tree]) mkdirSync(folder, { recursive: true, mode: 0o700 })
 const wall = await openConfinement({ stateDir, only: provider })
 const doors = openSocketDir(stateDir)
-const [given, other] = [newSocketPath(doors), newSocketPath(doors)]
+const [given, other] = [makeSocketPath(doors), makeSocketPath(doors)]
 await listenAt(server('given'), given)
 await listenAt(server('other'), other)
 const port = await new Promise((resolve) => {
