@@ -28,6 +28,7 @@ export const FULL_ONLY: Readonly<Record<string, string>> = {
   'cli/documents': 'contracts in folders of documents on the command line; contract/documents covers how they are read',
   'cli/init-bad-input':
     'init and doctor in repositories with something wrong; cli/init-trial and cli/survey cover the main path',
+  'cli/init-trial': 'init with runners of several kinds; e2e/init-walk covers the trial of npm test',
   'cli/knowledge-install': 'installs the embedding model; knowledge/embedder covers how it is used',
   'cli/lasting': 'CLI commands that outlive restarts of the server',
   'cli/next-steps': 'what every command says next; docs/tour and cli/fresh run the main ones',

@@ -1,6 +1,7 @@
 import { readdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, describe, expect, it } from 'vitest'
+import { isFullDepth } from '../depth.js'
 import { ADD, CODE, HEAD, makeScene, OLD, PROJECT } from './baselining.js'
 
 const contractOf = (more: { run?: string; tests?: string; enforcement?: string } = {}): string => `
@@ -46,20 +47,23 @@ describe('the tests of the tree that work began with', () => {
     ])
   })
 
-  it('[REQ-BASELINE-2] they are of the starting tree, whatever was changed while they ran', async () => {
-    await begin(contractOf({ run: SLOW }))
-    await write('src/old.mjs', 'export const old = () => 2\n')
-    await write('tests/old.test.mjs', OLD.replaceAll('old is broken', 'old will break'))
-    await write('tests/add.test.mjs', ADD)
-    const { blockers } = await told('IMPL')
-    expect(blockers).toContain('ran before the task and are gone: old is broken')
-    expect(await baselines()).toMatchObject([{ data: { passed: 1, failed: 1 } }])
-    await write('src/old.mjs', 'export const old = () => 1\n')
-    await write('tests/old.test.mjs', OLD)
-    expect((await told('IMPL')).blockers).toBe('')
-    await write('src/add.mjs', CODE)
-    expect(await told('DONE')).toMatchObject({ blockers: '', warnings: expect.stringContaining('old is broken') })
-  })
+  it.runIf(isFullDepth())(
+    '[REQ-BASELINE-2] they are of the starting tree, whatever was changed while they ran',
+    async () => {
+      await begin(contractOf({ run: SLOW }))
+      await write('src/old.mjs', 'export const old = () => 2\n')
+      await write('tests/old.test.mjs', OLD.replaceAll('old is broken', 'old will break'))
+      await write('tests/add.test.mjs', ADD)
+      const { blockers } = await told('IMPL')
+      expect(blockers).toContain('ran before the task and are gone: old is broken')
+      expect(await baselines()).toMatchObject([{ data: { passed: 1, failed: 1 } }])
+      await write('src/old.mjs', 'export const old = () => 1\n')
+      await write('tests/old.test.mjs', OLD)
+      expect((await told('IMPL')).blockers).toBe('')
+      await write('src/add.mjs', CODE)
+      expect(await told('DONE')).toMatchObject({ blockers: '', warnings: expect.stringContaining('old is broken') })
+    },
+  )
 
   it('[REQ-BASELINE-3] they survive a restart; a run that was cut short is made again', async () => {
     await begin(contractOf({ run: SLOW }))
@@ -109,22 +113,26 @@ describe('the tests of the tree that work began with', () => {
     expect((await told('DONE')).blockers).toContain('old works')
   })
 
-  it('[REQ-BASELINE-7] with `repeat` a flaky test is named, opens no RED, and is not held against honest work', async () => {
-    const flaky = `${HEAD}test('now and then', () => assert.equal(Math.floor(Date.now() / 900) % 2, 0))\n`
-    await begin(contractOf({ tests: '{repeat: 6}', run: 'sleep 0.3; node --test tests/' }), {
-      ...PROJECT,
-      'tests/flaky.test.mjs': flaky,
-    })
-    await expect.poll(baselines, { timeout: 30_000 }).toHaveLength(1)
-    expect((await baselines())[0]).toMatchObject({ data: { flaky: 1 } })
-    await write('tests/more.test.mjs', flaky.replace('now and then', 'new and flaky'))
-    const { blockers } = await told('IMPL')
-    expect(blockers).toContain('new and flaky passes in some runs and fails in others')
-    await write('tests/more.test.mjs', ADD)
-    expect(await told('IMPL')).toMatchObject({ blockers: '', warnings: expect.stringContaining('now and then') })
-    await write('src/add.mjs', CODE)
-    expect((await told('DONE')).blockers).toBe('')
-  }, 120_000)
+  it.runIf(isFullDepth())(
+    '[REQ-BASELINE-7] with `repeat` a flaky test is named, opens no RED, and is not held against honest work',
+    async () => {
+      const flaky = `${HEAD}test('now and then', () => assert.equal(Math.floor(Date.now() / 900) % 2, 0))\n`
+      await begin(contractOf({ tests: '{repeat: 6}', run: 'sleep 0.3; node --test tests/' }), {
+        ...PROJECT,
+        'tests/flaky.test.mjs': flaky,
+      })
+      await expect.poll(baselines, { timeout: 30_000 }).toHaveLength(1)
+      expect((await baselines())[0]).toMatchObject({ data: { flaky: 1 } })
+      await write('tests/more.test.mjs', flaky.replace('now and then', 'new and flaky'))
+      const { blockers } = await told('IMPL')
+      expect(blockers).toContain('new and flaky passes in some runs and fails in others')
+      await write('tests/more.test.mjs', ADD)
+      expect(await told('IMPL')).toMatchObject({ blockers: '', warnings: expect.stringContaining('now and then') })
+      await write('src/add.mjs', CODE)
+      expect((await told('DONE')).blockers).toBe('')
+    },
+    120_000,
+  )
 
   it('[REQ-BASELINE-8] where the start was not recorded the older rules hold, and that is said', async () => {
     await begin(contractOf({ run: 'sleep 1; node --test tests/', enforcement: ', reconcile: off' }))
