@@ -1,6 +1,7 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { isFullDepth } from '../depth.js'
 import { makePlace, type Place, type Served, serve } from './process.js'
 import { type Files, makeRepository } from './projects.js'
 import { implementation, testFiles, Walker } from './walker.js'
@@ -23,7 +24,6 @@ const testOf = (expected: number): string => `import assert from 'node:assert/st
 import { test } from 'node:test'
 import { cents } from '../src/price.js'
 import { sum } from '../src/sum.js'
-import { isFullDepth } from '../depth.js'
 
 test('prices are summed up', () => assert.equal(sum([5, 7]), ${expected}))
 test('a price is rounded', () => assert.equal(cents(0.015), 2))
