@@ -143,7 +143,7 @@ const {#offered}@any = (() => {
   const $calm = ($v@any) => async (...$given@any) => { try { await $wait($v, $given); } catch {} };
   const $fail = ($v@any) => async (...$given@any) => { await $wait($v, $given); throw new $Er($word); };
   let $live = 0, $only@any = null;
-  const $find = ($t@any) => $t !== 0 ? $t : $live === 1 ? $only : null;
+  const $find = ($t@any) => $t !== null ? $t : $live === 1 ? $only : null;
   const $asserts = ($e@any) => $e !== null && typeof $e === 'object' && ($e.name === 'AssertionError' || $e.code === 'ERR_ASSERTION' || $e.matcherResult !== undefined);
   const $held = ($t@any, $n@any) => { const $f = $find($t); if ($is && $f !== null && $f.held === 0) $f.held = $n; };
   const $tried = ($t@any, $n@any) => { const $f = $find($t); if ($is && $f !== null) $f.tried = $n; };
@@ -169,7 +169,7 @@ const {#offered}@any = (() => {
       $live--; $t.on = false;
       if ($only === $t) $only = null;
       const $n = $t.held !== 0 ? $t.held : $t.ended ? 0 : $t.tried;
-      if ($is && $n !== 0 && #names) throw new $Er('line ' + $n + ' holds');
+      if ($is && $n !== 0 && #names) throw new $Er('line ' + [...$n].map(($d@any) => 'abcdefghij'.indexOf($d)).join('') + ' holds');
       if ($is && $n !== 0) return true;
       if ($is && $t.noted !== null) throw $t.noted.$e;
       return false;
