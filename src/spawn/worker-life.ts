@@ -18,7 +18,7 @@ import { findAwaitedAnswer, findEnd, isHeldBy, type TaskEnd } from './task-view.
 export class WorkerLife extends AgentLife {
   /** Its process ended while people had to do something. */
   #isWaiting = false
-  /** The back-off that its log tells of. */
+  /** The back-off that its log names. */
   #toldUntil = 0
   /** When its lease was last extended while nothing ran. */
   #extendedAt = 0

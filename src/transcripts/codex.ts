@@ -57,7 +57,7 @@ function enterSession(payload: Fields | null, totals: CodexTotals): CodexTotals 
 
 function advance(before: CodexTotals, now: CodexTotals, isTimed: boolean): CodexFound {
   const isSmaller = now.input < before.input || now.output < before.output
-  // An older line that comes late tells of nothing that the larger total does not hold already.
+  // A late, older line adds nothing: the larger total includes it.
   if (isSmaller && isTimed && now.at < before.at) return { ...NOTHING_FOUND, totals: before }
   const base = isSmaller ? makeCodexTotals(before.session) : before
   const totals = isSmaller ? { ...now, restarts: before.restarts + 1 } : now

@@ -192,7 +192,7 @@ export interface RestoredTask extends Task {
   readonly restored_count: number
 }
 
-/** What is told of an agent that the server started. */
+/** An agent that the server started. */
 export interface Spawn {
   readonly task_id: string
   readonly state: string

@@ -1,6 +1,6 @@
 import type { Alert, Task } from './answers.js'
 import type { PendingApproval } from './errors.js'
-import type { Violation } from './operator-answers.js'
+import type { TaskRow, Violation } from './operator-answers.js'
 
 /** Everything an operator sees at one glance. */
 export interface Overview {
@@ -33,13 +33,7 @@ export interface Activity {
   readonly paused: string | null
 }
 
-export interface ActiveTask {
-  readonly id: string
-  readonly title: string
-  readonly status: string
-  readonly checking: boolean
-  readonly phase: string
-  readonly agent_id: string | null
+export interface ActiveTask extends Omit<TaskRow, 'created_at'> {
   readonly phase_seconds: number | null
   readonly tokens: number
   readonly tokens_grade: string

@@ -23,7 +23,7 @@ const TEXT_CHARS_MAX = 2000
 const PATHS_SHOWN_MAX = 500
 const PATH_CHARS_MAX = 400
 const PATHS_CHARS_MAX = 15_000
-/** Maximum for artifacts and evidence together, so that there is always room for files. */
+/** Most characters of artifacts and evidence together; the rest is left for files. */
 const HANDED_CHARS_MAX = 40_000
 const FILE_CHARS_MAX = 12_000
 /** Maximum for everything shown of the work; with the question it stays below the limit of a council. */

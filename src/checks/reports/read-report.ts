@@ -96,7 +96,7 @@ function readDocument(report: string, format: TestFormat, root: string | null): 
   return makeUnreadable(`the report is of ${reading.report.format}, the contract says ${format}`)
 }
 
-/** Of a run whose report is not there or tells of no failure, only what kept files from loading is taken. */
+/** Without a report, or with one that lists no failure, only the reasons why files did not load are used. */
 function readBrokenStart(streams: Streams, format: TestFormat): ReportReading | null {
   const reading = readOutput(streams, 'auto')
   if (reading.result === 'unreadable' || reading.report.loadFailures.length === 0) return null
