@@ -180,6 +180,17 @@ describe('an agent that was idle for longer than its lease', () => {
     expect(await typesOf('task_claimed')).toHaveLength(2)
   })
 
+  it('[REQ-IDLE-3] a call that arrives while the lapse is being written goes on', async () => {
+    for (let round = 0; round < 30; round += 1) {
+      run.now = (run.now ?? 0) + LEASE_MS + 1
+      const calls = Array.from({ length: 6 }, () => run.call('GET', '/prompt', agent))
+      const swept = new Promise((resolve) => setTimeout(resolve, round % 5)).then(() => sweep(run.app))
+      const answers = await Promise.all(calls)
+      await swept
+      expect(answers.map(({ status }) => status)).toEqual(Array(6).fill(200))
+    }
+  })
+
   it('[REQ-IDLE-3] of two agents at once one gets the task', async () => {
     const other = await run.addAgent(`other${count}`)
     await idle()

@@ -2,6 +2,7 @@ import type { Contract } from '../../core/contract/contract.js'
 import { type AgentBearer, admit, type Bearer, formatBearerName } from '../../core/identity/admit.js'
 import type { JsonObject } from '../../core/json.js'
 import { REVIEW_TOOLS } from '../../core/reviews/review-tool.js'
+import { isLostByLapse } from '../../core/task/claim.js'
 import type { Command } from '../../core/task/command.js'
 import { nextStep } from '../../core/task/next-step.js'
 import type { Refusal } from '../../core/task/refusal.js'
@@ -152,9 +153,11 @@ async function findTaskOfAgent(
 ): Promise<Result<string>> {
   const { agentId } = bearer
   const held = await findHeldTask(app, agentId)
-  if (held !== null) return ok(held)
+  // The lapse of the lease may be decided and not on disk yet: the newest state decides.
+  const newest = held === null ? null : await app.ledger.peek(held)
+  if (held !== null && (newest === null || !isLostByLapse(newest, bearer))) return ok(held)
   const isWorking = isOnlyLooking !== true && app.ledger.registry.paused === null
-  const again = isWorking ? await takeUpAgain(app, bearer) : null
+  const again = isWorking ? await takeUpAgain(app, bearer, held) : null
   if (again?.ok === true) return again
   // Another call of the agent may have resumed it meanwhile.
   const now = await findHeldTask(app, agentId)

@@ -67,10 +67,14 @@ export async function claimTask(app: App, request: ClaimRequest): Promise<Result
 
 /**
  * Resumes a task that the agent lost only by lease expiry. Null: there is none. Of several concurrent calls one claims
- * it, and all continue with it.
+ * it, and all continue with it. `lapsing` is a task whose lapse is decided and not on disk yet.
  */
-export async function takeUpAgain(app: App, bearer: ClaimRequest['bearer']): Promise<Result<string> | null> {
-  const states = await listInterruptedTasks(app, bearer)
+export async function takeUpAgain(
+  app: App,
+  bearer: ClaimRequest['bearer'],
+  lapsing: string | null,
+): Promise<Result<string> | null> {
+  const states = await listInterruptedTasks(app, bearer, lapsing)
   // Another call has resumed it; the decision is not on disk yet.
   const taken = states.find(({ held }) => isHeldBy(held, bearer))
   if (taken !== undefined) return ok(taken.id)
@@ -89,10 +93,15 @@ export async function findLostTask(app: App, bearer: ClaimRequest['bearer']): Pr
 }
 
 /** The newest states of interrupted tasks, last one first. */
-async function listInterruptedTasks(app: App, { agentId }: ClaimRequest['bearer']): Promise<readonly TaskState[]> {
+async function listInterruptedTasks(
+  app: App,
+  { agentId }: ClaimRequest['bearer'],
+  lapsing: string | null = null,
+): Promise<readonly TaskState[]> {
   const page = await app.ledger.store.queryTasks({ agentId, status: 'interrupted', limit: LOST_MAX })
   const rows = [...page.items].sort((a, b) => b.updatedAt - a.updatedAt)
-  const states = await Promise.all(rows.map(({ id }) => app.ledger.peek(id)))
+  const ids = new Set([...(lapsing === null ? [] : [lapsing]), ...rows.map(({ id }) => id)])
+  const states = await Promise.all([...ids].map((id) => app.ledger.peek(id)))
   return states.filter((state) => state !== null)
 }
 
