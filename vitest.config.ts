@@ -1,6 +1,8 @@
 import { availableParallelism } from 'node:os'
+import { dirname, join, resolve } from 'node:path'
 import { defineConfig } from 'vitest/config'
 import { BaseSequencer, type TestSpecification } from 'vitest/node'
+import { isBuilt } from './scripts/prepare.mjs'
 import { isFullDepth } from './test/depth.js'
 import { sortIntoSuites } from './test/suites.js'
 
@@ -40,6 +42,22 @@ class LongestFirst extends BaseSequencer {
   }
 }
 
+const SOURCE = join(import.meta.dirname, 'src/')
+const BUILT = join(import.meta.dirname, 'dist/')
+
+// Tests load the compiled program unless a source file is newer: Node.js loads it as it is, and nothing is transformed.
+const fromBuild = {
+  name: 'from-build',
+  enforce: 'pre' as const,
+  resolveId(source: string, importer: string | undefined) {
+    if (importer === undefined || !source.startsWith('.')) return null
+    const path = resolve(dirname(importer), source)
+    return path.startsWith(SOURCE) ? join(BUILT, path.slice(SOURCE.length)) : null
+  },
+}
+const plugins = isBuilt() ? [fromBuild] : []
+const server = { deps: { external: [/\/dist\//] } }
+
 export default defineConfig({
   test: {
     pool: 'forks',
@@ -49,9 +67,17 @@ export default defineConfig({
     testTimeout: 60_000,
     hookTimeout: 60_000,
     projects: [
-      { extends: true, test: { name: 'unit', include: [...suites.unit], isolate: false } },
-      { extends: true, test: { name: 'shared', include: integration.filter(isShared), isolate: false } },
-      { extends: true, test: { name: 'separate', include: integration.filter((file) => !isShared(file)) } },
+      { extends: true, plugins, test: { name: 'unit', include: [...suites.unit], isolate: false, server } },
+      {
+        extends: true,
+        plugins,
+        test: { name: 'shared', include: integration.filter(isShared), isolate: false, server },
+      },
+      {
+        extends: true,
+        plugins,
+        test: { name: 'separate', include: integration.filter((file) => !isShared(file)), server },
+      },
     ],
   },
 })

@@ -43,13 +43,17 @@ export function isInstalled() {
 /** Installs, and builds if a source file is newer than the program. */
 export function prepare() {
   install()
+  if (isBuilt()) return
+  say('Building …')
+  npm('run', '--silent', 'build')
+}
+
+/** Whether the compiled program is newer than every source file. */
+export function isBuilt() {
   const folders = [join(ROOT, 'src'), SDK_SOURCE, EXAMPLES]
   const sources = [...folders.map(newestBelow), ...CONFIGURED.map(changedAt)]
   const built = [BUILT, SDK_BUILT, EXAMPLES_BUILT].map(changedAt)
-  if (Math.min(...built) < Math.max(...sources)) {
-    say('Building …')
-    npm('run', '--silent', 'build')
-  }
+  return Math.min(...built) >= Math.max(...sources)
 }
 
 export function say(text) {
