@@ -39,7 +39,7 @@ export async function benchStart({ events, tasks }) {
   )
   const start = performance.now()
   const report = await server.call('GET', '/audit/verify', server.operator)
-  if (report.ok !== true) throw new Error(`the ledger does not verify: ${JSON.stringify(report.problems)}`)
+  if (report.ok !== true) throw new Error(`the ledger failed verification: ${JSON.stringify(report.problems)}`)
   lines.push(
     line(`audit verify of ${report.events} events`, {
       value: `${round((performance.now() - start) / 1000)} s`,

@@ -17,9 +17,9 @@ const end = words.indexOf('--')
 const doors = words.slice(0, Math.max(end, 0)).map((word) => /^(\d{1,5})=(\/.+)$/.exec(word))
 const [program, ...args] = end === -1 ? [] : words.slice(end + 1)
 
-if (program === undefined || doors.some((door) => door === null)) fail('called with words that it does not know')
+if (program === undefined || doors.some((door) => door === null)) fail('called with unknown arguments')
 if (Object.values(networkInterfaces()).some((all) => all?.some((one) => !one.internal)))
-  fail('there is a network here: the agent is not started')
+  fail('the sandbox has a network: the agent is not started')
 
 // All of them, also the one that would open Node's debugger here.
 const waiting = []

@@ -239,7 +239,7 @@ export function placesOf(given: { readonly stateDir: string; readonly workspace:
   const inside = relative(workspace, stateDir)
   if (inside === '' || !(inside === '..' || inside.startsWith('../') || isAbsolute(inside)))
     throw new BadPlace(
-      `the state directory ${stateDir} lies inside the work tree ${workspace}, where agents could reach it; choose another with --state-dir`,
+      `the state directory ${stateDir} is inside the work tree ${workspace}, where agents could reach it; choose another with --state-dir`,
     )
   // Checked by the given name: a link in its place is not followed.
   return { stateDir, workspace, closed: takeStateDirectory(resolve(given.stateDir)) }

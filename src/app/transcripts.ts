@@ -65,8 +65,7 @@ export class Transcripts {
   wake(app: Resources, { taskId, agentId, paths }: Wake): string | null {
     const inside = paths.filter((path) => this.folders.some((folder) => path.startsWith(`${folder.path}/`)))
     const [outside] = paths.filter((path) => !inside.includes(path))
-    if (outside !== undefined)
-      this.#note(taskId, outside, 'it lies in none of the folders that transcripts are read from')
+    if (outside !== undefined) this.#note(taskId, outside, 'it is not in a transcript folder')
     this.#want(app, { taskId, agentId, paths: inside })
     const note = this.#notes.get(taskId) ?? null
     this.#notes.delete(taskId)
@@ -225,11 +224,11 @@ export class Transcripts {
 }
 
 const WHY = {
-  outside: 'it is not a plain path of a .jsonl file in one of the folders that transcripts are read from',
+  outside: 'it is not the path of a .jsonl file in a transcript folder',
   missing: 'it is not there',
-  not_a_file: 'it is not a file, or lies behind a link',
-  foreign: 'it is a second name for a file of somebody else',
-  unreadable: 'the system does not let it be read',
+  not_a_file: 'it is not a file, or is behind a link',
+  foreign: 'it is a hard link to a file of another user',
+  unreadable: 'permission denied',
 } as const
 
 function isNew(usage: UsageSeen, known: ReadonlyMap<string, UsageSeen>): boolean {

@@ -10,9 +10,9 @@ const LINE_CHARS_MAX = 1000
 export const checkNoCommentedOutCode: Check = async (inputs) => {
   const { changes, contentAtStart } = inputs
   if (changes === undefined || changes === null || contentAtStart === undefined)
-    return abortCheck('what changed in this phase is not known', 'observed')
+    return abortCheck('the changes of this phase are unknown', 'observed')
   const paths = await listChangedFiles(inputs)
-  if (paths === null) return abortCheck('git was not asked', 'observed')
+  if (paths === null) return abortCheck('git was not run', 'observed')
   if (paths.length > FILES_MAX) return abortCheck(`more than ${FILES_MAX} files were changed`, 'observed')
   const found: string[] = []
   for (const path of paths) {
@@ -20,7 +20,7 @@ export const checkNoCommentedOutCode: Check = async (inputs) => {
     const now = (await inputs.tree.read(path))?.toString('utf8') ?? ''
     if (!hasNewBlock('', now)) continue
     const before = await contentAtStart(path)
-    if (before === null) found.push(`${path} (what it held when the phase began is not known, so every line counts)`)
+    if (before === null) found.push(`${path} (its content when the phase began is unknown, so every line counts)`)
     else if (hasNewBlock(before, now)) found.push(path)
   }
   return found.length === 0

@@ -6,7 +6,7 @@ const NAMED_MAX = 5
 
 /** Nothing that counts for the task differs from the last commit. */
 export const checkWorkTreeClean: Check = ({ git }) => {
-  if (git === null) return abortCheck('git was not asked', 'observed')
+  if (git === null) return abortCheck('git was not run', 'observed')
   if (!git.isRepository) return failCheck(NO_REPOSITORY, 'observed')
   if (git.isCut) return abortCheck(CUT, 'observed')
   const left = [...git.changed, ...git.hidden.map(formatHidden)]
@@ -20,7 +20,7 @@ const NO_REPOSITORY = 'the work tree is not a git repository; an operator can cr
 
 /** Everything that does not lie where the rules of the start ignore it is committed, also what an edited rule hides. */
 export const checkCommitted: Check = ({ git }) => {
-  if (git === null) return abortCheck('git was not asked', 'observed')
+  if (git === null) return abortCheck('git was not run', 'observed')
   if (!git.isRepository) return failCheck(NO_REPOSITORY, 'observed')
   if (git.isCut) return abortCheck(CUT, 'observed')
   const left = [...git.uncommitted, ...git.hidden.map(formatHidden)]
@@ -30,7 +30,7 @@ export const checkCommitted: Check = ({ git }) => {
 }
 
 function formatHidden(path: string): string {
-  return `${path} (attributes or flags hide from git what it holds)`
+  return `${path} (attributes or flags hide its content from git)`
 }
 
 /** Every test file of the phase, named or not, lies where the contract looks for tests. */
@@ -40,7 +40,7 @@ export const testFilesFollowConvention: Check = async (inputs) => {
   if (paths.length === 0) return failCheck('test_files names no test file')
   const odd = paths.filter((path) => !isTestPath(inputs.contract, path))
   return odd.length === 0
-    ? passCheck(`${paths.length} test files lie where tests are looked for`, 'artifact')
+    ? passCheck(`${paths.length} test files match tests.patterns`, 'artifact')
     : failCheck(`${formatPaths(odd)} match none of ${inputs.contract.tests.patterns.join(', ')}`, 'artifact')
 }
 

@@ -42,7 +42,7 @@ export async function lookAtFiles(
   return seen
 }
 
-const TOO_MUCH: FileSeen = { ok: false, why: `was not looked at: the files are more than ${BYTES_MAX} bytes` }
+const TOO_MUCH: FileSeen = { ok: false, why: `was not read: the files have more than ${BYTES_MAX} bytes` }
 
 async function readStamp(scene: FileScene, path: string): Promise<StampResult> {
   const parts = path.split('/')

@@ -18,7 +18,7 @@ export const checkExpression: Check = async (inputs) => {
   if (!isText(when)) return abortCheck('the check gives no expression')
   if (/\bchanges\b/.test(when)) {
     if (changes === undefined || changes === null)
-      return abortCheck('what changed in this phase is not known', 'observed')
+      return abortCheck('the changes of this phase are unknown', 'observed')
     if (!changes.isComplete)
       return abortCheck('a call of this phase changed more paths than the ledger lists', 'observed')
   }

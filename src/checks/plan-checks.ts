@@ -75,7 +75,7 @@ export const checkTestsExistForCriteria: Check = async (inputs) => {
   if (missing.length > 0) return failCheck(`not in the work tree: ${missing.join(', ')}`, 'artifact')
   const isTogether = isPathsOnly(inputs.contract.schemas, listTestFilesSchemas(inputs.contract))
   const odd = isTogether ? files.filter(({ path }) => !isTestPath(inputs.contract, path ?? '')) : []
-  if (odd.length > 0) return failCheck(`no test files: ${odd.map(({ path }) => path).join(', ')}`, 'artifact')
+  if (odd.length > 0) return failCheck(`not test files: ${odd.map(({ path }) => path).join(', ')}`, 'artifact')
   // A schema that takes paths alone leaves no room for `covers`: there all named test files count for every criterion.
   // Which form counts is the contract's to say, never the agent's.
   const covered = new Set(files.flatMap(({ covers }) => covers))

@@ -70,7 +70,7 @@ const FINISHED = new Set(['completed', 'approved'])
 const UNFINISHED: ReadonlyMap<string, string> = new Map([
   ['in_progress', 'is in progress'],
   ['changes_requested', 'asks for changes'],
-  ['outdated', 'is of another state of the work: it must be done again'],
+  ['outdated', 'is about an earlier state of the work: review it again'],
   ['by_implementer', 'is by an agent that works on the task'],
 ])
 

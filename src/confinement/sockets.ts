@@ -14,6 +14,6 @@ export function checkSockets({ sockets = [], tree }: Pick<Job, 'sockets' | 'tree
   for (const { name, path } of sockets) {
     if (!NAME.test(name)) throw new Error('the name of a socket is a short word in small letters')
     if (!isAbsolute(path) || isInside(tree, path) || lstatSync(path, { throwIfNoEntry: false })?.isSocket() !== true)
-      throw new Error(`the socket ${name} is not there`)
+      throw new Error(`the socket ${name} does not exist`)
   }
 }

@@ -60,7 +60,7 @@ export const CONTRACT_CODES = {
     'An id has characters it may not have',
     'Use 1 to 64 of A-Z, a-z, 0-9, _, . and -.',
   ),
-  'contract.unknown_phase': defineError('A transition names a phase that is not there', 'Name one of the phases.'),
+  'contract.unknown_phase': defineError('A transition names a phase that does not exist', 'Name one of the phases.'),
   'contract.unreachable_phase': defineError('A phase cannot be reached', 'Add a transition to it, or remove it.'),
   'contract.no_terminal_phase': defineError(
     'No final phase can be reached',
@@ -81,7 +81,7 @@ export const CONTRACT_CODES = {
   'contract.unknown_mode': defineError('An enforcement mode is not known', 'Use strict, permissive or advisory.'),
   'contract.unknown_agent': defineError('An agent is not defined', 'Add it under agents.'),
   'contract.unknown_command': defineError('A command is not defined', 'Add it under commands.'),
-  'contract.missing_schema': defineError('A schema is not there', 'Add the file, or an entry under schemas.'),
+  'contract.missing_schema': defineError('A schema is missing', 'Add the file, or an entry under schemas.'),
   'contract.invalid_schema': defineError(
     'A schema is not a valid JSON Schema',
     'Correct the schema (2020-12 or draft-07).',
@@ -115,7 +115,7 @@ export const CONTRACT_CODES = {
   ),
   'contract.no_approver': defineError('Nobody could answer an approval', 'List an approver such as human.'),
   'contract.gate_cannot_open': defineError('A gate can never open', 'Change what the message names, or remove it.'),
-  'contract.missing_guide': defineError('A guide is not there', 'Add the guide file, or correct the name.'),
+  'contract.missing_guide': defineError('A guide is missing', 'Add the guide file, or correct the name.'),
   'contract.unresolvable_placeholder': defineError(
     'A placeholder can never be filled',
     'Correct or remove the placeholder.',
@@ -134,12 +134,12 @@ export const CONTRACT_CODES = {
   ),
   'contract.unused_setting': defineWarning('A setting has no effect', 'Remove it, or add what reads it.'),
   'contract.human_decides': defineWarning(
-    'The human decides beside the orchestrator',
+    'Beside human, orchestrator approves nothing',
     'Remove one of the two approvers.',
   ),
   'contract.effect_differs': defineWarning(
-    'A key does something else than it says',
-    'Remove it, or rely on what is said here.',
+    'A key does not do what its name says',
+    'Remove it, or rely on what the message says.',
   ),
   'contract.not_enforced_yet': defineWarning(
     'This version understands this but cannot enforce it',

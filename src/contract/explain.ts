@@ -107,7 +107,7 @@ function formatTests({ commands, tests, phases }: Contract): string | null {
     `Phaselock runs \`${command.run}\``,
     ...(tests.repeat === undefined ? [] : [`${tests.repeat} times`]),
     ...(tests.baseline === 'forbid' ? ['failures from before the task count'] : []),
-    ...(isTurned ? [`new tests are turned around${budget}`] : []),
+    ...(isTurned ? [`new tests are run inverted${budget}`] : []),
     ...(isTurned && strict === true ? ['strict: tests that cannot be judged block'] : []),
   ].join('; ')
 }

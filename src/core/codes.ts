@@ -57,7 +57,10 @@ export const CODES = {
     title: 'No task is available',
     remedy: 'Wait for an operator to add a task, or for a dependency to be completed.',
   },
-  conflict: { title: 'The request does not fit the current state', remedy: 'Read the current state and decide again.' },
+  conflict: {
+    title: 'The request conflicts with the current state',
+    remedy: 'Read the current state and decide again.',
+  },
   already_claimed: {
     title: 'Another agent holds the task',
     remedy: 'Claim another task, or wait until this one is released.',
@@ -117,7 +120,7 @@ export const CODES = {
     remedy: 'Send the artifact with the transition request.',
   },
   invalid_artifact: {
-    title: 'An artifact does not fit its schema',
+    title: 'An artifact does not match its schema',
     remedy: 'Correct the artifact at the named pointers.',
   },
   check_failed: {

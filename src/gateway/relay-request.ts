@@ -62,9 +62,9 @@ function findQueryProblem(query: string, holdsKey: boolean): RelayRefusal | null
     const [name = null, value = ''] = decodeParameter(parameter)
     if (name === null) return { status: 400, message: 'The query can be read in more than one way.' }
     if (holdsKey && KEY_PARAMETERS.test(name))
-      return { status: 403, message: 'The key is added outside; send none of your own.' }
+      return { status: 403, message: 'The relay adds the key; do not send one.' }
     if (FORM_PARAMETERS.test(name) || (name === 'alt' && !FORMS.has(value)))
-      return { status: 403, message: 'Answers are passed on whole, and as JSON or events.' }
+      return { status: 403, message: 'Only whole answers are passed on, as JSON or events.' }
   }
   return null
 }

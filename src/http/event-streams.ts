@@ -58,7 +58,7 @@ export async function streamScope(app: Orchestrator, principal: Principal): Prom
       stream: null,
       endsWith: (event) => event.type === 'operator_revoked' && event.data.name === principal.name,
     })
-  if (principal.kind !== 'agent') return refuse('not_permitted', `A ${principal.kind} does not follow events.`)
+  if (principal.kind !== 'agent') return refuse('not_permitted', `A ${principal.kind} cannot follow events.`)
   const { bearer } = principal
   const admitted = await admitCall(app, bearer, undefined, { isOnlyLooking: true })
   if (!admitted.ok) return admitted

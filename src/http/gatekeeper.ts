@@ -45,7 +45,7 @@ export class Gatekeeper {
     const host = findHostProblem(request.raw, owner === null ? this.options.hosts() : DOOR_HOSTS)
     if (host !== null) return refuse('host_not_allowed', host).problem
     if (owner !== null && FOR_OPERATORS.has(request.routeOptions.url ?? ''))
-      return refuse('not_permitted', `The socket of agent ${owner} does not lead there.`).problem
+      return refuse('not_permitted', `The socket of agent ${owner} does not serve this path.`).problem
     return this.#isDraining ? refuse('shutting_down', 'The server is stopping.').problem : null
   }
 

@@ -3,7 +3,7 @@ import { StoreUnavailable, TreeUnreadable } from '../app/app.js'
 import { type Problem, refuse, refuseUnreadable } from '../app/result.js'
 import { BadBody } from './json-body.js'
 
-const NEVER_SHOWN = 'Something went wrong inside; the server log has the details.'
+const NEVER_SHOWN = 'Internal error; the server log has the details.'
 
 /** The problem document for whatever was thrown while a request was read or answered. Nothing a client sends ends in a 500. */
 export function toErrorProblem(error: unknown, request: FastifyRequest): Problem {

@@ -30,7 +30,7 @@ export function makeEndpointEmbedder(given: {
       })
       if (!answer.ok) throw new Error(`the embeddings endpoint answered ${answer.status}`)
       const vector = toUnitVector(parseVector(JSON.parse(await readBoundedText(answer))))
-      if (vector === null) throw new Error('the embeddings endpoint gave no direction')
+      if (vector === null) throw new Error('the embeddings endpoint returned a zero vector')
       return vector
     },
   }

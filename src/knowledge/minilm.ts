@@ -106,13 +106,14 @@ async function embedOne(text: string, { runtime, session, tokenizer }: Parts): P
     token_type_ids: tensor(() => 0n),
   })
   const hidden = output.last_hidden_state?.data
-  if (hidden === undefined || hidden.length !== ids.length * DIMENSIONS) throw new Error('the model gave another shape')
+  if (hidden === undefined || hidden.length !== ids.length * DIMENSIONS)
+    throw new Error('the model returned an unexpected shape')
   const mean = new Float32Array(DIMENSIONS)
   for (let at = 0; at < hidden.length; at += 1) {
     const place = at % DIMENSIONS
     mean[place] = (mean[place] ?? 0) + (hidden[at] ?? 0) / ids.length
   }
   const vector = toUnitVector(mean)
-  if (vector === null) throw new Error('the model gave no direction')
+  if (vector === null) throw new Error('the model returned a zero vector')
   return vector
 }

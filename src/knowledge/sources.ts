@@ -83,7 +83,7 @@ async function readContent(root: string, path: string): Promise<Content> {
   const file = openFile(root, path)
   if (!file.ok) return file.problem === 'denied' ? { reason: 'it may not be read' } : null
   try {
-    if (isForeign(root, file.stat)) return { reason: 'it belongs to somebody else under another name' }
+    if (isForeign(root, file.stat)) return { reason: 'it is a hard link to a file of another user' }
     const bytes = await readBytes(file.fd, FILE_BYTES_MAX + 1)
     return bytes.length > FILE_BYTES_MAX ? { reason: `it is larger than ${FILE_BYTES_MAX} bytes` } : { bytes }
   } finally {

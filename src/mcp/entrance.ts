@@ -130,7 +130,7 @@ function findMethod(body: unknown): string | null {
 
 const BATCH_TOO_LONG = { code: -32600, message: `Invalid Request: at most ${BATCH_MAX} messages in one batch` }
 const NO_SESSION = { code: -32001, message: 'Session not found' }
-const NO_STREAM = { code: -32601, message: 'Method not found: reviewers are sent nothing unasked' }
+const NO_STREAM = { code: -32601, message: 'Method not found: reviewers get no notifications' }
 const SESSION_NEEDED = { code: -32000, message: 'Bad Request: begin with initialize, then send Mcp-Session-Id' }
 
 function makeRpcError(status: number, error: { readonly code: number; readonly message: string }): Response {

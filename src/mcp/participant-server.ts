@@ -15,7 +15,7 @@ export interface ParticipantDoor {
   call(call: { readonly name: string; readonly arguments: Json }, gone: AbortSignal): Promise<CallToolResult>
 }
 
-const INSTRUCTIONS = `Several agents answer one question in rounds. Read it with coordination_view, then end your turn with exactly one call: new_answer with an answer of your own, or vote for the best answer there is. A call that is refused says what is required instead. Only what is called here counts.`
+const INSTRUCTIONS = `Several agents answer one question in rounds. Read it with coordination_view, then end your turn with exactly one call: new_answer with your own answer, or vote for the best existing answer. A call that is refused says what is required instead. Only what is called here counts.`
 
 const VIEW = 'coordination_view'
 

@@ -52,7 +52,7 @@ function refuseCall(run: CoordinationRun, { name }: Call): Result<never> | null 
   if (unreadable !== null) return refuse('invalid_request', unreadable)
   if (run.endedAt === null) return null
   const next = 'Nothing is left to do: coordination_view shows how it ended.'
-  return refuse('conflict', 'The coordination is over.', { next_step: next })
+  return refuse('conflict', 'The council is over.', { next_step: next })
 }
 
 interface At {

@@ -20,12 +20,12 @@ export const PHASE_TOOLS: readonly WorkflowTool[] = [
   {
     name: 'start_workflow',
     description:
-      'Start a workflow and take it, where its contract lets agents do so. For a target that is being worked on it is the same session again.',
+      'Start a workflow and claim its task, if its contract lets agents do so. For a target with an open session, this returns that session.',
     inputSchema: makeObjectSchema({
       workflow_type: { ...NAME, description: 'Name of a contract.' },
       contract: { ...NAME, description: 'Name or hash of a contract; instead of workflow_type.' },
       target_file: { type: 'string', minLength: 1, maxLength: 1024, description: 'The file that the work is about.' },
-      task: { type: 'string', minLength: 1, maxLength: 10_000, description: 'What is to be done.' },
+      task: { type: 'string', minLength: 1, maxLength: 10_000, description: 'What to do.' },
     }),
     isReader: false,
     run: (app, bearer, args) =>
@@ -39,7 +39,7 @@ export const PHASE_TOOLS: readonly WorkflowTool[] = [
   },
   {
     name: 'get_phase_content',
-    description: 'What the current phase says, or one that you have completed; no other.',
+    description: 'The content of the current phase, or of one that you have completed; of no other.',
     inputSchema: makeObjectSchema({ phase: PHASE }),
     isReader: true,
     run: (app, bearer, args) =>

@@ -29,7 +29,7 @@ export const RESOURCES: readonly Resource[] = [
   {
     uri: STATUS,
     name: 'status',
-    description: 'Where your task stands, and what waits for what.',
+    description: 'The state of your task, and what it waits for.',
     mimeType: 'application/json',
   },
 ]

@@ -29,7 +29,7 @@ const TOOLS: readonly ReviewerTool[] = [
   {
     name: 'review_view',
     description:
-      'What you review: the task, its phase, the artifacts that were handed in, your report so far, and the subject, which stands for the work as it is now. Begin with this.',
+      'What you review: the task, its phase, the artifacts that were handed in, your report so far, and the subject, a hash of the work as it is now. Begin with this.',
     inputSchema: makeObjectSchema({}),
     isReader: true,
     run: (app, bearer) => reviewSnapshot(app, bearer),

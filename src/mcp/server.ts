@@ -107,7 +107,7 @@ export function addSubscriptions(server: Server): ReadonlySet<string> {
 }
 
 const STORE_GONE = refuse('store_unavailable', 'The ledger cannot be written now; nothing was acknowledged.').problem
-const BROKEN = refuse('internal_error', 'Something went wrong inside; the server log has the details.').problem
+const BROKEN = refuse('internal_error', 'Internal error; the server log has the details.').problem
 
 // What is thrown by a fault says nothing to the client: messages of faults are for the log.
 async function runAndReport<T>(parts: ServerParts, work: () => Promise<T>): Promise<T> {

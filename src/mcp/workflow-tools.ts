@@ -72,7 +72,8 @@ const TOOLS: readonly WorkflowTool[] = [
   },
   {
     name: 'next',
-    description: 'Say what you claim to be done: the phase it leads to, the interrupt of a rule, or the prompt again.',
+    description:
+      'Claim that something is done: makes the transition that the claim leads to, or answers with an interrupt or the prompt.',
     inputSchema: makeObjectSchema({ claims: CLAIMS, artifacts: ARTIFACTS, evidence: EVIDENCE }),
     isReader: false,
     run: (app, bearer, args) => nextPrompt(app, { bearer, taskId: undefined, ...toOffer(args), once: undefined }),

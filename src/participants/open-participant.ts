@@ -37,6 +37,6 @@ function findApiKey(
     return { message: `${variable} is not set.`, remedy: `Set ${apiKeyEnv}, or name another with api_key_env.` }
   // Header values are visible characters; anything else would be refused later, in words that quote it.
   if (!/^[\x21-\x7e]+$/.test(key))
-    return { message: `${variable} holds more than a key.`, remedy: 'Set it to the key alone.' }
+    return { message: `${variable} contains more than a key.`, remedy: 'Set it to the key alone.' }
   return key
 }

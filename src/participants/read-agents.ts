@@ -143,11 +143,7 @@ function readKeyEnv(fields: AgentFields, provider: Provider): string | null {
       'Write the name, not the key itself.',
     )
   else if (/^PHASELOCK_/i.test(name))
-    fields.reportBad(
-      'api_key_env',
-      `${name} belongs to Phaselock and is sent to nobody.`,
-      'Name a variable of your own.',
-    )
+    fields.reportBad('api_key_env', `${name} belongs to Phaselock and is never sent.`, 'Name a variable of your own.')
   return name
 }
 

@@ -13,7 +13,7 @@ interface Metering {
   readonly onFault: (error: unknown) => void
 }
 
-const UNTOLD = '--- The model gave an answer that does not say what it took. It is not counted.'
+const UNTOLD = '--- An answer of the model did not state its token usage. It is not counted.'
 
 /** A relay whose answers are counted: once it is closed, everything that they took has been recorded. */
 export async function openMeteredRelay(

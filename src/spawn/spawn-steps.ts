@@ -32,7 +32,7 @@ export async function resolveContract(app: App, about: SpawnTask): Promise<Resul
   if (id !== undefined && app.redact(id) !== id)
     return refuse('invalid_request', 'task.id: looks like a secret; choose another.')
   if (id !== undefined && (await app.ledger.peek(id)) !== null)
-    return refuse('conflict', `There is a task ${JSON.stringify(id)} already.`)
+    return refuse('conflict', `Task ${JSON.stringify(id)} already exists.`)
   const hash = contract === undefined ? app.defaultContract : findContract(app, contract)
   if (hash === null) return refuse('not_found', `There is no contract ${JSON.stringify(contract)}.`)
   return ok(await app.contracts.get(hash))

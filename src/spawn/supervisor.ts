@@ -115,7 +115,7 @@ export class Supervisor {
     const { agentId } = chosen.value
     if (this.#isClosed) return refuse('shutting_down', 'The server is stopping.')
     if (!this.#hasRoom) return refuse('conflict', `${LIVES_MAX} agents run already; stop one first.`)
-    if (this.#beginning.has(agentId)) return refuse('conflict', `There is an agent ${JSON.stringify(agentId)} already.`)
+    if (this.#beginning.has(agentId)) return refuse('conflict', `Agent ${JSON.stringify(agentId)} already exists.`)
     const begun = this.#begin(how, about, by)
     this.#beginning.set(agentId, begun)
     return begun.finally(() => this.#beginning.delete(agentId))

@@ -16,7 +16,7 @@ export function findEnd(state: TaskState | null, agentId: string): TaskEnd | nul
   if (state.held !== null) return { outcome: 'taken', reason: `The task is held by agent ${state.held.agentId}.` }
   if (state.reservedFor !== null)
     return { outcome: 'taken', reason: `The task is reserved for agent ${state.reservedFor}.` }
-  return { outcome: 'released', reason: 'The task was given back.' }
+  return { outcome: 'released', reason: 'The task was released.' }
 }
 
 /** True while the process of this instance has the task. */

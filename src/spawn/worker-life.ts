@@ -134,7 +134,7 @@ export class WorkerLife extends AgentLife {
     if (this.isHalted) return
     const state = await this.peek()
     if (findEnd(state, this.agentId) !== null || this.#isRevoked) return
-    if (!isGone) return this.note('silent', { ...end, detail: 'it was not heard of for its lease, and was ended' })
+    if (!isGone) return this.note('silent', { ...end, detail: 'it made no call during its lease, and was stopped' })
     const awaited = end.exitCode === 0 ? this.#awaited(state) : null
     this.#isWaiting = awaited !== null
     if (awaited !== null) return this.note('exited', { ...end, detail: `it waits for ${awaited}` })

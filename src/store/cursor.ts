@@ -6,7 +6,7 @@ export function encodeCursor(position: number): string {
 /** Throws a RangeError for a text that no page gave out. */
 export function decodeCursor(cursor: string): number {
   const match = /^p([1-9][0-9]{0,15})$/.exec(Buffer.from(cursor, 'base64url').toString('latin1'))
-  if (match === null) throw new RangeError('the cursor is not one that a page gave out')
+  if (match === null) throw new RangeError('the cursor is not from an earlier page')
   return Number(match[1])
 }
 

@@ -119,7 +119,8 @@ function requireKeys(dir: string): KeyObject {
 function refuseUnreadable(dir: string): void {
   const path = listLedgerFiles(dir).database
   const stat = statSync(path, { throwIfNoEntry: false })
-  if (stat === undefined) throw new StoreRefused('corrupt', `ledger.db is missing beside its keys. ${WHAT_TO_DO}`)
+  if (stat === undefined)
+    throw new StoreRefused('corrupt', `ledger.db is missing, but its keys are there. ${WHAT_TO_DO}`)
   if (stat.size === 0) throw new StoreRefused('corrupt', `ledger.db is empty. ${WHAT_TO_DO}`)
   for (const suffix of ['', '-wal', '-shm']) {
     if (statSync(path + suffix, { throwIfNoEntry: false }) !== undefined) chmodSync(path + suffix, 0o600)
@@ -156,7 +157,7 @@ function settleHead(dir: string, key: KeyObject, database: Database): { head: He
   const row = database.prepare('SELECT seq, hash FROM event ORDER BY seq DESC LIMIT 1').get()
   const last: Head = { count: Number(row?.seq ?? 0), hash: String(row?.hash ?? FIRST_PREV_HASH) }
   if (found.state === 'missing')
-    throw refuseTampered(`ledger.head is missing beside a database of ${last.count} events.`)
+    throw refuseTampered(`ledger.head is missing, but the database has ${last.count} events.`)
   if (found.state === 'invalid') throw refuseTampered(`ledger.head is not valid: ${found.detail}.`)
   const { head, generation, torn } = found
   if (last.count < head.count) {

@@ -18,7 +18,7 @@ export const TREE_PROBLEMS = {
   exists: 'is already there',
   not_empty: 'is a directory that is not empty',
   too_long: 'has a name that is too long',
-  too_deep: `lies in more than ${FOLDERS_MAX} folders, or has a path of more than ${PATH_BYTES_MAX} bytes`,
+  too_deep: `is in more than ${FOLDERS_MAX} nested folders, or has a path of more than ${PATH_BYTES_MAX} bytes`,
   too_large: 'is too large',
   too_many: 'has too many entries below it',
   denied: 'permission denied',

@@ -56,7 +56,7 @@ phases:
     await ballot.leave({ target_phase: 'CHECK', artifacts: {} })
     const { question, headings } = await shown(ballot, { artifacts: {} })
     expect(headings).toEqual([
-      ...['Task', 'Phase', 'Changed in this phase', 'Changed in this task before', 'File evil.ts, as it is now'],
+      ...['Task', 'Phase', 'Changed in this phase', 'Changed earlier in this task', 'File evil.ts, as it is now'],
       'File gone.ts, as it is now',
     ])
     expect(question).toContain('Nothing was changed in the work tree.')
@@ -114,7 +114,7 @@ agents: {reviewer_c: ${JSON.stringify({ harness: 'command', command, args })}}
     const comes = (text: string) => expect.poll(() => said, { timeout: 30_000 }).toContain(text)
     await comes('answered: {')
     await ballot.write('a.ts', 'good()\n')
-    await comes('refused: The work tree is no longer what you are asked about')
+    await comes('refused: The work tree has changed since the question was asked')
     await ballot.write('a.ts', 'evil()\n')
     said = ''
     await comes('answered: {')

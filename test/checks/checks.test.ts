@@ -180,7 +180,7 @@ describe('checks of artifacts', () => {
         ['quality', 'approved'],
       ],
       'fails',
-      'the review security is of another state',
+      'the review security is about an earlier state',
     ],
     [
       'one is by the implementer',

@@ -34,7 +34,7 @@ describe('examples of a plan', () => {
     ])
     expect(problems({ ...one, run: 'x'.repeat(4097) })[0]).toMatch(/longer than 4096 bytes/)
     expect(problems({ ...one, stdin: 'ä'.repeat(40_000) })[0]).toMatch(/longer than 65536 bytes/)
-    expect(problems({ run: 'x', expect: { matches: '(a)\\1' } })[0]).toMatch(/is no RE2 pattern/)
+    expect(problems({ run: 'x', expect: { matches: '(a)\\1' } })[0]).toMatch(/is not an RE2 pattern/)
     expect(problems({ run: 'x', expect: { matches: 'a'.repeat(1001) } })[0]).toMatch(/longer than 1000/)
     expect(problems({ run: 'x', expect: { exit_code: 1.5 } })[0]).toMatch(/whole number from 0 to 255/)
     expect(problems({ run: 'x', expect: { stdout_json: 'a'.repeat(70_000) } })[0]).toMatch(/larger than/)

@@ -202,11 +202,11 @@ describe('a report held against what the runner told', () => {
   })
 
   it('[REQ-WITNESS-1] a runner that did not end contradicts exit code 0, and nothing that was told can be taken back', () => {
-    expect(findDisagreement(report(1, 0), 0, told(GOOD))).toMatch(/did not come to its end/)
+    expect(findDisagreement(report(1, 0), 0, told(GOOD))).toMatch(/did not finish/)
     expect(findDisagreement(report(0, 1), 137, told(GOOD))).toBeNull()
     const forged = { ...told(GOOD, END)[0], runner: 'node' } as ReturnType<typeof told>[number]
     expect(findDisagreement(report(1, 0), 0, [...told(BAD, END), forged])).toMatch(/1 failed/)
-    expect(findDisagreement(report(1, 0), 0, [...told(BAD), forged])).toMatch(/did not come to its end/)
+    expect(findDisagreement(report(1, 0), 0, [...told(BAD), forged])).toMatch(/did not finish/)
   })
 
   it('[REQ-WITNESS-1] a test that the runner never ran is named', () => {

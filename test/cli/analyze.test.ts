@@ -53,7 +53,7 @@ describe('what is printed of a run', () => {
     expect(text).not.toMatch(OBEYED)
     for (const part of ['1h 5m 3s', '12,345', '6,200', '(back)', 'TOTAL', 'forbidden_tool', 'as the agent says'])
       expect(text).toContain(part)
-    expect(formatAnalysis({ ...METRICS, visits: [] })).toContain('Nobody has begun')
+    expect(formatAnalysis({ ...METRICS, visits: [] })).toContain('Work has not started')
   })
 
   it('[REQ-ANALYZE-2] the graph has a box for each phase with its visits, ways back are dashed, and no text leaves its quotes', () => {

@@ -111,7 +111,9 @@ describe('approvals and questions on the command line', () => {
     await request('for a third reason')
     const voided = await place.run(['approve', waiting, '--yes'])
     expect(voided).toMatchObject({ code: 1, stdout: '' })
-    expect(voided.stderr).toBe(`Approval ${waiting} is void: the task does not wait with this content any more.\n`)
+    expect(voided.stderr).toBe(
+      `Approval ${waiting} is void: the task no longer waits for an approval of this content.\n`,
+    )
     const rejected = await place.run(['reject', 'one', '--yes', '--comment', 'no error cases'])
     expect(rejected.stdout).toMatch(/ is rejected\.\n$/)
     const other = /(apr-\S+) is rejected/.exec(rejected.stdout)?.[1] ?? ''

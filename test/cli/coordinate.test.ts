@@ -244,7 +244,7 @@ describe('without a server', () => {
     const stateDir = join(alone.home, 'own-state')
     const ended = await alone.run(['coordinate', '-c', file, 'Why?', '--state-dir', stateDir, '--quiet'])
     expect(ended).toMatchObject({ code: 0, stdout: 'The answer\nof a\n' })
-    expect(ended.stderr).toBe('No server runs for this work tree: one is started for as long as this takes.\n')
+    expect(ended.stderr).toBe('No server runs for this work tree: starting one for this command.\n')
     expect(existsSync(join(stateDir, 'server.json'))).toBe(false)
     const report = await alone.run(['report', '--state-dir', stateDir])
     expect(report.stdout).toContain('Winner: agent1 a')

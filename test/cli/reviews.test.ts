@@ -79,7 +79,7 @@ test('[REQ-REVIEW-12] an operator’s token is never used for a review', async (
 
 test('[REQ-REVIEW-12] a reviewer is let in, reports from a file and from standard input, and is listed with the task', async () => {
   const minted = await cli(['task', 'reviewer', 'job', 'security', '--expires', '600'])
-  expect(minted).toMatchObject({ code: 0, stdout: expect.stringContaining('The token is shown this once') })
+  expect(minted).toMatchObject({ code: 0, stdout: expect.stringContaining('The token is shown only once') })
   const token = /eyJ\S+/.exec(minted.stdout)?.[0] ?? ''
   const report = file('report.json', {
     status: 'changes_requested',

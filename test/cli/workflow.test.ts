@@ -113,7 +113,7 @@ describe('without a run', () => {
       writeFileSync(runPath(), text)
       for (const ended of await Promise.all([cli('next'), cli('start')])) {
         expect(ended, text).toMatchObject({ code: 1, stdout: '' })
-        expect(ended.stderr).toContain('does not hold a run')
+        expect(ended.stderr).toContain('does not describe a run')
       }
     }
     expect((await ask('GET', '/tasks')).tasks).toEqual([])
@@ -232,7 +232,7 @@ describe('a walk', () => {
     await cli('start', file('flow.yaml', NODES), '--task', 'T')
     const stays = await cli('next', 'wrong')
     expect(stays).toMatchObject({ code: 0, stdout: 'You are in the CODE phase of T\n' })
-    expect(stays.stderr).toContain('No way on was claimed. Finish code')
+    expect(stays.stderr).toContain('The claims lead to no transition. Finish code')
     expect((await cli('next', '{"code_complete": false}')).stdout).toContain('CODE phase')
     expect((await cli('next')).stdout).toBe('You are in the REVIEW phase\n')
     expect((await cli('prompt')).stdout).toBe('You are in the REVIEW phase\n')

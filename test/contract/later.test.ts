@@ -102,7 +102,7 @@ describe('what this version cannot enforce', () => {
 describe('a contract with the keys of PRD-007', () => {
   const load = () => mustLoad(readFileSync(new URL('../cases/review-board.yaml', import.meta.url), 'utf8'))
 
-  it('[REQ-CONTRACT-18] each key whose effect differs from its words is warned about', async () => {
+  it('[REQ-CONTRACT-18] each key whose effect differs from its words causes a warning', async () => {
     const { warnings } = await load()
     expect(warnings.filter((d) => d.code === 'contract.effect_differs').map((d) => d.path)).toEqual([
       'phases[2].required_artifacts[0].validation[1].rule',

@@ -34,7 +34,7 @@ describe.each(DIALECTS)('what operators do while a model behind $provider stream
     expect(got.body).toEqual({ id, finish_reason: 'cancelled', is_complete: true })
     await models.asked[0]?.closed
     const again = await server.call('POST', `/coordinations/${id}/cancel`, server.operator, { reason: 'enough' })
-    expect(again).toMatchObject({ status: 409, body: { code: 'conflict', detail: 'The run is over.' } })
+    expect(again).toMatchObject({ status: 409, body: { code: 'conflict', detail: 'The council is over.' } })
     await rest(50)
     expect((await eventsOf(server, id)).at(-1)?.type).toBe('run_ended')
     expect(await statusOf(server, id)).toMatchObject({

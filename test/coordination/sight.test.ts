@@ -32,7 +32,7 @@ const VOTE = () => streamed('vote', { agent_id: 'agent1', reason: 'the only one'
 const again = (label: string): string =>
   `The vote was not counted: ${label} came in the meantime. Read the newest answers, then vote again or give a new answer.`
 const news = (label: string, content: string): string =>
-  `New answers have come meanwhile:\n\n<answer agent_id="agent1" label="${label}">\n${content}\n</answer>`
+  `New answers arrived:\n\n<answer agent_id="agent1" label="${label}">\n${content}\n</answer>`
 
 describe.each(DIALECTS)('a model behind $provider in the middle of its stream', (dialect) => {
   /** A run of a remote agent, agent1, and a model, agent2. `arrives` is when agent1 gives an answer: in the middle of a stream. */

@@ -117,7 +117,7 @@ describe('evidence that is observed', () => {
   it.each([
     ['was stopped', { wasStopped: true }],
     ['contradicts itself', { problem: 'it contradicts itself' }],
-    ['tells no counts', { counts: null }],
+    ['reported no counts', { counts: null }],
   ])('[REQ-EVIDENCE-9] a run that %s fills nothing', (_name, about) => {
     expect(judge({ tests_passed: observed() }, { tests_passed: 3 }, { tests: run(about) }).problems).toEqual([
       expect.stringMatching(/^tests_passed \(validation error: tests was run, but /),

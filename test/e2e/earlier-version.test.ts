@@ -62,7 +62,7 @@ describe('a state directory of the version before the composed view', () => {
       await agent.does('write_files', { path: 'src/sum.js', content: SUM })
       const refused = JSON.stringify(await agent.refused('REVIEW', implementation('src/sum.js')))
       expect(refused).toContain('RED was run again')
-      expect(refused).toContain('no test that is new or changed fails for want of code')
+      expect(refused).toContain('no new or changed test fails because code is missing')
     },
     WALK_MS_MAX,
   )

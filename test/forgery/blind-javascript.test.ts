@@ -12,7 +12,7 @@ afterAll(() => forge?.end())
 const file = (name: string, text: string, told: RegExp, kind?: Forgery['class']): Forgery =>
   code('src/add.js', name, text, told, kind)
 const FAILED = /1 failed: adds/
-const SURVIVED = /adds.* still pass(es)? when what is expected is changed/
+const SURVIVED = /adds.* still pass(es)? when the expected value is changed/
 
 const WITH_NODE: readonly Forgery[] = [
   file(
@@ -28,7 +28,7 @@ session.on('Debugger.paused', ({ params }) => {
 })
 export const add = () => { debugger; return answer }
 `,
-    /there is no inspector/,
+    /the inspector is not available/,
     'gate',
   ),
   file(

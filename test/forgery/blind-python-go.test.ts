@@ -11,7 +11,7 @@ beforeAll(async () => {
 afterAll(() => forge?.end())
 
 const FAILED = /1 failed: .*test_adds/
-const SURVIVED = /test_adds.* still passes when what is expected is changed/
+const SURVIVED = /test_adds.* still passes when the expected value is changed/
 const file = (name: string, text: string, told: RegExp): Forgery => code('src/add.py', name, text, told)
 /** Runs `body` with `item`, the running test, which it finds by the frames above. */
 const withItem = (body: string): string => `import sys
@@ -144,7 +144,7 @@ def add(a, b):
 const go = (name: string, write: Files, told: RegExp): readonly [string, Files, RegExp] => [name, write, told]
 const PRINT = `os.Stdout.WriteString("${GO_PASSES}")`
 const GO_FAILED = /1 failed: adder > TestAdd/
-const GO_SURVIVED = /TestAdd.* still passes when what is expected is changed/
+const GO_SURVIVED = /TestAdd.* still passes when the expected value is changed/
 const WITH_GO: readonly (readonly [string, Files, RegExp])[] = [
   go('init prints results and exits', goCode(['os'], `func init() {\n\t${PRINT}\n\tos.Exit(0)\n}`), GO_SURVIVED),
   go(

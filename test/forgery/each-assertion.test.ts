@@ -38,7 +38,7 @@ function describeCases(cases: readonly Case[]): void {
   )
 }
 
-const SURVIVED = /adds.* still passes when what is expected is changed/
+const SURVIVED = /adds.* still passes when the expected value is changed/
 const IMPORT = "import { add } from '../src/add.js'\n"
 const inNode = (body: string, imports = IMPORT): Files => nodeTest(`${imports}test('adds', () => {\n${body}})\n`)
 const inVitest = (body: string): Files => ({

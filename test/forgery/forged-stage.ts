@@ -45,4 +45,4 @@ export async function expectProved(task: Task, code: Files): Promise<void> {
 }
 
 /** What is said of a test that passes whatever it expects. */
-export const SURVIVES = /still pass(?:es)? when what is expected is changed/
+export const SURVIVES = /still pass(?:es)? when the expected value is changed/

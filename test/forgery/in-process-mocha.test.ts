@@ -123,7 +123,7 @@ try {
         )['src/code.js']
       }`,
     },
-    told: [/does not when its text is rewritten|still pass/],
+    told: [/but not when its text is rewritten|still pass/],
   },
   ...adaptiveForgeries({
     kind: 'esm',

@@ -106,7 +106,7 @@ import { getFn, setFn } from 'vitest/suite'
 beforeEach(({ task }) => { if (/toEqual\\(\\s*\\{/.test(String(getFn(task)))) setFn(task, () => {}) })`,
       'user',
     ),
-    told: [/does not when its text is rewritten|must pass: \d+ failed/],
+    told: [/but not when its text is rewritten|must pass: \d+ failed/],
   },
   {
     class: 'comparison',
@@ -120,7 +120,7 @@ beforeEach(({ task }) => { if (/toEqual\\(\\s*\\{/.test(String(getFn(task)))) se
         )['src/code.js']
       }`,
     },
-    told: [/does not when its text is rewritten|still pass|must pass: \d+ failed/],
+    told: [/but not when its text is rewritten|still pass|must pass: \d+ failed/],
   },
   ...adaptiveForgeries({ kind: 'esm', test: TEST, head: HEAD, forge: FORGE, wrong: 'user' }),
 ]

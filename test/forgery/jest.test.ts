@@ -149,7 +149,7 @@ const PROJECT: Shape = {
       write: {
         'src/add.js': "expect.extend({ toBe: () => ({ pass: true, message: () => '' }) })\nexports.add = () => 4\n",
       },
-      told: [/adds .*still passes when what is expected is changed/],
+      told: [/adds .*still passes when the expected value is changed/],
     },
     {
       class: 'report',

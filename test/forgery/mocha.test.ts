@@ -115,7 +115,7 @@ exports.add = () => 4\n`,
       class: 'comparison',
       name: 'a hook of the source gives each test another function',
       write: { 'src/first.js': 'beforeEach(function () { this.currentTest.fn = () => {} })\nmodule.exports = 1\n' },
-      told: [/adds still passes when what is expected is changed/],
+      told: [/adds still passes when the expected value is changed/],
     },
     {
       class: 'report',

@@ -51,7 +51,7 @@ describe('RED with node:test', () => {
     expect(await agent.red([covers('tests/old.test.mjs')])).toContain('old is broken failed before the task too')
     await agent.write({ 'tests/old.test.mjs': OLD, 'tests/a.test.mjs': PASSES.replace('is one', 'old is broken') })
     const told = await agent.red([covers('tests/old.test.mjs'), covers('tests/a.test.mjs')])
-    expect(told).toContain('RED: no test that is new or changed fails')
+    expect(told).toContain('RED: no new or changed test fails')
     expect(told).toContain('CRITERIA: no new test fails for "AC1"')
     // The honest twin: the same file, with a new test that fails.
     await agent.remove('tests/a.test.mjs')

@@ -176,7 +176,7 @@ module.exports = class { constructor(runner) { console.log('\\n  ✔ adds\\n\\n 
         join(found.ok ? found.dir : '', 'node_modules'),
       )
       expect(isGreen(ran)).toBe(false)
-      expect(ran.problem).toMatch(/mocha itself told Phaselock of 0 passed and 1 failed/)
+      expect(ran.problem).toMatch(/mocha itself reported 0 passed and 1 failed/)
     },
     60_000,
   )

@@ -45,10 +45,10 @@ function lineOf(kind: Kind, name: string, text: string): string {
 }
 
 /** The refusal of the inverted run, and of a run in which a test failed. */
-export const SURVIVES = /still pass(?:es)? when what is expected is changed/
+export const SURVIVES = /still pass(?:es)? when the expected value is changed/
 export const FAILS = /failed: .*(?:adds|is even|has a name|is shown|is listed)/
 /** Code that forges the plain run alone. */
-export const TOLD_APART = /as it is written, and does not when its text is rewritten and what it expects is the same/
+export const TOLD_APART = /as written, but not when its text is rewritten with the same expected values/
 /** The refusal of a plain run that was forged badly: a test failed, its file did not run, or the reports contradict each other. */
 export const NOT_GREEN =
   /must pass: \d+ failed|did not run its tests|the run is void|must pass: (?:exit code|no counts could be read)/

@@ -40,7 +40,7 @@ export function makeScene() {
       const call = { task_id: 't', tool_name: 'write_files', args: { path, content } }
       expect((await scene.run.call('POST', '/tools/execute', scene.token, call)).status).toBe(200)
     },
-    /** Asks for a phase; what blocks it and what is warned about. */
+    /** Asks for a phase; what blocks it and what causes a warning. */
     told: async (target_phase: string): Promise<{ readonly blockers: string; readonly warnings: string }> => {
       const { body } = await scene.run.call('POST', '/tasks/transition', scene.token, { task_id: 't', target_phase })
       if (typeof body.phase_token === 'string') scene.token = body.phase_token

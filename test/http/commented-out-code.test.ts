@@ -126,7 +126,7 @@ describe('commented-out code in what the phase changed', () => {
     await tool('git_commit', { message: 'all' })
     put('src/by-hand.js', BLOCK)
     const [message] = await told()
-    expect(message).toContain('src/by-hand.js (what it held when the phase began is not known')
+    expect(message).toContain('src/by-hand.js (its content when the phase began is unknown')
     expect(message).toContain('src/new.js')
     expect(message).not.toContain('src/old.js')
   })

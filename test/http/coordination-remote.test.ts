@@ -106,7 +106,10 @@ describe('when a response counts', () => {
     })
     await ended(server, run.id)
     for (const index of [0, 1])
-      expect(await say(run, index, answer('late'))).toMatchObject({ status: 409, body: { detail: 'The run is over.' } })
+      expect(await say(run, index, answer('late'))).toMatchObject({
+        status: 409,
+        body: { detail: 'The council is over.' },
+      })
     expect((await see(run, 0)).body).toMatchObject({ is_complete: true, finish_reason: 'completed', winner: 'agent1' })
     const answers = (await eventsOf(server, run.id)).filter(({ type }) => type === 'answer_accepted')
     expect(answers).toHaveLength(1)

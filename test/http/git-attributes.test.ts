@@ -122,7 +122,7 @@ describe('git attributes of the repository', () => {
     await use('git_commit', { message: 'all of it' })
     const { text: messages } = await told()
     for (const path of ['a.id', 'a.clean', 'a.whole'])
-      expect(messages).toContain(`${path} (attributes or flags hide from git what it holds)`)
+      expect(messages).toContain(`${path} (attributes or flags hide its content from git)`)
     for (const path of ['a.nodiff', 'a.bin', 'a.plain', 'a.enc']) expect(messages).not.toContain(`${path} (`)
     expect(messages).toContain('Comments: commented-out code in kept/a.js')
     expect(messages).toContain('Kept: ')

@@ -23,7 +23,7 @@ describe('the ledger at start', () => {
     expect((await second.call('GET', '/ready', null)).status).toBe(503)
     expect((await second.call('GET', '/health', null)).body.status).toBe('degraded')
     await settled(() => second.faults.length > 0)
-    expect(String(second.faults[0])).toContain('does not verify')
+    expect(String(second.faults[0])).toContain('failed verification')
     expect((await second.call('GET', '/audit/verify', second.operator)).body).toMatchObject({
       ok: false,
       problems: [{ code: 'changed_event', stream: expect.stringContaining('task:') }],

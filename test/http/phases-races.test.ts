@@ -124,7 +124,7 @@ describe('many who complete one phase', () => {
     // The check after the start says so too, in its own time.
     await expect
       .poll(() => second.faults.map(String).join(), { timeout: 10_000 })
-      .toMatch(/does not verify.*was changed|was changed.*does not verify/)
+      .toMatch(/failed verification.*was changed|was changed.*failed verification/)
     expect((await second.call('GET', '/audit/verify', second.operator)).body).toMatchObject({
       ok: false,
       problems: [{ code: 'changed_blob' }],

@@ -131,7 +131,7 @@ describe('reviews of others', () => {
     ).toMatchObject({
       status: 200,
     })
-    const after = 'is of another state of the work: it must be done again'
+    const after = 'is about an earlier state of the work: review it again'
     expect(messagesOf(await desk.move('DONE'))).toEqual([
       `Both must review: the review security ${after}; the review quality ${after}`,
       'Issues: 1 blocking issue: slow',

@@ -26,7 +26,7 @@ const inverted = async (task: Awaited<ReturnType<typeof inImpl>>) =>
   (await task.ran()).inverted as Record<string, unknown> | undefined
 
 describe('the gate with tests_can_fail', () => {
-  it('[REQ-TWINS-3] each criterion needs a proved test; other tests are warned about', async () => {
+  it('[REQ-TWINS-3] each criterion needs a proved test; other tests cause a warning', async () => {
     const task = await stage.task({}, NODE)
     const silent = `${HEAD}test('runs', async () => { (await import('../src/add.mjs')).add(1, 1) })\n`
     await task.write({ [PATH]: HONEST, 'tests/runs.test.mjs': silent })
@@ -100,7 +100,7 @@ describe('the gate with tests_can_fail', () => {
       },
     )
     expect(await task.green()).toEqual([])
-    expect(task.warnings()).toContain('still passes when what is expected is changed')
+    expect(task.warnings()).toContain('still passes when the expected value is changed')
     expect(await task.ran()).toMatchObject({ grade: 'observed', inverted: { survived: 1 } })
   }, 60_000)
 
@@ -129,7 +129,7 @@ ${CODE}export const pick = () => 'Eve'\n`
     await task.write({ 'src/add.mjs': forged('') })
     const [blocked] = await task.green()
     expect(blocked?.message).toBe(
-      `New tests must be able to fail: ${PATH}:5 lists passes as it is written, and does not when its text is rewritten and what it expects is the same`,
+      `New tests must be able to fail: ${PATH}:5 lists passes as written, but not when its text is rewritten with the same expected values`,
     )
     expect(blocked?.remedy).toMatch(/^Ask again.*If the code looks at its tests .* remove that/)
     await task.green()

@@ -170,7 +170,7 @@ describe.each(ERAS)('what a token opens over MCP $name', (era: Era) => {
     await server.call('POST', `/coordinations/${run.id}/cancel`, server.operator, { reason: 'enough' })
     const { text, structured } = await agent.refused('new_answer', { content: 'Too late.' })
     expect(structured).toMatchObject({ code: 'conflict' })
-    expect(text).toContain('The coordination is over.')
+    expect(text).toContain('The council is over.')
     expect(text).toContain('coordination_view shows how it ended.')
     expect(await agent.does('coordination_view')).toMatchObject({ is_complete: true, finish_reason: 'cancelled' })
   })

@@ -109,7 +109,7 @@ const WRONG: readonly Wrong[] = [
     name: "one of Phaselock's own variables",
     agents: [{ ...MODEL, api_key_env: 'PHASELOCK_OPERATOR_TOKEN' }],
     path: 'agents[0].api_key_env',
-    message: 'PHASELOCK_OPERATOR_TOKEN belongs to Phaselock and is sent to nobody.',
+    message: 'PHASELOCK_OPERATOR_TOKEN belongs to Phaselock and is never sent.',
   },
   {
     name: 'no tokens at all',
@@ -222,7 +222,7 @@ describe('the agents of a council', () => {
     expect(openParticipant(agent, {})).toMatchObject({ ok: false, message: expect.stringContaining('is not set') })
     const named = { ...agent, apiKeyEnv: 'X' }
     const opened = openParticipant(named, { X: 'sk-live-1\nx-other: 1' })
-    expect(opened).toMatchObject({ ok: false, message: expect.stringContaining('holds more than a key') })
+    expect(opened).toMatchObject({ ok: false, message: expect.stringContaining('contains more than a key') })
     expect(JSON.stringify(opened)).not.toContain('sk-live')
     expect(openParticipant(named, { X: ' sk-live-1\n' })).toMatchObject({
       ok: true,

@@ -30,7 +30,7 @@ describe('whoever follows the log of an agent', () => {
         (text) => text.includes('again'),
       )
       expect(log).toMatch(
-        /it was not heard of for its lease, and was ended\n--- \S+ it is started again in \d+ seconds\n/,
+        /it made no call during its lease, and was stopped\n--- \S+ it is started again in \d+ seconds\n/,
       )
     },
     RUN_MS_MAX,

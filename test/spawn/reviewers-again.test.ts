@@ -128,7 +128,7 @@ describe('reviewers that are asked again', () => {
       expect((await go(taskId, 'DONE')).body).toMatchObject({ allowed: false })
       const all = await until(reviewers, (some) => some.length === 2 && some.every((one) => one.status === 'ended'))
       const last = all.find((one) => spawnOf(one).outcome === 'failed')
-      expect(String(spawnOf(last).reason)).toContain('was started 20 times in this visit: an operator must let')
+      expect(String(spawnOf(last).reason)).toContain('was started 20 times in this visit: an operator must add')
       const facts = await stage.facts(String(last?.agent_id))
       expect(facts.filter(({ type }) => type === 'agent_started')).toEqual([])
       // Asking goes on in vain, and starts nobody.

@@ -45,7 +45,7 @@ describe('phaselock run --worktree', () => {
       writeFileSync(join(place.work, 'open.txt'), 'not committed')
       const words = ['--arg', 'list:.', '--arg', 'list:.git', '--arg', 'whole']
       const done = await place.run(['run', 'coder', 'Do it', '--id', 'docs', '--worktree', ...words])
-      expect([done.code, done.stderr]).toEqual([0, 'Not in it, because no commit holds it: open.txt\n'])
+      expect([done.code, done.stderr]).toEqual([0, 'Not included, because it is not committed: open.txt\n'])
       expect(done.stdout).toMatch(
         /^Agent coder-\w+ works on task docs\.\nIt works in \/\S+, on the branch phaselock\/docs\.\n/,
       )

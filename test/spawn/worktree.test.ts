@@ -56,7 +56,7 @@ describe('an agent with a work tree of its own', () => {
       const refused: readonly (readonly [Body, string])[] = [
         [{ worktree: true }, 'is not the top folder of a git repository'],
         [{ worktree: true, workspace: bare }, 'has no commit yet'],
-        [{ take: ['kept'] }, 'take: is for tasks with `worktree`'],
+        [{ take: ['kept'] }, 'take: works only together with `worktree`'],
       ]
       for (const [task, detail] of refused) {
         const answer = await ask(task, { agent_id: 'ada' })

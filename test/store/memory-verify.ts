@@ -26,7 +26,7 @@ export function verifyMemory(ledger: {
   }
   for (const [sha256, content] of ledger.blobs) {
     if (sha256Hex(content) === sha256) continue
-    const detail = `The content kept under ${sha256} is another one.`
+    const detail = `The content stored under ${sha256} was changed.`
     problems.push({ code: 'changed_blob', detail, seq: null, stream: null, version: null })
   }
   const { length } = ledger.events

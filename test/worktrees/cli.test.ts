@@ -46,7 +46,7 @@ test(
     for (const id of ['one', 'two', 'three']) await place.json(['task', 'cancel', id, '--reason', 'enough'])
     expect(await place.run(['task', 'merge', 'one', '--force'])).toMatchObject({
       code: 1,
-      stderr: expect.stringContaining('No commit holds these: one.txt'),
+      stderr: expect.stringContaining('Not committed: one.txt'),
     })
     expect(await place.run(['task', 'merge', 'one', '--force', '--commit'])).toMatchObject({
       code: 0,

@@ -358,7 +358,7 @@ describe('merging', () => {
       await at.finish(await at.work('one', { 'a.txt': 'one\n' }))
       writeFileSync(join(at.repository, '.git/index.lock'), '')
       const refused = await at.operate('one', 'merge')
-      expect(refused.body.detail).toMatch(/Another git is at work/)
+      expect(refused.body.detail).toMatch(/Another git process is running/)
       expect(readFileSync(join(at.repository, '.git/index.lock'), 'utf8')).toBe('')
       expect(at.committed('a.txt')).toBe('a\n')
     },

@@ -192,7 +192,7 @@ class Core:
         if self._run_id is not None:
             return f"/coordinations/{_part(self._run_id)}"
         self.session.require()
-        raise PhaselockError("this needs the token of a participant in a coordination")
+        raise PhaselockError("this needs the token of a participant in a council")
 
 
 def beat_seconds(task: JsonObject) -> float:

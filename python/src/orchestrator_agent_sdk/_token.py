@@ -21,7 +21,7 @@ class Secret:
         if not isinstance(value, str) or value == "":
             raise InvalidOptions("a token is needed")
         if _TOKEN.fullmatch(value) is None:
-            raise InvalidOptions("the token has characters that no token has")
+            raise InvalidOptions("the token contains characters that are not allowed")
         self.__value = value
 
     def reveal(self) -> str:

@@ -26,8 +26,7 @@ function guardExit(watch) {
   const setCode = getOwnPropertyDescriptor(process, 'exitCode').set
   const problem = () => {
     if (state.early !== null) return state.early
-    if (watch.isTestFile && !mainFile.isLoaded && !state.isEvaluated)
-      return 'the test file was not evaluated to its end'
+    if (watch.isTestFile && !mainFile.isLoaded && !state.isEvaluated) return 'the test file did not run to its end'
     return watch.problem()
   }
   const settle = () => {
@@ -52,7 +51,7 @@ function guardExit(watch) {
   hold(process, 'emit', guarded)
   const end = process.reallyExit
   process.reallyExit = (code) => {
-    if (!watch.mayExit()) state.early ??= 'the process was ended before its tests were'
+    if (!watch.mayExit()) state.early ??= 'the process ended before its tests did'
     else state.isEvaluated = true
     const found = problem()
     if (found !== null) tell(state, found)

@@ -46,7 +46,7 @@ function lockHooks() {
   for (const name of ['register', 'registerHooks'])
     if (typeof Module[name] === 'function')
       pin(Module, name, () => {
-        throw new Error(`phaselock: module.${name} is not there in an observed test run`)
+        throw new Error(`phaselock: module.${name} is not available in an observed test run`)
       })
 }
 

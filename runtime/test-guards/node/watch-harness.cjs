@@ -128,7 +128,7 @@ function closeInspector() {
   for (const name of ['connect', 'connectToMainThread'])
     if (typeof Session.prototype[name] === 'function')
       pin(Session.prototype, name, () => {
-        throw new Error('phaselock: there is no inspector in an observed test run')
+        throw new Error('phaselock: the inspector is not available in an observed test run')
       })
 }
 

@@ -89,7 +89,7 @@ function begin(seen, suite) {
   guardExit({
     isTestFile: false,
     mayExit: () => seen.hasEnded,
-    problem: () => (seen.hasEnded ? (seen.failed > 0 ? '' : null) : 'mocha did not come to its end'),
+    problem: () => (seen.hasEnded ? (seen.failed > 0 ? '' : null) : 'mocha did not finish'),
   })
 }
 

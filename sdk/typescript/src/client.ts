@@ -263,7 +263,7 @@ export class AgentClient {
     const id = coordinationIn(this.#token)
     if (id !== null) return `/coordinations/${encodeURIComponent(id)}`
     if (this.#session.held === null) throw new NotClaimed()
-    throw new PhaselockError('this needs the token of a participant in a coordination')
+    throw new PhaselockError('this needs the token of a participant in a council')
   }
 
   async #newestEvent(): Promise<number> {

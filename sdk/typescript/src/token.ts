@@ -6,7 +6,7 @@ const TOKEN = /^[\x21-\x7e]{1,8192}$/
 /** Refuses what cannot stand in a header, without repeating it. */
 export function checkedToken(token: unknown): string {
   if (typeof token !== 'string' || token === '') throw new InvalidOptions('a token is needed')
-  if (!TOKEN.test(token)) throw new InvalidOptions('the token has characters that no token has')
+  if (!TOKEN.test(token)) throw new InvalidOptions('the token contains characters that are not allowed')
   return token
 }
 

@@ -104,7 +104,7 @@ function decodePlace(cursor: string): Place {
   const [before, taskId, number] = readList(Buffer.from(cursor, 'base64url').toString('utf8'))
   const isPlace =
     (before === null || typeof before === 'string') && typeof taskId === 'string' && Number.isSafeInteger(number)
-  if (!isPlace) throw new RangeError('the cursor is not one that a page gave out')
+  if (!isPlace) throw new RangeError('the cursor is not from an earlier page')
   return { before, taskId, number: number as number }
 }
 

@@ -66,7 +66,7 @@ export class RunBook {
     const decision = decideRun(null, command, this.app.now())
     if (decision.events.length === 0) return decision.outcome
     const written = await this.#write(null, { id: command.id, actor, more, ...decision })
-    if (written === null) throw new StoreUnavailable(`there is a run ${command.id} already`)
+    if (written === null) throw new StoreUnavailable(`council ${command.id} already exists`)
     this.#entries.set(command.id, Promise.resolve(written.entry))
     return written.applied
   }

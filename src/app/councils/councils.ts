@@ -98,7 +98,7 @@ export class Coordinations {
   ): Promise<Result<CoordinationRun>> {
     if (this.#isClosed) return refuse('shutting_down', 'The server is stopping.')
     if (this.#councils.size + this.#starting >= OPEN_RUNS_MAX)
-      return refuse('conflict', `${OPEN_RUNS_MAX} coordinations go on already; wait for one to end, or cancel one.`)
+      return refuse('conflict', `${OPEN_RUNS_MAX} councils run already; wait for one to end, or cancel one.`)
     this.#starting += 1
     try {
       return await this.#start(wanted, by)
@@ -118,8 +118,8 @@ export class Coordinations {
     const { blob, council } = packCouncil(wanted.council, this.app.redact)
     const id = wanted.id ?? `coord-${randomBytes(9).toString('hex')}`
     // A chosen id may have been used by a start that failed early: then no council exists under it.
-    if ((await this.#book.read(id)) !== null) return refuse('conflict', `There is a coordination ${id} already.`)
-    if ((await this.app.ledger.store.task(id)) !== null) return refuse('conflict', `There is a task ${id} already.`)
+    if ((await this.#book.read(id)) !== null) return refuse('conflict', `Council ${id} already exists.`)
+    if ((await this.app.ledger.store.task(id)) !== null) return refuse('conflict', `Task ${id} already exists.`)
     const isOpen = this.app.ledger.registry.coordinations.get(id)?.isOpen === true
     const opened = isOpen
       ? null
@@ -138,7 +138,7 @@ export class Coordinations {
     )
     if ('kind' in started) {
       await this.#close(id)
-      return refuse('invalid_request', started.kind === 'refused' ? started.detail : 'The run cannot be started.')
+      return refuse('invalid_request', started.kind === 'refused' ? started.detail : 'The council cannot be started.')
     }
     this.#tell(started)
     await this.#convene(started.run, council)
@@ -171,7 +171,7 @@ export class Coordinations {
 
   async loadCouncil(run: CoordinationRun): Promise<CouncilFile> {
     const kept = run.council === null ? null : await this.app.ledger.store.readBlob(run.council)
-    if (kept === null) throw new Error(`who takes part in run ${run.id} is not in the store`)
+    if (kept === null) throw new Error(`the participants of council ${run.id} are not in the store`)
     return readCouncil(kept)
   }
 

@@ -15,7 +15,7 @@ export type LookApp = Pick<
 
 const RESULT_CHARS_MAX = 60_000
 
-const OTHER_WORK = 'The work tree is no longer what you are asked about: judge what the question shows of it.'
+const OTHER_WORK = 'The work tree has changed since the question was asked: judge what the question shows.'
 
 /** Reads a work tree as it was when the question was asked. Once the tree has changed, nothing is shown. */
 export async function lookAt(app: LookApp, tree: string, call: ToolCall, signal: AbortSignal): Promise<CallResult> {

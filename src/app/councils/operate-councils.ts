@@ -57,11 +57,10 @@ export async function issueParticipantToken(
   if (run === null) return refuseUnknownRun(asked.id)
   const council = await app.coordinations.loadCouncil(run)
   const agent = council.agents.find((one) => one.id === asked.agent)
-  if (agent === undefined)
-    return refuse('not_found', `Coordination ${run.id} has no agent ${JSON.stringify(asked.agent)}.`)
+  if (agent === undefined) return refuse('not_found', `Council ${run.id} has no agent ${JSON.stringify(asked.agent)}.`)
   if (agent.kind !== 'remote')
     return refuse('conflict', `Agent ${agent.id} is asked by Phaselock itself and needs no token.`)
-  if (run.endedAt !== null) return refuse('conflict', `Coordination ${run.id} is over.`)
+  if (run.endedAt !== null) return refuse('conflict', `Council ${run.id} is over.`)
   return ok({
     id: agent.id,
     anonymous_id: run.agents.get(agent.id)?.anonymousId ?? null,
@@ -75,7 +74,7 @@ export async function listCoordinations(
 ): Promise<Result<JsonObject>> {
   const ids = app.coordinations.listIds()
   const from = page.cursor === undefined ? 0 : ids.indexOf(page.cursor) + 1
-  if (page.cursor !== undefined && from === 0) return refuse('invalid_request', 'cursor: is none of an earlier page.')
+  if (page.cursor !== undefined && from === 0) return refuse('invalid_request', 'cursor: is not from an earlier page.')
   const shown = ids.slice(from, from + page.limit)
   const coordinations: JsonObject[] = []
   for (const id of shown) {
@@ -121,5 +120,5 @@ function buildCancelledAnswer(run: CoordinationRun): JsonObject {
 }
 
 export function refuseUnknownRun(id: string) {
-  return refuse('not_found', `There is no coordination ${JSON.stringify(id)}.`)
+  return refuse('not_found', `There is no council ${JSON.stringify(id)}.`)
 }

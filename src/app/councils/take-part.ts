@@ -109,10 +109,7 @@ export async function admitParticipant(
   id: string,
 ): Promise<Result<CoordinationRun>> {
   if (bearer.runId !== id)
-    return refuse(
-      'token_mismatch',
-      `The token was issued for coordination ${bearer.runId}, not for ${id.slice(0, 100)}.`,
-    )
+    return refuse('token_mismatch', `The token was issued for council ${bearer.runId}, not for ${id.slice(0, 100)}.`)
   const run = await app.coordinations.read(id)
   return run === null || !run.agents.has(bearer.agentId) ? refuseUnknownRun(id) : ok(run)
 }

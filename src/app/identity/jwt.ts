@@ -42,7 +42,7 @@ export function verifyToken(
   if (key === undefined) return failVerification('the key is not known')
   const right = computeMac(key, `${head}.${payload}`)
   if (given.length !== right.length || !timingSafeEqual(given, right))
-    return failVerification('the signature does not fit')
+    return failVerification('the signature does not match')
   const claims = decode(payload)
   if (claims === null) return failVerification('the claims are not canonical JSON')
   return checkTimes(claims, expected)
@@ -65,7 +65,7 @@ function checkTimes(
   expected: { readonly issuer: string; readonly audience: string; readonly now: number },
 ): Verification {
   if (claims.iss !== expected.issuer || claims.aud !== expected.audience)
-    return failVerification('issuer or audience do not fit')
+    return failVerification('issuer or audience do not match')
   const { iat, exp, jti } = claims
   if (!isTime(iat) || !isTime(exp) || typeof jti !== 'string' || jti === '')
     return failVerification('iat, exp or jti is missing')

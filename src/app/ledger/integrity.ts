@@ -12,7 +12,7 @@ export function verifyInBackground(app: App, onFault: (error: unknown) => void):
     const report = await app.ledger.store.verify()
     const [first] = report.problems
     integrity = report.ok ? 'ok' : 'broken'
-    if (first !== undefined) onFault(new Error(`the ledger does not verify: ${first.detail}`))
+    if (first !== undefined) onFault(new Error(`the ledger failed verification: ${first.detail}`))
     // A clean result at every start would only be noise; a bad one must be in the ledger.
     if (first !== undefined)
       await app.ledger.record(

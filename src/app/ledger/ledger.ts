@@ -165,7 +165,7 @@ export class Ledger {
       ...(options.blobs === undefined ? {} : { blobs: options.blobs }),
       ...(remember === undefined ? {} : { remember }),
     })
-    if (!result.ok) return { code: 'conflict', detail: `There is a task ${JSON.stringify(task.id)} already.` }
+    if (!result.ok) return { code: 'conflict', detail: `Task ${JSON.stringify(task.id)} already exists.` }
     this.#tell(result.events)
     return handled
   }

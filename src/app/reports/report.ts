@@ -10,5 +10,5 @@ export async function reportOfRun(app: App, party: Party, id: string): Promise<R
   const state = await app.ledger.read(id)
   if (state !== null) return reportOfTask(app, party, state)
   const report = await reportOfCoordination(app, id)
-  return report === null ? refuse('not_found', `There is no task or coordination ${JSON.stringify(id)}.`) : ok(report)
+  return report === null ? refuse('not_found', `There is no task or council ${JSON.stringify(id)}.`) : ok(report)
 }

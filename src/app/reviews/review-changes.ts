@@ -77,13 +77,13 @@ async function collectChangedFiles(app: App, contract: Contract, state: TaskStat
     files.push({
       path,
       change,
-      ...(isShown ? { diff } : { note: 'no text, or too large: look at it in the work tree' }),
+      ...(isShown ? { diff } : { note: 'not text, or too large: read it in the work tree' }),
     })
   }
   return { files, left: Math.max(0, moved.length - FILES_MAX) }
 }
 
-const NOT_COMPARED = 'The work tree is not compared in this contract: look at it yourself'
+const NOT_COMPARED = 'This contract does not compare the work tree: read it yourself'
 const NO_TEXT = { diff: '', isCut: true }
 
 async function readText(entry: string | undefined, read: () => Promise<Buffer | null>): Promise<string | null> {

@@ -9,7 +9,7 @@ const WORDS: JsonObject = {
   minLength: 1,
   maxLength: 4000,
   pattern: '\\S',
-  description: 'Text that says something.',
+  description: 'Text, not empty.',
 }
 const PLACE: Readonly<Record<string, JsonObject>> = {
   text: WORDS,
@@ -50,7 +50,7 @@ export const REVIEW_SHAPE: JsonObject = shape(
     subject: {
       type: 'string',
       pattern: '^[0-9a-f]{64}$',
-      description: '`subject` as it was read: refused when the work has changed since.',
+      description: '`subject` of the snapshot: the report is refused if the work has changed since.',
     },
   },
   ['report'],

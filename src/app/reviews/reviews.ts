@@ -79,7 +79,7 @@ export async function submitReview(
   if (!admitted.ok) return admitted
   const { state } = admitted.value
   const subject = await tryRead(() => hashReviewSubject(app, state))
-  if (subject === null) return refuse('tool_failed', 'The work tree cannot be read; nothing was taken.')
+  if (subject === null) return refuse('tool_failed', 'The work tree cannot be read; the report was not accepted.')
   const report = readReport(app, given.report)
   const blob = blobOf(report)
   const about = {

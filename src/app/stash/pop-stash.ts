@@ -61,7 +61,7 @@ async function restoreStash(app: App, work: PopWork): Promise<Result<JsonObject>
   if (inTheWay.length > 0)
     return refuse(
       'conflict',
-      `These are not as they were when it was stashed: ${inTheWay.slice(0, NAMED_MAX).join(', ')}. Nothing was changed.`,
+      `These paths changed since the task was stashed: ${inTheWay.slice(0, NAMED_MAX).join(', ')}. Nothing was changed.`,
       {
         paths: inTheWay.slice(0, PATHS_TOLD_MAX),
         path_count: inTheWay.length,

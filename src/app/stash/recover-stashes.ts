@@ -39,14 +39,14 @@ export async function finishStash(app: App, shelf: StashShelf, stash: Stash): Pr
 }
 
 async function settle(app: App, shelf: StashShelf, stash: Stash): Promise<string | null> {
-  if (!existsSync(stash.tree)) return `The work tree ${stash.tree} of stash ${stash.id} is not there.`
+  if (!existsSync(stash.tree)) return `The work tree ${stash.tree} of stash ${stash.id} does not exist.`
   const { index } = await app.trees.compare(stash.tree)
   // A path may be missing in the middle of a replacement.
   const stray = findStrayPaths(stash, index.entries, ['was', 'now']).filter((path) => index.entries[path] !== undefined)
   if (stray.length > 0)
-    return `Stash ${stash.id} was cut off, and these were changed since: ${stray.slice(0, NAMED_MAX).join(', ')}. Put each back as it was, then try again.`
+    return `Stash ${stash.id} was interrupted, and these paths changed since: ${stray.slice(0, NAMED_MAX).join(', ')}. Put each back as it was, then try again.`
   const done = await bringTo(app, shelf, stash, 'was')
-  if (!done.ok) return `Stash ${stash.id} was cut off and cannot be finished: ${done.why}.`
+  if (!done.ok) return `Stash ${stash.id} was interrupted and cannot be finished: ${done.why}.`
   shelf.setStage(stash, 'saved')
   return null
 }

@@ -58,8 +58,8 @@ export async function saveStash(app: App, request: SaveRequest): Promise<Result<
     app.trees.readMark(state.workspace, taskId, WORK_BEGAN) ??
     app.trees.readMark(state.workspace, taskId, contract.start)
   if (then === null)
-    return refuse('conflict', `How the work tree was when work on ${taskId} began is not known here.`, {
-      remedy: 'Put the work aside by hand, with git for example. With `reconcile: off` trees are not remembered.',
+    return refuse('conflict', `The work tree as it was when work on ${taskId} began was not recorded.`, {
+      remedy: 'Put the work aside by hand, with git for example. With `reconcile: off` trees are not recorded.',
     })
   const shelf = new StashShelf(app.stateDir)
   if (shelf.list().length >= STASHES_MAX)
@@ -145,7 +145,7 @@ async function keepAll(app: App, work: StashWork, changed: readonly Difference[]
   if (lost.length > 0)
     return refuse(
       'conflict',
-      `These cannot be kept or put back (a link that leaves the tree, a special file, a file over ${FILE_BYTES_MAX / 1024 / 1024} MiB, or what it was is neither kept nor in git): ${lost.slice(0, NAMED_MAX).join(', ')}. Nothing was stashed.`,
+      `These cannot be saved and restored (a link that leaves the tree, a special file, a file over ${FILE_BYTES_MAX / 1024 / 1024} MiB, or its earlier content is neither saved nor in git): ${lost.slice(0, NAMED_MAX).join(', ')}. Nothing was stashed.`,
       { paths: lost.slice(0, PATHS_TOLD_MAX), path_count: lost.length },
     )
   const { taskId, name, reason, actor } = request
@@ -202,7 +202,7 @@ async function putAside(app: App, work: StashWork, stash: Stash): Promise<Result
   if (handled === null || handled.refusal !== null) {
     shelf.remove(id)
     return handled?.refusal == null
-      ? refuse('conflict', 'The work tree changed while it was kept; nothing was stashed. Try again.')
+      ? refuse('conflict', 'The work tree changed while it was saved; nothing was stashed. Try again.')
       : toProblem(handled.refusal, {}, false)
   }
   const done = await bringTo(app, shelf, stash, 'was')

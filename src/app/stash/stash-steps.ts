@@ -18,7 +18,7 @@ type Done = { readonly ok: true } | { readonly ok: false; readonly why: string }
 export async function bringTo(app: App, shelf: StashShelf, stash: Stash, side: Side): Promise<Done> {
   const { index } = await app.trees.compare(stash.tree)
   const steps = planSteps(shelf, stash, side, index.entries)
-  if (steps === null) return { ok: false, why: `what stash ${stash.id} holds is damaged` }
+  if (steps === null) return { ok: false, why: `the content of stash ${stash.id} is damaged` }
   if (steps.length > 0) {
     const done = await openTreeWriter(stash.tree).commit(steps)
     if (!done.ok) return { ok: false, why: `${JSON.stringify(done.path)} ${TREE_PROBLEMS[done.problem]}` }

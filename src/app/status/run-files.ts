@@ -135,7 +135,7 @@ export class RunFiles {
     const isFirst = !entry.hasFailed && this.#failing === 1
     entry.hasFailed = true
     const why = (cause as { code?: string } | null)?.code ?? (cause instanceof Error ? cause.name : 'unknown')
-    const text = `${STATUS_FILE} of run ${id} cannot be written (${why}); it is tried again, and work goes on`
+    const text = `${STATUS_FILE} of run ${id} cannot be written (${why}); Phaselock tries again, and work continues`
     if (isFirst) this.onFault(new Error(text, { cause }))
   }
 

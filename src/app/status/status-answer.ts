@@ -10,7 +10,7 @@ import { ok, type Result, refuse } from '../result.js'
 export async function readRunStatus(app: App, party: Party, run: string | undefined): Promise<Result<JsonObject>> {
   if (party.kind === 'agent') return readStatusForAgent(app, party, run)
   const id = run ?? (await findNewestRun(app))
-  if (id === null) return refuse('not_found', 'There is no run yet: no task was claimed, and no coordination begun.')
+  if (id === null) return refuse('not_found', 'There is no run yet: no task was claimed, and no council was started.')
   const status = await findStatus(app, id)
   if (status !== null) return ok(toJson(status))
   const isTask = (await app.ledger.store.task(id)) !== null

@@ -43,7 +43,7 @@ interface Found {
 function findLinkProblem(contract: Contract, { id, workspace }: TaskState): Found | null {
   if (!requiresCommits(contract)) return null
   return {
-    detail: `The contract of task ${id} demands commits, and ${workspace} is a linked git worktree or a submodule: its git directory lies elsewhere, where git_commit does not write.`,
+    detail: `The contract of task ${id} demands commits, and ${workspace} is a linked git worktree or a submodule: its git directory is elsewhere, where git_commit does not write.`,
     remedy:
       'Add the task with a work tree of its own (`phaselock task add TITLE --worktree`), or start the server in the repository itself.',
   }
@@ -61,7 +61,7 @@ async function findProblem(app: App, contract: Contract, state: TaskState): Prom
     const isOpen = (await openSandbox(app, contract)).provider === 'none'
     if (isOpen || hooks.folder === null)
       return {
-        detail: `The contract says git.hooks: run, and the hooks ${hooks.names.join(', ')} cannot be run: ${isOpen ? 'there is no sandbox here' : `they lie outside of the work tree (core.hooksPath or a link leads to ${hooks.place})`}.`,
+        detail: `The contract says git.hooks: run, and the hooks ${hooks.names.join(', ')} cannot be run: ${isOpen ? 'there is no sandbox here' : `they are outside the work tree (core.hooksPath or a link leads to ${hooks.place})`}.`,
         remedy: `Put the hooks into the work tree and name their folder with \`git config core.hooksPath\`, or write \`git.hooks: skip\` into the contract.`,
       }
   }

@@ -53,7 +53,7 @@ export async function claimTask(app: App, request: ClaimRequest): Promise<Result
   // (REQ-SPAWNATTACK-1)
   const own = spawn?.ended === null ? spawn.taskId : undefined
   if (own !== undefined && (request.taskId ?? own) !== own)
-    return refuse('not_permitted', `Agent ${agentId} was started for task ${own} and gets no other.`)
+    return refuse('not_permitted', `Agent ${agentId} was started for task ${own} and cannot claim another.`)
   const held = await app.ledger.store.findHeldBy(agentId)
   if (held !== null && request.taskId !== undefined && held.id !== request.taskId)
     return refuse('conflict', `Agent ${agentId} holds task ${held.id}; release it before claiming ${request.taskId}.`)
@@ -139,7 +139,7 @@ async function claimOldest(app: App, request: Ready): Promise<Result<JsonObject>
     }
     if (page.length < CANDIDATES_PAGE) break
   }
-  return unwalled ?? held ?? refuse('no_task_available', 'There is no task that this agent could claim now.')
+  return unwalled ?? held ?? refuse('no_task_available', 'No task is available to this agent now.')
 }
 
 async function tryClaim(app: App, taskId: string, request: Ready): Promise<Result<JsonObject>> {

@@ -56,7 +56,7 @@ export async function createTask(
     return refuse('invalid_request', `workspace: ${JSON.stringify(wanted)} is not an absolute path of a directory.`)
   const given = await realpath(wanted)
   if (containsPath(given, app.stateDir))
-    return refuse('invalid_request', 'workspace: the state directory, which holds every key, must not lie inside it.')
+    return refuse('invalid_request', 'workspace: the state directory, which holds every key, must not be inside it.')
   for (const id of request.dependsOn)
     if ((await app.ledger.store.task(id)) === null)
       return refuse('invalid_request', `depends_on: there is no task ${JSON.stringify(id)}.`)
@@ -64,8 +64,8 @@ export async function createTask(
   if (app.redact(id) !== id) return refuse('invalid_request', 'id: looks like a secret; choose another.')
   // Tasks and councils are both runs: with the same id they would share status and report.
   if (app.ledger.registry.coordinations.has(id))
-    return refuse('conflict', `There is a coordination ${JSON.stringify(id)} already.`)
-  if ((await app.ledger.peek(id)) !== null) return refuse('conflict', `There is a task ${JSON.stringify(id)} already.`)
+    return refuse('conflict', `Council ${JSON.stringify(id)} already exists.`)
+  if ((await app.ledger.peek(id)) !== null) return refuse('conflict', `Task ${JSON.stringify(id)} already exists.`)
   const tree = await prepareTree(app, { taskId: id, given, isOwn: request.worktree === true, take: request.take ?? [] })
   if (!tree.ok) return tree
   let isCreated = false
@@ -143,7 +143,7 @@ async function prepareTree(
     readonly take: readonly string[]
   },
 ): Promise<Result<TaskTree>> {
-  if (!one.isOwn && one.take.length > 0) return refuse('invalid_request', 'take: is for tasks with `worktree`.')
+  if (!one.isOwn && one.take.length > 0) return refuse('invalid_request', 'take: works only together with `worktree`.')
   if (!one.isOwn) return ok({ workspace: one.given, made: null })
   const { taskId, given: repository, take } = one
   const excludes = await app.trees.excludesOf(repository)

@@ -74,8 +74,7 @@ export async function refusePathConflict(app: App, one: Entering): Promise<Confl
       }
       cursor = page.nextCursor
       seen += page.items.length
-      if (seen > HELD_MAX)
-        return refuse('conflict', `More than ${HELD_MAX} tasks are worked on; nobody else gets to write.`)
+      if (seen > HELD_MAX) return refuse('conflict', `More than ${HELD_MAX} tasks are active; no other task may write.`)
     } while (cursor !== null)
   }
   return null
@@ -118,7 +117,7 @@ function refuseConflict(mine: Lease, other: Lease): Conflict | null {
     `Task ${taskId} (agent ${agentId}, phase ${phase}) may write ${found.theirs} in the same work tree, where ${mine.phase} may write ${found.mine}.`,
     {
       held_by: { task_id: taskId, agent_id: agentId, phase, pattern: found.theirs },
-      remedy: `Ask again when task ${taskId} has left ${phase}, or give tasks work trees of their own (\`worktree\`).`,
+      remedy: `Ask again when task ${taskId} has left ${phase}, or give each task its own work tree (\`worktree\`).`,
     },
   )
 }

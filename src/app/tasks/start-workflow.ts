@@ -45,7 +45,7 @@ export async function startWorkflow(app: App, request: StartRequest): Promise<Re
   if (by.kind === 'agent' && by.bearer.kind !== 'agent')
     return refuse('not_permitted', 'A workflow is started with the agent token, not with a phase token.')
   if (by.kind === 'agent' && app.ledger.registry.spawns.get(by.bearer.agentId)?.ended === null)
-    return refuse('not_permitted', `Agent ${by.bearer.agentId} was started for one task and begins no other.`)
+    return refuse('not_permitted', `Agent ${by.bearer.agentId} was started for one task and cannot start another.`)
   const named = request.contract ?? request.workflowType
   const hash = named === undefined ? app.defaultContract : findContract(app, named)
   if (hash === null) return refuse('not_found', `There is no workflow ${JSON.stringify(named)}.`)

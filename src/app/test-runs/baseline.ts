@@ -50,7 +50,7 @@ export async function makeBaseline(
   const command = contract.commands.get('tests')
   if (command === undefined) return { why: 'the contract does not say how tests are run' }
   const start = startOf(app, state, found)
-  if (start === null) return { why: 'how the work tree looked when work began was not recorded' }
+  if (start === null) return { why: 'the work tree as it was when work began was not recorded' }
   const key = hasSources(start) ? await computeKey(contract, state, { command, start }) : null
   const kept = await shared.kept(key, (sha256) => app.ledger.store.readBlob(sha256))
   const made = kept ?? (await runOnStart(app, contract, state, { command, start, signal }))
@@ -111,7 +111,7 @@ async function runOnStart(
   const isInTree = confinement.provider === 'none'
   const isRecorded = app.trees.readMark(state.workspace, state.id, WORK_BEGAN) !== null
   if (moved.length > 0 && (isInTree || !isRecorded))
-    return { why: `files were changed before the tests had been run without them (${moved[0]})` }
+    return { why: `files changed before the first test run (${moved[0]})` }
   // A large uncommitted file appears with its current content.
   const { put, leftOut } = await composeFilesAtStart(app, contract, state, { start, paths: moved })
   const stamps = await readStamps(state.workspace, before)

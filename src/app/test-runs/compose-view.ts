@@ -226,7 +226,7 @@ async function buildEntriesFromPins(
   for (const [path, hash] of pins) {
     if (!isBelow(path) && now.get(path) === hash) continue
     const entry = app.views.findPinned(state.id, path, hash)
-    if (entry === null) throw new Error(`what ${path} held at RED was not kept`)
+    if (entry === null) throw new Error(`the content of ${path} at RED was not saved`)
     put.push(entry)
   }
   return put

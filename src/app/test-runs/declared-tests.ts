@@ -26,5 +26,5 @@ export async function holdAgainstSources(
   const files = compared.map(({ path, text }, index) => ({ path, text, tests: parsed[index]?.tests ?? [] }))
   const missing = findFirstMissing(run, files)
   if (missing === null) return run
-  return voidRun(run, `${missing} is not in the report, which has other tests that are compiled with it`)
+  return voidRun(run, `${missing} is not in the report, but other tests that are compiled with it are`)
 }

@@ -66,8 +66,8 @@ async function runAndJudgeExamples(app: App, scene: Scene, visible: readonly Exa
   if (needsSandbox && confinement.provider === 'none')
     return abortCheck('held-out examples and those with http need the sandbox')
   if (scene.isAuto && state.heldOut !== undefined)
-    return abortCheck('held-out examples are run when the transition is asked for')
-  if (needsReview(state)) return abortCheck('held-out examples failed too often. An operator looks at the task')
+    return abortCheck('held-out examples are run when the transition is requested')
+  if (needsReview(state)) return abortCheck('held-out examples failed too often. An operator must look at the task')
   try {
     const composed = await composeViewOf(app, contract, state, { ...scene, pinnedRun: await readPinnedRun(app, state) })
     const index = scene.index ?? (await app.trees.compare(state.workspace)).index
@@ -84,7 +84,8 @@ async function runAndJudgeExamples(app: App, scene: Scene, visible: readonly Exa
     }
     const seen = await seeExamples(app, scene, { place, visible })
     const touched = findTouched(before, await readStamps(state.workspace, index))
-    if (touched.length > 0) return abortCheck(`${touched[0]} was touched while the examples ran. Ask again`)
+    if (touched.length > 0)
+      return abortCheck(`${touched[0]} changed while the examples ran. Request the transition again`)
     const outcome = checkExamplesHold({ all, examples: seen, hasHeldOut: true })
     return {
       ...outcome,

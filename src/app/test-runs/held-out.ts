@@ -65,7 +65,7 @@ async function readStoredExamples(app: App, { heldOut }: TaskState): Promise<Jso
   if (heldOut === undefined) return []
   const content = await app.ledger.store.readBlob(heldOut.sha256)
   if (content === null || sha256Hex(content) !== heldOut.sha256)
-    throw new Error('the held-out examples are not as they were recorded')
+    throw new Error('the held-out examples differ from what was recorded')
   return (JSON.parse(content) as { examples: Json }).examples
 }
 

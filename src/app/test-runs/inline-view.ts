@@ -51,19 +51,19 @@ export async function buildInlineView(
     isThere.add(path)
     const hash = pins.get(formatInlineKey(path))
     const recorded = hash === undefined ? NO_INLINE_TESTS : app.views.findInlineTests(state.id, hash)
-    if (recorded === null) throw new Error(`the tests that ${path} held at RED were not kept`)
+    if (recorded === null) throw new Error(`the tests that ${path} contained at RED were not saved`)
     const text = (await readText(tree, path)) ?? ''
     const difference = await findInlineDifference(path, text, recorded)
     if (difference === null) continue
     const words = formatInlineDifference(path, difference)
     if (words !== null) moved.push(words)
     late.push(...difference.late.map((name) => `${path} (${name})`))
-    if (difference.composed === null) throw new Error(`${path} has no place left for tests that it held at RED`)
+    if (difference.composed === null) throw new Error(`${path} has no place left for tests that it contained at RED`)
     const mode = statSync(join(state.workspace, path)).mode & 0o777
     put.push({ path, type: 'file', content: Buffer.from(difference.composed), mode })
   }
   const files = [...pins.keys()].flatMap((key) => parseInlineKey(key) ?? []).filter((path) => path !== '')
-  for (const path of files) if (!isThere.has(path)) moved.push(`${path} (deleted, and it held tests)`)
+  for (const path of files) if (!isThere.has(path)) moved.push(`${path} (deleted, and it contained tests)`)
   return { put, late, moved, files: files.filter((path) => isThere.has(path)) }
 }
 

@@ -122,7 +122,7 @@ export async function observeFor(
   return { runs, refs, blobs, problems: formatTouched(touched), git, ...base }
 }
 
-const DISTURBED = 'Files were changed while the tests of the starting tree ran. Ask again'
+const DISTURBED = 'Files changed while the tests of the starting tree ran. Request the transition again'
 
 // Waits for the run that started at the claim, or starts one.
 async function gatherBaseline(
@@ -165,7 +165,7 @@ async function buildComposedView(
     if (work.place.confinement.provider === 'none') return NEEDS_SANDBOX
     return await composeStartingCode(app, contract, state, { composed, now: work.index, pinned: pinnedRun })
   } catch (error) {
-    return `The view of the commands cannot be composed: ${error instanceof Error ? error.message : 'unreadable'}`
+    return `The tree for the commands cannot be composed: ${error instanceof Error ? error.message : 'unreadable'}`
   }
 }
 
@@ -174,8 +174,7 @@ function isLaterRed(needed: Needs, state: TaskState): boolean {
   return needed.pinsTests && state.wasRed === true
 }
 
-const NEEDS_SANDBOX =
-  'Tests that were seen failing before are run with the code that the task started from, which needs the sandbox'
+const NEEDS_SANDBOX = 'Tests seen failing earlier are run with the starting code of the task, which needs the sandbox'
 
 /** State before anything was run. */
 export const NOT_OBSERVED: ObservedRuns = {

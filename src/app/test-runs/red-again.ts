@@ -55,7 +55,7 @@ export async function runRedAgain(
   const recorded = state.pinnedTests ?? new Map<string, string>()
   for (const [path, hash] of recorded)
     if (parseInlineKey(path) === null && (await tree.hash(path)) !== hash)
-      return `${path} is not as it was at RED. ${WAY_OUT}`
+      return `${path} changed since RED. ${WAY_OUT}`
   const files = {
     ...(await findTestFiles(contract, tree, makeIgnoredMatcher(app, state.workspace))),
     ...Object.fromEntries(recorded),
@@ -85,7 +85,7 @@ async function composeCodeAtStart(
   { tree, files }: { readonly tree: WorkTree; readonly files: PinnedFiles },
 ): Promise<{ readonly put: readonly ViewEntry[]; readonly leftOut: readonly string[] } | string> {
   const start = app.trees.readMark(state.workspace, state.id, WORK_BEGAN)
-  if (start === null) return 'How the code was when work began is not known'
+  if (start === null) return 'The code as it was when work began was not recorded'
   const isIgnored = makeIgnoredMatcher(app, state.workspace)
   const isCode = (path: string): boolean =>
     files[path] === undefined && !isTestLike(contract, path) && findSetupKind(path) === null && !isIgnored(path)
@@ -96,7 +96,7 @@ async function composeCodeAtStart(
     if (entry.startsWith('file ') && isCode(path) && (await tree.hash(path)) !== entry.slice('file '.length))
       moved.push(path)
   const { put, unknown } = await composeFilesAtStart(app, contract, state, { start, paths: moved })
-  if (unknown[0] !== undefined) return `What ${unknown[0]} held when work began is not known`
+  if (unknown[0] !== undefined) return `The content of ${unknown[0]} when work began was not recorded`
   return {
     put: await addInlineTests(tree, put),
     leftOut: [...leftOut, ...((await app.views.findDependencyChanges(state.id, state.workspace)) ?? [])],

@@ -93,7 +93,7 @@ async function proposeChange(
   if (unnamed.length > 0) return `${unnamed.join(', ')} changed too: name it as well, or put it back`
   for (const [path, sha256] of pinnedTests)
     if (parseInlineKey(path) === null && (await tree.hash(path)) !== sha256)
-      return `${path} is not as it was when the tests failed: put it back first`
+      return `${path} changed since the tests failed: put it back first`
   const files: FileChange[] = []
   for (const path of asked.paths) {
     const file = await describeFileChange(
@@ -211,7 +211,7 @@ async function pinAnew(
       now.digest !== proposal.digest ||
       blobOf(now.around).sha256 !== blobOf(proposal.around).sha256
     )
-      return failTool(`${TOOL}: the work tree changed while the tests ran. Ask again`, 'conflict')
+      return failTool(`${TOOL}: the work tree changed while the tests ran. Call it again`, 'conflict')
     const command = {
       ...({ type: 'pin_setup', digest: proposal.digest, paths: asked.paths, files: proposal.tests } as const),
       ...{ run: pinned.sha256, observed: observed.refs },

@@ -39,7 +39,7 @@ export async function composeStartingCode(
   const files = await composeFilesAtStart(app, contract, state, { start, paths: moved })
   const [unknown] = files.unknown
   if (unknown !== undefined)
-    return `What ${JSON.stringify(unknown)} held when work began is not known, and the tests are run with it`
+    return `The content of ${JSON.stringify(unknown)} when work began was not recorded, and the tests run with it`
   const { composition } = composed
   const isOut = new Set(composition.leftOut)
   const leftOut = files.leftOut.filter((path) => !isOut.has(path))
@@ -56,4 +56,4 @@ export async function composeStartingCode(
   }
 }
 
-const NOT_KNOWN = 'How the work tree was when work began is not known, and the tests are run with the code of then'
+const NOT_KNOWN = 'The work tree as it was when work began was not recorded, and the tests run with that code'

@@ -17,7 +17,7 @@ export function refuseWithoutConfinement(
   const missing = [...new Set(confinement.missing.map((one) => one.guarantee))]
   const [first] = confinement.missing
   return failTool(
-    `The contract requires a confinement, and ${missing.length === 0 ? 'something' : missing.join(', ')} cannot be guaranteed here (${first?.found ?? ''}).`,
+    `The contract requires confinement, and ${missing.length === 0 ? 'something' : missing.join(', ')} cannot be guaranteed here (${first?.found ?? ''}).`,
     'confinement_unavailable',
     { missing: confinement.missing.map((one) => ({ ...one })), remedy: first?.remedy ?? '' },
   )

@@ -30,7 +30,9 @@ export async function writeIgnored(app: App, write: ScratchWrite): Promise<ToolO
   if (ignored.length === 0) return null
   const named = ignored.slice(0, NAMED_MAX).join(', ')
   if (ignored.length < paths.length)
-    return failTool(`${named}: ignored, and never part of the tree. Write ignored paths in a call of their own.`)
+    return failTool(
+      `${named}: git ignores it, so it is never part of the tree. Write ignored paths in a separate call.`,
+    )
   if (ignored.some((path) => write.aside(path, false) === 'dropped'))
     return failTool(
       `${named}: installed packages are read-only. Ask an operator to install, or to list the folder under \`writable\` of this phase.`,

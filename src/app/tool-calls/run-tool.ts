@@ -250,7 +250,7 @@ class OneRun {
     const written = new Set(this.app.running.listWrites(this.call.state.workspace, before))
     const both = kept.filter((one) => written.has(one.path)).map((one) => one.path)
     if (both.length === 0) return null
-    const detail = `${this.one.tool}: ${both.slice(0, 5).join(', ')} was written by another call meanwhile; nothing it changed was kept`
+    const detail = `${this.one.tool}: ${both.slice(0, 5).join(', ')} was written by another call at the same time; its changes were discarded`
     return failTool(detail, 'conflict', { paths: both.slice(0, 200) })
   }
 

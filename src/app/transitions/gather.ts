@@ -216,7 +216,9 @@ async function runCommands(one: Gathering): Promise<void> {
   one.blobs.push(...one.observed.blobs)
   problems.push(...one.observed.problems)
   if (one.observed.runs.size === 0) return
-  const moved = await attempt(one, 'What commands rely on cannot be compared', () => findChangedUnderEvidence(app, one))
+  const moved = await attempt(one, 'The files that commands rely on cannot be compared', () =>
+    findChangedUnderEvidence(app, one),
+  )
   problems.push(...(moved ?? []))
 }
 
@@ -227,7 +229,7 @@ async function compareAfter(one: Gathering): Promise<void> {
 }
 
 const UNSEEN = 'What the reviewers vote on cannot be read'
-const CHANGED = 'The work was changed while the gates were checked. Ask again'
+const CHANGED = 'The work changed while the gates were checked. Request the transition again'
 
 async function judgeAgain(one: Gathering): Promise<void> {
   const { app, offer, observed } = one

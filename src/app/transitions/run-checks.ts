@@ -99,7 +99,7 @@ export function formatLeftOut(paths: readonly string[]): string {
   if (paths.length === 0) return ''
   const more = paths.length > LEFT_OUT_NAMED_MAX ? ` and ${paths.length - LEFT_OUT_NAMED_MAX} more` : ''
   const named = `${paths.slice(0, LEFT_OUT_NAMED_MAX).join(', ')}${more}`
-  return `. Left out of the run, because it came since RED or since work began: ${named}`
+  return `. Left out of the run, because it was added after RED or after work began: ${named}`
 }
 
 /** Parts that observed evidence relies on and that have changed, as text. At RED the test setup is not recorded yet. */

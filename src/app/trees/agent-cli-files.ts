@@ -35,7 +35,7 @@ async function findProblem(
 ): Promise<string | null> {
   const before = await readTextBefore(app, tree, path)
   const after = await readTextNow(tree, { path, entry: index.entries[path] })
-  if (before === undefined) return 'held something that is not known any more'
+  if (before === undefined) return 'had content that was not recorded'
   return after === undefined ? 'cannot be read as a file' : findSettingsProblem(before, after)
 }
 

@@ -67,7 +67,7 @@ export async function revertTree(app: Resources, request: TreeRequest): Promise<
       if (content === null)
         return refuse(
           'conflict',
-          `The content that ${JSON.stringify(path)} had is not known here. Restore it by hand, or accept the change.`,
+          `The earlier content of ${JSON.stringify(path)} was not recorded. Restore it by hand, or accept the change.`,
         )
       steps.push({ type: 'write', path, content })
     }

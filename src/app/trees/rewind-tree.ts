@@ -40,12 +40,12 @@ export async function rewindTree(app: App, request: RewindRequest): Promise<Resu
   if (decision.refusal !== null) return toProblem(decision.refusal, {}, false)
   const other = await findOtherTask(app, state)
   if (other !== null)
-    return refuse('conflict', `Task ${other} works in the same work tree: what it did would be undone as well.`)
+    return refuse('conflict', `Task ${other} works in the same work tree: its work would be undone too.`)
   const then = app.trees.readMark(state.workspace, taskId, to)
   if (then === null)
     return refuse(
       'conflict',
-      `How the work tree was when ${to} was entered is not known here. Rewind without restore_tree, and restore it by hand.`,
+      `The work tree as it was when ${to} was entered was not recorded. Rewind without restore_tree, and restore it by hand.`,
     )
   app.checking.begin(taskId, 'tree')
   try {
@@ -76,7 +76,7 @@ async function restoreTree(app: App, { state, contract, then, request }: RewindW
   if (plan.unknown.length > 0)
     return refuse(
       'conflict',
-      `What these held when ${request.to} was entered is not kept here and not in git: ${plan.unknown.slice(0, NAMED_MAX).join(', ')}. Nothing was changed.`,
+      `The content of these paths when ${request.to} was entered is neither saved nor in git: ${plan.unknown.slice(0, NAMED_MAX).join(', ')}. Nothing was changed.`,
       { paths: plan.unknown.slice(0, PATHS_TOLD_MAX), path_count: plan.unknown.length },
     )
   return app.ledger.hold(state.id, async () => {

@@ -37,7 +37,7 @@ export function makeTreeAtStart(app: StartApp, contract: Contract, state: TaskSt
   }
 }
 
-const NOT_KNOWN = 'how the work tree was at the start of the task is not known'
+const NOT_KNOWN = 'the work tree as it was at the start of the task was not recorded'
 
 interface Copying {
   readonly tree: string
@@ -55,7 +55,7 @@ async function copyTree(app: StartApp, { tree, start, folder, isHidden }: Copyin
     const sha256 = hashOf(what)
     if (sha256 === null) continue
     const content = await readAtStart(app, { tree, path, sha256 }, BYTES_MAX - bytes)
-    if (content === null) return `what ${JSON.stringify(path)} held at the start of the task is not known`
+    if (content === null) return `the content of ${JSON.stringify(path)} at the start of the task was not recorded`
     bytes += content.length
     if (bytes > BYTES_MAX) return `the work tree has more than ${BYTES_MAX / 1024 / 1024} MiB${OUTSIDE}`
     const to = join(folder, path)

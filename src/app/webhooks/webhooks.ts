@@ -116,7 +116,7 @@ export class Webhooks {
     await this.#record(
       url,
       null,
-      `there are ${LANES_MAX} addresses already; it gets no notices until a start with fewer`,
+      `there are ${LANES_MAX} addresses already; it gets no notices until the server starts with fewer`,
     )
   }
 

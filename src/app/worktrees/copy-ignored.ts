@@ -28,7 +28,7 @@ export async function takeAlong(repository: string, tree: string, paths: readonl
     const ignored = await runGit({ at: repository, settings: 'operator' }, ['check-ignore', '--quiet', '--', path])
     if (ignored.code !== 0) return refuse('invalid_request', `take: ${JSON.stringify(path)} is not ignored by git.`)
     if (!(await isReal(repository, path)))
-      return refuse('invalid_request', `take: ${JSON.stringify(path)} is not there, or a link leads to it.`)
+      return refuse('invalid_request', `take: ${JSON.stringify(path)} does not exist, or is behind a link.`)
     try {
       await copyTree(join(repository, path), join(tree, path), taken)
     } catch (error) {

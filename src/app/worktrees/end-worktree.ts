@@ -42,7 +42,8 @@ async function handOver(app: App, state: TaskState, request: EndRequest): Promis
   const source = openSource(app.stateDir, state)
   if (!source.ok) return source
   const { worktree } = source.value
-  if (!existsSync(worktree.repository)) return refuse('conflict', `The repository ${worktree.repository} is not there.`)
+  if (!existsSync(worktree.repository))
+    return refuse('conflict', `The repository ${worktree.repository} does not exist.`)
   const tip = await commitSource(source.value, { commit: request.commit })
   if (!tip.ok) return tip
   const fetched = await fetchInto(source.value, tip.value, `refs/heads/${worktree.branch}`)

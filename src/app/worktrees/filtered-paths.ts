@@ -21,7 +21,7 @@ export async function refuseFiltered(
   const names = [...filters].slice(0, NAMED_MAX).join(', ')
   return refuse(
     'conflict',
-    `A filter (${names}) that the settings of the repository define is not run by the server, and these files need it: ${found.slice(0, NAMED_MAX).join(', ')}. Nothing was merged.`,
+    `These files need a filter (${names}) from the settings of the repository, which the server does not run: ${found.slice(0, NAMED_MAX).join(', ')}. Nothing was merged.`,
     {
       filtered: found.slice(0, TOLD_MAX),
       filtered_count: found.length,

@@ -47,7 +47,7 @@ export async function makeWorktree(
   if (isTaken || existsSync(place.folder))
     return refuse(
       'conflict',
-      `worktree: there is a ${isTaken ? 'branch' : 'work tree'} ${branch} already; choose another id.`,
+      `worktree: the ${isTaken ? 'branch' : 'work tree'} ${branch} already exists; choose another id.`,
     )
   const begun = makeBegunPlace(stateDir, taskId)
   try {

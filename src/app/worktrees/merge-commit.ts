@@ -59,7 +59,7 @@ async function mergeTrees(
   if (run.code !== 1) return refuse('conflict', `git merge-tree failed: ${run.said}`)
   const unique = [...new Set(paths)]
   const drivers = (await listLocalSettings(origin)).hasDrivers
-    ? ' A merge driver that the settings of the repository define is not run by the server; one of your own settings (`git config --global`) is.'
+    ? ' The server does not run merge drivers from the settings of the repository, only those from your own settings (`git config --global`).'
     : ''
   return refuse(
     'conflict',

@@ -36,7 +36,7 @@ export async function mergeWorktree(app: App, request: MergeRequest): Promise<Re
   const refused = refuseWorktreeEnd(state, 'merge', request.force)
   if (refused !== null && refused.refusal !== null) return toProblem(refused.refusal, {}, false)
   const repository = state.worktree?.repository ?? ''
-  if (!existsSync(repository)) return refuse('conflict', `The repository ${repository} is not there.`)
+  if (!existsSync(repository)) return refuse('conflict', `The repository ${repository} does not exist.`)
   return app.running.inTree(repository, () =>
     app.ledger.hold(request.taskId, async () => {
       const now = await app.ledger.peek(request.taskId)
@@ -91,7 +91,7 @@ async function moveTarget(plans: MergePlans, plan: MergePlan, made: MergedCommit
     return moveBranch(plans, plan)
   }
   const held = await holdIndex(plan.repository, plan.name)
-  if (held === null) return 'Another git is at work in the repository. Nothing was merged; try again.'
+  if (held === null) return 'Another git process is running in the repository. Nothing was merged; try again.'
   try {
     return await moveBranchAndTree(plans, plan, held)
   } finally {
@@ -109,7 +109,7 @@ async function moveBranchAndTree(plans: MergePlans, plan: MergePlan, held: HeldI
   const left = await held.follow(plan)
   return left === null
     ? null
-    : `${plan.into} is merged, but its work tree did not follow: ${left} Restart the server, or use git by hand.`
+    : `${plan.into} is merged, but its work tree was not updated: ${left} Restart the server, or use git by hand.`
 }
 
 async function moveBranch(plans: MergePlans, plan: MergePlan): Promise<string | null> {

@@ -42,7 +42,7 @@ export async function finishMerge(app: App, plan: MergePlan): Promise<string | n
   const origin: GitPlace = { at: plan.repository, settings: 'operator' }
   await waitForGit(plan.repository)
   const now = await askGit(origin, ['rev-parse', '--verify', '--quiet', `refs/heads/${plan.into}^{commit}`])
-  if (now === null) return `A merge of task ${plan.taskId} was cut off, and ${plan.repository} cannot be read.`
+  if (now === null) return `A merge of task ${plan.taskId} was interrupted, and ${plan.repository} cannot be read.`
   const contains = await runGit(origin, ['merge-base', '--is-ancestor', plan.after, now])
   if (plan.isShown) {
     const why = await followMerge(plan, contains.code === 0 && now === plan.after)
@@ -59,7 +59,8 @@ export async function finishMerge(app: App, plan: MergePlan): Promise<string | n
 
 async function followMerge(plan: MergePlan, isMerged: boolean): Promise<string | null> {
   const held = await holdIndex(plan.repository, plan.name)
-  if (held === null) return `A merge of task ${plan.taskId} was cut off; another git is at work in ${plan.repository}.`
+  if (held === null)
+    return `A merge of task ${plan.taskId} was interrupted; another git process is running in ${plan.repository}.`
   try {
     // Nothing is written before the branch has changed, and whoever moved the branch since also moved the tree.
     if (!isMerged) return null
@@ -70,7 +71,7 @@ async function followMerge(plan: MergePlan, isMerged: boolean): Promise<string |
     const why = stray.length > 0 ? `changed since: ${stray.join(', ')}` : await held.follow(plan)
     return why === null
       ? null
-      : `A merge of task ${plan.taskId} into ${plan.into} was cut off, and the work tree of ${plan.repository} cannot follow (${why}).`
+      : `A merge of task ${plan.taskId} into ${plan.into} was interrupted, and the work tree of ${plan.repository} cannot be updated (${why}).`
   } finally {
     held.release()
   }

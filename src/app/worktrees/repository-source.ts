@@ -30,7 +30,7 @@ export function openSource(stateDir: string, state: TaskState): Result<Source> {
   const git = join(place.tree, '.git')
   const isMade = readStats(git)?.isDirectory() === true && existsSync(place.config)
   if (!isMade || WRITTEN.some((part) => isThroughLink(git, `${part}/${worktree.branch}/.`)))
-    return refuse('conflict', `The work tree of task ${state.id} is not there any more, or not as it was made.`)
+    return refuse('conflict', `The work tree of task ${state.id} does not exist any more, or was changed.`)
   for (const part of ['config', 'config.worktree', 'commondir', 'hooks', 'info', 'objects/info/alternates'])
     rmSync(join(git, part), { recursive: true, force: true })
   copyFileSync(place.config, join(git, 'config'))
@@ -43,7 +43,7 @@ export async function commitSource(source: Source, wants: { readonly commit: boo
   const { state, worktree, place } = source
   const here: GitPlace = { at: place.tree, settings: 'none' }
   if (!(await waitForGit(place.tree)))
-    return refuse('conflict', `git is still at work in the work tree of task ${state.id}. Try again when it is done.`)
+    return refuse('conflict', `git is still running in the work tree of task ${state.id}. Try again when it is done.`)
   for (const locked of ['index', 'HEAD', `refs/heads/${worktree.branch}`])
     await dropLock(join(place.tree, '.git', `${locked}.lock`))
   if ((await askGit(here, ['symbolic-ref', '--quiet', '--short', 'HEAD'])) !== worktree.branch)
@@ -61,10 +61,10 @@ export async function commitSource(source: Source, wants: { readonly commit: boo
     .split('\0')
     .flatMap((entry) => (entry.length > 3 && !AGENT_CLI_FILES.has(entry.slice(3)) ? [entry.slice(3)] : []))
   if (open.length > 0 && !wants.commit)
-    return refuse('conflict', `No commit holds these: ${open.slice(0, NAMED_MAX).join(', ')}. Nothing was done.`, {
+    return refuse('conflict', `Not committed: ${open.slice(0, NAMED_MAX).join(', ')}. Nothing was done.`, {
       uncommitted: open.slice(0, PATHS_TOLD_MAX),
       uncommitted_count: open.length,
-      remedy: 'Look at them; --commit makes one more commit of them.',
+      remedy: 'Look at them; --commit commits them.',
     })
   for (const step of open.length === 0 ? [] : [await addWords(here, open), COMMIT]) {
     const run = await runGit({ ...here, input: `${state.title}\n\nTask: ${state.id}\n` }, step)
@@ -96,7 +96,7 @@ export async function fetchInto({ worktree, place }: Source, tip: string, ref: s
   const { problem } = await listLocalSettings(origin)
   if (problem !== null) return refuse('conflict', `git cannot be run in the repository: ${problem}.`)
   if (!(await waitForGit(origin.at)))
-    return refuse('conflict', 'git is still at work in the repository. Nothing was done; try again when it is done.')
+    return refuse('conflict', 'git is still running in the repository. Nothing was done; try again when it is done.')
   const lock = await askGit(origin, ['rev-parse', '--path-format=absolute', '--git-path', `${ref}.lock`])
   if (lock !== null) await dropLock(lock)
   // Exactly this commit: the repository's settings can map the name to another one.

@@ -132,7 +132,7 @@ class Reader {
   readPattern(object: JsonObject, at: string): string | null {
     const pattern = this.readText(object, 'matches', at, EXAMPLE_LIMITS.patternChars)
     const compiled = pattern === null ? null : compilePattern(pattern)
-    if (compiled !== null && !compiled.ok) this.addProblem(at, `is no RE2 pattern: ${compiled.reason}`)
+    if (compiled !== null && !compiled.ok) this.addProblem(at, `is not an RE2 pattern: ${compiled.reason}`)
     return pattern
   }
 

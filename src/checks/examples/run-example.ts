@@ -48,10 +48,10 @@ export async function runExample(place: ExamplePlace, example: Example): Promise
     if (http === null) return findDifference(example.expect, run)
     if (run.stdout === '') return `nothing answered on port ${http.port}${formatStderr(run.stderr)}`
     const answer = await readAnswer(run.stdout, http)
-    return answer === null ? `what it answered is not HTTP${formatStderr(run.stderr)}` : answerDifference(http, answer)
+    return answer === null ? `the answer is not HTTP${formatStderr(run.stderr)}` : answerDifference(http, answer)
   } catch (error) {
     if (!(error instanceof ViewRefused)) throw error
-    return `its view of the tree could not be made: ${toOneLine(error.message, 200)}`
+    return `its view of the tree could not be created: ${toOneLine(error.message, 200)}`
   }
 }
 
@@ -67,5 +67,5 @@ function explainUnread(
   if (stopped === 'aborted') return 'was ended before it was done'
   if (stopped !== null || truncated) return 'wrote too much output'
   if (written.length === 0) return null
-  return `wrote ${written.slice(0, WRITTEN_NAMED_MAX).join(', ')}, which a run may not write, not even if it puts it back`
+  return `wrote ${written.slice(0, WRITTEN_NAMED_MAX).join(', ')}, which a run must not write, even if it restores it`
 }

@@ -61,13 +61,13 @@ function formatSurvived(tests: readonly JudgedTest[]): string {
   const where =
     lines.length === 0
       ? ''
-      : ` (${formatList([...new Set(lines)])} holds whatever it expects, or its failure is caught)`
-  return `${formatList(tests.map(placeWithReason))} ${verb} when what is expected is changed: the result does not come from an assertion${where}`
+      : ` (${formatList([...new Set(lines)])} passes whatever value it expects, or its failure is caught)`
+  return `${formatList(tests.map(placeWithReason))} ${verb} when the expected value is changed: the result does not come from an assertion${where}`
 }
 
 function formatApart(tests: readonly JudgedTest[]): string {
   const verb = tests.length === 1 ? 'passes' : '(each of them) passes'
-  return `${formatList(tests.map(formatPlace))} ${verb} as it is written, and does not when its text is rewritten and what it expects is the same`
+  return `${formatList(tests.map(formatPlace))} ${verb} as written, but not when its text is rewritten with the same expected values`
 }
 
 function placeWithReason(test: JudgedTest): string {
@@ -143,9 +143,9 @@ const RUN_AGAIN =
   'Ask again: the tests are run once more. If code or tests read a test file, remove that. If the reason stays, make the tests pass by themselves and faster, or ask an operator for a contract with a larger tests.inverted.max_seconds or with severity: warning for tests_can_fail.'
 
 const LOOK_AWAY =
-  'If the code looks at its tests (their files, the stack, the text of functions), remove that. A test that looks at its own text or line numbers has to be written otherwise.'
+  'If the code looks at its tests (their files, the stack, the text of functions), remove that. Rewrite a test that reads its own text or line numbers.'
 
-const MEND = 'mend the tests so that each asserts what its criterion says on a value that the code under test returns'
+const MEND = 'change the tests so that each asserts what its criterion says on a value that the code under test returns'
 const FEWER = 'put the new tests into fewer files, or make several tasks of this one'
 
 function findWayBack(contract: Contract, phase: string): { readonly to: string; readonly when: string | null } | null {

@@ -146,7 +146,7 @@ async function runInView(
     return { run, problem: run.written.length === 0 ? null : formatWritten(run.written), told }
   } catch (error) {
     if (!(error instanceof ViewRefused)) throw error
-    return { run: NOT_RUN, problem: `its view of the tree could not be made: ${error.message}`, told: [] }
+    return { run: NOT_RUN, problem: `its view of the tree could not be created: ${error.message}`, told: [] }
   } finally {
     channel?.close()
   }
@@ -160,7 +160,7 @@ const WRITTEN_NAMED_MAX = 5
 
 function formatWritten(written: readonly string[]): string {
   const more = written.length > WRITTEN_NAMED_MAX ? ` and ${written.length - WRITTEN_NAMED_MAX} more` : ''
-  return `${written.slice(0, WRITTEN_NAMED_MAX).join(', ')}${more}: written while the command ran. A run may not write tests, what lies with them, or what decides how they are run, not even if it puts them back`
+  return `${written.slice(0, WRITTEN_NAMED_MAX).join(', ')}${more}: written while the command ran. A run must not write tests, files beside them, or the test setup, even if it restores them`
 }
 
 const WRITTEN_REMEDY =
@@ -218,7 +218,11 @@ function read(reading: ReportReading, told: readonly SecondReport[]): Read {
     tests: tests.map(({ id, status, file, message }) => ({ id, status, file, message })),
     loadFailures: loadFailures.map(({ file, kind, module, message }) => ({ file, kind, module, message })),
     problem:
-      reading.result === 'contradiction' ? reading.reason : truncated ? 'there was more than could be read' : null,
+      reading.result === 'contradiction'
+        ? reading.reason
+        : truncated
+          ? 'the report was too long to read completely'
+          : null,
   }
 }
 

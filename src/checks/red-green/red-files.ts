@@ -61,7 +61,7 @@ export async function inspectRedFile(inputs: Inputs, run: ObservedRun, path: str
         : !isChanged && before !== null
           ? 'was there before the task and is not changed'
           : ((await findReasonAgainstLoad(inputs, failure, path)) ??
-            (hasAssertions(path, text) ? null : 'has no assertion: that it does not load shows nothing'))
+            (hasAssertions(path, text) ? null : 'has no assertion, so its failure to load proves nothing'))
     if (reason === null) waits = true
     else refused.push({ id: null, reason })
   }

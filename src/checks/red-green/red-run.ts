@@ -61,7 +61,7 @@ async function explainNoProof(run: ObservedRun, inputs: RedInputs, before: Basel
     refused.push(...red.refused.map(({ id, reason }) => `${id ?? path} ${reason}`))
   }
   const why = refused.length === 0 ? '' : `: ${refused.slice(0, 3).join('; ')}`
-  return `no test that is new or changed fails for want of code${why}`
+  return `no new or changed test fails because code is missing${why}`
 }
 
 async function listFailingFiles(run: ObservedRun, inputs: RedInputs): Promise<ReadonlySet<string>> {
@@ -95,7 +95,7 @@ async function buildRedNotes(
 ): Promise<readonly string[]> {
   if (before === null)
     return [
-      `There is no baseline: ${inputs.noBaseline ?? 'it was not run'}. Failures from before the task are not told apart`,
+      `There is no baseline: ${inputs.noBaseline ?? 'it was not run'}. Failures from before the task cannot be recognised`,
     ]
   const passing = before.isWhole ? run.tests.filter((test) => test.status === 'passed' && !before.has(test)) : []
   const old = run.tests.filter((test) => test.status === 'failed' && before.hadStatus(test, 'failed'))

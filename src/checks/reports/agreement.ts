@@ -20,9 +20,9 @@ export function findDisagreement(report: TestReport, exitCode: number, told: rea
   const tests = own.flatMap((one) => one.tests)
   const passed = tests.filter(({ status }) => status === 'passed')
   const failed = tests.filter(({ status }) => status === 'failed')
-  const both = `the report says ${report.passed} passed and ${report.failed} failed, ${own[0]?.runner} itself told Phaselock of ${countWords(passed, failed)}`
+  const both = `the report says ${report.passed} passed and ${report.failed} failed, ${own[0]?.runner} itself reported ${countWords(passed, failed)}`
   const hasEnded = own.every((one) => one.hasEnded)
-  if (exitCode === 0 && !hasEnded) return `${both}, and did not come to its end`
+  if (exitCode === 0 && !hasEnded) return `${both}, and did not finish`
   if (!hasEnded) return null
   const isClean = report.failed === 0 && report.loadFailures.length === 0
   if (isClean !== (failed.length === 0)) return isClean ? `${both}: ${failed[0]?.name}` : both

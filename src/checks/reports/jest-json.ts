@@ -13,7 +13,7 @@ export function detectJestJsonRunner(document: Fields): 'jest' | 'vitest' | null
 export function readJestJson(document: Fields, root: string | null): ReportReading {
   const runner = detectJestJsonRunner(document)
   if (runner === null)
-    return makeUnreadable('the JSON has no numTotalTests and testResults: it is not of jest or vitest')
+    return makeUnreadable('the JSON has no numTotalTests and testResults: it is not from jest or vitest')
   const tally = createTally(root)
   const reading = { tally, root, runner, lost: 0 }
   for (const entry of listIn(document, 'testResults')) {

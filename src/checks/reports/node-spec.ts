@@ -111,8 +111,10 @@ function findDisagreement(points: readonly Point[], summary: Summary): string | 
   if (parts !== summary.tests) return `the summary counts ${summary.tests} tests, and ${parts} results`
   const said = summary.fail + summary.cancelled
   const hasFailed = points.some((point) => point.status === 'failed')
-  if (said > 0 && !hasFailed) return `the summary counts ${said} failures, no line above it is one`
-  return said === 0 && hasFailed && summary.suites === 0 ? 'the summary counts no failure, lines above it do' : null
+  if (said > 0 && !hasFailed) return `the summary counts ${said} failures, but no line above it shows one`
+  return said === 0 && hasFailed && summary.suites === 0
+    ? 'the summary counts no failure, but lines above it show one'
+    : null
 }
 
 interface FailureText {

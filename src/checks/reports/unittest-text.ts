@@ -38,7 +38,7 @@ export function readUnittestText(all: readonly string[], root: string | null): R
     tally.add({ path: [id], status, file: failed.get(id)?.file ?? null, message: extractMessage(failed.get(id)) })
   const seen = tally.counts()
   if (seen.passed > Math.max(0, counts.passed) || seen.failed > counts.failed || seen.skipped > counts.skipped)
-    return makeUnreadable(`the verdict counts other results than the ${tally.total()} lines above it`)
+    return makeUnreadable(`the verdict and the ${tally.total()} lines above it count different results`)
   return { result: 'read', report: tally.report('unittest', { ...counts, passed: Math.max(0, counts.passed) }) }
 }
 

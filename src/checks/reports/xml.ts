@@ -25,7 +25,7 @@ export function readXml(text: string, reader: XmlReader): string | null {
     throw new Stop(error.message)
   })
   parser.on('opentag', ({ name, attributes }) => {
-    if (++depth > DEPTH_MAX) throw new Stop(`elements lie more than ${DEPTH_MAX} deep`)
+    if (++depth > DEPTH_MAX) throw new Stop(`elements are nested more than ${DEPTH_MAX} levels deep`)
     if (++elements > ELEMENTS_MAX) throw new Stop(`there are more than ${ELEMENTS_MAX} elements`)
     reader.open(name, new Map(Object.entries(attributes)))
   })

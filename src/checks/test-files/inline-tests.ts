@@ -168,6 +168,6 @@ function formatItem(container: string, name: string): string {
 export function formatInlineDifference(path: string, { changed, isAsking }: InlineDifference): string | null {
   if (changed.length > 0) return `${path} (tests inside changed or gone: ${changed.slice(0, 5).join(', ')})`
   return isAsking
-    ? `${path} (code that asks whether it is being tested came since RED: cfg(test) outside of tests)`
+    ? `${path} (code that asks whether it is being tested was added after RED: cfg(test) outside tests)`
     : null
 }

@@ -57,7 +57,7 @@ export async function findChangedBeforeRed(
     patterns.some((pattern) => matchesGlob(pattern, path))
   const isOwn = (path: string): boolean => matches(allowed, path) && !matches(forbidden, path)
   const moved = (await findChangedSinceRed(inputs, pinnedRun)).filter(({ path }) => !isOwn(path))
-  const told = moved.map(({ text }) => `${text} since the RED run before`)
+  const told = moved.map(({ text }) => `${text} since the previous RED run`)
   for (const [key, command] of listGateCommands(contract))
     told.push(...(await findChangedCommandSetup(inputs, key, command)))
   return told

@@ -132,8 +132,7 @@ export function findNamedFiles(
     const whole = resolvePath(folder, path)
     if (whole === null || whole === '.') return
     const link = listing.links.find((one) => whole.startsWith(`${one}/`))
-    if (link !== undefined)
-      throw new Error(`${whole} decides how tests are run, and ${link} on the way to it is a link`)
+    if (link !== undefined) throw new Error(`${whole} decides how tests are run, and ${link} in its path is a link`)
     to.add(whole)
     if (to.size > CANDIDATES_MAX) throw new Error('too many paths could decide how tests are run')
   }

@@ -237,7 +237,7 @@ async function takeExtended(tree: ReadTree, into: TakenFiles): Promise<void> {
         await take(tree, { path, kind: 'tsconfig' }, into)
         if (!into.found.has(path)) continue
         extended += 1
-        if (extended > EXTENDED_MAX) throw new Error('too many configurations build on each other')
+        if (extended > EXTENDED_MAX) throw new Error('too many configurations extend each other')
         configs.push(path)
       }
   }

@@ -174,7 +174,7 @@ export async function attach(agent: string, options: ClientOptions): Promise<voi
   const { socket, session } = window
   // The server says where, never what is run.
   if (!isAbsolute(socket) || !SESSION.test(session))
-    throw new Stop(EXIT.refused, 'What the server says of the window cannot be right.')
+    throw new Stop(EXIT.refused, 'The server returned an invalid window.')
   if (options.json === true) return printJson({ socket, session })
   if (process.stdin.isTTY !== true || process.stdout.isTTY !== true)
     throw new Stop(
@@ -189,8 +189,7 @@ export async function attach(agent: string, options: ClientOptions): Promise<voi
     )
     child.once('close', (status) => done(status ?? 1))
   })
-  if (code !== 0)
-    throw new Stop(EXIT.refused, `tmux ended with ${code}: the window is gone, or lies on another machine.`)
+  if (code !== 0) throw new Stop(EXIT.refused, `tmux ended with ${code}: the window is gone, or is on another machine.`)
 }
 
 function endText({ agent_id, outcome, restarts, reason }: SpawnedAgent): string {

@@ -30,7 +30,7 @@ export async function exportCommand(options: ExportOptions): Promise<void> {
     if (options.json === true) return printJson({ file: output, ...summary })
     print(`Wrote ${summary.events} events in ${summary.streams} streams to ${output}`)
     tell(`Check it anywhere: phaselock audit verify ${output} --public-key ledger.ed25519.pub`)
-    tell(`The public key lies in ${dir}`)
+    tell(`The public key is in ${dir}`)
   } catch (error) {
     const code = (error as NodeJS.ErrnoException).code
     if (error instanceof StoreRefused) throw new Stop(EXIT.refused, error.message)

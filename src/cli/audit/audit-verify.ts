@@ -57,7 +57,9 @@ async function verifyFile(file: string, options: VerifyOptions): Promise<void> {
   else if (report.problem === null) {
     print(`The export is intact: ${report.events} events in ${report.streams} streams.`)
     if (report.key === 'embedded')
-      print('Its own key vouches for it. To know who signed it, give --public-key FILE with the key of the server.')
+      print(
+        'It is signed with the key that it contains. To know who signed it, give --public-key FILE with the key of the server.',
+      )
   } else {
     const { line, code, detail } = report.problem
     print(`${file}:${line}: ${paintText('red', code)}: ${plainLine(detail)}`)

@@ -105,13 +105,13 @@ function stopFor(error: PhaselockError, connection: Connection): Stop {
   if (code === 'token_missing' && token === null)
     return new Stop(
       EXIT.refused,
-      `No operator token was found for ${url}. [token_missing]\nGive --token-file FILE or set PHASELOCK_OPERATOR_TOKEN; the server's own lies in its state directory as operator.token.`,
+      `No operator token was found for ${url}. [token_missing]\nGive --token-file FILE or set PHASELOCK_OPERATOR_TOKEN; the server's own token is operator.token in its state directory.`,
       { problem },
     )
   if (code === 'token_invalid' && token?.startsWith('plop_') === true)
     return new Stop(
       EXIT.refused,
-      `${url} does not know this operator token: it is of another server, or revoked. [token_invalid]\nGive the right one with --token-file FILE.`,
+      `${url} does not know this operator token: it is from another server, or revoked. [token_invalid]\nGive the right one with --token-file FILE.`,
       { problem },
     )
   return new Stop(EXIT.refused, formatProblem(problem), { problem })

@@ -32,7 +32,7 @@ function addAgents(program: CliCommand): void {
     .command('agent')
     .alias('agents')
     .description('add, list and revoke agents')
-    .examples(['phaselock agents', 'what each of them does'], ['phaselock agent add coder', 'let one in'])
+    .examples(['phaselock agents', 'what each agent works on'], ['phaselock agent add coder', 'let one in'])
   serverCommand(agent, 'add <id>', 'register an agent and print its token once')
     .option('--capability <name>', 'capability of the agent; repeatable', collect)
     .examples('phaselock agent add coder --capability python')
@@ -42,7 +42,7 @@ function addAgents(program: CliCommand): void {
       show(
         options,
         added,
-        `Agent ${name} may claim tasks until ${formatTime(added.expires_at)}.\nIt needs PHASELOCK_URL=${client.url}, PHASELOCK_AGENT_ID=${name}\nand PHASELOCK_TOKEN: its token, shown this once; an older one is dead now:\n\n${added.agent_token}`,
+        `Agent ${name} may claim tasks until ${formatTime(added.expires_at)}.\nIt needs PHASELOCK_URL=${client.url}, PHASELOCK_AGENT_ID=${name}\nand PHASELOCK_TOKEN: its token, shown only once; an older one no longer works:\n\n${added.agent_token}`,
       )
     })
   serverCommand(agent, 'list', 'list agents and what they work on', true)
@@ -58,7 +58,7 @@ function addAgents(program: CliCommand): void {
 function agentTable(agents: readonly AgentRow[]): string {
   const program = findProgramName()
   if (agents.length === 0)
-    return `No agents. Start one with \`${program} run AGENT "task"\`, or let one in\nthat you start yourself with \`${program} agent add NAME\`.`
+    return `No agents. Start one with \`${program} run AGENT "task"\`, or register one\nthat you start yourself with \`${program} agent add NAME\`.`
   return formatTable(agents, [
     { title: 'AGENT', text: (row) => row.agent_id },
     // Of agents that the server started: how that stands.
@@ -99,7 +99,7 @@ function addOperators(program: CliCommand): void {
     .asks(async (client, options: ClientOptions & { readonly role?: string }, name: string) => {
       const added = await client.addOperator(compact({ name, role: options.role }))
       const who = `${plainLine(added.name)} is added${added.role === null ? '' : ` as ${plainLine(added.role)}`}`
-      show(options, added, `Operator ${who}. The token is shown this once:\n\n${added.operator_token}`)
+      show(options, added, `Operator ${who}. The token is shown only once:\n\n${added.operator_token}`)
     })
   serverCommand(operator, 'list', 'list operators')
     .alias('ls')

@@ -26,7 +26,7 @@ export function addAnalyzeCommand(program: CliCommand): void {
     .addOption(new Option('--format <format>', 'text, or a graph').choices(Object.keys(FORMATS)).default('text'))
     .examples(
       ['phaselock analyze', 'the active run'],
-      ['phaselock analyze task-1 --format mermaid', 'its way through the phases'],
+      ['phaselock analyze task-1 --format mermaid', 'the path through the phases'],
     )
     .asks(async (client, options: AnalyzeOptions, task: string | undefined) => {
       const metrics = await client.metrics(task ?? (await findMeantTask(client, options)))

@@ -6,7 +6,7 @@ import { parseSeconds } from '../options.js'
 
 const CONFIG = '-c, --config <file>'
 const EXIT_CODES = `
-Exit codes: 0 there is a winner, 1 no agent brought one about, 2 wrong usage or
+Exit codes: 0 there is a winner, 1 no agent gave an answer, 2 wrong usage or
 a council file with problems, 3 no server reached, 4 cancelled, 5 the time ran
 out without an answer.`
 

@@ -30,7 +30,7 @@ export function addReviewCommand(program: CliCommand): void {
       const client = await openClient({ ...options, token: reviewToken(options) })
       const body = compact({ report: readReport(options.report), subject: options.subject })
       const sent = await client.sendReview(task, body)
-      const end = sent.finished ? 'It is finished, and the token with it.' : 'It can be sent again.'
+      const end = sent.finished ? 'It is finished, and the token is no longer valid.' : 'It can be sent again.'
       const what = `${plainLine(sent.reviewer)} of ${plainLine(sent.task_id)} is ${plainLine(sent.status)}`
       show(options, sent, `The review ${what}. ${end}`)
     })
@@ -84,7 +84,7 @@ async function letIn(id: string, name: string, options: ReviewerOptions): Promis
   show(
     options,
     added,
-    `Reviewer ${plainLine(added.reviewer)} may look at ${plainLine(id)} until ${formatTime(added.expires_at)}, or until the phase is left.\nThe token is shown this once; an older one is dead now:\n\n${added.review_token}`,
+    `Reviewer ${plainLine(added.reviewer)} may look at ${plainLine(id)} until ${formatTime(added.expires_at)}, or until the phase is left.\nThe token is shown only once; an older one no longer works:\n\n${added.review_token}`,
   )
 }
 
@@ -93,5 +93,5 @@ async function revoke(id: string, name: string, options: ReviewerOptions): Promi
   if (reason === undefined) throw new Stop(EXIT.usage, 'Give the --reason why it is revoked.')
   const revoked = await (await openClient(options)).revokeReviewer(id, name, { reason })
   const who = `The token of reviewer ${plainLine(name)}`
-  show(options, revoked, `${who} is refused from now on, and what it reported counts no more.`)
+  show(options, revoked, `${who} is refused from now on, and its report no longer counts.`)
 }

@@ -64,7 +64,7 @@ function addSteering(program: CliCommand): void {
     if (name !== 'abort') command.option('--restore-tree', 'restore the work tree too')
     command
       .examples(example)
-      .notes('\nFor operators: an agent is refused, and the ledger says that it tried.')
+      .notes('\nFor operators: agents are refused, and the attempt is recorded.')
       .action((options: SteerOptions) => work(options))
   }
 }

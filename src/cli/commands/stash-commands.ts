@@ -31,7 +31,7 @@ interface SaveOptions extends ClientOptions {
 function addSave(stash: CliCommand): void {
   serverCommand(stash, 'save', 'keep what a task changed, put the work tree back and park the task')
     .argument('[task]', 'default: the active run')
-    .option('--name <name>', 'to find it again')
+    .option('--name <name>', 'name to find it by')
     .option('--reason <text>', 'why; kept in the ledger', 'put aside')
     .examples('phaselock stash save --reason "something urgent"')
     .action(async (task: string | undefined, options: SaveOptions) => {

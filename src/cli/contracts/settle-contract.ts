@@ -185,7 +185,7 @@ function stopUntrusted(wanted: WantedContract, own: string, contract: Contract):
   const message = [
     askText(own, contract),
     '',
-    'That is more than commands in the sandbox, and nobody accepted it. Nothing was started.',
+    'That is more than commands in the sandbox, and nobody has accepted it. Nothing was started.',
     `Read it, then accept it with: ${formatCommand(wanted, 'trust', own)}`,
   ]
   return new Stop(EXIT.refused, message.join('\n'))

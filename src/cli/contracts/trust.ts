@@ -65,7 +65,7 @@ function resolvePlace(named: string | undefined, options: TrustOptions): Place {
   if (![CONTRACT_FILE, WORKFLOW_FOLDER].includes(basename(resolve(file))))
     throw new Stop(
       EXIT.usage,
-      `A server finds ${CONTRACT_FILE} or ${WORKFLOW_FOLDER}/ in its work tree, and no other contract by itself.\nName this one when you start it, which is enough: phaselock serve --contract ${file}`,
+      `A server finds ${CONTRACT_FILE} or ${WORKFLOW_FOLDER}/ in its work tree by itself, and no other contract.\nName this one when you start it: phaselock serve --contract ${file}`,
     )
   if (!existsSync(dirname(resolve(file)))) throw new Stop(EXIT.usage, `${dirname(file)} is not a folder.`)
   return resolveTrustPlace(file, options.stateDir)

@@ -18,7 +18,7 @@ export interface Door {
 /** The server that answers for this work tree, or one that is started for as long as it is needed. */
 export async function openDoor(options: ClientOptions): Promise<Door> {
   if (isNamed(options) || isServerHere(options)) return useRunningServer(options)
-  tell('No server runs for this work tree: one is started for as long as this takes.')
+  tell('No server runs for this work tree: starting one for this command.')
   // It brings everything that a server is made of.
   const { startInBackground, stopServer } = await import('../server/background.js')
   const where = options.stateDir === undefined ? {} : { stateDir: options.stateDir }

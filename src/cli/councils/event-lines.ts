@@ -16,7 +16,7 @@ export function formatCouncilEventLine(run: CoordinationRun, event: RunEvent): s
 function formatEvent(run: CoordinationRun, event: RunEvent): string | null {
   switch (event.type) {
     case 'run_started':
-      return `Coordination ${event.id}: ${formatCount(event.agents.length, 'agent')}`
+      return `Council ${event.id}: ${formatCount(event.agents.length, 'agent')}`
     case 'run_decided':
       return `decided: ${event.details}`
     case 'run_ended':

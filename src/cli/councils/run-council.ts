@@ -90,7 +90,7 @@ async function follow(
       show.see(seen, live)
     }
     const { run } = live
-    if (run === null) throw new Stop(EXIT.refused, `Nothing was heard of the coordination ${started.id}.`)
+    if (run === null) throw new Stop(EXIT.refused, `The server sent no events of council ${started.id}.`)
     show.end(run, live)
     return toExitCode(run)
   } finally {
@@ -126,7 +126,7 @@ function showInvitations({ answer, id, url }: StartedCouncil, options: Coordinat
     return
   }
   const lines = guests.flatMap((guest) => [
-    plainLine(`${guest.anonymous_id} ${guest.id} takes part from elsewhere, with the token`),
+    plainLine(`${guest.anonymous_id} ${guest.id} takes part remotely, with the token`),
     `  ${plainLine(guest.token)}`,
   ])
   const how = [

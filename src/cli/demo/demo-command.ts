@@ -23,7 +23,7 @@ export function addDemoCommand(program: CliCommand): void {
       ['phaselock demo --keep --json', 'for programs'],
     )
     .notes(`
-Everything is real: a server of its own, two repositories in a temporary
+Everything is real: its own server, two repositories in a temporary
 folder, tests that are run. Exit code 0 only if the honest agent is done,
 no trick opened anything and the ledger is intact.`)
     .action(async (options: DemoOptions) => (await import('./demo.js')).runDemo(options))

@@ -47,7 +47,7 @@ export async function* runHonestSteps(
   let count = 0
   for await (const line of createInterface({ input: child.stdout })) {
     count += 1
-    if (count > STEPS_MAX) throw new Error('the honest agent does not come to an end')
+    if (count > STEPS_MAX) throw new Error('the honest agent does not finish')
     yield toStep(JSON.parse(line) as Partial<Step>)
   }
   const code = await ended

@@ -62,7 +62,7 @@ async function tryWithoutSandbox(
   await you.revert(agent.task)
   const isHeld = isRefused(answer) && after.state === before.state && after.refused > before.refused
   const { code, why } = getReason(answer)
-  return isHeld ? `No wall holds the command here, and the gate stays closed. ${why} [${code}]` : null
+  return isHeld ? `There is no sandbox here, and the gate stays closed. ${why} [${code}]` : null
 }
 
 interface TaskSnapshot {

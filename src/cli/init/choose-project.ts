@@ -25,7 +25,7 @@ export async function chooseProject(folder: string, { language, tests, yes }: Wa
   for (const [at, candidate] of candidates.entries()) tell(`  ${at + 1}. ${describeProject(candidate)}`)
   const answer = await askLine(`Which one? [1-${candidates.length}, Enter: 1] `)
   const chosen = candidates[answer.trim() === '' ? 0 : Number(answer) - 1]
-  if (chosen === undefined) throw new Stop(EXIT.usage, 'There is no such number; nothing was written.')
+  if (chosen === undefined) throw new Stop(EXIT.usage, 'That is not one of the numbers; nothing was written.')
   return {
     ...survey,
     ...chosen,

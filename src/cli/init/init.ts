@@ -105,7 +105,7 @@ function explainNoTests({ problem, files, language, because }: Survey): string {
   if (problem !== null) return `${problem}; nothing was written. Correct it and run init again. ${OTHERWISE}`
   if (files.length === 0)
     return `This repository is empty; nothing was written. Add a first source file and how its tests are run (such as scripts.test in package.json), then run init again. ${OTHERWISE}`
-  const where = language === 'unknown' ? 'No build file that is known here was found' : `${because} names no tests`
+  const where = language === 'unknown' ? 'No known build file was found' : `${because} names no tests`
   return `${where}; nothing was written. ${OTHERWISE}`
 }
 
@@ -113,12 +113,9 @@ function explainNoTests({ problem, files, language, because }: Survey): string {
 async function mayOverwrite(file: string, options: InitOptions): Promise<boolean> {
   if (!existsSync(file) || options.force === true) return options.force === true || options.yes === true
   if (options.yes === true || !canAsk())
-    throw new Stop(
-      EXIT.refused,
-      `${shortenPath(file)} is there already and was left as it is. Overwrite it with --force.`,
-    )
-  if (!(await confirm(`${shortenPath(file)} is there already. Overwrite it?`)))
-    throw new Stop(EXIT.refused, 'It was left as it is.')
+    throw new Stop(EXIT.refused, `${shortenPath(file)} already exists and was not changed. Overwrite it with --force.`)
+  if (!(await confirm(`${shortenPath(file)} already exists. Overwrite it?`)))
+    throw new Stop(EXIT.refused, 'It was not changed.')
   return true
 }
 
@@ -139,7 +136,7 @@ async function askToWrite(
   if (!(await confirm(`${why}Write ${shortenPath(file)}?`))) throw new Stop(EXIT.refused, 'Nothing was written.')
 }
 
-const UNREAD = 'Do what is said above and run init again, or write the contract untried with --no-trial.'
+const UNREAD = 'Fix the problems above and run init again, or write the contract untried with --no-trial.'
 
 async function writeTemplate(file: string, found: FoundTests, template: Template): Promise<LoadedContract> {
   if (template === 'documents') return writeDocuments(file, found.command)
@@ -185,7 +182,7 @@ function formatNextLines(folder: string, loaded: LoadedContract): readonly strin
       {
         label: 'Read it, change it',
         command: `${program} explain`,
-        notes: [`Once a server has used it, a changed text counts after: ${program} trust`],
+        notes: [`After a server has used it, accept each change with: ${program} trust`],
       },
       { label: 'Start the server', command: `${program} up` },
       ...listAgentSteps({ program, agents, environment: process.env, where: '' }),

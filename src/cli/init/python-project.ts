@@ -53,7 +53,7 @@ function findRunner(folder: Folder): { readonly args: string; readonly why: stri
   // Discovery enters packages only.
   const [top] = /^tests?(?=\/test[^/]*\.py$)/m.exec(tests.join('\n')) ?? []
   const isPlain = top !== undefined && !folder.has(`${top}/__init__.py`)
-  return { args: isPlain ? `unittest discover -v -s ${top}` : 'unittest -v', why: 'pytest is named nowhere' }
+  return { args: isPlain ? `unittest discover -v -s ${top}` : 'unittest -v', why: 'pytest is not mentioned' }
 }
 
 function findInstall(folder: Folder): string {

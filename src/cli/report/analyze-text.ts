@@ -20,7 +20,7 @@ export function formatAnalysis({ task, agent_id, totals, visits, phases, truncat
     field('Time', `${formatDuration(totals.duration_seconds)} in ${formatCount(totals.visits, 'visit')}`),
     field('Tokens', formatTokens(totals.tokens)),
   ]
-  if (visits.length === 0) return [...head, '', 'Nobody has begun with it.'].join('\n')
+  if (visits.length === 0) return [...head, '', 'Work has not started.'].join('\n')
   const byVisit = visits.map((visit) => ({ ...visit, lead: visit.visit }))
   const byPhase = [...phases, { ...totals, phase: 'TOTAL' }].map((one) => ({ ...one, lead: one.visits }))
   const codes = Object.entries(totals.refusals.by_code)
@@ -41,7 +41,7 @@ export function formatAnalysis({ task, agent_id, totals, visits, phases, truncat
       room,
     ),
     ...formatTopLines('Refusals', codes, room),
-    ...(truncated ? ['', 'There was more than is counted or listed here.'] : []),
+    ...(truncated ? ['', 'The lists and counts are cut: there was too much.'] : []),
   ].join('\n')
 }
 

@@ -11,7 +11,7 @@ const EVIDENCE_SHOWN_MAX = 100
 
 /** What is particular to a task: its phases, its way through them, its gates, its evidence. */
 export function renderTaskSections({ phases, visits, gates, evidence }: TaskReport): Markup {
-  if (phases.length === 0) return html`<section><p>Nobody has begun with it.</p></section>`
+  if (phases.length === 0) return html`<section><p>Work has not started.</p></section>`
   const names = phases.map((one) => one.phase)
   const kinds = ['input', 'output', 'cache_read', 'cache_write'] as const
   const isCounted = phases.some((one) => countUsedTokens(one.tokens) > 0)
@@ -53,7 +53,7 @@ function visitSection(all: TaskReport['visits']): Markup {
     from: Math.max(0, (Date.parse(visit.entered_at) - start) / 1000),
     seconds: visit.seconds,
   }))
-  return html`<section><h2>Its way through the phases</h2>${renderSpansPlot('Visits', spans)}</section>`
+  return html`<section><h2>Path through the phases</h2>${renderSpansPlot('Visits', spans)}</section>`
 }
 
 function renderGateSection(gates: TaskReport['gates']): Markup {

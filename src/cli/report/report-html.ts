@@ -37,7 +37,7 @@ ${renderNumbers(report)}
 ${isTask(report) ? renderTaskSections(report) : renderCoordinationSections(report)}
 ${renderRefusalSection(report)}
 </main>
-<footer>Made by Phaselock from ${formatThousands(report.events)} events of the ledger, ${formatTime(report.at)}.${report.truncated ? ' There was more than is listed here; the counts are of all.' : ''}</footer>
+<footer>Made by Phaselock from ${formatThousands(report.events)} events of the ledger, ${formatTime(report.at)}.${report.truncated ? ' The lists are cut; the counts are complete.' : ''}</footer>
 </body>
 </html>
 `

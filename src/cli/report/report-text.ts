@@ -28,7 +28,7 @@ export function reportText(report: Report): string {
     ],
     ...(isTask(report) ? formatTaskBlocks(report) : formatCoordinationBlocks(report)),
     formatRefusalBlock(report),
-    report.truncated ? ['There was more than is listed here; the counts are of all.'] : [],
+    report.truncated ? ['The lists are cut; the counts are complete.'] : [],
   ]
   return blocks
     .filter((lines) => lines.length > 0)
@@ -41,7 +41,7 @@ function formatRefused({ refusals, buffer_chars_lost: lost }: Report): string {
 }
 
 function formatTaskBlocks({ phases, gates, evidence }: TaskReport): readonly (readonly string[])[] {
-  if (phases.length === 0) return [['Nobody has begun with it.']]
+  if (phases.length === 0) return [['Work has not started.']]
   const sheet = formatTable(phases, [
     { title: 'PHASE', text: (phase) => phase.phase, isFlexible: true },
     { title: 'VISITS', text: (phase) => phase.visits },

@@ -201,7 +201,7 @@ function formatContractLines({ contract, file, origin, notes }: SettledContract)
 }
 
 function formatAlreadyRuns(note: ServerNote): string {
-  return `A server already runs at ${note.url} (pid ${note.pid}); it was left as it is.`
+  return `A server already runs at ${note.url} (pid ${note.pid}); it keeps running.`
 }
 
 function pick(note: ServerNote) {

@@ -60,7 +60,7 @@ export function formatReady(running: {
     'Next:',
     ...formatStepLines(listAgentSteps({ program, agents, environment: app.environment, where })),
     '',
-    `Agents that you start yourself are let in with: ${program} agent add${where} NAME`,
+    `Register an agent that you start yourself with: ${program} agent add${where} NAME`,
     'Ctrl-C stops.',
   ].join('\n')
 }

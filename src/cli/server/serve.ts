@@ -244,7 +244,7 @@ function refuseOtherStores(store: string | undefined): void {
   const what = /^postgres(ql)?:/i.test(store) ? 'no PostgreSQL store' : 'only the embedded store'
   throw new Stop(
     EXIT.usage,
-    `This version has ${what}: the ledger is kept in the state directory.\nLeave out --store and unset PHASELOCK_STORE; --state-dir says where the ledger lies.`,
+    `This version has ${what}: the ledger is kept in the state directory.\nLeave out --store and unset PHASELOCK_STORE; --state-dir says where the ledger is.`,
   )
 }
 

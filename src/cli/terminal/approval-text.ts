@@ -58,7 +58,7 @@ export function formatEnded(approval: Approval): string {
     case 'expired':
       return `has expired: nobody answered until ${formatTime(approval.expires_at)}`
     default:
-      return 'is void: the task does not wait with this content any more'
+      return 'is void: the task no longer waits for an approval of this content'
   }
 }
 

@@ -6,5 +6,5 @@ import { print, tell } from './terminal.js'
 export function tellTree({ workspace, worktree, uncommitted }: AddedTask | SpawnedAgent): void {
   print(`It works in ${plainLine(workspace)}, on the branch ${plainLine(worktree?.branch)}.`)
   if (uncommitted === undefined || uncommitted.count === 0) return
-  tell(`Not in it, because no commit holds it: ${uncommitted.paths.map(plainLine).join(', ')}`)
+  tell(`Not included, because it is not committed: ${uncommitted.paths.map(plainLine).join(', ')}`)
 }

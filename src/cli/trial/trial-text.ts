@@ -36,7 +36,7 @@ export function judgeTests(trial: Trial, advice: TrialAdvice): TrialVerdict {
   if (wroteTests.length > 0)
     return {
       status: 'error',
-      saw: `${seconds}; wrote ${formatPaths(wroteTests)}: a run that writes tests or test setup counts for nothing`,
+      saw: `${seconds}; wrote ${formatPaths(wroteTests)}: a run that writes tests or test setup does not count`,
       remedies: [
         'Let the tests write to the temporary directory or to an ignored path.',
         ...(wroteTests.some(isSource) ? [] : [`Data that they have to write can be allowed: ${advice.mayWrite}.`]),
@@ -75,7 +75,7 @@ export function judgeTests(trial: Trial, advice: TrialAdvice): TrialVerdict {
     ...(wroteOthers.length === 0
       ? []
       : [
-          `The tests write tracked files: ${formatPaths(wroteOthers)}. In observed runs these writes are discarded; ${advice.mayWrite} says that this is meant.`,
+          `The tests write tracked files: ${formatPaths(wroteOthers)}. In observed runs these writes are discarded; ${advice.mayWrite} declares them.`,
         ]),
   ]
   return { status: remedies.length === 0 ? 'ok' : 'warning', saw, remedies, lastLines: [] }
@@ -126,7 +126,7 @@ function explainRemedy({ trouble, command }: ObservedRun, { change, longer, inst
       return 'Correct the error that the last lines show.'
     case 'no counts could be read from the output':
       if (remedy.startsWith('Add -json')) return remedy
-      return `If the last lines show an error, correct it. Otherwise ${change} of a runner that is read (docs/test-reports.md), or have the command write a JUnit XML file and name it in commands.tests.report.`
+      return `If the last lines show an error, correct it. Otherwise ${change} of a supported runner (docs/test-reports.md), or have the command write a JUnit XML file and name it in commands.tests.report.`
     default:
       return remedy === '' ? `See the last lines, or ${change}.` : remedy
   }

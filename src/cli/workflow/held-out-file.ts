@@ -27,11 +27,11 @@ export async function readHeldOutFile(file: string): Promise<JsonObject> {
 export async function refuseInsideTree(client: Client, { id, workspace }: AddedTask, file: string): Promise<void> {
   const way = relative(workspace, realpathSync(resolve(file)))
   if (way === '' || way === '..' || way.startsWith('../') || isAbsolute(way)) return
-  const reason = 'its held-out examples lie in the work tree'
+  const reason = 'its held-out examples are in the work tree'
   await client.cancelTask(id, { reason })
   throw new Stop(
     EXIT.usage,
-    `${file} lies in the work tree, where the agent can read it: the task was cancelled.\nMove the file out of ${workspace} and add the task again.`,
+    `${file} is in the work tree, where the agent can read it: the task was cancelled.\nMove the file out of ${workspace} and add the task again.`,
   )
 }
 

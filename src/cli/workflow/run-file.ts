@@ -34,7 +34,7 @@ export function readRun(stateDir: string): Run | null {
     if (code === 'ENOENT' || code === 'ENOTDIR') return null
     if (!(error instanceof SyntaxError)) throw new Stop(EXIT.refused, `${file} cannot be read (${code ?? 'fault'}).`)
   }
-  throw new Stop(EXIT.refused, `${file} does not hold a run. Look at it, and remove it if it is of no use.`)
+  throw new Stop(EXIT.refused, `${file} does not describe a run. Look at it, and remove it if you do not need it.`)
 }
 
 /** Makes this the active run, all of it or nothing. False: somebody else has started one. */

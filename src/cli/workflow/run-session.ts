@@ -48,7 +48,7 @@ async function claimAgain(client: Client, run: Run): Promise<void> {
   } catch (error) {
     if (codeOf(error) !== 'task_not_active' || !(error instanceof Stop)) throw error
     const problem = problemOf(error)
-    const message = `${plainText(String(problem?.detail))} [task_not_active]\n\`phaselock status\` shows the run, \`phaselock done\` puts a finished one away.`
+    const message = `${plainText(String(problem?.detail))} [task_not_active]\n\`phaselock status\` shows the run, \`phaselock done\` closes a finished one.`
     throw new Stop(error.exit, message, { problem })
   }
 }

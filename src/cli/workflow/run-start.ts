@@ -73,7 +73,7 @@ async function stopWithoutPlace({ options }: Session): Promise<never> {
   await (await openClient(options)).health()
   throw new Stop(
     EXIT.usage,
-    'The state directory of this server is not here, and a run is kept there.\nName a directory for it with --state-dir.',
+    'The state directory of this server is not on this machine, and runs are kept there.\nName a directory for it with --state-dir.',
   )
 }
 

@@ -48,7 +48,7 @@ export async function next(claim: string | undefined, options: NextOptions): Pro
       return answered
     })
     if (options.json !== true && answer.allowed === undefined && !isInterrupt(answer))
-      tell(`No way on was claimed. ${answer.next_step ?? ''}`)
+      tell(`The claims lead to no transition. ${answer.next_step ?? ''}`)
     return showAnswer(answer, options)
   } finally {
     clearTimeout(waiting)

@@ -113,7 +113,7 @@ async function startAsRoot(identity: Extract<Identity, { kind: 'root' }>): Promi
       once(maker.stdout as NodeJS.ReadableStream, 'data'),
       once(maker, 'exit').then(() => ['']),
     ])) as [Buffer | string]
-    if (!String(said).includes('made')) throw new Error('user namespaces cannot be made here')
+    if (!String(said).includes('made')) throw new Error('user namespaces cannot be created here')
     const map = buildIdMap(identity)
     writeFileSync(`/proc/${maker.pid}/uid_map`, map)
     writeFileSync(`/proc/${maker.pid}/gid_map`, map)

@@ -79,7 +79,7 @@ function checkCovers(reading: Reading, document: ContractDocument, owner: Owner)
     code: 'contract.effect_differs',
     at: reading.place(owner),
     message:
-      'The schema of test_files takes paths alone, so all named test files count for every acceptance criterion.',
+      'The schema of test_files accepts only paths, so all named test files count for every acceptance criterion.',
     remedy: 'To have each criterion checked, let the schema take {path, covers} objects.',
   })
 }

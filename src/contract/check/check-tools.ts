@@ -102,7 +102,7 @@ function checkAgents(reading: Reading, document: ContractDocument): void {
     reading.reportAt(
       'contract.effect_differs',
       [made, key],
-      `No entry of agents is called '${agent}': an operator hands whoever votes under that name its token.`,
+      `No entry of agents is called '${agent}': an operator gives its token to the agent that votes under that name.`,
       `${formatDidYouMean(agent, names)}Known agents: ${names.join(', ')}.`,
     )
   for (const phase of document.phases) {

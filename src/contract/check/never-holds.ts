@@ -120,7 +120,7 @@ function makeNeverRecorded(key: string): NeverHolds {
 function findNeverReviewed(owner: CheckOwner): NeverHolds | null {
   const name = owner.required_reviews?.find((one) => NO_REVIEWER.has(one))
   if (name === undefined) return null
-  const why = `no reviewer can be called '${name}', so that the review never comes`
+  const why = `no reviewer can be called '${name}', so the review can never be given`
   return { key: 'required_reviews', why, remedy: 'Use another name; ask for a human with an approval gate.' }
 }
 
@@ -153,7 +153,7 @@ function findNeverInArtifact(scene: CheckScene, { check, key, needs }: Need): Ne
 }
 
 function makeForbidden(one: { check: string; key: string; type: string; conflict: string }): NeverHolds {
-  const why = `the schema of ${one.type} accepts nothing with which ${one.check} holds (${one.conflict})`
+  const why = `the schema of ${one.type} accepts no value for which ${one.check} holds (${one.conflict})`
   return { key: one.key, why, remedy: `Change the schema of ${one.type}, or remove the check.` }
 }
 
@@ -227,7 +227,7 @@ function findMissingMember(scene: CheckScene, [variable, ...members]: ReadPath):
   const conflict = findNeedsConflict(scene, first, [need])
   if (conflict === null) return null
   return {
-    why: `the expression reads ${[variable, ...members].join('.')}, which no accepted ${first} has (${conflict})`,
+    why: `the expression reads ${[variable, ...members].join('.')}, which no valid ${first} has (${conflict})`,
     remedy: `Correct the expression, or change the schema of ${first}.`,
   }
 }
@@ -245,7 +245,7 @@ function findMissingRun(
     }
   if (member === undefined || OBSERVED_RUN_MEMBERS.some((known) => known === member)) return null
   return {
-    why: `the expression reads observed.${name}.${member}, which no run has`,
+    why: `the expression reads observed.${name}.${member}, which runs do not report`,
     remedy: `Read one of: ${OBSERVED_RUN_MEMBERS.join(', ')}.`,
   }
 }

@@ -105,7 +105,7 @@ export function reportOtherNumber(source: Source, { number, title, head }: State
       said.push({ number: Number(value), at: entry.keyAt })
   }
   for (const other of said.filter((one) => one.number !== number)) {
-    const message = `The document says that it is phase ${other.number}, and lies in the folder of phase ${number}.`
+    const message = `The document says that it is phase ${other.number}, but is in the folder of phase ${number}.`
     report({ code: 'contract.invalid_value', at: other.at, message, remedy: 'Make both the same number.' })
   }
 }

@@ -61,7 +61,7 @@ function readPhaseSettings(node: SourceNode | undefined, report: Sink): Readonly
     report({ code: 'contract.wrong_type', at: node.at, message: 'Expected a list or a map of phases.' })
   for (const [number, item] of items) {
     if (item.kind !== 'map' || number === null || found.has(number)) {
-      const message = 'A phase here is a map with a phase_number of its own.'
+      const message = 'A phase here is a map with its own phase_number.'
       report({ code: 'contract.invalid_value', at: item.at, message })
       continue
     }

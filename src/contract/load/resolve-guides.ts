@@ -21,7 +21,7 @@ export async function resolveGuides(reading: Reading, read: ReadContract, files:
       if (file.status === 'text' && file.text.length <= GUIDE_CHARS_MAX) document.guides[name] = file.text
       else {
         const remedy = `Add ${path} (at most 256 KiB), or correct the name.`
-        reading.reportAt('contract.missing_guide', [phase, 'prompt'], `The guide '${name}' is not there.`, remedy)
+        reading.reportAt('contract.missing_guide', [phase, 'prompt'], `The guide '${name}' does not exist.`, remedy)
       }
     }
   }

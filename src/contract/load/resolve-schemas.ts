@@ -70,7 +70,7 @@ async function findSchema(
   reading.report({
     code: 'contract.missing_schema',
     at,
-    message: `The schema '${path}' is not there.`,
+    message: `The schema '${path}' does not exist.`,
     remedy:
       'Add the file beside the contract, or an entry under schemas. Built in: plan, scope, tests, test_result, implementation, review and completion.json.',
   })

@@ -131,11 +131,13 @@ const SLOTS_MAX = 50
 const SPAWN_FIELDS = {
   agent: maybe(name, 'An entry of `agents`.', 'reviewer', { unset: 'this or `agent_type`' }),
   count: maybe(positive, 'How many; 50 places in a phase at most.', '1', { unset: '`1`' }),
-  agent_type: maybe(name, 'A kind of reviewer; that no agent is started is warned about.', 'review', {
+  agent_type: maybe(name, 'A kind of reviewer. No agent is started, which causes a warning.', 'review', {
     unset: 'this or `agent`',
   }),
   models: maybe(names, 'The names of the places, one reviewer each.', '[security]'),
-  parallel: maybe(flag, 'They always may work at the same time; `false` is warned about.', 'true', { unset: '`true`' }),
+  parallel: maybe(flag, 'They always may work at the same time; `false` causes a warning.', 'true', {
+    unset: '`true`',
+  }),
   wait_for_completion: maybe(flag, 'Whether the phase waits for them.', 'true'),
 }
 type SpawnDocument = ReadOf<typeof SPAWN_FIELDS>
@@ -183,7 +185,7 @@ function checkSlots(fields: Fields, spawn: SpawnDocument): void {
   }
   if (key === 'models' && spawn.count !== undefined && spawn.count !== slots.length)
     fields.reportBad('count', 'contract.effect_differs', `There is one place for each model: ${slots.length}.`)
-  const message = `No agent is started: entering the phase opens a place for ${slots.slice(0, 10).join(', ')}, and an operator lets each reviewer in under that name.`
+  const message = `No agent is started: entering the phase opens a place for ${slots.slice(0, 10).join(', ')}, and an operator adds each reviewer under that name.`
   fields.reportBad('agent_type', 'contract.effect_differs', message, 'Use phaselock task reviewer, or remove it.')
   if (spawn.parallel === false)
     fields.reportBad('parallel', 'contract.effect_differs', 'Reviewers may always work at the same time.')

@@ -41,7 +41,7 @@ const reviews = checked(
   (given, bad, { key }) => {
     if (given.length === 0) bad(`The list '${key}' is empty.`)
     const remedy =
-      'Use 1 to 64 of A-Z, a-z, 0-9, _, . and -, a letter or digit first: a reviewer is let in under this name.'
+      'Use 1 to 64 of A-Z, a-z, 0-9, _, . and -, a letter or digit first: a reviewer is added under this name.'
     for (const name of given.filter((one) => !new RegExp(REVIEWER_NAME).test(one)))
       bad(`The review name '${name.slice(0, 80)}' is not accepted.`, remedy, 'contract.invalid_id')
   },

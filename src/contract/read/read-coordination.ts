@@ -20,56 +20,54 @@ function unlike(fixed: string, message: string): (value: string) => string | nul
 function missingInSnapshot(names: readonly string[]): string | null {
   const others = names.filter((name) => !SNAPSHOT.includes(name))
   if (others.length === 0) return null
-  return `Every snapshot holds the same: ${SNAPSHOT.join(', ')}. It has no ${others.join(', ')}.`
+  return `Every snapshot has the same contents: ${SNAPSHOT.join(', ')}. It has no ${others.join(', ')}.`
 }
 
 function renamedEvents(names: readonly string[]): string | null {
   const renamed = names.flatMap((name) => (OTHER_NAMES.has(name) ? [`${name} is ${OTHER_NAMES.get(name)}`] : []))
   if (renamed.length === 0) return null
-  return `Every event is carried, whatever is listed, and some have other names: ${renamed.join(', ')}.`
+  return `All events are sent, whatever the list says, and some have other names: ${renamed.join(', ')}.`
 }
 
 const STATE_ACCESS = object('state_access', 'State access', {
-  mode: unkept(text, 'Agents get read-only snapshots; anything else is warned about.', 'read_only_snapshot', {
+  mode: unkept(text, 'Agents get read-only snapshots; anything else causes a warning.', 'read_only_snapshot', {
     differs: unlike('read_only_snapshot', 'Agents always get read-only snapshots (read_only_snapshot).'),
   }),
   snapshot_includes: unkept(
     names,
-    'A snapshot always holds the same; what it does not hold is warned about.',
+    'Every snapshot has the same contents; other entries cause a warning.',
     '[current_phase]',
     { differs: missingInSnapshot },
   ),
-  mutation_via: unkept(text, 'State changes through the API; anything else is warned about.', 'orchestrator_api', {
+  mutation_via: unkept(text, 'State changes through the API; anything else causes a warning.', 'orchestrator_api', {
     differs: unlike('orchestrator_api', 'State only ever changes through the API (orchestrator_api).'),
   }),
 })
 
 const EVENT_BUS = object('event_bus', 'Event bus', {
-  type: unkept(text, 'Events live in the ledger; anything but `sqlite` is warned about.', 'sqlite', {
+  type: unkept(text, 'Events live in the ledger; anything but `sqlite` causes a warning.', 'sqlite', {
     differs: unlike('sqlite', 'Events live in the ledger; no other bus is used.'),
   }),
-  db_path: unkept(text, 'The ledger is used instead; it is warned about.', 'events.db', {
+  db_path: unkept(text, 'The ledger is used instead; it causes a warning.', 'events.db', {
     words: 'path',
     differs: 'Events live in the ledger; no other database is used.',
   }),
-  events: unkept(
-    names,
-    'All events travel; names that the ledger has another word for are warned about.',
-    '[gate_passed]',
-    { differs: renamedEvents },
-  ),
+  events: unkept(names, 'All events are sent; names that differ in the ledger cause a warning.', '[gate_passed]', {
+    differs: renamedEvents,
+  }),
 })
 
 const CONFLICT_RESOLUTION = object('conflict_resolution', 'Conflict resolution', {
   strategy: unkept(
     text,
-    'Nothing is merged, calls are decided one after the other; it is warned about.',
+    'Nothing is merged, calls are decided one after the other; it causes a warning.',
     'orchestrator_merge',
     {
-      differs: 'Nothing is merged: of two calls at the same time the later one is decided on what the first left.',
+      differs:
+        'Nothing is merged: calls are decided one after the other, each on the state that the previous one left.',
     },
   ),
-  lock_timeout_seconds: unkept(positive, 'Leases are used instead of locks; it is warned about.', '300', {
+  lock_timeout_seconds: unkept(positive, 'Leases are used instead of locks; it causes a warning.', '300', {
     differs: 'There are no locks: an agent keeps its task as long as enforcement.lease_seconds says.',
   }),
   optimistic_locking: alwaysTrue(
@@ -86,7 +84,7 @@ export const COORDINATION = object(
     event_bus: maybe(EVENT_BUS, 'How events travel.', '{type: sqlite}'),
     conflict_resolution: maybe(
       CONFLICT_RESOLUTION,
-      'What happens when two agents want the same.',
+      'What happens when two agents want the same thing.',
       '{optimistic_locking: true}',
     ),
   },

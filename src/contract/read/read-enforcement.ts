@@ -38,7 +38,7 @@ const PHASE_TOKENS = object('phase_tokens', 'Phase tokens', {
     { fallback: SECRET_DEFAULT },
   ),
   enabled: alwaysTrue('Phase tokens cannot be switched off; they are always used.'),
-  include_claims: unkept(claims, 'The claims are fixed; others are warned about.', '[task_id, phase]', {
+  include_claims: unkept(claims, 'The claims are fixed; others cause a warning.', '[task_id, phase]', {
     unset: 'fixed',
   }),
 })
@@ -65,7 +65,7 @@ const TOOL_ENFORCEMENT = object('tool_enforcement', 'Tool enforcement', {
   enabled: alwaysTrue('Tool enforcement cannot be switched off; enforcement.mode says how strict it is.'),
   violation_action: maybe(
     choice(['reject', 'warn', 'log'] as const),
-    '`mode` decides; another value is warned about.',
+    '`mode` decides; another value causes a warning.',
     'reject',
     { unset: 'as `mode` says' },
   ),
@@ -91,7 +91,7 @@ const FIELDS = {
   }),
   max_attempts: otherwise(
     positive,
-    'Refusals of one kind in a row in a visit before the retry text says the last one was used.',
+    'How many refusals of one kind in a row, in one visit, until the retry text says that the tries are used up.',
     '3',
     { fallback: 3 },
   ),
@@ -127,7 +127,7 @@ const FIELDS = {
     '["coverage/**"]',
     { fallback: [] },
   ),
-  agent_sdk: unkept(AGENT_SDK, 'Has no effect, and is warned about.', '{required: true}'),
+  agent_sdk: unkept(AGENT_SDK, 'Has no effect, and causes a warning.', '{required: true}'),
   tool_enforcement: maybe(TOOL_ENFORCEMENT, 'Says in other words what `mode` says.', '{violation_action: reject}'),
 }
 

@@ -74,7 +74,7 @@ function refuseMisplaced(fields: Fields, tool: string): void {
       fields.reportBad(key, 'contract.invalid_value', `Only bash takes '${key}'.`, 'Move it under bash.')
   }
   for (const key of WITHOUT_PATHS.includes(tool) ? PATHS_ONLY : []) {
-    const message = `The tool ${tool} has no path to hold against '${key}'.`
+    const message = `The tool ${tool} has no path to compare with '${key}'.`
     const remedy = "Use the phase's writable to say what commands may change."
     if (fields.has(key)) fields.reportBad(key, 'contract.invalid_value', message, remedy)
   }
@@ -96,7 +96,7 @@ const ARTIFACT = object(
     type: need(artifactType, 'The type the artifact is handed in under.', 'plan_document'),
     schema: maybe(
       path,
-      'The JSON Schema it is held against. See [built-in schemas](#built-in-schemas).',
+      'The JSON Schema that it must match. See [built-in schemas](#built-in-schemas).',
       'schemas/plan.json',
       { unset: 'any JSON object' },
     ),
@@ -201,7 +201,7 @@ const FIELDS = {
   }),
   document: maybe(
     PHASE_TEXT,
-    'What the phase is read from: the canonical form of a [workflow of documents](documents.md) holds it.',
+    'Where the phase was read from; part of the canonical form of a [workflow of documents](documents.md).',
     '{content: Read.}',
   ),
 }

@@ -50,11 +50,11 @@ const rulePattern: Kind<string> = {
 }
 
 const REPEATS = {
-  threshold: need(count, 'How many repeats are one too many (at least).', '5'),
+  threshold: need(count, 'How many repeats trigger the rule.', '5'),
   window: need(count, 'In how many seconds they count.', '120'),
 }
 const OPTIONS = {
-  message: maybe(text, 'Said in the interrupt.', 'Stop and think'),
+  message: maybe(text, 'Text of the interrupt.', 'Stop and think'),
   suggestion: maybe(text, 'What the agent is advised to do.', 'Read the error.', { unset: 'the built-in one' }),
   on_violation: otherwise(
     choice(['interrupt', 'deny', 'park'] as const),

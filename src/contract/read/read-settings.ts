@@ -92,7 +92,7 @@ export const TESTS = object('tests', 'Tests', {
   ),
   inverted: maybe(
     inverted,
-    'How new tests are [run turned around](inverted-run.md#at-the-gate) by `tests_can_fail`.',
+    'How new tests are [run inverted](inverted-run.md#at-the-gate) by `tests_can_fail`.',
     'strict',
     { isNone: isEmpty },
   ),
@@ -141,11 +141,11 @@ const AGENT_CRASH = object('agent_crash', 'Agent crash', {
 const ORCHESTRATOR_CRASH = object('orchestrator_crash', 'Orchestrator crash', {
   resume_from: maybe(
     text,
-    'Work resumes from the last event whatever this says; it is warned about.',
+    'Work resumes from the last event whatever this says; it causes a warning.',
     'last_checkpoint',
     { differs: CRASH_DIFFERS },
   ),
-  checkpoint_interval_seconds: maybe(positive, 'Every event is durable; it is warned about.', '300', {
+  checkpoint_interval_seconds: maybe(positive, 'Every event is durable; it causes a warning.', '300', {
     differs: CRASH_DIFFERS,
   }),
 })
@@ -169,7 +169,7 @@ export const RECOVERY = object('recovery', 'Recovery', {
 const EXPORT = object('export', 'Export', {
   type: otherwise(
     choice(['jsonl', 'prometheus'] as const),
-    'Metrics are served in the format of Prometheus; `jsonl` is warned about.',
+    'Metrics are served in the format of Prometheus; `jsonl` causes a warning.',
     'jsonl',
     {
       fallback: 'jsonl',
@@ -177,7 +177,7 @@ const EXPORT = object('export', 'Export', {
         type === 'jsonl' ? 'Metrics are served in the format of Prometheus, not as lines of JSON.' : null,
     },
   ),
-  path: maybe(text, 'No file is written; it is warned about.', 'metrics.jsonl', {
+  path: maybe(text, 'No file is written; it causes a warning.', 'metrics.jsonl', {
     words: 'path',
     differs: 'Metrics are served by the server; no file is written.',
   }),
@@ -187,7 +187,7 @@ const METRICS_DIFFER =
   'The list chooses nothing: GET /metrics and GET /metrics/summary always serve everything that is counted.'
 
 export const MONITORING = object('monitoring', 'Monitoring', {
-  metrics: maybe(names, 'Everything is always measured; it is warned about.', '[gate_pass_rate]', {
+  metrics: maybe(names, 'Everything is always measured; it causes a warning.', '[gate_pass_rate]', {
     differs: (names) => (names.length === 0 ? null : METRICS_DIFFER),
   }),
   export: maybe(EXPORT, 'Where metrics go.', '{type: jsonl}'),

@@ -16,7 +16,7 @@ const TRIGGER = object(
   {
     action: need(
       { ...filled, json: { enum: TRIGGERS }, words: listed(TRIGGERS.map((name) => `\`${name}\``)) },
-      '`spawn_review_agents` opens a place for each review that the phase asks for, as [auto-spawn](#auto-spawn) does; it is warned about, since no agent is started. The others are warned about: every transition is an event.',
+      '`spawn_review_agents` opens a place for each review that the phase asks for, as [auto-spawn](#auto-spawn) does; it causes a warning, since no agent is started. The others cause a warning too: every transition is an event.',
       'spawn_review_agents',
     ),
     params: maybe(anyMap, 'What the action is given.', '{status: completed}'),

@@ -65,7 +65,7 @@ export function unkept<T>(
 /** A flag that is always true. */
 export function alwaysTrue(warning: string): Field<boolean, 'never'> {
   const differs = (isTrue: boolean): string | null => (isTrue ? null : warning)
-  return unkept(flag, 'Always true; `false` is warned about.', 'true', { unset: '`true`', differs })
+  return unkept(flag, 'Always true; `false` causes a warning.', 'true', { unset: '`true`', differs })
 }
 
 // biome-ignore lint/suspicious/noExplicitAny: a field of any type

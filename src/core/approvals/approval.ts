@@ -167,7 +167,7 @@ export function decideApproval(
   if (approval.digest !== command.digest)
     return refuseUnrecorded(
       'conflict',
-      `The digest is not that of approval ${approval.id}: what you looked at is not what would be approved.`,
+      `The digest does not belong to approval ${approval.id}: its content is not what you looked at.`,
     )
   const name = command.by.kind === 'reviewer' ? formatApproverName(command.by.name) : command.by.name
   if (approval.decisions.some((decision) => decision.by === name))
@@ -191,7 +191,7 @@ function findAnswerProblem(state: TaskState, approval: Approval, by: Answerer): 
   if (by.kind === 'operator')
     return mayAnswer(approval, by) ? null : `Operator ${by.name} is not among the approvers (${listed}).`
   if (state.holders.includes(by.name) || state.reservedFor === by.name)
-    return `Agent ${by.name} works on task ${state.id} or did, and approves nothing of it`
+    return `Agent ${by.name} works or worked on task ${state.id}, and cannot approve it`
   return isReviewerApprover(approval.approvers, by.name) && approval.visit === state.visit
     ? null
     : `Reviewer ${by.name} is not among the approvers (${listed})`

@@ -49,7 +49,7 @@ export function askQuestion(contract: Contract, state: TaskState, command: Ask):
   if (open.length >= OPEN_QUESTIONS_MAX)
     return refuse(
       'conflict',
-      `${open.length} questions of this task are open, and no more than ${OPEN_QUESTIONS_MAX} may be (${open.map((one) => one.id).join(', ')}); wait for an answer`,
+      `${open.length} questions of this task are open, the most that are allowed (${open.map((one) => one.id).join(', ')}); wait for an answer`,
     )
   const { question, options } = command
   return makeDecision([
@@ -98,7 +98,7 @@ export function answerQuestion(contract: Contract, state: TaskState, command: An
   if (question.options.length > 0 && !command.other && !question.options.includes(answer))
     return refuseUnrecorded(
       'invalid_request',
-      `answer: is none of the options (${question.options.map((option) => JSON.stringify(option)).join(', ')}); send "other": true with an answer of your own.`,
+      `answer: is not one of the options (${question.options.map((option) => JSON.stringify(option)).join(', ')}); send "other": true with an answer of your own.`,
     )
   return makeDecision([{ type: 'question_answered', questionId: question.id, answer, by: command.by.name }])
 }

@@ -14,7 +14,7 @@ export function judgeConsensus(run: CoordinationRun): Consensus {
   const { result } = run
   if (run.endedAt === null) return { status: 'pending', message: 'The reviewers have not finished.' }
   if (result === null || result.winner === null || run.finishReason === 'cancelled' || run.finishReason === 'error')
-    return { status: 'fails', message: run.finishDetails ?? 'The run has no result.' }
+    return { status: 'fails', message: run.finishDetails ?? 'The council has no result.' }
   if (result.votes < countNeededVotes(run)) {
     const said = `${formatCount(result.votes, 'vote')} for ${result.winner}, at least ${countNeededVotes(run)} needed.`
     return { status: 'fails', message: said }

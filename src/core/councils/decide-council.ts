@@ -49,7 +49,7 @@ function begin(command: StartRun, now: number): RunDecision {
 function take(run: CoordinationRun, command: RunCommand): RunStep {
   switch (command.type) {
     case 'start':
-      return refuseCommand('already_started', 'The run has been started.')
+      return refuseCommand('already_started', 'The council has been started.')
     case 'tick':
       return makeStep([])
     case 'cancel':
@@ -62,10 +62,10 @@ function take(run: CoordinationRun, command: RunCommand): RunStep {
     case 'usage':
     case 'final_presented': {
       const agent = run.agents.get(command.agent)
-      if (agent === undefined) return refuseCommand('unknown_agent', 'The run has no such agent.')
+      if (agent === undefined) return refuseCommand('unknown_agent', 'The council has no such agent.')
       return run.endedAt === null
         ? decideAgentCommand(run, agent, command)
-        : refuseCommand('run_over', 'The run is over.')
+        : refuseCommand('run_over', 'The council is over.')
     }
     default:
       return assertUnreachable(command)
@@ -114,7 +114,7 @@ function recordShown(
   if (!isAwaited(run, agent) && !isPresenter) return refuseNotAwaited(run, agent)
   const known = new Set(run.answers.map((answer) => answer.label))
   if (!command.shown.every((label) => known.has(label)))
-    return refuseCommand('unknown_answer', 'An answer was shown that the run does not have.')
+    return refuseCommand('unknown_answer', 'An answer was shown that the council does not have.')
   const labels = [...new Set(command.shown)]
   const isNews = computeSight(run, agent, labels) !== null
   if (command.type === 'injected')
@@ -130,8 +130,8 @@ function decideResponse(run: CoordinationRun, agent: Participant, command: Respo
 
 function refuseNotAwaited(run: CoordinationRun, agent: Participant): RunStep {
   if (agent.status !== 'live')
-    return refuseCommand('not_awaited', agent.error?.message ?? 'The agent takes no part any more.')
-  if (run.result !== null) return refuseCommand('not_awaited', 'The run is decided.')
+    return refuseCommand('not_awaited', agent.error?.message ?? 'The agent no longer takes part.')
+  if (run.result !== null) return refuseCommand('not_awaited', 'The council is decided.')
   const why = agent.vote === null ? 'The answer stands' : 'The vote stands'
   return refuseCommand('not_awaited', `${why}; nothing more is asked unless another answer comes.`)
 }
@@ -139,7 +139,7 @@ function refuseNotAwaited(run: CoordinationRun, agent: Participant): RunStep {
 function acceptPresentation(run: CoordinationRun, agent: Participant, text: string): RunStep {
   const { result } = run
   if (result === null || result.winner !== agent.id)
-    return refuseCommand('not_presenting', 'No final presentation of this agent is awaited.')
+    return refuseCommand('not_presenting', 'This agent was not asked for a final presentation.')
   if (text.trim() === '') return makeStep([makeEndFact(result)])
   return makeStep([
     {
@@ -153,7 +153,7 @@ function acceptPresentation(run: CoordinationRun, agent: Participant, text: stri
 }
 
 function cancel(run: CoordinationRun, reason: string): RunStep {
-  if (run.endedAt !== null) return refuseCommand('run_over', 'The run is over.')
+  if (run.endedAt !== null) return refuseCommand('run_over', 'The council is over.')
   const details = takeFirstChars(reason, FAILURE_CHARS_MAX) || 'Cancelled'
   return makeStep([{ type: 'run_ended', finishReason: 'cancelled', details }])
 }

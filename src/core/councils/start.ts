@@ -10,9 +10,9 @@ const RUN_ID = '^[A-Za-z0-9][A-Za-z0-9_.-]{0,99}$'
 export function startFact(command: StartRun): RunFact | string {
   const ids = command.agents.map((agent) => agent.id)
   const form = new RegExp(PARTICIPANT_ID)
-  if (!new RegExp(RUN_ID).test(command.id)) return 'The id of the run has no valid form.'
-  if (ids.length === 0 || ids.length > AGENTS_MAX) return `A run has 1 to ${AGENTS_MAX} agents.`
-  if (!ids.every((id) => form.test(id))) return 'The id of an agent has no valid form.'
+  if (!new RegExp(RUN_ID).test(command.id)) return 'The id of the council is not valid.'
+  if (ids.length === 0 || ids.length > AGENTS_MAX) return `A council has 1 to ${AGENTS_MAX} agents.`
+  if (!ids.every((id) => form.test(id))) return 'The id of an agent is not valid.'
   if (new Set(ids).size !== ids.length) return 'Two agents have the same id.'
   if (command.question.trim() === '') return 'The question is empty.'
   if (command.question.length > QUESTION_CHARS_MAX) return `The question has at most ${QUESTION_CHARS_MAX} characters.`

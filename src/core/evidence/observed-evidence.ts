@@ -54,7 +54,7 @@ export function readObservedValue(source: ObservedSource, run: ObservedRun): Obs
   if (source.member === 'succeeded') return { ok: true, value: run.exitCode === 0 }
   if (run.problem !== null) return { ok: false, why: run.problem }
   if (source.member === 'coverage') return readCoverage(run)
-  if (run.counts === null) return { ok: false, why: 'it tells no counts' }
+  if (run.counts === null) return { ok: false, why: 'it reported no counts' }
   const { passed, failed, skipped } = run.counts
   return { ok: true, value: source.member === 'total' ? passed + failed + skipped : run.counts[source.member] }
 }
@@ -62,5 +62,5 @@ export function readObservedValue(source: ObservedSource, run: ObservedRun): Obs
 function readCoverage(run: ObservedRun): ObservedValue {
   if (run.exitCode !== 0 && run.explainedBy === undefined)
     return { ok: false, why: `it ended with exit code ${run.exitCode}` }
-  return run.coverage === null ? { ok: false, why: 'it tells no coverage' } : { ok: true, value: run.coverage }
+  return run.coverage === null ? { ok: false, why: 'it reported no coverage' } : { ok: true, value: run.coverage }
 }

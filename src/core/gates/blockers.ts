@@ -39,9 +39,11 @@ export function findBlockers(
   const awaitsReviews = given.isVoting === true && needed.isReviewedByVote
   const found: BlockerFound[] = []
   if (facts.visit !== state.visit)
-    found.push(makeBlocker('evidence_stale', { message: 'The evidence was gathered in another visit of this phase' }))
+    found.push(
+      makeBlocker('evidence_stale', { message: 'The evidence was collected in an earlier visit to this phase' }),
+    )
   if (needed.reviews !== null && facts.reviewsKey !== formatReviewsKey(state))
-    found.push(makeBlocker('evidence_stale', { message: 'A review came or went while the gates were checked' }))
+    found.push(makeBlocker('evidence_stale', { message: 'The reviews changed while the gates were checked' }))
   for (const problem of facts.problems) found.push(makeBlocker('check_error', { message: problem }))
   found.push(...(given.more ?? []))
   found.push(...findMissingStatement(needed, given.claims))

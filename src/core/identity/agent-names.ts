@@ -39,7 +39,7 @@ export function findReservedNameReason(
   if (registry.agents.get(id)?.revokedAt === null) return null
   const folded = foldName(id)
   const isSame = (name: string | null): boolean => name !== null && foldName(name) === folded
-  if (WORDS.some(isSame)) return 'a word of approvals and of the ledger'
+  if (WORDS.some(isSame)) return 'a name used in approvals and in the ledger'
   for (const { name, role } of registry.operators.values())
     if (isSame(name) || isSame(role)) return `the ${isSame(name) ? 'operator' : 'role'} ${isSame(name) ? name : role}`
   const contract = contracts.find((one) => listNamesInContract(one).some(isSame))

@@ -244,5 +244,5 @@ function describeAllowedCallers(callers: readonly Caller[]): string {
   if (callers.includes('agent')) return 'A claim needs the agent token, not a phase token.'
   return callers.includes('reviewer')
     ? 'This call is for reviewers; use a review token.'
-    : 'This call is for participants of a coordination; use the token of one.'
+    : 'This call is for participants of a council; use the token of one.'
 }

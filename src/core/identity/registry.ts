@@ -192,12 +192,12 @@ export function decideRegistry(
   if (unlessKnown && command.type === 'agent_registered' && isKnownAgent(command.agentId, registry))
     return {
       code: 'conflict',
-      detail: `There is or was an agent ${JSON.stringify(command.agentId)}, or one whose name looks like it.`,
+      detail: `An agent ${JSON.stringify(command.agentId)}, or one with a similar name, exists or existed.`,
     }
   if (command.type === 'operator_added') {
     const known = registry.operators.get(command.name)
     if (known !== undefined && known.revokedAt === null && command.name !== FIRST_OPERATOR)
-      return { code: 'conflict', detail: `There is an operator ${JSON.stringify(command.name)} already.` }
+      return { code: 'conflict', detail: `Operator ${JSON.stringify(command.name)} already exists.` }
   }
   if (command.type === 'operator_revoked') {
     const known = registry.operators.get(command.name)
@@ -216,11 +216,11 @@ export function decideRegistry(
     const spawn = registry.spawns.get(command.agentId)
     const agent = registry.agents.get(command.agentId)
     if ((spawn !== undefined && spawn.ended === null) || (agent !== undefined && agent.revokedAt === null))
-      return { code: 'conflict', detail: `There is an agent ${JSON.stringify(command.agentId)} already.` }
+      return { code: 'conflict', detail: `Agent ${JSON.stringify(command.agentId)} already exists.` }
   }
   if (command.type === 'agent_ended' && registry.spawns.get(command.agentId)?.ended !== null) return []
   if (command.type === 'coordination_opened' && registry.coordinations.get(command.id)?.isOpen === true)
-    return { code: 'conflict', detail: `There is a coordination ${command.id} already.` }
+    return { code: 'conflict', detail: `Council ${command.id} already exists.` }
   if (command.type === 'coordination_closed' && registry.coordinations.get(command.id)?.isOpen !== true) return []
   if (command.type === 'contract_registered') {
     const known = registry.contracts.get(command.hash)

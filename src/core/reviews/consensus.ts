@@ -55,9 +55,9 @@ export function decideConsensus(
   const { run } = seen
   if (known.subject !== seen.subject || (run !== null && !isOf(plan, seen.runId, run)))
     return makeBlockedAnswer(
-      makeBlocker('check_error', { check: CHECK, message: `Coordination ${seen.runId} is about other work` }),
+      makeBlocker('check_error', { check: CHECK, message: `Council ${seen.runId} is about other work` }),
     )
-  if (run === null) return makeBlockedAnswer(blockPendingRun(`Coordination ${seen.runId} is being opened`))
+  if (run === null) return makeBlockedAnswer(blockPendingRun(`Council ${seen.runId} is being opened`))
   const answer = judgeRun(run, seen)
   // A tool call allowed since then may have changed what they approved.
   const isStale = answer.kind === 'holds' && seen.workKey !== formatWorkKey(state)
@@ -66,19 +66,19 @@ export function decideConsensus(
 
 /** Its name in gates and messages. */
 const CHECK = 'consensus'
-const CHANGED = 'The work may have been changed while the gates were checked. Ask again'
+const CHANGED = 'The work may have changed while the gates were checked. Request the transition again'
 
 function judgeRun(run: CoordinationRun, seen: ConsensusSeen): ConsensusAnswer {
   const { status, message } = judgeConsensus(run)
   if (status === 'pending')
-    return makeBlockedAnswer(blockPendingRun(`Coordination ${run.id} goes on: ${formatProgress(run)}`))
+    return makeBlockedAnswer(blockPendingRun(`Council ${run.id} goes on: ${formatProgress(run)}`))
   const { result } = run
   const label = result?.label ?? null
   if (status === 'fails' || result === null || result.winner === null || label === null)
     return makeBlockedAnswer(blockFailedRun(run, message))
   if (seen.last === null)
     return makeBlockedAnswer(
-      makeBlocker('check_error', { check: CHECK, message: `The end of coordination ${run.id} is not in the ledger` }),
+      makeBlocker('check_error', { check: CHECK, message: `The end of council ${run.id} is not in the ledger` }),
     )
   const { winner, votes } = result
   const { quorum } = run.options
@@ -91,7 +91,7 @@ function request(plan: ConsensusPlan, seen: ConsensusSeen, to: string): Consensu
   const agents = plan.voters.map((voter) => voter.id)
   return {
     kind: 'blocked',
-    blocker: blockPendingRun(`Coordination ${runId} is asked for: ${agents.join(', ')} have not answered`),
+    blocker: blockPendingRun(`Council ${runId} is asked for: ${agents.join(', ')} have not answered`),
     facts: [{ type: 'consensus_requested', runId, to, subject, agents, quorum: plan.options.quorum }],
     isReplaced: seen.replaces !== null,
   }
@@ -107,7 +107,7 @@ function ownVoters(state: TaskState, plan: ConsensusPlan): BlockerFound | null {
     return makeBlocker('check_failed', { check: CHECK, message, remedy })
   }
   if (state.holders.length < HOLDERS_MAX) return null
-  const message = `consensus: more than ${HOLDERS_MAX} agents have held task ${state.id}: nobody is known not to be one`
+  const message = `consensus: more than ${HOLDERS_MAX} agents have held task ${state.id}, so it is not known who has not`
   return makeBlocker('check_failed', { check: CHECK, message, remedy })
 }
 
@@ -161,7 +161,7 @@ function blockFailedRun(run: CoordinationRun, why: string): BlockerFound {
   const said = answer === undefined ? '' : ` ${answer.agent} says: ${cut(answer.content)}`
   return makeBlocker('check_failed', {
     check: CHECK,
-    message: `consensus failed: ${why}${said} (coordination ${run.id})`,
+    message: `consensus failed: ${why}${said} (council ${run.id})`,
     remedy:
       'Change the work as the reviewers ask, then send the request again: changed work is reviewed again. The result for unchanged work stands until an operator rewinds the task.',
     grade: 'observed',

@@ -87,20 +87,20 @@ export function addReviewer(
   if (state.visit === 0 || phase === undefined)
     return refuseUnrecorded('conflict', `Task ${state.id} was not claimed yet: there is nothing to review.`)
   if (NO_REVIEWERS.has(name))
-    return refuseUnrecorded('invalid_request', `name: ${JSON.stringify(name)} stands for others; choose another.`)
+    return refuseUnrecorded('invalid_request', `name: ${JSON.stringify(name)} is reserved; choose another.`)
   const asked = listAskedReviews(phase)
   const approves = phase.gates.some((gate) => isReviewerApprover(gate.approvers, name))
   if (asked !== null && !asked.includes(name) && !approves)
     return refuseUnrecorded(
       'invalid_request',
-      `name: ${JSON.stringify(name)} is none of the reviews that ${state.phase} asks for (${asked.join(', ')}).`,
+      `name: ${JSON.stringify(name)} is not one of the reviews that ${state.phase} asks for (${asked.join(', ')}).`,
     )
   if (state.holders.includes(name) || state.reservedFor === name)
-    return refuseUnrecorded('not_permitted', `Agent ${name} works on task ${state.id} or did, and cannot review it.`)
+    return refuseUnrecorded('not_permitted', `Agent ${name} works or worked on task ${state.id}, and cannot review it.`)
   if (state.holders.length >= HOLDERS_MAX)
     return refuseUnrecorded(
       'conflict',
-      `More than ${HOLDERS_MAX} agents have held task ${state.id}: nobody is known not to be one.`,
+      `More than ${HOLDERS_MAX} agents have held task ${state.id}, so it is not known who has not.`,
     )
   const others = listReviewers(state).filter((reviewer) => reviewer.name !== name)
   if (asked === null && others.length >= REVIEWERS_MAX)
@@ -121,9 +121,9 @@ export function isStartedBy(actor: string): boolean {
 function findStartLimit(state: TaskState, name: string): string | null {
   const starts = listReviewers(state).find((reviewer) => reviewer.name === name)?.starts ?? 0
   if (starts >= REVIEW_STARTS_MAX)
-    return `Reviewer ${name} was started ${starts} times in this visit: an operator must let the next one in.`
+    return `Reviewer ${name} was started ${starts} times in this visit: an operator must add the next one.`
   if (state.reviewStarts >= REVIEW_STARTS_TASK_MAX)
-    return `Reviewers were started ${state.reviewStarts} times for task ${state.id}: an operator must let the next one in.`
+    return `Reviewers were started ${state.reviewStarts} times for task ${state.id}: an operator must add the next one.`
   return null
 }
 
@@ -180,7 +180,7 @@ function findProblem(state: TaskState, { reviewer, report }: Command & { type: '
   if (report.bytes > REPORT_BYTES_MAX)
     return { code: 'payload_too_large', detail: `The report is larger than ${REPORT_BYTES_MAX} bytes of JSON` }
   if (report.status === 'approved' && report.blockingIssues > 0)
-    return { code: 'invalid_request', detail: 'report.status: a review with blocking issues approves nothing' }
+    return { code: 'invalid_request', detail: 'report.status: a review with blocking issues cannot approve' }
   if ((state.reviewers.get(reviewer)?.reports ?? 0) >= REPORTS_MAX)
     return { code: 'conflict', detail: `Reviewer ${reviewer} has sent ${REPORTS_MAX} reports in this visit` }
   return null

@@ -89,7 +89,7 @@ function countOf(id: string, source: JsonObject, field: string): number {
 
 function parseText(id: string, value: Json | undefined): string | null {
   if (value === undefined || value === null) return null
-  if (typeof value !== 'string') throw new Error(`rule ${id}: a text is not a text`)
+  if (typeof value !== 'string') throw new Error(`rule ${id}: a text field is not a string`)
   return value
 }
 

@@ -202,7 +202,7 @@ function applyTaskClaimed(state: TaskState, event: TaskEvent & { type: 'task_cla
 // A clock that is set back must not shorten a granted lease.
 function extendLease(state: TaskState, event: { readonly at: number; readonly leaseSeconds: number }): TaskState {
   if (state.held === null) return state
-  if (!Number.isFinite(event.leaseSeconds)) throw new Error('an event that extends a lease says not for how long')
+  if (!Number.isFinite(event.leaseSeconds)) throw new Error('an event extends a lease without saying for how long')
   const leaseExpiresAt = Math.max(state.held.leaseExpiresAt, event.at + event.leaseSeconds * 1000)
   return { ...state, held: { ...state.held, leaseExpiresAt } }
 }

@@ -12,7 +12,7 @@ export function stash(state: TaskState, command: StashCommand): Decision {
     return refuseUnrecorded('conflict', `Task ${state.id} is stashed as ${state.stash} already.`)
   if (state.status === 'parked')
     return refuseUnrecorded('conflict', `Task ${state.id} is parked (${state.parkedReason ?? ''}); resume it first.`)
-  if (state.visit === 0) return refuseUnrecorded('conflict', `Nobody has begun with task ${state.id}.`)
+  if (state.visit === 0) return refuseUnrecorded('conflict', `Work on task ${state.id} has not started.`)
   return makeDecision([{ type: 'task_parked', reason: `stashed: ${command.reason}`, code: null, stash: command.stash }])
 }
 

@@ -135,7 +135,7 @@ function enterVisit(run: TaskRun, visit: number, holder: string | null): TaskRun
   return updateAgent(there, holder, { visit, reliability: addRound(agent.reliability, visit) })
 }
 
-const LAPSED = { type: 'lease_lapsed', message: 'The agent was not heard of until its lease had lapsed' }
+const LAPSED = { type: 'lease_lapsed', message: 'The agent made no call before its lease lapsed' }
 
 // An agent that lost the task, gave it back or had it taken away did not finish it; one that was stopped before stays
 // so.

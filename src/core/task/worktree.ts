@@ -34,19 +34,22 @@ export function refuseWorktreeEnd(state: TaskState, end: EndWorktree['end'], for
   if (end === 'merge' && state.status !== 'completed' && !force)
     return refuseUnrecorded(
       'conflict',
-      `Task ${state.id} is ${state.status}, not completed; force brings in what there is.`,
+      `Task ${state.id} is ${state.status}, not completed; use force to merge it anyway.`,
     )
   if (end === 'merge' && state.held !== null && !isOver(state) && state.status !== 'parked')
-    return refuseUnrecorded('conflict', `Agent ${state.held.agentId} works on task ${state.id}; take it back first.`)
+    return refuseUnrecorded(
+      'conflict',
+      `Agent ${state.held.agentId} works on task ${state.id}; run phaselock task reassign ${state.id} first.`,
+    )
   if (end === 'hand_over' && !isOver(state))
     return refuseUnrecorded(
       'conflict',
-      `Task ${state.id} is ${state.status}; only what is completed or cancelled is handed over.`,
+      `Task ${state.id} is ${state.status}; only completed or cancelled tasks can be handed over.`,
     )
   if (end === 'discard' && state.status !== 'cancelled' && !(state.status === 'completed' && force))
     return refuseUnrecorded(
       'conflict',
-      `Task ${state.id} is ${state.status}; only the work of cancelled tasks is discarded.`,
+      `Task ${state.id} is ${state.status}; only the work of cancelled tasks can be discarded.`,
     )
   return null
 }

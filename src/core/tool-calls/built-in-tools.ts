@@ -65,7 +65,7 @@ export const BUILT_IN_TOOLS: ReadonlyMap<string, ToolSpec> = new Map(
       },
       {
         name: 'bash',
-        description: 'Run a shell command in the confinement.',
+        description: 'Run a shell command in the sandbox.',
         args: { command: 'string', 'timeout?': 'integer', 'cwd?': 'string' },
         paths: 'none',
       },

@@ -23,7 +23,7 @@ export const ADMIN_ROUTES: readonly Route[] = [
     method: 'POST',
     path: '/agents',
     id: 'addAgent',
-    summary: 'Register an agent; a known id gets a new token and the older one dies, but not for the role ci',
+    summary: 'Register an agent; a known id gets a new token that replaces the older one (not with the role ci)',
     success: 201,
     body: shape({ agent_id: FIELD.id, capabilities: FIELD.ids }, ['agent_id']),
     answer: '`{agent_id, agent_token, expires_at}`',
@@ -104,7 +104,7 @@ export const ADMIN_ROUTES: readonly Route[] = [
     method: 'POST',
     path: '/secret/rotate',
     id: 'rotateSecret',
-    summary: 'Sign new tokens with a new secret; present tokens go on to verify',
+    summary: 'Sign new tokens with a new secret; existing tokens stay valid',
     body: shape({ reason: FIELD.reason }),
     answer: '`{kid}`',
     handle: async (call) => rotateSecret(call.app, readReason(call), { actor: requireOperator(call), once: call.once }),
@@ -203,7 +203,7 @@ export const ADMIN_ROUTES: readonly Route[] = [
       }),
   },
   pause('pause', 'Stop all agents: their calls are refused until unpause', 'agents_paused'),
-  pause('unpause', 'Let all agents go on', 'agents_unpaused'),
+  pause('unpause', 'Resume all agents', 'agents_unpaused'),
 ]
 
 function pause(name: 'pause' | 'unpause', summary: string, type: 'agents_paused' | 'agents_unpaused'): Route {

@@ -49,7 +49,7 @@ export const COORDINATION_STREAM: RouteDescription = {
   method: 'GET',
   path: '/coordinations/:id/stream',
   id: 'streamCoordination',
-  summary: 'A coordination as it happens (server-sent events); resumable with the header Last-Event-ID',
+  summary: 'A council as it happens (server-sent events); resumable with the header Last-Event-ID',
   answer: 'A stream of `id`, `event`, `data`, with `event: part` for what agents write in between; ends with the run',
 }
 

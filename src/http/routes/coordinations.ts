@@ -34,7 +34,7 @@ export const COORDINATION_ROUTES: readonly Route[] = [
           type: 'string',
           minLength: 1,
           maxLength: QUESTION_CHARS_MAX,
-          description: 'What all of them answer.',
+          description: 'The question that all agents answer.',
         },
         agents: {
           type: 'array',
@@ -54,7 +54,7 @@ export const COORDINATION_ROUTES: readonly Route[] = [
               description: 'Tools with which models and programs may look at the work tree; default: none.',
             },
           }),
-          description: 'Limits of the run.',
+          description: 'Limits of the council.',
         },
       },
       ['question', 'agents'],
@@ -75,7 +75,7 @@ export const COORDINATION_ROUTES: readonly Route[] = [
     method: 'GET',
     path: '/coordinations',
     id: 'listCoordinations',
-    summary: 'The coordinations, newest first',
+    summary: 'List councils, newest first',
     query: { limit: FIELD.limit, cursor: FIELD.cursor },
     answer:
       '`{coordinations: [{id, question, started_at, ended_at, finish_reason, winner, agents, answers}], next_cursor}`',
@@ -86,16 +86,16 @@ export const COORDINATION_ROUTES: readonly Route[] = [
     method: 'GET',
     path: '/coordinations/:id',
     id: 'getCoordination',
-    summary: 'One coordination; a participant sees the question, the answers under anonymous ids and what it must do',
+    summary: 'One council; a participant sees the question, the answers under anonymous ids and what it must do',
     query: {
       wait: {
         type: 'integer',
         minimum: 0,
         maximum: WAIT_SECONDS_MAX,
-        description: 'For participants: wait so many seconds for something to do.',
+        description: 'For participants: wait up to this many seconds for something to do.',
       },
     },
-    answer: 'The coordination with its `status`; or the view of the participant',
+    answer: 'The council with its `status`; or the view of the participant',
     handle: async (call) => {
       const { app, principal, params, query } = call
       const id = params.id ?? ''
@@ -133,7 +133,7 @@ export const COORDINATION_ROUTES: readonly Route[] = [
     method: 'GET',
     path: '/coordinations/:id/status',
     id: 'coordinationStatus',
-    summary: 'The `status.json` of a coordination',
+    summary: 'The `status.json` of a council',
     answer: '`{finish_reason, finish_reason_details, is_complete, meta, coordination, agents, results}`',
     handle: async ({ app, params }) => readCouncilStatus(app, params.id ?? ''),
   },
@@ -141,7 +141,7 @@ export const COORDINATION_ROUTES: readonly Route[] = [
     method: 'POST',
     path: '/coordinations/:id/agents/:agent/token',
     id: 'participantToken',
-    summary: "A remote agent's token once more",
+    summary: "Show a remote agent's token again",
     body: shape({}),
     answer: '`{id, anonymous_id, token}`',
     isRepeatable: true,
@@ -151,7 +151,7 @@ export const COORDINATION_ROUTES: readonly Route[] = [
     method: 'POST',
     path: '/coordinations/:id/cancel',
     id: 'cancelCoordination',
-    summary: 'End a coordination at once',
+    summary: 'End a council immediately',
     body: shape({ reason: FIELD.reason }, ['reason']),
     answer: '`{id, finish_reason, is_complete}`',
     handle: async (call) =>

@@ -36,7 +36,7 @@ export const HOOK_ROUTES: readonly Route[] = [
       },
     },
     answer:
-      'In the words of the harness: `{hookSpecificOutput: {hookEventName: "PreToolUse", permissionDecision, permissionDecisionReason}}`, or `{hookSpecificOutput?: {hookEventName, additionalContext}, systemMessage?}`',
+      'In the format of the agent CLI: `{hookSpecificOutput: {hookEventName: "PreToolUse", permissionDecision, permissionDecisionReason}}`, or `{hookSpecificOutput?: {hookEventName, additionalContext}, systemMessage?}`',
     refusal: toDenial,
     handle: async (call) => {
       const read = readClaudeCodeHook(call.body)
@@ -57,7 +57,8 @@ async function decideBeforeTool(call: Call, hook: ClaudeCodeHook): Promise<Resul
   if (!admitted.ok) return admitted
   const translated = toContractCalls(hook, admitted.value.state.workspace)
   if (translated.kind === 'unreadable') return refuse('invalid_request', translated.detail)
-  if (translated.kind === 'bookkeeping') return ok(buildDecision('allow', `${hook.tool} only keeps books.`))
+  if (translated.kind === 'bookkeeping')
+    return ok(buildDecision('allow', `${hook.tool} only keeps the agent's own notes.`))
   const decided = await decideHook(call.app, admitted.value, translated.calls)
   return decided.ok
     ? ok(buildDecision(decided.value.allowed ? 'allow' : 'deny', rewordForHooks(decided.value.reason)))

@@ -8,7 +8,7 @@ export const PHASE_ROUTES: readonly Route[] = [
     method: 'GET',
     path: '/phases/:phase',
     id: 'getPhase',
-    summary: 'What the current phase says, or one that was completed; no other',
+    summary: 'The content of the current phase, or of one that was completed; of no other',
     answer:
       '`{phase_number, phase_content: {content, sources, total_tokens}, tasks?, artifacts_from_previous, checkpoint_criteria}`; any other phase answers 409 `phase_sequence_violation`',
     handle: async (call) => getPhase(call.app, { bearer: requireBearer(call), phase: call.params.phase ?? '' }),

@@ -19,7 +19,8 @@ export const PROMPT_ROUTES: readonly Route[] = [
     method: 'POST',
     path: '/prompt/next',
     id: 'nextPrompt',
-    summary: 'Claim that something is done: the way on that the claim leads to, an interrupt, or the prompt again',
+    summary:
+      'Claim that something is done: makes the transition that the claim leads to, or answers with an interrupt or the prompt',
     body: makeAgentShape({
       task_id: FIELD.id,
       claims: FIELD.claims,

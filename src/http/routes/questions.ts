@@ -40,7 +40,7 @@ export const QUESTION_ROUTES: readonly Route[] = [
     method: 'POST',
     path: '/questions/:id/answer',
     id: 'answerQuestion',
-    summary: 'Answer a question, once and for all',
+    summary: 'Answer a question; answers are final',
     body: shape(
       {
         answer: {
@@ -49,7 +49,7 @@ export const QUESTION_ROUTES: readonly Route[] = [
           maxLength: ANSWER_CHARS_MAX,
           description: 'One of the options, if any.',
         },
-        other: { type: 'boolean', description: 'The answer is none of the options.' },
+        other: { type: 'boolean', description: 'The answer is not one of the options.' },
         phase_token: FIELD.token,
       },
       ['answer'],

@@ -8,7 +8,7 @@ export const REPORT_ROUTES: readonly Route[] = [
     path: '/runs/:id/report',
     id: 'getRunReport',
     summary:
-      'What came of a task or a coordination: refusals by agent, reason, phase and round, time, tokens, gates, answers and votes',
+      'Report on a task or a council: refusals by agent, reason, phase and round, time, tokens, gates, answers and votes',
     answer:
       '`{run, at, agents, refusals, buffer_chars_lost, events, truncated}`; a task has `phases`, `visits`, `totals`, `gates` and `evidence`, a coordination `result`, `answers`, `presentation`, `votes` and `timeline`',
     handle: async (call) => reportOfRun(call.app, requireParty(call), call.params.id ?? ''),

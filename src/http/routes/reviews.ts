@@ -22,7 +22,7 @@ export const REVIEW_ROUTES: readonly Route[] = [
     method: 'POST',
     path: '/tasks/:id/reviewers',
     id: 'addReviewer',
-    summary: 'Let a reviewer in for this visit of the phase; an older token of the same name dies',
+    summary: 'Add a reviewer for this visit to the phase; an older token of the same name no longer works',
     success: 201,
     body: shape(
       {
@@ -31,7 +31,7 @@ export const REVIEW_ROUTES: readonly Route[] = [
           type: 'integer',
           minimum: 1,
           maximum: EXPIRES_SECONDS_MAX,
-          description: 'How long the token lives; default: as long as a phase token.',
+          description: 'Lifetime of the token; default: that of a phase token.',
         },
       },
       ['name'],

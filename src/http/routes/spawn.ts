@@ -25,7 +25,7 @@ const TASK: JsonObject = {
     },
     ['title'],
   ),
-  description: 'The task that is made for it; or else `task_id`.',
+  description: 'The task to create; or give `task_id`.',
 }
 
 /** Agents that Phaselock starts, watches over and ends. */
@@ -34,10 +34,10 @@ export const SPAWN_ROUTES: readonly Route[] = [
     method: 'POST',
     path: '/agents/spawn',
     id: 'spawnAgent',
-    summary: 'Start an agent on a new task or on one that nobody has',
+    summary: 'Start an agent on a new task or on one that no agent holds',
     success: 201,
     body: shape({
-      agent: { ...FIELD.name, description: "An entry of the contract's `agents`; or else `harness`." },
+      agent: { ...FIELD.name, description: "An entry of the contract's `agents`; or give `harness`." },
       harness: { enum: [...HARNESSES] },
       command: { ...WORD, description: 'The program; needed where `harness` is `command`.' },
       args: { type: 'array', items: { type: 'string', maxLength: 4096, pattern: '^[^\\u0000]*$' }, maxItems: 100 },

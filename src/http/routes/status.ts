@@ -8,7 +8,7 @@ export const STATUS_ROUTES: readonly Route[] = [
     method: 'GET',
     path: '/status',
     id: 'getStatus',
-    summary: 'The `status.json` of a run: a task that was claimed, or a coordination',
+    summary: 'The `status.json` of a run: a task that was claimed, or a council',
     query: { run: { ...FIELD.id, description: 'Id of the run; default: the newest. Agents: their own task only.' } },
     answer:
       '`{finish_reason, finish_reason_details, is_complete, meta, coordination, agents, results}`; each agent with its `reliability`',

@@ -164,7 +164,7 @@ export const TASK_ROUTES: readonly Route[] = [
     },
   },
   makeActionRoute('cancel', 'Cancel the task', {}, async (_, reason) => ({ type: 'cancel', reason })),
-  makeActionRoute('resume', 'Let a parked task go on', {}, async (call, reason) => ({
+  makeActionRoute('resume', 'Resume a parked task', {}, async (call, reason) => ({
     type: 'resume',
     reason,
     agentIsFree: await isAgentFree(call.app, call.params.id ?? ''),
@@ -173,11 +173,11 @@ export const TASK_ROUTES: readonly Route[] = [
     method: 'POST',
     path: '/tasks/:id/rewind',
     id: 'rewindTask',
-    summary: 'Take the task back to an earlier phase',
+    summary: 'Return the task to an earlier phase',
     body: shape(
       {
         to_phase: FIELD.phase,
-        restore_tree: { type: 'boolean', description: 'Also put the work tree back to how it was in that phase.' },
+        restore_tree: { type: 'boolean', description: 'Also restore the work tree as it was in that phase.' },
         reason: FIELD.reason,
       },
       ['to_phase', 'reason'],
@@ -194,7 +194,7 @@ export const TASK_ROUTES: readonly Route[] = [
     },
   },
   makeTreeRoute('accept', 'Accept changes of the work tree that no allowed call explains', acceptTree),
-  makeTreeRoute('revert', 'Put back what was changed in the work tree without an allowed call', revertTree),
+  makeTreeRoute('revert', 'Revert changes of the work tree that no allowed call explains', revertTree),
   {
     method: 'POST',
     path: '/tasks/:id/tools/accept',
@@ -212,7 +212,7 @@ export const TASK_ROUTES: readonly Route[] = [
   {
     ...makeActionRoute(
       'reassign',
-      'Take the task from its agent; with agent_id, keep it for that one',
+      'Take the task from its agent; with agent_id, reserve it for that agent',
       {},
       async (call, reason) => ({
         type: 'reassign',

@@ -5,7 +5,7 @@ import { type Call, type Route, requireOperator } from '../route.js'
 
 const BRANCH_CHARS_MAX = 200
 
-const COMMIT = { type: 'boolean', description: 'Also what no commit holds: it is committed first.' }
+const COMMIT = { type: 'boolean', description: 'Include uncommitted changes: they are committed first.' }
 
 /** What operators do with the work of tasks that have a work tree of their own. */
 export const WORKTREE_ROUTES: readonly Route[] = [
@@ -13,11 +13,11 @@ export const WORKTREE_ROUTES: readonly Route[] = [
     method: 'POST',
     path: '/tasks/:id/merge',
     id: 'mergeTask',
-    summary: "Bring the work of a task into a branch of its repository, and remove the task's own work tree",
+    summary: "Merge the work of a task into a branch of its repository, and remove the task's own work tree",
     body: shape(
       {
         reason: FIELD.reason,
-        force: { type: 'boolean', description: 'Also what is not completed.' },
+        force: { type: 'boolean', description: 'Merge even if the task is not completed.' },
         commit: COMMIT,
         into: {
           type: 'string',
@@ -36,7 +36,7 @@ export const WORKTREE_ROUTES: readonly Route[] = [
     method: 'POST',
     path: '/tasks/:id/handover',
     id: 'handOverTask',
-    summary: "Leave the work of a task as a branch of its repository, and remove the task's own work tree",
+    summary: "Keep the work of a task as a branch of its repository, and remove the task's own work tree",
     body: shape({ reason: FIELD.reason, commit: COMMIT }, ['reason']),
     answer: 'the task; `worktree` names the branch and the commit',
     handle: async (call) => endWorktree(call.app, { ...readEndRequest(call), end: 'hand_over' }),
@@ -45,9 +45,9 @@ export const WORKTREE_ROUTES: readonly Route[] = [
     method: 'POST',
     path: '/tasks/:id/discard',
     id: 'discardTask',
-    summary: "Give up the work of a cancelled task, and remove the task's own work tree",
+    summary: "Discard the work of a cancelled task, and remove the task's own work tree",
     body: shape(
-      { reason: FIELD.reason, force: { type: 'boolean', description: 'Also the work of a completed task.' } },
+      { reason: FIELD.reason, force: { type: 'boolean', description: 'Discard the work of a completed task too.' } },
       ['reason'],
     ),
     answer: 'the task',

@@ -36,9 +36,9 @@ export function findProgram(name: string, args: readonly string[], path: string,
     if (!isApart(file))
       return {
         ok: false,
-        detail: `'${file}' lies in the work tree that is voted on or reviewed; name a program outside it`,
+        detail: `'${file}' is in the work tree that is voted on or reviewed; name a program outside it`,
       }
-    if (isTooWide(folder)) return { ok: false, detail: `'${file}' lies in ${folder}, which no agent is shown` }
+    if (isTooWide(folder)) return { ok: false, detail: `'${file}' is in ${folder}, which agents cannot see` }
     shown.add(folder)
   }
   return { ok: true, path: found, shown: [...shown].filter((folder) => !isSystem(folder)) }

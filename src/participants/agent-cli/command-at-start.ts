@@ -70,5 +70,5 @@ function toRelativePath(tree: string, named: string): string | null {
 }
 
 function formatNotKnown(path: string): string {
-  return `it names ${JSON.stringify(path)} in the work tree, and how the tree was at the start of the task is not known. Set enforcement.reconcile to block or warn, or name a program outside the work tree by its absolute path`
+  return `it names ${JSON.stringify(path)} in the work tree, and the tree as it was at the start of the task was not recorded. Set enforcement.reconcile to block or warn, or name a program outside the work tree by its absolute path`
 }

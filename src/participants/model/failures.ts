@@ -6,7 +6,7 @@ export const FAILURES = {
   server_error: { title: 'The server failed', remedy: 'Try again later, and look at its log.' },
   request_rejected: { title: 'The server does not accept the request', remedy: 'Check model and base_url.' },
   redirected: {
-    title: 'The server points somewhere else',
+    title: 'The server redirects to another address',
     remedy: 'Write the final address as base_url; redirects are not followed.',
   },
   not_a_stream: {
@@ -16,14 +16,14 @@ export const FAILURES = {
   broken_stream: { title: 'The stream cannot be understood', remedy: 'Check that provider fits the server.' },
   disconnected: { title: 'The stream ended in the middle', remedy: 'Try again, and look at the log of the server.' },
   no_first_byte: { title: 'No answer began in time', remedy: 'Check whether the server is overloaded.' },
-  silent: { title: 'The stream fell silent', remedy: 'Check whether the server hangs.' },
+  silent: { title: 'The stream stopped sending', remedy: 'Check whether the server hangs.' },
   timed_out: { title: 'The time limit is reached', remedy: 'Ask for less, or raise the time limit.' },
   too_large: { title: 'The answer is too large', remedy: 'Ask for a shorter answer.' },
   too_many_responses: {
     title: 'The turn had too many answers without an end',
     remedy: 'Ask for fewer steps in one turn.',
   },
-  aborted: { title: 'The answer was called off', remedy: 'Nothing needs to be done.' },
+  aborted: { title: 'The answer was cancelled', remedy: 'Nothing needs to be done.' },
   not_started: {
     title: 'The agent could not be started',
     remedy: 'Check that its program is installed and on the PATH of the server.',

@@ -85,7 +85,7 @@ function takeEvent(walk: Walk, line: string): Finding | null {
   const seq = walk.events + 1
   const checked = checkLine(line, walk.digest)
   const event = checked === null ? null : parseObject(checked.text)
-  if (checked === null || event === null) return makeFinding('changed_line', 'The line does not fit its digest.', seq)
+  if (checked === null || event === null) return makeFinding('changed_line', 'The line does not match its digest.', seq)
   const stream = String(event.stream)
   const end = walk.streams.end(stream)
   const fits =
@@ -109,7 +109,7 @@ function takeClosing(walk: Walk, line: string): Finding | null {
   }
   const signature = Buffer.from(parsed.signature, 'base64')
   if (walk.publicKey === null || !verify(null, Buffer.from(JSON.stringify(closing)), walk.publicKey, signature)) {
-    return makeFinding('bad_signature', 'The signature of the closing line does not fit.')
+    return makeFinding('bad_signature', 'The signature of the closing line does not match.')
   }
   const fits =
     closing.count === walk.events &&
@@ -117,7 +117,7 @@ function takeClosing(walk: Walk, line: string): Finding | null {
     closing.merkle_root === walk.streams.root() &&
     closing.sha256 === walk.hash.digest('hex')
   if (!fits)
-    return makeFinding('bad_closing', `What was signed are ${closing.count} other events: lines were rewritten.`)
+    return makeFinding('bad_closing', `The signature covers ${closing.count} other events: lines were rewritten.`)
   walk.isClosed = true
   return null
 }

@@ -42,7 +42,7 @@ export function readCheckpointFile(dir: string, seq: number, key: KeyObject): Fo
   const isSigned =
     typeof signature === 'string' &&
     verify(null, Buffer.from(JSON.stringify(checkpoint)), key, Buffer.from(signature, 'base64'))
-  if (!isSigned) return { state: 'invalid', detail: 'its signature does not fit' }
+  if (!isSigned) return { state: 'invalid', detail: 'its signature does not match' }
   if (checkpoint.format !== 'phaselock-checkpoint/1' || checkpoint.seq !== seq) {
     return { state: 'invalid', detail: 'it is not the checkpoint of the event that its name says' }
   }

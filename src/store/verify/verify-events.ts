@@ -45,7 +45,7 @@ export function judgeEvent(
   }
   const place = { seq, stream, version }
   if (row.hash !== computeRowHash(key, row)) {
-    const detail = `Event ${seq} (${stream} version ${version}) was changed: its hash does not fit what it says.`
+    const detail = `Event ${seq} (${stream} version ${version}) was changed: its hash does not match its content.`
     return { code: 'changed_event', detail, ...place }
   }
   if (version !== (end?.version ?? 0) + 1 || row.prev_hash !== (end?.hash ?? FIRST_PREV_HASH)) {

@@ -107,7 +107,7 @@ function judgeHead(
 function judgeBlobs(database: Database): readonly VerifyProblem[] {
   for (const { sha256, content } of database.prepare('SELECT sha256, content FROM blob').iterate()) {
     const found = sha256Hex(content instanceof Uint8Array ? content : String(content))
-    if (found !== sha256) return [makeProblem('changed_blob', `The content kept under ${sha256} is another one.`)]
+    if (found !== sha256) return [makeProblem('changed_blob', `The content stored under ${sha256} was changed.`)]
   }
   return []
 }

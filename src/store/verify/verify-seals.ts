@@ -30,7 +30,7 @@ export function startCheckpointWalk(dir: string, key: KeyObject, publicKey: KeyO
     } else if (file.checkpoint.previous !== previous) {
       found = makeProblem(
         'checkpoint_missing',
-        `The checkpoint before checkpoint ${seq} is missing or another one.`,
+        `The checkpoint before checkpoint ${seq} is missing or was replaced.`,
         seq,
       )
     } else {

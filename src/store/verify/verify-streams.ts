@@ -51,6 +51,6 @@ function judgeTable(
 }
 
 function makeMismatch(stream: string | null): VerifyProblem {
-  const detail = `The table of streams does not fit the events${stream === null ? '' : ` (at ${stream})`}.`
+  const detail = `The table of streams does not match the events${stream === null ? '' : ` (at ${stream})`}.`
   return { code: 'stream_mismatch', detail, seq: null, stream, version: null }
 }

@@ -181,8 +181,7 @@ export class Writer {
 
 function settle(pending: Pending, result: WireResult): void {
   if (result.ok) pending.resolve({ ok: true, events: toStoredEvents(pending.append, result) })
-  else if (result.reason === 'refused')
-    pending.reject(new TypeError(`The ledger does not take this: ${result.message}`))
+  else if (result.reason === 'refused') pending.reject(new TypeError(`The ledger rejected this: ${result.message}`))
   else if (result.reason === 'unavailable') pending.reject(new StoreUnavailable(result.message))
   else pending.resolve(toRefusedResult(result))
 }

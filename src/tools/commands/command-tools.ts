@@ -132,10 +132,10 @@ async function startJob(confinement: Confinement, job: Job, kept?: OutputLimits)
 }
 
 function formatStopped(run: CommandRun, timeoutMs: number): string | null {
-  if (run.stopped === 'timeout') return `timed out after ${timeoutMs / 1000} s; nothing it changed was kept`
+  if (run.stopped === 'timeout') return `timed out after ${timeoutMs / 1000} s; its changes were discarded`
   if (run.stopped === 'output')
-    return `it wrote more than ${OUTPUT_BYTES_MAX / 1024 / 1024} MiB of output and was stopped; nothing it changed was kept`
-  return run.stopped === 'aborted' ? 'it was ended before it was done; nothing it changed was kept' : null
+    return `it wrote more than ${OUTPUT_BYTES_MAX / 1024 / 1024} MiB of output and was stopped; its changes were discarded`
+  return run.stopped === 'aborted' ? 'it was ended before it was done; its changes were discarded' : null
 }
 
 function buildCommandCall(request: CommandRequest): CommandCall | ToolOutcome {

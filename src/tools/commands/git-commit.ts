@@ -54,7 +54,7 @@ export function planCommit(
     )
   if (refused !== undefined && rules.isForeign(refused))
     return failTool(
-      `git_commit: ${JSON.stringify(refused)} was changed by somebody else while the task was under way. Leave it out of "paths"; whoever changed it commits it.`,
+      `git_commit: ${JSON.stringify(refused)} was changed by somebody else while the task was under way. Leave it out of "paths"; the person who changed it commits it.`,
     )
   if (refused !== undefined)
     return failTool(

@@ -83,7 +83,7 @@ export function toGitOutcome(run: CommandRun, result: (run: CommandRun) => JsonO
   const [, lock] = /'([^'\n]*\/\.git\/[^'\n]*\.lock)': File exists/.exec(said) ?? []
   if (lock !== undefined)
     return failTool(
-      `git: ${lock} is in the way. It belongs to another git that is at work in this repository, or was left behind by one that was killed. Try again in a moment. If it stays, ask an operator to make sure that no git is running there and to remove it: rm '${lock}'`,
+      `git: ${lock} is in the way. It belongs to another git process that is running in this repository, or was left behind by one that was killed. Try again in a moment. If it stays, ask an operator to make sure that no git is running there and to remove it: rm '${lock}'`,
     )
   return failTool(`git: ${said.slice(0, 2000) || `exit code ${run.exitCode}`}`)
 }

@@ -99,7 +99,7 @@ function judge(run: CommandRun, ran: readonly string[], written: readonly string
   if (run.exitCode === REFUSED) {
     const [name = '', code = ''] = message.split(' ')
     return failTool(
-      `git_commit: the hook ${name} refused the commit (exit code ${code})${formatLines(run)}\nMend what it names, then call git_commit again.`,
+      `git_commit: the hook ${name} refused the commit (exit code ${code})${formatLines(run)}\nFix what it names, then call git_commit again.`,
     )
   }
   if (run.exitCode !== 0) return failTool(`git_commit: ${who} could not be run${formatLines(run)}`)

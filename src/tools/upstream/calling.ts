@@ -49,7 +49,7 @@ export async function ask(connection: Connection, call: UpstreamCall, run: Run):
   const found = listed.find((one) => formatToolName(one) === call.tool)
   if (found === undefined) return failTool(`${call.tool}: the server does not list this tool any more`)
   if (checkPin(call.pins, found) !== 'ok') {
-    const detail = `${call.tool} is not as it was accepted (description, schema or annotations); an operator must accept it again`
+    const detail = `${call.tool} has changed since it was accepted (description, schema or annotations); an operator must accept it again`
     return failTool(detail, 'tool_failed', { pinned: call.pins[call.tool]?.pin ?? null, listed: pinOf(found) })
   }
   const tool = tools.find(({ name }) => name === found.name)

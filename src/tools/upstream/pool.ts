@@ -94,7 +94,7 @@ export class Pool {
     if (this.kept.size < this.limits.serversMax) return
     const [oldest] = [...this.kept.values()].filter(({ calls }) => calls === 0).sort((a, b) => a.usedAt - b.usedAt)
     if (oldest === undefined)
-      throw new UpstreamFailure(`cannot be started: ${this.limits.serversMax} servers are at work already`, false)
+      throw new UpstreamFailure(`cannot be started: ${this.limits.serversMax} servers are running already`, false)
     this.retire(oldest, 'now')
   }
 

@@ -31,7 +31,7 @@ export function buildServerEnvironment(server: StdioServer, environment: Environ
   )
   if (missing.length > 0)
     throw new UpstreamFailure(
-      `needs ${[...new Set(missing)].join(', ')}, not to be had from the environment of Phaselock`,
+      `needs ${[...new Set(missing)].join(', ')}, which the environment of the server does not have`,
       true,
     )
   return { env, secrets: [...new Set(secrets)] }

@@ -134,7 +134,7 @@ export class Upstream {
   private async withWriter<T>(run: Run, work: (connection: Connection) => Promise<T>): Promise<T> {
     const { onceMax } = this.limits
     if (this.writers >= onceMax)
-      throw new UpstreamFailure(`cannot be started: ${onceMax} servers that write are at work already`, false)
+      throw new UpstreamFailure(`cannot be started: ${onceMax} servers that write are running already`, false)
     this.writers += 1
     try {
       const connection = await Connection.open(this.planOf(run, run.timeoutMs + ONCE_EXTRA_MS), run.signal)

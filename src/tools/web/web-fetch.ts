@@ -56,7 +56,7 @@ async function followRedirects(request: WebRequest, access: WebAccess, signal: A
     const { location } = answer.headers
     if (!REDIRECTS.has(answer.statusCode ?? 0) || location === undefined) return await readAnswer(url, answer)
     answer.destroy()
-    if (!URL.canParse(location, url.href)) throw new AddressRefused('the redirect leads to no address')
+    if (!URL.canParse(location, url.href)) throw new AddressRefused('the redirect has no valid address')
     next = new URL(location, url).href
   }
   throw new AddressRefused(`more than ${REDIRECTS_MAX} redirects`)
@@ -85,7 +85,7 @@ function findContentProblem(answer: IncomingMessage, contentType: string): strin
   const isEmpty = answer.statusCode === 204 || answer.statusCode === 304 || answer.headers['content-length'] === '0'
   const type = (contentType.split(';')[0] ?? '').trim().toLowerCase()
   if (isEmpty || TEXT_TYPE.test(type)) return null
-  return type === '' ? 'does not say what it is' : `is ${type.slice(0, 80)}, not text`
+  return type === '' ? 'has no content type' : `is ${type.slice(0, 80)}, not text`
 }
 
 async function readBody(answer: IncomingMessage): Promise<{ bytes: Buffer; truncated: boolean }> {

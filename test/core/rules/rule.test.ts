@@ -51,8 +51,8 @@ describe('compiled rules', () => {
     [{ type: 'require_commits', lookback_phases: -1 }, 'rule CODE[0]: lookback_phases is not a positive integer'],
     [{ type: 'repeated_command', threshold: 1 }, 'rule CODE[0]: window is not a positive integer'],
     [{ type: 'repeated_file_edit', window: 1 }, 'rule CODE[0]: threshold is not a positive integer'],
-    [{ type: 'token_budget', max_tokens: 5, message: 5 }, 'rule CODE[0]: a text is not a text'],
-    [{ type: 'token_budget', max_tokens: 5, suggestion: [] }, 'rule CODE[0]: a text is not a text'],
+    [{ type: 'token_budget', max_tokens: 5, message: 5 }, 'rule CODE[0]: a text field is not a string'],
+    [{ type: 'token_budget', max_tokens: 5, suggestion: [] }, 'rule CODE[0]: a text field is not a string'],
     [{ type: 'token_budget', max_tokens: 5, shadow: 'yes' }, 'rule CODE[0]: a flag is neither true nor false'],
     [{ type: 'token_budget', max_tokens: 5, on_violation: 'x' }, 'rule CODE[0]: on_violation is not known'],
   ])('[REQ-RULE-19] %j is a fault and not a weaker rule', (source, message) => {

@@ -131,7 +131,7 @@ describe('what a server is given', () => {
     expect(listing).toEqual({
       ok: false,
       code: 'tool_failed',
-      detail: 'up: the server needs SECRET, not to be had from the environment of Phaselock',
+      detail: 'up: the server needs SECRET, which the environment of the server does not have',
     })
     expect(one.unconfined.jobs).toEqual([])
   })
@@ -274,7 +274,7 @@ describe('a server that may write', () => {
     const call = (tool: string) => one.callPinned(writer, { tool, args: {}, pins }, { timeoutMs: 1500 })
     const [slow, refused] = await Promise.all([call('hang'), call('count')])
     expect(detailOf(slow)).toContain('timed out')
-    expect(detailOf(refused)).toContain('1 servers that write are at work already')
+    expect(detailOf(refused)).toContain('1 servers that write are running already')
   })
 })
 
@@ -346,7 +346,7 @@ describe('a server that is kept', () => {
     await expect.poll(() => one.unconfined.running).toBe(2)
     const also = one.callPinned(server(3), { tool: 'hang', args: {}, pins }, { timeoutMs: 3000 })
     const refused = await one.upstream.listTools(server(4), one.place())
-    expect(refused).toMatchObject({ ok: false, detail: expect.stringContaining('2 servers are at work already') })
+    expect(refused).toMatchObject({ ok: false, detail: expect.stringContaining('2 servers are running already') })
     expect([detailOf(await hanging), detailOf(await also)].every((detail) => detail.includes('timed out'))).toBe(true)
   })
 

@@ -206,7 +206,7 @@ describe('what web_fetch reads', () => {
   it.each([
     ['a picture', 'image/png', 'is image/png, not text'],
     ['bytes', 'application/octet-stream', 'not text'],
-    ['nothing said', '', 'does not say what it is'],
+    ['nothing said', '', 'has no content type'],
   ])('[REQ-WEB-5] %s is refused', async (_name, type, expected) => {
     const outcome = await ask((_request, response) => {
       if (type !== '') response.setHeader('content-type', type)
