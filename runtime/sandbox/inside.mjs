@@ -1,5 +1,5 @@
-// Runs behind the wall, before an agent that can only speak TCP: listens on the loopback, which is the agent's alone, carries
-// each connection to one of the sockets that were bound in, and runs the agent.
+// Runs in the sandbox before an agent that can only speak TCP: listens on the loopback, which only this agent has,
+// forwards each connection to one of the mounted sockets, and runs the agent.
 //
 //   node inside.mjs PORT=SOCKET … -- PROGRAM ARGUMENT …
 import { spawn } from 'node:child_process'
@@ -21,7 +21,7 @@ if (program === undefined || doors.some((door) => door === null)) fail('called w
 if (Object.values(networkInterfaces()).some((all) => all?.some((one) => !one.internal)))
   fail('the sandbox has a network: the agent is not started')
 
-// All of them, also the one that would open Node's debugger here.
+// All signals, including the one that would open Node's debugger here.
 const waiting = []
 let child = null
 for (const signal of PASSED_ON)

@@ -1,4 +1,5 @@
-// Loaded before programs for Node that Phaselock starts as agents: makes the client known to them by its name, wherever they lie.
+// Loaded before Node programs that Phaselock starts as agents: makes the client importable by its name, wherever the
+// program is.
 import { register } from 'node:module'
 
 register('./sdk-resolve.mjs', import.meta.url)

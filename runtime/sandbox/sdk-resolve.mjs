@@ -6,7 +6,7 @@ export async function resolve(specifier, context, next) {
   const sdk = process.env.PHASELOCK_SDK
   if (specifier !== NAME || sdk === undefined) return next(specifier, context)
   try {
-    // One that the program brought along is the one that it was written for.
+    // If the program brings its own copy, use that one: the program was written for it.
     return await next(specifier, context)
   } catch {
     return next(pathToFileURL(`${sdk}/dist/index.js`).href, context)

@@ -1,4 +1,4 @@
-/** Runs work one after the other for each key. What failed does not keep the next from running. */
+/** Runs work for each key one after the other. A failure does not stop the next work. */
 export class KeyedLock {
   readonly #last = new Map<string, Promise<unknown>>()
 

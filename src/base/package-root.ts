@@ -1,6 +1,6 @@
 import { fileURLToPath } from 'node:url'
 
-/** The folder of the package. It is two folders up from src/package, dist/package and the bundles in dist/program alike. */
+/** The folder of the package. It is two folders up from src/base, dist/base and the bundles in dist/program alike. */
 export const PACKAGE_ROOT = new URL('../../', import.meta.url)
 
 /** The path of a file or folder of the package, given relative to its root. */

@@ -14,40 +14,40 @@ import type { ExamplesSeen } from './examples/example.js'
 import type { GitFacts } from './git-facts.js'
 import type { ReadTree } from './test-setup/scope.js'
 
-/** What a check may look at. */
+/** The inputs of a check. */
 export interface CheckInputs {
   readonly contract: Contract
   /** Artifacts of this visit by type. */
   readonly ofVisit: ReadonlyMap<string, Json>
-  /** The newest of each type, of this visit or of the phases before. */
+  /** The newest artifact of each type, from this visit or an earlier phase. */
   readonly all: ReadonlyMap<string, Json>
   readonly evidence: JsonObject
   readonly task: JsonObject
   readonly tree: WorkTree
   readonly pinnedTests: ReadonlyMap<string, string> | null
-  /** Tests inside of sources that are not as RED recorded them, in words. */
+  /** Descriptions of tests inside sources that differ from the record of RED. */
   readonly movedInline?: () => Promise<readonly string[]>
-  /** What Phaselock ran itself, by the name of the command. */
+  /** Observed runs, by the name of the command. */
   readonly observed: ReadonlyMap<string, ObservedRun>
-  /** What git says of the tree; null when nobody asked it. */
+  /** What git reports about the tree; null if it was not run. */
   readonly git: GitFacts | null
-  /** The same as expressions see it. */
+  /** The same in the form that expressions read. */
   readonly observedView: JsonObject
   /** The tests of the observed RED run; null: none was observed. */
   readonly pinnedRun: PinnedRun | null
-  /** What the tests said of the tree that work began with; null: that is not known, and the older rules hold. */
+  /** Test results of the tree that work began with; null if unknown, then the older rules apply. */
   readonly baseline?: Baseline | null
-  /** Why there is none. */
+  /** Why there is no baseline. */
   readonly noBaseline?: string | null
-  /** What changed in this visit of the phase; null when nobody asked. */
+  /** Changes of this visit; null if no check needs them. */
   readonly changes?: PhaseChanges | null
-  /** What a file held when the visit began: '' where there was no such file, null where that is not known. */
+  /** The content of a file when the visit began: '' if it did not exist, null if unknown. */
   readonly contentAtStart?: (path: string) => Promise<string | null>
-  /** The work tree as it was when work on the task began; null when nobody asked. */
+  /** The work tree as it was when work on the task began; null if no check needs it. */
   readonly start?: StartOfWork | null
-  /** Reports of reviewers in this visit; null where the phase asks for none, and the agent's own word counts. */
+  /** Reports of reviewers in this visit; null if the phase asks for none, then the agent's own report counts. */
   readonly reviews?: readonly ReviewSeen[] | null
-  /** What was seen of the examples of the plan and of the held-out ones; absent while they were not run. */
+  /** Results of the plan's examples and of the held-out ones; absent until they are run. */
   readonly examples?: ExamplesSeen
   /** The task has held-out examples. */
   readonly hasHeldOut?: boolean
@@ -56,11 +56,11 @@ export interface CheckInputs {
 
 export interface StartOfWork {
   readonly tree: ReadTree
-  /** Whether a file may differ from then: phases that name it changed it, or an operator accepted it. */
+  /** Whether a file may differ from the start: a phase that names it changed it, or an operator accepted it. */
   readonly isPermitted: (path: string) => Promise<boolean>
 }
 
-/** One path that is not as it was when the visit began. */
+/** One path that changed since the visit began. */
 export interface PhaseChange {
   readonly path: string
   readonly change: 'created' | 'modified' | 'deleted'
@@ -68,11 +68,11 @@ export interface PhaseChange {
 
 export interface PhaseChanges {
   readonly list: readonly PhaseChange[]
-  /** False where a call changed more than the ledger lists. */
+  /** False if a call changed more paths than the ledger lists. */
   readonly isComplete: boolean
 }
 
-/** What a report of a reviewer counts as. */
+/** How a reviewer's report counts. */
 export interface ReviewSeen {
   readonly name: string
   readonly status: string
@@ -89,7 +89,7 @@ export function failCheck(found: string, grade: Grade = 'reported', trouble?: Ru
   return trouble === undefined ? failed : { ...failed, run: toTroubleView(trouble) }
 }
 
-/** For a check that runs only once nothing else blocks. */
+/** For a check that runs only when nothing else blocks. */
 export function postponed(found: string, grade: Grade = 'reported'): CheckOutcome {
   return { result: 'fails', found, grade, isPostponed: true }
 }
@@ -104,7 +104,7 @@ export function asObject(value: Json | undefined): JsonObject | null {
     : null
 }
 
-/** The own property of that name: an artifact called `constructor` must not find one in the prototype. */
+/** Own properties only: an artifact called `constructor` must not find one in the prototype. */
 export function getField(object: JsonObject | null, name: string): Json | undefined {
   return object !== null && Object.hasOwn(object, name) ? object[name] : undefined
 }

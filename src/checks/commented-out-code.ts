@@ -6,7 +6,7 @@ const FILES_MAX = 20_000
 const COMMENTED_LINES_MIN = 3
 const LINE_CHARS_MAX = 1000
 
-/** What the phase changed, committed or not, adds no block of code that is only commented out. */
+/** The changes of the phase, committed or not, add no block of commented-out code. */
 export const checkNoCommentedOutCode: Check = async (inputs) => {
   const { changes, contentAtStart } = inputs
   if (changes === undefined || changes === null || contentAtStart === undefined)
@@ -16,7 +16,7 @@ export const checkNoCommentedOutCode: Check = async (inputs) => {
   if (paths.length > FILES_MAX) return abortCheck(`more than ${FILES_MAX} files were changed`, 'observed')
   const found: string[] = []
   for (const path of paths) {
-    // One that is too large to be read throws, and the check is an error.
+    // A file that is too large to read throws, and the check is an error.
     const now = (await inputs.tree.read(path))?.toString('utf8') ?? ''
     if (!hasNewBlock('', now)) continue
     const before = await contentAtStart(path)
@@ -28,7 +28,7 @@ export const checkNoCommentedOutCode: Check = async (inputs) => {
     : failCheck(`commented-out code in ${formatPaths(found)}`, 'observed')
 }
 
-// Without reconciliation nobody compares the tree: then what git sees beside the tools counts as well.
+// Without reconciliation nobody compares the tree: then changes that git sees besides those of the tools count too.
 async function listChangedFiles(inputs: CheckInputs): Promise<readonly string[] | null> {
   const { contract, git } = inputs
   const changed = await listChangedPaths(inputs)
@@ -41,13 +41,13 @@ function isCode(path: string): boolean {
 }
 
 const SOURCE = /\.(c|cc|cpp|cs|go|h|hpp|java|js|jsx|kt|mjs|cjs|php|py|rb|rs|scala|sh|swift|ts|tsx|mts|cts)$/
-// What stands at the ends of statements and hardly ever in sentences.
+// Endings of statements that sentences hardly ever have.
 const CODE =
   /[;{}]\s*$|^\s*(return|if|for|while|const|let|var|def|class|import|from|func|fn|use|else|elif|try|except|switch|case)\b.*[:({=;]|\w+\([^)]*\)\s*;?\s*$|^\s*[\w.]+\s*[-+*/]?=\s*\S|=>/
 
 /**
- * Whether the later text has a block of commented-out code with enough lines that the earlier one has not, or has less
- * often. Lines that moved are not new; one line that was changed inside an old block is not a block.
+ * Whether the later text has a block of commented-out code with enough lines that are new. Lines that moved are not
+ * new; one changed line inside an old block is not a block.
  */
 function hasNewBlock(before: string, now: string): boolean {
   const more = new Map<string, number>()
@@ -64,11 +64,11 @@ function hasNewBlock(before: string, now: string): boolean {
   return false
 }
 
-/** The code in a line that is only a comment; null where it is something else. */
+/** The code in a line that is only a comment; null for other lines. */
 function extractCommentedCode(line: string): string | null {
   const [, comment] = /^\s*(?:\/\/|#|\*|\/\*)\s?(.*)$/.exec(line) ?? []
   if (comment === undefined) return null
-  // The ends of a line tell what it is; what takes longer than linear time must not see a line of a megabyte.
+  // Only the ends of a line are examined, so that a line of a megabyte does not take more than linear time.
   const ends =
     comment.length > LINE_CHARS_MAX
       ? comment.slice(0, LINE_CHARS_MAX / 2) + comment.slice(-LINE_CHARS_MAX / 2)

@@ -4,7 +4,7 @@ import { findTestsOfPhase, isTestPath, readText } from './test-files/test-files.
 
 const NAMED_MAX = 5
 
-/** Nothing that counts for the task differs from the last commit. */
+/** Nothing of the task is uncommitted. */
 export const checkWorkTreeClean: Check = ({ git }) => {
   if (git === null) return abortCheck('git was not run', 'observed')
   if (!git.isRepository) return failCheck(NO_REPOSITORY, 'observed')
@@ -18,7 +18,9 @@ export const checkWorkTreeClean: Check = ({ git }) => {
 const CUT = 'git could not list the whole change, or it is too large'
 const NO_REPOSITORY = 'the work tree is not a git repository; an operator can create one with `git init`'
 
-/** Everything that does not lie where the rules of the start ignore it is committed, also what an edited rule hides. */
+/**
+ * Everything is committed unless the ignore rules of the start exclude it, including files that an edited rule hides.
+ */
 export const checkCommitted: Check = ({ git }) => {
   if (git === null) return abortCheck('git was not run', 'observed')
   if (!git.isRepository) return failCheck(NO_REPOSITORY, 'observed')
@@ -33,7 +35,7 @@ function formatHidden(path: string): string {
   return `${path} (attributes or flags hide its content from git)`
 }
 
-/** Every test file of the phase, named or not, lies where the contract looks for tests. */
+/** Every test file of the phase, named or not, matches the test patterns of the contract. */
 export const testFilesFollowConvention: Check = async (inputs) => {
   const { named, changed } = await findTestsOfPhase(inputs)
   const paths = [...new Set([...named, ...changed])]

@@ -9,20 +9,20 @@ export type FileSeen =
   | { readonly ok: false; readonly why: string }
 
 const FILES_MAX = 200
-// Of all files together: each is read whole, and a sparse one costs the agent nothing.
+// Limit for all files together: each is read whole, and a sparse one costs the agent nothing.
 const BYTES_MAX = 512 * 1024 * 1024
-// Times of files are those of the kernel's last tick: what was written just after the visit began may seem as much older.
+// File times have the resolution of a kernel tick: a file written just after the visit began may seem that much older.
 const TICK_MS = 10
 
 interface FileScene {
   readonly root: string
   /** Unix milliseconds. */
   readonly visitStartedAt: number
-  /** Paths that agents may not see at all. */
+  /** Paths that agents must not see. */
   readonly isHidden: (path: string) => boolean
 }
 
-/** Looks at every file that fields of grade `artifact` name. */
+/** Reads every file that fields of grade `artifact` name. */
 export async function lookAtFiles(
   scene: FileScene,
   fields: ReadonlyMap<string, EvidenceField>,
@@ -58,7 +58,7 @@ type StampResult = ({ readonly ok: true } & FileStamp) | { readonly ok: false; r
 function judgeStamp(scene: FileScene, stamp: StampResult): FileSeen {
   if (!stamp.ok) return stamp
   if (stamp.bytes === 0) return { ok: false, why: 'is empty' }
-  // The time of the content can be set to anything; together with the time of the last change it says when it was written.
+  // The modification time can be set to anything; the change time cannot, so both together show when it was written.
   if (Math.min(stamp.modifiedMs, stamp.changedMs) + TICK_MS < scene.visitStartedAt)
     return { ok: false, why: 'is older than this visit of the phase' }
   return { ok: true, sha256: stamp.sha256, bytes: stamp.bytes }

@@ -9,7 +9,7 @@ import type { ObservedRun } from '../core/evidence/observed-run.js'
 import type { Json, JsonObject } from '../core/json.js'
 import { type FileSeen, pathsOf } from './evidence-files.js'
 
-/** What a phase asks for at its checkpoint. */
+/** The evidence that a phase asks for at its checkpoint. */
 interface EvidenceAsked {
   readonly fields: ReadonlyMap<string, EvidenceField>
   readonly minVerified: number
@@ -18,7 +18,7 @@ interface EvidenceAsked {
   readonly commands: readonly string[]
 }
 
-/** What Phaselock saw for itself. */
+/** Facts that Phaselock observed itself. */
 interface EvidenceSeen {
   /** By the path that was given. */
   readonly files: ReadonlyMap<string, FileSeen>
@@ -27,11 +27,11 @@ interface EvidenceSeen {
 }
 
 export interface EvidenceJudged {
-  /** As given, with what was observed in its place. */
+  /** As given, with observed values filled in. */
   readonly evidence: JsonObject
   /** Each in the form `<field> (<what is wrong>: <what is asked>)`. */
   readonly problems: readonly string[]
-  /** Fields that only a run can fill, while none was made. */
+  /** Fields that only a run can fill, before there is a run. */
   readonly open: readonly string[]
   readonly proofs: Readonly<Record<string, EvidenceProof>>
 }
@@ -44,7 +44,7 @@ const VALUE_CHARS_MAX = 200
 const PATTERN_TEXT_CHARS_MAX = 100_000
 const NAMES_TOLD_MAX = 50
 
-/** Judges checkpoint evidence: every problem at once, and what each field that holds is worth. */
+/** Judges checkpoint evidence: reports every problem at once, and the grade of each valid field. */
 export function judgeEvidence(asked: EvidenceAsked, given: JsonObject, seen: EvidenceSeen): EvidenceJudged {
   const problems: string[] = []
   const open: string[] = []
@@ -77,7 +77,7 @@ function listUnaskedFields(fields: ReadonlyMap<string, EvidenceField>, given: Js
     .map((name) => `${name} (validation error: unknown field; the phase asks for ${names})`)
 }
 
-// Later tasks are counted and not named: they are handed out one at a time.
+// Later tasks are counted but not named, because they are handed out one at a time.
 function listUnfinishedTasks(tasks: readonly PhaseTask[]): readonly string[] {
   const [current, ...later] = tasks
   if (current === undefined) return []
@@ -131,7 +131,7 @@ function judgeFiles(value: Json, seen: EvidenceSeen): Verdict {
   return { kind: 'holds', proof: { grade: 'artifact', files } }
 }
 
-/** What is wrong with a value as such: its type, or a rule of its field. */
+/** The problem of a value itself: its type, or a rule of its field. */
 function findWrongValue(field: EvidenceField, value: Json): string | null {
   if (!isOfType(field, value)) return describeWrongType(field, value)
   try {
@@ -208,7 +208,7 @@ function countCodePoints(text: string): number {
   return count
 }
 
-// Matching takes time in proportion to the text: a text of megabytes would keep everybody waiting.
+// Matching takes time proportional to the text: a text of megabytes would block everything else.
 function findPatternProblem(field: EvidenceField, value: Json): string | null {
   if (field.pattern === null || typeof value !== 'string') return null
   if (value.length > PATTERN_TEXT_CHARS_MAX)

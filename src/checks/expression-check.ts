@@ -11,7 +11,7 @@ for (const name of ['artifacts', 'evidence', 'task', 'observed', 'changes'])
 
 const runInside = new vm.Script('evaluate()')
 
-/** A CEL expression over what was handed in is true. Anything but a plain `true` closes the gate. */
+/** A CEL expression over the submitted artifacts and evidence is true. Anything but a plain `true` closes the gate. */
 export const checkExpression: Check = async (inputs) => {
   const { all, changes, evidence, observedView, params, task } = inputs
   const when = getField(params, 'when')
@@ -43,7 +43,7 @@ export const checkExpression: Check = async (inputs) => {
   }
 }
 
-// A run says something only where what decides about it is as it was.
+// A run counts only if its test setup is unchanged.
 async function findChangedSetupFor(inputs: CheckInputs, when: string): Promise<readonly string[]> {
   const { contract, observed } = inputs
   const moved: string[] = []
@@ -61,7 +61,7 @@ function mentionsRun(when: string, key: string): boolean {
   return when.includes(key) || !/\bobserved\s*[.[]/.test(when)
 }
 
-// CEL tells integers from doubles; JSON does not.
+// CEL distinguishes integers from doubles; JSON does not.
 function toCel(value: Json): unknown {
   if (typeof value === 'number' && Number.isSafeInteger(value)) return BigInt(value)
   if (Array.isArray(value)) return value.map(toCel)

@@ -13,20 +13,20 @@ import type { ObservePlace } from './observed-runs/observe.js'
 
 const GIT_MS_MAX = 60_000
 
-/** What git says of a work tree, asked behind the wall. */
+/** What git reports about a work tree. It is run in the sandbox. */
 export interface GitFacts {
   readonly isRepository: boolean
   /** Paths that differ from the last commit and count for the task: see `CommitRules`. */
   readonly changed: readonly string[]
-  /** The same, and files that only a rule hides which was not there when work began. */
+  /** The same, including files that are hidden only by a rule added after work began. */
   readonly uncommitted: readonly string[]
   /** Files that the task wrote and that attributes or flags hide from git. */
   readonly hidden: readonly string[]
-  /** True when git could not list all of it, or it is too much. */
+  /** True when git could not list everything, or there is too much. */
   readonly isCut: boolean
 }
 
-/** Looks at the tree with git. `index` is how it looks now, without what was ignored when work began. */
+/** Inspects the tree with git. `index` is the current tree, without files that were ignored when work began. */
 export async function readGitFacts(place: ObservePlace, index: TreeIndex, rules: CommitRules): Promise<GitFacts> {
   const ask = (argv: readonly string[]) => askGit(place, argv)
   const status = await ask(LISTING_ARGV)
@@ -44,7 +44,7 @@ export async function readGitFacts(place: ObservePlace, index: TreeIndex, rules:
   return { isRepository: true, changed, uncommitted: [...uncommitted], hidden, isCut }
 }
 
-/** What git says differs from the last commit; null where it is not a repository, or too much to list. */
+/** The differences from the last commit according to git; null if it is not a repository, or there are too many. */
 export async function listGit(place: GitPlace): Promise<GitListing | null> {
   const run = await askGit(place, LISTING_ARGV)
   return run.stopped === null && run.exitCode === 0 && !run.truncated ? readListing(run) : null
@@ -79,7 +79,8 @@ function splitNames(output: string): readonly string[] {
   return output.split('\0').filter((entry) => entry !== '')
 }
 
-// What git ignores now and did not when work began, and what the task wrote where git does not look: into a submodule.
+// Files that git ignores now but did not when work began, and files that the task wrote where git does not look: in a
+// submodule.
 function findHidden(
   ignored: readonly string[],
   index: TreeIndex,

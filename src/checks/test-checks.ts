@@ -23,7 +23,7 @@ interface Run {
   readonly skipped: number
 }
 
-// Only this visit's run counts: the result of an earlier phase says nothing of the tree as it is now.
+// Only this visit's run counts: the result of an earlier phase says nothing about the current tree.
 function runOf(inputs: CheckInputs): Run | CheckOutcome {
   if (inputs.contract.commands.has('tests')) return postponed('the tests were not run yet')
   const result = asObject(inputs.ofVisit.get('test_run_result'))
@@ -87,7 +87,7 @@ export const checkNoSkippedTests: Check = async (inputs) => {
 
 const CHANGED_SHOWN_MAX = 5
 
-/** The files recorded as tests at RED, and what decides how they are run, are the same now. Phaselock reads them itself. */
+/** The files recorded as tests at RED, and their test setup, are unchanged. Phaselock reads them itself. */
 export const checkTestsUnchanged: Check = async (inputs) => {
   const { contract, pinnedTests, task, tree } = inputs
   if (pinnedTests === null && contract.phases.get(String(task.phase))?.isBeforeRed === true)

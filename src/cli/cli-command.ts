@@ -3,23 +3,23 @@ import { type Client, openClient } from './client/client.js'
 import type { ClientOptions } from './client/connection.js'
 import { examplesText } from './options.js'
 
-/** A command of the program, with what most of them have in common. */
+/** A command of the program, with the common options. */
 export class CliCommand extends Command {
   override createCommand(name?: string): CliCommand {
     return new CliCommand(name)
   }
 
-  /** Examples at the end of the help text: the command, and what it does. */
+  /** Examples at the end of the help text: the command, and its effect. */
   examples(...list: readonly (string | readonly [string, string])[]): this {
     return this.addHelpText('after', examplesText(list.map((one) => (typeof one === 'string' ? [one, ''] : one))))
   }
 
-  /** What stands below the examples. */
+  /** Text below the examples. */
   notes(text: string): this {
     return this.addHelpText('after', text)
   }
 
-  /** What the command does with the server that its options name. Its arguments come last. */
+  /** The action of the command on the server that its options select. Its arguments come last. */
   asks<Options extends ClientOptions>(
     work: (client: Client, options: Options, ...args: never[]) => Promise<unknown>,
   ): this {

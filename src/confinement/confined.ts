@@ -5,7 +5,7 @@ import type { HostView } from './view/host-view.js'
 /** What a command left behind. */
 type LeftBehind = Pick<CommandEnd, 'changes' | 'files' | 'written'>
 
-/** What is needed of a child process. */
+/** The used part of a child process. */
 export interface Child {
   readonly pid?: number
   readonly stdin: Writable
@@ -15,7 +15,7 @@ export interface Child {
   once(event: string, listener: (...args: never[]) => void): unknown
 }
 
-/** Watches a child to its end: time, abort, and what it left behind. */
+/** Watches a child until it ends: time limit, abort, and its remains. */
 export function watchChild(
   child: Child,
   job: Job,
@@ -41,7 +41,7 @@ export function watchChild(
       )
     })
   })
-  // Whoever waits for it sees the fault; one that nobody waits for yet must not end the server.
+  // A caller that waits gets the fault; without one it must not end the server.
   done.catch(() => undefined)
   return { stdin: child.stdin, stdout: child.stdout, stderr: child.stderr, done, kill: () => stop('output') }
 }
@@ -55,7 +55,7 @@ export const NO_CHANGES: ChangeSet = {
   discard: async () => undefined,
 }
 
-/** Never inherited: what a command may know of its surroundings is listed here. */
+/** Never inherited: lists everything that a command may know about its environment. */
 export function cleanEnv(view: Pick<HostView, 'path' | 'variables'>): Record<string, string> {
   return {
     PATH: view.path,

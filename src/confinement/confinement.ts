@@ -4,7 +4,7 @@ import type { Change } from '../tree/change.js'
 export const PROVIDERS = ['overlay+bubblewrap', 'bubblewrap', 'unshare', 'none'] as const
 export type ProviderName = (typeof PROVIDERS)[number]
 
-/** What a confinement promises. Each is proved at the start by an attempt to break it. */
+/** The guarantees of the sandbox. Each is proved at the start by an attempt to break it. */
 export const GUARANTEES = {
   tree_writes: 'Nothing is written outside the work tree, and in it only what is committed afterwards',
   private_files: 'The state directory, credentials and the home directories cannot be read',
@@ -24,7 +24,7 @@ export interface Missing {
   readonly remedy: string
 }
 
-/** Of a path that never reaches the tree: it is kept for the next command, or gone with this one. */
+/** For a path that never reaches the tree: kept for the next command, or discarded with this one. */
 export type Aside = (path: string, isDirectory: boolean) => 'kept' | 'dropped' | null
 
 export interface JobSocket {
@@ -34,33 +34,33 @@ export interface JobSocket {
   readonly path: string
 }
 
-/** A file or link that stands in the view of a command whatever the tree holds there. */
+/** A file or link that is in the view of a command whatever the tree has there. */
 export type ViewEntry =
   | { readonly path: string; readonly type: 'file'; readonly content: Buffer; readonly mode: number }
   | { readonly path: string; readonly type: 'link'; readonly target: string }
 
-/** How the view of a command differs from its tree, and what the command must leave as it is. */
+/** How the view of a command differs from its tree, and what the command must not change. */
 export interface Composition {
   readonly put: readonly ViewEntry[]
-  /** Paths that are not there, with everything below them. */
+  /** Paths that are left out, with everything below them. */
   readonly leftOut: readonly string[]
-  /** Paths that must not be written, not even if they are put back afterwards. */
+  /** Paths that must not be written, even if they are restored afterwards. */
   readonly pinned: readonly string[]
   /** Those of them whose mode may change: npm makes a program of the project executable when it runs it. */
   readonly programs?: readonly string[]
-  /** Whether a file that is not pinned counts as written when the command made or changed it. */
+  /** Whether a file that is not pinned counts as written when the command created or changed it. */
   readonly isGuarded: (path: string) => boolean
 }
 
 /** The folder of the sockets inside. */
 export const SOCKETS_AT = '/run/phaselock'
 
-/** Where a command finds a socket. The same place for every command: what it is called outside tells nobody anything. */
+/** Where a command finds a socket. The same path for every command, so that it reveals nothing about the outside. */
 export function formatSocketPath(name: string): string {
   return `${SOCKETS_AT}/${name}.sock`
 }
 
-/** One command to be run. */
+/** One command to run. */
 export interface Job {
   /** Absolute, resolved path of the work tree; it has the same path inside. */
   readonly tree: string
@@ -71,23 +71,30 @@ export interface Job {
   /** Added to the clean environment. */
   readonly env: Readonly<Record<string, string>>
   readonly network: boolean
-  /** `read`: the tree cannot be written. `keep`: changes are read off and can be committed. `discard`: they are thrown away. */
+  /**
+   * `read`: the tree cannot be written. `keep`: changes are read and can be committed. `discard`: they are thrown away.
+   */
   readonly writes: 'read' | 'keep' | 'discard'
   /** The git directory is writable only for the git tools. */
   readonly git: 'read' | 'write'
   /** Folders outside the tree that are shown read-only at their own place. */
   readonly shown?: readonly string[]
-  /** Listening unix sockets of the machine that can be connected to, each at `formatSocketPath(name)`. Nothing else of their folder is there. */
+  /**
+   * Listening unix sockets of the machine that the command can connect to, each at `formatSocketPath(name)`. Nothing
+   * else of their folder is visible.
+   */
   readonly sockets?: readonly JobSocket[]
-  /** A folder that is laid over the tree for this command: files that earlier ones wrote to ignored paths. */
+  /** A folder that is laid over the tree for this command: files that earlier commands wrote to ignored paths. */
   readonly layer?: string | null
-  /** What becomes of changes that never reach the tree; null for those that count. */
+  /** What happens to changes that never reach the tree; null for those that count. */
   readonly aside?: Aside
-  /** Files of the tree that the command is to write and that are read when it ended. What lies there before is not shown to it. */
+  /**
+   * Files of the tree that the command should write and that are read afterwards. Earlier versions are hidden from it.
+   */
   readonly collect?: readonly string[]
-  /** How its view is composed. Needs `keep` or `discard`; without a sandbox it is only watched what is written. */
+  /** How its view is composed. Needs `keep` or `discard`; without a sandbox, writes are only watched. */
   readonly composition?: Composition
-  /** A run that a gate is decided by: it cannot send SIGUSR1, which starts the debugger of Node.js in other programs. */
+  /** A run that decides a gate: it cannot send SIGUSR1, which starts the debugger of Node.js in other programs. */
   readonly isObserved?: boolean
   /** Relative paths that must not be readable inside. */
   readonly hidden: readonly string[]
@@ -95,7 +102,7 @@ export interface Job {
   readonly timeoutMs: number
 }
 
-/** A command that runs. Its output must be read; `done` comes when everything it started is gone. */
+/** A running command. Its output must be read; `done` resolves when all its processes have ended. */
 export interface ConfinedCommand {
   readonly stdin: Writable
   readonly stdout: Readable
@@ -110,20 +117,20 @@ export interface CommandEnd {
   readonly stopped: 'timeout' | 'aborted' | 'output' | null
   /** What it changed. Empty unless `writes` is `keep`. */
   readonly changes: ChangeSet
-  /** What it wrote to the files that were to be collected; one that it did not write is not here. */
+  /** The contents of the files to collect; files that it did not write are missing. */
   readonly files: ReadonlyMap<string, Buffer>
-  /** What it wrote of the paths that its composition pins or guards. */
+  /** The pinned or guarded paths that it wrote. */
   readonly written?: readonly string[]
 }
 
-/** What a command changed, not yet in the tree. Exactly one of `commit` and `discard` must be called. */
+/** Changes of a command that are not in the tree yet. Exactly one of `commit` and `discard` must be called. */
 export interface ChangeSet {
   readonly list: readonly Change[]
-  /** True when more was changed aside than is ever kept: not all of it is listed. */
+  /** True when more was changed than is ever kept: not all of it is listed. */
   readonly isCut?: boolean
-  /** Where what was changed can be read until then; null when nothing was. */
+  /** Where the changes can be read until then; null when there are none. */
   readonly view: string | null
-  /** Brings those of the changes into the tree. Null, or why none of them reached it. */
+  /** Applies these changes to the tree. Returns why none was applied; null: all were. */
   commit(only?: readonly Change[]): Promise<string | null>
   discard(): Promise<void>
 }
@@ -131,7 +138,7 @@ export interface ChangeSet {
 export interface Confinement {
   readonly provider: ProviderName
   readonly missing: readonly Missing[]
-  /** Things worth knowing that are no missing guarantee, such as limits that hold per process only. */
+  /** Notes that are not missing guarantees, such as limits that hold per process only. */
   readonly notes: readonly string[]
   start(job: Job): Promise<ConfinedCommand>
   close(): Promise<void>

@@ -31,7 +31,7 @@ const KINDS: readonly Kind[] = [
   { name: 'unshare', launcher: launchWithUnshare, trees: 'overlay', programs: ['nsenter', 'setpriv', 'pivot_root'] },
 ]
 
-/** The strongest confinement that the machine gives, proved by trying to break out of it. */
+/** The strongest sandbox that the machine offers, proved by trying to break out of it. */
 export async function openConfinement(options: Options): Promise<Confinement> {
   const refused: Missing[] = []
   for (const kind of KINDS) {
@@ -44,7 +44,7 @@ export async function openConfinement(options: Options): Promise<Confinement> {
   return makeUnconfined(options.only === 'none' ? [] : refused)
 }
 
-/** Every provider, each tried. For people who want to know. */
+/** Every provider, each tried; for display. */
 export async function tryAllProviders(stateDir: string): Promise<readonly Confinement[]> {
   const found: Confinement[] = []
   for (const kind of KINDS) {
@@ -70,7 +70,7 @@ async function openKind(kind: Kind, stateDir: string): Promise<Confinement> {
   }
 }
 
-// Along the server's PATH a program is looked for in many places; these are looked for once.
+// Programs are looked up once, because the server's PATH may be long.
 const WHERE: ReadonlyMap<string, string> = new Map(
   ['nsenter', 'bwrap', 'setpriv', 'unshare', 'bash'].flatMap((name) => {
     const path = findProgram(name)
@@ -85,7 +85,7 @@ async function assemble(
   one: { readonly keeper: Keeper; readonly identity: Identity; readonly stateDir: string },
 ): Promise<Confinement> {
   const { keeper, identity, stateDir } = one
-  // In memory: bounded, and gone with the keeper. A copied tree may be larger than that and lies on disk.
+  // In memory: bounded, and removed with the keeper. A copied tree may be larger than that and is on disk.
   if (kind.trees === 'overlay')
     await keeper.ask(
       `mount -t tmpfs -o nosuid,nodev,mode=755,size=${LAYER_BYTES_MAX} phaselock ${quoteWord(keeper.dir)}`,

@@ -24,7 +24,7 @@ interface SandboxStarter {
   start(job: Job): Promise<ConfinedCommand>
 }
 
-/** Tries to break out in every way a guarantee speaks of. Whatever succeeds, or cannot be tried, is missing. */
+/** Tries to break every guarantee. A guarantee that was broken, or could not be tried, is missing. */
 export async function probe(sandbox: SandboxStarter, stateDir: string): Promise<readonly Missing[]> {
   const scene = await setScene(stateDir)
   try {
@@ -73,7 +73,7 @@ function removeScene(scene: Scene): void {
   rmSync(scene.dir, { recursive: true, force: true })
 }
 
-/** Each line is one attempt; what it prints says that it succeeded. */
+/** Each line is one attempt; it prints something if it succeeded. */
 function buildAttemptScript(scene: Scene): string {
   const { dir, outside, port, victim, mark } = scene
   return [
@@ -87,7 +87,7 @@ function buildAttemptScript(scene: Scene): string {
     `[ -e /proc/${victim.pid}/status ] && grep -q '^Name:.*sleep' /proc/${victim.pid}/status && echo "BROKEN processes saw another process"`,
     `kill -9 ${victim.pid}`,
     `(setsid sleep 7${mark.replace(/\D/g, '').slice(0, 8)} >/dev/null 2>&1 &)`,
-    // No other process may be needed for this: a pipe to it is a descriptor too.
+    // This must not need another process: a pipe to it is a descriptor too.
     `n=0; for fd in /proc/self/fd/*; do [ "\${fd##*/}" -gt 2 ] && [ -h "$fd" ] && n=$((n + 1)); done; [ $n -gt 0 ] && echo "BROKEN environment inherited $n descriptors"`,
     '[ -n "$ORCHESTRATOR_JWT_SECRET" ] && echo "BROKEN environment inherited a secret"',
     'unshare --user true && echo "BROKEN syscalls made a user namespace"',
@@ -147,7 +147,7 @@ async function runAttempts(sandbox: SandboxStarter, scene: Scene): Promise<Probe
   return { lines: output.split('\n'), realUid, survivors: findUidOfProcess(sleeper) !== null, paths }
 }
 
-// On a busy machine the command may say that it is ready before what it started in the background has begun.
+// On a busy machine the command may report that it is ready before its background process has begun.
 async function waitForUid(argument: string, ms: number): Promise<number | null> {
   const deadline = Date.now() + ms
   for (;;) {
@@ -164,7 +164,7 @@ function findUidOfProcess(argument: string): number | null {
       if (!readFileSync(`/proc/${pid}/cmdline`, 'utf8').split('\0').includes(argument)) continue
       return Number(/^Uid:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1] ?? -1)
     } catch {
-      // It ended while it was looked at.
+      // It ended during the check.
     }
   }
   return null

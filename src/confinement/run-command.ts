@@ -1,11 +1,11 @@
 import type { Readable } from 'node:stream'
 import type { ChangeSet, CommandEnd, ConfinedCommand, Job } from './confinement.js'
 
-/** How much of each output is kept: its beginning and its end. What lies between is left out and said so. */
+/** How much of each output is kept: its beginning and its end. A note replaces the rest. */
 export interface OutputLimits {
   readonly headBytes: number
   readonly tailBytes: number
-  /** What the command reads on its standard input; nothing unless it is given. */
+  /** The standard input of the command; empty by default. */
   readonly stdin?: string
 }
 const SHOWN: OutputLimits = { headBytes: 96 * 1024, tailBytes: 32 * 1024 }
@@ -28,11 +28,11 @@ interface Starts {
   start(job: Job): Promise<ConfinedCommand>
 }
 
-/** Runs a command to its end and keeps a bounded part of what it wrote. */
+/** Runs a command until it ends and keeps a bounded part of its output. */
 export async function runCommand(confinement: Starts, job: Job, kept: OutputLimits = SHOWN): Promise<CommandRun> {
   const startedAt = performance.now()
   const confined = await confinement.start(job)
-  // A command need not read it.
+  // A command may ignore its input.
   confined.stdin.on('error', () => undefined)
   confined.stdin.end(kept.stdin)
   let written = 0

@@ -3,7 +3,7 @@ import { existsSync, readFileSync } from 'node:fs'
 import { release } from 'node:os'
 import { packagePath } from '../base/package-root.js'
 
-/** What sets up Landlock for observed runs. */
+/** The program that sets up Landlock for observed runs. */
 export const PERL = '/usr/bin/perl'
 const ENTER = packagePath('runtime/test-guards/enter/run')
 const PTRACE_SCOPE = '/proc/sys/kernel/yama/ptrace_scope'
@@ -12,13 +12,13 @@ const TRY_MS_MAX = 5000
 export interface MemoryFacts {
   readonly kernel: string
   readonly hasPerl: boolean
-  /** Whether a process behind the ruleset of Landlock was kept from the memory of the one that started it. */
+  /** Whether a process under the Landlock ruleset could not access the memory of its parent. */
   readonly isKeptApart: boolean
-  /** Whether the machine lets no process trace its parents. */
+  /** Whether the machine forbids processes to trace their parents. */
   readonly isScoped: boolean
 }
 
-/** Tries whether a process of an observed run reaches the memory of the one that started it. */
+/** Tests whether a process of an observed run can access the memory of its parent. */
 export function probeMemory(): MemoryFacts {
   const hasPerl = existsSync(PERL)
   const attempt = ['-e', 'exit(sysopen(my $memory, $ARGV[0], 2) ? 1 : 0)', `/proc/${process.pid}/mem`]

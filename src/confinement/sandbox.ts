@@ -30,7 +30,7 @@ interface Parts {
   readonly view: HostView
   readonly launcher: Launcher
   readonly trees: 'overlay' | 'copy'
-  /** Files of the seccomp filters; null where there is none for this processor. */
+  /** Files of the seccomp filters; null if there are none for this processor. */
   readonly filters: Filters | null
   readonly limits: Limits
   readonly groups: Groups | null
@@ -39,9 +39,9 @@ interface Parts {
 }
 
 const GIT = '.git'
-/** Installed packages: large, and never the agent's to change. A copied tree mounts them instead of copying them. */
+/** Installed packages: large, and agents never change them. A copied tree mounts them instead of copying them. */
 const DEPENDENCIES = new Set(['node_modules', '.venv', 'venv'])
-// The processes of all commands of a root server count together; their control groups bound each command.
+// Under a root server the processes of all commands count together; control groups limit each command.
 const SHARED_PROCESSES_FACTOR = 8
 
 /** Runs commands in namespaces, each with its own view of the work tree. */
@@ -84,7 +84,7 @@ export class Sandbox {
     return confined
   }
 
-  // A view that cannot be composed runs nothing.
+  // If a view cannot be composed, nothing is run.
   async #compose(run: Run, job: Job, starter: Starter): Promise<() => Promise<readonly string[]>> {
     if (job.composition === undefined || job.writes === 'read') return async () => []
     const view = join(run.seen, MERGED)
@@ -101,14 +101,14 @@ export class Sandbox {
 
   async #prepare(name: string, job: Job, mounted: ReadonlySet<string>): Promise<Run> {
     const { keeper, trees } = this.parts
-    // One that only reads sees the tree itself, also what others write into it while it runs.
+    // A read-only command sees the tree itself, including what others write to it meanwhile.
     if (job.writes === 'read') return makePlainRun(keeper, name)
     if (trees === 'overlay') return mountOverlay(keeper, name, job)
     return copy(keeper, name, { job, without: [...mounted] })
   }
 
-  // Whoever wrote the tree may have had a say in what is shown with it: never what lies above the tree, or the keys of the server.
-  // Of the state directory only what Go's own library was compiled to.
+  // The author of the tree may have influenced which folders are shown: never folders above the tree, or the server's
+  // keys. Of the state directory only the compiled Go library.
   #mayShow(path: string, tree: string): boolean {
     if (isInside(join(this.parts.stateDir, GO_CACHE), path)) return true
     return !isInside(path, tree) && !isInside(path, this.parts.stateDir) && !isInside(this.parts.stateDir, path)
@@ -135,7 +135,8 @@ export class Sandbox {
       tree: view,
       runDir: run.dir,
       job,
-      // Through an overlay nobody finds the other end of a socket; a folder of the tree itself has its sockets covered.
+      // Through an overlay the other end of a socket cannot be reached; in a folder of the tree itself, sockets are
+      // covered.
       readOnly: [...mounted].map((name) => ({ from: join(trees === 'overlay' ? view : job.tree, name), at: name })),
       held: trees === 'copy' && job.composition !== undefined ? listHeldFolders(run, job.composition, mounted) : [],
       covered: [
@@ -181,7 +182,7 @@ export class Sandbox {
 
 const COUNTED = (): null => null
 
-// What is mounted cannot be changed: a folder in which something differs is copied like the rest.
+// Mounted folders cannot differ: a folder with differences is copied like the rest.
 function isComposed({ composition }: Job, folder: string): boolean {
   const isIn = (path: string): boolean => path === folder || path.startsWith(`${folder}/`)
   return composition !== undefined && [...composition.leftOut, ...composition.put.map(({ path }) => path)].some(isIn)
@@ -195,7 +196,7 @@ function listHeldFolders(run: Run, composition: Composition, mounted: ReadonlySe
     .map((at) => ({ from: join(run.dir, MERGED, at), at }))
 }
 
-// A read-only mount keeps nobody from talking to whoever listens there, such as git's own daemon.
+// A read-only mount does not prevent connections to a listening program, such as git's own daemon.
 function findSockets(tree: string, folder: string): readonly { readonly at: string; readonly type: 'file' }[] {
   return readdirSync(join(tree, folder), { withFileTypes: true })
     .filter((entry) => entry.isSocket())
@@ -218,7 +219,7 @@ async function collectFiles(tree: string, paths: readonly string[]): Promise<Rea
   return files
 }
 
-// A report of an earlier run, or one that somebody put there, is not the report of this one.
+// An existing report is from an earlier run, or was put there, so it is not this run's report.
 async function clear(tree: string, path: string): Promise<boolean> {
   const done = await openTreeWriter(tree).commit([{ type: 'delete', path, isRecursive: true }])
   return done.ok || done.problem === 'missing'
@@ -233,7 +234,7 @@ function makeRefusedChange(problem: string): Change {
   return { path: '.', kind: 'modified', type: 'directory', bytes: null, sha256: null, problem }
 }
 
-/** Null where the processor is not known. */
+/** Null if the processor is unknown. */
 export function writeFilters(dir: string): Filters | null {
   const write = (name: string, use: 'agent' | 'observed'): string | null => {
     const filter = buildSeccompFilter(use)

@@ -6,7 +6,7 @@ import { isInside } from './view/toolchains.js'
 const SOCKETS_MAX = 8
 const NAME = /^[a-z]{1,20}$/
 
-/** Throws when a command is to be given something that is no socket, or that whoever wrote its tree could have put there. */
+/** Throws when a path is not a socket, or the author of the tree could have put it there. */
 export function checkSockets({ sockets = [], tree }: Pick<Job, 'sockets' | 'tree'>): void {
   if (sockets.length > SOCKETS_MAX) throw new Error(`a command is given at most ${SOCKETS_MAX} sockets`)
   if (new Set(sockets.map(({ name }) => name)).size < sockets.length)

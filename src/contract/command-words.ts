@@ -1,4 +1,4 @@
-/** A word of an own tool's command is made of literal text and arguments: `--file={path}` is one of each. */
+/** A word of an own tool's command consists of literal text and arguments: `--file={path}` has one of each. */
 export type WordPart = { readonly text: string } | { readonly arg: string }
 
 /** Argument names that a placeholder can name. */
@@ -20,7 +20,7 @@ interface Arg {
   readonly path?: 'read' | 'write' | null | undefined
 }
 
-/** Why a word of a command cannot be honoured; null when it can. `index` is its place in the command. */
+/** Why a word of a command cannot be used; null when it can. `index` is its place in the command. */
 export function findWordProblem(word: string, index: number, argOf: (name: string) => Arg | undefined): string | null {
   const parts = splitWord(word)
   for (const [at, part] of parts.entries()) {
@@ -28,7 +28,7 @@ export function findWordProblem(word: string, index: number, argOf: (name: strin
     const arg = argOf(part.arg)
     if (arg === undefined) return `'{${part.arg}}' is not an argument of this tool.`
     if (index === 0) return `The program itself cannot be an argument ('{${part.arg}}').`
-    // The constraint is held against the argument alone: text joined to it would make another path of it.
+    // The constraint applies to the argument alone: text joined to it would make it another path.
     if ((arg.path ?? null) !== null && !(isSeparated(parts[at - 1]) && parts[at + 1] === undefined))
       return `The path '{${part.arg}}' is joined to other text of the word '${word}'.`
   }

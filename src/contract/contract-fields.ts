@@ -53,7 +53,7 @@ const schemas = described(
 
 const none = { isNone: isEmpty }
 
-/** Fields of a contract that mean the same whether its phases are written in YAML or in documents. */
+/** Fields of a contract with the same meaning whether its phases are written in YAML or in documents. */
 const COMMON = {
   commands: maybe(
     named(COMMAND),

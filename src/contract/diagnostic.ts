@@ -1,15 +1,15 @@
 import { type CodeEntry, DOCUMENT_CODES } from './documents/codes.js'
 
-/** Where something stands in the contract file; `path` is spelled as the file spells it: `phases[0].gates[1].type`. */
+/** A place in the contract file; `path` is spelled as in the file: `phases[0].gates[1].type`. */
 export interface Place {
   readonly line: number
   readonly column: number
   readonly path: string
-  /** The document it stands in, where that is not the contract's own file. */
+  /** The document, if it is not the contract's own file. */
   readonly file?: string
 }
 
-/** One thing that is wrong with a contract, or that its author should know. */
+/** One error or warning about a contract. */
 export interface Diagnostic {
   readonly severity: 'error' | 'warning'
   readonly code: string
@@ -28,7 +28,7 @@ const defineError = (title: string, remedy: string, kind?: string): CodeEntry =>
   kind === undefined ? { severity: 'error', title, remedy } : { severity: 'error', title, remedy, kind }
 const defineWarning = (title: string, remedy: string): CodeEntry => ({ severity: 'warning', title, remedy })
 
-/** Every code a contract can be answered with. Codes never change meaning. */
+/** Every code that a contract can be reported with. Codes never change meaning. */
 export const CONTRACT_CODES = {
   'contract.unreadable': defineError('The file cannot be read', 'Check the path and the permissions.'),
   'contract.too_large': defineError('The file is too large', 'Keep the contract under 1 MiB.'),
@@ -156,7 +156,7 @@ export interface Report {
   readonly message: string
   readonly remedy?: string | undefined
   readonly extra?: Readonly<Record<string, string | number>>
-  /** Where the mode of the contract decides how grave it is. */
+  /** For codes whose severity depends on the mode of the contract. */
   readonly severity?: 'error' | 'warning'
 }
 
@@ -177,7 +177,7 @@ export function toDiagnostic(report: Report, file: string): Diagnostic {
   }
 }
 
-/** In the order of the files and of their lines, errors before warnings at one place; what was found twice is said once. */
+/** In the order of files and lines, errors before warnings at one place; duplicates are removed. */
 export function sortDiagnostics(diagnostics: readonly Diagnostic[]): Diagnostic[] {
   const distinct = new Map(diagnostics.map((d) => [JSON.stringify([d.file, d.line, d.column, d.code, d.message]), d]))
   const files = [...new Set(diagnostics.map((d) => d.file))].sort()

@@ -6,7 +6,7 @@ import { listNeededReviews } from '../core/reviews/consensus-plan.js'
 import { addReviewGate, REVIEW_GATE } from '../core/reviews/independent-review.js'
 import type { LoadedContract } from './load/load-contract.js'
 
-/** What was understood of a contract, as text, with the place of everything that an author wrote. */
+/** How a contract was understood, as text, with the place of everything that its author wrote. */
 export function explainContract(result: LoadedContract): string {
   const explained = explainJson(result) as unknown as ExplainedContract
   const lines = [
@@ -43,9 +43,9 @@ interface ExplainedContract {
   readonly description: string
   readonly mode: string
   readonly start: string
-  /** How Phaselock runs and judges the tests; null where the contract does not say it. */
+  /** How Phaselock runs and judges the tests; null if the contract does not say. */
   readonly tests: string | null
-  /** How agents' commits are made; null where the contract does not say it. */
+  /** How agents' commits are made; null if the contract does not say. */
   readonly git: string | null
   readonly phases: readonly ExplainedPhase[]
   readonly transitions: readonly (Placed & { from: string; to: string; when: string | null; held_by: string })[]
@@ -64,7 +64,7 @@ interface ExplainedPhase extends Placed {
   readonly evidence: readonly (Placed & { field: string; text: string })[]
   readonly gates: readonly (Placed & { id: string; text: string; blockers: readonly (Placed & { text: string })[] })[]
   readonly consensus: (Placed & { readonly text: string }) | null
-  /** Who reviews the work, where that is somebody else. */
+  /** Who reviews the work, if it is somebody else. */
   readonly review: (Placed & { text: string }) | null
   /** Protected and pinned paths that the phase opens by naming them. */
   readonly opens: readonly { readonly pattern: string; readonly kind: string; readonly why: string }[]
@@ -219,7 +219,7 @@ function formatDocument({ document, evidence }: Phase): string | null {
 
 function formatHolder(contract: Contract, { from, to, when, gate }: Transition): string {
   const order = [...contract.phases.keys()]
-  // A claimed way back needs its claim alone, whatever gates the phase has.
+  // A claimed way back needs only its claim, whatever gates the phase has.
   if (when !== null && order.indexOf(to) <= order.indexOf(from)) return gate ?? 'its claim'
   const phase = contract.phases.get(from)
   const gates = gate === null ? (phase?.gates ?? []).map((one) => one.id) : [gate]

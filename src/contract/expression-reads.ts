@@ -3,14 +3,17 @@ import type { ASTNode } from '@marcbachmann/cel-js'
 /** A member of a variable, step by step: `artifacts.plan.title` is ['artifacts', 'plan', 'title']. */
 export type ReadPath = readonly [variable: string, ...members: string[]]
 
-/** What must be there for the expression to be true: reading a member that is missing is an error, and an error opens no gate. */
+/**
+ * Members that must exist for the expression to be true: reading a missing member is an error, and an error opens no
+ * gate.
+ */
 export function listRequiredReads(node: ASTNode): readonly ReadPath[] {
   return node.op === '&&'
     ? node.args.flatMap(listRequiredReads)
     : [...listStrictReads(node), ...findRequiredMember(node)]
 }
 
-/** Reads that happen whatever the values are. What `&&`, `||`, `?:` and macros may leave out is not among them. */
+/** Reads that happen for all values. Parts that `&&`, `||`, `?:` and macros may skip are left out. */
 function listStrictReads(node: ASTNode): readonly ReadPath[] {
   const path = findReadPath(node)
   if (path !== null) return path.length > 1 ? [path] : []
@@ -65,12 +68,12 @@ function extendPath(object: ASTNode, member: string): ReadPath | null {
   return path === null ? null : [...path, member]
 }
 
-/** True when no value of the variables makes the expression true, as far as its literals alone say so. */
+/** True when its literals alone show that the expression is never true. */
 export function isNeverTrue(node: ASTNode, evaluate: (text: string) => unknown): boolean {
   return findConstant(node, evaluate) === false
 }
 
-// Calls are left alone: what a pattern in `matches` takes is not bounded here.
+// Calls are not evaluated: the time of a pattern in `matches` is not bounded here.
 function findConstant(node: ASTNode, evaluate: (text: string) => unknown): boolean | null {
   const both = (args: readonly [ASTNode, ASTNode]) => args.map((arg) => findConstant(arg, evaluate))
   if (node.op === '&&') return both(node.args).includes(false) ? false : null

@@ -12,7 +12,7 @@ type ExpressionResult =
       readonly variables: ReadonlySet<string>
       /** The artifact types it reads by name. */
       readonly artifacts: ReadonlySet<string>
-      /** What must be there for it to be true. */
+      /** Members that must exist for it to be true. */
       readonly required: readonly ReadPath[]
       /** Its literals alone make it false. */
       readonly isNeverTrue: boolean
@@ -24,7 +24,7 @@ const environment = new Environment({ unlistedVariablesAreDyn: false, homogeneou
 for (const variable of EXPRESSION_VARIABLES)
   environment.registerVariable(variable, variable === 'changes' ? 'dyn' : 'map')
 
-/** Parses and type-checks a CEL expression over the known variables, and says what it reads. */
+/** Parses and type-checks a CEL expression over the known variables, and lists what it reads. */
 export function readExpression(text: string): ExpressionResult {
   if (text.length > CHARS_MAX) return { ok: false, reason: `it is longer than ${CHARS_MAX} characters` }
   try {
@@ -67,7 +67,7 @@ function findArtifactRead(node: ASTNode): string | null {
   return isArtifacts && index.op === 'value' && typeof index.args === 'string' ? index.args : null
 }
 
-/** A pattern that is written in the expression must be one that a linear matcher takes. */
+/** A literal pattern must be one that a linear matcher accepts. */
 function findRefusedPatterns(node: ASTNode): string[] {
   if (node.op !== 'rcall' || node.args[0] !== 'matches') return []
   const pattern = node.args[2][0]

@@ -1,7 +1,7 @@
 import { sha256Hex } from '../base/sha256.js'
 import type { Json } from '../core/json.js'
 
-/** The project's one canonical JSON: keys sorted by code unit, no whitespace, members that are undefined left out. */
+/** The project's only canonical JSON: keys sorted by code unit, no whitespace, no undefined members. */
 export function toCanonicalJson(value: Json): string {
   if (Array.isArray(value)) return `[${value.map((item) => toCanonicalJson(item)).join(',')}]`
   if (value === null || typeof value !== 'object') return JSON.stringify(value)

@@ -98,7 +98,7 @@ function renderCurve(transition: Transition, at: { from: number; to: number; lef
   ].join('')
 }
 
-/** The start first, then by distance from it; in the order of the file where that is the same. */
+/** The start first, then by distance from it; ties in the order of the file. */
 function sortByDistance(contract: Contract): Phase[] {
   const distance = new Map([[contract.start, 0]])
   for (const [id, steps] of distance) {
@@ -123,7 +123,7 @@ function formatDash(transition: Transition): string {
   return transition.when === null ? '' : ' stroke-dasharray="5 4"'
 }
 
-// Mermaid has reserved words (`end`) and takes no dots in names, so nodes are numbered and ids stand in labels only.
+// Mermaid has reserved words (`end`) and accepts no dots in names, so nodes are numbered and ids appear only in labels.
 function assignNodeNames(contract: Contract): ReadonlyMap<string, string> {
   return new Map([...contract.phases.keys()].map((id, index) => [id, `p${index}`]))
 }

@@ -1,6 +1,6 @@
 const CHARS_MAX = 64
 
-/** The valid name closest to what was typed, when it is close enough to be what was meant. */
+/** The valid name closest to the typed one, if it is close enough. */
 export function findNearest(typed: string, valid: Iterable<string>): string | null {
   const wanted = typed.slice(0, CHARS_MAX).toLowerCase()
   let best: string | null = null
@@ -15,7 +15,7 @@ export function findNearest(typed: string, valid: Iterable<string>): string | nu
   return best
 }
 
-/** `Did you mean 'x'? ` or nothing, to put before a remedy. */
+/** `Did you mean 'x'? ` or nothing, to prefix a remedy. */
 export function formatDidYouMean(typed: string, valid: Iterable<string>): string {
   const name = findNearest(typed, valid)
   return name === null ? '' : `Did you mean '${name}'? `

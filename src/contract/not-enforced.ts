@@ -3,7 +3,7 @@ import { listChecks } from './check/check-gates.js'
 import { haveEnvironment } from './compile/compile-consensus.js'
 import type { ContractDocument, PhaseDocument } from './document.js'
 
-/** One thing that this version understands and cannot enforce; `made` and `key` say where it stands in the document. */
+/** One setting that this version understands and cannot enforce; `made` and `key` give its place in the document. */
 interface UnenforcedFeature {
   readonly path: string
   readonly feature: string

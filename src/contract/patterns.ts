@@ -6,12 +6,12 @@ type PatternResult =
   | { readonly ok: true; readonly test: (text: string) => boolean }
   | { readonly ok: false; readonly reason: string }
 
-/** Compiles a pattern that matches in linear time (RE2); what RE2 cannot take is refused, never run by the engine of V8. */
+/** Compiles a pattern that matches in linear time (RE2); patterns that RE2 rejects are refused, never run by V8. */
 export function compilePattern(pattern: string): PatternResult {
   if (pattern.length > PATTERN_CHARS_MAX)
     return { ok: false, reason: `it is longer than ${PATTERN_CHARS_MAX} characters` }
   try {
-    // Schemas and rules are written in the dialect of JavaScript: \u0041 and /-escapes are put into RE2's words first.
+    // Schemas and rules use JavaScript's dialect: \u0041 and /-escapes are translated for RE2 first.
     const compiled = RE2JS.compile(RE2JS.translateRegExp(pattern))
     return { ok: true, test: (text) => compiled.test(text) }
   } catch (cause) {
@@ -26,7 +26,7 @@ export function findGlobProblem(glob: string): string | null {
   if (glob.includes('\0')) return 'it contains a NUL'
   if (glob.startsWith('/')) return 'it is absolute; patterns are relative to the work tree'
   if (glob.split('/').includes('..')) return 'it leaves the work tree'
-  // The matcher takes the dots of such a pattern for any character: it would match more than it says.
+  // The matcher reads the dots of such a pattern as any character: it would match more than it says.
   if (/\{[^{}]*\.\.[^{}]*\}/.test(glob)) return 'it has a range ({a..b}); list the alternatives: {a,b}'
   if (glob.startsWith('!')) return 'it is negated; list what is forbidden under forbidden_patterns'
   return null

@@ -4,7 +4,7 @@ interface PromptValues {
   readonly task: { readonly title: string; readonly description: string }
   readonly artifacts: ReadonlyMap<string, Json> | Readonly<Record<string, Json>>
   readonly guides: ReadonlyMap<string, string>
-  /** Values of `{{?name}}`; one that is not given renders as nothing. */
+  /** Values of `{{?name}}`; a missing one renders as nothing. */
   readonly variables?: Readonly<Record<string, string>>
 }
 
@@ -20,7 +20,7 @@ const PLACEHOLDER = /\{\{([^{}]{0,256})\}\}/g
 const VALUE_CHARS_MAX = 20_000
 const GUIDE_NAME = /^[A-Za-z0-9_-][A-Za-z0-9_.-]{0,127}$/
 
-/** The prompt with its placeholders filled in, in one pass: text that an artifact brings is never read as a placeholder. */
+/** The prompt with its placeholders filled in, in one pass: text from an artifact is never read as a placeholder. */
 export function renderPrompt(text: string, values: PromptValues): string {
   return text.replace(PLACEHOLDER, (_whole, inner: string) => fill(parsePlaceholder(inner), values))
 }

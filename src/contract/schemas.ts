@@ -9,7 +9,7 @@ import { hashJson } from './fingerprint.js'
 import { compilePattern } from './patterns.js'
 
 export interface SchemaError {
-  /** A JSON pointer into the value that was judged. */
+  /** A JSON pointer into the judged value. */
   readonly pointer: string
   readonly message: string
 }
@@ -23,7 +23,7 @@ const cache = new Map<string, Validator>()
 
 /**
  * Compiles a JSON Schema (2020-12, or draft-07 by `$schema`). Patterns match in linear time and nothing is fetched.
- * Throws on a schema that `findSchemaProblems` reports; contracts are held against that when they are loaded.
+ * Throws on a schema that `findSchemaProblems` reports; contracts are checked for these when they are loaded.
  */
 export function compileSchema(schema: JsonObject | boolean): Validator {
   const key = hashJson(schema)
@@ -61,10 +61,10 @@ const OPTIONS = {
   code: { regExp: makeLinearRegExp },
 } as const
 
-// Compiling the meta-schemas is the expensive part, so one instance of each dialect does nothing but judge schemas.
+// Compiling the meta-schemas is expensive, so one instance per dialect only judges schemas.
 const judges = new Map<string, Ajv>()
 
-/** What the meta-schema of its dialect says about a schema; pointers lead into the schema. */
+/** The problems of a schema according to its dialect's meta-schema; pointers lead into the schema. */
 export function findSchemaErrors(schema: JsonObject): SchemaError[] {
   if (isBuiltIn(schema)) return []
   const dialect = isDraft07(schema) ? 'draft-07' : '2020-12'
@@ -76,7 +76,7 @@ export function findSchemaErrors(schema: JsonObject): SchemaError[] {
 
 let builtIn: ReadonlySet<string> | null = null
 
-// A test holds the built-in schemas against their meta-schema; for a server that uses no others it need not be compiled.
+// A test checks the built-in schemas against their meta-schema; a server that uses no others need not compile it.
 function isBuiltIn(schema: JsonObject): boolean {
   const folder = findBuiltInSchemas()
   builtIn ??= new Set(
@@ -89,7 +89,7 @@ function compileWithAjv(schema: JsonObject | boolean): ValidateFunction {
   if (typeof schema === 'boolean') return makeAjv(schema, {}).compile(schema)
   const [error] = findSchemaErrors(schema)
   if (error !== undefined) throw new Error(`${error.pointer} ${error.message}`)
-  // Ajv keeps what it compiled under the schema's $id: a fresh instance each, or two contracts could not both bring one.
+  // Ajv caches compiled schemas by $id: use a fresh instance each, or two contracts could not both bring one.
   return makeAjv(schema, { validateSchema: false }).compile(clonePlain(schema))
 }
 

@@ -1,6 +1,7 @@
 'use strict'
-// What the runner itself knows is told on a socket of Phaselock, beside the report that the command writes. The connection is made
-// before code under test is loaded: whoever comes later can add to what was told, and take nothing back.
+// The runner reports what it knows on a socket of Phaselock, in addition to the report that the command writes. The
+// connection is opened
+// before code under test is loaded: code that runs later can add to the reports, but not take anything back.
 const { existsSync, writeSync } = require('node:fs')
 const { connect } = require('node:net')
 
@@ -10,7 +11,7 @@ const { stringify } = JSON
 const toBytes = Buffer.from
 const NESTED = ['JEST_WORKER_ID', 'VITEST_POOL_ID', 'VITEST_WORKER_ID', 'NODE_TEST_CONTEXT']
 
-/** The way to tell of tests, or null where nobody listens, or where a test started this runner. */
+/** The function that reports tests, or null if nobody listens or a test started this runner. */
 function openChannel(runner) {
   if (!existsSync(AT) || NESTED.some((name) => process.env[name] !== undefined)) return null
   const socket = connect(AT)
@@ -24,7 +25,7 @@ function openChannel(runner) {
         sent += writeSync(fd, bytes, sent)
       } catch (error) {
         if (error?.code === 'EAGAIN') continue
-        // A test may have put another file system in place.
+        // A test may have replaced the file system.
         socket.write(bytes.subarray(sent))
         return
       }

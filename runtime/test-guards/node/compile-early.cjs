@@ -14,8 +14,8 @@ const IMPORTS = vm.constants?.USE_MAIN_CONTEXT_DEFAULT_LOADER
 const IS_MODULE = /import statement|import\.meta|'export'|^await is only valid/
 
 /**
- * Compiles a test file before code under test can replace how files are read and compiled. Gives the function that runs it; null where
- * the file has an error, which the runner shows when it loads it.
+ * Compiles a test file before code under test can replace how files are read and compiled. Returns the function that
+ * runs it; null if the file has an error, which the runner shows when it loads the file.
  */
 function compileEarly(filename) {
   const module = new Module(filename, null)
@@ -32,7 +32,7 @@ function compileEarly(filename) {
   }
 }
 
-// Compilers that the command names, such as ts-node, have their place among the extensions already.
+// Compilers that the command names, such as ts-node, are registered as extensions already.
 function compile(module) {
   const { filename } = module
   let compiled = null

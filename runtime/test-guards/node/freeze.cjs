@@ -1,11 +1,11 @@
 'use strict'
-// Everything here is taken before the project runs: what it replaces later is not used.
+// Everything here is captured before the project runs, so later replacements are not used.
 const { defineProperty, freeze, getOwnPropertyDescriptor, getPrototypeOf, isFrozen } = Object
 const { apply, ownKeys } = Reflect
 const { isArray } = Array
 const { captureStackTrace } = Error
 const { call } = Function.prototype
-/** The method as a function of its object, out of reach of whoever changes the prototype later. */
+/** The method as a function of its object, unaffected by later changes of the prototype. */
 const free = call.bind.bind(call)
 const startsWith = free(String.prototype.startsWith)
 const includes = free(String.prototype.includes)
@@ -14,7 +14,7 @@ const fileNameOf = free(Object.getPrototypeOf(sitesOf()[0]).getFileName)
 
 const DEPTH_MAX = 4
 
-/** Freezes a value and what can be reached from it by its own properties, functions and prototypes first of all. */
+/** Freezes a value and everything reachable through its own properties, functions and prototypes first. */
 function freezeDeep(value, depth = 0) {
   if (depth > DEPTH_MAX || value === null || (typeof value !== 'object' && typeof value !== 'function')) return
   if (isShared(value) || isFrozen(value)) return
@@ -25,13 +25,13 @@ function freezeDeep(value, depth = 0) {
   }
 }
 
-// Objects of the language and of everybody: freezing them would break honest programs.
+// Shared objects of the language: freezing them would break honest programs.
 const SHARED = new Set([Object, Function, Error, Promise, Object.prototype, Function.prototype, Error.prototype])
 function isShared(value) {
   return SHARED.has(value)
 }
 
-/** What is there stays; names that are not there yet can be added. */
+/** Existing properties cannot be changed; new ones can be added. */
 function keepProperties(target) {
   const keys = ownKeys(target)
   for (let index = 0; index < keys.length; index++) {
@@ -43,8 +43,8 @@ function keepProperties(target) {
 }
 
 /**
- * Makes `target[name]` answer with what `wrap` makes of the last value that somebody set. Programs that replace the function, as
- * some packages do, go on working behind it.
+ * Makes `target[name]` return `wrap` of the last value that was set. Programs that replace the function, as some
+ * packages do, keep working.
  */
 function hold(target, name, wrap) {
   let current = wrap(target[name])
@@ -59,10 +59,10 @@ function hold(target, name, wrap) {
   })
 }
 
-/** `target[name]` stays `value`; setting it changes nothing, setting it on an heir gives the heir its own. */
+/** `target[name]` stays `value`; setting it has no effect, setting it on an heir gives the heir its own. */
 function pin(target, name, value) {
   const get = () => value
-  // Where packages that look for functions of the language find the one behind a getter.
+  // Where packages that look for built-in functions find the one behind a getter.
   get.originalValue = value
   freeze(get)
   defineProperty(target, name, {
@@ -76,7 +76,9 @@ function pin(target, name, value) {
   })
 }
 
-/** The nearest file on the stack for which `isPassed` does not hold; '' when there is none or somebody prevents looking. */
+/**
+ * The nearest file on the stack for which `isPassed` does not hold; '' if there is none or the stack cannot be read.
+ */
 function caller(isPassed) {
   const sites = sitesOf()
   if (!isArray(sites)) return ''
@@ -114,8 +116,8 @@ function restore(name, descriptor) {
 }
 
 /**
- * What is there can be replaced by installed packages only; for everybody else setting it changes nothing. Packages in `through` only
- * pass on what others ask of them.
+ * Only installed packages can replace existing properties; for all other code setting them has no effect. Packages in
+ * `through` only forward calls of others.
  */
 function keepFromProject(target, names, through = /^$/) {
   for (const name of names) {

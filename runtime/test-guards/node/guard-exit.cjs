@@ -17,9 +17,8 @@ const then = free(ownThen)
 const mainPath = process.argv[1]
 
 /**
- * Lets the process end with exit code 0 only when nothing speaks against it: `watch` knows of no problem, nobody ended the process
- * early, and, where it was started with a test file, that file was evaluated to its end. A problem without words is one that the
- * runner tells by itself.
+ * Lets the process end with exit code 0 only if `watch` reports no problem, nobody ended the process early, and the
+ * test file it was started with, if any, ran to its end. A problem without text is one that the runner reports itself.
  */
 function guardExit(watch) {
   const state = { early: null, isEvaluated: false, isAsked: false, isTold: false }
@@ -67,11 +66,11 @@ function failing(code) {
   return typeof code === 'number' && code !== 0 ? code : EXIT_CODE
 }
 
-// A module that was evaluated is not evaluated again: asking for it tells how that ended.
+// A module that was evaluated is not evaluated again: importing it reports how that ended.
 function askEvaluated(state) {
   if (mainFile.isBegun || mainPath === undefined) return
   const timer = setTimeout(() => undefined, IMPORT_MS_MAX)
-  // The answer goes through `then`, which the project may have replaced.
+  // The result goes through `then`, which the project may have replaced.
   const replaced = [useOwn('then', ownThen), useOwn('constructor', ownConstructor)]
   const done = (isEvaluated) => {
     state.isEvaluated = isEvaluated
@@ -86,7 +85,7 @@ function askEvaluated(state) {
   )
 }
 
-// Throws where the project made its own unchangeable: then nothing was evaluated as far as anybody knows.
+// Throws if the project made its own unchangeable: then assume that nothing was evaluated.
 function useOwn(name, value) {
   const before = getOwnPropertyDescriptor(PROMISES, name)
   defineProperty(PROMISES, name, { value, writable: true, configurable: true, enumerable: false })

@@ -24,7 +24,7 @@ function start() {
     const { separateChildren } = require('./separate.cjs')
     const { tellRuns } = require('./tell-runs.cjs')
     separateChildren()
-    // Of the runners that are asked here only jest may run tests in this process.
+    // Of the runners named here only jest may run tests in this process.
     if (tellRuns() !== 'jest' && process.env.JEST_WORKER_ID === undefined) return
   }
   leaveNoTrace()

@@ -4,7 +4,7 @@ const { lateTest } = require('./written-tests.cjs')
 
 const { now } = Date
 
-/** Tells Phaselock what the main process of jest knows of its tests. */
+/** Reports to Phaselock the tests that the main process of jest knows. */
 module.exports = class {
   constructor() {
     this.channel = openChannel('jest')

@@ -1,7 +1,7 @@
 'use strict'
 const { freezeDeep, keepProperties, pin } = require('./freeze.cjs')
 
-/** Freezes what Node.js brings along to test with. Returns what gives the real module of a name. */
+/** Freezes the test modules of Node.js. Returns a function that gives the real module of a name. */
 function lockAssertions() {
   const assert = require('node:assert')
   const strict = require('node:assert/strict')
@@ -35,7 +35,7 @@ function lockTest(test) {
   freezeDeep(test)
 }
 
-// Own assertions may be added to the context of tests, not put in the place of known ones.
+// New assertions may be added to the context of tests, but must not replace known ones.
 function lockRegister(custom) {
   const register = custom?.register
   if (typeof register !== 'function') return

@@ -23,7 +23,8 @@ function lockBeforeFiles() {
   return lockInstalledChai(process.cwd())
 }
 
-// What is there stays; `chai.use` adds. Chai-as-promised replaces nearly everything, so nothing is locked beside it.
+// Existing assertions cannot be changed; `chai.use` may add some. Chai-as-promised replaces nearly everything, so
+// nothing is locked if it is used.
 function lockChai(chai, filename) {
   const { Assertion } = chai ?? {}
   if (Assertion?.prototype === undefined || existsSync(join(folderOf(filename), '..', 'chai-as-promised'))) return
@@ -39,7 +40,7 @@ function folderOf(filename) {
   return filename.slice(0, filename.lastIndexOf(`node_modules`) + 'node_modules/chai'.length)
 }
 
-// Chai is a module of its own kind since version 5: it is asked for before the test files are.
+// Since version 5 chai is an ES module: import it before the test files do.
 async function lockInstalledChai(folder) {
   try {
     const found = createRequire(join(folder, 'package.json')).resolve('chai')
@@ -49,7 +50,8 @@ async function lockInstalledChai(folder) {
   }
 }
 
-// What matchers and conditions of tests compare with. What programs mock, such as times, chance and output, is not among it.
+// The functions that matchers and conditions of tests compare with. Functions that programs mock, such as time, random
+// numbers and output, are left out.
 const COMPARING = [
   [
     Object,
@@ -67,7 +69,7 @@ const COMPARING = [
   [Number, 'isNaN isFinite isInteger'],
 ]
 
-/** Nobody replaces functions of the language that decide whether two values are equal. */
+/** Nobody may replace the language functions that decide whether two values are equal. */
 function lockComparing() {
   for (const [target, names] of COMPARING)
     for (const name of names.split(' ')) if (isReplaceable(target, name)) pin(target, name, target[name])
@@ -78,14 +80,14 @@ function isReplaceable(target, name) {
 }
 
 const isWorker = () => VITEST_WORKER.test(process.argv[1] ?? '')
-// A thread does not know yet which file it is to run.
+// A thread does not know yet which file it will run.
 const isThread = !isMainThread && process.env.VITEST !== undefined
 
 function isVitestWorker() {
   return isWorker() || isThread
 }
 
-/** In a worker of vitest: once its own matchers are there, which is before the first test file is, nobody replaces them. */
+/** In a worker of vitest: locks its matchers once they are loaded, which is before the first test file. */
 function lockVitest() {
   const wait = async () => {
     if (isThread) await turnOfLoop()

@@ -5,7 +5,7 @@ const { apply, defineProperty, hold, pin } = require('./freeze.cjs')
 /** Whether the file that the process was started with was loaded to its end. */
 const mainFile = { isLoaded: false, isBegun: false }
 
-/** Whoever asks for the assertions gets the real ones, whatever was done to the loader meanwhile. */
+/** Imports of the assertions always get the real ones, whatever was done to the loader meanwhile. */
 function lockLoading(real, { isTestFile, onLoaded }) {
   hold(
     Module.prototype,
@@ -16,13 +16,13 @@ function lockLoading(real, { isTestFile, onLoaded }) {
       },
   )
   const load = Module.prototype.load
-  // The file that a process was started with is loaded in the turn in which this is, or later and as a module.
+  // The file that a process was started with is loaded in the same turn as this module, or later as a module.
   let isFirstTurn = true
   queueMicrotask(() => {
     isFirstTurn = false
   })
   Module.prototype.load = function (filename) {
-    // The one that belongs to a file cannot be replaced for that file alone.
+    // The `require` of a file cannot be replaced for that file alone.
     defineProperty(this, 'require', { get: () => Module.prototype.require, set: () => undefined })
     const isMain = isFirstTurn && !mainFile.isBegun && process.mainModule === this
     if (isMain) mainFile.isBegun = true
@@ -36,7 +36,7 @@ function lockLoading(real, { isTestFile, onLoaded }) {
   if (isTestFile) lockHooks()
 }
 
-// Hooks of the loader could give out other assertions. Those that the command names itself come before the project.
+// Hooks of the loader could return other assertions. Those that the command names itself are loaded before the project.
 function lockHooks() {
   const named = `${process.env.NODE_OPTIONS ?? ''} ${process.execArgv.join(' ')}`.replace(
     /--require "[^"]*guard\.cjs"/,

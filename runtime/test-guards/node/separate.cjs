@@ -7,8 +7,8 @@ const ENTER = join(__dirname, '..', 'enter', 'run')
 const SHELLS = ['sh', 'bash', 'dash', 'zsh']
 
 /**
- * In npm and in the main process of a runner: the shells and Node.js processes that it starts cannot reach into its memory.
- * Other programs are started as ever, so that one that is missing is still said to be missing.
+ * In npm and in the main process of a runner: shells and Node.js processes that it starts cannot access its memory.
+ * Other programs are started unchanged, so that a missing one is still reported as missing.
  */
 function separateChildren() {
   const canEnter = existsSync('/usr/bin/perl') && existsSync(ENTER)

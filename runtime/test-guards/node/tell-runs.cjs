@@ -9,7 +9,10 @@ const VITEST = /[\\/]vitest[\\/](?:vitest\.mjs|dist[\\/]cli\.js)$/
 const JEST = /[\\/]jest(?:-cli)?[\\/]bin[\\/]jest\.js$/
 const WITHOUT_TESTS = ['bench', 'init', 'list']
 
-/** In the main process of a runner: has it tell Phaselock of its tests, beside its own report. Says which one of these it is. */
+/**
+ * In the main process of a runner: makes it report its tests to Phaselock, in addition to its own report. Returns which
+ * runner it is.
+ */
 function tellRuns() {
   if (process.execArgv.includes('--test')) return tellNodeTest()
   const program = programOf(process.argv[1])
@@ -28,7 +31,7 @@ function programOf(path) {
   }
 }
 
-/** Of `node --test`: each file runs in a process of its own, and this one runs none of them. */
+/** For `node --test`: each file runs in a separate process, and this one runs none of them. */
 function tellNodeTest() {
   const channel = openChannel('node')
   if (channel === null) return
@@ -60,7 +63,7 @@ function hear(stream, channel) {
   defineProperty(stream, 'emit', {
     value(type, data) {
       if (type === 'test:pass' || type === 'test:fail') {
-        // Parts of a test are told of before the test itself.
+        // Parts of a test are reported before the test itself.
         channel.test(String(data.name), statusOf(type, data), isUncounted(data, before))
         before = data.nesting
       }
@@ -81,7 +84,7 @@ function statusOf(type, { skip, todo }) {
   return type === 'test:pass' ? 'passed' : 'failed'
 }
 
-// A reporter on the command line replaces those of the configuration: where that names some, none is added.
+// A reporter on the command line replaces those of the configuration: if the configuration names some, none is added.
 function addReporter(option, file, configuration) {
   const { argv } = process
   const at = argv.indexOf('--')

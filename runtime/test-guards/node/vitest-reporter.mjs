@@ -5,7 +5,7 @@ const { openChannel } = require('./channel.cjs')
 const { watchTests } = require('./written-tests.cjs')
 const STATUS = { passed: 'passed', pass: 'passed', failed: 'failed', fail: 'failed', todo: 'todo' }
 
-/** Tells Phaselock what the main process of vitest knows of its tests. */
+/** Reports to Phaselock the tests that the main process of vitest knows. */
 export default class {
   constructor() {
     this.channel = openChannel('vitest')

@@ -14,7 +14,7 @@ const has = free(WeakSet.prototype.has)
 const add = free(WeakSet.prototype.add)
 const mayForceExit = `${process.env.NODE_OPTIONS} ${process.execArgv}`.includes('--test-force-exit')
 
-/** Counts what node:test itself reports, at the place where it reports it, and keeps the project away from its inner objects. */
+/** Counts what node:test itself reports, where it reports it, and keeps the project away from its internal objects. */
 function watchHarness() {
   const seen = { begun: 0, ended: 0, failed: 0 }
   hideTests()
@@ -57,7 +57,7 @@ function capture(reporter, seen) {
   })
 }
 
-// Tests are resources of async_hooks: whoever gets hold of one can give it another function to run.
+// Tests are resources of async_hooks: code that gets hold of one could replace the function it runs.
 function hideTests() {
   const { AsyncResource, createHook, executionAsyncResource } = asyncHooks
   const isTest = (value) => {
@@ -89,7 +89,7 @@ function hideTests() {
   syncBuiltinESMExports()
 }
 
-// Whoever finds a test all the same can neither give it another function nor make it forget that it failed.
+// Code that finds a test anyway can neither replace its function nor make it forget that it failed.
 function pinTest(test, end) {
   if (test.constructor.name !== 'Test') return
   for (let level = getPrototypeOf(test); level !== end && level !== null; level = getPrototypeOf(level)) {
@@ -132,7 +132,8 @@ function closeInspector() {
       })
 }
 
-// A setter on Object.prototype would see every field that the runner sets. Libraries in the style of "should" get their place.
+// A setter on Object.prototype would see every field that the runner sets. Libraries in the style of "should" keep
+// working.
 function closeObjectPrototype() {
   if (!hasOwn(Object.prototype, 'should'))
     defineProperty(Object.prototype, 'should', { value: undefined, writable: true, configurable: true })

@@ -14,7 +14,10 @@ const INTERFACE = (
 const PARALLEL = /[\\/]mocha[\\/]lib[\\/]nodejs[\\/]worker\.js$/
 let isWatched = false
 
-/** Counts failures at the place where mocha does, and lets the process end with exit code 0 only after mocha ended without any. */
+/**
+ * Counts failures where mocha counts them, and lets the process end with exit code 0 only after mocha ended without
+ * any.
+ */
 function watchMocha(Mocha, beforeFiles) {
   if (typeof Mocha?.prototype?.loadFilesAsync !== 'function' || isWatched) return
   isWatched = true

@@ -3,7 +3,7 @@ const { lstatSync, readFileSync, realpathSync } = require('node:fs')
 const { dirname, join, relative, sep } = require('node:path')
 
 const TICK_MS = 10
-/** Starts are known to about two ticks of the clock, and no program runs a test that soon. */
+/** Start times are exact to about two clock ticks, and no program runs a test that soon. */
 const SLACK_MS = 30
 const FILES_MAX = 5000
 const TEST_FOLDER =
@@ -12,15 +12,15 @@ const NAMED = /(^|[._-])(tests?|specs?|mocks?|stubs?|fakes?|fixtures?|helpers?|t
 const IMPORTS = /(?:from|import|require)\s{0,20}\(?\s{0,20}['"`](\.{1,2}\/[^'"`\n]{1,500})['"`]/g
 
 /**
- * A run may write where compilers do, so that compiled tests are not held by the view. They are written before the runner starts:
- * whatever is written later was written by a test or by the code under test.
+ * A run may write to the output folders of compilers, so the view does not protect compiled tests. They are written
+ * before the runner starts: a later write comes from a test or from the code under test.
  */
 function refuseLateTests(file, startedMs) {
   const late = lateTest(file, startedMs)
   if (late !== null) throw new Error(`phaselock: ${late}`)
 }
 
-/** Which of a test file and what it imports from the tests was changed after the tests were started; null: none. */
+/** The first of a test file and its imports from the tests that changed after the tests were started; null: none. */
 function lateTest(file, startedMs) {
   const late = testFilesFrom([file]).find((one) => changedMs(one) > startedMs + SLACK_MS)
   return late === undefined ? null : changedText(late)
@@ -30,7 +30,7 @@ function changedText(file) {
   return `${relative(process.cwd(), file)} was changed while the tests ran`
 }
 
-/** When the process that started this one was started; null where the system does not say. */
+/** When the parent process was started; null if the system does not say. */
 function parentStartedMs() {
   if (process.platform !== 'linux') return null
   const stat = readFileSync(`/proc/${process.ppid}/stat`, 'utf8')
@@ -39,7 +39,10 @@ function parentStartedMs() {
   return Date.now() - uptimeMs + ticks * TICK_MS
 }
 
-/** Which of the test files, and of what they import in their folder of tests, changed since; gives a function that tells. */
+/**
+ * Returns a function that reports which of the test files, and of the files they import from their test folder, changed
+ * since.
+ */
 function watchTests(files) {
   const before = new Map(testFilesFrom(files).map((file) => [file, changedMs(file)]))
   return () => {
@@ -65,14 +68,14 @@ function testFilesFrom(files) {
   return [...found]
 }
 
-// Beside a test that lies among the sources, only names tell what belongs to the tests.
+// For a test among the sources, only file names tell what belongs to the tests.
 function isNamedTest(path) {
   return relative(process.cwd(), path)
     .split(sep)
     .some((part) => TEST_FOLDER.test(part) || NAMED.test(part))
 }
 
-// The outermost folder of tests on the way to a file.
+// The outermost test folder above a file.
 function testFolderOf(file) {
   const parts = relative(process.cwd(), file).split(sep)
   const at = parts.findIndex((part, index) => index < parts.length - 1 && TEST_FOLDER.test(part))

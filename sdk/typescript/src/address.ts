@@ -13,7 +13,7 @@ export function addressOf(url: string): Address {
   const socket = SOCKET.exec(url.trim())
   if (socket !== null) return { kind: 'socket', path: socketPath(socket[1] ?? ''), base: API }
   const parsed = parse(url.trim())
-  // What stands in an address is shown in logs: a password must not.
+  // Addresses are shown in logs, so they must not contain a password.
   if (parsed.username !== '' || parsed.password !== '')
     throw new InvalidOptions('the address must not carry a password')
   if (parsed.protocol !== 'http:' && parsed.protocol !== 'https:')

@@ -4,10 +4,10 @@ import type { Json, JsonObject } from './json.js'
 /** The contract of a task, as it was when the task was added. */
 export type ContractRef = { readonly name: string; readonly version: string; readonly hash: string }
 
-/** A work tree of a task's own. */
+/** The separate work tree of a task. */
 export type Worktree = { readonly branch: string; readonly status: string; readonly commit: string | null }
 
-/** A task, as the server shows it; fields that are not named here are there too. */
+/** A task as the server shows it; it may have more fields than those named here. */
 export interface Task extends JsonObject {
   readonly id: string
   readonly title: string
@@ -36,7 +36,7 @@ export interface Task extends JsonObject {
   readonly alerts: readonly Alert[]
 }
 
-/** A condition of the contract's monitoring that holds now. */
+/** A condition of the contract's monitoring that is currently met. */
 export type Alert = {
   readonly alert: string
   readonly condition: string
@@ -80,7 +80,7 @@ export interface ToolAnswer {
   readonly unenforced?: readonly string[]
   /** A rule was violated: read it before you go on. */
   readonly interrupt?: Interrupt
-  /** The call made a gate with `auto_advance` open, and this is the phase that the task is in now. */
+  /** The call opened a gate with `auto_advance`; this is the new phase of the task. */
   readonly advanced?: JsonObject
 }
 
@@ -107,7 +107,7 @@ export interface BatchAnswer {
   readonly advanced?: JsonObject
 }
 
-/** What to do now. Where a claim led to a transition also what became of it. */
+/** What to do now. If a claim led to a transition, also its result. */
 export interface PromptAnswer {
   readonly kind: 'prompt' | 'interrupt'
   readonly text: string
@@ -147,7 +147,7 @@ export interface Approval extends JsonObject {
   readonly min_approvals: number
   readonly decisions: readonly Decision[]
   readonly artifacts: readonly Artifact[]
-  /** What the artifacts hold, by type. Only where one approval was asked for. */
+  /** The contents of the artifacts, by type. Only when a single approval is requested. */
   readonly contents?: JsonObject
   readonly evidence: JsonObject
   readonly warnings: readonly JsonObject[]
@@ -188,7 +188,7 @@ export interface SearchOptions {
   readonly nResults?: number
 }
 
-/** What became of a response in a coordination. A refused one says in `message` what is required instead. */
+/** The result of a response in a council. A refused one says in `message` what is required instead. */
 export interface ResponseAnswer {
   readonly accepted: boolean
   readonly action?: string

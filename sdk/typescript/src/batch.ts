@@ -1,7 +1,10 @@
 import type { BatchAnswer, ToolCall } from './answers.js'
 import type { JsonObject } from './json.js'
 
-/** Sends calls until all have their results. A tool that runs tests may take long: it is sent again, with the calls after it. */
+/**
+ * Sends calls until all have their results. A call that runs tests may take long: it is sent again, with the calls
+ * after it.
+ */
 export async function sendBatch(
   calls: readonly ToolCall[],
   send: (rest: JsonObject[]) => Promise<JsonObject>,

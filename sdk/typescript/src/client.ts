@@ -27,15 +27,15 @@ import { checkedToken, claimsIn } from './token.js'
 export interface AgentClientOptions {
   /** `http://localhost:8000`, or `unix:///path/to.sock`. */
   readonly url: string
-  /** The agent's token; a participant's for coordinations. */
+  /** The agent's token, or a participant's token for a council. */
   readonly token: string
-  /** Default: the one that the token names. */
+  /** Default: the agent named in the token. */
   readonly agentId?: string
-  /** Quick failures in a row after which a call gives up; 8 unless said otherwise. */
+  /** Consecutive quick failures after which a call gives up; default 8. */
   readonly attemptsMax?: number
-  /** How long one call may take, with everything that is tried again; 30 minutes unless said otherwise. */
+  /** Time limit of one call including all retries; default 30 minutes. */
   readonly callMsMax?: number
-  /** `false`: the lease is not kept alive between calls. */
+  /** `false`: the lease is not renewed between calls. */
   readonly heartbeat?: boolean
 }
 
@@ -49,7 +49,7 @@ const ENDS_BEATING: ReadonlySet<string> = new Set([
   ...['token_stale', 'token_mismatch', 'task_not_active', 'no_active_task'],
 ])
 
-/** An agent's side of Phaselock. Before a claim every other call throws `NotClaimed`. */
+/** The client for agents. Before a claim every other call throws `NotClaimed`. */
 export class AgentClient {
   readonly agentId: string
   readonly #token: string
@@ -88,7 +88,7 @@ export class AgentClient {
     return this.#session.held?.allowedTools ?? []
   }
 
-  /** Gets a task, or the one back that this agent holds. The phase token is kept and renewed from here on. */
+  /** Claims a task, or resumes the one that this agent holds. The phase token is kept and renewed from here on. */
   async claimTask(
     wanted: { readonly taskId?: string; readonly capabilities?: readonly string[] } = {},
   ): Promise<ClaimAnswer> {
@@ -99,7 +99,7 @@ export class AgentClient {
     return answer
   }
 
-  /** Leaves the phase. Throws `TransitionBlocked` with everything that is in the way. */
+  /** Leaves the phase. Throws `TransitionBlocked` with all blockers. */
   async requestTransition(
     target: string,
     artifacts: JsonObject = {},
@@ -110,7 +110,7 @@ export class AgentClient {
     throw new TransitionBlocked(target, answer)
   }
 
-  /** Uses a tool. Throws `ToolDenied` when the phase does not allow it, and `ToolFailed` when it could not be done. */
+  /** Uses a tool. Throws `ToolDenied` when the phase does not allow it, and `ToolFailed` when it failed. */
   async useTool(name: string, args: JsonObject = {}): Promise<ToolAnswer> {
     try {
       return (await this.#post('/tools/execute', { tool_name: name, args })) as unknown as ToolAnswer
@@ -124,7 +124,7 @@ export class AgentClient {
     return (await this.#post('/tools/check', { tool_name: name, args })) as unknown as ToolCheck
   }
 
-  /** Up to 32 calls in order, each decided on its own: a refused one is an `error` among the results. */
+  /** Up to 32 calls in order, each decided separately: a refused one is an `error` among the results. */
   async batch(calls: readonly ToolCall[]): Promise<BatchAnswer> {
     const until = performance.now() + WAIT_SECONDS_MAX * 1000
     return sendBatch(calls, (rest) => this.#post('/tools/batch', { calls: rest }), until)
@@ -134,23 +134,25 @@ export class AgentClient {
     return this.#get('/state/snapshot')
   }
 
-  /** Says that something is done, and goes on: the prompt of the next phase, of this one, or an interrupt. */
+  /**
+   * Claims that something is done, and continues: returns the prompt of the next phase or of this one, or an interrupt.
+   */
   async next(
     claims: Readonly<Record<string, boolean>> = {},
     more: { readonly artifacts?: JsonObject; readonly evidence?: JsonObject } = {},
   ): Promise<PromptAnswer> {
     const answer = await this.#post('/prompt/next', { claims, ...given({ ...more }) })
-    // An answer that is given again after it was lost is the transition's own.
+    // An answer that is repeated after it was lost is the transition's own.
     const words = typeof answer.prompt === 'string' ? { kind: 'prompt', text: answer.prompt } : {}
     return { ...words, ...answer } as unknown as PromptAnswer
   }
 
-  /** Acknowledges the interrupt that was shown, and goes on. */
+  /** Acknowledges the interrupt that was shown, and continues. */
   async continue(): Promise<PromptAnswer> {
     return (await this.#post('/prompt/continue', {})) as unknown as PromptAnswer
   }
 
-  /** What the current phase says, or a completed one. */
+  /** The content of the current phase, or of a completed one. */
   async getPhaseContent(phase?: string | number): Promise<JsonObject> {
     return this.#get(`/phases/${encodeURIComponent(phase ?? this.#session.require().phase)}`)
   }
@@ -166,7 +168,7 @@ export class AgentClient {
     return this.#post('/knowledge/search', { query, ...given({ ...filters, n_results: nResults }) })
   }
 
-  /** Tokens that were used. A report without `messageId` is given one: however often it is sent, it counts once. */
+  /** Reports used tokens. A report without `messageId` gets one, so that it counts once however often it is sent. */
   reportUsage(usage: Usage): Promise<JsonObject> {
     const body = {
       input_tokens: usage.inputTokens,
@@ -202,21 +204,21 @@ export class AgentClient {
     yield* follow({ connection: this.#connection, token: this.#token, taskId, after })
   }
 
-  /** Gives the task back: it is queued in the phase that it is in. */
+  /** Releases the task: it is queued in its current phase. */
   async release(reason?: string): Promise<JsonObject> {
     const answer = await this.#post('/tasks/release', given({ reason }))
     this.#end()
     return answer
   }
 
-  /** The coordination that the token of a participant is for: what was asked, the answers, and what must be done. */
+  /** The council of a participant's token: the question, the answers, and what to do. */
   async getCoordination(options: { readonly waitSeconds?: number } = {}): Promise<JsonObject> {
     const { waitSeconds } = options
     const path = waitSeconds === undefined ? '' : `?wait=${encodeURIComponent(waitSeconds)}`
     return this.#session.callAsAgent({ method: 'GET', path: `${this.#coordination()}${path}` })
   }
 
-  /** Votes in a coordination. `agentId` is one of `valid_agents` of the view. */
+  /** Votes in a council. `agentId` is one of `valid_agents` of the view. */
   vote(agentId: string, reason: string): Promise<ResponseAnswer> {
     return this.#respond('', [{ name: 'vote', arguments: { agent_id: agentId, reason } }])
   }
@@ -226,12 +228,12 @@ export class AgentClient {
     return this.#respond('', [{ name: 'new_answer', arguments: { content, ...given({ ...options }) } }])
   }
 
-  /** Presents the answer that won, where the view says `must: present`. */
+  /** Presents the winning answer, if the view says `must: present`. */
   present(text: string): Promise<ResponseAnswer> {
     return this.#respond(text, [])
   }
 
-  /** Ends heartbeats, streams and whatever waits. The task stays claimed until its lease ends. */
+  /** Ends heartbeats, streams and waiting calls. The task stays claimed until its lease ends. */
   close(): void {
     this.#heartbeat.stop()
     this.#connection.close()
@@ -242,7 +244,7 @@ export class AgentClient {
     const sent = { method: 'POST', path, body: { task_id: taskId, ...body } } as const
     let answer = await this.#session.call(sent)
     const until = performance.now() + WAIT_SECONDS_MAX * 1000
-    // Gates and tests that take long are asked for again: the same request joins the one that runs.
+    // Slow gates and tests are requested again: the same request joins the running one.
     while (answer.checking === true && performance.now() < until) answer = await this.#session.call(sent)
     if (isObject(answer.pending_approval)) this.#pendingApproval = String(answer.pending_approval.id)
     if (this.#session.held === null) this.#end()
@@ -271,7 +273,7 @@ export class AgentClient {
     return typeof newest?.seq === 'number' ? newest.seq : 0
   }
 
-  // What goes wrong here is told by the next call of the program.
+  // A failure here is reported by the next call of the program.
   async #beat(): Promise<boolean> {
     const { held } = this.#session
     if (held === null) return false
@@ -282,7 +284,7 @@ export class AgentClient {
       await this.#connection.call({ method: 'POST', path: '/tasks/heartbeat', token: held.token, body })
       return true
     } catch (error) {
-      // What has lost its task does not beat on, unless there is a newer token by now.
+      // After the task is lost there are no further heartbeats, unless there is a newer token by now.
       const isLost = error instanceof ApiError && ENDS_BEATING.has(error.code)
       return !isLost || this.#session.held?.token !== held.token
     }

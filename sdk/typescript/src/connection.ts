@@ -4,9 +4,9 @@ import { isObject, type JsonObject, parsedJson } from './json.js'
 import { type Received, type Sent, send } from './transport.js'
 
 export interface Limits {
-  /** How many quick failures in a row end a call. */
+  /** Number of consecutive quick failures that end a call. */
   readonly attemptsMax: number
-  /** How long a call may take in all. */
+  /** Time limit of a whole call. */
   readonly callMsMax: number
 }
 
@@ -18,20 +18,20 @@ export interface Request {
   readonly body?: JsonObject
   /** The same for every attempt of one call, so that the server acts once. */
   readonly key?: string
-  /** How long one attempt may take; what the limits of the connection say unless said otherwise. */
+  /** Time limit of one attempt; default: the limit of the connection. */
   readonly msMax?: number
 }
 
 const WAIT_MS_FIRST = 200
 const WAIT_MS_MAX = 10_000
 const RETRY_AFTER_MS_MAX = 60_000
-/** An attempt that was broken off after so long was being worked on: it is no sign that the server is gone. */
+/** If an attempt that took this long is cut off, the server was working on it: it is still reachable. */
 export const WORKING_MS = 20_000
 const SECONDS = /^\d{1,9}(\.\d{1,9})?$/
 const ATTEMPT_MS_MAX = 660_000
 const ANSWER_BYTES_MAX = 64 * 1024 * 1024
 const RETRIED: ReadonlySet<number> = new Set([429, 502, 503, 504])
-/** Nothing that passes by itself. */
+/** Errors that do not pass by themselves. */
 const LASTING: ReadonlySet<string> = new Set(['confinement_unavailable', 'knowledge_unavailable'])
 
 /** Sends calls until they are answered: bounded, with growing pauses, and with one key each. */
@@ -55,19 +55,19 @@ export class Connection {
     this.#ended.abort()
   }
 
-  /** Runs the work when the client is closed, unless the answer is called first. */
+  /** Runs the work when the client is closed, unless the returned function is called first. */
   onClose(work: () => void): () => void {
     this.#ended.signal.addEventListener('abort', work)
     return () => this.#ended.signal.removeEventListener('abort', work)
   }
 
-  /** From now on the token is taken out of whatever the server or the machine says about a failure. */
+  /** From now on the token is removed from all error messages. */
   hide(token: string): void {
     this.#secrets.add(token)
     if (this.#secrets.size > SECRETS_MAX) this.#secrets.delete([...this.#secrets][1] ?? '')
   }
 
-  /** The answer to a call. Throws what the server refuses it with, or that it cannot be reached. */
+  /** The answer to a call. Throws the server's refusal, or `Unreachable`. */
   async call(request: Request): Promise<JsonObject> {
     const began = performance.now()
     for (let failures = 0, attempts = 1; ; attempts += 1) {
@@ -82,7 +82,7 @@ export class Connection {
     }
   }
 
-  /** Opens a stream, once. Throws `Unreachable` for what may pass, and the refusal otherwise. */
+  /** Opens a stream, once. Throws `Unreachable` for temporary failures, and the refusal otherwise. */
   async open(request: Request & { readonly headers: Readonly<Record<string, string>> }, signal: AbortSignal) {
     this.#checkOpen()
     const received = await this.#send({
@@ -127,7 +127,7 @@ export class Connection {
     try {
       const received = await this.#send({ ...sentOf(request), headers: headersOf(request), signal: limit.signal })
       const text = await textIn(received, ANSWER_BYTES_MAX)
-      // No answer of the server is empty: one that was cut off is.
+      // The server never sends an empty answer, so an empty one was cut off.
       if (text === '') throw new Error('the answer was cut off')
       if (received.status >= 200 && received.status < 300)
         return { kind: 'answered', answer: answerOf(received.status, text) }
@@ -166,12 +166,12 @@ type Outcome =
   | { readonly kind: 'answered'; readonly answer: JsonObject }
   | {
       readonly kind: 'failed'
-      /** What the server asked for; null: it is for the client to say. */
+      /** The delay that the server asked for; null: the client decides. */
       readonly waitMs: number | null
       readonly error: (attempts: number) => PhaselockError
     }
 
-/** Doubles, up to a maximum, with chance in it so that many clients do not come back at once. */
+/** Doubles up to a maximum, with jitter, so that many clients do not return at once. */
 export function backOffMs(failures: number): number {
   const ms = Math.min(WAIT_MS_MAX, WAIT_MS_FIRST * 2 ** Math.min(failures - 1, 20))
   return ms * (0.5 + Math.random() / 2)
@@ -196,7 +196,7 @@ function isPassing(status: number, problem: JsonObject): boolean {
 
 function retryAfterMs(received: Received): number | null {
   const said = received.header('retry-after')?.trim() ?? ''
-  // A date is not read: the clocks of server and client need not agree.
+  // Dates are ignored: the clocks of server and client may differ.
   return SECONDS.test(said) ? Math.min(Number(said) * 1000, RETRY_AFTER_MS_MAX) : null
 }
 

@@ -2,7 +2,7 @@ import { InvalidOptions } from './errors.js'
 
 export type Environment = Readonly<Record<string, string | undefined>>
 
-/** What a client needs, from the environment that whoever started the agent has set. */
+/** The client's settings from the environment that the agent was started with. */
 export function environmentOf(given?: Environment): { url: string; token: string; agentId?: string } {
   const environment = given ?? processEnvironment()
   const url = needed(environment, 'PHASELOCK_URL')
@@ -17,7 +17,7 @@ function needed(environment: Environment, name: string): string {
   return value
 }
 
-// There is no `process` in every runtime.
+// Some runtimes have no `process`.
 function processEnvironment(): Environment {
   return (globalThis as { process?: { env?: Environment } }).process?.env ?? {}
 }

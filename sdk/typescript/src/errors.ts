@@ -1,6 +1,6 @@
 import { isObject, type JsonObject, objectsOf, textOf, textsOf } from './json.js'
 
-/** Everything that this package throws on purpose is one of these. No message and no property carries a token. */
+/** Base class of all errors that this package throws on purpose. No message and no property contains a token. */
 export class PhaselockError extends Error {
   override readonly name: string = 'PhaselockError'
 }
@@ -19,7 +19,7 @@ export class NotClaimed extends PhaselockError {
   }
 }
 
-/** The server could not be reached, or did not answer, as often as was tried. What was asked may have happened. */
+/** The server could not be reached, or did not answer, in all attempts. The request may have had an effect. */
 export class Unreachable extends PhaselockError {
   override readonly name: string = 'Unreachable'
 
@@ -32,19 +32,19 @@ export class Unreachable extends PhaselockError {
   }
 }
 
-/** What was waited for did not happen in the time that was given. */
+/** The event that was waited for did not happen in time. */
 export class WaitTimeout extends PhaselockError {
   override readonly name: string = 'WaitTimeout'
 }
 
-/** How many refusals of this kind there were, and the line that a model should read. */
+/** The number of refusals of this kind, and the line that a model should read. */
 export interface Retry {
   readonly attempt: number
   readonly max: number
   readonly text: string
 }
 
-/** The server refused. `code` is stable and stands in docs/errors.md of Phaselock. */
+/** The server refused. `code` is stable and explained in docs/errors.md of Phaselock. */
 export class ApiError extends PhaselockError {
   override readonly name: string = 'ApiError'
   readonly code: string
@@ -71,25 +71,28 @@ export class ApiError extends PhaselockError {
   }
 }
 
-/** The token does not open what was asked for: it is missing, expired, superseded or of another task. */
+/** The token does not permit the call: it is missing, expired, superseded or for another task. */
 export class TokenRefused extends ApiError {
   override readonly name: string = 'TokenRefused'
 }
 
-/** The phase does not let the tool be used like this. Nothing of the call was kept. */
+/** The phase does not allow this use of the tool. The call had no effect. */
 export class ToolDenied extends ApiError {
   override readonly name: string = 'ToolDenied'
 }
 
-/** The tool was allowed, and could not do it. */
+/** The tool was allowed but failed. */
 export class ToolFailed extends ApiError {
   override readonly name: string = 'ToolFailed'
 }
 
-/** How far evidence can be trusted, the weakest first: the agent's word, a file, a run of Phaselock, tests that were seen to be able to fail. */
+/**
+ * How far evidence can be trusted, weakest first: the agent's word, a file, a run by Phaselock, tests that were shown
+ * to be able to fail.
+ */
 export type Grade = 'reported' | 'artifact' | 'observed' | 'proved'
 
-/** One thing that is in the way of a transition. */
+/** One reason why a transition is blocked. */
 export interface Blocker {
   readonly code: string
   readonly gate: string | null
@@ -103,7 +106,7 @@ export interface Blocker {
 
 export type PendingApproval = { readonly id: string; readonly digest: string; readonly expires_at: string }
 
-/** The phase cannot be left now: everything that is in the way, at once. */
+/** The phase cannot be left now; lists all blockers. */
 export class TransitionBlocked extends PhaselockError {
   override readonly name: string = 'TransitionBlocked'
   readonly phase: string
@@ -143,7 +146,7 @@ export function apiError(status: number, problem: JsonObject): ApiError {
   return TOKEN_CODES.has(textOf(problem.code) ?? '') ? new TokenRefused(status, problem) : new ApiError(status, problem)
 }
 
-/** The same refusal in the words of a tool call. */
+/** The same refusal, worded for a tool call. */
 export function toolError(error: unknown): unknown {
   if (!(error instanceof ApiError)) return error
   if (DENIAL_CODES.has(error.code)) return new ToolDenied(error.status, error.problem)

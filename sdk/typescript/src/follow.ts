@@ -15,14 +15,14 @@ export interface Following {
   readonly connection: Connection
   readonly token: string
   readonly taskId: string
-  /** The last event that is known already. */
+  /** The last known event. */
   readonly after: number
 }
 
-/** The server says something at least every 15 seconds. */
+/** The server sends something at least every 15 seconds. */
 const SILENCE_MS_MAX = 45_000
 const EVENT_ID = /^\d{1,15}$/
-/** After these the agent holds the task no more: there is nothing left to follow. */
+/** After these the agent no longer holds the task, so there is nothing left to follow. */
 const LAST: ReadonlySet<string> = new Set([
   ...['task_completed', 'task_released', 'task_cancelled', 'task_reassigned', 'lease_lapsed'],
 ])
@@ -36,7 +36,7 @@ export async function* follow(following: Following): AsyncGenerator<TaskEvent, v
     let reason = 'the stream of events was cut off'
     try {
       for await (const event of streamed(following, last)) {
-        // What is known already is no progress: a stream that brings nothing else must not go on for ever.
+        // Known events are not progress: a stream that brings nothing else must not go on forever.
         if (event.id <= last) continue
         failures = 0
         last = event.id
@@ -49,7 +49,7 @@ export async function* follow(following: Following): AsyncGenerator<TaskEvent, v
       if (thrown instanceof Unreachable) reason = thrown.reason
     }
     if (connection.isClosed) return
-    // A stream that lasted was no failure, however quiet the task was.
+    // A stream that lasted a while did not fail, however quiet the task was.
     failures = performance.now() - opened > WORKING_MS ? 1 : failures + 1
     if (failures >= connection.limits.attemptsMax) throw new Unreachable(failures, reason)
     if (!(await connection.paused(backOffMs(failures)))) return
@@ -72,7 +72,7 @@ async function* streamed(following: Following, last: number): AsyncGenerator<Tas
       for (const frame of reader.take(chunk)) {
         const data = parsedJson(frame.data)
         if (data === undefined) throw unreadable()
-        // The token stands for whatever the agent holds: events of a later task are not this one's.
+        // The token is valid for whichever task the agent holds: skip events of a later task.
         if (!isObject(data) || data.stream !== `task:${taskId}`) continue
         if (!EVENT_ID.test(frame.id)) throw unreadable()
         yield { id: Number(frame.id), type: frame.event, data }
@@ -85,7 +85,7 @@ async function* streamed(following: Following, last: number): AsyncGenerator<Tas
   }
 }
 
-// Going on without it would lose it, and without its number nobody could say where to go on.
+// Skipping the event would lose it, and without its number it is unknown where to continue.
 function unreadable(): PhaselockError {
   return apiError(200, { detail: 'An event of the stream cannot be read.' })
 }

@@ -4,11 +4,11 @@ const MS_MIN = 500
 const MS_MAX = 5 * 60_000
 const BEATS_PER_LEASE = 3
 
-/** Calls again and again until it is stopped. It never keeps a program alive that is otherwise done. */
+/** Repeats a call until it is stopped. Never keeps a finished program alive. */
 export class Heartbeat {
   #timer: ReturnType<typeof setTimeout> | null = null
 
-  /** The beat says whether there is to be another one. */
+  /** Returns whether to beat again. */
   start(everyMs: number, beat: () => Promise<boolean>): void {
     this.stop()
     const timer = setTimeout(() => {
@@ -16,7 +16,7 @@ export class Heartbeat {
         if (isWanted && this.#timer === timer) this.start(everyMs, beat)
       })
     }, everyMs)
-    // Only Node's timers hold a program back.
+    // Only Node's timers keep a program running.
     if (typeof timer === 'object' && 'unref' in timer) timer.unref()
     this.#timer = timer
   }
@@ -27,7 +27,7 @@ export class Heartbeat {
   }
 }
 
-/** Three beats in a lease: two may be lost. The lease is read off the server's own times. */
+/** Three beats per lease, so that two may be lost. The lease is computed from the server's own timestamps. */
 export function beatMs(task: unknown): number {
   const { lease_expires_at, updated_at } = isObject(task) ? task : {}
   const leaseMs = Date.parse(textOf(lease_expires_at) ?? '') - Date.parse(textOf(updated_at) ?? '')

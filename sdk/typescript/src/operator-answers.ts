@@ -5,7 +5,7 @@ import type { Json, JsonObject } from './json.js'
 /** A rule that was violated and not acknowledged yet. */
 export type Violation = { readonly rule: string; readonly diagnostic: string }
 
-/** One task with what only a look at its contract tells. */
+/** One task with details that need its contract. */
 export interface TaskDetails extends Task {
   readonly checking: boolean
   readonly phase_entered_at: string | null
@@ -43,7 +43,7 @@ export interface TaskPage {
   readonly next_cursor: string | null
 }
 
-/** A task that was added. One with a work tree of its own says what is not in that. */
+/** A task that was added. One with a separate work tree lists what is not in it. */
 export interface AddedTask extends Task {
   readonly uncommitted?: Uncommitted
 }
@@ -251,7 +251,7 @@ export interface ContractRow extends ContractRef {
   readonly default: boolean
 }
 
-/** What the agent is told at the command line: the prompt, the interrupt, or everything that is in the way. */
+/** What the command line shows an agent: the prompt, the interrupt, or all blockers. */
 export interface Step extends Omit<PromptAnswer, 'blockers'> {
   readonly blockers?: readonly (Blocker & { readonly run?: { readonly last_lines?: readonly string[] } })[]
   readonly warnings?: readonly Blocker[]

@@ -12,17 +12,17 @@ import { checkedToken } from './token.js'
 export interface OperatorClientOptions {
   /** `http://localhost:8000`, or `unix:///path/to.sock`. */
   readonly url: string
-  /** The operator's token; an agent's or a reviewer's for what those may do. `null`: none is sent. */
+  /** The operator's token, or an agent's or a reviewer's for calls that they may make. `null`: none is sent. */
   readonly token: string | null
-  /** Quick failures in a row after which a call gives up; 1 unless said otherwise. */
+  /** Consecutive quick failures after which a call gives up; default 1. */
   readonly attemptsMax?: number
-  /** How long one call may take; 30 seconds unless said otherwise. */
+  /** Time limit of one call; default 30 seconds. */
   readonly callMsMax?: number
-  /** Ends the calls that are running, and lets no other begin. */
+  /** Ends running calls and prevents new ones. */
   readonly signal?: AbortSignal
-  /** Awaited before the first call. What throws here keeps the token from being sent. */
+  /** Awaited before the first call. If it throws, the token is not sent. */
   readonly before?: () => Promise<void>
-  /** What is thrown in place of an error of this package. */
+  /** Replaces errors of this package by the caller's own. */
   readonly fail?: (error: PhaselockError) => unknown
 }
 
@@ -39,7 +39,7 @@ const REVIEW_MS_MAX = 60_000
 /** Gates run tests; beyond five minutes without an answer the connection itself is given up. */
 const NEXT_MS_MAX = 295_000
 
-/** An operator's side of Phaselock: every call is asked once, and its answer is typed. */
+/** The client for operators: every call is sent once, and its answer is typed. */
 export class OperatorClient {
   readonly #options: OperatorClientOptions
   readonly #connection: Connection
@@ -74,7 +74,7 @@ export class OperatorClient {
   handOver = (id: string, body: JsonObject) => this.#post<Task>(at`/tasks/${id}/handover`, body)
   discardTask = (id: string, body: JsonObject) => this.#post<Task>(at`/tasks/${id}/discard`, body)
   acceptTools = (id: string, body: Reason) => this.#post<Answers.AcceptedTools>(at`/tasks/${id}/tools/accept`, body)
-  /** Puts back, or accepts, what no allowed call explains. */
+  /** Reverts or accepts changes that no allowed call explains. */
   settleTree = (id: string, how: 'revert' | 'accept', body: JsonObject) =>
     this.#post<Answers.PutBack>(at`/tasks/${id}/tree/${how}`, body)
   timeline = (id: string, query: { after: number; limit: number }) =>
@@ -156,7 +156,7 @@ export class OperatorClient {
     return this.#call('GET', search === '' ? path : `${path}?${search}`, { ...(msMax === undefined ? {} : { msMax }) })
   }
 
-  // Sent twice by a proxy or a retry, a call acts once.
+  // A call that a proxy or a retry sends twice acts once.
   #post<Answer>(path: string, body: JsonObject = {}, msMax?: number): Promise<Answer> {
     const more = { body, key: crypto.randomUUID(), ...(msMax === undefined ? {} : { msMax }) }
     return this.#call('POST', path, more)
@@ -178,7 +178,7 @@ export class OperatorClient {
   }
 }
 
-/** A path in which whatever somebody typed is one part. */
+/** Builds a path; each typed value becomes one segment. */
 function at(strings: TemplateStringsArray, ...parts: readonly string[]): string {
   return strings
     .map((text, index) => text + (index < parts.length ? encodeURIComponent(parts[index] ?? '') : ''))

@@ -2,7 +2,7 @@ import type { Alert, Task } from './answers.js'
 import type { PendingApproval } from './errors.js'
 import type { TaskRow, Violation } from './operator-answers.js'
 
-/** Everything an operator sees at one glance. */
+/** Everything that an operator sees at a glance. */
 export interface Overview {
   readonly paused: string | null
   readonly counts: { readonly by_status: Readonly<Record<string, number>> }
@@ -19,7 +19,7 @@ export interface WorkingAgent {
   readonly waiting_for_reviewers?: readonly string[]
 }
 
-/** What an agent sees of its task and of the others. */
+/** What an agent sees of its task and of others. */
 export interface AgentSnapshot {
   readonly task: Task | null
   readonly next_step: string

@@ -6,7 +6,7 @@ export interface Tokens {
   readonly grade?: string
 }
 
-/** What a visit, a phase or a whole task took. */
+/** The cost of a visit, a phase or a whole task. */
 export interface Tally {
   readonly duration_seconds: number
   readonly tokens: Tokens
@@ -33,7 +33,7 @@ export interface TaskMetrics {
   readonly truncated: boolean
 }
 
-/** What came of a run: of a task, or of a council. */
+/** The report of a run: a task or a council. */
 export type Report = TaskReport | CouncilReport
 
 export interface ReportHead {

@@ -3,14 +3,14 @@ import { ApiError, NotClaimed, PhaselockError, TokenRefused } from './errors.js'
 import { isObject, type Json, type JsonObject, textOf, textsOf } from './json.js'
 import { checkedToken, claimsIn } from './token.js'
 
-/** The task that the client works on, and the token for the phase that it is in. */
+/** The client's task, and the token for its phase. */
 export interface Held {
   readonly taskId: string
   readonly phase: string
   readonly epoch: number
   readonly allowedTools: readonly string[]
   readonly token: string
-  /** On the clock of `performance.now()`: the clocks of server and client need not agree. */
+  /** On the clock of `performance.now()`, because the clocks of server and client may differ. */
   readonly renewAt: number
 }
 
@@ -20,10 +20,10 @@ export interface Asked {
   readonly body?: JsonObject
 }
 
-/** The part of its life after which a token is renewed. */
+/** The share of a token's lifetime after which it is renewed. */
 const RENEW_AFTER = 0.8
 
-/** Keeps the newest phase token, renews it, and forgets it with the task. */
+/** Keeps the newest phase token, renews it, and drops it with the task. */
 export class Session {
   readonly #connection: Connection
   readonly #agentToken: string
@@ -46,13 +46,13 @@ export class Session {
     return this.#held
   }
 
-  /** A call with the agent's own token, whatever it holds. */
+  /** A call with the agent's own token, whichever task it holds. */
   async callAsAgent(asked: Asked): Promise<JsonObject> {
     this.usedAt = performance.now()
     return this.#take(await this.#connection.call(requestOf(asked, this.#agentToken)))
   }
 
-  /** A call about the task at hand. What the answer says of token and phase is kept. */
+  /** A call about the current task. Stores the token and phase of the answer. */
   async call(asked: Asked): Promise<JsonObject> {
     this.require()
     this.usedAt = performance.now()
@@ -63,13 +63,14 @@ export class Session {
       return this.#take(await this.#connection.call(request))
     } catch (error) {
       if (!(error instanceof TokenRefused) || error.code !== 'token_invalid') throw error
-      // It expired unnoticed, while the machine slept or the server was away. The key stays: nothing happens twice.
+      // It expired unnoticed, while the machine slept or the server was down. The idempotency key stays the same, so
+      // nothing happens twice.
       const renewed = await this.#renewAsAgent(error)
       return this.#take(await this.#connection.call({ ...request, token: renewed.token }))
     }
   }
 
-  /** Renews the token when most of its life is over. A failure is told by the call that needs the token. */
+  /** Renews the token near the end of its lifetime. A failure is reported by the call that needs the token. */
   async renewIfDue(): Promise<boolean> {
     const held = this.#held
     if (held === null || performance.now() < held.renewAt) return false
@@ -93,8 +94,8 @@ export class Session {
     this.#take(await this.#connection.call(requestOf(asked, held.token)))
   }
 
-  // The agent token stands for whatever its agent holds now. Only a token for the same task, phase and epoch replaces
-  // the one that expired: a task that moved on, or was given to somebody else, is not taken up again in silence.
+  // The agent token is valid for whichever task its agent holds now. Only a token for the same task, phase and epoch
+  // replaces the expired one: a task that moved on, or went to another agent, is not silently resumed.
   async #renewAsAgent(refused: TokenRefused): Promise<Held> {
     const held = this.require()
     const asked = { method: 'POST', path: '/tokens/renew', body: { task_id: held.taskId } } as const
@@ -112,7 +113,7 @@ export class Session {
     return renewed
   }
 
-  // Tokens stay inside: what is handed out can be logged.
+  // Tokens are not returned, so that results can be logged.
   #take(answer: JsonObject): JsonObject {
     const held = heldOf(answer)
     if (held !== null) this.#keep(held)

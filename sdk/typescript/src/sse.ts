@@ -8,7 +8,7 @@ export interface Frame {
 
 const PENDING_CHARS_MAX = 16 * 1024 * 1024
 
-/** Takes server-sent events out of a stream as it comes in. Comments are dropped. */
+/** Parses server-sent events from a stream as it arrives. Comments are dropped. */
 export class FrameReader {
   readonly #decoder = new TextDecoder()
   #pending = ''

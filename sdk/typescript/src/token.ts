@@ -3,14 +3,14 @@ import { isObject, type JsonObject } from './json.js'
 
 const TOKEN = /^[\x21-\x7e]{1,8192}$/
 
-/** Refuses what cannot stand in a header, without repeating it. */
+/** Refuses values that are not valid in a header, without repeating them. */
 export function checkedToken(token: unknown): string {
   if (typeof token !== 'string' || token === '') throw new InvalidOptions('a token is needed')
   if (!TOKEN.test(token)) throw new InvalidOptions('the token contains characters that are not allowed')
   return token
 }
 
-/** What a token says of itself. It is not verified: it is only for knowing when to renew, never for deciding anything. */
+/** The claims of a token, unverified: only used to know when to renew, never to decide anything. */
 export function claimsIn(token: string): JsonObject {
   try {
     const payload = (token.split('.')[1] ?? '').replaceAll('-', '+').replaceAll('_', '/')

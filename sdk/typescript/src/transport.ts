@@ -29,7 +29,7 @@ async function sendByFetch(base: string, { method, path, headers, body, signal }
   }
 }
 
-// Whether a server is well is asked outside of its API.
+// The health check is outside the API path.
 function addressFor(base: string, path: string): string {
   return path === '/health' ? base.replace(/\/api\/v1$/, path) : `${base}${path}`
 }
@@ -44,12 +44,12 @@ async function* chunksOf(body: ReadableStream<Uint8Array> | null): AsyncGenerato
       yield value
     }
   } finally {
-    // A stream that is left early gives its connection back; that it had failed before is told by the read.
+    // Leaving a stream early releases its connection; an earlier failure is reported by the read.
     await reader.cancel().catch(() => undefined)
   }
 }
 
-// Only Node has sockets of the file system: what they need is loaded when one is used.
+// Only Node has unix sockets: load the module when one is used.
 async function sendBySocket(address: Address & { kind: 'socket' }, sent: Sent): Promise<Received> {
   const { request } = await import('node:http')
   const { method, path, headers, body, signal } = sent

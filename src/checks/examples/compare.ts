@@ -8,7 +8,7 @@ import type { HttpAnswer } from './http-exchange.js'
 const SHOWN_CHARS_MAX = 200
 const MATCHED_CHARS_MAX = 64 * 1024
 
-/** What a text must be; `what` names it in the answer. */
+/** The requirement on a text; `what` names the text in the answer. */
 interface TextExpected {
   readonly what: string
   readonly text: string | null
@@ -16,7 +16,7 @@ interface TextExpected {
   readonly matches: string | null
 }
 
-/** How what a command answered differs from what is expected; null when it does not. */
+/** How the answer of a command differs from the expected one; null when it does not. */
 export function findDifference(
   expect: Omit<ExpectedResult, 'http'>,
   seen: { readonly exitCode: number; readonly stdout: string; readonly stderr: string },
@@ -52,7 +52,7 @@ function findTextDifference(expect: TextExpected, seen: string): string | null {
   return null
 }
 
-// Most programs end what they print with a line break, and most people leave it out when they say what is printed.
+// Most programs print a final line break, and most people leave it out when they write the expected output.
 function stripLastBreak(text: string): string {
   return text.replace(/\r?\n$/, '')
 }

@@ -1,8 +1,8 @@
 import type { Json } from '../../core/json.js'
 
-/** A command, and what it must answer. Phaselock runs it and compares outside of the process. */
+/** A command and its expected answer. Phaselock runs it and compares outside the process. */
 export interface Example {
-  /** The criterion it belongs to, as people read it; null: the task as a whole. */
+  /** The criterion it belongs to, as text; null: the whole task. */
   readonly criterion: string | null
   /** Counted from 1, for each criterion. */
   readonly number: number
@@ -12,14 +12,14 @@ export interface Example {
 }
 
 export interface ExpectedResult {
-  /** 0 unless the example says otherwise. */
+  /** Default 0. */
   readonly exitCode: number
   readonly stdout: string | null
   /** Absent: nothing is expected. */
   readonly stdoutJson?: Json
   /** An RE2 pattern. */
   readonly matches: string | null
-  /** `run` starts a server, which is asked this. */
+  /** `run` starts a server, and this request is sent to it. */
   readonly http: HttpExpected | null
 }
 
@@ -28,9 +28,9 @@ export interface HttpExpected {
   readonly method: string
   readonly path: string
   readonly headers: Readonly<Record<string, string>>
-  /** What is sent; an object is sent as JSON. */
+  /** The request body; an object is sent as JSON. */
   readonly body: Json
-  /** 200 unless the example says otherwise. */
+  /** Default 200. */
   readonly status: number
   readonly json?: Json
   readonly text: string | null
@@ -45,13 +45,13 @@ export const EXAMPLE_LIMITS = {
   headers: 20,
 } as const
 
-/** What became of one example; `difference` is null when it holds. */
+/** The result of one example; `difference` is null when it holds. */
 export interface ExampleOutcome {
   readonly example: Example
   readonly difference: string | null
 }
 
-/** What was seen of the examples of a gate. */
+/** The results of the examples of a gate. */
 export interface ExamplesSeen {
   readonly visible: readonly ExampleOutcome[]
   readonly heldOut: readonly ExampleOutcome[]

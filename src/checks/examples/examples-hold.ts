@@ -6,7 +6,7 @@ import { readPlanExamples } from './read-examples.js'
 
 const NAMED_MAX = 3
 
-/** Examples are run last: before that, the check only says that there are some. */
+/** Examples are run last: before that, the check only reports that they exist. */
 export const checkExamplesHold = ({
   all,
   examples,
@@ -34,7 +34,7 @@ function formatVisibleFailures(failing: readonly ExampleOutcome[]): string {
   return `${texts.join(' | ')}${more > 0 ? ` | and ${more} more` : ''}`
 }
 
-// Never the example itself: only whose it is.
+// Never the example itself, only its criterion.
 function formatHeldOutFailures(failing: readonly ExampleOutcome[]): string {
   const named = [...new Set(failing.map(({ example }) => example.criterion ?? 'the task'))]
   return named.map((name) => `A held-out example of ${name} does not hold.`).join(' ')

@@ -10,15 +10,16 @@ export interface HttpAnswer {
 const TRIES_AFTER_END = 60
 
 /**
- * The command line that starts the server, sends the request that comes on stdin, and writes what came back, as base64. It runs
- * beside the server and knows nothing of what is expected: whoever takes it over could as well have answered the request.
+ * The command line that starts the server, sends the request from stdin, and writes the answer as base64. It runs
+ * beside the server without knowing what is expected: code that takes it over could just as well have answered the
+ * request.
  */
 export function buildExchangeLine(run: string, { port }: HttpExpected): string {
   return [
     `(eval ${quoteWord(run)}) </dev/null >&2 &`,
     'tries=0',
     `until { exec 3<>/dev/tcp/127.0.0.1/${port} || exec 3<>/dev/tcp/::1/${port}; } 2>/dev/null; do sleep 0.05`,
-    // What ended may have left a server behind that still starts.
+    // A command that ended may have left a server behind that is still starting.
     `kill -0 $! 2>/dev/null || [ $((tries += 1)) -lt ${TRIES_AFTER_END} ] || exit 1; done`,
     'cat <&0 >&3 & cat <&3 | base64 -w0',
   ].join('\n')
@@ -44,7 +45,7 @@ export function encodeRequest({ port, method, path, headers, body }: HttpExpecte
   return `${lines.join('\r\n')}\r\n\r\n${text}`
 }
 
-/** Reads what came back with Node's own parser; null when it is no HTTP answer. */
+/** Parses the answer with Node's own parser; null when it is not an HTTP answer. */
 export function readAnswer(base64: string, { method }: HttpExpected): Promise<HttpAnswer | null> {
   return new Promise((resolve) => {
     const bytes = Buffer.from(base64, 'base64')

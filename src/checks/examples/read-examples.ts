@@ -21,7 +21,7 @@ const EXPECT = ['exit_code', 'stdout', 'stdout_json', 'matches', 'http'] as cons
 const HTTP = ['port', 'method', 'path', 'headers', 'body', 'status', 'json', 'text', 'matches'] as const
 const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']
 
-/** The examples of a plan, in the order of its criteria, and everything that is wrong with them. */
+/** The examples of a plan, in the order of its criteria, and all their problems. */
 export function readPlanExamples(plan: Json | undefined): ReadExamples {
   const criteria = getField(asObject(plan), 'acceptance_criteria')
   const found: ReadExamples[] = []
@@ -90,7 +90,7 @@ function readList(
   return { examples, problems }
 }
 
-/** Collects what is wrong, each with its place and in words. */
+/** Collects problems, each with its place and a description. */
 class Reader {
   constructor(
     readonly pointer: string,

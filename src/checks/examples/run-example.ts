@@ -6,12 +6,12 @@ import { answerDifference, findDifference, formatStderr } from './compare.js'
 import type { Example } from './example.js'
 import { buildExchangeLine, encodeRequest, readAnswer } from './http-exchange.js'
 
-/** How long one example may take. */
+/** Time limit of one example. */
 const EXAMPLE_MS_MAX = 60_000
 const OUTPUT_KEPT = { headBytes: 1024 * 1024, tailBytes: 0 }
 const WRITTEN_NAMED_MAX = 3
 
-/** Where examples are run, and until when. */
+/** Where and until when examples are run. */
 export interface ExamplePlace extends ShownPlace {
   readonly env: Readonly<Record<string, string>>
   /** Of `performance.now()`. */
@@ -19,8 +19,8 @@ export interface ExamplePlace extends ShownPlace {
 }
 
 /**
- * Runs an example in a fresh view, whose writes are thrown away, without a network, and says how its answer differs from what is
- * expected; null when it does not. The process under test never sees what is expected.
+ * Runs an example in a fresh view, without a network, and reports how its answer differs from the expected one; null
+ * when it does not. Writes are discarded. The process under test never sees the expected answer.
  */
 export async function runExample(place: ExamplePlace, example: Example): Promise<string | null> {
   const { http } = example.expect

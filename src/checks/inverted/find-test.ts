@@ -1,22 +1,22 @@
 import type { FoundTest } from '../../inverter/types.js'
 import { parseTestName } from '../red-green/baseline-tests.js'
 
-// What a runner fills in: `adds %i`, `adds $a`, `adds ${a}`.
+// Placeholders that a runner fills in: `adds %i`, `adds $a`, `adds ${a}`.
 const FILLED = /%(?:\.\d)?[a-zA-Z#%]|\$\{[^}]{0,200}\}|\$[\w.#]{1,80}/g
-// Where the name is an expression, only the line is known.
+// If the name is an expression, only the line is known.
 const COMPUTED = /^\(line \d{1,9}\)$/
 const SEPARATOR = / > |::|\.(?=\w+$)/
 
-/** The test of a file that a runner reports under this id; null where none has such a name. */
+/** The test of a file that a runner reports under this id; null if none has such a name. */
 export function findTest(id: string, tests: readonly FoundTest[], path: string): FoundTest | null {
   const isSame = path.endsWith('.go') ? isSameInGo : path.endsWith('.py') ? isSameInPython : isSameByParts
   const reported = parseTestName(id)
   const named = tests.filter(({ name }) => isSame(reported, name))
   const alike = named.length > 0 ? named : tests.filter(({ name }) => hasSameLeaf(reported, name))
   const literal = alike.filter(({ name }) => !hasComputedName(name))
-  // Several tests of one group whose names are computed cannot be told apart.
+  // Several tests of one group with computed names cannot be distinguished.
   if (literal.length === 0 && alike.length > 1) return null
-  // Of several that may be meant, the one that asserts most.
+  // If several match, use the one with the most assertions.
   return (
     (literal.length > 0 ? literal : alike).toSorted(
       (a, b) => b.name.length - a.name.length || b.turned - a.turned,
@@ -57,7 +57,7 @@ function isSameByParts(id: string, name: string): boolean {
     parts.every((part, at) => COMPUTED.test(part) || matchesName(part, tail[at] ?? ''))
   )
     return true
-  // A name that itself holds what parts are joined with.
+  // A name that contains the separator of name parts.
   return id === name || id.endsWith(` > ${name}`)
 }
 
@@ -65,7 +65,7 @@ function hasSameLeaf(id: string, name: string): boolean {
   return matchesName(name.split(/ > |::/).at(-1) ?? '', id.split(/ > |::/).at(-1) ?? '')
 }
 
-/** Whether a name is what a runner makes of this text; escapes and what is filled in stand for anything. */
+/** Whether a runner could make this name from this text; escapes and placeholders match anything. */
 function matchesName(text: string, name: string): boolean {
   if (text === name) return true
   const [first = '', ...rest] = text.replace(/\\./g, '%s').split(FILLED)

@@ -8,31 +8,31 @@ import { isTestIn, parseLeaf } from '../red-green/red-files.js'
 import { isAssertionFailure } from './failed-by-assertion.js'
 import { findTest, isAmbiguous } from './find-test.js'
 
-/** A test file, and what became of it when it was turned around. */
+/** A test file, and the result of inverting it. */
 export interface TurnedFile {
   readonly path: string
   readonly text: string
   readonly inversion: Inversion
-  /** Names of tests that were there before the task and whose text is the same. */
+  /** Names of tests that existed before the task with the same text. */
   readonly old: ReadonlySet<string>
 }
 
-/** The two runs. Where no file has twins, the plain run stands for the unturned one. */
+/** The two runs. If no file has twins, the plain run is used as the rewritten one. */
 export interface TwinRuns {
   readonly unturned: ObservedRun
   readonly turned: ObservedRun
-  /** Only the files that are judged were run. */
+  /** Only the judged files were run. */
   readonly isNarrow: boolean
-  /** The turned run did not end in time, and the unturned one did, or was not reached. */
+  /** The inverted run did not end in time, but the rewritten one did, or was not reached. */
   readonly isTurnedLate?: boolean
 }
 
-/** Whether an assertion that fails elsewhere than in the test itself may have kept the test from ending. */
+/** Whether an assertion that fails outside the test itself may have kept the test from ending. */
 export function isWaiting({ reason }: JudgedTest, runs: TwinRuns | null): boolean {
   return runs?.isTurnedLate === true || reason === TIMED_OUT
 }
 
-/** Whether every test ran in both, so that there is no need to run the whole suite. */
+/** Whether every test ran in both, so that the whole suite need not run. */
 export function haveAll(subjects: readonly Subject[], { unturned, turned }: TwinRuns): boolean {
   const hasRun = (run: ObservedRun, statuses: readonly Result['status'][]): boolean =>
     explainUnusable(run) === null &&
@@ -49,7 +49,7 @@ export function haveFailed(subjects: readonly Subject[], run: ObservedRun): bool
   )
 }
 
-/** The line of the assertion that a test named, by its id: see `namesLines` of the inverter. */
+/** The line of the assertion that a test reported, by its id: see `namesLines` of the inverter. */
 export function heldLines(subjects: readonly Subject[], run: ObservedRun): ReadonlyMap<string, number> {
   const named = subjects.map((subject) => [
     subject.id,
@@ -58,18 +58,18 @@ export function heldLines(subjects: readonly Subject[], run: ObservedRun): Reado
   return new Map(named.flatMap(([id, line]) => (id === undefined || line === undefined ? [] : [[id, Number(line)]])))
 }
 
-/** A test that is to be judged. */
+/** A test to judge. */
 export interface Subject {
   readonly id: string
   readonly file: TurnedFile
   readonly found: FoundTest | null
 }
 
-/** The tests of these files that passed in the plain run. Where it lists none that pass, those that the files define. */
+/** The tests of these files that passed in the plain run. If it lists no passing tests, those that the files define. */
 export function listSubjects(
   plain: ObservedRun,
   files: readonly TurnedFile[],
-  /** Test files that are as they were before the task. */
+  /** Test files that have not changed since before the task. */
   others: readonly Pick<TurnedFile, 'path' | 'text'>[] = [],
 ): readonly Subject[] {
   const passed = plain.tests.filter(({ status }) => status === 'passed')
@@ -79,13 +79,13 @@ export function listSubjects(
     const its = listed.filter((test) => isTestIn(test, file.path, file.text) || isExample(test.id, file))
     if (its.length > 0 || plain.isComplete)
       return its.map(({ id }) => ({ id, file, found: isExample(id, file) ? null : findTest(id, tests, file.path) }))
-    // A file that could not be read stands for its tests, so that the reason is said.
+    // A file that could not be read represents its tests, so that the reason is reported.
     if (tests.length === 0 && isUnread(file)) return [{ id: file.path, file, found: null }]
     return tests.map((found) => ({ id: found.name, file, found }))
   })
 }
 
-/** Whether it is an example in a comment of Rust: `src/lib.rs - add`. It is code of the project, and not rewritten. */
+/** Whether it is an example in a Rust comment: `src/lib.rs - add`. It is code of the project, and not rewritten. */
 function isExample(id: string, { path }: Pick<TurnedFile, 'path'>): boolean {
   return path.endsWith('.rs') && parseLeaf(id).startsWith(`${path} - `)
 }
@@ -96,7 +96,7 @@ function isUnread({ inversion }: TurnedFile): boolean {
   )
 }
 
-// Where the runner does not say the file, a test that an unchanged file has too is taken for that one.
+// If the runner does not report the file, a test that also exists in an unchanged file counts as that one.
 function isOfOthers(
   test: ObservedTest,
   passed: readonly ObservedTest[],
@@ -108,7 +108,7 @@ function isOfOthers(
   return holders.length > 0 && passed.filter(({ id }) => parseTestName(id) === name).length <= holders.length
 }
 
-/** What the twins show of each test; null for the runs where nothing could be turned around. */
+/** The verdict of the twins on each test; null for the runs if nothing could be inverted. */
 export function judgeTwins(
   subjects: readonly Subject[],
   runs: TwinRuns | null,
@@ -148,7 +148,7 @@ function judge(subject: Subject, { unturned, turned, isNarrow }: TwinRuns, plain
   return isTurned(subject) ? { verdict: 'survived', reason: after.isListed ? null : UNLISTED } : makeNotJudged(subject)
 }
 
-// Where a runner checks types file by file, a rewritten condition may not compile.
+// If a runner checks types file by file, a rewritten condition may not compile.
 function isUncompiled({ file: { path } }: Subject, { loadFailures }: ObservedRun): boolean {
   return TYPED.test(path) && loadFailures.some(({ file, message }) => file === path && /\bTS\d{4,5}\b/.test(message))
 }
@@ -178,11 +178,11 @@ function explainUnusable(run: ObservedRun): string | null {
 interface Result {
   readonly status: ObservedTest['status'] | 'missing'
   readonly message: string | null
-  /** Whether the run names it. */
+  /** Whether the run lists it. */
   readonly isListed: boolean
 }
 
-// Runners that list only failures are taken at their counts: as many tests as before must have run.
+// For runners that list only failures, the counts decide: as many tests as before must have run.
 function findResult({ id, file, found }: Subject, run: ObservedRun, atLeast: number): Result {
   const own = run.tests.filter((test) => isTestIn(test, file.path, file.text))
   const name = parseTestName(id)
@@ -206,7 +206,7 @@ function hasLoadFailure({ loadFailures }: ObservedRun, path: string): boolean {
   return loadFailures.some(({ file }) => file === null || file === path)
 }
 
-// A test that cannot be found in its file may hold any of its assertions.
+// A test that cannot be found in its file may contain any of its assertions.
 function isTurned({ found, file }: Subject): boolean {
   if (file.inversion.outcome !== 'rewritten') return false
   return found === null ? file.inversion.turnedAssertions.length > 0 : found.turned > 0 || found.helpers.length > 0

@@ -1,12 +1,12 @@
 import { posix } from 'node:path'
 
-/** Runners that can be told which files to run, and how. */
+/** Runners that accept a list of files to run, and how. */
 interface Runner {
-  /** The words that the command begins with. */
+  /** The words at the beginning of the command. */
   readonly words: RegExp
   /** Flags that take the next word as their value. */
   readonly valued: ReadonlySet<string>
-  /** What stands for the files, behind the flags; null: these files cannot be named. */
+  /** The words for the files, after the flags; null: these files cannot be named. */
   readonly select: (files: readonly string[]) => readonly string[] | null
 }
 
@@ -53,13 +53,13 @@ const RUNNERS: readonly Runner[] = [
   },
 ]
 
-// Anything that a shell reads otherwise than as a plain word.
+// Characters that a shell does not read as part of a plain word.
 const PLAIN = /^[\w@%+=:,./ -]+$/
 const SCRIPT = /^(?:npm|pnpm|yarn)(?: run)? ([\w:-]+)(?: --silent| -s)?$/
 
 /**
- * The command with which only these files are run; null where the runner is not known, or cannot be told. `scripts` are those
- * of package.json.
+ * The command that runs only these files; null if the runner is unknown or cannot do that. `scripts` are those of
+ * package.json.
  */
 export function narrowCommand(
   run: string,
@@ -73,7 +73,7 @@ export function narrowCommand(
   const script = scripts[name === 't' ? 'test' : name]
   if (typeof script !== 'string') return null
   const runner = findRunner(script.trim())
-  // Files of the script itself cannot be taken back.
+  // Files that the script itself names cannot be removed.
   if (runner === undefined || splitArguments(script.trim(), runner).others.length > 0) return null
   const selected = runner.select(files)
   return selected === null ? null : `${line} -- ${selected.map(quoteWord).join(' ')}`

@@ -10,7 +10,7 @@ import { listNamedTests, type NamedTest } from '../test-files/test-files.js'
 
 const NAMED_MAX = 5
 
-/** New and changed tests fail once what they expect is changed, and each criterion has one that does. */
+/** New and changed tests fail when their expected values are changed, and each criterion has one that does. */
 export const checkTestsCanFail: Check = (inputs) => {
   const run = inputs.observed.get('tests')
   const inverted = run?.inverted
@@ -37,7 +37,7 @@ export const checkTestsCanFail: Check = (inputs) => {
   )
 }
 
-// Where all_tests_pass holds the same gate, it says alone what is missing.
+// If all_tests_pass is in the same gate, it alone reports what is missing.
 function judgeBeforeGreen({ contract, task }: CheckInputs, hasRun: boolean): CheckOutcome {
   const gates = contract.phases.get(String(task.phase))?.gates ?? []
   const asking = gates.filter(({ blockers }) => blockers.some(({ check }) => check === 'tests_can_fail'))
@@ -81,7 +81,10 @@ function formatPlace({ id, file, line }: JudgedTest): string {
     : `${place} ${id}`
 }
 
-/** Criteria for which no new test is proved, each with the reasons. Without a plan all new tests stand for one. */
+/**
+ * Criteria for which no new test is proved, each with the reasons. Without a plan all new tests count for one
+ * criterion.
+ */
 function openCriteria(inputs: CheckInputs, { tests }: InvertedRun, isStrict: boolean): readonly string[] {
   const { criteria, isTogether } = planCriteria(inputs)
   const files = listNamedTests(inputs)
@@ -128,7 +131,7 @@ function formatList(texts: readonly string[], separator = ', '): string {
   return `${texts.slice(0, NAMED_MAX).join(separator)}${more > 0 ? ` and ${more} more` : ''}`
 }
 
-/** How tests that are held can be mended: the way that the contract has. */
+/** How pinned tests can be corrected: the way back that the contract has. */
 function formatRemedy({ contract, task }: CheckInputs, { tests, isUnsettled, blocks }: InvertedRun): string {
   if (isUnsettled === true && tests.every(({ verdict }) => verdict !== 'survived'))
     return tests.some(({ failsRewritten }) => failsRewritten === true) ? `${RUN_AGAIN} ${LOOK_AWAY}` : RUN_AGAIN

@@ -1,6 +1,6 @@
 /** How the tests are run without linters and formatters, which refuse rewritten tests. */
 interface TestLine {
-  /** What has to come before the line: programs of the project are found as a script of package.json finds them. */
+  /** The prefix of the line: programs of the project are found as a script of package.json finds them. */
   readonly before: string
   readonly line: string
 }
@@ -8,10 +8,13 @@ interface TestLine {
 const LINTERS = /^(?:npx )?(?:biome|eslint|oxlint|prettier|semistandard|standard|ts-standard|tslint|xo)(?= |$)/
 const LINT_SCRIPT = /^(?:npm|pnpm|yarn)(?: run)? (?:[\w-]+:)?(?:format|lint)[\w:-]*(?: --silent| -s)?$/
 const SCRIPT = /^(?:npm|pnpm|yarn)(?: run)? ([\w:-]+)(?: --silent| -s)?$/
-// Chains of other kinds than `a && b` are left as they are.
+// Chains other than `a && b` are left unchanged.
 const OTHER_CHAINS = /[;|\n]|(?<!&)&(?!&)/
 
-/** The command without the linters in it, also in the script of package.json that it calls; as it is where it has none. */
+/**
+ * The command without its linters, including those in the package.json script that it calls; unchanged if there are
+ * none.
+ */
 export function dropLinters(run: string, scripts: Readonly<Record<string, unknown>>): TestLine {
   const whole = { before: '', line: run.trim() }
   const [, name] = SCRIPT.exec(whole.line) ?? []
@@ -24,7 +27,7 @@ export function dropLinters(run: string, scripts: Readonly<Record<string, unknow
   return { before, line: kept.join(' && ') }
 }
 
-// A step that ends inside quotes was cut at an `&&` that is part of a word.
+// A step that ends inside quotes was split at an `&&` that is part of a word.
 function isClosed(step: string): boolean {
   return ["'", '"', '`'].every((quote) => step.split(quote).length % 2 === 1) && step !== ''
 }

@@ -5,12 +5,12 @@ import type { TreeIndex } from '../../tree/tree-contents.js'
 import { TooMuch, walkFrom } from '../../tree/walk.js'
 
 const ENTRIES_MAX = 20_000
-// What the fingerprint of a project leaves out at its root, and a run may load all the same.
+// Folders at the root that the fingerprint of a project leaves out but a run may load.
 const BUILT = ['dist', 'target', 'coverage'] as const
 
 /**
- * A digest of what a run can load and the fingerprint of the project leaves out: installed packages and what was built. Any
- * file that is written there changes it. Null when there is too much to look at: then nothing is answered from an earlier run.
+ * A digest of files that a run can load and the project's fingerprint leaves out: installed packages and build output.
+ * Any file written there changes it. Null when there are too many files: then no earlier run is reused.
  */
 export function hashBesideProject(root: string, index: TreeIndex): string | null {
   const hash = createHash('sha256')

@@ -3,7 +3,7 @@ import type { JsonObject } from '../../core/json.js'
 
 const AD_HOC_SECONDS = 600
 
-/** The command that a `command_succeeds` runs, and the name under which its run is found; null where it names none. */
+/** The command of a `command_succeeds` check, and the name under which its run is stored; null if it names none. */
 export function findCommand(
   contract: Contract,
   params: JsonObject,
@@ -18,7 +18,7 @@ export function findCommand(
   return { key: `run: ${run}`, command }
 }
 
-/** Every command that a gate of the contract may be decided by, without those that run the tests. */
+/** Every command that can decide a gate of the contract, except those that run the tests. */
 export function listGateCommands(contract: Contract): ReadonlyMap<string, ObservedCommand> {
   const found = new Map([...contract.commands].filter(([name]) => name !== 'tests' && name !== 'coverage'))
   for (const phase of contract.phases.values()) {

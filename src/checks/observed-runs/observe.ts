@@ -36,20 +36,20 @@ export interface ObservePlace {
   readonly signal: AbortSignal
 }
 
-/** Where one is run whose output may be shown. */
+/** Where a command is run whose output may be shown. */
 export interface ShownPlace extends ObservePlace {
   readonly redact: (text: string) => string
-  /** What of Go's standard library is compiled already; left out or null: nothing. */
+  /** The compiled part of Go's standard library; absent or null: none. */
   readonly goCache?: string | null
-  /** How the view is composed, and what was left out of it. */
+  /** How the view is composed, and what it leaves out. */
   readonly view?: { readonly composition: Composition; readonly leftOut: readonly string[] }
-  /** Paths of sources that compiled test programs run without, and whether they are all of the one package that is run. */
+  /** Sources that compiled test programs run without, and whether they all belong to the one package that is run. */
   readonly without?: { readonly sources: readonly string[]; readonly isOnePackage: boolean }
 }
 
 /**
- * Runs a command of the contract on a throw-away view of the tree and reads what it reports. The command cannot change the tree,
- * everything it started is gone before the report is read, and a report that was there before is not.
+ * Runs a command of the contract on a throw-away view of the tree and reads its report. The command cannot change the
+ * tree, all its processes have ended before the report is read, and an earlier report is removed first.
  */
 export async function observe(
   place: ShownPlace,
@@ -107,12 +107,12 @@ export async function observe(
   return { ...about, ...found, ...(named === undefined ? {} : { trouble: named }) }
 }
 
-/** Runs the command, and says why its run counts for nothing; null when it does count. */
+/** Runs the command, and returns why its run does not count; null when it does. */
 async function runInView(
   place: ShownPlace,
   { line, command }: { readonly line: string; readonly command: ObservedCommand },
 ): Promise<{ readonly run: CommandRun; readonly problem: string | null; readonly told: readonly SecondReport[] }> {
-  // Sockets are given to commands in a sandbox only.
+  // Only sandboxed commands get sockets.
   const channel = place.confinement.provider === 'none' ? null : await openSecondChannel()
   const seed = command.env.GOCACHE === undefined ? (place.goCache ?? null) : null
   const cached = seed === null ? null : join(seed, 'cache')
@@ -168,7 +168,7 @@ const WRITTEN_REMEDY =
 const FORGED_REMEDY =
   'Find what writes results to the output or the report beside the test runner, or ends the runner early (the code, a test, a reporter or a plugin of the project), remove it, and call run_tests.'
 
-/** The same run, of which nothing counts. */
+/** The same run with all results removed. */
 export function voidRun(run: ObservedRun, problem: string): ObservedRun {
   return { ...run, ...UNKNOWN, ...makeVoidResult(problem, FORGED_REMEDY, run.exitCode) }
 }
@@ -192,7 +192,7 @@ const STOPPED = {
 
 type Read = Pick<ObservedRun, 'counts' | 'tests' | 'isComplete' | 'format' | 'loadFailures' | 'problem'>
 
-// Failing tests and files that do not load say themselves what is wrong; of other commands only the exit code counts.
+// Failing tests and files that do not load explain themselves; for other commands only the exit code counts.
 function findTrouble(
   { counts, problem }: Pick<ObservedRun, 'counts' | 'problem'>,
   run: TroubledRun,
@@ -237,13 +237,13 @@ function parseCoverage(
     : { coverage: found.percent, problem: null }
 }
 
-// Package runners take arguments for the script behind two dashes.
+// Package runners pass arguments after two dashes to the script.
 function addArgument(run: string, argument: string): string {
   const word = `'${argument.replaceAll("'", `'\\''`)}'`
   return /^(npm|pnpm|yarn)\b/.test(run) && !/\s--(\s|$)/.test(run) ? `${run} -- ${word}` : `${run} ${word}`
 }
 
-/** What a run depends on: the project, the installed packages, the command and its environment. */
+/** Everything that a run depends on: the project, the installed packages, the command and its environment. */
 export async function runKey(tree: WorkTree, treeHash: string, command: ObservedCommand): Promise<string> {
   const parts = [
     GUARDS_VERSION,
@@ -259,7 +259,7 @@ export async function runKey(tree: WorkTree, treeHash: string, command: Observed
   return sha256Hex(JSON.stringify([...parts, installed]))
 }
 
-// What package managers write last tells what is installed.
+// The file that a package manager writes last shows what is installed.
 const INSTALLED = [
   'node_modules/.package-lock.json',
   'node_modules/.yarn-state.yml',

@@ -3,8 +3,8 @@ import { isAbsolute, resolve } from 'node:path'
 import { GUARDS_FOLDER } from './test-guards.js'
 
 /**
- * Whether a file that a coverage report names lies outside the work tree: the guards, and what is installed on the machine. Paths
- * may be relative to a folder inside the tree: one that leads out of it counts as outside only where there is such a file.
+ * Whether a file in a coverage report is outside the work tree, such as the guards or installed programs. Paths may be
+ * relative to a folder inside the tree: a path that leads out of the tree counts as outside only if the file exists.
  */
 export function makeOutsideMatcher(tree: string): (file: string) => boolean {
   const roots = [tree, realpathSync(tree)]

@@ -3,7 +3,7 @@ import { formatCount } from '../../core/text.js'
 
 const NAMED_MAX = 5
 
-// The cause says more than that nothing could be read.
+// The cause is more useful than the message that nothing could be read.
 export function describeFailure({ problem, trouble, wasStopped }: ObservedRun): string {
   return trouble === undefined || wasStopped
     ? (problem ?? 'the counts are not known')
@@ -14,7 +14,7 @@ export function formatCounts({ counts }: ObservedRun): string {
   return counts === null ? '' : ` (${counts.passed} passed, ${counts.failed} failed)`
 }
 
-// Nobody knows what is in a file that ended before its first test: it may not even have loaded.
+// The content of a file that ended before its first test is unknown: it may not even have loaded.
 export function formatNotLoaded(loadFailures: ObservedRun['loadFailures']): string {
   const files = loadFailures.flatMap(({ file }) => (file === null ? [] : [file]))
   const whose = loadFailures.length === 1 ? 'its' : 'their'
@@ -22,7 +22,7 @@ export function formatNotLoaded(loadFailures: ObservedRun['loadFailures']): stri
   return `${formatCount(loadFailures.length, 'test file')} did not run ${whose} tests${formatNames(files)}${why === '' ? '' : ` (${why})`}${guardText([why])}`
 }
 
-/** Engines do not name the guard that keeps an object as it is. */
+/** Error messages of engines do not name the guard that protects an object. */
 export function guardText(messages: readonly (string | null)[]): string {
   return messages.some((message) => KEPT.test(message ?? '')) ? `. ${KEPT_TEXT}` : ''
 }

@@ -4,10 +4,10 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { JobSocket } from '../../confinement/confinement.js'
 
-/** What a runner told on the socket of Phaselock, beside the report that the command wrote. */
+/** What a runner reported on the socket of Phaselock, in addition to the report that the command wrote. */
 export interface SecondReport {
   readonly runner: string
-  /** The runner came to its end. */
+  /** The runner finished. */
   readonly hasEnded: boolean
   readonly tests: readonly ToldTest[]
 }
@@ -17,14 +17,14 @@ export interface ToldTest {
   readonly status: 'passed' | 'failed' | 'skipped' | 'todo'
   /** A suite, a hook, a test with parts, or one that is expected to fail: reporters differ in whether they count it. */
   readonly isParent: boolean
-  /** As the output of the runner names it; null where the runner does not say. */
+  /** The name in the output of the runner; null if the runner does not report it. */
   readonly id: string | null
 }
 
-/** A socket for one run. Whoever connects can tell of tests; nobody can take back what was told. */
+/** A socket for one run. Any process can report tests on it; no report can be withdrawn. */
 interface SecondChannel {
   readonly socket: JobSocket
-  /** To be asked when everything that the command started is gone. */
+  /** Call it when all processes of the command have ended. */
   told(): Promise<readonly SecondReport[]>
   close(): void
 }
@@ -57,7 +57,7 @@ export async function openSecondChannel(): Promise<SecondChannel> {
     server.once('error', reject)
     server.listen(path, resolve)
   })
-  // The account of commands may be another one. The folder is nobody else's.
+  // Commands may run under another account. Only this run uses the folder.
   chmodSync(path, 0o666)
   return {
     socket: { name: 'report', path },
@@ -76,7 +76,7 @@ export async function openSecondChannel(): Promise<SecondChannel> {
 
 const STATUSES: readonly string[] = ['passed', 'failed', 'skipped', 'todo']
 
-/** Null for a connection on which no runner named itself. */
+/** Null for a connection on which no runner gave its name. */
 export function readSecondReport(text: string, isCut = false): SecondReport | null {
   let runner: string | null = null
   let hasEnded = false

@@ -5,7 +5,7 @@ import type { TreeIndex } from '../../tree/tree-contents.js'
 
 const ENTRIES_PER_TURN = 500
 
-/** When each file of a tree that counts, and each folder that holds one, was last touched. */
+/** When each file that counts, and each folder that contains one, was last touched. */
 type Stamps = ReadonlyMap<string, string>
 
 export async function readStamps(root: string, index: TreeIndex): Promise<Stamps> {
@@ -25,14 +25,14 @@ export async function readStamps(root: string, index: TreeIndex): Promise<Stamps
   return stamps
 }
 
-/** What was touched between two looks, also where it was put back as it was. */
+/** Paths touched between two readings, including those that were restored. */
 export function findTouched(before: Stamps, after: Stamps): readonly string[] {
   return [...before].filter(([path, stamp]) => after.get(path) !== stamp).map(([path]) => path)
 }
 
 const TOUCHED_NAMED_MAX = 5
 
-/** What was changed under a run, and maybe changed back: the run is not of what it is said to be of. */
+/** Files that changed during a run, and perhaps changed back: the run does not belong to the recorded tree. */
 export function formatTouched(touched: readonly string[]): readonly string[] {
   if (touched.length === 0) return []
   const more = touched.length > TOUCHED_NAMED_MAX ? ` and ${touched.length - TOUCHED_NAMED_MAX} more` : ''

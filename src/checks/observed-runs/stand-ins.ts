@@ -12,20 +12,20 @@ const PYTHON_ROOTS = ['', 'src/', 'lib/', 'python/'] as const
 interface AddedFiles {
   readonly tree: Pick<WorkTree, 'read'>
   readonly root: string
-  /** Paths that were not there when work began. */
+  /** Paths that did not exist when work began. */
   readonly added: readonly string[]
   readonly tests: readonly string[]
-  /** Where programs are found: Python lies beside them. */
+  /** Folders of programs; Python's modules are next to them. */
   readonly path: string
-  /** Where modules of JavaScript are searched by their bare names, beside `node_modules`. */
+  /** Folders, besides `node_modules`, where JavaScript modules are found by their bare names. */
   readonly folders?: readonly string[]
-  /** Whether something with this beginning was there when work began. */
+  /** Whether a path with this prefix existed when work began. */
   isOld?(beginning: string): boolean
-  /** Whether this file was there when work began. */
+  /** Whether this file existed when work began. */
   wasThere?(path: string): boolean
 }
 
-/** Files that were added and would be loaded instead of a module from outside the project that tests import. */
+/** Added files that would be loaded instead of an outside module that tests import. */
 export async function findStandIns(one: AddedFiles): Promise<readonly string[]> {
   const modules = findPythonStandIns(one)
   const packages = one.added.filter((path) => posix.basename(path) === 'package.json')
@@ -35,14 +35,15 @@ export async function findStandIns(one: AddedFiles): Promise<readonly string[]> 
   const found = [...modules].filter(([name]) => imported.python.has(name)).flatMap(([, paths]) => paths)
   for (const path of packages)
     if (imported.javascript.has((await readModuleName(one.tree, path)) ?? '')) found.push(path)
-  // What was there under that name before is a module of the project.
+  // If the name existed before, it is a module of the project.
   const isOld = one.isOld ?? (() => false)
   for (const { name, place, file } of searched)
     if (imported.javascript.has(name) && !isOld(`${place}/`) && !isOld(`${place}.`)) found.push(file)
   return [...new Set(found)]
 }
 
-// Added modules with the name of one that is installed or comes with Python. A package of the project that was there is none.
+// Added modules with the name of one that is installed or comes with Python, except packages of the project that
+// existed before.
 function findPythonStandIns({
   added,
   root,
@@ -65,7 +66,7 @@ function findPythonStandIns({
 
 interface SearchedModule {
   readonly name: string
-  /** Where the module of that name lies, without what follows its name. */
+  /** The path of the module with that name, without its suffix. */
   readonly place: string
   readonly file: string
 }

@@ -2,22 +2,22 @@ import { existsSync } from 'node:fs'
 import { delimiter } from 'node:path'
 import { packagePath } from '../../base/package-root.js'
 
-/** What is loaded into the processes of an observed run before anything of the project; shown to it read-only. */
+/** Files loaded into the processes of an observed run before anything of the project; shown to it read-only. */
 export const GUARDS_FOLDER = packagePath('runtime/test-guards')
 
-/** Part of what a kept run depends on: one that was made under weaker guards is not taken for one of these. */
+/** Part of the key of a cached run: a run made under weaker guards is not reused. */
 export const GUARDS_VERSION = 4
 
 const NODE_GUARD = `${GUARDS_FOLDER}/node/guard.cjs`
 const PYTHON_FOLDER = `${GUARDS_FOLDER}/python`
 
-/** The environment of a command with the guards in it, in front of what the contract asks Node.js and Python to load. */
+/** The environment of a command with the guards added, before what the contract asks Node.js and Python to load. */
 export function addGuards(env: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
   const nodeOptions = joinParts([`--require ${quotePath(NODE_GUARD)}`, env.NODE_OPTIONS], ' ')
   return {
     ...env,
     NODE_OPTIONS: nodeOptions,
-    // npm sets NODE_OPTIONS anew from an .npmrc of the project, unless the environment says otherwise.
+    // npm sets NODE_OPTIONS again from an .npmrc of the project, unless the environment overrides it.
     npm_config_node_options: nodeOptions,
     PYTHONPATH: joinParts([PYTHON_FOLDER, env.PYTHONPATH], delimiter),
   }
@@ -26,9 +26,9 @@ export function addGuards(env: Readonly<Record<string, string>>): Readonly<Recor
 const NATIVE_RUNNER = `${GUARDS_FOLDER}/native/without-sources`
 
 /**
- * The environment in which the test programs of Go and cargo run without these sources. Where perl is missing, they run with them.
- * Unless the command runs a single package of Go (`isOnePackage`), packages are built and run one after the other, so that no
- * program runs while another is compiled.
+ * The environment in which test programs of Go and cargo run without these sources. Without perl, they run with them.
+ * Unless the command runs a single Go package (`isOnePackage`), packages are built and run one after the other, so that
+ * no program runs while another is compiled.
  */
 export function excludeSources(
   env: Readonly<Record<string, string>>,
@@ -45,15 +45,15 @@ export function excludeSources(
   }
 }
 
-// Node.js does not start without a file that it is told to load. Python does.
+// Node.js does not start if a file that it must load is missing. Python does.
 const UNLESS_GUARDED =
   'l="$2"; c="$3"; [ -r "$1" ] || { echo "phaselock: the guards are not there" >&2; exit 126; }; [ -z "$c" ] || cp -rs "$c" "$GOCACHE" 2>/dev/null; shift 3; exec "$@" bash -c "$l"'
-/** Keeps what it runs away from the memory of processes that ran before. */
+/** Keeps its program away from the memory of earlier processes. */
 const ENTER = existsSync('/usr/bin/perl') ? [`${GUARDS_FOLDER}/enter/run`] : []
 
 /**
- * Runs a shell line where the guards can be read, and nothing where they cannot. With a cache of Go, its files are linked to where
- * the run has its own.
+ * Runs a shell line if the guards can be read, and nothing otherwise. The files of a Go cache are linked into the run's
+ * own cache.
  */
 export function buildGuardedArgv(line: string, goCache: string | null = null): readonly string[] {
   return ['bash', '-c', UNLESS_GUARDED, 'bash', `${PYTHON_FOLDER}/sitecustomize.py`, line, goCache ?? '', ...ENTER]

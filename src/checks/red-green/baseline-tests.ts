@@ -2,12 +2,17 @@ import type { Baseline, ObservedLoadFailure, ObservedRun, ObservedTest } from '.
 
 type ReportedTest = Pick<ObservedTest, 'id' | 'status' | 'file'>
 
-/** The name of a test without the number that tells apart tests of the same name: others of the name may come before it. */
+/**
+ * The name of a test without the number that distinguishes tests of the same name, because others of that name may come
+ * before it.
+ */
 export function parseTestName(id: string): string {
   return id.replace(/ #\d{1,9}$/, '')
 }
 
-/** What is known of tests from before the task. Tests of one name are told apart by their file, where the runner says it. */
+/**
+ * Known results of tests before the task. Tests of one name are distinguished by their file, if the runner reports it.
+ */
 export class BaselineTests {
   readonly #byName = new Map<string, ReportedTest[]>()
   readonly #flaky: ReadonlySet<string>
@@ -37,7 +42,7 @@ export class BaselineTests {
     return this.#flaky.has(parseTestName(id))
   }
 
-  /** Those of the tests that did the same before, no more of one name than there were then. */
+  /** The tests that had the same result before, at most as many of one name as then. */
   asBefore<T extends ReportedTest>(tests: readonly T[], statuses: readonly ObservedTest['status'][]): ReadonlySet<T> {
     const taken = new Map<string, number>()
     return new Set(
@@ -53,7 +58,7 @@ export class BaselineTests {
     )
   }
 
-  /** Names of tests that ran before the task and are not in the run. */
+  /** Names of tests that ran before the task and are missing from the run. */
   findLostTests(run: ObservedRun): readonly string[] {
     if (!this.isWhole || !run.isComplete) return []
     const now = new Map<string, number>()
@@ -64,13 +69,13 @@ export class BaselineTests {
     })
   }
 
-  /** How many fewer tests the run has than there were, where their names are not all known. */
+  /** How many fewer tests the run has than before, if not all names are known. */
   countMissingTests(run: ObservedRun): number {
     if (this.baseline.reason !== null || (this.isWhole && run.isComplete)) return 0
     return Math.max(0, sumCounts(this.baseline.counts) - sumCounts(run.counts))
   }
 
-  /** Names of tests that ran before the task and are left out of the run. */
+  /** Names of tests that ran before the task and are skipped in the run. */
   findNewlySkipped(run: ObservedRun): readonly string[] {
     const left = run.tests.filter(isLeftOut)
     const asBefore = this.asBefore(left, ['skipped', 'todo'])

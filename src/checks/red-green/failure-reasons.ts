@@ -6,14 +6,14 @@ import { isPythonPackage } from '../test-files/python-packages.js'
 import { readText } from '../test-files/test-files.js'
 
 const ASSERTION = /\bAssertionError\b|^assert\b|^(?:Error: )?expect(?:ed)?\b|\bstrictly (?:deep-)?equal|\bReceived:/i
-// An assertion that only passes on what went wrong elsewhere.
+// An assertion that only passes on a failure from elsewhere.
 const PASSED_ON = /\bGot unwanted (?:exception|rejection)/
 export const CONNECTION =
   /\b(?:ECONNREFUSED|ECONNRESET|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH|ENETDOWN)\b|\bgetaddrinfo\b|connection refused|ConnectionRefusedError|Failed to establish a new connection|Max retries exceeded|Name or service not known|Temporary failure in name resolution|Network is unreachable|\bfetch failed\b|\bdial (?:tcp|unix)\b|socket hang up|could not connect to/i
 export const TIMEOUT =
   /\btimed out\b|\bETIMEDOUT\b|\btimeout of \d{1,9} ?ms\b|\bexceeded timeout\b|\bTimeoutError\b|\bdeadline exceeded\b/i
 
-/** Why the failure of a test says nothing of what the project does; null when it may. */
+/** Why the failure of a test says nothing about the project's behaviour; null when it may. */
 export async function findReasonAgainst(
   inputs: Pick<CheckInputs, 'tree'>,
   failed: { readonly message: string | null; readonly file: string },
@@ -29,7 +29,9 @@ export async function findReasonAgainst(
   return TIMEOUT.test(message) ? `timed out (${shortenMessage(message)})` : null
 }
 
-/** Why a file that did not load says nothing of what the project does; null when it waits for code of the project. */
+/**
+ * Why a file that did not load says nothing about the project's behaviour; null when it waits for code of the project.
+ */
 export async function findReasonAgainstLoad(
   inputs: Pick<CheckInputs, 'tree'>,
   failure: ObservedLoadFailure,
@@ -68,12 +70,12 @@ function isScript(file: string): boolean {
 
 type Tree = CheckInputs['tree']
 const OWN_SPECIFIER = /^(?:\.|\/|#|~|@\/|file:)/
-// Of a name in the code, and not of a module.
+// About a name in the code, not a module.
 const SYMBOL = /\berror TS(?:2304|2339|2551|2552)\b/
 
 async function isScriptModule(tree: Tree, { name, message }: { readonly name: string; readonly message: string }) {
   if (SYMBOL.test(message)) return true
-  // Node.js names modules of the project by their whole path.
+  // Node.js names modules of the project by their full path.
   const [, absolute] = /^[^'"]{0,400}['"](\/[^'"]{1,400})['"]/.exec(message) ?? []
   if (absolute !== undefined) return !absolute.includes('/node_modules/')
   const specifier = name.startsWith('#') ? name : (name.split('#')[0] ?? '')
@@ -93,7 +95,7 @@ async function hasFilesBelow(tree: Tree, folder: string): Promise<boolean> {
   return list.some(({ path }) => path.startsWith(`${folder}/`))
 }
 
-// A module that is yet to be written has a name that nothing knows: only what is declared or well known is a package.
+// A module that is not written yet has an unknown name: only declared or well-known names are packages.
 async function isPythonModule(tree: Tree, name: string, file: string): Promise<boolean> {
   const [root = ''] = name.split('.')
   for (const base of ['', 'src/', `${posix.dirname(file)}/`]) {
@@ -104,7 +106,7 @@ async function isPythonModule(tree: Tree, name: string, file: string): Promise<b
   for (const path of ['requirements.txt', 'requirements-dev.txt', 'pyproject.toml', 'setup.py', 'setup.cfg', 'Pipfile'])
     declared.push((await readText(tree, path)) ?? '')
   const named = new RegExp(`(?:^|["'\\s])${escapePattern(root).replaceAll('_', '[-_]')}\\s*(?:[=<>~!\\[;"',]|$)`, 'im')
-  // A project's own name stands in its pyproject too.
+  // A project's own name is in its pyproject too.
   return !declared.some((text) => named.test(text.replace(/^\s*name\s*=.*$/gm, '')))
 }
 
@@ -131,7 +133,7 @@ async function isRustName(
   const [root = '', ...rest] = name.split('::')
   const own = /^name\s*=\s*"([^"\n]{1,200})"/m.exec((await readText(tree, 'Cargo.toml')) ?? '')?.[1] ?? ''
   const isOwn = ['crate', 'self', 'super', own.replaceAll('-', '_')].includes(root)
-  // Below src it may be a module that is yet to be written; a test outside reaches these through the name of its crate.
+  // Below src it may be a module that is not written yet; a test outside accesses these through the name of its crate.
   if (!isOwn && /\b(or|unlinked|undeclared|missing|find) crate\b/.test(message) && !/(^|\/)src\//.test(file))
     return false
   return isOwn || (rest.length === 0 && !(await isRustDependency(tree, root)))

@@ -8,10 +8,10 @@ import { isRustUnitTest } from './red-files.js'
 
 const NAMED_MAX = 5
 
-/** What a GREEN run is held against. */
+/** What a GREEN run is compared with. */
 interface GreenAgainst {
   readonly pinned: PinnedRun | null
-  /** Null: none is known, or the contract holds every failure against the task. */
+  /** Null: no baseline is known, or the contract counts every failure. */
   readonly baseline: Baseline | null
 }
 
@@ -23,7 +23,7 @@ export function pickGreenAgainst({
   return { pinned: pinnedRun, baseline: contract.tests.baseline === 'forbid' ? null : baseline }
 }
 
-/** GREEN: every new test passes, none is lost, and none that passed before fails. */
+/** GREEN: every new test passes, none is missing, and none that passed before fails. */
 export function judgePassing(run: ObservedRun, { pinned, baseline }: GreenAgainst): CheckOutcome {
   if (run.counts === null)
     return failCheck(`${describeFailure(run)} (exit code ${run.exitCode})`, 'observed', run.trouble)
@@ -66,8 +66,8 @@ export function judgePassing(run: ObservedRun, { pinned, baseline }: GreenAgains
 }
 
 /**
- * A run of the coverage command fails with every test that fails, and does not say which. Where the tests of the same tree pass but for
- * failures from before the task, those explain it.
+ * A run of the coverage command fails with every failing test, without naming it. If the tests of the same tree pass
+ * except for failures from before the task, those explain it.
  */
 export function explainCoverageFailures(coverage: ObservedRun, tests: ObservedRun, against: GreenAgainst): ObservedRun {
   const isUsual = [tests.exitCode, against.baseline?.exitCode, 1].includes(coverage.exitCode)
@@ -95,7 +95,9 @@ function formatUnexplained(baseline: Baseline | null): string {
   return `, which the failures from before the task do not explain (it was ${baseline?.exitCode ?? 0})`
 }
 
-/** Whether only tests fail that passed before the task: one of them may be flaky, and is run again when asked. */
+/**
+ * Whether only tests that passed before the task fail: one of them may be flaky, so they run again on the next request.
+ */
 export function hasOnlyOldFailures(run: ObservedRun, baseline: Baseline): boolean {
   const before = new BaselineTests(baseline)
   const failing = run.tests.filter((test) => test.status === 'failed')
@@ -107,7 +109,7 @@ function listNotRun(run: ObservedRun, pinned: PinnedRun | null, old: ReadonlySet
   const ran = run.tests.filter((test) => test.status === 'passed' || old.has(test))
   const passed = new Set(ran.map((test) => test.id))
   const files = new Set(run.tests.map((test) => test.file))
-  // Some runners say the file of a test only when it fails.
+  // Some runners report the file of a test only when it fails.
   const knowsFiles = run.tests.some((test) => test.file !== null && test.status === 'passed')
   const known = new Set(pinned.ids)
   const isMissed = knowsFiles
@@ -116,7 +118,9 @@ function listNotRun(run: ObservedRun, pinned: PinnedRun | null, old: ReadonlySet
   return [...pinned.ids.filter((id) => !passed.has(id)), ...pinned.unloaded.filter(isMissed)]
 }
 
-/** Nothing is left out that ran before, and nothing that ran at RED is marked to be. `marked` are the files with new marks. */
+/**
+ * No test that ran before is skipped, and none that ran at RED is marked to be. `marked` are the files with new marks.
+ */
 export function judgeSkipped(
   run: ObservedRun,
   { pinned, baseline }: GreenAgainst,
@@ -133,7 +137,7 @@ export function judgeSkipped(
   if (skipped.length > 0)
     return failCheck(`${skipped.length} ran before the task and are skipped now${formatNames(skipped)}`, 'observed')
   const old = before?.asBefore(left, ['skipped', 'todo']) ?? new Set<ObservedTest>()
-  // Where the names of those that were skipped are not known, their number is.
+  // If the names of the skipped tests are unknown, their number is used.
   const unnamed = before === null || before.isWhole ? 0 : before.baseline.counts.skipped - old.size
   const count = Math.max(run.counts.skipped, left.length) - old.size - Math.max(0, unnamed)
   const named = left.filter((test) => !old.has(test)).map(({ id }) => id)

@@ -13,7 +13,7 @@ export interface Criterion {
 const NAMED_MAX = 3
 const REASONS_MAX = 5
 
-/** Criteria that no test held at RED, each with its files and the reasons. */
+/** Criteria that no test covered at RED, each with its files and the reasons. */
 export async function openCriteria(
   inputs: CheckInputs,
   run: ObservedRun,
@@ -47,7 +47,7 @@ function isCovered({ names }: Criterion, file: NamedTest): boolean {
   return names.some((name) => file.covers.includes(name))
 }
 
-// Null when a test of the file holds the criterion.
+// Null when a test of the file covers the criterion.
 async function explainUnmetCriterion(
   inputs: CheckInputs,
   one: {
@@ -64,7 +64,8 @@ async function explainUnmetCriterion(
   if (patterns.length > 0) return explainNoMatch(inputs, red, patterns)
   if (red.waits) return null
   if (red.failing.length === 0) return explainNoneFails(red)
-  // Several criteria, fewer failures than criteria, and tests that pass already: one may ride on the failure of another.
+  // Several criteria, fewer failures than criteria, and passing tests: one criterion may rely on the failure of
+  // another.
   const isUnclear = !one.isTogether && red.failing.length < file.covers.length && red.passing.length > 0
   return isUnclear
     ? `${formatNames(red.passing)} already ${red.passing.length === 1 ? 'passes' : 'pass'}, and it covers ${file.covers.length} criteria: say in \`criteria\` which test holds which`
@@ -96,7 +97,7 @@ function explainNoneFails({ passing, refused }: RedFile): string {
     : 'none of its tests is new or changed and fails'
 }
 
-/** Whether a test is meant: by its id, by its name, or by a pattern with `*` for anything. */
+/** Whether a test matches: by its id, by its name, or by a pattern with `*` for anything. */
 export function matchesTest(pattern: string, id: string): boolean {
   return [id, parseLeaf(id), id.split('::').at(-1) ?? ''].some((name) => matchesPattern(pattern, name))
 }
@@ -116,7 +117,7 @@ function matchesPattern(pattern: string, name: string): boolean {
   return name.length - last.length >= at && name.endsWith(last)
 }
 
-// Of a file that does not load only the text says which tests it has.
+// If a file does not load, only its text shows which tests it has.
 function isNamedIn(text: string, pattern: string): boolean {
   const leaf = parseLeaf(pattern).split('::').at(-1) ?? ''
   const longest = leaf.split('*').sort((a, b) => b.length - a.length)[0] ?? ''

@@ -7,29 +7,29 @@ import { isTestLike, isTestPath, readText } from '../test-files/test-files.js'
 import { BaselineTests, parseTestName } from './baseline-tests.js'
 import { findReasonAgainst, findReasonAgainstLoad } from './failure-reasons.js'
 
-/** What the RED run says of one file that is said to be a test. */
+/** What the RED run shows about one named test file. */
 export interface RedFile {
   readonly path: string
   /** The run reported tests of it, or that it does not load. */
   readonly isTest: boolean
-  /** Tests that are new or changed and fail for want of code. */
+  /** New or changed tests that fail because code is missing. */
   readonly failing: readonly string[]
-  /** It does not load yet, for want of code: its tests are not known. */
+  /** It does not load because code is missing, so its tests are unknown. */
   readonly waits: boolean
   /** New or changed tests that pass already. */
   readonly passing: readonly string[]
-  /** What does not count, each with the reason. */
+  /** Failures that do not count, each with the reason. */
   readonly refused: readonly { readonly id: string | null; readonly reason: string }[]
 }
 
 type Inputs = Pick<CheckInputs, 'contract' | 'tree' | 'start' | 'baseline'>
 
-/** Looks at a file with the eyes of the run. Without a baseline (older tasks) everything counts as new. */
+/** Compares a file with the run. Without a baseline (older tasks) everything counts as new. */
 export async function inspectRedFile(inputs: Inputs, run: ObservedRun, path: string): Promise<RedFile> {
   const whole = (await readText(inputs.tree, path)) ?? ''
-  // Of a source that holds its tests only these say something.
+  // For a source that contains its tests, only these count.
   const text = isRust(path) && !isTestPath(inputs.contract, path) ? await extractInlineCode(path, whole) : whole
-  // Where the runner does not say the file, only files that are tests by their path are looked through.
+  // If the runner does not report the file, only files that are tests by their path are searched.
   const mayHold = isTestLike(inputs.contract, path)
   const tests = run.tests.filter((test) => (test.file !== null || mayHold) && isTestIn(test, path, text))
   const loads = run.loadFailures.filter((failure) => findFile(failure) === path && !isEmptyFile(failure))
@@ -85,19 +85,19 @@ async function isChangedFile({ tree, start }: Inputs, path: string): Promise<boo
   return (await tree.hash(path)) !== (await start.tree.hash(path))
 }
 
-// Runners that load every file of a folder tell so of those without tests.
+// Runners that load every file of a folder report those without tests this way.
 function isEmptyFile({ kind, message }: ObservedLoadFailure): boolean {
   return kind === 'other' && /\bno tests?\b|none of its tests/.test(message) && !/Error\b/.test(message)
 }
 
-/** The file that a failure names; compilers name it at the beginning of their line. */
+/** The file that a failure names; compilers name it at the beginning of the line. */
 export function findFile({ file, message }: ObservedLoadFailure): string | null {
   if (file !== null) return posix.normalize(file)
   const [, named] = /^([^\s(:][^(:]{0,400}\.[cm]?tsx?)[(:]\d{1,9}[,:]/.exec(message) ?? []
   return named === undefined ? null : posix.normalize(named)
 }
 
-/** Whether a test is one of the file: by what the runner says or, where it does not say, by its name in the text. */
+/** Whether a test belongs to the file: by the runner's report or, without one, by its name in the text. */
 export function isTestIn(test: ObservedTest, path: string, text: string): boolean {
   const unit = isRustUnitTest(test, path)
   if (unit !== null)
@@ -116,7 +116,9 @@ export function isTestIn(test: ObservedTest, path: string, text: string): boolea
   return parts.every((part) => part !== '' && text.includes(part))
 }
 
-/** Whether a test is one of a module: cargo names the root of the crate for all of them. Null where that is not so. */
+/**
+ * Whether a test belongs to a module: cargo names the root of the crate for all of them. Null if it is not such a case.
+ */
 export function isRustUnitTest({ file, id }: ObservedTest, path: string): boolean | null {
   const [, root] = /^(.*\bsrc\/)(?:lib|main|bin\/[^/]+)\.rs$/.exec(file ?? '') ?? []
   if (root === undefined || !isRust(path) || !path.startsWith(root)) return null
@@ -128,7 +130,7 @@ export function isRustUnitTest({ file, id }: ObservedTest, path: string): boolea
   return parseLeaf(id).startsWith(`${module}::`)
 }
 
-// Where the runner does not say the file, two tests of one name cannot be told apart.
+// If the runner does not report the file, two tests of one name cannot be distinguished.
 function isAmbiguous(run: ObservedRun, test: ObservedTest): boolean {
   if (test.file !== null) return false
   const name = parseTestName(test.id)
@@ -139,7 +141,7 @@ function getStem(path: string): string {
   return posix.basename(path).replace(/(\.d)?\.[cm]?[jt]sx?$/, '')
 }
 
-/** What a test is called in its file. */
+/** The name of a test in its file. */
 export function parseLeaf(id: string): string {
   return parseTestName(id).split(' > ').at(-1) ?? ''
 }

@@ -8,10 +8,10 @@ import { findFile, inspectRedFile } from './red-files.js'
 
 const FILES_MAX = 200
 
-/** What a RED run is held against. */
+/** What a RED run is compared with. */
 export type RedInputs = Pick<CheckInputs, 'contract' | 'tree' | 'start' | 'baseline' | 'noBaseline' | 'all'>
 
-/** RED: something that the project does not do yet is tested, and fails for that reason. */
+/** RED: a test of missing behaviour fails for that reason. */
 export async function judgeRed(run: ObservedRun, inputs: RedInputs): Promise<CheckOutcome> {
   const { baseline = null } = inputs
   const before = baseline === null ? null : new BaselineTests(baseline)
@@ -22,7 +22,7 @@ export async function judgeRed(run: ObservedRun, inputs: RedInputs): Promise<Che
   return unheld === null ? passCheck(failing.found, 'observed', notes) : failCheck(unheld, 'observed')
 }
 
-/** Whether the run failed because of tests that fail or code that is not there yet, whichever tests these are. */
+/** Whether the run failed because tests fail or code is missing, whichever tests these are. */
 function judgeFailing(run: ObservedRun, before: BaselineTests | null): CheckOutcome {
   const loads = run.loadFailures.filter((failure) => before?.hadLoadFailure(failure) !== true)
   const broken = loads.find((load) => load.kind === 'syntax')
@@ -46,9 +46,9 @@ function judgeFailing(run: ObservedRun, before: BaselineTests | null): CheckOutc
   )
 }
 
-/** Why the failures of the run show nothing of this task; null when one of them does. */
+/** Why the failures of the run show nothing about this task; null when one of them does. */
 async function explainNoProof(run: ObservedRun, inputs: RedInputs, before: BaselineTests): Promise<string | null> {
-  // What was skipped or lost on the way here cannot be mended once the tests are held.
+  // Tests that were skipped or lost before RED cannot be corrected once the tests are pinned.
   const skipped = before.findNewlySkipped(run)
   if (skipped.length > 0) return `ran before the task and are skipped now${formatNames(skipped)}`
   const lost = run.loadFailures.length === 0 ? before.findLostTests(run) : []
@@ -73,7 +73,7 @@ async function listFailingFiles(run: ObservedRun, inputs: RedInputs): Promise<Re
   const isInside = (file: string | null): file is string => file !== null && !/^(?:\/|\.\.\/)/.test(file)
   const known = new Set(files.filter(isInside).slice(0, FILES_MAX))
   if (known.size > 0 && !run.tests.some((test) => test.status === 'failed' && test.file === null)) return known
-  // Where the runner does not say the files, the tests of the project are looked through for the names.
+  // If the runner does not report the files, the tests of the project are searched for the names.
   const tests = (await inputs.tree.list({ anywhere: new Set(['.git', 'node_modules']), atRoot: new Set() }))
     .map(({ path }) => path)
     .filter((path) => isTestLike(inputs.contract, path))

@@ -13,7 +13,9 @@ const TOLD_BY: Readonly<Record<RunnerFormat, readonly string[]>> = {
   ...{ tap: ['node', 'vitest', 'mocha'], junit: ['node', 'vitest', 'jest', 'mocha', 'pytest'], go: [], cargo: [] },
 }
 
-/** How the report of a command differs from what its runners told Phaselock themselves; null when it does not. */
+/**
+ * How the report of a command differs from what its runners reported to Phaselock themselves; null when it does not.
+ */
 export function findDisagreement(report: TestReport, exitCode: number, told: readonly SecondReport[]): string | null {
   const own = told.filter(({ runner }) => TOLD_BY[report.format].includes(runner))
   if (own.length === 0) return null
@@ -38,7 +40,7 @@ function countWords(passed: readonly ToldTest[], failed: readonly ToldTest[]): s
   return `${single} passed and ${failed.length} failed`
 }
 
-/** The first test that the report lists as passed and that nobody told of under its name. */
+/** The first test that the report lists as passed and that no runner reported under its name. */
 function findFirstUnknown(report: TestReport, told: readonly ToldTest[]): string | null {
   const left = new Map<string, number>()
   for (const { name } of told) left.set(extractLetters(name), (left.get(extractLetters(name)) ?? 0) + 1)

@@ -41,7 +41,7 @@ interface ListedTest {
 interface Block {
   readonly tests: readonly ListedTest[]
   readonly counts: Counts
-  /** Announced, and never reported: the program died or left. */
+  /** Announced but never reported: the program died or exited. */
   readonly lost: number
 }
 
@@ -95,7 +95,7 @@ function stripLine(name: string): string {
   return name.replace(/ \(line \d{1,9}\)/, '')
 }
 
-/** `---- name stdout ----`, and what the panic below it says. */
+/** `---- name stdout ----`, and the message of the panic below it. */
 function parseMessages(lines: readonly string[]): ReadonlyMap<string, string> {
   const messages = new Map<string, string>()
   let name = ''
@@ -108,7 +108,7 @@ function parseMessages(lines: readonly string[]): ReadonlyMap<string, string> {
   return messages
 }
 
-/** Which file each block is of; cargo says so on the other stream, in the same order. */
+/** The file of each block; cargo prints it on the other stream, in the same order. */
 function parsePrograms(err: readonly string[], blocks: number): readonly (string | null)[] {
   const programs = err.flatMap((line) => {
     const match = /^ {3,8}(?:Running (?:unittests )?(\S{1,400}) \(|(Doc-tests) )/.exec(line)

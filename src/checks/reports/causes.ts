@@ -1,6 +1,6 @@
 import { LOAD_FAILURES_MAX, type LoadFailure, type LoadFailureKind } from './report.js'
 
-/** Why something did not load, as far as its error text tells. */
+/** Why something did not load, according to its error text. */
 export interface Cause {
   readonly kind: LoadFailureKind
   readonly module: string | null
@@ -11,7 +11,7 @@ type NamedPattern = readonly [pattern: RegExp, name: (match: RegExpExecArray) =>
 
 const getFirstGroup = (match: RegExpExecArray): string => match[1] ?? ''
 
-// Every repetition is bounded and stops at its own end mark: each pattern is linear in the line.
+// Every repetition is bounded and stops at its own end mark, so that each pattern is linear in the line.
 const MISSING: readonly NamedPattern[] = [
   [/Cannot find (?:module|package) ['"]([^'"]{1,400})['"]/, getFirstGroup],
   [/Failed to resolve import "([^"]{1,400})"/, getFirstGroup],
@@ -37,7 +37,7 @@ const MISSING: readonly NamedPattern[] = [
 
 const SYNTAX = /\b(?:SyntaxError|IndentationError|TabError|Parse failure|Parse error|Parsing error|Transform failed)\b/
 
-// What is there, but not yet while modules import each other in a circle, is not missing.
+// A name that is not initialised yet because modules import each other in a circle is not missing.
 const CIRCULAR = 'partially initialized module'
 
 const CAUSE_LINES_MAX = 400
@@ -60,7 +60,7 @@ export function findCause(lines: readonly string[], which: 'first' | 'last'): Ca
   return { kind: 'other', module: null, message: (said ?? '').trim().replace(/^E {1,8}/, '') }
 }
 
-/** The cause that one line names; null when it names none. */
+/** The cause named in one line; null when it names none. */
 export function parseCauseLine(line: string): Cause | null {
   const message = line.trim().replace(/^E {1,8}/, '')
   if (line.includes(CIRCULAR)) return { kind: 'other', module: null, message }
@@ -73,7 +73,7 @@ export function parseCauseLine(line: string): Cause | null {
 
 const ERROR_LINE = /^(?:Uncaught )?(?:[A-Z]\w{0,80})?(?:Error|Exception)(?: \[\w{1,80}\])?: /
 
-/** An error that a runtime printed by itself, with the lines around it: one of them names the file. */
+/** An error that a runtime printed itself, with the lines around it: one of them names the file. */
 interface PrintedError {
   readonly cause: Cause
   readonly around: string
@@ -83,7 +83,7 @@ const PRINTED_MAX = 400
 const LINES_BEFORE = 5
 const LINES_AFTER = 20
 const AROUND_CHARS_MAX = 300
-// Where the words of one file end and those of the next begin.
+// Where the output about one file ends and that about the next begins.
 const BOUNDARY = /^(?:Node\.js v\d|Subtest: |[✔✖▶ℹ﹣⚠] )/u
 
 export function parsePrintedErrors(lines: readonly string[]): readonly PrintedError[] {
@@ -110,8 +110,8 @@ export function parsePrintedErrors(lines: readonly string[]): readonly PrintedEr
 export const UNKNOWN_CAUSE = 'the file failed, and none of its tests was reported'
 
 /**
- * What kept each of these files from running its tests: the error that names the file, else one that names none of
- * them (it names the source file that the test imports), else nothing that is known.
+ * Why each of these files did not run its tests: the error that names the file, or else one that names none of them (it
+ * names the source file that the test imports), or else unknown.
  */
 export function findCausesOfFiles(files: readonly string[], errors: readonly PrintedError[]): readonly LoadFailure[] {
   const looked = files.slice(0, LOAD_FAILURES_MAX)

@@ -13,8 +13,8 @@ const GO_MISSING: readonly RegExp[] = [
 ]
 
 /**
- * What the Go compiler says below `# package`. A package in `setup` was not even parsed: what is not missing there is
- * a syntax error.
+ * Messages of the Go compiler below `# package`. A package with `setup` was not even parsed: an error there that names
+ * nothing missing is a syntax error.
  */
 export function goCompileErrors(lines: readonly string[], setup: ReadonlySet<string>): readonly LoadFailure[] {
   const failures: LoadFailure[] = []
@@ -37,7 +37,7 @@ export function goCompileErrors(lines: readonly string[], setup: ReadonlySet<str
   return failures
 }
 
-// Names, types, traits, methods, fields, modules and crates that are not there.
+// Missing names, types, traits, methods, fields, modules and crates.
 const RUST_MISSING = new Set(
   'E0405 E0407 E0412 E0422 E0425 E0426 E0432 E0433 E0437 E0438 E0463 E0531 E0560 E0574 E0576 E0583 E0599 E0609'.split(
     ' ',
@@ -45,14 +45,14 @@ const RUST_MISSING = new Set(
 )
 const RUST_SYNTAX = /\b(?:expected|unexpected|unclosed|unterminated|mismatched closing|unknown start|prefix)\b/
 
-/** What rustc says: `error[E0432]: unresolved import`, and below it `--> file:line:column`. */
+/** Messages of rustc: `error[E0432]: unresolved import`, and below it `--> file:line:column`. */
 export function parseRustErrors(lines: readonly string[]): readonly LoadFailure[] {
   const failures: LoadFailure[] = []
   for (const [index, line] of lines.entries()) {
     if (failures.length >= COMPILE_ERRORS_MAX) break
     const match = /^error(?:\[(E\d{4})\])?: (.{1,2000})$/.exec(line)
     const file = /^ {0,12}--> (.{1,400}?):\d{1,9}:\d{1,9}$/.exec(lines[index + 1] ?? '')?.[1]
-    // Cargo's own words about the errors before have no place.
+    // Cargo's own summary of the errors above has no place.
     if (match === null || file === undefined) continue
     const [, code, message = ''] = match
     const isMissing = code === undefined ? message.startsWith('cannot find ') : RUST_MISSING.has(code)
@@ -67,12 +67,12 @@ export function parseRustErrors(lines: readonly string[]): readonly LoadFailure[
   return failures
 }
 
-// A module, an export, a name or a property that is not there.
+// A missing module, export, name or property.
 const TS_MISSING = new Set('TS2304 TS2305 TS2307 TS2339 TS2551 TS2552 TS2614 TS2724 TS2792'.split(' '))
 
 /**
- * What tsc says before the tests are run: `file(line,column): error TS2307: …`, or with colours `file:line:column - error`.
- * The files it names are sources; the tests that run later are called after what is built from them, so none is named.
+ * Messages of tsc before the tests run: `file(line,column): error TS2307: …`, or with colours `file:line:column -
+ * error`. The files it names are sources; tests that run later are named after the build output, so no test is named.
  */
 export function parseTypescriptErrors(lines: readonly string[]): readonly LoadFailure[] {
   const failures: LoadFailure[] = []

@@ -7,7 +7,7 @@ export const COVERAGE_FORMATS = ['lcov', 'cobertura'] as const
 interface CoverageInput {
   readonly format: (typeof COVERAGE_FORMATS)[number]
   readonly text: string
-  /** Whether a file of the report lies outside the project: such files do not count. */
+  /** Whether a file of the report is outside the project: such files do not count. */
   readonly isOutside?: (file: string) => boolean
 }
 
@@ -124,7 +124,7 @@ function computeCoberturaCounts(
   lines: Lines,
 ): Counts | null {
   if (root?.name !== 'coverage') return null
-  // The sums hold what lies outside, too.
+  // The sums include files outside the project.
   if (lines.found > 0 || lines.hasOutside) return lines
   const found = parseWholeNumber(root.attributes.get('lines-valid'))
   const hit = parseWholeNumber(root.attributes.get('lines-covered'))

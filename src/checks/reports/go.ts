@@ -7,10 +7,10 @@ import { createTally, type Tally } from './tally.js'
 interface Package {
   readonly name: string
   readonly tests: Map<string, { status: TestStatus | null; message: string | null }>
-  /** A test was seen to begin: without -v only failures are told of. */
+  /** A test was seen to begin: without -v only failures are reported. */
   hasBegun: boolean
   verdict: 'ok' | 'failed' | 'none' | null
-  /** `[build failed]`, `[no tests to run]` and the like, as the package's last line says it. */
+  /** The note in the package's last line, such as `[build failed]` or `[no tests to run]`. */
   note: string
   output: string[]
 }
@@ -34,7 +34,7 @@ function parseEvent(line: string): Fields | null {
 
 /** `go test -json`. Whole lines are needed: `text` is not cut into short ones. */
 export function readGoJson(text: string, stderr: readonly string[], root: string | null): ReportReading {
-  // Without -json a test may print events itself; with it, nothing else says how packages ended.
+  // Without -json a test may print events itself; with it, no other lines report how packages ended.
   if (/^(?:ok {2}|FAIL)\t/m.test(text))
     return makeUnreadable('the output mixes events of go test -json with plain lines')
   const packages = new Map<string, Package>()
@@ -103,7 +103,7 @@ export function readGoText(lines: readonly string[], stderr: readonly string[], 
     if (started !== undefined) settle(current, started, 'run')
     else if (result !== null) {
       const test = result[2] ?? ''
-      // Every result has a beginning; one without was printed by something else.
+      // Every result has a beginning; one without was printed by other code.
       if (!current.tests.has(test) && result[1] !== 'FAIL')
         return makeUnreadable(`there is a result of ${JSON.stringify(test.slice(0, 80))}, which never began`)
       settle(current, test, (result[1] ?? '').toLowerCase())
@@ -122,7 +122,7 @@ export function readGoText(lines: readonly string[], stderr: readonly string[], 
   return reportOf(packages, [...lines, ...stderr], root)
 }
 
-// What a test says stands indented below its beginning, with the place in its file.
+// The output of a test is indented below its first line, with the place in its file.
 function keepMessage(one: Package, test: string, line: string): void {
   const state = one.tests.get(test)
   if (state?.message === null && /^\s+\S{1,200}\.go:\d{1,9}: /.test(line)) state.message = line.trim()

@@ -34,7 +34,7 @@ interface Reading {
   lost: number
 }
 
-/** Null, or the status that is not known. */
+/** Null, or the unknown status. */
 function readFile(file: Fields, reading: Reading): string | null {
   const { tally, root, runner } = reading
   const name = getText(file, 'name')

@@ -14,7 +14,7 @@ export function readJestText(lines: readonly string[], root: string | null): Rep
   const end = findLastIndex(lines, (line) => SUMMARY.test(line))
   const summary = parseSummary(lines[end] ?? '')
   if (summary === null) return makeUnreadable('the summary of jest cannot be read, or its parts are not its total')
-  // With many files the failures are told a second time at the end.
+  // With many files the failures are printed a second time at the end.
   const again = lines.indexOf('Summary of all failing tests')
   const files = parseFiles(lines.slice(0, again < 0 || again > end ? end : again))
   const tally = createTally(root)
@@ -96,7 +96,10 @@ function findFirstLine(text: readonly string[] | undefined): string | null {
   return text?.find((line) => line !== '') ?? null
 }
 
-/** Adds files that did not load, and where tests are not listed those that failed. A test with two errors is told twice. */
+/**
+ * Adds files that did not load and, if tests are not listed, those that failed. A test with two errors is printed
+ * twice.
+ */
 function addDetails(file: File, { tally, isListed }: { readonly tally: Tally; readonly isListed: boolean }): void {
   const told = new Set<string>()
   for (const { name, text } of parseDetails(file)) {
@@ -116,7 +119,7 @@ interface Detail {
 
 const DETAIL_LINES_MAX = 200
 
-/** What is told below `  ● suite › test`. */
+/** The text below ` ● suite › test`. */
 function parseDetails(file: File): readonly Detail[] {
   if (!file.hasFailed) return []
   const details: { readonly name: string; readonly text: string[] }[] = []

@@ -1,4 +1,4 @@
-/** JSON of unknown origin: nothing in it is taken for granted, not even that a name is not in a prototype. */
+/** JSON of unknown origin: nothing is taken for granted, not even that a name is not in a prototype. */
 export type Fields = Readonly<Record<string, unknown>>
 
 export function parseJson(text: string): unknown {
@@ -33,10 +33,10 @@ export function countIn(fields: Fields | null, name: string): number | null {
 }
 
 const CANDIDATES_MAX = 8
-// A line of its own that begins a result document of vitest, jest or mocha.
+// A separate line that begins a result document of vitest, jest or mocha.
 const DOCUMENT = /^\{\s{0,20}"(?:num[A-Z]|stats")/
 
-/** The last result document in what a command printed: runners print it when everything else is done. */
+/** The last result document in the output of a command: runners print it at the end. */
 export function lastDocument(text: string): Fields | null {
   let from = text.length
   for (let tries = 0; tries < CANDIDATES_MAX; ) {

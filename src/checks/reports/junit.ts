@@ -5,7 +5,7 @@ import { isScriptPath, makeNoTestsFailure } from './tap.js'
 import { parseWholeNumber, splitLines, toRelativePath } from './text.js'
 import { type Attributes, readXml, type XmlReader } from './xml.js'
 
-/** The document in what a command printed: some reporters write it to the output, among other words. */
+/** The document in the output of a command: some reporters print it among other text. */
 export function extractJunit(text: string): string | null {
   const start = /(?:^|\n)(?=(?:<\?xml[^>\n]{0,200}\?>\s{0,200})?<testsuites?[\s>/])/.exec(text)
   if (start === null) return null
@@ -28,7 +28,7 @@ interface Suite {
   readonly isRoot: boolean
   cases: number
   suites: number
-  /** With those of the suites inside. */
+  /** Including those of nested suites. */
   allCases: number
   failed: number
   failedTodo: number
@@ -47,7 +47,7 @@ interface Outcome {
 
 const FAILURE_CHARS_MAX = 20_000
 
-// Follows an XML parser: it is told of one element after the other and keeps where it is.
+// Handles the events of an XML parser, one element after the other.
 class JunitReader implements XmlReader {
   problem: string | null = null
   private readonly suites: Suite[] = []
@@ -140,7 +140,7 @@ class JunitReader implements XmlReader {
   }
 }
 
-// Without the stack: what went wrong stands above it.
+// Without the stack: the message is above it.
 function takeFirstWords(text: string): string {
   const stack = text.search(/\n\s{1,40}at /)
   return text.slice(0, stack < 0 ? 2_000 : stack)
@@ -160,7 +160,7 @@ function findFile({ attributes }: Case, suite: Suite): string | null {
   return attributes.get('file') ?? suiteFile ?? (isScriptPath(className) ? className : null)
 }
 
-/** A file that did not load is written as a test: by vitest, by pytest and by node:test, each in its way. */
+/** vitest, pytest and node:test each report a file that did not load as a test, in different ways. */
 function loadFailureOf(test: Case, status: TestStatus, suite: Suite): LoadFailure | null {
   const name = test.attributes.get('name') ?? ''
   const className = test.attributes.get('classname') ?? ''
@@ -175,11 +175,14 @@ function loadFailureOf(test: Case, status: TestStatus, suite: Suite): LoadFailur
   return { file: name, ...findCause(text, 'first') }
 }
 
-/** Attributes that count something else than what is in the suite. Nested suites count as one test or as their tests. */
+/**
+ * Attributes that count something other than the entries of the suite. Nested suites count as one test or as their
+ * tests.
+ */
 function findDisagreement(suite: Suite): string | null {
   const tests = parseWholeNumber(suite.attributes.get('tests'))
   const called = suite.isRoot ? 'the report' : `the suite ${JSON.stringify(suite.name.slice(0, 80))}`
-  // pytest counts every part of a test that reports by itself, and writes one test case.
+  // pytest counts every part of a test that reports separately, but writes one test case.
   const mayCountMore = suite.name === 'pytest' && tests !== null && tests > suite.allCases
   if (tests !== null && tests !== suite.allCases && tests !== suite.cases + suite.suites && !mayCountMore)
     return `${called} says ${tests} tests and has ${suite.allCases}`

@@ -4,7 +4,7 @@ import type { LoadFailure, RunnerFormat } from './report.js'
 
 const TEXT_LINES_MAX = 60
 
-/** What some runners say when they stop before the first test: there is no summary then. */
+/** Messages of runners that stop before the first test, without a summary. */
 export function launchFailure(
   lines: readonly string[],
 ): { readonly runner: RunnerFormat | null; readonly failures: readonly LoadFailure[] } | null {
@@ -18,7 +18,7 @@ export function launchFailure(
     const file = CONFTEST.exec(line)?.[1]
     if (file !== undefined) return { runner: 'pytest', failures: [{ file, ...findCause(text.slice(1), 'last') }] }
   }
-  // A compiler that comes before the runner: which one would have followed is not known.
+  // A compiler that runs before the runner: which runner would have followed is unknown.
   const failures = parseTypescriptErrors(lines)
   return failures.length === 0 ? null : { runner: null, failures }
 }

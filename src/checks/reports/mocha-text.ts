@@ -67,7 +67,7 @@ function parseResult(text: string): Result | null {
 
 const TITLE_LINES_MAX = 20
 
-/** Below the summary: `1) suite`, the rest of the name up to a colon, and what went wrong. */
+/** Below the summary: `1) suite`, the rest of the name up to a colon, and the error. */
 function parseMessages(lines: readonly string[]): ReadonlyMap<string, string> {
   const messages = new Map<string, string>()
   for (let index = 0; index < lines.length; index++) {

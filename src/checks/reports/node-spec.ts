@@ -41,7 +41,7 @@ export function readNodeSpec(lines: readonly string[], root: string | null): Rep
   const passed = summary.pass - files.length + broken.length
   const failed = summary.fail + summary.cancelled - broken.length
   if (passed < 0 || failed < 0) return makeUnreadable('the summary counts fewer results than there are files')
-  // A suite that is skipped hides tests, and is counted as none of them.
+  // A skipped suite hides tests, and does not count as one.
   const skipped = Math.max(summary.skipped, points.filter((point) => point.status === 'skipped').length) + summary.todo
   return { result: 'read', report: tally.report('node', { passed, failed, skipped }) }
 }
@@ -65,7 +65,7 @@ interface Point {
 
 const OPEN_MAX = 40
 
-/** `▶ suite` opens what its own result line at the same depth closes. */
+/** `▶ suite` opens a block that the suite's result line at the same depth closes. */
 function parsePoints(lines: readonly string[]): readonly Point[] {
   const points: Point[] = []
   const open: { readonly indent: number; readonly name: string }[] = []
@@ -122,7 +122,7 @@ interface FailureText {
   readonly message: string
 }
 
-/** Below the summary: `test at file:line:column`, the result line again, and what went wrong. */
+/** Below the summary: `test at file:line:column`, the result line again, and the error. */
 function parseMessages(lines: readonly string[]): ReadonlyMap<string, FailureText> {
   const told = new Map<string, FailureText>()
   for (const [index, line] of lines.entries()) {

@@ -137,7 +137,7 @@ function parseVerboseResult(line: string): Result | null {
     return status === undefined ? null : { id: (worker[2] ?? '').trim(), status }
   }
   const shown = stripProgress(line.trimEnd())
-  // A skipped test is followed by the reason, which may hold any word: the first status that ends the id is the one.
+  // A skipped test is followed by the reason, which may contain any word: the first status after the id counts.
   const skipped = shown.endsWith(')') ? shown.indexOf(' SKIPPED (') : -1
   const at = skipped >= 0 ? skipped : shown.lastIndexOf(' ')
   const status = skipped >= 0 ? 'skipped' : STATUS.get(shown.slice(at + 1))
@@ -170,7 +170,7 @@ function parseShortResult(line: string): ShortResult | null {
   }
 }
 
-// Parameters stand in brackets at the end of an id, and may hold a dash of their own.
+// Parameters are in brackets at the end of an id, and may contain a dash.
 function findDash(said: string): number {
   const first = said.indexOf(' - ', Math.max(0, said.indexOf('::')))
   const bracket = said.indexOf('[')
@@ -197,7 +197,7 @@ function parseSelectedCount(lines: readonly string[]): number | null {
 
 const SECTION_LINES_MAX = 400
 
-/** `____ ERROR collecting tests/a.py ____` and the traceback below it; tells how many there were. */
+/** `____ ERROR collecting tests/a.py ____` and the traceback below it; returns how many there were. */
 function addCollectionErrors(lines: readonly string[], tally: Tally): number {
   let count = 0
   for (const [index, line] of lines.entries()) {

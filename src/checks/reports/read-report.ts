@@ -17,8 +17,8 @@ import { createTally } from './tally.js'
 import { NOTHING, normalizeOutput } from './text.js'
 
 /**
- * What a run of tests says, from its report where there is one, else from its output. Everything that is read here may
- * have been written by the code under test: see docs/test-reports.md for what each format can be made to say.
+ * The results of a test run, from its report or, without one, from its output. The code under test may have written any
+ * of it: docs/test-reports.md says what each format can be made to say.
  */
 export function readReport(input: ReportInput): ReportReading {
   const streams = { out: normalizeOutput(input.stdout), err: normalizeOutput(input.stderr), root: input.root ?? null }
@@ -36,7 +36,7 @@ function markCut(reading: ReportReading, isCut: boolean): ReportReading {
   return { ...reading, report: { ...reading.report, truncated: true } }
 }
 
-/** The runner whose output this is. Output that looks like that of two runners is nobody's. */
+/** The runner of this output. Output that looks like that of two runners counts for none. */
 function readOutput(streams: Streams, format: TestFormat): ReportReading {
   const swapped = { ...streams, out: streams.err, err: streams.out }
   for (const given of [streams, swapped]) {
@@ -72,7 +72,7 @@ function readStoppedStart({ out, err, root }: Streams, format: TestFormat): Repo
 function readReportFile(text: string, streams: Streams, format: TestFormat): ReportReading {
   if (text.length > REPORT_CHARS_MAX) return makeUnreadable(`the report is longer than ${REPORT_CHARS_MAX} characters`)
   const report = text.replace(/^\ufeff/, '').trim()
-  // No fall-back to the output: a test that deletes the report would choose what is read.
+  // No fallback to the output: a test that deletes the report would choose what is read.
   if (report === '')
     return readBrokenStart(streams, format) ?? makeUnreadable('the report was not written, or is empty')
   const reading = readDocument(report, format, streams.root) ?? readText(report, format, streams.root)
@@ -109,7 +109,7 @@ interface ExitCodeInput extends ReportInput {
   readonly streams: Streams
 }
 
-/** Holds what was read against the exit code. */
+/** Compares the results with the exit code. */
 function compareWithExitCode(
   reading: ReportReading,
   { exitCode, reportText, format, streams }: ExitCodeInput,

@@ -14,7 +14,7 @@ import type { WrittenOutput } from './text.js'
 import { isUnittestText, readUnittestText } from './unittest-text.js'
 import { isVitestText, readVitestText } from './vitest-text.js'
 
-/** What a command wrote; where one stream is more natural for a runner, it is looked at first. */
+/** The output of a command; the stream that is more natural for a runner is read first. */
 export interface Streams {
   readonly out: WrittenOutput
   readonly err: WrittenOutput
@@ -23,9 +23,9 @@ export interface Streams {
 
 interface Reader {
   readonly runner: RunnerFormat
-  /** Besides `auto`: the formats of contracts that mean this. */
+  /** Formats of contracts, besides `auto`, that select this reader. */
   readonly formats: readonly TestFormat[]
-  /** The reading, or null when the output is not of this kind. */
+  /** The reading, or null when the output has another format. */
   read(streams: Streams): ReportReading | null
 }
 
@@ -59,7 +59,7 @@ function makeDocumentReader(runner: RunnerFormat, is: (document: Fields) => bool
 
 type DocumentRead = (document: Fields, root: string | null) => ReportReading
 
-/** In this order: of the same runner, the first that fits is read. */
+/** In this order: for one runner, the first reader that matches is used. */
 export const READERS: readonly Reader[] = [
   makeDocumentReader('jest', (document) => detectJestJsonRunner(document) === 'jest', readJestJson),
   makeDocumentReader('vitest', (document) => detectJestJsonRunner(document) === 'vitest', readJestJson),

@@ -1,4 +1,4 @@
-/** What `commands.*.format` may say of a command that runs tests. */
+/** Values of `commands.*.format` for a command that runs tests. */
 export const TEST_FORMATS = [
   'auto',
   'tap',
@@ -14,13 +14,13 @@ export const TEST_FORMATS = [
 
 export type TestFormat = (typeof TEST_FORMATS)[number]
 
-/** What was recognised: `unittest` has no name in contracts, it is read as `auto` or `pytest`. */
+/** The recognised format: `unittest` has no name in contracts, it is read as `auto` or `pytest`. */
 export type RunnerFormat = Exclude<TestFormat, 'auto'> | 'unittest'
 
 export type TestStatus = 'passed' | 'failed' | 'skipped' | 'todo'
 
 export interface TestResult {
-  /** The same for the same test in every run that is read in the same format. */
+  /** Stable for a test across all runs that are read in the same format. */
   readonly id: string
   readonly status: TestStatus
   readonly file: string | null
@@ -29,11 +29,11 @@ export interface TestResult {
 
 export type LoadFailureKind = 'missing_module' | 'syntax' | 'other'
 
-/** Something that kept tests from running at all: a file that does not load, a suite whose set-up breaks, a crash. */
+/** An error that kept tests from running at all: a file that does not load, a suite whose set-up fails, a crash. */
 export interface LoadFailure {
   readonly file: string | null
   readonly kind: LoadFailureKind
-  /** The module or the symbol that is not there. */
+  /** The missing module or symbol. */
   readonly module: string | null
   readonly message: string
 }
@@ -45,13 +45,13 @@ export interface TestReport {
   readonly passed: number
   /** Includes tests that were announced and never reported. */
   readonly failed: number
-  /** Includes what is marked as to do, or as expected to fail. */
+  /** Includes tests marked as to do, or as expected to fail. */
   readonly skipped: number
   readonly tests: readonly TestResult[]
   /** Every counted test is listed in `tests`. */
   readonly complete: boolean
   readonly loadFailures: readonly LoadFailure[]
-  /** A limit was reached: there was more than is kept here. */
+  /** A limit was reached: some results are left out. */
   readonly truncated: boolean
 }
 
@@ -59,20 +59,20 @@ export interface ReportInput {
   readonly format: TestFormat
   readonly stdout: string
   readonly stderr: string
-  /** Null when no report is configured; empty when one is and was not written: the output is then no substitute. */
+  /** Null when no report is configured; empty when it was not written: the output is then not used instead. */
   readonly reportText: string | null
   readonly exitCode: number
   /** The folder the command ran in: paths below it become relative, so that ids do not depend on it. */
   readonly root?: string
-  /** The output was cut before it came here. */
+  /** The output was cut before it was passed in. */
   readonly outputCut?: boolean
 }
 
 export type ReportReading =
   | { readonly result: 'read'; readonly report: TestReport }
-  /** The exit code says something else than the results: neither may be relied on. */
+  /** The exit code contradicts the results: neither can be relied on. */
   | { readonly result: 'contradiction'; readonly report: TestReport; readonly reason: string }
-  /** Counts are not known, or disagree with each other: only the exit code is known. */
+  /** Counts are unknown, or disagree with each other: only the exit code is known. */
   | { readonly result: 'unreadable'; readonly reason: string }
 
 type Unreadable = Extract<ReportReading, { result: 'unreadable' }>
@@ -81,12 +81,12 @@ export function makeUnreadable(reason: string): Unreadable {
   return { result: 'unreadable', reason }
 }
 
-/** Of each stream the end is kept: summaries come last. */
+/** The end of each stream is kept, because summaries come last. */
 export const OUTPUT_CHARS_MAX = 4 * 1024 * 1024
 export const OUTPUT_LINES_MAX = 300_000
-/** Longer lines are cut before they are looked at. */
+/** Longer lines are cut before they are read. */
 export const LINE_CHARS_MAX = 4_000
-/** A longer report is not read: half of a document says nothing. */
+/** A longer report is not read: half a document is useless. */
 export const REPORT_CHARS_MAX = 8 * 1024 * 1024
 export const TESTS_MAX = 20_000
 export const LOAD_FAILURES_MAX = 200

@@ -7,12 +7,12 @@ const LINES_LOOKED_AT_MAX = 400
 const LAST_LINES_MAX = 20
 const LAST_LINE_CHARS_MAX = 200
 const DETAIL_CHARS_MAX = 200
-// More than the last lines can hold, so that a secret that begins before them is still recognised as a whole.
+// More than the last lines can show, so that a secret that begins before them is still recognised as a whole.
 const END_CHARS_MAX = 256 * 1024
 const FIRST_SIGNAL_CODE = 128
 const SIGNALS_MAX = 64
 
-/** A run that gave nothing that a gate can use. */
+/** A run without results that a gate can use. */
 export interface TroubledRun {
   readonly exitCode: number
   readonly stopped: 'timeout' | 'output' | 'aborted' | null
@@ -25,8 +25,8 @@ export interface TroubledRun {
 type ExplainedTrouble = Omit<RunTrouble, 'lastLines'>
 
 /**
- * Why a run cannot be used, in plain words, who can mend that, and what it wrote last. The code under test writes what
- * is read here: it helps people and agents to find the fault, and decides nothing.
+ * Why a run cannot be used, who can fix that, and its last output. The code under test writes what is read here: it
+ * helps to find the fault, and decides nothing.
  */
 export function explainRun(run: TroubledRun, otherwise: ExplainedTrouble): RunTrouble {
   const explained = explainStopped(run) ?? explainSignal(run) ?? findCause(run) ?? otherwise
@@ -56,7 +56,7 @@ export function explainNoCoverage(detail: string): ExplainedTrouble {
   }
 }
 
-/** Of results that contradict the exit code, or of which a part is missing. */
+/** For results that contradict the exit code, or are incomplete. */
 export function explainUnreliable(detail: string): ExplainedTrouble {
   return {
     cause: 'the results cannot be relied on',
@@ -116,7 +116,8 @@ const COMPILE_ERRORS: readonly RegExp[] = [
   /\bCOMPILATION ERROR\b|\bCompilation failed\b/,
 ]
 
-// What common linters and formatters print last, and the name of the script of package.json that was begun last.
+// The last lines that common linters and formatters print, and the name of the package.json script that was started
+// last.
 const LINTER: readonly RegExp[] = [
   /^✖ \d{1,9} problems? \(/u,
   /\bCode style issues (?:were )?found\b/,
@@ -143,7 +144,7 @@ function linterFailed(detail: string): ExplainedTrouble {
   return { cause: 'a linter failed', detail, mendedBy: 'agent', remedy }
 }
 
-/** The cause that the output names. What keeps everything else from starting comes first. */
+/** The cause named in the output. Causes that keep everything else from starting come first. */
 function findCause({ exitCode, stdout, stderr }: TroubledRun): ExplainedTrouble | null {
   if (exitCode === 0) return null
   const lines = [stderr, stdout].flatMap((text) =>
@@ -197,7 +198,7 @@ function compileFailed(detail: string): ExplainedTrouble {
   return { cause: 'compile failed', detail, mendedBy: 'agent', remedy: 'Correct the error that the last lines show.' }
 }
 
-/** The end of both streams. Where both were written to, each gets half: errors often stand before a long output. */
+/** The end of both streams. If both have output, each gets half: errors often come before a long output. */
 function takeLastLines({ stdout, stderr, redact }: TroubledRun): readonly string[] {
   const [out, err] = [endOf(stdout, redact), endOf(stderr, redact)]
   const errors = err.slice(-Math.max(LAST_LINES_MAX / 2, LAST_LINES_MAX - out.length))

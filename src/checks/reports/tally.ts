@@ -13,9 +13,9 @@ import {
 } from './report.js'
 import { toOneLine, toRelativePath } from './text.js'
 
-/** One test as a reader saw it. */
+/** One test as a reader parsed it. */
 interface SeenTest {
-  /** From the outside in; what is empty is left out. */
+  /** From the outside in, without empty parts. */
   readonly path: readonly string[]
   readonly status: TestStatus
   readonly file?: string | null
@@ -31,10 +31,10 @@ export interface Counts {
 export interface Tally {
   add(seen: SeenTest): void
   loadFailed(failure: LoadFailure): void
-  /** Of the tests that were added. */
+  /** Counted over the added tests. */
   counts(): Counts
   total(): number
-  /** `counts` where the runner counted what it does not list. */
+  /** `counts` if the runner counted tests that it does not list. */
   report(format: RunnerFormat, counts?: Counts): TestReport
 }
 
@@ -91,7 +91,7 @@ function formatId(path: readonly string[]): string {
   const parts = path.map((part) => part.trim()).filter((part) => part !== '')
   const full = parts.join(' > ')
   const id = toOneLine(full, ID_CHARS_MAX) || '(no name)'
-  // What is cut off still tells two tests apart.
+  // The part that is cut off still distinguishes two tests.
   return id.length < ID_CHARS_MAX ? id : `${id} ${sha256Hex(full.toWellFormed()).slice(0, 16)}`
 }
 

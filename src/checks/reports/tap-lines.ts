@@ -30,7 +30,7 @@ interface Mark {
 
 const MARKS_MAX = 50
 
-// Not every producer escapes `#` in names: only what says something behind it is a mark.
+// Not every producer escapes `#` in names: only a known directive after it is a mark.
 function markOf(text: string): Mark | null {
   let at = text.indexOf('#')
   for (let count = 0; at >= 0 && count < MARKS_MAX; count++) {
@@ -53,7 +53,7 @@ export function isVersion(line: string): boolean {
   return /^TAP version 1[234]$/.test(line.trimEnd())
 }
 
-/** What the block below a result line tells, of what is used here. */
+/** The used fields of the block below a result line. */
 export interface Details {
   /** The line after the block. */
   readonly next: number
@@ -67,7 +67,7 @@ export interface Details {
 
 const DETAIL_LINES_MAX = 60
 
-/** Reads the YAML block that begins at `index`. Without an end it swallows the rest, and the plan is not kept. */
+/** Reads the YAML block that begins at `index`. Without an end it takes the rest, and the plan does not add up. */
 export function parseDetails(lines: readonly string[], index: number): Details {
   const indent = countIndent(lines[index] ?? '')
   const end = `${' '.repeat(indent)}...`
@@ -78,7 +78,7 @@ export function parseDetails(lines: readonly string[], index: number): Details {
     const line = lines[at] ?? ''
     if (line.trimEnd() === end) break
     if (text.length < DETAIL_LINES_MAX) text.push(line.trim())
-    // Only lines at the block's own depth are its fields: what a test says lies deeper.
+    // Only lines at the block's own depth are its fields: output of a test is deeper.
     const field = countIndent(line) === indent ? /^([a-zA-Z_]{1,40}): ?(.*)$/.exec(line.slice(indent)) : null
     if (field !== null && !fields.has(field[1] ?? '')) fields.set(field[1] ?? '', stripQuotes(field[2] ?? ''))
   }
@@ -92,7 +92,10 @@ export function parseDetails(lines: readonly string[], index: number): Details {
   }
 }
 
-/** What a failure says in few words: the text of its `error` or `message`, with the kind of error where it is no assertion. */
+/**
+ * A short description of a failure: the text of its `error` or `message`, with the kind of error unless it is an
+ * assertion.
+ */
 export function summarize(text: readonly string[]): string {
   const message = extractError(text)
   const kind = text.map((line) => /^name: '?(\w{1,80}Error)'?$/.exec(line)?.[1]).find((name) => name !== undefined)

@@ -87,7 +87,7 @@ function parseDocument(lines: readonly string[]): Document {
   return document
 }
 
-/** Reads one line, or a result with its block, and tells which line is next. */
+/** Reads one line, or a result with its block, and returns the next line. */
 function readLine(document: Document, lines: readonly string[], index: number): number {
   const line = lines[index] ?? ''
   const indent = countIndent(line)
@@ -135,7 +135,7 @@ function readPoint(document: Document, point: PointLine, { lines, index, depth }
   const below = lines[index + 1] ?? ''
   const details = below.trim() === '---' && countIndent(below) > depth * 4 ? parseDetails(lines, index + 1) : null
   document.isNode ||= details?.isTimed === true
-  // A test of node:test may have subtests and is a test all the same; elsewhere a parent only sums up.
+  // A test of node:test may have subtests and is still a test; elsewhere a parent only sums up.
   if (!isParent || (details?.isTimed === true && !details.isSuite))
     level.leaves.push({
       path: [point.name],
@@ -161,7 +161,7 @@ function toStatus({ ok, directive }: PointLine): TestStatus {
   return ok ? 'passed' : 'failed'
 }
 
-// A suite that failed although its tests did not: a hook broke, or its body did.
+// A suite that failed although its tests did not: a hook or its body failed.
 function recordBrokenSuite(document: Document, point: PointLine, details: Details | null): void {
   if (details === null || details.failure === null || details.failure === 'subtestsFailed') return
   const message = `${point.name}: ${summarize(details.text)}`
@@ -180,12 +180,12 @@ function recordPlan(document: Document, depth: number, plan: number): void {
   level.plan = plan
 }
 
-/** Hands what lies one level deeper to its parent; tells whether there was anything. */
+/** Passes the deeper level to its parent; returns whether there was one. */
 function adoptChildren(document: Document, depth: number, name: string): boolean {
   const level = getLevel(document, depth)
   const below = document.levels[depth + 1]
   if (below === undefined) return false
-  // Deeper levels whose own parent never came still belong to this one.
+  // Deeper levels whose own parent is missing still belong to this one.
   for (const deeper of document.levels.slice(depth + 1)) {
     for (const leaf of deeper.leaves) {
       leaf.path.push(name)
@@ -220,7 +220,7 @@ function keepPlan(document: Document, level: Level): void {
   document.failures.push({ file: null, kind: 'other', module: null, message })
 }
 
-/** node:test reports a file as a test of its own when nothing in it was reported: it broke, left, or has no tests. */
+/** node:test reports a file as a test when nothing in it was reported: it failed, exited, or has no tests. */
 function isFileResult(leaf: Leaf): boolean {
   const name = leaf.path[0] ?? ''
   return leaf.depth === 0 && leaf.path.length === 1 && !leaf.isSuite && isScriptPath(name)
@@ -249,7 +249,7 @@ function collect(document: Document, tally: Tally): void {
   const files: Leaf[] = []
   for (const leaf of document.levels[0]?.leaves ?? []) {
     if (isFileResult(leaf)) files.push(leaf)
-    // An empty suite is no test; a suite that is skipped hides tests.
+    // An empty suite is not a test; a skipped suite hides tests.
     else if (!leaf.isSuite || leaf.status === 'skipped' || leaf.status === 'todo')
       tally.add({
         path: leaf.path.toReversed(),

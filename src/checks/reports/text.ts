@@ -1,6 +1,6 @@
 import { LINE_CHARS_MAX, OUTPUT_CHARS_MAX, OUTPUT_LINES_MAX } from './report.js'
 
-/** What a command wrote to one stream, ready to be looked at line by line. */
+/** The output of one stream, prepared to be read line by line. */
 export interface WrittenOutput {
   /** Without colours; lines end with \n. */
   readonly text: string
@@ -42,19 +42,19 @@ export function splitLines(text: string): readonly string[] {
   return text.split('\n').map((line) => (line.length > LINE_CHARS_MAX ? line.slice(0, LINE_CHARS_MAX) : line))
 }
 
-// Control characters and the marks that turn the direction of text around: neither belongs into a name.
+// Control characters and marks that reverse the direction of text: neither belongs in a name.
 // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is looked for
 const UNPRINTABLE = /[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\ufeff]+/g
 
 /** One printable line, at most `charsMax` long. */
 export function toOneLine(text: string, charsMax: number): string {
-  // Colours first: of an escape sequence without its ESC, rubbish would be left.
+  // Colours first: an escape sequence without its ESC would leave garbage.
   const head = text.length > charsMax * 8 ? text.slice(0, charsMax * 8) : text
   const line = stripAnsi(head).replace(UNPRINTABLE, ' ').trim().toWellFormed()
   return line.length > charsMax ? `${line.slice(0, charsMax - 1).toWellFormed()}…` : line
 }
 
-/** A path as the tree knows it: without the folder the command ran in, with `/`. */
+/** A path as the tree names it: without the command's folder, with `/`. */
 export function toRelativePath(path: string, root: string | null): string {
   let file = path.startsWith('file://') ? path.slice('file://'.length) : path
   if (file.includes('\\')) file = file.replaceAll('\\', '/')
@@ -64,7 +64,7 @@ export function toRelativePath(path: string, root: string | null): string {
   return file
 }
 
-/** The whole number that the text is, or null: `Number` would also take '', ' 1' and '1e3'. */
+/** The text as a whole number, or null: `Number` would also accept '', ' 1' and '1e3'. */
 export function parseWholeNumber(text: string | undefined): number | null {
   return text !== undefined && /^\d{1,9}$/.test(text) ? Number(text) : null
 }
@@ -81,7 +81,7 @@ export function findLastIndex(lines: readonly string[], matches: (line: string) 
   return -1
 }
 
-/** A duration such as `(5ms)`, `(1.2 s)` or `12ms` at the end is no part of a name. */
+/** A duration such as `(5ms)`, `(1.2 s)` or `12ms` at the end is not part of a name. */
 export function stripDuration(name: string): string {
   const shown = name.trimEnd()
   const start = shown.endsWith(')') ? shown.lastIndexOf(' (') : shown.lastIndexOf(' ')

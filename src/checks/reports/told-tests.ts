@@ -3,8 +3,8 @@ import type { TestReport, TestStatus } from './report.js'
 import { createTally } from './tally.js'
 
 /**
- * The report with the tests that pytest did not print (`-q` prints those that fail), as it told them itself. Where the two do not
- * add up, the report stays as it is.
+ * The report with the tests that pytest did not print (`-q` prints only failures), as the runner reported them itself.
+ * If the two do not add up, the report stays unchanged.
  */
 export function withToldTests(report: TestReport, told: readonly SecondReport[]): TestReport {
   const own = told.filter(({ runner }) => runner === 'pytest')

@@ -26,7 +26,7 @@ export function readUnittestText(all: readonly string[], root: string | null): R
   for (const section of broken) tally.loadFailed({ file: section.file, ...findCause(section.text, 'last') })
   const failed = new Map(sections.flatMap((one) => (broken.includes(one) ? [] : [[one.id, one]])))
   const counts = {
-    // A test with several parts that failed has as many sections and is one test; a class whose set-up broke is none.
+    // A test with several failed parts has as many sections but is one test; a class whose set-up failed is none.
     passed: ran - failed.size - verdict.surprises - verdict.skipped - broken.filter((one) => one.isLoad).length,
     failed: failed.size + verdict.surprises,
     skipped: verdict.skipped,
@@ -46,7 +46,7 @@ interface Verdict {
   readonly failures: number
   readonly errors: number
   readonly skipped: number
-  /** Marked as failing, and passed: unittest counts that as a failure. */
+  /** Marked as failing, but passed: unittest counts that as a failure. */
   readonly surprises: number
 }
 
@@ -118,7 +118,8 @@ function formatId(method: string, place: string): string {
   return place === '' || place.endsWith(`.${method}`) ? place || method : `${place}.${method}`
 }
 
-// A test that could not be loaded is named after its module; of others the first file of the project in the traceback is theirs.
+// A test that could not be loaded is named after its module; the others belong to the first file of the project in the
+// traceback.
 function findFile(name: string, text: readonly string[], root: string | null): Pick<Section, 'file'> {
   const { method, place } = parseName(name)
   if (place.includes('unittest.loader._FailedTest')) return { file: `${method.replaceAll('.', '/')}.py` }

@@ -31,7 +31,7 @@ export function readVitestText(out: WrittenOutput, details: readonly string[], r
 interface Summary extends Counts {
   /** Marked as failing, and failing: among the skipped ones here, listed as passed. */
   readonly expected: number
-  /** In the total and nowhere else: their worker died. */
+  /** Only in the total: their worker died. */
   readonly lost: number
 }
 
@@ -58,7 +58,7 @@ const STATUS: ReadonlyMap<string, TestStatus> = new Map([
   ['□', 'todo'],
 ])
 
-/** Adds the lines of the verbose reporter, ` ✓ file > suite > test 1ms`; false when it did not write this. */
+/** Adds the lines of the verbose reporter, ` ✓ file > suite > test 1ms`; false when this is another reporter. */
 function addListed(lines: readonly string[], blocks: readonly Block[], tally: Tally): boolean {
   const told = new Map(blocks.filter((block) => block.isTest).map((block) => [block.name, block]))
   const failed = new Set<string>()
@@ -71,7 +71,7 @@ function addListed(lines: readonly string[], blocks: readonly Block[], tally: Ta
     tally.add({ path, status, file: parseFile(path[0] ?? ''), message: told.get(name)?.text[0] ?? null })
   }
   const isListed = tally.total() > 0
-  // A test that failed before it ran is told of among the failures only.
+  // A test that failed before it ran is listed only among the failures.
   if (isListed) for (const [name, block] of told) if (!failed.has(name)) addFailed(block, tally)
   return isListed
 }
@@ -93,7 +93,7 @@ const BLOCKS_MAX = 20_000
 const BLOCK_LINES_MAX = 200
 const RULE = '⎯⎯⎯'
 
-/** What is told of failures, below ` FAIL  file > suite > test` or ` FAIL  file [ file ]`. */
+/** The text about failures, below ` FAIL file > suite > test` or ` FAIL file [ file ]`. */
 function parseFailures(lines: readonly string[]): readonly Block[] {
   const blocks: Block[] = []
   let section = ''
@@ -121,7 +121,7 @@ function parseBlockName(name: string, section: string): Pick<Block, 'name' | 'fi
   return { name, file: parseFile(bracket < 0 ? shown : shown.slice(0, bracket)), isSuite, isTest: !isSuite }
 }
 
-// ` |project| file` where there are several projects.
+// ` |project| file` if there are several projects.
 function parseFile(shown: string): string | null {
   return shown.replace(/^\|[^|]{0,100}\| /, '').trim() || null
 }

@@ -14,8 +14,8 @@ const ELEMENTS_MAX = 1_000_000
 class Stop extends Error {}
 
 /**
- * Hands the elements of a document to the reader; tells what is wrong with it, or null. Documents that are not well
- * formed, name an entity that XML does not define itself, or go too deep are read up to there and no further.
+ * Passes the elements of a document to the reader; returns the problem of the document, or null. Documents that are not
+ * well-formed, use an entity that XML does not define itself, or are nested too deeply are read only up to that point.
  */
 export function readXml(text: string, reader: XmlReader): string | null {
   const parser = new SaxesParser({ xmlns: false, position: false })

@@ -3,7 +3,7 @@ import { stripComments, stripCommentsAndTexts } from './test-code.js'
 const CALLS_MAX = 2000
 const ARGUMENTS_CHARS_MAX = 5000
 
-/** Whether a test file asserts something of anything but constants, with what its framework asserts with. */
+/** Whether a test file asserts something other than constants, with the assertions of its framework. */
 export function hasAssertions(path: string, text: string): boolean {
   const code = stripCommentsAndTexts(path, text)
   const known = [...findImportedAssertions(stripComments(path, text))].map(escapePattern)
@@ -44,7 +44,7 @@ const SELF: ReadonlySet<string> = new Set([
   'expect',
 ])
 
-// `response.expect(200)` asserts of the response, whatever it is given.
+// `response.expect(200)` asserts something about the response, whatever its argument is.
 function hasReceiver(code: string, at: number): boolean {
   const [, receiver] = /([\w$]+)?[\])]?\s*\.\s*$/.exec(code.slice(Math.max(0, at - 200), at)) ?? []
   const isCalledOn = /\.\s*$/.test(code.slice(Math.max(0, at - 200), at))
@@ -89,7 +89,7 @@ function hasVariable(args: string): boolean {
   return names.some((name) => !CONSTANTS.has(name))
 }
 
-// Assertions that are no calls: Python's statement, Ruby's and chai's words, Go's way to fail, Rust's attribute.
+// Assertions that are not calls: Python's statement, Ruby's and chai's words, Go's way to fail, Rust's attribute.
 function hasAssertionStatement(path: string, code: string): boolean {
   if (/\.py$/.test(path))
     return [...code.matchAll(/^[ \t]*assert\b([^\n]*(?:\\\n[^\n]*)*)/gm)].some(([, rest]) => hasVariable(rest ?? ''))
@@ -120,14 +120,17 @@ const NO_NAMES: ReadonlySet<string> = new Set([
   'default',
 ])
 
-/** Names under which a file imports assertions: `import { equal as same } from 'node:assert'` asserts with `same`. */
+/**
+ * Names under which a file imports assertions: after `import { equal as same } from 'node:assert'` it asserts with
+ * `same`.
+ */
 function findImportedAssertions(text: string): ReadonlySet<string> {
   const names = new Set<string>()
   let seen = 0
   for (const { index } of text.matchAll(ASSERTION_MODULE)) {
     seen += 1
     if (seen > MODULES_MAX) break
-    // Read backwards from the module: what begins there is rare, what could begin an import is not.
+    // Read backwards from the module: its name is rare, while possible beginnings of an import are not.
     const before = text.slice(Math.max(0, index - CLAUSE_CHARS_MAX), index)
     const begins = Math.max(...['import', 'const ', 'let ', 'var '].map((word) => before.lastIndexOf(word)))
     if (begins < 0 || !/(from|require\s*\()\s*$/.test(before)) continue

@@ -13,7 +13,7 @@ interface DeclaringFile {
 const GO_RUNS_ALL = /^go test(?! .*-(?:test\.)?(?:run|skip|list|bench|c|exec)\b)[\w@%+=:,./ -]*$/
 const CARGO_RUNS_ALL = /^cargo test(?: --?\w[\w=.,-]*)*$/
 
-/** Whether these files can be compared with what ran: no condition of the compiler decides about them. */
+/** Whether these files can be compared with the run: no compiler condition applies to them. */
 export function canBeCompared(command: string, { path, text }: Pick<DeclaringFile, 'path' | 'text'>): boolean {
   const line = command.trim()
   if (GO_RUNS_ALL.test(line))
@@ -25,8 +25,9 @@ const FOR_SYSTEM =
   /_(?:aix|android|darwin|dragonfly|freebsd|illumos|ios|js|linux|netbsd|openbsd|plan9|solaris|wasip1|windows|386|amd64|arm|arm64|loong64|mips\w*|ppc64\w*|riscv64|s390x|wasm)_test\.go$/
 
 /**
- * The first declared test that the report does not have, though it has others of the same package or program. The test program
- * of Go and Rust writes its own report: one that code under test printed has to name every test at least.
+ * The first declared test that the report does not have, although it has others of the same package or program. Test
+ * programs of Go and Rust write their own report, so a report printed by code under test has to name at least every
+ * test.
  */
 export function findFirstMissing(run: ObservedRun, files: readonly DeclaringFile[]): string | null {
   if (run.counts === null || !run.isComplete) return null
@@ -42,7 +43,7 @@ export function findFirstMissing(run: ObservedRun, files: readonly DeclaringFile
 function filterDeclared({ path, text, tests }: DeclaringFile): DeclaringFile['tests'] {
   if (path.endsWith('.rs')) return tests
   const lines = text.split('\n')
-  // Methods are run by suites, under names of their own.
+  // Methods are run by suites, under other names.
   return tests.filter(({ name, line }) => /^Test(?!\p{Ll})/u.test(name) && lines[line - 1]?.startsWith(`func ${name}(`))
 }
 

@@ -3,12 +3,12 @@ import { sha256Hex } from '../../base/sha256.js'
 import { type InlineItem, type InlineItems, mayHoldTests, readInlineItems } from '../../inverter/rust/inline-items.js'
 
 /**
- * Tests inside of source files, of which only the items that are compiled for tests are recorded at RED: `#[cfg(test)]` and
- * `#[test]` in Rust. Such a record stands among the recorded files under the path of the file and this mark.
+ * Tests inside source files. RED records only the items that are compiled for tests: `#[cfg(test)]` and `#[test]` in
+ * Rust. Such a record is stored under the path of the file with this mark.
  */
 const MARK = '#cfg(test)'
 
-/** Recorded with every project of Rust, so that a later version knows that inline tests were looked for. */
+/** Recorded for every Rust project, so that a later version knows that inline tests were looked for. */
 export const INLINE_LOOKED_FOR = MARK
 
 export function formatInlineKey(path: string): string {
@@ -32,7 +32,7 @@ export function isRust(path: string): boolean {
   return /\.rs$/.test(path)
 }
 
-/** Throws when the file cannot be parsed: what cannot be read cannot be held. */
+/** Throws when the file cannot be parsed: unreadable tests cannot be pinned. */
 async function readItems(path: string, text: string): Promise<InlineItems | null> {
   if (!isRust(path) || !mayHoldTests(text)) return null
   const read = await readInlineItems(text)
@@ -40,7 +40,7 @@ async function readItems(path: string, text: string): Promise<InlineItems | null
   return read
 }
 
-/** The record of the tests in a file, as it is written down, and the files that only its tests load. */
+/** The stored record of the tests in a file, and the files that only its tests load. */
 export async function buildInlineRecord(
   path: string,
   text: string,
@@ -61,13 +61,13 @@ export async function buildInlineRecord(
   }
 }
 
-/** The code of the tests in a file, without the code beside them. */
+/** The code of the tests in a file, without the other code. */
 export async function extractInlineCode(path: string, text: string): Promise<string> {
   const read = await readItems(path, text)
   return (read?.items ?? []).map((item) => item.text).join('\n')
 }
 
-/** A text with the tests of another one, in the place of its own. Null where there is no place for them. */
+/** A text in which the tests of another one replace its own. Null if there is no place for them. */
 export async function replaceTests(path: string, text: string, other: string): Promise<string | null> {
   const difference = await findInlineDifference(path, text, toInlineTests(await readItems(path, other)))
   return difference === null ? text : difference.composed
@@ -87,19 +87,19 @@ function listModuleFiles(path: string, one: InlineItems['modules'][number]): rea
   return [posix.join(below, `${one.name}.rs`), posix.join(below, one.name, 'mod.rs')]
 }
 
-/** How the tests in a file differ from what RED recorded. */
+/** How the tests in a file differ from the record of RED. */
 interface InlineDifference {
-  /** Changed or gone, by name. */
+  /** Changed or removed, by name. */
   readonly changed: readonly string[]
-  /** Not there at RED. */
+  /** Added after RED. */
   readonly late: readonly string[]
   /** The code asks in more places whether it is being tested. */
   readonly isAsking: boolean
-  /** The text with the tests of RED and without the ones that came since; null where there is no place for one of them. */
+  /** The text with the tests of RED and without later ones; null if there is no place for one of them. */
   readonly composed: string | null
 }
 
-/** Compares the tests in a file with what RED recorded; null when they are the same. */
+/** Compares the tests in a file with the record of RED; null when they are the same. */
 export async function findInlineDifference(
   path: string,
   text: string,
@@ -148,7 +148,7 @@ function composeText(
     else if (end === undefined) return null
     else edits.push({ start: end, end, text: `\n${content}\n` })
   }
-  // From the end, so that places stay where they are; what is put at one place keeps its order.
+  // From the end, so that positions stay valid; several insertions at one place keep their order.
   return edits
     .map((edit, order) => ({ ...edit, order }))
     .sort((a, b) => b.start - a.start || b.order - a.order)
@@ -164,7 +164,7 @@ function formatItem(container: string, name: string): string {
   return container === '' ? own : `${container.replaceAll('mod ', '').replaceAll(' / ', '::')}::${own}`
 }
 
-/** What an agent is told of a difference, in words. */
+/** Describes a difference for the agent. */
 export function formatInlineDifference(path: string, { changed, isAsking }: InlineDifference): string | null {
   if (changed.length > 0) return `${path} (tests inside changed or gone: ${changed.slice(0, 5).join(', ')})`
   return isAsking

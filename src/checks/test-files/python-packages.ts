@@ -1,4 +1,4 @@
-// The packages that projects use most, under the names they are imported by.
+// The most used packages, by import name.
 const KNOWN = `
   aiohttp airflow alembic altair anthropic anyio apscheduler arrow asyncpg attr attrs babel bcrypt bleach bokeh boto boto3
   botocore bs4 cachetools celery certifi cffi chardet click cloudpickle colorama confluent_kafka coverage cryptography cv2
@@ -17,7 +17,7 @@ const KNOWN = `
 
 const NAMES: ReadonlySet<string> = new Set(KNOWN.trim().split(/\s+/))
 
-/** Whether a module of that name is known to come from a package, and not from the project that imports it. */
+/** Whether a module of that name is known to come from a package rather than from the project. */
 export function isPythonPackage(name: string): boolean {
   return NAMES.has(name)
 }

@@ -19,14 +19,14 @@ const NAMED = /['"`](node:test|bun:test|ava|tap|tape|uvu|mocha)['"`]/
 const JS = /\.[cm]?[jt]sx?$/
 const IMPORTED = /\b(?:import|require|const|let|var)\b([^;'"`]{0,500})['"`]([\w:@/-]{1,40})['"`]/g
 
-/** What a text without comments may import, by its words alone: strings in it look the same. */
+/** Possible imports in a text without comments, by words alone: strings look the same. */
 export function findImportedModules(text: string): readonly { readonly module: string; readonly names: string }[] {
   return [...text.matchAll(IMPORTED)].map(([, names = '', module = '']) => ({ module, names }))
 }
 
 /**
- * Whether a file runs tests whenever it is loaded, whatever its name is: it imports the module of a runner. The name of one in a
- * string or a comment is no import. Where the file cannot be parsed, or runs code that it puts together, words decide.
+ * Whether a file runs tests when it is loaded, whatever its name: it imports the module of a runner. A runner's name in
+ * a string or a comment is not an import. If the file cannot be parsed, or runs generated code, the words decide.
  */
 export async function importsTestRunner(path: string, text: string): Promise<boolean> {
   if (!JS.test(path) || !NAMED.test(text)) return false
@@ -61,7 +61,7 @@ function getCallee(call: Syntax | null): string {
   return call?.type === 'call_expression' ? (call.children.find((child) => child.type !== 'arguments')?.text ?? '') : ''
 }
 
-// A loader under another name, or one that is given a variable: then any name of a runner may be loaded.
+// A loader under another name, or with a variable as argument: then any named runner may be loaded.
 function hasLoadByVariable(root: Syntax, text: string): boolean {
   if (/\bcreateRequire\b|\bgetBuiltinModule\b(?!\s*\(\s*['"`])|\b_load\b/.test(text)) return true
   return [...walk(root)].some((node) => {

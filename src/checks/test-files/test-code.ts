@@ -1,7 +1,7 @@
 const PATTERN_CHARS_MAX = 1000
 const BLANKS_MAX = 100
 
-/** Which signs a language gives comments and texts. */
+/** The characters that mark comments and strings in a language. */
 interface Language {
   readonly line: readonly string[]
   readonly block: boolean
@@ -9,11 +9,11 @@ interface Language {
 }
 
 const C_LIKE: Language = { line: ['//'], block: true, texts: ['"', "'", '`'] }
-// A single quote is a lifetime there, or a single sign.
+// There a single quote begins a lifetime or a single character.
 const QUOTE_IS_SIGN: Language = { line: ['//'], block: true, texts: ['"', '`'] }
 const HASH_LIKE: Language = { line: ['#'], block: false, texts: ['"""', "'''", '"', "'"] }
 
-/** The code of a file without its comments, and with empty texts: what only stands in words does nothing. */
+/** The code of a file without comments and with empty strings: words in them have no effect. */
 export function stripCommentsAndTexts(path: string, text: string): string {
   return strip(detectLanguage(path), text, true)
 }
@@ -66,13 +66,13 @@ function findTextEnd(text: string, at: number, quote: string): number {
   for (let next = at + quote.length; next < text.length; next += 1) {
     if (text[next] === '\\') next += 1
     else if (text.startsWith(quote, next)) return next + quote.length
-    // A text of one line that is not closed there ends there: it must not hide what follows.
+    // A one-line string that is not closed ends with its line: it must not hide what follows.
     else if (!isLong && text[next] === '\n') return next
   }
   return text.length
 }
 
-// A slash begins a pattern where no value can stand before it.
+// A slash begins a pattern if no value can precede it.
 function findPatternEnd(text: string, at: number): number {
   let before = at - 1
   while (before >= 0 && at - before < BLANKS_MAX && /\s/.test(text[before] ?? '')) before -= 1

@@ -17,13 +17,13 @@ interface TestsOfPhase {
   readonly changed: readonly string[]
 }
 
-/** One entry of `test_files`: an object, or in contracts whose schema says so a path alone. */
+/** One entry of `test_files`: an object or, if the contract's schema says so, a path. */
 export interface NamedTest {
-  /** Null where the entry names none. */
+  /** Null if the entry names none. */
   readonly path: string | null
   /** Criteria by id or text. */
   readonly covers: readonly string[]
-  /** Which tests of the file hold a criterion, by ids or patterns; empty where that is not said. */
+  /** Which tests of the file cover a criterion, by ids or patterns; empty if not given. */
   readonly criteria: ReadonlyMap<string, readonly string[]>
 }
 
@@ -58,7 +58,7 @@ async function listChangedSources(inputs: CheckInputs): Promise<readonly string[
   return (await listChangedPaths(inputs)).filter(isSource)
 }
 
-/** Files that the phase created or modified. Where it is not known what changed, everything may have. */
+/** Files that the phase created or modified. If the changes are unknown, all files count. */
 export async function listChangedPaths({ changes, tree }: CheckInputs): Promise<readonly string[]> {
   if (changes === undefined || changes === null) return []
   return changes.isComplete
@@ -86,28 +86,28 @@ function mentionsRunnerImport(text: string): boolean {
   return false
 }
 
-// What runners offer without an import: a block with a name and a function.
+// Globals that runners provide without an import: a block with a name and a function.
 const DEFINES_TEST = /(?<![\w$.])(?:test|it|describe|suite)(?:\.\w+){0,4}\s*\(\s*""\s*,/
 
-/** Whether the contract looks for tests there. */
+/** Whether the path matches the test patterns of the contract. */
 export function isTestPath(contract: Contract, path: string): boolean {
   return contract.tests.patterns.some((pattern) => matchesGlob(pattern, path))
 }
 
-/** Whether a file is a test, or lies with tests, by its path alone. */
+/** Whether a file is a test, or belongs to tests, by its path alone. */
 export function isTestLike(contract: Contract, path: string): boolean {
   return (isTestName(path) || isBelowTestFolder(path) || isTestPath(contract, path)) && !isReport(contract, path)
 }
 
-/** Whether a run may write a file: data that the contract names. Tests and what decides how they run are never among them. */
+/** Whether a run may write a file: data that the contract names. Never tests or their setup. */
 export function mayWriteFile({ tests }: Contract, path: string): boolean {
   if (isTestName(path) || isSource(path) || findSetupKind(path) !== null) return false
   return (tests.mayWrite ?? []).some((pattern) => matchesGlob(pattern, path))
 }
 
 /**
- * Ignored files that a compiler made of tests: they lie with tests, and a test of the project has the same name. They are made again
- * by each run.
+ * Ignored files that a compiler made from tests: they are next to tests, and a test of the project has the same name.
+ * Each run makes them again.
  */
 export function findCompiledTests(
   contract: Contract,

@@ -8,7 +8,7 @@ type Marks = NonNullable<PinnedRun['marks']>
 
 const FILES_MAX = 20_000
 
-/** How often each test file of the tree leaves tests out. Files that leave out none are not listed. */
+/** How many tests each test file skips. Files that skip none are not listed. */
 export async function readMarks(tree: WorkTree, contract: Contract): Promise<Marks> {
   const tests = (await tree.list(NOT_THE_PROJECT)).filter(({ path }) => isSource(path) && isTestPath(contract, path))
   if (tests.length > FILES_MAX) throw new Error(`there are more than ${FILES_MAX} test files`)
@@ -20,7 +20,7 @@ export async function readMarks(tree: WorkTree, contract: Contract): Promise<Mar
   return Object.fromEntries(found)
 }
 
-/** How often a test file leaves tests out, by the words it does so with. */
+/** How many tests a file skips, by the marks it uses. */
 export function countMarks(path: string, text: string): Readonly<Record<string, number>> {
   const code = stripCommentsAndTexts(path, text)
   const counted = new Map<string, number>()
@@ -48,7 +48,7 @@ const OTHERS: readonly RegExp[] = [
   /#\[ignore\b|\bt\.Skip(?:f|Now)?\s*\(|@(?:Ignore|Disabled)\b|\[(?:Ignore|Skip)\b/g,
 ]
 
-/** Files that leave out more tests than they did, each with the words that came. */
+/** Files that skip more tests than before, each with the new marks. */
 export function findNewMarks(before: Marks, now: Marks): readonly string[] {
   const was = new Map(Object.entries(before))
   return Object.entries(now).flatMap(([path, marks]) => {

@@ -5,13 +5,13 @@ import { isGlob } from './listing.js'
 const TEXT_CHARS_MAX = 32 * 1024
 const EXPANSIONS_MAX = 100
 
-/** What a variable, `{}` of xargs or the output of a command stands for: any path. */
+/** A variable, `{}` of xargs or the output of a command may be any path. */
 const UNKNOWN = '**'
 
 /**
- * The words of a command line that stand for what is run or for how it is set up: programs, the scripts of interpreters, and
- * configurations. Other words name what the command looks at. Where the line does not say what it runs (`cat ci/a.sh | bash`,
- * `for f in ci/*; do sh $f; done`), every word of it may be that, and a folder stands for everything below it.
+ * The words of a command line that name what is run or how it is configured: programs, scripts of interpreters, and
+ * configurations. Other words name what the command works on. If the line does not say what it runs (`cat ci/a.sh |
+ * bash`, `for f in ci/*; do sh $f; done`), every word of it may, and a folder includes everything below it.
  */
 export function runWordsOf(line: string): readonly Word[] {
   if (line.length > TEXT_CHARS_MAX) throw new Error(`a command is longer than ${TEXT_CHARS_MAX} characters`)
@@ -28,7 +28,7 @@ export function runWordsOf(line: string): readonly Word[] {
   return [...setUp, ...words.filter((word) => /\w/.test(word.text) || word.text === '.')]
 }
 
-/** What a variable of the environment sets up: folders that modules are searched in, options of an interpreter, or a file. */
+/** What an environment variable configures: module search folders, options of an interpreter, or a file. */
 export function listVariableWords(name: string, value: string): readonly Word[] {
   const text = value.replace(/^(['"])(.*)\1$/s, '$2')
   if (SEARCH_VARIABLES.test(name))
@@ -56,7 +56,7 @@ function makeInputWord(text: string): Word {
   return { text, before: '', isInput: true }
 }
 
-// Braces are expanded, what is not known becomes a glob, and what `sh -c` runs is read like the rest of the line.
+// Braces are expanded, unknown parts become globs, and the argument of `sh -c` is read like the rest of the line.
 function normalizeLine(line: string): string {
   const outputs: string[] = []
   let text = line
@@ -86,7 +86,7 @@ interface Simple {
   readonly words: readonly Word[]
   /** Whether it reads what another command or a file says. */
   readonly hasInput: boolean
-  /** What `find` finds, as globs. */
+  /** The files that `find` lists, as globs. */
   readonly find?: readonly string[]
 }
 
@@ -111,7 +111,7 @@ function listFoundGlobs(words: readonly Word[]): readonly string[] {
   )
 }
 
-// Whether it runs what the line does not name: its input, a variable, what xargs or find hand over.
+// Whether it runs something that the line does not name: its input, a variable, or what xargs or find pass on.
 function isRunningUnnamed({ words, hasInput }: Simple): boolean {
   if (words[findProgram(words)]?.text === UNKNOWN || words.some(isHandedOver)) return true
   const at = findInterpreter(words, (text) => !ENTERS.test(text))
@@ -155,7 +155,7 @@ function findProgram(words: readonly Word[]): number {
   return words.findIndex(({ text, before }) => !WRAPPERS.test(text) && !/^(-|\d)/.test(text) && !/^-[Ii]$/.test(before))
 }
 
-// An interpreter may stand behind a runner: `uv run python ci/check.py`. A dot behind a program is a folder.
+// An interpreter may follow a runner: `uv run python ci/check.py`. A dot after a program is a folder.
 function findInterpreter(words: readonly Word[], isAsked: (text: string) => boolean = () => true): number {
   const program = findProgram(words)
   return words.findIndex(({ text }, at) => RUNS_SCRIPT.test(text) && (text !== '.' || at === program) && isAsked(text))
@@ -167,7 +167,7 @@ function findScripts(words: readonly Word[]): readonly number[] {
   const isArgument = ({ text, before }: Word, at: number): boolean =>
     at > program && !text.startsWith('-') && !STARTS.test(text) && !NAMES_SETUP.test(before)
   const first = words.findIndex(isArgument)
-  // The value of an option that is not known: the script comes after it.
+  // The value of an unknown option: the script comes after it.
   const next = words.findIndex((word, at) => isArgument(word, at) && /[./]/.test(word.text))
   const isValue = (words[first]?.before ?? '').startsWith('-')
   return [program, first, ...(isValue ? [next] : [])]
@@ -194,7 +194,7 @@ const RUNS_SCRIPT =
 const ENTERS = /^(cd|pushd)$/
 const RUNS_FOLDER = /(^|\/)(bats|run-parts)$/
 const HANDS_OVER = /^(xargs|parallel|-exec|-execdir|-ok)$/
-// Syntax is looked at, and nothing is run.
+// Only the syntax is checked; nothing is run.
 const ONLY_CHECKS =
   /^(\S*\/)?(node(js)? (--check|-c)|(ba|z|k|da)?sh -n|php -l|(ruby|perl) -w?c)$|^-m (py_compile|compileall)$/
 const NO_SCRIPT = /^(--test|--version|-v|-V|-m|-M)$/

@@ -8,27 +8,27 @@ const CONFIG_CHARS_MAX = 256 * 1024
 export interface Word {
   readonly text: string
   readonly before: string
-  /** It is run by an interpreter, which may add a suffix to it. */
+  /** An interpreter runs it, and may add a suffix to it. */
   readonly isScript?: true
-  /** Whatever it names may be run: a folder stands for everything below it. */
+  /** Anything it names may be run: a folder includes everything below it. */
   readonly isInput?: true
 }
 
-/** The words of a command line, however they are quoted or joined: too many rather than too few. */
+/** The words of a command line, however they are quoted or joined: rather too many than too few. */
 export function splitWords(line: string): readonly Word[] {
   const words = line.match(/[^\s'"`;&|()<>=,[\]{}]+/g) ?? []
   if (words.length > WORDS_MAX) throw new Error(`a command has more than ${WORDS_MAX} words`)
   return words.map((text, index) => ({ text, before: words[index - 1] ?? '' }))
 }
 
-// What is measured or left out is named there, not what is run.
+// These name what is measured or left out, not what is run.
 const NAMES_SOURCES =
   /^--?(include|exclude|src|source|sources|cov|coverage|omit|ignore|collectCoverageFrom|all|outfile|out|o)$/
 const RUNS_MODULE =
   /(^|\/)(node|nodejs|tsx|ts-node|bun|deno|python[\d.]*|pypy[\d.]*)$|^(--import|--require|-r|--loader|--experimental-loader|--preload)$/
 const PYTHON_MODULE = /^-(\w*m|p)$/
 
-/** The paths that a word may stand for, relative to the folder it is read in. */
+/** The paths that a word may mean, relative to its folder. */
 export function listPaths(word: Word): readonly string[] {
   if (NAMES_SOURCES.test(word.before) || word.text.startsWith('-')) return []
   const path = word.text.replace(/^<rootDir>\//, '').replace(/^file:(\/\/)?/, '')
@@ -39,7 +39,7 @@ export function listPaths(word: Word): readonly string[] {
   return word.isScript === true || RUNS_MODULE.test(word.before) ? addSuffixes(path) : [path]
 }
 
-/** The files that Python looks at for a module: its own, and those of the packages around it. */
+/** The files that Python reads for a module: its own, and those of its parent packages. */
 export function listPythonFiles(module: string): readonly string[] {
   const names = module.split('.')
   return names.flatMap((_, at) => {
@@ -60,7 +60,7 @@ export function addSuffixes(path: string): readonly string[] {
 
 const INDEXES = ['index.js', 'index.mjs', 'index.cjs', 'index.ts', '__main__.py']
 
-/** The scripts that a command line reaches by their names, with those that run before and after them. */
+/** The scripts that a command line calls by name, with those that run before and after them. */
 export function findReachedScripts(line: string, scripts: ReadonlyMap<string, string>): readonly string[] {
   const reached = new Set<string>()
   let lines = [line]
@@ -76,7 +76,7 @@ export function findReachedScripts(line: string, scripts: ReadonlyMap<string, st
   return [...reached]
 }
 
-// `run-s lint:*` and `npm:lint:*` mean every script that begins so.
+// `run-s lint:*` and `npm:lint:*` mean every script with that prefix.
 function findMatchingScripts(name: string, scripts: ReadonlyMap<string, string>): readonly string[] {
   const at = name.indexOf('*')
   return at <= 0 ? [name] : [...scripts.keys()].filter((one) => one.startsWith(name.slice(0, at)))
@@ -87,15 +87,16 @@ const SHORT: ReadonlyMap<string, string> = new Map([
   ['tst', 'test'],
 ])
 
-/** Files that the configuration of a runner names as its own: set-up, environments, reporters, and what it imports. */
+/** Files that the configuration of a runner names: set-up, environments, reporters, and its imports. */
 export function findFilesInConfig(whole: string): readonly string[] {
   const text = whole.slice(0, CONFIG_CHARS_MAX)
   return [...findFiles(text, OWN_KEYS), ...findRunnerFiles(text)]
 }
 
 /**
- * What a configuration loads into the process of the runner, where it decides what becomes of each test: its imports, transforms,
- * resolvers, reporters and the like. What it loads into the processes of the tests is not among it.
+ * Modules that a configuration loads into the process of the runner, where they decide the result of each test: its
+ * imports, transforms, resolvers, reporters and the like. Modules loaded into the processes of the tests are not
+ * included.
  */
 export function findRunnerFiles(whole: string): readonly string[] {
   const text = whole.slice(0, CONFIG_CHARS_MAX)
@@ -105,7 +106,7 @@ export function findRunnerFiles(whole: string): readonly string[] {
 
 function findFiles(text: string, keys: RegExp): readonly string[] {
   const values = [...text.matchAll(keys)].map(([, value = '']) => value)
-  // A key and its path may be one word, or hold signs that a shell reads as its own.
+  // A key and its path may be one word, or contain characters that a shell interprets.
   const quoted = values.flatMap((value) =>
     [...value.matchAll(/['"`]([^'"`\n]{1,500})['"`]/g)].map(([, one = '']) => one),
   )

@@ -3,10 +3,13 @@ import type { HarnessKind } from '../../core/paths/test-setup-names.js'
 
 const PARTS_MAX = 2000
 
-/** The parts of a file that decide how tests are run, by name, each as a hash; `''` stands for the whole file. */
+/** The parts of a file that belong to the test setup, by name, each as a hash; `''` is the whole file. */
 export type Parts = Readonly<Record<string, string>>
 
-/** Reads the parts of a file. What its reader does not understand counts whole. `of: command` counts settings of linters too. */
+/**
+ * Reads the parts of a file. A file that its reader does not understand counts as a whole. `of: command` includes
+ * settings of linters.
+ */
 export function parseParts(kind: HarnessKind, text: string, of: 'tests' | 'command' = 'tests'): Parts {
   const found = (of === 'tests' ? READERS : { ...READERS, ...COMMAND_READERS })[kind](text)
   if (found === null || found.size > PARTS_MAX) return { '': sha256Hex(text) }
@@ -33,7 +36,7 @@ const COMMAND_READERS: Pick<Record<HarnessKind, Reader>, 'package_json' | 'pypro
 const LINTER_KEYS = ['eslintConfig', 'eslintIgnore', 'prettier', 'stylelint', 'xo', 'standard', 'browserslist']
 const LINTER_TABLE = /^\[tool\./
 
-// A package that takes the name of an assertion library is imported by its own tests instead of that library.
+// A package with the name of an assertion library is imported by its own tests instead of that library.
 const PACKAGE_KEYS: readonly string[] = [
   ...[
     'name',
@@ -75,7 +78,7 @@ export function parseScripts(text: string): ReadonlyMap<string, string> | null {
   )
 }
 
-// What only makes the compiler stricter, or says which types there are: what is built stays the same.
+// Options that only make the compiler stricter, or list available types: the build output stays the same.
 const FREE_OPTIONS =
   /^(strict\w*|no(Implicit|Unused)\w+|noFallthroughCasesInSwitch|noUncheckedIndexedAccess|noPropertyAccessFromIndexSignature|exactOptionalPropertyTypes|useUnknownInCatchVariables|allowUnreachableCode|allowUnusedLabels|skipLibCheck|skipDefaultLibCheck|forceConsistentCasingInFileNames|lib|types|typeRoots|pretty)$/
 
@@ -92,14 +95,14 @@ function parseTsconfigParts(text: string): ReadonlyMap<string, string> | null {
   return parts
 }
 
-/** The files that a tsconfig builds on, as it names them; packages are not among them. */
+/** The files that a tsconfig extends, as it names them, without packages. */
 export function parseExtends(text: string): readonly string[] {
   const object = parseObject(text)
   const named = object === null ? extractExtends(text) : [object.extends].flat()
   return named.filter((path): path is string => typeof path === 'string' && /^\.{1,2}(\/|$)/.test(path))
 }
 
-// With comments it is no JSON, and its strings still are.
+// With comments it is not JSON, but its strings still are.
 function extractExtends(text: string): readonly unknown[] {
   const [, value = ''] = /"extends"\s*:\s*(\[[^\]]{0,2000}\]|"[^"\n]{0,1000}")/.exec(text) ?? []
   return (value.match(/"[^"\n]*"/g) ?? []).map((one) => {
@@ -125,8 +128,8 @@ export function parseObject(text: string): Record<string, unknown> | null {
 type IsFree = (table: string, line: string) => boolean
 
 /**
- * The tables of a TOML file, without the lines that an implementation is free to change. A table begins where a line begins
- * with a bracket; only a text of several lines could hide one or fake one, and a file with such a text counts whole.
+ * The tables of a TOML file, without the lines that an implementation may change. A table begins where a line begins
+ * with a bracket; only a multi-line text could hide or fake one, and a file with such a text counts as a whole.
  */
 function parseTomlParts(text: string, isFree: IsFree): ReadonlyMap<string, string> | null {
   if (/"""|'''|\r(?!\n)/.test(text)) return null
@@ -162,7 +165,8 @@ function isFreeInCargo(table: string, line: string): boolean {
   return name !== '' && !OF_RUST.test(name) && !/\\/.test(line) && more.split(/,(?![^[]*\])/).every(isFreeKey)
 }
 
-// A version from the registry. A crate in the project is compiled and run before the tests are, and one with a name of Rust's own
+// A version from the registry. A crate in the project is compiled and run before the tests, and one with the name of a
+// standard crate
 // is loaded instead of it.
 const FREE_DEPENDENCY = /^([\w-]+)\s*=\s*(?:"[^"]*"|'[^']*'|\{([^{}]*)\})\s*(?:#.*)?$/
 const FREE_DEPENDENCY_KEY = /^(version|features|default-features|optional)\s*=[^\\]*$/
@@ -172,7 +176,7 @@ function isFreeKey(part: string): boolean {
   return part.trim() === '' || FREE_DEPENDENCY_KEY.test(part.trim())
 }
 
-// What is required is free: what decides is what replaces it.
+// Requirements may change; replacements may not.
 function goModParts(text: string): ReadonlyMap<string, string> | null {
   const kept: string[] = []
   let isRequiring = false

@@ -2,26 +2,26 @@ import { addSuffixes, listCompiledSources, listPerlFiles, listPythonFiles } from
 
 const NAMED_MAX = 2000
 
-/** A module that a script loads by its name. */
+/** A module that a script loads by name. */
 interface Module {
-  /** The files that it may be, relative to a folder in which modules are searched. */
+  /** The files it may be, relative to a module search folder. */
   readonly files: readonly string[]
-  /** Its folder is that of the script, whatever else is searched. */
+  /** Looked up in the folder of the script, whatever else is searched. */
   readonly isRelative: boolean
-  /** It comes with the language: a file of the project with this name takes its place. */
+  /** It comes with the language: a project file with this name replaces it. */
   readonly isBuiltIn?: boolean
 }
 
-/** How the scripts of one language load others. */
+/** How scripts of one language load others. */
 export interface Language {
   readonly name: RegExp
   readonly shebang: RegExp
   modulesIn(text: string): readonly Module[]
-  /** Modules are searched in the folder in which the command was started. */
+  /** Modules are searched in the folder where the command was started. */
   readonly searchesRoot: boolean
-  /** Lines that add folders to those in which modules are searched. */
+  /** Lines that add module search folders. */
   readonly searches: RegExp | null
-  /** Loads whose path is put together while the script runs. */
+  /** Loads whose path is built at run time. */
   readonly dynamic: RegExp
   /** Every line may be a command. */
   readonly isShell?: true
@@ -178,7 +178,10 @@ const SHELL: Language = {
 
 const LANGUAGES: readonly Language[] = [ES, PYTHON, PERL, RUBY, LUA, PHP, SHELL]
 
-/** The language of a script by its name or its first line; what is not known may be anything that imports by relative paths. */
+/**
+ * The language of a script, by its name or its first line; an unknown one may be anything that imports by relative
+ * paths.
+ */
 export function detectLanguage(path: string, text: string): Language {
   const [, program] = /^#!(.{0,200})/.exec(text) ?? []
   return (
@@ -188,7 +191,7 @@ export function detectLanguage(path: string, text: string): Language {
   )
 }
 
-/** Whether a script loads or runs what it puts together while it runs, or what it finds in a folder. */
+/** Whether a script loads or runs files whose path it builds at run time, or finds in a folder. */
 export function isDynamic({ dynamic }: Language, text: string): boolean {
   return dynamic.test(text) || (LISTS.test(text) && RUNS.test(text))
 }

@@ -4,13 +4,13 @@ import type { ListedFile } from '../../tree/work-tree.js'
 
 const GLOBS_MAX = 2000
 
-/** The files of a work tree, to be asked for folders and globs. */
+/** The files of a work tree, with lookups of folders and globs. */
 export interface Listing {
   readonly paths: readonly string[]
   readonly links: readonly string[]
   has(path: string): boolean
   isFolder(path: string): boolean
-  /** The files that a path stands for: those that a glob matches, or the path itself, whether it exists or not. */
+  /** The files that a path means: those that a glob matches, or the path itself, whether it exists or not. */
   filesAt(path: string): readonly string[]
 }
 
@@ -41,14 +41,14 @@ export function makeListing(listed: readonly ListedFile[]): Listing {
   }
 }
 
-/** Whether a path stands for several files. */
+/** Whether a path is a glob. */
 export function isGlob(path: string): boolean {
   return GLOB.test(path)
 }
 
 const GLOB = /[*?]/
 
-/** A path relative to the root; null where it leaves the tree. */
+/** A path relative to the root; null if it leaves the tree. */
 export function resolvePath(folder: string, path: string): string | null {
   const whole = posix.normalize(posix.join(folder, path)).replace(/(?<=.)\/$/, '')
   return whole === '..' || whole.startsWith('../') ? null : whole

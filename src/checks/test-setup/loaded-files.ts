@@ -8,7 +8,7 @@ const TEXT_CHARS_MAX = 256 * 1024
 const LINE_CHARS_MAX = 4096
 const NAMED_MAX = 2000
 
-/** What is known around a script: the folders of the tree, and those in which modules are searched. */
+/** The context of a script: the folders of the tree, and the module search folders. */
 interface ScriptContext {
   isFolder(path: string): boolean
   readonly searched: readonly string[]
@@ -17,8 +17,8 @@ interface ScriptContext {
 const NOTHING: ScriptContext = { isFolder: () => false, searched: [] }
 
 /**
- * The paths and globs that a script may import or run, relative to the root. Too many rather than too few, but without what is
- * under test: sources and tests have their own rules.
+ * The paths and globs that a script may import or run, relative to the root. Rather too many than too few, but without
+ * sources and tests, which have their own rules.
  */
 export function listLoaded(path: string, whole: string, around: ScriptContext = NOTHING): readonly string[] {
   const text = whole.slice(0, TEXT_CHARS_MAX)
@@ -33,7 +33,7 @@ export function listLoaded(path: string, whole: string, around: ScriptContext = 
   return [...new Set(found)].filter((one) => one !== path && !one.startsWith('..'))
 }
 
-/** What a script imports by relative paths, sources among it. */
+/** Relative imports of a script, including sources. */
 export function listImported(path: string, whole: string): readonly string[] {
   const text = whole.slice(0, TEXT_CHARS_MAX)
   const files = detectLanguage(path, text)
@@ -42,7 +42,7 @@ export function listImported(path: string, whole: string): readonly string[] {
   return files.map((file) => posix.join(posix.dirname(path), file)).filter((one) => !one.startsWith('..'))
 }
 
-/** Files of the project that would be imported instead of a package with their name, wherever that package is. */
+/** Project files that would be imported instead of a package with their name, wherever that package is. */
 export function listShadows(path: string, whole: string): readonly string[] {
   const text = whole.slice(0, TEXT_CHARS_MAX)
   const language = detectLanguage(path, text)
@@ -51,7 +51,7 @@ export function listShadows(path: string, whole: string): readonly string[] {
   return [...new Set(modules.flatMap(({ files }) => files.slice(0, 2)))]
 }
 
-/** The folders that a script adds to those in which modules are searched. */
+/** The folders that a script adds to the module search path. */
 export function listSearchedFolders(path: string, text: string, around: ScriptContext): readonly string[] {
   const { searches } = detectLanguage(path, text)
   if (searches === null) return []
@@ -90,7 +90,7 @@ function listMentioned({ folder, text }: Script): readonly string[] {
 const PATH_LIKE =
   /(?<![\w@.-])(?:(?:[\w@.-]*\/)+[\w@.-]+|[\w@-][\w@.-]*\.(?:[cm]?[jt]sx?|(?:ba|z|k)?sh|py|rb|pl|pm|php|lua|mk|just|json)\b)/g
 
-// What the lines of a shell script run, and what another script hands to a function that runs commands.
+// Commands in the lines of a shell script, and those that another script passes to a function that runs commands.
 function listRun({ folder, text, language }: Script): readonly string[] {
   const words = language.isShell
     ? text
@@ -109,7 +109,7 @@ const LINE_START = /^\s*(?:-\s+)?(?:"[^"]*"\s*:\s*"|(?:cmd|run|sh):\s*)?['"]?[@-
 const RUN_CALLS =
   /\b(?:spawn|exec|execa|fork|system|popen|Popen|run|call|check_call|check_output|shell_exec|passthru|proc_open)\w*\s*\(([^)]{0,1000})/g
 
-// A script that puts together what it loads: the folders and globs that it names hold it.
+// A script that builds the paths it loads: the folders and globs that it names contain them.
 function listListed({ folder, text, language }: Script, around: ScriptContext): readonly string[] {
   const named = language.isShell
     ? (text.match(LISTING_LINES) ?? []).flatMap((line) => replaceVariables(line).match(/[\w@./*?-]+/g) ?? [])
@@ -128,7 +128,7 @@ function listListed({ folder, text, language }: Script, around: ScriptContext): 
 const LISTING_LINES = /^.*\b(for|find|ls|xargs|while|read|run-parts|glob)\b.*$/gm
 const CODE = 'js,mjs,cjs,ts,mts,cts,jsx,tsx,py,sh,bash,rb,pl,pm,php,lua'
 
-// What stands in quotes behind a call that lists or loads, and in the variables that it is given.
+// Quoted strings after a call that lists or loads files, and in the variables passed to it.
 function listGiven(text: string): readonly string[] {
   const given = [...text.matchAll(LISTS_OR_LOADS)].map(([, rest = '']) => rest)
   const names = new Set(given.flatMap((rest) => rest.match(/[A-Za-z_]\w*/g) ?? []))

@@ -13,12 +13,12 @@ import { readHarness, readTestSetup, testScope } from './test-setup.js'
 
 const NAMED_MAX = 5
 
-/** What has to be known to compare. */
+/** What is needed to compare. */
 type SetupInputs = Pick<CheckInputs, 'contract' | 'tree' | 'pinnedRun' | 'pinnedTests' | 'start' | 'task'>
 
 /**
- * What decides how the tests are run and is not as it was at RED, in words. Without a RED run it is compared with the start of
- * the task, but for files that a phase of the contract opens by name.
+ * Descriptions of test setup that changed since RED. Without a RED run it is compared with the start of the task,
+ * except for files that a phase of the contract opens by name.
  */
 export async function findChangedTestSetup(inputs: SetupInputs): Promise<readonly string[]> {
   if (inputs.pinnedRun === null) return findChangedSinceStart(inputs, testScope(inputs.contract))
@@ -42,8 +42,8 @@ async function findChangedSinceRed(inputs: SetupInputs, { harness }: PinnedRun):
 }
 
 /**
- * What a later RED run would pin anew although the phase of the tests may not change it: setup that was changed where the tests
- * were to be made to pass. What that phase may write is its own business, as in its first visit.
+ * Setup that a later RED run would pin again although the test phase may not change it: it was changed in the phase
+ * that makes the tests pass. Files that the test phase may write are exempt, as in its first visit.
  */
 export async function findChangedBeforeRed(
   inputs: SetupInputs,
@@ -63,7 +63,7 @@ export async function findChangedBeforeRed(
   return told
 }
 
-/** What decides what a command of a gate does and is not as it was at RED or when work began, in words. */
+/** Descriptions of changes, since RED or since work began, that affect what a gate's command does. */
 export function findChangedSetup(
   inputs: SetupInputs,
   key: string,
@@ -89,7 +89,7 @@ async function findChangedCommandSetup(
   return omitPermitted(inputs, fresh, 'since the RED run')
 }
 
-/** Every file of the setup of tests and of other commands of gates that is not as it was at RED. */
+/** Every file in the setup of tests and of other gate commands that changed since RED. */
 export async function findChangedSetupFiles(inputs: SetupInputs, pinnedRun: PinnedRun): Promise<readonly string[]> {
   const paths = (await findChangedSinceRed(inputs, pinnedRun)).map(({ path }) => path)
   for (const [key, command] of listGateCommands(inputs.contract)) {
@@ -125,7 +125,7 @@ async function compareSetup(
   const now = await readHarness(tree, contract, { known: Object.keys(before), scope })
   const moved = listSetupChanges(before, now.pins, about.isCounted)
   if (scope.of === 'tests') return moved
-  // Tests have their own rule, unless the command itself runs them. A test that it names may still have to be written.
+  // Tests have their own rule, unless the command itself runs them. A test that it names may not be written yet.
   const isHeld = ({ path, text }: SetupChange): boolean =>
     !isTestPath(contract, path) || (now.isNamed(path) && !(isTestName(path) && text === `${path} was added`))
   return moved.filter(isHeld)

@@ -12,7 +12,7 @@ export interface Package {
   readonly fields: Readonly<Record<string, unknown>>
 }
 
-/** A script of Node.js that a command runs, or that such a script loads, with what it may import. */
+/** A Node.js script that a command runs, or that such a script loads, with its possible imports. */
 export interface NodeScript {
   readonly path: string
   /** Packages and paths within them: `adder/rules`. */
@@ -28,7 +28,7 @@ export function parseNodeScript(path: string, text: string): NodeScript {
   return {
     path,
     packages: imported.filter((one) => !/^[./#]/.test(one)),
-    // Every text in quotes may be one: few other texts begin so.
+    // Every quoted string may be one: few other strings begin like this.
     aliases: [...text.matchAll(/['"`](#[^'"`\n]{1,300})/g)].map(([, one = '']) => one),
     paths: new Set(relative.map((one) => posix.join(posix.dirname(path), one).replace(/(?<=.)\/$/, ''))),
   }
@@ -44,7 +44,7 @@ export function parsePackages(texts: ReadonlyMap<string, string>): readonly Pack
   })
 }
 
-/** The files behind all programs of the packages. */
+/** The files of all programs of the packages. */
 export function listProgramFiles(texts: ReadonlyMap<string, string>): readonly string[] {
   return parsePackages(texts).flatMap(({ fields: { bin }, folder }) =>
     (typeof bin === 'string' ? [bin] : Object.values(bin ?? {})).flatMap((file) =>
@@ -53,7 +53,7 @@ export function listProgramFiles(texts: ReadonlyMap<string, string>): readonly s
   )
 }
 
-/** The programs of a package that words of a command may name (`npx chk`, `npx .`), with the files behind them. */
+/** The programs of a package that words of a command may name (`npx chk`, `npx .`), with their files. */
 export function findBins({ fields, name, folder }: Package, words: ReadonlySet<string>): ReadonlyMap<string, string> {
   const { bin } = fields
   const entries = typeof bin === 'string' ? [[name.replace(/^@[^/]*\//, ''), bin]] : Object.entries(bin ?? {})
@@ -68,7 +68,7 @@ export function findBins({ fields, name, folder }: Package, words: ReadonlySet<s
   )
 }
 
-/** The files that a script loads by way of packages of the project: `#rules`, the name of a package, or its folder. */
+/** The files that a script loads through packages of the project: `#rules`, the name of a package, or its folder. */
 export function listLoadedByPackages(script: NodeScript, packages: readonly Package[]): readonly string[] {
   return packages.flatMap((pkg) => {
     const aliases = isOnTheWay(pkg, script.path) ? listTargets(pkg.fields.imports, script.aliases) : []
@@ -79,14 +79,14 @@ export function listLoadedByPackages(script: NodeScript, packages: readonly Pack
   })
 }
 
-/** The file that is loaded where the folder of a package is run or imported. */
+/** The file that is loaded when a package folder is run or imported. */
 export function findMain({ fields, folder }: Package): readonly string[] {
   return typeof fields.main === 'string' ? [posix.join(folder, fields.main)] : []
 }
 
 /**
- * The fields of a package.json that decide what scripts load: how names are resolved for scripts that lie below it, its entries
- * where a script loads the package, and the programs that the command names.
+ * The fields of a package.json that decide what scripts load: name resolution for scripts below it, its entries if a
+ * script loads the package, and the programs that the command names.
  */
 export function pickResolutionParts(
   one: Package,
@@ -117,7 +117,7 @@ export function pickResolutionParts(
 
 const ENTRY_FIELDS = ['exports', 'main', 'module', 'browser']
 
-// Whether a file without a telling suffix is read as a module. A package.json around it counts also where it does not say.
+// Whether a file without a telling suffix is a module. A package.json above it counts even if it does not say.
 function findModuleType(
   { fields, folder }: Package,
   below: readonly NodeScript[],
@@ -151,7 +151,7 @@ function listEntries(one: Package, script: NodeScript): readonly string[] {
   ]
 }
 
-// Of `imports` and of `exports` what names reach, by patterns too.
+// The parts of `imports` and `exports` that names reach, including through patterns.
 function listTargets(table: unknown, names: readonly string[]): readonly string[] {
   if (table === null || typeof table !== 'object') return []
   const isReached = (key: string): boolean => {

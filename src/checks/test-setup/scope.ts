@@ -1,10 +1,10 @@
 import type { ObservedCommand } from '../../core/contract/contract.js'
 import type { WorkTree } from '../../tree/work-tree.js'
 
-/** A tree of which files can be looked at. */
+/** A tree whose files can be read. */
 export type ReadTree = Pick<WorkTree, 'list' | 'hash' | 'read'>
 
-/** Commands of a contract, and what is asked about them: how tests are run, or what one other command does. */
+/** Commands of a contract, and the question about them: how tests are run, or what one other command does. */
 export interface Scope {
   readonly of: 'tests' | 'command'
   readonly commands: readonly Pick<ObservedCommand, 'run' | 'env'>[]

@@ -20,16 +20,16 @@ import type { Scope } from './scope.js'
 const CANDIDATES_MAX = 20_000
 const FOLDERS_MAX = 50
 
-/** A command, or the scripts of a package.json that it reaches. */
+/** A command, or the package.json scripts that it reaches. */
 export interface Line {
-  /** Where it is read: paths in it are relative to this folder or to the root. */
+  /** The folder it is read in: paths in it are relative to this folder or to the root. */
   readonly folder: string
   readonly words: readonly Word[]
-  /** Words that may be programs which a package offers. */
+  /** Words that may be programs of a package. */
   readonly offered: readonly string[]
-  /** Code that stands in it, as a script. */
+  /** Code inside it, as a script. */
   readonly code: readonly (readonly [path: string, text: string])[]
-  /** The package.json that it comes from, and the scripts of it that are reached. */
+  /** The package.json that it comes from, and its scripts that are reached. */
   readonly file?: string
   readonly scripts?: readonly string[]
 }
@@ -80,13 +80,13 @@ function buildLine(texts: readonly string[], of: Scope['of'], setUp: readonly Wo
   }
 }
 
-// `npx .` runs the program of a folder, `npx eslint .` looks at one.
+// `npx .` runs the program of a folder, `npx eslint .` only checks one.
 function isOffered({ text, before }: Word): boolean {
   return !/^\.|\//.test(text) || /^(npx|exec|dlx|x|bunx|--|-y|--yes|--no|--offline|--no-install)$/.test(before)
 }
 
 const STARTS_PACKAGES = /(^|[\s;&|])(npx|npm|pnpm|pnpx|yarn|bunx?)\s/
-// Each statement on a line of its own.
+// Each statement on a separate line.
 function extractCode(text: string): string {
   return text.replace(/(\s-\w*[ceEpr]|--eval|--print|\beval)\s+['"]|;/g, '$1\n')
 }
@@ -102,15 +102,15 @@ const CODE: readonly (readonly [RegExp, string])[] = [
 /** The files that commands name. */
 export interface NamedFiles {
   readonly paths: ReadonlySet<string>
-  /** Those that an interpreter is given, which may be folders. */
+  /** Those passed to an interpreter, which may be folders. */
   readonly scripts: ReadonlySet<string>
-  /** What code in the command and configurations of runners name. */
+  /** Files named by inline code and configurations of runners. */
   readonly loaded: readonly string[]
-  /** Those of them that decide in the process of the runner what becomes of each test. */
+  /** Those that decide the result of each test in the process of the runner. */
   readonly judges: ReadonlySet<string>
-  /** Folders in which modules are searched. */
+  /** Module search folders. */
   readonly searched: readonly string[]
-  /** Whether a command names a path, by a glob or by a folder too. */
+  /** Whether a command names a path, also by a glob or a folder. */
   isNamed(path: string): boolean
 }
 
@@ -151,7 +151,7 @@ export function findNamedFiles(
   for (const [path, text] of about.texts) {
     if (findSetupKind(path) !== 'whole' && (findSetupKind(path) !== 'package_json' || isNarrow)) continue
     for (const one of findFilesInConfig(text)) add(loaded, posix.dirname(path), one)
-    // Set-up runs in the processes of the tests, beside the code.
+    // Set-up files run in the processes of the tests, together with the code.
     if (/setup|__mocks__/i.test(path)) continue
     for (const one of findRunnerFiles(text)) add(judges, posix.dirname(path), one)
   }

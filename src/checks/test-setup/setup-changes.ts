@@ -2,16 +2,16 @@ import type { PinnedHarness } from '../../core/evidence/observed-run.js'
 import { findSetupKind, isNearTests, isShadowNear } from '../../core/paths/test-setup-names.js'
 import type { Parts } from './file-parts.js'
 
-/** The part of a file that counts only by being there: it would be imported instead of a package with its name. */
+/** The part of a file that counts by its existence alone: it would be imported instead of a package with its name. */
 export const PRESENT = 'present'
 
-/** One file that is not as it was, in words without the moment: `Makefile changed`. */
+/** Describes one changed file without the time: `Makefile changed`. */
 export interface SetupChange {
   readonly path: string
   readonly text: string
 }
 
-/** What is not as it was. Files that were added count where `isCounted` says so. */
+/** The changed files. Added files count if `isCounted` says so. */
 export function listSetupChanges(
   before: PinnedHarness,
   now: PinnedHarness,
@@ -31,7 +31,7 @@ export function listSetupChanges(
   return changes
 }
 
-/** A package of its own somewhere else is part of an implementation; one around the tests decides how they are run. */
+/** A separate package elsewhere is part of an implementation; one above the tests decides how they are run. */
 export function isPartOfSetup(path: string, tests: readonly string[], parts: Parts = {}): boolean {
   const kind = findSetupKind(path)
   if (kind === 'package_json' && Object.keys(parts).some((part) => RESOLUTION.test(part))) return true
@@ -39,13 +39,13 @@ export function isPartOfSetup(path: string, tests: readonly string[], parts: Par
   return kind === null || kind === 'whole' || isNearTests(path, tests)
 }
 
-// Recorded only where a script that is run depends on them.
+// Recorded only if a script that is run depends on them.
 const RESOLUTION = /^(imports|exports|main|module|browser|bin\..*)$/
 
 function listPartChanges(path: string, before: Parts, now: Parts): readonly string[] {
   const was = new Map(Object.entries(before))
   const is = new Map(Object.entries(now))
-  // A file that can no longer be read in parts, or could not be, is compared as one.
+  // A file that can no longer be read in parts, or could not be before, is compared as a whole.
   if (was.has('') !== is.has('')) return [`${path} changed`]
   const named = (part: string): string => (part === '' ? path : `${path} (${part})`)
   return [...new Set([...was.keys(), ...is.keys()])]

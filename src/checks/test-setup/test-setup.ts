@@ -46,10 +46,10 @@ interface Harness {
 }
 
 /**
- * What decides how the contract's tests are run, as it is in the tree now: configurations of runners and package managers, the
- * scripts of package.json, build files of programs that the command names, and files that the command, a script it reaches or a
- * runner's configuration names, with what these files import or run. Of another command than that of the tests only what it
- * reaches by name. Paths that are `known` already are looked at whether they are still named or not.
+ * The current test setup of the tree: configurations of runners and package managers, the scripts of package.json,
+ * build files of programs that the command names, and files that the command, a script it reaches or a runner's
+ * configuration names, with everything these files import or run. For a command that does not run tests, only what it
+ * reaches by name. `known` paths are read whether they are still named or not.
  */
 export async function readTestSetup(
   tree: ReadTree,
@@ -104,7 +104,10 @@ interface Scene {
   readonly isNarrow: boolean
 }
 
-/** Takes what is named, then what that loads, and so on; then what was known before. Gives the scripts of Node.js among it. */
+/**
+ * Collects the named files, then the files they load, and so on; then the files known before. Returns the Node.js
+ * scripts among them.
+ */
 async function follow(
   scene: Scene,
   { queue, known }: { readonly queue: string[]; readonly known: readonly string[] },
@@ -154,7 +157,7 @@ async function follow(
   return scripts
 }
 
-// What is loaded first and says how other files are loaded.
+// Files that are loaded first and decide how other files are loaded.
 const HOOKS = /\bregister(Hooks)?\s*\(|\b_extensions\b|\b_compile\b/
 
 function addParts(found: Map<string, Parts>, { path }: Package, parts: Parts): void {
@@ -163,7 +166,7 @@ function addParts(found: Map<string, Parts>, { path }: Package, parts: Parts): v
   found.set(path, { ...present, ...parts })
 }
 
-// Of a command that runs no tests only what it reaches counts: the scripts it names, and what every program is set up by.
+// For a command that runs no tests, only what it reaches counts: the scripts it names, and the setup of every program.
 function narrow(
   { found, texts }: TakenFiles,
   about: { readonly reading: readonly Line[]; readonly programs: ReadonlySet<string> },
@@ -219,13 +222,13 @@ async function take(tree: ReadTree, file: { path: string; kind: HarnessKind }, i
   if (hash === null) return
   if (into.found.size >= FILES_MAX) throw new Error(`more than ${FILES_MAX} files decide what a command does`)
   const text = MACHINE_MADE.test(path) ? null : ((await tree.read(path))?.toString('utf8') ?? null)
-  // A link: where it leads is part of what it is.
+  // A link: its target is part of its content.
   if (text === null || kind === 'whole' || kind === 'shadow') into.found.set(path, { '': hash })
   else into.found.set(path, parseParts(kind, text, into.of))
   if (text !== null) into.texts.set(path, text)
 }
 
-// What a tsconfig builds on decides with it, whatever its name is.
+// The files that a tsconfig extends decide with it, whatever their names are.
 async function takeExtended(tree: ReadTree, into: TakenFiles): Promise<void> {
   const configs = [...into.texts.keys()].filter((path) => findSetupKind(path) === 'tsconfig')
   let extended = 0
@@ -243,5 +246,5 @@ async function takeExtended(tree: ReadTree, into: TakenFiles): Promise<void> {
   }
 }
 
-// Too large to be read for what it names, and it names nothing of the project.
+// Too large to be searched for names; assume that it names nothing of the project.
 const MACHINE_MADE = /(^|\/)(\.pnp\.[^/]+|\.yarn\/.+)$/

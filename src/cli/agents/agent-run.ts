@@ -40,7 +40,7 @@ export interface StopOptions extends ClientOptions {
   readonly reason?: string
 }
 
-/** Starts an agent and follows it to its end. */
+/** Starts an agent and follows it until it ends. */
 export async function run(first: string | undefined, second: string | undefined, options: RunOptions): Promise<void> {
   const [agent, title] = options.command === undefined ? [first, second] : [undefined, second ?? first]
   if (options.command === undefined && agent === undefined)
@@ -82,7 +82,7 @@ function tellStart(spawned: SpawnedAgent, options: RunOptions): void {
   if (options.detach === true) print(`Follow it with \`phaselock logs ${agent} --follow\`.`)
 }
 
-// It is the server that keeps the agent: whoever goes is told how to come back.
+// The server keeps the agent running: a user who leaves is told how to come back.
 async function followRun(ask: Ask, { agent_id, task_id }: SpawnedAgent, isShown: boolean): Promise<void> {
   const signals = new Signals()
   signals.onFirst(() => {
@@ -95,7 +95,7 @@ async function followRun(ask: Ask, { agent_id, task_id }: SpawnedAgent, isShown:
   signals.close()
 }
 
-// A name is an entry of the contract first; the names of harnesses are known everywhere.
+// A name is an entry of the contract first; the names of agent CLIs are known everywhere.
 async function startAgent(
   client: Client,
   agent: string | undefined,
@@ -133,7 +133,7 @@ export async function showLogs(agent: string, options: FollowOptions): Promise<v
 }
 
 interface Following {
-  /** What is done with each part of the log; null: nothing. */
+  /** Called with each part of the log; null: not at all. */
   readonly show: ((part: LogPart) => void) | null
   /** Called whenever there is nothing new. */
   readonly idle?: () => Promise<void>
@@ -163,7 +163,7 @@ export async function stop(agent: string, options: StopOptions): Promise<void> {
   show(options, stopped, `Agent ${plainLine(agent)} is stopped; its task ${what}.`)
 }
 
-/** Hands the terminal to tmux. Looking only: what is typed goes nowhere. */
+/** Hands the terminal to tmux, read-only: typed keys have no effect. */
 export async function attach(agent: string, options: ClientOptions): Promise<void> {
   const { window } = await (await openClient(options)).spawnedAgent(agent)
   if (window === undefined || window === null)
@@ -172,7 +172,7 @@ export async function attach(agent: string, options: ClientOptions): Promise<voi
       `Agent ${plainLine(agent)} has no window: it was started without --tmux, or it has ended.\nSee what it wrote with \`phaselock logs ${plainLine(agent)}\`.`,
     )
   const { socket, session } = window
-  // The server says where, never what is run.
+  // The server decides which window, never which program is run.
   if (!isAbsolute(socket) || !SESSION.test(session))
     throw new Stop(EXIT.refused, 'The server returned an invalid window.')
   if (options.json === true) return printJson({ socket, session })

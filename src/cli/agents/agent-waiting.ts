@@ -5,7 +5,7 @@ import { tell } from '../terminal/terminal.js'
 
 const LOOK_MS = 2000
 
-/** Tells whoever follows an agent that it waits for people, once for each approval and each new question. */
+/** Tells a user who follows an agent that it waits for people, once for each approval and each new question. */
 export class WaitingNotice {
   readonly #ask: Ask
   readonly #taskId: string

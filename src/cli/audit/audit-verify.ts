@@ -16,7 +16,7 @@ export interface VerifyOptions extends ClientOptions {
   readonly publicKey?: string
 }
 
-// A server that was killed may leave its note and even its process id behind: whoever does not answer does not run.
+// A killed server may leave its note and even its process id behind: a server that does not answer is not running.
 async function reportOf(
   dir: string | null,
   options: VerifyOptions,

@@ -1,6 +1,6 @@
 import type { Json, JsonObject } from '../../core/json.js'
 
-/** What a field of an event's data holds, as text; empty when it holds nothing. */
+/** A field of an event's data as text; empty when it has none. */
 export function toText(value: unknown): string {
   if (value === undefined || value === null) return ''
   if (Array.isArray(value)) return value.map(toText).join(', ')
@@ -11,12 +11,12 @@ export function isObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
-/** An RFC 3339 time to the second, as people read it. */
+/** An RFC 3339 time to the second, for people. */
 export function formatTime(value: string | null | undefined): string {
   return (value ?? '').replace('T', ' ').replace(/\.\d+Z$/, 'Z')
 }
 
-/** The object without what was not given. */
+/** The object without undefined members. */
 export function compact(fields: Readonly<Record<string, Json | undefined>>): JsonObject {
   return Object.fromEntries(
     Object.entries(fields).filter(([, value]) => value !== undefined && !(Array.isArray(value) && value.length === 0)),

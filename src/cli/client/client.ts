@@ -13,11 +13,11 @@ const RETRIES_MAX = 300
 
 export type Client = OperatorClient
 
-/** The SDK's client for the server that the options mean. What the server refuses ends the command with the reason and what to do. */
+/** The SDK's client for the server that the options select. A refusal ends the command with its reason and remedy. */
 export async function openClient(options: ClientOptions): Promise<Client> {
   const connection = connect(options)
   const { url, token, stateDir } = connection
-  // Commands that ask no server do without the client, and without the keys and locks that prove a server.
+  // Commands that call no server do not load the client, nor the keys and locks that prove a server.
   const sdk = await import('phaselock/sdk')
   const before = async (): Promise<void> => (stateDir === null ? undefined : requireServerProof(stateDir, url))
   try {
@@ -31,7 +31,7 @@ export async function openClient(options: ClientOptions): Promise<Client> {
 
 export type Ask = <Answer>(call: (client: Client) => Promise<Answer>) => Promise<Answer>
 
-/** Asks a server that may be restarted meanwhile: once it was reached, it is asked again for five minutes. */
+/** Calls a server that may be restarted meanwhile: once it was reached, it is retried for five minutes. */
 export function askLasting(options: ClientOptions): Ask {
   const meant = pinServer(options)
   let isReached = false
@@ -51,7 +51,7 @@ export function askLasting(options: ClientOptions): Ask {
   }
 }
 
-/** Events as they come: of everything, or of one council. A lost connection is taken up again where it was. */
+/** Events as they arrive: all of them, or those of one council. A lost connection is resumed where it was. */
 export async function* followEvents(
   options: ClientOptions,
   { after, coordination, retriesMax = RETRIES_MAX }: { after: string; coordination?: string; retriesMax?: number },
@@ -59,7 +59,7 @@ export async function* followEvents(
   let last = after
   for (let tries = 0; ; tries += 1) {
     try {
-      // A restarted server may listen elsewhere: it is looked for each time.
+      // A restarted server may listen elsewhere, so look it up each time.
       const events = await (await openClient(options)).follow(last, coordination)
       if (tries > 0) tell('Connected again.')
       tries = 0
@@ -75,7 +75,7 @@ export async function* followEvents(
   }
 }
 
-/** Whether a server does not answer, or is about to stop. */
+/** Whether a server does not answer, or is stopping. */
 export function isAway(error: unknown): boolean {
   return (error instanceof Stop && error.exit === EXIT.unreachable) || codeOf(error) === 'shutting_down'
 }

@@ -11,23 +11,25 @@ const STATE_DIRS_MAX = 1000
 export interface ClientOptions {
   readonly url?: string
   readonly tokenFile?: string
-  /** A token of another kind than the operator's; then no other is looked for. */
+  /** A token other than the operator's; then no other is looked for. */
   readonly token?: string
   readonly stateDir?: string
   readonly json?: boolean
 }
 
-/** Where the server is, and what proves that we may ask it. */
+/** The server's address, and the token to use. */
 export interface Connection {
   readonly url: string
   readonly token: string | null
-  /** The state directory whose server has to prove itself before the token is sent; null when both were named by hand. */
+  /**
+   * The state directory whose server has to prove itself before the token is sent; null when both were given by hand.
+   */
   readonly stateDir: string | null
 }
 
 /**
- * Finds the server and the operator token. A token that nobody named is only sent to the server
- * whose state directory it lies in: whoever else listens on that port must not get it.
+ * Finds the server and the operator token. A token that was not given explicitly is sent only to the server of its own
+ * state directory: another program on that port must not get it.
  */
 export function connect(options: ClientOptions): Connection {
   const { url, stateDir } = findServer(options)
@@ -36,13 +38,16 @@ export function connect(options: ClientOptions): Connection {
   return { url, token, stateDir: token === null || isByHand ? null : stateDir }
 }
 
-/** The same options for the server that they mean now, wherever it listens: another one that answers later is not meant. */
+/**
+ * The same options for the server that they select now, wherever it listens: a different server that answers later is
+ * not meant.
+ */
 export function pinServer<Options extends ClientOptions>(options: Options): Options {
   const { stateDir } = findServer(options)
   return stateDir === null ? options : { ...options, stateDir }
 }
 
-/** The server that a command means, and its state directory where that lies here. */
+/** The server that a command means, and its state directory if it is on this machine. */
 export function findServer(options: ClientOptions): { readonly url: string; readonly stateDir: string | null } {
   const named = findNamedUrl(options)
   if (named !== null) {
@@ -50,7 +55,7 @@ export function findServer(options: ClientOptions): { readonly url: string; read
     return { url, stateDir: findGivenStateDir(options.stateDir) ?? findServingStateDir(url) }
   }
   const asked = findGivenStateDir(options.stateDir)
-  // Whoever names a server means that one: what was meant for it must reach no other.
+  // An explicitly named server is the only one meant: the call must not reach another.
   if (asked !== null && findLiveServerNote(asked) === null)
     throw new Stop(
       EXIT.unreachable,
@@ -73,7 +78,7 @@ export function findLocalStateDir(): string | null {
   return findStateDir({}) ?? findServingStateDir(DEFAULT_URL)
 }
 
-/** The state directories a command run here could mean, likeliest first. */
+/** The state directories that a command run here could mean, most likely first. */
 export function listLikelyStateDirs(): readonly string[] {
   return [...listFoldersUpwards(process.cwd()), getSamplePath()].map((folder) => getDefaultStateDir(folder))
 }

@@ -4,7 +4,7 @@ import { listLedgerFiles } from '../../store/ledger-files.js'
 import { StoreRefused } from '../../store/store.js'
 import { findLiveServerNote, type ServerNote } from './server-file.js'
 
-/** The process that holds the state directory's lock, which only a live server can; null when none does. */
+/** The process that holds the state directory's lock, which must be a running server; null when there is none. */
 function lockHolder(stateDir: string): number | null {
   try {
     lockDirectory(stateDir).release()
@@ -20,7 +20,10 @@ function lockHolder(stateDir: string): number | null {
   }
 }
 
-/** The server of a state directory; the lock proves that the process is one, and not another with its old number. */
+/**
+ * The server of a state directory; the lock proves that the process is a server, and not another process with its old
+ * id.
+ */
 export function findRunningServer(stateDir: string): ServerNote | null {
   const note = findLiveServerNote(stateDir)
   return note !== null && lockHolder(stateDir) === note.pid ? note : null

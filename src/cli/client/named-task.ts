@@ -5,7 +5,7 @@ import type { Client } from './client.js'
 
 const KINDS = { approval: ['an approval', 'apr-'], question: ['a question', 'qst-'] } as const
 
-/** The task that was named in place of something that it waits for. */
+/** Finds the task that was named instead of an approval or question it waits for. */
 export async function findNamedTask(client: Client, id: string, inPlaceOf: keyof typeof KINDS): Promise<TaskDetails> {
   try {
     return await client.task(id)

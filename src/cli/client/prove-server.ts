@@ -11,8 +11,8 @@ const PROOF_MS_MAX = 10_000
 const ANSWER_CHARS_MAX = 1000
 
 /**
- * Throws unless what answers at the address proves that it is the server of the state directory. A server that was killed
- * leaves its note behind, and anybody may listen at its address by now: no token is sent before this.
+ * Throws unless the server at the address proves that it is the server of the state directory. A killed server leaves
+ * its note behind, and any program may listen at its address by now: no token is sent before this.
  */
 export async function requireProof(stateDir: string, url: string): Promise<void> {
   const nonce = randomBytes(NONCE_BYTES).toString('hex')
@@ -29,7 +29,7 @@ export async function requireProof(stateDir: string, url: string): Promise<void>
   )
 }
 
-// The server proves the address of its note. What listens at another one could pass the question on.
+// The server proves the address in its note. A program at another address could forward the challenge.
 function findProvenAddress(stateDir: string, url: string): string {
   const noted = readServerNote(stateDir)?.url
   if (noted === undefined) return url
@@ -45,7 +45,7 @@ function parseProof(text: string): string | null {
     const { proof } = JSON.parse(text) as { proof?: unknown }
     return typeof proof === 'string' ? proof : null
   } catch {
-    // Not JSON: nothing that Phaselock answers.
+    // Not JSON: not an answer of Phaselock.
     return null
   }
 }
@@ -58,7 +58,8 @@ function formatNotTheServer(stateDir: string, url: string): string {
   return `What answers at ${url} is not the server of ${stateDir}. No token was sent to it.\nStart the server with \`${findProgramName()} up${formatStateDirOption(stateDir)}\`, or name another address with --url and its token with --token-file.`
 }
 
-// The lock shows that the process of the note is a server, not that it is the one that answers: it gets no token either.
+// The lock shows that the process in the note is a server, not that it is the one that answers: it gets no token
+// either.
 function formatOldServer(stateDir: string, url: string): string {
   if (findRunningServer(stateDir) === null) return formatNotTheServer(stateDir, url)
   const where = formatStateDirOption(stateDir)

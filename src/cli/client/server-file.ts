@@ -2,7 +2,7 @@ import { readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { writeFileAtomically } from '../../base/atomic-file.js'
 
-/** What a running server writes beside its state, so that clients find it. */
+/** The note that a running server writes next to its state, so that clients find it. */
 export interface ServerNote {
   readonly pid: number
   readonly url: string
@@ -23,7 +23,7 @@ export function removeServerNote(stateDir: string, pid: number): void {
   if (readServerNote(stateDir)?.pid === pid) rmSync(getServerFile(stateDir), { force: true })
 }
 
-/** The note; null when there is none or it cannot be understood. */
+/** The note; null when there is none or it cannot be read. */
 export function readServerNote(stateDir: string): ServerNote | null {
   try {
     const note = JSON.parse(readFileSync(getServerFile(stateDir), 'utf8')) as Record<string, unknown>
@@ -31,12 +31,12 @@ export function readServerNote(stateDir: string): ServerNote | null {
     const isNote = typeof pid === 'number' && Number.isSafeInteger(pid) && pid > 0 && typeof url === 'string'
     return isNote ? { pid, url, startedAt: typeof startedAt === 'string' ? startedAt : '' } : null
   } catch {
-    // Missing, unreadable or half written: nobody left word here.
+    // Missing, unreadable or half written: there is no note.
     return null
   }
 }
 
-/** The note of a server whose process is there; a note left behind by a killed one does not count. */
+/** The note of a server whose process exists; the note of a killed server does not count. */
 export function findLiveServerNote(stateDir: string): ServerNote | null {
   const note = readServerNote(stateDir)
   return note !== null && isAlive(note.pid) ? note : null

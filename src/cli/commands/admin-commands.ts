@@ -10,7 +10,7 @@ import { findProgramName } from '../program-name.js'
 import { type Column, formatTable } from '../terminal/table.js'
 import { paintText, print, show } from '../terminal/terminal.js'
 
-/** Who may act: agents, operators, and the secret that signs. */
+/** Who may act: agents, operators, and the signing secret. */
 export function addAdminCommands(program: CliCommand): void {
   addAgents(program)
   addOperators(program)
@@ -61,7 +61,7 @@ function agentTable(agents: readonly AgentRow[]): string {
     return `No agents. Start one with \`${program} run AGENT "task"\`, or register one\nthat you start yourself with \`${program} agent add NAME\`.`
   return formatTable(agents, [
     { title: 'AGENT', text: (row) => row.agent_id },
-    // Of agents that the server started: how that stands.
+    // The state of agents that the server started.
     { title: 'STATE', text: ({ spawn, status }) => spawn?.outcome ?? spawn?.state ?? status },
     { title: 'RESTARTS', text: (row) => row.spawn?.restarts ?? '-' },
     { title: 'TASK', text: (row) => taskOf(row) ?? '-', isFlexible: true },
@@ -77,7 +77,7 @@ const CAPABILITIES: Column<AgentRow> = {
   isFlexible: true,
 }
 
-// One that waits to be started again holds nothing, and has its task all the same.
+// An agent that waits to be restarted holds nothing, but still has its task.
 function taskOf({ task_id, spawn }: AgentRow): string | null {
   return task_id ?? (spawn?.outcome === null ? spawn.task_id : null)
 }
@@ -132,7 +132,7 @@ function addRevoke(parent: CliCommand, kind: 'agent' | 'operator'): void {
     })
 }
 
-// Its task stays its own until the lease lapses; those that the server started are ended, and give theirs back.
+// It keeps its task until the lease lapses; agents that the server started are ended and release theirs.
 async function tellHeld(client: Client, id: string): Promise<void> {
   const agent = (await client.agents()).agents.find((one) => one.agent_id === id)
   const task = plainLine(agent?.task_id)

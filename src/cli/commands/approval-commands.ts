@@ -64,12 +64,12 @@ async function answer(
       throw new Stop(EXIT.refused, '')
     }
   }
-  // The digest of what was shown: if it changes in between, the server refuses.
+  // The digest of the content that was shown: if it changes meanwhile, the server refuses.
   const decided = await client.decide(id, compact({ decision, digest, comment: options.comment }))
   show(options, decided, `${plainLine(decided.id)} ${formatDecided(decided)}.`)
 }
 
-/** The id of an approval, where a task was named: of the one it waits for. */
+/** The id of an approval; for a task, of the approval it waits for. */
 async function findApprovalId(client: Client, id: string): Promise<string> {
   if (/^apr-\d+-/.test(id)) return id
   const task = await findNamedTask(client, id, 'approval')

@@ -6,7 +6,7 @@ import { print } from '../terminal/terminal.js'
 
 const SHELLS = { bash: buildBashScript, zsh: buildZshScript, fish: buildFishScript } as const
 
-/** `phaselock completion SHELL` prints a script made from the commands themselves. */
+/** `phaselock completion SHELL` prints a script generated from the commands. */
 export function addCompletionCommand(program: CliCommand): void {
   program
     .command('completion')

@@ -10,7 +10,7 @@ import { show } from '../terminal/terminal.js'
 
 const WHICH = `contract file, folder of documents or bundled name (default: ${CONTRACT_FILE})`
 
-/** What works on contracts: check, explain, draw, and make known to a server. */
+/** Commands for contracts: check, explain, draw, and register with a server. */
 export function addContractCommands(program: CliCommand): void {
   addValidate(program)
   addLint(program)

@@ -30,7 +30,7 @@ export function addCoordinateCommand(program: CliCommand): void {
     )
     .notes(EXIT_CODES)
     .action(async (question: string | undefined, options: Partial<CoordinateOptions>, command: CliCommand) => {
-      // Not for its subcommands, which commander would ask for it as well.
+      // Not for its subcommands, which commander would require it for too.
       const { config } = options
       if (config === undefined) return command.error(`error: required option '${CONFIG}' not specified`)
       return (await import('../councils/run-council.js')).runCouncil(question, { ...options, config })

@@ -59,13 +59,13 @@ async function showStatus(client: Client, options: ClientOptions): Promise<void>
   show(options, status, formatStatus(status))
 }
 
-/** Tasks that only an operator lets go on, with the reason. */
+/** Tasks that only an operator can resume, with the reason. */
 async function listParkedTasks(client: Client): Promise<Status['parked']> {
   const { tasks } = await client.tasks({ status: 'parked', limit: PENDING_MAX })
   return Promise.all(tasks.map(({ id }) => client.task(id)))
 }
 
-/** Prints events as they come. */
+/** Prints events as they arrive. */
 async function follow(options: EventOptions): Promise<void> {
   const meant = pinServer(options)
   const after = options.since ?? (await findNewest(await openClient(meant)))

@@ -16,7 +16,7 @@ interface EndOptions extends ClientOptions {
   readonly yes?: boolean
 }
 
-/** `phaselock task merge`, `handover` and `discard`: what becomes of the work of a task with a work tree of its own. */
+/** `phaselock task merge`, `handover` and `discard`: end a task that has a separate work tree. */
 export function addMergeCommands(task: CliCommand): void {
   addMerge(task)
   addHandover(task)

@@ -98,7 +98,7 @@ function formatOptionLines({ options }: Question): string {
   return options.map((option, at) => `  ${at + 1}  ${plainLine(option)}`).join('\n')
 }
 
-/** The id of a question, where a task was named: of the only one that is open there. */
+/** The id of a question; for a task, of its only open one. */
 async function findQuestionId(client: Client, id: string): Promise<string> {
   if (QUESTION_ID.test(id)) return id
   const task = await findNamedTask(client, id, 'question')

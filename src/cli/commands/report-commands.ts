@@ -30,7 +30,7 @@ export function addReportCommand(program: CliCommand): void {
 }
 
 async function showReport(run: string | undefined, options: ReportOptions): Promise<void> {
-  // A run is over, and often so is its server: one is started to read the ledger.
+  // When a run is over, its server often is too: start one to read the ledger.
   const { openDoor } = await import('../councils/council-server.js')
   const door = await openDoor(options)
   try {
@@ -56,7 +56,7 @@ function formatDefaultFile(run: string): string {
   return `phaselock-report-${run.replace(/[^A-Za-z0-9_.-]+/g, '-').slice(0, NAME_CHARS_MAX)}.html`
 }
 
-/** Whatever stands there under that name is replaced, and a link is not followed: agents can put one into their work tree. */
+/** An existing file is replaced, and a link is not followed: agents can put one into their work tree. */
 function replaceFile(file: string, text: string): void {
   try {
     writeFileAtomically(file, text, 0o666)

@@ -16,7 +16,7 @@ operator's is not used. A report:
    "summary"?, "comments"?: [{"text", "path"?, "line"?, "resolved"?}],
    "blocking_issues"?: [...]}`
 
-/** `phaselock review`: what somebody who was let in as a reviewer does. */
+/** `phaselock review`: sends the report of a reviewer. */
 export function addReviewCommand(program: CliCommand): void {
   serverCommand(program, 'review <task>', 'send the report of a review, with the token of a reviewer')
     .requiredOption('--report <file>', 'report file, JSON (- for standard input)')
@@ -61,7 +61,7 @@ interface ReviewerOptions extends ClientOptions {
   readonly reason?: string
 }
 
-/** `phaselock task reviewer`: lets somebody in, or ends that. */
+/** `phaselock task reviewer`: adds a reviewer, or revokes one. */
 export function addReviewer(task: CliCommand): void {
   serverCommand(task, 'reviewer <id>', 'add a reviewer to a task and print its token once')
     .argument('<name>', 'name of the review, such as security')

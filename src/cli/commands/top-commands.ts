@@ -29,7 +29,7 @@ async function activityNow(options: ClientOptions): Promise<Activity> {
 }
 
 async function runLive(options: ClientOptions): Promise<void> {
-  // Whoever may not look is told so on the screen they are on.
+  // A user without permission is told so on the current screen.
   let activity = await activityNow(options)
   let note = HELP
   const screen = new Screen()

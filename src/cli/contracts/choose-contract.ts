@@ -21,13 +21,13 @@ interface ContractChoice {
   readonly origin: string
 }
 
-/** The contract that was named, as one that ships with Phaselock, a file or a folder; else the work tree's own, else `tdd`. */
+/** The contract that was named: a bundled one, a file or a folder; otherwise the work tree's own, otherwise `tdd`. */
 export function chooseContract(named: string | undefined, workspace: string): ContractChoice {
   if (named === undefined) {
     const own = ownContract(workspace)
     return own === null ? makeBundledChoice(DEFAULT_CONTRACT) : { path: shortenPath(own), origin: 'file' }
   }
-  // A file that an agent left under this name must not take its place: ./tdd names the file.
+  // A file that an agent left under this name must not replace it: ./tdd names the file.
   if (isBundledContract(named)) return makeBundledChoice(named)
   if (existsSync(named)) return { path: named, origin: 'file' }
   if (!/^[A-Za-z0-9_-]+$/.test(named)) return { path: named, origin: 'file' }
@@ -39,7 +39,7 @@ export function chooseContract(named: string | undefined, workspace: string): Co
   )
 }
 
-/** Loads the contract, or stops with everything that is wrong with it. Warnings are told. */
+/** Loads the contract, or stops with all its errors. Warnings are printed. */
 export async function loadChosen(choice: ContractChoice): Promise<LoadedContract> {
   const loaded = await loadContractFile(choice.path)
   if (!loaded.ok) {
@@ -60,13 +60,13 @@ export function ownContract(folder: string, first?: string): string | null {
   return [...(first === undefined ? [] : [first]), ...usual].find((path) => existsSync(path)) ?? null
 }
 
-/** Whether a path leads to something inside the folder, after links are followed. */
+/** Whether a path is inside the folder after links are resolved. */
 export function isBelow(folder: string, path: string): boolean {
   const way = relative(realpathSync(folder), realpathSync(path))
   return way !== '' && way !== '..' && !way.startsWith('../')
 }
 
-/** The path from here when that is shorter to read. */
+/** The relative path if that is shorter. */
 export function shortenPath(path: string): string {
   const from = relative(process.cwd(), resolve(path))
   return from === '' || from.startsWith('..') ? resolve(path) : from

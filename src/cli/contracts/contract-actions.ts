@@ -60,7 +60,9 @@ export async function lintContracts(files: readonly string[], options: LintOptio
   if (found.some((diagnostic) => diagnostic.severity === 'error')) throw new Stop(EXIT.refused, '')
 }
 
-/** What is loaded for a file: a phase's document is read with its whole workflow, and only its own problems are told. */
+/**
+ * What to load for a file: a phase's document is read with its whole workflow, and only its own problems are reported.
+ */
 function resolveLintPlace(file: string): { readonly path: string; readonly only: string | null } {
   const phase = /^(.*?)(?:^|[/\\])phases[/\\]\d+[/\\][^/\\]+\.(?:md|ya?ml)$/.exec(resolve(file))
   return phase === null
@@ -68,7 +70,7 @@ function resolveLintPlace(file: string): { readonly path: string; readonly only:
     : { path: shortenPath(phase[1] || '/'), only: dirname(file) }
 }
 
-/** Prints what was understood of a contract. */
+/** Prints how a contract was understood. */
 export async function explain(file: string | undefined, options: { readonly json?: boolean }): Promise<void> {
   const loaded = await loadChosen({
     path: resolveContractPath(file ?? ownContract('.') ?? CONTRACT_FILE),
@@ -96,7 +98,7 @@ export async function drawContract(file: string | undefined, options: GraphOptio
   else print(plainText(drawn))
 }
 
-/** Makes a contract known to the server. */
+/** Registers a contract with the server. */
 export async function addContract(file: string, options: ClientOptions): Promise<void> {
   const loaded = await loadChosen({ path: resolveContractPath(file), origin: 'file' })
   const known = await (await openClient(options)).addContract(await bundleContract(loaded))
@@ -106,7 +108,7 @@ export async function addContract(file: string, options: ClientOptions): Promise
     tell('The server understood it differently: compare `phaselock explain` with GET /contracts/HASH.')
 }
 
-/** The contract in a form that needs no files beside it: its schemas, where it names files, are put in. */
+/** The contract in a form that needs no other files: schemas that it names are included. */
 async function bundleContract(loaded: LoadedContract): Promise<JsonObject> {
   const isDocuments = [...loaded.contract.phases.values()].some((phase) => phase.document !== undefined)
   if (isDocuments) return { contract: loaded.document }

@@ -21,7 +21,9 @@ interface PinsOnDisk {
   readonly withdrawn: readonly string[]
 }
 
-/** Which contracts count for which work trees, kept in the state directory, where agents cannot reach. (REQ-TRUST-2) */
+/**
+ * The accepted contract of each work tree, stored in the state directory, where agents cannot reach it. (REQ-TRUST-2)
+ */
 export class ContractPins {
   readonly #folder: string
   readonly #file: string
@@ -43,7 +45,7 @@ export class ContractPins {
     return this.#read().withdrawn.includes(hash)
   }
 
-  /** The pinned text, read from the state directory and held against its hash. */
+  /** The pinned text, read from the state directory and compared with its hash. */
   readPinnedText({ hash }: ContractPin): PinnedText {
     const content = readFileIfPresent(this.#textFile(hash))
     const document = content === null ? null : (JSON.parse(content.toString('utf8')) as JsonObject)
@@ -55,7 +57,7 @@ export class ContractPins {
     return { contract: compileDocument(document, hash), document }
   }
 
-  /** Pins the contract for its work tree, in place of another. */
+  /** Pins the contract for its work tree, replacing an earlier one. */
   pin(pin: Omit<ContractPin, 'hash' | 'name' | 'version'>, { contract, document }: PinnedText): void {
     const { hash, name, version } = contract
     const { isTrusted: trusted, ...about } = pin
@@ -69,7 +71,7 @@ export class ContractPins {
     })
   }
 
-  /** Forgets the pin of a work tree. Its contract counts no longer, although the ledger knows it. */
+  /** Removes the pin of a work tree. Its contract no longer counts, although the ledger knows it. */
   withdraw(pin: ContractPin): void {
     const { pins, withdrawn } = this.#read()
     this.#write({

@@ -9,7 +9,10 @@ const CHANGES_MAX = 100
 const DEPTH_MAX = 32
 const KIND_WIDTH = Math.max(...PERMISSION_KINDS.map((kind) => kind.length))
 
-/** What a contract asks for, one line each, for the person who decides. Only what stays in the sandbox is shortened. */
+/**
+ * The permissions that a contract asks for, one line each, for the person who decides. Only those inside the sandbox
+ * are shortened.
+ */
 export function formatPermissionLines(contract: Contract): readonly string[] {
   const all = listPermissions(contract)
   return PERMISSION_KINDS.flatMap((kind) => {
@@ -23,7 +26,7 @@ export function formatPermissionLines(contract: Contract): readonly string[] {
   })
 }
 
-/** Where two contracts differ: the path in the document, what stood there and what stands there now. */
+/** The differences between two contracts: the path in the document, the old value and the new one. */
 export function listDocumentChanges(before: Json, after: Json): readonly string[] {
   const changes: string[] = []
   compare({ before, after, path: '', depth: 0 }, changes)

@@ -13,36 +13,36 @@ import { chooseContract, isBelow, loadChosen, ownContract, shortenPath } from '.
 import { ContractPins } from './contract-pins.js'
 import { formatPermissionLines } from './permission-text.js'
 
-/** The contract that a server starts with, and by whose word. */
+/** The contract that a server starts with, and on whose authority. */
 export interface SettledContract {
   readonly contract: Contract
   readonly document: JsonObject
-  /** Where it was read from, as people write it. */
+  /** Where it was read from, for people. */
   readonly file: string
   /** `bundled:tdd` or `file`. */
   readonly origin: string
-  /** What agents may not touch; null for a bundled contract. */
+  /** Files that agents must not touch; null for a bundled contract. */
   readonly contractFile: string | null
   readonly contractParts: readonly string[]
   readonly isTrusted: boolean
-  /** Why the text that is used is not the one in the work tree, and how to accept that one. */
+  /** Why the used text differs from the one in the work tree, and how to accept the new one. */
   readonly notes: readonly string[]
 }
 
 export interface WantedContract {
-  /** As `--contract` names it. */
+  /** As given with `--contract`. */
   readonly contract?: string
   readonly minConfinement?: Contract['enforcement']['confinement']
   readonly stateDir: string
   readonly workspace: string
-  /** Asked for by the operator, so that the commands in messages lead to it. */
+  /** Options given by the operator, repeated in the commands of messages. */
   readonly givenStateDir: string | null
 }
 
 /** The contracts that the ledger knows, by hash. */
 type ReadKnown = () => Promise<ReadonlyMap<string, KnownContract>>
 
-/** The contract to start with. Stops where no operator vouches for what it asks for. (REQ-TRUST-2) */
+/** The contract to start with. Stops if no operator has accepted its permissions. (REQ-TRUST-2) */
 export async function settleContract(wanted: WantedContract, readKnown: ReadKnown): Promise<SettledContract> {
   const settled = wanted.contract === undefined ? await settleFound(wanted, readKnown) : await settleNamed(wanted)
   const { confinement } = settled.contract.enforcement
@@ -54,7 +54,7 @@ export async function settleContract(wanted: WantedContract, readKnown: ReadKnow
   return settled
 }
 
-// Naming a contract is the operator's word.
+// Naming a contract means that the operator accepts it.
 async function settleNamed(wanted: WantedContract): Promise<SettledContract> {
   const choice = chooseContract(wanted.contract, wanted.workspace)
   const loaded = await loadChosen(choice)
@@ -75,7 +75,8 @@ async function settleFound(wanted: WantedContract, readKnown: ReadKnown): Promis
   if (own === null && !isBinding) return settleBundled(wanted)
   const loaded = own === null ? null : await loadFound(own, isBinding)
   const hash = loaded?.ok === true ? loaded.contract.hash : null
-  // What `init` wrote is there to be edited: until a server has used it, an edited text counts as a new one.
+  // The contract that `init` wrote is meant to be edited: until a server has used it, an edited text counts as a new
+  // one.
   const pin = isBinding || hash === pinned?.hash ? pinned : null
   const verdict = judgeFound({
     hash,
@@ -86,7 +87,7 @@ async function settleFound(wanted: WantedContract, readKnown: ReadKnown): Promis
     canAsk: canAsk(),
   })
   if (verdict === 'pinned_text' && pin !== null) return settlePinned(wanted, { pins, pin, own, loaded })
-  // Without a pin a contract that does not load has stopped the start already.
+  // Without a pin, a contract that does not load has stopped the start already.
   if (own === null || loaded?.ok !== true) throw new Error('a contract was judged that is not there')
   if (verdict === 'refuse') throw stopUntrusted(wanted, own, loaded.contract)
   if (verdict === 'ask') await askAbout(own, loaded.contract)
@@ -109,7 +110,7 @@ async function settleBundled(wanted: WantedContract): Promise<SettledContract> {
   return { ...loaded, origin: choice.origin, contractFile: null, contractParts: [], isTrusted: true, notes: [] }
 }
 
-// Where another text is pinned, one that does not load is no reason to stop.
+// If another text is pinned, one that does not load is no reason to stop.
 function loadFound(own: string, isPinned: boolean): Promise<LoadResult> {
   const path = shortenPath(own)
   return isPinned ? loadContractFile(path) : loadChosen({ path, origin: 'file' })
@@ -191,7 +192,7 @@ function stopUntrusted(wanted: WantedContract, own: string, contract: Contract):
   return new Stop(EXIT.refused, message.join('\n'))
 }
 
-/** The command as it works from here. */
+/** The command as it works from this folder. */
 function formatCommand({ givenStateDir }: WantedContract, command: 'trust' | 'untrust', file: string): string {
   const where = givenStateDir === null ? '' : ` --state-dir ${quoteShellWord(givenStateDir)}`
   return `${findProgramName()} ${command} ${quoteShellWord(plainLine(shortenPath(file)))}${where}`

@@ -11,16 +11,16 @@ const NAMES_SHOWN_MAX = 20
 /** A contract on this machine, or one that the server knows by name or hash. */
 type StartContract = { readonly path: string } | { readonly known: string }
 
-/** The contract that was named. Nothing is changed yet: a name that means none stops here, before a run is aborted. */
+/** The contract that was named. Nothing is changed yet: an unknown name stops here, before a run is aborted. */
 export async function chooseStartContract(
   client: Client,
   named: string,
   task: string | undefined,
 ): Promise<StartContract> {
-  // First: a file that an agent left under the name of a bundled contract must not take its place.
+  // Bundled names first: a file that an agent left under such a name must not replace it.
   if (isBundledContract(named)) return { path: findBundledContract(named) }
   if (existsSync(named)) return { path: named }
-  // Paths seldom hold spaces and texts often hold slashes: "Add GET /health".
+  // Paths rarely contain spaces, and texts often contain slashes: "Add GET /health".
   if (!/\s/.test(named) && /[/\\]|\.(ya?ml|json|md|markdown)$/.test(named)) return { path: named }
   const { contracts } = await client.contracts()
   if (contracts.some(({ name, hash }) => name === named || hash === named)) return { known: named }
@@ -28,10 +28,10 @@ export async function chooseStartContract(
   throw new Stop(EXIT.refused, formatUnknown(named, names, task))
 }
 
-/** Its hash on the server, to which a contract on this machine is made known first. */
+/** Its hash on the server; a contract on this machine is registered first. */
 export async function resolveContractHash(client: Client, choice: StartContract): Promise<string> {
   if ('known' in choice) return choice.known
-  // Schemas and guides lie beside the file, here: what is sent holds them, and the server looks for nothing.
+  // Schemas and guides are next to the file on this machine: include them, so that the server looks nothing up.
   const { loadChosen } = await import('./choose-contract.js')
   const loaded = await loadChosen({ path: choice.path, origin: 'file' })
   return (await client.addContract({ contract: loaded.document })).hash

@@ -23,7 +23,7 @@ export interface TrustOptions {
   readonly json?: boolean
 }
 
-/** Accepts the contract of a work tree, lists what is accepted, or takes it back. */
+/** Accepts the contract of a work tree, lists accepted ones, or withdraws an acceptance. */
 export async function trustContract(file: string | undefined, options: TrustOptions): Promise<void> {
   if (options.list === true) return list(resolvePlace(file, options), options)
   return options.remove === true
@@ -42,7 +42,7 @@ export function pinTrusted(
   new ContractPins(stateDir).pin(pin, loaded)
 }
 
-/** The work tree of a contract file, and where its state is kept. */
+/** The work tree of a contract file, and its state directory. */
 export function resolveTrustPlace(file: string, stateDir?: string): Place {
   const workspace = dirname(resolve(file))
   try {

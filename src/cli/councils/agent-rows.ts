@@ -11,14 +11,14 @@ const LANE_LINES = 2
 const INDENT = '    '
 const NAME_COLUMNS_MAX = 28
 
-/** The agents of a run, a lane for each, in at most so many lines of at most so many columns. Everything in it is safe to print. */
+/** The agents of a council, one block each, within the given lines and columns. Everything in it is safe to print. */
 export function renderLanes(live: Live, { columns, rows }: Size, now: number): readonly string[] {
   const { run } = live
   if (run === null || rows < 1) return []
   const head = paintText('bold', cut(formatHeadLine(run, now), columns))
   const agents = [...run.ids.values()]
   const room = rows - 1
-  // Rather all agents without what they write than some with it.
+  // Rather show all agents without their output than some with it.
   const isRoomy = agents.length * LANE_LINES <= room
   const shown = isRoomy || agents.length <= room ? agents.length : Math.max(0, room - 1)
   const { agents: statuses } = buildRunStatus(run, now)
@@ -70,7 +70,7 @@ function describeActivity(status: AgentStatus, lane: Lane | undefined): string {
 }
 
 function getLastLine(lane: Lane | undefined): string {
-  // Cleaned as a whole before it is split: a control sequence may hold a line break.
+  // Cleaned as a whole before it is split: a control sequence may contain a line break.
   const lines = plainText(lane?.tail ?? '').split('\n')
   return `${INDENT}${plainLine(lines.findLast((line) => line.trim() !== '') ?? '')}`.trimEnd()
 }

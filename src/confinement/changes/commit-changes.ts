@@ -5,7 +5,9 @@ import { TREE_PROBLEMS } from '../../tree/problems.js'
 import type { TreeStep } from '../../tree/write/tree-steps.js'
 import { openTreeWriter } from '../../tree/write/tree-writer.js'
 
-/** Brings changes that were read off a view into the work tree, all of them or none. Null, or why none of them was. */
+/**
+ * Applies changes read from a view to the work tree, all of them or none. Returns why none was applied; null: all were.
+ */
 export async function commitChanges(tree: string, after: string, list: readonly Change[]): Promise<string | null> {
   const steps = planSteps(after, list)
   if (steps.length === 0) return null
@@ -13,7 +15,7 @@ export async function commitChanges(tree: string, after: string, list: readonly 
   return done.ok ? null : `${JSON.stringify(done.path)} ${TREE_PROBLEMS[done.problem]}`
 }
 
-// What is in the way goes first, then folders from the top, then what lies in them.
+// Obstacles are removed first, then folders are made from the top, then their contents.
 function planSteps(after: string, list: readonly Change[]): readonly TreeStep[] {
   const gone = list.filter((change) => change.kind === 'deleted')
   const stays = list.filter((change) => change.kind !== 'deleted')

@@ -2,10 +2,10 @@ import type { GitListing, StatusEntry } from '../../core/paths/commit-scope.js'
 import type { Job } from '../confinement.js'
 import type { CommandRun } from '../run-command.js'
 
-/** How much of the output is kept: names of some 100,000 files. */
+/** Maximum output: names of some 100,000 files. */
 export const LISTING_KEPT = { headBytes: 16 * 1024 * 1024, tailBytes: 0 }
 
-/** What a repository's own settings could start, or put between us and what is really there. */
+/** Settings of a repository that could start programs, or hide the real content. */
 export const QUIET_GIT: readonly string[] = [
   ...['-c', 'core.fsmonitor=false', '-c', 'core.hooksPath=/dev/null', '-c', 'core.pager=cat', '-c', 'color.ui=false'],
   ...['-c', 'commit.gpgSign=false', '-c', 'gc.auto=0', '-c', 'maintenance.auto=false', '-c', 'core.quotePath=false'],
@@ -21,7 +21,7 @@ export const QUIET_GIT: readonly string[] = [
   ],
 ]
 
-/** Never asks, and leaves the index alone where it only looks: also the one of a submodule. */
+/** Never prompts, and does not touch the index when it only reads, not even that of a submodule. */
 export const GIT_ENV = { GIT_TERMINAL_PROMPT: '0', GIT_OPTIONAL_LOCKS: '0' } as const
 
 const PART = '//'
@@ -33,10 +33,10 @@ git ${QUIET} ls-files --others --exclude-standard --directory -z
 printf '${PART}\\0'
 git ${QUIET} ls-files --stage -z | { grep -z '^160000 ' || :; }`
 
-/** The words that list what differs from the last commit. */
+/** The arguments that list differences from the last commit. */
 export const LISTING_ARGV: Job['argv'] = ['bash', '-c', SCRIPT]
 
-/** The pathspec that leaves out a file, or a folder with everything in it. */
+/** The pathspec that excludes a file, or a folder with everything in it. */
 export function formatExcludePathspec(path: string): string {
   return `:(exclude,literal)${path}`
 }

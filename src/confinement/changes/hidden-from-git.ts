@@ -3,10 +3,10 @@ import { QUIET_GIT } from './git-listing.js'
 const GIT = `git ${QUIET_GIT.join(' ')}`
 
 /**
- * Bash functions over tracked files that git may call unchanged although they hold something else: attributes (`filter`, `ident`,
- * `working-tree-encoding`) and flags of the index (`assume-unchanged`, `skip-worktree`) make it look away. `unlike REV PATHSPEC…`
- * prints the paths, each ended by NUL, that are not what a checkout of REV would write without filters. `written REV PATH` prints
- * what that is.
+ * Bash functions over tracked files that git may report as unchanged although they differ: attributes (`filter`,
+ * `ident`, `working-tree-encoding`) and flags of the index (`assume-unchanged`, `skip-worktree`) hide the change.
+ * `unlike REV PATHSPEC…` prints the paths, each ended by NUL, that differ from what a checkout of REV would write
+ * without filters. `written REV PATH` prints that content.
  */
 export const UNLIKE = `set -o pipefail
 filters=$(${GIT} config --name-only --get-regexp '^filter[.]' | sort -u) || filters=

@@ -11,32 +11,32 @@ import type { Aside } from '../confinement.js'
 import { SCRATCH_BYTES_MAX, SCRATCH_ENTRIES_MAX } from './scratch-layers.js'
 
 const CHANGES_MAX = 20_000
-/** A file may be large and take no room until it is written to the tree: this is what counts there. */
+/** A sparse file may be large and take no space until it is written to the tree: this size counts. */
 const CHANGED_BYTES_MAX = 1024 ** 3
 const DEPTH_MAX = 256
-/** Changes aside that are listed: those that are kept, and as many that are gone. */
+/** Maximum number of listed changes that never reach the tree: those that are kept, and as many that are discarded. */
 const ASIDE_MAX = 2 * SCRATCH_ENTRIES_MAX
 
-/** Where a tree is seen as it was, as it is now, and, with an overlay, the layer that holds whatever was touched. */
+/** A tree before and after a command and, with an overlay, the layer that contains everything that was touched. */
 interface Views {
   readonly before: string
-  /** What was laid over it: where both have something, this was seen. */
+  /** The layer laid over it: if both have an entry, this one was seen. */
   readonly layer: string | null
   readonly after: string
   readonly touched: string | null
-  /** Names at the root that were mounted over and cannot have changed. */
+  /** Names at the root that were mounted over, so they cannot have changed. */
   readonly skipped: ReadonlySet<string>
   readonly aside: Aside
 }
 
-/** What a command left behind cannot be taken over as a whole, and is dropped. */
+/** The changes of a command cannot be applied as a whole, and are discarded. */
 export class ChangesRefused extends Error {
   override readonly name = 'ChangesRefused'
 }
 
 /**
- * Everything that differs between two views of a tree, in the order of its paths. Nobody writes either of them while this runs:
- * the command and all it started are gone.
+ * All differences between two views of a tree, in the order of their paths. Nothing writes to either of them meanwhile:
+ * all processes of the command have ended.
  */
 export async function readChanges(
   views: Views,
@@ -51,7 +51,7 @@ export async function readChanges(
   return { list, isCut: reader.isCut }
 }
 
-// What a tree held before may lie deeper than any path can name, or be closed to the server's account.
+// The old tree may be nested deeper than any path can name, or be unreadable for the server's account.
 function toChangesRefused(error: unknown): unknown {
   const code = getErrno(error)
   if (code === 'ENAMETOOLONG') return new ChangesRefused('folders are nested deeper than they can be read')
@@ -60,7 +60,7 @@ function toChangesRefused(error: unknown): unknown {
 
 class Reader {
   readonly found: Change[] = []
-  /** More was changed aside than is ever kept: from there on it is not even looked at. */
+  /** More was changed than is ever kept: the rest is not read. */
   isCut = false
   #bytes = 0
   #counted = 0
@@ -87,7 +87,7 @@ class Reader {
     const type = toEntryType(now)
     if (type !== null && this.#isAside(path, { type, bytes: now.size, isNew: then === null })) return
     if (type === null) {
-      // A pipe or socket that was there before, as it was: a copied tree has it too.
+      // A pipe or socket that existed before, unchanged: a copied tree has it too.
       if (then?.mode === now.mode && then.rdev === now.rdev) return
       return this.#add({ path, kind: 'created', type: 'file', problem: 'is not a file, folder or link' })
     }
@@ -97,7 +97,7 @@ class Reader {
       if (isNew) this.#add({ path, kind: 'created', type })
       else if (getMode(now) !== getMode(then)) this.#add({ path, kind: 'modified', type })
       if (isNew) return this.#created(path, depth + 1)
-      // A copy holds what was there before as well. What lies deeper in it is never taken over.
+      // A copy contains the old entries as well. Deeper ones are never applied.
       return this.views.touched === null && depth >= FOLDERS_MAX ? undefined : this.readFolder(path, depth + 1)
     }
     if (type === 'link') return this.#link(path, isNew)
@@ -113,7 +113,7 @@ class Reader {
 
   async #file(path: string, now: Stats, then: Stats | null): Promise<void> {
     const file = `${this.views.after}/${path}`
-    // Before it is read: reading takes as long as writing.
+    // Checked before reading: reading takes as long as writing.
     const isResized = then?.size !== now.size
     const counts = this.views.aside(path, false) === null
     if (isResized && counts) this.#count(now.size)
@@ -139,7 +139,7 @@ class Reader {
     })
   }
 
-  // Every path below a folder that is gone is gone: each of them is held against what the phase may change.
+  // Every path below a deleted folder is deleted too: each of them is checked against what the phase may change.
   async #gone(path: string): Promise<void> {
     const then = await lstat(await this.#before(path))
     const type = toEntryType(then) ?? 'file'
@@ -148,7 +148,8 @@ class Reader {
     for (const name of await this.#namesBefore(path)) await this.#gone(join(path, name))
   }
 
-  // What never reaches the tree has limits of its own, and breaking them refuses nothing. True when there is nothing more to see.
+  // Changes that never reach the tree have separate limits, and exceeding them refuses nothing. True when there is
+  // nothing more to read.
   #isAside(
     path: string,
     about: { readonly type: Change['type']; readonly bytes: number; readonly isNew: boolean },
@@ -171,7 +172,8 @@ class Reader {
     return layer !== null && (await isThere(`${layer}/${path}`)) ? `${layer}/${path}` : `${before}/${path}`
   }
 
-  // Only asked for what was a folder: where the layer has it and the tree has something else there, the layer alone was seen.
+  // Only called for former folders: if the layer has the path and the tree has another entry there, only the layer was
+  // seen.
   async #namesBefore(path: string): Promise<readonly string[]> {
     const { before, layer } = this.views
     if (layer === null || !(await isThere(`${layer}/${path}`))) return readNames(before, path)
@@ -224,7 +226,7 @@ async function hashFile(file: string): Promise<string> {
   return hash.digest('hex')
 }
 
-// A command may leave behind what not even its owner can read. The owner is the server: it can change that.
+// A command may leave files behind that not even their owner can read. The server is the owner, so it can change that.
 async function runWithAccess<T>(path: string, bits: number, work: () => Promise<T>): Promise<T> {
   try {
     return await work()

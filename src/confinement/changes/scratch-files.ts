@@ -19,11 +19,11 @@ import type { Change } from '../../tree/change.js'
 
 const MODE_MASK = 0o777
 const REMOVED = { recursive: true, force: true } as const
-/** Asking a thread for each step of a small file takes longer than the steps. */
+/** Using a thread for each step of a small file takes longer than the steps. */
 const SMALL_BYTES_MAX = 256 * 1024
 const STEPS_PER_TURN = 50
 
-/** Does to a folder what a command did to its view, for some of its changes. What is there is replaced, never written through. */
+/** Applies some changes of a command to a folder. Existing entries are replaced, never written through. */
 export async function copyChanges(view: string, files: string, changes: readonly Change[]): Promise<void> {
   const made = new Set<string>()
   const inTurns = async (all: readonly Change[], work: (change: Change) => Promise<void> | void): Promise<void> => {
@@ -44,7 +44,7 @@ export async function copyChanges(view: string, files: string, changes: readonly
   )
 }
 
-/** Takes away folders that led to something and lead to nothing now, but for those that are there for their own sake. */
+/** Removes folders that led to a removed entry, unless they are ignored themselves. */
 export async function removeEmpty(
   files: string,
   gone: readonly string[],
@@ -62,7 +62,7 @@ export async function removeEmpty(
 
 const LEFT_ALONE: ReadonlySet<string> = new Set(['ENOTEMPTY', 'ENOENT', 'EEXIST', 'ENOTDIR'])
 
-// A link or file of an earlier command may lie where a folder is now: nothing is ever made through it.
+// A link or file of an earlier command may be where a folder is now: nothing is ever created through it.
 function makeFolders(files: string, path: string, made: Set<string>): void {
   if (path === '' || made.has(path)) return
   makeFolders(files, getParent(path), made)
@@ -73,7 +73,7 @@ function makeFolders(files: string, path: string, made: Set<string>): void {
   made.add(path)
 }
 
-// The command and all it started are gone: nobody changes the view any more.
+// All processes of the command have ended, so the view no longer changes.
 async function copyEntry(from: string, to: string, type: Change['type']): Promise<void> {
   rmSync(to, REMOVED)
   if (type === 'link') return symlinkSync(readlinkSync(from), to)
@@ -83,7 +83,7 @@ async function copyEntry(from: string, to: string, type: Change['type']): Promis
     if (size <= SMALL_BYTES_MAX) copyFileSync(`/proc/self/fd/${fd}`, to, constants.COPYFILE_EXCL)
     else await copyFile(`/proc/self/fd/${fd}`, to, constants.COPYFILE_EXCL)
     chmodSync(to, (mode & MODE_MASK) | 0o600)
-    // What builds again only what is older than its source looks at the times.
+    // Build tools compare modification times.
     utimesSync(to, atime, mtime)
   } finally {
     closeSync(fd)

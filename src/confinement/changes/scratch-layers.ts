@@ -8,7 +8,7 @@ import { copyChanges, getParent, isAt, listSelfAndAbove, removeEmpty } from './s
 
 export const SCRATCH_BYTES_MAX = 256 * 1024 * 1024
 export const SCRATCH_ENTRIES_MAX = 20_000
-/** Of all tasks together; beyond this the layer that was not used for longest goes. */
+/** Limit for all tasks together; beyond it the least recently used layer is removed. */
 const SCRATCH_LAYERS_MAX = 64
 const KNOWN_MAX = 10_000
 const MODE_MASK = 0o777
@@ -17,16 +17,16 @@ const FILES = 'files'
 const ABOUT = 'about.json'
 const BUSY = 'busy'
 
-/** What is known of a layer without looking at its files. */
+/** What is known about a layer without reading its files. */
 interface LayerFacts {
   readonly taskId: string
-  /** Nothing here is made durable: after a power cut files may be empty, and the layer is not used. */
+  /** Nothing here is synced: after a power cut files may be empty, and the layer is not used. */
   readonly boot: string
-  /** Every file and link with its bytes, every folder that is ignored itself with null. */
+  /** Every file and link with its size; every folder that is ignored itself with null. */
   readonly entries: Readonly<Record<string, number | null>>
 }
 
-/** What the layer will be when the changes of a command are saved. */
+/** The layer after the changes of a command are saved. */
 interface ScratchPlan {
   readonly taskId: string
   readonly changes: readonly Change[]
@@ -36,17 +36,17 @@ interface ScratchPlan {
 }
 
 /**
- * What commands wrote to ignored paths, for each task a folder that is laid over its work tree when the next command runs. It is a
- * cache: whenever it cannot be trusted to be whole it is dropped.
+ * Writes of commands to ignored paths: one folder per task, laid over its work tree when the next command runs. It is a
+ * cache, and is dropped whenever it may be incomplete.
  */
 export class ScratchLayers {
   readonly #known = new Map<string, LayerFacts | null>()
-  // Reading what is half written would take it for broken: everything that concerns one task goes in turn.
+  // A half-written layer would look broken, so operations on one task run one after the other.
   readonly #turns = new KeyedLock()
 
   constructor(private readonly dir: string) {}
 
-  /** The folder to lay over the tree, null when there is none, and what became of one that could not be used. */
+  /** The folder to lay over the tree, or null, and a note about a layer that could not be used. */
   prepare(taskId: string, tree: string): Promise<{ readonly layer: string | null; readonly note: string | null }> {
     return this.#turns.run(taskId, async () => {
       const about = this.#about(taskId)
@@ -60,7 +60,7 @@ export class ScratchLayers {
     })
   }
 
-  /** The folder with what a task's commands left, to be read; null when there is none. */
+  /** The folder with what a task's commands wrote, for reading; null when there is none. */
   findFilesFolder(taskId: string): Promise<string | null> {
     return this.#turns.run(taskId, async () => {
       const about = this.#about(taskId)
@@ -68,7 +68,7 @@ export class ScratchLayers {
     })
   }
 
-  /** What saving these changes comes to. Decided on sizes alone, before anything is copied. */
+  /** The result of saving these changes. Computed from sizes alone, before anything is copied. */
   plan(taskId: string, changes: readonly Change[], isCut = false): ScratchPlan | null {
     if (changes.length === 0 && !isCut) return null
     const about = this.#about(taskId)
@@ -88,8 +88,8 @@ export class ScratchLayers {
   }
 
   /**
-   * Takes over what a command left in its view. A server that is killed meanwhile, or a full disk, leaves a layer that nobody uses:
-   * false then.
+   * Saves what a command left in its view. If the server is killed meanwhile, or the disk is full, the layer stays
+   * unused: returns false.
    */
   save(plan: ScratchPlan, view: string | null): Promise<boolean> {
     return this.#turns.run(plan.taskId, async () => {
@@ -104,7 +104,7 @@ export class ScratchLayers {
     })
   }
 
-  /** These paths were written to the tree: what lies over them must not hide that. */
+  /** These paths were written to the tree: the layer must not hide them. */
   forget(taskId: string, paths: readonly string[]): Promise<void> {
     return this.#turns.run(taskId, async () => {
       const about = this.#about(taskId)
@@ -116,7 +116,7 @@ export class ScratchLayers {
       )
       for (const path of paths)
         for (const above of listSelfAndAbove(path)) if (typeof entries[above] === 'number') gone.add(above)
-      // Folders that lead to ignored paths are no entries, and go as well when the tree has them no more.
+      // Folders that lead to ignored paths are not entries, and are removed when the tree no longer has them.
       const shared = new Set(listSharedFolders(entries))
       for (const path of paths) if (shared.has(path)) gone.add(path)
       if (gone.size === 0) return
@@ -133,7 +133,7 @@ export class ScratchLayers {
     return this.#turns.run(taskId, () => this.#remove(taskId))
   }
 
-  /** Takes away the layers of tasks that are over or unknown. */
+  /** Removes the layers of finished and unknown tasks. */
   async sweep(isOver: (taskId: string) => Promise<boolean>): Promise<void> {
     for (const name of await readNames(this.dir)) {
       const about = read(join(this.dir, name))
@@ -142,8 +142,8 @@ export class ScratchLayers {
     }
   }
 
-  // The folders that lead to ignored paths are the tree's: where it has no such folder any more, what lay in it is gone, and where
-  // its rights changed, they are those of the tree.
+  // The folders that lead to ignored paths belong to the tree: if the tree no longer has such a folder, its entries are
+  // removed, and if its mode changed, it is updated.
   async #fitted(taskId: string, about: LayerFacts, tree: string): Promise<LayerFacts['entries']> {
     const files = this.#files(taskId)
     const entries = { ...about.entries }
@@ -168,7 +168,7 @@ export class ScratchLayers {
     const place = this.#place(taskId)
     const files = this.#files(taskId)
     await this.#makeRoom(taskId)
-    // Nothing is known of what lies here, such as what is left of a removal that was cut short.
+    // Unknown content, such as the rest of an interrupted removal.
     if (this.#about(taskId) === null) await rm(place, REMOVED)
     await mkdir(files, { recursive: true, mode: 0o700 })
     await writeFile(join(place, BUSY), '')

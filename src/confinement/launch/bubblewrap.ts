@@ -47,9 +47,9 @@ export const launchWithBubblewrap: Launcher = (launch) => {
   return [...buildEnterArgs(launch), '--', launch.where('bwrap'), ...args]
 }
 
-// Each mount costs every command a little: only what is there, and of what is shown to root alone only what others cannot read.
-// Bubblewrap leaves out what the user may not write, and with it the settings of the namespaces themselves, which the user may.
-// Whatever of these the owner of the namespaces could write, bubblewrap makes read-only by itself.
+// Each mount costs every command time: mount only what exists, and cover only what others cannot read. Bubblewrap
+// leaves out what the user may not write, and with it the settings of the namespaces, which the user may write.
+// Bubblewrap itself makes the rest read-only that the owner of the namespaces could write.
 const COVERED_BY_BUBBLEWRAP: ReadonlySet<string> = new Set(['irq', 'bus'])
 const SETTINGS = KERNEL_SETTINGS.filter((name) => existsSync(`/proc/${name}`) && !COVERED_BY_BUBBLEWRAP.has(name))
 const SECRETS = KERNEL_SECRETS.filter((name) => isForRootAlone(`/proc/${name}`))
@@ -67,14 +67,14 @@ function buildProcessFileArgs(kind: 'root' | 'user'): readonly string[] {
   ]
 }
 
-// In a folder of this command alone: a mount point in the common root would stay there for all others to see.
+// In a folder of this command alone: a mount point in the common root would stay visible to all others.
 function buildSocketArgs(list: readonly JobSocket[]): readonly string[] {
   if (list.length === 0) return []
   const bound = list.flatMap(({ name, path }) => ['--ro-bind', path, formatSocketPath(name)])
   return ['--size', SOCKETS_BYTES_MAX, '--tmpfs', SOCKETS_AT, ...bound, '--remount-ro', SOCKETS_AT]
 }
 
-// What it takes to become the account that commands run as, on top of what stays.
+// Capabilities needed to switch to the account of commands, in addition to those that are kept.
 function buildCapabilityArgs(): readonly string[] {
   const added = [...KEPT_CAPABILITIES, 'CAP_SETUID', 'CAP_SETGID', 'CAP_SETPCAP']
   return ['--cap-drop', 'ALL', ...added.flatMap((one) => ['--cap-add', one])]

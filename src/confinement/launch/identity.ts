@@ -1,26 +1,26 @@
 import { readFileSync } from 'node:fs'
 
-/** Names of the one account that commands see inside. */
+/** Names of the account that commands see inside. */
 export const INSIDE_ID = 1000
-/** Real ids for a server that runs as root: above everything that systems and containers hand out by themselves. */
+/** Real ids for a server that runs as root: above everything that systems and containers assign by themselves. */
 const PREFERRED_ID = 1_900_000_001
 const NOBODY = 65_534
 
 export type Identity =
   | { readonly kind: 'user' }
   /**
-   * Two real ids nobody else has: `keeper` owns the namespaces, `command` is what commands run as. Files of owners up to `passed`
-   * can be opened by commands.
+   * Two otherwise unused real ids: `keeper` owns the namespaces, commands run as `command`. Commands can open files of
+   * owners up to `passed`.
    */
   | { readonly kind: 'root'; readonly keeper: number; readonly command: number; readonly passed: number }
 
-/** As whom commands run: as the server's own user, or, when that is root, as a uid of their own. */
+/** The account of commands: the server's own user or, if that is root, a separate uid. */
 export function detectIdentity(): Identity {
   if (process.getuid?.() !== 0) return { kind: 'user' }
   const maps = ['/proc/self/uid_map', '/proc/self/gid_map'].map((file) => parseExtents(readFileSync(file, 'utf8')))
   const highest = Math.min(...maps.map((map) => Math.max(...map.map(({ last }) => last))), 4_294_967_293)
   const keeper = Math.min(PREFERRED_ID, highest - 1)
-  // Directories of companies hand out large ids. Where a map has a gap there, what lies behind it cannot be named.
+  // Company directories assign large ids. If a map has a gap there, ids beyond it cannot be named.
   const passed = maps.map((map) => map.find(({ first, last }) => first <= NOBODY && last > NOBODY)?.last ?? NOBODY)
   return { kind: 'root', keeper, command: keeper + 1, passed: Math.min(keeper - 1, ...passed) }
 }
@@ -49,7 +49,7 @@ export function buildIdMap(identity: Extract<Identity, { kind: 'root' }>): strin
     [NOBODY, 0, 1],
     ...(passed > NOBODY ? [[NOBODY + 1, NOBODY + 1, passed - NOBODY]] : []),
   ]
-  // In a container with few ids the two of ours would lie inside the range that is passed through.
+  // In a container with few ids our two ids would be inside the range that is passed through.
   if (keeper <= NOBODY) return narrowMap(identity)
   return ranges.map((range) => `${range.join(' ')}\n`).join('')
 }

@@ -8,8 +8,8 @@ const ERROR_CHARS_MAX = 2000
 const ANSWER_MS_MAX = 20_000
 
 /**
- * A shell that lives in namespaces of its own and mounts there what commands need. Its mounts are seen by nobody else and are gone
- * when it ends, which it does when the server ends, however that happens.
+ * A shell in separate namespaces that makes the mounts for commands. Its mounts are invisible elsewhere and disappear
+ * when it ends, which it does when the server ends, in whatever way.
  */
 export class Keeper {
   readonly #child: ChildProcess
@@ -35,7 +35,7 @@ export class Keeper {
       this.#errors = (this.#errors + chunk.toString('utf8')).slice(-ERROR_CHARS_MAX)
     })
     child.on('exit', () => this.#wake())
-    // Writing to one that is gone is noticed by whoever waits for its answer.
+    // A write to an ended keeper is noticed by the caller that waits for its answer.
     child.stdin?.on('error', () => undefined)
   }
 
@@ -56,7 +56,7 @@ export class Keeper {
     return this.#child.exitCode === null && this.#child.signalCode === null
   }
 
-  /** Runs shell lines in the namespaces, one request after the other. Throws what they wrote when they fail. */
+  /** Runs shell lines in the namespaces, one request after the other. Throws their output when they fail. */
   async ask(script: string): Promise<void> {
     const before = this.#queue
     const mine = (async () => {
@@ -120,7 +120,7 @@ async function startAsRoot(identity: Extract<Identity, { kind: 'root' }>): Promi
     const enter = ['--user', '--target', String(maker.pid), '--setuid', '0', '--setgid', '0', '--']
     const child = spawnShell('nsenter', [
       ...enter,
-      // Real root has a name in these namespaces: without this, a setuid program would become it.
+      // Real root has a name in these namespaces: without this, a setuid program could become root.
       ...['setpriv', '--no-new-privs', 'unshare', '--mount', '--propagation', 'private', 'sh'],
     ])
     child.stdin?.write('echo here\n')

@@ -2,12 +2,12 @@ import { keepSettable } from '../../core/contract/variables.js'
 import type { Job } from '../confinement.js'
 import { type Identity, INSIDE_ID } from './identity.js'
 
-/** What a launcher needs to know of one command, all paths as the keeper sees them. */
+/** What a launcher needs to know about one command; all paths as the keeper sees them. */
 export interface Launch {
   readonly identity: Identity
   readonly keeperPid: number
   readonly base: string
-  /** What is mounted at the place of the work tree. */
+  /** The folder mounted in place of the work tree. */
   readonly tree: string
   readonly runDir: string
   readonly job: Job
@@ -20,7 +20,7 @@ export interface Launch {
   readonly limits: string
   /** The descriptor that the filter is read from; null where there is none. */
   readonly filterFd: number | null
-  /** Where programs of the machine lie; looking for them along a long PATH takes a while. */
+  /** Paths of the machine's programs; searching a long PATH takes time. */
   readonly where: (program: string) => string
 }
 
@@ -33,7 +33,7 @@ export const ENVIRONMENT_FD = 6
 /** The filter of an observed run. The last of these descriptors. */
 export const OBSERVED_FILTER_FD = 7
 
-/** The whole environment of everything that runs before the command: nothing of the server's own, nothing of a contract. */
+/** The whole environment of everything that runs before the command: nothing of the server, nothing of a contract. */
 export const LAUNCHER_ENVIRONMENT = { PATH: '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin' }
 
 /** The variables as the innermost shell reads them: each ends with a NUL, which no value can contain. */
@@ -44,11 +44,11 @@ export function encodeEnvironment(env: Readonly<Record<string, string>>): Buffer
       .join(''),
   )
 }
-/** What can be set in /proc is read-only. Real root has a name in the namespaces of a root server: that goes for its files too. */
+/** Writable settings in /proc are mounted read-only, including those of real root under a root server. */
 export const KERNEL_SETTINGS = [
   ...['sys', 'sysrq-trigger', 'irq', 'bus', 'fs', 'acpi', 'scsi', 'mtrr', 'driver', 'dynamic_debug'],
 ]
-/** What the kernel shows to root alone is covered under a root server. */
+/** Under a root server, files that the kernel shows only to root are covered. */
 export const KERNEL_SECRETS = [
   ...[
     'kcore',
@@ -64,10 +64,10 @@ export const KERNEL_SECRETS = [
   ...['timer_list', 'vmallocinfo'],
 ]
 export const TMP_BYTES_MAX = 512 * 1024 * 1024
-/** Of the folder that sockets are mounted in; it holds nothing but their names. */
+/** For the folder where sockets are mounted; it contains only their names. */
 export const SOCKETS_BYTES_MAX = '65536'
 
-/** The program that is started, and its arguments. */
+/** The program to start, and its arguments. */
 export type Launcher = (launch: Launch) => readonly string[]
 
 /** Enters the keeper's namespaces, where the mounts are. */
@@ -76,12 +76,15 @@ export function buildEnterArgs({ identity, keeperPid, where }: Launch): readonly
   return identity.kind === 'root' ? [...there, '--setuid', '0', '--setgid', '0'] : [...there, '--preserve-credentials']
 }
 
-// A real uid of its own can open nothing of a tree that belongs to somebody else. These two let it, and reach no further than the
-// files it is shown: everything of value is simply not there.
+// A separate real uid cannot open files of a tree with another owner. These two capabilities allow it, and reach only
+// the files that are visible: everything of value is not mounted.
 const KEPT = 'dac_override,fowner'
 export const KEPT_CAPABILITIES = ['CAP_DAC_OVERRIDE', 'CAP_FOWNER']
 
-/** Becomes the account that commands run as. Under a root server that is a step; under a user's it was done by the namespace. */
+/**
+ * Switches to the account of commands. Under a root server that is a separate step; under a user's server the namespace
+ * did it.
+ */
 export function buildBecomeArgs({ identity, where }: Launch): readonly string[] {
   if (identity.kind === 'user') return []
   const kept = KEPT.split(',').map((one) => `+${one}`)
@@ -89,25 +92,26 @@ export function buildBecomeArgs({ identity, where }: Launch): readonly string[] 
   return [
     where('setpriv'),
     ...['--reuid', String(INSIDE_ID), '--regid', String(INSIDE_ID), '--clear-groups', '--no-new-privs'],
-    // Becoming somebody else makes a process forget that it is to die with its parent.
+    // Switching accounts clears the setting that ends a process with its parent.
     ...['--pdeathsig', 'KILL'],
-    // access(2) asks for the uid alone unless this is set, and half of all programs ask it first.
+    // access(2) only checks the uid unless this is set, and many programs call it first.
     '--securebits=+no_setuid_fixup',
     ...[`--inh-caps=${only}`, `--ambient-caps=${only}`, `--bounding-set=${only}`],
   ]
 }
 
-// Descriptors that others left open are not the command's to have.
+// The command must not get descriptors that others left open.
 const CLOSE_OTHERS = `for n in /proc/self/fd/*; do n="\${n##*/}"; [ "$n" -gt 2 ] && eval "exec $n>&-"; done; unset n`
 const READ_ENVIRONMENT = `mapfile -d '' -t -u ${ENVIRONMENT_FD} _phaselock && [ "\${#_phaselock[@]}" -gt 0 ] || exit 126`
-// A server that was killed before the launcher asked to die with it: then nobody is left to end the command.
+// If the server was killed before the launcher set up to die with it, nobody is left to end the command.
 const END_WITH_SERVER = `read -t 0 -u ${GO_FD} && exit 126`
-// Each word is taken as it is: nothing in a name or a value is expanded. From here on a contract decides what the shell does.
+// Each word is passed unchanged: nothing in a name or a value is expanded. From here on a contract decides what the
+// shell does.
 const EXPORT_ENVIRONMENT = `export -- "\${_phaselock[@]}" || exit 126; unset _phaselock`
 
 /**
- * The command itself, behind the limits of its processes. As the first process of a namespace the shell that sets them stays:
- * signals have no effect on the first one unless it asks for them, and a command expects them to.
+ * The command itself, with limits for its processes. As the first process of a namespace the shell that sets them
+ * stays: the first process ignores signals unless it handles them, and a command expects them to work.
  */
 export function buildCommandArgs({ job, limits, where }: Launch, place: 'first' | 'child'): readonly string[] {
   const [program = '', flag, line] = job.argv

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 
 const GIB = 1024 ** 3
 
-/** What one command may use. */
+/** Limits of one command. */
 export interface Limits {
   readonly memoryBytes: number
   readonly processes: number
@@ -24,7 +24,7 @@ export function computeDefaultLimits(): Limits {
 
 const CPU_SECONDS_EXTRA = 5
 
-/** The limits of each process, as a line for bash. Lowered for good: nothing inside can raise them again. */
+/** The limits of each process, as a line for bash. They are hard limits: nothing inside can raise them again. */
 export function buildLimitsLine(limits: Limits, timeoutMs: number): string {
   const kib = (bytes: number) => Math.floor(bytes / 1024)
   return [
@@ -38,9 +38,9 @@ export function buildLimitsLine(limits: Limits, timeoutMs: number): string {
   ].join(' && ')
 }
 
-/** Control groups bound a command and everything it starts together. Only root can make them. */
+/** Control groups limit a command and everything it starts together. Only root can create them. */
 export interface Groups {
-  /** Null when the group could not be made: then the limits of each process are all there is. */
+  /** Null when the group could not be created: then only the limits of each process apply. */
   make(name: string, limits: Limits): Group | null
 }
 
@@ -59,8 +59,8 @@ export function openControlGroups(): Groups | null {
   return { make: isV2 ? makeV2 : makeV1 }
 }
 
-// Groups of servers that were killed. Whatever was in them died with them, but for a command that was just being started:
-// it had not been bound to their death yet.
+// Groups of killed servers. Their processes died with them, except a command that was just being started and did not
+// depend on the server yet.
 function sweep(root: string): void {
   if (!existsSync(root)) return
   for (const name of readdirSync(root)) {
@@ -72,7 +72,7 @@ function sweep(root: string): void {
 }
 
 function endAll(list: string): void {
-  // Processes that cannot be named from here are listed as 0, which would stand for our own.
+  // Processes that cannot be named from here are listed as 0, which would mean our own.
   for (const pid of readMembers(list)) if (pid > 1) end(pid)
 }
 
@@ -80,7 +80,7 @@ function readMembers(list: string): readonly number[] {
   try {
     return readFileSync(list, 'utf8').split('\n').map(Number)
   } catch {
-    // Another server that starts in this moment sweeps too, and was first.
+    // Another server that starts at the same time was faster.
     return []
   }
 }
@@ -89,7 +89,7 @@ function end(pid: number): boolean {
   try {
     return process.kill(pid, 'SIGKILL')
   } catch {
-    // Gone by itself meanwhile.
+    // It has ended meanwhile.
     return false
   }
 }
@@ -97,7 +97,7 @@ function end(pid: number): boolean {
 const REMOVE_TRIES = 20
 const REMOVE_AGAIN_MS = 100
 
-// The last process of a group may take a moment to be gone.
+// The last process of a group may take a moment to end.
 function removeGroup(folder: string, tries: number): void {
   try {
     rmdirSync(folder)
@@ -159,7 +159,7 @@ function makeGroup(parts: readonly Part[]): Group | null {
     return null
   }
   return {
-    // The kernel takes its time for this: not on the thread that answers.
+    // The kernel is slow at this: not on the thread that answers.
     add: async (pid) => {
       for (const { folder } of parts) await writeFile(join(folder, 'cgroup.procs'), String(pid))
     },

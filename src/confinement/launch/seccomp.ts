@@ -1,6 +1,7 @@
 /**
- * The machine words of a seccomp filter, or null where the syscall numbers of the processor are not known here. In an observed run
- * SIGUSR1 cannot be sent either: it starts the debugger of Node.js in the program that gets it, and Node.js 20 has no switch for that.
+ * The machine words of a seccomp filter, or null if the syscall numbers of the processor are unknown. An observed run
+ * cannot send SIGUSR1 either: it starts the debugger of Node.js in the program that gets it, and Node.js 20 cannot turn
+ * that off.
  */
 export function buildSeccompFilter(use: 'agent' | 'observed' = 'agent', arch: string = process.arch): Buffer | null {
   const machine = MACHINES.get(arch)
@@ -192,7 +193,7 @@ const KILL = 0x80000000
 const FAIL = 0x00050000
 const EPERM = 1
 const ENOSYS = 38
-// CLONE_NEWTIME (0x80) shares its bit with the exit signal of clone(2) and cannot be asked for there.
+// CLONE_NEWTIME (0x80) shares its bit with the exit signal of clone(2) and cannot be requested there.
 const CLONE_NEW_ANY = 0x7e020000
 const EAFNOSUPPORT = 97
 // Only these stay in the network namespace: a socket of the hypervisor (AF_VSOCK) or of a radio reaches past it.
@@ -203,7 +204,7 @@ const AF_NETLINK = 16
 const TIOCSTI = 0x5412
 const TIOCLINUX = 0x541c
 const SIGUSR1 = 10
-// The signal that a descriptor sends to its owner, who may be somebody else.
+// The signal that a descriptor sends to its owner, which may be another process.
 const F_SETSIG = 10
 
 type Instruction = readonly [code: number, jumpTrue: number, jumpFalse: number, value: number]
@@ -241,7 +242,7 @@ function assemble(machine: Machine, more: readonly Instruction[]): Buffer {
   for (const number of machine.denied) program.push([JUMP_EQUAL, 0, 1, number], [RETURN, 0, 0, FAIL | EPERM])
   program.push(
     ...more,
-    // Its flags lie in memory where a filter cannot look: without it, libraries fall back to clone.
+    // Its flags are in memory where a filter cannot look: without it, libraries fall back to clone.
     [JUMP_EQUAL, 0, 1, machine.clone3],
     [RETURN, 0, 0, FAIL | ENOSYS],
     [JUMP_EQUAL, 0, 4, machine.clone],

@@ -15,13 +15,13 @@ import type { Group, Groups, Limits } from './limits.js'
 
 const PREPARE_LATER_MS = 5
 
-/** Files of the seccomp filters: of what agents run, and of observed runs. */
+/** Files of the seccomp filters: for commands of agents, and for observed runs. */
 export interface Filters {
   readonly agent: string
   readonly observed: string
 }
 
-/** What every starter of a server is made of. */
+/** The parts of every starter of a server. */
 interface StarterParts {
   readonly dir: string
   /** Files of the seccomp filters; null when none is used. */
@@ -31,8 +31,8 @@ interface StarterParts {
 }
 
 /**
- * Shells that wait for a command to become. Making a process and moving it into its control group takes longer than everything
- * else about a small command together, and can be done before anybody asks.
+ * Shells that wait to become a command. Creating a process and moving it into its control group takes longer than
+ * everything else about a small command, and can be done in advance.
  */
 export class Starters {
   #ready: Promise<Starter> | null = null
@@ -49,9 +49,9 @@ export class Starters {
     const ready = this.#ready ?? this.#make()
     this.#ready = null
     const starter = await ready
-    // One that died while it waited is no use to anybody.
+    // A shell that died while waiting cannot be used.
     const alive = starter.isAlive ? starter : await this.#make()
-    // Moving a process between control groups holds up every fork on the machine: not while this command starts.
+    // Moving a process between control groups blocks every fork on the machine: do not do it while this command starts.
     alive.child.once('close', () => setTimeout(() => this.#prepare(), PREPARE_LATER_MS).unref())
     return alive
   }
@@ -90,7 +90,8 @@ export class Starters {
     const own: StdioOptions = ['pipe', 'pipe', 'pipe', agent, 'pipe', 'pipe', 'pipe', observed]
     const stdio = [...own, ...this.#covered]
     try {
-      // A session of its own: whoever is in the server's process group can signal it, from whatever namespace, and has its terminal.
+      // A separate session: a process in the server's process group could signal it from any namespace, and has its
+      // terminal.
       return spawn('/bin/sh', ['-c', waits], { stdio, env: LAUNCHER_ENVIRONMENT, cwd: '/', detached: true })
     } finally {
       for (const fd of opened) closeSync(fd)
@@ -100,7 +101,7 @@ export class Starters {
 
 const INFO_CHARS_MAX = 4096
 
-/** How long a launcher that is to be ended may take to tell of the first process of its command. */
+/** How long a launcher that must end may take to report the first process of its command. */
 const TOLD_MS_MAX = 5000
 
 export class Starter {
@@ -135,14 +136,14 @@ export class Starter {
   }
 
   /**
-   * Becomes the command. Its environment waits in a descriptor that only the innermost shell reads: it is in no file and in no
-   * list of processes, and everything that runs before that shell has a fixed environment.
+   * Becomes the command. Its environment is passed in a descriptor that only the innermost shell reads: it is in no
+   * file and in no process list, and everything that runs before that shell has a fixed environment.
    */
   startCommand(argv: readonly string[], env: Readonly<Record<string, string>>): void {
     this.#tells = argv.includes('--info-fd')
     writeFileSync(this.script, `exec ${argv.map(quoteWord).join(' ')}\n`, { mode: 0o600 })
     this.#end(ENVIRONMENT_FD)?.end(encodeEnvironment(env))
-    // Stays open as long as the server lives, by which the innermost shell sees that it does.
+    // Stays open while the server lives; the innermost shell uses it to check that.
     this.#end(GO_FD)?.write('go\n')
   }
 
@@ -150,7 +151,10 @@ export class Starter {
     return this.child.stdio[fd] as Writable | null
   }
 
-  /** Resolves when nothing of the command runs any more. Its launcher may tell of its end before the last process is gone. */
+  /**
+   * Resolves when no process of the command runs any more. Its launcher may report its end before the last process has
+   * ended.
+   */
   async waitUntilGone(): Promise<void> {
     const pid = this.#firstProcess()
     if (pid === null) return
@@ -170,8 +174,8 @@ export class Starter {
     this.child.kill('SIGKILL')
   }
 
-  // A launcher binds the first process of a command to its own death only after all of its mounts are made: one that is killed
-  // before that leaves a command behind that nobody ends. It tells of that process before it lets it run, so that one dies first.
+  // A launcher ties the first process of a command to its own life only after all mounts are made: if it is killed
+  // before that, the command keeps running. It reports that process before it lets it run, so end that one first.
   #kill(): boolean {
     if (!this.isAlive) return false
     const pid = this.#firstProcess()
@@ -193,14 +197,14 @@ function end(pid: number): boolean {
   try {
     return process.kill(pid, 'SIGKILL')
   } catch {
-    // Gone already; its launcher is ended in any case.
+    // Already ended; its launcher is ended in any case.
     return false
   }
 }
 
 const GONE_MS_MAX = 10_000
 
-// The first process of a namespace is dead only when all others in it are. Who reaps it may be slow.
+// The first process of a namespace is dead only when all others in it are. Its parent may be slow to reap it.
 function isRunning(pid: string): boolean {
   try {
     return !/^State:\s+[ZX]/m.test(readFileSync(`/proc/${pid}/status`, 'utf8'))
@@ -209,7 +213,7 @@ function isRunning(pid: string): boolean {
   }
 }
 
-// A server that was killed while a command started left its arguments.
+// A server that was killed while a command started left its arguments behind.
 function sweep(dir: string): void {
   for (const name of readdirSync(dir)) {
     const [, pid] = /^start-(\d+)-\d+$/.exec(name) ?? []
@@ -217,7 +221,8 @@ function sweep(dir: string): void {
   }
 }
 
-// Whoever started the server may have left descriptors open that every child would inherit: each is replaced by an empty one.
+// The parent of the server may have left descriptors open that every child would inherit: each is replaced by an empty
+// one.
 function coverForeign(): readonly (number | 'ignore')[] {
   const foreign = readdirSync('/proc/self/fd')
     .map(Number)

@@ -9,8 +9,8 @@ import { watchView } from '../view/watch-view.js'
 const LINGER_MS = 500
 
 /**
- * Runs the command with no wall around it, only because the contract says so. Everything it does is done. It runs in the tree
- * itself: its view cannot be composed, and what it writes of pinned files is still seen.
+ * Runs the command without a sandbox, only because the contract says so. All its effects are real. It runs in the tree
+ * itself: its view cannot be composed, but writes to pinned files are still detected.
  */
 export async function startOpenly(job: Job, view: Pick<HostView, 'path' | 'variables'>): Promise<ConfinedCommand> {
   if ((job.sockets ?? []).length > 0) throw new Error('only commands in a sandbox get sockets')
@@ -37,10 +37,10 @@ export async function startOpenly(job: Job, view: Pick<HostView, 'path' | 'varia
       }
     },
   }
-  // Nothing else ends what it left running, and a child that keeps the output open would keep the call open.
+  // Nothing else ends the processes it left running, and a child that keeps the output open would keep the call open.
   child.once('exit', () => {
     group.kill('SIGKILL')
-    // One that left the group keeps the pipes; nobody listens to it any more.
+    // A process that left the group keeps the pipes open; nobody reads them any more.
     setTimeout(() => {
       for (const stream of [child.stdin, child.stdout, child.stderr]) stream.destroy()
     }, LINGER_MS).unref()

@@ -16,7 +16,7 @@ import {
 } from './launch.js'
 
 /**
- * Starts the command with the tools of util-linux alone: the same namespaces, mounts and filter as with bubblewrap, made by a
+ * Starts the command with util-linux alone: the same namespaces, mounts and filter as with bubblewrap, made by a
  * script, so that nothing needs to be installed.
  */
 export const launchWithUnshare: Launcher = (launch) => {
@@ -24,11 +24,12 @@ export const launchWithUnshare: Launcher = (launch) => {
   const spaces = [
     ...['--mount', '--pid', '--ipc', '--uts', '--cgroup', '--fork', '--kill-child', '--propagation', 'private'],
     ...(job.network ? [] : ['--net']),
-    // A namespace of its own for each command: how many more may be made inside can then be limited for it alone.
+    // A separate namespace for each command, so that the number of further namespaces inside can be limited for it
+    // alone.
     ...(identity.kind === 'user' ? ['--user', '--map-root-user'] : []),
   ]
-  // Nobody would end the command of a server that was killed, if its death did not. And real root has a name in these namespaces:
-  // a setuid program such as mount would become it.
+  // The command must die with its server. And real root has a name in these namespaces: a setuid program such as mount
+  // could become root.
   const dies = [launch.where('setpriv'), '--no-new-privs', '--pdeathsig', 'KILL']
   return [
     ...buildEnterArgs(launch),
@@ -141,7 +142,7 @@ function buildSocketMounts(list: readonly JobSocket[], inRoot: (path: string) =>
 const LOOPBACK_UP =
   "perl -e 'socket(S,2,2,0); ioctl(S,0x8914,pack(q(a16 s x22),q(lo),1))' 2>/dev/null || ip link set lo up 2>/dev/null || :"
 
-// Without bubblewrap somebody else must load the filter: perl can make the call, and so can python.
+// Without bubblewrap another program must load the filter: perl or python can make the call.
 const WITH_PERL =
   `my $n=shift;my $d=shift;open(F,"<&=",$d)||die"no filter\\n";local $/;my $f=<F>;close F;` +
   'my $p=pack("S x![Q] P",length($f)/8,$f);' +
@@ -176,7 +177,7 @@ function buildFinalCommand(launch: Launch): readonly string[] {
   return [...nested, ...filtered, ...buildCommandArgs(launch, 'first')]
 }
 
-/** The program that loads the filter and goes on as the command; null where none is installed. */
+/** The program that loads the filter and then becomes the command; null if none is installed. */
 export function filterLoader(): readonly string[] | null {
   const prctl = PRCTL[process.arch]
   if (prctl === undefined) return null

@@ -24,10 +24,10 @@ agent:x:${INSIDE_ID}:${INSIDE_ID}:agent:/tmp:/bin/sh
 nobody:x:65534:65534:nobody:/:/usr/sbin/nologin
 `
 const GROUP = `root:x:0:\nagent:x:${INSIDE_ID}:\nnogroup:x:65534:\n`
-// The work tree belongs to somebody else in the eyes of the command; git would refuse to look at it.
+// The command sees the work tree as owned by somebody else; git would refuse to read it.
 const GITCONFIG = '[safe]\n\tdirectory = *\n[user]\n\tname = agent\n\temail = agent@localhost\n'
 
-// How the operator's git writes line endings: another git would take every file for changed.
+// The operator's line ending settings: with others, git would report every file as changed.
 function readLineEndings(): string {
   const found = ['autocrlf', 'eol'].flatMap((name) => {
     const args = ['config', '--get', `core.${name}`]
@@ -38,13 +38,13 @@ function readLineEndings(): string {
   return found.length === 0 ? '' : `[core]\n${found.join('')}`
 }
 
-/** Stands for files that are covered: tools can read it and find nothing. */
+/** Replaces covered files: tools can read it, and it is empty. */
 const EMPTY = 'etc/covered'
 const FOLDERS = ['proc', 'dev', 'tmp', SOCKETS_AT, 'var/tmp', 'etc', 'home']
 
 /**
- * The root that every command starts from, made once: the shown parts of the machine, read-only, and an /etc of our own. Commands
- * get copies of these mounts with their own /proc, /dev, /tmp and work tree on top.
+ * The root that every command starts from, made once: the visible parts of the machine, read-only, and a generated
+ * /etc. Commands get copies of these mounts with their own /proc, /dev, /tmp and work tree on top.
  */
 export async function makeBaseRoot(keeper: Keeper, view: HostView): Promise<string> {
   const name = 'base'
@@ -67,8 +67,8 @@ export async function makeBaseRoot(keeper: Keeper, view: HostView): Promise<stri
 }
 
 /**
- * Covers those of the paths that exist by now, for all commands that start from here on. A path that was replaced has lost its
- * cover: `covered` remembers which one had it.
+ * Covers those of the paths that exist by now, for all commands that start from here on. A path that was replaced has
+ * lost its cover: `covered` remembers which file had it.
  */
 export async function coverLate(
   keeper: Keeper,
@@ -98,13 +98,13 @@ interface Part {
 }
 
 /**
- * What a shown folder is put together from. A folder with a covered file in it, or with a place where one may appear, is made anew
- * and filled with what else is in it: a cover over the file would be gone when a tool replaces it, and there is none over a file
- * that is not there yet. What is added to such a folder later is seen after the next start.
+ * How a visible folder is assembled. A folder that contains a covered file, or where one may appear, is created and
+ * filled with its other entries: a cover over the file would be lost when a tool replaces it, and a missing file cannot
+ * be covered. Entries added to such a folder later are visible after the next start.
  */
 function listPartsToShow(path: string, covered: readonly string[]): readonly Part[] {
   const below = covered.filter((one) => one !== path && isInside(path, one))
-  // A covered folder that is there is covered as a whole, and the folder around it stays as it is.
+  // An existing covered folder is covered as a whole, and its parent folder stays unchanged.
   if (below.every((one) => isFolder(one))) return [{ path, kind: 'mounted' }]
   const inside = readdirSync(path, { withFileTypes: true })
   return [
@@ -119,7 +119,7 @@ function listPartsToShow(path: string, covered: readonly string[]): readonly Par
   ]
 }
 
-// Each mount costs every command a little; a copy of a small file costs nothing.
+// Each mount costs every command time; copying a small file costs nothing.
 const COPIED_BYTES_MAX = 1024 * 1024
 
 interface Base {
@@ -149,7 +149,7 @@ function copyIfReadable(from: string, to: string): void {
   try {
     cpSync(from, to, { verbatimSymlinks: true })
   } catch (error) {
-    // What the server's account cannot read is not for commands.
+    // Commands must not see what the server's account cannot read.
     if ((error as NodeJS.ErrnoException).code !== 'EACCES') throw error
   }
 }
@@ -161,13 +161,13 @@ function isFolder(path: string): boolean {
 const OTHERS_READ = 0o004
 const LINKS_MAX = 5
 
-// Only what anybody on the machine may read, and only files, folders and links.
+// Only files, folders and links that every account of the machine may read.
 function copySetting(from: string, to: string, depth = 0): void {
   const stats = lstatSync(from)
-  // What lies in a copied folder has its folder already.
+  // Entries of a copied folder have their folder already.
   if (depth === 0) mkdirSync(dirname(to), { recursive: true })
   if (stats.isSymbolicLink()) {
-    // A link into what is shown stays one; a setting that lies elsewhere comes along as itself.
+    // A link to a visible path stays a link; a file elsewhere is copied.
     const target = resolveRealPath(from)
     if (target === null) return
     if (depth > 0 || target.startsWith('/usr/')) symlinkSync(readlinkSync(from), to)
@@ -207,7 +207,7 @@ function parseMounts(mountinfo: string): readonly Mount[] {
     })
 }
 
-/** The mounts that make up a path: the one it lies on, under its own name, and those below it. */
+/** The mounts that a path consists of: the one it is on, under its own name, and those below it. */
 function findMounts(path: string, mounts: readonly Mount[]): readonly Mount[] {
   const above = mounts.filter(({ point }) => isInside(point, path)).sort((a, b) => a.point.length - b.point.length)
   const options = above.at(-1)?.options ?? 'ro,nosuid,nodev'

@@ -5,21 +5,21 @@ import { removeWhole } from '../../tree/write/remove-whole.js'
 import { openTreeWriter } from '../../tree/write/tree-writer.js'
 import type { Composition, ViewEntry } from '../confinement.js'
 
-/** The view of a command cannot be made as it was asked for: the command is not run. */
+/** The requested view of a command cannot be made: the command is not run. */
 export class ViewRefused extends Error {
   override readonly name = 'ViewRefused'
 }
 
-/** Makes a view differ from its tree as asked. The command has not started: nobody else writes the view. */
+/** Makes a view differ from its tree as requested. The command has not started, so nothing else writes to the view. */
 export async function composeView(view: string, { put, leftOut }: Composition): Promise<void> {
   for (const path of leftOut) await leaveOut(view, path)
-  // A folder or a link in the place of a file goes first.
+  // A folder or a link in place of a file is removed first.
   for (const entry of put) await leaveOut(view, entry.path)
   const done = await openTreeWriter(view).commit(put.map(toStep))
   if (!done.ok) throw new ViewRefused(`${done.path} ${TREE_PROBLEMS[done.problem]}`)
 }
 
-// By descriptors: somebody may swap folders of the tree below for links while this runs.
+// By descriptors: another process may replace folders of the tree by links meanwhile.
 async function leaveOut(view: string, path: string): Promise<void> {
   const parent = openParent(view, path)
   if (!parent.ok && GONE.has(parent.problem)) return
@@ -31,7 +31,7 @@ async function leaveOut(view: string, path: string): Promise<void> {
   }
 }
 
-// Nothing lies below a path that is gone, or is no folder any more.
+// There is nothing below a path that is gone or not a folder.
 const GONE: ReadonlySet<string> = new Set(['missing', 'not_a_directory'])
 
 function toStep(entry: ViewEntry) {

@@ -10,7 +10,7 @@ export const GO_CACHE = 'go-cache'
 const MADE_WITHIN_MS = 10 * 60_000
 const REMOVED = { recursive: true, force: true } as const
 
-// What tests use most. Everything that these packages import is compiled and vetted with them.
+// The packages that tests use most. Their imports are compiled and vetted with them.
 const PACKAGES = [
   ...[
     'bufio',
@@ -31,8 +31,8 @@ const MODULE = 'module phaselock.example/cache\n\ngo 1.16\n'
 const TEST = `package cache\n\nimport (\n\t"testing"\n${PACKAGES.map((name) => `\t_ "${name}"\n`).join('')})\n\nfunc TestNothing(t *testing.T) {}\n`
 
 /**
- * The standard library of Go as it is compiled for tests, so that not every observed run compiles it again. It is made by a run in
- * a module that holds nothing else, outside the reach of agents, and shown to observed runs read-only.
+ * The compiled standard library of Go for tests, so that not every observed run compiles it again. It is built in a
+ * separate module out of reach of agents, and shown to observed runs read-only.
  */
 export class GoCache {
   #making: Promise<string | null> | null = null
@@ -49,7 +49,7 @@ export class GoCache {
     return folder !== null && existsSync(folder) ? folder : null
   }
 
-  /** Makes it where there is none. Null: there is no Go, or it cannot be made, and runs do without. */
+  /** Builds it if it is missing. Null: Go is missing, or it cannot be built, and runs go without. */
   make(): Promise<string | null> {
     const folder = this.findReadyFolder()
     if (folder !== null) return Promise.resolve(folder)
@@ -97,5 +97,5 @@ export class GoCache {
   }
 }
 
-/** Where an observed run has its cache of Go: its own temporary folder, filled with links to what was compiled before. */
+/** The Go cache of an observed run: in its own temporary folder, filled with links to the compiled packages. */
 export const GO_CACHE_INSIDE = '/tmp/phaselock-go-cache'

@@ -2,7 +2,7 @@ import { existsSync, lstatSync, readdirSync, readlinkSync, realpathSync, statSyn
 import { delimiter, dirname, join } from 'node:path'
 import { findToolchains, isInside, readSurroundings, type Toolchain } from './toolchains.js'
 
-/** What of the machine commands can see, all of it read-only. Everything else does not exist for them. */
+/** The parts of the machine that commands can see, all read-only. Everything else does not exist for them. */
 export interface HostView {
   /** Folders that are mounted at their own place. */
   readonly shown: readonly string[]
@@ -10,13 +10,13 @@ export interface HostView {
   readonly copied: readonly string[]
   /** Links at the root of the machine, such as /bin to usr/bin. */
   readonly links: readonly { readonly path: string; readonly target: string }[]
-  /** Below what is shown, these are never shown, whether they are there yet or not: tools keep credentials in them. */
+  /** Never shown, whether they exist yet or not: tools keep credentials there. */
   readonly covered: readonly string[]
   /** Covered as soon as they exist, before the next command starts. */
   readonly coveredLate: readonly string[]
   /** PATH inside. */
   readonly path: string
-  /** What tools need to find themselves inside, where the home is another. */
+  /** Variables that tools need inside, where the home directory differs. */
   readonly variables: Readonly<Record<string, string>>
   readonly toolchains: readonly Toolchain[]
   /** Folders of the server's PATH that commands do not see. */
@@ -24,7 +24,7 @@ export interface HostView {
 }
 
 const SYSTEM = ['/usr', '/bin', '/sbin', '/lib', '/lib32', '/lib64', '/libx32', '/nix/store', '/gnu/store']
-// Of /etc only what programs need to run, and nothing that somebody keeps a secret in.
+// Only the parts of /etc that programs need, and nothing that contains secrets.
 const SETTINGS = [
   'alternatives',
   'bash.bashrc',
@@ -64,7 +64,7 @@ const SETTINGS = [
   'terminfo',
   'timezone',
 ]
-/** Where language tools install themselves below a home directory. Nothing else of a home is shown. */
+/** Where language tools install themselves below a home directory. Nothing else of a home directory is shown. */
 const TOOLCHAINS = [
   '.nvm',
   '.fnm',
@@ -100,7 +100,10 @@ const CREDENTIALS = [
   ...['.composer/auth.json', '.nuget/NuGet/NuGet.Config', '.docker/config.json'],
   ...['.ssh', '.aws', '.azure', '.gnupg', '.kube', '.config'],
 ]
-/** Settings that hold for all users of one installed version, and may hold tokens: folder of the versions, and file in each. */
+/**
+ * Settings for all users of one installed version, which may contain tokens: the folder of the versions, and the file
+ * in each.
+ */
 const VERSION_SETTINGS: readonly (readonly [folder: string, file: string])[] = [
   ...[
     ...['.nvm/versions/node', '.volta/tools/image/node', '.asdf/installs/nodejs', '.local/share/mise/installs/node'],
@@ -118,7 +121,7 @@ const VERSION_SETTINGS: readonly (readonly [folder: string, file: string])[] = [
   ),
 ]
 const MACHINE_SETTINGS = ['/usr/local/etc', '/usr/etc']
-/** Settings of npm for all users of a Node.js, beside its programs. */
+/** Settings of npm for all users of a Node.js, next to its programs. */
 const NPM_SETTINGS = 'etc/npmrc'
 const SYSTEM_PATH = ['/usr/local/sbin', '/usr/local/bin', '/usr/sbin', '/usr/bin', '/sbin', '/bin']
 
@@ -174,7 +177,7 @@ function findOtherToolchains(home: string, onPath: readonly string[]): readonly 
   )
 }
 
-// Only those that are there: a place for each that may come would cost every command a mount for each part of each version.
+// Only existing ones: a placeholder for each possible one would cost every command many mounts.
 function findVersionSettings(home: string): readonly string[] {
   return VERSION_SETTINGS.flatMap(([folder, file]) => {
     const at = join(home, folder)
@@ -183,7 +186,7 @@ function findVersionSettings(home: string): readonly string[] {
   })
 }
 
-// Those of the system keep their settings in /etc, which is not shown, or in one of the folders that are covered anyway.
+// Installations of the system keep their settings in /etc, which is not shown, or in a folder that is covered anyway.
 function findNodeFolders(onPath: readonly string[]): readonly string[] {
   const programs = [...onPath.map((folder) => join(folder, 'node')), process.execPath].filter((path) =>
     existsSync(path),
@@ -192,7 +195,7 @@ function findNodeFolders(onPath: readonly string[]): readonly string[] {
   return [...new Set(folders)].filter((folder) => folder !== '/' && folder !== '/usr' && folder !== '/usr/local')
 }
 
-// The Node that runs the server is there for commands too, wherever it was installed.
+// Commands also see the Node that runs the server, wherever it is installed.
 function findNodePrefix(home: string): readonly string[] {
   const prefix = dirname(dirname(realpathSync(process.execPath)))
   const isVersion =

@@ -2,14 +2,17 @@ import { existsSync, readdirSync, readFileSync, realpathSync, statSync } from 'n
 import { homedir } from 'node:os'
 import { delimiter, dirname, isAbsolute, join, relative } from 'node:path'
 
-/** A language's tools as they are installed on this machine, and what commands need to find them. */
+/** The tools of a language on this machine, and what commands need to find them. */
 export interface Toolchain {
   readonly name: string
   /** Shown read-only. */
   readonly folders: readonly string[]
-  /** Never shown, whether they are there yet or not. */
+  /** Never shown, whether they exist yet or not. */
   readonly credentials: readonly string[]
-  /** Covered before the next command once they exist: in large folders, where leaving a place out would take many mounts. */
+  /**
+   * Covered before the next command once they exist: in large folders, where leaving a place out would take many
+   * mounts.
+   */
   readonly lateCredentials: readonly string[]
   readonly variables: Readonly<Record<string, string>>
   /** Folders of programs that are put on the PATH. */
@@ -31,7 +34,7 @@ export function readSurroundings(environment: NodeJS.ProcessEnv): Surroundings {
 
 const NOTHING = { folders: [], credentials: [], lateCredentials: [], variables: {}, programs: [] } as const
 
-/** What is found from the environment that the server was started in. */
+/** Found in the environment that the server was started in. */
 export function findToolchains(around: Surroundings): readonly Toolchain[] {
   return [go, findRust, findPyenv, findNvm, findJava, findMaven, findGradle].flatMap((find) => find(around) ?? [])
 }
@@ -51,7 +54,7 @@ function go(around: Surroundings): Toolchain | null {
     name: 'go',
     folders: [...(isRoot && mayShow(around, root) ? [root] : []), ...(hasModules ? [modules] : [])],
     programs: [dirname(program)],
-    // Clones of private repositories keep the addresses they came from, tokens included.
+    // Clones of private repositories contain the addresses they came from, including tokens.
     lateCredentials: hasModules ? [join(modules, 'cache', 'vcs')] : [],
     variables: {
       ...(hasModules ? { GOMODCACHE: modules, GOPROXY: 'off' } : {}),
@@ -122,7 +125,7 @@ function findJava(around: Surroundings): Toolchain | null {
   return { ...NOTHING, name: 'java', folders: [root], variables: pickVariables(around, ['JAVA_HOME']) }
 }
 
-// Only the repository: passwords are in the settings beside it.
+// Only the repository: passwords are in the settings next to it.
 function findMaven(around: Surroundings): Toolchain | null {
   const repository = join(around.home, '.m2', 'repository')
   if (!mayShow(around, repository)) return null
@@ -141,13 +144,13 @@ function findGradle(around: Surroundings): Toolchain | null {
   return { ...NOTHING, name: 'gradle', folders: [modules], variables: { GRADLE_RO_DEP_CACHE: caches } }
 }
 
-/** The program that the PATH leads to, wherever links lead from there. */
+/** The program that the PATH leads to, with links resolved. */
 export function findOnPath({ onPath }: Surroundings, name: string): string | null {
   const found = onPath.map((folder) => join(folder, name)).find((file) => existsSync(file))
   return found === undefined ? null : realpathSync(found)
 }
 
-// A variable that names the home itself, or a folder above it, would show everything in it.
+// A variable that names the home directory, or a folder above it, would show everything in it.
 function mayShow({ home }: Surroundings, folder: string): boolean {
   return (
     isAbsolute(folder) &&
@@ -183,7 +186,7 @@ function resolveRealPath(path: string): string {
   return existsSync(path) ? realpathSync(path) : path
 }
 
-/** True when `path` is the folder or lies below it. */
+/** True when `path` is the folder or is below it. */
 export function isInside(folder: string, path: string): boolean {
   const way = relative(folder, path)
   return way === '' || (!way.startsWith('..') && !isAbsolute(way))

@@ -10,20 +10,20 @@ import type { Composition } from '../confinement.js'
 const PROGRAM_BYTES_MAX = 8 * 1024 * 1024
 const ENTRIES_MAX = 1_000_000
 const ENTRIES_PER_TURN = 500
-/** Times of files move in steps of at most this many milliseconds: two changes in one step look like one. */
+/** File times have at most this resolution in milliseconds: two changes within it look like one. */
 const CLOCK_STEP_MS = 12
 const FOLDERS_HELD_MAX = 200
 const NOT_LOOKED_AT: ReadonlySet<string> = new Set(['.git', 'node_modules', '.venv', 'venv', '.tox', '__pycache__'])
-/** Whatever is written once more has another one: nobody can set the time of the last change. */
+/** Changes with every write: the change time cannot be set. */
 type Stamp = string
 
-/** Where a command writes: its whole view, and with an overlay the layer that holds whatever was touched. */
+/** Where a command writes: its whole view and, with an overlay, the layer that contains everything that was touched. */
 interface Watched {
   readonly view: string
   readonly touched: string | null
 }
 
-/** Notes how the pinned and guarded files of a view are before a command starts; gives what it wrote of them afterwards. */
+/** Records the pinned and guarded files of a view before a command starts; returns those that it wrote afterwards. */
 export async function watchView(
   at: Watched,
   { pinned, programs = [], isGuarded }: Composition,
@@ -60,7 +60,7 @@ function findChanged(before: Stamps, after: Stamps): readonly string[] {
   return [...paths].filter((path) => before.get(path)?.stamp !== after.get(path)?.stamp)
 }
 
-// Folder by folder, never through a link: one that was put in the place of a folder makes everything in it gone.
+// Folder by folder, never through a link: if a link replaced a folder, everything in it counts as gone.
 async function readStamps(root: string, paths: readonly string[], isProgram: ReadonlySet<string>): Promise<Stamps> {
   const stamps = new Map<string, SeenFile>()
   let looked = 0
@@ -98,7 +98,7 @@ async function readGuardedStamps(root: string, isOther: (path: string) => boolea
   }
 }
 
-// Without what a change of the mode changes.
+// Ignores the effects of a mode change.
 function readContentStamp(directoryFd: number, name: string): SeenFile {
   const stat = lstatSync(formatFdPath(directoryFd, name), { bigint: true, throwIfNoEntry: false })
   if (stat === undefined || !stat.isFile() || stat.size > PROGRAM_BYTES_MAX) return readStamp(directoryFd, name)
@@ -116,8 +116,8 @@ function readStamp(directoryFd: number, name: string): SeenFile {
 }
 
 /**
- * The folders that lead to pinned files, from the top. In a copied view they are mounted onto themselves, so that none of them can
- * be moved away and back: that would change no file in it.
+ * The folders that lead to pinned files, from the top. In a copied view they are mounted onto themselves, so that none
+ * of them can be moved away and back, which would change no file in it.
  */
 export function listFoldersToHold({ pinned }: Composition): readonly string[] {
   const folders = new Set<string>()

@@ -18,12 +18,12 @@ const WORK = 'w'
 export const MERGED = 'm'
 export const TOUCHED = UPPER
 
-/** An overlay over the work tree: what the command writes lands in a layer of its own. */
+/** An overlay over the work tree: writes of the command go to a separate layer. */
 export async function mountOverlay(keeper: Keeper, name: string, job: Job): Promise<Run> {
   const run = makeRun(keeper, name)
   const mode = statSync(job.tree).mode & 0o777
   for (const part of [UPPER, WORK, MERGED]) mkdirSync(join(run.seen, part), { recursive: true, mode })
-  // Names with commas or colons cannot be written into mount options: a link and relative names stand for them.
+  // Names with commas or colons cannot be used in mount options: use a link and relative names instead.
   symlinkSync(job.tree, join(run.seen, LOWER))
   const hasLayer = job.layer !== undefined && job.layer !== null
   if (hasLayer) symlinkSync(job.layer, join(run.seen, SCRATCH))
@@ -32,14 +32,14 @@ export async function mountOverlay(keeper: Keeper, name: string, job: Job): Prom
   return run
 }
 
-/** No view of its own: the work tree itself, read-only. */
+/** No separate view: the work tree itself, read-only. */
 export async function makePlainRun(keeper: Keeper, name: string): Promise<Run> {
   const run = makeRun(keeper, name)
   mkdirSync(run.seen, { recursive: true })
   return run
 }
 
-/** A copy of the work tree, where overlays cannot be had. What is large and never written is mounted instead. */
+/** A copy of the work tree, if overlays are not available. Large folders that are never written are mounted instead. */
 export async function copy(
   keeper: Keeper,
   name: string,
@@ -49,7 +49,7 @@ export async function copy(
   mkdirSync(join(run.seen, MERGED), { recursive: true, mode: statSync(one.job.tree).mode & 0o777 })
   const but = one.without.map((entry) => `! -name ${quoteWord(entry)}`).join(' ')
   const into = quoteWord(join(run.dir, MERGED))
-  // Names go from one program to the other: there may be more of them than fit into a command, and some may be no text.
+  // Names are piped from one program to the other: there may be too many for a command line, and some may not be text.
   await keeper.ask(
     `cd ${quoteWord(one.job.tree)} && find . -mindepth 1 -maxdepth 1 ${but} -print0 | ` +
       `xargs -0 -r cp -a --no-preserve=ownership --reflink=auto -t ${into} --`,
@@ -64,7 +64,7 @@ const REMOVED_AT_ONCE = 16
 const REMOVE_LATER_MS = 200
 const waiting = new WeakMap<Keeper, string[]>()
 
-/** Takes a run away, when nobody waits for the keeper. One that is left over goes with it. */
+/** Removes a run when nothing waits for the keeper. A run that is left over is removed with it. */
 export function remove(keeper: Keeper, run: Run): void {
   const dirs = waiting.get(keeper) ?? []
   waiting.set(keeper, dirs)
@@ -84,7 +84,7 @@ function makeRun(keeper: Keeper, name: string): Run {
   return { name, dir: join(keeper.dir, name), seen: join(keeper.seen, name) }
 }
 
-/** What a path of the work tree is, without following a link; null when it is not there. */
+/** The type of a path in the work tree, without following a link; null when it does not exist. */
 export function readKind(tree: string, path: string): 'file' | 'directory' | 'other' | null {
   try {
     const stats = lstatSync(join(tree, path))

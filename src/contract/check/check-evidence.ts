@@ -1,7 +1,7 @@
 import type { ContractDocument } from '../document.js'
 import type { Reading } from '../read/reading.js'
 
-/** Checkpoints: a field that names files has a type that can. */
+/** Checkpoints: a field that names files has a suitable type. */
 export function checkEvidence(reading: Reading, document: ContractDocument): void {
   for (const phase of document.phases) {
     for (const [name, field] of Object.entries(phase.checkpoint?.evidence ?? {})) {

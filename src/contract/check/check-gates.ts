@@ -7,7 +7,7 @@ import type { Reading } from '../read/reading.js'
 import { isFinal, listPhasesUpTo } from './check-graph.js'
 import { isPathsOnly } from './test-files-schema.js'
 
-/** Gates: named by transitions that exist, and holding checks that have something to look at. */
+/** Gates: named by existing transitions, with checks that have something to read. */
 export function checkGates(reading: Reading, document: ContractDocument): void {
   for (const phase of document.phases) {
     checkGateIds(reading, phase)
@@ -37,7 +37,7 @@ function checkInverted(reading: Reading, { tests, phases }: ContractDocument): v
 
 type Owner = BlockerDocument | ValidationDocument
 
-/** Every check that a phase holds, in gates and in its artifacts' validation. */
+/** Every check of a phase, in gates and in its artifacts' validation. */
 export function listChecks(phase: PhaseDocument): { owner: Owner; check: CheckName }[] {
   return [
     ...phase.required_artifacts.flatMap((artifact) =>
@@ -68,7 +68,7 @@ function checkGateIds(reading: Reading, phase: PhaseDocument): void {
   }
 }
 
-// Each criterion cannot be held against its own test where an entry is a path and nothing else.
+// Criteria cannot be matched to their own tests if an entry is only a path.
 function checkCovers(reading: Reading, document: ContractDocument, owner: Owner): void {
   const artifacts = document.phases.flatMap((phase) => phase.required_artifacts)
   const names = artifacts
@@ -127,12 +127,12 @@ function checkCommand(reading: Reading, document: ContractDocument, owner: Owner
   reading.reportAt('contract.unknown_command', [owner, 'command'], message, remedy)
 }
 
-/** Reports gates that hold no transition. */
+/** Reports gates that no transition uses. */
 function checkUse(reading: Reading, document: ContractDocument, phase: PhaseDocument): void {
   if (isFinal(phase, document.transitions)) return
   const order = new Map(document.phases.map((candidate, index) => [candidate.id, index]))
   const outgoing = document.transitions.filter((transition) => transition.from === phase.id)
-  // A claimed way back to an earlier phase is held by its claim alone, so it does not count as using the gates.
+  // A claimed way back to an earlier phase needs only its claim, so it does not count as using the gates.
   const isHeldByAll = outgoing.some(
     ({ gate, when, to }) =>
       gate === undefined &&

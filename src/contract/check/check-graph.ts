@@ -37,7 +37,7 @@ export function listPhasesUpTo(document: ContractDocument, phase: string): Reado
   return computeClosure([phase], document.transitions, (t) => [t.to, t.from])
 }
 
-/** The phases that a task can get to without ever taking this transition. */
+/** The phases that a task can reach without ever taking this transition. */
 export function listReachedWithout(document: ContractDocument, left: TransitionDocument): ReadonlySet<string> {
   const others = document.transitions.filter((transition) => transition !== left)
   return computeClosure([document.start_node], others, (t) => [t.from, t.to])

@@ -22,7 +22,7 @@ export const ARTIFACT_NEEDS: ReadonlyMap<CheckName, Readonly<Record<string, Json
   ['scope_is_bounded', { scope_definition: SCOPE, plan_document: makeObjectSchema({ scope: SCOPE }) }],
   [
     'tests_exist_for_acceptance_criteria',
-    // Paths alone count where the contract's own schema takes nothing else.
+    // Paths alone count if the contract's own schema accepts nothing else.
     {
       test_files: makeObjectSchema({
         test_files: { ...FILLED, items: { anyOf: [makeObjectSchema({ path: TEXT }), TEXT] } },
@@ -46,7 +46,7 @@ export const NO_OPEN_QUESTIONS: JsonObject = {
   },
 }
 
-/** What a run must say for a check to hold: `exit_code`, `passed`, `failed` and `skipped`. */
+/** The results of a run with which a check holds: `exit_code`, `passed`, `failed` and `skipped`. */
 export const RUN_NEEDS: ReadonlyMap<CheckName, JsonObject> = new Map<CheckName, JsonObject>([
   ['tests_are_failing', makeObjectSchema({ exit_code: { ...WHOLE, not: { const: 0 } } })],
   [
@@ -58,7 +58,7 @@ export const RUN_NEEDS: ReadonlyMap<CheckName, JsonObject> = new Map<CheckName, 
   ['coverage_threshold_met', makeObjectSchema({ exit_code: { const: 0 } })],
 ])
 
-/** What a result must say where the agent reports it. Of an observed run a missing module counts as a failure too. */
+/** The required result if the agent reports it. In an observed run a missing module counts as a failure too. */
 export const REPORTED_RUN_NEEDS: ReadonlyMap<CheckName, readonly JsonObject[]> = new Map(
   (['tests_are_failing', 'all_tests_pass', 'no_skipped_tests'] as const).map((check) => [
     check,
@@ -70,7 +70,7 @@ export const REPORTED_RUN_NEEDS: ReadonlyMap<CheckName, readonly JsonObject[]> =
   ]),
 )
 
-/** The report that Phaselock assembles from what reviewers say. */
+/** The report that Phaselock assembles from the reviews. */
 export const ASSEMBLED_REVIEW: JsonObject = {
   type: 'object',
   required: ['reviews', 'blocking_issues'],
@@ -82,7 +82,7 @@ export const ASSEMBLED_REVIEW: JsonObject = {
   additionalProperties: false,
 }
 
-/** An object that has these members. */
+/** An object with these members. */
 export function makeObjectSchema(members: Readonly<Record<string, JsonObject>>): JsonObject {
   return { type: 'object', required: Object.keys(members), properties: members }
 }

@@ -8,7 +8,7 @@ import { findNeverVerified, listEvidenceRuns, listNeverGiven } from './never-giv
 import { findNeverHolds, listSchemas, type NeverHolds } from './never-holds.js'
 import { findConflict } from './schema-conflict.js'
 
-/** Every gate can open and every phase be left, as far as the contract alone decides it. What only warns opens anyway. */
+/** Every gate can open and every phase can be left, as far as the contract alone decides it. Warnings never block. */
 export function checkOpenable(reading: Reading, document: ContractDocument): void {
   const afterRed = listPhasesAfterRed(document)
   for (const phase of document.phases) {
@@ -72,18 +72,18 @@ function findNeverVoted({ consensus }: PhaseDocument): (NeverHolds & { readonly 
   return { consensus, key, why, remedy }
 }
 
-/** Something that a way out of the phase demands of a run or of a file. */
+/** A requirement of a way out of the phase on a run or a file. */
 interface DemandedItem {
   readonly gate: GateDocument | null
   readonly made: object
   readonly key: string
   readonly name: string
-  /** What it speaks of: two demands that speak of different things cannot contradict each other. */
+  /** Its subject: two requirements on different subjects cannot contradict each other. */
   readonly of: string
   readonly needs: JsonObject
 }
 
-/** What each way out asks for at once must be possible at once. */
+/** All requirements of a way out must be possible at the same time. */
 function checkTogether(document: ContractDocument, phase: PhaseDocument, report: Reporter): void {
   const reported = new Set<object>()
   for (const demand of listDemands(document, phase)) {

@@ -5,7 +5,7 @@ import { listArtifactsUpTo } from './check-gates.js'
 
 const KNOWN = '{{task.title}}, {{task.description}}, {{artifacts.TYPE.FIELD}}, {{guide:NAME}}, {{?OPTIONAL}}'
 
-/** Prompts: every placeholder can be filled at some time. */
+/** Prompts: every placeholder can be filled at some point. */
 export function checkPrompts(reading: Reading, document: ContractDocument): void {
   for (const phase of document.phases) {
     const available = listArtifactsUpTo(document, phase)

@@ -3,7 +3,7 @@ import type { ContractDocument, PhaseDocument } from '../document.js'
 import { formatDidYouMean } from '../nearest.js'
 import type { Reading } from '../read/reading.js'
 
-/** Tools: every name provided by something, and able to produce what the phase requires. */
+/** Tools: every name is provided, and the phase's tools can produce what it requires. */
 export function checkTools(reading: Reading, document: ContractDocument): void {
   for (const phase of document.phases) {
     const allowed = phase.allowed_tools === 'all' ? [] : phase.allowed_tools
@@ -26,7 +26,7 @@ export function checkTools(reading: Reading, document: ContractDocument): void {
   checkAgents(reading, document)
 }
 
-/** Tools beside the built-in ones that the contract names: its own, and those of upstream servers. */
+/** Tools besides the built-in ones that the contract names: its own, and those of upstream servers. */
 export function listExtraTools(document: ContractDocument): string[] {
   const listed = document.phases.flatMap((phase) => [
     ...(phase.allowed_tools === 'all' ? [] : phase.allowed_tools),
@@ -67,7 +67,7 @@ function checkTool(
   )
 }
 
-/** The tools with which each artifact could come about; an artifact that is not here needs none. */
+/** The tools that can produce each artifact; an artifact that is not listed needs none. */
 const PRODUCERS: ReadonlyMap<string, readonly string[]> = new Map([
   ['test_files', ['write_files', 'edit_files', 'bash']],
   ['implementation_files', ['write_files', 'edit_files', 'bash']],

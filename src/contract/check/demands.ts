@@ -10,16 +10,19 @@ import { listPhasesUpTo, listReachedWithout } from './check-graph.js'
 
 export type CheckOwner = BlockerDocument | ValidationDocument
 
-/** One way to leave a phase, or to complete a final one, and the least that it asks for. */
+/** One way to leave a phase, or to complete a final one, with its minimum requirements. */
 interface DemandDocument {
-  /** The phase it leads to; null: the final phase is completed in place. */
+  /** The target phase; null: the final phase is completed in place. */
   readonly to: string | null
   readonly gates: readonly GateDocument[]
-  /** False where the way may be a claimed way back, which asks for no artifacts and no checkpoint. */
+  /** False if the way may be a claimed way back, which needs no artifacts and no checkpoint. */
   readonly isFull: boolean
 }
 
-/** Every way out of the phase. Which way is a way back depends on the task, so that the weaker demand is taken where both are possible. */
+/**
+ * Every way out of the phase. Whether a way leads back depends on the task, so the weaker requirement is used where
+ * both are possible.
+ */
 export function listDemands(document: ContractDocument, phase: PhaseDocument): readonly DemandDocument[] {
   const outgoing = document.transitions.filter((transition) => transition.from === phase.id)
   if (outgoing.length === 0) return [{ to: null, gates: phase.gates, isFull: true }]
@@ -31,14 +34,14 @@ export function listDemands(document: ContractDocument, phase: PhaseDocument): r
   })
 }
 
-// Back is where the task has been, and it has been there before only if another way leads there.
+// A way leads back only if the task can have been there before by another way.
 function mayLeadBack(document: ContractDocument, transition: TransitionDocument): boolean {
   const { from, to, when } = transition
   if (when === undefined) return false
   return to === from || (listPhasesUpTo(document, from).has(to) && listReachedWithout(document, transition).has(to))
 }
 
-/** The checks that a way out runs. */
+/** The checks that run on a way out. */
 export function listChecksOfDemand(phase: PhaseDocument, demand: DemandDocument): readonly CheckOwner[] {
   const ofArtifacts = demand.isFull ? phase.required_artifacts.flatMap((artifact) => artifact.validation) : []
   return [...ofArtifacts, ...demand.gates.flatMap((gate) => gate.blockers)]
@@ -53,12 +56,12 @@ export function listPhasesAfterRed(document: ContractDocument): ReadonlySet<stri
   return computeReachedAfterRed(document, () => false)
 }
 
-/** Loops that begin before RED are few; past so many a gate stays closed until tests are recorded. */
+/** Loops that begin before RED are few; beyond this number a gate stays closed until tests are recorded. */
 const LOOPS_MAX = 50
 
 /**
- * The phases whose `tests_unchanged` holds while no tests are recorded: the only way from them to a RED run and back leads
- * through that very check, so that nothing could ever be recorded otherwise.
+ * The phases whose `tests_unchanged` holds while no tests are recorded: the only way from them to a RED run and back
+ * leads through that check itself, so nothing could ever be recorded otherwise.
  */
 export function listPhasesBeforeRed(document: ContractDocument): ReadonlySet<string> {
   const found = new Set<string>()

@@ -16,7 +16,7 @@ export function listNeverGiven(
   })
 }
 
-/** More verified fields are demanded than can be verified. Where the fields are read from a document, they are counted there. */
+/** More verified fields are required than can be verified. Fields that are read from a document are counted there. */
 export function findNeverVerified(phase: PhaseDocument): NeverHolds | null {
   if (phase.checkpoint?.source !== undefined) return null
   const graded = listFields(phase).filter(([, field]) => field.grade !== 'reported').length
@@ -28,7 +28,7 @@ export function findNeverVerified(phase: PhaseDocument): NeverHolds | null {
   }
 }
 
-/** What the observed fields of the checkpoint demand of the runs that fill them. */
+/** What the observed fields of the checkpoint require of the runs that fill them. */
 export function listEvidenceRuns(document: ContractDocument, phase: PhaseDocument) {
   return listFields(phase).flatMap(([name, field]) => {
     const source = field.grade === 'observed' ? findSource(document, name, field) : null
@@ -68,7 +68,7 @@ function findNeverObserved(document: ContractDocument, name: string, field: Evid
 const COUNTED: ReadonlySet<string> = new Set(['passed', 'failed', 'skipped', 'total'])
 const COUNT: JsonObject = { type: 'integer', minimum: 0 }
 
-/** What a member of a run can be. */
+/** The possible values of a run member. */
 const VALUES: Readonly<Record<string, JsonObject>> = {
   passed: COUNT,
   failed: COUNT,
@@ -106,7 +106,7 @@ function findNeverAccepted(name: string, field: EvidenceDocument): NeverHolds | 
   return { key: 'type', why, remedy: 'Correct the rules of the field, or make it optional.' }
 }
 
-/** The rules of a field as a JSON Schema. `must_be` stands alone: nothing else is looked at beside it. */
+/** The rules of a field as a JSON Schema. `must_be` overrides all others. */
 function buildFieldSchema(field: EvidenceDocument): JsonObject {
   if (field.must_be !== undefined) return { const: field.must_be }
   const isTrue = field.type === 'boolean' && !field.optional && field.may_be_false !== true

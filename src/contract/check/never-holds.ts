@@ -16,7 +16,7 @@ import {
 import { type CheckOwner, getCheckName } from './demands.js'
 import { findConflict } from './schema-conflict.js'
 
-/** Why something can never hold, the field that says so, and what would be right. */
+/** Why a condition can never hold, the field that causes it, and what would be right. */
 export interface NeverHolds {
   readonly key: string
   readonly why: string
@@ -30,7 +30,7 @@ interface CheckScene {
   readonly afterRed: ReadonlySet<string>
 }
 
-/** These words stand for others: no reviewer is let in under them. */
+/** These words are reserved: no reviewer can have such a name. */
 const NO_REVIEWER: ReadonlySet<string> = new Set(['human', 'orchestrator'])
 
 /** Why a blocking check can never hold, whatever the agent does; null when it may. Decided from the contract alone. */
@@ -59,7 +59,7 @@ export function findNeverHolds(scene: CheckScene, owner: CheckOwner): NeverHolds
   }
 }
 
-/** The format of a command reports how much of the code ran, and counts no tests. */
+/** The format reports coverage but counts no tests. */
 export function isCoverageCommand({ format }: CommandDocument): boolean {
   return format === 'lcov' || format === 'cobertura'
 }
@@ -157,13 +157,13 @@ function makeForbidden(one: { check: string; key: string; type: string; conflict
   return { key: one.key, why, remedy: `Change the schema of ${one.type}, or remove the check.` }
 }
 
-/** Why no accepted artifact of this type meets the needs; null when one may. */
+/** Why no accepted artifact of this type satisfies the check; null when one may. */
 function findNeedsConflict(scene: CheckScene, type: string, needs: readonly JsonObject[]): string | null {
   const conflicts = listOrigins(scene, type).map((schemas) => findConflict([...schemas, ...needs]))
   return conflicts.includes(null) ? null : (conflicts[0] ?? null)
 }
 
-/** What the newest artifact of this type was judged by, for each phase it may be from. */
+/** The schemas that validated the newest artifact of this type, for each phase it may be from. */
 function listOrigins(scene: CheckScene, type: string): readonly (readonly (JsonObject | boolean)[])[] {
   const { document, phase } = scene
   if (REVIEW_ARTIFACTS.includes(type) && hasReviewCheck(phase)) return [listSchemas(document, phase, type)]
@@ -174,7 +174,7 @@ function listOrigins(scene: CheckScene, type: string): readonly (readonly (JsonO
     .map((one) => listSchemas(document, one, type))
 }
 
-/** What an artifact of this phase must fit: its schema, and what is known of it where Phaselock makes it itself. */
+/** What an artifact of this phase must match: its schema and, if Phaselock makes it, its known parts. */
 export function listSchemas(document: ContractDocument, phase: PhaseDocument, type: string): (JsonObject | boolean)[] {
   if (type === 'test_run_result' && findCommand(document, 'tests') !== undefined) return [OBSERVED_RESULT]
   const name = phase.required_artifacts.find((artifact) => artifact.type === type)?.schema
@@ -250,7 +250,7 @@ function findMissingRun(
   }
 }
 
-// Where the fields are read from a document, they are known there.
+// Fields that are read from a document are known there.
 function findMissingEvidence(
   { id, checkpoint, document }: PhaseDocument,
   name: string,

@@ -4,14 +4,14 @@ import { compilePattern } from '../patterns.js'
 
 type Schema = JsonObject | boolean
 
-/** Alternatives multiply: past so many places nothing is certain any more. */
+/** Alternatives multiply: beyond this number nothing is certain any more. */
 const STEPS_MAX = 5000
 const TYPES = ['null', 'boolean', 'number', 'string', 'array', 'object'] as const
 type Type = (typeof TYPES)[number]
 
 /**
- * Why no value fits all of these schemas at once; null when one may. Finds only what is certain: keywords that it does not
- * know, references and patterns of values are taken to accept everything.
+ * Why no value matches all of these schemas at once; null when one may. Finds only certain conflicts: unknown keywords,
+ * references and patterns of values are assumed to accept everything.
  */
 export function findConflict(schemas: readonly Schema[]): string | null {
   return findConflictAt(schemas, { pointer: '', budget: { left: STEPS_MAX } })
@@ -37,7 +37,7 @@ function findConflictAt(schemas: readonly Schema[], at: At): string | null {
   return findConflictOfAlternatives(all, at)
 }
 
-// Beside a reference draft-07 ignores all other keywords, so that nothing is certain about such a schema.
+// Next to a reference draft-07 ignores all other keywords, so nothing is certain about such a schema.
 function flatten(schemas: readonly Schema[]): readonly JsonObject[] | null {
   const flat: JsonObject[] = []
   for (const schema of schemas) {
@@ -63,7 +63,7 @@ function findConflictOfAlternatives(all: readonly JsonObject[], at: At): string 
   return null
 }
 
-/** The values that can be meant at all, where the schemas list them or leave a single number; null: they cannot be listed. */
+/** The possible values, if the schemas list them or allow only one number; null: they cannot be listed. */
 function listCandidates(all: readonly JsonObject[]): readonly Json[] | null {
   const listing = all.find((schema) => schema.const !== undefined || Array.isArray(schema.enum))
   const listed = listing?.const !== undefined ? [listing.const] : (listing?.enum as readonly Json[] | undefined)
@@ -140,7 +140,7 @@ function listMemberSchemas(schema: JsonObject, name: string): readonly Schema[] 
   const patterns = isObject(schema.patternProperties) ? Object.entries(schema.patternProperties) : []
   const matching = patterns.flatMap(([pattern, member]) => {
     const compiled = compilePattern(pattern)
-    // What cannot be judged may be meant for this name.
+    // A schema that cannot be judged may apply to this name.
     return !compiled.ok || compiled.test(name) ? [compiled.ok ? member : true] : []
   })
   const found = [...(own === undefined ? [] : [own]), ...matching].filter(isSchema)

@@ -4,18 +4,18 @@ import { compileSchema, findSchemaErrors, isDraft07, type SchemaError } from '..
 
 interface SchemaProblem {
   readonly code: 'contract.invalid_schema' | 'contract.invalid_regex'
-  /** Keys from the schema's root to what is wrong. */
+  /** Keys from the schema's root to the problem. */
   readonly path: readonly string[]
   readonly message: string
 }
 
 const DIALECTS = /^(https:\/\/json-schema\.org\/draft\/2020-12\/schema|http:\/\/json-schema\.org\/draft-07\/schema)#?$/
-/** Keywords whose members are names and not keywords. */
+/** Keywords whose members are names, not keywords. */
 const NAMED = new Set(['properties', 'patternProperties', '$defs', 'definitions', 'dependentSchemas', 'dependencies'])
-/** Keywords whose value is data and not a schema. */
+/** Keywords whose value is data, not a schema. */
 const DATA = new Set(['const', 'enum', 'default', 'examples', 'required', 'type'])
 
-/** Everything that is wrong with a schema; none means that `compileSchema` takes it. */
+/** All problems of a schema; none means that `compileSchema` accepts it. */
 export function findSchemaProblems(schema: Json): SchemaProblem[] {
   if (typeof schema === 'boolean') return []
   if (schema === null || typeof schema !== 'object' || Array.isArray(schema)) {
@@ -62,7 +62,7 @@ function findNodeProblems(node: JsonObject, path: readonly string[], ids: Readon
   return problems
 }
 
-/** The `$id`s in the schema, whole and by their last segment: what a reference may name without leaving the document. */
+/** The `$id`s in the schema, whole and by their last segment: references may name them without leaving the document. */
 function collectOwnIds(root: JsonObject): ReadonlySet<string> {
   const ids = new Set<string>()
   walk(root, [], (node) => {

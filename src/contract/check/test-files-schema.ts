@@ -1,6 +1,6 @@
 import type { Json, JsonObject } from '../../core/json.js'
 
-/** Whether every schema that `test_files` is held against takes texts as its entries, and so no `covers`. */
+/** Whether every schema of `test_files` accepts only texts as entries, and so no `covers`. */
 export function isPathsOnly(
   schemas: ReadonlyMap<string, JsonObject | boolean>,
   names: readonly (string | null)[],

@@ -5,7 +5,7 @@ import type { AgentDocument, ConsensusDocument } from '../document.js'
 
 type Agents = Readonly<Record<string, AgentDocument>>
 
-/** How the reviewers vote, with the defaults in place of what the contract does not say. */
+/** How the reviewers vote, with defaults for missing settings. */
 export function voteOptions(consensus: ConsensusDocument): RunOptions {
   return runOptions(camelKeys(consensus))
 }
@@ -27,7 +27,7 @@ function toProgram(agent: AgentDocument | undefined): ConsensusPlan['voters'][nu
   return { harness, command, args, model }
 }
 
-/** True when a program that votes is to be given variables: those that vote get none. */
+/** True when a voting program should get variables: voting programs get none. */
 export function haveEnvironment(agents: Agents, consensus: readonly ConsensusDocument[]): boolean {
   const voters = new Set(consensus.flatMap((vote) => vote.agents))
   return Object.entries(agents).some(([name, agent]) => voters.has(name) && agent.env !== undefined)

@@ -39,9 +39,12 @@ import { listSpawnNames } from '../read/read-agents.js'
 import { compileConsensus } from './compile-consensus.js'
 import { compileGit } from './compile-git.js'
 
-/** The core's contract, from a canonical document that was loaded (and perhaps stored) before. Nothing is lost between. */
+/**
+ * The core's contract, from a canonical document that was loaded (and perhaps stored) before. The conversion loses
+ * nothing.
+ */
 export function compileDocument(document: JsonObject, hash: string): Contract {
-  // Only `load-contract.ts` makes canonical documents, and the hash says that this is one of them.
+  // Only `load-contract.ts` makes canonical documents, and the hash proves that this is one.
   const source = document as unknown as ContractDocument
   const { agents = {}, knowledge, monitoring, recovery, webhooks } = source
   const beforeRed = listPhasesBeforeRed(source)

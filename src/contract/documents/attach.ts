@@ -21,7 +21,7 @@ const RULES_GATE = 'evidence_rules'
 const RULES_SECONDS = 60
 const CONTENT_CHARS_MAX = 4 * 1024 * 1024
 
-/** Reads what each phase's document demands and puts it, with the document, into the contract. */
+/** Reads the requirements of each phase's document and puts them, with the document, into the contract. */
 export async function attachDocuments(
   reading: Reading,
   document: ContractDocument,
@@ -136,7 +136,7 @@ async function attachSource(reading: Reading, document: ContractDocument, named:
   }
 }
 
-// Evidence beside `source` is the same as a gate file beside a document: both must say the same.
+// Evidence next to `source` is like a gate file next to a document: both must say the same.
 function readInlineGate(reading: Reading, checkpoint: CheckpointDocument, at: Place) {
   const fields = Object.entries(checkpoint.evidence)
   if (fields.length === 0) return null

@@ -8,7 +8,7 @@ export interface CodeEntry {
 const defineError = (title: string, remedy: string): CodeEntry => ({ severity: 'error', title, remedy })
 const defineWarning = (title: string, remedy: string): CodeEntry => ({ severity: 'warning', title, remedy })
 
-/** Every code that a document of a workflow can be answered with. Codes never change meaning. */
+/** Every code that a document of a workflow can be reported with. Codes never change meaning. */
 export const DOCUMENT_CODES = {
   no_gate_section: defineError(
     'A phase document has no gate section',

@@ -7,7 +7,7 @@ const MARKDOWN_FILE = /\.(?:md|markdown)$/i
 const YAML_CONTRACT = /^["']?(?:phases|nodes)["']?\s*:/m
 const HEAD = /^---\r?\n[\s\S]*?\r?\n---\r?\n/
 
-/** Whether a text is a workflow in Markdown. The name of the file decides where it says so. */
+/** Whether a text is a workflow in Markdown. The file name decides if it is conclusive. */
 export function isWorkflowText(text: string, file: string): boolean {
   if (MARKDOWN_FILE.test(file)) return true
   if (/\.(?:ya?ml|json)$/i.test(file) || /^\s*\{/.test(text) || YAML_CONTRACT.test(text.replace(HEAD, ''))) return false

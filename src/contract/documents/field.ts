@@ -6,12 +6,12 @@ import type { EvidenceDocument } from '../document.js'
 import { isOfType } from '../read/read-checkpoint.js'
 import type { DocumentCode } from './codes.js'
 
-/** One field that a document demands, and what its author said in words about it. */
+/** One field that a document requires, and what its author wrote about it. */
 export interface Requirement {
   readonly name: string
   readonly at: Place
   readonly field: EvidenceDocument
-  /** What stands in the document; the rest is assumed. */
+  /** The parts that the document states; the rest is assumed. */
   readonly said: ReadonlySet<'type' | 'rules' | 'optional' | 'grade'>
 }
 
@@ -70,7 +70,9 @@ const WORDS_OF_TYPES: readonly (readonly [EvidenceType, readonly string[]])[] = 
   ['boolean', ['flag', 'boolean', 'true', 'false']],
 ]
 
-/** The type that the words of a text speak of. Whole words: `discount` is not a count; `function_count` has two words. */
+/**
+ * The type that the words of a text suggest. Whole words: `discount` is not a count; `function_count` has two words.
+ */
 export function guessType(text: string): EvidenceType {
   const words = new Set(text.toLowerCase().match(/[\p{L}\p{N}]+/gu))
   return WORDS_OF_TYPES.find(([, names]) => names.some((name) => words.has(name)))?.[0] ?? 'string'

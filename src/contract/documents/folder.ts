@@ -43,7 +43,10 @@ export class Folder {
     }
   }
 
-  /** What lies in a folder, by name, one more than `ENTRIES_MAX` at most; null when it is not a folder (a link does not count). */
+  /**
+   * The entries of a folder by name, at most one more than `ENTRIES_MAX`; null when it is not a folder (a link does not
+   * count).
+   */
   async listEntries(relative: string): Promise<readonly Entry[] | null> {
     const path = join(this.path, relative)
     try {
@@ -60,7 +63,7 @@ export class Folder {
     }
   }
 
-  // What was opened must be what lies at this very path: a folder on the way that is a link leads elsewhere.
+  // The opened file must be the one at this very path: a link in a parent folder leads elsewhere.
   private async read(file: FileHandle, path: string): Promise<FileText> {
     const opened = await file.stat()
     if (!opened.isFile()) return { status: 'refused', reason: 'it is not a regular file' }
@@ -90,7 +93,7 @@ export async function readOpened(file: FileHandle): Promise<FileText> {
   }
 }
 
-/** Whether a relative path stays below its folder, by its spelling. */
+/** Whether a relative path stays below its folder, judged by its spelling. */
 export function isInside(relative: string): boolean {
   return !relative.includes('\0') && !isAbsolute(relative) && !relative.split(/[/\\]/).includes('..')
 }

@@ -18,7 +18,7 @@ interface GatePlace {
   readonly title: Heading | null
   /** The blocks are the gate section, whatever their headings say. */
   readonly isGate: boolean
-  /** What `gate-definition.yaml` says; null when there is none. */
+  /** The content of `gate-definition.yaml`; null when there is none. */
   readonly file: YamlGate | null
   /** Where something else says `checkpoint: none`. */
   readonly none: Place | null
@@ -33,7 +33,7 @@ export interface PhaseGate {
   readonly examples: JsonObject
 }
 
-/** What a phase demands. Everything that cannot be understood is an error: nothing is demanded by guess. */
+/** The requirements of a phase. Everything that cannot be understood is an error: nothing is guessed. */
 export function readGate(place: GatePlace, report: Sink): PhaseGate {
   const { live, examples } = splitOffExamples(place.blocks)
   const shown = { examples: readExamples(place, examples, live) }
@@ -105,14 +105,14 @@ function isListed(block: Block): boolean {
   )
 }
 
-/** The first source that yields fields. What it and the other ones say is reported; where they disagree, too. */
+/** The first source that yields fields. Reports the problems of all sources, and where they disagree. */
 function choose(sources: readonly FieldSource[], hasNone: boolean, report: Sink): FieldSource | null {
   const used = sources.find((source) => source.requirements.length > 0 || source.reports.some(isError))
   if (used === undefined || (hasNone && used.isSentence && used.requirements.length === 0)) return null
   for (const one of used.reports) report(one)
   reportTwice(used.requirements, report)
   for (const later of sources.slice(sources.indexOf(used) + 1)) {
-    // Beside a proper list, prose may use the words of a requirement without being one.
+    // Next to a proper list, prose may use the words of a requirement without being one.
     if (!later.isSentence) for (const one of later.reports) if (isError(one)) report(one)
     reportDrift(used, later, report)
   }
@@ -153,7 +153,7 @@ function reportDrift(used: FieldSource, later: FieldSource, report: Sink): void 
   }
 }
 
-/** What two sources say differently about a field; what only one of them says does not count. */
+/** Differences between two sources about a field; something that only one of them says does not count. */
 function findDifference(used: Requirement, later: Requirement, isSentence: boolean): string | null {
   const says = `line ${used.at.line} says ${formatField(used)}`
   const isNumeric = [used, later].every(({ field }) => field.type === 'integer' || field.type === 'number')
@@ -210,7 +210,7 @@ function reportNothing(place: GatePlace, heading: Heading | undefined, report: S
   })
 }
 
-// A field that a rule reads and nothing demands would close the gate for ever.
+// A rule that reads a field which nothing requires would close the gate forever.
 function checkRules(requirements: readonly Requirement[], rules: readonly CrossRule[], report: Sink): void {
   const names = new Set(requirements.map((requirement) => requirement.name))
   for (const rule of rules) {

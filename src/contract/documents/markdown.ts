@@ -27,7 +27,7 @@ export interface Heading extends BlockLines {
 export interface Paragraph extends BlockLines {
   readonly kind: 'paragraph'
   readonly pieces: readonly Piece[]
-  /** It is what a list item begins with. */
+  /** It begins a list item. */
   readonly isItem: boolean
 }
 
@@ -49,7 +49,7 @@ export interface Fence extends BlockLines {
   readonly text: string
 }
 
-/** HTML that is more than part of a line. It demands nothing. */
+/** HTML that is more than part of a line. It is not read for requirements. */
 export interface Html extends BlockLines {
   readonly kind: 'html'
   /** Without its comments. */
@@ -58,7 +58,7 @@ export interface Html extends BlockLines {
 
 export type Block = Heading | Paragraph | Table | Fence | Html
 
-// Deeper than this the parser drops text, and what is dropped could be a requirement.
+// Beyond this depth the parser drops text, and that could be a requirement.
 const NESTING_MAX = 60
 const BLOCKS_MAX = 10_000
 
@@ -70,7 +70,7 @@ type Blocks =
   | { readonly ok: true; readonly blocks: readonly Block[] }
   | { readonly ok: false; readonly line: number; readonly reason: 'too_deep' | 'too_many' }
 
-/** The blocks of a document in their order; `ok: false` where it cannot be read whole. */
+/** The blocks of a document in order; `ok: false` if it cannot be read completely. */
 export function parseMarkdown(text: string): Blocks {
   const tokens = parser.parse(text, {})
   const deep = tokens.find((token) => isTooDeep(token))

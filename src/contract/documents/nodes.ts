@@ -1,7 +1,7 @@
 import type { Place } from '../diagnostic.js'
 import type { MapNode, SourceEntry, SourceNode } from '../load/yaml.js'
 
-/** A value that a document says in other words than a contract would. */
+/** A value that a document writes differently from a contract. */
 export function makeScalarNode(value: string | number | boolean | null, at: Place): SourceNode {
   return { kind: 'scalar', at, value }
 }

@@ -11,7 +11,7 @@ interface NumberedPhase {
   readonly line: number
 }
 
-// A number that is missing is a phase that somebody deleted or misspelled, not one to be passed over.
+// A missing number means that somebody deleted or misspelled a phase: it must not be skipped.
 export function checkNumbers(settings: Settings, phases: readonly NumberedPhase[], report: Sink): boolean {
   for (const [index, { number, source, line }] of phases.entries()) {
     const before = phases[index - 1]
@@ -45,7 +45,7 @@ const LIKE_PHASE = new RegExp(
 const IN_HTML = /<h[1-6]\b[^>]*>\s*(phase\s[^<]*)/i
 const IN_CODE = /^ {0,3}##[ \t]+(phase[ \t].*)$/im
 
-/** The phase that a heading speaks of, however it is written; null when it speaks of none. */
+/** The phase that a heading refers to, however it is written; null when it refers to none. */
 function parsePhaseNumber(text: string): number | null {
   const said = LIKE_PHASE.exec(text.normalize('NFKC'))?.[1]?.toLowerCase()
   if (said === undefined) return null
@@ -54,8 +54,8 @@ function parsePhaseNumber(text: string): number | null {
 }
 
 /**
- * In a workflow of one file: headings of a phase to come that begin none. Its text would be handed out with the phase before it,
- * or with none, and the phase passed over.
+ * In a one-file workflow: headings that mention a later phase without beginning it. Its text would be part of the
+ * previous phase, or of none, and the phase would be skipped.
  */
 export function reportStrayPhases(source: Source, report: Sink): void {
   const begun = new Set<number>()
@@ -67,7 +67,7 @@ export function reportStrayPhases(source: Source, report: Sink): void {
     const text = findHeading(source, block)
     const number = text === null ? null : parsePhaseNumber(text)
     if (text === null || number === null || begun.has(number)) continue
-    // Before the first phase it is the title of the whole.
+    // Before the first phase it is the title of the whole workflow.
     const isTitle = begun.size === 0 && isHeading(block) && block.level === 1 && parsePhaseHeading(block.text) === null
     if (isTitle) continue
     report({
@@ -82,7 +82,7 @@ export function reportStrayPhases(source: Source, report: Sink): void {
 function findHeading(source: Source, block: Block): string | null {
   if (isHeading(block)) return block.text
   if (block.kind === 'html') return IN_HTML.exec(block.text)?.[1] ?? null
-  // Code that is never closed takes in the rest of the file.
+  // A code block that is never closed includes the rest of the file.
   const isOpen = block.kind === 'fence' && !/^[\s>]*(?:`{3,}|~{3,})\s*$/.test(source.lines[block.end - 2] ?? '')
   return isOpen ? (IN_CODE.exec(block.text)?.[1] ?? null) : null
 }
@@ -93,7 +93,7 @@ interface StatedNumber {
   readonly head: MapNode | null
 }
 
-/** In a folder: a document whose title or front matter has another number than the folder it lies in. */
+/** In a folder: a document whose title or front matter has another number than its folder. */
 export function reportOtherNumber(source: Source, { number, title, head }: StatedNumber, report: Sink): void {
   const titled = title === null || title.level !== 1 ? null : parsePhaseNumber(title.text)
   const said: { number: number; at: Place }[] =

@@ -7,7 +7,7 @@ const UNITS = ['one', 'two', 'three', 'four', 'five', 'six', 'seven', 'eight', '
 const NUMBER = String.raw`-?\d[\d,_]*(?:\.\d+)?`
 const WORD_NUMBER = `${UNITS.join('|')}|zero`
 
-// `at least twenty` without these would mean more than 0.
+// Without these, `at least twenty` would mean more than 0.
 const OTHER_NUMBERS =
   /^(eleven|twelve|(?:thir|four|fif|six|seven|eigh|nine)teen|twenty|thirty|forty|fifty|sixty|seventy|eighty|ninety|hundred|thousand|million|dozen|half|a (?:hundred|thousand|million|dozen|couple|few))\b/i
 const MULTIPLIERS = /^[\s-]+(hundred|thousand|million|billion|dozen)\b/i
@@ -17,7 +17,7 @@ type LeadingNumber =
   | { readonly status: 'none' }
   | { readonly status: 'unreadable' }
 
-/** The number that a text begins with: digits, or one of the words one to ten. */
+/** The number at the beginning of a text: digits, or one of the words one to ten. */
 function parseLeadingNumber(text: string): LeadingNumber {
   const trimmed = text.replace(/^[\s*_`]+/, '')
   const skipped = text.length - trimmed.length
@@ -35,7 +35,7 @@ function parseLeadingNumber(text: string): LeadingNumber {
 const HINT =
   'Known: required, optional, at least N, min_length N, at most N, greater than N, between N and M, non-zero, non-empty, must be X, may be false, one of A, B, matches RE2, reported, artifact, observed.'
 
-/** Reads a text that is nothing but rules: a cell of a rule column, what stands in parentheses after a field. */
+/** Reads a text that contains only rules: a cell of a rule column, or the parentheses after a field. */
 export function readRules(draft: Draft, text: string): void {
   let rest = text.trim().replace(/\s+/g, ' ')
   while (rest !== '') {
@@ -139,7 +139,7 @@ function readBetween(draft: Draft, found: RegExpExecArray, rest: string): number
   return found[0].length + used + measureUnit(rest.slice(used))
 }
 
-// One word may say what is counted: `at least 3 items`. A word that could change the rule is left for the next one.
+// One word may name the counted things: `at least 3 items`. A word that could change the rule is left for the next one.
 function measureUnit(rest: string): number {
   const unit =
     /^\s*(?:%|[\s-]*(?!(?:optional|required|reported|artifact|observed|unless|except|if|or|and|but|may|must|not|non|in|per)\b)[a-z]+)(?=\s*(?:$|[,;.]))/i.exec(
@@ -171,7 +171,7 @@ function parseWordValue(draft: Draft, word: string): Json {
   return isNumber && text !== '' && Number.isFinite(Number(text)) ? Number(text) : text
 }
 
-/** Reads the rules that a sentence speaks of; the rest of it is ignored. */
+/** Reads the rules in a sentence; the rest of it is ignored. */
 export function readSentenceRules(draft: Draft, sentence: string): void {
   const text = sentence.replace(/\s+/g, ' ')
   parseBound(draft, text, /\bat least\b/i, true)

@@ -11,7 +11,7 @@ export function getSection(blocks: readonly Block[], heading: Heading): readonly
   return blocks.slice(start, length < 0 ? undefined : start + length)
 }
 
-/** Splits off what stands below headings that say example: it shows evidence and demands none. */
+/** Splits off the parts below headings that say example: they show evidence and require none. */
 export function splitOffExamples(blocks: readonly Block[]): {
   readonly live: readonly Block[]
   readonly examples: readonly Block[]
@@ -24,7 +24,10 @@ export function splitOffExamples(blocks: readonly Block[]): {
   return { live: blocks.filter((block) => !examples.has(block)), examples: [...examples] }
 }
 
-/** The headings that open a gate section. One inside another's section is part of it; the title counts only alone. */
+/**
+ * The headings that open a gate section. A heading inside such a section is part of it; the title counts only if there
+ * is no other.
+ */
 export function findGateHeadings(blocks: readonly Block[], title: Heading | null): Heading[] {
   const said = blocks.filter((block): block is Heading => isHeading(block) && GATE.test(block.text))
   const others = said.filter((heading) => heading !== title)
@@ -38,7 +41,7 @@ export function findGateHeadings(blocks: readonly Block[], title: Heading | null
   return outer.length > 0 ? outer : said.slice(0, 1)
 }
 
-/** What `Phase 3: Analyse` says; null when a heading says something else. */
+/** The parts of `Phase 3: Analyse`; null for another heading. */
 export function parsePhaseHeading(text: string): { readonly number: number; readonly name: string } | null {
   const found = PHASE.exec(text)
   if (found === null) return null

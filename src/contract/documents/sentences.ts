@@ -21,7 +21,7 @@ export function readSentenceFields(source: Source, blocks: readonly Block[], rep
   )
 }
 
-/** Says which comparison of a text is not read as a rule; '' when there is none. */
+/** The comparison in a text that is not read as a rule; '' when there is none. */
 export function findUnreadComparison(text: string): string {
   const unread = COMPARISON.exec(text.replace(READ, ''))?.[0].slice(0, 40)
   return unread === undefined ? '' : `; '${unread}' is not a rule here`
@@ -32,13 +32,13 @@ export function isMarked(text: string): boolean {
   return MARKER.test(text)
 }
 
-/** Where the document says in so many words that the phase has no checkpoint; null when it does not. */
+/** Where the document says explicitly that the phase has no checkpoint; null when it does not. */
 export function findNoneLine(blocks: readonly Block[]): number | null {
   const found = blocks.find((block) => block.kind === 'paragraph' && NONE.test(toPlainText(block.pieces)))
   return found?.line ?? null
 }
 
-// A marked line and what follows it in its paragraph, up to the next marked line: sentences are wrapped.
+// A marked line and the rest of its paragraph, up to the next marked line, because sentences are wrapped.
 function splitSentences(pieces: readonly Piece[]): Piece[][] {
   const lines: Piece[][] = [[]]
   for (const piece of pieces) {
@@ -50,7 +50,7 @@ function splitSentences(pieces: readonly Piece[]): Piece[][] {
     if (MARKER.test(toPlainText(line))) sentences.push(line)
     else sentences.at(-1)?.push(...line)
   }
-  // A marker that is itself wrapped shows only in the whole.
+  // A wrapped marker is only visible in the joined text.
   if (sentences.length === 0 && MARKER.test(toPlainText(pieces))) return [[...pieces]]
   return sentences.filter((sentence) => !NONE.test(toPlainText(sentence)))
 }

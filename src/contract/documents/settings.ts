@@ -5,23 +5,23 @@ import { PHASE } from '../read/read-phases.js'
 import { getNumber, getText, makeEntry, makeScalarNode } from './nodes.js'
 import type { Sink } from './source.js'
 
-/** What metadata or front matter can say about a phase, besides what its document says. */
+/** Settings of a phase in metadata or front matter, in addition to its document. */
 const PHASE_SETTINGS = PHASE.keys.filter((key) => !['id', 'checkpoint', 'document'].includes(key))
-/** Settings of a phase that metadata can give to all phases at once. */
+/** Settings of a phase that metadata can give to all phases. */
 const SHARED_SETTINGS = ['allowed_tools', 'forbidden_tools', 'tool_constraints', 'writable']
-/** Keys of a contract that metadata can hold as they are. */
+/** Keys of a contract that metadata can contain unchanged. */
 const CONTRACT_KEYS = ['version', 'description', ...COMMON_KEYS]
 const OWN_KEYS = ['workflow_type', 'name', 'phases', 'total_phases', 'start_phase']
-/** For people and for search; without an effect here. */
+/** For people and for search; they have no effect here. */
 const NOTES = ['title', 'tags', 'phase', 'workflow', 'author', 'authors', 'created', 'updated', 'license']
 const PHASE_NOTES = ['phase_number', 'number', 'id', 'phase_name', 'purpose', 'checkpoint', ...NOTES]
 
-/** What a workflow says about itself, sorted by whom it is for. */
+/** The settings of a workflow, grouped by what they apply to. */
 export interface Settings {
   readonly at: SourceNode['at']
   /** Entries of the contract. */
   readonly root: ReadonlyMap<string, SourceEntry>
-  /** For every phase that does not say otherwise. */
+  /** For every phase that does not override them. */
   readonly shared: ReadonlyMap<string, SourceEntry>
   readonly phases: ReadonlyMap<number, MapNode>
   readonly totalPhases: { readonly number: number; readonly at: SourceNode['at'] } | null
@@ -77,7 +77,7 @@ function readPhaseNumber(node: MapNode): number | null {
   return Number.isSafeInteger(number) ? number : null
 }
 
-/** The settings of one phase: its own words win over the workflow's. */
+/** The settings of one phase: its own override the workflow's. */
 export function mergePhaseEntries(
   settings: Settings,
   number: number,
@@ -96,7 +96,7 @@ export function mergePhaseEntries(
   return { entries, isNone: [about, head].some((node) => getText(node, 'checkpoint') === 'none') }
 }
 
-/** The front matter of a phase's document, as far as it is known. */
+/** The known parts of a phase document's front matter. */
 export function readHead(node: SourceNode | null, report: Sink): MapNode | null {
   if (node === null) return null
   if (node.kind !== 'map') {
@@ -111,7 +111,7 @@ function pickKeys(node: MapNode, keys: readonly string[]): ReadonlyMap<string, S
   return new Map([...node.entries].filter(([key]) => keys.includes(key)))
 }
 
-// A misspelled key would silently lose a limit; a key that resembles none is a note of the author's.
+// A misspelled key would silently lose a limit; a key that resembles none is the author's own note.
 function refuseUnknown(node: MapNode, keys: readonly string[], report: Sink): void {
   for (const [key, { keyAt, value }] of node.entries) {
     if (key === 'checkpoint' && !(value.kind === 'scalar' && value.value === 'none')) {

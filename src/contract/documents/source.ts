@@ -7,10 +7,10 @@ import { type Block, parseMarkdown } from './markdown.js'
 export interface Source {
   /** As diagnostics name it. */
   readonly shown: string
-  /** Relative to the workflow: what is kept with the contract. */
+  /** Relative to the workflow: stored with the contract. */
   readonly file: string
   readonly lines: readonly string[]
-  /** What stands between `---` lines at the very top; null: nothing. */
+  /** The text between `---` lines at the top; null: none. */
   readonly head: SourceNode | null
   readonly blocks: readonly Block[]
 }
@@ -22,7 +22,7 @@ interface SourceName {
   readonly file: string
 }
 
-/** Reads a Markdown file; null where nothing of it can be relied on. */
+/** Reads a Markdown file; null if nothing of it can be relied on. */
 export function readSource(text: string, name: SourceName, report: Sink): Source | null {
   const start: Place = { line: 1, column: 1, path: '', file: name.shown }
   if (text.startsWith('\uFEFF')) {
@@ -66,7 +66,7 @@ interface YamlPlace {
   readonly column: number
 }
 
-/** YAML inside a workflow's documents, with places of the file it stands in. Everything wrong with it is `bad_yaml`. */
+/** YAML inside a workflow's documents, with positions in its file. All its problems are `bad_yaml`. */
 export function readYaml(text: string, place: YamlPlace, report: Sink): SourceNode | null {
   let isBad = false
   const node = parseSource(text, (found) => {
@@ -102,7 +102,7 @@ function shiftNode(node: SourceNode, place: YamlPlace): SourceNode {
   } satisfies MapNode
 }
 
-/** The place of a text in a line of the file; the line's first character where it does not stand there as it is. */
+/** The place of a text in a line of the file; the beginning of the line if the text is not found. */
 export function findPlace(source: Source, line: number, needle: string): Place {
   const text = source.lines[line - 1] ?? ''
   const found = needle === '' ? -1 : text.indexOf(needle)

@@ -1,13 +1,13 @@
-// The counter's time grows with the square of a run: longer ones are cut. No word of a language is as long.
+// The counter's time grows with the square of a run: longer runs are cut. No natural word is as long.
 const RUN_CHARS_MAX = 100
 const LONG_RUN = new RegExp(`(\\S{${RUN_CHARS_MAX},}|\\s{${RUN_CHARS_MAX},})`)
 const CUT = new RegExp(`[^]{1,${RUN_CHARS_MAX}}`, 'g')
 
-/** How many tokens each text has. The counter is large: it is loaded when there is something to count. */
+/** The number of tokens of each text. The counter is large, so it is loaded on first use. */
 export async function countTokens(texts: readonly string[]): Promise<readonly number[]> {
   if (texts.length === 0) return []
   const { countTokens: count } = await import('gpt-tokenizer')
-  // Names of special tokens in a document are text like any other.
+  // Names of special tokens in a document are ordinary text.
   const asText = { disallowedSpecial: new Set<string>() }
   return texts.map((text) =>
     text

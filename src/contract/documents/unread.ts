@@ -9,8 +9,8 @@ import { isMarked } from './sentences.js'
 import { findPlace, type Source } from './source.js'
 
 /**
- * Reports what looks like a requirement in a gate section and has none of the known forms. Each is an error: skipped, it would
- * be a demand that is not enforced. `known` are the fields that were read.
+ * Reports text in a gate section that looks like a requirement but has none of the known forms. Each is an error:
+ * skipping it would leave a requirement unenforced. `known` are the fields that were read.
  */
 export function findUnreadRequirements(source: Source, blocks: readonly Block[], known: ReadonlySet<string>): Report[] {
   return blocks.flatMap((block) => {
@@ -31,7 +31,7 @@ export function findUnreadRequirements(source: Source, blocks: readonly Block[],
   })
 }
 
-// Columns that would weaken a demand if they were ignored.
+// Columns that would weaken a requirement if they were ignored.
 const RULES_UNREAD = new Set(
   'min max minimum maximum min_length length pattern enum must_be grade validation validators constraint constraints condition conditions'.split(
     ' ',
@@ -122,7 +122,7 @@ const RULE_AHEAD =
 const RULE_WITHIN = /\b(?:at least|at most|greater than|more than|non-?empty|not empty|non-?zero)\b/i
 const TYPED = /^\s*\(\s*([A-Za-z]+)\s*[),;]/
 
-/** The name of the field that an item seems to speak of, where it was not read; null when it speaks of none. */
+/** The name of the field that an unread item seems to mean; null when it means none. */
 function findUnreadName(block: Paragraph, pieces: readonly Piece[], known: ReadonlySet<string>): string | null {
   const [first, ...others] = pieces
   if (first === undefined) return null
@@ -163,7 +163,7 @@ function findUnreadBold(pieces: readonly Piece[], known: ReadonlySet<string>): s
   return isDemand ? begun.name : null
 }
 
-/** The code span or the bold words that a text begins with, and what follows them; null when it begins otherwise. */
+/** The code span or bold words at the beginning of a text, and the rest; null when it begins otherwise. */
 function nameAhead(pieces: readonly Piece[]): { readonly name: string; readonly rest: string } | null {
   const [first, ...others] = pieces
   if (first === undefined) return null
@@ -171,12 +171,12 @@ function nameAhead(pieces: readonly Piece[]): { readonly name: string; readonly 
   if (first.bold === 0) return null
   const words = toPlainText(pieces.filter((piece) => piece.bold === first.bold))
   const rest = toPlainText(pieces.filter((piece) => piece.bold !== first.bold))
-  // The colon is as often inside the bold words as behind them.
+  // The colon may be inside or after the bold words.
   const name = words.replace(/\s*:$/, '')
   return { name, rest: name === words ? rest : `: ${rest}`.trim() }
 }
 
-/** A paragraph that has the form of a named item, and stands in no list. */
+/** A paragraph in the form of a named item, outside a list. */
 function findUnreadLine(pieces: readonly Piece[], known: ReadonlySet<string>): string | null {
   const begun = nameAhead(pieces)
   if (begun === null || !isFieldName(begun.name) || known.has(begun.name)) return null

@@ -25,7 +25,7 @@ export class Validators {
     return new Validators(entries, report)
   }
 
-  /** Puts what a field's `validator` demands into its draft; what is not certain is refused. */
+  /** Adds the requirements of a field's `validator` to its draft; refuses what is not certain. */
   apply(draft: Draft, validator: string, params: ReadonlyMap<string, Json>): void {
     const own = this.entries.get(validator)?.value
     this.#used.add(validator)
@@ -36,7 +36,7 @@ export class Validators {
     else draft.reportUnknown(text, REMEDY)
   }
 
-  /** Reports validators that no field names: they demand nothing. */
+  /** Reports validators that no field names: they require nothing. */
   reportUnused(): void {
     for (const [name, { keyAt }] of this.entries) {
       if (this.#used.has(name)) continue
@@ -77,7 +77,7 @@ function readLambda(draft: Draft, text: string, params: ReadonlyMap<string, Json
 }
 
 interface Names {
-  /** What the expression calls the value of the field. */
+  /** The name of the field's value in the expression. */
   readonly value: string
   readonly params: ReadonlyMap<string, Json>
 }
@@ -110,7 +110,7 @@ function readPart(draft: Draft, part: string, names: Names): boolean {
   return mirrored !== null && compare(draft, mirrored, MIRRORED[operator] ?? '', value)
 }
 
-/** The value of a literal or a parameter; undefined where it is anything else. */
+/** The value of a literal or a parameter; undefined for anything else. */
 function parseConstant(text: string, { params }: Names): Json | undefined {
   if (params.has(text)) return params.get(text)
   if (/^-?\d+(?:\.\d+)?$/.test(text)) return Number(text)

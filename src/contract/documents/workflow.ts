@@ -33,7 +33,7 @@ export interface PhaseSource {
   readonly tasks: readonly { readonly id: string; readonly title: string; readonly content: string }[]
 }
 
-/** A workflow of documents, as a contract whose checkpoints are still to be read. */
+/** A workflow of documents, as a contract whose checkpoints are not read yet. */
 export interface Workflow {
   readonly root: MapNode
   readonly phases: readonly PhaseSource[]

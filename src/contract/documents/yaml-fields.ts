@@ -15,7 +15,7 @@ export interface CrossRule {
   readonly node: SourceNode
 }
 
-/** What a `yaml evidence` block or a `gate-definition.yaml` says. */
+/** The content of a `yaml evidence` block or a `gate-definition.yaml`. */
 export interface YamlGate {
   readonly requirements: readonly Requirement[]
   readonly rules: readonly CrossRule[]
@@ -77,7 +77,7 @@ export function readYamlGate(node: SourceNode, file: string, report: Sink): Yaml
   }
 }
 
-// Beside a map of fields these are sections; without one they could be the names of fields.
+// Next to a map of fields these are sections; without one they could be the names of fields.
 function takeSections(fields: Map<string, SourceEntry>, report: Sink): ReadonlyMap<string, SourceEntry> {
   const sections = new Map<string, SourceEntry>()
   for (const key of ['checkpoint', 'validators', 'cross_field_validation']) {

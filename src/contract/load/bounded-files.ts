@@ -9,7 +9,7 @@ export type FileText =
   | { readonly status: 'absent' }
   | { readonly status: 'refused'; readonly reason: string }
 
-/** Looks up files below one folder; without a folder nothing is ever there. */
+/** Looks up files below one folder; without a folder nothing is ever found. */
 export type FileLookup = (relative: string) => Promise<FileText>
 
 const NOT_REGULAR: FileText = { status: 'refused', reason: 'it is not a regular file' }
@@ -35,7 +35,7 @@ export function makeFileLookup(baseDir: string | null): FileLookup {
 /** A UTF-8 text file of at most 1 MiB. */
 export async function readBounded(path: string): Promise<FileText> {
   try {
-    // To open a device can do something, and to open a pipe can take for ever.
+    // Opening a device can have effects, and opening a pipe can block forever.
     if (!(await stat(path)).isFile()) return NOT_REGULAR
     const file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK)
     try {

@@ -33,9 +33,9 @@ export interface LoadedContract {
   readonly document: JsonObject
   readonly warnings: Diagnostic[]
   readonly file: string
-  /** Where each part of the document stands in the file, by its path in the document. */
+  /** The position of each part of the document in the file, by its path in the document. */
   readonly positions: ReadonlyMap<string, Place>
-  /** Schemas and guides that were looked up beside the file, relative to its folder, also those that are missing. */
+  /** Schemas and guides that were looked up next to the file, relative to its folder, including missing ones. */
   readonly parts: readonly string[]
 }
 
@@ -50,13 +50,13 @@ export type LoadResult = LoadedContract | RefusedContract
 interface LoadOptions {
   /** The name that diagnostics carry. */
   readonly file: string
-  /** Where schema and guide files are looked up; null: nowhere (a contract that came over the wire). */
+  /** Where schema and guide files are looked up; null: nowhere (for a contract sent to the server). */
   readonly baseDir: string | null
 }
 
 /**
- * Loads a contract: a YAML or JSON file, a Markdown file with phases, or the folder of a workflow of documents.
- * Schemas are looked up beside it, then inline, then in `schemas_dir`, then among the built-in ones.
+ * Loads a contract: a YAML or JSON file, a Markdown file with phases, or the folder of a workflow of documents. Schemas
+ * are looked up next to it, then inline, then in `schemas_dir`, then among the built-in ones.
  */
 export async function loadContractFile(path: string): Promise<LoadResult> {
   if (await isFolder(path)) return loadFolder(path)
@@ -88,7 +88,7 @@ async function loadFolder(path: string): Promise<LoadResult> {
   return toLoadResult(reading, draft)
 }
 
-/** Loads a contract from its text. Never throws for anything the text says. */
+/** Loads a contract from its text. Never throws because of the text. */
 export async function loadContractText(text: string, options: LoadOptions): Promise<LoadResult> {
   const reading = new Reading(options.file)
   return toLoadResult(reading, await interpretText(reading, text, options.baseDir))

@@ -14,7 +14,7 @@ export function makeLinearTransitions(reading: Reading, phases: readonly PhaseDo
   })
 }
 
-/** In `nodes:` files `done` is there without being written, and `restart_cycle` leads back to the start. */
+/** In `nodes:` files `done` exists without being written, and `restart_cycle` leads back to the start. */
 export function resolveNodeTargets(
   reading: Reading,
   phases: PhaseDocument[],
@@ -70,7 +70,10 @@ export function placeSharedGates(reading: Reading, document: Pick<ContractDocume
   }
 }
 
-/** A contract with a RED and a GREEN gate holds the tests still between them; before RED no tests are recorded. (REQ-CONTRACT-17) */
+/**
+ * A contract with a RED and a GREEN gate pins the tests between them; before RED no tests are recorded.
+ * (REQ-CONTRACT-17)
+ */
 export function addTestsUnchanged(reading: Reading, document: ContractDocument): void {
   const isRed = (gate: GateDocument): boolean => hasCheck(gate, 'tests_are_failing')
   if (document.tests.allow_changes || !document.phases.some((phase) => phase.gates.some(isRed))) return

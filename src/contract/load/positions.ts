@@ -2,7 +2,10 @@ import type { Place } from '../diagnostic.js'
 import type { ContractDocument } from '../document.js'
 import type { Reading } from '../read/reading.js'
 
-/** The place of every object, list and field of the document that stems from the file, by path: `phases[0].gates[1].type`. */
+/**
+ * The position of every object, list and field of the document that comes from the file, by path:
+ * `phases[0].gates[1].type`.
+ */
 export function mapPositions(reading: Reading, document: ContractDocument): ReadonlyMap<string, Place> {
   const positions = new Map<string, Place>()
   collect(reading, document, '', positions)

@@ -11,7 +11,10 @@ import type { SourceNode } from './yaml.js'
 
 const DEPTH_MAX = 64
 
-/** Puts every schema that an artifact names into the document: beside the contract, inline, in schemas_dir, built in. */
+/**
+ * Puts every schema that an artifact names into the document: from next to the contract, inline, from schemas_dir, or
+ * built in.
+ */
 export async function resolveSchemas(reading: Reading, read: ReadContract, files: FileLookup): Promise<void> {
   const { document } = read
   const schemas: Record<string, JsonObject | boolean> = Object.create(null)

@@ -7,7 +7,7 @@ export type SourceNode = MapNode | ListNode | ScalarNode
 export interface MapNode {
   readonly kind: 'map'
   readonly at: Place
-  /** The key that holds this map in the file, where one does. */
+  /** The key that contains this map in the file, if any. */
   readonly keyAt: Place | null
   readonly entries: ReadonlyMap<string, SourceEntry>
 }
@@ -37,7 +37,7 @@ const ENTRIES_MAX = 1000
 const ERRORS_MAX = 50
 const START: Place = { line: 1, column: 1, path: '' }
 
-/** The file as a tree in which every value knows its place; null where nothing can be read at all. */
+/** The file as a tree with the position of every value; null if nothing can be read. */
 export function parseSource(text: string, report: (report: Report) => void): SourceNode | null {
   const refused = refuseBeforeParsing(text)
   if (refused !== null) {
@@ -79,9 +79,9 @@ function refuseBeforeParsing(text: string): Report | null {
   return { code: 'contract.too_deep', at: toPlace(text, deep), message: `Nested more than ${DEPTH_MAX} levels.` }
 }
 
-// The parser recurses, and V8 can die (not throw) when a regular expression is compiled on an almost full stack: the
-// depth is therefore bounded on the tokens, before anything recurses. A column can open two levels at most (a list may
-// stand at the column of its key), so the parser never goes deeper than twice the bound.
+// The parser recurses, and V8 can die (not throw) when a regular expression is compiled on an almost full stack: so the
+// depth is limited on the tokens, before anything recurses. A column can open at most two levels (a list may start at
+// the column of its key), so the parser never goes deeper than twice the limit.
 function findTooDeep(text: string): number | null {
   const columns: number[] = []
   let flow = 0

@@ -3,7 +3,7 @@ import type { ListNode, MapNode, SourceNode } from '../load/yaml.js'
 import { formatDidYouMean } from '../nearest.js'
 import type { Reading } from './reading.js'
 
-/** One map of the file, for checks that look at what is written. */
+/** One map of the file, for checks of what is written. */
 export class Fields {
   readonly reading: Reading
   readonly node: MapNode

@@ -99,7 +99,7 @@ export const CONSENSUS = object('consensus', 'Consensus', CONSENSUS_FIELDS, {
   },
 })
 
-/** Leaves room for what is voted on, which is put to the voters with the question. */
+/** Leaves room for the work that is voted on, which is sent with the question. */
 const VOTE_QUESTION_CHARS_MAX = 10_000
 
 function checkVote(fields: Fields, consensus: ConsensusDocument): void {
@@ -125,7 +125,7 @@ function isReviewerName(name: string): boolean {
   return new RegExp(REVIEWER_NAME).test(name) && name !== 'human' && name !== 'orchestrator'
 }
 
-/** Places for reviewers in one phase. */
+/** Maximum number of reviewer places in one phase. */
 const SLOTS_MAX = 50
 
 const SPAWN_FIELDS = {

@@ -4,7 +4,7 @@ import type { Fields } from './fields.js'
 
 type Measure = 'above' | 'above_seconds'
 
-/** What each condition is measured in: a share between 0 and 1, or seconds. */
+/** The unit of each condition: a share between 0 and 1, or seconds. */
 const CONDITIONS: ReadonlyMap<string, Measure> = new Map([
   ['gate_block_rate', 'above'],
   ['task_stuck_in_phase', 'above_seconds'],
@@ -13,7 +13,7 @@ const CONDITIONS: ReadonlyMap<string, Measure> = new Map([
 const SECONDS_OF_UNIT: Readonly<Record<string, number>> = { s: 1, m: 60, h: 3600, d: 86400 }
 const NAMES = [...CONDITIONS.keys()]
 
-/** An alert, also in the form of one text: `gate_block_rate > 50%`, `task_stuck_in_phase > 2h`. */
+/** An alert, also as one text: `gate_block_rate > 50%`, `task_stuck_in_phase > 2h`. */
 export const ALERT = object(
   'alert',
   'Alerts',

@@ -66,7 +66,7 @@ const paths = checked(
   { minItems: 1 },
 )
 
-/** What some checks take beside their name. */
+/** Parameters of checks. */
 const PARAMS = {
   threshold: maybe(threshold, 'The least line coverage.', '80', neededBy('coverage_threshold_met')),
   required_reviews: maybe(
@@ -110,7 +110,7 @@ const TAKEN: ReadonlyMap<CheckName, { readonly needs?: readonly ParamKey[]; read
     ['expression', { needs: ['when'] }],
   ])
 
-/** The same for the JSON Schema; an alias of a check takes what the check takes. */
+/** The same for the JSON Schema; an alias of a check has its parameters. */
 function takenJson(key: 'check' | 'rule', aliases: Readonly<Record<string, CheckName>>) {
   const given = [...TAKEN].map(([check, { needs, oneOf }]) =>
     when(

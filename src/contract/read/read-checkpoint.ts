@@ -23,7 +23,7 @@ import { DOCUMENT_PLACE } from './read-phase-text.js'
 const TYPES = ['string', 'integer', 'number', 'boolean', 'array', 'object'] as const
 const GRADES = ['reported', 'artifact', 'observed'] as const
 
-/** Which bounds make sense for which types; a bound elsewhere would never be looked at. */
+/** Which bounds apply to which types; a bound elsewhere would never be checked. */
 const BOUND_TYPES: Readonly<Record<string, readonly EvidenceType[]>> = {
   above: ['integer', 'number'],
   may_be_false: ['boolean'],

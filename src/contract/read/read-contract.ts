@@ -13,7 +13,7 @@ import type { Reading } from './reading.js'
 
 type Written = ReadOf<typeof CONTRACT_FIELDS>
 
-/** What the file says, in canonical form, and where its schemas and guides are still to be looked up. */
+/** The content of the file in canonical form, and where its schemas and guides must be looked up. */
 export interface ReadContract {
   readonly document: ContractDocument
   readonly isNodes: boolean
@@ -22,7 +22,7 @@ export interface ReadContract {
   readonly inlineSchemas: ReadonlyMap<string, SourceNode>
 }
 
-/** The canonical contract: every accepted form of a contract becomes this one, and this one is itself a contract. */
+/** The canonical contract: every accepted form becomes this one, and it is itself a contract. */
 export type ContractDocument = ReturnType<typeof settle>
 
 export const CONTRACT = object('contract', 'The contract', CONTRACT_FIELDS, {
@@ -48,7 +48,7 @@ export const CONTRACT = object('contract', 'The contract', CONTRACT_FIELDS, {
   },
 })
 
-/** Reads every accepted form of a contract; reports what is wrong and goes on with what can be understood. */
+/** Reads every accepted form of a contract; reports problems and continues with the rest. */
 export function readContract(reading: Reading, node: SourceNode): ReadContract | null {
   return CONTRACT.read(node, { reading, key: '', example: '', owner: null })
 }

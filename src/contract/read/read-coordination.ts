@@ -5,14 +5,14 @@ const SNAPSHOT: readonly string[] = [
   ...['task', 'current_phase', 'task_dependencies', 'completed_tasks', 'blockers', 'phases', 'agents', 'events'],
   'counts',
 ]
-/** What the ledger calls the events of PRD-007. */
+/** The ledger's names for the events of PRD-007. */
 const OTHER_NAMES: ReadonlyMap<string, string> = new Map([
   ['task_started', 'task_claimed'],
   ['phase_transition_requested', 'transition_requested'],
   ['blocker_encountered', 'gate_blocked'],
 ])
 
-/** The warning where a text is not the one that holds anyway. */
+/** The warning for a value other than the fixed one. */
 function unlike(fixed: string, message: string): (value: string) => string | null {
   return (value) => (value === fixed ? null : message)
 }
@@ -75,7 +75,7 @@ const CONFLICT_RESOLUTION = object('conflict_resolution', 'Conflict resolution',
   ),
 })
 
-/** `coordination:`; kept as it is written. Each key does what it says, or a warning says what happens instead. */
+/** `coordination:`; stored as written. Each key does what it says, or a warning says what happens instead. */
 export const COORDINATION = object(
   'coordination',
   'Coordination',

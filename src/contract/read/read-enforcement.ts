@@ -12,7 +12,7 @@ const secretVariable = checked(
   (name, bad) => {
     if (!/^[A-Za-z_][A-Za-z0-9_]*$/.test(name)) bad(`'${name}' is not the name of an environment variable.`)
     else if (!new RegExp(SECRET_PATTERN).test(name))
-      // Any other variable, such as PATH, may hold a value that others know, and tokens could be forged with it.
+      // Other variables, such as PATH, may have a value that others know, so that tokens could be forged.
       bad(
         `Tokens are not signed with ${name}: the name must begin with ORCHESTRATOR_ or PHASELOCK_.`,
         `Use ${SECRET_DEFAULT}, or leave it out.`,

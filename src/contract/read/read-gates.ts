@@ -19,7 +19,7 @@ import { BLOCKER } from './read-blockers.js'
 import { id, settleId } from './read-id.js'
 import type { Reading } from './reading.js'
 
-/** What operators, their roles and reviewers can be called. */
+/** Valid names of operators, roles and reviewers. */
 const APPROVER_NAME = new RegExp(`${REVIEWER_NAME}|^[A-Za-z0-9_.-]{1,64}$`)
 
 const FIELDS = {

@@ -250,7 +250,7 @@ export const NODE = object(
   },
 )
 
-// A review rule without names takes those of the phase's gates; without any it asks for at least one review.
+// A review rule without names uses those of the phase's gates; if there are none, it requires at least one review.
 function completeReviewRules(phase: Pick<PhaseDocument, 'gates' | 'required_artifacts'>): void {
   const demanded = phase.gates.flatMap((gate) => gate.blockers.flatMap((blocker) => blocker.required_reviews ?? []))
   for (const artifact of phase.required_artifacts) {

@@ -47,7 +47,7 @@ const TIMEOUT = maybe(positive, 'The longest a call may take.', '60')
 /** Variables that may refer to the server's environment. */
 const serverEnv = checked(env, (variables, _bad, { reading }) => {
   for (const [name, value] of Object.entries(variables)) {
-    // What looks like a reference and is none would reach the server as it is written.
+    // A malformed reference would reach the server as literal text.
     const rest = value.replaceAll(/\$\{env:[A-Za-z_][A-Za-z0-9_]*\}/g, '')
     if (!rest.includes('${env:')) continue
     const message = `The value of ${name} has a broken reference.`

@@ -5,19 +5,19 @@ import type { MapNode, SourceNode } from '../load/yaml.js'
 const DIAGNOSTICS_MAX = 500
 const NOWHERE: Place = { line: 1, column: 1, path: '' }
 
-/** A part of the document and, where it is about one, the field or index. */
+/** A part of the document and, if it concerns one, the field or index. */
 type Found = readonly [made: object, key?: string | number | undefined]
 
 /**
- * What is being learnt while one contract is read: its diagnostics, and from which node of the file each part of the
- * canonical document was made, so that a finding about the document can point into the file.
+ * State while one contract is read: its diagnostics, and the file node of each part of the canonical document, so that
+ * a finding about the document can point into the file.
  */
 export class Reading {
   readonly file: string
   readonly diagnostics: Diagnostic[] = []
-  /** Paths that were looked up beside the file. */
+  /** Paths that were looked up next to the file. */
   readonly lookups = new Set<string>()
-  /** What gates take from elsewhere in the file: the default of `on_timeout`, and the top-level map of gates. */
+  /** Settings for gates from elsewhere in the file: the default of `on_timeout`, and the top-level map of gates. */
   gates: { readonly onTimeout: 'park' | 'reject'; readonly shared: MapNode | null } = {
     onTimeout: 'park',
     shared: null,
@@ -36,7 +36,7 @@ export class Reading {
     if (this.diagnostics.length < DIAGNOSTICS_MAX) this.diagnostics.push(toDiagnostic(report, this.file))
   }
 
-  /** Remembers that `made` stems from `node`. */
+  /** Records that `made` comes from `node`. */
   made<T extends object>(made: T, node: SourceNode): T {
     this.origins.set(made, node)
     return made
@@ -47,7 +47,7 @@ export class Reading {
     return this.origins.get(made)
   }
 
-  /** The place of a part of the document, or of one of its fields; the nearest known place where it has none. */
+  /** The place of a part of the document, or of one of its fields; if it has none, the nearest known place. */
   place(made: object, key?: string | number): Place {
     const node = this.origins.get(made)
     if (node === undefined) return NOWHERE
@@ -62,7 +62,7 @@ export class Reading {
     this.report({ code, at: this.place(made, key), message, remedy })
   }
 
-  /** A free-form value as plain JSON, with every object and list in it remembered. Keys cannot reach a prototype. */
+  /** A free-form value as plain JSON, with every object and list in it recorded. Keys cannot reach a prototype. */
   toJson(node: SourceNode): Json {
     if (node.kind === 'scalar') return node.value
     if (node.kind === 'list') {

@@ -4,7 +4,7 @@ import type { BlockerParams } from '../document.js'
 interface RuleAlias {
   readonly check: CheckName
   readonly params: BlockerParams
-  /** Said in a warning when the rule checks something else than its name says. */
+  /** The warning if the rule checks something other than its name says. */
   readonly differs?: string
 }
 
@@ -18,7 +18,7 @@ const fact =
   (artifact) => ({ check: 'expression', params: { when: when(artifact) } })
 const requireFilled = (field: string): AliasOf => fact((artifact) => hasEntries(artifact, field))
 
-/** The names that `validation` may use beside the names of checks. */
+/** The names that `validation` may use besides the names of checks. */
 const ALIASES: ReadonlyMap<string, AliasOf> = new Map<string, AliasOf>([
   ['has_acceptance_criteria', is('plan_has_acceptance_criteria')],
   ['has_implementation_steps', requireFilled('implementation_steps')],
@@ -53,7 +53,7 @@ const ALIASES: ReadonlyMap<string, AliasOf> = new Map<string, AliasOf>([
 
 export const RULE_ALIAS_NAMES: readonly string[] = [...ALIASES.keys()]
 
-/** What a `validation` rule name stands for, about an artifact of this type; undefined when it is not an alias. */
+/** What a `validation` rule name means for an artifact of this type; undefined when it is not an alias. */
 export function findRuleAlias(name: string, artifactType: string): RuleAlias | undefined {
   const reference = /^[A-Za-z_][A-Za-z0-9_]*$/.test(artifactType)
     ? `artifacts.${artifactType}`

@@ -9,27 +9,27 @@ import type { Part } from './object.js'
 
 const TEXT_CHARS_MAX = 256 * 1024
 
-// Ten years in seconds: more than any limit means, and far from where dates and timers stop working.
+// Ten years in seconds: more than any sensible limit, and far below where dates and timers break.
 const POSITIVE_MAX = 315_360_000
 
 /** Where a value is read. */
 export interface Scope {
   readonly reading: Reading
-  /** The field that holds the value. */
+  /** The field that contains the value. */
   readonly key: string
-  /** A value that would be right. */
+  /** An example of a valid value. */
   readonly example: string
-  /** The name that errors give the entry around it: its key in a map, or the id of a rule. Null in a list. */
+  /** The name of the surrounding entry in errors: its key in a map, or the id of a rule. Null in a list. */
   readonly owner: string | null
 }
 
-/** One kind of value: how it is read, how the JSON Schema describes it, and what the reference calls it. */
+/** One kind of value: how it is read, how the JSON Schema describes it, and its name in the reference. */
 export interface Kind<T> {
-  /** Reports what is wrong; null when the value cannot be used. */
+  /** Reports problems; null when the value cannot be used. */
   readonly read: (node: SourceNode, scope: Scope) => T | null
-  /** Reports that a required field is missing, where the usual words do not do. */
+  /** Reports that a required field is missing, if the usual message does not fit. */
   readonly reportMissing?: (fields: Fields, scope: Scope) => void
-  /** What is used in place of a value that cannot be used; without it the field is left out. */
+  /** Replaces an unusable value; without it the field is left out. */
   readonly blank?: T
   readonly json: JsonObject
   readonly words: string
@@ -122,7 +122,7 @@ export function choice<T extends string>(
   }
 }
 
-/** A list of texts that are not empty. It remembers where it stands. */
+/** A list of non-empty texts, with its position. */
 export const texts: Kind<string[]> = {
   read: (node, { reading }) => {
     const list = expectKind(reading, node, 'list')
@@ -147,7 +147,7 @@ export const texts: Kind<string[]> = {
 
 export const names: Kind<string[]> = { ...texts, words: 'list of names' }
 
-/** The texts, each with a further check, which says what is wrong with one of them. */
+/** The texts, each with a further check, which reports its problem. */
 export function eachText(
   findProblem: (text: string) => string | null,
   { json, words, remedy }: { readonly json: JsonObject; readonly words: string; readonly remedy?: string },
@@ -198,7 +198,7 @@ export function list<T extends object>(item: Kind<T>): Kind<T[]> {
   }
 }
 
-/** The same, where errors give each entry a name. */
+/** The same, with a name for each entry in errors. */
 export function readList<T extends object>(
   item: Kind<T>,
   node: SourceNode,
@@ -249,7 +249,7 @@ export function mapOf<T>(item: Kind<T>, { names, remedy }: MapOptions = {}): Kin
 /** Reports something about the value that is read. */
 type Bad = (message: string, remedy?: string, code?: ContractCode) => void
 
-/** The kind with a further check, which reports what it finds. */
+/** The kind with a further check, which reports its findings. */
 export function checked<T>(
   kind: Kind<T>,
   check: (value: T, bad: Bad, scope: Scope) => void,
@@ -268,7 +268,7 @@ export function checked<T>(
   }
 }
 
-/** A value that the code around it reads; here it is only described. */
+/** A value that other code reads; here it is only described. */
 export function described(json: JsonObject, words: string, parts: readonly Part[] = []): Kind<SourceNode> {
   return { read: (node) => node, json, words, parts }
 }

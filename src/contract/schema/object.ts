@@ -3,15 +3,15 @@ import type { SourceNode } from '../load/yaml.js'
 import { Fields } from '../read/fields.js'
 import { flag, type Kind, type Scope, type TypeOf } from './kinds.js'
 
-/** Whether a field is always in the canonical document, only when it is written, or never. */
+/** Whether a field is always in the canonical document, only if it is written, or never. */
 type Presence = 'always' | 'maybe' | 'never'
 
-/** One field of an object: the only place where it is written down. */
+/** One field of an object; its only definition. */
 export interface Field<T, P extends Presence = Presence> extends FieldOptions<T> {
   readonly kind: Kind<T>
   readonly presence: P
   readonly isRequired: boolean
-  /** What is used when the field is not written, or cannot be used. */
+  /** The value if the field is not written, or cannot be used. */
   readonly fallback?: T
   /** What it means, in Markdown. */
   readonly about: string
@@ -20,15 +20,15 @@ export interface Field<T, P extends Presence = Presence> extends FieldOptions<T>
 }
 
 interface FieldOptions<T> {
-  /** What the reference calls its kind, where the kind's own words say too little. */
+  /** Its kind in the reference, if the kind's own name is not enough. */
   readonly words?: string
-  /** What the reference says holds without it. */
+  /** The default in the reference. */
   readonly unset?: string
-  /** What the JSON Schema says beyond its kind. */
+  /** Additions to the JSON Schema of its kind. */
   readonly json?: JsonObject
-  /** The warning that the key does something else than it says; null when it does what it says. */
+  /** The warning if the key does not do what it says; null if it does. */
   readonly differs?: string | ((value: T) => string | null)
-  /** Values that are the same as none: they are left out of the document, so that its fingerprint stays. */
+  /** Values that mean the same as none: they are left out of the document, so that its fingerprint does not change. */
   readonly isNone?: (value: T) => boolean
 }
 
@@ -47,12 +47,12 @@ export function otherwise<T>(
   return { kind, presence: 'always', isRequired: false, about, example, ...more }
 }
 
-/** A field that is in the document only when it is written. */
+/** A field that is in the document only if it is written. */
 export function maybe<T>(kind: Kind<T>, about: string, example: string, more: FieldOptions<T> = {}): Field<T, 'maybe'> {
   return { kind, presence: 'maybe', isRequired: false, about, example, ...more }
 }
 
-/** A field that is checked and not kept. */
+/** A field that is checked and not stored. */
 export function unkept<T>(
   kind: Kind<T>,
   about: string,
@@ -82,15 +82,15 @@ export type ReadOf<S extends Shape> = {
 } & { -readonly [K in KeysOf<S, 'maybe'>]?: TypeOf<S[K]['kind']> }
 
 interface ObjectOptions<S extends Shape, T> {
-  /** What the reference calls it; by default a link to its heading. */
+  /** Its name in the reference; by default a link to its heading. */
   readonly words?: string
-  /** What the JSON Schema says beyond the fields. */
+  /** Additions to the JSON Schema of the fields. */
   readonly json?: JsonObject
-  /** Checks that look at several fields, and what the document holds in the end; null when it cannot be used. */
+  /** Checks across several fields, and the final content of the document; null when it cannot be used. */
   readonly finish?: (value: ReadOf<S>, fields: Fields, scope: Scope) => T | null
 }
 
-/** What is defined by name in the JSON Schema, and has a table in the reference if it has fields. */
+/** A named definition in the JSON Schema; with fields, it has a table in the reference. */
 export interface Part<S extends Shape = Shape> {
   readonly name: string
   readonly definition: JsonObject
@@ -188,7 +188,7 @@ export function isEmpty(value: object): boolean {
   return Object.keys(value).length === 0
 }
 
-/** What an object holds that is not written at all. */
+/** The content of an object that is not written at all. */
 export function defaultsOf<S extends Shape>(fields: S): ReadOf<S> {
   const given = Object.entries(fields).filter(([, field]) => field.fallback !== undefined)
   return Object.fromEntries(given.map(([key, field]) => [key, field.fallback])) as ReadOf<S>
