@@ -1,4 +1,4 @@
-/** How the program ends: 0 is success, the rest says who has to do something. */
+/** Exit codes: 0 is success, the others say who has to act. */
 export const EXIT = { ok: 0, refused: 1, usage: 2, unreachable: 3, interrupted: 4, timeout: 5 } as const
 
 export type ExitCode = (typeof EXIT)[keyof typeof EXIT]
@@ -16,12 +16,12 @@ export class Stop extends Error {
   }
 }
 
-/** The problem that a server refused with; undefined for everything else. */
+/** The problem document of a refusal; undefined for other errors. */
 export function problemOf(error: unknown): Readonly<Record<string, unknown>> | undefined {
   return error instanceof Stop ? (error.details.problem as Readonly<Record<string, unknown>> | undefined) : undefined
 }
 
-/** The code of a refusal; undefined for everything else. */
+/** The code of a refusal; undefined for other errors. */
 export function codeOf(error: unknown): unknown {
   return problemOf(error)?.code
 }

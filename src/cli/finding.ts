@@ -1,10 +1,10 @@
-/** What `doctor` says of one thing. */
+/** One finding of `doctor`. */
 export interface Finding {
   readonly name: string
   readonly status: 'ok' | 'warning' | 'missing'
   readonly detail: string
   readonly remedy: string
-  /** What a command wrote last, where it is what failed. */
+  /** The last output of a failed command. */
   readonly last_lines?: readonly string[]
 }
 

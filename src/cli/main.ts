@@ -7,7 +7,7 @@ import { paintText, tell, tolerateClosedPipes } from './terminal/terminal.js'
 /** Runs the program with these arguments and sets the exit code. */
 export async function main(args: readonly string[]): Promise<void> {
   const isServer = args[0] === 'serve'
-  // A reader that has seen enough, such as `head`, ends a client; a server goes on.
+  // A reader that closes the pipe early, such as `head`, ends a client; a server continues.
   if (!isServer) {
     tolerateClosedPipes(() => process.exit(EXIT.ok))
     for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(EXIT.interrupted))
@@ -20,7 +20,7 @@ export async function main(args: readonly string[]): Promise<void> {
 }
 
 function report(error: unknown, asJson: boolean): number {
-  // Commander has printed its own message, or the help that was asked for.
+  // Commander has printed its own message, or the requested help.
   if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.ok : EXIT.usage
   if (error instanceof Stop) {
     if (asJson) tell(plainJson({ error: error.message, exit: error.exit, ...error.details }))

@@ -13,7 +13,7 @@ export function examplesText(list: readonly (readonly [string, string])[]): stri
   return `\nExamples:\n${lines.join('\n')}`
 }
 
-/** Gathers an option that may be given several times, or as a list with commas. */
+/** Collects an option that may be repeated, or given as a list with commas. */
 export function collect(value: string, before: readonly string[] = []): readonly string[] {
   return [
     ...before,
@@ -24,7 +24,7 @@ export function collect(value: string, before: readonly string[] = []): readonly
   ]
 }
 
-/** The same for words that may hold commas: nothing is split. */
+/** The same for words that may contain commas: nothing is split. */
 export function gather(value: string, before: readonly string[] = []): readonly string[] {
   return [...before, value]
 }

@@ -4,13 +4,13 @@ import { basename, dirname, join, resolve } from 'node:path'
 import { sha256Hex } from '../base/sha256.js'
 
 export const CONTRACT_FILE = 'agent_workflow.yaml'
-/** Where a workflow of documents lies in a repository. */
+/** The folder of a workflow of documents in a repository. */
 export const WORKFLOW_FOLDER = 'agent_workflow'
 const HASH_CHARS = 12
 const NAME_CHARS_MAX = 40
 const LEVELS_MAX = 64
 
-/** Where the state of a work tree is kept unless somebody says otherwise: never in the tree itself. */
+/** The default state directory of a work tree: never in the tree itself. */
 export function getDefaultStateDir(workspace: string, environment: NodeJS.ProcessEnv = process.env): string {
   const real = existsSync(workspace) ? realpathSync(workspace) : resolve(workspace)
   const name = basename(real)
@@ -28,7 +28,7 @@ export function getSamplePath(environment: NodeJS.ProcessEnv = process.env): str
   return join(base, 'phaselock', 'sample')
 }
 
-/** The state directory that was asked for by option or variable; null when nobody asked for one. */
+/** The state directory given by option or variable; null when none was given. */
 export function findGivenStateDir(
   option: string | undefined,
   environment: NodeJS.ProcessEnv = process.env,

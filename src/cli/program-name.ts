@@ -4,7 +4,7 @@ import { packagePath } from '../base/package-root.js'
 
 const SCRIPT = packagePath('bin/phaselock')
 
-/** How a person can call this program from a folder: by name when it is on the path, else by its place in the checkout. */
+/** How to call this program from a folder: by name when it is on the PATH, else by its path in the checkout. */
 export function findProgramName(cwd = process.cwd()): string {
   const folders = (process.env.PATH ?? '').split(delimiter)
   if (folders.some((folder) => isThisProgram(join(folder, 'phaselock')))) return 'phaselock'
@@ -12,7 +12,7 @@ export function findProgramName(cwd = process.cwd()): string {
   return quoteShellWord(from.startsWith('..') ? SCRIPT : from)
 }
 
-/** As one word of a command line that a person can copy. */
+/** As one word of a command line that can be copied. */
 export function quoteShellWord(path: string): string {
   return /^[\p{L}\p{N}_./+@%=:,-]+$/u.test(path) ? path : `'${path.replaceAll("'", "'\\''")}'`
 }
@@ -25,7 +25,7 @@ function isThisProgram(path: string): boolean {
   try {
     return realpathSync(path) === realpathSync(SCRIPT)
   } catch {
-    // Not there: another folder of the path may have it.
+    // Not there: another folder of the PATH may have it.
     return false
   }
 }

@@ -7,7 +7,7 @@ import { EXIT, Stop } from './exit.js'
 const STDIN = 0
 const FILE_BYTES_MAX = 4 * 1024 * 1024
 
-/** The text of a file that somebody named; `-` is standard input. */
+/** The text of a named file; `-` is standard input. */
 export function readInput(file: string, what = file): string {
   try {
     return readFileSync(file === '-' ? STDIN : file, 'utf8')
@@ -32,7 +32,7 @@ export function readRegularFile(file: string): string {
   }
 }
 
-/** What the text says as JSON. */
+/** The JSON value of the text. */
 export function parseJson(text: string, what: string): Json {
   try {
     return JSON.parse(text) as Json
@@ -41,7 +41,7 @@ export function parseJson(text: string, what: string): Json {
   }
 }
 
-/** The object that the text says as JSON; null when it says something else, or nothing. */
+/** The JSON object of the text; null when it is something else. */
 export function jsonObjectIn(text: string): JsonObject | null {
   try {
     const value: unknown = JSON.parse(text)

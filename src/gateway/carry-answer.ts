@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 
 export interface CarryLimits {
-  /** One that takes nothing for so long has hung up. */
+  /** A client that reads nothing for this long counts as disconnected. */
   readonly stalledMsMax: number
   readonly readOnMsMax: number
   readonly readOnBytesMax: number
@@ -15,19 +15,19 @@ export const CARRY_LIMITS: CarryLimits = {
 
 export interface AnswerReader {
   take(bytes: Uint8Array): void
-  /** Called once, when nothing more comes of the answer. */
+  /** Called once, when the answer has ended. */
   end(): void
 }
 
 export interface Carried {
   readonly bytes: () => number
-  /** Nothing more is read of it. */
+  /** Nothing more of it is read. */
   readonly cut: () => void
 }
 
 /**
- * Passes an answer on as it comes, and shows it to the reader. Whoever hangs up before its end has had most of it: the rest is
- * still read, for the reader alone, because what an answer took is said at its end.
+ * Passes an answer on as it arrives, and shows it to the reader. If the client disconnects early, the rest is still
+ * read, for the reader alone, because usage is reported at the end.
  */
 export function carryAnswer(
   answer: IncomingMessage,

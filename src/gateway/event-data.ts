@@ -1,14 +1,14 @@
-/** Takes what a stream of events carries. */
+/** Receives the data of an event stream. */
 interface DataReader {
   take(bytes: Uint8Array): void
   /** The event is over. */
   end(): void
 }
 
-/** Finds the data of server-sent events in bytes that come in pieces, and keeps none of it. */
+/** Extracts the data of server-sent events from bytes that arrive in pieces, and stores none of it. */
 export class EventData {
   #isAfterReturn = false
-  /** How much of `data:` the line at hand has begun with; null: it is another line. */
+  /** How much of `data:` the current line has matched; null: it is another line. */
   #matched: number | null = 0
 
   constructor(private readonly reader: DataReader) {}
@@ -27,7 +27,7 @@ export class EventData {
     this.reader.end()
   }
 
-  /** Of one line, as much as there is. */
+  /** The rest of the line, as far as it has arrived. */
   #line(part: Uint8Array): void {
     this.#isAfterReturn = false
     let at = 0

@@ -1,19 +1,19 @@
-/** A unix socket that somebody behind the wall is given. */
+/** A unix socket that a sandboxed agent gets. */
 export interface DoorSocket {
   readonly path: string
-  /** Nobody is let in any more, and who is in is sent out. */
+  /** Accepts no new connections, and ends existing ones. */
   close(): Promise<void>
 }
 
-/** Ports of the loopback inside, which belongs to one agent alone: they are the same for all. */
+/** Ports of the loopback in the sandbox, which belongs to one agent alone, so they are the same for all. */
 export const ORCHESTRATOR_PORT = 8700
 export const MODEL_PORT = 8701
 
-/** Where an agent behind the wall finds Phaselock. */
+/** The address of Phaselock for a sandboxed agent. */
 export const ORCHESTRATOR_URL = `http://127.0.0.1:${ORCHESTRATOR_PORT}`
 export const MODEL_ORIGIN = `http://127.0.0.1:${MODEL_PORT}`
 
-/** The names that requests through the socket of an agent are made under: what clients of unix sockets say, and the port inside. */
+/** The Host names of requests through an agent's socket: the defaults of unix socket clients, and the port inside. */
 export const DOOR_HOSTS: ReadonlySet<string> = new Set([
   'localhost',
   `localhost:${ORCHESTRATOR_PORT}`,

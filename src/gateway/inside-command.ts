@@ -12,7 +12,7 @@ interface InsideOptions {
   readonly sockets: {
     /** Path of the agent's own socket. */
     readonly orchestrator: string
-    /** Of `openModelRelay`, and the variables that the agent reads its address from. */
+    /** From `openModelRelay`, and the variables that the agent reads its address from. */
     readonly model?: { readonly path: string; readonly url: string; readonly variables: readonly string[] }
   }
   readonly env: Readonly<Record<string, string>>
@@ -21,12 +21,12 @@ interface InsideOptions {
 
 type InsideJob = Pick<Job, 'argv' | 'env' | 'network'> & Required<Pick<Job, 'sockets' | 'shown'>>
 
-// There is no network that they could lead to, and a client that obeys them would not find the loopback.
+// There is no network for these proxies, and a client that uses them would not find the loopback.
 const PROXIES = /^(https?|all|no|ftp)_proxy$/i
 
 /**
- * What a job is made of that runs an agent with no network but its doors: the agent finds Phaselock at `ORCHESTRATOR_URL`,
- * also in `PHASELOCK_URL`, and its model at the address of the relay.
+ * The job that runs an agent without network except its gateway: the agent finds Phaselock at `ORCHESTRATOR_URL`, also
+ * in `PHASELOCK_URL`, and its model at the address of the relay.
  */
 export function buildInsideCommand({ sockets, env, argv }: InsideOptions): InsideJob {
   const { orchestrator, model } = sockets
@@ -46,7 +46,7 @@ export function buildInsideCommand({ sockets, env, argv }: InsideOptions): Insid
     },
     network: false,
     sockets: given,
-    // Most of the time Node lies in what every command is shown.
+    // Usually Node is in a folder that every command sees.
     shown: [dirname(realpathSync(PROGRAM)), dirname(node)].filter(
       (folder) => !buildHostView().shown.some((one) => isInside(one, folder)),
     ),

@@ -1,29 +1,29 @@
-/** What was found of one document, by path: `usage.input_tokens`. */
+/** The fields found in one document, by path: `usage.input_tokens`. */
 export type Fields = ReadonlyMap<string, number | string>
 
-/** Deeper than any field that is looked for: what lies below is passed over, however deep it goes. */
+/** Deeper than any wanted field: deeper levels are skipped, however deep they go. */
 const LEVELS_MAX = 5
 const TOKEN_BYTES_MAX = 300
 
 type Mode = 'between' | 'string' | 'escape' | 'bare' | 'lost'
 
 /**
- * Finds fields in JSON documents that come in pieces, one after the other or in a list. Nothing of them is kept but these
- * fields, so that no document is too large. What is no JSON is passed over to its end.
+ * Finds fields in JSON documents that arrive in pieces, one after the other or in a list. Only these fields are kept,
+ * so that no document is too large. Text that is not JSON is skipped.
  */
 export class JsonFields {
   readonly #found = new Map<string, number | string>()
-  /** At each level, what the paths of its fields begin with, and the key at hand. */
+  /** For each level, the prefix of its paths, and the current key. */
   readonly #before: string[] = []
   readonly #keys: string[] = []
   readonly #token = Buffer.alloc(TOKEN_BYTES_MAX)
   #tokenBytes = 0
-  /** The level of the outermost list: nothing is looked for in lists. */
+  /** The level of the outermost list: lists are not searched. */
   #list: number | null = null
   #mode: Mode = 'between'
   #depth = 0
   #isAfterColon = false
-  /** What the token at hand is read as; null: it is passed over. */
+  /** How the current token is read; null: it is skipped. */
   #reads: 'key' | 'value' | null = null
 
   constructor(
@@ -44,7 +44,7 @@ export class JsonFields {
     }
   }
 
-  /** No more comes: a document that was not finished counts as far as it came. */
+  /** The input has ended: an unfinished document counts as far as it arrived. */
   end(): void {
     // A number at the very end may be the beginning of a longer one.
     this.#tell()
@@ -91,7 +91,7 @@ export class JsonFields {
   #close(): void {
     this.#depth -= 1
     if (this.#list === this.#depth) this.#list = null
-    // A value is over, and only a comma can follow.
+    // A value has ended, and only a comma can follow.
     this.#isAfterColon = true
     if (this.#depth === 0) this.#tell()
   }
@@ -145,7 +145,7 @@ export class JsonFields {
     } else this.#drop()
   }
 
-  // Of a key that is too long nothing is looked for below it.
+  // A key that is too long is skipped with everything below it.
   #drop(): void {
     if (this.#reads === 'key') this.#keys[this.#depth - 1] = ''
     this.#reads = null
@@ -162,14 +162,14 @@ export class JsonFields {
   }
 }
 
-// Most of an answer is text that is looked for nothing.
+// Most of an answer is text that is not searched.
 function findStringEnd(bytes: Uint8Array, from: number): number {
   let at = from
   while (at < bytes.length && bytes[at] !== QUOTE && bytes[at] !== BACKSLASH) at += 1
   return at
 }
 
-// A key with a dot could be taken for two.
+// A key with a dot could be mistaken for two.
 function formatKey(value: unknown): string {
   return typeof value === 'string' && !value.includes('.') ? value : ''
 }
@@ -191,6 +191,6 @@ const CLOSE_LIST = 0x5d
 const COLON = 0x3a
 const COMMA = 0x2c
 const SPACES: ReadonlySet<number> = new Set([0x20, 0x09, 0x0a, 0x0d])
-/** Between documents: of a list, and the mark that a text may begin with. */
+/** Between documents: list separators, and the byte order mark. */
 const OUTSIDE: ReadonlySet<number> = new Set([...SPACES, OPEN_LIST, CLOSE_LIST, COMMA, 0xef, 0xbb, 0xbf])
 const ENDS_BARE: ReadonlySet<number> = new Set([...SPACES, COMMA, COLON, CLOSE_OBJECT, CLOSE_LIST, QUOTE])

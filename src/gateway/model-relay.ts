@@ -23,9 +23,9 @@ const HEADERS_MS_MAX = 10_000
 const BODY_BYTES_MAX = 64 * 1024 * 1024
 const BODY_MS_MAX = 300_000
 const CONNECTIONS_MAX = 256
-/** A model may think for long before it says a word. */
+/** A model may think for long before its first word. */
 const SILENCE_MS_MAX = 900_000
-/** What is smaller is no answer, and below 100 it is a fault to pass it on. */
+/** Smaller numbers are not a status, and passing on one below 100 is a fault. */
 const STATUS_MIN = 200
 const STATUS_REFUSED_MIN = 300
 
@@ -33,7 +33,7 @@ interface RelayUse {
   readonly method: string
   /** Without its query. */
   readonly path: string
-  /** What was answered; null when nobody was there any more to be answered. */
+  /** The answered status; null when the client had disconnected. */
   readonly status: number | null
   readonly sentBytes: number
   readonly receivedBytes: number
@@ -41,17 +41,17 @@ interface RelayUse {
 }
 
 export interface ModelRelayOptions {
-  /** Of the one endpoint that can be reached: `https://api.example.com/v1`. */
+  /** The only reachable endpoint: `https://api.example.com/v1`. */
   readonly baseUrl: string
   /** Of `openSocketDir`. */
   readonly dir: string
-  /** Added to every request in place of what the agent sends: its key, which it then never sees. */
+  /** Added to every request instead of what the agent sends: its key, which it never sees. */
   readonly headers?: Readonly<Record<string, string>>
   /** Called once for each request that was passed on. */
   readonly onUse?: (use: RelayUse) => void
-  /** Called for each answer of a model, when it is over or cut off, with what the model said that it took. */
+  /** Called for each answer of a model, when it has ended or was cut off, with the reported usage. */
   readonly onTaken?: (taken: TakenUsage) => void
-  /** Called for each answer that somebody wrote and that did not say what it took, or not so that it can be read. */
+  /** Called for each answer of a model without readable usage. */
   readonly onUntold?: () => void
   /** Milliseconds. */
   readonly now?: () => number
@@ -60,7 +60,7 @@ export interface ModelRelayOptions {
 }
 
 export interface ModelRelay extends DoorSocket {
-  /** The base URL as the agent knows it, on the loopback inside. */
+  /** The base URL for the agent, on the loopback in the sandbox. */
   readonly url: string
 }
 
@@ -80,7 +80,7 @@ class Relay {
   readonly #bodyBytesMax: number
   readonly #answers = new Set<Carried>()
   readonly #book = new TakenBook()
-  /** What the newest request of each connection is answered with. */
+  /** The answer to the newest request of each connection. */
   readonly #newest = new WeakMap<Socket, ServerResponse>()
 
   constructor(
@@ -132,12 +132,12 @@ class Relay {
       })
       this.#passOn(request, response, passedOn)
     } catch {
-      // Node sends no header that it could not have read itself.
+      // Node does not send a header that it could not have read itself.
       refuse(response, UNREADABLE)
     }
   }
 
-  // Nothing bounds how many requests wait behind another one on their connection, and no client of a model sends such.
+  // Pipelined requests are unlimited otherwise, and no client of a model sends them.
   #waitsBehind({ socket }: IncomingMessage, response: ServerResponse): boolean {
     const before = this.#newest.get(socket)
     this.#newest.set(socket, response)
@@ -154,13 +154,13 @@ class Relay {
       if (statusCode < STATUS_MIN) return void passedOn.destroy(new Error('no status'))
       if (!response.destroyed) {
         response.writeHead(statusCode, buildDownstreamHeaders(answer.headers))
-        // A model's first word may be long in coming; that there is an answer is known now.
+        // The first word of a model may take long; the headers are sent now.
         response.flushHeaders()
       }
       carried = this.#carry(request, response, answer)
     })
     passedOn.on('error', () => refuse(response, UNREACHABLE))
-    // Left to itself, one that goes over to another protocol is hung up on, and nobody is told.
+    // Without a handler, an upgrade would be dropped silently.
     passedOn.on('upgrade', (_answer, socket) => {
       socket.destroy()
       refuse(response, UNREACHABLE)
@@ -183,7 +183,7 @@ class Relay {
     })
   }
 
-  // Who hangs up before the first word has asked all the same: the answer is waited for, and counted.
+  // A client that disconnects before the first word has still made a request: the answer is awaited and counted.
   #leave({ method }: IncomingMessage, passedOn: ClientRequest): void {
     const hasAsked = method === 'POST' && passedOn.writableFinished && !passedOn.destroyed
     if (!hasAsked || this.options.onTaken === undefined) return void passedOn.destroy()
@@ -203,7 +203,7 @@ class Relay {
     return carried
   }
 
-  /** Null where nothing can be taken: an endpoint that refuses has asked no model. */
+  /** Null if there is no usage: an endpoint that refuses has not asked a model. */
   #readerOf({ method }: IncomingMessage, { statusCode = 0, headers }: IncomingMessage): AnswerReader | null {
     const { onTaken, onUntold } = this.options
     if (onTaken === undefined || statusCode >= STATUS_REFUSED_MIN) return null
@@ -225,7 +225,7 @@ class Relay {
   }
 }
 
-/** Passes on what comes, and counts it; more than the maximum is an error. */
+/** Passes on the body, and counts it; more than the maximum is an error. */
 class CountingTransform extends Transform {
   bytes = 0
 
@@ -246,10 +246,10 @@ const TOO_LARGE: Refusal = { status: 413, message: 'The body of the request is t
 const UNREADABLE: Refusal = { status: 400, message: 'The headers of the request cannot be passed on.' }
 const UNREACHABLE: Refusal = { status: 502, message: 'The model endpoint cannot be reached.' }
 
-// In the words that clients of model endpoints read.
+// In the format that clients of model endpoints read.
 function refuse(response: ServerResponse, { status, message }: Refusal): void {
   if (response.destroyed || response.writableEnded) return
-  // Half of an answer was sent already: that it ends here is all that can still be said.
+  // Half of an answer was sent already: it can only be ended.
   if (response.headersSent) return void response.destroy()
   const body = JSON.stringify({ type: 'error', error: { type: 'relay_error', message } })
   response.writeHead(status, { 'content-type': 'application/json', connection: 'close' })

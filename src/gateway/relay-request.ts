@@ -1,13 +1,13 @@
 import type { IncomingHttpHeaders, IncomingMessage, OutgoingHttpHeaders } from 'node:http'
 
-/** Where a relay leads: one origin, and the path that everything lies below. */
+/** The target of a relay: one origin, and a base path. */
 export interface Upstream {
   readonly url: URL
-  /** Without a slash at its end; empty when everything is. */
+  /** Without a trailing slash; empty when all paths are allowed. */
   readonly basePath: string
 }
 
-/** Why a relay cannot lead there; null when it can. */
+/** Why a relay cannot use this address; null when it can. */
 export function findBaseUrlProblem(baseUrl: string): string | null {
   if (!URL.canParse(baseUrl)) return 'is not an address such as https://api.example.com/v1'
   const { protocol, username, password, search, hash } = new URL(baseUrl)
@@ -30,10 +30,10 @@ export interface RelayRefusal {
 
 const METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'])
 const PLAIN_TARGET = /^\/[\x21-\x7e]*$/
-// Whatever some server would decode into another path than the one that was looked at here.
+// Sequences that a server might decode into another path than the one checked here.
 const AMBIGUOUS = /\\|#|\/\/|%(2f|5c|25|00)/i
 const KEY_PARAMETERS = /^(key|api[_-]?key|access_token|oauth_token|token)$/
-// Part of an answer, or another form of it, could be had without what it took; `$` stands for headers and methods, too.
+// These could request a part or another form of an answer, without its usage; `$` also introduces headers and methods.
 const FORM_PARAMETERS = /^(fields|callback|\$.*)$/
 const FORMS: ReadonlySet<string> = new Set(['json', 'sse'])
 const TARGET_CHARS_MAX = 8192
@@ -69,7 +69,7 @@ function findQueryProblem(query: string, holdsKey: boolean): RelayRefusal | null
   return null
 }
 
-/** Its name and its value as an endpoint reads them; nothing when it cannot be read. */
+/** The name and value as an endpoint reads them; nothing when it cannot be decoded. */
 function decodeParameter(parameter: string): readonly string[] {
   const [name = '', ...value] = parameter.split('=')
   try {
@@ -84,19 +84,19 @@ function isParentSegment(segment: string): boolean {
   return name === '.' || name === '..'
 }
 
-// They speak of one connection, and of whoever stands in between.
+// Hop-by-hop headers: they concern one connection only.
 const OF_CONNECTION =
   /^(connection|keep-alive|proxy-.*|te|trailer|transfer-encoding|content-length|upgrade|http2-settings|expect)$/
 const OF_CLIENT = /^(host|forwarded|via|x-forwarded-.*|x-real-ip|x-http-method.*|x-original-url|x-rewrite-url)$/
-// In parts, an answer could be had without the part that says what it took.
+// With ranges, an answer could be fetched without the part that reports its usage.
 const OF_PARTS = /^(range|if-range|x-goog-fieldmask)$/
 const CREDENTIALS: ReadonlySet<string> = new Set([
   ...['authorization', 'cookie', 'x-api-key', 'api-key', 'x-goog-api-key', 'x-auth-token'],
 ])
 
 /**
- * What is sent upstream. Answers are asked for as they are, because they are read on their way. Where the key is added outside, no other one passes: with the key of somebody else's account, an
- * agent could carry out what it has read.
+ * The headers sent upstream. Answers are requested uncompressed, because they are read on their way. If the relay adds
+ * the key, no other key passes: with another account's key, an agent could send out what it has read.
  */
 export function buildUpstreamHeaders(
   request: Pick<IncomingMessage, 'headers' | 'headersDistinct'>,
@@ -117,15 +117,15 @@ export function buildUpstreamHeaders(
   return { ...headers, ...Object.fromEntries(own), ...buildFramingHeaders(request.headers), ...plain }
 }
 
-// Where a body ends is said here and nowhere else: without it, a body of a GET would be read as the next request, and that
-// one nobody has looked at.
+// Only this header says where a body ends: without it, the body of a GET would be read as the next request, which
+// nobody has checked.
 function buildFramingHeaders(headers: IncomingHttpHeaders): OutgoingHttpHeaders {
   const { 'content-length': length, 'transfer-encoding': encoding } = headers
   if (length !== undefined) return { 'content-length': length }
   return encoding === undefined ? {} : { 'transfer-encoding': 'chunked' }
 }
 
-/** Whether an answer came packed all the same. */
+/** Whether an answer is compressed anyway. */
 export function isEncoded(headers: IncomingHttpHeaders): boolean {
   return !['', 'identity'].includes((headers['content-encoding'] ?? '').trim().toLowerCase())
 }

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { sha256Hex } from '../base/sha256.js'
 
-// What the kernel takes as the address of a socket, less the byte that ends it.
+// The kernel's maximum length of a socket address, without the terminating byte.
 const SOCKET_PATH_BYTES_MAX = 107
 const NAME_BYTES = 8
 const HASH_CHARS = 16
@@ -14,8 +14,8 @@ const PRIVATE_SOCKET = 0o600
 const OTHERS = 0o077
 
 /**
- * The folder for the sockets of a server, empty and for its account alone. Whoever calls this holds the state directory:
- * what lies in the folder is of a server that was killed, and goes.
+ * The folder for a server's sockets, empty and private. The caller holds the state directory's lock: existing entries
+ * belong to a killed server, and are removed.
  */
 export function openSocketDir(stateDir: string): string {
   const dir = getDoorsFolder(stateDir)
@@ -24,7 +24,10 @@ export function openSocketDir(stateDir: string): string {
   return dir
 }
 
-/** Makes the folder if it is not there. Throws when others can get in: where all may write, somebody else may have made it. */
+/**
+ * Creates the folder if it is missing. Throws when others can access it: in a world-writable folder, somebody else may
+ * have made it.
+ */
 export function makePrivateFolder(dir: string): void {
   mkdirSync(dir, { recursive: true, mode: PRIVATE_FOLDER })
   const stats = lstatSync(dir)
@@ -32,18 +35,18 @@ export function makePrivateFolder(dir: string): void {
     throw new Error(`${dir} is not a folder of this account alone`)
 }
 
-/** A place in the folder for one more socket. */
+/** A path in the folder for another socket. */
 export function makeSocketPath(dir: string): string {
   return join(dir, randomBytes(NAME_BYTES).toString('hex'))
 }
 
-/** Listens there, for the account of the server alone. */
+/** Listens there, for the server's account alone. */
 export function listenAt(server: Server, path: string): Promise<void> {
   return new Promise((resolve, reject) => {
     server.once('error', reject)
     server.listen(path, () => {
       server.off('error', reject)
-      // Nobody slips in before this: the folder is closed to others.
+      // Nobody can connect before this: the folder is private.
       chmodSync(path, PRIVATE_SOCKET)
       resolve()
     })

@@ -1,22 +1,22 @@
 import { randomUUID } from 'node:crypto'
 import type { MeteredUsage } from './usage-meter.js'
 
-/** What one answer of a model took, under a name that no other answer has. */
+/** The usage of one answer of a model, under a unique name. */
 export interface TakenUsage extends MeteredUsage {
   readonly id: string
   /** When its first byte came, in milliseconds. */
   readonly beganAt: number
 }
 
-/** Shorter ones are numbers in disguise, and come again: some endpoints count from one to a thousand. */
+/** Shorter ids are counters, and repeat: some endpoints count from one to a thousand. */
 const ID_CHARS_MIN = 16
 const IDS_MAX = 10_000
 
-/** Names answers: as their model does where that tells them apart. */
+/** Names answers: by the model's own id if that is unique. */
 export class TakenBook {
   readonly #asked = new Set<string>()
 
-  /** `isAsked`: the model was asked anew, so that this is an answer of its own; otherwise one may be read again. */
+  /** `isAsked`: the model was asked again, so this is a new answer; otherwise one may be read again. */
   name(metered: MeteredUsage, isAsked: boolean): Omit<TakenUsage, 'beganAt'> {
     const { id } = metered
     if (id === null || id.length < ID_CHARS_MIN || (isAsked && this.#asked.has(id)))

@@ -1,18 +1,18 @@
 import { EventData } from './event-data.js'
 import { type Fields, JsonFields } from './json-fields.js'
 
-/** What one answer of a model took, as the model told it. */
+/** The usage of one answer, as the model reported it. */
 export interface MeteredUsage {
   readonly input: number
   readonly output: number
   readonly cacheRead: number
   readonly cacheWrite: number
-  /** The name that the model gave to its answer. */
+  /** The model's own id of its answer. */
   readonly id: string | null
   readonly model: string | null
 }
 
-/** Where an endpoint says what it took, in the words of Anthropic, of OpenAI (both of its dialects) and of Gemini. */
+/** The usage fields of Anthropic, of OpenAI (both of its dialects) and of Gemini. */
 const COUNTERS = {
   input: ['usage.input_tokens', 'usage.prompt_tokens', 'usageMetadata.promptTokenCount'],
   moreInput: ['usageMetadata.toolUsePromptTokenCount'],
@@ -21,12 +21,12 @@ const COUNTERS = {
     ...['usage.input_tokens_details.cached_tokens', 'usage.prompt_tokens_details.cached_tokens'],
     'usageMetadata.cachedContentTokenCount',
   ],
-  /** Not part of it. */
+  /** Not included in it. */
   cacheRead: ['usage.cache_read_input_tokens'],
   cacheWrite: ['usage.cache_creation_input_tokens'],
   output: ['usage.output_tokens', 'usage.completion_tokens', 'usageMetadata.candidatesTokenCount'],
   moreOutput: ['usageMetadata.thoughtsTokenCount'],
-  /** Some leave out of the output what the model thought, and have it in here. */
+  /** Some exclude reasoning from the output, and report it here. */
   total: ['usage.total_tokens'],
 } as const
 
@@ -35,11 +35,11 @@ type Counts = Partial<Record<Counter, number>>
 
 const IDS = ['id', 'responseId']
 const MODELS = ['model', 'modelVersion']
-/** Around the answer: nothing, an event of Anthropic, one of OpenAI. */
+/** Prefixes of a single answer: none, an event of Anthropic, one of OpenAI. */
 const AROUND = ['', 'message.', 'response.']
-/** Around each of many answers that were asked for at once, of which every one counts. */
+/** Prefixes of several answers requested at once, each of which counts. */
 const AROUND_MANY = ['result.message.', 'response.body.']
-/** What a field says: how much of what, or how the model names its answer or itself. */
+/** The meaning of a field: a kind of token, or the id of the answer or the model. */
 type Says = Counter | 'id' | 'model'
 
 interface Place {
@@ -54,7 +54,7 @@ const SAID: readonly (readonly [Says, readonly string[]])[] = [
     ['model', MODELS],
   ] as const),
 ]
-/** Every field that is looked for. Answers come in thousands of documents: a field that is found is looked up once. */
+/** Every wanted field. Answers consist of thousands of documents: each found field is looked up once. */
 const PLACES: ReadonlyMap<string, Place> = new Map(
   [...AROUND, ...AROUND_MANY].flatMap((around) =>
     SAID.flatMap(([says, names]) => names.map((name) => [around + name, { around, says }] as const)),
@@ -73,7 +73,7 @@ interface Answer {
 
 const NOTHING: Answer = { counts: {}, id: null, model: null }
 
-/** Reads off one answer what it took, while it passes. It keeps a few numbers and never the answer. */
+/** Reads the usage of one answer while it passes. It keeps a few numbers and never the answer. */
 export class UsageMeter {
   #answer = NOTHING
   #many: MeteredUsage[] = []
@@ -81,7 +81,7 @@ export class UsageMeter {
   #isEvents = false
   readonly #fields = new JsonFields(WANTED, (fields) => this.#read(fields))
 
-  /** Shows a piece of the answer. Gives what is over with it: nothing, unless there are many answers in one. */
+  /** Reads a piece of the answer. Returns finished answers: none, unless there are several in one. */
   take(bytes: Uint8Array): readonly MeteredUsage[] {
     const from = this.#body === null ? bytes.findIndex((byte) => !BEFORE.has(byte)) : 0
     if (from === -1) return []
@@ -90,7 +90,7 @@ export class UsageMeter {
     return this.#many.splice(0)
   }
 
-  /** The answer is over, or cut off: what was told until then counts. */
+  /** The answer has ended or was cut off: what was reported so far counts. */
   end(): readonly MeteredUsage[] {
     this.#body?.end()
     const { counts, id, model } = this.#answer
@@ -99,7 +99,7 @@ export class UsageMeter {
     return [...this.#many.splice(0), ...(whole === null ? [] : [{ ...whole, id, model }])]
   }
 
-  /** Whether it was told bit by bit: then somebody wrote it, and it took something. */
+  /** Whether it was streamed: then a model wrote it, and it has usage. */
   get isEvents(): boolean {
     return this.#isEvents
   }
@@ -111,7 +111,7 @@ export class UsageMeter {
 
   #read(fields: Fields): void {
     for (const [around, answer] of extractAnswers(fields)) {
-      // What is told again in the course of an answer is the sum up to then.
+      // Repeated reports within an answer are totals so far.
       if (!AROUND_MANY.includes(around)) this.#answer = mergeAnswers(this.#answer, answer)
       else {
         const { counts, id, model } = answer
@@ -122,7 +122,7 @@ export class UsageMeter {
   }
 }
 
-/** What one document says of answers, by what is around them. */
+/** The fields of one document about answers, by their prefix. */
 function extractAnswers(fields: Fields): ReadonlyMap<string, Answer> {
   const answers = new Map<string, { counts: Counts; id: string | null; model: string | null }>()
   for (const [path, told] of fields) {
@@ -148,7 +148,7 @@ function mergeAnswers(known: Answer, more: Answer): Answer {
   return { counts, id: known.id ?? more.id, model: known.model ?? more.model }
 }
 
-/** Null when nothing was taken. */
+/** Null when there is no usage. */
 function toMetered(counts: Counts): Omit<MeteredUsage, 'id' | 'model'> | null {
   const of = (counter: Counter): number => counts[counter] ?? 0
   const prompt = of('input')
@@ -159,12 +159,12 @@ function toMetered(counts: Counts): Omit<MeteredUsage, 'id' | 'model'> | null {
   return input + output + cacheRead + cacheWrite === 0 ? null : { input, output, cacheRead, cacheWrite }
 }
 
-/** A number that is none, or that no sum could take, counts for nothing. */
+/** An invalid or absurd number is ignored. */
 function isCount(told: number | string | undefined): told is number {
   return typeof told === 'number' && Number.isSafeInteger(told) && told >= 0 && told <= COUNT_MAX
 }
 
 const OPEN_OBJECT = 0x7b
 const OPEN_LIST = 0x5b
-/** Spaces, and the mark that a text may begin with. */
+/** Spaces, and the byte order mark. */
 const BEFORE: ReadonlySet<number> = new Set([0x20, 0x09, 0x0a, 0x0d, 0xef, 0xbb, 0xbf])

@@ -4,8 +4,8 @@ import type { ClaudeCodeEvent } from './claude-code.js'
 const REASON_CHARS_MAX = 9000
 
 /**
- * Whether a tool may run. Always explicit: the harness runs the tool when an answer is empty, has another status than 200, or says
- * its decision elsewhere.
+ * Whether a tool may run. Always explicit: Claude Code runs the tool when an answer is empty, has a status other than
+ * 200, or contains its decision elsewhere.
  */
 export function buildDecision(permission: 'allow' | 'deny', reason: string): JsonObject {
   return {
@@ -17,7 +17,7 @@ export function buildDecision(permission: 'allow' | 'deny', reason: string): Jso
   }
 }
 
-/** The answer to a call that is over: what the agent has to be told, and what its user should know. */
+/** The answer to a finished call: what the agent must be told, and what its user should know. */
 export function buildAfterAnswer(
   event: ClaudeCodeEvent,
   said: { readonly interrupt: string | null; readonly note: string | null },
@@ -30,7 +30,7 @@ export function buildAfterAnswer(
   }
 }
 
-// Longer texts the harness puts into a file instead of before the model.
+// Claude Code writes longer texts to a file instead of showing them to the model.
 function shortenText(text: string): string {
   return text.length <= REASON_CHARS_MAX ? text : `${text.slice(0, REASON_CHARS_MAX - 1).toWellFormed()}…`
 }

@@ -7,14 +7,14 @@ import { resolveTreePath } from './tree-path.js'
 const PATHS_MAX = 100
 const PATH_CHARS_MAX = 4096
 
-/** What a call that is over did, as far as rules look at it. */
+/** The effects of a finished call that rules look at. */
 interface HookFact {
   readonly tool: string
   readonly command: string | null
   readonly paths: readonly string[]
   readonly success: boolean
   readonly durationMs: number | null
-  /** The same for the same call told twice. An id that comes again with another content is another call. */
+  /** Stable if the same call is reported twice. An id that is reused with another content is another call. */
   readonly factId: string | null
 }
 
@@ -63,7 +63,7 @@ function listChangedFiles(response: Json): readonly string[] {
   })
 }
 
-// What happened has happened: a path that would be refused is still a path that was edited.
+// It already happened: a path that would be refused is still a path that was edited.
 function formatPath(given: string, cwd: string, tree: string): string {
   const short = given.slice(0, PATH_CHARS_MAX).replaceAll('\0', '\ufffd')
   const read = resolveTreePath(short, { cwd, tree })

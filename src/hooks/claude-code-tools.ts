@@ -5,13 +5,13 @@ import { type PathRead, resolveTreePath } from './tree-path.js'
 
 /** A patch that names more files is refused. */
 const PATCH_FILES_MAX = 100
-/** What a contract cannot name: a tool that maps to nothing is asked for under this, so that it is never another tool. */
+/** A name that no contract can use: an unmapped tool is requested under it, so that it is never another tool. */
 const UNKNOWN_PREFIX = 'claude-code:'
 
 interface ContractCall {
   readonly tool: string
   readonly args: JsonObject
-  /** Paths of the work tree that the harness will open by name. */
+  /** Paths of the work tree that Claude Code will open by name. */
   readonly opens: readonly string[]
 }
 
@@ -20,14 +20,14 @@ type TranslatedCall =
   | { readonly kind: 'calls'; readonly calls: readonly ContractCall[] }
   | { readonly kind: 'unreadable'; readonly detail: string }
 
-/** Tools with which the harness keeps its own books: they touch neither files nor commands nor the network. */
+/** Tools for Claude Code's own notes: they touch neither files nor commands nor the network. */
 const BOOKKEEPING: ReadonlySet<string> = new Set([
   ...['TodoWrite', 'TodoRead', 'TaskCreate', 'TaskGet', 'TaskList', 'TaskUpdate'],
   ...['ToolSearch', 'EnterPlanMode', 'ExitPlanMode', 'StructuredOutput'],
   ...['BashOutput', 'TaskOutput', 'KillShell', 'KillBash', 'TaskStop'],
 ])
 
-/** What a call of Claude Code is in the words of a contract. */
+/** A call of Claude Code as calls of the contract's tools. */
 export function toContractCalls(hook: ClaudeCodeHook, tree: string): TranslatedCall {
   if (BOOKKEEPING.has(hook.tool)) return { kind: 'bookkeeping' }
   const place = { cwd: hook.cwd, tree }
@@ -70,8 +70,7 @@ const TRANSLATORS: ReadonlyMap<string, Translator> = new Map<string, Translator>
   ['AskUserQuestion', translateQuestion],
 ])
 
-// What is not named here goes on as it is and is refused as an argument that the tool does not have: a new argument of the
-// harness may mean anything.
+// Other arguments are passed on and refused as unknown: a new argument of Claude Code may mean anything.
 function translateBash(input: JsonObject, read: Reader): TranslatedCall {
   const { description: _description, timeout, run_in_background, dangerouslyDisableSandbox, ...rest } = input
   const cwd = read('.')
@@ -162,7 +161,7 @@ function translateSearch(tool: string, input: JsonObject, read: Reader): Transla
   return makeCalls([{ tool, args: { ...rest, ...where }, opens: [found.path] }])
 }
 
-// The harness asks several questions at once and shows each with its answers: here one text stands for them.
+// Claude Code asks several questions at once and shows each with its answers: here they are one text.
 function translateQuestion(input: JsonObject): TranslatedCall {
   const { questions, answers: _answers, ...rest } = input
   const texts = Array.isArray(questions)

@@ -3,34 +3,34 @@ import type { Json, JsonObject } from '../core/json.js'
 const NAME_CHARS_MAX = 200
 const PATH_CHARS_MAX = 4096
 const EVENT_CHARS_SHOWN = 60
-// Ids go into names of files and into the ledger; those of the harness have letters, digits, `_` and `-`.
+// Ids are used in file names and in the ledger; those of Claude Code have letters, digits, `_` and `-`.
 const ID = /^[A-Za-z0-9_.:-]{1,200}$/
 const AGENT_ID = /^[A-Za-z0-9_-]{1,64}$/
 // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what must not be in a name
 const CONTROL = /[\u0000-\u001f\u007f]/
 
-/** The events that are understood. Every other one is refused by name. */
+/** The supported events. Every other one is refused by name. */
 const CLAUDE_CODE_EVENTS = ['PreToolUse', 'PostToolUse', 'PostToolUseFailure'] as const
 export type ClaudeCodeEvent = (typeof CLAUDE_CODE_EVENTS)[number]
 
-/** What a hook of Claude Code says of one tool call. */
+/** The content of a Claude Code hook about one tool call. */
 export interface ClaudeCodeHook {
   readonly event: ClaudeCodeEvent
   readonly tool: string
   readonly input: JsonObject
   readonly response: Json
   readonly toolUseId: string | null
-  /** Where the harness works: what relative paths are relative to. */
+  /** The working directory: the base of relative paths. */
   readonly cwd: string
   readonly durationMs: number | null
   readonly transcript: string | null
-  /** Which agent inside the harness made the call; null: the session itself. */
+  /** The subagent that made the call; null: the session itself. */
   readonly subagent: string | null
 }
 
 type HookRead = { readonly ok: true; readonly hook: ClaudeCodeHook } | { readonly ok: false; readonly detail: string }
 
-/** Reads the body of a hook. Fields that are not known are ignored; a known one that is not as it should be is a refusal. */
+/** Reads the body of a hook. Unknown fields are ignored; an invalid known one is a refusal. */
 export function readClaudeCodeHook(body: JsonObject): HookRead {
   const event = CLAUDE_CODE_EVENTS.find((one) => one === body.hook_event_name)
   if (event === undefined) return makeRefused(formatOtherEvent(body.hook_event_name))
@@ -52,7 +52,7 @@ export function readClaudeCodeHook(body: JsonObject): HookRead {
   }
 }
 
-/** Whether a refusal has to be worded as a decision: everything that may be the question whether a tool may run. */
+/** Whether a refusal must be formatted as a decision: for everything that may ask whether a tool may run. */
 export function needsDecision(body: unknown): boolean {
   const event = isObject(body) ? body.hook_event_name : undefined
   return typeof event !== 'string' || event === 'PreToolUse'

@@ -1,7 +1,7 @@
-// As an entry of its own, and as part of the plugin: nothing else is named like that.
+// As a separate entry, and as part of the plugin: nothing else has such names.
 const OWN = /^mcp__(?:phaselock|plugin_phaselock_phaselock)__(.+)$/
 
-/** The tool of Phaselock's own MCP server that a name stands for; null: it is another server's, or no tool of MCP. */
+/** The tool of Phaselock's own MCP server with this name; null: another server's, or not an MCP tool. */
 export function ownMcpTool(name: string): string | null {
   return OWN.exec(name)?.[1] ?? null
 }

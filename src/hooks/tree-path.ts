@@ -1,6 +1,6 @@
 import { posix } from 'node:path'
 
-/** Where a harness works and where the work tree of its task lies; both absolute. */
+/** The agent CLI's working directory and the task's work tree; both absolute. */
 interface Place {
   readonly cwd: string
   readonly tree: string
@@ -9,8 +9,9 @@ interface Place {
 export type PathRead = { readonly ok: true; readonly path: string } | { readonly ok: false; readonly problem: string }
 
 /**
- * A path of a harness as a path of the work tree; one that lies elsewhere stays absolute. A path that a harness reads otherwise
- * than it is written (spaces cut off, `~` filled in, characters put together) is no path: what it leads to could not be told.
+ * A path of an agent CLI relative to the work tree; one outside stays absolute. A path that an agent CLI reads
+ * differently from how it is written (trimmed spaces, expanded `~`, normalised characters) is invalid: its target would
+ * be unknown.
  */
 export function resolveTreePath(given: string, place: Place): PathRead {
   if (given === '') return { ok: false, problem: 'is empty' }

@@ -14,12 +14,12 @@ import {
 } from '../core/identity/permissions.js'
 import type { JsonObject } from '../core/json.js'
 
-/** Why the principal may not make the call, whatever it asks for; null when it may. */
+/** Why the principal may not make the call, whatever its body; null when it may. */
 export function findAccessProblem(id: CallId, principal: Principal): Problem | null {
   return toProblemOrNull(findForbidden(id, toCallerKind(principal)))
 }
 
-/** The body as the principal may send it, or why it may not ask for what the body says. */
+/** The body as the principal may send it, or why it may not. */
 export async function limitBody(
   id: CallId,
   principal: Principal,
@@ -32,7 +32,7 @@ export async function limitBody(
     findCiLimit(id, body, { isOwnTree, contract: await lookAtContract(app, body.contract) }),
   )
   if (problem !== null) return { ok: false, problem }
-  // A link in the path could lead elsewhere when the path is followed again.
+  // A link in the path could lead elsewhere when the path is resolved again.
   const { workspace: _, ...rest } = body
   return ok(id === 'createTask' ? rest : body)
 }

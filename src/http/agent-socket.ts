@@ -13,8 +13,8 @@ const SOCKETS_MAX = 1000
 const CLOSE_MS_MAX = 10_000
 
 /**
- * The sockets of agents that are confined. The same server answers on each of them, but only to the agent that it was
- * opened for; and that agent is answered nowhere else.
+ * The sockets of sandboxed agents. The same server answers on each of them, but only to the agent that it was opened
+ * for; and that agent is answered nowhere else.
  */
 export class AgentSockets implements AgentDoors {
   readonly #open = new Set<Server>()
@@ -26,9 +26,9 @@ export class AgentSockets implements AgentDoors {
 
   constructor(private readonly stateDir: string) {}
 
-  /** To be called once, with the server that answers. Sockets of a server that was killed are taken away. */
+  /** Call once, with the listening server. Removes sockets of a killed server. */
   attach(server: FastifyInstance, handler: Omit<Handler, 'answer'>): void {
-    // A server that starts no agents needs no such place, and is not kept from starting where there is none.
+    // A server that starts no agents needs no such folder, and starts without one.
     try {
       this.#dir = openSocketDir(this.stateDir)
     } catch (error) {
@@ -74,7 +74,7 @@ export class AgentSockets implements AgentDoors {
     }
   }
 
-  /** Ends all connections, whatever goes on there. */
+  /** Ends all connections, whatever they are doing. */
   endConnections(): void {
     for (const server of this.#open) server.closeAllConnections()
   }
@@ -96,7 +96,7 @@ export class AgentSockets implements AgentDoors {
     return this.#doors.get(request.socket)?.agentId ?? null
   }
 
-  /** Why whoever sent the request is not answered on this way; null when it is. */
+  /** Why the sender of the request is not answered through this socket or port; null when it is. */
   findProblem(request: IncomingMessage, principal: Principal): Problem | null {
     const door = this.#doors.get(request.socket)
     if (door === undefined) return this.#problemOnPort(principal)
@@ -143,7 +143,7 @@ interface Handler {
   readonly requestMs: number
 }
 
-// Requests that run are answered first.
+// Running requests are answered first.
 async function endServer(server: Server): Promise<void> {
   const deadline = setTimeout(() => server.closeAllConnections(), CLOSE_MS_MAX)
   await new Promise<void>((resolve) => {

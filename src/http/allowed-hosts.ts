@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http'
 
-/** The names under which the server may be asked for: a page elsewhere that points its own name at us is refused. */
+/** The accepted names of the server: a web page that points its own name at us is refused. */
 export function listAllowedHosts(bound: {
   readonly host: string
   readonly port: number
@@ -13,7 +13,7 @@ export function listAllowedHosts(bound: {
   return new Set(bound.port === 80 || bound.port === 443 ? [...withPorts, ...names] : withPorts)
 }
 
-/** Why the request is refused for its Host, Origin or target; null when it is not. */
+/** Why the request is refused because of its Host, Origin or target; null when it is not. */
 export function findHostProblem(request: IncomingMessage, hosts: ReadonlySet<string>): string | null {
   const given = countHostHeaders(request.rawHeaders)
   if (given !== 1) return given === 0 ? 'The request has no Host header.' : 'The request has more than one Host header.'

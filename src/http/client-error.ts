@@ -3,12 +3,12 @@ import type { Socket } from 'node:net'
 import { refuse } from '../app/result.js'
 import { buildProblemDocument } from './problem.js'
 
-/** Answers what is no HTTP request with a problem, and ends the connection: where the next request begins is not known. */
+/** Answers malformed HTTP with a problem, and ends the connection, because the start of the next request is unknown. */
 export class ClientErrors {
   readonly #newest = new WeakMap<Socket, Exchange>()
   readonly #broken = new WeakSet<Socket>()
 
-  /** Tells which request is the newest on its connection. */
+  /** Identifies the newest request on its connection. */
   recordRequest(request: IncomingMessage, answer: ServerResponse): void {
     this.#newest.set(request.socket, { request, answer })
   }
@@ -18,7 +18,7 @@ export class ClientErrors {
     this.#broken.add(socket)
     const newest = this.#newest.get(socket)
     if (newest === undefined || newest.answer.writableFinished) end(socket, error.code)
-    // Sent before it is its turn, the problem would be taken for the answer to a request that is still being done.
+    // Sent too early, the problem would be taken for the answer to a request that is still running.
     else if (newest.request.complete) newest.answer.once('close', () => end(socket, error.code))
     else if (newest.answer.socket === null) socket.destroy()
     else end(socket, error.code)

@@ -13,8 +13,8 @@ const KEEP_ALIVE_MS = 15_000
 const PART_CHARS_MAX = 4000
 
 /**
- * A run as it happens: its events from the beginning or from `Last-Event-ID` on, with long texts in place, and between
- * them what agents stream. Ends with the run.
+ * A council as it happens: its events from the beginning or after `Last-Event-ID`, with long texts included, and
+ * between them what agents stream. Ends with the council.
  */
 export async function streamRun(
   to: {
@@ -22,7 +22,7 @@ export async function streamRun(
     readonly streams: EventStreams
     readonly caller: string
     readonly id: string
-    /** The right to follow it ends with this event. */
+    /** The permission to follow it ends with this event. */
     readonly endsWith: Scope['endsWith']
   },
   request: FastifyRequest,
@@ -35,14 +35,14 @@ export async function streamRun(
   let version = startOf(request)
   let isReading = false
   let isBehind = true
-  // Events are read from the ledger, one reading at a time: what is told here only says that there are more.
+  // Events are read from the ledger, one read at a time: a notification only says that there are more.
   const readOn = async (): Promise<void> => {
     isBehind = true
     if (isReading) return
     isReading = true
     try {
       while (isBehind && !raw.destroyed && !raw.writableEnded) {
-        // Before the reading: what happens during it may not be in it.
+        // Before the read, because later events may not be in it.
         isBehind = false
         const page = await store.readStream(runStream(id), version, PAGE)
         if (page.length === PAGE) isBehind = true
@@ -58,7 +58,7 @@ export async function streamRun(
         }
       }
     } catch {
-      // Whoever follows comes back with the last id it has seen.
+      // The client reconnects with the last id it has seen.
       raw.destroy()
     } finally {
       isReading = false
@@ -84,11 +84,11 @@ export async function streamRun(
     stop?.()
   })
   await readOn()
-  // Whoever comes back after the end has seen it, and waits for nothing.
+  // A client that reconnects after the end has seen it, and gets nothing more.
   if (isOver && !raw.writableEnded) raw.end()
 }
 
-/** Whoever reads slowly is waited for; the events are in the ledger meanwhile, not in memory. */
+/** A slow client is waited for; the events are in the ledger meanwhile, not in memory. */
 function waitForDrain(raw: ServerResponse): Promise<void> {
   return new Promise((resolve) => {
     const done = (): void => {

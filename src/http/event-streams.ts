@@ -29,19 +29,19 @@ export class EventStreams {
   }
 
   end(): void {
-    // The connection goes with the stream: kept alive, it would hold the server back from closing.
+    // The connection ends with the stream: kept alive, it would keep the server from closing.
     for (const response of this.#open.keys()) response.end(() => response.socket?.destroy())
   }
 }
 
-/** What a caller may see of the events, and when its right to see them ends. */
+/** Which events a caller may see, and when its permission ends. */
 export interface Scope {
   /** The one stream that an agent sees; null: all. */
   readonly stream: string | null
   readonly endsWith: (event: StoredEvent) => boolean
 }
 
-// After these the agent holds the task no more, or holds it by another right than the one the stream was opened with.
+// After these the agent no longer holds the task, or holds it by another claim than when the stream was opened.
 const ENDS_HOLD: ReadonlySet<string> = new Set([
   'lease_lapsed',
   'agent_dropped',
@@ -51,7 +51,7 @@ const ENDS_HOLD: ReadonlySet<string> = new Set([
   'task_completed',
 ])
 
-/** An operator sees everything; an agent whose token is admitted sees its own task while it holds it. */
+/** An operator sees everything; an agent with a valid token sees its own task while it holds it. */
 export async function streamScope(app: Orchestrator, principal: Principal): Promise<Result<Scope>> {
   if (principal.kind === 'operator')
     return ok({
@@ -81,7 +81,7 @@ interface Target {
   readonly caller: string
 }
 
-/** Begins a stream: from here on the answer is written as it comes. */
+/** Starts a stream: from here on the answer is written as it arrives. */
 export function beginStream(
   reply: FastifyReply,
   to: { readonly streams: EventStreams; readonly caller: string },
@@ -98,7 +98,7 @@ export function beginStream(
   return raw
 }
 
-/** Server-sent events: what was missed since `Last-Event-ID`, then what happens. */
+/** Server-sent events: those missed since `Last-Event-ID`, then new ones. */
 export async function streamEvents(to: Target, request: FastifyRequest, reply: FastifyReply): Promise<void> {
   const { app, scope } = to
   const since = startOf(request)
@@ -114,7 +114,7 @@ export async function streamEvents(to: Target, request: FastifyRequest, reply: F
   const waiting: StoredEvent[] = []
   let isLive = false
   const unsubscribe = app.feed.subscribe((event) => {
-    // A client that does not read is cut off; it can resume where it was.
+    // A client that does not read is disconnected; it can resume.
     const isTooSlow = isLive ? raw.writableLength > PENDING_BYTES_MAX : waiting.length > WAITING_MAX
     if (isTooSlow) raw.destroy()
     else if (isLive) send(event)
@@ -138,7 +138,7 @@ interface CatchUp {
   readonly stream: string | null
 }
 
-// Page by page, and no faster than the client reads: what is sent is never thrown away because there was much of it.
+// Page by page, no faster than the client reads, so that nothing is dropped because of its size.
 async function catchUp(app: Orchestrator, raw: ServerResponse, to: CatchUp): Promise<void> {
   let version = 0
   for (;;) {

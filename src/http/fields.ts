@@ -2,7 +2,7 @@ import type { JsonObject } from '../core/json.js'
 
 const ID = '^[A-Za-z0-9_.-]{1,64}$'
 
-/** Schemas of the fields that requests are made of. */
+/** Schemas of request fields. */
 export const FIELD = {
   id: { type: 'string', pattern: ID, description: 'Letters, digits, `_`, `.`, `-`; at most 64.' },
   name: { type: 'string', pattern: ID, description: 'Letters, digits, `_`, `.`, `-`; at most 64.' },

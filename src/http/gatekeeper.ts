@@ -14,15 +14,15 @@ const AGENT_PER_SECOND = 500
 
 export interface GateOptions {
   readonly agentPerSecond?: number
-  /** Names and addresses the server may be asked under; known once it listens. */
+  /** Names and addresses that the server accepts; known once it listens. */
   readonly hosts: () => ReadonlySet<string>
 }
 
-/** Stands before every route: who is asking, from where, and how often. */
+/** Runs before every route: authentication, origin and rate limits. */
 export class Gatekeeper {
   readonly #strangers: RateLimit
   readonly #agents: RateLimit
-  /** Who proved to be somebody, and came a way that is not theirs. */
+  /** An authenticated caller that used the wrong socket or port. */
   readonly #senders = new WeakMap<FastifyRequest, string>()
   #isDraining = false
 
@@ -39,7 +39,7 @@ export class Gatekeeper {
     this.#isDraining = true
   }
 
-  /** What refuses the request whoever sends it. */
+  /** Refusals that do not depend on the sender. */
   findFirstProblem(request: FastifyRequest): Problem | null {
     const owner = this.sockets.findOwner(request.raw)
     const host = findHostProblem(request.raw, owner === null ? this.options.hosts() : DOOR_HOSTS)
@@ -49,7 +49,7 @@ export class Gatekeeper {
     return this.#isDraining ? refuse('shutting_down', 'The server is stopping.').problem : null
   }
 
-  /** The principal behind the request, or why there is none. */
+  /** The principal of the request, or why there is none. */
   identify(request: FastifyRequest): Principal | Problem {
     const token = readToken(request)
     if (token === null) return this.#stranger(request, refuse('token_missing', 'The request carries no token.').problem)
@@ -69,14 +69,14 @@ export class Gatekeeper {
     return wait === 0 ? principal : refuseLimited(wait)
   }
 
-  /** Words a refusal, and records what no event of a task says. */
+  /** Formats a refusal, and records it if no event of a task does. */
   async refuse(
     request: FastifyRequest,
     reply: FastifyReply,
     problem: Problem,
     principal?: Principal,
   ): Promise<FastifyReply> {
-    // What an operator gets wrong is for it alone; what it may not do is for everybody to see.
+    // An operator's mistakes are not recorded; calls without permission are.
     if (principal?.kind !== 'operator' || problem.code === 'not_permitted') {
       const at = { method: request.method, path: request.url.split('?')[0] ?? '' }
       await this.record(problem, at, this.#actorOf(request, principal))
@@ -84,13 +84,13 @@ export class Gatekeeper {
     return answerProblem(reply, problem)
   }
 
-  /** Keeps a refusal that no event of a task says. */
+  /** Records a refusal that no event of a task records. */
   async record(problem: Problem, at: { readonly method: string; readonly path: string }, actor: string): Promise<void> {
     if (problem.recorded || UNRECORDED.has(problem.code)) return
     await this.app.refusals.record({ code: problem.code, detail: problem.detail, ...at, actor })
   }
 
-  // Whatever comes through the socket of an agent is the doing of that agent, whosever token it carries.
+  // Everything that comes through the socket of an agent is attributed to that agent, whatever token it carries.
   #actorOf(request: FastifyRequest, principal: Principal | undefined): string {
     if (principal !== undefined) return formatActor(principal)
     const owner = this.sockets.findOwner(request.raw)
@@ -103,10 +103,10 @@ export class Gatekeeper {
   }
 }
 
-// Without a token they say which phases there are and how the whole server is used.
+// Without a token these would reveal the phases and how the whole server is used.
 const FOR_OPERATORS: ReadonlySet<string> = new Set(['/', '/metrics'])
 
-// Polling for work, waiting and a broken store are not refusals that the ledger should fill up with.
+// Polling for work, waiting and a broken store are not refusals that should fill the ledger.
 const UNRECORDED: ReadonlySet<string> = new Set([
   'no_task_available',
   'rate_limited',
@@ -133,7 +133,7 @@ function explainInvalidToken(token: string): string {
   return token.startsWith('plop_') ? 'Invalid or revoked operator token' : 'Invalid or expired phase token'
 }
 
-/** Answers with an RFC 9457 problem document, unless the route has words of its own. */
+/** Answers with an RFC 9457 problem document, unless the route has its own format. */
 export function answerProblem(reply: FastifyReply, problem: Problem): FastifyReply {
   const { request } = reply
   const own = (request?.routeOptions?.config as Pick<Route, 'refusal'> | undefined)?.refusal?.(problem, request.body)

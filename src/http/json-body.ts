@@ -5,7 +5,7 @@ export class BadBody extends Error {
   override readonly name = 'BadBody'
 }
 
-/** Parses a JSON body; refuses what is nested too deeply and keys that reach into prototypes. */
+/** Parses a JSON body; refuses deep nesting and keys that reach into prototypes. */
 export function parseBody(text: string): unknown {
   if (text.trim() === '') return {}
   let value: unknown
@@ -17,7 +17,7 @@ export function parseBody(text: string): unknown {
     )
   }
   refuseUnsafe(value)
-  // Half a character can be neither stored nor shown as it is. Text from a socket is well-formed; an escape may not be.
+  // Half a surrogate pair can be neither stored nor shown. Text from a socket is well-formed; an escape may not be.
   if (text.includes('\\u')) refuseHalfCharacters(value)
   return value
 }

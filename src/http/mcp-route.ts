@@ -19,7 +19,7 @@ export function addMcp(
   parts: { readonly app: Orchestrator; readonly gate: Gatekeeper; readonly onFault: (error: unknown) => void },
 ): void {
   const { app, gate, onFault } = parts
-  // Loaded by the first request: it would double the time that a server takes to start, and many are never asked.
+  // Loaded by the first request: it would double the start time, and many servers never need it.
   let loaded: Promise<McpEntrance> | null = null
   const load = async (): Promise<McpEntrance> => {
     const { McpEntrance: Entrance } = await import('../mcp/entrance.js')
@@ -28,7 +28,7 @@ export function addMcp(
     return new Entrance({ app, onFault, record })
   }
   server.addHook('preClose', (done) => {
-    // Not waited for here: whatever else has to end with the server must not begin to only then.
+    // Not awaited here, so that everything else that must end with the server can begin to.
     loaded?.then((mcp) => mcp.finish(FINISH_MS_MAX)).catch(onFault)
     done()
   })
@@ -55,8 +55,8 @@ export function addMcp(
   })
 }
 
-// Headers leave with the first bytes: without a first line, a client that listens would wait for them until the
-// first sign of life, a quarter of a minute later.
+// Headers are sent with the first bytes: without a first line, a listening client would wait for them until the first
+// heartbeat, a quarter of a minute later.
 function addOpeningLine(answer: Response): Response {
   if (answer.body === null || answer.headers.get('content-type') !== 'text/event-stream') return answer
   const withFirstLine = new TransformStream<Uint8Array, Uint8Array>({
@@ -74,14 +74,14 @@ function toPrincipal(bearer: McpBearer): Principal {
 
 const PASSED_ON = /^(accept|content-type|last-event-id|mcp-[a-z0-9-]+)$/
 
-// The body has been read and judged already, and so has the token: neither goes further. Who goes away is noticed.
+// The body and the token have been checked already: neither is passed on. Notices when the client disconnects.
 function toWebRequest(request: FastifyRequest, reply: FastifyReply): Request {
   const gone = new AbortController()
   const headers = Object.entries(request.headers).flatMap(([name, value]): [string, string][] =>
     value === undefined || !PASSED_ON.test(name) ? [] : [[name, String(value)]],
   )
   const passedOn = new Request(`http://localhost${PATH}`, { method: request.method, headers, signal: gone.signal })
-  // A Request's own signal follows ours only as long as the Request lives, so it is held until the client is gone.
+  // A Request's own signal follows ours only while the Request lives, so keep it until the client has disconnected.
   reply.raw.once('close', () => endOf(passedOn, gone))
   return passedOn
 }
@@ -93,7 +93,7 @@ function endOf(passedOn: Request, gone: AbortController): void {
 const PARSE_ERROR = -32700
 const INTERNAL_ERROR = -32603
 
-// What cannot be read is answered in the words of the protocol, with the status of the problem.
+// Unreadable requests are answered in the format of the protocol, with the status of the problem.
 function answerError(
   error: FastifyError,
   request: FastifyRequest,

@@ -6,7 +6,7 @@ const SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5
 
 const ALERTS_MAX = 200
 
-/** Counts what happens for Prometheus. It carries no task texts: names of events, codes, routes and phases only. */
+/** Counters for Prometheus. They contain no task texts: only names of events, codes, routes and phases. */
 export class Metrics {
   readonly #events = new Map<string, number>()
   readonly #refusals = new Map<string, number>()
@@ -83,7 +83,7 @@ export class Metrics {
 
   #count(event: StoredEvent): void {
     add(this.#events, `type="${event.type}"`)
-    // Waiting for people or reviewers is no refusal.
+    // Waiting for people or reviewers is not a refusal.
     const { counted, code } = event.data
     if (event.type === 'gate_blocked' && !isRefusal({ counted: counted !== false, code: String(code) })) return
     if (typeof code === 'string') add(this.#refusals, `code="${code}"`)

@@ -4,7 +4,7 @@ import { describeCallers } from '../core/identity/permissions.js'
 import type { Json, JsonObject } from '../core/json.js'
 import type { RouteDescription } from './route.js'
 
-/** The OpenAPI 3.1 document, made from the same table and schemas that serve the requests. */
+/** The OpenAPI 3.1 document, generated from the table and schemas that serve the requests. */
 export function openApi(routes: readonly RouteDescription[]): JsonObject {
   const paths: Record<string, Record<string, Json>> = {}
   for (const route of routes) {

@@ -5,7 +5,7 @@ import type { JsonObject } from '../core/json.js'
 import { getStatus, isBlockerOnly } from './problem.js'
 import type { RouteDescription } from './route.js'
 
-/** What runs, where the documentation is and how to go on. It shows nothing that needs a token. */
+/** Shows what is running, where the documentation is and how to continue. Nothing here needs a token. */
 export function startPage(app: Orchestrator): string {
   const { name, version, hash, phases } = app.contractOf
   return renderPage(
@@ -28,7 +28,7 @@ Enforcement is <strong>${escapeText(app.contractOf.enforcement.mode)}</strong>.<
   )
 }
 
-/** The readable reference, made from the table that serves the requests. */
+/** The readable reference, generated from the table that serves the requests. */
 export function renderDocsPage(routes: readonly RouteDescription[]): string {
   const contents = routes.map(
     (route) =>

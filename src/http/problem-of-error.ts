@@ -5,7 +5,9 @@ import { BadBody } from './json-body.js'
 
 const NEVER_SHOWN = 'Internal error; the server log has the details.'
 
-/** The problem document for whatever was thrown while a request was read or answered. Nothing a client sends ends in a 500. */
+/**
+ * The problem document for anything thrown while a request was read or answered. Nothing a client sends causes a 500.
+ */
 export function toErrorProblem(error: unknown, request: FastifyRequest): Problem {
   if (error instanceof BadBody) return refuse('invalid_request', error.message).problem
   if (error instanceof StoreUnavailable)

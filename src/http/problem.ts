@@ -43,7 +43,7 @@ export function getStatus(code: Code): number {
   return STATUS[code] ?? 409
 }
 
-/** A code that only ever comes as a blocker or warning inside a 200 answer. */
+/** A code that occurs only as a blocker or warning inside a 200 answer. */
 export function isBlockerOnly(code: Code): boolean {
   return STATUS[code] === undefined
 }

@@ -11,7 +11,7 @@ import { DESCRIBED } from './routes/all.js'
 
 const SCHEMAS = new Map([['agent_workflow.schema.json', new URL('schemas/agent_workflow.schema.json', PACKAGE_ROOT)]])
 
-/** What needs no token: health, metrics, the description of the API and the pages. None of it carries task texts. */
+/** Routes without a token: health, metrics, the API description and the pages. None of them contains task texts. */
 export function addProcessRoutes(
   server: FastifyInstance,
   parts: {
@@ -49,7 +49,7 @@ export function addProcessRoutes(
   })
 }
 
-// Without a token: a client asks this before it sends its own.
+// Without a token: a client calls this before it sends its own.
 function addProof(server: FastifyInstance, prove: (nonce: string) => string | null): void {
   server.get('/health/proof', async (request, reply) => {
     const { nonce } = request.query as { nonce?: unknown }

@@ -15,12 +15,12 @@ export class RateLimit {
     private readonly now: () => number,
   ) {}
 
-  /** 0 when the request may go on, else the seconds to wait. */
+  /** 0 when the request may proceed, else the seconds to wait. */
   take(caller: string): number {
     const now = this.now()
     const capacity = this.perSecond * BURST_SECONDS
     const bucket = this.#buckets.get(caller) ?? { tokens: capacity, at: now }
-    // A clock that goes back refills nothing.
+    // A clock that goes back adds no tokens.
     bucket.tokens = Math.min(capacity, bucket.tokens + (Math.max(0, now - bucket.at) / 1000) * this.perSecond)
     bucket.at = now
     if (!this.#buckets.has(caller)) this.#keep(caller, bucket)

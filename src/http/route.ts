@@ -9,7 +9,7 @@ import type { Supervisor } from '../spawn/supervisor.js'
 
 export interface Call {
   readonly app: Orchestrator
-  /** Whoever starts and ends agents. */
+  /** Starts and ends agents. */
   readonly supervisor: Supervisor
   readonly principal: Principal
   readonly params: Readonly<Record<string, string>>
@@ -18,25 +18,25 @@ export interface Call {
   readonly once: Once | undefined
 }
 
-/** One endpoint: what it takes and what it does. The OpenAPI document and the reference are made from this. */
+/** One endpoint: its input and its action. The OpenAPI document and the reference are generated from this. */
 export interface RouteDescription {
   readonly method: 'GET' | 'POST' | 'PATCH'
   readonly path: string
-  /** Who may call it is in `core/identity/permissions.ts`, under this name. */
+  /** `core/identity/permissions.ts` says who may call it, under this name. */
   readonly id: CallId
   readonly summary: string
   /** JSON Schema of the body; the same one validates the request. */
   readonly body?: JsonObject
   readonly query?: Readonly<Record<string, JsonObject>>
   readonly success?: number
-  /** What the answer looks like, in words. */
+  /** A description of the answer. */
   readonly answer: string
 }
 
 export interface Route extends RouteDescription {
-  /** The refusal in the words of whoever calls, answered with 200; null: as everywhere else. */
+  /** The refusal in the caller's own format, answered with 200; null: as everywhere else. */
   readonly refusal?: (problem: Problem, body: unknown) => JsonObject | null
-  /** Sent again under its idempotency key it is made again: it changes nothing, or looks itself what it did before. */
+  /** Repeating it under its idempotency key runs it again: it changes nothing, or checks itself what it did before. */
   readonly isRepeatable?: true
   readonly handle: (call: Call) => Promise<Result<JsonObject>>
 }
@@ -57,13 +57,13 @@ export function requireParticipant(call: Call): ParticipantBearer {
   return call.principal.bearer
 }
 
-/** Whoever is behind a call about a task. */
+/** The caller of a call about a task. */
 export function requireTaskPrincipal({ principal }: Call): TaskPrincipal {
   if (principal.kind === 'participant') throw new Error('a participant reached a route that is about tasks')
   return principal
 }
 
-/** The agent or operator behind a call that nobody else can make. */
+/** The agent or operator of a call that nobody else can make. */
 export function requireParty({ principal }: Call): Party {
   if (principal.kind === 'reviewer' || principal.kind === 'participant')
     throw new Error(`a ${principal.kind} reached a route that is not for it`)

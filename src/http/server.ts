@@ -37,18 +37,21 @@ interface ServerOptions extends GateOptions {
   readonly bodyBytesMax?: number
   readonly tls?: { readonly cert: Buffer; readonly key: Buffer }
   readonly onFault: (error: unknown) => void
-  /** What proves to a client that this is the server of its state directory; null for a nonce that is none. */
+  /** The proof that this is the server of its state directory; null for an invalid nonce. */
   readonly prove?: (nonce: string) => string | null
-  /** Of agents that the server starts. */
+  /** For agents that the server starts. */
   readonly spawnLimits?: Partial<SpawnLimits>
 }
 
-/** The REST entrance. It reads requests, proves who is calling, asks the app and words the answer; it contains no rule. */
+/**
+ * The REST server. It reads requests, authenticates the caller, calls the app and formats the answer; it contains no
+ * rule.
+ */
 export interface Entrance {
   readonly server: FastifyInstance
   /** From now on every request is answered with 503 `shutting_down`. */
   readonly drain: () => void
-  /** Ways in for agents that Phaselock confines. */
+  /** Gateways of agents that Phaselock runs in the sandbox. */
   readonly agentSockets: AgentSockets
 }
 
@@ -59,9 +62,9 @@ export function buildServer(app: Orchestrator, options: ServerOptions): Entrance
     // A HEAD of the stream of events would wait for an end that never comes.
     exposeHeadRoutes: false,
     bodyLimit: options.bodyBytesMax ?? BODY_BYTES_MAX,
-    // Tools may run for minutes without a byte on the wire: only what a client is slow to send is cut off.
+    // Tools may run for minutes without a byte on the wire: only a client that is slow to send is cut off.
     connectionTimeout: 0,
-    // What comes while the server stops is answered by the gatekeeper, in the words of every other refusal.
+    // Requests that arrive while the server stops are answered by the gatekeeper, like every other refusal.
     return503OnClosing: false,
     requestTimeout: REQUEST_MS_MAX,
     routerOptions: { maxParamLength: 128 },
@@ -87,7 +90,7 @@ export function buildServer(app: Orchestrator, options: ServerOptions): Entrance
   server.addHook('onRequest', (request, reply, done) => {
     clientErrors.recordRequest(request.raw, reply.raw)
     reply.headers(SECURITY_HEADERS)
-    // After an upgrade that was not taken, Node no longer reports what it cannot read on that connection.
+    // After a refused upgrade, Node no longer reports malformed data on that connection.
     if (request.headers.upgrade !== undefined) reply.header('connection', 'close')
     const problem = gate.findFirstProblem(request)
     if (problem === null) done()
@@ -191,7 +194,8 @@ function addRoute(
   })
 }
 
-// That gates are being checked is no answer yet. Calls that give tokens keep their answers themselves, without the token.
+// An answer that gates are being checked is not final. Calls that give tokens store their answers themselves, without
+// the token.
 function mayBeKept(value: JsonObject): boolean {
   return !isChecking(value) && typeof value.phase_token !== 'string'
 }
@@ -210,13 +214,13 @@ async function handleCall(route: Route, call: Call, request: FastifyRequest) {
     }
   const { phase_token: _token, idempotency_key: _key, ...said } = call.body
   const bodyHash = sha256Hex(JSON.stringify([route.method, request.url, said]))
-  // Kept as a hash: whatever a client chose as its key, the store does not show it.
+  // Stored as a hash, so that the store does not reveal the client's key.
   const once = { principal: formatCaller(call.principal), key: sha256Hex(key), bodyHash }
   return app.inFlight.run(once, async () => {
     const before = await recall(app, once)
     if (before !== null && before !== 'again') return before
     const done = await fresh({ ...call, once })
-    // Most calls keep their answer with what they append. A refusal that they did not keep may be none the next time.
+    // Most calls store their answer with what they append. A refusal that was not stored may succeed the next time.
     if (before === null && done.result.ok && mayBeKept(done.result.value))
       await keepAnswer(app, once, {
         status: done.status,

@@ -18,7 +18,7 @@ interface Parts {
   readonly scheme: string
 }
 
-/** The endpoints that answer with a stream, and what is known only once the server listens. */
+/** The endpoints that answer with a stream, and values known only once the server listens. */
 export function addStreams(server: FastifyInstance, parts: Parts): void {
   const { app, gate, streams, prefix } = parts
   server.get(`${prefix}${EVENTS.path}`, async (request, reply) => {
@@ -32,7 +32,7 @@ export function addStreams(server: FastifyInstance, parts: Parts): void {
     return streamEvents({ app, streams, scope: seen.value, caller: formatCaller(principal) }, request, reply)
   })
   server.get(`${prefix}${COORDINATION_STREAM.path}`, (request, reply) => followRun(parts, request, reply))
-  // Whoever waits to be asked would hold up the end for as long as it waits.
+  // A participant that waits for its turn would delay the shutdown.
   server.addHook('preClose', (done) => {
     app.coordinations.endWaits()
     done()

@@ -25,7 +25,7 @@ export function startSupervision(
       supervisor.start(`${scheme}://${formatHost(address)}:${address.port}`)
     done()
   })
-  // First: a process that still runs would keep its socket open.
+  // First: a running process would keep its socket open.
   server.addHook('preClose', async () => supervisor.close())
   return supervisor
 }

@@ -11,7 +11,7 @@ const addFormats = formatsModule as unknown as (instance: Ajv2020) => void
 addFormats(ajv)
 const PROBLEMS_SHOWN_MAX = 10
 
-/** Validates body and query of a route against the very schemas its documentation shows. */
+/** Validates body and query of a route against the schemas that its documentation shows. */
 export function requestValidator(route: Route): (request: FastifyRequest) => Problem | null {
   return (request) => {
     const { body, query } = getValidators(route)
@@ -39,7 +39,7 @@ interface Validators {
 
 const validators = new WeakMap<Route, Validators>()
 
-// Compiled when a route is first asked: all of them together are a good part of what a start takes.
+// Compiled on a route's first request: all together take much of the start time.
 function getValidators(route: Route): Validators {
   const known = validators.get(route)
   if (known !== undefined) return known
@@ -55,7 +55,7 @@ function querySchema(route: Route): JsonObject {
   return { type: 'object', additionalProperties: false, properties: route.query ?? {} }
 }
 
-// Query values are text; those that the schema wants as numbers are read as such, all others are kept.
+// Query values are text; those that the schema declares as numbers are converted, all others are kept.
 function convertQuery(route: Route, query: Record<string, unknown>): Record<string, unknown> {
   return Object.fromEntries(
     Object.entries(query).map(([name, value]) => {
@@ -110,7 +110,7 @@ function formatSize({ keyword, params }: ErrorObject): string {
   return limit === 1 ? '1 entry' : `${limit} entries`
 }
 
-// People do not read regular expressions: where the field says in words what it takes, the words are given.
+// People do not read regular expressions: if the field has a description, show that instead.
 function formatPatternMessage(error: ErrorObject): string {
   const description: unknown = error.parentSchema?.description
   return typeof description === 'string' ? `must be: ${description}` : (error.message ?? 'is not valid')

@@ -4,7 +4,7 @@ const TEXT_CHARS_MAX = 300
 const NAME = String.raw`([A-Za-z_$][\w$]{0,80}(?:\.[A-Za-z_$][\w$]{0,80}){0,4})`
 const pattern = (source: string): RegExp => new RegExp(`^(?:${source.replaceAll('NAME', NAME)})`)
 
-/** That something is there, or is a function or a class. */
+/** Asserts that something exists, or is a function or a class. */
 const KINDS: readonly RegExp[] = [
   String.raw`[\w$.]{1,40}\(\s*typeof\s+NAME\s*(?:,|===?\s*['"\x60]|\))`,
   String.raw`[\w$]{1,20}\.(?:exists|isDefined|isFunction|isNotNull)\(\s*NAME\s*[,)]`,
@@ -14,7 +14,7 @@ const KINDS: readonly RegExp[] = [
   String.raw`self\.assertIsNotNone\(\s*NAME\s*[,)]`,
 ].map(pattern)
 
-/** That something is true: of a function it says no more. */
+/** Asserts that something is truthy: for a function that says no more. */
 const TRUTHS: readonly RegExp[] = [
   String.raw`[\w$]{1,20}(?:\.(?:ok|isOk|assert|assertTrue))?\(\s*NAME\s*[,)]`,
   String.raw`expect\(\s*NAME\s*\)\.(?:toBeTruthy|to\.be\.ok)\b`,
@@ -29,7 +29,7 @@ const IMPORTS: Readonly<Record<'python' | 'javascript', readonly RegExp[]>> = {
   ],
 }
 
-/** Tells whether an assertion of a file only says that something imported is there. */
+/** Returns whether an assertion only states that something imported exists. */
 export function readExistence(language: Language, file: string): (assertion: string) => boolean {
   if (language === 'go' || language === 'rust') return () => false
   const statements = IMPORTS[language === 'python' ? 'python' : 'javascript'].flatMap((exp) => [...file.matchAll(exp)])

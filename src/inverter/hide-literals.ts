@@ -8,14 +8,14 @@ const LETTERS = 'abcdefghijklmnop'
 const CHARS_MAX = 200
 const DIGITS_MAX = 15
 
-/** Characters that hidden literals may hold: none that would end a string or that templates of helpers read. */
+/** Characters that hidden literals may contain: none that would end a string or that helper templates use. */
 export const SIGNS = Array.from({ length: 95 }, (_, index) => String.fromCharCode(32 + index)).filter(
   (sign) => !/["'`\\$#@]/.test(sign),
 )
 
 /**
- * Writes numbers and strings of tests as letters that the helper reads, in both twins. Code under test that looks for what is
- * expected in the text of its test, or among the constants of its caller, finds it in the original alone.
+ * Writes numbers and strings of tests as letters that the helper decodes, in both twins. Code under test that searches
+ * for the expected value in the text of its test, or among its caller's constants, finds it only in the original.
  */
 export function hideLiterals(
   file: SourceFile,
@@ -62,15 +62,15 @@ const PLACES = new Set([
   ...['arguments', 'array', 'parenthesized_expression', 'unary_expression'],
   ...['argument_list', 'list', 'tuple', 'set', 'unary_operator', 'comparison_operator', 'keyword_argument'],
 ])
-// Where types are checked, a comparison may narrow one.
+// In typed languages, a comparison may narrow a type.
 const UNTYPED_PLACES = new Set([
   ...['binary_expression', 'ternary_expression', 'variable_declarator', 'assignment_expression', 'return_statement'],
   ...['binary_operator', 'boolean_operator', 'conditional_expression', 'assignment', 'expression_list'],
 ])
-// Runners and packagers read what is given to these before it runs.
+// Runners and bundlers read the arguments of these before they run.
 const READ_EARLY = /(?:^|\.)(?:require|import|\w*[mM]ock|\w*Actual|hoisted|resolve)$/
 
-/** Whether any expression with the same value can stand there. */
+/** Whether any expression with the same value can replace it. */
 function isValue(node: Syntax, isTyped: boolean): boolean {
   const { parent } = node
   if (parent === null) return false
@@ -82,7 +82,7 @@ function isValue(node: Syntax, isTyped: boolean): boolean {
   return !names && !READ_EARLY.test(getField(parent.parent, 'function')?.text ?? '')
 }
 
-// The place of `expect(actual).toBe(expected)` ends before the parentheses of the matcher.
+// The range of `expect(actual).toBe(expected)` ends before the parentheses of the matcher.
 function isInSite(node: Syntax, sites: ReadonlySet<string>, starts: ReadonlySet<number>): boolean {
   for (let around: Syntax | null = node; around !== null; around = around.parent)
     if (sites.has(placeOf(around)) || (around.type === 'call_expression' && starts.has(around.start))) return true

@@ -5,11 +5,13 @@ import type { Inversion, NotJudgedReason } from './types.js'
 
 const WORKER_FILE = new URL('dist/inverter/invert-worker.js', PACKAGE_ROOT)
 const FILE_MS_MAX = 10_000
-// A busy machine takes long to start a thread and to load a grammar; no text of an agent is looked at meanwhile.
+// A busy machine takes long to start a thread and load a grammar; no agent's text is read meanwhile.
 const START_MS_MAX = 120_000
 const THREAD_MEMORY = { maxOldGenerationSizeMb: 512 }
 
-/** Turns test files around on a thread of its own, one after the other. A file that breaks it or takes too long is not judged. */
+/**
+ * Inverts test files on a separate thread, one after the other. A file that breaks it or takes too long is not judged.
+ */
 export async function invertInThread(requests: readonly InvertRequest[]): Promise<readonly Inversion[]> {
   const inversions: Inversion[] = []
   let worker: Worker | null = null
@@ -31,7 +33,7 @@ export async function invertInThread(requests: readonly InvertRequest[]): Promis
 
 function startWorker(): Worker {
   const worker = new Worker(WORKER_FILE, { execArgv: [], resourceLimits: THREAD_MEMORY })
-  // An error between two questions would otherwise end this process.
+  // An error between two requests would otherwise end this process.
   worker.on('error', () => undefined)
   return worker
 }

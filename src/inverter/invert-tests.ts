@@ -17,14 +17,16 @@ import type {
 } from './types.js'
 
 export interface InvertRequest {
-  /** Path of the test file. Its ending gives the language. */
+  /** Path of the test file. Its suffix gives the language. */
   readonly path: string
   readonly text: string
   /** The same seed gives the same twins. Must be secret from the code under test. */
   readonly seed: string
-  /** Turns only assertions that lie in the function of their test itself, for a test that survived. */
+  /** Inverts only assertions directly in the function of their test, for a test that survived. */
   readonly outerOnly?: boolean
-  /** A test with an assertion that holds although it is turned fails with `line N holds`. Only to say where it is. */
+  /**
+   * A test with an assertion that holds although it is inverted fails with `line N holds`. Only used to find the line.
+   */
   readonly namesLines?: boolean
 }
 
@@ -63,7 +65,7 @@ export async function invertTests(request: InvertRequest): Promise<Inversion> {
   if (isLate) return makeNotJudged('took_too_long')
   if (edits.length === 0) return makeNotJudged('no_known_assertion', findings)
   const [unturned, turned] = writeTwins(file, rules, edits, { seed: request.seed, numbers })
-  // The twins are the same but for names: where one can be parsed, so can the other.
+  // The twins are the same except for names: if one can be parsed, so can the other.
   if (!(await isAsParsable(file, parsed, turned, deadline))) return makeNotJudged('rewrite_not_parsed', findings)
   return { outcome: 'rewritten', language, areTwins: rules.placeHelper !== null, unturned, turned, ...findings }
 }

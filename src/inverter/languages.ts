@@ -28,17 +28,17 @@ export interface SourceFile {
   readonly change: LiteralChange
 }
 
-/** What the engine needs to know of a language. */
+/** The properties of a language that the engine needs. */
 export interface LanguageRules {
   /** Types of nodes that are functions. */
   readonly functions: readonly string[]
   findTests(root: Syntax): readonly TestRange[]
   findSites(file: SourceFile): Iterable<Site>
-  /** What begins and ends the watch over the tests of a file with steps. */
+  /** Starts and ends the watch over the tests of a file with steps. */
   watchTests(tests: readonly TestRange[], file: SourceFile): readonly Edit[]
-  /** Imported assertion libraries, those without rules included. */
+  /** Imported assertion libraries, including those without rules. */
   findLibraries(root: Syntax): readonly string[]
-  /** The helper that edits call; null where values cannot be changed at run time. */
+  /** The helper that edits call; null if values cannot be changed at run time. */
   readonly placeHelper: ((file: SourceFile, numbers: HelperNumbers, used: ReadonlySet<string>) => Edit) | null
 }
 
@@ -98,7 +98,7 @@ export function findLanguage(path: string): Language | null {
   return EXTENSIONS[/\.([a-z]+)$/.exec(path)?.[1] ?? ''] ?? null
 }
 
-/** The name of the function around a place, null outside of named functions. */
+/** The name of the surrounding function, null outside named functions. */
 export function findFunctionName(node: Syntax): string | null {
   const own = getField(node, 'name')?.text
   if (own !== undefined) return own

@@ -9,7 +9,7 @@ const WITHOUT_RULES: ReadonlySet<string> = new Set([
   ...Object.values(rustRules.OTHER_LIBRARIES),
 ])
 
-/** Whether an assertion library is known, and no rule turns its assertions around. */
+/** Whether an assertion library is known but has no rules. */
 export function isWithoutRules(library: string): boolean {
   return WITHOUT_RULES.has(library) || javascriptModules.OTHER_LIBRARIES.test(library)
 }

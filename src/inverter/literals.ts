@@ -1,4 +1,4 @@
-/** How written values are changed: the same for a whole file, and another one with each seed. */
+/** How literals are changed: the same for a whole file, different for each seed. */
 export interface LiteralChange {
   /** -3 to 3 without 0. */
   readonly step: number
@@ -6,7 +6,7 @@ export interface LiteralChange {
   readonly signs: string
 }
 
-/** The source of a number near a written one, null where its form is not known. Stays within the integer types. */
+/** The source of a number near a literal one, null if its form is unknown. Stays within the integer types. */
 export function changeNumber(text: string, { step }: LiteralChange): string | null {
   const match = /^([0-9][0-9_]*)(\.[0-9]+)?((?:_?[iu](?:8|16|32|64|128|size))|_?f32|_?f64)?$/.exec(text)
   if (match === null || (match[1] ?? '').length > 18 || /^0\d/.test(text)) return null
@@ -17,8 +17,8 @@ export function changeNumber(text: string, { step }: LiteralChange): string | nu
 }
 
 /**
- * The source of another string of the same length, so that a comparison of lengths alone does not tell them apart. One without a
- * plain letter or digit, or with escapes, gets a word more.
+ * The source of another string of the same length, so that comparing lengths alone does not distinguish them. One
+ * without a plain letter or digit, or with escapes, gets an extra word.
  */
 export function changeText(text: string, { word, step }: LiteralChange): string {
   const at = text.includes('\\') ? -1 : text.search(/[A-Za-z0-9]/)

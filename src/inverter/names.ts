@@ -1,13 +1,13 @@
 import { createHash } from 'node:crypto'
 import { SIGNS } from './hide-literals.js'
 
-/** Random numbers that depend on the seed alone. */
+/** Random numbers that depend only on the seed. */
 export class Chance {
   private count = 0
   private bytes: Buffer = Buffer.alloc(0)
   constructor(private readonly seed: string) {}
 
-  /** An integer from 0 to `below`, which is not included. */
+  /** An integer from 0 to `below`, exclusive. */
   drawBelow(below: number): number {
     if (this.bytes.length < 4) {
       this.bytes = createHash('sha256').update(`${this.seed}\0${this.count}`).digest()
@@ -52,9 +52,9 @@ export class Names {
   }
 }
 
-/** What a helper needs to know to change values; the same in both twins but for `constant`. */
+/** What a helper needs to change values; the same in both twins except for `constant`. */
 export interface HelperNumbers {
-  /** Bit 16 of `mixBits` of it says whether this twin is the turned one. */
+  /** Bit 16 of `mixBits` of it says whether this twin is the inverted one. */
   readonly constant: number
   readonly multiplier: number
   readonly rounds: number
@@ -62,13 +62,13 @@ export interface HelperNumbers {
   readonly step: number
   readonly place: number
   readonly word: string
-  /** What hidden literals are written with. */
+  /** The alphabet of hidden literals. */
   readonly signs: string
-  /** 1 where tests that survived are tried again. */
+  /** 1 when tests that survived are tried again. */
   readonly retry: 0 | 1
-  /** 1 where a test with an assertion that holds says which, instead of passing. */
+  /** 1 when a test with an assertion that holds reports which, instead of passing. */
   readonly names: 0 | 1
-  /** How many failures of a test are noted before one ends it. */
+  /** How many failures of a test are recorded before one ends it. */
   readonly failures: number
 }
 
@@ -87,7 +87,7 @@ export function drawNumbers(
   }
 }
 
-/** A constant that stands for turned or unturned. Which of the two can only be found out by computing the hash. */
+/** A constant that means inverted or not. Only computing the hash reveals which. */
 export function drawConstant(chance: Chance, numbers: Omit<HelperNumbers, 'constant'>, isTurned: boolean): number {
   for (;;) {
     const constant = chance.drawBelow(2 ** 32)

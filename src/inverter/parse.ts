@@ -5,7 +5,7 @@ import type { Language } from './types.js'
 /** A node of the syntax tree, copied out of the parser's memory. */
 export interface Syntax {
   readonly type: string
-  /** The field of the parent that holds this node, null where it has no name. */
+  /** The parent's field of this node, null if it has no name. */
   readonly field: string | null
   readonly isNamed: boolean
   readonly start: number
@@ -19,7 +19,7 @@ export interface Syntax {
 
 export interface ParsedFile {
   readonly root: Syntax
-  /** How many places could not be parsed. */
+  /** Number of places that could not be parsed. */
   readonly errors: number
 }
 
@@ -28,7 +28,7 @@ type ParseFailure = 'not_parsed' | 'too_deep' | 'took_too_long'
 const NODES_MAX = 600_000
 const DEPTH_MAX = 400
 
-// What is used of the package; its own types are declared under another module name.
+// The used part of the package; its own types are declared under another module name.
 interface Cursor {
   readonly nodeTypeId: number
   readonly nodeType: string
@@ -58,7 +58,7 @@ interface TreeSitter {
   readonly Language: { load(path: string): Promise<unknown> }
 }
 
-/** A parser, and what its numbers stand for: asking for each node again is slow. */
+/** A parser, and the meaning of its numbers: looking up each node again is slow. */
 class Grammar {
   private readonly types = new Map<number, { readonly name: string; readonly isNamed: boolean }>()
   private readonly fields = new Map<number, string | null>()
@@ -97,7 +97,7 @@ export async function parseFile(
   return parseAndUse(grammar, text, deadline, (tree) => copyTree(tree, { text, grammar, deadline }))
 }
 
-/** How many places of a text cannot be parsed. */
+/** Number of places in a text that cannot be parsed. */
 export async function countErrors(language: Language, text: string, deadline: number): Promise<number | ParseFailure> {
   const grammar = await getGrammar(language)
   return parseAndUse(grammar, text, deadline, (tree) => {
@@ -182,7 +182,7 @@ interface Copying {
   readonly deadline: number
 }
 
-/** Walks the tree once. Nodes come in the order in which they begin, so that lines are counted along the way. */
+/** Walks the tree once. Nodes come in the order in which they begin, so lines are counted along the way. */
 function copyTree(tree: Tree, { text, grammar, deadline }: Copying): ParsedFile | ParseFailure {
   const cursor = tree.walk()
   const mayMiss = tree.rootNode.hasError

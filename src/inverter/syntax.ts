@@ -20,13 +20,13 @@ export function listNamedChildren(node: Syntax | null | undefined): readonly Syn
   return (node?.children ?? []).filter((child) => child.isNamed && !/comment/.test(child.type))
 }
 
-/** The nearest node around this one that is of one of the types. */
+/** The nearest surrounding node of one of the types. */
 export function findAround(node: Syntax, types: readonly string[]): Syntax | null {
   for (let around = node.parent; around !== null; around = around.parent) if (types.includes(around.type)) return around
   return null
 }
 
-/** Whether two expressions are the same call of a function: what they give says nothing of each other. Values may be made alike. */
+/** Whether two expressions are the same function call: comparing their results says nothing. Values may be equal. */
 export function areSameCall(one: Syntax | null | undefined, other: Syntax | null | undefined): boolean {
   if (one == null || other == null || one.text.replace(/\s+/g, '') !== other.text.replace(/\s+/g, '')) return false
   const call = /^await/.test(one.type) ? listNamedChildren(one)[0] : one
@@ -58,7 +58,7 @@ function countLines(text: string): number {
   return text.split('\n').length - 1
 }
 
-/** Applies edits and keeps the number of lines before each place: lines that an edit removes are put back behind it. */
+/** Applies edits and keeps the number of lines before each place: lines that an edit removes are added after it. */
 export function applyEdits(source: string, edits: readonly Edit[]): string {
   const ordered = edits.map((edit, place) => ({ edit, place })).sort(comparePlaces)
   let out = ''

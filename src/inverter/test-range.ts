@@ -1,9 +1,9 @@
-/** Where a test lies in its file, and what it is called. */
+/** The range of a test in its file, and its name. */
 export interface TestRange {
   readonly name: string
   readonly line: number
   readonly start: number
   readonly end: number
-  /** The block of its function, where that has one. */
+  /** The block of its function, if it has one. */
   readonly body?: { readonly start: number; readonly end: number }
 }

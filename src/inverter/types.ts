@@ -1,4 +1,4 @@
-/** How an assertion was turned around. `docs/inverted-run-rules.md` explains each. */
+/** How an assertion was inverted. `docs/inverted-run-rules.md` explains each. */
 export type RuleName =
   | 'expected'
   | 'expected_apart'
@@ -11,7 +11,7 @@ export type RuleName =
   | 'negated'
   | 'literal'
 
-/** Why an assertion was left as it is. */
+/** Why an assertion was not changed. */
 export type LeftReason =
   | 'no_rule'
   | 'checks_types_only'
@@ -38,12 +38,12 @@ export type NotJudgedReason =
 export type Language = 'javascript' | 'typescript' | 'tsx' | 'python' | 'go' | 'rust'
 
 interface AssertionPlace {
-  /** The test that contains the assertion, as its file names it; null outside of tests, as in a helper function. */
+  /** The test that contains the assertion, as its file names it; null outside tests, such as in a helper function. */
   readonly test: string | null
   /** Counted from 1. The same in the original and in both twins. */
   readonly line: number
   readonly library: string
-  /** What the assertion is called: `toBe`, `assertEqual`, `assert ==`. */
+  /** The name of the assertion: `toBe`, `assertEqual`, `assert ==`. */
   readonly assertion: string
 }
 
@@ -58,12 +58,12 @@ export interface LeftAssertion extends AssertionPlace {
 export interface FoundTest {
   readonly name: string
   readonly line: number
-  /** How many of its own assertions were turned, and how many known ones were not. */
+  /** How many of its own assertions were inverted, and how many known ones were not. */
   readonly turned: number
   readonly leftAlone: number
-  /** Functions of the same file that hold turned assertions and that the test names. */
+  /** Functions of the same file that contain inverted assertions and that the test names. */
   readonly helpers: readonly string[]
-  /** Set where all that it asserts is that something imported is there. */
+  /** Set if it only asserts that something imported exists. */
   readonly isAboutExistence?: true
 }
 
@@ -71,7 +71,7 @@ export interface Findings {
   readonly turnedAssertions: readonly TurnedAssertion[]
   readonly leftAlone: readonly LeftAssertion[]
   readonly tests: readonly FoundTest[]
-  /** Assertion libraries that the file imports or uses, those without rules included. */
+  /** Assertion libraries that the file imports or uses, including those without rules. */
   readonly libraries: readonly string[]
 }
 
@@ -91,16 +91,18 @@ interface NotJudged extends Findings {
 
 export type Inversion = RewrittenFile | NotJudged
 
-/** One change of the text. `text` may hold names of helper functions, written `$name`: see `names.ts`. */
+/** One change of the text. `text` may contain names of helper functions, written `$name`: see `names.ts`. */
 export interface Edit {
   readonly start: number
   readonly end: number
   readonly text: string
-  /** Ends what another edit opened: comes before what opens at the same place, innermost first. */
+  /** Closes what another edit opened: comes before edits that open at the same place, innermost first. */
   readonly closes?: true
 }
 
-/** How the statement of an assertion is watched: in the turned text its failure is noted, and the test goes on. */
+/**
+ * How the statement of an assertion is watched: in the inverted text its failure is recorded, and the test continues.
+ */
 export interface Step {
   /** Where the statement begins. */
   readonly at: number
@@ -115,6 +117,6 @@ export interface Site {
   readonly library: string
   readonly assertion: string
   readonly turn: { readonly rule: RuleName; readonly edits: readonly Edit[] } | { readonly left: LeftReason }
-  /** Null where the test cannot go on behind it: the value is used, or nothing is thrown. */
+  /** Null if the test cannot continue after it: the value is used, or nothing is thrown. */
   readonly step?: Step | null
 }

@@ -6,17 +6,17 @@ import { type Block, type Count, splitOversize } from './split.js'
 export interface Chunk {
   /** The headings above it, outermost first. */
   readonly path: readonly string[]
-  /** The place of the section's first passage among those of the document. */
+  /** The index of the section's first passage in the document. */
   readonly section: number
   readonly content: string
   /** In the file, from 1. */
   readonly startLine: number
   readonly tokens: number
-  /** What the vector stands for: the same text in another place or file has the same one. */
+  /** What the vector represents: the same text in another place or file has the same vector. */
   readonly textHash: string
 }
 
-/** As much as the embedding model reads of a text. */
+/** The part of a text that the embedding model reads. */
 const CHUNK_TOKENS_MAX = 256
 const CHUNK_CHARS_MAX = 64 * 1024
 const FILE_CHUNKS_MAX = 2_000
@@ -29,7 +29,7 @@ type ChunkResult =
 
 const parser = new MarkdownIt('commonmark', { maxNesting: NESTING_MAX } as object)
 parser.enable('table')
-// Only the blocks are needed: what is inside a line decides nothing here.
+// Only the blocks are needed; the inside of a line does not matter here.
 parser.core.ruler.enableOnly(['normalize', 'block'])
 
 interface Section {
@@ -55,7 +55,7 @@ export function splitMarkdown(text: string, firstLine: number, count: Count): Ch
   return { ok: true, chunks }
 }
 
-/** The text that the vector of a passage is made from. */
+/** The text from which a passage's vector is computed. */
 export function formatEmbeddedText(path: readonly string[], content: string): string {
   return path.length === 0 ? content : `${path.join(' > ')}\n${content}`
 }
@@ -81,7 +81,7 @@ function parseSections(text: string): readonly Section[] {
   return sections
 }
 
-// A list or quote that holds code is cut around that code only: between its parts, never through it.
+// A list or quote that contains code is split only around that code, never inside it.
 function listInnerBlocks(tokens: readonly Token[], at: number): Block[] {
   const outer = tokens[at]
   if (outer?.map == null || outer.nesting !== 1) return []
@@ -123,7 +123,7 @@ function splitSection(section: Section, lines: readonly string[], count: Count):
   }
   for (const block of section.blocks) {
     const content = lines.slice(block.first, block.end).join('\n')
-    // And what stands between it and the block before.
+    // Including the text between it and the block before.
     const tokens = count(content) + 1
     if (tokens > CHUNK_TOKENS_MAX + 1) {
       close()

@@ -1,12 +1,12 @@
 /** Turns texts into vectors of length one. The same text gives the same vector under the same id. */
 export interface Embedder {
-  /** Model, runtime and whatever else changes the numbers: vectors of another id are not comparable. */
+  /** Model, runtime and everything else that changes the numbers: vectors with different ids are not comparable. */
   readonly id: string
   embed(text: string): Promise<Float32Array>
   close(): Promise<void>
 }
 
-/** Which embedder to use, as it is told to the thread. */
+/** Which embedder to use, in a form that can be sent to the thread. */
 export type EmbedderChoice =
   | { readonly type: 'packaged'; readonly folder: string | null }
   | { readonly type: 'endpoint'; readonly url: string; readonly model: string; readonly key: string | null }
@@ -17,7 +17,7 @@ export type Loaded =
   /** `isMissing`: the packages of the model are not installed. */
   | { readonly ok: false; readonly reason: string; readonly isMissing: boolean }
 
-/** A copy of length one; null where there is no direction in it. */
+/** A copy of length one; null for a zero vector. */
 export function toUnitVector(vector: ArrayLike<number>): Float32Array | null {
   let sum = 0
   for (let at = 0; at < vector.length; at += 1) sum += (vector[at] ?? 0) ** 2
@@ -26,7 +26,7 @@ export function toUnitVector(vector: ArrayLike<number>): Float32Array | null {
   return Float32Array.from(vector, (value) => value / length)
 }
 
-/** A vector as it is kept in the search file. */
+/** A vector as stored in the search file. */
 export function toVector(bytes: Uint8Array): Float32Array {
   return new Float32Array(bytes.slice().buffer)
 }

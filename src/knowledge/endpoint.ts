@@ -6,7 +6,7 @@ const CHARS_MAX = 8_000
 const DIMENSIONS_MAX = 8_192
 const ANSWER_BYTES_MAX = 1024 * 1024
 
-/** Any server that answers `POST …/embeddings` in the way of OpenAI. */
+/** Any server that answers `POST …/embeddings` like OpenAI. */
 export function makeEndpointEmbedder(given: {
   readonly url: string
   readonly model: string

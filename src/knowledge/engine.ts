@@ -13,7 +13,7 @@ const EMBEDDED_AT_ONCE = 16
 const FAILURES_MAX = 3
 const PROBLEM_CHARS_MAX = 300
 
-/** Everything that the thread does: keeps the index up to date, makes vectors in the background, answers. */
+/** The work of the thread: keeps the index up to date, computes vectors in the background, answers. */
 export class Engine {
   readonly #setup: Setup
   readonly #watcher: Watcher | null
@@ -25,7 +25,8 @@ export class Engine {
   #problem: string | null = null
   #model: string | null = null
   #isModelMissing = false
-  // What an earlier run left may since belong to another phase: until the first pass is over, only what it met is found.
+  // Entries of an earlier run may belong to another phase by now: until the first pass is over, only files it has read
+  // are found.
   #seen: Set<string> | null = new Set()
   #isClosing = false
   #skipped: readonly SkippedFile[] = []
@@ -55,7 +56,7 @@ export class Engine {
     }
   }
 
-  /** Looks at the tree once more, after whatever is going on now. */
+  /** Reads the tree again, after the current work. */
   refresh(): Promise<Refreshed> {
     if (this.#refreshing === null) return this.#start()
     this.#again ??= this.#refreshing.then(
@@ -65,7 +66,7 @@ export class Engine {
     return this.#again
   }
 
-  /** Waits until every passage has the vector it can have. */
+  /** Waits until every passage has its vector. */
   async settle(): Promise<void> {
     await this.refresh()
     await this.#embed()
@@ -105,7 +106,7 @@ export class Engine {
     return loaded.embedder
   }
 
-  // Without a vector of the query the words alone decide: a search never fails for want of a model.
+  // Without a vector of the query the words alone decide: a search never fails because a model is missing.
   async #vectorOf(query: string): Promise<Float32Array | null> {
     const embedder = await this.#loading
     if (embedder === null) return null
@@ -148,7 +149,7 @@ export class Engine {
       this.#watcher?.follow(refreshed.folders)
       return refreshed
     } catch (error) {
-      // What is in memory may no longer be what is in the file.
+      // The memory may no longer match the file.
       if (!this.#isClosing) await this.#reopen()
       throw error
     }

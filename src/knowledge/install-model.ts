@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process'
 import { isModelInstalled, loadMiniLm, MODEL_FOLDER } from './minilm.js'
 
-/** What the first search and `phaselock doctor` name. */
+/** The command that the first search and `phaselock doctor` recommend. */
 export const INSTALL_COMMAND = 'phaselock knowledge install'
 
 type InstallResult =

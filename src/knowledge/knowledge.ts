@@ -10,25 +10,25 @@ import type { Refreshed } from './sources.js'
 
 interface KnowledgeOptions {
   readonly stateDir: string
-  /** The work tree whose documents are found. */
+  /** The work tree to search. */
   readonly root: string
   /** Globs relative to the root. */
   readonly sources: readonly string[]
-  /** Files that are a phase's own document: end of the path to the phases. */
+  /** Documents of phases: from the end of the path to the phases. */
   readonly owners?: Readonly<Record<string, readonly string[]>>
-  /** Paths that agents may not read; of what lies there only the documents of phases are found. */
+  /** Paths that agents may not read; only the documents of phases are found there. */
   readonly hidden?: readonly string[]
   readonly embedder?: EmbedderChoice
   readonly isWatching?: boolean
 }
 
-/** Search over the documents of a work tree. It decides nothing: it is for reading. */
+/** Search over the documents of a work tree. It is for reading and decides nothing. */
 export interface Knowledge {
   search(request: SearchRequest): Promise<SearchAnswer>
   status(): Promise<Status>
-  /** Looks at the tree now instead of when the watcher says so. */
+  /** Reads the tree now instead of when the watcher reports a change. */
   refresh(): Promise<Refreshed>
-  /** Waits until everything is found by meaning as well, where there is a model. */
+  /** Waits until everything can be found by meaning too, if there is a model. */
   settle(): Promise<void>
   close(): Promise<void>
 }
@@ -43,7 +43,7 @@ const THREAD_MEMORY = { maxOldGenerationSizeMb: 512 }
 const WAITING_MAX = 256
 const SEARCH_MS_MAX = 15_000
 const CLOSE_MS_MAX = 5_000
-/** A document that kills the thread must not keep the machine busy starting it. */
+/** A document that kills the thread must not keep the machine busy restarting it. */
 const RESTART_MS = 5_000
 
 export function openKnowledge(options: KnowledgeOptions): Knowledge {
@@ -118,7 +118,7 @@ class Thread {
     this.#isClosed = true
     const worker = this.#worker
     if (worker === null) return
-    // The thread ends what it is doing; one that does not is ended.
+    // The thread ends what it is doing; one that does not is terminated.
     await this.#send({ type: 'close' }, CLOSE_MS_MAX).catch(() => undefined)
     await worker.terminate()
   }

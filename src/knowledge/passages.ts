@@ -5,7 +5,7 @@ import type { Metadata } from './metadata.js'
 import { openSearchFile } from './schema.js'
 import { formatNames } from './words.js'
 
-/** A passage as it is kept in memory; its words are in the file. */
+/** A passage in memory; its words are in the file. */
 export interface Entry {
   readonly id: number
   readonly file: string
@@ -28,7 +28,7 @@ interface Pending {
   readonly text: string
 }
 
-/** Which passages have a word, and how strongly, one list beside the other. */
+/** Which passages have a word, and how strongly, as parallel lists. */
 export interface Strengths {
   readonly ids: readonly number[]
   readonly values: readonly number[]
@@ -44,7 +44,7 @@ interface NewFile {
   readonly path: string
   readonly hash: string
   readonly metadata: Metadata
-  /** What the front matter calls it. */
+  /** Its title in the front matter. */
   readonly title: string
   readonly chunks: readonly Chunk[]
 }
@@ -58,7 +58,7 @@ export class SearchIndex {
   >()
   readonly #entries = new Map<number, Entry>()
   readonly #byText = new Map<string, Set<number>>()
-  // Of words that were asked for since the last change.
+  // For words that were searched since the last change.
   readonly #strengths = new Map<string, Strengths>()
   #strengthsKept = 0
   #model: string | null = null
@@ -70,7 +70,7 @@ export class SearchIndex {
     this.#load()
   }
 
-  /** Changes with every change of what can be found. */
+  /** Changes whenever the searchable content changes. */
   get version(): number {
     return this.#version
   }
@@ -91,13 +91,13 @@ export class SearchIndex {
     return count
   }
 
-  /** Takes the vectors of a model that are in the file; those of others are forgotten. */
+  /** Loads the vectors of a model from the file; those of others are dropped. */
   useModel(model: string): void {
     this.#model = model
     const others = this.#database.prepare('SELECT count(*) AS count FROM vectors WHERE model <> ?').get(model)
     if (Number(others?.count) > 0)
       this.#write(() => this.#database.prepare('DELETE FROM vectors WHERE model <> ?').run(model))
-    // What no passage needs any more changes nothing that can be found.
+    // Removing unused vectors does not change the searchable content.
     this.#database
       .prepare('DELETE FROM vectors WHERE NOT EXISTS (SELECT 1 FROM chunks WHERE chunks.text_hash = vectors.text_hash)')
       .run()
@@ -105,7 +105,7 @@ export class SearchIndex {
       this.#take(String(row.text_hash), toVector(row.vector as Uint8Array))
   }
 
-  /** Puts a file in place of what was there under its path. */
+  /** Replaces the file at a path. */
   put(file: NewFile): void {
     this.#write(() => {
       this.#drop(file.path)
@@ -156,13 +156,13 @@ export class SearchIndex {
   }
 
   /**
-   * How strongly each passage has a word, from 0 to `STRENGTH_MAX`: the part of BM25 that does not depend on other passages but for
-   * their mean length. A word in a heading counts four times, one in a heading above it twice.
+   * How strongly each passage has a word, from 0 to `STRENGTH_MAX`: the part of BM25 that depends on other passages
+   * only through their mean length. A word in a heading counts four times, one in a parent heading twice.
    */
   computeStrengths(word: string): Strengths {
     const known = this.#strengths.get(word)
     if (known !== undefined) return known
-    // Quoted, a word is a word: nothing in it is read as syntax. Lists travel faster than rows.
+    // A quoted word is not read as syntax. Lists are faster to transfer than rows.
     const row = this.#database.prepare(STRENGTHS).get(`"${word.replaceAll('"', '""')}"`)
     const ids = JSON.parse(String(row?.ids)) as readonly number[]
     const rarity = computeFts5Rarity(this.#entries.size, ids.length)
@@ -280,10 +280,10 @@ export class SearchIndex {
   }
 }
 
-/** What the strength of a word comes near to when a passage consists of it. */
+/** The limit of a word's strength when a passage consists only of that word. */
 export const STRENGTH_MAX = 2.2
 
-// As SQLite computes it, so that it can be taken out again.
+// As SQLite computes it, so that it can be divided out.
 function computeFts5Rarity(rows: number, hits: number): number {
   const rarity = Math.log((rows - hits + 0.5) / (hits + 0.5))
   return rarity <= 0 ? 1e-6 : rarity

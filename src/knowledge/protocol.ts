@@ -30,9 +30,9 @@ export interface SearchAnswer {
   readonly results: readonly FoundPassage[]
   readonly totalTokens: number
   readonly method: 'hybrid' | 'lexical'
-  /** True when meanings were not looked at, or not of every passage. */
+  /** True when meaning was not used, or not for every passage. */
   readonly isDegraded: boolean
-  /** True when the packaged model was wanted and is not installed. */
+  /** True when the packaged model was requested but is not installed. */
   readonly isModelMissing: boolean
   readonly queryTimeMs: number
   readonly indexVersion: number
@@ -44,7 +44,7 @@ export interface Status {
   /** Passages that have no vector yet. */
   readonly pending: number
   readonly indexVersion: number
-  /** What vectors are made with; null: there are none. */
+  /** The embedder of the vectors; null: there are none. */
   readonly model: string | null
   /** Why there are no vectors, or no new ones. */
   readonly problem: string | null

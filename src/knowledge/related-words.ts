@@ -6,7 +6,10 @@ const TABLE_FILE = new URL('runtime/embedding/related-words.txt', PACKAGE_ROOT)
 
 let opened: Database | null = null
 
-/** Words that mean nearly the same, nearest first, from a fixed table (see docs/knowledge.md); none for a word that is not in it. */
+/**
+ * Words with nearly the same meaning, nearest first, from a fixed table (see docs/knowledge.md); empty for an unknown
+ * word.
+ */
 export function listRelated(word: string): readonly string[] {
   opened ??= openTable(readFileSync(TABLE_FILE, 'utf8'))
   const row = opened

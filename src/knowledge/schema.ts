@@ -1,7 +1,7 @@
 import { rmSync } from 'node:fs'
 import { type Database, openDatabase } from '../store/database.js'
 
-/** Raised whenever passages are cut or described in another way: an index of another layout is made anew. */
+/** Incremented whenever passages are cut or described differently: an index with another layout is rebuilt. */
 const LAYOUT = '3'
 
 const TABLES = `
@@ -19,7 +19,7 @@ const TABLES = `
   CREATE VIRTUAL TABLE IF NOT EXISTS words USING fts5 (heading, breadcrumb, body, names, tokenize = 'porter unicode61');
 `
 
-/** Opens the search file. It holds nothing that cannot be made again: one that is broken or of another layout is replaced. */
+/** Opens the search file. Everything in it can be rebuilt: a broken file or another layout is replaced. */
 export function openSearchFile(file: string): Database {
   try {
     return openChecked(file)

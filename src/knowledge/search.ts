@@ -26,17 +26,17 @@ export interface FoundPassage {
 interface Using {
   /** Of the query; null: the words alone decide. */
   readonly vector: Float32Array | null
-  /** Only these files take part; null: all. */
+  /** Only these files are searched; null: all. */
   readonly files: ReadonlySet<string> | null
 }
 
-/** How much the vectors say in the common score; the words say the rest. */
+/** The weight of the vectors in the common score; the words have the rest. */
 const VECTOR_SHARE = 0.5
 const CONTENT_CHARS_MAX = 400_000
-// Differences below this are noise, and must not decide an order.
+// Smaller differences are noise, and must not decide an order.
 const SCORE_STEPS = 1_000_000
 
-/** The best passages among those that may be seen: nothing else takes part in the ranking. */
+/** The best passages among the visible ones: nothing else affects the ranking. */
 export function search(index: SearchIndex, request: SearchRequest, using: Using): readonly FoundPassage[] {
   const { vector, files } = using
   const candidates = new Map<number, Entry>()
@@ -57,7 +57,7 @@ export function search(index: SearchIndex, request: SearchRequest, using: Using)
     const raw = vector === null ? worded : (1 - VECTOR_SHARE) * worded + VECTOR_SHARE * computeSimilarity(entry, vector)
     if (raw <= 0) continue
     const one = { entry, score: Math.round(raw * SCORE_STEPS) / SCORE_STEPS }
-    // The passages of a document have ids in a row: this is the id of its section's first one.
+    // The passages of a document have consecutive ids: this is the id of its section's first one.
     const section = entry.id - entry.ordinal + entry.section
     const first = firsts.get(section)
     if (first === undefined || compare(one, first) < 0) firsts.set(section, one)
@@ -65,7 +65,7 @@ export function search(index: SearchIndex, request: SearchRequest, using: Using)
   }
   const best: ScoredEntry[] = []
   for (const one of firsts.values()) keepBest(best, one, request.limit)
-  // Every section has a place before one has two.
+  // Every section gets one place before any gets two.
   const shown = [...best, ...others].slice(0, request.limit).sort(compare)
   return boundResults(shown.flatMap(({ entry, score }) => toFound(index, entry, score)))
 }
@@ -75,7 +75,7 @@ interface ScoredEntry {
   readonly score: number
 }
 
-// Few are wanted of many: a place is looked for only in the list of the best so far.
+// Few of many are needed: only the list of the best so far is kept.
 function keepBest(best: ScoredEntry[], one: ScoredEntry, limit: number): void {
   const last = best.at(-1)
   if (best.length >= limit && last !== undefined && compare(one, last) >= 0) return
@@ -97,7 +97,7 @@ function matchesRequest({ phases, isSealed, tags, workflow }: Metadata, request:
   return request.tags.every((tag) => tags.includes(tag))
 }
 
-/** How near in meaning: the cosine, where it is above zero. */
+/** How close in meaning: the cosine, if it is above zero. */
 function computeSimilarity({ vector }: Entry, query: Float32Array): number {
   return vector === null || vector.length !== query.length ? 0 : Math.max(0, computeDotProduct(vector, query))
 }
@@ -130,7 +130,7 @@ function toFound(index: SearchIndex, entry: Entry, score: number): readonly Foun
   ]
 }
 
-// The first is always given; further ones as long as the answer stays readable.
+// The first is always returned; further ones while the answer stays readable.
 function boundResults(all: readonly FoundPassage[]): readonly FoundPassage[] {
   let chars = 0
   const end = all.findIndex(({ content }, at) => {

@@ -11,9 +11,9 @@ import { countTokens } from './tokens.js'
 
 export interface Sources {
   readonly root: string
-  /** Globs of the files to be found, relative to the root. */
+  /** Globs of the searchable files, relative to the root. */
   readonly patterns: readonly string[]
-  /** Files that are a phase's own document: path, or the end of it, to the phases. */
+  /** Documents of phases: from the path, or its end, to the phases. */
   readonly owners: Readonly<Record<string, readonly string[]>>
   /** Files and folders that agents may not read. */
   readonly hidden: readonly string[]
@@ -35,7 +35,7 @@ export interface Refreshed {
 
 interface Run {
   readonly isClosing: () => boolean
-  /** Filled with the files that are in the index as they are in the tree. */
+  /** Receives the files whose index entry is up to date. */
   readonly present: Set<string>
 }
 
@@ -44,7 +44,7 @@ export const FILE_BYTES_MAX = 512 * 1024
 const CHUNKS_MAX = 50_000
 const SKIPPED_TOLD_MAX = 100
 
-/** Brings the index up to what is in the tree now; what has not changed is not touched. Gives way after every file. */
+/** Updates the index to the current tree; unchanged files are not touched. Yields after every file. */
 export async function refreshIndex(index: SearchIndex, sources: Sources, run: Run): Promise<Refreshed> {
   const { isClosing, present } = run
   const { files, folders } = await listSources(sources.root, sources.patterns)
@@ -64,7 +64,7 @@ export async function refreshIndex(index: SearchIndex, sources: Sources, run: Ru
     }
     present.add(path)
     counts[outcome] += 1
-    // Requests that came meanwhile are answered before the next file.
+    // Requests that arrived meanwhile are answered before the next file.
     await nextTurn()
   }
   for (const path of [...index.files.keys()]) {
@@ -112,13 +112,13 @@ function refreshFile(
   return 'added'
 }
 
-// Of what is kept from agents, a phase's own document is found with its phase. The rest speaks of phases to come.
+// Among the hidden files, a phase's own document is found with its phase. The rest mentions later phases.
 function isKept(sources: Sources, path: string): boolean {
   const isHidden = sources.hidden.some((one) => path === one || path.startsWith(`${one}/`))
   return isHidden && listOwners(sources, path).length === 0
 }
 
-// The documents of a workflow may lie anywhere in the tree, and more than once.
+// The documents of a workflow may be anywhere in the tree, and more than once.
 function listOwners({ owners }: Sources, path: string): readonly string[] {
   const parts = path.split('/')
   const ends = parts.map((_, at) => parts.slice(at).join('/'))

@@ -1,4 +1,4 @@
-/** What a block of the syntax tree covers; a block of code is never taken apart. */
+/** The range of a block in the syntax tree; a code block is never split. */
 export interface Block {
   readonly first: number
   readonly end: number
@@ -18,7 +18,10 @@ interface Limit {
   readonly count: Count
 }
 
-/** Text that is no code and too long for one passage: between lines, and a line that is too long itself between words. */
+/**
+ * Text other than code that is too long for one passage: split between lines, and a line that is too long between
+ * words.
+ */
 export function splitOversize(lines: readonly string[], block: Block, limit: Limit): readonly Piece[] {
   const pieces: Piece[] = []
   let kept: { first: number; text: string[]; tokens: number } = { first: block.first, text: [], tokens: 0 }
@@ -29,7 +32,7 @@ export function splitOversize(lines: readonly string[], block: Block, limit: Lim
   for (let at = block.first; at < block.end; at += 1) {
     for (const [part, text] of splitLine(lines[at] ?? '', limit).entries()) {
       const tokens = limit.count(text) + 1
-      // Parts of one line never meet again: there was no line break between them.
+      // Parts of one line are not joined again: there was no line break between them.
       if (kept.text.length > 0 && (part > 0 || kept.tokens + tokens > limit.tokensMax)) {
         close(at)
         kept = { first: at, text: [], tokens: 0 }
@@ -41,7 +44,7 @@ export function splitOversize(lines: readonly string[], block: Block, limit: Lim
   return pieces
 }
 
-// In halves, at a space if there is one near: a word may be one long run, and a character several tokens.
+// In halves, at a space if one is near: a word may be one long run, and a character several tokens.
 function splitLine(line: string, limit: Limit): readonly string[] {
   if (line.length < 2 || limit.count(line) <= limit.tokensMax) return [line]
   const middle = Math.ceil(line.length / 2)
@@ -51,7 +54,7 @@ function splitLine(line: string, limit: Limit): readonly string[] {
   return [...splitLine(line.slice(0, end), limit), ...splitLine(line.slice(end), limit)]
 }
 
-// Half of a pair of surrogates is no character.
+// Half a surrogate pair is not a character.
 function alignToCharacter(line: string, end: number): number {
   const code = line.charCodeAt(end - 1)
   return end < line.length && code >= 0xd800 && code <= 0xdbff ? end + 1 : end

@@ -3,12 +3,15 @@ import { join } from 'node:path'
 
 const FOLDERS_MAX = 1_000
 const QUIET_MS = 300
-/** Even while changes keep coming, they are looked at this often. */
+/** While changes keep coming, they are processed this often. */
 const LATEST_MS = 3_000
 const POLL_MS = 60_000
 const POLL_BLIND_MS = 5_000
 
-/** Tells when files below a root may have changed. It may tell too often, and never not at all: what it cannot watch is polled. */
+/**
+ * Reports when files below a root may have changed. It may report too often, but never misses a change: folders that
+ * cannot be watched are polled.
+ */
 export class Watcher {
   readonly #root: string
   readonly #changed: () => void
@@ -32,7 +35,7 @@ export class Watcher {
     for (const [folder, watcher] of this.#watched) if (!wanted.has(folder)) this.#drop(folder, watcher)
     const before = this.#watched.size
     for (const folder of wanted) if (!this.#watched.has(folder)) this.#add(folder)
-    // What came into a folder between looking into it and watching it has not been told.
+    // A file that appeared between listing and watching a folder was not reported.
     if (this.#watched.size > before) this.#soon()
     if (this.#poll !== null) clearTimeout(this.#poll)
     this.#poll = setTimeout(this.#changed, this.#isBlind ? POLL_BLIND_MS : POLL_MS)
@@ -52,7 +55,7 @@ export class Watcher {
       watcher.on('error', () => this.#lost(folder, watcher))
       this.#watched.set(folder, watcher)
     } catch {
-      // No watch to be had, or the folder went away meanwhile: polling finds out.
+      // No watch available, or the folder was removed: polling detects it.
       this.#isBlind = true
     }
   }

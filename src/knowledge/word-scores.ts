@@ -2,15 +2,15 @@ import { type Entry, type SearchIndex, STRENGTH_MAX, type Strengths } from './pa
 import { listRelated } from './related-words.js'
 import { listOtherForms, splitQuery } from './words.js'
 
-/** What the long form counts for a short one, such as configuration for config. */
+/** The weight of the long form of an abbreviation, such as configuration for config. */
 const OTHER_FORM_SHARE = 0.9
-/** What a word counts that only means nearly the same as a word of the query. */
+/** The weight of a word that only means nearly the same as a word of the query. */
 const RELATED_SHARE = 0.45
-/** A word that more passages than this share have is a word of these documents: related ones would only add noise. */
+/** A word in more than this share of passages is typical for these documents: related words would only add noise. */
 const RELATED_HITS_SHARE_MAX = 0.1
 /** For the first eight words of a query at least: twelve are in a line of the table. */
 const RELATED_LOOKUPS_MAX = 96
-/** What the document counts beside the passage: each word where it is strongest in it, and the mean of its passages. */
+/** The weight of the document next to the passage: each word where it is strongest, and the mean of its passages. */
 const DOCUMENT_BEST_SHARE = 0.3
 const DOCUMENT_MEAN_SHARE = 0.2
 const REACHABLE_SHARE = 1 + DOCUMENT_BEST_SHARE + DOCUMENT_MEAN_SHARE
@@ -18,8 +18,8 @@ const REACHABLE_SHARE = 1 + DOCUMENT_BEST_SHARE + DOCUMENT_MEAN_SHARE
 type Candidates = ReadonlyMap<number, Entry>
 
 /**
- * BM25 as a share of what a passage could reach that has every word of the query, so that a chance hit of one word stays small.
- * How rare a word is, is counted among the candidates alone: passages that may not be seen leave no trace in the scores.
+ * BM25 as a share of the score of a passage with every word of the query, so that a chance hit of one word stays small.
+ * How rare a word is, is counted among the candidates alone, so hidden passages do not affect the scores.
  */
 export function scoreByWords(index: SearchIndex, query: string, candidates: Candidates): ReadonlyMap<number, number> {
   const passages = new Map<number, number>()
@@ -47,7 +47,7 @@ interface Limit {
   readonly rarityMax: number
 }
 
-/** For each candidate the best of one word and the words that stand in for it. Flat arrays, since this is where the time goes. */
+/** For each candidate the best of one word and its substitutes. Flat arrays, because this takes most of the time. */
 class BestOfWord {
   readonly #candidates: Candidates
   readonly #isCandidate: Uint8Array
@@ -86,7 +86,7 @@ class BestOfWord {
     return rarity
   }
 
-  /** Adds what was found to the sums of passages and documents, and forgets it. */
+  /** Adds the current word to the sums of passages and documents, and resets it. */
   moveTo(passages: Map<number, number>, documents: Map<string, number>): void {
     const inDocuments = new Map<string, number>()
     for (const id of this.#ids) {
@@ -107,7 +107,10 @@ interface Sums {
   readonly reachable: number
 }
 
-/** A title or another section often names the topic of a passage. The passages of a document are all candidates, or none is. */
+/**
+ * A title or another section often names the topic of a passage. Either all passages of a document are candidates, or
+ * none.
+ */
 function addDocumentScores(index: SearchIndex, candidates: Candidates, sums: Sums): ReadonlyMap<number, number> {
   const { passages, documents, reachable } = sums
   const shares = new Map<string, number>()

@@ -2,7 +2,7 @@ const QUERY_CHARS_MAX = 4_000
 const WORDS_MAX = 32
 const WORD_CHARS_MAX = 64
 
-// Words that are in nearly every passage tell passages apart by nothing and cost the most.
+// Words that are in nearly every passage do not distinguish passages, and cost the most.
 const COMMON: ReadonlySet<string> = new Set(
   (
     'a an and are as at be been but by can could did do does for from had has have how i if in into is it its me my of on or our ' +
@@ -10,19 +10,19 @@ const COMMON: ReadonlySet<string> = new Set(
   ).split(' '),
 )
 
-/** What is looked at of a query, however long it is. */
+/** The maximum length of a query that is read. */
 export function cutQuery(query: string): string {
   return query.slice(0, QUERY_CHARS_MAX).toWellFormed().replaceAll('\0', ' ').trim()
 }
 
-/** The words of a query that are looked for, without those that are everywhere if there are others. */
+/** The searched words of a query, without very common ones if there are others. */
 export function splitQuery(query: string): readonly string[] {
   const words = [...new Set([...listRuns(query), ...listIdentifierParts(query)].map((word) => word.toLowerCase()))]
   const telling = words.filter((word) => !COMMON.has(word))
   return (telling.length === 0 ? words : telling).slice(0, WORDS_MAX)
 }
 
-/** What a passage is called besides its headings: its path, the title of its document, and the parts of identifiers in it. */
+/** Additional search text of a passage: its path, the title of its document, and the parts of identifiers in it. */
 export function formatNames(
   { path, title }: { readonly path: string; readonly title: string },
   passage: { readonly path: readonly string[]; readonly content: string },
@@ -30,7 +30,7 @@ export function formatNames(
   return [path, title, ...listIdentifierParts(`${path} ${passage.path.join(' ')} ${passage.content}`)].join(' ')
 }
 
-/** The parts of identifiers such as `timeoutMs`; what is cut by other signs is in parts already. */
+/** The parts of identifiers such as `timeoutMs`; other separators split words already. */
 function listIdentifierParts(text: string): readonly string[] {
   return listRuns(text).flatMap((word) => {
     const parts = word.split(/(?<=[\p{Ll}\p{N}])(?=\p{Lu})|(?<=\p{Lu})(?=\p{Lu}\p{Ll})/u)
@@ -46,7 +46,7 @@ function cut(word: string): string {
   return word.slice(0, WORD_CHARS_MAX).toWellFormed()
 }
 
-// Short forms of the trade, one group in each line.
+// Common abbreviations, one group per line.
 const SHORT_FORMS: ReadonlyMap<string, readonly string[]> = new Map(
   `a11y accessibility
 auth authentication authorization
@@ -78,7 +78,7 @@ vm virtual-machine`
     .flatMap((group) => group.map((word) => [word, group.filter((other) => other !== word)] as const)),
 )
 
-/** The long forms of a short one, and the other way round; several words joined by `-` stand side by side in a text. */
+/** The long forms of an abbreviation, and vice versa; words joined by `-` are adjacent in a text. */
 export function listOtherForms(word: string): readonly string[] {
   return SHORT_FORMS.get(word) ?? []
 }

@@ -13,7 +13,7 @@ import { WORKFLOW_TOOLS, type WorkflowTool } from './workflow-tools.js'
 const NAME_CHARS_MAX = 200
 const PROBLEMS_MAX = 20
 
-/** Keeps what no event of a task says, as for every other refused request. */
+/** Records a refusal that no event of a task records, like for every other request. */
 export type RecordRefusal = (problem: Problem, what: string, bearer: McpBearer) => Promise<void>
 
 export interface ToolCall {
@@ -22,7 +22,7 @@ export interface ToolCall {
   readonly args: JsonObject
 }
 
-/** Makes a call by the same way as every other entrance. What is refused is a result that the model reads. */
+/** Makes a call through the same path as REST. A refusal is a result that the model reads. */
 export async function callTool(app: App, call: ToolCall, record: RecordRefusal): Promise<CallToolResult> {
   const answer = await answerOf(app, call)
   if (!answer.ok) await record(answer.problem, call.name, call.bearer)
@@ -48,7 +48,7 @@ export function findNameProblem(name: string): string | null {
   return name === '' || name.length > NAME_CHARS_MAX ? `name: must have 1 to ${NAME_CHARS_MAX} characters.` : null
 }
 
-/** What is wrong with the arguments of a tool that is no tool of a contract; null when nothing is. */
+/** The problem of the arguments of a tool that no contract defines; null when there is none. */
 export function findArgumentProblems(
   tool: Pick<WorkflowTool, 'name' | 'inputSchema'>,
   args: JsonObject,
@@ -61,7 +61,7 @@ export function findArgumentProblems(
   return `${tool.name}: ${said.join('; ')}.`
 }
 
-// Whoever identifies by the agent token needs no phase token, and a model that reads none can leak none.
+// With the agent token no phase token is needed, and a model that sees none cannot leak one.
 function redactForCaller(bearer: AgentBearer, value: JsonObject): JsonObject {
   if (bearer.kind !== 'agent') return value
   const { advanced } = value

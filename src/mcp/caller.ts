@@ -6,15 +6,18 @@ import {
   type ReviewBearer,
 } from '../core/identity/admit.js'
 
-/** Who may come in: agents of tasks, their reviewers, and participants of coordinations. */
+/** Who may connect: agents of tasks, their reviewers, and participants of councils. */
 export type McpBearer = AgentBearer | ReviewBearer | ParticipantBearer
 
-/** How the protocol layer carries the caller from the entrance to a handler: what the token says, never the token. */
+/** How the protocol layer passes the caller to a handler: the token's claims, never the token. */
 export function toAuthInfo(bearer: McpBearer): AuthInfo {
   return { token: '', clientId: formatOwner(bearer), scopes: [], extra: { bearer } }
 }
 
-/** Whose sessions and connections are counted together. An agent, a reviewer and a participant of the same name are three. */
+/**
+ * The key under which sessions and connections are counted. An agent, a reviewer and a participant of the same name are
+ * three.
+ */
 export function formatOwner(bearer: McpBearer): string {
   if (bearer.kind === 'participant') return `participant:${bearer.agentId}@${bearer.runId}`
   return bearer.kind === 'review' ? `${formatBearerName(bearer)}@${bearer.taskId}` : bearer.agentId
@@ -24,7 +27,7 @@ export function isAgent(bearer: McpBearer): bearer is AgentBearer {
   return bearer.kind === 'agent' || bearer.kind === 'phase'
 }
 
-/** Who sent the request that is being handled. Every request proves it anew, also within a session. */
+/** The sender of the current request. Every request proves it again, even within a session. */
 export function requireAgentBearer(context: ServerContext): AgentBearer {
   const bearer = getCaller(context)
   if (!isAgent(bearer)) throw new Error('the tools of agents were reached by somebody else')

@@ -5,22 +5,22 @@ const WATCHERS_MAX = 1000
 const WATCHERS_PER_AGENT_MAX = 16
 const SETTLE_MS = 20
 
-/** A client that is told when what it was shown is not so any more. */
+/** A client that is notified when what it was shown has changed. */
 export interface Watcher {
   readonly agentId: string
   readonly changed: () => void
-  /** Its token is good no more. */
+  /** Its token is no longer valid. */
   readonly end: () => void
 }
 
-// After these an agent may use other tools, see other phases, or works on another task.
+// After these an agent may use other tools, see other phases, or work on another task.
 const CHANGES: ReadonlySet<string> = new Set([
   ...['phase_entered', 'task_claimed', 'task_released', 'task_reassigned', 'task_rewound', 'task_resumed'],
   ...['task_parked', 'task_cancelled', 'task_completed', 'lease_lapsed', 'agent_dropped', 'tools_accepted'],
 ])
 const REPLACES_TOKEN: ReadonlySet<string> = new Set(['agent_revoked', 'agent_registered'])
 
-/** Who is to be told of changes. Bounded, and what comes at once is told once. */
+/** Clients to notify of changes. Bounded; simultaneous changes are one notification. */
 export class Changes {
   readonly #watchers = new Set<Watcher>()
   readonly #due = new Set<string>()
@@ -62,7 +62,7 @@ export class Changes {
     this.#timer ??= setTimeout(() => this.#tell(), SETTLE_MS)
   }
 
-  // Whoever had the task is told as well that it is gone.
+  // The former holder of the task is notified too.
   async #holders(taskId: string): Promise<void> {
     const state = await this.app.ledger.read(taskId)
     for (const agentId of state?.holders ?? []) this.#due.add(agentId)

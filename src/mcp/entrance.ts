@@ -18,17 +18,17 @@ import { Sessions } from './sessions.js'
 const BATCH_MAX = 32
 const FINISH_POLL_MS = 20
 
-/** A request whose Host, size and caller have been proved. */
+/** A request whose Host, size and caller have been checked. */
 export interface Exchange {
-  /** Without its body. Its signal fires when its connection has no more use for it, answered or not. */
+  /** Without its body. Its signal fires when its connection ends or needs it no more, answered or not. */
   readonly request: Request
   readonly body: unknown
   readonly bearer: McpBearer
 }
 
 /**
- * MCP over HTTP. Requests of the revision 2026-07-28 stand alone; clients of the 2025 revisions get a session, since
- * without one they could not be told of changes.
+ * MCP over HTTP. Requests of the revision 2026-07-28 are independent; clients of the 2025 revisions get a session,
+ * without which they could not be notified of changes.
  */
 export class McpEntrance {
   readonly #changes: Changes
@@ -49,7 +49,7 @@ export class McpEntrance {
     return (await isLegacyRequest(request, body)) ? this.#inSession(exchange) : this.#alone(exchange)
   }
 
-  /** Ends what clients listen to, once the calls that are under way are answered: a session takes its answers with it. */
+  /** Ends the clients' streams once running calls are answered: a session takes its answers with it. */
   async finish(msMax: number): Promise<void> {
     const deadline = Date.now() + msMax
     while (this.#calls > 0 && Date.now() < deadline) await sleep(FINISH_POLL_MS)
@@ -65,7 +65,7 @@ export class McpEntrance {
     })
   }
 
-  // Nothing that a reviewer is shown changes, so that it has nothing to listen to; and a dead token opens no session.
+  // Nothing that a reviewer sees changes, so it has nothing to listen to; and an invalid token opens no session.
   async #refusedToReviewer({ request, body }: Exchange, bearer: ReviewBearer): Promise<Response | Problem | null> {
     if (request.method === 'GET') return makeRpcError(405, NO_STREAM)
     if (findMethod(body) === 'subscriptions/listen') return makeRpcError(404, NO_STREAM)
@@ -98,7 +98,7 @@ export class McpEntrance {
     if (method === 'subscriptions/listen' && !this.#changes.hasRoom(agentId)) return refuseTooMany()
     const handler: McpHttpHandler = createMcpHandler(() => makeServer(this.parts, bearer), {
       legacy: 'reject',
-      // A stream is kept alive while a tool runs; a plain answer would look dead to every proxy and timeout.
+      // A stream is kept alive while a tool runs; a plain answer would look dead to proxies and timeouts.
       responseMode: method === 'tools/call' ? 'sse' : 'auto',
       bus: {
         publish: () => undefined,

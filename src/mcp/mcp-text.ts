@@ -3,12 +3,12 @@ import type { JsonObject } from '../core/json.js'
 const OVER_REST = '- Run: POST /api/v1/prompt/continue'
 const OVER_MCP = '- Call the tool continue'
 
-/** An interrupt tells how to go on; here that is a tool. */
+/** An interrupt says how to continue; over MCP that is a tool. */
 export function rewordInterrupt(text: string): string {
   return text.replace(OVER_REST, OVER_MCP)
 }
 
-/** The same for a session that has tools of its own, and Phaselock's beside them. */
+/** The same for a session that has other tools next to Phaselock's. */
 export function rewordForHooks(text: string): string {
   return text.replace(
     OVER_REST,
@@ -25,7 +25,7 @@ export function rewordReview(answer: JsonObject): JsonObject {
   return { ...answer, next_step: step.replace(REPORT_OVER_REST, 'report with the tool submit_review') }
 }
 
-/** The same for an answer that is an interrupt or carries one. Nothing else of it is touched. */
+/** The same for an answer that is an interrupt or contains one. The rest of it stays unchanged. */
 export function rewordForMcp(answer: JsonObject): JsonObject {
   const { interrupt } = answer
   const said =

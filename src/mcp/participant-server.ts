@@ -4,14 +4,14 @@ import { PROGRAM_VERSION } from '../app/version.js'
 import type { Json, JsonObject } from '../core/json.js'
 import { makeObjectSchema } from './tool-schemas.js'
 
-/** What stands behind the door for one participant of a coordination. Neither of them throws for what an agent sends. */
+/** The operations of one participant of a council. Neither of them throws because of what an agent sends. */
 export interface ParticipantDoor {
   /** Whether answers must carry a verdict. */
   readonly needsVerdict: boolean
-  /** Tools besides, which only look. */
+  /** Additional read-only tools. */
   readonly looks: readonly { readonly name: string; readonly description: string; readonly parameters: JsonObject }[]
   view(): Promise<CallToolResult>
-  /** One call, judged as a response of its own or as part of one. `gone` fires when nobody waits for its answer. */
+  /** One call, judged as a separate response or as part of one. `gone` fires when nobody waits for its answer. */
   call(call: { readonly name: string; readonly arguments: Json }, gone: AbortSignal): Promise<CallToolResult>
 }
 
@@ -19,15 +19,15 @@ const INSTRUCTIONS = `Several agents answer one question in rounds. Read it with
 
 const VIEW = 'coordination_view'
 
-/** How requests reach the door, and how faults on the way are worded. */
+/** How requests reach these operations, and how faults are reported. */
 interface DoorWay {
-  /** Throws when the caller's token opens nothing. */
+  /** Throws when the caller's token is not valid. */
   door(context: ServerContext): Promise<ParticipantDoor>
   told<T>(work: () => Promise<T>): Promise<T>
   toldAsResult(work: () => Promise<CallToolResult>): Promise<CallToolResult>
 }
 
-/** A server of the protocol for a participant: three tools, those with which it may look, and nothing of tasks, resources or prompts. */
+/** An MCP server for a participant: three tools, its read-only tools, and no tasks, resources or prompts. */
 export function buildParticipantServer(way: DoorWay): Server {
   const server = new Server(
     { name: 'phaselock', version: PROGRAM_VERSION },
@@ -61,7 +61,7 @@ function listTools({ needsVerdict, looks }: Pick<ParticipantDoor, 'needsVerdict'
   ]
 }
 
-/** What differs from a model's turn: here the winner presents with a call too. */
+/** Unlike in a model's turn, the winner presents with a call here too. */
 const MORE: Readonly<Record<string, string>> = {
   new_answer: ' When you are to present, it is the final answer.',
 }

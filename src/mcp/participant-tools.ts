@@ -16,7 +16,10 @@ interface Call {
   readonly arguments: Json
 }
 
-/** What a participant's token opens: its own run, by the ways that its kind of agent has. Throws when it opens nothing. */
+/**
+ * The operations of a participant's token on its own council, depending on its kind of agent. Throws when the token is
+ * not valid.
+ */
 export async function openParticipantDoor(
   app: App,
   bearer: ParticipantBearer,
@@ -37,7 +40,7 @@ export async function openParticipantDoor(
   }
   return {
     needsVerdict: run.isConsensus,
-    // Agents elsewhere look with what they have: a call of theirs is a response, and nobody would run it.
+    // Remote agents read with their own tools: a call of theirs is a response, and nothing would run it.
     looks: isRemote ? [] : listReadTools(tools),
     view: async () => told('coordination_view', await way.view(app, bearer)),
     call: async (call, gone) => {
@@ -67,7 +70,7 @@ interface Way {
   readonly call: (at: At, call: Call) => Promise<Result<JsonObject>>
 }
 
-/** An agent elsewhere: a call is a response of its own, as over REST. */
+/** A remote agent: each call is a separate response, as over REST. */
 const REMOTE: Way = {
   view: (app, bearer) => lookAtRun(app, bearer, { id: bearer.runId, waitSeconds: 0 }),
   call: async ({ app, bearer, run }, call) => {
@@ -87,9 +90,9 @@ function getContent(args: Json): string {
   return typeof given === 'string' ? given : ''
 }
 
-/** A program that Phaselock started: a call is part of what it streams, and counts only in its turn. */
+/** A program that Phaselock started: a call is part of its stream, and counts only in its turn. */
 const PROGRAM: Way = {
-  // It is in the middle of its turn: what it reads there is told to it, and begins no other.
+  // It is in the middle of its turn: what it reads there is shown to it, and begins no other turn.
   view: async (app, { runId, agentId }) => {
     const run = await app.coordinations.read(runId)
     const agent = run?.agents.get(agentId)
@@ -101,7 +104,7 @@ const PROGRAM: Way = {
   },
   call: async ({ app, bearer, gone }, { name, arguments: args }) => {
     const door = app.coordinations.findDoor(bearer.runId, bearer.agentId)
-    // What a process sent that has ended since must not be taken for a call of the one that came after it.
+    // A call of an ended process must not count as a call of the next one.
     if (door === null || gone.aborted)
       return refuse('conflict', 'It is not your turn.', { next_step: 'End here; you are started when it is.' })
     const { text, isError } = await door.offer({ name, arguments: args })
@@ -109,7 +112,7 @@ const PROGRAM: Way = {
   },
 }
 
-/** What was said to a call, as text and as structure. A rejection is an error, in exactly its words. */
+/** The answer to a call, as text and as structure. A rejection is an error with exactly its message. */
 function toResponseResult(answer: JsonObject): CallToolResult {
   const { message, asked_again: isAsked, stopped } = answer
   if (answer.accepted !== false || typeof message !== 'string') return makeResult(answer, formatAnswer(answer), false)

@@ -15,7 +15,7 @@ const PHASE: JsonObject = {
   description: 'Its id or, in a workflow of documents, its number.',
 }
 
-/** Workflows by their phases: what one says, and how it is completed. */
+/** Workflows by phase: the content of a phase, and its completion. */
 export const PHASE_TOOLS: readonly WorkflowTool[] = [
   {
     name: 'start_workflow',

@@ -15,7 +15,7 @@ import { readScene } from './scene.js'
 const INVALID_PARAMS = -32602
 const NAME_CHARS_MAX = 200
 
-/** A prompt for each phase that is open to the caller: the one its task is in, and those it has completed. */
+/** A prompt for each phase that is open to the caller: the current one of its task, and completed ones. */
 export async function listPrompts(app: App, bearer: AgentBearer): Promise<Prompt[]> {
   const { contract, state } = await readScene(app, bearer)
   if (state === null) return []
@@ -25,7 +25,7 @@ export async function listPrompts(app: App, bearer: AgentBearer): Promise<Prompt
   })
 }
 
-/** The prompt of a phase. A phase that is not open yet is answered as one that does not exist. */
+/** The prompt of a phase. A phase that is not open yet is treated as unknown. */
 export async function readPrompt(app: App, bearer: AgentBearer, name: string): Promise<GetPromptResult> {
   const call = await admitCall(app, bearer, undefined)
   if (!call.ok) throw toRefusalError(call.problem)

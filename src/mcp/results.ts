@@ -6,11 +6,11 @@ import type { JsonObject } from '../core/json.js'
 
 const INVALID_PARAMS = -32602
 
-/** A tool result: what a client of the REST API would get, as structure and as text. */
+/** A tool result: the answer of the REST API, as structure and as text. */
 export function toToolResult(answer: Result<JsonObject>): CallToolResult {
   if (!answer.ok) return toRefusalResult(answer.problem)
-  // A gate that stays shut is a normal answer of the API; a model must not take it for success.
-  // Gates that are still being checked refuse nothing.
+  // A closed gate is a normal answer of the API; a model must not take it for success. Gates that are still being
+  // checked refuse nothing.
   if (isChecking(answer.value)) return makeResult(answer.value, JSON.stringify(answer.value), false)
   if (answer.value.allowed === false || hasBlockers(answer.value)) return toBlockedResult(answer.value)
   if (answer.value.checkpoint_passed === false) return toIncompleteResult(answer.value)
@@ -27,7 +27,7 @@ function asOutput(line: string): string {
   return `    | ${line}`
 }
 
-/** The refusal of a request that has no tool result to stand in. */
+/** The refusal of a request that has no tool result. */
 export function toRefusalError(problem: Problem): ProtocolError {
   return new ProtocolError(
     INVALID_PARAMS,
@@ -41,7 +41,7 @@ function toRefusalDocument({ code, detail, extra }: Problem): JsonObject {
   return { code, detail, title, remedy, ...extra }
 }
 
-// A checkpoint that was passed while a gate still holds the phase: nothing has moved.
+// The checkpoint passed but a gate is still closed: the task did not move.
 function hasBlockers({ checkpoint_passed, blockers }: JsonObject): boolean {
   return checkpoint_passed === true && Array.isArray(blockers) && blockers.length > 0
 }
@@ -75,7 +75,7 @@ function toBlockedResult(answer: JsonObject): CallToolResult {
   return makeResult(document, [formatRefusal(document.detail, document), ...listed].join('\n'), true)
 }
 
-// What was refused and how many tries are left, what is allowed instead, what to do next.
+// What was refused, how many tries are left, what is allowed instead, and what to do next.
 function formatRefusal(detail: string, document: JsonObject): string {
   const retry = document.retry as { readonly text?: string } | undefined
   const first = retry?.text ?? detail

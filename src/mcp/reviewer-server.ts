@@ -4,7 +4,7 @@ import type { JsonObject } from '../core/json.js'
 
 const INSTRUCTIONS = `You review the work of another agent. Look at it with review_view and with the tools that read, then report with submit_review. You change nothing, and only what is reported here counts.`
 
-/** How requests of reviewers are answered, and how faults on the way are worded. */
+/** How requests of reviewers are answered, and how faults are reported. */
 interface ReviewerWay {
   tools(context: ServerContext): Promise<Tool[]>
   call(context: ServerContext, call: { readonly name: string; readonly args: JsonObject }): Promise<CallToolResult>
@@ -12,7 +12,7 @@ interface ReviewerWay {
   toldAsResult(work: () => Promise<CallToolResult>): Promise<CallToolResult>
 }
 
-/** A server of the protocol for a reviewer: tools that look, its report, and nothing of phases, resources or prompts. */
+/** An MCP server for a reviewer: read-only tools, its report, and no phases, resources or prompts. */
 export function buildReviewerServer(way: ReviewerWay): Server {
   const server = new Server(
     { name: 'phaselock', version: PROGRAM_VERSION },

@@ -46,7 +46,7 @@ const TOOLS: readonly ReviewerTool[] = [
     name: 'submit_review',
     description:
       'Hand in your report, which replaces the one before. approved and completed finish the review: then you are done. With changes_requested say in blocking_issues what must change. Give the subject of review_view, so that your report is about what you looked at.',
-    // What is reported without it counts for the work of that moment, which may be another one than was looked at.
+    // Without it, a report counts for the current work, which may differ from what was read.
     inputSchema: { ...REVIEW_SHAPE, required: ['report', 'subject'] },
     isReader: false,
     run: (app, bearer, { report, subject }) =>
@@ -61,7 +61,7 @@ const TOOLS: readonly ReviewerTool[] = [
 
 const BY_NAME: ReadonlyMap<string, ReviewerTool> = new Map(TOOLS.map((tool) => [tool.name, tool]))
 
-/** What a review token opens: looking at its task, and its report. Throws when it opens nothing any more. */
+/** The operations of a review token: reading its task, and its report. Throws when the token is no longer valid. */
 export async function listReviewerTools(app: App, bearer: ReviewBearer): Promise<Tool[]> {
   const admitted = await admitCall(app, bearer, undefined)
   if (!admitted.ok) throw toRefusalError(admitted.problem)
@@ -81,7 +81,7 @@ interface ReviewerCall {
   readonly args: JsonObject
 }
 
-/** Makes a call by the same way as over REST. What a reviewer may not use is decided, counted and recorded there, too. */
+/** Makes a call through the same path as REST, where refused tools are decided, counted and recorded too. */
 export async function callReviewerTool(app: App, call: ReviewerCall, record: RecordRefusal): Promise<CallToolResult> {
   const answer = await answerOf(app, call)
   if (answer.ok) return toToolResult(ok(rewordReview(answer.value)))
@@ -96,7 +96,7 @@ async function answerOf(app: App, { bearer, name, args }: ReviewerCall): Promise
   if (tool === undefined) return executeTool(app, { bearer, taskId: undefined, tool: name, args })
   const problems = findArgumentProblems(tool, args)
   if (problems === null) return tool.run(app, bearer, args)
-  // A token that is dead learns that first.
+  // An invalid token is reported first.
   const admitted = await admitCall(app, bearer, undefined)
   return admitted.ok ? refuse('invalid_request', problems) : admitted
 }

@@ -8,13 +8,13 @@ import type { AgentBearer } from '../core/identity/admit.js'
 import type { TaskState } from '../core/task/state.js'
 import { toRefusalError } from './results.js'
 
-/** What an agent is shown when it only looks around: its task and contract, or what a new task would be under. */
+/** What an agent sees before it works: its task and contract, or the contract of a new task. */
 export interface Scene {
   readonly contract: Contract
   readonly state: TaskState | null
 }
 
-// Not working now is no reason not to look around; a token that is not good any more is.
+// An agent without a task may look; one with an invalid token may not.
 const IDLE: ReadonlySet<Code> = new Set<Code>(['no_active_task', 'task_not_active', 'agents_paused'])
 
 export async function readScene(app: App, bearer: AgentBearer): Promise<Scene> {
@@ -27,7 +27,7 @@ export async function findScene(app: App, bearer: AgentBearer): Promise<Result<S
   const call = await admitCall(app, bearer, undefined, { isOnlyLooking: true })
   if (call.ok) return ok({ contract: call.value.contract, state: call.value.state })
   if (!IDLE.has(call.problem.code)) return call
-  // The next call takes it up again: what it can do then is what is shown.
+  // The next call resumes it, so show what the agent can do then.
   const lost = bearer.kind === 'agent' ? await findLostTask(app, bearer) : null
   if (lost !== null) return ok({ contract: await app.contracts.get(lost.contract.hash), state: lost })
   return ok({ contract: await app.contracts.get(app.defaultContract), state: null })

@@ -16,7 +16,7 @@ import { listTools } from './tool-list.js'
 
 const INSTRUCTIONS = `Phaselock leads you through a task in phases. Claim a task, read its prompt, work with the tools that the phase allows, and request the next phase with what the phase demands. A call that is refused says what is allowed now and what to do next. Only what was decided here counts as done.`
 
-// Under which Claude Code says which of its calls this is: the same id as in its hooks.
+// The field in which Claude Code gives the id of its call, the same as in its hooks.
 const TOOL_USE_ID = 'claudecode/toolUseId'
 
 export interface ServerParts {
@@ -25,7 +25,7 @@ export interface ServerParts {
   readonly onFault: (error: unknown) => void
 }
 
-/** The server that this kind of caller talks to. No kind sees anything of another's. */
+/** The server for this kind of caller. No kind sees anything of another. */
 export function makeServer(parts: ServerParts, bearer: McpBearer): Server {
   if (isAgent(bearer)) return buildMcpServer(parts)
   const { app, record } = parts
@@ -48,7 +48,7 @@ export function makeServer(parts: ServerParts, bearer: McpBearer): Server {
   })
 }
 
-/** A server of the protocol for one connection or one request. It knows no caller: every request brings its own. */
+/** An MCP server for one connection or one request. It stores no caller: every request brings its own. */
 function buildMcpServer(parts: ServerParts): Server {
   const { app, record } = parts
   const server = new Server(
@@ -90,7 +90,7 @@ function buildMcpServer(parts: ServerParts): Server {
   return server
 }
 
-/** What a session subscribed to; bounded, since only the resources that there are can be. */
+/** The subscriptions of a session; bounded by the number of resources. */
 export function addSubscriptions(server: Server): ReadonlySet<string> {
   const subscribed = new Set<string>()
   server.setRequestHandler('resources/subscribe', (request) => {
@@ -109,7 +109,7 @@ export function addSubscriptions(server: Server): ReadonlySet<string> {
 const STORE_GONE = refuse('store_unavailable', 'The ledger cannot be written now; nothing was acknowledged.').problem
 const BROKEN = refuse('internal_error', 'Internal error; the server log has the details.').problem
 
-// What is thrown by a fault says nothing to the client: messages of faults are for the log.
+// Messages of faults are for the log, never for the client.
 async function runAndReport<T>(parts: ServerParts, work: () => Promise<T>): Promise<T> {
   try {
     return await work()

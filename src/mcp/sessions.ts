@@ -10,7 +10,9 @@ const SWEEP_MS = 60_000
 const SESSIONS_MAX = 500
 const SESSIONS_PER_AGENT_MAX = 8
 
-/** One client of a 2025 revision: from its `initialize` until it leaves, is idle too long or its token is replaced. */
+/**
+ * One client of a 2025 revision: from its `initialize` until it disconnects, is idle too long or its token is replaced.
+ */
 export interface Session {
   readonly agentId: string
   readonly transport: WebStandardStreamableHTTPServerTransport
@@ -24,7 +26,7 @@ interface KeptSession extends Session {
   listening: number
 }
 
-/** The sessions of all clients. A session belongs to its agent: with another's token it does not exist. */
+/** The sessions of all clients. A session belongs to its agent: with another token it does not exist. */
 export class Sessions {
   readonly #kept = new Map<string, KeptSession>()
   readonly #sweep: NodeJS.Timeout
@@ -49,7 +51,7 @@ export class Sessions {
     return session
   }
 
-  /** A new session, or null when there is no room. The agent's own oldest one makes room for it. */
+  /** A new session, or null when there is no room. The agent's own oldest one is dropped for it. */
   async open(bearer: McpBearer): Promise<Session | null> {
     this.#dropIdle()
     const agentId = formatOwner(bearer)

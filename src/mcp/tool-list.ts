@@ -12,8 +12,8 @@ import { buildBuiltInSchema, formatBuiltInNote, normalizeUpstreamSchema, ownTool
 import { WORKFLOW_TOOLS } from './workflow-tools.js'
 
 /**
- * Every tool of the caller's contract, whatever phase its task is in: many clients read the list once. Which of them
- * work where is in their descriptions, and decided in the call.
+ * Every tool of the caller's contract, whatever phase its task is in, because many clients read the list once. Their
+ * descriptions say where they work, and each call is decided.
  */
 export async function listTools(app: App, bearer: AgentBearer): Promise<Tool[]> {
   const { contract, state } = await readScene(app, bearer)
@@ -32,7 +32,7 @@ export async function isToolOffered(app: App, bearer: AgentBearer, name: string)
   return ok(names.some((one) => one.replaceAll(NOT_IN_NAMES, '_') === name))
 }
 
-// Agent CLIs put `_` in place of every character that models do not take in the name of a tool.
+// Agent CLIs replace every character that models do not accept in a tool name by `_`.
 const NOT_IN_NAMES = /[^A-Za-z0-9_-]/g
 
 function listOffered(contract: Contract): readonly { readonly name: string; readonly phases: readonly string[] }[] {
@@ -51,7 +51,7 @@ export function toTool(tool: { name: string; description: string; inputSchema: J
   }
 }
 
-// Ids only: what a phase is about is not to be read before it is open.
+// Ids only: the purpose of a phase must not be visible before it is open.
 function listPhasesOffering(contract: Contract, tool: string): readonly string[] {
   return [...contract.phases.values()].filter((phase) => isOffered(phase, tool)).map((phase) => phase.id)
 }

@@ -2,7 +2,7 @@ import type { OwnTool, OwnToolArg } from '../core/contract/contract.js'
 import type { JsonObject } from '../core/json.js'
 import type { ArgShape, ToolSpec } from '../core/tool-calls/built-in-tools.js'
 
-/** A schema for arguments that are objects; everything that is not named is refused. */
+/** A schema for object arguments; unknown members are refused. */
 export function makeObjectSchema(properties: Readonly<Record<string, JsonObject>>, required: readonly string[] = []) {
   return { type: 'object' as const, properties, required, additionalProperties: false }
 }
@@ -29,7 +29,7 @@ export const CLAIMS: JsonObject = {
   description: 'Claim to true.',
 }
 
-/** The arguments of a built-in tool, as its calls are held against. */
+/** The arguments of a built-in tool, as its calls are validated. */
 export function buildBuiltInSchema(spec: ToolSpec): JsonObject {
   const entries = Object.entries(spec.args).map(([written, shape]) => ({
     name: written.replace(/\?$/, ''),
@@ -43,7 +43,7 @@ export function buildBuiltInSchema(spec: ToolSpec): JsonObject {
   return makeObjectSchema(properties, required)
 }
 
-/** What a schema at the top level cannot say in a way that every model accepts. */
+/** A condition that a top-level schema cannot express in a way that every model accepts. */
 export function formatBuiltInNote(spec: ToolSpec): string {
   return spec.oneOf === undefined ? '' : ` Give exactly one of ${spec.oneOf.join(' and ')}.`
 }
@@ -75,7 +75,7 @@ const SHAPES: Readonly<Record<ArgShape, JsonObject>> = {
   },
 }
 
-/** The arguments of a tool of the contract's own. */
+/** The arguments of one of the contract's own tools. */
 export function ownToolSchema(tool: OwnTool): JsonObject {
   const properties = Object.fromEntries([...tool.args].map(([name, arg]) => [name, ownArgument(arg)]))
   return makeObjectSchema(
@@ -94,7 +94,7 @@ function ownArgument(arg: OwnToolArg): JsonObject {
   }
 }
 
-/** The schema of an upstream tool as it was accepted; clients take none whose root is not an object. */
+/** The accepted schema of an upstream tool; clients require an object at its root. */
 export function normalizeUpstreamSchema(schema: JsonObject | undefined): JsonObject {
   return schema !== undefined && schema.type === 'object' ? schema : { type: 'object' }
 }

@@ -5,7 +5,7 @@ import { toIsoTime } from '../app/wire.js'
 import { formatPhaseName } from '../core/gates/phase-visibility.js'
 import type { JsonObject } from '../core/json.js'
 
-/** Where a task stands, for the agent that holds it. Of phases that are not open yet it says nothing. */
+/** The state of a task, for the agent that holds it. Says nothing about phases that are not open yet. */
 export async function buildWorkflowState(app: App, { contract, state }: AgentCall): Promise<JsonObject> {
   const { task_id: _id, phase: _phase, ...help } = buildAgentHelp(contract, state)
   const completed = state.completedPhases.map((id) => formatPhaseName(contract, id))

@@ -87,7 +87,7 @@ const TOOLS: readonly WorkflowTool[] = [
   },
 ]
 
-/** By name. A tool of a contract that has one of these names cannot be reached over MCP. */
+/** By name. A contract's own tool with one of these names cannot be called over MCP. */
 export const WORKFLOW_TOOLS: ReadonlyMap<string, WorkflowTool> = new Map(
   [...TOOLS, ...PHASE_TOOLS].map((tool) => [tool.name, tool]),
 )

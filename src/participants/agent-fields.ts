@@ -1,6 +1,6 @@
 import type { Json, JsonObject } from '../core/json.js'
 
-/** One thing that is wrong with the agents of a council. */
+/** One problem of the agents of a council. */
 export interface AgentProblem {
   /** As the file spells it: `agents[0].script[1].delay_ms`. */
   readonly path: string
@@ -14,7 +14,7 @@ const PROBLEMS_MAX = 100
 
 type Report = (path: string, message: string, remedy: string) => void
 
-/** Collects problems, so many and no more. */
+/** Collects problems, up to a maximum. */
 export function reportInto(problems: AgentProblem[]): Report {
   return (path, message, remedy) => {
     if (problems.length < PROBLEMS_MAX) problems.push({ path, message, remedy })
@@ -25,7 +25,7 @@ export function isMap(value: Json | undefined): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
-/** What was written, short enough for a message. */
+/** The written value, short enough for a message. */
 export function shortenText(text: string): string {
   return `'${text.slice(0, SHOWN_CHARS_MAX).toWellFormed()}'`
 }
@@ -37,7 +37,7 @@ export function describeKind(value: Json | undefined): string {
   return typeof value === 'string' ? 'a text' : `${typeof value} ${String(value)}`
 }
 
-/** One map, read field by field. Every getter reports what is wrong and then answers with a fallback. */
+/** One map, read field by field. Every getter reports problems and then returns a fallback. */
 export class AgentFields {
   readonly path: string
   readonly report: Report
@@ -70,7 +70,7 @@ export class AgentFields {
     this.report(`${this.path}.${key}`, message, remedy)
   }
 
-  /** A text that must be there and must not be empty; empty when it is not. */
+  /** A required, non-empty text; empty when it is missing. */
   needText(key: string, example: string): string {
     if (!this.has(key)) {
       this.report(this.path, `The field '${key}' is missing.`, `Add ${key}, for example ${example}.`)
@@ -82,7 +82,7 @@ export class AgentFields {
     return text ?? ''
   }
 
-  /** Null when it is not there or is no text. */
+  /** Null when it is missing or not a text. */
   text(key: string): string | null {
     const value = this.get(key)
     if (value === undefined) return null
@@ -95,7 +95,7 @@ export class AgentFields {
     return null
   }
 
-  /** One of `values`; null when it is not there or not among them. */
+  /** One of `values`; null when it is missing or not one of them. */
   choice<T extends string>(key: string, values: readonly T[]): T | null {
     const text = this.text(key)
     if (text === null) return null
@@ -112,7 +112,7 @@ export class AgentFields {
     return fallback
   }
 
-  /** A whole number from `min` to `max`; null when it is not there or none. */
+  /** A whole number from `min` to `max`; null when it is missing or invalid. */
   getWhole(key: string, min: number, max: number): number | null {
     const value = this.get(key)
     if (value === undefined) return null
@@ -125,7 +125,7 @@ export class AgentFields {
     return null
   }
 
-  /** A list of at most `max` entries; empty when it is not there or none. */
+  /** A list of at most `max` entries; empty when it is missing or invalid. */
   list(key: string, max: number): readonly Json[] {
     const value = this.get(key)
     if (value === undefined) return []
@@ -138,7 +138,7 @@ export class AgentFields {
     return value.slice(0, max) as readonly Json[]
   }
 
-  /** The maps of a list, each with its place. */
+  /** The maps of a list, each with its position. */
   listMaps(key: string, max: number): readonly AgentFields[] {
     return this.list(key, max).flatMap((value, index) => {
       const path = this.path === '' ? `${key}[${index}]` : `${this.path}.${key}[${index}]`

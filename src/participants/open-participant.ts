@@ -7,7 +7,7 @@ type OpenResult =
   | { readonly ok: true; readonly participant: Participant }
   | { readonly ok: false; readonly message: string; readonly remedy: string }
 
-/** The participant behind an agent that Phaselock itself asks. The key is taken from `env` once, here. */
+/** The participant of an agent that Phaselock prompts. The key is read from `env` once, here. */
 export function openParticipant(
   agent: ModelAgent | ScriptedAgent,
   env: Readonly<Record<string, string | undefined>>,
@@ -35,7 +35,7 @@ function findApiKey(
   const variable = `The environment variable ${apiKeyEnv}, which holds the key of agent '${id}',`
   if (key === '')
     return { message: `${variable} is not set.`, remedy: `Set ${apiKeyEnv}, or name another with api_key_env.` }
-  // Header values are visible characters; anything else would be refused later, in words that quote it.
+  // Header values are visible characters; anything else would be refused later, with a message that quotes it.
   if (!/^[\x21-\x7e]+$/.test(key))
     return { message: `${variable} contains more than a key.`, remedy: 'Set it to the key alone.' }
   return key

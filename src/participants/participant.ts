@@ -1,12 +1,12 @@
 import type { Json, JsonObject } from '../core/json.js'
 import type { ChatFailure } from './model/failures.js'
 
-/** One that answers in a coordination, whatever stands behind it. */
+/** A participant of a council, of any kind. */
 export interface Participant {
   readonly id: string
   /** Whether a refused call can be answered with a tool error; otherwise the turn starts again. */
   readonly takesToolErrors: boolean
-  /** Streams one answer. It never throws: the last part is an `end`, and what went wrong is said there. */
+  /** Streams one answer. Never throws: the last part is an `end`, which contains the failure, if any. */
   chat(messages: readonly Message[], tools: readonly ToolSpec[], signal: AbortSignal): AsyncIterable<ChatPart>
 }
 
@@ -24,7 +24,7 @@ export interface ToolCall {
   readonly arguments: Json
 }
 
-/** What a model thought aloud. Some servers take the conversation back only with it, and with its signature. */
+/** The model's reasoning. Some servers accept the conversation only with it, and with its signature. */
 export interface Reasoning {
   readonly text: string
   readonly signature?: string
@@ -49,14 +49,14 @@ export type Message =
     }
 
 export interface Usage {
-  /** Without what was read from or written to a cache. */
+  /** Without tokens that were read from or written to a cache. */
   readonly input: number
   readonly output: number
   readonly cacheRead: number
   readonly cacheWrite: number
 }
 
-/** `stop`: it was done; `tool_calls`: it waits for results; `length`: it was cut off; `filtered`: its server held it back. */
+/** `stop`: finished; `tool_calls`: waits for results; `length`: cut off; `filtered`: its server withheld it. */
 export type EndReason = 'stop' | 'tool_calls' | 'length' | 'filtered' | 'other'
 
 export type ChatEnd =

@@ -9,7 +9,7 @@ export type ModelAgent = {
   readonly provider: Provider
   readonly baseUrl: string
   readonly model: string
-  /** The environment variable that holds the key; null where none is sent. */
+  /** The environment variable with the key; null if none is sent. */
   readonly apiKeyEnv: string | null
   readonly maxOutputTokens: number | null
   readonly takesToolErrors: boolean
@@ -19,7 +19,7 @@ export type CommandAgent = {
   readonly id: string
   readonly kind: 'command'
   readonly harness: Harness
-  /** The program, where the harness is `command`. */
+  /** The program, if the harness is `command`. */
   readonly command: string | null
   readonly args: readonly string[]
   readonly model: string | null
@@ -59,7 +59,9 @@ const CALLS_MAX = 64
 const DELAY_MS_MAX = 600_000
 const OUTPUT_TOKENS_MAX = 1_000_000
 
-/** The `agents` of a council, as YAML or JSON gave them. All problems are told at once; one of them refuses the whole list. */
+/**
+ * The `agents` of a council, from YAML or JSON. All problems are reported at once; one of them refuses the whole list.
+ */
 export function readAgents(value: Json | undefined): AgentsRead {
   const problems: AgentProblem[] = []
   const report = reportInto(problems)
@@ -130,7 +132,7 @@ function readBaseUrl(fields: AgentFields, provider: Provider): string {
 
 function readKeyEnv(fields: AgentFields, provider: Provider): string | null {
   if (!fields.has('api_key_env')) {
-    // The usual key belongs to the usual address: another server is never sent it without being named for it.
+    // The default key belongs to the default address: another server gets it only if the entry names it.
     return provider === 'anthropic' && !fields.has('base_url') ? ANTHROPIC_KEY_ENV : null
   }
   const name = fields.needText('api_key_env', 'OPENAI_API_KEY')
@@ -180,7 +182,7 @@ function readStep(step: AgentFields): ScriptStep {
   const toolCalls = step.listMaps('tool_calls', CALLS_MAX).map((call) => {
     call.checkKeys(['name', 'arguments'])
     const given = call.get('arguments') ?? {}
-    // A text stands for what a model wrote there that does not parse.
+    // A text represents arguments that do not parse.
     if (!isMap(given) && typeof given !== 'string')
       call.reportBad(
         'arguments',

@@ -1,13 +1,13 @@
 import type { Message, ToolCall } from './participant.js'
 
-/** How much of what was streamed an agent gets back after a restart. */
+/** How much of its streamed text an agent gets back after a restart. */
 const CAPTURED_CHARS_MAX = 120_000
 
-/** What was streamed before a restart. Characters are code points, and none is ever halved. */
+/** Text streamed before a restart. Characters are code points, and none is ever split. */
 export interface CapturedText {
   /** The first 120,000 characters. */
   readonly text: string
-  /** How many there were in all. */
+  /** The total number of characters. */
   readonly chars: number
 }
 
@@ -15,7 +15,9 @@ export function capture(streamed: string): CapturedText {
   return captureFirst(streamed, CAPTURED_CHARS_MAX)
 }
 
-/** The conversation of a restart: as it was before the turn, with why it starts again and what the agent had made by then. */
+/**
+ * The conversation of a restart: as before the turn, with the reason for the restart and what the agent had written.
+ */
 export function retryMessages(
   before: readonly Message[],
   message: string,
@@ -23,7 +25,7 @@ export function retryMessages(
 ): readonly Message[] {
   const text = [message, ...buildBlocks(made.buffer, made.calls)].join('\n\n')
   const last = before.at(-1)
-  // Two messages of the user in a row are more than some models can be told.
+  // Some models do not accept two consecutive user messages.
   if (last?.role === 'user') return [...before.slice(0, -1), { role: 'user', text: `${last.text}\n\n${text}` }]
   return [...before, { role: 'user', text }]
 }

@@ -8,9 +8,9 @@ interface Conversation {
   readonly messages: readonly Message[]
   readonly tools: readonly ToolSpec[]
   readonly signal: AbortSignal
-  /** What there is to tell since it was last asked; told with the results of the calls, never in between. */
+  /** News since the last call; delivered with the results of the calls, never in between. */
   readonly news?: () => readonly string[]
-  /** Sees every part as it comes. */
+  /** Called with every part as it arrives. */
   readonly watch?: (part: ChatPart) => void
 }
 
@@ -23,16 +23,16 @@ export interface TurnLimits {
 
 export const TURN_LIMITS: TurnLimits = { responsesMax: 50, charsMax: 2_000_000, totalMs: 600_000 }
 
-/** One answer of a participant, complete, to be judged. */
+/** One complete answer of a participant, to be judged. */
 export interface JudgedResponse {
   /** From 1 in each turn. */
   readonly number: number
   readonly text: string
   readonly calls: readonly ToolCall[]
   readonly reason: EndReason
-  /** Whether a refusal of it can be told in the same conversation. */
+  /** Whether a refusal of it can be sent in the same conversation. */
   readonly isInline: boolean
-  /** All text of the turn until now. */
+  /** All text of the turn so far. */
   readonly buffer: CapturedText
 }
 
@@ -43,8 +43,8 @@ export interface CallResult {
 }
 
 /**
- * `accepted` ends the turn. `go_on` hands over results and asks for the next answer. `refused` does so with the error
- * for every call that has no result of its own; where that cannot be told inline it is a restart. `stop` ends it for good.
+ * `accepted` ends the turn. `go_on` delivers results and asks for the next answer. `refused` does so with the error for
+ * every call without a result; if that cannot be sent inline, it is a restart. `stop` ends the turn permanently.
  */
 export type Verdict =
   | { readonly type: 'accepted'; readonly results?: readonly CallResult[] }
@@ -56,14 +56,14 @@ export type Verdict =
 export type Judge = (response: JudgedResponse) => Verdict | Promise<Verdict>
 
 interface TurnFacts {
-  /** The conversation as it is now. After `accepted` it can be gone on with; before a restart it ends before the last answer. */
+  /** The conversation so far. After `accepted` it can be continued; before a restart it ends before the last answer. */
   readonly messages: readonly Message[]
   readonly buffer: CapturedText
   /** The calls of the last answer. */
   readonly calls: readonly ToolCall[]
   readonly responses: number
   readonly usage: Usage
-  /** The news that were told, in order. */
+  /** The delivered news, in order. */
   readonly told: readonly string[]
 }
 
@@ -102,7 +102,7 @@ export async function runTurn(
   }
 }
 
-/** The caller's signal with a time limit, and which of both it was. */
+/** The caller's signal combined with a time limit, and which of the two fired. */
 class Deadline {
   private readonly controller = new AbortController()
   private readonly caller: AbortSignal
@@ -131,7 +131,7 @@ class Deadline {
   }
 }
 
-/** What has happened in a turn. */
+/** The state of a turn. */
 class Turn {
   messages: readonly Message[]
   chars = 0
@@ -196,7 +196,7 @@ class Turn {
     return { messages, buffer: capture(this.streamed), calls, responses, usage, told: [...told] }
   }
 
-  /** Every call gets exactly one result, or no server would take the conversation back. News ride on the last. */
+  /** Every call gets exactly one result, or no server would accept the conversation. News are added to the last one. */
   private answer(
     response: Response,
     results: readonly CallResult[],

@@ -16,7 +16,7 @@ interface ScriptedOptions {
   readonly takesToolErrors?: boolean
 }
 
-/** Answers from a script, one step for each chat, the same in every run: for tests, demos and dry runs. */
+/** Answers from a script, one step per chat, the same in every run: for tests, demos and dry runs. */
 export function makeScriptedParticipant(options: ScriptedOptions): Participant {
   let steps = 0
   let calls = 0

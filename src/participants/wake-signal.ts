@@ -1,4 +1,4 @@
-/** Wakes the one that waits; a ring that nobody waited for is not lost. */
+/** Wakes the waiting caller; a signal without a waiting caller is not lost. */
 export class Bell {
   #isRung = false
   #wake: (() => void) | null = null

@@ -6,7 +6,7 @@ import { RECIPES } from '../participants/agent-cli/agent-cli-recipes.js'
 import { type ReviewerCommandFound, resolveCommandAtStart } from '../participants/agent-cli/command-at-start.js'
 import type { Start } from './start.js'
 
-/** What is started. A reviewer never runs what the implementer wrote: see `resolveCommandAtStart`. */
+/** The program to start. A reviewer never runs what the implementer wrote: see `resolveCommandAtStart`. */
 export async function resolveCommand(
   { spawn: { program }, atStart }: Start,
   home: HarnessHome,
@@ -22,11 +22,11 @@ export function getProgramName(program: Spawn['program']): string {
   return program.command ?? RECIPES[program.harness].program ?? ''
 }
 
-// It holds every file as it ever was, also those that agents are not shown. The tools for git leave those out.
+// It contains every version of every file, including files hidden from agents. The git tools leave those out.
 const GIT = '.git'
 
-// A reviewer begins in an empty folder: agent CLIs read instructions from the folder they are started in, and those of
-// the work tree are the implementer's. It reads the work with the tools of Phaselock. (REQ-SPAWN-32)
+// A reviewer starts in an empty folder: agent CLIs read instructions from their start folder, and the implementer may
+// have written those of the work tree. It reads the work with the tools of Phaselock. (REQ-SPAWN-32)
 export function choosePlace(start: Start, home: HarnessHome): Pick<Job, 'tree' | 'hidden'> {
   return start.spawn.review === null
     ? { tree: start.tree, hidden: [GIT, ...start.hidden] }

@@ -8,22 +8,22 @@ const SDK = packagePath('sdk/typescript')
 const PYTHON_SDK = packagePath('python/src')
 const SDK_HOOK = packagePath('runtime/sandbox/sdk-import.mjs')
 
-// What signs tokens and what operators prove themselves with is for nobody else, whatever a contract says.
+// Signing secrets and operator tokens are never passed on, whatever a contract says.
 const OWN = /^(PHASELOCK_.*|ORCHESTRATOR_JWT_SECRET)$/
 const REFERENCE = /\$\{env:([A-Za-z_][A-Za-z0-9_]*)\}/g
 
 type GivenVariables =
   | {
       readonly ok: true
-      /** What the agent's entry gives it, filled in. */
+      /** The variables of the agent's entry, filled in. */
       readonly own: Readonly<Record<string, string>>
-      /** The variables of the server that its kind of agent is given. */
+      /** The server's variables for its kind of agent. */
       readonly passed: Readonly<Record<string, string>>
       readonly secrets: readonly string[]
     }
   | { readonly ok: false; readonly detail: string }
 
-/** The variables that an agent is given: of the server's own environment only what its harness needs or its entry names. */
+/** The variables of an agent: of the server's environment only what its agent CLI needs or its entry names. */
 export function selectVariables(
   program: AgentProgram,
   entry: Pick<AgentEntry, 'env'> | null,
@@ -49,7 +49,7 @@ export function selectVariables(
     return { ok: false, detail: `its env needs ${[...missing].join(', ')}, which the server was not started with` }
   const recipe = RECIPES[program.harness]
   const passed: Record<string, string> = {}
-  // The server's key belongs to the server's address: another one gets it only where the entry names the key itself.
+  // The server's key belongs to the server's address: another address gets it only if the entry names the key itself.
   const hasOwnAddress = Object.keys(own).some((name) => isModelAddress(name))
   for (const name of recipe.passes) {
     const value = hasOwnAddress && recipe.secrets.includes(name) ? undefined : found(name)
@@ -59,19 +59,19 @@ export function selectVariables(
   return { ok: true, own, passed, secrets }
 }
 
-/** The clients for agents, so that programs find them by their name. */
+/** The client libraries for agents, so that programs find them by name. */
 export function buildSdkVariables(harness: AgentProgram['harness']): {
   readonly env: Readonly<Record<string, string>>
   readonly shown: readonly string[]
 } {
-  // The others have no use for it, and one that is written for Node would be slowed by it.
+  // The others do not use it, and it would slow down those written for Node.
   if (harness !== 'command') return { env: {}, shown: [] }
   const shown = [SDK, PYTHON_SDK].filter((path) => existsSync(path)).map((path) => realpathSync(path))
   return {
     env: {
       PHASELOCK_SDK: SDK,
       PYTHONPATH: PYTHON_SDK,
-      // Modules look for nothing beside themselves and what is installed above them: only this makes the name known to them.
+      // Modules are only resolved next to the importing file and above it: only this makes the name known to them.
       NODE_OPTIONS: `--import=${JSON.stringify(realpathSync(SDK_HOOK))}`,
     },
     shown,

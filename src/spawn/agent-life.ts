@@ -20,13 +20,13 @@ export interface LifeParts {
   readonly log: AgentLog
 }
 
-/** What its process finds around it, whatever it is told. */
+/** The environment of its process, whatever its prompt is. */
 type Setting = Pick<Start, 'spawn' | 'entry' | 'tree' | 'hidden' | 'wall' | 'log'>
 
-/** Before the first process, and where none could be started. */
+/** Before the first process, and if none could be started. */
 const NO_END: ProcessEnd = { exitCode: null, detail: '' }
 
-/** An agent that Phaselock started: at most one process at a time, until there is nothing left to do for it. */
+/** An agent that Phaselock started: at most one process at a time, until its work is over. */
 export abstract class AgentLife {
   protected readonly bell = new Bell()
   #process: AgentProcess | null = null
@@ -40,26 +40,26 @@ export abstract class AgentLife {
     protected readonly parts: LifeParts,
   ) {}
 
-  /** Something happened to its task, or around it. */
+  /** Its task changed, or something it depends on. */
   notice(): void {
     this.bell.ring()
   }
 
-  /** Writes to its log what it asked for and what came of it. */
+  /** Logs its calls and their results. */
   async logCall(event: StoredEvent): Promise<void> {
     const { agentId, spawn } = this
     const line = formatCallLine(event, spawn.review === null ? { agentId } : { reviewer: spawn.review.name })
     if (line !== null) await this.write(line)
   }
 
-  /** Its process is ended and none is started any more. What becomes of the task is the caller's to say. */
+  /** Ends its process and starts no other. The caller decides what happens to the task. */
   async stop(): Promise<void> {
     this.#isStopped = true
     this.bell.ring()
     await this.#process?.kill()
   }
 
-  /** The server stops: the agent goes on with the next one. */
+  /** The server stops: the agent continues with the next one. */
   async close(): Promise<void> {
     this.#isClosed = true
     this.bell.ring()
@@ -72,7 +72,7 @@ export abstract class AgentLife {
     return spawn
   }
 
-  /** The end of its process, as far as it is known. */
+  /** How its process ended, as far as known. */
   get last(): ProcessEnd {
     return this.#last
   }
@@ -99,7 +99,7 @@ export abstract class AgentLife {
     }
   }
 
-  /** Recorded before the process is there: what was begun is known to the server that comes after a killed one. */
+  /** Recorded before the process exists, so that the next server knows it even if this one is killed. */
   protected async launch(start: Start, instance: string, how: string): Promise<AgentProcess> {
     const { agentId, taskId } = this
     await this.parts.app.ledger.record({ type: 'agent_started', agentId, taskId, instance }, this.#by())
@@ -110,7 +110,7 @@ export abstract class AgentLife {
     return process
   }
 
-  /** True when the process ended by itself; false when there is nothing for it to do any more. */
+  /** True when the process ended by itself; false when its work is over. */
   protected async watch(process: AgentProcess, isWanted: (state: TaskState | null) => boolean): Promise<boolean> {
     let isGone = false
     const gone = process.done.then(() => {
@@ -125,7 +125,7 @@ export abstract class AgentLife {
     return true
   }
 
-  /** One that has done its work may end by itself; one that lost it is ended. */
+  /** An agent that is done may end by itself; one that lost its task is ended. */
   protected async waitForEnd(process: AgentProcess, hasDoneItsWork: boolean): Promise<ProcessEnd> {
     const mayGoOn = hasDoneItsWork && !this.isHalted
     const timer = setTimeout(() => void process.kill(), mayGoOn ? this.parts.limits.graceMs : 0)
@@ -139,7 +139,7 @@ export abstract class AgentLife {
     return this.#last
   }
 
-  /** Keeps why there is no process any more. */
+  /** Records why there is no process any more. */
   protected async note(cause: DropCause, end: ProcessEnd = this.#last): Promise<void> {
     const { app, log } = this.parts
     const { agentId, taskId } = this
@@ -153,7 +153,7 @@ export abstract class AgentLife {
     if (!isTold) await this.write(detail)
   }
 
-  /** There is nothing left to do for it. */
+  /** Its work is over. */
   protected async end({ outcome, reason }: TaskEnd): Promise<void> {
     const { app, log } = this.parts
     const { agentId, taskId } = this
@@ -164,7 +164,7 @@ export abstract class AgentLife {
     )
   }
 
-  /** A line of Phaselock's own in what the agent wrote. */
+  /** A line by Phaselock in the agent's log. */
   protected async write(what: string): Promise<void> {
     const { app, log } = this.parts
     await log.write([`--- ${new Date(app.now()).toISOString()} ${what}`])

@@ -12,15 +12,15 @@ const READ_BYTES_MAX = 256 * 1024
 const PRIVATE_FOLDER = 0o700
 const PRIVATE_FILE = 0o600
 
-/** What an agent that is started may be called: its folder is, too. */
+/** Valid names of started agents; the name is also its folder's. */
 export const SPAWN_ID = /^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$/
 
-/** The folder that everything of an agent lies in. */
+/** The folder of an agent. */
 function getAgentFolder(stateDir: string, agentId: string): string {
   return join(stateDir, 'agents', agentId)
 }
 
-/** What an agent wrote: without secrets, without anything a terminal obeys, and never more than two files of it. */
+/** The output of an agent: without secrets, without terminal control sequences, and at most two files. */
 export class AgentLog {
   readonly file: string
   #queue: Promise<void> = Promise.resolve()
@@ -38,28 +38,30 @@ export class AgentLog {
     this.#bytes = statSync(this.file, { throwIfNoEntry: false })?.size ?? 0
   }
 
-  /** The last lines that were written, cut. */
+  /** The last lines, shortened. */
   get lastLines(): readonly string[] {
     return this.#last
   }
 
-  /** Of a new process: what was written before is not its own. */
+  /** Starts a new process: earlier lines are not its own. */
   forgetLast(): void {
     this.#last = []
   }
 
-  /** Writes whole lines of Phaselock's own. Resolves when they are in the file, so that whoever writes faster than the disk waits. */
+  /** Writes whole lines by Phaselock. Resolves when they are in the file, so that a fast writer waits for the disk. */
   write(lines: readonly string[]): Promise<void> {
     return this.#write(lines, (text) => text)
   }
 
-  /** Writes what the agent said; `mask` takes out what only it knows. None of it looks like a line of Phaselock's own. */
+  /**
+   * Writes the agent's output; `mask` removes secrets that only it knows. It can never look like a line by Phaselock.
+   */
   writeSaid(lines: readonly string[], mask: (text: string) => string): Promise<void> {
     return this.#write(lines, (text) => mask(text).replace(/^\s*---/, ' ---'))
   }
 
   #write(lines: readonly string[], own: (text: string) => string): Promise<void> {
-    // Made plain first: what is split by a character that nobody sees would not be known as a secret.
+    // Cleaned first: a secret split by an invisible character would not be recognised.
     const plain = lines.map((line) => cut(own(this.redact(stripControls(line.slice(0, LINE_CHARS_MAX))))))
     this.#last = [...this.#last, ...plain.filter((line) => line.trim() !== '')]
       .slice(-LAST_LINES)
@@ -81,7 +83,7 @@ export class AgentLog {
   }
 }
 
-// Cut where no secret can lie half: what was too long to be read ends at twice this place.
+// Cut where no secret can be split: a line that is too long ends at twice this position.
 function cut(line: string): string {
   return line.length < LINE_CHARS_MAX / 2 ? line : `${line.slice(0, LINE_CHARS_MAX / 2)} … cut`
 }
@@ -90,7 +92,7 @@ function stripControls(line: string): string {
   return plainText(line)
 }
 
-/** Cuts a stream into lines. What is longer than a line may be is dropped. */
+/** Splits a stream into lines. The rest of an overlong line is dropped. */
 export class Lines {
   readonly #decoder = new StringDecoder('utf8')
   #rest = ''
@@ -126,10 +128,10 @@ export class Lines {
   }
 }
 
-/** Folders of agents that have ended; those of the ones before are taken away. */
+/** Number of ended agents whose folders are kept. */
 const FOLDERS_KEPT_MAX = 100
 
-/** Takes away what agents wrote that ended long ago. */
+/** Removes the output of agents that ended long ago. */
 export function pruneLogs(stateDir: string, isAlive: (agentId: string) => boolean): void {
   const dir = join(stateDir, 'agents')
   const ended = readdirSync(dir).filter((name) => !isAlive(name))
@@ -153,7 +155,7 @@ export async function readLog(stateDir: string, agentId: string, cursor: string 
   const [, inode, offset] = /^(\d{1,20}):(\d{1,15})$/.exec(cursor ?? '') ?? []
   const older = inode === undefined ? null : await openIfThere(`${file}.1`)
   try {
-    // What came before the file was put aside is read to its end first.
+    // The rotated file is read to its end first.
     if (older !== null && String((await older.stat()).ino) === inode) {
       const part = await readFrom(older, Number(offset))
       if (part.text !== '') return { ...part, more: true }

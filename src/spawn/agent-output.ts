@@ -2,14 +2,14 @@ import type { TakenUsage } from '../gateway/usage-book.js'
 import type { OutputReader } from '../participants/agent-cli/agent-cli-output.js'
 import type { Usage } from '../participants/participant.js'
 
-/** What a message took. Read off the answer of the model itself, it has a name and the time at which it began. */
+/** The usage of a message. If it was read from the model's answer, it has a name and a start time. */
 export type UsageTold = Usage & Partial<Pick<TakenUsage, 'id' | 'model' | 'beganAt'>>
 
-/** What lines of a harness come to: text for people, and what each message of its model took. */
+/** The meaning of an agent CLI's output lines: text for people, and the usage of each message. */
 export interface AgentReport {
   readonly lines: readonly string[]
   readonly usages: readonly UsageTold[]
-  /** Tools that its model called and that its harness does not have. */
+  /** Tools that its model called and that its agent CLI does not have. */
   readonly turnedAway: readonly string[]
 }
 
@@ -40,12 +40,12 @@ export class Teller {
     return { lines: text.split('\n').filter((line) => line.trim() !== ''), usages, turnedAway }
   }
 
-  /** What a message took that was never finished. */
+  /** The usage of an unfinished message. */
   end(): AgentReport {
     return { lines: [], usages: this.#message(false), turnedAway: [] }
   }
 
-  // A message is told in parts while it is written, and counts once.
+  // A message is reported in parts while it is written, and counts once.
   #message(isWriting: boolean): readonly Usage[] {
     const whole = this.#open
     this.#isWriting = isWriting
@@ -54,7 +54,7 @@ export class Teller {
   }
 }
 
-/** What a harness writes besides its output. */
+/** The error output of an agent CLI. */
 export function collectComplaints(read: OutputReader, lines: readonly string[]): AgentReport {
   const told = lines.flatMap(read)
   return { lines, usages: [], turnedAway: told.flatMap((item) => (item.type === 'turned_away' ? [item.name] : [])) }

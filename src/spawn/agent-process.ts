@@ -23,7 +23,7 @@ export interface Surroundings {
   readonly doors: Doors
   readonly environment: NodeJS.ProcessEnv
   readonly secretVariable: string
-  /** Where the server is reached without a wall. */
+  /** The server's address without a sandbox. */
   readonly url: () => Promise<string>
   readonly lifeMs: number
   readonly now: () => number
@@ -37,12 +37,12 @@ export interface ProcessEnd {
 }
 
 export interface AgentProcess {
-  /** Resolves when nothing of it runs any more, and its doors are closed. */
+  /** Resolves when all its processes have ended and its sockets are closed. */
   readonly done: Promise<ProcessEnd>
   kill(): Promise<ProcessEnd>
 }
 
-/** Why the agent could never be started; null when it may. */
+/** Why the agent can never be started; null when it may. */
 export function startProblem(
   { program, entry }: { readonly program: Spawn['program']; readonly entry: AgentEntry | null },
   around: Surroundings,
@@ -55,11 +55,13 @@ export function startProblem(
   return door !== null && 'problem' in door ? door.problem : null
 }
 
-/** Where an agent has its home behind the wall: nobody else's, and gone with it. */
+/** The home of an agent in the sandbox: private, and removed with it. */
 const HOME_INSIDE = '/tmp/home'
-/** Holds the agent's NODE_OPTIONS until the agent starts. As a word of the command others could read it in the list of processes. */
+/**
+ * Holds the agent's NODE_OPTIONS until the agent starts. On the command line others could read it in the process list.
+ */
 const FOR_AGENT = 'PHASELOCK_NODE_OPTIONS'
-// Filled from inside, by the account of the agent. What Node is to load is for the agent alone, not for what runs it.
+// Filled from inside, by the account of the agent. NODE_OPTIONS is for the agent alone, not for its launcher.
 const MOVE_IN = `
 mkdir -p "$HOME" "$TMPDIR" && cp -R "$1/." "$HOME" || exit 126
 [ -z "$${FOR_AGENT}" ] || export NODE_OPTIONS="$${FOR_AGENT}"
@@ -67,7 +69,9 @@ unset ${FOR_AGENT}
 shift
 exec "$@"`
 
-/** Starts an agent: behind the wall with its doors and nothing else, or in the open where the contract does without a wall. */
+/**
+ * Starts an agent: in the sandbox with its sockets and nothing else, or outside if the contract does without a sandbox.
+ */
 export async function startAgent(start: Start, around: Surroundings): Promise<AgentProcess> {
   const { program, agentId } = start.spawn
   const given = selectVariables(program, start.entry, around.environment, around.secretVariable)
@@ -106,7 +110,7 @@ function openRelay({ spawn, log }: Start, { baseUrl, headers }: ModelDoor, aroun
   return openMeteredRelay(options, { record, log, onFault: around.onFault })
 }
 
-/** What was opened for one process and closes with it. */
+/** Resources of one process, closed with it. */
 class OpenedParts {
   readonly #parts: { close(): Promise<void> }[] = []
 
@@ -160,7 +164,7 @@ function prepare(
   const { program, agentId, taskId, review } = start.spawn
   const at = isWalled ? HOME_INSIDE : home.home
   const address = relay === null ? {} : Object.fromEntries((door?.variables ?? []).map((name) => [name, relay.url]))
-  // Behind the wall the keys stay outside: there the agent has nothing that would be worth carrying away.
+  // In the sandbox the agent never has the keys, so there is nothing worth stealing.
   const keys = isWalled ? omitKeys({ ...given.passed, ...given.own }) : { ...given.passed, ...given.own }
   const passed = { ...keys, ...(isWalled ? { ...door?.stands, ...address } : {}) }
   const made = RECIPES[program.harness].prepare({
@@ -194,7 +198,7 @@ function buildJob(
     readonly socket: DoorSocket | null
     readonly relay: ModelRelay | null
     readonly door: ModelDoor | null
-    /** The tree at the start of the task, where the command names files of it. */
+    /** The tree at the start of the task, if the command names files of it. */
     readonly copy: string | null
     readonly lifeMs: number
   },
@@ -223,14 +227,14 @@ interface WatchedStart {
   readonly confined: ConfinedCommand
   readonly opened: OpenedParts
   readonly redactor: ReturnType<typeof makeRedactor>
-  /** What its model takes is counted on the way. */
+  /** The relay counts the usage of its model. */
   readonly isMetered: boolean
 }
 
 function watchProcess({ start, around, confined, opened, redactor, isMetered }: WatchedStart): AgentProcess {
   const { log, spawn } = start
   const write = (lines: readonly string[]): Promise<void> => log.writeSaid(lines, (text) => String(redactor(text)))
-  // What the agent says of it is not counted a second time.
+  // The usage that the agent reports itself is not counted a second time.
   const tell = (told: AgentReport): Promise<void> => around.onTold(spawn, isMetered ? { ...told, usages: [] } : told)
   const teller = new Teller(makeOutputReader(spawn.program.harness))
   const isPlain = spawn.program.harness === 'command'
@@ -272,7 +276,7 @@ function watchProcess({ start, around, confined, opened, redactor, isMetered }: 
 
 const HARNESS_LINE_CHARS_MAX = 4 * 1024 * 1024
 
-/** A name that no other spawn has. */
+/** A name that no other started agent has. */
 export function makeAgentId(kind: string): string {
   const stem = kind
     .replace(/[^A-Za-z0-9_.-]/g, '-')

@@ -4,7 +4,7 @@ import type { ReviewStatus } from '../core/task/fact-parts.js'
 
 const THROUGH_MCP = 'Your tools come from the MCP server "phaselock". Only what you do with them counts.'
 
-/** What an agent is told when it is started: its task, the phase, and what became of the process before it. */
+/** The prompt of a started agent: its task, the phase, and how its previous process ended. */
 export function buildWorkPrompt(spawn: Spawn, claimed: JsonObject): string {
   const task = (claimed.task ?? {}) as JsonObject
   const lines = [
@@ -26,7 +26,7 @@ function describeEarlierStart({ starts, lost }: Spawn): readonly string[] {
   ]
 }
 
-/** What a reviewer is told. */
+/** The prompt of a reviewer. */
 export function reviewPrompt(
   spawn: Spawn,
   about: { readonly phase: string; readonly title: string; readonly before: ReviewStatus | null },

@@ -3,7 +3,7 @@ import { openSandbox, refuseWithoutConfinement } from '../app/tool-calls/contrac
 import type { Confinement } from '../confinement/confinement.js'
 import type { Contract } from '../core/contract/contract.js'
 
-/** Where an agent of the contract runs. One that needs a wall is not started where none holds, however it got here. */
+/** Where an agent of the contract runs. One that needs a sandbox is not started without it. */
 export async function requireSandbox(app: Pick<App, 'confinement'>, contract: Contract): Promise<Confinement> {
   const wall = await openSandbox(app, contract)
   const missing = refuseWithoutConfinement({ contract }, wall)

@@ -8,8 +8,8 @@ const BLOCKERS_SHOWN_MAX = 5
 type LogOwner = { readonly agentId: string } | { readonly reviewer: string }
 
 /**
- * What the agent asked Phaselock for and what came of it, as a line of its log; null for everything else. It is made
- * from the ledger and not from what the agent says: the same for every agent CLI, and a refused call is never shown as done.
+ * An agent's call and its result as a line of its log; null for other events. Made from the ledger, not from the
+ * agent's words: the same for every agent CLI, and a refused call is never shown as done.
  */
 export function formatCallLine({ type, data }: Pick<StoredEvent, 'type' | 'data'>, owner: LogOwner): string | null {
   if ('agentId' in owner && type === 'phase_entered') return `now in ${toText(data.to)}`

@@ -2,20 +2,20 @@ import { type ModelRelay, type ModelRelayOptions, openModelRelay } from '../gate
 import type { TakenUsage } from '../gateway/usage-book.js'
 import type { AgentLog } from './agent-log.js'
 
-/** Answers that wait to be recorded; what comes beyond that is added to the last of them. */
+/** Maximum number of answers waiting to be recorded; further ones are added to the last. */
 const WAITING_MAX = 1000
 
 interface Metering {
-  /** Records what answers took. It never throws. */
+  /** Records the usage of answers. Never throws. */
   readonly record: (taken: readonly TakenUsage[]) => Promise<void>
-  /** Where it is said that an answer did not say what it took. */
+  /** Where an answer without usage is reported. */
   readonly log: AgentLog
   readonly onFault: (error: unknown) => void
 }
 
 const UNTOLD = '--- An answer of the model did not state its token usage. It is not counted.'
 
-/** A relay whose answers are counted: once it is closed, everything that they took has been recorded. */
+/** A relay that counts answers: once it is closed, all usage has been recorded. */
 export async function openMeteredRelay(
   options: Omit<ModelRelayOptions, 'onTaken' | 'onUntold'>,
   { record, log, onFault }: Metering,
@@ -37,7 +37,7 @@ export async function openMeteredRelay(
   return { path: relay.path, url: relay.url, close }
 }
 
-/** Records in the order in which answers ended. What ends meanwhile waits: no answer is held back for it. */
+/** Records in the order in which answers ended. Later ones wait, but no answer is delayed. */
 export class Counting {
   readonly #waiting: TakenUsage[] = []
   #work: Promise<void> | null = null

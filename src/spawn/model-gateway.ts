@@ -1,13 +1,13 @@
 import { findBaseUrlProblem } from '../gateway/relay-request.js'
 
-/** The one model endpoint that an agent is let through to, and how its key is added on the way. */
+/** The only model endpoint that an agent can reach, and how its key is added. */
 export interface ModelDoor {
   readonly baseUrl: string
   /** The variables that the agent reads the address from. */
   readonly variables: readonly string[]
-  /** Added outside, where the agent does not see them. */
+  /** Added outside the sandbox, where the agent does not see them. */
   readonly headers: Readonly<Record<string, string>>
-  /** What the agent is given in place of its keys: most clients do not start without one. */
+  /** Placeholders for the keys: most clients do not start without one. */
   readonly stands: Readonly<Record<string, string>>
 }
 
@@ -21,7 +21,7 @@ interface Key {
 interface Endpoint {
   readonly variable: string
   readonly usual: string
-  /** The first that is set counts. */
+  /** The first one that is set is used. */
   readonly keys: readonly Key[]
 }
 
@@ -55,12 +55,15 @@ const USUAL: Readonly<Record<string, Endpoint>> = {
   opencode: OPENAI,
 }
 
-/** Every variable that holds a key of a model: never seen inside where the key is added outside. */
+/** Every variable with a model key: never passed into the sandbox if the relay adds the key. */
 export const KEY_VARIABLES: readonly string[] = [ANTHROPIC, OPENAI, GEMINI].flatMap(({ keys }) =>
   keys.map((key) => key.variable),
 )
 
-/** Where the model of an agent is: of a known harness at its usual place or where a variable says, of any other program only there. */
+/**
+ * The model address of an agent: for a known agent CLI its default or a variable's value, for other programs only the
+ * variable's.
+ */
 export function findModelDoor(harness: string, variables: Variables): ModelDoor | { readonly problem: string } | null {
   const known = USUAL[harness]
   const endpoint = known ?? [ANTHROPIC, OPENAI, GEMINI].find(({ variable }) => isSet(variables[variable]))

@@ -6,7 +6,7 @@ const LINES_AT_ONCE = 200
 const PAUSE_FACTOR = 4
 const PAUSED_FROM_MS = 2
 
-/** Hands on what is written line by line. Whoever writes faster than it is taken waits: a flood fills nothing but its own pipe. */
+/** Passes on output line by line. A fast writer has to wait: a flood only fills its own pipe. */
 export async function pumpLines(
   stream: Readable,
   lines: Lines,
@@ -19,13 +19,14 @@ export async function pumpLines(
         await runUnhurried(() => take(whole.slice(at, at + LINES_AT_ONCE)))
     }
   } catch {
-    // The pipe is gone with the process; what was read is written.
+    // The pipe closed with the process; everything that was read is written.
   }
   const rest = lines.end()
   if (rest.length > 0) await take(rest)
 }
 
-// Secrets are looked for in every line: one agent that writes without end may take a fifth of the server's time, not all of it.
+// Every line is searched for secrets: one agent that writes without end may use a fifth of the server's time, not all
+// of it.
 async function runUnhurried(work: () => Promise<void>): Promise<void> {
   const before = performance.now()
   const working = work()

@@ -7,14 +7,14 @@ import type { Refusal } from '../core/task/refusal.js'
 import type { TaskState } from '../core/task/state.js'
 import type { AgentReport, UsageTold } from './agent-output.js'
 
-/** Keeps for the ledger what the model of an agent took, and which tools it asked its harness for in vain. */
+/** Records the usage of an agent's model in the ledger, and the tools that it requested in vain. */
 export async function recordTold(app: App, spawn: Spawn, { usages, turnedAway }: AgentReport): Promise<void> {
-  // What reviewers take is no work of the agent, which the rules of the phase are about.
+  // Reviewers' usage is not part of the agent's work, which the rules of the phase limit.
   if (spawn.review === null) for (const usage of usages) await recordUsage(app, spawn, usage)
   for (const tool of turnedAway) await recordTurnedAway(app, spawn, tool)
 }
 
-// Decided like a call that came through the door: who asks for such tools without end uses up its refusals.
+// Decided like a call over MCP: an agent that keeps asking for such tools uses up its refusals.
 async function recordTurnedAway(app: App, spawn: Spawn, tool: string): Promise<void> {
   const bearer = await findBearer(app, spawn)
   if (bearer !== null) await checkTool(app, { bearer, taskId: spawn.taskId, tool, args: {} })
@@ -28,7 +28,7 @@ async function findBearer(app: App, { agentId, taskId, review }: Spawn): Promise
   if (state === null || reviewer?.visit !== review.visit) return null
   const { phase, visit, grant } = reviewer
   const bearer = { kind: 'review', reviewer: review.name, taskId, phase, visit, grant } as const
-  // Whom an operator let in under the same name has not asked for it.
+  // Skip reviewers that an operator added under the same name.
   return isConfinedReviewer(bearer) ? { ...bearer, contract: state.contract.hash } : null
 }
 
@@ -51,7 +51,8 @@ async function recordUsage(app: App, { agentId, taskId, program }: Spawn, told: 
   if (violated?.type === 'rule_violated') app.transcripts.leaveUntold(taskId, violated.rule)
 }
 
-// Also what comes to light when the agent has lost its task is counted, until its process is over and nobody else has it.
+// Usage reported after the agent has lost its task still counts, until its process is over and another agent holds the
+// task.
 function isOf(app: App, agentId: string, now: TaskState): boolean {
   if (now.held !== null) return now.held.agentId === agentId
   return app.ledger.registry.spawns.get(agentId)?.ended === null

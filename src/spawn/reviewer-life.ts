@@ -11,12 +11,12 @@ import { AgentLife } from './agent-life.js'
 import type { AgentProcess } from './agent-process.js'
 import { reviewPrompt } from './agent-prompt.js'
 
-/** A reviewer that a phase starts by itself. It ends with its report, or with the visit that it is for. */
+/** A reviewer that a phase starts automatically. It ends with its report, or with its visit. */
 export class ReviewerLife extends AgentLife {
-  /** How often the agent had been turned back when the work was last looked at. */
+  /** How many transitions had been blocked when the work was last read. */
   #lookedAfter: number | null = null
 
-  /** Goes on after a server that stopped or was killed: with it went its process. */
+  /** Continues after a server that stopped or was killed: its process ended with it. */
   async resume(): Promise<void> {
     if (this.spawn.isRunning)
       await this.note('server_killed', { exitCode: null, detail: 'the server ended without stopping it' })
@@ -47,7 +47,7 @@ export class ReviewerLife extends AgentLife {
     }
   }
 
-  /** False when the process was lost before it had anything to say, and could have been heard. */
+  /** False when the process was lost before it reported, although it could have. */
   async #attempt(state: TaskState): Promise<boolean> {
     const before = this.#reviewerIn(state)?.reports ?? 0
     this.parts.log.forgetLast()
@@ -72,7 +72,7 @@ export class ReviewerLife extends AgentLife {
     return hasObjected || this.#isHeld(now)
   }
 
-  // Nobody would hear it.
+  // Nobody could read its report.
   #isHeld(state: TaskState | null): boolean {
     return this.parts.app.ledger.registry.paused !== null || (state !== null && !mayBeReviewed(state))
   }
@@ -84,7 +84,8 @@ export class ReviewerLife extends AgentLife {
     const contract = await app.contracts.get(state.contract.hash)
     const setting = await this.makeSetting(state, contract)
     const isConfined = setting.wall.provider !== 'none'
-    // Behind the wall it is of no use to anybody else, and dies with the visit: it lasts for as long as the process may.
+    // In the sandbox it is useless to others, and it ends with the visit: so it is valid as long as the process may
+    // run.
     const expiresSeconds = isConfined ? Math.ceil(limits.lifeMs / 1000) : undefined
     const added = await addReviewer(
       app,
@@ -104,7 +105,8 @@ export class ReviewerLife extends AgentLife {
     return this.launch(start, `review-${spawn.starts + 1}`, `as reviewer ${name}`)
   }
 
-  // Who has said what must change is asked again when the agent has, and the work is another one: not at its first stroke.
+  // A reviewer that requested changes is asked again after the agent tried again and the work differs: not at the first
+  // edit.
   async #isWanted(state: TaskState): Promise<boolean> {
     const report = this.#reviewerIn(state)?.report ?? null
     if (report?.status !== 'changes_requested') return true
@@ -129,12 +131,12 @@ export class ReviewerLife extends AgentLife {
     return reviewer.status === 'revoked' || this.#isReplaced(reviewer) ? 'taken' : null
   }
 
-  // Another token for the process would send away whom an operator let in under this name.
+  // A new token for the process would revoke a reviewer that an operator added under this name.
   #isReplaced({ isStarted, addedAt }: Reviewer): boolean {
     return !isStarted && addedAt >= this.spawn.spawnedAt
   }
 
-  // What the one before it reported in this place is about other work.
+  // The previous report of this slot is about other work.
   #isOwn({ at }: { readonly at: number }): boolean {
     return at >= this.spawn.spawnedAt
   }

@@ -11,17 +11,17 @@ export type ReviewerWanted = SpawnFact & { type: 'agent_spawned' }
 const PAGE_TASKS = 500
 const PAGES_MAX = 20
 
-/** Starts the reviewers that phases want, one task after the other: who looks while another starts them would start them too. */
+/** Starts the reviewers that phases require, one task at a time: two concurrent checks would start them twice. */
 export class ReviewerStarts {
-  /** Tasks whose reviewers found no room. */
+  /** Tasks whose reviewers found no free place. */
   readonly #deferred = new Set<string>()
-  /** Tasks whose turn has not come: asked for again meanwhile, they are looked at once. */
+  /** Tasks that wait to be checked; repeated requests are merged. */
   readonly #waiting = new Map<string, Promise<void>>()
   #last: Promise<void> = Promise.resolve()
 
   constructor(
     private readonly app: App,
-    /** False when there is no room for it. */
+    /** False when there is no free place. */
     private readonly begin: (fact: ReviewerWanted) => Promise<boolean>,
   ) {}
 
@@ -34,7 +34,7 @@ export class ReviewerStarts {
     return started
   }
 
-  /** An agent is gone: there is room for another one. */
+  /** An agent has ended: there is a free place. */
   async haveRoom(): Promise<void> {
     for (const taskId of [...this.#deferred]) {
       this.#deferred.delete(taskId)
@@ -64,7 +64,10 @@ export class ReviewerStarts {
   }
 }
 
-/** The reviewers that the phase of a task starts by itself and that nobody has started in this visit, or that approved other work. */
+/**
+ * The reviewers that the phase starts automatically and that were not started in this visit, or that approved other
+ * work.
+ */
 async function findWantedReviewers(app: App, taskId: string): Promise<readonly ReviewerWanted[]> {
   const state = await app.ledger.peek(taskId)
   if (state === null || state.visit === 0) return []
@@ -97,7 +100,7 @@ async function findWantedReviewers(app: App, taskId: string): Promise<readonly R
   })
 }
 
-/** Those that approved work which is another one by now: their report opens nothing, and they have ended. */
+/** Reviewers that approved work which has changed since: their report opens nothing, and they have ended. */
 async function findOutdatedApprovals(app: App, state: TaskState, known: readonly Spawn[]): Promise<ReadonlySet<Spawn>> {
   const finished = known.filter(({ ended }) => ended?.outcome === 'finished')
   const subject = finished.length === 0 ? null : await tryRead(() => hashReviewSubject(app, state))

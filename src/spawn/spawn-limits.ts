@@ -1,26 +1,26 @@
 import type { Principal } from '../app/identity/identity.js'
 import type { DoorSocket } from '../gateway/gateway-ports.js'
 
-/** Where agents behind the wall are let in: the sockets of the server. */
+/** Opens the sockets of sandboxed agents. */
 export interface Doors {
-  /** The folder of the sockets: for those that lead elsewhere, too. */
+  /** The folder of the sockets, including those to other services. */
   readonly dir: string
   open(options: {
     readonly agentId: string
     readonly allowed?: (principal: Exclude<Principal, { kind: 'operator' }>) => boolean
   }): Promise<DoorSocket>
-  /** From now on the agent is answered through its sockets alone. Undone by what is returned. */
+  /** From now on the agent is answered only through its sockets. The returned function undoes this. */
   bind(agentId: string): () => void
 }
 
 export interface SpawnLimits {
-  /** To end by itself once its work is done. */
+  /** Time to end by itself after its work is done. */
   readonly graceMs: number
-  /** How long a claim that was refused for now waits for the next try. */
+  /** How long a temporarily refused claim waits for the next try. */
   readonly retryMs: number
-  /** How often a life looks at its task when nobody rang. */
+  /** How often a life checks its task without a notification. */
   readonly lookMs: number
-  /** The longest that one process runs. */
+  /** Time limit of one process. */
   readonly lifeMs: number
 }
 
@@ -31,5 +31,5 @@ export const SPAWN_LIMITS: SpawnLimits = {
   lifeMs: 24 * 3_600_000,
 }
 
-/** Agents that are alive at the same time. */
+/** Maximum number of agents at the same time. */
 export const LIVES_MAX = 64

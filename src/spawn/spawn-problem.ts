@@ -8,7 +8,7 @@ import { type Surroundings, startProblem } from './agent-process.js'
 import type { ChosenProgram } from './spawn-request.js'
 import type { Tmux } from './tmux.js'
 
-/** What is to be started, and how. */
+/** What to start, and how. */
 export interface SpawnHow {
   readonly chosen: ChosenProgram
   readonly contract: Contract

@@ -10,7 +10,7 @@ export const HARNESSES = ['claude-code', 'codex', 'gemini', 'opencode', 'command
 export const ADAPTERS = ['subprocess', 'tmux'] as const
 
 export interface SpawnRequest {
-  /** An entry of the contract's `agents`; or else a harness and what belongs to it. */
+  /** An entry of the contract's `agents`; or an agent CLI with its settings. */
   readonly agent: string | undefined
   readonly harness: AgentProgram['harness'] | undefined
   readonly command: string | undefined
@@ -27,7 +27,7 @@ export interface ChosenProgram {
   readonly program: AgentProgram
 }
 
-/** Which program is to be started, and under which name. */
+/** Which program to start, and under which name. */
 export function chooseProgram(app: App, contract: Contract, request: SpawnRequest): Result<ChosenProgram> {
   const { agent, harness } = request
   if ((agent === undefined) === (harness === undefined))
@@ -45,7 +45,7 @@ export function chooseProgram(app: App, contract: Contract, request: SpawnReques
   if (program.harness === 'command' && (program.command ?? '') === '')
     return refuse('invalid_request', 'command: the harness "command" needs the program that is to be started.')
   const said = { command: program.command, args: program.args, model: program.model }
-  // It is written down to be started again: what the ledger would blank could not be.
+  // It is stored so that it can be started again: redaction would break it.
   if (JSON.stringify(app.redact(said)) !== JSON.stringify(said))
     return refuse('invalid_request', 'args: looks like a secret; name a variable in the env of an entry of agents.')
   const agentId = request.agentId ?? makeAgentId(agent ?? program.harness)

@@ -11,7 +11,7 @@ import type { TaskState } from '../core/task/state.js'
 import type { ChosenProgram } from './spawn-request.js'
 import { findEnd } from './task-view.js'
 
-/** A task that there is, or one that is to be made. */
+/** An existing task, or one to create. */
 export type SpawnTask = { readonly taskId: string } | { readonly task: TaskRequest }
 
 export interface By {
@@ -28,7 +28,7 @@ export async function resolveContract(app: App, about: SpawnTask): Promise<Resul
     return taken === null ? ok(await app.contracts.get(state.contract.hash)) : toProblem(taken, {}, false)
   }
   const { contract, id } = about.task
-  // Before it is written down that an agent is started for it: the name would be blanked there.
+  // Checked before the start is recorded: the ledger would redact the name.
   if (id !== undefined && app.redact(id) !== id)
     return refuse('invalid_request', 'task.id: looks like a secret; choose another.')
   if (id !== undefined && (await app.ledger.peek(id)) !== null)
@@ -38,7 +38,7 @@ export async function resolveContract(app: App, about: SpawnTask): Promise<Resul
   return ok(await app.contracts.get(hash))
 }
 
-/** Written before anything else is done: whatever was begun is known to the server that comes after a killed one. */
+/** Written first, so that the next server knows about it even if this one is killed. */
 export async function recordSpawn(
   app: App,
   { agentId, entryName, program }: ChosenProgram,
@@ -55,7 +55,7 @@ export async function recordSpawn(
   )
 }
 
-/** What a call is answered when it comes again with its key: the agent as it is then. */
+/** The answer to a repeated call with its key: the agent's current state. */
 export function makeRemember(
   once: Once | undefined,
   status: number,
@@ -64,7 +64,7 @@ export function makeRemember(
   return { remember: keepUnder(once, status, () => ({ spawn: { agent_id: agentId, task_id: taskId } })) }
 }
 
-/** Makes the task for the agent, or keeps the named one for it. Of a work tree that was made for it the answer tells. */
+/** Creates the task for the agent, or reserves the named one. The answer describes a new work tree. */
 export async function prepareTask(
   app: App,
   about: SpawnTask,
@@ -79,7 +79,7 @@ export async function prepareTask(
   return ok(worktree === undefined || uncommitted === undefined ? {} : { workspace, worktree, uncommitted })
 }
 
-/** Decided on the state of that moment: of two that want the same task, one gets it. */
+/** Decided on the current state: of two callers that want the same task, one gets it. */
 async function reserve(
   app: App,
   { taskId, agentId }: { readonly taskId: string; readonly agentId: string },
@@ -96,7 +96,7 @@ async function reserve(
   return refusal === null ? ok({}) : toProblem(refusal, {}, false)
 }
 
-/** Takes the task from an agent that was stopped: for others to claim, or out of work. */
+/** Takes the task from a stopped agent: others can claim it, or it is parked. */
 export async function giveBack(
   app: App,
   { agentId, taskId }: Spawn,

@@ -30,9 +30,9 @@ import { WorkerLife } from './worker-life.js'
 
 const ADOPTIONS_MAX = 5
 const ADOPT_MS = 2_000
-// What happens to no task and may end any agent's waiting.
+// Events outside tasks that may end any agent's waiting.
 const FOR_ALL: ReadonlySet<string> = new Set(['agents_paused', 'agents_unpaused', 'agent_revoked'])
-// A phase wants its reviewers, or the agent was turned back: perhaps since it has changed what they approved.
+// A phase needs its reviewers, or a transition was blocked: the agent may have changed what they approved.
 const REVIEWS: ReadonlySet<string> = new Set(['reviewers_wanted', 'gate_blocked'])
 
 interface SupervisorOptions {
@@ -44,11 +44,11 @@ interface SupervisorOptions {
 
 type Life = WorkerLife | ReviewerLife
 
-/** Starts agents, watches over them, starts them again, and ends them. */
+/** Starts agents, watches, restarts and ends them. */
 export class Supervisor {
   readonly tmux: Tmux
   readonly #lives = new Map<string, { readonly life: Life; readonly over: Promise<void> }>()
-  /** Those that have no life yet: what is begun is brought to its end before anything else is done with it. */
+  /** Agents that are being started: a start is finished before anything else happens to it. */
   readonly #beginning = new Map<string, Promise<unknown>>()
   readonly #limits: SpawnLimits
   readonly #around: Surroundings
@@ -81,7 +81,7 @@ export class Supervisor {
     this.#unsubscribe = app.feed.subscribe((event) => this.#notice(event))
   }
 
-  /** The server answers at `url`: what was going on when the last one ended goes on. */
+  /** The server answers at `url`: continues the agents of the previous server. */
   start(url: string): void {
     this.#reached(url)
     if (this.#isStarted || this.#isClosed) return
@@ -90,7 +90,7 @@ export class Supervisor {
     this.#reviewers.startAll().catch(this.options.onFault)
   }
 
-  /** Ends every process. Their agents go on with the next server. */
+  /** Ends every process. Their agents continue with the next server. */
   async close(): Promise<void> {
     this.#isClosed = true
     this.#unsubscribe()
@@ -100,7 +100,7 @@ export class Supervisor {
     await Promise.all(lives.map(({ life }) => this.#closeWindow(life.agentId)))
   }
 
-  /** Makes the task or takes the named one, claims it for the agent, and starts the agent. */
+  /** Creates the task or takes the named one, claims it for the agent, and starts the agent. */
   async spawn(request: SpawnRequest, about: SpawnTask, by: By): Promise<Result<JsonObject>> {
     const { app } = this
     if (this.#isClosed) return refuse('shutting_down', 'The server is stopping.')
@@ -216,11 +216,11 @@ export class Supervisor {
     return { app, log, limits: this.#limits, start: (start) => startAgent(start, this.#around) }
   }
 
-  /** Runs a life to its end, and again after a fault: the ledger says where it was. */
+  /** Runs a life until it ends, and again after a fault: the ledger has its state. */
   #keep<L extends Life>(life: L, run: (life: L) => Promise<void>, adoptions = 0): void {
     const { agentId } = life
     let unbind = (): void => undefined
-    // A window is for looking: that there is none keeps nobody from working.
+    // A window is only for watching: a missing one does not stop the work.
     const over = openWindow(this.app, this.tmux, agentId)
       .catch(this.options.onFault)
       .then(async () => {
@@ -248,14 +248,14 @@ export class Supervisor {
     this.#lives.set(agentId, { life, over })
   }
 
-  // Also while no process runs its tokens count through a socket only. Without a wall there are no sockets.
+  // Even while no process runs, its tokens are accepted only through a socket. Without a sandbox there are no sockets.
   async #bind({ agentId, taskId }: Life): Promise<() => void> {
     const state = await this.app.ledger.peek(taskId)
     const wall = state === null ? null : await openSandbox(this.app, await this.app.contracts.get(state.contract.hash))
     return wall === null || wall.provider === 'none' ? () => undefined : this.options.doors.bind(agentId)
   }
 
-  /** Goes on with an agent that nobody watches over. */
+  /** Continues an agent that nothing watches. */
   #adopt(spawn: Spawn, adoptions = 0): void {
     if (this.#isClosed || this.#lives.has(spawn.agentId)) return
     const parts = this.#parts(spawn.agentId)
@@ -279,13 +279,13 @@ export class Supervisor {
       this.#reviewers.start(taskId).catch(this.options.onFault)
   }
 
-  /** False when there is no room for another one. */
+  /** False when there is no free place. */
   async #beginReview(fact: ReviewerWanted): Promise<boolean> {
     if (this.#isClosed) return true
     if (!this.#hasRoom) return false
     const { agentId, taskId } = fact
     const refused = await this.app.ledger.record(fact, { now: this.app.now(), actor: 'system' })
-    // What was begun while the server was closed is the next one's.
+    // Work that begins while the server closes is left to the next one.
     if (refused !== null || this.#isClosed) return true
     this.#keep(new ReviewerLife(agentId, taskId, this.#parts(agentId)), (one) => one.run())
     return true

@@ -6,7 +6,7 @@ export interface TaskEnd {
   readonly reason: string
 }
 
-/** Why the agent has nothing to do on the task any more; null while it has. */
+/** Why the agent has no more work on the task; null while it has. */
 export function findEnd(state: TaskState | null, agentId: string): TaskEnd | null {
   if (state === null) return { outcome: 'taken', reason: 'The task is gone.' }
   if (state.status === 'completed') return { outcome: 'completed', reason: 'The task is completed.' }
@@ -28,7 +28,10 @@ export function isHeldBy(state: TaskState | null, agentId: string, instance: str
   )
 }
 
-/** What people have to do before the agent can go on; null when nothing. An agent that ended meanwhile has done nothing wrong. */
+/**
+ * What people have to do before the agent can continue; null when nothing. An agent that ended meanwhile did nothing
+ * wrong.
+ */
 export function findAwaitedAnswer(state: TaskState): string | null {
   if (state.status === 'awaiting_approval') return 'an approval'
   return [...state.questions.values()].some((question) => question.status === 'open') ? 'an answer' : null

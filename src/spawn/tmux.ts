@@ -14,9 +14,12 @@ const SOCKET_PATH_BYTES_MAX = 100
 const NAME_CHARS = 12
 const [COLUMNS, ROWS] = ['160', '48']
 
-/** Windows that people can look at agents in. They show the log: the wall hands no terminal through, and whoever types reaches nobody. */
+/**
+ * Windows in which people can watch agents. They show the log: the sandbox passes no terminal through, and typed keys
+ * have no effect.
+ */
 export class Tmux {
-  /** Of a tmux of our own: the user's sessions and settings are not touched. */
+  /** In a separate tmux server: the user's sessions and settings are not touched. */
   readonly socket: string
   readonly #isElsewhere: boolean
 
@@ -40,7 +43,7 @@ export class Tmux {
     }
   }
 
-  /** Opens a window on the log. It closes by itself when this server is gone. */
+  /** Opens a window on the log. It closes when this server ends. */
   async open(agentId: string, log: string): Promise<void> {
     await this.close(agentId)
     const viewer = ['tail', `--pid=${process.pid}`, '-n', '+1', '-F', log]
@@ -48,7 +51,7 @@ export class Tmux {
     await this.#run(['new-session', '-d', '-s', formatSession(agentId), '-n', agentId, ...size, ...viewer])
   }
 
-  /** What its window shows now; null when there is none. */
+  /** The current content of its window; null when there is none. */
   async captureScreen(agentId: string): Promise<string | null> {
     try {
       return (await this.#run(['capture-pane', '-p', '-t', `=${formatSession(agentId)}:`])).stdout
@@ -61,17 +64,17 @@ export class Tmux {
     try {
       await this.#run(['kill-session', '-t', `=${formatSession(agentId)}`])
     } catch {
-      // There was none: that is all that was wanted.
+      // There was none, which is the desired result.
     }
   }
 
-  /** Where a terminal finds its window. */
+  /** The address of its window for a terminal. */
   windowOf(agentId: string): { readonly socket: string; readonly session: string } {
     return { socket: this.socket, session: formatSession(agentId) }
   }
 
   async #run(words: readonly string[]): Promise<{ readonly stdout: string }> {
-    // Whoever could put a tmux of their own there would say what people see.
+    // Somebody who could replace tmux there would decide what people see.
     if (this.#isElsewhere) makePrivateFolder(dirname(this.socket))
     return run('tmux', ['-S', this.socket, '-f', '/dev/null', ...words], {
       env: this.#env(),
@@ -85,12 +88,12 @@ export class Tmux {
   }
 }
 
-// Dots and colons mean something else in the names of sessions.
+// Dots and colons have another meaning in session names.
 function formatSession(agentId: string): string {
   return `agent-${sha256Hex(agentId).slice(0, NAME_CHARS)}`
 }
 
-/** Opens the window of an agent that is to have one. */
+/** Opens the window of an agent that should have one. */
 export async function openWindow(app: App, tmux: Tmux, agentId: string): Promise<void> {
   if (app.ledger.registry.spawns.get(agentId)?.adapter !== 'tmux') return
   const log = new AgentLog(app.stateDir, agentId, (text) => text)

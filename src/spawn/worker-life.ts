@@ -14,20 +14,20 @@ import { buildWorkPrompt } from './agent-prompt.js'
 import type { Start } from './start.js'
 import { findAwaitedAnswer, findEnd, isHeldBy, type TaskEnd } from './task-view.js'
 
-/** An agent that works on a task, through as many processes as it may take. */
+/** An agent that works on a task, through as many processes as allowed. */
 export class WorkerLife extends AgentLife {
-  /** Its process ended while people had to do something. */
+  /** Its process ended while it waited for people. */
   #isWaiting = false
-  /** The back-off that its log names. */
+  /** The back-off that its log shows. */
   #toldUntil = 0
-  /** When its lease was last extended while nothing ran. */
+  /** When its lease was last extended without a running process. */
   #extendedAt = 0
-  /** An instance that was registered and has claimed nothing yet. */
+  /** An instance that was registered and has not claimed yet. */
   #spare: string | null = null
-  /** The visit in which the process that runs now asked people for something. */
+  /** The visit in which the current process asked people for something. */
   #asked: { readonly visit: number; readonly what: string } | null = null
 
-  /** Claims the task for a new instance of the agent: tokens of the one before are dead from here on. */
+  /** Claims the task for a new instance of the agent: tokens of the previous one are revoked. */
   async claim(): Promise<Result<ClaimedTask>> {
     const { app } = this.parts
     const state = await this.peek()
@@ -45,7 +45,7 @@ export class WorkerLife extends AgentLife {
     return { ok: true, value: { instance, token: String(added.value.agent_token), answer: claimed.value } }
   }
 
-  // A claim that is tried again and again must not register an instance each time.
+  // Repeated claims must not register a new instance each time.
   async #register(capabilities: readonly string[]): Promise<Result<JsonObject>> {
     const { app } = this.parts
     const agent = app.ledger.registry.agents.get(this.agentId)
@@ -54,7 +54,7 @@ export class WorkerLife extends AgentLife {
     return addAgent(app, { agentId: this.agentId, capabilities }, { actor: 'system', once: undefined })
   }
 
-  /** Ends when there is nothing left to do for the agent. `first`: what was claimed already. */
+  /** Resolves when the agent's work is over. `first`: an existing claim. */
   async run(first: ClaimedTask | null): Promise<void> {
     let claimed = first
     while (!this.isHalted) {
@@ -76,7 +76,7 @@ export class WorkerLife extends AgentLife {
     }
   }
 
-  /** Goes on after a server that stopped or was killed: with it went its processes. */
+  /** Continues after a server that stopped or was killed: its processes ended with it. */
   async resume(): Promise<void> {
     const { isRunning, instance } = this.spawn
     const end = { exitCode: null, detail: 'the server ended without stopping it' }
@@ -84,7 +84,7 @@ export class WorkerLife extends AgentLife {
     await this.run(null)
   }
 
-  // Back-off, and people who have to answer first. True: look again.
+  // Waits for the back-off, and for people who have to answer first. True: check again.
   async #mustWait(state: TaskState): Promise<boolean> {
     const { app, limits } = this.parts
     const backOffMs = (state.claimableAt ?? 0) - app.now()
@@ -97,8 +97,8 @@ export class WorkerLife extends AgentLife {
       this.#isWaiting = false
       return false
     }
-    // Nobody else speaks for it while no process runs. The extension is an event and rings the bell, as others do: it
-    // has a time of its own, or it would answer itself without end.
+    // Nothing else keeps the lease while no process runs. The extension is an event and notifies this life like others
+    // do: without a separate interval it would trigger itself endlessly.
     const leaseMs = (state.held.leaseExpiresAt - app.now()) / 2
     const dueAt = this.#extendedAt + Math.max(limits.retryMs, Math.min(leaseMs, HEARTBEAT_MS_MAX))
     if (dueAt > app.now()) await this.bell.wait(Math.min(dueAt - app.now(), HEARTBEAT_MS_MAX))
@@ -110,7 +110,7 @@ export class WorkerLife extends AgentLife {
     return true
   }
 
-  // Whoever follows its log is not left to wonder why nothing happens.
+  // Tells readers of its log why nothing happens.
   async #tellBackOff(until: number, backOffMs: number): Promise<void> {
     if (this.#toldUntil === until) return
     this.#toldUntil = until
@@ -152,7 +152,7 @@ export class WorkerLife extends AgentLife {
     }
   }
 
-  // An operator has taken its tokens away: it gets no others.
+  // An operator has revoked its tokens: it gets no others.
   get #isRevoked(): boolean {
     return (this.parts.app.ledger.registry.agents.get(this.agentId)?.revokedAt ?? null) !== null
   }
@@ -168,7 +168,7 @@ export class WorkerLife extends AgentLife {
     if (state !== null && what !== null) this.#asked = { visit: state.visit, what }
   }
 
-  // Whoever was answered while its process ended has done nothing wrong either.
+  // An agent whose question was answered while its process ended did nothing wrong either.
   #awaited(state: TaskState | null): string | null {
     this.#ask(state)
     return this.#asked?.visit === state?.visit ? (this.#asked?.what ?? null) : null
@@ -210,7 +210,8 @@ const HEARTBEAT_MS_MAX = 60_000
 const TOKEN_LEFT_MS_MIN = 7 * 24 * 3600 * 1000
 const REVOKED: TaskEnd = { outcome: 'stopped', reason: 'Its tokens were revoked.' }
 const GONE: TaskEnd = { outcome: 'taken', reason: 'The task is gone.' }
-// What passes with time, as paths do that another task holds: a back-off, a pause of all agents, another process in between.
+// Temporary refusals, such as paths that another task holds: a back-off, a pause of all agents, another process in
+// between.
 const RETRIED: ReadonlySet<string> = new Set([
   'task_not_active',
   'agents_paused',

@@ -1,9 +1,9 @@
-/** Cursors are opaque to callers; inside they are the last number of the page before. */
+/** Cursors are opaque to callers; they contain the last number of the previous page. */
 export function encodeCursor(position: number): string {
   return Buffer.from(`p${position}`).toString('base64url')
 }
 
-/** Throws a RangeError for a text that no page gave out. */
+/** Throws a RangeError for a text that is not a cursor. */
 export function decodeCursor(cursor: string): number {
   const match = /^p([1-9][0-9]{0,15})$/.exec(Buffer.from(cursor, 'base64url').toString('latin1'))
   if (match === null) throw new RangeError('the cursor is not from an earlier page')

@@ -24,7 +24,7 @@ const BUSY_TIMEOUT_MS = 5_000
 const require = createRequire(import.meta.url)
 let loaded: DatabaseConstructor | null = null
 
-// More than any connection of the store needs; only audit filters make texts that vary.
+// More than any connection of the store needs; only audit filters vary.
 const STATEMENTS_MAX = 512
 
 export function openDatabase(
@@ -39,8 +39,8 @@ export function openDatabase(
 }
 
 /**
- * Prepares each text once. The package lets go of a closed file only when its statements are collected as garbage:
- * ending the transaction first drops the locks at once.
+ * Prepares each statement once. The package releases a closed file only when its statements are garbage-collected:
+ * ending the transaction first releases the locks at once.
  */
 function keepStatements(database: Database): Database {
   const statements = new Map<string, Statement>()
@@ -68,17 +68,17 @@ function keepStatements(database: Database): Database {
   }
 }
 
-/** `node:sqlite` where the runtime has all of it; Node 20 has not, so there the package with the same interface. */
+/** `node:sqlite` if the runtime has all of it; Node 20 does not, so there the package with the same interface. */
 function loadConstructor(): DatabaseConstructor {
   if (isBuiltin('node:sqlite')) {
     const builtin = loadBuiltin()
-    // Its first versions do not say whether a transaction is open.
+    // Its first versions do not report whether a transaction is open.
     if ('isTransaction' in builtin.prototype) return builtin
   }
   return (require('@photostructure/sqlite') as { DatabaseSync: DatabaseConstructor }).DatabaseSync
 }
 
-/** The runtime warns once that its module is experimental. Only that warning is held back, only while it loads. */
+/** The runtime warns once that its module is experimental. Only that warning is suppressed, only while it loads. */
 function loadBuiltin(): DatabaseConstructor {
   const emitWarning = process.emitWarning
   process.emitWarning = ((warning: string | Error, ...rest: never[]) => {

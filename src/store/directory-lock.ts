@@ -10,9 +10,9 @@ export interface Lock {
 }
 
 /**
- * Takes the directory for this process, or throws StoreRefused('locked').
- * The lock is an open write transaction on a small database of its own: the kernel drops it with the process,
- * so that `kill -9` leaves nothing to clean up. A reserved lock still lets others read who holds it.
+ * Locks the directory for this process, or throws StoreRefused('locked'). The lock is an open write transaction on a
+ * small separate database: the kernel drops it with the process, so `kill -9` leaves nothing to clean up. A reserved
+ * lock still lets others read who holds it.
  */
 export function lockDirectory(dir: string): Lock {
   const path = listLedgerFiles(dir).lock
@@ -46,7 +46,7 @@ function readHolder(database: Database): number | null {
   try {
     return Number(database.prepare('SELECT pid FROM holder').get()?.pid ?? Number.NaN) || null
   } catch {
-    // Between its two transactions the holder is not readable; the refusal stands without the pid.
+    // Between its two transactions the holder is not readable; the refusal then has no pid.
     return null
   }
 }

@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 
-/** The files of a ledger, by what they are for. */
+/** The files of a ledger, by purpose. */
 export function listLedgerFiles(dir: string) {
   return {
     database: join(dir, 'ledger.db'),
@@ -9,10 +9,10 @@ export function listLedgerFiles(dir: string) {
     privateKey: join(dir, 'ledger.ed25519'),
     publicKey: join(dir, 'ledger.ed25519.pub'),
     checkpoints: join(dir, 'checkpoints'),
-    /** Names the newest checkpoint, so that a removed checkpoint file is missed. */
+    /** Names the newest checkpoint, so that a removed checkpoint file is noticed. */
     newestCheckpoint: join(dir, 'ledger.checkpoint'),
     lock: join(dir, 'server.lock'),
-    /** There while a new ledger is being made; a start that finds it begins again. */
+    /** Exists while a new ledger is being created; a start that finds it begins again. */
     creating: join(dir, 'ledger.creating'),
   }
 }

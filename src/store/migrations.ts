@@ -1,7 +1,7 @@
 import { type Database, openDatabase } from './database.js'
 import { StoreRefused } from './store.js'
 
-/** Numbered from 1; never changed once released, only added to. Each runs in its own transaction. */
+/** Numbered from 1; released ones never change. Each runs in its own transaction. */
 const MIGRATIONS: readonly string[] = [
   `
 CREATE TABLE meta (name TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT, WITHOUT ROWID;
@@ -70,7 +70,7 @@ CREATE TABLE task_count (
 ) STRICT, WITHOUT ROWID;
 INSERT INTO task_count (status, phase, count) SELECT status, phase, count(*) FROM task GROUP BY status, phase;
 `,
-  // Indexed by the order in which pages are read: a page of the newest costs the same with any number of tasks.
+  // Indexed in the order in which pages are read: the newest page costs the same with any number of tasks.
   `
 ALTER TABLE task ADD COLUMN open_questions INTEGER NOT NULL DEFAULT 0;
 ALTER TABLE task ADD COLUMN questions INTEGER NOT NULL DEFAULT 0;
@@ -81,7 +81,7 @@ CREATE INDEX task_questions ON task (num) WHERE questions > 0;
 
 const SCHEMA_VERSION = MIGRATIONS.length
 
-/** Brings the database up to this program's schema; refuses one that a newer program wrote. */
+/** Migrates the database to this program's schema; refuses one that a newer program wrote. */
 export function migrate(database: Database): void {
   const found = readSchemaVersion(database)
   refuseNewer(found)
@@ -117,8 +117,8 @@ function readSchemaVersion(database: Database): number {
 }
 
 /**
- * What differs from the schema this program made, or null. A trigger or a view in the place of a table could
- * change what is stored or read while every stored event still looks right.
+ * The difference from the schema of this program, or null. A trigger or a view in place of a table could change what is
+ * stored or read while every stored event still looks right.
  */
 export function findSchemaDifference(database: Database): string | null {
   const expectedDatabase = openDatabase(':memory:')

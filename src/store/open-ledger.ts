@@ -22,8 +22,8 @@ interface OpenedLedger {
 }
 
 /**
- * Makes a new ledger, or checks the one that is there and brings it up to date.
- * Throws StoreRefused for one that must not be used: it never starts empty in the place of a ledger that was there.
+ * Creates a new ledger, or checks and migrates the existing one. Throws StoreRefused for one that must not be used: it
+ * never starts empty where a ledger existed.
  */
 export function openLedger(dir: string): OpenedLedger {
   try {
@@ -54,7 +54,7 @@ export function toRefusal(error: unknown): StoreRefused {
   })
 }
 
-/** A directory without any part of a ledger, or one whose making was interrupted before the first event. */
+/** A directory without any part of a ledger, or one whose creation was interrupted before the first event. */
 function isNew(dir: string): boolean {
   const files = listLedgerFiles(dir)
   const parts = [files.database, files.key, files.head, files.privateKey, files.newestCheckpoint]
@@ -100,7 +100,7 @@ function create(dir: string): void {
   syncDirectory(dir)
 }
 
-/** Lets a wrong key be told apart from a changed event: a one-way image of the key. */
+/** A one-way image of the key, which distinguishes a wrong key from a changed event. */
 function computeKeySeal(key: KeyObject): string {
   return createHmac('sha256', key).update('phaselock ledger key').digest('hex')
 }
@@ -151,7 +151,9 @@ function checkQuickly(database: Database): void {
   if (found !== 'ok') throw new StoreRefused('corrupt', `The ledger's database is damaged (${found}). ${WHAT_TO_DO}`)
 }
 
-/** Holds the database against the head outside it. Events after the head were committed but perhaps not acknowledged. */
+/**
+ * Compares the database with the head outside it. Events after the head were committed but perhaps not acknowledged.
+ */
 function settleHead(dir: string, key: KeyObject, database: Database): { head: Head; generation: number } {
   const found = readHead(dir, key)
   const row = database.prepare('SELECT seq, hash FROM event ORDER BY seq DESC LIMIT 1').get()

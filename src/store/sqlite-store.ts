@@ -23,19 +23,19 @@ import {
 import { Writer } from './write/writer.js'
 
 const CHECKPOINT_EVERY = 1_000
-/** Verifying or sealing this many events takes a fraction of a second, and a thread costs more than that. */
+/** Verifying or sealing this many events takes a fraction of a second, less than starting a thread. */
 const QUICKLY_READ_MAX = 1_000
 
 interface SqliteStoreOptions {
-  /** The state directory; made with mode 0700 when it is not there. */
+  /** The state directory; created with mode 0700 when it does not exist. */
   readonly dir: string
   /** For the age of idempotency keys. */
   readonly now?: () => number
-  /** A checkpoint is written at least every so many events. */
+  /** A checkpoint is written at least every this many events. */
   readonly checkpointEvery?: number
 }
 
-/** Opens or makes the ledger in `dir`. Rejects with StoreRefused when it must not be used. */
+/** Opens or creates the ledger in `dir`. Rejects with StoreRefused when it must not be used. */
 export async function openSqliteStore(options: SqliteStoreOptions): Promise<SqliteStore> {
   const lock = takeDirectory(options.dir)
   const store = new SqliteStore(options, lock)
@@ -65,7 +65,7 @@ export class SqliteStore implements Store {
   readonly #writer: Writer
   readonly #reads: PointReads
   readonly #reader: Reader
-  /** Checkpoints run apart: over many streams one takes longer than a query should wait. */
+  /** Checkpoints run separately: over many streams one takes longer than a query should wait. */
   readonly #checkpointer: Reader
   #isClosed = false
   #closing: Promise<void> | null = null
@@ -83,7 +83,7 @@ export class SqliteStore implements Store {
     this.#writer = new Writer({ dir, now: this.#now, onAppended: (seq) => this.#checkpoints.onAppended(seq) })
   }
 
-  /** Transactions that carried events since the store was opened: one serves many appends. */
+  /** Transactions with events since the store was opened: one serves many appends. */
   get batches(): number {
     return this.#writer.batches
   }
@@ -158,7 +158,7 @@ export class SqliteStore implements Store {
 
   async verify(): Promise<VerifyReport> {
     if (this.#open().lastSeq() <= QUICKLY_READ_MAX) return this.#checkpointer.perform({ type: 'verify' })
-    // A thread of its own: it may take minutes, and checkpoints and queries must not wait for it.
+    // A separate thread: it may take minutes, and checkpoints and queries must not wait for it.
     const reader = new Reader(this.#dir)
     try {
       return await reader.perform({ type: 'verify' })
@@ -172,7 +172,7 @@ export class SqliteStore implements Store {
     await this.#checkpoints.request()
   }
 
-  /** Answers what was handed in, then lets the directory go. */
+  /** Answers pending work, then releases the directory. */
   close(): Promise<void> {
     this.#closing ??= this.#close()
     return this.#closing
@@ -191,7 +191,8 @@ export class SqliteStore implements Store {
     }
   }
 
-  // Nobody waits for this thread any more when the store closes: a small ledger needs no other one for its last checkpoint.
+  // Nothing waits for this thread any more when the store closes: a small ledger needs no other one for its last
+  // checkpoint.
   async #writeCheckpoint(): Promise<number> {
     if (!this.#isClosed || this.#checkpointer.isRunning || this.#reads.lastSeq() > QUICKLY_READ_MAX)
       return this.#checkpointer.perform({ type: 'checkpoint' })

@@ -8,9 +8,9 @@ const FOLDER_MODE = 0o700
 const FILE_MODE = 0o600
 
 /**
- * Makes the directory, or takes the one that is there, for this account alone. One of another account, a link in its place and
- * key files of another account are refused: who owns them reads or replaces the keys. Rights that others have are taken away.
- * Returns what was changed, in sentences for people.
+ * Creates the directory, or takes over the existing one, for this account alone. A directory or key file of another
+ * account and a link in its place are refused, because their owner could read or replace the keys. Permissions of
+ * others are removed. Returns the changes as sentences.
  */
 export function takeStateDirectory(dir: string): readonly string[] {
   makeFolder(dir)

@@ -1,6 +1,8 @@
 import type { Json, JsonObject } from '../core/json.js'
 
-/** An event as the core made it, before it has a place in the ledger. `data` has snake_case keys and is already redacted and bounded. */
+/**
+ * An event from the core before it is in the ledger. `data` has snake_case keys and is already redacted and bounded.
+ */
 export interface NewEvent {
   readonly type: string
   /** Unix milliseconds. */
@@ -10,11 +12,11 @@ export interface NewEvent {
   readonly phase: string | null
   readonly contract: string | null
   readonly data: JsonObject
-  /** `data` as JSON text, where it is at hand already; never anything else. */
+  /** `data` as JSON text, if available; never anything else. */
   readonly text?: string
 }
 
-/** An event with its place in the ledger: `seq` over all streams from 1 without gaps, `version` in its stream from 1. */
+/** An event in the ledger: `seq` counts over all streams from 1 without gaps, `version` in its stream from 1. */
 export interface StoredEvent extends NewEvent {
   readonly seq: number
   readonly stream: string
@@ -23,7 +25,9 @@ export interface StoredEvent extends NewEvent {
   readonly hash: string
 }
 
-/** What is looked up over many tasks. A projection of the task's stream, written in the same transaction as its events. */
+/**
+ * Values for queries over many tasks. A projection of the task's stream, written in the same transaction as its events.
+ */
 export interface TaskRow {
   readonly id: string
   readonly title: string
@@ -38,9 +42,9 @@ export interface TaskRow {
   readonly leaseExpiresAt: number | null
   /** Unix milliseconds; null when no approval is pending. */
   readonly approvalExpiresAt: number | null
-  /** How many questions wait for an answer. */
+  /** Number of open questions. */
   readonly openQuestions: number
-  /** How many questions the task's state knows, whatever became of them. */
+  /** Number of questions in the task's state, with any status. */
   readonly questions: number
   readonly createdAt: number
   readonly updatedAt: number
@@ -51,7 +55,7 @@ export interface Blob {
   readonly content: string
 }
 
-/** The answer of an unsafe call, kept so that the same call does not act twice. Tokens are never part of it. */
+/** The stored answer of an unsafe call, so that repeating the call does not act twice. Never contains tokens. */
 export interface Remembered {
   readonly principal: string
   readonly key: string
@@ -65,8 +69,8 @@ export interface Append {
   /** Compare-and-set: the number of events the stream must have. */
   readonly expectedVersion: number
   /**
-   * Appends to one stream that are decided one on the other before the first is written. Once one of them is not
-   * written, the later ones are a `version_conflict`, even where others have brought the stream to their version.
+   * Appends to one stream, each decided on the previous one before the first is written. If one of them is not written,
+   * the later ones are a `version_conflict`, even if others have brought the stream to their version.
    */
   readonly line?: number
   readonly events: readonly NewEvent[]
@@ -77,7 +81,7 @@ export interface Append {
 
 export type AppendResult =
   | { readonly ok: true; readonly events: readonly StoredEvent[] }
-  /** The stream has moved on. */
+  /** The stream has changed. */
   | { readonly ok: false; readonly reason: 'version_conflict'; readonly version: number }
   /** Another task is already held by the agent that `task.agentId` names. */
   | { readonly ok: false; readonly reason: 'agent_busy' }
@@ -88,11 +92,11 @@ export interface TaskFilter {
   readonly status?: string
   readonly phase?: string
   readonly agentId?: string
-  /** Only tasks with an approval that waits for an answer. */
+  /** Only tasks with a pending approval. */
   readonly hasApproval?: true
-  /** Only tasks with a question that waits for an answer, or with any that is still known. */
+  /** Only tasks with an open question, or with any known question. */
   readonly hasQuestion?: 'open' | 'any'
-  /** Opaque; from the page before. */
+  /** Opaque; from the previous page. */
   readonly cursor?: string
   readonly limit: number
 }
@@ -129,7 +133,7 @@ export interface VerifyProblem {
   /** `changed_event`, `missing_event`, `cut_tail`, `bad_order`, `head_missing`, `head_invalid`, `checkpoint_missing`, `checkpoint_invalid`, `older_copy`, … */
   readonly code: string
   readonly detail: string
-  /** The first bad event, where one can be named. */
+  /** The first bad event, if known. */
   readonly seq: number | null
   readonly stream: string | null
   readonly version: number | null
@@ -144,8 +148,8 @@ export interface VerifyReport {
 }
 
 /**
- * Where the ledger is kept. Every implementation passes the same suite (test/store/suite.ts).
- * What `append` acknowledged with `ok: true` is durable. A store that cannot write rejects with a StoreUnavailable.
+ * The store of the ledger. Every implementation passes the same suite (test/store/suite.ts). What `append` acknowledged
+ * with `ok: true` is durable. A store that cannot write rejects with a StoreUnavailable.
  */
 export interface Store {
   append(append: Append): Promise<AppendResult>
@@ -156,12 +160,13 @@ export interface Store {
   task(id: string): Promise<TaskRow | null>
   queryTasks(filter: TaskFilter): Promise<Page<TaskRow>>
   /**
-   * Tasks that wait for an agent (status `queued` or `interrupted`) and whose dependencies are all `completed`,
-   * highest priority first, then oldest first.
-   * The cost does not grow with the number of tasks that are finished, held or blocked.
+   * Tasks that wait for an agent (status `queued` or `interrupted`) and whose dependencies are all `completed`, highest
+   * priority first, then oldest first. The cost does not grow with the number of finished, held or blocked tasks.
    */
   listClaimable(options: { readonly offset: number; readonly limit: number }): Promise<readonly TaskRow[]>
-  /** The task this agent holds (status `active` or `awaiting_approval`), if any. At most one, held by a unique index. */
+  /**
+   * The task this agent holds (status `active` or `awaiting_approval`), if any. A unique index guarantees at most one.
+   */
   findHeldBy(agentId: string): Promise<TaskRow | null>
   /** Held tasks whose lease ended before `now`, and tasks whose approval expired before `now`. */
   listOverdue(options: { readonly now: number; readonly limit: number }): Promise<readonly TaskRow[]>
@@ -179,8 +184,8 @@ export interface Store {
 }
 
 /**
- * The store cannot write or read now: full disk, I/O error, lost connection. An append was not acknowledged, and
- * never happened in part; where the fault came after its commit it may be there: ask again under the same key.
+ * The store cannot write or read now: full disk, I/O error, lost connection. The append was not acknowledged, and is
+ * never partial; if the fault came after its commit it may exist: send it again under the same key.
  */
 export class StoreUnavailable extends Error {
   override readonly name = 'StoreUnavailable'

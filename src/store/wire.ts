@@ -2,7 +2,7 @@ import type { Json, JsonObject } from '../core/json.js'
 import type { Row } from './database.js'
 import type { Append, NewEvent, Remembered, StoredEvent, StoreRefused, TaskRow } from './store.js'
 
-/** One event on its way to the writer thread; the columns in the order of the table, data as the text to be stored. */
+/** One event on its way to the writer thread; columns in the order of the table, data as the text to store. */
 type WireEvent = readonly [
   type: string,
   at: number,
@@ -44,7 +44,7 @@ export type WireResult =
     }
   | { readonly id: number; readonly ok: false; readonly reason: 'version_conflict'; readonly version: number }
   | { readonly id: number; readonly ok: false; readonly reason: 'agent_busy' | 'key_taken' }
-  /** A fault of this append alone: the database does not accept it. */
+  /** A fault of this append alone: the database rejects it. */
   | { readonly id: number; readonly ok: false; readonly reason: 'refused'; readonly message: string }
   | { readonly id: number; readonly ok: false; readonly reason: 'unavailable'; readonly message: string }
 
@@ -100,7 +100,7 @@ function assertTask(task: TaskRow): void {
   if (task.agentId !== null) assertText(task.agentId, 'agent', COLUMN_CHARS_MAX)
 }
 
-// SQLite stores UTF-8 and its binding ends a text at NUL: such a text would come back changed and break the chain.
+// SQLite stores UTF-8 and its binding ends a text at NUL: such a text would change and break the chain.
 const UNSTORABLE = /[\0\p{Surrogate}]/u
 
 function assertText(text: string, what: string, charsMax: number): void {
@@ -112,7 +112,7 @@ function assertInteger(value: number, what: string): void {
   if (!Number.isSafeInteger(value)) throw new TypeError(`${what} of an event is not an integer`)
 }
 
-/** The acknowledged events, made from what was sent: only places and hashes travel back. */
+/** The acknowledged events, built from what was sent: only places and hashes are sent back. */
 export function toStoredEvents(append: Append, result: Extract<WireResult, { ok: true }>): readonly StoredEvent[] {
   let prevHash = result.prevHash
   return append.events.map((event, index) => {
@@ -155,7 +155,7 @@ export function toStoredEvent(row: Row): StoredEvent {
   }
 }
 
-// Rows that were written before there were questions say nothing of them.
+// Rows from before questions existed have no such columns.
 const WITHOUT_QUESTIONS = { openQuestions: 0, questions: 0 }
 
 export function toTaskRow(row: Row): TaskRow {

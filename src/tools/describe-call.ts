@@ -15,7 +15,7 @@ const NOTHING: CallFacts = { argProblems: [], paths: [], commands: [], shellProb
 
 /**
  * What a call would touch. `pins` are the upstream tools that the task accepted: without one, an upstream tool has no
- * schema to hold arguments against, and the call is wrong. A tool that nothing knows is left to the core, which refuses it.
+ * schema for its arguments, and the call is invalid. An unknown tool is left to the core, which refuses it.
  */
 export function describeCall(contract: Contract, tool: string, args: JsonObject, pins: Pins = {}): CallFacts {
   const spec = BUILT_IN_TOOLS.get(tool)
@@ -40,7 +40,7 @@ function describeExtra(contract: Contract, tool: string, call: { args: JsonObjec
   return { ...NOTHING, argProblems: findUpstreamArgProblems(call.pins, tool, call.args) }
 }
 
-// The address stands among the paths: what a call touches, and a problem that no mode lets through.
+// The address is listed among the paths: with its problem, which no mode lets through.
 function describeFetch(contract: Contract, args: JsonObject): CallFacts {
   const target = readTarget(String(args.url), contract.webHosts)
   if (target.ok) return NOTHING

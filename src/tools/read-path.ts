@@ -2,7 +2,7 @@ import type { CallPath } from '../core/tool-calls/call-facts.js'
 
 const PATH_CHARS_MAX = 4096
 
-/** A path inside the work tree, `/`-separated, or why it is none. The decision is repeated by whoever opens the file. */
+/** A path inside the work tree, `/`-separated, or why it is not one. The code that opens the file checks again. */
 export function readPath(given: string): CallPath {
   const refuse = (problem: string): CallPath => ({ path: given.slice(0, PATH_CHARS_MAX), problem })
   if (given === '') return refuse('is empty')

@@ -12,8 +12,9 @@ interface ShellReading {
 }
 
 /**
- * Every simple command in a shell line: in lists, pipes, substitutions, functions and here-documents, and what `env`, `bash -c`,
- * `xargs` and the like would start. It tells an agent early and clearly; it is not the wall, the confinement is.
+ * Every simple command in a shell line: in lists, pipes, substitutions, functions and here-documents, and what `env`,
+ * `bash -c`, `xargs` and the like would start. It tells an agent early and clearly; the protection itself is the
+ * sandbox.
  */
 export function readShell(line: string): ShellReading {
   const found: CallCommand[] = []
@@ -48,7 +49,7 @@ function collect(line: string, found: CallCommand[], depth: number): string | nu
   return problem
 }
 
-// These change what a later word runs: the command line would say one thing and do another.
+// These change what a later word runs: the command line would not show it.
 const DANGEROUS =
   /^(PATH|ENV|BASH_ENV|IFS|SHELL|EDITOR|PAGER|NODE_OPTIONS|PERL5OPT|PERL5LIB|RUBYOPT|JAVA_TOOL_OPTIONS|LD_.*|DYLD_.*|PYTHON.*|GIT_.*|npm_config_.*)$/i
 
@@ -77,7 +78,7 @@ function getStaticText(word: WordLike): string | null {
   return isStatic ? word.value : null
 }
 
-// Programs that start the command given to them, with those of their options that take a value.
+// Programs that start the command given to them, with their options that take a value.
 const WRAPPERS: ReadonlyMap<string, readonly string[]> = new Map([
   ['env', ['-u', '--unset', '-C', '--chdir']],
   ['command', []],
@@ -129,7 +130,7 @@ interface ParseTarget {
   readonly depth: number
 }
 
-// `bash -c script`, `bash file`, or a shell that reads what it runs from its input, which nobody can read here.
+// `bash -c script`, `bash file`, or a shell that reads commands from its input, which is unknown here.
 function unwrapShell(words: Words, into: ParseTarget): string | null {
   const flag = words.findIndex((word) => word !== null && /^-[A-Za-z]*c[A-Za-z]*$/.test(word))
   if (flag !== -1)
@@ -149,19 +150,19 @@ function unwrapWrapper(
   one: ParseTarget & { readonly name: string; readonly valued: readonly string[] },
 ): string | null {
   const { name, found, depth } = one
-  // `env -S` splits a string into a command of its own; `watch` and `flock -c` hand a line to a shell.
+  // `env -S` splits a string into a command; `watch` and `flock -c` pass a line to a shell.
   if (name === 'env' && words.some((word) => word !== null && /^(-S|--split-string)/.test(word))) {
     found.push({ words, isWrapper: true }, { words: [null], isWrapper: false })
     return null
   }
   const rest = skipOptions(words.slice(1), one.valued, POSITIONALS_BEFORE.get(name) ?? 0)
-  // A wrapper that starts nothing, or something of its own choosing such as a shell, is a command like any other.
+  // A wrapper that starts nothing, or its own choice such as a shell, is an ordinary command.
   if (rest.length === 0) {
     found.push({ words, isWrapper: false })
     return null
   }
   found.push({ words, isWrapper: true })
-  // An option that takes a value may not be known here: whatever could be the command is held against the forbidden ones.
+  // An unknown option may take a value: every possible command is compared with the forbidden ones.
   for (let at = 1; at < words.length; at += 1) found.push({ words: words.slice(at), isWrapper: true })
   if (name === 'watch' || (name === 'flock' && words.includes('-c'))) return parseInner(words, joinWords(rest), one)
   return unwrap(rest, found, depth + 1)

@@ -9,15 +9,15 @@ export interface ToolPlace {
   readonly root: string
   /** What earlier commands of the task wrote to ignored paths; null when there is nothing. */
   readonly layer?: string | null
-  /** What becomes of changes of a command that never reach the tree. */
+  /** What happens to changes of a command that never reach the tree. */
   readonly aside?: Aside
   /** True for paths that agents may not read: the contract, the state directory, documents of later phases. */
   readonly isHidden: (path: string) => boolean
-  /** Fires when the call must end: its time is up, the phase is left, the server stops. */
+  /** Fires when the call must end: its time is up, the task left the phase, the server stops. */
   readonly signal: AbortSignal
 }
 
-/** What a tool did, or why it did not. A tool that fails is a normal answer, never an exception. */
+/** The result of a tool, or why it failed. A failing tool is a normal answer, never an exception. */
 export type ToolOutcome =
   | { readonly ok: true; readonly result: JsonObject; readonly changes: readonly Change[] }
   | { readonly ok: false; readonly code: Code; readonly detail: string; readonly extra?: JsonObject }

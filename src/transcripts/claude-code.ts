@@ -6,7 +6,7 @@ const COUNTS = {
   optional: ['cache_read_input_tokens', 'cache_creation_input_tokens'],
 }
 
-/** A message is written once for each of its blocks, every time with the whole usage as it was known by then. */
+/** A message is written once for each of its blocks, every time with the whole usage known so far. */
 export function readClaudeCodeLine(line: Fields, at: number): LineFound {
   if (getField(line, 'type') !== 'assistant') return NOTHING_FOUND
   const message = getFields(line, 'message')

@@ -6,10 +6,10 @@ const COUNTS = {
   optional: ['cached_input_tokens', 'cache_write_input_tokens'],
 }
 
-/** What a session has used until now, as its last line said. `input` holds what was cached or written to the cache. */
+/** The usage of a session so far, from its last line. `input` includes cached tokens and cache writes. */
 export interface CodexTotals {
   readonly session: string
-  /** How often the totals of this session started again from nothing. */
+  /** How often the totals of this session were reset. */
   readonly restarts: number
   readonly at: number
   readonly input: number
@@ -26,14 +26,14 @@ export function makeCodexTotals(session: string): CodexTotals {
   return { session, restarts: 0, at: 0, input: 0, output: 0, cached: 0, written: 0 }
 }
 
-/** Codex writes totals of the whole session: what one answer cost is their difference to the line before. */
+/** Codex writes totals of the whole session: the cost of one answer is the difference to the previous line. */
 export function readCodexLine(line: Fields, time: LineTime, totals: CodexTotals): CodexFound {
   const type = getField(line, 'type')
   const payload = getFields(line, 'payload')
   if (type === 'session_meta') return { ...NOTHING_FOUND, totals: enterSession(payload, totals) }
   if (type !== 'event_msg') return { ...NOTHING_FOUND, totals }
   if (payload === null) return { ...MALFORMED, totals }
-  // Lines that tell of rate limits only have no `info`.
+  // Lines about rate limits only have no `info`.
   if (getField(payload, 'type') !== 'token_count' || isAbsent(payload, 'info')) return { ...NOTHING_FOUND, totals }
   const info = getFields(payload, 'info')
   const usage = info && getFields(info, 'total_token_usage')
@@ -45,11 +45,12 @@ export function readCodexLine(line: Fields, time: LineTime, totals: CodexTotals)
 
 interface LineTime {
   readonly at: number
-  /** False for a line without a time, which has that of the line before. */
+  /** False for a line without a time, which uses that of the previous line. */
   readonly isOwn: boolean
 }
 
-// A fork starts with the lines of the session it comes from, under that session's id: the ids of their usage are then the same in both files.
+// A fork starts with the lines of its parent session, under that session's id: the usage ids are then the same in both
+// files.
 function enterSession(payload: Fields | null, totals: CodexTotals): CodexTotals {
   const session = payload && getId(payload, 'id')
   return session === null || session === totals.session ? totals : makeCodexTotals(session)

@@ -1,6 +1,6 @@
 export type Fields = { readonly [key: string]: unknown }
 
-/** More than any model takes or gives in one answer; a larger number is no count of tokens. */
+/** More than any model uses in one answer; a larger number is not a token count. */
 export const ANSWER_TOKENS_MAX = 1_000_000_000
 /** For sums over a whole session; a thousand of them are still exact. */
 export const SESSION_TOKENS_MAX = 1_000_000_000_000
@@ -12,7 +12,7 @@ export function isFields(value: unknown): value is Fields {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
-/** A field that the line itself has: never one that every object inherits. */
+/** An own field of the line: never an inherited one. */
 export function getField(fields: Fields, name: string): unknown {
   return Object.hasOwn(fields, name) ? fields[name] : undefined
 }
@@ -22,7 +22,7 @@ export function getFields(fields: Fields, name: string): Fields | null {
   return isFields(value) ? value : null
 }
 
-/** An id without blanks, so that two of them can be joined by one; null when it is none. */
+/** An id without spaces, so that two of them can be joined by one; null when it is invalid. */
 export function getId(fields: Fields, name: string): string | null {
   const value = getField(fields, name)
   return typeof value === 'string' && ID.test(value) ? value : null
@@ -32,7 +32,10 @@ export function isAbsent(fields: Fields, name: string): boolean {
   return (getField(fields, name) ?? null) === null
 }
 
-/** Counts in the order of their names, or null when one of them is no count. Those behind `required` may be absent, and are 0 then. */
+/**
+ * Counts in the order of their names, or null when one of them is invalid. Those after `required` may be absent, and
+ * are then 0.
+ */
 export function getCounts(
   fields: Fields,
   names: { readonly required: readonly string[]; readonly optional: readonly string[] },
@@ -50,7 +53,7 @@ function countOf(value: unknown, tokensMax: number): number | null {
   return value === 0 ? 0 : value
 }
 
-/** The time of a line in milliseconds, or null: a line without a proper time has that of the line before. */
+/** The time of a line in milliseconds, or null: a line without a valid time uses that of the previous line. */
 export function parseTime(fields: Fields): number | null {
   const value = getField(fields, 'timestamp')
   if (typeof value !== 'string' || !TIME.test(value)) return null

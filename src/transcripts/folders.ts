@@ -2,13 +2,13 @@ import { join } from 'node:path'
 
 export type TranscriptFormat = 'claude-code' | 'codex' | 'gemini'
 
-/** A folder that transcripts may be read from, and whose they are. What lies in it is never read as anything else. */
+/** A folder that transcripts may be read from, and its agent CLI. Its files are never read as anything else. */
 export interface TranscriptFolder {
   readonly path: string
   readonly format: TranscriptFormat
 }
 
-/** Where the agents of a user keep their transcripts, unless they are told otherwise. */
+/** The default transcript folders of a user's agent CLIs. */
 export function listTranscriptFolders(
   home: string,
   moved: { readonly claudeConfigDir?: string; readonly codexHome?: string } = {},

@@ -13,7 +13,7 @@ import { type LineFound, MALFORMED, NOTHING_FOUND } from './usage.js'
 
 const COUNTS = { required: ['input', 'output'], optional: ['cached', 'thoughts', 'tool'] }
 
-/** A message is written again when its tools have run. `$set` writes messages anew, with their ids. */
+/** A message is written again when its tools have run. `$set` rewrites messages, with their ids. */
 export function readGeminiLine(line: Fields, at: number): LineFound {
   const set = getFields(line, '$set')
   if (set === null) return readMessage(line, at)
@@ -33,7 +33,7 @@ function readMessage(message: Fields, at: number): LineFound {
   const counts = tokens && getCounts(tokens, COUNTS, ANSWER_TOKENS_MAX)
   if (counts === null || id === null) return MALFORMED
   const [input = 0, output = 0, cached = 0, thoughts = 0, tool = 0] = counts
-  // `input` holds the cached part but not what tools added to the prompt, `output` does not hold the thoughts.
+  // `input` includes the cached part but not what tools added to the prompt, `output` does not include the thoughts.
   return {
     usage: [
       {

@@ -1,8 +1,8 @@
 const LINE_FEED = 0x0a
 
-/** Where the reading of a file stands between two chunks. */
+/** The read state of a file between two chunks. */
 interface LineState {
-  /** Whether the rest of a line is passed over that was too long. */
+  /** Whether the rest of an overlong line is being skipped. */
   skipping: boolean
   readonly pending: Buffer[]
   pendingBytes: number
@@ -18,8 +18,8 @@ export function startLines(skipping: boolean): LineState {
 }
 
 /**
- * The lines that a chunk completes. `end` is how far into the chunk a piece reaches, its line feed included. What is kept of a line
- * that is not complete is never more than `lineBytesMax`.
+ * The lines that a chunk completes. `end` is where a piece ends in the chunk, including its line feed. At most
+ * `lineBytesMax` of an incomplete line are kept.
  */
 export function* splitPieces(state: LineState, chunk: Buffer, lineBytesMax: number): Generator<Piece> {
   for (let start = 0; start < chunk.length; ) {
@@ -37,7 +37,7 @@ export function* splitPieces(state: LineState, chunk: Buffer, lineBytesMax: numb
       forget(state, false)
       yield { kind: 'line', bytes, end }
     } else {
-      // The chunk's memory is used again for the next one.
+      // The chunk's buffer is reused for the next one.
       state.pending.push(Buffer.from(part))
       state.pendingBytes = length
     }

@@ -4,7 +4,7 @@ import type { TranscriptFolder, TranscriptFormat } from './folders.js'
 const PATH_CHARS_MAX = 4096
 const PARTS_MAX = 64
 const SUFFIX = '.jsonl'
-// Opens a name without opening what it names: no pipe waits, no device notices. Node has no constant for it.
+// Opens a name without opening its target: no pipe blocks, no device notices. Node has no constant for it.
 const O_PATH = 0o10000000
 const DIRECTORY_FLAGS = constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW
 
@@ -15,7 +15,7 @@ type TranscriptProblem =
   | 'missing'
   /** A link, a directory, a pipe or a device, or something below one. */
   | 'not_a_file'
-  /** A second name for a file that belongs to somebody else than the folder does. */
+  /** A hard link to a file whose owner differs from the folder's. */
   | 'foreign'
   | 'unreadable'
 
@@ -32,8 +32,8 @@ export interface OpenTranscript {
 }
 
 /**
- * Opens a transcript that an agent named. Every name below the folder is opened inside the one before and never through a link: the
- * agent could change the path between a look at it and the opening. The caller closes the descriptor.
+ * Opens a transcript that an agent named. Every name below the folder is opened inside the previous one and never
+ * through a link: the agent could change the path between a check and the opening. The caller closes the descriptor.
  */
 export function openTranscript(path: string, folders: readonly TranscriptFolder[]): OpenTranscript | TranscriptRefused {
   const place = findPlace(path, folders)
@@ -101,7 +101,7 @@ const PROBLEM_OF_ERRNO: ReadonlyMap<string, TranscriptProblem> = new Map([
   ['ESTALE', 'unreadable'],
 ])
 
-/** What the operating system said, as a refusal; anything that no path can cause is a fault and thrown. */
+/** The operating system's error as a refusal; an error that no path can cause is a fault and thrown. */
 export function toRefused(error: unknown): TranscriptRefused {
   const errno = error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : ''
   const problem = PROBLEM_OF_ERRNO.get(errno)

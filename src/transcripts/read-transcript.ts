@@ -8,20 +8,20 @@ import { type OpenTranscript, openTranscript, type TranscriptRefused, toRefused 
 import { startTally, type Tally, takeLine } from './tally.js'
 import type { UsageSeen } from './usage.js'
 
-/** One call reads no more than this, one line and one chunk. */
+/** One call reads at most this, one line and one chunk. */
 export const READ_BYTES_MAX = 16 * 1024 * 1024
-/** Lines that tell of usage have a few thousand bytes; longer ones hold what tools gave back, and pictures. */
+/** Lines about usage have a few thousand bytes; longer ones contain tool results and pictures. */
 export const LINE_BYTES_MAX = 1024 * 1024
 const CHUNK_BYTES_MAX = 64 * 1024
-/** A call ends after the line with which it has told of this many answers. */
+/** A call ends after the line with which it has reported this many answers. */
 const USAGE_PER_READ_MAX = 10_000
 const MARK_BYTES = 64
 const NAME_CHARS = 16
 
 interface TranscriptOptions {
-  /** The only places that are read. None: everything is refused. */
+  /** The only folders that are read. None: everything is refused. */
   readonly folders: readonly TranscriptFolder[]
-  /** Less than the maxima, never more. */
+  /** Smaller limits for tests; never larger. */
   readonly readBytesMax?: number
   readonly lineBytesMax?: number
   readonly chunkBytes?: number
@@ -29,11 +29,11 @@ interface TranscriptOptions {
 
 interface TranscriptReading {
   readonly ok: true
-  /** Every answer that was told of in this call, with the largest values known now. Kept by id, it is counted once. */
+  /** Every answer reported in this call, with the largest known values. Stored by id, it counts once. */
   readonly usage: readonly UsageSeen[]
   /** How many of them had not been seen before. */
   readonly turns: number
-  /** Lines of this call that could not be understood, and how many bytes they had. */
+  /** Lines of this call that could not be parsed, and their total size. */
   readonly malformed: number
   readonly skippedBytes: number
   readonly cursor: TranscriptCursor
@@ -43,7 +43,7 @@ interface TranscriptReading {
 
 const readAt = promisify(read)
 
-/** Reads on in a transcript, from its start when there is no cursor or the file is no longer the one that was read. */
+/** Continues reading a transcript; from its start when there is no cursor or the file was replaced. */
 export async function readTranscript(
   path: string,
   cursor: TranscriptCursor | null,
@@ -79,7 +79,7 @@ export async function readTranscript(
 async function findStart(file: OpenTranscript, cursor: TranscriptCursor | null): Promise<TranscriptCursor | null> {
   if (cursor === null || cursor.format !== file.format) return null
   if (isSameFile(file.stat, cursor) && (await markAt(file.fd, cursor.offset)) === cursor.mark) return cursor
-  // What was counted is still known by its id, and by its time where the ids are forgotten.
+  // Counted answers are recognised by id, and by time if the ids were dropped.
   const countedUntil = Math.max(cursor.countedUntil, cursor.latestAt)
   return { ...cursor, offset: 0, skipping: false, at: 0, latestAt: -1, countedUntil, totals: null }
 }
@@ -109,7 +109,7 @@ interface Start {
 interface Reached {
   readonly offset: number
   readonly skipping: boolean
-  /** At a maximum, not at the end of the file. */
+  /** At a limit, not at the end of the file. */
   readonly stopped: boolean
 }
 
@@ -121,7 +121,7 @@ async function readOn(fd: number, tally: Tally, start: Start): Promise<Reached> 
   let position = start.offset
   let offset = start.offset
   const reached = (stopped: boolean): Reached => ({ offset, skipping: lines.skipping, stopped })
-  // A line is read whole before the maximum ends the call, or the next call would stand where this one did.
+  // A line is read whole before the limit ends the call, or the next call would stop at the same place.
   while (position - start.offset < readBytesMax || offset === start.offset) {
     const { bytesRead } = await readAt(fd, chunk, 0, chunk.length, position)
     if (bytesRead === 0) return reached(false)

@@ -10,11 +10,11 @@ import { isEmpty, type LineFound, MALFORMED, mergeUsage, type UsageSeen } from '
 const BYTE_ORDER_MARK = '\ufeff'
 const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 
-/** What one call adds up. It lives for that call only and is changed line by line. */
+/** The totals of one call, updated line by line. */
 export interface Tally {
   readonly format: TranscriptFormat
   readonly recent: Map<string, UsageSeen>
-  /** Every answer that a line of this call told of. */
+  /** Every answer that a line of this call reported. */
   readonly seen: Map<string, UsageSeen>
   at: number
   latestAt: number
@@ -25,7 +25,7 @@ export interface Tally {
   skippedBytes: number
 }
 
-/** `name` stands for the session until a line of the file names it. */
+/** `name` identifies the session until a line of the file names it. */
 export function startTally(format: TranscriptFormat, name: string, cursor: TranscriptCursor | null): Tally {
   return {
     format,
@@ -96,7 +96,7 @@ function count(tally: Tally, usage: UsageSeen): void {
   const known = tally.recent.get(usage.id)
   const merged = known === undefined ? usage : mergeUsage(known, usage)
   if (known === undefined && usage.at > tally.countedUntil) tally.turns += 1
-  // Taken out and put back: the map's order is the order in which they were touched.
+  // Removed and added again: the map's order is the order of last use.
   tally.recent.delete(usage.id)
   tally.recent.set(usage.id, merged)
   if (tally.recent.size > RECENT_IDS_MAX) {

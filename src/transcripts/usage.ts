@@ -1,17 +1,17 @@
-/** What one answer of a model cost, as far as its transcript has said until now. */
+/** The cost of one answer of a model, as its transcript reports it so far. */
 export interface UsageSeen {
-  /** Milliseconds since 1970, from the earliest line that tells of this answer; 0 when no line before it had a time either. */
+  /** Milliseconds since 1970, from the earliest line about this answer; 0 when no line before it had a time either. */
   readonly at: number
-  /** The same for the same answer, in whichever call, order or copy of the file its lines are read. */
+  /** Stable for an answer, in whichever call, order or copy of the file its lines are read. */
   readonly id: string
-  /** Without what was read from or written to a cache: those are never part of a budget. */
+  /** Without tokens that were read from or written to a cache: those never count toward a budget. */
   readonly input: number
   readonly output: number
   readonly cacheRead: number
   readonly cacheWrite: number
 }
 
-/** What one line says: the answers it tells of, and whether something in it could not be understood. */
+/** The content of one line: the answers it reports, and whether part of it could not be parsed. */
 export interface LineFound {
   readonly usage: readonly UsageSeen[]
   readonly malformed: boolean
@@ -20,7 +20,7 @@ export interface LineFound {
 export const NOTHING_FOUND: LineFound = { usage: [], malformed: false }
 export const MALFORMED: LineFound = { usage: [], malformed: true }
 
-/** Both readings of one answer as one: the largest values and the earliest time, so that their order makes no difference. */
+/** Merges two readings of one answer: the largest values and the earliest time, so that their order does not matter. */
 export function mergeUsage(known: UsageSeen, seen: UsageSeen): UsageSeen {
   return {
     at: Math.min(known.at, seen.at),
@@ -32,7 +32,7 @@ export function mergeUsage(known: UsageSeen, seen: UsageSeen): UsageSeen {
   }
 }
 
-// Errors and interruptions are written as answers without any tokens: no model was asked.
+// Errors and interruptions are written as answers without tokens: no model was asked.
 export function isEmpty(usage: UsageSeen): boolean {
   return usage.input === 0 && usage.output === 0 && usage.cacheRead === 0 && usage.cacheWrite === 0
 }

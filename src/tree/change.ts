@@ -4,9 +4,12 @@ export interface Change {
   readonly path: string
   readonly kind: 'created' | 'modified' | 'deleted'
   readonly type: 'file' | 'directory' | 'link'
-  /** Of the content afterwards; null for what is no file, or is gone. */
+  /** SHA-256 of the new content; null if it is not a file, or is deleted. */
   readonly bytes: number | null
   readonly sha256: string | null
-  /** Why this can never reach the tree, whatever the contract says (a device, a link that leaves the tree); null otherwise. */
+  /**
+   * Why this can never reach the tree, whatever the contract says (a device, a link that leaves the tree); null
+   * otherwise.
+   */
   readonly problem: string | null
 }

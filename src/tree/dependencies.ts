@@ -11,10 +11,10 @@ import { type MetEntry, walkFrom } from './walk.js'
 const ENTRIES_MAX = 1_000_000
 const REMEMBERED_MAX = 4
 
-/** What of a tree is looked at: ignored paths, what tools leave behind, and installed packages wherever they lie. */
+/** Which parts of a tree are covered: ignored paths, files that tools leave behind, and installed packages anywhere. */
 export interface DependencyRules {
   readonly rules: readonly IgnoreText[]
-  /** What counts as ignored besides, as lines of a `.gitignore`. */
+  /** Additional ignore rules, as lines of a `.gitignore`. */
   readonly also: readonly string[]
 }
 
@@ -22,23 +22,23 @@ const DEPENDENCY_FOLDERS: ReadonlySet<string> = new Set([
   ...['node_modules', '.venv', 'venv', '.tox', 'vendor', 'site-packages', '__pypackages__', 'bower_components'],
 ])
 
-/** Dependencies and ignored files, by folder and name: a folder, or a stamp that any change of the file changes. */
+/** Dependencies and ignored files, by folder and name: a folder, or a stamp that changes with the file. */
 type Listing = Map<string, Map<string, string>>
 const FOLDER = 'd'
 
-/** Writes down how dependencies and ignored files are. What was changed after `before` (in ms) counts as not there. */
+/** Records dependencies and ignored files. Files changed after `before` (in ms) count as missing. */
 export function keepDependencies(root: string, about: DependencyRules & { file: string; before: number }): void {
   mkdirSync(dirname(about.file), { recursive: true, mode: 0o700 })
   keep(about.file, list(root, about, about.before))
 }
 
-/** What came or was changed since that was written down; of a folder that came, the folder alone. */
+/** What was added or changed since the record; for an added folder, only the folder. */
 export function findChangedDependencies(root: string, about: DependencyRules & { file: string }): readonly string[] {
   const before = recall(about.file)
   const found: string[] = []
   let came: string | null = null
   for (const met of walkDependencies(root, about)) {
-    // What was in a file's place, or came with a folder, goes with it.
+    // An entry replaced by a folder, or added with one, is covered by it.
     if (came !== null && isWithin(met.folder, came)) continue
     const stamp = readStamp(met)
     if (stamp === null || before.get(met.folder)?.get(met.name) === stamp) continue
@@ -48,7 +48,7 @@ export function findChangedDependencies(root: string, about: DependencyRules & {
   return found
 }
 
-/** Takes these paths, with everything below them, over as they are now. */
+/** Records these paths, with everything below them, as they are now. */
 export function acceptDependencies(
   root: string,
   about: DependencyRules & { file: string; paths: readonly string[] },
@@ -126,7 +126,7 @@ function* walkDependencies(root: string, { rules, also }: DependencyRules): Gene
     if (isDirectory && DEPENDENCY_FOLDERS.has(name)) return true
     return ignored.isIgnored(path, isDirectory) || always.test(isDirectory ? `${path}/` : path).ignored
   }
-  // Whatever lies below a folder that is meant is meant: nothing there has to be held against the rules.
+  // Everything below a covered folder is covered: no rules need to be checked there.
   let meantDepth: number | null = null
   try {
     const isEntered = ({ name }: MetEntry): boolean => name !== '.git'

@@ -6,11 +6,11 @@ import { readChunks } from './read-bytes.js'
 
 const STAMPED_BYTES_MAX = 256 * 1024 * 1024
 
-/** What a file of the work tree is, read once through one descriptor: its content and the times belong together. */
+/** A file of the work tree, read once through one descriptor, so that content and times belong together. */
 export interface FileStamp {
   readonly sha256: string
   readonly bytes: number
-  /** When its content, and when anything about it, was last changed. The first can be set by whoever owns the file, the second cannot. */
+  /** When its content, and when anything about it, was last changed. The owner can set the first, nobody the second. */
   readonly modifiedMs: number
   readonly changedMs: number
 }

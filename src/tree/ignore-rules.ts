@@ -1,12 +1,12 @@
 import ignore, { type Ignore } from 'ignore'
 
-/** The text of a `.gitignore`, and the folder it lies in ('' is the tree itself, and has what git ignores everywhere first). */
+/** The text of a `.gitignore`, and its folder ('' is the tree itself, with the global ignore rules first). */
 export interface IgnoreText {
   readonly base: string
   readonly text: string
 }
 
-/** Which paths of a tree are ignored. The rules of the nearest folder have the last word. */
+/** Which paths of a tree are ignored. The rules of the nearest folder have precedence. */
 export class IgnoreRules {
   readonly list: IgnoreText[] = []
   readonly #byFolder = new Map<string, Ignore>()

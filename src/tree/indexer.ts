@@ -8,7 +8,7 @@ import type { Ignoring, TreeIndex } from './tree-contents.js'
 
 const WORKER_FILE = new URL('dist/threads/index-worker.cjs', PACKAGE_ROOT)
 
-/** A listing of dependencies is kept in a file: it may be large, and only the thread reads it. */
+/** A list of dependencies is kept in a file: it may be large, and only the thread reads it. */
 type Listing = DependencyRules & { readonly file: string }
 
 export type Asked =
@@ -22,7 +22,7 @@ interface Waiting {
   readonly reject: (error: Error) => void
 }
 
-/** Looks at whole trees on a thread of its own, which remembers what it read. */
+/** Reads whole trees on a separate thread, which caches what it read. */
 export class Indexer {
   #worker: Worker | null = null
   #count = 0
@@ -32,7 +32,7 @@ export class Indexer {
     return restoreIndex((await this.#ask(root, { type: 'index', rules, excludes })) as TreeIndex)
   }
 
-  /** Writes down how dependencies and ignored files of a tree are; see `dependencies.ts`. */
+  /** Records dependencies and ignored files of a tree; see `dependencies.ts`. */
   async keepDependencies(root: string, listing: Listing & { readonly before: number }): Promise<void> {
     await this.#ask(root, { type: 'keep_dependencies', ...listing })
   }

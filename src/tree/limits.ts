@@ -1,17 +1,17 @@
 /**
- * How far down and how long the paths of a work tree may be. One limit for everything that writes into a tree and everything
- * that reads a whole one: what could be written and not be read would stop every task in that tree.
+ * Maximum depth and length of paths in a work tree. The same limit for everything that writes to a tree and everything
+ * that reads a whole one: a path that can be written but not read would stop every task in that tree.
  */
 export const FOLDERS_MAX = 64
-/** Leaves room for the folder that the tree, or a view of it, lies in: the kernel takes 4095 bytes in all. */
+/** Leaves room for the folder of the tree or its view: the kernel accepts 4095 bytes in total. */
 export const PATH_BYTES_MAX = 3000
 
-/** True for a path that is never written, nor met on the way through a tree. */
+/** True for a path that is never written, and skipped when a tree is read. */
 export function isTooDeep(path: string): boolean {
   return path.length > FOLDERS_MAX && (isTooLong(path) || path.split('/').length - 1 > FOLDERS_MAX)
 }
 
-/** The half of it that the walk cannot tell by its own depth. No character takes more than three bytes. */
+/** The part that the walk does not know from its own depth. No character takes more than three bytes. */
 export function isTooLong(path: string): boolean {
   return path.length > PATH_BYTES_MAX / 3 && Buffer.byteLength(path) > PATH_BYTES_MAX
 }

@@ -9,7 +9,7 @@ const DIRECTORY_FLAGS = constants.O_RDONLY | constants.O_DIRECTORY | constants.O
 
 export type Kind = 'file' | 'directory' | 'link' | 'special'
 
-/** Something in a directory, held by a descriptor that can do nothing but stand for it. */
+/** A directory entry, identified by a descriptor that can do nothing else. */
 export interface Entry {
   readonly fd: number
   readonly stat: BigIntStats
@@ -18,7 +18,7 @@ export interface Entry {
 
 export type OpenResult<T> = ({ readonly ok: true } & T) | TreeRefusal
 
-/** A name inside an open directory. Only ever used with one name, never with a path. */
+/** A name inside an open directory. Always a single name, never a path. */
 export function formatFdPath(directoryFd: number, name: Name): string | Buffer {
   const directory = `/proc/self/fd/${directoryFd}/`
   return typeof name === 'string' ? directory + name : Buffer.concat([Buffer.from(directory), name])
@@ -35,8 +35,8 @@ export function splitPath(path: string): readonly string[] | null {
 }
 
 /**
- * Opens a directory name by name, each inside the one before and never through a link: a check of a whole path followed by an open
- * of it could be raced. Only looks are done at once; what changes a tree goes through the pool of threads.
+ * Opens a directory name by name, each inside the previous one and never through a link: checking a whole path and then
+ * opening it could be raced. Only reads are synchronous; changes of a tree use the thread pool.
  */
 export function openDirectory(root: string, parts: readonly string[]): OpenResult<{ readonly fd: number }> {
   requireDescriptors()
@@ -60,7 +60,7 @@ export function openDirectoryIn(directoryFd: number, name: Name): OpenResult<{ r
   }
 }
 
-/** What stands under a name, links not followed. */
+/** The entry under a name; links are not followed. */
 export function openEntry(directoryFd: number, name: Name): OpenResult<Entry> {
   let fd: number
   try {
@@ -90,7 +90,7 @@ export interface OpenFile {
   readonly stat: BigIntStats
 }
 
-/** Opens a regular file for reading. What is opened is exactly what was looked at, and it never waits. */
+/** Opens a regular file for reading. Opens exactly the file that was checked, and never blocks. */
 export function openFileIn(directoryFd: number, name: string): OpenResult<OpenFile> {
   const entry = openEntry(directoryFd, name)
   if (!entry.ok) return entry
@@ -126,26 +126,26 @@ export function openParent(root: string, path: string): OpenResult<{ readonly fd
 }
 
 /**
- * Whether a file is known by another name as well and belongs to somebody else than the tree does. Who may read it through that
- * other name is not known here: it is not shown, nor copied.
+ * Whether a file has another hard link and another owner than the tree. Who may read it through that other name is
+ * unknown here: it is neither shown nor copied.
  */
 export function isForeign(root: string, stat: BigIntStats): boolean {
   return stat.nlink > 1n && stat.uid !== statSync(root, { bigint: true }).uid
 }
 
-/** The same for two descriptors only if they stand for the same thing. */
+/** Equal for two descriptors only if they refer to the same file. */
 export function formatInode(stat: BigIntStats): string {
   return `${stat.dev}:${stat.ino}`
 }
 
-/** Changes whenever a file is written, replaced or given other rights. */
+/** Changes whenever a file is written, replaced or gets another mode. */
 export function formatIdentity(stat: BigIntStats): string {
   return [stat.dev, stat.ino, stat.size, stat.mtimeNs, stat.ctimeNs].join(':')
 }
 
 let hasDescriptors: boolean | null = null
 
-// Without these links there is no way to open a name inside an open directory: then nothing can be opened safely.
+// Without these links a name inside an open directory cannot be opened: then nothing can be opened safely.
 function requireDescriptors(): void {
   hasDescriptors ??= existsSync('/proc/self/fd')
   if (!hasDescriptors) throw new Error('work trees cannot be opened safely on this system (no /proc/self/fd)')

@@ -1,11 +1,11 @@
 import type { TreeIndex } from './tree-contents.js'
 
-/** The same paths in an object that has nothing else: a file may be called `constructor`. */
+/** The same paths in an object without a prototype: a file may be called `constructor`. */
 export function toPlainPaths(entries: Readonly<Record<string, string>>): Record<string, string> {
   return Object.assign(Object.create(null), entries)
 }
 
-/** An index that was sent or stored, as it was made. */
+/** Restores an index that was sent or stored. */
 export function restoreIndex(index: TreeIndex): TreeIndex {
   return { ...index, entries: toPlainPaths(index.entries), packages: toPlainPaths(index.packages) }
 }

@@ -1,11 +1,11 @@
 import { FOLDERS_MAX, PATH_BYTES_MAX } from './limits.js'
 
-/** A tree holds something that it cannot be read with as a whole. Its message is for people. */
+/** The tree contains something that prevents reading it as a whole. The message is for people. */
 export class TreeUnreadable extends Error {
   override readonly name: string = 'TreeUnreadable'
 }
 
-/** Why something in a work tree was not opened, read or changed. The words are for agents. */
+/** Why a path in a work tree was not opened, read or changed. The texts are for agents. */
 export const TREE_PROBLEMS = {
   outside: 'is not a path inside the work tree',
   missing: 'not found',
@@ -32,7 +32,7 @@ export type TreeProblem = keyof typeof TREE_PROBLEMS
 export interface TreeRefusal {
   readonly ok: false
   readonly problem: TreeProblem
-  /** The path, or the part of it, that is in the way. */
+  /** The path, or the part of it, that caused the problem. */
   readonly path: string
 }
 
@@ -68,7 +68,7 @@ export function getErrno(error: unknown): string {
   return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : ''
 }
 
-/** A name may be gone by the time it is to be removed. */
+/** A name may be gone by the time it is removed. */
 export async function ignoreGone(work: Promise<void>): Promise<void> {
   try {
     await work

@@ -4,14 +4,14 @@ import { promisify } from 'node:util'
 const readChunk = promisify(read)
 const CHUNK_BYTES = 256 * 1024
 
-/** The first bytes of an open file, at most so many, however it grows meanwhile. */
+/** The first bytes of an open file, up to a maximum, even if it grows meanwhile. */
 export async function readBytes(fd: number, bytesMax: number): Promise<Buffer> {
   const chunks: Buffer[] = []
   for await (const chunk of readChunks(fd, bytesMax)) chunks.push(Buffer.from(chunk))
   return Buffer.concat(chunks)
 }
 
-/** An open file from its beginning, piece by piece. A piece is only good until the next one. */
+/** An open file from its beginning, piece by piece. A piece is valid until the next one. */
 export async function* readChunks(fd: number, bytesMax: number): AsyncGenerator<Buffer> {
   const buffer = Buffer.allocUnsafe(Math.min(CHUNK_BYTES, bytesMax))
   let position = 0

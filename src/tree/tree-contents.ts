@@ -8,34 +8,34 @@ import { type MetEntry, walkFrom } from './walk.js'
 const ENTRIES_MAX = 1_000_000
 const RULES_BYTES_MAX = 256 * 1024
 const CHUNK_BYTES = 1024 * 1024
-// A file that was written a moment ago may be written again without its times telling.
+// A file written just now may be written again without a visible change of its times.
 const SETTLED_MS = 2000
 
 /** What is left out of an index. */
 export interface Ignoring {
-  /** The rules of an earlier look; null: those of the tree as it is. */
+  /** The ignore rules of an earlier index; null: those of the current tree. */
   readonly rules: readonly IgnoreText[] | null
-  /** What counts then besides the `.gitignore` files, which have the last word. */
+  /** Additional ignore rules; the `.gitignore` files have precedence. */
   readonly excludes: string
 }
 
-/** Every path of a tree that counts, with what it is. */
+/** Every path of a tree that counts, with its kind and content. */
 export interface TreeIndex {
-  /** `file <sha256>`, `link <target>`, `special`, `name` or `unread`. Folders are known by what is in them. */
+  /** `file <sha256>`, `link <target>`, `special`, `name` or `unread`. Folders are known by their entries. */
   readonly entries: Readonly<Record<string, string>>
-  /** Folders of installed packages: a digest of names, sizes and times, which any change of a file in them changes. */
+  /** Folders of installed packages: a digest of names, sizes and times, which changes with any file in them. */
   readonly packages: Readonly<Record<string, string>>
-  /** What was ignored by: taken from the tree when it was first looked at, never from a file an agent edited later. */
+  /** The ignore rules: taken from the tree when it was first read, never from a file an agent edited later. */
   readonly rules: readonly IgnoreText[]
 }
 
-/** What is there and cannot be read: without the right to, or too deep. */
+/** Paths that exist but cannot be read: no permission, or too deep. */
 const UNREAD = 'unread'
 
 /** Folders of installed packages, wherever they lie. */
 const PACKAGE_FOLDERS: ReadonlySet<string> = new Set(['node_modules', '.venv', 'venv'])
 
-/** Looks at a whole tree. Files whose identity is in `known` are not read again. */
+/** Reads a whole tree. Files whose identity is in `known` are not read again. */
 export function indexTree(root: string, ignoring: Ignoring, known: Map<string, string>): TreeIndex {
   const opened = openDirectory(root, [])
   if (!opened.ok) throw new TreeUnreadable(`the work tree ${root} cannot be opened`)
@@ -92,7 +92,7 @@ class Reader {
     if (what !== null) this.#entries[met.path] = what
   }
 
-  /** A folder that cannot be read is known by its name: nothing that an agent calls can change what is in it. */
+  /** An unreadable folder is known by its name: no call of an agent can change its entries. */
   readonly leaveUnread = (path: string): void => {
     this.#entries[path] = UNREAD
   }
@@ -101,21 +101,21 @@ class Reader {
     return { entries: this.#entries, packages: this.#packages, rules: this.#rules.list }
   }
 
-  // Null when it is gone since its folder was listed: then it is not part of the tree.
+  // Null when it was removed since its folder was listed: then it is not part of the tree.
   #whatIs(met: MetEntry): string | null {
     try {
       if (met.kind === 'file') return this.#file(met)
       return met.kind === 'link' ? `link ${readlinkSync(formatFdPath(met.directoryFd, met.name))}` : 'special'
     } catch (error) {
       if (getErrno(error) === 'ENOENT') return null
-      // A link that became something else.
+      // A link that became another kind of entry.
       if (getErrno(error) === 'EINVAL') return 'special'
       throw error
     }
   }
 
   #file(met: MetEntry): string | null {
-    // What was read before is not even opened.
+    // Known files are not even opened.
     const seen = lstatSync(formatFdPath(met.directoryFd, met.name), { bigint: true })
     const before = seen.isFile() ? this.known.get(formatIdentity(seen)) : undefined
     if (before !== undefined) return `file ${before}`
@@ -134,7 +134,7 @@ class Reader {
   }
 }
 
-// A name that is not UTF-8 cannot be spelled here. That it is there is known, what it holds is not.
+// A name that is not UTF-8 cannot be written here. Its existence is recorded, its content is not.
 function isUnreadable(met: MetEntry): boolean {
   return met.name.includes('\uFFFD')
 }
@@ -151,7 +151,7 @@ function hashFile(fd: number): string {
   return hash.digest('hex')
 }
 
-// What tools write beside packages whenever they run, whoever runs them.
+// Files that tools write next to packages whenever they run.
 const CACHES: ReadonlySet<string> = new Set(['.cache', '.vite', '.vite-temp', '.vitest'])
 
 function isNoCache({ name, depth }: MetEntry): boolean {
@@ -190,7 +190,7 @@ export function readIgnoreFile(directoryFd: number): string | null {
 /** A link that an allowed call made, wherever it points. */
 export const ANY_LINK = 'link ?'
 
-/** One path that is not what it was. */
+/** One path that changed. */
 export interface Difference {
   readonly path: string
   readonly kind: 'created' | 'modified' | 'deleted'

@@ -5,28 +5,28 @@ import { TreeUnreadable } from './problems.js'
 
 const NAMES_AT_ONCE = 256
 
-/** One name met on the way through a tree. Good only until the next one: its directory is closed then. */
+/** One entry of a tree. Valid until the next one: its directory is closed then. */
 export interface MetEntry {
   /** Relative to the directory the walk began in. */
   readonly path: string
-  /** The path of the directory that holds it, '' for the one the walk began in. */
+  /** The path of its directory, '' for the start of the walk. */
   readonly folder: string
   readonly name: string
   readonly kind: Kind
-  /** 0 for what lies directly in the directory the walk began in. */
+  /** 0 for entries directly in the start directory. */
   readonly depth: number
   /** The open directory that holds the name. */
   readonly directoryFd: number
 }
 
 interface Walk {
-  /** Called when a directory was opened, before anything in it is met. */
+  /** Called when a directory was opened, before its entries are visited. */
   readonly enter?: (path: string, fd: number) => void
-  /** Whether to go into a directory that was met. */
+  /** Whether to enter a directory. */
   readonly isEntered: (met: MetEntry) => boolean
-  /** Called for a directory that is there and may not be opened. */
+  /** Called for a directory that exists but cannot be opened. */
   readonly denied?: (path: string) => void
-  /** Called for what lies deeper than is ever read: a name that is not met, or a directory that is not entered. */
+  /** Called for entries that are too deep: a name that is not visited, or a directory that is not entered. */
   readonly tooDeep?: (path: string) => void
   readonly entriesMax: number
 }
@@ -35,8 +35,8 @@ interface Walk {
 export class TooMuch extends TreeUnreadable {}
 
 /**
- * Everything below an open directory, in the order of names, through open directories only: nothing outside is ever met, whatever
- * is renamed meanwhile. Throws when there is too much of it; what lies too deep is left out.
+ * Everything below an open directory, in the order of names, through open directories only: nothing outside is ever
+ * visited, whatever is renamed meanwhile. Throws when there is too much; entries that are too deep are left out.
  */
 export function* walkFrom(fd: number, walk: Walk): Generator<MetEntry> {
   yield* walkInto({ fd, path: '', depth: 0 }, walk, { left: walk.entriesMax, max: walk.entriesMax })
@@ -67,12 +67,12 @@ function* walkInto(here: Here, walk: Walk, budget: Budget): Generator<MetEntry> 
     }
     yield met
     if (met.kind !== 'directory' || !walk.isEntered(met)) continue
-    // Nothing in it could be met.
+    // No entry of it could be visited.
     if (here.depth >= FOLDERS_MAX) {
       walk.tooDeep?.(path)
       continue
     }
-    // Gone or swapped for something else since it was listed: then it is not part of the tree now.
+    // Removed or replaced since it was listed: then it is not part of the tree now.
     const next = openDirectoryIn(here.fd, entry.name)
     if (!next.ok) {
       if (next.problem === 'denied') walk.denied?.(path)

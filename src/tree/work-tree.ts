@@ -22,10 +22,10 @@ const HASHED_BYTES_MAX = 1024 * 1024 * 1024
 const HASHES_KEPT_MAX = 200_000
 const ENTRIES_MAX = 200_000
 const ENTRIES_PER_TURN = 500
-// Clocks of file systems are coarse: two writes this close together may carry the same time.
+// File systems have coarse clocks: two writes this close together may have the same time.
 const SETTLED_MS = 2_000
 
-/** What installing and caching makes, wherever it lies, and what building makes at the root: not the project's own files. */
+/** Output of installing and caching anywhere, and of building at the root: not the project's own files. */
 export const NOT_THE_PROJECT: SkippedNames = {
   anywhere: new Set(['.git', 'node_modules', '.venv', '__pycache__', '.tox']),
   atRoot: new Set(['dist', 'target', 'coverage', 'venv']),
@@ -41,20 +41,22 @@ export interface ListedFile {
   readonly isLink: boolean
 }
 
-/** Read-only look at a work tree that never leaves it, whatever links or renames are in the way. */
+/** Read-only access to a work tree that never leaves it, whatever links or renames occur. */
 export interface WorkTree {
   /** null when there is no such regular file; throws when it is too large or cannot be read. */
   read(path: string): Promise<Buffer | null>
-  /** Regular files and links below the root, in a stable order, without the folders to be left out. */
+  /** Regular files and links below the root, in a stable order, without excluded folders. */
   list(skipped: SkippedNames): Promise<readonly ListedFile[]>
   /**
-   * SHA-256 of the content, for a link of its target as well; null when there is no such file. Throws when a link leaves the tree,
-   * unless it is the interpreter of a virtual environment.
+   * SHA-256 of the content, for a link also of its target; null when there is no such file. Throws when a link leaves
+   * the tree, unless it is the interpreter of a virtual environment.
    */
   hash(path: string): Promise<string | null>
   /** The same of many files; null also for one that cannot be hashed. */
   hashEach(paths: Iterable<string>): Promise<ReadonlyMap<string, string | null>>
-  /** SHA-256 over every path and content of the project, but for the files named: equal when nothing in it has changed. */
+  /**
+   * SHA-256 over every path and content of the project, except the named files: equal when nothing in it has changed.
+   */
   fingerprint(except?: { has(path: string): boolean }): Promise<string>
 }
 
@@ -89,7 +91,7 @@ async function readInside(root: string, path: string): Promise<Buffer | null> {
   })
 }
 
-// Kept by everything that changes when a file is written: what was hashed once is not read again for the next gate.
+// Cached under everything that changes when a file is written: a hashed file is not read again for the next gate.
 const hashes = new Map<string, string>()
 
 async function hashInside(root: string, path: string): Promise<string | null> {
@@ -142,7 +144,7 @@ function keepHash(identity: string, digest: string): void {
 const INSTALLED = /(?:^|\/)(?:node_modules|\.venv|venv|\.tox|\.nox)\//
 const LINKS_MAX = 8
 
-// A link stands for what it points to: both must stay as they were, and both must be inside.
+// A link is hashed with its target: both must be unchanged, and both must be inside.
 async function hashOfLink(root: string, path: string, links = 1): Promise<string | null> {
   const target = linkTarget(root, path)
   if (target === null) return null
@@ -154,14 +156,15 @@ async function hashOfLink(root: string, path: string, links = 1): Promise<string
   if (leaves && isInstalled) return sha256Hex(`link:${target}`)
   if (leaves) throw new TreeUnreadable(`${path} is a link that leaves the work tree`)
   const content = await readInside(root, pointed)
-  // A link to a link stands for the whole chain. The name tells it from a file that holds the hash of one.
+  // A link to a link is hashed with the whole chain. The prefix distinguishes it from a file that contains such a hash.
   if (content === null && links < LINKS_MAX && linkTarget(root, pointed) !== null)
     return sha256Hex(`${isInstalled ? 'link' : 'links'}:${target}:${await hashOfLink(root, pointed, links + 1)}`)
   if (content === null) return hashOfLinkedFolder(root, path, { target, pointed })
   return sha256Hex(`link:${target}:`, content)
 }
 
-// A link to a folder stands for everything in it, as long as that ends: it holds neither the link nor a link to another folder.
+// A link to a folder is hashed with everything in it, if that ends: the folder contains neither the link nor a link to
+// another folder.
 async function hashOfLinkedFolder(
   root: string,
   path: string,
@@ -176,7 +179,7 @@ async function hashOfLinkedFolder(
   if (path.startsWith(`${folder}/`))
     throw new TreeUnreadable(`${path} is a link to a folder that holds the link itself`)
   const whole = createHash('sha256').update(`folder:${target}:`)
-  // Installed packages are held by other means.
+  // Installed packages are checked separately.
   if (INSTALLED.test(`${folder}/`)) return whole.digest('hex')
   for (const listed of await listInside(root, { skipped: NOTHING, parts })) {
     const at = `${folder}/${listed.path}`
@@ -192,8 +195,8 @@ async function hashOfLinkedFolder(
 const NOTHING: SkippedNames = { anywhere: new Set(), atRoot: new Set() }
 
 /**
- * What a program of a virtual environment leads to outside the tree, as `python -m venv` makes it: the resolved path, and what
- * changes when the file there is replaced. Null for every other link.
+ * The target of a virtual environment's program outside the tree, as `python -m venv` makes it: the resolved path, and
+ * what changes when the file there is replaced. Null for every other link.
  */
 function findInterpreter(root: string, path: string): string | null {
   const [, environment] = /^(.+)\/bin\/[^/]+$/.exec(path) ?? []

@@ -62,7 +62,7 @@ describe('what is said of a run', () => {
     council.vote('a', 'agent1')
     const { lines, live } = watched(council)
     expect(lines).toEqual([
-      'Coordination run-1: 2 agents',
+      'Council run-1: 2 agents',
       '[agent1 a] round 1 began',
       '[agent1 a] round 1 Retry (1/3): Cannot vote when no answers exist. Required: new_answer',
       '[agent1 a] round 1 Retry (2/3): Called execute_command (not workflow). Required: vote or new_answer',

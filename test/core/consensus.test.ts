@@ -34,7 +34,7 @@ describe('leaving a phase that reviewers vote on', () => {
     const [found] = task.blocked().blockers
     expect(found).toMatchObject({
       code: 'consensus_pending',
-      message: `Coordination ${runIdOf('s1')} goes on: 1 of 3 voted (r1); answered and not voted: r2; not answered: r3`,
+      message: `Council ${runIdOf('s1')} goes on: 1 of 3 voted (r1); answered and not voted: r2; not answered: r3`,
     })
     expect(JSON.stringify(task.events)).not.toContain('opinion')
   })
@@ -75,7 +75,7 @@ describe('leaving a phase that reviewers vote on', () => {
         code: 'check_failed',
         check: 'consensus',
         grade: 'observed',
-        message: `consensus failed: r1 requests changes. r1 says: what r1 says (coordination ${runIdOf('s1')})`,
+        message: `consensus failed: r1 requests changes. r1 says: what r1 says (council ${runIdOf('s1')})`,
       },
     ])
   })

@@ -74,7 +74,7 @@ export class Ballot {
     const { body } = await this.leave(more)
     const [found] = (body.blockers ?? []) as readonly Blocked[]
     const { id } = (body.pending_consensus ?? {}) as { readonly id?: string }
-    const isNamed = id !== undefined && found?.message.includes(`Coordination ${id} `) === true
+    const isNamed = id !== undefined && found?.message.includes(`Council ${id} `) === true
     if (found?.code !== 'consensus_pending' || !isNamed) throw new Error(JSON.stringify(body))
     return id
   }

@@ -8,7 +8,7 @@ import { paintText } from '../terminal/terminal.js'
 import { formatAgentName } from './event-lines.js'
 import type { Live, NewestAnswer } from './live-council.js'
 
-/** How a coordination ended, for programs. */
+/** The result of a council, for programs. */
 export function buildResult(run: CoordinationRun, live: Live): JsonObject {
   const status = buildRunStatus(run, run.updatedAt)
   const answer = answerOf(run, live)
@@ -34,7 +34,7 @@ export function buildResult(run: CoordinationRun, live: Live): JsonObject {
   }
 }
 
-/** 0 with a winner; 5 when time ran out without one, 4 when it was cancelled, 1 when no agent brought one about. */
+/** 0 with a winner; 5 when time ran out without one, 4 when it was cancelled, 1 when no agent gave an answer. */
 export function toExitCode(run: CoordinationRun): ExitCode {
   if (run.finishReason === 'cancelled') return EXIT.interrupted
   if (run.finishReason === 'error') return EXIT.refused
@@ -42,14 +42,14 @@ export function toExitCode(run: CoordinationRun): ExitCode {
   return run.finishReason === 'timeout' ? EXIT.timeout : EXIT.refused
 }
 
-/** The answer that counts: the winner's presentation, else its newest answer. */
+/** The final answer: the winner's presentation, else its newest answer. */
 export function answerOf(run: CoordinationRun, live: Live): NewestAnswer | null {
   const winner = run.result?.winner ?? null
   if (winner === null) return null
   return live.presentation ?? live.newest.get(winner) ?? null
 }
 
-/** How it ended, for people: the winner, the answer in full, the votes, and how reliable the agents were. */
+/** The result for people: the winner, the full answer, the votes, and how reliable the agents were. */
 export function endText(run: CoordinationRun, live: Live): string {
   const answer = answerOf(run, live)
   const blocks = [

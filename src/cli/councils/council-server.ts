@@ -11,15 +11,15 @@ const HOST = '127.0.0.1'
 /** The server that a command works with. */
 export interface Door {
   readonly client: ClientOptions
-  /** Stops the server where it was started for this. */
+  /** Stops the server if it was started for this command. */
   readonly close: () => Promise<void>
 }
 
-/** The server that answers for this work tree, or one that is started for as long as it is needed. */
+/** The server of this work tree, or one that is started for as long as it is needed. */
 export async function openDoor(options: ClientOptions): Promise<Door> {
   if (isNamed(options) || isServerHere(options)) return useRunningServer(options)
   tell('No server runs for this work tree: starting one for this command.')
-  // It brings everything that a server is made of.
+  // Loaded on demand: it loads the whole server.
   const { startInBackground, stopServer } = await import('../server/background.js')
   const where = options.stateDir === undefined ? {} : { stateDir: options.stateDir }
   let started: number | null = null

@@ -7,7 +7,7 @@ import { assertUnreachable } from '../../core/unreachable.js'
 
 const REASON_CHARS_MAX = 300
 
-/** What an event says, on one line that a terminal can show; null for what is only counted. `run` is the state after it. */
+/** An event as one printable line; null for events that are only counted. `run` is the state after it. */
 export function formatCouncilEventLine(run: CoordinationRun, event: RunEvent): string | null {
   const text = formatEvent(run, event)
   return text === null ? null : plainLine(text)

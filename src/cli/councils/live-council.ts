@@ -6,7 +6,7 @@ import type { Json, JsonObject } from '../../core/json.js'
 
 const TAIL_CHARS_MAX = 2000
 
-/** What an agent's stream last held. */
+/** The last part of an agent's stream. */
 export interface Lane {
   readonly tail: string
   readonly doing: 'writing' | 'reasoning' | 'calling' | null
@@ -18,7 +18,10 @@ export interface NewestAnswer {
   readonly content: string
 }
 
-/** What is known of a run while it is watched: its state without the contents of answers, and the newest ones of those. */
+/**
+ * What is known about a council while it is watched: its state without the contents of answers, and the newest
+ * contents.
+ */
 export interface Live {
   readonly run: CoordinationRun | null
   readonly newest: ReadonlyMap<string, NewestAnswer>
@@ -35,7 +38,7 @@ const RUN_EVENTS: ReadonlySet<string> = new Set<RunEvent['type']>([
   ...(['run_decided', 'final_presented', 'run_ended'] as const),
 ])
 
-/** An event of a run as the server shows it, in the words of the core; null for those of a newer server. */
+/** An event of a council from the server, in the core's form; null for those of a newer server. */
 export function runEventOf({ type, at, data }: Pick<LedgerEvent, 'type' | 'at' | 'data'>): RunEvent | null {
   if (!RUN_EVENTS.has(type)) return null
   return { ...(renameKeys(data as JsonObject) as JsonObject), type, at: Date.parse(at) } as unknown as RunEvent
@@ -75,7 +78,7 @@ export function applyEvent(live: Live, event: RunEvent): Live {
 
 const DOING: Readonly<Record<string, Lane['doing']>> = { text: 'writing', reasoning: 'reasoning', tool_call: 'calling' }
 
-/** After a piece of an agent's stream; pieces are for looking at and are kept nowhere. */
+/** The state after a piece of an agent's stream; pieces are only displayed. */
 export function applyPart(live: Live, { agent, type, text = '', name = '' }: Part): Live {
   if (live.run?.agents.has(agent) !== true || !(type in DOING)) return live
   const before = live.lanes.get(agent) ?? NO_LANE
@@ -84,7 +87,7 @@ export function applyPart(live: Live, { agent, type, text = '', name = '' }: Par
   return { ...live, lanes: new Map(live.lanes).set(agent, lane) }
 }
 
-/** Contents can be large and many; what the state needs of them is that they are there. */
+/** Contents can be large and many; the state only needs to know that they exist. */
 function stripContent(event: RunEvent): RunEvent {
   if (event.type === 'answer_accepted') return { ...event, content: '' }
   return event.type === 'final_presented' ? { ...event, text: '' } : event
@@ -94,7 +97,7 @@ function clearLane(lanes: Live['lanes'], agent: string): Live['lanes'] {
   return new Map(lanes).set(agent, NO_LANE)
 }
 
-// Agents write texts, and those have no keys.
+// Agents write texts, which have no keys.
 function renameKeys(value: Json): Json {
   if (typeof value !== 'object' || value === null) return value
   if (Array.isArray(value)) return value.map((one: Json) => renameKeys(one))

@@ -10,7 +10,7 @@ import { EXIT, problemOf, Stop } from '../exit.js'
 const KEYS = ['agents', 'options'] as const
 const PROBLEMS_MAX = 100
 
-/** A council file: what it says, and where. */
+/** A council file: its content and the positions in it. */
 export interface Council {
   readonly file: string
   readonly agents: Json
@@ -18,17 +18,17 @@ export interface Council {
   readonly placeOf: (path: string) => Place | null
 }
 
-/** One thing that is wrong with a council, and what to do about it. */
+/** One problem of a council, and how to fix it. */
 interface CouncilProblem {
   readonly path: string
   readonly message: string
   readonly remedy: string
 }
 
-/** The same as the server says it. */
+/** The problem in the server's words. */
 type Found = Partial<CouncilProblem> & { readonly field?: string }
 
-/** Reads a council file. What its agents and options must look like is for the server to say. */
+/** Reads a council file. The server validates its agents and options. */
 export function readCouncil(file: string): Council {
   const problems: (CouncilProblem & { readonly at: Place })[] = []
   const report = (one: Report): void => {
@@ -61,7 +61,10 @@ export function readCouncil(file: string): Council {
   }
 }
 
-/** What the server found wrong with the council, each with its place in the file; null when it is about something else. */
+/**
+ * The problems that the server found in the council, each with its place in the file; null when the answer is about
+ * something else.
+ */
 export function explainCouncilStop(council: Council, stop: Stop): Stop | null {
   const { errors = [], problems: more = [] } = (problemOf(stop) ?? {}) as Readonly<Record<string, readonly Found[]>>
   const problems = [...errors, ...more].slice(0, PROBLEMS_MAX).map(({ path: named, field, message, remedy }) => {
@@ -104,7 +107,7 @@ function stopWithProblems(file: string, problems: readonly (CouncilProblem & { r
   return new Stop(EXIT.usage, lines.join('\n'), { problems: told })
 }
 
-// The reader of YAML speaks of contracts, because it was made for them.
+// The YAML reader's messages mention contracts, because it was made for them.
 function rewordForCouncils(text: string): string {
   return text
     .replace('Write a contract with name, version and phases.', 'Write agents: and a list of them.')
@@ -120,7 +123,7 @@ function toJson(node: SourceNode): Json {
   return Object.fromEntries([...node.entries].map(([key, { value }]) => [key, toJson(value)]))
 }
 
-/** The place of `agents[0].script` or `agents.0.script`, or of the nearest thing around it that is there. */
+/** The place of `agents[0].script` or `agents.0.script`, or of the nearest existing parent. */
 function findPlace(root: SourceNode, path: string): Place | null {
   const parts = path.replace(/\[(\d+)\]/g, '.$1').split('.')
   let node: SourceNode | undefined = root

@@ -33,7 +33,7 @@ export interface CoordinateOptions extends ClientOptions {
   readonly quiet?: boolean
 }
 
-/** Runs a council on a question and shows how it goes; sets the exit code. */
+/** Runs a council on a question and shows its progress; sets the exit code. */
 export async function runCouncil(question: string | undefined, options: CoordinateOptions): Promise<void> {
   const council = readCouncil(options.config)
   const asked = readQuestionText(question, options)
@@ -105,18 +105,18 @@ function showOf({ answer, id, url }: StartedCouncil, options: CoordinateOptions)
   return process.stdout.isTTY === true && process.env.TERM !== 'dumb' ? makeLanesShow() : makePlainShow()
 }
 
-/** Asks for the end of the run, which then comes as everything else of it does. */
+/** Requests the end of the council, which then arrives like every other event. */
 function cancel(door: Door, id: string, show: Show): void {
   show.say('Cancelling. Press Ctrl-C again to leave immediately.')
   openClient(door.client)
     .then((client) => client.cancelCoordination(id, { reason: CANCELLED }))
     .catch((error) => {
-      // It may have ended by itself in the same moment: then its end is shown.
+      // It may have ended at the same moment: then its end is shown.
       tell(plainLine(`It could not be cancelled: ${error instanceof Error ? error.message : String(error)}`))
     })
 }
 
-/** How those take part who come from elsewhere. Their tokens are shown once, and only here. */
+/** How remote agents take part. Their tokens are shown once, and only here. */
 function showInvitations({ answer, id, url }: StartedCouncil, options: CoordinateOptions, show: Show): void {
   const guests = answer.agents.filter(({ token = '' }) => token !== '')
   if (guests.length === 0 || options.jsonl === true || options.events === true) return

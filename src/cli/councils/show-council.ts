@@ -11,14 +11,14 @@ import type { WatchedItem } from './watch-council.js'
 
 const DRAW_MS = 100
 
-/** How a run is shown while it goes on, and how it ended. */
+/** How a council is shown while it runs, and its result. */
 export interface Show {
-  /** `live` is what is known after what was seen. */
+  /** `live` is the state after the event or piece. */
   readonly see: (seen: WatchedItem, live: Live) => void
-  /** Something for people that is no event. */
+  /** A message for people that is not an event. */
   readonly say: (text: string) => void
   readonly end: (run: CoordinationRun, live: Live) => void
-  /** Gives the terminal back, however it ended. */
+  /** Restores the terminal, however the council ended. */
   readonly close: () => void
 }
 
@@ -50,7 +50,7 @@ export function makeQuietShow(): Show {
   return { see: doNothing, say: doNothing, end, close: doNothing }
 }
 
-/** A line for each thing that happened. */
+/** One line per event. */
 export function makePlainShow(): Show {
   return {
     see: (seen, live) => {
@@ -63,7 +63,7 @@ export function makePlainShow(): Show {
   }
 }
 
-/** A lane for each agent, drawn in place; what happened stands above them. */
+/** A block of lines per agent, drawn in place; events appear above them. */
 export function makeLanesShow(): Show {
   const board = new Board()
   let live = NOTHING_YET

@@ -1,10 +1,10 @@
 import { EXIT } from '../exit.js'
 
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
-// One Ctrl-C reaches a process several times when npm and the terminal both pass it on.
+// One Ctrl-C reaches a process several times when npm and the terminal both forward it.
 const SAME_SIGNAL_MS = 300
 
-/** Signals of somebody who wants to stop: the first is answered with care, the second ends the program at once. */
+/** Stop signals: the first stops gracefully, the second ends the program at once. */
 export class Signals {
   #firstAt: number | null = null
   #onFirst: (() => void) | null = null
@@ -12,13 +12,13 @@ export class Signals {
 
   constructor() {
     for (const signal of SIGNALS) {
-      // Those of every other command end the program at once.
+      // For all other commands a signal ends the program at once.
       process.removeAllListeners(signal)
       process.on(signal, this.#hear)
     }
   }
 
-  /** What the first signal does; done now where it has come already. */
+  /** The action of the first signal; run now if the signal has arrived already. */
   onFirst(work: () => void): void {
     this.#onFirst = work
     if (this.#firstAt !== null) work()

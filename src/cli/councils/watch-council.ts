@@ -6,12 +6,12 @@ import { type Part, runEventOf } from './live-council.js'
 
 const RETRIES_MAX = 120
 
-/** What is seen of a run: an event of its ledger, or a piece of what an agent streams. */
+/** One observation of a council: an event of its ledger, or a piece of an agent's stream. */
 export type WatchedItem =
   | { readonly kind: 'event'; readonly view: LedgerEvent; readonly event: RunEvent | null }
   | { readonly kind: 'part'; readonly part: Part }
 
-/** Everything of a run from its beginning to its end. */
+/** All observations of a council from its beginning to its end. */
 export async function* watchRun(options: ClientOptions, id: string): AsyncGenerator<WatchedItem> {
   const from = { after: '0', coordination: id, retriesMax: RETRIES_MAX }
   for await (const { event: name, data } of followEvents(options, from)) {

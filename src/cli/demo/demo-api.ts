@@ -2,7 +2,7 @@ import { OperatorClient } from 'phaselock/sdk'
 import type { JsonObject } from '../../core/json.js'
 import { isObject } from '../client/answer-values.js'
 
-// A gate runs tests, and the machine may have other things to do.
+// A gate runs tests, and the machine may be busy.
 const ANSWER_MS_MAX = 180_000
 
 export interface Answer {
@@ -19,7 +19,7 @@ interface ApiOptions {
 /** The REST entrance of the demo's server. */
 export class Api {
   readonly url: string
-  /** The operator of the server; what it refuses to its own operator is a fault of the demo. */
+  /** The operator of the server; a refusal to its own operator is a fault of the demo. */
   readonly operator: OperatorClient
   readonly #signal: AbortSignal
 
@@ -29,12 +29,12 @@ export class Api {
     this.operator = this.as(operator)
   }
 
-  /** Somebody with this token, who asks for what has to be granted. */
+  /** A caller with this token, for calls that must succeed. */
   as(token: string): OperatorClient {
     return new OperatorClient({ url: this.url, token, signal: this.#signal, callMsMax: ANSWER_MS_MAX })
   }
 
-  /** Asks with the token that is given: refusals are answers here. */
+  /** Calls with the given token: refusals are answers here. */
   async call(token: string, path: string, body: JsonObject): Promise<Answer> {
     const response = await fetch(`${this.url}/api/v1${path}`, {
       method: 'POST',

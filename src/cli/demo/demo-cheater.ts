@@ -9,16 +9,18 @@ interface ClaimedTask {
   readonly token: string
 }
 
-/** An agent that does what an agent can do: it keeps every token, sends what it likes, and has the files before it. */
+/**
+ * An agent that uses everything an agent has: it keeps every token, sends what it likes, and has access to the files.
+ */
 export class Cheater {
   readonly api: Api
   readonly task: string
   readonly tree: string
-  /** Of the phase that it is in. */
+  /** The token of its current phase. */
   token: string
-  /** Of the phase before. */
+  /** The token of the previous phase. */
   spentToken = ''
-  /** The approval that it asked for last. */
+  /** The approval that it requested last. */
   approval: PendingApproval = { id: '', digest: '', expires_at: '' }
 
   private constructor({ api, task, tree, token }: ClaimedTask) {
@@ -62,7 +64,7 @@ export class Cheater {
     return this.api.call(this.token, `/approvals/${id}/decision`, { decision: 'approve', digest })
   }
 
-  /** Goes on as it should, for once: what is written here is allowed. */
+  /** An honest step: it is allowed. */
   async writeAllowed(path: string, content: string): Promise<void> {
     requireGranted(`writing ${path}`, await this.write(path, content), (body) => body.decision === 'allowed')
   }

@@ -10,16 +10,18 @@ const WATCHED_PHASE = 'IMPL'
 interface DemoContract {
   readonly name: string
   readonly isWatched: boolean
-  /** Whether commands run behind a wall here; where none holds, the contract does without and answers say `unenforced`. */
+  /**
+   * Whether commands run in a sandbox here; if there is none, the contract does without and answers say `unenforced`.
+   */
   readonly isWalled: boolean
 }
 
-/** The bundled contract `tdd` under another name, with a rule against loops where that is asked for. */
+/** The bundled contract `tdd` under another name, with a rule against loops on request. */
 export function buildContractText({ name, isWatched, isWalled }: DemoContract): string {
   const document = parseDocument(readFileSync(findBundledContract('tdd'), 'utf8'))
   document.set('name', name)
   if (!isWalled) document.setIn(['enforcement', 'confinement'], 'best_effort')
-  // Nothing can be judged by an inverted run there, and that has to keep the cheating agent's gate closed.
+  // There an inverted run cannot judge anything, and that has to keep the cheating agent's gate closed.
   if (!isWalled && isWatched) document.setIn(['tests', 'inverted'], 'strict')
   const { phases } = document.toJS() as { readonly phases: readonly { readonly id: string }[] }
   const at = phases.findIndex(({ id }) => id === WATCHED_PHASE)

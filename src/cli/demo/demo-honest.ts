@@ -9,19 +9,19 @@ const PROGRAM = packagePath('demo/honest-agent.mjs')
 const STEPS_MAX = 200
 const COMPLAINT_CHARS_MAX = 2000
 
-/** What the honest agent did, as it tells it. */
+/** The steps of the honest agent, as it reports them. */
 export interface Step {
   readonly phase: string
   readonly did: string
   readonly note: string
-  /** Empty where nothing was in the way. */
+  /** Empty if nothing blocked it. */
   readonly code: string
   readonly why: string
-  /** The approval that it waits for; empty where it does not. */
+  /** The approval that it waits for; empty if none. */
   readonly approval: string
 }
 
-/** Runs the honest agent: a process of its own, with a token and the address, as any other agent. */
+/** Runs the honest agent: a separate process with a token and the address, like any other agent. */
 export async function* runHonestSteps(
   stage: Stage,
   api: Api,

@@ -16,7 +16,7 @@ export class Human {
     return new Human(api.as(operator_token), isAsked)
   }
 
-  /** Reads exactly what is to be approved, and approves that. */
+  /** Reads exactly the content to approve, and approves that. */
   async approve(id: string): Promise<void> {
     const approval = await this.client.approval(id)
     if (this.isAsked) {
@@ -27,7 +27,7 @@ export class Human {
     await this.client.decide(id, { decision: 'approve', digest: approval.digest, comment: 'Small and clear.' })
   }
 
-  /** Puts back what no allowed call explains. */
+  /** Reverts changes that no allowed call explains. */
   revert(task: string): Promise<unknown> {
     return this.client.settleTree(task, 'revert', { reason: 'nobody was allowed to change this' })
   }

@@ -6,12 +6,12 @@ import type { Human } from './demo-human.js'
 import { hashWorkTree } from './demo-sample.js'
 import type { Trick } from './demo-tricks.js'
 
-/** What came of a trick. */
+/** The result of a trick. */
 export interface Attempt {
   readonly id: string
   readonly phase: string
   readonly tries: string
-  /** `unenforced`: no wall holds here, and the answer said so. `doubtful`: refused, but not as it has to be. */
+  /** `unenforced`: there is no sandbox here, and the answer said so. `doubtful`: refused, but not as it should be. */
   readonly outcome: 'refused' | 'unenforced' | 'doubtful' | 'opened'
   readonly code: string
   readonly why: string
@@ -21,13 +21,13 @@ interface Ring {
   readonly agent: Cheater
   readonly you: Human
   readonly phase: string
-  /** Whether commands run without a wall. */
+  /** Whether commands run without a sandbox. */
   readonly isOpenAir: boolean
 }
 
 /**
- * Lets the trick be played and says what came of it. The answer alone is not believed: refused is what was refused for the right
- * reason, changed neither the task nor the work tree, and stands in the ledger as refused.
+ * Plays the trick and judges its result. The answer alone does not count: a trick was refused if the code is right,
+ * neither the task nor the work tree changed, and the ledger records the refusal.
  */
 export async function judge(trick: Trick, { agent, you, phase, isOpenAir }: Ring): Promise<Attempt> {
   await trick.prepare?.(agent, you)
@@ -51,7 +51,7 @@ export async function judge(trick: Trick, { agent, you, phase, isOpenAir }: Ring
   return { ...about, outcome: 'opened', code, why: what }
 }
 
-/** Without a wall a command is not held back. What holds instead, in words; null where nothing does. */
+/** Without a sandbox a command cannot be prevented. Describes what still holds; null if nothing does. */
 async function tryWithoutSandbox(
   trick: Trick,
   { agent, you, before }: { readonly agent: Cheater; readonly you: Human; readonly before: TaskSnapshot },
@@ -66,7 +66,7 @@ async function tryWithoutSandbox(
 }
 
 interface TaskSnapshot {
-  /** Where the task stands. */
+  /** The state of the task. */
   readonly state: string
   readonly tree: string
   /** The newest refusal of the task in the ledger. */
@@ -88,7 +88,7 @@ function isRefused({ status, body }: Answer): boolean {
   return status >= 400 || body.allowed === false
 }
 
-/** The reason in the words of the server: of a blocked transition the first thing that is in the way. */
+/** The reason in the server's words: for a blocked transition, the first blocker. */
 function getReason({ body }: Answer): { readonly code: string; readonly why: string } {
   const [first] = (body.blockers ?? []) as unknown as readonly Blocker[]
   if (first !== undefined) return { code: first.code, why: first.message }

@@ -7,17 +7,17 @@ import { EXIT, Stop } from '../exit.js'
 
 const ENTRIES_MAX = 2000
 const GIT_MS_MAX = 30_000
-// Of git only what a commit changes: the rest of its folder changes when somebody looks.
+// Only the parts of .git that a commit changes: the rest changes when git reads.
 const GIT_KEPT = /^\.git\/(?:HEAD$|packed-refs$|refs(?:\/|$))/
 
-// Without a wall git would look for the settings of whoever runs this.
+// Without a sandbox git would use the settings of the current user.
 const GIT_SETTINGS = { 'user.name': 'Demo', 'user.email': 'demo@localhost', 'commit.gpgsign': 'false' } as const
 const SAMPLE = packagePath('demo/sample')
 
 /** A small project with a test that passes, as the first commit of a repository. */
 export function makeSample(dir: string): void {
   cpSync(SAMPLE, dir, { recursive: true })
-  // No hooks of whoever runs this belong into the sample.
+  // No hooks of the current user in the sample.
   runGit(dir, ['-c', 'init.defaultBranch=main', 'init', '--quiet', '--template='])
   for (const [name, value] of Object.entries(GIT_SETTINGS)) runGit(dir, ['config', name, value])
   runGit(dir, ['add', '.'])
@@ -41,7 +41,7 @@ function runGit(dir: string, args: readonly string[]): string {
   }
 }
 
-/** Names everything in the work tree, and what is committed: the same text, the same content. */
+/** Lists everything in the work tree and in the commits: equal texts mean equal content. */
 export function hashWorkTree(dir: string): string {
   const hash = createHash('sha256')
   const names = readdirSync(dir, { recursive: true, encoding: 'utf8' })

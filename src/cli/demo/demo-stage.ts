@@ -14,14 +14,14 @@ const STOP_MS_MAX = 15_000
 const SAID_CHARS_MAX = 20_000
 const READY = /^\{"event":"ready".*\}$/m
 
-/** The wall that the server found. */
+/** The sandbox that the server found. */
 export interface Wall {
   readonly provider: string
-  /** Guarantees that nothing holds here. */
+  /** Guarantees that are not enforced here. */
   readonly missing: readonly string[]
 }
 
-/** What the server says when it is ready. */
+/** The server's message when it is ready. */
 interface Ready {
   readonly url: string
   readonly confinement: { readonly provider: string; readonly missing: readonly { readonly guarantee: string }[] }
@@ -32,7 +32,7 @@ interface StageOptions {
   readonly signal: AbortSignal
 }
 
-/** A temporary folder with two repositories, and a server with its own state that knows nothing else. */
+/** A temporary folder with two repositories, and a separate server with its own state. */
 export class Stage {
   readonly folder = makeFolder()
   readonly stateDir = join(this.folder, 'state')
@@ -51,7 +51,7 @@ export class Stage {
     return join(this.folder, agent)
   }
 
-  /** A process that ends with the stage. */
+  /** A process that ends with the demo. */
   own(child: ChildProcess): ChildProcess {
     this.#children.push(child)
     this.#options.signal.addEventListener('abort', () => child.kill('SIGKILL'), { once: true })
@@ -105,7 +105,7 @@ export class Stage {
     })
   }
 
-  /** Stops the server; the ledger is complete and closed after that. */
+  /** Stops the server; afterwards the ledger is complete and closed. */
   async stopServer(): Promise<void> {
     if (this.#server === null) return
     const { child, ended } = this.#server
@@ -124,7 +124,7 @@ export class Stage {
     else this.#remove()
   }
 
-  // Whoever leaves in the middle, by a second signal or a reader that went away, leaves nothing behind either.
+  // Also cleans up when the user leaves early, by a second signal or a closed pipe.
   #leave(): void {
     process.exitCode = EXIT.interrupted
     for (const child of this.#children) child.kill('SIGKILL')
@@ -146,7 +146,7 @@ function makeFolder(): string {
   }
 }
 
-/** Nothing that was set for another server reaches this one. */
+/** Settings for another server do not reach this one. */
 export function buildServerEnvironment(): NodeJS.ProcessEnv {
   const kept = Object.entries(process.env).filter(([name]) => !/^(PHASELOCK_|GIT_)/.test(name))
   return { ...Object.fromEntries(kept), PHASELOCK_EMBEDDINGS: 'none' }

@@ -37,7 +37,7 @@ export function formatDemoStepLines(step: Step): readonly string[] {
   ]
 }
 
-/** A step of somebody else between the phases of an agent. */
+/** A step of another person between the phases of an agent. */
 export function formatActLine(did: string): string {
   return `${INDENT}${padText(did, DID)}  ${paintText('green', 'ok')}`
 }

@@ -13,20 +13,20 @@ const LOOPS_MAX = LOOP_THRESHOLD + 3
 export interface Trick {
   readonly id: string
   readonly tries: string
-  /** What it must be refused with. */
+  /** The expected refusal code. */
   readonly code: Code
-  /** What is allowed and comes first. */
+  /** Allowed steps before it. */
   readonly prepare?: (agent: Cheater, you: Human) => Promise<unknown>
   readonly attempt: (agent: Cheater) => Promise<Answer>
-  /** The reason in the words of the demo, where those of the server need it. */
+  /** The demo's own reason, if the server's needs explanation. */
   readonly because?: string
   /** What a human does about it. */
   readonly after?: (agent: Cheater, you: Human) => Promise<unknown>
-  /** Only a wall around commands holds this back; what still does where there is none. */
+  /** Only the sandbox prevents this; says what still holds without one. */
   readonly withoutWall?: (agent: Cheater) => Promise<Answer>
 }
 
-/** The tricks of a phase, and how it is left at last: with the work done. */
+/** The tricks of a phase, and how it is left in the end: with the work done. */
 export interface Scene {
   readonly phase: string
   readonly tricks: readonly Trick[]
@@ -37,7 +37,7 @@ const TEST = 'tests/goodbye.test.js'
 const CODE = 'src/goodbye.js'
 const NOTHING = 'export const goodbye = () => undefined\n'
 const EMPTY_TEST = "import { test } from 'node:test'\n\ntest('a goodbye carries the name', () => {})\n"
-// Fails at RED for want of the module. It asserts nothing of code that returns nothing.
+// Fails at RED because the module is missing. Asserts nothing if the code returns nothing.
 const HOLLOW_TEST = [
   "import assert from 'node:assert/strict'",
   "import { test } from 'node:test'",
@@ -49,7 +49,7 @@ const HOLLOW_TEST = [
   '})',
   '',
 ].join('\n')
-// Says what the runner would say of a run in which everything passed, and leaves before the assertion.
+// Prints what the runner prints when all tests pass, and exits before the assertion.
 const FORGER = `export function goodbye() {
   console.log('TAP version 13\\nok 1 - a goodbye carries the name\\n1..1\\n# tests 1\\n# pass 1\\n# fail 0')
   process.exit(0)

@@ -42,12 +42,12 @@ export interface DemoOptions {
 interface Result {
   readonly steps: Step[]
   readonly attempts: Attempt[]
-  /** What kept the demo from going on. */
+  /** Why the demo could not continue. */
   readonly faults: string[]
   isHonestDone: boolean
 }
 
-/** Plays both agents against a real server, and says what came of it. */
+/** Runs both agents against a real server, and reports the results. */
 export async function runDemo(options: DemoOptions): Promise<void> {
   if (options.interactive === true && (options.json === true || !canAsk()))
     throw new Stop(EXIT.usage, '--interactive needs a terminal to ask on, and goes without --json.')
@@ -88,7 +88,7 @@ interface Summary {
   readonly json: object
 }
 
-/** One showing, from the empty stage to the verified ledger. */
+/** One run of the demo, from the empty folder to the verified ledger. */
 class Play {
   readonly #stage: Stage
   readonly #options: DemoOptions
@@ -111,7 +111,7 @@ class Play {
     await this.#act('cheating agent', () => this.#cheating(api, { you, wall }))
     const reports = [await api.operator.report(HONEST), await api.operator.report(CHEATING)]
     await this.#stage.stopServer()
-    // On the files themselves: nobody has to be believed.
+    // On the files themselves, without trusting the server.
     const ledger = await verifyDirectory(this.#stage.stateDir)
     for (const report of reports) this.#show([formatTitleLine('Report'), reportText(report)])
     return buildSummary({ ...this.#result, reports, ledger, wall })
@@ -121,7 +121,7 @@ class Play {
     const isWalled = wall.missing.length === 0
     const source = buildContractText({ name: 'tdd-watched', isWatched: true, isWalled })
     await api.operator.addContract({ source })
-    // The server was started with the bundled contract; where no wall holds, nobody could claim a task of it.
+    // The server was started with the bundled contract; without a sandbox, nobody could claim a task of it.
     if (!isWalled)
       await api.operator.addContract({ source: buildContractText({ name: 'tdd-open', isWatched: false, isWalled }) })
     const contracts = { [HONEST]: isWalled ? {} : { contract: 'tdd-open' }, [CHEATING]: { contract: 'tdd-watched' } }
@@ -129,7 +129,7 @@ class Play {
       await api.operator.addTask({ id, title: TITLE, workspace: this.#stage.getTree(id), ...contract })
   }
 
-  // What breaks off is told, and the rest is shown all the same.
+  // A failure is reported, and the rest of the demo continues.
   async #act(who: string, play: () => Promise<void>): Promise<void> {
     try {
       await play()

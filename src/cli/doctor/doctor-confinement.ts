@@ -9,7 +9,7 @@ import { buildHostView } from '../../confinement/view/host-view.js'
 import { plainLine } from '../../core/plain-text.js'
 import { type Finding, missing, ok, warning } from '../finding.js'
 
-/** Tries every wall there is, by really trying to break out of it, and says which one would be used. */
+/** Tries every sandbox provider by actually trying to break out of it, and reports which one would be used. */
 export async function checkConfinement(): Promise<readonly Finding[]> {
   const dir = mkdtempSync(join(tmpdir(), 'phaselock-doctor-'))
   try {
@@ -44,7 +44,7 @@ function describeProvider(one: Confinement, used: Confinement | undefined): Find
 
 const TOOLS_NAMED_MAX = 8
 
-/** Which tools commands find in the sandbox, and which of the server's PATH they do not. */
+/** Which tools commands find in the sandbox, and which tools on the server's PATH they do not. */
 function checkTools(): readonly Finding[] {
   const { toolchains, hiddenPrograms, path } = buildHostView()
   const found = toolchains.map(({ name, folders }) => `${name} (${folders.join(', ')})`)
@@ -83,7 +83,7 @@ interface Fix {
   readonly text: string
 }
 
-/** What the program may do about a missing wall by itself: install bubblewrap where it is a package and it is root. */
+/** What the program can do about a missing sandbox itself: as root, install bubblewrap if it is a package. */
 export function makeConfinementFix(): Fix {
   if (findProgram('bwrap') !== null) return { done: false, text: 'bubblewrap is installed; there is nothing to fix.' }
   const [manager, args] = PACKAGE_MANAGERS.find(([name]) => findProgram(name) !== null) ?? [null, []]

@@ -6,7 +6,7 @@ import { type Finding, ok, warning } from '../finding.js'
 
 const NAME = 'knowledge'
 
-/** What search over the documents of a contract is done with; nothing where it names none. */
+/** How documents of a contract are searched; nothing if it names none. */
 export function checkModel(contract: Contract, environment: NodeJS.ProcessEnv): readonly Finding[] {
   if ((contract.knowledge ?? []).length === 0) return []
   const embedder = chooseEmbedder(environment)

@@ -6,12 +6,12 @@ import { buildHostView } from '../../confinement/view/host-view.js'
 import { type Finding, ok, warning } from '../finding.js'
 import { surveyFolder } from '../init/survey.js'
 
-/** What observed test runs need on this machine and in this repository. */
+/** Requirements of observed test runs on this machine and in this repository. */
 export function checkObservedRuns(workspace: string, stateDir: string): readonly Finding[] {
   return process.platform === 'linux' ? [checkMemory(probeMemory()), ...cacheFindings(workspace, stateDir)] : []
 }
 
-/** Whether a test run can reach the memory of the processes that decide about it. */
+/** Whether a test run can access the memory of the processes that judge it. */
 export function checkMemory({ kernel, hasPerl, isKeptApart, isScoped }: MemoryFacts): Finding {
   const name = 'runner memory'
   const held = isScoped ? 'kernel.yama.ptrace_scope' : 'Landlock'

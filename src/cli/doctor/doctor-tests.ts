@@ -12,13 +12,13 @@ export interface TestsToTry {
   readonly workspace: string
   readonly contract: Contract
   readonly contractFile: string
-  /** Whether it is this repository's contract, and not a bundled one. */
+  /** Whether it is this repository's own contract, not a bundled one. */
   readonly isOwn: boolean
   readonly isWanted: boolean
   readonly isQuiet: boolean
 }
 
-/** Runs the test command of the contract as a gate would, and the commands that a gate asks for besides. */
+/** Runs the test command of the contract as a gate would, and the other commands of the gates. */
 export async function checkTests(about: TestsToTry): Promise<readonly Finding[]> {
   const { contract, isOwn, isWanted } = about
   const command = contract.commands.get('tests')

@@ -22,7 +22,7 @@ import { checkTests } from './doctor-tests.js'
 const NAME_WIDTH = 19
 const NODE_MIN = [20, 19] as const
 const SECRET_BYTES_MIN = 32
-// A larger ledger takes too long for a glance; `audit verify` reads it whole.
+// A larger ledger takes too long for a quick check; `audit verify` reads it completely.
 const VERIFY_BYTES_MAX = 64 * 1024 * 1024
 
 export interface DoctorOptions {
@@ -36,7 +36,7 @@ export interface DoctorOptions {
   readonly json?: boolean
 }
 
-/** Looks at everything a server needs, and stops when something is missing. */
+/** Checks everything that a server needs, and fails when something is missing. */
 export async function runDoctor(options: DoctorOptions): Promise<void> {
   const fix = options.fix === true ? makeConfinementFix() : null
   if (fix !== null && options.json !== true) print(`${fix.text}\n`)

@@ -9,7 +9,7 @@ interface Wanted {
   readonly yes?: boolean
 }
 
-/** Looks at a repository; where it is built in several ways, the person chooses one. */
+/** Inspects a repository; if it can be built in several ways, the user chooses one. */
 export async function chooseProject(folder: string, { language, tests, yes }: Wanted): Promise<Survey> {
   const survey = surveyFolder(folder, language)
   if (language !== undefined && !isLanguage(survey, language)) {

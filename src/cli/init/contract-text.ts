@@ -7,7 +7,7 @@ import type { Step } from './project.js'
 /** What `init` found out about the tests of a repository. */
 export interface FoundTests {
   readonly project: string
-  /** Null: the command of the bundled contract stays. */
+  /** Null: keep the command of the bundled contract. */
   readonly command: string | null
   readonly timeoutSeconds: number | null
   readonly patterns: readonly string[]
@@ -16,7 +16,7 @@ export interface FoundTests {
   readonly steps: readonly Step[]
 }
 
-/** The bundled contract, made this repository's own: how its tests are run and where they lie. */
+/** The bundled contract adapted to this repository: its test command and test patterns. */
 export function buildContract(found: FoundTests, template: Exclude<BundledContract, 'test-generation'>): string {
   const document = parseDocument(
     readFileSync(findBundledContract(template), 'utf8').replace(/^# yaml-language-server.*\n/, ''),
@@ -47,7 +47,7 @@ function setTests(document: Document, { command, timeoutSeconds, patterns, mayWr
   document.set('tests', tests)
 }
 
-// The bundled contracts list where tests may lie; this repository's own patterns take the place of that list.
+// The bundled contracts list possible test folders; this repository's own patterns replace that list.
 function fitPhase(phase: YAMLMap, document: Document, { command, steps }: FoundTests): void {
   const isTdd = phase.get('id') === 'TDD'
   if (!isTdd && phase.get('id') !== 'IMPL') return
@@ -76,7 +76,7 @@ function hasCheck(blockers: { readonly items: readonly unknown[] }, check: strin
   return blockers.items.some((blocker) => isMap(blocker) && blocker.get('check') === check)
 }
 
-// Who did the work does not review it: a person approves, unless reviewers are named later.
+// The author of the work does not review it: a person approves, unless reviewers are named later.
 function reviewByOther(phase: YAMLMap, document: Document): void {
   const artifacts = phase.get('required_artifacts')
   const hasReport =

@@ -5,7 +5,7 @@ import type { TriedTests } from './try-tests.js'
 
 const INDENT = ' '.repeat(11)
 
-/** What was found, before anything is run. */
+/** The findings before anything is run. */
 export function formatSurvey(found: Survey, given: { readonly tests?: string; readonly language?: string }): string {
   const why = found.reason === '' ? '' : ` (${plainLine(found.reason)})`
   const others = found.others.filter(({ testCommand }) => testCommand !== null)
@@ -31,7 +31,7 @@ export function describeProject({ language, reason, testCommand }: Project): str
   return plainLine(`${name} (${reason}): ${testCommand ?? 'no test command'}`)
 }
 
-/** What the trial showed. */
+/** The result of the trial. */
 export function formatTrial({ command, verdict, notes }: TriedTests): string {
   const lines =
     verdict === null

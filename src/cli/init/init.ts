@@ -39,7 +39,7 @@ export interface InitOptions {
   readonly json?: boolean
 }
 
-/** Looks at a repository, tries its tests, and writes a contract that loads there. */
+/** Inspects a repository, tries its tests, and writes a contract that loads there. */
 export async function init(dir: string, options: InitOptions): Promise<void> {
   if (!existsSync(dir) || !statSync(dir).isDirectory()) throw new Stop(EXIT.usage, `${dir} is not a folder.`)
   const folder = realpathSync(dir)
@@ -109,7 +109,7 @@ function explainNoTests({ problem, files, language, because }: Survey): string {
   return `${where}; nothing was written. ${OTHERWISE}`
 }
 
-/** Whether somebody said already that the file may be written. */
+/** Whether the user already agreed to write the file. */
 async function mayOverwrite(file: string, options: InitOptions): Promise<boolean> {
   if (!existsSync(file) || options.force === true) return options.force === true || options.yes === true
   if (options.yes === true || !canAsk())
@@ -161,7 +161,7 @@ function write(file: string, text: string): void {
   }
 }
 
-// Who runs `init` vouches for what it writes. Where that cannot be recorded, the first start asks.
+// Running `init` means accepting what it writes. If that cannot be recorded, the first start asks.
 function pinOwnContract(file: string, loaded: LoadedContract): void {
   try {
     pinTrusted(resolveTrustPlace(file), loaded, 'init')

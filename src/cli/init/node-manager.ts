@@ -1,6 +1,6 @@
 import type { Folder } from './project.js'
 
-/** The package manager of a project of Node.js. */
+/** The package manager of a Node.js project. */
 export interface NodeManager {
   readonly name: string
   /** Runs a program of an installed package. */
@@ -8,7 +8,7 @@ export interface NodeManager {
   readonly install: string
   /** Runs the tests of all workspaces. */
   readonly workspaces: string
-  /** What gave it away. */
+  /** The file that identifies it. */
   readonly sign: string
 }
 
@@ -29,7 +29,7 @@ const LOCKS = [
   ['npm-shrinkwrap.json', NPM],
 ] as const
 
-/** By the lock file, and where there is none by the field `packageManager`. */
+/** By the lock file, otherwise by the field `packageManager`. */
 export function findNodeManager(folder: Folder, field: string): NodeManager {
   const [lock, manager] = LOCKS.find(([name]) => folder.has(name)) ?? [null, null]
   if (lock !== null) return { ...manager, sign: lock, ...(manager === YARN ? readYarn(folder) : {}) }

@@ -11,7 +11,7 @@ interface Manifest {
   readonly manager: string
 }
 
-/** A project of Node.js; null where there is no package.json. */
+/** A Node.js project; null if there is no package.json. */
 export function findNodeProject(folder: Folder): Project | null {
   if (!folder.hasFile('package.json')) return null
   const read = readPackageJson(folder)
@@ -34,7 +34,7 @@ function findTests(folder: Folder, manifest: Manifest, manager: NodeManager): Te
   const { scripts, hasWorkspaces } = manifest
   const whole = { builds: [], lints: [] }
   const from = `package.json, ${manager.sign}`
-  // What `npm init` writes is no test command.
+  // The default script of `npm init` is not a test command.
   if (scripts.test !== undefined && !scripts.test.includes('no test specified')) {
     const runs = expandScript('test', scripts)
     const split = splitScript(folder, scripts, manager)
@@ -118,8 +118,8 @@ const PROGRAMS =
   /^(?:\w+=\S* )*(?:node|npm|npx|pnpm|yarn|bun|bunx|echo|rm|cp|mv|mkdir|make|sh|bash|test|true|env|deno|python3?)\b/
 
 /**
- * A `test` script that is a list of steps, taken apart: what runs tests, what builds before that, and what else is checked. Null
- * where it has one step only, or is written in a way that cannot be taken apart.
+ * Splits a `test` script that is a list of steps: test runs, builds before them, and other checks. Null if it has one
+ * step only, or cannot be split.
  */
 function splitScript(
   folder: Folder,
@@ -176,7 +176,7 @@ function firstWords(step: string): string {
   return step.split(/\s+/).slice(0, 3).join(' ')
 }
 
-// Scripts find programs of packages by their names; a shell does not.
+// Scripts find programs of packages by name; a shell does not.
 function formatStep(step: string, folder: Folder, manager: NodeManager): string {
   const program = step.replace(/^(?:\w+=\S* )*/, '').split(/\s/)[0] ?? ''
   if (PROGRAMS.test(step) && !folder.has(`node_modules/.bin/${program}`)) return step

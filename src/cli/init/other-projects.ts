@@ -39,7 +39,7 @@ export function findOtherProjects(folder: Folder): readonly Project[] {
   return found.filter((project, at) => found.findIndex(({ language }) => language === project.language) === at)
 }
 
-/** What `make test` runs, where nothing else says how tests are run. */
+/** What `make test` runs, if nothing else says how tests are run. */
 export function findMakeProject(folder: Folder): Project | null {
   const name = ['GNUmakefile', 'makefile', 'Makefile'].find((file) => folder.hasFile(file))
   const target = name === undefined ? null : /^(test|tests|check)\s*:(?!=)/m.exec(folder.read(name))?.[1]

@@ -11,23 +11,23 @@ export interface Step {
   readonly run: string
 }
 
-/** One way in which a repository is built and tested. */
+/** One way to build and test a repository. */
 export interface Project {
   readonly language: string
-  /** The file that gave it away. */
+  /** The file that identifies it. */
   readonly because: string
-  /** What was found, in words. */
+  /** The findings, as text. */
   readonly reason: string
   readonly testCommand: string | null
-  /** What the test command runs in the end, with the scripts that it leads to. */
+  /** What the test command finally runs, with the scripts that it calls. */
   readonly runs: string
-  /** Builds in front of the tests: tried without first, and kept where the tests do not run without. */
+  /** Builds before the tests: tried without them first, and kept if the tests do not run without. */
   readonly builds: readonly Step[]
-  /** Linters and the like, which GREEN asks for besides. */
+  /** Linters and the like, which GREEN also requires. */
   readonly lints: readonly Step[]
   /** How its packages are installed. */
   readonly install: string
-  /** Why the manifest says nothing; null where it was read. */
+  /** Why the manifest could not be used; null if it was read. */
   readonly problem: string | null
 }
 
@@ -35,7 +35,7 @@ export interface Project {
 export class Folder {
   constructor(
     readonly path: string,
-    /** Tracked files, or those that are there. */
+    /** Tracked files or, without git, all files. */
     readonly files: readonly string[],
   ) {}
 
@@ -48,7 +48,7 @@ export class Folder {
     return statSync(join(this.path, name), { throwIfNoEntry: false })?.isFile() === true
   }
 
-  /** The text of a file; empty where it cannot be read as text. */
+  /** The text of a file; empty if it cannot be read as text. */
   read(name: string): string {
     const found = this.readManifest(name)
     return 'text' in found ? found.text : ''
@@ -67,7 +67,7 @@ export class Folder {
     }
   }
 
-  /** How many files of a language there are, and how many of them are tests. */
+  /** The number of files of a language, and how many of them are tests. */
   count(ending: RegExp): { readonly sources: number; readonly tests: number } {
     const sources = this.files.filter((path) => ending.test(path))
     return { sources: sources.length, tests: sources.filter(isTestFile).length }

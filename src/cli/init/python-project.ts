@@ -11,7 +11,7 @@ const PYTEST_NAMED = [
 ]
 const TESTS_READ_MAX = 20
 
-/** A project in Python; null where nothing says that it is one. */
+/** A Python project; null if nothing indicates one. */
 export function findPythonProject(folder: Folder): Project | null {
   const signs = SIGNS.filter((name) => folder.hasFile(name))
   const environment = ['.venv', 'venv'].find((name) => folder.hasFile(`${name}/pyvenv.cfg`))
@@ -33,7 +33,7 @@ export function findPythonProject(folder: Folder): Project | null {
   }
 }
 
-// The sandbox does not know which environment is activated: its interpreter is named.
+// The sandbox does not know the activated environment: name its interpreter.
 function findInterpreter(folder: Folder, environment: string | undefined): { run: string; sign: string | null } {
   const program = `${environment}/bin/python`
   if (environment !== undefined && folder.hasFile(program)) return { run: `${program} -m `, sign: environment }
@@ -42,7 +42,7 @@ function findInterpreter(folder: Folder, environment: string | undefined): { run
   return { run: 'python3 -m ', sign: null }
 }
 
-// Python comes with unittest; pytest must be named somewhere, or be imported by a test.
+// Python includes unittest; pytest must be mentioned somewhere, or be imported by a test.
 function findRunner(folder: Folder): { readonly args: string; readonly why: string } {
   const named = PYTEST_NAMED.find((name) => /\bpytest\b/.test(folder.read(name)))
   const sign = PYTEST_SIGNS.find((name) => folder.has(name)) ?? named

@@ -5,16 +5,16 @@ import { findMakeProject, findOtherProjects } from './other-projects.js'
 import { Folder, findEnding, isTestFile, type Project } from './project.js'
 import { findPythonProject } from './python-project.js'
 
-/** What a repository tells about itself. */
+/** The findings about a repository. */
 export interface Survey extends Project {
   readonly project: string
   readonly hasGit: boolean
   readonly files: readonly string[]
   /** Files that are tests by their name or folder. */
   readonly testFiles: readonly string[]
-  /** Other ways to build and test it, the likeliest first. */
+  /** Other ways to build and test it, most likely first. */
   readonly others: readonly Project[]
-  /** Set where a person named the command: it is tried as it is. */
+  /** Set if the user named the command: it is tried unchanged. */
   readonly isGiven?: true
 }
 
@@ -35,7 +35,7 @@ const NICKNAMES: Readonly<Record<string, string>> = {
   },
 }
 
-/** Looks at a folder without running anything of it. `language` chooses among several candidates. */
+/** Inspects a folder without running anything in it. `language` chooses among several candidates. */
 export function surveyFolder(path: string, language?: string): Survey {
   const folder = new Folder(path, listProjectFiles(path))
   const found = findProjects(folder)

@@ -2,7 +2,7 @@ import { matchesGlob } from '../../contract/glob.js'
 import type { ObservedRun } from '../../core/evidence/observed-run.js'
 import { findEnding } from './project.js'
 
-/** Where runners of a language look for tests, and where tests of a repository without any are written. */
+/** Where runners of a language look for tests, and where a repository without tests would put them. */
 const CONVENTIONS: Readonly<Record<string, { readonly always: readonly string[]; readonly first: readonly string[] }>> =
   {
     JavaScript: { always: ['**/*.test.*', '**/*.spec.*', '**/__tests__/**'], first: ['test/**', 'tests/**'] },

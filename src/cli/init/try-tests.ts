@@ -8,14 +8,14 @@ import { judgeExitCode, judgeTests, type TrialVerdict } from '../trial/trial-tex
 import type { Step } from './project.js'
 import type { Survey } from './survey.js'
 
-/** What became of the test command and the steps beside it. */
+/** The result of trying the test command and the steps next to it. */
 export interface TriedTests {
   readonly command: string
   readonly steps: readonly Step[]
-  /** Null where nothing was tried. */
+  /** Null if nothing was tried. */
   readonly run: ObservedRun | null
   readonly verdict: TrialVerdict | null
-  /** Lines for people: what was left out or kept, and why. */
+  /** Notes for people: what was left out or kept, and why. */
   readonly notes: readonly string[]
 }
 
@@ -27,12 +27,12 @@ interface About {
   readonly isQuiet: boolean
 }
 
-/** Without a trial, builds stay in front of the tests: whether they are needed is not known. */
+/** Without a trial, builds stay before the tests, because it is unknown whether they are needed. */
 export function keepUntried({ builds, lints }: Survey, command: string): TriedTests {
   return { command: joinSteps(builds, command), steps: lints, run: null, verdict: null, notes: [] }
 }
 
-/** Runs the test command of a repository behind the sandbox, and the steps that a composite one was split into. */
+/** Runs the test command of a repository in the sandbox, and the steps that a composite one was split into. */
 export function tryTests(about: About): Promise<TriedTests> {
   const { tree, survey, command, isQuiet } = about
   return untilInterrupted(async (signal) => {
@@ -73,7 +73,7 @@ async function tryWithBuilds(trials: Trials, about: About): Promise<TriedTests> 
     const named = more === null ? null : await attempt(more)
     return { ...(named?.run.isComplete === true ? named : first), steps: lints, notes: [] }
   }
-  // Without what an earlier build left there: such tests would run old code.
+  // Without the output of an earlier build: such tests would run old code.
   const alone = await attempt(about.command.run, listBuildOutputs(tree))
   if (alone.verdict.status !== 'error' && countTests(alone.run) > 0)
     return { ...alone, steps: [...builds, ...lints], notes: [] }
@@ -86,7 +86,10 @@ const NAMING: Readonly<Record<string, string>> = {
   ...{ pytest: '-v', unittest: '-v', jest: '--verbose', vitest: '--reporter=verbose' },
 }
 
-/** The command with what makes its runner print the name of every test; null where it printed them, or nothing would help. */
+/**
+ * The command with the option that makes its runner print the name of every test; null if it printed them, or there is
+ * no such option.
+ */
 function addNaming({ counts, isComplete, problem, format = '', command }: ObservedRun): string | null {
   const argument = NAMING[format]
   if (counts === null || isComplete || problem !== null || argument === undefined || /[&|;]/.test(command)) return null
@@ -97,7 +100,7 @@ function countTests({ counts }: ObservedRun): number {
   return counts === null ? 0 : counts.passed + counts.failed + counts.skipped
 }
 
-// What fails on the tree as it is would keep GREEN closed for every task.
+// A check that fails on the current tree would keep GREEN closed for every task.
 async function trySteps(
   trials: Trials,
   { contract, command, isQuiet }: About,

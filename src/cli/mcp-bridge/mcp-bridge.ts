@@ -13,7 +13,7 @@ import {
 
 const RUNNING_MAX = 256
 const LEAVE_MS_MAX = 5000
-/** The server has nothing to say by itself to whoever bears this token. */
+/** The server sends no notifications to this token. */
 const NO_STREAM = 405
 const RETRY_MS_MIN = 500
 const RETRY_MS_MAX = 30_000
@@ -25,15 +25,17 @@ interface BridgeParts {
   readonly url: string
   readonly token: string
   readonly output: Writable
-  /** Throws unless what answers at the address may have the token. Asked each time: the server may have been replaced. */
+  /**
+   * Throws unless the server at the address may have the token. Called each time: the server may have been replaced.
+   */
   readonly prove: () => Promise<void>
-  /** Told what no message can say; never a token. */
+  /** Reports what no message can say; never a token. */
   readonly onTrouble: (text: string) => void
 }
 
 /**
- * Carries messages between a line and the MCP entrance of a server. It judges nothing; what it keeps is the session of
- * an older client, which knows nothing of sessions on a line, so that it can be opened anew when the server restarted.
+ * Carries messages between a line and the MCP endpoint of a server. It decides nothing; it only keeps the session of an
+ * older client, which does not handle sessions on a line, so that the session can be reopened after a server restart.
  */
 export class McpBridge {
   readonly #running = new Map<string | number, AbortController>()
@@ -74,7 +76,7 @@ export class McpBridge {
     }
     if (getMethod(message) === 'notifications/cancelled') {
       const id = getMember(getMember(message, 'params'), 'requestId')
-      // Over HTTP a request of 2026-07-28 is cancelled by going away.
+      // Over HTTP a request of 2026-07-28 is cancelled by disconnecting.
       if (this.#initialize === null) {
         this.#running.get(id as string | number)?.abort()
         return
@@ -128,7 +130,7 @@ export class McpBridge {
     return fetch(`${this.parts.url}/mcp`, {
       ...request,
       method,
-      // A redirect would carry the token to somebody else.
+      // A redirect would carry the token to another server.
       redirect: 'error',
       headers: {
         accept: 'application/json, text/event-stream',
@@ -143,7 +145,7 @@ export class McpBridge {
     if (getMethod(message) === 'initialize' && response.ok) this.#session = response.headers.get('mcp-session-id')
   }
 
-  /** Passes on what was answered; whatever is no message becomes the error of every request that waits. */
+  /** Passes on the answer; anything that is not a message becomes the error of every waiting request. */
   async #hand(response: Response, ids: readonly (string | number)[]): Promise<void> {
     const type = response.headers.get('content-type') ?? ''
     if (type.startsWith('text/event-stream') && response.body !== null) {
@@ -171,7 +173,7 @@ export class McpBridge {
     for (const id of ids) await this.#say(makeErrorMessage(id, error))
   }
 
-  // One message is one line, whatever stands in it.
+  // One message per line, whatever it contains.
   async #say(message: JsonObject): Promise<void> {
     const { output } = this.parts
     if (output.write(`${JSON.stringify(message)}\n`) || output.destroyed) return
@@ -186,7 +188,7 @@ export class McpBridge {
     })
   }
 
-  /** Opens the session anew, once for all that miss it. */
+  /** Reopens the session, once for all requests that miss it. */
   #renew(signal: AbortSignal): Promise<boolean> {
     this.#renewal ??= this.#shakeAgain(signal).finally(() => {
       this.#renewal = null
@@ -197,7 +199,7 @@ export class McpBridge {
   async #shakeAgain(signal: AbortSignal): Promise<boolean> {
     if (this.#initialize === null) return false
     const response = await this.#post(this.#initialize, signal)
-    // The client has had its answer to this long ago.
+    // The client got its answer to this long ago.
     await response.text()
     this.#learn(this.#initialize, response)
     if (!response.ok) return false
@@ -205,7 +207,7 @@ export class McpBridge {
     return true
   }
 
-  /** What the server has to say by itself comes over a stream of its own. */
+  /** The server's notifications come over a separate stream. */
   #follow(): void {
     if (this.#isFollowing || this.#session === null) return
     this.#isFollowing = true
@@ -231,7 +233,7 @@ export class McpBridge {
     }
   }
 
-  // Answers that are on their way are waited for; streams that never end are not.
+  // Waits for pending answers, but not for streams that never end.
   async #leave(): Promise<void> {
     const enough = new Promise<void>((resolve) => setTimeout(resolve, LEAVE_MS_MAX).unref())
     for (const stream of this.#streams) stream.abort()

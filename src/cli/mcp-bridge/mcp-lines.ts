@@ -1,10 +1,10 @@
 import type { Readable } from 'node:stream'
 
-/** More than a server takes in one request, so that it is the server that refuses what is too long. */
+/** More than a server accepts in one request, so that the server refuses what is too long. */
 const LINE_BYTES_MAX = 12 * 1024 * 1024
 const NEWLINE = 0x0a
 
-/** The lines of a stream; null stands for one that is too long, which is skipped to its end. */
+/** The lines of a stream; null for one that is too long, which is skipped to its end. */
 export async function* readLines(input: Readable): AsyncGenerator<string | null> {
   let parts: Buffer[] = []
   let bytes = 0

@@ -5,7 +5,7 @@ export type Message = JsonObject | readonly JsonObject[]
 
 const VERSION_KEY = 'io.modelcontextprotocol/protocolVersion'
 
-/** What a client of 2026-07-28 says of the message in headers as well; null for one of an older revision. */
+/** Headers in which a client of 2026-07-28 repeats parts of the message; null for an older revision. */
 export function buildModernHeaders(message: Message): Record<string, string> | null {
   const params = getMember(message, 'params')
   const version = getMember(getMember(params, '_meta'), VERSION_KEY)
@@ -22,7 +22,7 @@ export function buildModernHeaders(message: Message): Record<string, string> | n
 
 const NAMED: Readonly<Record<string, string>> = { 'tools/call': 'name', 'prompts/get': 'name', 'resources/read': 'uri' }
 
-// What a header cannot carry as it is goes as Base64, as the protocol says.
+// A value that a header cannot carry is sent as Base64, as the protocol says.
 function encodeHeader(text: string): string {
   const isPlain = /^[\x21-\x7e]([\x20-\x7e]*[\x21-\x7e])?$/.test(text) && !text.startsWith('=?base64?')
   return isPlain ? text : `=?base64?${Buffer.from(text, 'utf8').toString('base64')}?=`

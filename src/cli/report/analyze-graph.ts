@@ -6,7 +6,10 @@ import { countUsedTokens } from './analyze-text.js'
 
 const VISITS_TOLD_MAX = 5
 
-/** A run as a graph: a box for each phase with its visits, and an arrow for each way that was taken. Loops are ways back. */
+/**
+ * A run as a graph: a box for each phase with its visits, and an arrow for each transition that was made. Loops are
+ * ways back.
+ */
 export function renderVisitsMermaid(metrics: TaskMetrics): string {
   const { boxes, ways } = buildGraph(metrics)
   const lines = ['flowchart TD']
@@ -38,7 +41,7 @@ interface Way {
   readonly from: string
   readonly to: string
   readonly isBack: boolean
-  /** The visits that were begun by it. */
+  /** The visits that began with it. */
   readonly visits: string[]
 }
 

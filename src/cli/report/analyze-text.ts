@@ -10,7 +10,7 @@ const LABEL = 10
 const TOP_MAX = 5
 const LOOPS: Readonly<Record<string, string>> = { back: ' (back)', rewind: ' (rewound)' }
 
-/** What a run took, for people: by visit, by phase, and in all. */
+/** The cost of a run for people: by visit, by phase, and in total. */
 export function formatAnalysis({ task, agent_id, totals, visits, phases, truncated }: TaskMetrics): string {
   const room = Math.min(getWidth(), ROOM_MAX)
   const field = (label: string, text: string): string => cut(`${label.padEnd(LABEL)}${plainLine(text)}`, room)
@@ -47,7 +47,7 @@ export function formatAnalysis({ task, agent_id, totals, visits, phases, truncat
 
 type Row = Tally & { readonly phase: string; readonly lead: number; readonly entered_by?: string }
 
-// Numbers stand right, under each other; the names give way when there is no room.
+// Numbers are right-aligned; names are shortened when there is no room.
 function formatSheet(first: string, rows: readonly Row[], room: number): string {
   const number = (title: string, of: (row: Row) => number) => ({
     ...{ title, text: (row: Row) => formatThousands(of(row)), isNumber: true },

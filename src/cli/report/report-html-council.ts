@@ -18,7 +18,7 @@ const KINDS: Readonly<Record<string, string>> = {
   agent_timed_out: 'gone',
 }
 
-/** What is particular to a coordination: its result, answers, votes, and what each agent did in each round. */
+/** The parts specific to a council: its result, answers, votes, and what each agent did in each round. */
 export function renderCoordinationSections(report: CouncilReport): Markup {
   const { agents } = report
   const named = new Map(agents.map(({ id, anonymous_id }) => [id, `${anonymous_id} ${id}`]))

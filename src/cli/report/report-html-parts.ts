@@ -9,7 +9,7 @@ interface Column<Row> {
   readonly cell: (row: Row) => string | number | null
 }
 
-/** A table of so many rows; how many are left out is said below it. */
+/** A table with a maximum number of rows; the number of omitted ones is below it. */
 export function renderTable<Row>(rows: readonly Row[], columns: readonly Column<Row>[]): Markup {
   const head = columns.map(({ title, isNumber }) =>
     isNumber === true ? html`<th scope="col" class="number">${title}</th>` : html`<th scope="col">${title}</th>`,

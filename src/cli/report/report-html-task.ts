@@ -9,7 +9,7 @@ import { renderBarsPlot, renderSpansPlot } from './report-plots.js'
 const VISITS_SHOWN_MAX = 40
 const EVIDENCE_SHOWN_MAX = 100
 
-/** What is particular to a task: its phases, its way through them, its gates, its evidence. */
+/** The parts specific to a task: its phases, its path through them, its gates, its evidence. */
 export function renderTaskSections({ phases, visits, gates, evidence }: TaskReport): Markup {
   if (phases.length === 0) return html`<section><p>Work has not started.</p></section>`
   const names = phases.map((one) => one.phase)

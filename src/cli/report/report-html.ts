@@ -11,7 +11,7 @@ import { REPORT_STYLE } from './report-style.js'
 import { isTask } from './report-text.js'
 
 const PLOT_ROWS_MAX = 30
-// Nothing is fetched and nothing runs, whatever the texts in it say.
+// Nothing is fetched and no script runs, whatever the texts in it say.
 const POLICY = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"
 
 /** The report as one page that needs nothing else. */

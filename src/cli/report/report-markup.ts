@@ -1,13 +1,15 @@
 import { plainText } from '../../core/plain-text.js'
 
-/** Markup that was made here. Only `html` and `trusted` make it, so text that others wrote never passes for it. */
+/** Markup made here. Only `html` and `trusted` make it, so text by others is never treated as markup. */
 export class Markup {
   constructor(readonly text: string) {}
 }
 
 type Part = Markup | string | number | null | undefined | readonly Markup[]
 
-/** Markup with values in it. Whatever is no markup is shown as text: neither a tag nor an attribute can come of it. */
+/**
+ * Markup with values in it. Anything that is not markup is shown as text: it can become neither a tag nor an attribute.
+ */
 export function html(strings: TemplateStringsArray, ...parts: readonly Part[]): Markup {
   const text = strings.map((string, at) => (at === 0 ? string : renderPart(parts[at - 1]) + string)).join('')
   return new Markup(text)
@@ -30,6 +32,6 @@ const ESCAPES: Readonly<Record<string, string>> = {
 function renderPart(part: Part): string {
   if (part instanceof Markup) return part.text
   if (Array.isArray(part)) return part.map((markup: Markup) => markup.text).join('')
-  // What is shown must be what is there: no marks that reorder or hide text.
+  // Removes marks that reorder or hide text, so that people see what is there.
   return plainText(String(part ?? '')).replace(/[&<>"'`]/g, (found) => ESCAPES[found] ?? '')
 }

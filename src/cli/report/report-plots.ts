@@ -81,7 +81,7 @@ interface Moment {
 
 const GLYPH_OF_BARS = '■'
 
-// The shape tells the kinds apart as well: colours are never the only signal.
+// The shape also distinguishes the kinds: colour is never the only signal.
 const SHAPES = [
   { symbol: 'circle', glyph: '●' },
   { symbol: 'triangle', glyph: '▲' },
@@ -99,7 +99,7 @@ interface Moments {
   readonly moments: readonly Moment[]
 }
 
-/** What happened when: a mark for each moment, in the row of whom it concerns. */
+/** A timeline: a mark for each moment, in the row it concerns. */
 export function renderMomentsPlot({ title, rows, kinds: all, moments }: Moments): Markup {
   const kinds = all.slice(0, SHAPES.length)
   const option = {
@@ -120,7 +120,7 @@ export function renderMomentsPlot({ title, rows, kinds: all, moments }: Moments)
 
 function buildFrame(unit: string, rows: readonly string[]): Readonly<Record<string, unknown>> {
   const names = rows.map(shortenText)
-  // No font can be measured here: the room for the names is what the widest of them takes at most.
+  // Fonts cannot be measured here: reserve the maximum width of the widest name.
   const left = Math.max(...names.map((name) => name.length), 0) * CHAR_WIDTH + 16
   const isWhole = !unit.startsWith('seconds')
   return {
@@ -135,7 +135,7 @@ function buildFrame(unit: string, rows: readonly string[]): Readonly<Record<stri
   }
 }
 
-/** The biggest series by themselves, the rest in one. */
+/** The largest series separately, the rest in one. */
 function mergeSmallSeries(series: readonly Series[]): readonly Series[] {
   if (series.length <= SERIES_MAX + 1) return series
   const total = ({ values }: Series): number => values.reduce((sum, value) => sum + value, 0)
@@ -167,7 +167,7 @@ function renderFigure(title: string, option: Readonly<Record<string, unknown>>, 
   }
 }
 
-/** The picture as wide as there is room, without the styles that it brings. The library has escaped the texts that it was given. */
+/** The picture at full width, without its own styles. The library has escaped the texts. */
 function embedSvg(svg: string): string {
   return svg
     .replace(/^<svg width="\d+" height="\d+"/, '<svg')

@@ -47,7 +47,7 @@ export async function runUp(options: ServeOptions): Promise<void> {
   sayRunning(note, stateDir, { ...options, isNew, settled, hooks })
 }
 
-// The server in the background has no terminal: a contract that nobody accepted yet is asked about here.
+// A background server has no terminal: ask here about a contract that nobody has accepted yet.
 async function askFirst(options: ServeOptions): Promise<void> {
   const wanted = toWanted(options)
   if (options.contract !== undefined || !canAsk() || findRunningServer(wanted.stateDir) !== null) return
@@ -65,7 +65,8 @@ async function askFirst(options: ServeOptions): Promise<void> {
   }
 }
 
-// The server has loaded the contract, and its log has every warning. Nothing is accepted here: what it pinned is used.
+// The server has loaded the contract, and its log has every warning. Nothing is accepted here: its pinned contract is
+// used.
 async function settleStartedContract(options: ServeOptions): Promise<SettledContract | null> {
   const wanted = toWanted(options)
   const pin = options.contract === undefined ? new ContractPins(wanted.stateDir).findPin(wanted.workspace) : null
@@ -84,8 +85,8 @@ function toWanted(options: ServeOptions): WantedContract {
 }
 
 /**
- * The server of the state directory that the options name, started in the background where none runs.
- * `onSpawn` is told its process before it answers.
+ * The server of the state directory that the options select; started in the background if none runs. `onSpawn` gets its
+ * process before it answers.
  */
 export async function startInBackground(
   options: ServeOptions,
@@ -121,14 +122,14 @@ export async function startInBackground(
   throw new Stop(EXIT.refused, `The server is not ready after ${READY_MS_MAX / 1000} s. Its log is ${log}\n${said}`)
 }
 
-// The child speaks JSON; what it said to people is inside.
+// The child prints JSON; its message for people is inside.
 function extractMessage(said: string): string {
   const last = said.split('\n').at(-1) ?? ''
   try {
     const { error } = JSON.parse(last) as { error?: unknown }
     return typeof error === 'string' ? error : said
   } catch {
-    // Not JSON: a fault, shown as it stands.
+    // Not JSON: a fault, shown unchanged.
     return said
   }
 }

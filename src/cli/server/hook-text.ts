@@ -3,7 +3,7 @@ import type { Contract } from '../../core/contract/contract.js'
 import { usesCommits } from '../../core/paths/commit-scope.js'
 import { plainLine } from '../../core/plain-text.js'
 
-/** What happens to the hooks of the repository when agents commit; nothing where there are none. */
+/** What happens to the hooks of the repository when agents commit; nothing if there are none. */
 export async function formatHooks(
   contract: Contract,
   workspace: string,

@@ -8,7 +8,7 @@ const LOOPBACK_6 = '::1'
 /** A server that listens. */
 export interface Listening {
   readonly port: number
-  /** Takes no new connections, and resolves when the last request is answered. */
+  /** Accepts no new connections, and resolves when the last request is answered. */
   readonly close: () => Promise<void>
 }
 
@@ -18,15 +18,15 @@ export function isLoopback(host: string): boolean {
 }
 
 /**
- * Listens on the address. On the default one and on 0.0.0.0 also on ::1, because `localhost` means either:
- * connections made there are handed to the same server, with its limits and time-outs.
+ * Listens on the address. On the default one and on 0.0.0.0 also on ::1, because `localhost` means either: those
+ * connections go to the same server, with its limits and time-outs.
  */
 export async function listen(
   server: FastifyInstance,
   at: { readonly host: string; readonly port: number },
 ): Promise<Listening> {
   const isLocal = at.host === 'localhost' || at.host === LOOPBACK_4
-  // Whoever else listened at ::1 would be asked where `localhost` is meant.
+  // Otherwise another program at ::1 could receive requests to `localhost`.
   const isBoth = isLocal || at.host === ANY_4
   const host = isLocal ? LOOPBACK_4 : at.host.replace(/^\[(.*)\]$/, '$1')
   const streams = trackStreams(server)
@@ -64,7 +64,7 @@ function listenOnSix(port: number, take: (socket: Socket) => void): Promise<Serv
   return new Promise((resolve, reject) => {
     const server = createServer({ noDelay: true }, take)
     server.once('error', (error: NodeJS.ErrnoException) => {
-      // A machine without IPv6 has no ::1, and `localhost` does not mean it there.
+      // A machine without IPv6 has no ::1, and `localhost` does not resolve to it there.
       if (error.code === 'EADDRNOTAVAIL' || error.code === 'EAFNOSUPPORT' || error.code === 'EINVAL') resolve(null)
       else reject(error)
     })
@@ -76,7 +76,7 @@ function closeServer(server: Server): Promise<void> {
   return new Promise((resolve) => server.close(() => resolve()))
 }
 
-// An event stream never ends by itself; a server that stops ends it, and the client resumes it elsewhere.
+// An event stream never ends by itself; a stopping server ends it, and the client resumes it elsewhere.
 function trackStreams(server: FastifyInstance): { readonly end: () => void } {
   const open = new Set<{ end: () => void }>()
   server.server.on('request', (request, response) => {

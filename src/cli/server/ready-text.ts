@@ -10,7 +10,7 @@ import { formatStateDirOption, formatStepLines, listAgentSteps } from '../termin
 import { paintText } from '../terminal/terminal.js'
 import { readProgramVersion } from '../version.js'
 
-/** What a person reads when the server is ready. It says where the token is, never what it is. */
+/** The message for people when the server is ready. It says where the token is, never the token itself. */
 export function formatReady(running: {
   readonly app: Orchestrator
   readonly confinement: Confinement
@@ -49,7 +49,7 @@ export function formatReady(running: {
       : []),
   ]
   const program = findProgramName()
-  // What is told to be typed must reach this server, also from a folder where nothing leads to it.
+  // The printed commands must reach this server, even from a folder where nothing leads to it.
   const where = formatStateDirOption(app.stateDir)
   const agents = app.contractOf.agents ?? new Map()
   return [
@@ -65,7 +65,7 @@ export function formatReady(running: {
   ].join('\n')
 }
 
-// Nothing is sent unsigned where a signature was asked for: whoever waits for notices must know.
+// Nothing is sent unsigned if a signature was configured: operators must know.
 function formatUnsentLines({ contractOf, environment }: Orchestrator): readonly (readonly [string, string])[] {
   return (contractOf.webhooks ?? []).flatMap(({ url, secretEnvVar }) =>
     secretEnvVar === null || (environment[secretEnvVar] ?? '') !== ''
@@ -74,7 +74,7 @@ function formatUnsentLines({ contractOf, environment }: Orchestrator): readonly 
   )
 }
 
-// What holds for this contract: every guarantee was tried a moment ago, and a missing one is named with its remedy.
+// The guarantees for this contract: each was just tried, and a missing one is named with its remedy.
 function formatConfinedLines(
   { provider, missing, notes }: Confinement,
   contract: Contract,

@@ -40,14 +40,14 @@ export interface ServeOptions {
   readonly json?: boolean
 }
 
-/** Runs the server in this process until it is told to stop. */
+/** Runs the server in this process until it is stopped. */
 export async function serve(options: ServeOptions): Promise<void> {
   tolerateClosedPipes(() => undefined)
   const tls = chooseTransport(options)
   refuseOtherStores(options.store ?? process.env.PHASELOCK_STORE)
   try {
     const running = await start(options, tls)
-    // It answers from here on: whoever tells it to stop while the wall is tried is heard.
+    // It answers from here on: a stop request during the sandbox probes is handled.
     stopOnSignals(running)
     tellAlerts(running.app)
     const { announcement, text, notes } = await running.ready()
@@ -68,7 +68,7 @@ interface Running {
 
 interface Ready {
   readonly announcement: Readonly<Record<string, unknown>>
-  /** Made only for people: it looks at what the contract asks for and at what is installed. */
+  /** Only for people: reads the contract's permissions and what is installed. */
   readonly text: () => string
   readonly notes: readonly string[]
 }

@@ -15,7 +15,7 @@ const STORE_REMEDY: Readonly<Record<StoreRefused['code'], string>> = {
   unreadable: 'Check the permissions of the state directory, or choose another with --state-dir.',
 }
 
-/** Why the server did not start, in one message that says what to do. A fault that is not known here stays what it is. */
+/** Why the server did not start, in one message that says what to do. An unknown fault is passed on unchanged. */
 export function startFailure(error: unknown, asked: { readonly host: string; readonly port: number }): unknown {
   if (error instanceof BadPlace) return new Stop(EXIT.refused, toSentence(error.message))
   if (error instanceof WeakSecret)

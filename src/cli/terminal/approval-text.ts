@@ -16,7 +16,7 @@ export function formatApprovalTable(approvals: readonly Approval[]): string {
   ])
 }
 
-/** Exactly what is to be approved: every artifact with its digest and content. */
+/** Exactly the content to approve: every artifact with its digest and content. */
 export function formatApproval(approval: Approval): string {
   const { contents = {}, artifacts } = approval
   const field = (label: string, text: string): string => `  ${label.padEnd(10)} ${plainLine(text)}`
@@ -25,7 +25,7 @@ export function formatApproval(approval: Approval): string {
     field('Task', `${approval.task_id}, agent ${approval.agent_id ?? '-'}`),
     field('Step', `${approval.phase} -> ${approval.target_phase}, gate ${approval.gate}`),
     field('Approvers', formatApprovers(approval)),
-    // The digest is of the files, too, and they are not shown here.
+    // The digest covers the files too, which are not shown here.
     field('Work tree', approval.workspace),
     field('Status', approval.status),
     field('Expires', formatTime(approval.expires_at)),
@@ -39,14 +39,14 @@ export function formatApproval(approval: Approval): string {
   ].join('\n')
 }
 
-/** What became of an approval with the answer that was just given. */
+/** The state of an approval after the answer that was just given. */
 export function formatDecided({ status, decisions, min_approvals, approvers }: Approval): string {
   if (status !== 'pending') return `is ${plainLine(status)}`
   const more = min_approvals - decisions.filter((decision) => decision.decision === 'approve').length
   return `has your approval and needs ${more} more of ${plainLine(approvers.join(', '))}`
 }
 
-/** Why an approval takes no answer any more. */
+/** Why an approval cannot be answered any more. */
 export function formatEnded(approval: Approval): string {
   const by = plainLine(approval.decisions.at(-1)?.by)
   switch (approval.status) {
@@ -86,7 +86,7 @@ function formatEvidenceLines(evidence: JsonObject): readonly string[] {
   return Object.keys(evidence).length === 0 ? [] : ['', paintText('bold', 'Evidence'), ...formatContentLines(evidence)]
 }
 
-/** What an agent wrote, made safe to print, with a word about what is not shown. */
+/** An agent's text made safe to print, with a note about what is not shown. */
 function formatContentLines(content: Json): readonly string[] {
   const raw = formatValue(content, '').replace(/^\n/, '')
   const text = plainText(raw)
@@ -101,7 +101,7 @@ function formatContentLines(content: Json): readonly string[] {
   ]
 }
 
-/** A value as people read it: keys, lists with dashes, texts as they are. */
+/** A value formatted for people: keys, lists with dashes, texts unchanged. */
 function formatValue(value: Json, indent: string): string {
   if (typeof value === 'string') return value.split('\n').join(`\n${indent}`)
   if (value === null || typeof value !== 'object') return String(value)
@@ -119,7 +119,7 @@ function formatValue(value: Json, indent: string): string {
     .join('')
 }
 
-// Contents are kept with their keys in order of the alphabet; people look for what it is about.
+// Stored contents have their keys in alphabetical order; people look for the topic first.
 function sortTitleFirst(entries: readonly (readonly [string, Json])[]): readonly (readonly [string, Json])[] {
   return [...entries.filter(([key]) => key === 'title'), ...entries.filter(([key]) => key !== 'title')]
 }

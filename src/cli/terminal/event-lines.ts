@@ -4,7 +4,7 @@ import { formatTable } from './table.js'
 
 const CLOCK = /T(\d\d:\d\d:\d\d)/
 
-// What tells the most about an event, most telling first.
+// The most informative fields of an event, best first.
 const TELLING = [
   ...['code', 'tool_name', 'to', 'gate', 'decision', 'approval_id', 'question_id', 'reviewer', 'alert', 'names'],
   ...['status', 'by', 'agent_id', 'name', 'title', 'reason', 'comment', 'detail', 'count'],
@@ -34,12 +34,12 @@ export function formatEventLine(event: LedgerEvent): string {
     .join('  ')
 }
 
-// What happened, in the words of the event's data.
+// What happened, from the event's data.
 function summarizeEvent(event: LedgerEvent): string {
   return listParts(event).join(' · ')
 }
 
-// A table has no column for who it was. Of a refusal that is told next to its code, before there is no room left.
+// A table has no column for the actor. For a refusal it comes right after the code, before the line is full.
 function formatDetail(event: LedgerEvent): string {
   const isRefused = toText(event.data.code) !== ''
   const who = event.actor.replace(/^(agent|operator|reviewer):/, '')
@@ -57,7 +57,7 @@ function listParts({ actor, data }: LedgerEvent): readonly string[] {
     .filter((part) => part !== '')
 }
 
-// What observed runs are worth, where some came with the event.
+// The grades of observed runs that came with the event.
 function listGrades(data: JsonObject): readonly string[] {
   const observed = (data.observed ?? []) as readonly { readonly name?: string; readonly grade?: string }[]
   return observed.map(({ name = '', grade = '' }) => `${name} ${grade}`.trim())

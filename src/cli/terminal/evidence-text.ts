@@ -21,7 +21,7 @@ function countedAs(count: number | null | undefined, words: string): readonly st
   return (count ?? 0) > 0 ? [`${count} ${words}`] : []
 }
 
-/** The newest run of the tests at a gate, with its grade; empty where there is none. */
+/** The newest test run at a gate, with its grade; empty if there is none. */
 export function formatNewestTests(events: readonly Pick<LedgerEvent, 'type' | 'data'>[]): string {
   const run = events
     .flatMap(({ type, data }) =>

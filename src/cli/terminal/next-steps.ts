@@ -8,7 +8,7 @@ import { quoteShellWord } from '../program-name.js'
 const TASK = '"Add a health endpoint"'
 const LABEL_WIDTH = 25
 
-/** One thing to do next: what for, the command that does it, and what else must be known. */
+/** One next step: its purpose, its command, and notes. */
 export interface Step {
   readonly label: string
   readonly command: string
@@ -20,11 +20,11 @@ interface Situation {
   /** The agents that the contract names. */
   readonly agents: ReadonlyMap<string, AgentEntry>
   readonly environment: NodeJS.ProcessEnv
-  /** What leads to the server from here, where nothing else does. */
+  /** The options that lead to the server from here, if needed. */
   readonly where: string
 }
 
-/** How an agent gets to work, and what the person does then. Each command works as it is printed. */
+/** How to start an agent, and what to do then. Each command works as printed. */
 export function listAgentSteps(at: Situation): readonly Step[] {
   return [
     makeWorkStep(at),
@@ -41,7 +41,7 @@ export function formatStepLines(steps: readonly Step[]): readonly string[] {
   ])
 }
 
-/** The option that leads a command run here to this server; empty where it finds the server by itself. */
+/** The option that leads a command run here to this server; empty if it finds the server by itself. */
 export function formatStateDirOption(stateDir: string): string {
   return findLocalStateDir() === stateDir ? '' : ` --state-dir ${quoteShellWord(stateDir)}`
 }
@@ -76,7 +76,7 @@ function isInstalled(harness: AgentEntry['harness'], command: string | null): bo
   return name.includes('/') ? existsSync(name) : name !== '' && findProgram(name) !== null
 }
 
-// The key of the model is added by the server: a login in the agent CLI itself does not count.
+// The server adds the key of the model: a login in the agent CLI itself does not count.
 function listKeyNotes(harness: AgentEntry['harness'], environment: NodeJS.ProcessEnv): readonly string[] {
   const keys: readonly string[] = harness === 'command' ? [] : AGENT_CLIS[harness].keys
   const [first] = keys

@@ -3,12 +3,12 @@ import { plainLine, plainText } from '../../core/plain-text.js'
 
 const LIST_MAX = 20
 
-/** A problem document in words: what was refused, why, and what to do about it. */
+/** A problem document as text: what was refused, why, and what to do about it. */
 export function formatProblem(problem: JsonObject): string {
   const detail = toText(problem.detail) || toText(problem.title) || 'The server refused without saying why.'
   const lines = [`${plainText(detail)} [${plainLine(toText(problem.code) || 'unknown')}]`]
   const errors = list(problem.errors)
-  // A single wrong field is what the detail says already.
+  // For a single invalid field, the detail already says it.
   if (errors.length > 1 || errors[0]?.line !== undefined) lines.push(...errors.map(formatDiagnosticLine))
   lines.push(...list(problem.blockers).map((one) => `  ${toText(one.message)} [${toText(one.code)}]`))
   lines.push(...list(problem.not_enforced).map((one) => `  ${toText(one.path)}: ${toText(one.feature)}`))

@@ -13,7 +13,7 @@ export function formatQuestionTable(questions: readonly Question[]): string {
   ])
 }
 
-/** One question whole, with its options numbered as `--option` takes them. */
+/** One question in full, with its options numbered for `--option`. */
 export function formatQuestion(question: Question): string {
   const field = (label: string, text: string): string => `  ${label.padEnd(10)} ${plainLine(text)}`
   const raw = question.question

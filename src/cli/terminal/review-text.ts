@@ -4,7 +4,7 @@ import { formatTable } from './table.js'
 
 const WORDS_SHOWN_MAX = 20
 
-/** The reviews of a task: who, how far, and what they remarked. */
+/** The reviews of a task: reviewers, progress and remarks. */
 export function formatReviewLines({ reviews, required_reviews }: ReviewList): readonly string[] {
   const names = new Set(reviews.map((review) => review.reviewer))
   const missing = (required_reviews ?? [])

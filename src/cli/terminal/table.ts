@@ -6,21 +6,21 @@ const FLEXIBLE_MIN = 8
 export interface Column<Row> {
   readonly title: string
   readonly text: (row: Row) => Shown
-  /** Stands on the right of its column. */
+  /** Right-aligned. */
   readonly isNumber?: boolean
-  /** Gives way when the table is too wide, down to so many columns; ids and numbers never do. */
+  /** Shrinks when the table is too wide, down to this width; ids and numbers never do. */
   readonly isFlexible?: boolean | number
 }
 
 interface Layout {
   readonly room?: number
-  /** Columns between two columns; the last of them where the others leave no room. */
+  /** Spaces between columns; the smallest value is used if there is no room. */
   readonly gaps?: readonly number[]
-  /** Each column gets one more where there is room. */
+  /** Each column gets one more if there is room. */
   readonly isAiry?: boolean
 }
 
-/** A table that fits the terminal, as far as its ids let it. Everything in it is made safe to print. */
+/** A table that fits the terminal, as far as its ids allow. Everything in it is made safe to print. */
 export function formatTable<Row>(rows: readonly Row[], columns: readonly Column<Row>[], layout: Layout = {}): string {
   const [head = '', ...lines] = tableLines(rows, columns, layout)
   return [paintText('bold', head), ...lines].join('\n')
@@ -69,7 +69,7 @@ function shrinkWidths(
   return widths
 }
 
-/** The text in at most so many columns, with an ellipsis where something is missing. */
+/** The text in at most this many columns, with an ellipsis if it is cut. */
 export function cut(text: string, room: number): string {
   if (countColumns(text) <= room) return text
   let out = ''
@@ -82,7 +82,7 @@ export function cut(text: string, room: number): string {
   return `${out}…`
 }
 
-/** The text in exactly so many columns. */
+/** The text in exactly this many columns. */
 export function padText(text: string, room: number, isRight = false): string {
   const fitted = cut(text, room)
   const space = ' '.repeat(Math.max(0, room - countColumns(fitted)))
@@ -92,7 +92,7 @@ export function padText(text: string, room: number, isRight = false): string {
 const WIDE =
   /[\u1100-\u115F\u2E80-\u303E\u3041-\uA4CF\uAC00-\uD7A3\uF900-\uFAFF\uFE30-\uFE6F\uFF01-\uFF60\uFFE0-\uFFE6]|[\u{1F300}-\u{1FAFF}\u{20000}-\u{3FFFD}]/u
 
-/** How many columns a terminal takes for the text. */
+/** The number of terminal columns of the text. */
 export function countColumns(text: string): number {
   let sum = 0
   for (const char of text) sum += /\p{M}/u.test(char) ? 0 : WIDE.test(char) ? 2 : 1

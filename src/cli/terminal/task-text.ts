@@ -16,7 +16,7 @@ export function formatTaskTable(tasks: readonly TaskRow[]): string {
   ])
 }
 
-// The status in words, and whether the gates are being checked.
+// The status as text, and whether the gates are being checked.
 function formatTaskStatus(task: Pick<TaskRow, 'status' | 'checking'>): string {
   return `${task.status}${task.checking ? ' (checking)' : ''}`
 }

@@ -11,7 +11,7 @@ export function print(text: string): void {
   process.stdout.write(text.endsWith('\n') ? text : `${text}\n`)
 }
 
-/** Writes to standard error: progress, warnings, what is for people only. */
+/** Writes to standard error: progress, warnings, messages for people only. */
 export function tell(text: string): void {
   process.stderr.write(text.endsWith('\n') ? text : `${text}\n`)
 }
@@ -20,18 +20,18 @@ export function printJson(value: unknown): void {
   print(plainJson(value, 2))
 }
 
-/** Prints an answer: in words, or as it is with `--json`. */
+/** Prints an answer: as text, or unchanged with `--json`. */
 export function show(options: { readonly json?: boolean }, answer: unknown, text: string): void {
   if (options.json === true) printJson(answer)
   else print(text)
 }
 
-/** Columns of the terminal; 80 where there is none. */
+/** Columns of the terminal; 80 if there is none. */
 export function getWidth(): number {
   return Math.max(WIDTH_MIN, process.stdout.columns ?? WIDTH_DEFAULT)
 }
 
-/** Whether somebody can be asked. */
+/** Whether a person can be asked. */
 export function canAsk(): boolean {
   return process.stdin.isTTY === true && process.stderr.isTTY === true
 }
@@ -55,7 +55,7 @@ export async function askLine(question: string): Promise<string> {
   }
 }
 
-/** Ends the command unless somebody agrees, or where nobody can be asked. */
+/** Ends the command unless the user agrees, or if nobody can be asked. */
 export async function mustConfirm(
   question: string,
   said: { readonly unasked: string; readonly no: string },
@@ -64,19 +64,19 @@ export async function mustConfirm(
   if (!(await confirm(question))) throw new Stop(EXIT.refused, said.no)
 }
 
-/** Writes to the terminal while the program may be ending: nothing that is written later would arrive. */
+/** Writes synchronously to the terminal: the program may be ending, and a later write would not arrive. */
 export function writeAtOnce(text: string): void {
   try {
     writeSync(process.stdout.fd, text)
   } catch (error) {
-    // A terminal that is gone needs nothing back.
+    // A closed terminal needs no restoring.
     if (!['EIO', 'EPIPE', 'EBADF', 'EAGAIN'].includes((error as NodeJS.ErrnoException).code ?? '')) throw error
   }
 }
 
 const STYLES = { bold: 1, dim: 2, red: 31, green: 32, yellow: 33, cyan: 36 } as const
 
-/** Colours the text where it goes to a terminal. Never the only signal: the words say the same. */
+/** Colours the text on a terminal. Never the only signal: the words say the same. */
 export function paintText(
   style: keyof typeof STYLES,
   text: string,
@@ -87,7 +87,7 @@ export function paintText(
   return isPlain ? text : `\u001B[${STYLES[style]}m${text}\u001B[0m`
 }
 
-/** A reader that goes away, such as `head`, is no fault. */
+/** A reader that closes the pipe, such as `head`, is not a fault. */
 export function tolerateClosedPipes(onClosed: () => void): void {
   for (const stream of [process.stdout, process.stderr])
     stream.on('error', (error: NodeJS.ErrnoException) => {

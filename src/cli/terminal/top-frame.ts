@@ -24,7 +24,7 @@ const COLUMNS: readonly Column<ActiveTask>[] = [
 
 const STATUS: Readonly<Record<string, string>> = { awaiting_approval: 'waiting', interrupted: 'no agent' }
 
-/** One picture of what goes on, in at most so many lines of at most so many columns. Everything in it is safe to print. */
+/** One frame of current activity, within the given lines and columns. Everything in it is safe to print. */
 export function renderFrame(activity: Activity, { columns, rows }: Size, note = ''): readonly string[] {
   const { tasks } = activity
   const head = [formatTitleLine(activity, columns), cut(formatCountsLine(activity), columns), '']
@@ -67,7 +67,7 @@ function formatCountsLine({ counts }: Activity): string {
   return parts.length === 0 ? 'no tasks' : parts.join(', ')
 }
 
-// What somebody has to do something about stands below its task.
+// Things that need a person's action are below their task.
 function listWaits(task: ActiveTask, columns: number): readonly string[] {
   const { violation, pending_approval: approval, open_questions: questions, parked_reason: parked } = task
   const lines = [

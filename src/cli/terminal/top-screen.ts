@@ -13,13 +13,13 @@ const COLUMNS_DEFAULT = 80
 const COLUMNS_MIN = 20
 const CTRL_C = '\u0003'
 
-/** A whole terminal to draw on, which is given back as it was however the program ends. */
+/** A full-screen terminal, which is restored however the program ends. */
 export class Screen {
   #isOpen = false
   #onResize: () => void = () => undefined
   readonly #leave = (): void => this.close()
 
-  /** Resolves when somebody wants to leave. */
+  /** Resolves when the user wants to leave. */
   open(onResize: () => void): Promise<void> {
     this.#isOpen = true
     this.#onResize = onResize
@@ -56,7 +56,7 @@ export class Screen {
   }
 }
 
-/** The terminal as it is now. */
+/** The current size of the terminal. */
 export function readScreenSize(): Size {
   return {
     columns: Math.max(COLUMNS_MIN, process.stdout.columns ?? COLUMNS_DEFAULT),

@@ -3,14 +3,14 @@ import { EXIT, Stop } from '../exit.js'
 
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
 
-/** Does work that a signal ends with care: what was started is ended and removed before the program stops. */
+/** Does work that a signal ends gracefully: started processes are ended and removed before the program stops. */
 export async function untilInterrupted<T extends object>(work: (signal: AbortSignal) => Promise<T>): Promise<T> {
   const before = SIGNALS.map((signal) => [signal, process.listeners(signal)] as const)
   const signals = new Signals()
   const ending = new AbortController()
   signals.onFirst(() => ending.abort())
   try {
-    // A terminal sends the signal to the sandbox too: that the work breaks off then is no fault.
+    // A terminal sends the signal to the sandbox too: an aborted run is then not a fault.
     const result = await work(ending.signal).catch((error: unknown) => {
       if (!ending.signal.aborted) throw error
       return null
@@ -23,7 +23,7 @@ export async function untilInterrupted<T extends object>(work: (signal: AbortSig
   }
 }
 
-/** Says on a terminal that something goes on, and for how long already. */
+/** Shows on a terminal that work is in progress, and for how long. */
 export async function withProgress<T>(label: string, isQuiet: boolean, work: () => Promise<T>): Promise<T> {
   if (isQuiet || process.stderr.isTTY !== true) return work()
   const startedAt = Date.now()

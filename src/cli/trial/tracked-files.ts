@@ -9,7 +9,7 @@ const NOT_ENTERED: ReadonlySet<string> = new Set([
   ...['.git', 'node_modules', '.venv', 'venv', '.tox', '.nox', 'target', 'build', 'dist', '__pycache__', 'vendor'],
 ])
 
-/** What git says of a folder, without asking any program that the repository names. */
+/** Output of git in a folder, without running any program that the repository names. */
 function askGit(folder: string, args: readonly string[]): string | null {
   const ended = spawnSync('git', ['-c', 'core.fsmonitor=false', '-C', folder, ...args], {
     encoding: 'utf8',
@@ -19,7 +19,7 @@ function askGit(folder: string, args: readonly string[]): string | null {
   return ended.status === 0 ? ended.stdout : null
 }
 
-/** Files that git tracks, or where nothing is tracked yet, files that are there. Relative to the folder. */
+/** Files that git tracks or, if none is tracked yet, existing files. Relative to the folder. */
 export function listProjectFiles(folder: string): readonly string[] {
   const tracked = splitNames(askGit(folder, ['ls-files', '-z']))
   if (tracked.length > 0) return tracked
@@ -27,7 +27,7 @@ export function listProjectFiles(folder: string): readonly string[] {
   return others.length > 0 ? others : walkFolder(folder)
 }
 
-/** Ignored files and folders that are not installed packages: what builds left there. */
+/** Ignored files and folders that are not installed packages: build output. */
 export function listBuildOutputs(folder: string): readonly string[] {
   const ignored = splitNames(askGit(folder, ['ls-files', '-z', '-o', '-i', '--exclude-standard', '--directory']))
   return ignored.map((path) => path.replace(/\/$/, '')).filter((path) => !PACKAGES.test(path))
@@ -39,7 +39,7 @@ function splitNames(listing: string | null): readonly string[] {
   return (listing ?? '').split('\0').filter((path) => path !== '')
 }
 
-// Never through a link. The first files tell enough of what a folder holds.
+// Never through a link. The first files show enough of what a folder contains.
 function walkFolder(folder: string): readonly string[] {
   const found: string[] = []
   const waiting = ['']
@@ -57,7 +57,7 @@ function listEntries(folder: string): readonly Dirent[] {
   try {
     return readdirSync(folder, { withFileTypes: true })
   } catch {
-    // A folder that cannot be read shows nothing.
+    // An unreadable folder counts as empty.
     return []
   }
 }

@@ -8,7 +8,7 @@ import type { Trial } from './trial.js'
 const NAMED_MAX = 5
 const LAST_LINES_SHOWN = 12
 
-/** What a trial showed, in words. `error`: gates that need the tests would stay closed. */
+/** The result of a trial as text. `error`: gates that need the tests would stay closed. */
 export interface TrialVerdict {
   readonly status: 'ok' | 'warning' | 'error'
   /** One line: what was seen. */
@@ -18,7 +18,7 @@ export interface TrialVerdict {
   readonly lastLines: readonly string[]
 }
 
-/** What a person gives to choose another command, or to install packages, where the command was tried. */
+/** How the user can choose another command, or install packages. */
 export interface TrialAdvice {
   /** `--tests COMMAND` for `init`, the field of the contract for `doctor`. */
   readonly change: string
@@ -81,7 +81,7 @@ export function judgeTests(trial: Trial, advice: TrialAdvice): TrialVerdict {
   return { status: remedies.length === 0 ? 'ok' : 'warning', saw, remedies, lastLines: [] }
 }
 
-/** Judges a command of which only the exit code counts. */
+/** Judges a command by its exit code alone. */
 export function judgeExitCode({ run }: Trial): TrialVerdict {
   const seconds = `ran ${(run.durationMs / 1000).toFixed(1)} s`
   const isFine = run.exitCode === 0 && !run.wasStopped

@@ -14,10 +14,10 @@ import { makeCleaner } from '../../store/redaction/clean-data.js'
 import { listEnvironmentSecrets } from '../../store/redaction/secret-names.js'
 import { listProjectFiles } from './tracked-files.js'
 
-/** What a command did when it was run as a gate would run it, on the tree as it is. */
+/** The result of a command that was run like at a gate, on the current tree. */
 export interface Trial {
   readonly run: ObservedRun
-  /** Tests and test setup that it wrote: gates count nothing of such a run. */
+  /** Tests and test setup that it wrote: such a run does not count at a gate. */
   readonly wroteTests: readonly string[]
   /** Other tracked files that it wrote. The writes are discarded. */
   readonly wroteOthers: readonly string[]
@@ -30,7 +30,7 @@ export interface TrialPlace {
   readonly signal: AbortSignal
 }
 
-/** Runs commands of a contract behind the sandbox. Nothing that they write reaches the tree. */
+/** Runs commands of a contract in the sandbox. Their writes never reach the tree. */
 export class Trials {
   private constructor(
     private readonly place: TrialPlace,
@@ -38,7 +38,7 @@ export class Trials {
     private readonly confinement: Confinement,
   ) {}
 
-  /** Opens the sandbox, or says why there is none. */
+  /** Opens the sandbox, or returns why there is none. */
   static async open(place: TrialPlace): Promise<Trials | { readonly missing: string; readonly remedy: string }> {
     const stateDir = mkdtempSync(join(tmpdir(), 'phaselock-trial-'))
     const confinement = await openConfinement({ stateDir, only: null })
@@ -60,7 +60,7 @@ export class Trials {
     let written: readonly string[] = []
     const confinement: Pick<Confinement, 'start' | 'provider'> = {
       provider: this.confinement.provider,
-      // Kept here, so that the results are read all the same.
+      // Kept here, so that the results are read anyway.
       start: async (job) => {
         const started = await this.confinement.start(job)
         const done = started.done.then((end) => {
@@ -109,7 +109,7 @@ function readManifests(tree: string, files: readonly string[]): ReadonlyMap<stri
       try {
         texts.set(path, readFileSync(join(tree, path), 'utf8'))
       } catch {
-        // A manifest that is tracked and gone names no programs.
+        // A manifest that is tracked but missing names no programs.
       }
   return texts
 }

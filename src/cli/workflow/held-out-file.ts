@@ -9,7 +9,7 @@ import { EXIT, Stop } from '../exit.js'
 
 const FILE_BYTES_MAX = 1024 * 1024
 
-/** What `--held-out FILE` holds: YAML or JSON. What is in it is never printed. */
+/** The content of `--held-out FILE`: YAML or JSON. It is never printed. */
 export async function readHeldOutFile(file: string): Promise<JsonObject> {
   const { parse } = await import('yaml')
   let value: unknown
@@ -23,7 +23,7 @@ export async function readHeldOutFile(file: string): Promise<JsonObject> {
   throw new Stop(EXIT.usage, `${file} must hold \`examples:\`, a list of {criterion, run, stdin, expect}.`)
 }
 
-/** An agent can read every file of its work tree: a task whose held-out examples lie there is not kept. */
+/** An agent can read every file of its work tree: a task whose held-out examples are there is cancelled. */
 export async function refuseInsideTree(client: Client, { id, workspace }: AddedTask, file: string): Promise<void> {
   const way = relative(workspace, realpathSync(resolve(file)))
   if (way === '' || way === '..' || way.startsWith('../') || isAbsolute(way)) return

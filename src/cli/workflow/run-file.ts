@@ -21,7 +21,7 @@ export function runFile(stateDir: string): string {
   return join(stateDir, RUN_FILE)
 }
 
-/** The active run; null when there is none. A file that is not one stops the command: a run is never guessed. */
+/** The active run; null when there is none. An invalid file stops the command: a run is never guessed. */
 export function readRun(stateDir: string): Run | null {
   const file = runFile(stateDir)
   try {
@@ -37,7 +37,7 @@ export function readRun(stateDir: string): Run | null {
   throw new Stop(EXIT.refused, `${file} does not describe a run. Look at it, and remove it if you do not need it.`)
 }
 
-/** Makes this the active run, all of it or nothing. False: somebody else has started one. */
+/** Makes this the active run, completely or not at all. False: another one was started. */
 export function createRun(stateDir: string, run: Run): boolean {
   const { taskId, agentId, agentToken, startedAt } = run
   const text = JSON.stringify(
@@ -50,7 +50,7 @@ export function createRun(stateDir: string, run: Run): boolean {
   mkdirSync(stateDir, { recursive: true, mode: 0o700 })
   writeFileSync(fresh, `${text}\n`, { mode: 0o600 })
   try {
-    // A link is refused where the name is taken; a rename would replace what is there.
+    // Linking fails if the name is taken; a rename would replace the existing file.
     linkSync(fresh, file)
     return true
   } catch (error) {
@@ -61,7 +61,7 @@ export function createRun(stateDir: string, run: Run): boolean {
   }
 }
 
-/** Puts a finished run away with its totals. Its token is not kept. */
+/** Closes a finished run with its totals. Its token is not kept. */
 export function archiveRun(stateDir: string, run: Run, totals: JsonObject): string {
   const folder = join(stateDir, ARCHIVE)
   mkdirSync(folder, { recursive: true, mode: 0o700 })
@@ -74,12 +74,12 @@ export function archiveRun(stateDir: string, run: Run, totals: JsonObject): stri
   return file
 }
 
-/** Ends a run of which nothing is worth keeping. Another one that was started meanwhile stays. */
+/** Removes a run that has nothing worth keeping. Another one that was started meanwhile stays. */
 export function forgetRun(stateDir: string, run: Run): void {
   if (readRun(stateDir)?.taskId === run.taskId) rmSync(runFile(stateDir), { force: true })
 }
 
-// The ledger has all of it; only the summaries go.
+// The ledger has everything; only the summaries are removed.
 function forgetOldest(folder: string): void {
   const names = readdirSync(folder).filter((name) => name.endsWith('.json'))
   if (names.length <= ARCHIVED_MAX) return

@@ -6,13 +6,13 @@ import { type Run, readRun, runFile } from './run-file.js'
 
 const OPERATOR_PREFIX = 'plop_'
 
-/** What the workflow commands act with: the run of this server, and who asks. */
+/** The context of the workflow commands: the run of this server, and the caller. */
 export interface Session {
   readonly options: ClientOptions
-  /** Where runs are kept; null: the state directory of the server is not on this machine. */
+  /** Where runs are stored; null: the state directory of the server is not on this machine. */
   readonly stateDir: string | null
   readonly run: Run | null
-  /** The agent's token that the environment names: then everything is asked in the name of that agent. */
+  /** The agent's token from the environment: then everything is called as that agent. */
   readonly agentToken: string | null
 }
 
@@ -22,12 +22,15 @@ export function openSession(options: ClientOptions): Session {
   return { options, stateDir, run: stateDir === null ? null : readRunIfAllowed(stateDir, agentToken), agentToken }
 }
 
-/** For what only operators may do. An agent's token is sent all the same: the server refuses it, and says so in the ledger. */
+/**
+ * For calls that only operators may make. An agent's token is sent anyway: the server refuses it, and records it in the
+ * ledger.
+ */
 export function makeSteeringClient({ options, agentToken }: Session): Promise<Client> {
   return openClient(agentToken === null ? options : { ...options, token: agentToken })
 }
 
-/** Asks in the name of the agent. A task whose lease ran out is claimed again first. */
+/** Calls as the agent. A task whose lease expired is claimed again first. */
 export async function askAsAgent<Answer>(session: Session, send: (client: Client) => Promise<Answer>): Promise<Answer> {
   const { run } = session
   const token = session.agentToken ?? run?.agentToken
@@ -53,7 +56,7 @@ async function claimAgain(client: Client, run: Run): Promise<void> {
   }
 }
 
-/** The task that is meant: of the agent that asks, else of the run. */
+/** The task that is meant: the calling agent's, else the run's. */
 export async function findTask(session: Session): Promise<string> {
   if (session.run !== null) return session.run.taskId
   if (session.agentToken === null) return stopWithoutRun(session)
@@ -62,7 +65,7 @@ export async function findTask(session: Session): Promise<string> {
 }
 
 export async function stopWithoutRun({ options, stateDir }: Session): Promise<never> {
-  // Whether nothing was started or nobody is there are two things to do.
+  // Nothing started, or started elsewhere: the user has to do different things.
   await (await openClient(options)).health()
   const where = stateDir === null ? 'no state directory of this server is here' : `there is no ${runFile(stateDir)}`
   throw new Stop(
@@ -77,7 +80,7 @@ function readTokenFromEnvironment(): string | null {
   return token === '' || token.startsWith(OPERATOR_PREFIX) ? null : token
 }
 
-// An agent of another user cannot read the state directory, and need not.
+// An agent of another user cannot read the state directory, and does not need to.
 function readRunIfAllowed(stateDir: string, agentToken: string | null): Run | null {
   try {
     return readRun(stateDir)

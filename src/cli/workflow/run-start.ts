@@ -22,7 +22,7 @@ export interface StartOptions extends ClientOptions {
   readonly reason: string
 }
 
-/** Begins a run: a task, an agent of its own for it, and the prompt of the first phase. */
+/** Starts a run: a task, a new agent for it, and the prompt of the first phase. */
 export async function start(named: string | undefined, options: StartOptions): Promise<void> {
   const session = openSession(options)
   const client = await makeSteeringClient(session)
@@ -44,7 +44,7 @@ export async function start(named: string | undefined, options: StartOptions): P
   return showAnswer(options.json === true ? { ...about, ...answer } : answer, options)
 }
 
-// A task that its agent could not get is no run.
+// If its agent could not claim the task, there is no run.
 async function claim(session: Session & { readonly run: Run }, client: Client, stateDir: string): Promise<ClaimAnswer> {
   const { run } = session
   try {
@@ -61,7 +61,7 @@ async function undoStart(client: Client, run: Run, reason: string): Promise<void
   await client.revokeAgent(run.agentId, { reason })
 }
 
-// Only operators start runs. What an agent tries is sent, so that the ledger says who tried it.
+// Only operators start runs. An agent's attempt is sent, so that the ledger records it.
 async function startAsAgent(session: Session, client: Client, options: StartOptions): Promise<void> {
   const { run } = session
   if (options.force === true && run !== null) await client.cancelTask(run.taskId, { reason: options.reason })
@@ -98,7 +98,7 @@ async function clearTheWay(
   await putAway(stateDir, run, client)
 }
 
-/** The status of the run's task; `unknown` where the server has no such task. */
+/** The status of the run's task; `unknown` if the server has no such task. */
 async function readStatus(client: Client, run: Run): Promise<string> {
   try {
     return (await client.task(run.taskId)).status

@@ -35,7 +35,7 @@ export async function runStatus(client: Client, options: ClientOptions): Promise
   }
 }
 
-/** What `doctor` says of the active run: rules that cannot be judged block nothing, so somebody has to be told. */
+/** The finding of `doctor` about the active run: rules that cannot be judged block nothing, so report them. */
 export async function runFinding(stateDir: string): Promise<readonly Finding[]> {
   const server = findLiveServerNote(stateDir)
   if (server === null) return []

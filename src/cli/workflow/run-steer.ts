@@ -15,7 +15,7 @@ export interface SteerOptions extends ClientOptions {
   readonly restoreTree?: boolean
 }
 
-/** Takes the run back to the phase before this one. */
+/** Returns the run to the previous phase. */
 export function goToPrevious(options: SteerOptions): Promise<void> {
   return rewind(options, async (_client, { phase, completed_phases }) => {
     const before = completed_phases.filter((one) => one !== phase).at(-1)
@@ -26,7 +26,7 @@ export function goToPrevious(options: SteerOptions): Promise<void> {
   })
 }
 
-/** Takes the run back to where its contract starts. */
+/** Returns the run to the start phase of its contract. */
 export function restart(options: SteerOptions): Promise<void> {
   return rewind(options, async (client, task) => (await client.contract(task.contract.hash)).contract.start_node)
 }
@@ -38,7 +38,7 @@ async function rewind(
   const session = openSession(options)
   const client = await makeSteeringClient(session)
   const id = await findTask(session)
-  // An agent may not look at tasks either: its attempt is refused before the phase matters.
+  // An agent may not read tasks either: its attempt is refused before the phase matters.
   const to = session.agentToken === null ? await target(client, await client.task(id)) : 'unknown'
   const body = compact({ to_phase: to, reason: options.reason, restore_tree: options.restoreTree })
   const task = await client.changeTask(id, 'rewind', body)
@@ -47,7 +47,7 @@ async function rewind(
   return showAnswer(await askAsAgent(session, (agent) => agent.prompt()), options)
 }
 
-/** Cancels the run's task for good, and puts the run away. */
+/** Cancels the run's task permanently, and closes the run. */
 export async function abortRun(options: SteerOptions): Promise<void> {
   const session = openSession(options)
   const client = await makeSteeringClient(session)
@@ -57,7 +57,7 @@ export async function abortRun(options: SteerOptions): Promise<void> {
   show(options, answer, plainLine(`${task.id} is cancelled in ${task.phase}.`))
 }
 
-/** Says whether the run is finished: only then it ends with 0, and is put away. */
+/** Reports whether the run is finished: only then the exit code is 0 and the run is closed. */
 export async function checkDone(options: ClientOptions): Promise<void> {
   const session = openSession(options)
   if (session.agentToken !== null) return checkDoneAsAgent(session)
@@ -69,7 +69,7 @@ export async function checkDone(options: ClientOptions): Promise<void> {
   show(options, { done: true, task_id: task.id, archived }, `${plainLine(task.id)} is completed.`)
 }
 
-// An agent sees its own task, and of others that they are completed.
+// An agent sees its own task, and of others only that they are completed.
 async function checkDoneAsAgent(session: Session): Promise<void> {
   const { task, next_step, completed_tasks } = await askAsAgent(session, (client) => client.snapshot())
   if (task !== null) throw stopUnfinished({ ...task, next_step })

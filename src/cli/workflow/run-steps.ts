@@ -15,7 +15,7 @@ export interface NextOptions extends ClientOptions {
   readonly evidence?: string
 }
 
-/** The prompt of the phase, or the interrupt in its place. */
+/** The prompt of the phase, or the interrupt instead. */
 export async function showPrompt(options: ClientOptions): Promise<void> {
   const session = openSession(options)
   return showAnswer(await askAsAgent(session, (client) => client.prompt()), options)
@@ -27,7 +27,7 @@ export async function goOn(options: ClientOptions): Promise<void> {
   return showAnswer(await askAsAgent(session, (client) => client.continue()), options)
 }
 
-/** Claims that something is done, and tries the way on that the claim leads to. */
+/** Claims that something is done, and requests the transition that the claim leads to. */
 export async function next(claim: string | undefined, options: NextOptions): Promise<void> {
   const artifacts = Object.fromEntries((options.artifact ?? []).map(readArtifact))
   const evidence = options.evidence === undefined ? undefined : readEvidence(options.evidence)
@@ -59,7 +59,7 @@ function countSecondsSince(begun: number): number {
   return Math.round((performance.now() - begun) / 1000)
 }
 
-/** Prints what the agent is told. An interrupt and a closed gate are no success. */
+/** Prints the answer for the agent. An interrupt and a closed gate are not a success. */
 export function showAnswer(answer: Step, options: ClientOptions): void {
   const shown = rewordForCommandLine(answer)
   if (options.json === true) printJson(shown)
@@ -71,7 +71,7 @@ export function showAnswer(answer: Step, options: ClientOptions): void {
   if (isBlocked(shown)) throw new Stop(EXIT.refused, '', { problem: { code: 'gate_blocked' } })
 }
 
-// Without a claim the phase itself is said to be complete; contracts write it in either case.
+// Without a claim the phase itself is claimed to be complete; contracts write it in either case.
 function makeBareStatements({ task }: AgentSnapshot): JsonObject {
   if (task !== null) return { [`${task.phase}_complete`]: true, [`${task.phase.toLowerCase()}_complete`]: true }
   throw new Stop(EXIT.refused, 'The agent holds no task. [no_active_task]\nClaim a task first.', {

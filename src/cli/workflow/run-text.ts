@@ -9,14 +9,14 @@ const BLOCKERS_MAX = 50
 const OVER_REST = '  - Run: POST /api/v1/prompt/continue'
 const HERE = '  - Run: phaselock continue'
 
-/** The answer as the command line gives it: the way on is a command here, not a call. */
+/** The answer on the command line: the next step is a command here, not a call. */
 export function rewordForCommandLine(answer: Step): Step {
   if (!isInterrupt(answer)) return answer
   const lines = answer.text.split('\n')
   return { ...answer, text: lines.map((line) => (line === OVER_REST ? HERE : line)).join('\n') }
 }
 
-/** What the agent is told: the prompt, the interrupt, or everything that is in the way. */
+/** The text for the agent: the prompt, the interrupt, or all blockers. */
 export function formatAnswer(answer: Step): string {
   if (isBlocked(answer)) return formatBlocked(answer)
   const text = plainText(answer.text)
@@ -58,12 +58,12 @@ function formatBlockerLines({
   ]
 }
 
-/** Warnings of a gate that was passed, one a line. */
+/** Warnings of a passed gate, one per line. */
 export function formatWarningLines({ warnings = [] }: Step): readonly string[] {
   return warnings.slice(0, BLOCKERS_MAX).flatMap(({ message, code }) => wrapText(`Warning: ${message} [${code}]`, ''))
 }
 
-/** Words in as many lines as the terminal needs, each with the same indent. A word that is too long stays whole. */
+/** Wraps words to the terminal's width with an indent. A word that is too long stays whole. */
 export function wrapText(text: string, indent: string, room: number = getWidth()): readonly string[] {
   const lines: string[] = []
   let line = ''

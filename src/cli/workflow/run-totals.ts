@@ -15,13 +15,13 @@ const COUNTED = {
   rewinds: 'task_rewound',
 } as const
 
-/** Puts a run away that is over: its totals are kept, and its agent can do nothing any more. */
+/** Closes a finished run: its totals are stored, and its agent is revoked. */
 export async function putAway(stateDir: string, run: Run, client: Client): Promise<string> {
   const totals = await readTotals(client, run)
   try {
     await client.revokeAgent(run.agentId, { reason: `the run ${run.taskId} is over` })
   } catch (error) {
-    // Revoked already, or of a ledger that is not there any more: it can do nothing either way.
+    // Already revoked, or of a ledger that no longer exists: either way it can do nothing.
     if (codeOf(error) !== 'not_found') throw error
   }
   return archiveRun(stateDir, run, totals)

@@ -36,7 +36,7 @@ export const ROUTES: readonly Route[] = [
   ...AUDIT_ROUTES,
 ]
 
-/** Those that answer in another form or from counters of the entrance; the server adds them itself. */
+/** Routes that answer in another format or from counters of the HTTP server; the server adds them itself. */
 export const EVENTS: RouteDescription = {
   method: 'GET',
   path: '/events',

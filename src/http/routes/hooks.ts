@@ -20,7 +20,7 @@ import { type Call, type Route, requireBearer } from '../route.js'
 
 const PATH = '/hooks/claude-code'
 
-/** What harnesses call whose own tools do the work. */
+/** Calls of agent CLIs whose own tools do the work. */
 export const HOOK_ROUTES: readonly Route[] = [
   {
     method: 'POST',
@@ -65,11 +65,11 @@ async function decideBeforeTool(call: Call, hook: ClaudeCodeHook): Promise<Resul
     : decided
 }
 
-// Before a claim as well: with these tools an agent gets a task. What they may do is decided once, where the call arrives.
+// Also before a claim: with these tools an agent gets a task. The call itself is decided once, when it arrives.
 async function ownCall(call: Call, { tool: name, toolUseId }: ClaudeCodeHook): Promise<Result<OwnCall | null>> {
   const tool = ownMcpTool(name)
   if (tool === null) return ok(null)
-  // Loaded by the first session that has such tools, as MCP is.
+  // Loaded by the first session with such tools, like MCP.
   const { isToolOffered: offersTool } = await import('../../mcp/tool-list.js')
   const bearer = requireBearer(call)
   const offers = await offersTool(call.app, bearer, tool)
@@ -88,13 +88,13 @@ async function recordAfterTool(call: Call, hook: ClaudeCodeHook): Promise<Result
   return recorded.ok ? ok(toHookAnswer(hook, recorded.value)) : recorded
 }
 
-// Null: the call is no own tool's that a hook of this server let pass.
+// Null: not a call of one of Phaselock's tools that a hook of this server allowed.
 async function recordAfterOwnTool(call: Call, hook: ClaudeCodeHook): Promise<Result<HookRecorded> | null> {
   if (ownMcpTool(hook.tool) === null) return null
   const bearer = requireBearer(call)
   const hasArrived = call.app.mcpArrivals.hasArrived({ agentId: bearer.agentId, toolUseId: hook.toolUseId })
   if (hasArrived === null) return null
-  // A call that failed may have failed on its way.
+  // A failed call may have failed on its way.
   if (hasArrived || hook.event === 'PostToolUseFailure') return followOwnTool(call.app, bearer, listTranscripts(hook))
   const found = await parkForImpostor(call.app, bearer, hook.tool)
   const about = { code: 'enforcement_not_live', detail: found.note ?? '', actor: formatBearerName(bearer) } as const
@@ -106,14 +106,14 @@ function toHookAnswer(hook: ClaudeCodeHook, { interrupt, note }: HookRecorded): 
   return buildAfterAnswer(hook.event, { interrupt: interrupt === null ? null : rewordForHooks(interrupt), note })
 }
 
-// Agents inside the harness keep transcripts of their own, beside that of the session.
+// Subagents of the agent CLI write separate transcripts, next to that of the session.
 function listTranscripts({ transcript, subagent }: ClaudeCodeHook): readonly string[] {
   if (transcript === null) return []
   if (subagent === null) return [transcript]
   return [transcript, `${transcript.replace(/\.jsonl$/, '')}/subagents/agent-${subagent}.jsonl`]
 }
 
-// A refusal with another status than 200 would let the tool run where the harness was not told to block then.
+// A refusal with a status other than 200 would let the tool run if the agent CLI is not configured to block then.
 function toDenial({ code, detail, extra }: Problem, body: unknown): JsonObject | null {
   if (!needsDecision(body)) return null
   const next = code === 'no_active_task' ? CLAIM_FIRST : extra.next_step

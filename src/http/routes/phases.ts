@@ -2,7 +2,7 @@ import { completePhase, getPhase } from '../../app/transitions/phases.js'
 import { FIELD, makeAgentShape } from '../fields.js'
 import { type Route, requireBearer } from '../route.js'
 
-/** What a phase says, and how it is completed. */
+/** The content of a phase, and its completion. */
 export const PHASE_ROUTES: readonly Route[] = [
   {
     method: 'GET',

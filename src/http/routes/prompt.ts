@@ -5,7 +5,7 @@ import { FIELD, makeAgentShape } from '../fields.js'
 import { type Route, requireBearer } from '../route.js'
 import { listStatements } from './agent.js'
 
-/** What an agent is told to do, how it goes on, and what it used. */
+/** Prompts, interrupts and token usage. */
 export const PROMPT_ROUTES: readonly Route[] = [
   {
     method: 'GET',

@@ -6,7 +6,7 @@ import { FIELD, shape } from '../fields.js'
 import { parseLimit } from '../query.js'
 import { type Route, requireParty } from '../route.js'
 
-/** What agents asked the operators, and the answers. */
+/** Questions of agents to the operators, and the answers. */
 export const QUESTION_ROUTES: readonly Route[] = [
   {
     method: 'GET',

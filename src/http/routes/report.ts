@@ -1,7 +1,7 @@
 import { reportOfRun } from '../../app/reports/report.js'
 import { type Route, requireParty } from '../route.js'
 
-/** What came of runs. */
+/** Reports of runs. */
 export const REPORT_ROUTES: readonly Route[] = [
   {
     method: 'GET',

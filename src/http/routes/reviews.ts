@@ -16,7 +16,7 @@ const NAME: JsonObject = {
   description: 'Letters, digits, `_`, `.`, `-`, a letter or digit first; at most 64.',
 }
 
-/** Reviewers: who may look at a task, and what they say. */
+/** Reviewers of a task and their reports. */
 export const REVIEW_ROUTES: readonly Route[] = [
   {
     method: 'POST',

@@ -7,7 +7,7 @@ import { buildActivity } from '../../app/tasks/activity.js'
 import { FIELD, shape } from '../fields.js'
 import { type Route, requireOperator, requireParty } from '../route.js'
 
-/** What a run took, and how it is put aside. */
+/** The cost of a run, and stashes. */
 export const RUN_ROUTES: readonly Route[] = [
   {
     method: 'GET',

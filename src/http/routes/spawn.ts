@@ -28,7 +28,7 @@ const TASK: JsonObject = {
   description: 'The task to create; or give `task_id`.',
 }
 
-/** Agents that Phaselock starts, watches over and ends. */
+/** Agents that Phaselock starts, watches and ends. */
 export const SPAWN_ROUTES: readonly Route[] = [
   {
     method: 'POST',

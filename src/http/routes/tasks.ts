@@ -17,7 +17,7 @@ const METADATA_BYTES_MAX = 16 * 1024
 const TREE_PATHS_MAX = 1000
 const TAKES_MAX = 20
 
-/** What operators do with tasks. */
+/** Operators' calls on tasks. */
 export const TASK_ROUTES: readonly Route[] = [
   {
     method: 'POST',

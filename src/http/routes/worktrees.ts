@@ -7,7 +7,7 @@ const BRANCH_CHARS_MAX = 200
 
 const COMMIT = { type: 'boolean', description: 'Include uncommitted changes: they are committed first.' }
 
-/** What operators do with the work of tasks that have a work tree of their own. */
+/** Operators' calls on tasks with a separate work tree. */
 export const WORKTREE_ROUTES: readonly Route[] = [
   {
     method: 'POST',

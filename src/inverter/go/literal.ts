@@ -3,7 +3,7 @@ import type { Syntax } from '../parse.js'
 import { getField, replace } from '../syntax.js'
 import type { Edit } from '../types.js'
 
-/** Changes a written number, string or truth value. Others are left: a change could keep the package from compiling. */
+/** Changes a literal number, string or boolean. Others are left: a change could break the compilation. */
 export function changeLiteral(node: Syntax | null | undefined, change: LiteralChange): readonly Edit[] | null {
   switch (node?.type) {
     case 'int_literal':

@@ -1,7 +1,6 @@
 /**
- * How assertions of Go are turned around. Fixtures are in `test/inverter/go-fixtures.ts`.
- *
- * Only opposites that every release of testify 1.7 and later has: a method that does not exist would break the whole package.
+ * How Go assertions are inverted. Fixtures are in `test/inverter/go-fixtures.ts`. Only opposites that every release of
+ * testify since 1.7 has: a method that does not exist would break the whole package.
  */
 const TESTIFY_PAIRS: readonly (readonly [string, string])[] = [
   ['Equal', 'NotEqual'],
@@ -34,7 +33,7 @@ export const TESTIFY_OPPOSITES: ReadonlyMap<string, string> = new Map([
   ['Exactlyf', 'NotEqualf'],
 ])
 
-/** Operands, counted behind the handle, in which a written value is changed; else the opposite is asserted. */
+/** Operands, counted after the handle, in which a literal is changed; otherwise the opposite is asserted. */
 export const TESTIFY_LITERALS: Readonly<Record<string, readonly number[]>> = {
   Equal: [0, 1],
   EqualValues: [0, 1],
@@ -48,7 +47,7 @@ export const TESTIFY_LITERALS: Readonly<Record<string, readonly number[]>> = {
   PanicsWithError: [0],
 }
 
-/** Assertions without an opposite that old releases have: called with a test of their own, they have to fail there. */
+/** Assertions without an opposite in old releases: called with a separate test, they have to fail there. */
 export const TESTIFY_OTHERS: ReadonlySet<string> = new Set([
   ...Object.keys(TESTIFY_LITERALS),
   ...['Condition', 'ElementsMatch', 'ErrorAs', 'Eventually', 'Implements', 'InDelta', 'InDeltaSlice', 'InEpsilon'],
@@ -68,7 +67,7 @@ export const GOMEGA_OPPOSITES: ReadonlyMap<string, string> = new Map([
 /** Methods of *testing.T that fail a test. */
 export const FAILING: readonly string[] = ['Error', 'Errorf', 'Fatal', 'Fatalf', 'Fail', 'FailNow']
 
-/** Imports that assert in ways that no table knows. */
+/** Imports whose assertions have no rules. */
 export const OTHER_LIBRARIES: readonly string[] = [
   'gotest.tools/v3/assert',
   'gotest.tools/assert',

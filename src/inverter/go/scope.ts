@@ -3,11 +3,11 @@ import type { Syntax } from '../parse.js'
 import { getField, listNamedChildren, walk } from '../syntax.js'
 
 export interface Scope {
-  /** Names of *testing.T and its like. */
+  /** Names of *testing.T and similar types. */
   readonly handles: ReadonlySet<string>
-  /** Those that are declared as such. */
+  /** Those declared as such. */
   readonly typed: ReadonlySet<string>
-  /** Names on which methods of testify are called, and whether the first argument is a handle. */
+  /** Names on which testify methods are called, and whether the first argument is a handle. */
   readonly testify: ReadonlyMap<string, 'package' | 'object'>
   /** Receivers of suites of testify. */
   readonly suites: ReadonlySet<string>

@@ -22,7 +22,7 @@ function readSite(node: Syntax, scope: Scope): Site | null {
   return node.type === 'call_expression' ? readTestify(node, scope) : null
 }
 
-/** The name of the test's handle, where the statement fails the test. */
+/** The name of the test's handle, if the statement fails the test. */
 function findFailingHandle(statement: Syntax, { handles }: Scope): string | null {
   const call = statement.type === 'expression_statement' ? listNamedChildren(statement)[0] : undefined
   const selector = call?.type === 'call_expression' ? parseSelector(getField(call, 'function')) : null
@@ -53,7 +53,7 @@ function makeSite(node: Syntax, assertion: string, library = 'testing'): Omit<Si
   return { start: node.start, end: node.end, line: node.line, library, assertion }
 }
 
-// The test stops where it fails: what follows was written for values that passed the check, and a panic ends every test.
+// The test stops where it fails: later code was written for values that passed the check, and a panic ends every test.
 function stop(at: number, handle: string, { typed }: Scope): Edit {
   return insert(at, ` ${handle}.${typed.has(handle) ? 'Fatal("assertion failed")' : 'FailNow()'}; `)
 }
@@ -72,7 +72,7 @@ function readIf(node: Syntax, scope: Scope): Site | null {
   const handle = thenFails ?? otherFails
   if (block === null || handle === null) return null
   const edits: Edit[] = [...wrap(condition, '!(', ')'), stop(block.start + 1, handle, scope)]
-  // Where another turned assertion spoiled the value, what follows would panic: a test that failed before stays failed.
+  // If another inverted assertion changed the value, later code would panic: a test that failed before stays failed.
   const guards = other === null && scope.typed.has(handle) && /[!=]= ?nil$/.test(condition.text)
   if (guards) edits.push({ ...insert(node.end, ` else { ${handle}.SkipNow() }`), closes: true })
   return { ...place, turn: { rule: 'negated', edits } }
@@ -85,7 +85,7 @@ function changeCompared(condition: Syntax, change: LiteralChange): readonly Edit
   return changeLiteral(getField(condition, 'right'), change) ?? changeLiteral(getField(condition, 'left'), change)
 }
 
-// Only values of structs: keys of a map or numbers of a list that change could keep the package from compiling.
+// Only values of structs: changed map keys or list numbers could break the compilation.
 function changeArgument(call: Syntax | null, change: LiteralChange): readonly Edit[] | null {
   if (call?.type !== 'call_expression' || parseSelector(getField(call, 'function'))?.name !== 'Equal') return null
   for (const given of listNamedChildren(getField(call, 'arguments'))) {

@@ -68,7 +68,7 @@ interface Call {
   readonly operands: readonly Syntax[]
   readonly owner: 'package' | 'object'
   readonly change: LiteralChange
-  /** The file imports what a test of its own is made of. */
+  /** The file imports what a separate test needs. */
   readonly canFailAlone: boolean
 }
 
@@ -84,7 +84,7 @@ function turnTestify({ field, operands, owner, node, change, canFailAlone }: Cal
   return failAlone({ node, field, operands, owner, change })
 }
 
-/** Any other assertion is called with a test of its own, from another import, and has to fail there. */
+/** Any other assertion is called with a separate test, from another import, and has to fail there. */
 function failAlone({ node, field, operands, owner, change }: Omit<Call, 'canFailAlone'>): Site['turn'] {
   const object = getField(getField(node, 'function'), 'operand')
   const clause = findAround(node, ['source_file'])?.children.find(({ type }) => type === 'package_clause')

@@ -107,7 +107,7 @@ const WORDS = new Set(
   ),
 )
 
-// The first word of the chain that asserts. Methods of chai can also be words between others: `include.members`.
+// The first word of the chain that asserts. Chai methods can also be connecting words: `include.members`.
 function findMatcher(links: readonly Link[]): Link | null {
   const asserts = ({ name, call }: Link): boolean => {
     const rule = JEST[name] ?? CHAI_EXPECT[name]

@@ -12,10 +12,10 @@ const OFFERED = [
 ]
 
 /**
- * The helper, on one line before the first statement: what it calls is captured there, and it is out of reach of other modules.
- * `$name` becomes a random name, `@any` a type where the language has types. Both twins call the same functions in the same
- * order and choose between the two results with operators alone, so that a replaced function learns nothing from being called.
- * Plain values are changed without any call.
+ * The helper, on one line before the first statement: it captures the functions it calls there, out of reach of other
+ * modules. `$name` becomes a random name, `@any` a type in typed languages. Both twins call the same functions in the
+ * same order and choose between the two results with operators alone, so that a replaced function learns nothing from
+ * its calls. Plain values are changed without any call.
  */
 const HELPER = `
 const {#offered}@any = (() => {
@@ -212,7 +212,7 @@ export function placeHelper(root: Syntax, language: Language, numbers: HelperNum
   return insertBeforeCode(root, filled)
 }
 
-// Behind directives, which have to come first, and behind comments, which runners read settings from.
+// After directives, which must come first, and after comments, which runners read settings from.
 function insertBeforeCode(root: Syntax, text: string): Edit {
   const statements = listNamedChildren(root).filter(({ type }) => type !== 'hash_bang_line')
   const isDirective = (node: Syntax): boolean =>

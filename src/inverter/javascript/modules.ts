@@ -1,7 +1,7 @@
 import type { Syntax } from '../parse.js'
 import { getField, listNamedChildren, walk } from '../syntax.js'
 
-/** What a module gives a test file to assert with. */
+/** The assertions that a module provides. */
 type Role = 'assert' | 'expect' | 'chai' | 'test' | 'supertest' | 'unknown'
 
 interface KnownModule {
@@ -10,7 +10,7 @@ interface KnownModule {
   readonly role: Role
 }
 
-/** Modules that assert in ways that no rule knows. */
+/** Modules whose assertions have no rules. */
 export const OTHER_LIBRARIES =
   /^(should|must|unexpected|expect\.js|jasmine|qunit|sinon-assert|japa|zora|lab|@hapi\/code|@japa\/assert|earl)$/
 
@@ -30,13 +30,13 @@ const KNOWN: readonly KnownModule[] = [
 ]
 
 export interface Binding {
-  /** What the module calls it; `default` and `*` for the whole of it. */
+  /** Its name in the module; `default` and `*` for the whole module. */
   readonly imported: string
   readonly library: string
   readonly role: Role
 }
 
-/** Local names that come from a module that is known for assertions. */
+/** Local names imported from a known assertion module. */
 export function readBindings(root: Syntax): ReadonlyMap<string, Binding> {
   const found = new Map<string, Binding>()
   for (const node of walk(root)) {

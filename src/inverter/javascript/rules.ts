@@ -1,7 +1,7 @@
 import type { LeftReason, RuleName } from '../types.js'
 
 /**
- * How an assertion of JavaScript is turned around. Arguments are counted from 0. To support another library, add its methods to
+ * How a JavaScript assertion is inverted. Arguments are counted from 0. To support another library, add its methods to
  * a table below, its modules to `modules.ts`, and fixtures to `test/inverter/javascript-fixtures.ts`.
  */
 export type Rule =
@@ -13,9 +13,9 @@ export type Rule =
   | { readonly turn: 'bound'; readonly to: 'over' | 'under' }
   /** The actual value is negated. */
   | { readonly turn: 'truth' }
-  /** The actual value is replaced: by one that fails, or behind `not` by one for which the matcher holds. */
+  /** The actual value is replaced: by one that fails, or after `not` by one for which the matcher holds. */
   | { readonly turn: 'actual'; readonly fails: string; readonly holds: string }
-  /** The actual value is changed, as its expected value is stored elsewhere. */
+  /** The actual value is changed, because its expected value is stored elsewhere. */
   | { readonly turn: 'snapshot'; readonly isStoredInline: boolean }
   /** The function, or promise, that has to fail is replaced by one that does not, or the other way round. */
   | { readonly turn: 'call'; readonly to: 'quiet' | 'loud' | 'settled' | 'broken'; readonly expected: boolean }
@@ -158,7 +158,7 @@ export const AVA: RuleTable = {
   fail: NOTHING,
 }
 
-/** Matchers of jest and vitest. One that no table names is turned by `not`. */
+/** Matchers of jest and vitest. One that is not listed is inverted with `not`. */
 export const JEST: RuleTable = {
   ...makeRuleTable(
     'toBe toEqual toStrictEqual toMatchObject toHaveLength toBeInstanceOf toBeTypeOf toSatisfy',
@@ -222,7 +222,7 @@ export const CHAI_EXPECT: RuleTable = {
   empty: makeActualRule('$word', '""'),
 }
 
-/** What each rule is called in the list of what was turned. */
+/** The name of each rule in the list of inversions. */
 export function nameRule(rule: Rule): RuleName | null {
   switch (rule.turn) {
     case 'expected':

@@ -46,7 +46,7 @@ function readAssertCall(node: Syntax, scope: Scope, slot: number): Site | null {
   if (method === null || callee === null) return null
   const place = { start: node.start, end: node.end, line: node.line, library: method.library, assertion: method.name }
   const rule = method.table[method.name]
-  // `t.plan`, `t.end` and the like are no assertions.
+  // `t.plan`, `t.end` and the like are not assertions.
   if (rule === undefined) return method.library in HANDLE_TABLES ? null : { ...place, turn: { left: 'no_rule' } }
   const args = listArguments(node)
   const { object, name } = method

@@ -6,23 +6,23 @@ import { readMember } from './nodes.js'
 import { CHAI_ASSERT, CHAI_EXPECT, JEST, NODE_ASSERT } from './rules.js'
 import { bodyOfTest, FUNCTIONS, isTestFunction } from './tests.js'
 
-// What may give a promise: without `await` nothing is known of it behind the statement.
+// Functions that may return a promise: without `await` its outcome is unknown after the statement.
 const ASYNC =
   /^(?:rejects|doesNotReject|isRejected|isFulfilled|fulfilled|rejected|rejectedWith|become|toMatchFileSnapshot)$/
 // Their assertions do not throw.
 const SOFT = /^(?:tape|tap|ava)$/
-/** Functions that wait for what is given to them to throw, or to stop throwing. */
+/** Functions that wait until their argument throws, or stops throwing. */
 const AWAITS_THROW =
   /^(?:expect|throws|throw|Throw|throwsAsync|notThrows|notThrowsAsync|rejects|doesNotThrow|doesNotReject|waitFor|waitUntil|poll|retry)$/
 
 interface Asserting {
   readonly library: string
   readonly assertion: string
-  /** The assertion is of a promise. */
+  /** The assertion is about a promise. */
   readonly isAsync: boolean
 }
 
-/** How the statement of an assertion is watched; null where the value is used, or its outcome is not known behind it. */
+/** How the statement of an assertion is watched; null if its value is used, or its outcome is unknown after it. */
 export function stepOf(node: Syntax, { library, assertion, isAsync }: Asserting): Step | null {
   if (SOFT.test(library)) return null
   const { top, words } = climb(node)
@@ -35,7 +35,7 @@ export function stepOf(node: Syntax, { library, assertion, isAsync }: Asserting)
   return isAwaited || /\b(?:await|yield)\b/.test(top.text) ? null : stepWithin(top)
 }
 
-/** An assertion that is part of an expression. What it gives is not used: it throws or gives nothing. */
+/** An assertion inside an expression. Its result is not used: it throws or returns nothing. */
 function stepWithin(top: Syntax): Step | null {
   const place = placeOf(top)
   if (place === null) return null
@@ -55,14 +55,14 @@ function stepAround(statement: Syntax): Step | null {
   const { start } = statement
   const line = spellLine(statement.line)
   const noted = isCaught ? `$tried(${test}, ${line}); throw $error` : `$failed(${test}, $error)`
-  // Without a semicolon the statement reaches over a comment behind it.
+  // Without a semicolon the statement includes a comment after it.
   const parts = statement.children.filter(({ type, text }) => type !== 'comment' && text !== '')
   const end = parts.at(-1)?.end ?? statement.end
   const edits = wrap({ start, end }, 'try { ', `; $held(${test}, ${line}) } catch ($error) { ${noted} }`)
   return { at: start, edits }
 }
 
-// In letters: code that looks for an expected number in the text of its test must not find it here.
+// In letters: code that searches for an expected number in the text of its test must not find it here.
 function spellLine(line: number): string {
   return `'${[...String(line)].map((digit) => 'abcdefghij'[Number(digit)]).join('')}'`
 }
@@ -86,7 +86,7 @@ function readsSoft(node: Syntax): boolean {
   return node.type === 'call_expression' && readMember(getField(node, 'function'))?.name === 'soft'
 }
 
-/** The name of the test around a statement, `0` in a function outside of tests, and whether a failure is caught there. */
+/** The name of the surrounding test, `0` in a function outside tests, and whether a failure is caught there. */
 function placeOf(statement: Syntax): { readonly test: string; readonly isCaught: boolean } | null {
   let isCaught = false
   let isInFunction = false
@@ -107,7 +107,7 @@ function awaitsThrow(call: Syntax): boolean {
   return AWAITS_THROW.test(readMember(callee)?.name ?? callee?.text ?? '')
 }
 
-/** Begins and ends the watch in the body of a test. */
+/** Starts and ends the watch in the body of a test. */
 export function watchTest({ body }: TestRange): readonly Edit[] {
   if (body === undefined || body.end - body.start < 3) return []
   const { start, end } = body

@@ -14,7 +14,7 @@ const CALLBACKS = ['arrow_function', 'function_expression', 'function']
 const TEST = /^(test|it|specify|tape|tap|t|\w*[tT]est)$/
 const SUITE = /^(describe|suite|context)$/
 
-/** The first word of what is called: `it` of `it.each(rows)('adds', fn)`. */
+/** The first word of the call: `it` of `it.each(rows)('adds', fn)`. */
 function getFirstWord(callee: Syntax | null): string {
   let node = callee
   while (node !== null && node.type !== 'identifier')
@@ -56,26 +56,26 @@ export function findTests(root: Syntax): readonly TestRange[] {
   return found
 }
 
-/** Whether this function is the one that a test runs. */
+/** Whether a test runs this function. */
 export function isTestFunction(node: Syntax): boolean {
   const call = node.parent?.parent ?? null
   return call !== null && findKind(call) === 'test' && findCallback(call) === node
 }
 
-/** The statements of a function; null for one that is an expression. */
+/** The statements of a function; null for an expression body. */
 export function bodyOfTest(callback: Syntax | null): Syntax | null {
   const body = getField(callback, 'body')
   return body?.type === 'statement_block' ? body : null
 }
 
-/** Whether no function lies between this statement and the function of its test. */
+/** Whether there is no function between this statement and the function of its test. */
 export function isDirectlyInTest(node: Syntax): boolean {
   const around = findAround(node, FUNCTIONS)
   const call = around?.parent?.parent
   return call != null && findKind(call) === 'test'
 }
 
-/** The first parameter of every function that is given to a test of a known library, or to a test within one. */
+/** The first parameter of every function passed to a test of a known library, or to a test within one. */
 export function readHandles(root: Syntax, bindings: ReadonlyMap<string, Binding>): ReadonlyMap<string, string> {
   const found = new Map<string, string>()
   const [library] = [...bindings.values()].filter(({ role }) => role === 'test').map((binding) => binding.library)

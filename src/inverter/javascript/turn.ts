@@ -11,14 +11,14 @@ export interface Assertion {
   readonly args: readonly Syntax[]
   /** Which argument is compared with the actual value. */
   readonly expectedAt: number
-  /** A number that no other assertion of the file has. */
+  /** A number that is unique in the file. */
   readonly slot: number
   readonly isNot: boolean
-  /** What is asserted of is a promise: the value itself is not at hand. */
+  /** The assertion is about a promise: its value is not available. */
   readonly isAsync: boolean
-  /** Takes away or adds the `not` of a chain. */
+  /** Removes or adds the `not` of a chain. */
   readonly negate: readonly Edit[] | null
-  /** Calls another method, where it is called on an object. */
+  /** Calls another method, if it is called on an object. */
   readonly rename: ((method: string) => readonly Edit[]) | null
 }
 
@@ -48,7 +48,7 @@ function nameTurn(assertion: Assertion): RuleName {
   return nameRule(rule) ?? 'negated'
 }
 
-// null: an argument is missing. 'negate': only `not` can turn it.
+// null: an argument is missing. 'negate': only `not` can invert it.
 function buildEdits(assertion: Assertion): readonly Edit[] | 'negate' | null {
   const { rule, actual, isNot, isAsync } = assertion
   switch (rule.turn) {
@@ -95,7 +95,7 @@ function keepActual(assertion: Assertion, helper: string): readonly Edit[] | 'ne
   return [...wrap(actual, `$keep(${slot}, `, ')'), ...wrap(expected, `${helper}(${slot}, `, ')')]
 }
 
-// A string as second argument of `assert.throws` is a message. Of a name it is not known what it holds.
+// A string as second argument of `assert.throws` is a message. The value behind a name is unknown.
 function isExpectedError(node: Syntax | undefined): boolean {
   if (node === undefined) return false
   return ['regex', 'object', 'new_expression', 'arrow_function', 'function_expression'].includes(node.type)
@@ -103,7 +103,7 @@ function isExpectedError(node: Syntax | undefined): boolean {
     : /^identifier$|^member_expression$/.test(node.type) && /^(\w+\.)*[A-Z]\w*$/.test(node.text)
 }
 
-/** Whether the expected error is changed, and not the function that throws it. */
+/** Whether the expected error is changed, rather than the function that throws it. */
 function isErrorChanged({ args, expectedAt, isNot, negate }: Assertion): boolean {
   const expected = args[expectedAt]
   return !isNot && expected !== undefined && (negate !== null || isExpectedError(expected))
@@ -116,7 +116,7 @@ function changeCall(assertion: Assertion, to: string, hasExpected: boolean): rea
   return wrapNode(actual, `$${isNot ? 'loud' : to}(`, ')')
 }
 
-/** `$negate(x)` is `x` or `x.not`, `$restore(x)` the other way round. */
+/** `$negate(x)` is `x` or `x.not`, `$restore(x)` the opposite. */
 export function negateChain(
   root: Syntax,
   not: { readonly object: Syntax; readonly member: Syntax } | null,

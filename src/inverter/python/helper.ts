@@ -9,7 +9,7 @@ const OFFERED =
   )
 
 /**
- * The helper, run by `exec` in a namespace that nothing else uses, before the first import: what it calls is captured there.
+ * The helper, run by `exec` in a separate namespace before the first import: it captures the functions it calls there.
  * Both twins do the same work, and choose between the two results at the end.
  */
 const HELPER = `
@@ -242,8 +242,8 @@ export function placeHelper(root: Syntax, text: string, numbers: HelperNumbers, 
   )
 }
 
-// Docstrings and imports from the future come first. Where the first statement takes no other one on its line, a line above it
-// that is blank or a comment is used, and the end of the file as the last resort.
+// Docstrings and imports from the future come first. If the first statement accepts no other one on its line, a blank
+// or comment line above it is used, or else the end of the file.
 function insertBeforeCode(root: Syntax, file: string, text: string): Edit {
   const statements = listNamedChildren(root)
   const isFirst = (node: Syntax): boolean =>
@@ -262,7 +262,7 @@ function insertBeforeCode(root: Syntax, file: string, text: string): Edit {
 
 const COMPOUND = /^(if|for|while|try|with|match)_statement$/
 
-/** Where a line begins that holds nothing or a comment, before the first statement and behind what Python reads itself. */
+/** The start of a blank or comment line, before the first statement and after the lines that Python itself reads. */
 function findFreeLine(text: string, before: number): number | null {
   let at = 0
   for (const line of text.slice(0, before).split('\n').slice(0, -1)) {

@@ -1,12 +1,12 @@
 import type { LeftReason, RuleName } from '../types.js'
 
 /**
- * How an assertion of Python is turned around; arguments are counted from 0. Fixtures are in `test/inverter/python-fixtures.ts`.
+ * How a Python assertion is inverted; arguments are counted from 0. Fixtures are in `test/inverter/python-fixtures.ts`.
  */
 export type Rule =
   /** An argument is passed through a helper. */
   | { readonly turn: 'argument'; readonly at: number; readonly helper: string; readonly rule: RuleName }
-  /** The first argument is kept, and the second one passed through a helper that knows it. */
+  /** The first argument is kept, and the second one is passed through a helper that knows it. */
   | { readonly turn: 'pair'; readonly helper: string; readonly rule: RuleName }
   /** The actual value is replaced. */
   | { readonly turn: 'actual'; readonly fails: string }
@@ -86,7 +86,7 @@ export const MOCK: RuleTable = {
   assert_not_awaited: makeOppositeRule('assert_awaited'),
 }
 
-/** How the comparison of an `assert` statement is turned. Everything else is negated as a whole. */
+/** How the comparison of an `assert` statement is inverted. Everything else is negated as a whole. */
 export const COMPARISONS: Readonly<Record<string, { readonly rule: RuleName; readonly helper: string }>> = {
   '==': { rule: 'expected', helper: 'value' },
   '!=': { rule: 'expected_is_actual', helper: 'kept' },
@@ -97,7 +97,7 @@ export const COMPARISONS: Readonly<Record<string, { readonly rule: RuleName; rea
   in: { rule: 'expected_apart', helper: 'apart' },
 }
 
-/** Modules that assert in ways that no table knows. */
+/** Modules whose assertions have no rules. */
 export const OTHER_LIBRARIES: readonly string[] = [
   ...['numpy.testing', 'pandas.testing', 'hamcrest', 'assertpy', 'sure', 'expects', 'torch.testing', 'testfixtures'],
 ]

@@ -22,7 +22,7 @@ export function* findSites(root: Syntax, text: string): Generator<Site> {
   }
 }
 
-/** Names that `from pytest import raises` brings. */
+/** Names imported by `from pytest import raises`. */
 function readPytestNames(root: Syntax): ReadonlySet<string> {
   const statements = listNamedChildren(root).filter(
     (node) => node.type === 'import_from_statement' && getField(node, 'module_name')?.text === 'pytest',
@@ -72,7 +72,10 @@ function turnCondition(part: Syntax, slot: number): { readonly turn: Turn; reado
   }
 }
 
-/** The class in `isinstance(value, Class)`. Negated, an `isinstance` that was replaced and always agrees would fail as an honest one. */
+/**
+ * The class in `isinstance(value, Class)`. If it were negated, a replaced `isinstance` that always agrees would fail
+ * like an honest one.
+ */
 function findAskedClass(call: Syntax): Syntax | null {
   const isAsking = call.type === 'call' && getField(call, 'function')?.text === 'isinstance'
   const given = isAsking ? listNamedChildren(getField(call, 'arguments')) : []
@@ -87,7 +90,7 @@ function compare(helper: string, left: Syntax, right: Syntax, slot: number): rea
 
 const LITERALS = /^(integer|float|string|concatenated_string|true|false|none|list|tuple|set|dictionary|unary_operator)$/
 
-/** The side that is written down, else the one that calls nothing, else the right one. */
+/** The literal side, else the one without calls, else the right one. */
 function chooseExpected(left: Syntax, right: Syntax): Syntax {
   const sides = [right, left]
   const callsNothing = (side: Syntax): boolean => !walk(side).some(({ type }) => /^(call|await)$/.test(type))

@@ -5,10 +5,10 @@ import type { Edit, Step } from '../types.js'
 
 const CATCHES_FAILURES = /^except(?:\*?\s*:|\b[^:]*\b(?:AssertionError|Exception|BaseException)\b)/
 const SUPPRESSES = /\bsuppress\s*\(/
-// What is raised in their bodies is expected.
+// Errors raised in their bodies are expected.
 const EXPECTS_ERRORS = /\b(?:raises|RaisesGroup|assertRaises\w*)\s*\(/
 
-/** How the statement of an assertion is watched: an `assert`, a call alone, or a `with`. `file` is the text of all. */
+/** How the statement of an assertion is watched: an `assert`, a call alone, or a `with`. `file` is the whole text. */
 export function stepOf(node: Syntax, file: string): Step | null {
   const statement = statementOf(node)
   const place = statement === null ? null : placeOf(statement)
@@ -48,14 +48,14 @@ function itemsOf(statement: Syntax): readonly Syntax[] {
   return listNamedChildren(clause).filter(({ type }) => type === 'with_item')
 }
 
-// Before a compound statement there may be no other one on its line.
+// A compound statement must not share its line with another one before it.
 function isAlone({ start, end }: Syntax, file: string): boolean {
   const before = file.slice(file.lastIndexOf('\n', start - 1) + 1, start)
   const next = file.indexOf('\n', end)
   return /^\s*$/.test(before) && /^\s*(?:#.*)?$/.test(file.slice(end, next < 0 ? file.length : next))
 }
 
-/** Null outside of functions, and where an error is expected. */
+/** Null outside functions, and where an error is expected. */
 function placeOf(statement: Syntax): { readonly isCaught: boolean } | null {
   let isCaught = false
   let isInFunction = false
@@ -76,7 +76,7 @@ function placeOf(statement: Syntax): { readonly isCaught: boolean } | null {
   return isInFunction ? { isCaught } : null
 }
 
-/** Puts a watch around the tests once they are defined: before the line that runs the file as a program, or at its end. */
+/** Watches the tests once they are defined: before the line that runs the file as a program, or at its end. */
 export function watchTests(tests: readonly TestRange[], root: Syntax, file: string): readonly Edit[] {
   if (tests.length === 0) return []
   const text = `$watch(globals(), '${tests.map(({ name }) => name).join(' ')}')`

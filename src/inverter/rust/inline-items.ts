@@ -3,9 +3,9 @@ import { getField } from '../syntax.js'
 
 /** An item that is only compiled for tests, with its attributes. */
 export interface InlineItem {
-  /** The modules and `impl` blocks around it, from outside: `mod inner`, `impl Cart`. */
+  /** The modules and `impl` blocks around it, outermost first: `mod inner`, `impl Cart`. */
   readonly container: string
-  /** What it is called there: `mod_item tests`. */
+  /** Its name there: `mod_item tests`. */
   readonly name: string
   readonly text: string
   readonly start: number
@@ -14,11 +14,11 @@ export interface InlineItem {
 
 export interface InlineItems {
   readonly items: readonly InlineItem[]
-  /** Where a new item of a container is put: before what closes it. */
+  /** Where a new item of a container is inserted: before its closing brace. */
   readonly ends: ReadonlyMap<string, number>
   /** How often the rest of the file asks whether it is compiled for tests. */
   readonly mentions: number
-  /** Modules in files of their own that only tests have, by name or by `#[path]`. */
+  /** Modules in separate files that only tests have, by name or by `#[path]`. */
   readonly modules: readonly { readonly name: string; readonly path: string | null }[]
 }
 
@@ -27,7 +27,7 @@ const ONLY_TESTS = /^#\[\s*cfg\s*\(\s*(test\s*\)|all\s*\((?:[^()]*,)?\s*test\s*[
 const IS_TEST = /^#\[\s*((\w+::)*test|rstest|test_case|wasm_bindgen_test)\s*[\](]/
 const MENTIONS = /\bcfg(?:_attr)?\s*!?\s*[({[][^;{}]{0,300}?\btest\b/g
 
-/** Whether a file of Rust may hold tests beside its code: a quick look before it is parsed. */
+/** Whether a Rust file may contain tests next to its code: a quick check before it is parsed. */
 export function mayHoldTests(text: string): boolean {
   return /\bcfg(_attr)?\s*!?\s*[({[]|#\[\s*[\w:]*test/.test(text)
 }
@@ -83,7 +83,7 @@ function findPath(attributes: readonly Syntax[]): string | null {
   return null
 }
 
-// Two of one name are told apart by their order.
+// Two of one name are distinguished by their order.
 function makeItemName(items: readonly InlineItem[], container: string, node: Syntax): string {
   const own = getField(node, 'name')?.text ?? node.text.replace(/\s+/g, ' ')
   const name = `${node.type} ${own}`

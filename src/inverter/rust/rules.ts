@@ -1,6 +1,6 @@
 /**
- * How assertions of Rust are turned around. Where an operand of `assert_eq!` is plain data, its first written value is changed;
- * else the opposite macro is called. Fixtures are in `test/inverter/rust-fixtures.ts`.
+ * How Rust assertions are inverted. If an operand of `assert_eq!` is plain data, its first literal is changed;
+ * otherwise the opposite macro is called. Fixtures are in `test/inverter/rust-fixtures.ts`.
  */
 export const EQUALITY: ReadonlyMap<string, string> = new Map([
   ['assert_eq', 'assert_ne'],
@@ -9,7 +9,7 @@ export const EQUALITY: ReadonlyMap<string, string> = new Map([
   ['debug_assert_ne', 'debug_assert_eq'],
 ])
 
-/** Macros that assert in ways that no rule knows, and their libraries. */
+/** Assertion macros without rules, and their libraries. */
 export const OTHER_LIBRARIES: Readonly<Record<string, string>> = {
   proptest: 'proptest',
   prop_assert: 'proptest',

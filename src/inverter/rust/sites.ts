@@ -36,7 +36,7 @@ function readMacroCall(node: Syntax): Macro | null {
   return macro === null || body === undefined ? null : { place: node, macro, body }
 }
 
-/** `assert_eq!(...)` in the definition of a macro, or in what one is given. */
+/** `assert_eq!(...)` in the definition or the arguments of a macro. */
 function readMacroTokens(node: Syntax): Macro | null {
   const siblings = node.parent?.children ?? []
   const at = siblings.indexOf(node)
@@ -49,7 +49,7 @@ function makeSite(node: Place, assertion: string, library = 'std'): Omit<Site, '
   return { start: node.start, end: node.end, line: node.line, library, assertion }
 }
 
-/** The panic has to say something that it does not say. */
+/** Expects a panic message that does not occur. */
 function readShouldPanic(node: Syntax, { word }: LiteralChange): Site | null {
   const place = makeSite(node, 'should_panic')
   if (/^#\[\s*should_panic\s*\]$/.test(node.text))
@@ -84,7 +84,7 @@ function readMacro({ place: at, macro, body }: Macro, change: LiteralChange): Si
   return { ...place, turn: { rule: 'negated', edits: [{ start: macro.start + end, end: macro.end, text: opposite }] } }
 }
 
-/** Changes the first written value of an operand that is nothing but data: `3`, `Some("a")`, `Point { x: 1, y: 2 }`. */
+/** Changes the first literal of an operand that is plain data: `3`, `Some("a")`, `Point { x: 1, y: 2 }`. */
 function changeData(tokens: readonly Syntax[], change: LiteralChange): readonly Edit[] | null {
   if (!isPlainData(tokens)) return null
   for (const node of tokens.flatMap((token) => walk(token))) {

@@ -6,7 +6,7 @@ export const FUNCTIONS = ['function_item', 'closure_expression']
 const TEST = /^#\[\s*((\w+::)*test|rstest|test_case|test_log::test|wasm_bindgen_test)\b/
 const TEST_MODULE = /^#\[\s*cfg\s*\(\s*(test|all\(\s*test)\b/
 
-/** The attributes that stand before an item. */
+/** The attributes before an item. */
 function listAttributes(node: Syntax): readonly string[] {
   const siblings = node.parent?.children ?? []
   const found: string[] = []
@@ -22,7 +22,7 @@ function isTest(node: Syntax): boolean {
   return node.type === 'function_item' && listAttributes(node).some((text) => TEST.test(text))
 }
 
-/** Everything below `tests/` and in test modules and functions; never the code that is tested. */
+/** Everything below `tests/` and in test modules and functions; never the code under test. */
 export function isTestCode(node: Syntax, path: string): boolean {
   if (/(^|\/)tests\//.test(path)) return true
   if (node.type === 'attribute_item') {

@@ -17,7 +17,7 @@ export function splitArguments(body: Syntax): readonly (readonly Syntax[])[] {
 
 const CONVERSIONS = new Set(['to_string', 'to_owned', 'into', 'from', 'vec'])
 
-/** Whether tokens build a value without calling anything but constructors, so that another literal gives another value. */
+/** Whether tokens build a value with constructors only, so that another literal gives another value. */
 export function isPlainData(tokens: readonly Syntax[]): boolean {
   const all = tokens.flatMap((token) => walk(token)).filter(({ children }) => children.length === 0)
   return all.every((token, index) => {

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import type { PreparedHome } from './agent-cli-recipes.js'
 
-/** The folder that an agent has for itself while it runs. */
+/** The private folder of a running agent. */
 export interface HarnessHome {
   /** Holds the three below. */
   readonly dir: string
@@ -18,7 +18,7 @@ const PREFIX = 'phaselock-agent-'
 const PRIVATE_FOLDER = 0o700
 const PRIVATE_FILE = 0o600
 
-/** A new folder that nobody else can read. Those of servers that were killed are taken away: they hold tokens. */
+/** A new folder that nobody else can read. Folders of killed servers are removed: they contain tokens. */
 export function makeHome(parent: string = tmpdir()): HarnessHome {
   sweep(parent)
   const dir = realpathSync(mkdtempSync(join(parent, `${PREFIX}${process.pid}-`)))
@@ -45,7 +45,7 @@ function sweep(parent: string): void {
   }
 }
 
-// A folder of that name that somebody else made is somebody else's business, also where the server could remove it.
+// A folder of that name that another user made is left alone, even if the server could remove it.
 function isOwn(path: string): boolean {
   const stats = statSync(path, { throwIfNoEntry: false })
   return stats !== undefined && stats.uid === process.getuid?.()

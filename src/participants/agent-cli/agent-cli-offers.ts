@@ -2,10 +2,10 @@ import type { Json } from '../../core/json.js'
 import type { ToolCall } from '../participant.js'
 import type { Announced } from './agent-cli-process.js'
 
-/** A call that came through the door. */
+/** A call that arrived over MCP. */
 export interface OfferedCall {
   readonly name: string
-  /** What the agent sent, whatever that is. */
+  /** The agent's arguments, unchecked. */
   readonly arguments: Json
 }
 
@@ -17,7 +17,7 @@ export interface OfferAnswer {
 const CALLS_MAX = 64
 const OVER = 'The turn is over: nothing that is called now counts.'
 const TOO_MANY = `More than ${CALLS_MAX} calls wait for an answer already.`
-/** Reading is answered at the door and decides nothing. */
+/** Read-only calls are answered directly and decide nothing. */
 const READS: ReadonlySet<string> = new Set(['coordination_view'])
 
 interface Waiting extends OfferedCall {
@@ -26,17 +26,17 @@ interface Waiting extends OfferedCall {
 
 interface Asked {
   readonly call: ToolCall
-  /** Null for a call that was announced and has not come through the door yet. */
+  /** Null for a call that was announced and has not arrived yet. */
   readonly answer: ((answer: OfferAnswer) => void) | null
 }
 
-/** The calls of one process, from the door to the judge and back. Every call gets exactly one answer. */
+/** The calls of one process, from their arrival to the judge and back. Every call gets exactly one answer. */
 export class Offers {
   #waiting: Waiting[] = []
   #asked: readonly Asked[] = []
   #prepared: { readonly key: string; readonly answer: OfferAnswer }[] = []
   #isClosed = false
-  /** When the first and the last of those that wait came. */
+  /** When the first and the last of the waiting calls arrived. */
   firstAt = 0
   lastAt = 0
 
@@ -66,8 +66,8 @@ export class Offers {
   }
 
   /**
-   * The calls of one response: those that wait, in the order and with the company in which the model announced them. An
-   * agent that runs its calls one after the other would otherwise have each judged alone.
+   * The calls of one response: the waiting ones, in the order and grouping in which the model announced them.
+   * Otherwise, an agent that runs its calls one after the other would have each judged alone.
    */
   take(announced: readonly Announced[]): readonly ToolCall[] {
     const waiting = this.#waiting.splice(0)
@@ -83,7 +83,7 @@ export class Offers {
     return asked.map(({ call }) => call)
   }
 
-  /** Hands over results; false when they are not those that are waited for. */
+  /** Delivers results; false when they are not the awaited ones. */
   answer(results: readonly { readonly callId: string; readonly text: string; readonly isError: boolean }[]): boolean {
     const asked = this.#asked
     const found = asked.map(({ call }) => results.find(({ callId }) => callId === call.id))
@@ -99,7 +99,7 @@ export class Offers {
     return true
   }
 
-  /** Nothing counts any more: what waits is told so, and so is what still comes. */
+  /** Nothing counts any more: waiting calls are told so, and later ones too. */
   close(): void {
     this.#isClosed = true
     const over = { text: OVER, isError: true }

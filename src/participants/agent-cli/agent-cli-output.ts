@@ -3,20 +3,20 @@ import { parseArguments } from '../model/parse-arguments.js'
 import type { Usage } from '../participant.js'
 import { type HarnessName, SERVER } from './agent-cli-recipes.js'
 
-/** What a line of an agent's output tells. */
+/** The meaning of one line of an agent's output. */
 export type OutputItem =
   | { readonly type: 'text' | 'reasoning'; readonly text: string }
   | ({ readonly type: 'usage' } & Usage)
-  /** Its model called a tool of ours; the call itself comes through the door. */
+  /** Its model called one of our tools; the call itself arrives over MCP. */
   | { readonly type: 'announced'; readonly name: string; readonly arguments: Json }
-  /** Its model called a tool that the harness does not have or has switched off; of that nothing comes through the door. */
+  /** Its model called a tool that the agent CLI does not have or has switched off; no call arrives for it. */
   | { readonly type: 'turned_away'; readonly name: string }
-  /** Its model writes a message, which may hold more calls than have come by now. */
+  /** Its model is writing a message, which may contain more calls than have arrived. */
   | { readonly type: 'message_began' | 'message_ended' }
-  /** It says itself that it failed. */
+  /** It reports that it failed. */
   | { readonly type: 'gave_up'; readonly detail: string }
 
-/** Reads the lines of one process, in order. What it does not know tells nothing. */
+/** Reads the lines of one process, in order. Unknown lines are ignored. */
 export type OutputReader = (line: string) => readonly OutputItem[]
 
 export function makeOutputReader(harness: HarnessName): OutputReader {
@@ -30,7 +30,7 @@ export function makeOutputReader(harness: HarnessName): OutputReader {
   }
 }
 
-/** Reads what a process writes besides, where it tells anything there. */
+/** Reads the error output of a process, if it contains anything useful. */
 export function makeComplaintReader(harness: HarnessName): OutputReader {
   return harness === 'codex' ? readCodexComplaint : () => []
 }
@@ -61,7 +61,7 @@ function makeClaudeCodeReader(): Read {
     return makeTold('text', toText(delta.text))
   }
   return (line) => {
-    // What a part of the agent does for itself is not said by the agent.
+    // The output of a subagent is not the agent's own.
     if (typeof line.parent_tool_use_id === 'string') return []
     if (line.type === 'stream_event') return onEvent(asMap(line.event))
     if (line.type === 'assistant') return readClaudeMessage(asMap(line.message), streamed)
@@ -71,7 +71,7 @@ function makeClaudeCodeReader(): Read {
   }
 }
 
-/** A whole block of a message; its text has been told already where it was streamed. */
+/** A complete block of a message; its text was reported already if it was streamed. */
 function readClaudeMessage(message: JsonObject, streamed: string): readonly OutputItem[] {
   const isStreamed = message.id === streamed
   const blocks = Array.isArray(message.content) ? (message.content as readonly Json[]).map(asMap) : []
@@ -111,7 +111,7 @@ const readCodex: Read = (line) => {
   return item.type === 'reasoning' ? makeTold('reasoning', toText(item.text)) : []
 }
 
-/** What cannot be switched off, or comes back with another version. Nothing comes of it behind the wall. */
+/** Tools that cannot be switched off, or return with another version. In the sandbox they have no effect. */
 const CODEX_OWN: ReadonlyMap<string, string> = new Map([
   ['file_change', 'apply_patch'],
   ['command_execution', 'exec_command'],
@@ -167,7 +167,7 @@ const readOpencode: Read = (line) => {
 
 const OPENCODE_TURNED_AWAY = 'Model tried to call unavailable tool'
 
-/** One of Phaselock's that there is not has its own name; one of the harness may be called as a tool of the contract is. */
+/** An unknown tool of Phaselock has its own name; one of the agent CLI may have the name of a tool of the contract. */
 function makeTurnedAway(harness: 'codex' | 'gemini' | 'opencode', asked: string): OutputItem {
   const name = asked.replace(/[^\w.-]/g, '_')
   const ours = OURS[harness].exec(name)?.[1]
@@ -206,7 +206,7 @@ function toText(value: Json | undefined): string {
   return typeof value === 'string' ? value.toWellFormed() : ''
 }
 
-/** The agent writes it: a number that is none, or that no sum could take, counts for nothing. */
+/** The agent writes it: an invalid or absurd number is ignored. */
 function countOf(value: Json | undefined): number {
   return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0 && value <= COUNT_MAX ? value : 0
 }

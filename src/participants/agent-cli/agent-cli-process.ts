@@ -25,7 +25,7 @@ const PARTS_MAX = 100_000
 const ANNOUNCED_MAX = 256
 const NO_USAGE: Usage = { input: 0, output: 0, cacheRead: 0, cacheWrite: 0 }
 
-/** A running agent: what it has written since it was last asked, and how it ended. */
+/** A running agent: its output since the last read, and how it ended. */
 export class HarnessProcess {
   end: ProcessEnd | null = null
   /** Its model is in the middle of a message. */
@@ -60,7 +60,7 @@ export class HarnessProcess {
     return usage
   }
 
-  /** The calls that its model has announced and nobody has taken yet. */
+  /** The calls that its model has announced and that were not taken yet. */
   takeAnnounced(): readonly Announced[] {
     return this.#announced.splice(0)
   }
@@ -122,7 +122,7 @@ export class HarnessProcess {
         return
       case 'message_began':
         this.isWriting = true
-        // What was announced before and never came through the door was refused by the agent itself.
+        // Calls that were announced and never arrived were refused by the agent CLI itself.
         this.#announced = []
         return
       case 'message_ended':

@@ -5,14 +5,14 @@ import { delimiter, dirname, isAbsolute, join, relative, sep } from 'node:path'
 export type Program =
   | {
       readonly ok: true
-      readonly path: string /** Folders that must be seen for it to run. */
+      readonly path: string /** Folders that must be visible for it to run. */
       readonly shown: readonly string[]
     }
   | { readonly ok: false; readonly detail: string }
 
 /**
- * Where a program lies, by its name on `path` or by its own path, and what must be seen of the machine to run it. Nothing of
- * it lies in `apart`: whoever may write there would say what the program does.
+ * The path of a program, by its name on `path` or by its own path, and the folders needed to run it. None of it is in
+ * `apart`: an agent that can write there would decide what the program does.
  */
 export function findProgram(name: string, args: readonly string[], path: string, apart: string | null = null): Program {
   const isApart = (file: string): boolean => apart === null || !isInside(apart, file)
@@ -44,7 +44,7 @@ export function findProgram(name: string, args: readonly string[], path: string,
   return { ok: true, path: found, shown: [...shown].filter((folder) => !isSystem(folder)) }
 }
 
-/** A package needs what was installed beside it: then it is everything below the outermost `node_modules`. */
+/** A package needs its dependencies: show everything below the outermost `node_modules`. */
 function findPackageFolder(file: string): string {
   const folder = statSync(file).isDirectory() ? file : dirname(file)
   const names = folder.split(sep)
@@ -52,7 +52,7 @@ function findPackageFolder(file: string): string {
   return at === -1 ? folder : names.slice(0, at + 1).join(sep)
 }
 
-// Homes and what lies above them hold credentials, and /tmp holds what others left there.
+// Home directories and their parents contain credentials, and /tmp contains files of others.
 function isTooWide(folder: string): boolean {
   return [homedir(), '/tmp', '/home', '/root', '/etc', '/var'].some((one) => isInside(folder, one))
 }

@@ -4,9 +4,9 @@ import type { CommandAgent } from '../read-agents.js'
 
 export type HarnessName = CommandAgent['harness']
 
-/** Where an agent reaches Phaselock, and as whom. */
+/** The address of Phaselock for an agent, and its identity. */
 export interface Door {
-  /** Of the MCP entrance: `http://127.0.0.1:8700/mcp`. */
+  /** The MCP endpoint: `http://127.0.0.1:8700/mcp`. */
   readonly url: string
   readonly token: string
 }
@@ -16,13 +16,16 @@ interface RecipePlan {
   readonly home: string
   readonly door: Door
   readonly model: string | null
-  /** The variables that pass, and nothing else of the server's environment. */
+  /** The variables that are passed on, and nothing else of the server's environment. */
   readonly passed: Readonly<Record<string, string>>
-  /** Whether it follows the instructions of the project (`AGENTS.md` and the like). One that judges does not: they are the implementer's. */
+  /**
+   * Whether it follows the instructions of the project (`AGENTS.md` and the like). A judging agent does not: the
+   * implementer may have written them.
+   */
   readonly readsProject: boolean
 }
 
-/** How an agent is set up: what lies in its home, how it is called, what its environment says. */
+/** How an agent is set up: files in its home, its command line, its environment. */
 export interface PreparedHome {
   /** By their path below the home; only the agent can read them. */
   readonly files: Readonly<Record<string, string>>
@@ -30,11 +33,11 @@ export interface PreparedHome {
   readonly env: Readonly<Record<string, string>>
 }
 
-/** How one kind of agent is run without a terminal, with no tools but those of Phaselock. */
+/** How one kind of agent is run without a terminal, with only the tools of Phaselock. */
 export interface Recipe {
-  /** The program, where the council names none. */
+  /** The program, if the council names none. */
   readonly program: string | null
-  /** The variables of the server that this kind of agent is given: its own key and where its model is. */
+  /** The server's variables that this kind of agent gets: its key and the address of its model. */
   readonly passes: readonly string[]
   /** Those of them that are secrets. */
   readonly secrets: readonly string[]
@@ -68,7 +71,7 @@ const CLAUDE_CODE: Recipe = {
       DISABLE_AUTOUPDATER: '1',
       DISABLE_TELEMETRY: '1',
       DISABLE_ERROR_REPORTING: '1',
-      // Without the first, tools of MCP servers hide behind a search; without the second, root is turned away.
+      // Without the first, tools of MCP servers hide behind a search; without the second, it refuses to run as root.
       ENABLE_TOOL_SEARCH: 'false',
       IS_SANDBOX: '1',
       MCP_TOOL_TIMEOUT: String(CALL_SECONDS_MAX * 1000),
@@ -77,7 +80,7 @@ const CLAUDE_CODE: Recipe = {
   }),
 }
 
-// What reaches for the network at the start, and every tool that can be switched off.
+// Features that use the network at the start, and every tool that can be switched off.
 const CODEX_OFF = [
   ...['plugins', 'apps', 'remote_plugin', 'plugin_discovery_prefetch', 'plugin_sharing', 'daemon_auto_start'],
   ...['shell_tool', 'unified_exec', 'multi_agent', 'view_image', 'goals', 'hooks'],
@@ -90,7 +93,7 @@ const CODEX: Recipe = {
   secrets: ['OPENAI_API_KEY'],
   prepare: ({ home, ...plan }) => ({
     files: { '.codex/config.toml': buildCodexConfig(plan) },
-    // Its own sandbox cannot be made inside another one; the wall around the whole process stands instead.
+    // Its own sandbox does not work inside another one; the sandbox around the whole process replaces it.
     args: [
       ...['exec', '--json', '--skip-git-repo-check', '--ephemeral', '--dangerously-bypass-approvals-and-sandbox', '-'],
     ],
@@ -110,7 +113,7 @@ function buildCodexConfig({ door, model, passed, readsProject }: Omit<RecipePlan
     ...['[model_providers.endpoint]', 'name = "endpoint"', `base_url = ${text(baseUrl)}`],
     ...['env_key = "OPENAI_API_KEY"', 'wire_api = "responses"', 'supports_websockets = false'],
     ...[`[mcp_servers.${SERVER}]`, `url = ${text(door.url)}`, 'bearer_token_env_var = "MCP_BEARER"'],
-    // A server that is not required has a second to answer; after that its model is asked without any tools.
+    // An optional server has one second to answer; after that its model is asked without any tools.
     ...['required = true', `startup_timeout_sec = ${START_SECONDS_MAX}`],
     ...[`tool_timeout_sec = ${CALL_SECONDS_MAX}`, 'default_tools_approval_mode = "approve"', ''],
   ].join('\n')
@@ -142,7 +145,7 @@ const GEMINI: Recipe = {
         telemetry: { enabled: false },
         security: { auth: { selectedType: 'gemini-api-key' } },
         ...(model === null ? {} : { model: { name: model } }),
-        // Other file names would be added to GEMINI.md. Without markers it does not look into the folders above.
+        // Other file names would be added to GEMINI.md. Without markers it does not look into parent folders.
         ...(readsProject ? {} : { context: { memoryBoundaryMarkers: [], discoveryMaxDirs: 0 } }),
         mcpServers: {
           [SERVER]: {
@@ -161,7 +164,7 @@ const GEMINI: Recipe = {
   }),
 }
 
-// Without the flag it would install a package into each of its folders at every start, and hang where it cannot.
+// Without the flag it would install a package into each of its folders at every start, and hang if it cannot.
 const OPENCODE: Recipe = {
   program: AGENT_CLIS.opencode.program,
   passes: ['ANTHROPIC_API_KEY', 'OPENAI_API_KEY', 'OPENAI_BASE_URL', ...PROXIES],
@@ -204,7 +207,7 @@ function buildOpencodeConfig(door: Door, model: string | null, baseUrl: string |
   }
 }
 
-/** Any other program: it finds the door in the file that MCP_CONFIG names, and its prompt on standard input. */
+/** Any other program: it finds the server in the file that MCP_CONFIG names, and its prompt on standard input. */
 const COMMAND: Recipe = {
   program: null,
   passes: PROXIES,

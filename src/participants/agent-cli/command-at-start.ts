@@ -3,9 +3,9 @@ import { isAbsolute, join, posix } from 'node:path'
 /** The work tree as it was at the start of a task. */
 export interface TreeAtStart {
   readonly tree: string
-  /** Whether the tree had this file; null where there is one now, and nobody knows what there was. */
+  /** Whether the tree had this file; null if it exists now and its history is unknown. */
   had(path: string): boolean | null
-  /** Writes a copy into an empty folder. Null, or why there is none. */
+  /** Writes a copy into an empty folder. Returns why there is none; null: it was written. */
   copyTo(folder: string): Promise<string | null>
 }
 
@@ -18,15 +18,15 @@ export type ReviewerCommandFound =
   | {
       readonly ok: true
       readonly command: ReviewerCommand
-      /** The copy that the command names files of; null when it names none. */
+      /** The copy with the files that the command names; null when it names none. */
       readonly copy: string | null
     }
   | { readonly ok: false; readonly detail: string }
 
 /**
- * The command of a reviewer with every file of the work tree that it names replaced by the same file of a copy, made in
- * `folder`, of the tree at the start of the task. The implementer may have changed the file since, or what it imports:
- * run from the tree, it would say what the reviewer does. (REQ-SPAWN-32)
+ * The command of a reviewer with every work tree file that it names replaced by the file's copy, made in `folder`, from
+ * the start of the task. The implementer may have changed the file or its imports since, and would then decide what the
+ * reviewer does. (REQ-SPAWN-32)
  */
 export async function resolveCommandAtStart(
   { name, args }: ReviewerCommand,
@@ -48,12 +48,12 @@ export async function resolveCommandAtStart(
 
 interface NamedFile {
   readonly path: string
-  /** What comes before the path: `--config=`, or nothing. */
+  /** The text before the path: `--config=`, or nothing. */
   readonly option: string
   readonly isKnown: boolean
 }
 
-/** The file of the work tree that a word names; null when it names none that there was. */
+/** The work tree file that a word names; null when it names no file that existed. */
 function findFileInTree(word: string, start: TreeAtStart): NamedFile | null {
   const [, option = '', named = ''] = /^(-{1,2}[\w-]+=)?(.*)$/s.exec(word) ?? []
   const path = toRelativePath(start.tree, named)

@@ -14,37 +14,40 @@ import { formatPrompt, lastResults } from './agent-cli-prompt.js'
 import { type Door, RECIPES, type Recipe } from './agent-cli-recipes.js'
 import { resolveCommandAtStart, type TreeAtStart } from './command-at-start.js'
 
-/** An agent CLI that takes part: it is started for a turn, and its calls come back through the MCP door. */
+/** A participating agent CLI: it is started for a turn, and its calls come back over MCP. */
 export interface CommandParticipant extends Participant {
-  /** A call that came through the door; the answer follows when it was judged. Never rejects. */
+  /** A call that arrived; the answer follows when it was judged. Never rejects. */
   offer(call: OfferedCall): Promise<OfferAnswer>
-  /** The turn was accepted: waiting calls get their results of `messages`, then the process has a moment to end. */
+  /** The turn was accepted: waiting calls get their results from `messages`, then the process has a moment to end. */
   settle(messages: readonly Message[]): void
-  /** Ends what runs. Nothing is started any more. */
+  /** Ends the running process. No other is started. */
   close(): Promise<void>
 }
 
 interface CommandLimits extends ProcessLimits {
-  /** Calls that come this close together are one response. */
+  /** Calls that arrive this close together are one response. */
   readonly gatherMs: number
-  /** The longest that a message is waited for that its model has not finished. */
+  /** How long to wait for a message that its model has not finished. */
   readonly gatherMsMax: number
-  /** To end by itself after its turn was accepted. */
+  /** Time to end by itself after its turn was accepted. */
   readonly graceMs: number
-  /** The longest that it waits for the answer to a call. */
+  /** How long it waits for the answer to a call. */
   readonly decisionMs: number
-  /** The longest that one process runs, whatever the caller says. */
+  /** Time limit of one process. */
   readonly lifeMs: number
 }
 
 interface CommandOptions {
   readonly agent: CommandAgent
   readonly door: Door
-  /** How it is started: behind the wall. */
+  /** How it is started: in the sandbox. */
   readonly start: Confinement['start']
-  /** What the few variables that pass are taken from, and PATH. */
+  /** The source of the passed variables, and PATH. */
   readonly environment: Readonly<Record<string, string | undefined>>
-  /** For one that votes on work: the tree that is voted on. Nothing that it runs lies there; files that its arguments name come from the tree at the start. */
+  /**
+   * For a voting agent: the tree that is voted on. It runs nothing from there; files that its arguments name come from
+   * the tree at the start.
+   */
   readonly atStart?: () => Promise<TreeAtStart | null>
   readonly limits?: Partial<CommandLimits>
 }
@@ -131,7 +134,7 @@ class CommandRunner implements CommandParticipant {
     let isKept = false
     try {
       for (;;) {
-        // What was written before is told before: the parts are taken after looking at what comes next.
+        // Earlier output is reported first: the parts are taken after checking what comes next.
         const { end } = process
         const waitMs = this.#waitMs(running)
         for (const part of process.takeParts()) yield { ...part, text: this.#masked(part.text) }
@@ -155,7 +158,7 @@ class CommandRunner implements CommandParticipant {
     }
   }
 
-  /** How long more calls of the same response may come; null when there is none yet. */
+  /** How long more calls of the same response may arrive; null when there is none yet. */
   #waitMs({ process, offers }: Running): number | null {
     if (!offers.hasWaiting) return null
     if (process.end !== null) return 0
@@ -196,7 +199,7 @@ class CommandRunner implements CommandParticipant {
     const name = agent.command ?? this.#recipe.program ?? ''
     const program = findProgram(name, agent.args, environment.PATH ?? '', start?.tree ?? null)
     if (!program.ok || start === null) return program.ok ? { ...program, args: agent.args } : program
-    // The copy lies beside its working directory, in the folder that is all it sees.
+    // The copy is next to its working directory, in the only folder that it sees.
     const found = await resolveCommandAtStart(
       { name: program.path, args: agent.args },
       start,
@@ -241,7 +244,7 @@ class CommandRunner implements CommandParticipant {
     return { process, offers: new Offers(nextId, ring) }
   }
 
-  /** Ends the process later; null: not by a time. */
+  /** Ends the process later; null: without a time limit. */
   #endAfter(ms: number | null): void {
     if (this.#timer !== null) clearTimeout(this.#timer)
     this.#timer = ms === null ? null : setTimeout(() => void this.#end(), ms)
@@ -280,7 +283,7 @@ type FoundProgram =
 
 const NOT_RUNNING: OfferAnswer = { text: 'It is not your turn: nothing that is called now counts.', isError: true }
 
-/** The variables of the server that the agent is given. Whoever goes through a proxy still reaches Phaselock directly. */
+/** The server's variables that the agent gets. Even with a proxy it reaches Phaselock directly. */
 function pickPassed(recipe: Recipe, { environment, door }: CommandOptions): Readonly<Record<string, string>> {
   const passed: Record<string, string> = {}
   for (const name of recipe.passes) {

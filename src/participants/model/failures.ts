@@ -37,10 +37,10 @@ export type FailureCode = keyof typeof FAILURES
 
 export interface ChatFailure {
   readonly code: FailureCode
-  /** Never holds a key, and nothing of the conversation. */
+  /** Never contains a key or parts of the conversation. */
   readonly message: string
   readonly remedy: string
-  /** The HTTP status, where one was answered. */
+  /** The HTTP status, if there was an answer. */
   readonly status: number | null
   /** How many requests were made. */
   readonly attempts: number

@@ -9,7 +9,7 @@ import { findErrorMessage, Wire, type WireLimits } from './wire.js'
 export type Provider = 'openai-compatible' | 'anthropic'
 
 export interface ModelLimits extends WireLimits, AnswerLimits, RetryLimits {
-  /** Of one answer with all its attempts. */
+  /** Time limit of one answer with all its attempts. */
   readonly totalMs: number
 }
 
@@ -18,10 +18,10 @@ interface ModelOptions {
   readonly provider: Provider
   readonly baseUrl: string
   readonly model: string
-  /** Null where the server asks for none. */
+  /** Null if the server needs none. */
   readonly apiKey: string | null
   readonly maxOutputTokens?: number
-  /** False for models that lose their way over a tool error. */
+  /** False for models that cannot handle a tool error. */
   readonly takesToolErrors?: boolean
   readonly limits?: Partial<ModelLimits>
   /** Between 0 and 1, for the spread of back-offs. */
@@ -105,10 +105,10 @@ async function open(chat: Chat, wire: Wire, judge: StreamJudge): Promise<OpenedS
   }
 }
 
-/** The packages are loaded by the first chat: nobody else pays for them. */
+/** The packages are loaded by the first chat, so that only users of models pay for them. */
 async function loadModel(options: ModelOptions, wire: Wire): Promise<ChatModel> {
   const { baseUrl: baseURL, model } = options
-  // An empty key is a key: without one the packages look for their own in the environment.
+  // An empty key is passed too: without one the packages look for their own in the environment.
   const apiKey = options.apiKey ?? ''
   if (options.provider === 'anthropic') {
     const { createAnthropic } = await import('@ai-sdk/anthropic')
@@ -123,7 +123,7 @@ function collectCallIds(messages: readonly Message[]): ReadonlySet<string> {
   return new Set(messages.flatMap((message) => (message.role === 'assistant' ? message.calls : [])).map(({ id }) => id))
 }
 
-/** The errors of the packages hold the whole request, so nothing of them is kept but a redacted line. */
+/** The packages' errors contain the whole request, so only a redacted line of them is kept. */
 function judgeOf(wire: Wire, apiKey: string | null, attempts: number): StreamJudge {
   const failure = (code: FailureCode, said = ''): ChatFailure =>
     makeFailure(code, { detail: redact(said, apiKey), status: wire.status, attempts })
@@ -133,7 +133,7 @@ function judgeOf(wire: Wire, apiKey: string | null, attempts: number): StreamJud
     return wire.wrongType === null ? null : failure('not_a_stream', wire.wrongType || 'it has no content type')
   }
   const refusalOf = (status: number, said: string): ChatFailure => {
-    // Servers quote the key that they do not accept, some of them in part.
+    // Servers quote a rejected key, some of them in part.
     if (status === 401 || status === 403) return failure('unauthorized', `status ${status}`)
     if (status === 429) return failure('rate_limited', said)
     if (status >= 500) return failure('server_error', `status ${status} ${said}`)
@@ -164,7 +164,7 @@ function explainUnanswered(error: unknown): [FailureCode, string?] {
   return ['client_fault']
 }
 
-/** What the server itself reported as an error inside a stream; null when the error is the library's. */
+/** The error that the server itself reported inside a stream; null when it is the library's. */
 function findServerMessage(error: unknown): string | null {
   if (!(error instanceof Error)) return findErrorMessage(error)
   if (!('statusCode' in error && typeof error.statusCode === 'number' && error.statusCode >= 500)) return null

@@ -12,7 +12,7 @@ type RequestInput = Extract<RequestTool, { type: 'function' }>['inputSchema']
 
 const WIRE_NAME_CHARS_MAX = 64
 
-/** The conversation in the words of the client library. */
+/** The conversation in the format of the client library. */
 export function toPrompt(messages: readonly Message[]): PromptMessage[] {
   return messages.map(promptMessageOf)
 }
@@ -53,7 +53,7 @@ function toReasoningPart({ text, signature }: Reasoning): AssistantPart {
   return signature === undefined ? part : { ...part, providerOptions: { anthropic: { signature } } }
 }
 
-/** Servers refuse a whole conversation for one call with an impossible name, although the model itself made it up. */
+/** Servers refuse a whole conversation because of one call with an invalid name, even if the model made it up. */
 function toWireName(name: string): string {
   return name.replace(/[^A-Za-z0-9_-]/g, '_').slice(0, WIRE_NAME_CHARS_MAX) || 'unnamed'
 }

@@ -1,9 +1,12 @@
 import type { Json } from '../../core/json.js'
 
-/** Deeper than any tool's schema, and far from where reading and writing JSON run out of stack. */
+/** Deeper than any tool's schema, and far below where JSON functions run out of stack. */
 const DEPTH_MAX = 64
 
-/** The arguments of a call: parsed, or the raw text when they do not parse, are nested too deeply or reach for a prototype. Nothing at all is `{}`. */
+/**
+ * The arguments of a call: parsed, or the raw text when they do not parse, are nested too deeply or reach for a
+ * prototype. An empty text is `{}`.
+ */
 export function parseArguments(text: string): Json {
   if (text.trim() === '') return {}
   if (isTooDeep(text)) return text

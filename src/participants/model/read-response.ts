@@ -15,7 +15,7 @@ export interface Response {
 const CALLS_MAX = 256
 const NO_USAGE: Usage = { input: 0, output: 0, cacheRead: 0, cacheWrite: 0 }
 
-/** Reads a stream to its end, or to `charsMax`. An answer that failed has no calls. */
+/** Reads a stream to its end, or to `charsMax`. A failed answer has no calls. */
 export async function readResponse(
   stream: AsyncIterable<ChatPart>,
   charsMax: number,

@@ -15,9 +15,9 @@ type Stream = Awaited<ReturnType<ChatModel['doStream']>>['stream']
 type StreamPart = Stream extends ReadableStream<infer Part> ? Part : never
 type Finish = Extract<StreamPart, { type: 'finish' }>
 
-/** What a failure in the stream means is known where the connection is known. */
+/** The meaning of a failure in the stream is known where the connection is. */
 export interface StreamJudge {
-  /** The stream broke off; `error` is what the library said. */
+  /** The stream broke off; `error` is the library's. */
   broke(error: unknown): ChatFailure
   ended(): ChatFailure
 }
@@ -25,7 +25,9 @@ export interface StreamJudge {
 const NAME_CHARS_MAX = 200
 const CALL_ID = /^[A-Za-z0-9_-]{1,128}$/
 
-/** The answer of a model, part by part. Calls come last and only when the answer is complete: half an answer has none. */
+/**
+ * The answer of a model, part by part. Calls come last and only when the answer is complete: half an answer has none.
+ */
 export async function* readStream(
   stream: Stream,
   limits: AnswerLimits,
@@ -45,7 +47,7 @@ export async function* readStream(
       if (next.part.type === 'finish') return yield* answer.finish(next.part, judge)
     }
   } finally {
-    // The connection is closed by its owner; what the library still holds is of no use, nor are its complaints.
+    // The owner closes the connection; the library's remaining data and errors are ignored.
     reader.cancel().catch(() => undefined)
   }
 }
@@ -65,10 +67,10 @@ async function nextPart(reader: ReadableStreamDefaultReader<StreamPart>, judge: 
   }
 }
 
-/** What has come of one answer, held to its limits. */
+/** The answer so far, within its limits. */
 class Answer {
   private readonly calls: ToolCall[] = []
-  /** The calls that have begun, with the size of their arguments; those that are complete are taken out. */
+  /** Calls in progress, with the size of their arguments; complete ones are removed. */
   private readonly begun = new Map<string, number>()
   private textChars = 0
   private readonly limits: AnswerLimits
@@ -92,7 +94,7 @@ class Answer {
     }
     if (part.type !== 'tool-call') return null
     this.begun.delete(part.toolCallId)
-    // A tool that the server ran itself was offered by nobody here.
+    // Nobody here offered a tool that the server ran itself.
     if (part.providerExecuted === true) return null
     if (part.input.length > this.limits.argumentsCharsMax || this.calls.length >= this.limits.callsMax)
       return 'too_large'
@@ -108,7 +110,7 @@ class Answer {
     yield { type: 'end', reason: this.calls.length > 0 ? 'tool_calls' : toEndReason(part.finishReason.unified) }
   }
 
-  /** Models repeat ids and make up impossible ones; results could not be told apart, and servers would refuse them. */
+  /** Models repeat ids and invent invalid ones; results could not be matched, and servers would refuse them. */
   private assignId(given: string): string {
     let id = given
     for (let number = this.usedIds.size + 1; this.usedIds.has(id) || !CALL_ID.test(id); number += 1)

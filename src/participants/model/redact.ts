@@ -1,8 +1,8 @@
-/** Servers quote keys in part, so that a shorter piece than this must still be legible: words, numbers. */
+/** Servers quote keys in part; shorter pieces than this must stay readable: words, numbers. */
 const PIECE_CHARS = 8
 const DETAIL_CHARS_MAX = 300
 
-/** What a server said, safe to show: one line, bounded, and without the key or any longer piece of it. */
+/** A server's message, safe to show: one line, bounded, and without the key or any longer piece of it. */
 export function redact(text: string, apiKey: string | null): string {
   const line = text
     .slice(0, DETAIL_CHARS_MAX * 4)

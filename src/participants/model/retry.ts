@@ -10,7 +10,7 @@ export interface RetryLimits {
 const TOO_MANY_REQUESTS = 429
 const SERVER_ERRORS_FROM = 500
 
-/** How long to wait before a request is made again; null when it must not be. `chance` is between 0 and 1. */
+/** How long to wait before the next attempt; null when there must be none. `chance` is between 0 and 1. */
 export function waitBeforeRetry(
   failure: ChatFailure,
   retryAfter: string | null,
@@ -26,7 +26,7 @@ export function waitBeforeRetry(
   return Math.min(limits.retryAfterMsMax, Math.round(spread * (0.5 + moment.chance / 2)))
 }
 
-/** Waits; false when `signal` called it off. */
+/** Waits; false when `signal` fired. */
 export async function waitUnlessAborted(ms: number, signal: AbortSignal): Promise<boolean> {
   try {
     await sleep(ms, undefined, { signal })

@@ -11,7 +11,7 @@ export interface WireLimits {
 interface WireRefusal {
   readonly status: number
   readonly retryAfter: string | null
-  /** What the server said about it: its own words, not yet safe to show. */
+  /** The server's message: not yet safe to show. */
   readonly said: string
 }
 
@@ -19,15 +19,15 @@ const REFUSAL_BYTES_MAX = 64 * 1024
 const LINE_FEED = 10
 const CARRIAGE_RETURN = 13
 
-/** One request and its answer, held to limits. Whatever ends it, the connection is closed by `close`. */
+/** One request and its answer, within limits. However it ends, `close` closes the connection. */
 export class Wire {
-  /** Why the connection was ended from this side. */
+  /** Why this side ended the connection. */
   stopped: FailureCode | null = null
   refusal: WireRefusal | null = null
-  /** The type of an answer that was no event stream. */
+  /** The type of an answer that was not an event stream. */
   wrongType: string | null = null
   status: number | null = null
-  /** Whether the answer came to its end on the wire. */
+  /** Whether the answer was complete on the wire. */
   hasEnded = false
   /** Whether the connection was lost before that. */
   hasBroken = false
@@ -65,7 +65,7 @@ export class Wire {
   }
 
   readonly fetch: typeof globalThis.fetch = async (input, init) => {
-    // A redirect would carry the key, which is in a header of its own, to whatever host the answer names.
+    // A redirect would carry the key, which is in a separate header, to whatever host the answer names.
     const request = { ...init, redirect: 'manual' as const, signal: this.signal }
     const response = await this.inTime(globalThis.fetch(input, request))
     this.status = response.status
@@ -91,7 +91,7 @@ export class Wire {
         bytes += value.byteLength
       }
     } catch {
-      // The status says enough; what was to follow it never came.
+      // The status is enough; the rest never arrived.
       return { status, retryAfter, said: '' }
     }
     return { status, retryAfter, said: parseRefusalMessage(Buffer.concat(chunks).toString('utf8')) }
@@ -121,7 +121,7 @@ export class Wire {
     })
   }
 
-  /** Only waiting for the server counts: a reader that takes its time does not make the server silent. */
+  /** Only waiting for the server counts: a slow reader does not make the server silent. */
   private async inTime<T>(promise: Promise<T>): Promise<T> {
     const [code, ms] = this.hasByte
       ? (['silent', this.limits.silenceMs] as const)

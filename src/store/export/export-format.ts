@@ -3,7 +3,7 @@ import { sha256Hex } from '../../base/sha256.js'
 export const EXPORT_FORMAT = 'phaselock-ledger/1'
 export const FIRST_DIGEST = '0'.repeat(64)
 
-/** What the closing line signs: the SHA-256 runs over the header and every event line, each with its line feed. */
+/** The signed text of the closing line: the SHA-256 covers the header and every event line, each with its line feed. */
 export interface ExportClosing {
   readonly count: number
   readonly streams: number
@@ -13,13 +13,13 @@ export interface ExportClosing {
 
 const DIGEST_END = /^(.*),"digest":"([0-9a-f]{64})"\}$/s
 
-/** Each line carries a digest over itself and all before it, so that a changed line is found at its place. */
+/** Each line has a digest over itself and all lines before it, so that a changed line can be located. */
 export function addDigest(eventText: string, before: string): { readonly text: string; readonly digest: string } {
   const digest = computeDigest(eventText, before)
   return { text: `${eventText.slice(0, -1)},"digest":"${digest}"}`, digest }
 }
 
-/** The event's text without its digest, or null when the digest does not fit. */
+/** The event's text without its digest, or null when the digest does not match. */
 export function checkLine(line: string, before: string): { readonly text: string; readonly digest: string } | null {
   const match = DIGEST_END.exec(line)
   if (match === null) return null

@@ -19,7 +19,7 @@ interface ExportSummary {
 
 /**
  * Writes the ledger as lines of JSON with a signed closing line, which `verifyExport` checks with the public key alone.
- * Each event is verified on its way: a ledger that was tampered with is not signed. Only reads; takes no lock.
+ * Each event is verified first: a tampered ledger is not signed. Only reads; takes no lock.
  */
 export async function exportLedger(dir: string, write: (line: string) => Promise<void>): Promise<ExportSummary> {
   const key = readChainKey(dir)
@@ -59,7 +59,7 @@ export async function exportLedger(dir: string, write: (line: string) => Promise
   }
 }
 
-/** Page by page with a turn of the event loop in between: a server that exports goes on answering. */
+/** Page by page, yielding to the event loop in between, so that an exporting server keeps answering. */
 async function* walkEvents(database: Database): AsyncGenerator<Row> {
   const last = Number(database.prepare('SELECT max(seq) AS seq FROM event').get()?.seq ?? 0)
   const page = database.prepare(`SELECT ${EVENT_COLUMNS} FROM event WHERE seq > ? AND seq <= ? ORDER BY seq LIMIT ?`)
@@ -73,7 +73,7 @@ async function* walkEvents(database: Database): AsyncGenerator<Row> {
   }
 }
 
-/** `data` as the exact text that is in the ledger, so that its hash can still be checked by who has the key. */
+/** `data` as the exact text in the ledger, so that its hash can still be checked with the key. */
 function formatEvent(row: Row): string {
   const { seq, stream, version, type, at, actor, epoch, phase, contract, data, prev_hash, hash } = row
   return JSON.stringify({ seq, stream, version, type, at, actor, epoch, phase, contract, data, prev_hash, hash })

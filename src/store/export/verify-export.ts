@@ -16,7 +16,7 @@ interface ExportReport {
   readonly ok: boolean
   readonly events: number
   readonly streams: number
-  /** `embedded`: the file vouches for itself only; who changed it could have signed it anew. */
+  /** `embedded`: the file is only consistent with itself; somebody who changed it could have signed it again. */
   readonly key: 'given' | 'embedded'
   readonly problem: ExportProblem | null
 }

@@ -3,7 +3,7 @@ import type { Database, Value } from '../database.js'
 import type { AuditFilter, AuditStats, Page, StoredEvent } from '../store.js'
 import { EVENT_COLUMNS, toStoredEvent } from '../wire.js'
 
-/** Newest first. May look at many rows when the filter is rare: it belongs into the reader thread. */
+/** Newest first. May read many rows when the filter is rare: run it in the reader thread. */
 export function queryEvents(database: Database, filter: AuditFilter): Page<StoredEvent> {
   const wanted: [string, Value | undefined][] = [
     ['stream = ?', filter.taskId === undefined ? undefined : `task:${filter.taskId}`],

@@ -14,7 +14,7 @@ import { EVENT_COLUMNS, toRemembered, toStoredEvent, toTaskRow } from '../wire.j
 import { KEY_LIFETIME_MS } from '../write/ledger-writer.js'
 import { HELD } from '../write/write-statements.js'
 
-// The index is named: statistics must never talk the planner into sorting all waiting tasks for one claim.
+// The index is named: statistics must never make the planner sort all waiting tasks for one claim.
 export const CLAIMABLE_SQL = `SELECT document FROM task INDEXED BY task_claimable
   WHERE status IN ('queued', 'interrupted') AND open_deps = 0
   ORDER BY priority DESC, created_at, num LIMIT ? OFFSET ?`
@@ -43,7 +43,7 @@ export class PointReads {
     ]).map(toStoredEvent)
   }
 
-  /** Kept by the writer with every row, so that it costs the same with any number of tasks. */
+  /** The writer maintains it with every row, so it costs the same with any number of tasks. */
   taskCounts(): readonly { readonly status: string; readonly phase: string; readonly count: number }[] {
     return this.#all('SELECT status, phase, count FROM task_count WHERE count > 0 ORDER BY status, phase', []).map(
       (row) => ({ status: String(row.status), phase: String(row.phase), count: Number(row.count) }),
@@ -108,7 +108,7 @@ export class PointReads {
   readBlobText(sha256: string): string | null {
     const content = this.#all('SELECT content FROM blob WHERE sha256 = ?', [sha256])[0]?.content
     if (!(content instanceof Uint8Array)) return null
-    // Nothing is decided or handed on by what is not the content that was kept.
+    // Content that does not match its hash is never used.
     if (sha256Hex(content) !== sha256) throw new Error(`the content kept under ${sha256} was changed`)
     return Buffer.from(content).toString('utf8')
   }

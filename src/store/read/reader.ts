@@ -28,7 +28,7 @@ interface Waiting {
   readonly reject: (error: Error) => void
 }
 
-/** The main thread's side of the reader thread, where reads that may look at many rows run. */
+/** The main thread's side of the reader thread, which runs reads of many rows. */
 export class Reader {
   #worker: Worker | null = null
   #nextId = 1

@@ -3,17 +3,17 @@ import type { Json, JsonObject } from '../../core/json.js'
 
 const STRING_BYTES_MAX = 16 * 1024
 const MEMBER_BYTES_MAX = 48 * 1024
-// The files that a RED gate pins are what a GREEN gate is judged by: they are bounded where they are listed.
+// A GREEN gate is judged by the files that a RED gate pins: they are bounded where they are listed.
 const MEMBERS_KEPT_WHOLE: ReadonlySet<string> = new Set(['files'])
 const DEPTH_MAX = 64
-// Room for the note that takes the place of what was cut: a string that was cut once is not cut again.
+// Room for the note that replaces the cut part: a string that was cut once is not cut again.
 const NOTE_BYTES = 160
 const NODE_BYTES = 8
 
 /**
- * The same data with long texts cut to their beginning, their length and hash kept, and no more than 48 KiB and
- * 64 levels in each member. Every member has a budget of its own: a caller who fills one with junk does not push out
- * another that the state is folded from. Data within the bounds comes back unchanged.
+ * The same data with long texts cut to their beginning, length and hash, and at most 48 KiB and 64 levels in each
+ * member. Every member has a separate budget: a caller who fills one with junk does not displace another that the state
+ * is folded from. Data within the bounds is returned unchanged.
  */
 export function boundData(data: JsonObject, stringBytesMax = STRING_BYTES_MAX): JsonObject {
   const textMax = Math.max(stringBytesMax, 2 * NOTE_BYTES)
@@ -70,7 +70,7 @@ function boundText(text: string, budget: Budget): string {
   return kept
 }
 
-/** Bytes that the text takes in JSON, where control characters take six; a long text is not even looked at. */
+/** The size of the text in JSON, where control characters take six bytes; a long text is not scanned. */
 function countJsonBytes(text: string, enough: number): number {
   return text.length > enough ? text.length : Buffer.byteLength(JSON.stringify(text))
 }

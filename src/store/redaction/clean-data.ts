@@ -2,7 +2,7 @@ import type { Json, JsonObject } from '../../core/json.js'
 import { boundData } from './bound-data.js'
 import { makeRedactor } from './redact.js'
 
-/** Data that may be stored, with its JSON text. `isChanged` is false only when the very object that was given is returned. */
+/** Storable data with its JSON text. `isChanged` is false only when the given object itself is returned. */
 interface Clean {
   readonly data: JsonObject
   readonly text: string
@@ -12,17 +12,17 @@ interface Clean {
 export interface Cleaner {
   /** Takes secrets out. */
   readonly redact: (value: Json) => Json
-  /** Takes secrets out and cuts what is too long. */
+  /** Removes secrets and cuts long values. */
   readonly clean: (data: JsonObject) => Clean
 }
 
-// Every rule of the redactor needs one of these somewhere in the text; most events have none of them, and are done with one look.
+// Every rule of the redactor needs one of these somewhere in the text; most events have none, and need only one scan.
 const SUSPICIOUS =
   /eyJ|plop_|gh[pousr]_|github_pat_|glpat-|AKIA|ASIA|xox[a-z]-|xapp-|(?<!ta)sk-|[sr]k_(?:live|test)_|AIza|npm_|hf_|PRIVATE KEY|:\/\/|(?:password|passwd|passphrase|secrets?|token|apikey|authorization|credentials?|cookie|jwt|bearer|basic|pat|key|key[^a-z0-9]{0,8}base|pass|pwd|auth)(?![a-z])/i
 const SMALL_CHARS_MAX = 4000
 const BRACKETS_MAX = 60
 
-/** Makes the functions that every value passes before it is stored. */
+/** Makes the functions that process every value before it is stored. */
 export function makeCleaner(secrets: readonly string[]): Cleaner {
   const redact = makeRedactor(secrets)
   const forms = secrets.flatMap((secret) => [secret, JSON.stringify(secret).slice(1, -1)])
@@ -42,7 +42,7 @@ export function makeCleaner(secrets: readonly string[]): Cleaner {
   }
 }
 
-// More brackets than levels are allowed may mean that it is nested too deeply; then it is looked at closely.
+// More brackets than allowed levels may mean that it is nested too deeply; then it is checked closely.
 function countBrackets(text: string): number {
   let count = 0
   for (let i = 0; i < text.length; i += 1) {

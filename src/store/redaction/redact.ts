@@ -8,8 +8,8 @@ const SECRETS_MAX = 256
 const SECRET_CHARS_MIN = 6
 
 /**
- * Makes the function that takes secrets out of what is about to be stored: known shapes of tokens and keys,
- * the given secrets, values of fields and variables named like secrets. Pure; time grows with the length only.
+ * Makes the function that removes secrets before storing: known shapes of tokens and keys, the given secrets, values of
+ * fields and variables named like secrets. Pure; linear in the length.
  */
 export function makeRedactor(secrets: readonly string[]): (value: Json) => Json {
   const exact = listExactForms(secrets)
@@ -33,7 +33,7 @@ function isArray(value: Json): value is readonly Json[] {
   return Array.isArray(value)
 }
 
-/** Below a field named like a secret every text is taken for one; numbers and booleans are counts and flags. */
+/** Below a field named like a secret every text counts as one; numbers and booleans are counts and flags. */
 function blankTexts(value: Json, depth: number): Json {
   if (typeof value === 'string') return value === '' ? '' : REDACTED
   if (typeof value !== 'object' || value === null) return value
@@ -42,7 +42,9 @@ function blankTexts(value: Json, depth: number): Json {
   return Object.fromEntries(Object.entries(value).map(([name, item]) => [name, blankTexts(item, depth + 1)]))
 }
 
-/** A secret as it is and as it looks in URLs and basic authorization. Longest first: none hides inside another. */
+/**
+ * A secret as it is, and as encoded in URLs and basic authorization. Longest first, so that none hides inside another.
+ */
 function listExactForms(secrets: readonly string[]): readonly string[] {
   const usable = secrets.slice(0, SECRETS_MAX).filter((secret) => secret.length >= SECRET_CHARS_MIN)
   const forms = usable.flatMap((secret) => [
@@ -54,8 +56,8 @@ function listExactForms(secrets: readonly string[]): readonly string[] {
   return [...new Set(forms)].sort((a, b) => b.length - a.length)
 }
 
-// Each pattern begins where no character of its own kind stands before it: one start per run, so that a long run
-// is read once. Repetitions that can overlap are bounded.
+// Each pattern begins where no character of its own kind precedes: one start per run, so that a long run is read once.
+// Overlapping repetitions are bounded.
 const SHAPES: readonly RegExp[] = [
   /-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----[\s\S]*?(?:-----END [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----|$)/g,
   /(?<![\w-])eyJ[\w-]{8,}\.[\w-]{8,}(?:\.[\w-]*)?/g,
@@ -75,7 +77,7 @@ const SHAPES: readonly RegExp[] = [
 
 const AUTHORIZATION =
   /(?<![\w-])((?:proxy-)?authorization["']?\s{0,4}[:=]\s{0,4}["']?)(?:(?:bearer|basic|token|digest|negotiate)\s{1,4})?[^\s"',;]+/gi
-// Prose speaks of "basic requirements": outside a header only a long word with a digit is taken for a credential.
+// Prose mentions "basic requirements": outside a header only a long word with a digit counts as a credential.
 const SCHEME = /(?<![\w-])(bearer|basic)(\s{1,4})(?=[A-Za-z._~+/=-]{0,200}[0-9])[\w.~+/=-]{16,}/gi
 const URL_PASSWORD = /(?<![a-z0-9+.-])([a-z][a-z0-9+.-]{0,30}:\/\/)[^\s:@/?#]{0,256}:[^\s@/]{1,512}@/gi
 const ASSIGNMENT =

@@ -1,6 +1,6 @@
 const NAME_CHARS_MAX = 128
 
-// What a name ends with decides: `phase_token` holds one, `token_count`, `max_tokens` and `secret_name` do not.
+// The end of a name decides: `phase_token` is a secret, `token_count`, `max_tokens` and `secret_name` are not.
 const SECRET_ENDS: ReadonlySet<string> = new Set([
   'password',
   'passwd',
@@ -35,7 +35,7 @@ const SECRET_KEYS: ReadonlySet<string> = new Set([
 // `pass` and `pwd` alone are results and directories; `DB_PASS` and `db_pwd` are secrets.
 const SECRET_WHEN_PREFIXED: ReadonlySet<string> = new Set(['pass', 'pwd', 'auth'])
 
-/** Does a field or variable of this name hold a secret? Case, dashes and camel case do not matter. */
+/** Whether a field or variable of this name contains a secret. Case, dashes and camel case do not matter. */
 export function isSecretName(name: string): boolean {
   const words = name
     .slice(0, NAME_CHARS_MAX)
@@ -53,7 +53,7 @@ export function isSecretName(name: string): boolean {
 
 const SECRET_CHARS_MIN = 8
 
-/** Values of an environment that stand under a name like a secret. */
+/** Values of an environment whose names look like secrets. */
 export function listEnvironmentSecrets(environment: NodeJS.ProcessEnv): readonly string[] {
   return Object.entries(environment)
     .filter(([name, value]) => isSecretName(name) && value !== undefined && value.length >= SECRET_CHARS_MIN)

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto'
 
 /**
- * A Merkle tree over the ends of all streams, in the order in which the streams began. An odd node moves up as it is.
- * Changing a leaf costs one path to the root, so that a checkpoint over 100,000 streams stays cheap.
+ * A Merkle tree over the ends of all streams, in the order in which the streams began. An odd node moves up unchanged.
+ * Changing a leaf costs one path to the root, so a checkpoint over 100,000 streams stays cheap.
  */
 export interface MerkleTree {
   set(index: number, leaf: Buffer): void

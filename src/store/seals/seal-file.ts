@@ -5,7 +5,7 @@ import { readFileIfPresent, writeFileAtomically } from '../../base/atomic-file.j
 import { sha256Hex } from '../../base/sha256.js'
 import { listLedgerFiles } from '../ledger-files.js'
 
-/** What a checkpoint states. Snake case: this is the form on disk. */
+/** The content of a checkpoint. Snake case: this is the form on disk. */
 export interface Checkpoint {
   readonly format: 'phaselock-checkpoint/1'
   /** The last event it covers, and that event's hash. */
@@ -13,9 +13,9 @@ export interface Checkpoint {
   readonly hash: string
   readonly streams: number
   readonly merkle_root: string
-  /** The streams that grew since the checkpoint before, with their number of events and newest hash. */
+  /** The streams that grew since the previous checkpoint, with their number of events and newest hash. */
   readonly changed: readonly (readonly [stream: string, count: number, head: string])[]
-  /** SHA-256 of the file of the checkpoint before; 64 zeros for the first. */
+  /** SHA-256 of the previous checkpoint's file; 64 zeros for the first. */
   readonly previous: string
   readonly created_at: string
 }
@@ -49,7 +49,7 @@ export function readCheckpointFile(dir: string, seq: number, key: KeyObject): Fo
   return { state: 'valid', checkpoint, fileHash: sha256Hex(text) }
 }
 
-// The signature vouches for the shape: only this program's key signs, and it signs checkpoints.
+// The signature guarantees the shape: only this program's key signs, and it signs checkpoints.
 function parseObject(text: string): (Checkpoint & { readonly signature?: unknown }) | null {
   try {
     const value = JSON.parse(text)

@@ -1,14 +1,14 @@
-/** When checkpoints are written: on request, every so many events, and at the end. One runs, at most one waits. */
+/** When checkpoints are written: on request, every N events, and at the end. One runs, at most one waits. */
 export interface Checkpoints {
   startAt(seq: number): void
   onAppended(lastSeq: number): void
   /** Resolves when a checkpoint that covers everything acknowledged before the call is on disk. */
   request(): Promise<void>
-  /** Writes the last one; a fault is left for the next start, the events themselves are safe. */
+  /** Writes the last one; a fault is left for the next start, because the events themselves are safe. */
   finish(): Promise<void>
 }
 
-// Under load every batch would otherwise ask for one, and their fsyncs would compete with those of the appends.
+// Under load every batch would otherwise request one, and their fsyncs would compete with those of the appends.
 const PAUSE_MS = 500
 
 export function createCheckpoints(options: {
@@ -36,7 +36,7 @@ export function createCheckpoints(options: {
       running = write()
       return running
     }
-    // A running one may have begun before the newest event: all who ask meanwhile share one more.
+    // A running one may have begun before the newest event: all callers meanwhile share one more.
     waiting ??= running.catch(ignoreEarlier).then(() => {
       waiting = null
       running ??= write()
@@ -68,7 +68,7 @@ export function createCheckpoints(options: {
   }
 }
 
-/** A checkpoint that failed is made up for by the next one, which covers its events too. */
+/** The next checkpoint makes up for a failed one, because it covers its events too. */
 function ignoreEarlier(_fault: unknown): undefined {
   return undefined
 }

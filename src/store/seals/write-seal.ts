@@ -6,7 +6,7 @@ import { createMerkleTree, type MerkleTree, streamLeaf } from './merkle-tree.js'
 import { type Checkpoint, listCheckpoints, readCheckpointFile, writeCheckpointFile } from './seal-file.js'
 import { type CheckpointPointer, readNewestCheckpoint, writeNewestCheckpoint } from './seal-pointer.js'
 
-/** What is kept between two checkpoints so that the next one costs only what changed. */
+/** State between two checkpoints, so that the next one costs only what changed. */
 export interface CheckpointState {
   readonly tree: MerkleTree
   readonly pointer: CheckpointPointer
@@ -21,7 +21,7 @@ const CHANGED_ENDS = `SELECT s.num AS num, e.name AS name, e.version AS version,
   (SELECT stream AS name, max(version) AS version, hash FROM event WHERE seq > ? GROUP BY stream) e
   JOIN stream s ON s.name = e.name ORDER BY s.num`
 
-/** Signs and writes a checkpoint of everything that is committed; nothing when nothing is new. */
+/** Signs and writes a checkpoint of all committed events; nothing when there are no new ones. */
 export function writeCheckpoint(dir: string, database: Database, before: CheckpointState | null): CheckpointState {
   const chainKey = readChainKey(dir)
   const signingKey = readSigningKey(dir)
@@ -46,7 +46,7 @@ export function writeCheckpoint(dir: string, database: Database, before: Checkpo
   mkdirSync(listLedgerFiles(dir).checkpoints, { recursive: true, mode: 0o700 })
   const { hash } = writeCheckpointFile(dir, checkpoint, signingKey)
   const next = { seq: snapshot.seq, hash }
-  // The pointer comes second: a crash in between leaves a checkpoint too many, never one that seems to be lost.
+  // The pointer comes second: a crash in between leaves an extra checkpoint, never a missing one.
   writeNewestCheckpoint(dir, chainKey, next)
   return { tree, pointer: next }
 }
@@ -63,13 +63,13 @@ function readSnapshot(database: Database, from: { readonly pointer: CheckpointPo
   }
 }
 
-/** The sealed pointer, or the checkpoint that was written after it when a crash came in between. */
+/** The sealed pointer, or the checkpoint written after it if a crash came in between. */
 function findNewestCheckpoint(dir: string): CheckpointPointer {
   const chainKey = readChainKey(dir)
   const publicKey = readPublicKey(dir)
   const pointer = chainKey === null ? null : readNewestCheckpoint(dir, chainKey)
   if (pointer === null || publicKey === null) throw new Error('ledger.checkpoint or a key is missing or not valid')
-  // A crash may have left checkpoints behind that the pointer does not know of: go on from the last that follows.
+  // A crash may have left checkpoints that the pointer does not know: continue from the last consecutive one.
   let newest = pointer
   for (const seq of listCheckpoints(dir).filter((checkpoint) => checkpoint > pointer.seq)) {
     const found = readCheckpointFile(dir, seq, publicKey)

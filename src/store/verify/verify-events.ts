@@ -30,7 +30,7 @@ function endBefore(row: Row | undefined): StreamEnd | null {
   return row === undefined ? null : { version: Number(row.version), hash: String(row.hash) }
 }
 
-/** One row against its place: the next number, its own keyed hash, its stream's end so far. */
+/** Checks one row: the next number, its keyed hash, and the current end of its stream. */
 export function judgeEvent(
   row: Row,
   key: KeyObject,

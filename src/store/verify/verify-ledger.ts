@@ -13,8 +13,8 @@ import { type CheckpointWalk, startCheckpointWalk } from './verify-seals.js'
 import { type StreamWalk, startStreamWalk } from './verify-streams.js'
 
 /**
- * Streams the whole ledger of a directory and names what is wrong with it, the first bad event first.
- * Only reads, takes no lock, and works on a ledger that the store refuses to open.
+ * Reads the whole ledger of a directory and reports its problems, the first bad event first. Only reads, takes no lock,
+ * and works on a ledger that the store refuses to open.
  */
 export async function verifyDirectory(dir: string): Promise<VerifyReport> {
   return verifyLedger(dir)
@@ -54,7 +54,7 @@ function walk(database: Database, outside: Outside): VerifyReport {
   const { count, bad } = walkEvents(database, streams, outside)
   if (bad !== null) problems.push(bad)
   problems.push(...judgeHead(database, outside.head, { count, isWhole: bad === null }))
-  // After a bad event the walk stops: how far the events reach is then what the table says.
+  // After a bad event the walk stops: then the table says how far the events reach.
   problems.push(...outside.checkpoints.finish(bad === null ? count : lastSeq(database)))
   if (bad === null) problems.push(...streams.judgeTable(database))
   problems.push(...judgeBlobs(database), ...judgeDatabase(database))
@@ -67,7 +67,7 @@ function walk(database: Database, outside: Outside): VerifyReport {
   }
 }
 
-/** Stops at the first bad event: what follows it cannot be told apart from its consequences. */
+/** Stops at the first bad event: later problems may be its consequences. */
 function walkEvents(database: Database, streams: StreamWalk, { key, checkpoints }: Outside) {
   let seq = 0
   for (const row of database.prepare(`SELECT ${EVENT_COLUMNS} FROM event ORDER BY seq`).iterate()) {

@@ -5,11 +5,11 @@ import type { VerifyProblem } from '../store.js'
 import { FIRST_PREV_HASH } from '../write/chain.js'
 import type { StreamWalk } from './verify-streams.js'
 
-/** Holds the checkpoint files against the log while it goes by. */
+/** Compares the checkpoint files with the log as it is read. */
 export interface CheckpointWalk {
   readonly count: number
   pass(event: { readonly seq: number; readonly hash: string; readonly streams: StreamWalk }): void
-  /** What was found, once the log has ended at `count` events. Only the first problem: the others follow from it. */
+  /** The findings, once the log has ended at `count` events. Only the first problem: the others follow from it. */
   finish(count: number): readonly VerifyProblem[]
 }
 
@@ -60,7 +60,7 @@ export function startCheckpointWalk(dir: string, key: KeyObject, publicKey: KeyO
       if (pointer.seq > 0 && !seqs.includes(pointer.seq)) {
         return [makeProblem('checkpoint_missing', `The newest checkpoint, ${pointer.seq}, is missing.`, pointer.seq)]
       }
-      // Those that the walk over the events did not reach are still held against each other and against the pointer.
+      // Checkpoints that the walk did not reach are still compared with each other and with the pointer.
       while (found === null && next < seqs.length && (seqs[next] ?? 0) <= count) readNext()
       const newest = Math.max(pointer.seq, seqs.at(-1) ?? 0)
       if (found === null && newest > count) {

@@ -3,13 +3,13 @@ import { createMerkleTree, streamLeaf } from '../seals/merkle-tree.js'
 import type { VerifyProblem } from '../store.js'
 import type { StreamEnd } from './verify-events.js'
 
-/** The ends of all streams while the log goes by, and the Merkle root over them on demand. */
+/** The ends of all streams as the log is read, and the Merkle root over them on demand. */
 export interface StreamWalk {
   readonly size: number
   end(stream: string): StreamEnd | null
   extend(stream: string, end: StreamEnd): void
   root(): string
-  /** The table of streams against the streams that the log has. */
+  /** Compares the table of streams with the streams in the log. */
   judgeTable(database: Database): readonly VerifyProblem[]
 }
 

@@ -1,7 +1,7 @@
-// More than appends can wait at once: a line that something can still arrive on is never forgotten.
+// More than the number of waiting appends: a line on which something can still arrive is never dropped.
 const BROKEN_MAX = 20_000
 
-/** Lines of appends of which one was not written. Whatever was decided on top of it must not be written either. */
+/** Lines of appends of which one was not written. Later appends on such a line must not be written either. */
 export class Lines {
   readonly #broken = new Set<number>()
 

@@ -1,6 +1,6 @@
 import { createHmac, type KeyObject } from 'node:crypto'
 
-/** What the first event of a stream names as its predecessor. */
+/** The predecessor hash of a stream's first event. */
 export const FIRST_PREV_HASH = '0'.repeat(64)
 
 /** The columns of an event that its hash covers. `dataText` is the exact text that is stored. */
@@ -19,8 +19,8 @@ interface ChainedColumns {
 }
 
 /**
- * The keyed hash of one event. A JSON array is the preimage because its text is unambiguous:
- * no value can flow over into its neighbour, and null differs from the empty text.
+ * The keyed hash of one event. A JSON array is the preimage because its text is unambiguous: no value can run into the
+ * next one, and null differs from the empty text.
  */
 export function computeEventHash(key: KeyObject, columns: ChainedColumns): string {
   const preimage = JSON.stringify([

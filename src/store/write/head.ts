@@ -3,7 +3,7 @@ import { closeSync, constants, fdatasyncSync, openSync, writeSync } from 'node:f
 import { readFileIfPresent, writeFileAtomically } from '../../base/atomic-file.js'
 import { listLedgerFiles } from '../ledger-files.js'
 
-/** How far the ledger goes: the number of its events and the hash of the newest. */
+/** The end of the ledger: the number of its events and the newest hash. */
 export interface Head {
   readonly count: number
   readonly hash: string
@@ -17,8 +17,8 @@ export type FoundHead =
   | { readonly state: 'missing' }
   | { readonly state: 'invalid'; readonly detail: string }
   /**
-   * `torn`: one slot is unreadable. A write that power loss tore leaves the database ahead of the other slot,
-   * because the commit comes first; a torn head with a database that is not ahead has been tampered with.
+   * `torn`: one slot is unreadable. A write torn by power loss leaves the database ahead of the other slot, because the
+   * commit comes first; a torn head with a database that is not ahead was tampered with.
    */
   | { readonly state: 'valid'; readonly head: Head; readonly generation: number; readonly torn: boolean }
 
@@ -67,9 +67,9 @@ function encodeSlot(slot: Slot, key: KeyObject): Buffer {
   return Buffer.from(text.padEnd(SLOT_BYTES, ' '))
 }
 
-/** Overwrites the older slot in place and makes it durable. The caller counts generations up by one. */
+/** Overwrites the older slot in place and syncs it. The caller increments the generation. */
 export function writeHeadSlot(dir: string, key: KeyObject, slot: Slot): void {
-  // Opened for each write: a head that was moved or replaced meanwhile must fail here, not be written into nowhere.
+  // Opened for each write: writing must fail if the head was moved or replaced meanwhile.
   const file = openSync(listLedgerFiles(dir).head, constants.O_WRONLY | constants.O_NOFOLLOW)
   try {
     const bytes = encodeSlot(slot, key)
@@ -81,7 +81,7 @@ export function writeHeadSlot(dir: string, key: KeyObject, slot: Slot): void {
   }
 }
 
-/** Writes the whole file anew, both slots with the same head: for a new ledger and for repair. Returns the generation. */
+/** Rewrites the whole file, both slots with the same head: for a new ledger and for repair. Returns the generation. */
 export function writeWholeHead(dir: string, key: KeyObject, options: { head: Head; generation: number }): number {
   const bytes = Buffer.alloc(2 * SLOT_STRIDE, ' ')
   const newer = options.generation + 2

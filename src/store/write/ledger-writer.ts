@@ -27,20 +27,20 @@ interface Connection {
 }
 
 /**
- * The one writer of a ledger directory. Synchronous: it lives in a thread of its own.
- * A batch is one transaction; what it answers is durable in the database and in the head file.
+ * The only writer of a ledger directory. Synchronous: it runs in a separate thread. A batch is one transaction;
+ * everything it acknowledges is durable in the database and in the head file.
  */
 export class LedgerWriter {
   #connection: Connection | null = null
   readonly #dir: string
   readonly #key: KeyObject
-  /** The newest event of the database, as far as it is known to be committed. */
+  /** The newest event known to be committed. */
   #last: Head
-  /** What the head file is known to hold. */
+  /** The known content of the head file. */
   #written: Head
   #generation: number
   #isHeadInDoubt = false
-  /** A sync may have failed: what the write-ahead log holds is perhaps not on the disk. */
+  /** A sync may have failed: the write-ahead log may not be on disk. */
   #isLogInDoubt = false
   #streamHeads = new Map<string, StreamHead>()
   readonly #lines = new Lines()
@@ -65,7 +65,7 @@ export class LedgerWriter {
     return this.#batches
   }
 
-  /** Applies the appends in order in one transaction. A refusal of one leaves the others alone. */
+  /** Applies the appends in order in one transaction. Refusing one does not affect the others. */
   apply(batch: readonly WireAppend[]): readonly WireResult[] {
     try {
       this.#repair()
@@ -82,14 +82,14 @@ export class LedgerWriter {
     }
   }
 
-  /** Leaves one whole database file behind, without a write-ahead log beside it, as far as readers allow. */
+  /** Leaves one complete database file behind, without a write-ahead log, as far as readers allow. */
   close(): void {
     this.#connection?.database.prepare('PRAGMA wal_checkpoint(TRUNCATE)').get()
     this.#connection?.database.close()
     this.#connection = null
   }
 
-  /** A value that the database does not take fails its own append only. */
+  /** A value that the database rejects fails only its own append. */
   #applyOneByOne(batch: readonly WireAppend[], error: unknown): readonly WireResult[] {
     const [only] = batch
     if (batch.length > 1 || only === undefined) return batch.flatMap((append) => this.apply([append]))
@@ -111,7 +111,7 @@ export class LedgerWriter {
     }
   }
 
-  /** What was acknowledged must still be there, whatever happened to the file behind the connection. */
+  /** Acknowledged events must still exist, whatever happened to the file behind the connection. */
   #readLast(statements: WriteStatements): Head {
     const acknowledged = this.#written
     if (acknowledged.count > 0 && statements.eventHash.get(acknowledged.count)?.hash !== acknowledged.hash) {
@@ -121,7 +121,7 @@ export class LedgerWriter {
     return row === undefined ? { count: 0, hash: FIRST_PREV_HASH } : { count: Number(row.seq), hash: String(row.hash) }
   }
 
-  /** After a fault: connect again, and bring the head up to the database before anything is acknowledged. */
+  /** After a fault: reconnect, and update the head to the database before anything is acknowledged. */
   #repair(): void {
     if (this.#isLogInDoubt) settleWal(this.#dir)
     this.#isLogInDoubt = false
@@ -156,7 +156,7 @@ export class LedgerWriter {
     this.#written = this.#last
   }
 
-  /** Nothing that was learned inside a failed batch may be believed. The next batch opens a new connection. */
+  /** State from a failed batch is discarded. The next batch opens a new connection. */
   #forget(): void {
     this.#streamHeads.clear()
     const connection = this.#connection
@@ -235,7 +235,7 @@ export class LedgerWriter {
   }
 }
 
-/** Closing rolls back an open transaction. A connection that cannot even be closed is left to the end of the process. */
+/** Closing rolls back an open transaction. A connection that cannot be closed is left until the process ends. */
 function abandon(database: Database): boolean {
   try {
     database.close()
@@ -253,7 +253,7 @@ const REFUSED_VALUES: readonly number[] = [SQLITE.tooBig, SQLITE.constraint, SQL
 
 function isRefusedByDatabase(error: unknown): boolean {
   const code = getSqliteCode(error)
-  // Code 1 is what a JSON function says about a text it cannot read.
+  // Code 1 is the error of a JSON function for an unreadable text.
   return error instanceof TypeError || code === 1 || (code !== null && REFUSED_VALUES.includes(code))
 }
 

@@ -23,7 +23,7 @@ function run(dir: string): void {
     let message: ToWriter | null = first
     const batch: WireAppend[] = []
     let isStopping = false
-    // Everything that queued up while the last transaction ran goes into this one: one fsync for all of it.
+    // Everything queued during the last transaction goes into this one: one fsync for all of it.
     while (message !== null) {
       if (message.type === 'stop') isStopping = true
       else batch.push(...(JSON.parse(message.json) as WireAppend[]))

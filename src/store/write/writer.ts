@@ -19,7 +19,7 @@ const PENDING_MAX = 10_000
 const PENDING_CHARS_MAX = 64 * 1024 * 1024
 const MESSAGE_APPENDS_MAX = 256
 const RESTART_PAUSE_MS = 250
-// A disk that hangs must not keep the process from ending.
+// A hanging disk must not keep the process from ending.
 const CLOSE_MS_MAX = 30_000
 
 interface Pending {
@@ -67,7 +67,7 @@ export class Writer {
       this.#outbox.push(wire)
       if (this.#isFlushing) return
       this.#isFlushing = true
-      // Once per turn of the event loop: all requests that arrived together travel in one message.
+      // Once per turn of the event loop: all requests that arrived together are sent in one message.
       setImmediate(() => this.#flush())
     })
   }
@@ -80,7 +80,7 @@ export class Writer {
     await this.#starting
   }
 
-  /** Everything that was handed in is answered first. */
+  /** Everything that was accepted is answered first. */
   async close(): Promise<void> {
     this.#isClosed = true
     const deadline = performance.now() + CLOSE_MS_MAX
@@ -115,7 +115,10 @@ export class Writer {
     }
   }
 
-  /** What waits is sent when the thread is ready, or fails with it. A thread that dies at once is not started in a loop. */
+  /**
+   * Waiting appends are sent when the thread is ready, or fail with it. A thread that dies at once is not restarted in
+   * a loop.
+   */
   #restart(): void {
     if (this.#starting !== null) return
     if (performance.now() - this.#startedAt < RESTART_PAUSE_MS) {

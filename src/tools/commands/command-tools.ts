@@ -21,7 +21,7 @@ const TIMEOUT_SECONDS_DEFAULT = 60
 const TIMEOUT_SECONDS_MAX = 600
 const CHANGES_TOLD_MAX = 200
 
-/** A command that ended, and what it changed; not yet in the tree. */
+/** A command that ended, with its changes; not yet in the tree. */
 interface CommandDone {
   readonly outcome: ToolOutcome
   readonly exitCode: number
@@ -32,9 +32,9 @@ interface CommandDone {
 
 interface CommandPlace extends ToolPlace {
   readonly hidden: readonly string[]
-  /** What of the tree the task commits; asked for by the git tools alone. */
+  /** The paths that the task commits; used only by the git tools. */
   readonly commitRules: () => Promise<CommitRules>
-  /** How commits of the task are made; asked for by git_commit alone. */
+  /** How commits of the task are made; used only by git_commit. */
   readonly committing: () => Promise<Committing>
 }
 
@@ -49,7 +49,7 @@ export function isCommandTool(contract: Contract, tool: string): boolean {
   return tool === 'bash' || GIT_TOOLS.has(tool) || contract.tools.has(tool)
 }
 
-/** Runs the command of a tool in the confinement. The caller commits or discards what it changed. */
+/** Runs the command of a tool in the sandbox. The caller commits or discards its changes. */
 export async function runCommandTool(
   confinement: Confinement,
   place: CommandPlace,
@@ -73,7 +73,7 @@ export async function runCommandTool(
       tree: place.root,
       layer,
       ...(place.aside === undefined ? {} : { aside: place.aside }),
-      // git would take a covered file for a changed one, and refuse to commit it.
+      // git would report a covered file as changed, and refuse to commit it.
       hidden: GIT_TOOLS.has(request.tool) ? [] : place.hidden,
       shown: linked === null ? [] : [linked],
       signal: place.signal,
@@ -89,7 +89,7 @@ export async function runCommandTool(
   return { outcome, exitCode: run.exitCode, changes: run.changes, git, ...(hooks === undefined ? {} : { hooks }) }
 }
 
-// What a commit takes is decided between two commands: one that looks, and one that commits.
+// The content of a commit is decided between two commands: one that reads, and one that commits.
 async function buildGitToolCall(
   confinement: Confinement,
   place: CommandPlace,
@@ -122,7 +122,7 @@ function openFolder(root: string, layer: string | null, parts: readonly string[]
   return left.ok ? left : folder
 }
 
-// A tree that cannot be shown to a command is the tree's fault more often than ours.
+// If a tree cannot be shown to a command, the cause is more often the tree than Phaselock.
 async function startJob(confinement: Confinement, job: Job, kept?: OutputLimits): Promise<CommandRun | string> {
   try {
     return await runCommand(confinement, job, kept)
@@ -181,7 +181,7 @@ function buildBashCall({ phase, args }: CommandRequest): CommandCall | ToolOutco
   }
 }
 
-// A command that fails is an answer like any other: the agent reads its exit code.
+// A failing command is a normal answer: the agent reads its exit code.
 function toOutcome(run: CommandRun): ToolOutcome {
   return { ok: true, result: toRunView(run), changes: run.changes.list }
 }

@@ -8,15 +8,15 @@ import type { CommandCall } from './command-call.js'
 import { getPaths, JOB, listPathspecs, NOTHING, toGitOutcome } from './git-tools.js'
 import type { HookedCommit, RepositoryHooks } from './run-hooks.js'
 
-/** Words of one command; the kernel takes about 2 MB. */
+/** Maximum number of arguments; the kernel accepts about 2 MB. */
 const WORDS_BYTES_MAX = 1024 * 1024
 const NAMED_MAX = 10
 const GIT = ['git', ...QUIET_GIT].map((word) => `'${word}'`).join(' ')
 
-/** How commits are made for a task, besides what they hold. */
+/** How commits of a task are made, apart from their content. */
 export interface Committing {
   readonly author: { readonly name: string; readonly email: string }
-  /** The agent that asks for the commit. */
+  /** The agent that requests the commit. */
   readonly agentId: string
   readonly hooks: RepositoryHooks
   readonly runsHooks: boolean
@@ -25,17 +25,17 @@ export interface Committing {
 /** What git_commit is about to commit. */
 export interface CommitPlan {
   readonly message: string
-  /** Pathspecs, those of what is left out included. */
+  /** Pathspecs, including exclusions. */
   readonly paths: readonly string[]
-  /** Pathspecs that leave out what commands other than git's own do not see. */
+  /** Pathspecs that exclude what commands other than git do not see. */
   readonly covered: readonly string[]
   /** Files that had uncommitted changes when work began. */
   readonly mixed: readonly string[]
 }
 
 /**
- * Plans git_commit: it commits what `committed` counts, and leaves alone the contract, what was ignored when work began,
- * untracked packages and submodules.
+ * Plans git_commit: it commits the paths that `committed` accepts, and leaves out the contract, what was ignored when
+ * work began, untracked packages and submodules.
  */
 export function planCommit(
   listed: CommandRun,
@@ -63,7 +63,7 @@ export function planCommit(
   const earlier = listing.entries.filter(({ path }) => rules.isEarlier(path)).length
   if (changed.length === 0) return failTool(`${NOTHING}${earlier === 0 ? '.' : formatNothingChanged(earlier)}`)
   const isAsked = named === null ? () => true : makeFolderMatcher(named)
-  // git finds nothing at all where what is left out lies beside the named paths.
+  // git finds nothing if excluded paths are next to the named ones.
   const words = leftOut.filter(isAsked).map(formatExcludePathspec)
   if (listed.truncated || Buffer.byteLength(words.join()) > WORDS_BYTES_MAX)
     return failTool(
@@ -89,7 +89,7 @@ function addCoAuthor(message: string, agentId: string): string {
   return `${text}${hasTrailers ? '\n' : '\n\n'}Co-authored-by: ${agentId} <${agentId}@localhost>`
 }
 
-/** A Bash function that prints the tree which `git commit -- PATHSPEC…` would commit; its index is left at `$index`. */
+/** A Bash function that prints the tree that `git commit -- PATHSPEC…` would commit; its index stays at `$index`. */
 export const COMMIT_TREE = `index=$(mktemp -u)
 sparse=(); [ "$(${GIT} config --type=bool core.sparseCheckout)" != true ] || sparse=(--sparse)
 commit_tree() (
@@ -99,7 +99,7 @@ commit_tree() (
   ${GIT} add --all "\${sparse[@]}" -- "$@" && ${GIT} write-tree
 )`
 const CHANGED = 'phaselock: changed while hooks ran'
-// The message and the paths are words of their own: nothing in them is read as an option or by a shell.
+// The message and the paths are separate arguments: nothing in them is read as an option or by a shell.
 const SCRIPT = `m="$1" want="$2"; export GIT_AUTHOR_NAME="$3" GIT_AUTHOR_EMAIL="$4" GIT_COMMITTER_NAME="$3" GIT_COMMITTER_EMAIL="$4"; shift 4
 ${COMMIT_TREE}
 [ -z "$want" ] || [ "$(commit_tree "$@")" = "$want" ] || { echo '${CHANGED}' >&2; exit 1; }

@@ -4,8 +4,8 @@ import { dirname, isAbsolute, join, relative, resolve } from 'node:path'
 const POINTER_BYTES_MAX = 4096
 
 /**
- * The git directory of a linked worktree, which lies outside the tree; null when the tree has its own or none. The `.git` file is
- * the repository's to write, so it is believed only when the directory it names points back to this very tree.
+ * The git directory of a linked worktree, which is outside the tree; null when the tree has its own or none. The
+ * repository controls the `.git` file, so it is trusted only when the directory it names points back to this very tree.
  */
 export function findLinkedGitDirectory(tree: string): string | null {
   const pointer = readSmall(join(tree, '.git'))
@@ -21,7 +21,7 @@ export function findLinkedGitDirectory(tree: string): string | null {
     const way = relative(join(common, 'worktrees'), directory)
     return way === '' || way.startsWith('..') || isAbsolute(way) ? null : common
   } catch {
-    // Whatever it names is not there: then there is no repository.
+    // It names a missing directory: then there is no repository.
     return null
   }
 }

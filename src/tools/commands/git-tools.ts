@@ -13,7 +13,7 @@ import { type CommitRules, commitScope } from '../../core/paths/commit-scope.js'
 import { failTool, type ToolOutcome } from '../tool-place.js'
 import type { CommandCall } from './command-call.js'
 
-/** git runs inside the confinement only: a repository can make it run whatever its settings say. */
+/** git runs only in the sandbox: a repository's settings can make it run any program. */
 export const GIT_TOOLS: ReadonlySet<string> = new Set(['git_status', 'git_diff', 'git_log', 'git_commit'])
 
 const TIMEOUT_MS = 60_000
@@ -25,13 +25,13 @@ const RECORD = '\u001e'
 const GIT = ['git', ...QUIET_GIT]
 export const JOB = { cwd: '.', network: false, timeoutMs: TIMEOUT_MS, env: GIT_ENV } as const
 
-/** What lists everything that differs from the last commit. */
+/** Lists everything that differs from the last commit. */
 export const LISTING = {
   job: { ...JOB, argv: LISTING_ARGV, writes: 'discard', git: 'read' },
   kept: LISTING_KEPT,
 } as const
 
-/** The call of a git tool that only reads. The contract is neither shown nor counted as a change. */
+/** The call of a read-only git tool. The contract is neither shown nor counted as a change. */
 export function buildGitCall(tool: string, args: JsonObject, rules: CommitRules): CommandCall {
   switch (tool) {
     case 'git_status':
@@ -55,7 +55,7 @@ export function buildGitCall(tool: string, args: JsonObject, rules: CommitRules)
   }
 }
 
-// What is called binary is shown all the same. What git does not see is added as it is.
+// Binary files are shown too. Changes that git does not see are added unchanged.
 const GIT_DIFF = `git ${QUIET_GIT.join(' ')} diff --text --no-ext-diff --no-textconv --ignore-submodules=all`
 const STAGED_DIFF = `${GIT_DIFF} --cached -- "$@"`
 const DIFF = `${UNLIKE}${GIT_DIFF} -- "$@" || exit $?

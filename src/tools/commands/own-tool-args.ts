@@ -4,11 +4,11 @@ import type { Json, JsonObject } from '../../core/json.js'
 import type { CallPath } from '../../core/tool-calls/call-facts.js'
 import { readPath } from '../read-path.js'
 
-/** What one argument may be long: well below what the kernel takes for one word of a command. */
+/** Maximum length of one argument: well below the kernel's limit for one word of a command. */
 const VALUE_CHARS_MAX = 32_768
 const PROBLEMS_MAX = 20
 
-/** What is wrong with the arguments of an own tool, one text each; none means that `ownToolCommand` takes them. */
+/** The problems of an own tool's arguments, one text each; none means that `ownToolCommand` accepts them. */
 export function ownArgProblems(tool: OwnTool, args: JsonObject): readonly string[] {
   const problems = [...findTemplateProblems(tool)]
   const known = [...tool.args.keys()]
@@ -32,12 +32,12 @@ export function ownArgPaths(tool: OwnTool, args: JsonObject): readonly CallPath[
   })
 }
 
-/** The value of an argument; what an object inherits is none. */
+/** The value of an argument; inherited properties do not count. */
 export function ownArg(args: JsonObject, name: string): Json | undefined {
   return Object.hasOwn(args, name) ? args[name] : undefined
 }
 
-// A contract that an older version stored was not held against this when it was read.
+// A contract stored by an older version was not checked for this when it was read.
 function findTemplateProblems(tool: OwnTool): readonly string[] {
   if (tool.command.length === 0) return ['the contract gives this tool no command']
   return tool.command.flatMap((word, index) => {
@@ -57,13 +57,13 @@ function findValueProblem(given: GivenArgument, arg: OwnToolArg, value: Json): s
   if (wrong !== null) return wrong
   const text = String(value)
   if (arg.enum !== null) return arg.enum.includes(text) ? null : `must be one of ${arg.enum.join(', ')}`
-  // A word that begins with a dash is an option to most programs, whatever the contract's author meant it to be.
+  // Most programs read a word that begins with a dash as an option, whatever the contract's author meant.
   if (arg.path === null && text.startsWith('-') && isWordStart(given))
     return 'must not begin with "-": the command would take it for an option'
   return null
 }
 
-/** Whether a word of the command begins with the argument; what stands before it may be empty in this call. */
+/** Whether a word of the command begins with the argument; the text before it may be empty in this call. */
 function isWordStart({ tool, args, name }: GivenArgument): boolean {
   return tool.command.some((word) => {
     const first = splitWord(word).find((part) => !('arg' in part) || ownArg(args, part.arg) !== '')
@@ -89,7 +89,7 @@ function findTypeProblem(arg: OwnToolArg, value: Json): string | null {
 function findTextProblem(text: string): string | null {
   if (text.length > VALUE_CHARS_MAX) return `is longer than ${VALUE_CHARS_MAX} characters`
   if (text.includes('\0')) return 'contains a NUL character'
-  // Half a character becomes another one on its way to the command: what was judged would not be what is run.
+  // Half a surrogate pair changes on its way to the command: the judged argument would not be the one that is run.
   return text.isWellFormed() ? null : 'is not well-formed Unicode'
 }
 

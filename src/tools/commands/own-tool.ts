@@ -7,15 +7,15 @@ import { ownArg, ownArgPaths, ownArgProblems } from './own-tool-args.js'
 const TIMEOUT_SECONDS_DEFAULT = 60
 
 interface OwnToolCommand {
-  /** The program and its words. There is no shell: each word reaches the program as it is. */
+  /** The program and its arguments. There is no shell: each word reaches the program unchanged. */
   readonly argv: readonly string[]
   readonly network: boolean
   readonly timeoutSeconds: number
 }
 
 /**
- * The command that a call of an own tool runs. The call must have been decided before: arguments that
- * `describeCall` finds wrong are a fault here, not a refusal.
+ * The command of an own tool's call. The call must have been decided before: arguments that `describeCall` rejects are
+ * a fault here, not a refusal.
  */
 export function ownToolCommand(contract: Contract, tool: string, args: JsonObject): OwnToolCommand {
   const own = contract.tools.get(tool)

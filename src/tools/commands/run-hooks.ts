@@ -9,28 +9,28 @@ const LINES_TOLD_MAX = 20
 const CHARS_TOLD_MAX = 2000
 const PATHS_TOLD_MAX = 10
 const MESSAGE_CHARS_MAX = 64 * 1024
-/** Runs after the commit, and could not refuse it. */
+/** Runs after the commit, and cannot refuse it. */
 const NEVER_RUN = 'post-commit'
 const REFUSED = 91
 
 /** The hooks that git would run for a commit. */
 export interface RepositoryHooks {
   readonly names: readonly string[]
-  /** Where commands in the sandbox find them; null: nowhere, or not all of them. */
+  /** Where sandboxed commands find them; null: nowhere, or not all of them. */
   readonly folder: string | null
-  /** The same for people. */
+  /** The same path for display. */
   readonly place: string
-  /** Those of them that lie in the work tree, relative to it. */
+  /** Those in the work tree, relative to it. */
   readonly files: readonly string[]
 }
 
 export interface HookedCommit {
   readonly message: string
-  /** The tree that the hooks saw: exactly this is committed. */
+  /** The tree that the hooks saw: exactly this one is committed. */
   readonly tree: string
 }
 
-/** What becomes of the hooks of a repository. */
+/** The result of a repository's hooks. */
 export function recordHooks({ names }: RepositoryHooks, runs: boolean): HookRecord {
   const ran = runs ? names.filter((name) => name !== NEVER_RUN) : []
   return { ran, skipped: names.filter((name) => !ran.includes(name)) }
@@ -49,8 +49,8 @@ done
 cat "$file"`
 
 /**
- * Runs the hooks in the sandbox over what is about to be committed. They run what the repository says, which agents may have
- * written: everything they change is discarded, and only the message of the commit is taken from them.
+ * Runs the hooks in the sandbox on the pending commit. The repository decides what they run, and agents may have
+ * written it: all their changes are discarded, and only the commit message is taken from them.
  */
 export async function runHooks(
   confinement: Confinement,

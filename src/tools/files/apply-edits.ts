@@ -5,7 +5,7 @@ const COMPARISONS_MAX = 20_000_000
 const DIFF_CHARS_MAX = 20_000
 const DIFF_CONTEXT_LINES = 3
 const DIFF_EDITS_MAX = 2_000
-/** Lines times edits: what comparing costs at most, on a busy machine too. */
+/** Lines times edits: the maximum cost of comparing, even on a busy machine. */
 const DIFF_STEPS_MAX = 20_000_000
 
 export type Edit = {
@@ -24,7 +24,7 @@ export type EditResult =
   | { readonly ok: true; readonly text: string; readonly diff: string; readonly isCut: boolean }
   | { readonly ok: false; readonly detail: string }
 
-/** Every edit in order, each on what the one before left, or none. */
+/** All edits in order, each on the result of the previous one, or none. */
 export function applyEdits({ path, text, edits }: EditJob): EditResult {
   let now = text
   for (const [index, edit] of edits.entries()) {
@@ -55,7 +55,7 @@ function replaceAt(text: string, edit: Edit, places: readonly number[]): string 
   return [...pieces, text.slice(from)].join(edit.new)
 }
 
-/** Where a text stands in another one, without overlaps. */
+/** The positions of a text in another one, without overlaps. */
 function findPlaces(wanted: string, text: string): readonly number[] {
   return wanted.length * text.length <= COMPARISONS_MAX
     ? findPlacesByEngine(wanted, text)
@@ -68,8 +68,8 @@ function findPlacesByEngine(wanted: string, text: string): readonly number[] {
   return places
 }
 
-// The engine's own search takes minutes for texts that were made for it, and cannot be interrupted. This one (Knuth, Morris and Pratt)
-// looks at every character at most twice.
+// The engine's own search takes minutes for crafted texts, and cannot be interrupted. This one (Knuth, Morris and
+// Pratt) reads every character at most twice.
 function findPlacesInOnePass(wanted: string, text: string): readonly number[] {
   const back = new Int32Array(wanted.length)
   for (let at = 1, kept = 0; at < wanted.length; at += 1) {
@@ -88,7 +88,7 @@ function findPlacesInOnePass(wanted: string, text: string): readonly number[] {
   return places
 }
 
-/** The change of a file as people read it; `isCut`: not all of it is told. */
+/** The change of a file for people; `isCut`: not all of it is shown. */
 export function buildUnifiedDiff(
   path: string,
   before: string,

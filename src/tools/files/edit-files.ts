@@ -12,7 +12,7 @@ import { treeLock } from './tree-lock.js'
 import { findContentProblem, resolveWritablePath } from './write-files.js'
 
 const EDITED_BYTES_MAX = 4 * 1024 * 1024
-// Above this the work is not done between the requests of others.
+// Larger work runs in a thread, not between the requests of others.
 const INLINE_CHARS_MAX = 256 * 1024
 const INLINE_GROWTH_MAX = 200_000
 
@@ -20,7 +20,7 @@ const INLINE_GROWTH_MAX = 200_000
 export async function editFiles(place: ToolPlace, args: JsonObject): Promise<ToolOutcome> {
   return answerFailures(async () => {
     const edits = args.edits as readonly Edit[]
-    // Seen before written: a hidden file answers like a missing one.
+    // Visibility is checked before writing: a hidden file answers like a missing one.
     const seen = resolveAskedPath(place, args.path as string)
     if (!seen.ok) return seen.outcome
     const target = resolveWritablePath(place, args.path as string)

@@ -1,6 +1,6 @@
 import type { EditJob, EditResult } from './apply-edits.js'
 
-/** Work that may take long, done by a thread of its own. */
+/** Work that may take long, done by a separate thread. */
 export type FileJob =
   | (SearchPlace & { readonly type: 'glob'; readonly pattern: string; readonly limit: number })
   | (SearchPlace & {
@@ -46,7 +46,7 @@ export type Found = GlobFound | GrepFound | SearchFound | EditResult
 
 export type ToWorker =
   | { readonly type: 'start'; readonly job: FileJob; readonly endsInMs: number }
-  /** One byte for each path that was asked about; 1 for what may be seen. */
+  /** One byte per path: 1 if it may be seen. */
   | { readonly type: 'visible'; readonly mask: Uint8Array }
 
 export type FromWorker =

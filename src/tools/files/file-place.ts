@@ -5,10 +5,10 @@ import { failTool, type ToolOutcome, type ToolPlace } from '../tool-place.js'
 
 const QUOTED_CHARS_MAX = 200
 
-/** A path that a tool may look at, or the answer to one that it may not. */
+/** A path that a tool may read, or the answer if it may not. */
 type AskedPath = { readonly ok: true; readonly path: string } | { readonly ok: false; readonly outcome: ToolOutcome }
 
-/** What is hidden answers exactly like what is not there. */
+/** A hidden path answers exactly like a missing one. */
 export function resolveAskedPath(place: ToolPlace, given: string): AskedPath {
   const { path, problem } = checkPath(given)
   if (problem !== null) return { ok: false, outcome: failTool(`${quotePath(given)} ${problem}`) }
@@ -16,7 +16,7 @@ export function resolveAskedPath(place: ToolPlace, given: string): AskedPath {
   return { ok: true, path }
 }
 
-/** Half a character has no bytes of its own: the name that is opened would not be the one that was judged. */
+/** Half a surrogate pair has no bytes: the opened name would not be the judged one. */
 export function checkPath(given: string): CallPath {
   return given.isWellFormed() ? readPath(given) : { path: given, problem: 'is not valid Unicode' }
 }
@@ -36,12 +36,12 @@ export function toProblemOutcome(problem: TreeProblem, path: string): ToolOutcom
   return failTool(`${quotePath(path)}: ${TREE_PROBLEMS[problem]}`)
 }
 
-/** Quoted, so that no name can pass for a sentence of ours. */
+/** Quoted, so that no name can look like part of our message. */
 export function quotePath(path: string): string {
   return JSON.stringify(path.length > QUOTED_CHARS_MAX ? `${path.slice(0, QUOTED_CHARS_MAX)}…` : path)
 }
 
-/** A disk or a tree that fails is an answer; what is wrong with ourselves is thrown. */
+/** A failing disk or tree is an answer; our own errors are thrown. */
 export async function answerFailures(work: () => Promise<ToolOutcome>): Promise<ToolOutcome> {
   try {
     return await work()

@@ -23,7 +23,7 @@ export function isWriteTool(tool: string): boolean {
   return WRITERS.has(tool)
 }
 
-/** Runs one of the tools that work on files without a command. */
+/** Runs a tool that works on files without a command. */
 export async function runFileTool(place: ToolPlace, tool: string, args: JsonObject): Promise<ToolOutcome> {
   const run = TOOLS.get(tool)
   return run === undefined ? failTool(`${tool} is known here, and nothing runs it`) : run(place, args)

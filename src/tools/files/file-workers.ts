@@ -6,7 +6,7 @@ import { isHidden } from './file-place.js'
 
 const WORKERS_MAX = 2
 const WAITING_MAX = 100
-/** After this a search ends with what it has; a thread that does not end by itself is ended. */
+/** After this a search returns what it has; a thread that does not end is terminated. */
 const SEARCH_MS = 10_000
 const WORKER_MS_MAX = 12_000
 const WAITING_MS_MAX = 30_000
@@ -27,7 +27,7 @@ const idle: Worker[] = []
 const waiting: Waiting[] = []
 let running = 0
 
-/** Runs a job in a thread, so that no tree and no pattern can keep the server from answering others. */
+/** Runs a job in a thread, so that no tree and no pattern can block the server. */
 export async function runFileJob(place: ToolPlace, job: FileJob): Promise<Answer> {
   if (place.signal.aborted) return makeFailure('the call was ended')
   const worker = await acquireWorker(place.signal)
@@ -77,7 +77,7 @@ function spawn(): Worker {
     const at = idle.indexOf(worker)
     if (at !== -1) idle.splice(at, 1)
   }
-  // Heard even between jobs: an error that nobody listens to would end the process.
+  // Handled even between jobs: an unhandled error would end the process.
   worker.on('error', forget)
   worker.on('exit', forget)
   worker.unref()
@@ -93,7 +93,8 @@ function giveBack(worker: Worker): void {
   }
 }
 
-// Nobody waits for a thread that is to end, but its place is free only when it has: there are never more threads than places.
+// Nobody waits for a thread that must end, but its place is free only when it has ended: there are never more threads
+// than places.
 function replace(worker: Worker): void {
   void worker.terminate().then(() => {
     const next = waiting.shift()
@@ -104,7 +105,7 @@ function replace(worker: Worker): void {
 
 type BrokenMessage = Extract<FromWorker, { readonly type: 'broken' }>
 
-/** A sentence when the thread cannot be used again. */
+/** The reason why the thread cannot be used again. */
 type JobEnd = Answer | BrokenMessage | string
 
 function perform(worker: Worker, place: ToolPlace, job: FileJob): Promise<JobEnd> {

@@ -24,7 +24,7 @@ export async function searchTreeByGlob(search: Search, job: GlobJob): Promise<Gl
 
 type CompiledRegex = { readonly ok: true; readonly regex: RE2JS } | { readonly ok: false; readonly detail: string }
 
-/** Linear time by construction; what that cannot take is refused. */
+/** Linear time by construction; other patterns are refused. */
 export function compileRegex(pattern: string, ignoresCase: boolean): CompiledRegex {
   if (pattern === '') return { ok: false, detail: 'it is empty' }
   if (pattern.length > PATTERN_CHARS_MAX)
@@ -40,7 +40,7 @@ export function compileRegex(pattern: string, ignoresCase: boolean): CompiledReg
 
 export async function grepTree(search: Search, job: GrepJob, regex: RE2JS): Promise<GrepFound> {
   const matches: GrepFound['matches'][number][] = []
-  // A pattern without special characters is looked for in the bytes first: most files need not be decoded.
+  // A pattern without special characters is searched in the bytes first: most files need not be decoded.
   const literal = !job.ignoresCase && /^[\w\s:;,'"<>=@#%&!~`/-]{1,64}$/.test(job.pattern) ? job.pattern : null
   let bytesLeft = ALL_BYTES_MAX
   for await (const { path, fd } of walkCandidates(search, { isWanted: makeGlobFilter(job.glob), needsContent: true })) {
@@ -58,7 +58,7 @@ export async function grepTree(search: Search, job: GrepJob, regex: RE2JS): Prom
   return { matches, truncated: search.isCut }
 }
 
-/** Without a slash the pattern is held against names, wherever they lie. */
+/** Without a slash the pattern matches names in any folder. */
 function makeGlobFilter(glob: string | null): (below: string) => boolean {
   if (glob === null) return () => true
   if (glob.includes('/')) return (below) => matchesGlob(glob, below)

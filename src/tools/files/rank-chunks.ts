@@ -15,12 +15,12 @@ const STOP_WORDS = new Set(
 )
 
 interface Term {
-  /** Lower case, without the s of a plural. */
+  /** Lower case, without a plural s. */
   readonly stem: string
   readonly weight: number
 }
 
-/** The words of a question; names are taken whole and in their parts. */
+/** The words of a question; identifiers count as a whole and in parts. */
 export function parseTerms(query: string): readonly Term[] {
   const words = query.match(WORD) ?? []
   const terms = new Map<string, number>()
@@ -66,7 +66,7 @@ export interface Chunk {
   readonly counts: readonly number[]
 }
 
-/** Weighs chunks of lines by how rare and how frequent the words are that they share with a question. */
+/** Scores chunks of lines by the words that they share with a question: how rare and how frequent these are. */
 export class Ranking {
   readonly #terms: readonly Term[]
   readonly #index: ReadonlyMap<string, number>
@@ -75,7 +75,7 @@ export class Ranking {
   readonly #chunksWith: number[]
   #chunks = 0
   #chars = 0
-  /** Set when there were more chunks than can be kept. */
+  /** Set when there were more chunks than the maximum. */
   isCut = false
 
   constructor(terms: readonly Term[]) {
@@ -118,7 +118,7 @@ export class Ranking {
     return counts
   }
 
-  // The same words come again and again: taking them apart is most of the work.
+  // Words repeat: splitting them is most of the work.
   #termsIn(word: string): readonly number[] {
     const known = this.#words.get(word)
     if (known !== undefined) return known

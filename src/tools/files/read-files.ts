@@ -11,7 +11,7 @@ const CONTENT_BYTES_MAX = 1024 * 1024
 const ANSWER_BYTES_MAX = 2 * 1024 * 1024
 const NEWLINE = 10
 
-/** `read_files {path | paths[], offset?, limit?}`: text files, from a line on, at most so many lines. */
+/** `read_files {path | paths[], offset?, limit?}`: text files, from a line on, up to a number of lines. */
 export async function readFiles(place: ToolPlace, args: JsonObject): Promise<ToolOutcome> {
   return answerFailures(async () => {
     const window = { offset: asCount(args.offset) ?? 0, limit: asCount(args.limit) ?? Number.MAX_SAFE_INTEGER }
@@ -84,13 +84,14 @@ async function readOne(place: ToolPlace, given: string, window: Window): Promise
   }
 }
 
-// What a call of the task wrote to an ignored path, such as a report of coverage, lies over the tree as it does for its commands.
+// Files that the task wrote to ignored paths, such as a coverage report, are laid over the tree as they are for its
+// commands.
 function openIn({ root, layer }: ToolPlace, path: string): ReturnType<typeof openFile> {
   const left = layer === undefined || layer === null ? null : openFile(layer, path)
   return left?.ok === true ? left : openFile(root, path)
 }
 
-// Counts every line and keeps only those asked for: a file may be far larger than what is held of it.
+// Counts every line and keeps only the requested ones: a file may be far larger than what is kept.
 async function scanLines(fd: number, window: Window, signal: AbortSignal): Promise<Scan | 'aborted' | 'binary'> {
   const end = window.offset + window.limit
   const kept: Buffer[] = []
@@ -127,7 +128,7 @@ async function scanLines(fd: number, window: Window, signal: AbortSignal): Promi
   return { read: { content: content.toString('utf8'), lines, truncated }, scanned }
 }
 
-// Cut after a line, so that reading can go on with `offset`; in the middle of a line only when there is no other.
+// Cut after a line, so that reading can continue with `offset`; inside a line only if it is the only one.
 function cutAfterLine(bytes: Buffer): Buffer {
   const newline = bytes.lastIndexOf(NEWLINE)
   return newline === -1 ? cutAfterCharacter(bytes) : bytes.subarray(0, newline + 1)

@@ -8,7 +8,7 @@ const FILE_BYTES_MAX = 1024 * 1024
 const ALL_BYTES_MAX = 512 * 1024 * 1024
 const SNIPPET_CHARS_MAX = 2_000
 const CHUNKS_PER_FILE_MAX = 3
-// Longer on average than anybody writes: generated or packed, and of no use as an answer.
+// Lines longer than this on average are generated or minified, and useless as an answer.
 const LINE_CHARS_MAX = 400
 
 type SearchJob = Extract<FileJob, { readonly type: 'search' }>
@@ -50,7 +50,7 @@ function limitPerFile<T extends Chunk>(chunks: readonly T[]): readonly T[] {
   })
 }
 
-// Read again: keeping the text of every chunk that might be among the best would keep most of a tree.
+// Read again: keeping the text of every candidate would keep most of a tree in memory.
 function readSnippet(search: Search, chunk: Chunk & { readonly score: number }): readonly Snippet[] {
   const file = openFile(search.place.root, chunk.path)
   if (!file.ok) return []

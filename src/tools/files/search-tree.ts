@@ -10,7 +10,7 @@ const LOOKS_PER_CLOCK = 64
 
 export interface Search {
   readonly place: SearchPlace
-  /** Which of these paths may be seen; one byte each. Nothing is read of the others. */
+  /** Which of these paths may be seen; one byte each. Nothing of the others is read. */
   readonly ask: (paths: readonly string[]) => Promise<Uint8Array>
   /** By `performance.now()`. */
   readonly endsAt: number
@@ -18,10 +18,10 @@ export interface Search {
   isCut: boolean
 }
 
-/** A file or a link that may be seen. Its descriptor is closed when the next one is asked for. */
+/** A visible file or link. Its descriptor is closed when the next one is requested. */
 interface Candidate {
   readonly path: string
-  /** null for links, and when content was not asked for. */
+  /** null for links, and when content was not requested. */
   readonly fd: number | null
 }
 
@@ -31,7 +31,10 @@ interface WantedFiles {
   readonly needsContent: boolean
 }
 
-/** Files below the start that git would not ignore, and never anything of `.git`. A start that is ignored itself was meant. */
+/**
+ * Files below the start that git would not ignore, and never anything in `.git`. If the start itself is ignored, it was
+ * meant.
+ */
 export async function* walkCandidates(search: Search, wanted: WantedFiles): AsyncGenerator<Candidate> {
   let batch: Candidate[] = []
   try {
@@ -144,10 +147,10 @@ function readRulesAbove(root: string, parts: readonly string[]): IgnoreRules {
 }
 
 const CHUNK_BYTES = 64 * 1024
-// Most files fit into one piece: it is used again for each.
+// Most files fit into one buffer, which is reused.
 const firstChunk = Buffer.allocUnsafeSlow(CHUNK_BYTES)
 
-/** The beginning of a text file, good until the next one is read; null for what is binary. */
+/** The beginning of a text file, valid until the next one is read; null for a binary file. */
 export function readText(fd: number, bytesMax: number): { readonly bytes: Buffer; readonly isCut: boolean } | null {
   const chunks: Buffer[] = []
   let length = 0

@@ -1,4 +1,4 @@
 import { KeyedLock } from '../../base/keyed-lock.js'
 
-/** By root of the tree: what is read, changed and written back is not overtaken by another call of this process. */
+/** By root of the tree: no other call of this process interferes between a read and its write. */
 export const treeLock = new KeyedLock()

@@ -46,14 +46,14 @@ function listWanted(args: JsonObject): readonly WantedFile[] {
   return [{ path: args.path as string, content: args.content as string }]
 }
 
-/** Half a character cannot be written as UTF-8: it would silently become another one. */
+/** Half a surrogate pair cannot be written as UTF-8: it would silently become another character. */
 export function findContentProblem(path: string, content: string): string | null {
   return content.isWellFormed() ? null : `${quotePath(path)}: the content holds half a surrogate pair`
 }
 
 type Writable = { readonly ok: true; readonly path: string } | { readonly ok: false; readonly outcome: ToolOutcome }
 
-/** Names nothing about what is there: a path that agents may not see is refused whether it exists or not. */
+/** Does not reveal what exists: a hidden path is refused whether it exists or not. */
 export function resolveWritablePath(place: ToolPlace, given: string): Writable {
   const { path, problem } = checkPath(given)
   const refuse = (why: string): Writable => ({ ok: false, outcome: failTool(why) })

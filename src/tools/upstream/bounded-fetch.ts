@@ -1,9 +1,6 @@
 const BODY_BYTES_MAX = 8 * 1024 * 1024
 
-/**
- * A fetch for servers that run elsewhere: no redirect is followed, a body ends at its limit, and no stream is opened for
- * messages that nobody asked for.
- */
+/** A fetch for remote servers: follows no redirect, limits the body, and opens no stream for unsolicited messages. */
 export async function fetchBounded(url: string | URL, init: RequestInit = {}): Promise<Response> {
   if ((init.method ?? 'GET') === 'GET') return new Response(null, { status: 405 })
   const response = await fetch(url, { ...init, redirect: 'error' })

@@ -18,13 +18,15 @@ export interface UpstreamCall {
   /** `server.tool`. */
   readonly tool: string
   readonly args: JsonObject
-  /** What the task accepted. */
+  /** The tool as the task accepted it. */
   readonly pins: Pins
 }
 
 export interface UpstreamResult {
   readonly outcome: ToolOutcome
-  /** What the server changed, within its `writable`; to be committed or discarded. Null when there is nothing to decide. */
+  /**
+   * Changes of the server within its `writable`; to be committed or discarded. Null when there is nothing to decide.
+   */
   readonly changes: ChangeSet | null
 }
 
@@ -33,7 +35,7 @@ interface Listed {
   readonly listed: readonly ListedTool[]
 }
 
-/** What the server lists now. */
+/** The server's current tools. */
 export async function look(connection: Connection, run: Run): Promise<Listed> {
   try {
     const tools = await connection.listTools(run.signal)
@@ -43,7 +45,7 @@ export async function look(connection: Connection, run: Run): Promise<Listed> {
   }
 }
 
-/** One call over an open connection: the tool must still be the one that was accepted. */
+/** One call over an open connection: the tool must still be the accepted one. */
 export async function ask(connection: Connection, call: UpstreamCall, run: Run): Promise<ToolOutcome> {
   const { tools, listed } = await look(connection, run)
   const found = listed.find((one) => formatToolName(one) === call.tool)
@@ -58,11 +60,11 @@ export async function ask(connection: Connection, call: UpstreamCall, run: Run):
   return readAnswer(call.tool, answer, connection.mask)
 }
 
-/** One call of a server that was started for it: it must end before what it changed is known. */
+/** One call of a server that was started for it: it must end before its changes are known. */
 export async function askWriter(connection: Connection, call: UpstreamCall, run: Run): Promise<UpstreamResult> {
   const outcome = await ask(connection, call, run)
   const ended = await connection.end(outcome.ok ? 'soon' : 'now')
-  // A call that failed, or that nobody waits for any more, has changed nothing.
+  // A failed call, or one that nobody waits for any more, changes nothing.
   if (!outcome.ok || run.signal.aborted) {
     await discardChanges(ended)
     if (outcome.ok) throw new UpstreamFailure('was stopped', true)
@@ -89,7 +91,7 @@ function writeProblem({ tool }: UpstreamCall, server: StdioServer, changes: read
   return failTool(detail, 'constraint_violation', { paths })
 }
 
-/** Changed paths that the globs do not let a server change. A folder that was made for an allowed file counts as allowed. */
+/** Changed paths that the globs do not allow. A folder created for an allowed file counts as allowed. */
 function findPathsOutside(writable: readonly string[], changes: readonly Change[]): readonly string[] {
   const isAllowed = ({ path, problem }: Change): boolean =>
     problem === null && writable.some((glob) => matchesGlob(glob, path))

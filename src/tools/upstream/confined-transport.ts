@@ -15,11 +15,11 @@ const NEWLINE = 0x0a
 
 export interface Complaint {
   readonly text: string
-  /** Something came before that is not kept. */
+  /** Earlier output was dropped. */
   readonly isCut: boolean
 }
 
-/** MCP over the standard input and output of a confined command. Whatever the command sends, there is a limit to it. */
+/** MCP over the standard input and output of a sandboxed command. Everything that the command sends is limited. */
 export class ConfinedTransport implements Transport {
   onclose?: (() => void) | undefined
   onerror?: ((error: Error) => void) | undefined
@@ -38,17 +38,17 @@ export class ConfinedTransport implements Transport {
     private readonly parse: (line: string) => JSONRPCMessage,
   ) {}
 
-  /** Why nothing more can be said over this transport; null while something can. */
+  /** Why this transport cannot be used any more; null while it can. */
   get failure(): string | null {
     return this.reason
   }
 
-  /** The last that the command wrote to its standard error. */
+  /** The end of the command's standard error. */
   get complaint(): Complaint {
     return this.said
   }
 
-  /** A request is about to be made: the command may send as much again. */
+  /** A request is about to be made: resets the command's allowance. */
   resetBudget(): void {
     this.bytesLeft = BETWEEN_REQUESTS_BYTES_MAX
     this.messagesLeft = BETWEEN_REQUESTS_MESSAGES_MAX
@@ -64,7 +64,7 @@ export class ConfinedTransport implements Transport {
     void this.watch(new Promise((resolve) => stdout.once('close', resolve).once('end', resolve)))
   }
 
-  // The last words of a command and the news of its end come in either order; each waits a little for the other.
+  // The last output of a command and its end arrive in either order; each waits briefly for the other.
   private async watch(silence: Promise<unknown>): Promise<void> {
     const settle = (): Promise<null> => sleep(SETTLE_MS, null, { ref: false })
     const over = this.confined.done.then(
@@ -78,7 +78,7 @@ export class ConfinedTransport implements Transport {
   async send(message: JSONRPCMessage): Promise<void> {
     if (this.reason !== null) throw new Error(this.reason)
     this.confined.stdin.write(`${JSON.stringify(message)}\n`)
-    // Answers to requests of the server pile up here when it does not read them.
+    // Answers to the server's requests pile up here when it does not read them.
     if (this.confined.stdin.writableLength > UNREAD_BYTES_MAX) this.finish('does not read its input')
   }
 
@@ -140,7 +140,7 @@ export class ConfinedTransport implements Transport {
     try {
       this.onmessage?.(this.parse(line))
     } catch (error) {
-      // Some servers greet on their standard output; a little of that is not worth losing them.
+      // Some servers print a greeting on standard output; a little of that is tolerated.
       this.noiseLines += 1
       if (!(error instanceof SyntaxError)) this.finish('sent something that is not a message of the protocol')
       else if (this.noiseLines > NOISE_LINES_MAX)

@@ -12,16 +12,16 @@ const TOOLS_MAX = 500
 const MESSAGE_CHARS_MAX = 1000
 const COMPLAINT_CHARS_MAX = 500
 const TIMER_MS_MAX = 2 ** 31 - 1
-/** The era of the protocol without the older handshake. */
+/** The protocol version without the older handshake. */
 const MODERN = '2026-07-28'
 
-/** What a connection is made with. */
+/** The parameters of a connection. */
 export interface ConnectionPlan extends LinePlan {
-  /** Of Phaselock; servers are told. */
+  /** Phaselock's version, which servers are told. */
   readonly version: string
 }
 
-/** A client of one upstream server, and the process behind it where there is one. */
+/** A client of one upstream server, and its process if there is one. */
 export class Connection {
   private ending: Promise<CommandEnd | null> | null = null
 
@@ -31,14 +31,14 @@ export class Connection {
     private readonly line: Line,
   ) {}
 
-  /** Starts the server and shakes hands with it. Throws an `UpstreamFailure`; then nothing is left running. */
+  /** Starts the server and initializes the connection. Throws an `UpstreamFailure`; then nothing is left running. */
   static async open(plan: ConnectionPlan, signal: AbortSignal): Promise<Connection> {
-    // Loaded when it is first needed: most contracts name no server, and it would be a third of the start.
+    // Loaded on first use: most contracts name no server, and it would take a third of the start time.
     const sdk = await import('@modelcontextprotocol/client')
     try {
       return await Connection.connectOnce(sdk, plan, { signal, isModern: false })
     } catch (error) {
-      // A server of the newer era answers the older handshake with an error; one that did not answer is not asked again.
+      // A newer server answers the older handshake with an error; a server that did not answer is not asked again.
       const { cause } = error as Error
       if (!(cause instanceof sdk.ProtocolError || cause instanceof sdk.SdkHttpError)) throw error
       return await Connection.connectOnce(sdk, plan, { signal, isModern: true })
@@ -70,7 +70,7 @@ export class Connection {
     return this.line.mask
   }
 
-  /** Whether something can still be asked over it. */
+  /** Whether it can still be used. */
   get isOpen(): boolean {
     return this.ending === null && this.line.failure() === null
   }
@@ -98,7 +98,7 @@ export class Connection {
     return this.request((options) => this.client.callTool(call, { ...options, toolDefinition: tool }), signal)
   }
 
-  /** Ends the connection and the server, at its leisure or now; gives what a server that ended left behind. */
+  /** Ends the connection and the server, gracefully or now; returns the changes of a server that ended. */
   end(when: 'soon' | 'now'): Promise<CommandEnd | null> {
     this.ending ??= this.line.end(when)
     return this.ending
@@ -107,7 +107,7 @@ export class Connection {
   private async request<T>(make: (options: RequestOptions) => Promise<T>, signal: AbortSignal): Promise<T> {
     this.line.refill()
     try {
-      // The deadline is the signal's: the client's own, of a minute, must not come before it.
+      // The signal is the deadline: the client's own, of a minute, must not come before it.
       return await raceAbort(make({ signal, timeout: TIMER_MS_MAX }), signal)
     } catch (error) {
       throw this.toFailure(error, signal)

@@ -1,8 +1,8 @@
-/** Why an upstream server could not do what was asked: a normal outcome, on its way to whoever words the answer. */
+/** Why a call of an upstream server failed: a normal outcome, passed to the code that formats the answer. */
 export class UpstreamFailure extends Error {
   constructor(
     message: string,
-    /** The server is not to be used again. */
+    /** The server must not be used again. */
     readonly isFatal: boolean,
     cause?: unknown,
   ) {
@@ -10,7 +10,7 @@ export class UpstreamFailure extends Error {
   }
 }
 
-/** In one line, with the reason beneath where there is one: "fetch failed" alone says nothing. */
+/** In one line, with the underlying reason if there is one: "fetch failed" alone says nothing. */
 export function formatMessage(error: unknown): string {
   if (!(error instanceof Error)) return String(error)
   const { cause } = error
@@ -18,7 +18,7 @@ export function formatMessage(error: unknown): string {
   return message.replaceAll(/\s+/g, ' ')
 }
 
-/** The server could not even say which tools it has: nothing was called yet. */
+/** The server could not list its tools: nothing was called yet. */
 export class NotListed extends UpstreamFailure {
   constructor(failure: UpstreamFailure) {
     super(failure.message, failure.isFatal, failure)

@@ -15,7 +15,7 @@ const SESSION_END_MS_MAX = 1000
 
 export type Sdk = typeof import('@modelcontextprotocol/client')
 
-/** What a line to a server is opened with. */
+/** The parameters of a connection to a server. */
 export interface LinePlan {
   readonly server: McpServer
   readonly tree: string
@@ -23,21 +23,21 @@ export interface LinePlan {
   readonly hidden: readonly string[]
   readonly start: Confinement['start']
   readonly environment: Environment
-  /** The longest that the server may run. */
+  /** Time limit of the server. */
   readonly lifeMs: number
 }
 
-/** A way to speak to a server, and how to be rid of it. */
+/** A connection to a server, and how to end it. */
 export interface Line {
   readonly transport: Transport
   readonly mask: Mask
-  /** Why nothing more can be said over it; null while something can. */
+  /** Why it cannot be used any more; null while it can. */
   failure(): string | null
-  /** The last that the server said beside the protocol. */
+  /** The last output of the server outside the protocol. */
   complaint(): Complaint
   /** A request is about to be made. */
   refill(): void
-  /** Null when the server runs elsewhere, or would not end. */
+  /** Null when the server is remote, or did not end. */
   end(when: 'soon' | 'now'): Promise<CommandEnd | null>
 }
 
@@ -92,20 +92,20 @@ async function startConfined(plan: StdioPlan, given: Given, signal: AbortSignal)
   try {
     return await raceAbort(starting, signal)
   } catch (error) {
-    // It may still come up after nobody waits for it any more.
+    // It may still start after nobody waits for it any more.
     gone.abort()
     starting.then((late) => endOf(late, 'now')).then(discardChanges, () => undefined)
     throw new UpstreamFailure(`could not be started: ${given.mask.text(formatMessage(error))}`, true, error)
   }
 }
 
-/** Closing its input is how a server is asked to end; what does not end is killed. */
+/** Closing its input asks a server to end; one that does not end is killed. */
 async function endOf(confined: ConfinedCommand, when: 'soon' | 'now'): Promise<CommandEnd | null> {
   confined.stdin.end()
-  // Nobody listens any more, but a full pipe would keep it from ending.
+  // Nobody reads it any more, but a full pipe would keep it from ending.
   confined.stdout.resume()
   confined.stderr.resume()
-  // An end that is not known, because the command never was or the wall lost it, leaves nothing to be kept.
+  // If its end is unknown, because it never started or the sandbox lost it, nothing is kept.
   const done = confined.done.catch(() => null)
   const later = (ms: number): Promise<null> => sleep(ms, null, { ref: false })
   const ended = when === 'now' ? null : await Promise.race([done, later(GRACE_MS)])
@@ -132,7 +132,7 @@ async function openRemoteLine(sdk: Sdk, server: HttpServer): Promise<Line> {
     refill: () => undefined,
     end: async () => {
       isOver = true
-      // A server that does not hear of the end forgets the session by itself.
+      // A server that misses the end drops the session by itself.
       const goodbye = transport.terminateSession().catch(() => undefined)
       await Promise.race([goodbye, sleep(SESSION_END_MS_MAX, null, { ref: false })])
       await transport.close()

@@ -6,12 +6,12 @@ const DEPTH_MAX = 64
 // Shorter ones would be found inside ordinary words.
 const SECRET_CHARS_MIN = 6
 
-/** Takes the secrets that a server was given out of what it says. */
+/** Removes the secrets that a server was given from its output. */
 export interface Mask {
   text(text: string): string
   /** A copy, keys included. A value that is nested too deeply is a failure of the server. */
   json(value: unknown): Json
-  /** The last characters of a text. Where its beginning was cut off, that may have been in the middle of a secret. */
+  /** The last characters of a text. If its beginning was cut off, the cut may be inside a secret. */
   tail(text: string, about: { readonly charsMax: number; readonly isCut: boolean }): string
 }
 
@@ -29,7 +29,10 @@ export function makeMask(secrets: readonly string[]): Mask {
   }
 }
 
-/** A secret as it is, and as it looks in addresses and in basic authorization. The longest first: none hides inside another. */
+/**
+ * A secret as it is, and as encoded in addresses and basic authorization. The longest first, so that none hides inside
+ * another.
+ */
 function listForms(secrets: readonly string[]): readonly string[] {
   const forms = secrets
     .filter((secret) => secret.length >= SECRET_CHARS_MIN)

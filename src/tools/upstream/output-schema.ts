@@ -5,7 +5,7 @@ import type { Json, JsonObject } from '../../core/json.js'
 
 const ERRORS_MAX = 3
 
-/** Judges what tools answer against their output schemas as artifacts are judged: in linear time, fetching nothing. */
+/** Validates the answers of tools against their output schemas, like artifacts: in linear time, fetching nothing. */
 export const linearValidator: jsonSchemaValidator = {
   getValidator: <T>(schema: unknown) => {
     const [problem] = findSchemaProblems(schema as Json)

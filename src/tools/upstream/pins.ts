@@ -6,7 +6,7 @@ import type { Json, JsonObject } from '../../core/json.js'
 
 const PROBLEMS_MAX = 20
 
-/** A tool as its server lists it. Nothing else of the listing is kept, shown or hashed. */
+/** A tool as its server lists it. Nothing else of the listing is stored, shown or hashed. */
 export type ListedTool = {
   readonly server: string
   readonly name: string
@@ -62,18 +62,18 @@ export function pinTools(listed: readonly ListedTool[]): Pins {
   return Object.fromEntries(listed.map((tool) => [formatToolName(tool), { ...tool, pin: pinOf(tool) }]))
 }
 
-/** Whether a tool is still the one that was accepted. */
+/** Whether a tool is still the accepted one. */
 export function checkPin(pins: Pins, listed: ListedTool): 'ok' | 'new' | 'changed' {
   const pinned = findPinnedTool(pins, formatToolName(listed))
   if (pinned === null) return 'new'
   return pinned.pin === pinOf(listed) ? 'ok' : 'changed'
 }
 
-/** What is wrong with the arguments, one text each. A tool that was never accepted has no right arguments. */
+/** The problems of the arguments, one text each. For a tool that was never accepted no arguments are valid. */
 export function findUpstreamArgProblems(pins: Pins, tool: string, args: JsonObject): readonly string[] {
   const pinned = findPinnedTool(pins, tool)
   if (pinned === null) return ['the tool was not there when the task was created; an operator must accept it first']
-  // A schema of a server is foreign: what cannot be judged is refused, never passed on.
+  // A server's schema is not ours: what cannot be judged is refused, never passed on.
   const [problem] = findSchemaProblems(pinned.inputSchema)
   if (problem !== undefined) return [`the schema of the tool cannot be used: ${problem.message}`]
   const found = compileSchema(pinned.inputSchema)(args as Json).map(({ pointer, message }) =>
@@ -96,7 +96,7 @@ const OPENING = [
   'dependencies',
 ]
 
-// JSON Schema lets unknown members through unless it says otherwise; a tool call does not.
+// JSON Schema accepts unknown members by default; a tool call does not.
 function findUnknownArguments(schema: JsonObject, args: JsonObject): readonly string[] {
   const { properties } = schema
   if (

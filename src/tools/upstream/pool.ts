@@ -4,16 +4,16 @@ import { UpstreamFailure } from './failure.js'
 import { discardChanges } from './line.js'
 
 export interface PoolLimits {
-  /** How long a server that nobody uses is kept. */
+  /** How long an unused server is kept. */
   readonly idleMs: number
-  /** The longest that a start may take. */
+  /** Time limit of a start. */
   readonly startMs: number
   readonly serversMax: number
-  /** Calls that one server works on at the same time. */
+  /** Maximum number of concurrent calls per server. */
   readonly callsMax: number
 }
 
-/** Which server in which tree; servers of one key are one server. */
+/** Which server in which tree; equal keys mean the same server. */
 interface Slot {
   readonly key: string
   readonly tree: string
@@ -22,7 +22,7 @@ interface Slot {
 /** A connection for one call. `release` must be called once; `broken` servers are ended and not used again. */
 interface Lease {
   readonly connection: Connection
-  /** It was there before this call. */
+  /** It existed before this call. */
   readonly isReused: boolean
   release(how: 'whole' | 'broken'): void
 }
@@ -38,7 +38,7 @@ interface KeptConnection extends Slot {
   isRetired: boolean
 }
 
-/** Servers that are kept between calls: bounded in number, ended when idle, started anew when they died. */
+/** Servers that are kept between calls: bounded in number, ended when idle, restarted after they died. */
 export class Pool {
   private readonly kept = new Map<string, KeptConnection>()
   private readonly endings = new Set<Promise<void>>()
@@ -64,7 +64,7 @@ export class Pool {
     }
   }
 
-  /** New calls in the tree get new servers. Those of running calls end now, or with their last call. */
+  /** New calls in the tree get new servers. Servers of running calls end now, or with their last call. */
   endTree(tree: string, when: 'idle' | 'now'): void {
     for (const one of [...this.kept.values()]) if (one.tree === tree) this.retire(one, when)
   }
@@ -123,7 +123,7 @@ export class Pool {
     const ending = one.opening
       .then((connection) => connection.end('now'))
       .then(discardChanges)
-      // A server that never came up has nothing to be ended; whoever asked for it was told.
+      // A server that never started need not be ended; its caller was told.
       .catch(() => undefined)
       .finally(() => this.endings.delete(ending))
     this.endings.add(ending)

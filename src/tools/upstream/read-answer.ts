@@ -11,7 +11,7 @@ const OMITTED_MAX = 100
 const LABEL_CHARS_MAX = 200
 const ERROR_CHARS_MAX = 2000
 
-/** The tools of a listing that can be used. A name that is listed twice could be two tools, so it fails the whole. */
+/** The usable tools of a listing. A name listed twice could be two tools, so the whole listing fails. */
 export function readListing(server: string, tools: readonly Tool[], mask: Mask): readonly ListedTool[] {
   const listed = tools.map((tool) => readTool(server, tool, mask))
   const names = listed.map(({ name }) => name)
@@ -32,7 +32,7 @@ function readTool(server: string, tool: Tool, mask: Mask): ListedTool {
   }
 }
 
-/** What a tool answered: its text, its structured content, and the names of what is neither. */
+/** The answer of a tool: its text, its structured content, and the names of other parts. */
 export function readAnswer(tool: string, answer: CallToolResult, mask: Mask): ToolOutcome {
   const read = readContent(answer, mask)
   if (answer.isError === true) {
@@ -70,7 +70,7 @@ function readContent(answer: CallToolResult, mask: Mask): Content {
 
 type Item = Exclude<CallToolResult['content'][number], { type: 'text' }>
 
-/** What kind of thing it is, of what type and how large; an agent cannot read the thing itself here. */
+/** Its kind, type and size; an agent cannot read the content itself here. */
 function describeItem(item: Item, mask: Mask): JsonObject {
   const shown = (text: string): string => cutLabel(mask.text(text))
   switch (item.type) {

@@ -2,7 +2,7 @@ import type { Code } from '../../core/codes.js'
 import type { McpServer } from '../../core/contract/contract.js'
 import type { UpstreamFailure } from './failure.js'
 
-/** Where a server works, and how long. */
+/** Where a server works, and its time limit. */
 export interface UpstreamPlace {
   /** Absolute, resolved path of the task's work tree. */
   readonly tree: string
@@ -18,10 +18,10 @@ export interface Run {
   readonly server: McpServer
   readonly place: UpstreamPlace
   readonly timeoutMs: number
-  /** Fires when the request must end, for whatever reason. */
+  /** Fires when the request must end, for any reason. */
   readonly signal: AbortSignal
   stop(): void
-  /** Why the request failed, for whoever made it. */
+  /** Why the request failed, for its caller. */
   wordOf(failure: UpstreamFailure): string
 }
 

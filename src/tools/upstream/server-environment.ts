@@ -1,7 +1,7 @@
 import type { StdioServer } from '../../core/contract/contract.js'
 import { UpstreamFailure } from './failure.js'
 
-/** A variable of Phaselock's own environment; undefined when it is not set, or is not for servers. */
+/** A variable of Phaselock's own environment; undefined when it is not set, or servers must not have it. */
 export type Environment = (name: string) => string | undefined
 
 interface ServerEnvironment {
@@ -13,7 +13,7 @@ interface ServerEnvironment {
 // What signs tokens and what operators prove themselves with is for nobody else, whatever a contract says.
 const OWN = /^(PHASELOCK_.*|ORCHESTRATOR_JWT_SECRET)$/
 
-/** The environment of a server: what its entry says and nothing else, with `${env:NAME}` filled in at the start. */
+/** The environment of a server: only what its entry says, with `${env:NAME}` filled in at the start. */
 export function buildServerEnvironment(server: StdioServer, environment: Environment): ServerEnvironment {
   const secrets: string[] = []
   const missing: string[] = []

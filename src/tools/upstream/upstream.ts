@@ -14,9 +14,9 @@ import { beginRun, type Run, type UpstreamOutcome, type UpstreamPlace } from './
 import type { Environment } from './server-environment.js'
 
 export interface UpstreamLimits extends PoolLimits {
-  /** The longest that a kept server runs before it is started anew. */
+  /** How long a kept server runs before it is restarted. */
   readonly lifeMs: number
-  /** Servers that run for one call at the same time. */
+  /** Maximum number of concurrent servers for a single call. */
   readonly onceMax: number
 }
 
@@ -28,14 +28,14 @@ const LIMITS: UpstreamLimits = {
   callsMax: 16,
   onceMax: 8,
 }
-/** A server for one call may take this much longer than the call, to end by itself. */
+/** Extra time for a single-call server to end by itself. */
 const ONCE_EXTRA_MS = 30_000
 const TRIES_MAX = 2
 
 interface UpstreamOptions {
-  /** How servers are started: behind the wall. */
+  /** How servers are started: in the sandbox. */
   readonly start: Confinement['start']
-  /** What `${env:NAME}` is taken from. It must not know the variable that holds the signing secret. */
+  /** The source of `${env:NAME}`. It must not contain the variable with the signing secret. */
   readonly environment: Environment
   /** Of Phaselock; servers are told. */
   readonly version: string
@@ -46,7 +46,7 @@ type Listing =
   | { readonly ok: true; readonly tools: readonly ListedTool[] }
   | { readonly ok: false; readonly code: Code; readonly detail: string }
 
-/** The upstream MCP servers of contracts. Whatever a server does, a call ends within its time with a clear outcome. */
+/** The upstream MCP servers of contracts. Whatever a server does, a call ends in time with a clear outcome. */
 export class Upstream {
   private readonly limits: UpstreamLimits
   private readonly pool: Pool
@@ -59,7 +59,7 @@ export class Upstream {
     this.pool = new Pool(this.limits)
   }
 
-  /** The tools that a server lists now, to be pinned. */
+  /** The current tools of a server, to be pinned. */
   async listTools(server: McpServer, place: UpstreamPlace): Promise<Listing> {
     const done = await this.perform(beginRun(server, place), server.name, (run) =>
       mayWrite(server)
@@ -86,7 +86,7 @@ export class Upstream {
     return done.ok ? done.value : { outcome: failTool(done.detail, done.code), changes: null }
   }
 
-  /** New calls in a tree get new servers: `idle` after the tree changed, `now` when nothing may work in it any more. */
+  /** New calls in a tree get new servers: `idle` after the tree changed, `now` when nothing may run in it any more. */
   endTree(tree: string, when: 'idle' | 'now'): void {
     if (when === 'now') for (const run of this.runs.keys()) if (run.place.tree === tree) run.stop()
     this.pool.endTree(tree, when)
@@ -123,7 +123,7 @@ export class Upstream {
       lease.release('whole')
       return value
     } catch (error) {
-      // It died, or forgot us, before the tool was called: then another try cannot do anything twice.
+      // It died, or dropped the session, before the tool was called: then a second try cannot repeat anything.
       const isStale = error instanceof NotListed && lease.isReused && tries > 1 && !run.signal.aborted
       lease.release(isStale || !(error instanceof UpstreamFailure) || error.isFatal ? 'broken' : 'whole')
       if (!isStale) throw error
@@ -159,7 +159,7 @@ function mayWrite(server: McpServer): boolean {
   return server.kind === 'stdio' && server.writable.length > 0
 }
 
-/** Everything that makes two servers one; the values of its secrets are not among it. */
+/** Everything that identifies a server, except the values of its secrets. */
 function toEntry(server: McpServer): Json {
   return server.kind === 'stdio' ? { ...server, env: [...server.env] } : { ...server }
 }

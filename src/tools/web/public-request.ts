@@ -10,7 +10,7 @@ const TIMEOUT_MS = 20_000
 const ADDRESSES_MAX = 32
 const HEADER_BYTES_MAX = 16 * 1024
 
-/** How names become addresses, and which addresses may be asked. */
+/** How names are resolved, and which addresses are allowed. */
 export interface WebAccess {
   readonly resolve: (host: string) => Promise<readonly string[]>
   readonly isPublic: (address: string) => boolean
@@ -23,7 +23,7 @@ export const INTERNET: WebAccess = {
   timeoutMs: TIMEOUT_MS,
 }
 
-/** Why an address is not asked. */
+/** Why an address is refused. */
 export class AddressRefused extends Error {
   constructor(
     message: string,
@@ -42,8 +42,8 @@ interface PublicRequest {
 }
 
 /**
- * Asks an address of the public internet. Its name is resolved once, every address of it must be public, and the
- * connection goes to one of the addresses that were checked. Redirects are not followed.
+ * Requests a page of the public internet. Its name is resolved once, all its addresses must be public, and the
+ * connection goes to one of the checked addresses. Redirects are not followed.
  */
 export async function askPublic(url: URL, asked: PublicRequest): Promise<IncomingMessage> {
   const { access = INTERNET, signal, method, headers, body } = asked
@@ -53,7 +53,7 @@ export async function askPublic(url: URL, asked: PublicRequest): Promise<Incomin
     method,
     signal,
     headers: { ...headers },
-    // Own, and kept alive for nobody: no connection of another call, no proxy of the environment.
+    // Separate and not kept alive: no connection of another call, no proxy from the environment.
     agent: new Agent({ keepAlive: false, maxSockets: 1 }),
     lookup: makeLookup(addresses),
     maxHeaderSize: HEADER_BYTES_MAX,
@@ -75,7 +75,7 @@ export async function askPublic(url: URL, asked: PublicRequest): Promise<Incomin
   })
 }
 
-/** Answers with what was checked, whatever a name server says by now. */
+/** Returns the checked addresses, whatever a name server answers by now. */
 function makeLookup(addresses: readonly string[]): LookupFunction {
   const all = addresses.map((address) => ({ address, family: isIP(address) }))
   return (_host, options, done) => {
@@ -89,7 +89,7 @@ async function resolvePublicAddresses(url: URL, access: WebAccess, signal: Abort
   const host = url.hostname.replace(/^\[(.*)\]$/, '$1')
   const addresses = isIP(host) === 0 ? await raceAbort(access.resolve(host), signal) : [host]
   if (addresses.length === 0) throw new AddressRefused(`the host ${host} has no address`)
-  // One private address among public ones is how a name is made to lead inside: then none of them is asked.
+  // A private address among public ones is a way to reach the internal network: then none of them is used.
   const inside = addresses.find((address) => !access.isPublic(address))
   if (inside !== undefined)
     throw new AddressRefused(

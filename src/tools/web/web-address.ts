@@ -1,7 +1,8 @@
 import { BlockList, isIPv4, isIPv6 } from 'node:net'
 import { networkInterfaces } from 'node:os'
 
-// Everything that is not the public internet, by the registries of special-purpose addresses, and what clouds answer on.
+// Everything except the public internet, by the registries of special-purpose addresses, and metadata addresses of
+// clouds.
 const PRIVATE_V4: readonly (readonly [string, number])[] = [
   ['0.0.0.0', 8],
   ['10.0.0.0', 8],
@@ -25,7 +26,7 @@ const PRIVATE_V4: readonly (readonly [string, number])[] = [
 ]
 
 // Of IPv6 only global unicast (2000::/3) is public: loopback, mapped and translated IPv4, unique-local, link-local and
-// multicast addresses lie outside. Inside it, these carry IPv4 addresses in them or belong to nobody.
+// multicast addresses are outside. Inside it, these contain IPv4 addresses or are unassigned.
 const PRIVATE_V6: readonly (readonly [string, number])[] = [
   ['2001::', 23],
   ['2001:db8::', 32],
@@ -41,7 +42,10 @@ globalV6.addSubnet('2000::', 3, 'ipv6')
 const privateV6 = new BlockList()
 for (const [net, prefix] of PRIVATE_V6) privateV6.addSubnet(net, prefix, 'ipv6')
 
-/** True only for an address of the public internet that is not this machine's own. What is not understood is not public. */
+/**
+ * True only for an address of the public internet that is not this machine's own. An unrecognised address is not
+ * public.
+ */
 export function isPublicAddress(address: string): boolean {
   if (address.includes('%')) return false
   if (isIPv4(address)) return !privateV4.check(address, 'ipv4') && !isOwn(address, 'ipv4')

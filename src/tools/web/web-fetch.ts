@@ -24,8 +24,8 @@ interface WebRequest {
 }
 
 /**
- * Gets a text page. Each hop is held against the allowed hosts, its name is resolved once, every address of it must be
- * public, and the connection goes to one of the addresses that were checked.
+ * Fetches a text page. Each hop must be an allowed host, its name is resolved once, all its addresses must be public,
+ * and the connection goes to one of the checked addresses.
  */
 export async function fetchPage(request: WebRequest, access: WebAccess = INTERNET): Promise<ToolOutcome> {
   const timeout = AbortSignal.timeout(access.timeoutMs)
@@ -105,7 +105,7 @@ function makeDecoder(contentType: string): TextDecoder {
   try {
     return new TextDecoder(label)
   } catch (error) {
-    // A charset that nobody knows is no reason to show nothing: what is not UTF-8 becomes replacement characters.
+    // An unknown charset is no reason to show nothing: bytes that are not UTF-8 become replacement characters.
     if (error instanceof RangeError) return new TextDecoder('utf-8')
     throw error
   }

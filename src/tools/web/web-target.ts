@@ -3,18 +3,18 @@ const DEFAULT_PORTS: Readonly<Record<string, string>> = { 'http:': '80', 'https:
 
 type Target =
   | { readonly ok: true; readonly url: URL }
-  /** `isMalformed`: it is no address at all; otherwise it is one that the contract does not allow. */
+  /** `isMalformed`: it is not an address at all; otherwise the contract does not allow it. */
   | { readonly ok: false; readonly isMalformed: boolean; readonly problem: string }
 
 /**
- * An address that `web_fetch` may ask under these `web.allowed_hosts`, or why not. What is allowed is read off the
- * parsed address, and the parsed address is what is asked: no second reading of the text can differ.
+ * An address that `web_fetch` may request under these `web.allowed_hosts`, or why not. The parsed address is checked
+ * and requested, so no second reading of the text can differ.
  */
 export function readTarget(text: string, allowedHosts: readonly string[]): Target {
   const malformed = (problem: string): Target => ({ ok: false, isMalformed: true, problem })
   const refused = (problem: string): Target => ({ ok: false, isMalformed: false, problem })
   if (text.length > URL_CHARS_MAX) return malformed(`is longer than ${URL_CHARS_MAX} characters`)
-  // The parser drops control characters and trims spaces: then the text is not what is asked.
+  // The parser drops control characters and trims spaces: then the request would differ from the text.
   if (/[\p{Cc}\s]/u.test(text)) return malformed('contains a space or a control character')
   if (!URL.canParse(text)) return malformed('is not an address such as https://example.org/page')
   const url = new URL(text)

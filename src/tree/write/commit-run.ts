@@ -8,19 +8,19 @@ import { makeRefused, type TreeRefusal, TreeUnreadable } from '../problems.js'
 const ATTEMPTS_MAX = 20
 const syncDirectory = promisify(fsync)
 
-/** What one commit has done so far, and how to take it back. */
+/** The steps of one commit so far, and how to undo them. */
 export interface Run {
   readonly root: string
-  /** One step alone replaces in one rename: there is nothing that would have to be kept. */
+  /** A single step replaces in one rename: nothing has to be kept for an undo. */
   readonly isAlone: boolean
   readonly changes: Change[]
   /** Run backwards when a later step is refused. */
   readonly undo: (() => Promise<void>)[]
-  /** Run when every step is done; false when something is left behind at the path. */
+  /** Run when every step is done; false when something is left at the path. */
   readonly finish: { readonly path: string; readonly remove: () => Promise<boolean> }[]
   /** Directories whose names have changed. */
   readonly touched: Set<string>
-  /** Names of staged files that no step has used yet, with where each was made. */
+  /** Names of staged files that no step has used yet, with their directories. */
   readonly unused: Map<string, Home>
 }
 
@@ -28,14 +28,14 @@ export function makeRun(root: string, isAlone: boolean): Run {
   return { root, isAlone, changes: [], undo: [], finish: [], touched: new Set(), unused: new Map() }
 }
 
-/** An open directory of the tree, a name in it, and the path both make. */
+/** An open directory of the tree, a name in it, and their path. */
 export interface Spot {
   readonly fd: number
   readonly name: string
   readonly path: string
 }
 
-/** Opens the directory of a path again: between two steps nothing is held open, however many there are. */
+/** Reopens the directory of a path: no descriptors are kept between steps, however many there are. */
 export async function runAtSpot<T>(
   root: string,
   path: string,
@@ -50,7 +50,7 @@ export async function runAtSpot<T>(
   }
 }
 
-/** A path and the directory it lay in when something was done there. */
+/** A path and its directory at the time of a step. */
 export interface Home {
   readonly path: string
   readonly directory: string
@@ -60,7 +60,10 @@ export function toHome({ fd, path }: Spot): Home {
   return { path, directory: formatInode(fstatSync(fd, { bigint: true })) }
 }
 
-/** Back where something was done before. Somebody may be swapping directories all the time: then it takes some attempts. */
+/**
+ * Finds the directory of an earlier step again. Another process may keep moving directories, so it may take some
+ * attempts.
+ */
 export async function returnToSpot<T>(
   root: string,
   home: Home,
@@ -76,7 +79,7 @@ export async function returnToSpot<T>(
   return makeRefused('changed', home.path)
 }
 
-/** Throws when something could not be put back: then nobody can say what the tree holds. */
+/** Throws when something could not be restored: then the state of the tree is unknown. */
 export async function takeBack(run: Run): Promise<void> {
   const failures: unknown[] = []
   for (const undo of run.undo.reverse()) await undo().catch((error: unknown) => failures.push(error))
@@ -87,7 +90,7 @@ export async function takeBack(run: Run): Promise<void> {
     )
 }
 
-/** Makes renames durable. A directory that is gone by now has nothing to keep. */
+/** Makes renames durable. A directory that was removed needs no sync. */
 export async function syncTouched(run: Run): Promise<void> {
   for (const path of run.touched) {
     const opened = openDirectory(run.root, splitPath(path) ?? [])

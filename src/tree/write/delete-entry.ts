@@ -9,7 +9,7 @@ import { getParentPath, replaceLastName, type TreeStep } from './tree-steps.js'
 
 type Delete = Extract<TreeStep, { readonly type: 'delete' }>
 
-/** Takes a name out of the tree in one rename; what it stood for is removed when the whole commit is done. */
+/** Removes a name from the tree in one rename; its content is deleted when the whole commit is done. */
 export async function deleteEntry(run: Run, step: Delete, spot: Spot): Promise<TreeRefusal | null> {
   const there = openEntry(spot.fd, spot.name)
   if (!there.ok) return makeRefused(there.problem, step.path)
@@ -80,7 +80,7 @@ async function removeAside(run: Run, home: Home, { aside, isWhole }: Aside): Pro
       await rmdir(formatFdPath(fd, aside))
       return true
     } catch (error) {
-      // Filled by somebody in the last moment; what nobody asked to delete is not deleted.
+      // Another process added an entry at the last moment; it is not deleted.
       if (getErrno(error) !== 'ENOTEMPTY') throw error
       return false
     }

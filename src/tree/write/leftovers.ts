@@ -3,7 +3,7 @@ import { formatFdPath, openFile, openParent } from '../lookup.js'
 import { readBytes } from '../read-bytes.js'
 import { openTreeWriter } from './tree-writer.js'
 
-/** A commit takes seconds. What is older than this belongs to one that was killed. */
+/** A commit takes seconds. Older files belong to a killed one. */
 export const LEFTOVER_MS = 10 * 60_000
 const SWEPT_MAX = 10_000
 const KEPT_BYTES_MAX = 1024 * 1024
@@ -11,20 +11,22 @@ const NAME = /^(?:.*\/)?\.phaselock-[0-9a-f]{32}(?=\/|$)/
 
 interface Leftovers {
   readonly paths: readonly string[]
-  /** What was touched before this moment belongs to no commit that is under way. */
+  /** Files touched before this moment belong to no running commit. */
   readonly before: number
-  /** What a file held may be nowhere else: the commit was killed before the old one or the new one had its name. */
+  /**
+   * The content of a file may exist nowhere else: the commit was killed before the old or the new file had its name.
+   */
   readonly keep: (content: Buffer) => void
 }
 
-/** Whether a path is, or lies in, something with a name that only commits give. */
+/** Whether a path is, or is in, an entry with a name that only commits use. */
 export function isLeftover(path: string): boolean {
   return path.includes('.phaselock-') && NAME.test(path)
 }
 
 /**
- * Takes away what killed commits left under names of their own, and says which paths are gone. It may be that
- * a commit is under way: what is young stays.
+ * Removes temporary entries of killed commits, and returns the removed paths. A commit may be running: recent entries
+ * stay.
  */
 export async function sweepLeftovers(root: string, { paths, before, keep }: Leftovers): Promise<readonly string[]> {
   const found = new Set(paths.flatMap((path) => NAME.exec(path) ?? []))

@@ -10,10 +10,10 @@ import { getParentPath, type TreeStep } from './tree-steps.js'
 const changeMode = promisify(fchmod)
 
 const NEW_DIRECTORY_MODE = 0o755
-// Directories hand their group on by this bit; it lets nobody run anything.
+// Directories pass on their group with this bit; it lets nobody run anything.
 const GROUP_BIT = 0o2000
 
-/** The open directory that a path lies in, made with everything above it where it is missing. */
+/** The open directory of a path, created with its parents if it is missing. */
 export async function openOrMakeParent(run: Run, path: string): Promise<OpenResult<Spot>> {
   const parts = splitPath(path)
   const name = parts?.at(-1)
@@ -42,7 +42,7 @@ async function makeDirectoryAt(run: Run, spot: Spot): Promise<OpenResult<{ reado
   try {
     await mkdir(formatFdPath(spot.fd, spot.name), NEW_DIRECTORY_MODE)
   } catch (error) {
-    // Made by somebody else in this moment: then it is theirs, and as good.
+    // Another process created it at the same moment: it can be used.
     return getErrno(error) === 'EEXIST' ? openDirectoryIn(spot.fd, spot.name) : toRefused(error, spot.path)
   }
   run.touched.add(getParentPath(spot.path))
@@ -71,7 +71,7 @@ async function giveIfFresh(spot: Spot, fd: number): Promise<TreeRefusal | null> 
   }
 }
 
-// Another directory could have been moved to the name: only one that is ours and holds nothing is ever given away.
+// Another directory could have been moved to the name: change the owner only of an empty directory that is ours.
 function isFresh(fd: number): boolean {
   if (fstatSync(fd).uid !== process.geteuid?.()) return false
   const directory = opendirSync(`/proc/self/fd/${fd}`)
@@ -86,7 +86,7 @@ async function undoMake({ fd, name }: Spot): Promise<void> {
   try {
     await rmdir(formatFdPath(fd, name))
   } catch (error) {
-    // Somebody put something into it, or took it away: it is no longer ours.
+    // Another process added or removed something: it is no longer ours.
     if (!['ENOTEMPTY', 'ENOENT', 'ENOTDIR'].includes(getErrno(error))) throw error
   }
 }

@@ -32,7 +32,7 @@ export async function makeLink(run: Run, step: MakeLink, spot: Spot): Promise<Tr
   return null
 }
 
-// Given away by descriptor: by name, what somebody put there meanwhile would be given away.
+// The owner is changed by descriptor: by name, another file could have been put there.
 async function ownLink(directoryFd: number, temp: string): Promise<string | null> {
   const made = openEntry(directoryFd, temp)
   if (!made.ok) return null

@@ -15,19 +15,22 @@ import { MODE_MASK, makeHiddenName, type StagedFile, stage } from './stage-file.
 import type { Content, TreeStep } from './tree-steps.js'
 import { getParentPath, replaceLastName } from './tree-steps.js'
 
-// Only regular files come here; should one ever not be, it must not keep everybody waiting.
+// Only regular files are expected; another kind must not block.
 const READ_FLAGS = constants.O_RDONLY | constants.O_NONBLOCK
 
-/** Steps that end in a new file: what is there is never written in place, so that another name of it keeps what it had. */
+/**
+ * Steps that create a new file: an existing file is never written in place, so that its other hard links keep their
+ * content.
+ */
 export type FileStep = Extract<TreeStep, { readonly type: 'write' | 'append' | 'set_mode' }>
 
 export interface Prepared {
   readonly staged: StagedFile
-  /** The file as it was when it was looked at; null when there was none. */
+  /** The file as it was checked; null when there was none. */
   readonly old: string | null
 }
 
-/** Writes the new file beside the old one, under a name of its own. */
+/** Writes the new file next to the old one, under a temporary name. */
 export async function prepareFile(run: Run, step: FileStep, spot: Spot): Promise<OpenResult<Prepared>> {
   const target = openEntry(spot.fd, spot.name)
   try {
@@ -63,7 +66,7 @@ export async function putFile(run: Run, step: FileStep, one: Spot & Prepared): P
   const target = openEntry(one.fd, one.name)
   if (target.ok) closeSync(target.fd)
   const now = target.ok ? formatIdentity(target.stat) : null
-  // What was copied or expected must still be what is replaced; a plain write replaces whatever file is there.
+  // The copied or expected file must still be the one that is replaced; a plain write replaces any file.
   const isBound = step.type !== 'write' || step.expected !== undefined
   if (isBound && now !== old) return makeRefused('changed', path)
   if (target.ok && target.kind !== 'file') return makeRefused(target.kind, path)
@@ -76,13 +79,13 @@ export async function putFile(run: Run, step: FileStep, one: Spot & Prepared): P
 }
 
 interface Swap extends Spot {
-  /** What takes the place, in the same directory. */
+  /** The replacement, in the same directory. */
   readonly temp: string
   readonly inode: string
   readonly isReplacing: boolean
 }
 
-/** Puts something made beforehand under its name in one rename, keeping what was there until the whole commit is done. */
+/** Renames a prepared entry to its name, keeping the old one until the whole commit is done. */
 export async function swapIn(run: Run, swap: Swap): Promise<TreeRefusal | null> {
   const { fd, name, path, temp, inode } = swap
   const home = toHome(swap)
@@ -101,11 +104,11 @@ export async function swapIn(run: Run, swap: Swap): Promise<TreeRefusal | null> 
   }
   const put = openEntry(fd, name)
   if (put.ok) closeSync(put.fd)
-  // Somebody put something of theirs under the name of ours before it was renamed, or after.
+  // Another process put an entry under our name before the rename, or after it.
   return put.ok && formatInode(put.stat) === inode ? null : makeRefused('changed', path)
 }
 
-// A directory that was moved elsewhere meanwhile is not what the path stands for any more.
+// A directory that was moved elsewhere meanwhile is no longer the one of the path.
 function isStillAt(run: Run, { fd, path }: Spot): boolean {
   const now = openParent(run.root, path)
   if (!now.ok) return false
@@ -119,7 +122,7 @@ async function keepAside({ fd, name }: Spot): Promise<string> {
   try {
     await link(formatFdPath(fd, name), formatFdPath(fd, kept))
   } catch (error) {
-    // Some systems let nobody link the files of others; then the name is empty for a moment.
+    // Some systems do not allow hard links to files of others; then the name is missing for a moment.
     if (!['EPERM', 'EMLINK', 'EOPNOTSUPP', 'ENOTSUP', 'ENOSYS'].includes(getErrno(error))) throw error
     await rename(formatFdPath(fd, name), formatFdPath(fd, kept))
   }

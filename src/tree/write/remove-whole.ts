@@ -7,7 +7,7 @@ const DEPTH_MAX = 256
 const ENTRIES_MAX = 2_000_000
 const NAMES_AT_ONCE = 256
 
-/** Removes what stands under a name, with everything below it. Links are removed, never followed. False when it could not be done. */
+/** Removes an entry with everything below it. Links are removed, never followed. False when it failed. */
 export async function removeWhole(directoryFd: number, name: string): Promise<boolean> {
   try {
     await removeEntry(directoryFd, name, { depth: 0, budget: { left: ENTRIES_MAX } })
@@ -41,7 +41,7 @@ async function removeContents(fd: number, reach: Reach): Promise<void> {
   for (let names = readSomeNames(fd); names.length > 0; names = readSomeNames(fd)) {
     for (const name of names) {
       reach.budget.left -= 1
-      // Somebody may be adding names as fast as they are removed.
+      // Another process may add names as fast as they are removed.
       if (reach.budget.left < 0) return
       await removeEntry(fd, name, reach)
     }

@@ -23,7 +23,7 @@ export async function setMode(run: Run, step: SetMode, spot: Spot): Promise<Tree
       case 'directory':
         return await setModeOfDirectory(run, step, spot)
       case 'file':
-        // Another name of the same file may lie outside: it keeps its rights, because this one becomes a copy.
+        // Another hard link of the same file may be outside: it keeps its mode, because this one becomes a copy.
         return there.stat.nlink > 1n ? await copyWithMode(run, step, spot) : await setModeOfFile(run, step, there)
     }
   } catch (error) {
@@ -49,7 +49,7 @@ async function copyWithMode(run: Run, step: SetMode, spot: Spot): Promise<TreeRe
 
 async function setModeOfFile(run: Run, step: SetMode, there: Entry): Promise<TreeRefusal | null> {
   const sha256 = await hashOf(there)
-  // Through the descriptor: the name could stand for something else by now.
+  // By descriptor: the name could refer to another file by now.
   await chmod(`/proc/self/fd/${there.fd}`, step.mode & MODE_MASK)
   const old = Number(there.stat.mode) & 0o7777
   run.undo.push(async () => {
@@ -65,7 +65,7 @@ async function setModeOfFile(run: Run, step: SetMode, there: Entry): Promise<Tre
   return null
 }
 
-// null for what may not be read: its rights can be changed all the same.
+// null for an unreadable file: its mode can still be changed.
 async function hashOf({ fd, stat }: Entry): Promise<string | null> {
   let opened: number
   try {

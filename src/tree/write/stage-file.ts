@@ -20,7 +20,7 @@ const PRIVATE_MODE = 0o600
 /** Setuid, setgid and sticky are never kept. */
 export const MODE_MASK = 0o777
 
-/** A file that is written whole and durable, under a name that nobody could foresee, beside the one it will replace. */
+/** A complete and durable file, under an unpredictable name, next to the one it will replace. */
 export interface StagedFile {
   readonly directory: string
   readonly name: string
@@ -33,7 +33,7 @@ interface ToStage {
   readonly directoryFd: number
   /** Written one after the other. */
   readonly contents: readonly Content[]
-  /** null: what the umask leaves of 0644. */
+  /** null: 0644 within the umask. */
   readonly mode: number | null
   readonly path: string
 }
@@ -47,7 +47,7 @@ export async function stage({
   const directory = fstatSync(directoryFd, { bigint: true })
   const name = makeHiddenName()
   const flags = constants.O_CREAT | constants.O_EXCL | constants.O_WRONLY | constants.O_NOFOLLOW
-  // Closed to others until its rights are known: what replaces a private file is private from its first byte.
+  // Private until its mode is known: what replaces a private file is private from its first byte.
   const fd = await openFile(formatFdPath(directoryFd, name), flags, mode === null ? NEW_FILE_MODE : PRIVATE_MODE)
   let isWhole = false
   try {
@@ -109,7 +109,7 @@ async function writeAll(fd: number, bytes: Buffer): Promise<void> {
   while (at < bytes.length) at += (await writeChunk(fd, bytes, at, bytes.length - at)).bytesWritten
 }
 
-/** Only root may give files away. By descriptor, never by name: the name could stand for something else by now. */
+/** Only root may change owners. By descriptor, never by name: the name could refer to another file by now. */
 export async function giveToOwnerOf(directory: BigIntStats, fd: number): Promise<void> {
   if (process.geteuid?.() !== 0) return
   const stat = fstatSync(fd, { bigint: true })

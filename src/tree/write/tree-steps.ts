@@ -2,24 +2,24 @@ import { posix } from 'node:path'
 import type { Change } from '../change.js'
 import { splitPath } from '../lookup.js'
 
-/** What a file shall contain: the bytes, or a way to open them for reading; whoever writes closes what was opened. */
+/** The new content of a file: the bytes, or a function that opens them for reading; the writer closes it. */
 export type Content = Buffer | (() => number)
 
-/** One change of a work tree. Rights are kept to 0777: nothing written here runs as somebody else. */
+/** One change of a work tree. Modes are limited to 0777: nothing written here runs as another user. */
 export type TreeStep =
   | {
       readonly type: 'write'
       readonly path: string
       readonly content: Content
-      /** Kept from the file that is replaced, or 0644 within the umask, when left out. */
+      /** Default: the mode of the replaced file, or 0644 within the umask. */
       readonly mode?: number
-      /** Refused as changed unless exactly this file is there (see `formatIdentity`). */
+      /** Refused as changed unless exactly this file exists (see `formatIdentity`). */
       readonly expected?: string
     }
   | { readonly type: 'append'; readonly path: string; readonly content: Buffer }
-  /** A file, a link or an empty directory; a directory with everything in it only when asked for. */
+  /** A file, a link or an empty directory; a directory with its content only if requested. */
   | { readonly type: 'delete'; readonly path: string; readonly isRecursive?: boolean }
-  /** Nothing happens when it is there already, but for its mode. */
+  /** If it exists already, only its mode changes. */
   | { readonly type: 'make_directory'; readonly path: string; readonly mode?: number }
   /** Replaces a link, and nothing else. */
   | { readonly type: 'make_link'; readonly path: string; readonly target: string }
@@ -27,16 +27,17 @@ export type TreeStep =
 
 export interface CommittedSteps {
   readonly ok: true
-  /** In the order of the steps, with the directories that were made on the way. */
+  /** In the order of the steps, including created parent directories. */
   readonly changes: readonly Change[]
-  /** Paths of what was put aside and could not be removed afterwards. */
+  /** Replaced entries that could not be removed afterwards. */
   readonly leftovers: readonly string[]
 }
 
 const TARGET_CHARS_MAX = 4096
 
 /**
- * Whether a link stays inside the tree. `..` may only come first: behind a name that is itself a link, it would begin anywhere.
+ * Whether a link stays inside the tree. `..` is only allowed at the start: after a name that is itself a link, it could
+ * start anywhere.
  */
 export function isTargetInside(path: string, target: string): boolean {
   if (target === '' || target.length > TARGET_CHARS_MAX || target.startsWith('/') || target.includes('\0')) return false

@@ -15,12 +15,12 @@ import { type CommittedSteps, getParentPath, type TreeStep } from './tree-steps.
 const STEPS_MAX = 200_000
 const STAGED_AT_ONCE = 4
 
-/** Changes a work tree and never anything outside of it, whatever links or renames are in the way. */
+/** Changes a work tree and never anything outside it, whatever links or renames occur. */
 interface TreeWriter {
   /**
-   * Every step, in order, or none. Files are written whole and made durable beside their place first and renamed when all are there;
-   * when a later step is refused the earlier ones are taken back. A process that is killed in between leaves files named
-   * `.phaselock-…`, and some of several steps may be done. After the signal fires nothing is begun.
+   * Every step, in order, or none. Files are first written completely and synced next to their place, and renamed when
+   * all are ready; if a later step is refused, the earlier ones are undone. A process killed in between leaves files
+   * named `.phaselock-…`, and some of several steps may be done. After the signal fires nothing is begun.
    */
   commit(steps: readonly TreeStep[], signal?: AbortSignal): Promise<CommittedSteps | TreeRefusal>
 }
@@ -32,7 +32,7 @@ export function openTreeWriter(root: string): TreeWriter {
       const bad = steps.find((step) => (splitPath(step.path)?.length ?? 0) === 0)
       if (bad !== undefined) return makeRefused('outside', bad.path)
       const clean = steps.map((step) => ({ ...step, path: (splitPath(step.path) ?? []).join('/') }))
-      // What lies deeper can be removed: by then it is in the way.
+      // Deeper entries can be removed: they are obstacles by then.
       const deep = clean.find((step) => step.type !== 'delete' && isTooDeep(step.path))
       if (deep !== undefined) return makeRefused('too_deep', deep.path)
       return commit(makeRun(root, steps.length === 1), clean, signal)
@@ -68,9 +68,9 @@ interface WriteWork {
   readonly signal: AbortSignal | undefined
 }
 
-// Most of what can go wrong, a full disk above all, goes wrong here, where nothing has changed yet.
+// Most failures, above all a full disk, happen here, where nothing has changed yet.
 async function prepareAll(run: Run, { steps, prepared, signal }: WriteWork): Promise<TreeRefusal | null> {
-  // One step alone is prepared in the directory that it is done in: nothing can come between.
+  // A single step is prepared in its own directory: nothing can come between.
   const ready = run.isAlone ? [] : selectIndependent(steps)
   let next = 0
   let problem: TreeRefusal | null = null
@@ -87,7 +87,7 @@ async function prepareAll(run: Run, { steps, prepared, signal }: WriteWork): Pro
   return problem
 }
 
-// A step below or at the path of an earlier one cannot be judged before that one is done.
+// A step at or below the path of an earlier one cannot be checked before that one is done.
 function selectIndependent(steps: readonly TreeStep[]): readonly FileStep[] {
   const earlier = new Set<string>()
   const ready: FileStep[] = []
@@ -162,7 +162,7 @@ async function applyFile(
     if (problem !== null) await ignoreGone(unlink(formatFdPath(at.fd, made.staged.name)))
     return problem
   }
-  // The directory was swapped for another one since the file was written into it.
+  // The directory was replaced since the file was written into it.
   if (formatInode(fstatSync(at.fd, { bigint: true })) !== at.prepared.staged.directory)
     return makeRefused('changed', step.path)
   return putFile(run, step, { ...at, ...at.prepared })
