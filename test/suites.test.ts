@@ -14,7 +14,7 @@ describe('the suites', () => {
     expect([...suites.unit, ...suites.integration, ...suites.full].toSorted()).toEqual(all.toSorted())
   })
 
-  it('[REQ-TIDY-7] a test that starts a server, a process or the built program is no unit test', () => {
+  it('[REQ-TIDY-7] a test that starts a server, a process or the built program is not a unit test', () => {
     for (const file of ['http/walk', 'cli/serve', 'store/sqlite', 'tools/own/own-tool', 'demo/demo', 'tidy'])
       expect(suites.integration).toContain(`test/${file}.test.ts`)
   })

@@ -275,6 +275,68 @@ function isCommand(words: readonly string[]): boolean {
   return command.commands.length === 0 && flags.every((flag) => options.some((option) => option.long === flag))
 }
 
+// Constructions that readers had to read twice. Say it with a subject, a verb and an object instead.
+const PLAIN_WORDS: readonly RegExp[] = [
+  /\bwho(?:so|m)?ever\b/i,
+  /\banew\b/i,
+  /\b(?:tools?|tasks?|agents?|answers?) that there (?:is|are|was|were)\b/i,
+  /\b(?:tell|tells|told) of\b/i,
+  /\bwhat (?:becomes|became|came) of\b/i,
+  /\bnobody who\b/i,
+  /\ban? [\w-]+ of its own\b/i,
+  /\bfor want of\b/i,
+  /\b(?:lie|lies) (?:below|beside|outside|inside|elsewhere|in (?:the|a|its|one|more|which))\b/i,
+  /\b(?:those there are|what there is|answers? there are)\b/i,
+  /\bis warned about\b/i,
+  /\bnot heard of\b/i,
+  /(?<!there )\bis no (?:test|file|tool|path|token|call|fault|error|refusal|integer|answer|program)\b/i,
+  /\b(?:wall|walls|door|doors)\b/i,
+]
+
+/** The texts of a source file that people or agents may read: its strings with at least three words. */
+function listTexts(text: string): readonly string[] {
+  const code = text.replace(/^\s*(?:\/\*\*?[\s\S]*?\*\/|\/\/.*)/gm, '')
+  return [...code.matchAll(/'((?:[^'\\\n]|\\.)*)'|"((?:[^"\\\n]|\\.)*)"|`((?:[^`\\]|\\.)*)`/g)]
+    .map((match) => (match[1] ?? match[2] ?? match[3] ?? '').replace(/\$\{[^}]*\}/g, '…'))
+    .filter((found) => found.split(' ').length >= 3)
+}
+
+/** The sentences of a document, without code, addresses and names of files. */
+function listSentences(text: string): readonly string[] {
+  const prose = text
+    .replace(/```[\s\S]*?```/g, '')
+    .replace(/`[^`\n]*`|REQ-[A-Z0-9-]+/g, '…')
+    .replace(/\]\([^)]*\)/g, ']')
+    .replace(/[\w-]+\/[\w./-]+/g, '…')
+  return prose.split('\n')
+}
+
+describe('plain words', () => {
+  it('[REQ-TIDY-9] no message, help text or description in the source uses a construction of the list', () => {
+    const found = sources.flatMap(({ path, text }) =>
+      listTexts(text)
+        .filter((line) => PLAIN_WORDS.some((pattern) => pattern.test(line)))
+        .map((line) => `${path}: ${line}`),
+    )
+    expect(sources.flatMap(({ text }) => listTexts(text)).length).toBeGreaterThan(3000)
+    expect(found).toEqual([])
+  })
+
+  it('[REQ-TIDY-9] no document for users does', () => {
+    const documents = tracked().filter(
+      (name) =>
+        /^(?:docs\/(?!decisions\/)|README|ARCHITECTURE|CONTRIBUTING|\.github\/)/.test(name) && /\.md$/.test(name),
+    )
+    expect(documents.length).toBeGreaterThan(30)
+    const found = documents.flatMap((name) =>
+      listSentences(readText(name))
+        .filter((line) => PLAIN_WORDS.some((pattern) => pattern.test(line)))
+        .map((line) => `${name}: ${line}`),
+    )
+    expect(found).toEqual([])
+  })
+})
+
 describe('codes', () => {
   it('[REQ-TIDY-4] every code has a title, a remedy and a heading in docs/errors.md', () => {
     const headings = new Set(

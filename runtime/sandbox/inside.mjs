@@ -14,10 +14,10 @@ const PASSED_ON = ['SIGHUP', 'SIGINT', 'SIGQUIT', 'SIGTERM', 'SIGUSR1', 'SIGUSR2
 
 const words = process.argv.slice(2)
 const end = words.indexOf('--')
-const doors = words.slice(0, Math.max(end, 0)).map((word) => /^(\d{1,5})=(\/.+)$/.exec(word))
+const ports = words.slice(0, Math.max(end, 0)).map((word) => /^(\d{1,5})=(\/.+)$/.exec(word))
 const [program, ...args] = end === -1 ? [] : words.slice(end + 1)
 
-if (program === undefined || doors.some((door) => door === null)) fail('called with unknown arguments')
+if (program === undefined || ports.some((port) => port === null)) fail('called with unknown arguments')
 if (Object.values(networkInterfaces()).some((all) => all?.some((one) => !one.internal)))
   fail('the sandbox has a network: the agent is not started')
 
@@ -31,7 +31,7 @@ for (const signal of PASSED_ON)
   })
 
 try {
-  await Promise.all(doors.map(([, port, socket]) => openDoor(Number(port), socket)))
+  await Promise.all(ports.map(([, port, socket]) => openDoor(Number(port), socket)))
 } catch (error) {
   fail(`cannot listen on the loopback (${error.code})`)
 }

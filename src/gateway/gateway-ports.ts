@@ -1,5 +1,5 @@
 /** A unix socket that a sandboxed agent gets. */
-export interface DoorSocket {
+export interface GatewaySocket {
   readonly path: string
   /** Accepts no new connections, and ends existing ones. */
   close(): Promise<void>

@@ -32,13 +32,13 @@ export function buildInsideCommand({ sockets, env, argv }: InsideOptions): Insid
   const { orchestrator, model } = sockets
   const node = realpathSync(process.execPath)
   const given: JobSocket[] = [{ name: 'orchestrator', path: orchestrator }]
-  const doors = [`${ORCHESTRATOR_PORT}=${formatSocketPath('orchestrator')}`]
+  const ports = [`${ORCHESTRATOR_PORT}=${formatSocketPath('orchestrator')}`]
   if (model !== undefined) {
     given.push({ name: 'model', path: model.path })
-    doors.push(`${MODEL_PORT}=${formatSocketPath('model')}`)
+    ports.push(`${MODEL_PORT}=${formatSocketPath('model')}`)
   }
   return {
-    argv: [node, realpathSync(PROGRAM), ...doors, '--', ...argv],
+    argv: [node, realpathSync(PROGRAM), ...ports, '--', ...argv],
     env: {
       ...Object.fromEntries(Object.entries(env).filter(([name]) => !PROXIES.test(name))),
       PHASELOCK_URL: ORCHESTRATOR_URL,

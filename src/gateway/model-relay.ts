@@ -4,7 +4,7 @@ import { Agent as HttpsAgent, request as httpsRequest } from 'node:https'
 import type { Socket } from 'node:net'
 import { Transform } from 'node:stream'
 import { type AnswerReader, CARRY_LIMITS, type Carried, type CarryLimits, carryAnswer } from './carry-answer.js'
-import { type DoorSocket, MODEL_ORIGIN } from './gateway-ports.js'
+import { type GatewaySocket, MODEL_ORIGIN } from './gateway-ports.js'
 import {
   buildDownstreamHeaders,
   buildUpstreamHeaders,
@@ -59,7 +59,7 @@ export interface ModelRelayOptions {
   readonly carryLimits?: Partial<CarryLimits>
 }
 
-export interface ModelRelay extends DoorSocket {
+export interface ModelRelay extends GatewaySocket {
   /** The base URL for the agent, on the loopback in the sandbox. */
   readonly url: string
 }

@@ -52,7 +52,7 @@ async function lookAtContract(app: App, named: unknown): Promise<NamedContract |
   const contract = await app.contracts.get(hash)
   return {
     isReplaced: findContract(app, contract.name) !== hash,
-    isWalled: (await openSandbox(app, contract)).provider !== 'none',
+    isSandboxed: (await openSandbox(app, contract)).provider !== 'none',
     enforcement: contract.enforcement,
     own: (await app.contracts.get(app.defaultContract)).enforcement,
   }

@@ -1,11 +1,11 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import type { FastifyInstance } from 'fastify'
-import type { AgentDoors, AgentSocketOptions } from '../app/agent-gateway.js'
+import type { AgentGateways, AgentSocketOptions } from '../app/agent-gateway.js'
 import { formatActor, type Principal } from '../app/identity/identity.js'
 import { type Problem, refuse } from '../app/result.js'
 import { isConfinedReviewer } from '../app/reviews/reviews.js'
-import type { DoorSocket } from '../gateway/gateway-ports.js'
+import type { GatewaySocket } from '../gateway/gateway-ports.js'
 import { listenAt, makeSocketPath, openSocketDir } from '../gateway/socket-paths.js'
 
 const CONNECTIONS_MAX = 128
@@ -16,9 +16,9 @@ const CLOSE_MS_MAX = 10_000
  * The sockets of sandboxed agents. The same server answers on each of them, but only to the agent that it was opened
  * for; and that agent is answered nowhere else.
  */
-export class AgentSockets implements AgentDoors {
+export class AgentSockets implements AgentGateways {
   readonly #open = new Set<Server>()
-  readonly #doors = new WeakMap<Socket, AgentSocketOptions>()
+  readonly #owners = new WeakMap<Socket, AgentSocketOptions>()
   readonly #bound = new Map<string, number>()
   #dir: string | null = null
   #lacking: unknown = null
@@ -50,7 +50,7 @@ export class AgentSockets implements AgentDoors {
     return this.#dir
   }
 
-  async open(options: AgentSocketOptions): Promise<DoorSocket> {
+  async open(options: AgentSocketOptions): Promise<GatewaySocket> {
     const { dir } = this
     if (this.#open.size >= SOCKETS_MAX) throw new Error(`there are ${SOCKETS_MAX} sockets of agents already`)
     const server = this.#serverFor(options)
@@ -93,20 +93,20 @@ export class AgentSockets implements AgentDoors {
 
   /** The agent whose socket a request came through; null when it came over the port. */
   findOwner(request: IncomingMessage): string | null {
-    return this.#doors.get(request.socket)?.agentId ?? null
+    return this.#owners.get(request.socket)?.agentId ?? null
   }
 
   /** Why the sender of the request is not answered through this socket or port; null when it is. */
   findProblem(request: IncomingMessage, principal: Principal): Problem | null {
-    const door = this.#doors.get(request.socket)
-    if (door === undefined) return this.#problemOnPort(principal)
+    const owner = this.#owners.get(request.socket)
+    if (owner === undefined) return this.#problemOnPort(principal)
     if (principal.kind === 'operator')
-      return refuse('not_permitted', `The socket of agent ${door.agentId} is not for operators.`).problem
-    const isOwn = principal.kind === 'agent' && principal.bearer.agentId === door.agentId
-    if (isOwn || door.allowed?.(principal) === true) return null
+      return refuse('not_permitted', `The socket of agent ${owner.agentId} is not for operators.`).problem
+    const isOwn = principal.kind === 'agent' && principal.bearer.agentId === owner.agentId
+    if (isOwn || owner.allowed?.(principal) === true) return null
     return refuse(
       'token_mismatch',
-      `The token of ${formatActor(principal)} came through the socket of agent ${door.agentId}.`,
+      `The token of ${formatActor(principal)} came through the socket of agent ${owner.agentId}.`,
     ).problem
   }
 
@@ -128,7 +128,7 @@ export class AgentSockets implements AgentDoors {
     )
     server.maxConnections = CONNECTIONS_MAX
     server.timeout = requestMs
-    server.on('connection', (socket: Socket) => this.#doors.set(socket, options))
+    server.on('connection', (socket: Socket) => this.#owners.set(socket, options))
     server.on('clientError', handler.clientError)
     return server
   }

@@ -16,9 +16,14 @@ export function startSupervision(
     readonly limits?: Partial<SpawnLimits>
   },
 ): Supervisor {
-  const { app, agentSockets: doors, scheme, onFault, limits } = parts
+  const { app, agentSockets: gateways, scheme, onFault, limits } = parts
   const { environment } = app
-  const supervisor = new Supervisor(app, { doors, environment, onFault, ...(limits === undefined ? {} : { limits }) })
+  const supervisor = new Supervisor(app, {
+    gateways,
+    environment,
+    onFault,
+    ...(limits === undefined ? {} : { limits }),
+  })
   server.addHook('onListen', (done) => {
     const address = server.server.address()
     if (typeof address === 'object' && address !== null)

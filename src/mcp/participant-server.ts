@@ -5,7 +5,7 @@ import type { Json, JsonObject } from '../core/json.js'
 import { makeObjectSchema } from './tool-schemas.js'
 
 /** The operations of one participant of a council. Neither of them throws because of what an agent sends. */
-export interface ParticipantDoor {
+export interface ParticipantCalls {
   /** Whether answers must carry a verdict. */
   readonly needsVerdict: boolean
   /** Additional read-only tools. */
@@ -22,7 +22,7 @@ const VIEW = 'coordination_view'
 /** How requests reach these operations, and how faults are reported. */
 interface DoorWay {
   /** Throws when the caller's token is not valid. */
-  door(context: ServerContext): Promise<ParticipantDoor>
+  open(context: ServerContext): Promise<ParticipantCalls>
   told<T>(work: () => Promise<T>): Promise<T>
   toldAsResult(work: () => Promise<CallToolResult>): Promise<CallToolResult>
 }
@@ -34,21 +34,21 @@ export function buildParticipantServer(way: DoorWay): Server {
     { capabilities: { tools: {} }, instructions: INSTRUCTIONS },
   )
   server.setRequestHandler('tools/list', (_request, context) =>
-    way.told(async () => ({ tools: listTools(await way.door(context)) })),
+    way.told(async () => ({ tools: listTools(await way.open(context)) })),
   )
   server.setRequestHandler('tools/call', (request, context) => {
     const { name, arguments: args } = request.params
     return way.toldAsResult(async () => {
-      const door = await way.door(context)
+      const calls = await way.open(context)
       return name === VIEW
-        ? door.view()
-        : door.call({ name, arguments: (args ?? {}) as JsonObject }, context.mcpReq.signal)
+        ? calls.view()
+        : calls.call({ name, arguments: (args ?? {}) as JsonObject }, context.mcpReq.signal)
     })
   })
   return server
 }
 
-function listTools({ needsVerdict, looks }: Pick<ParticipantDoor, 'needsVerdict' | 'looks'>): Tool[] {
+function listTools({ needsVerdict, looks }: Pick<ParticipantCalls, 'needsVerdict' | 'looks'>): Tool[] {
   return [
     ...listWorkflowTools(needsVerdict).map(({ name, description, parameters }) =>
       toTool({ name, description: `${description}${MORE[name] ?? ''}`, inputSchema: parameters }),

@@ -8,7 +8,7 @@ import { type CoordinationRun, isAwaited, isPresenting, listUnseen } from '../co
 import type { ParticipantBearer } from '../core/identity/admit.js'
 import type { Json, JsonObject } from '../core/json.js'
 import { findNameProblem } from './call-tool.js'
-import type { ParticipantDoor } from './participant-server.js'
+import type { ParticipantCalls } from './participant-server.js'
 import { toRefusalError, toRefusalResult } from './results.js'
 
 interface Call {
@@ -24,7 +24,7 @@ export async function openParticipantDoor(
   app: App,
   bearer: ParticipantBearer,
   record: (problem: Problem, what: string) => Promise<void>,
-): Promise<ParticipantDoor> {
+): Promise<ParticipantCalls> {
   const admitted = await admitParticipant(app, bearer, bearer.runId)
   if (!admitted.ok) {
     await record(admitted.problem, 'coordination')
@@ -103,11 +103,11 @@ const PROGRAM: Way = {
     return ok(toParticipantView(told?.run ?? run, agentId))
   },
   call: async ({ app, bearer, gone }, { name, arguments: args }) => {
-    const door = app.coordinations.findDoor(bearer.runId, bearer.agentId)
+    const program = app.coordinations.findProgramCalls(bearer.runId, bearer.agentId)
     // A call of an ended process must not count as a call of the next one.
-    if (door === null || gone.aborted)
+    if (program === null || gone.aborted)
       return refuse('conflict', 'It is not your turn.', { next_step: 'End here; you are started when it is.' })
-    const { text, isError } = await door.offer({ name, arguments: args })
+    const { text, isError } = await program.offer({ name, arguments: args })
     return ok({ accepted: !isError, message: text })
   },
 }

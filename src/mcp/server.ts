@@ -41,7 +41,7 @@ export function makeServer(parts: ServerParts, bearer: McpBearer): Server {
     })
   return buildParticipantServer({
     ...wording,
-    door: (context) => {
+    open: (context) => {
       const participant = requireParticipant(context)
       return openParticipantDoor(app, participant, (problem, what) => record(problem, what, participant))
     },

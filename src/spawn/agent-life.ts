@@ -21,7 +21,7 @@ export interface LifeParts {
 }
 
 /** The environment of its process, whatever its prompt is. */
-type Setting = Pick<Start, 'spawn' | 'entry' | 'tree' | 'hidden' | 'wall' | 'log'>
+type Setting = Pick<Start, 'spawn' | 'entry' | 'tree' | 'hidden' | 'sandbox' | 'log'>
 
 /** Before the first process, and if none could be started. */
 const NO_END: ProcessEnd = { exitCode: null, detail: '' }
@@ -95,7 +95,7 @@ export abstract class AgentLife {
     return {
       ...{ spawn, log, entry: contract.agents?.get(spawn.entry ?? '') ?? null, tree: state.workspace },
       hidden: getReserved(app, contract, state.workspace).hidden,
-      wall: await requireSandbox(app, contract),
+      sandbox: await requireSandbox(app, contract),
     }
   }
 

@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto'
+import type { AgentGateways } from '../app/agent-gateway.js'
 import type { ConfinedCommand, Job } from '../confinement/confinement.js'
 import type { AgentEntry, Spawn } from '../core/contract/agent-programs.js'
-import { type DoorSocket, ORCHESTRATOR_URL } from '../gateway/gateway-ports.js'
+import { type GatewaySocket, ORCHESTRATOR_URL } from '../gateway/gateway-ports.js'
 import { buildInsideCommand } from '../gateway/inside-command.js'
 import type { ModelRelay } from '../gateway/model-relay.js'
 import { fillHome, type HarnessHome, makeHome } from '../participants/agent-cli/agent-cli-home.js'
@@ -14,13 +15,12 @@ import { buildSdkVariables, selectVariables } from './agent-environment.js'
 import { Lines } from './agent-log.js'
 import { type AgentReport, collectComplaints, Teller } from './agent-output.js'
 import { openMeteredRelay } from './metered-relay.js'
-import { findModelDoor, KEY_VARIABLES, type ModelDoor } from './model-gateway.js'
+import { findModelEndpoint, KEY_VARIABLES, type ModelEndpoint } from './model-gateway.js'
 import { pumpLines } from './pump-lines.js'
-import type { Doors } from './spawn-limits.js'
 import type { Start } from './start.js'
 
 export interface Surroundings {
-  readonly doors: Doors
+  readonly gateways: AgentGateways
   readonly environment: NodeJS.ProcessEnv
   readonly secretVariable: string
   /** The server's address without a sandbox. */
@@ -51,8 +51,8 @@ export function startProblem(
   if (!found.ok) return found.detail
   const given = selectVariables(program, entry, around.environment, around.secretVariable)
   if (!given.ok) return given.detail
-  const door = findModelDoor(program.harness, mergeVariables(program.harness, given))
-  return door !== null && 'problem' in door ? door.problem : null
+  const endpoint = findModelEndpoint(program.harness, mergeVariables(program.harness, given))
+  return endpoint !== null && 'problem' in endpoint ? endpoint.problem : null
 }
 
 /** The home of an agent in the sandbox: private, and removed with it. */
@@ -76,26 +76,28 @@ export async function startAgent(start: Start, around: Surroundings): Promise<Ag
   const { program, agentId } = start.spawn
   const given = selectVariables(program, start.entry, around.environment, around.secretVariable)
   if (!given.ok) throw new Error(given.detail)
-  const isWalled = start.wall.provider !== 'none'
-  const door = findModelDoor(program.harness, mergeVariables(program.harness, given))
-  if (door !== null && 'problem' in door) throw new Error(door.problem)
+  const isSandboxed = start.sandbox.provider !== 'none'
+  const endpoint = findModelEndpoint(program.harness, mergeVariables(program.harness, given))
+  if (endpoint !== null && 'problem' in endpoint) throw new Error(endpoint.problem)
   const opened = new OpenedParts()
   try {
-    const socket = isWalled ? opened.keep(await around.doors.open({ agentId, ...makeAllowed(start.spawn) })) : null
-    const relay = isWalled && door !== null ? opened.keep(await openRelay(start, door, around)) : null
+    const socket = isSandboxed
+      ? opened.keep(await around.gateways.open({ agentId, ...makeAllowed(start.spawn) }))
+      : null
+    const relay = isSandboxed && endpoint !== null ? opened.keep(await openRelay(start, endpoint, around)) : null
     const home = makeHome()
     opened.keep({ close: async () => home.remove() })
     const { command, copy } = await resolveCommand(start, home)
     const found = findProgram(command.name, command.args, around.environment.PATH ?? '', start.atStart?.tree ?? null)
     if (!found.ok) throw new Error(found.detail)
-    const url = isWalled ? ORCHESTRATOR_URL : await around.url()
-    const prepared = prepare(start, { home, url, isWalled, given, door, relay, args: command.args })
-    const about = { home, program: found, socket, relay, door, copy, lifeMs: around.lifeMs }
+    const url = isSandboxed ? ORCHESTRATOR_URL : await around.url()
+    const prepared = prepare(start, { home, url, isSandboxed, given, endpoint, relay, args: command.args })
+    const about = { home, program: found, socket, relay, endpoint, copy, lifeMs: around.lifeMs }
     const job = buildJob(start, { ...prepared, ...about })
-    const confined = await start.wall.start(job)
+    const confined = await start.sandbox.start(job)
     confined.stdin.on('error', () => undefined)
     confined.stdin.end(start.prompt.toWellFormed())
-    const secrets = [start.token, ...given.secrets, ...Object.values(door?.headers ?? {})]
+    const secrets = [start.token, ...given.secrets, ...Object.values(endpoint?.headers ?? {})]
     return watchProcess({ start, around, confined, opened, redactor: makeRedactor(secrets), isMetered: relay !== null })
   } catch (error) {
     await opened.close()
@@ -103,10 +105,14 @@ export async function startAgent(start: Start, around: Surroundings): Promise<Ag
   }
 }
 
-function openRelay({ spawn, log }: Start, { baseUrl, headers }: ModelDoor, around: Surroundings): Promise<ModelRelay> {
+function openRelay(
+  { spawn, log }: Start,
+  { baseUrl, headers }: ModelEndpoint,
+  around: Surroundings,
+): Promise<ModelRelay> {
   const record = (usages: AgentReport['usages']): Promise<void> =>
     around.onTold(spawn, { lines: [], usages, turnedAway: [] })
-  const options = { baseUrl, headers, dir: around.doors.dir, now: around.now }
+  const options = { baseUrl, headers, dir: around.gateways.dir, now: around.now }
   return openMeteredRelay(options, { record, log, onFault: around.onFault })
 }
 
@@ -131,7 +137,7 @@ function mergeVariables(harness: string, given: GivenOk): Variables {
   return harness === 'command' ? given.own : { ...given.passed, ...given.own }
 }
 
-function makeAllowed({ review, taskId }: Spawn): Pick<Parameters<Doors['open']>[0], 'allowed'> {
+function makeAllowed({ review, taskId }: Spawn): Pick<Parameters<AgentGateways['open']>[0], 'allowed'> {
   if (review === null) return {}
   return {
     allowed: (principal) =>
@@ -153,23 +159,23 @@ function prepare(
   about: {
     readonly home: HarnessHome
     readonly url: string
-    readonly isWalled: boolean
+    readonly isSandboxed: boolean
     readonly given: GivenOk
-    readonly door: ModelDoor | null
+    readonly endpoint: ModelEndpoint | null
     readonly relay: ModelRelay | null
     readonly args: readonly string[]
   },
 ): PreparedStart {
-  const { home, url, isWalled, given, door, relay } = about
+  const { home, url, isSandboxed, given, endpoint, relay } = about
   const { program, agentId, taskId, review } = start.spawn
-  const at = isWalled ? HOME_INSIDE : home.home
-  const address = relay === null ? {} : Object.fromEntries((door?.variables ?? []).map((name) => [name, relay.url]))
+  const at = isSandboxed ? HOME_INSIDE : home.home
+  const address = relay === null ? {} : Object.fromEntries((endpoint?.variables ?? []).map((name) => [name, relay.url]))
   // In the sandbox the agent never has the keys, so there is nothing worth stealing.
-  const keys = isWalled ? omitKeys({ ...given.passed, ...given.own }) : { ...given.passed, ...given.own }
-  const passed = { ...keys, ...(isWalled ? { ...door?.stands, ...address } : {}) }
+  const keys = isSandboxed ? omitKeys({ ...given.passed, ...given.own }) : { ...given.passed, ...given.own }
+  const passed = { ...keys, ...(isSandboxed ? { ...endpoint?.stands, ...address } : {}) }
   const made = RECIPES[program.harness].prepare({
     home: at,
-    door: { url: `${url}/mcp`, token: start.token },
+    mcp: { url: `${url}/mcp`, token: start.token },
     model: program.model,
     passed,
     readsProject: review === null,
@@ -178,7 +184,7 @@ function prepare(
   fillHome(home.home, { ...made.files, ...own })
   const sdk = buildSdkVariables(program.harness)
   const env = {
-    ...{ HOME: at, TMPDIR: isWalled ? '/tmp/tmp' : home.temporary, ...sdk.env, ...made.env, ...passed },
+    ...{ HOME: at, TMPDIR: isSandboxed ? '/tmp/tmp' : home.temporary, ...sdk.env, ...made.env, ...passed },
     ...{ PHASELOCK_URL: url, PHASELOCK_TOKEN: start.token, PHASELOCK_AGENT_ID: review?.name ?? agentId },
     ...{ PHASELOCK_TASK_ID: taskId, PHASELOCK_PROMPT_FILE: `${at}/prompt.md` },
     ...{ PHASELOCK_CONTRACT_FILE: `${at}/contract.json` },
@@ -195,15 +201,15 @@ function buildJob(
   about: PreparedStart & {
     readonly home: HarnessHome
     readonly program: { readonly path: string; readonly shown: readonly string[] }
-    readonly socket: DoorSocket | null
+    readonly socket: GatewaySocket | null
     readonly relay: ModelRelay | null
-    readonly door: ModelDoor | null
+    readonly endpoint: ModelEndpoint | null
     /** The tree at the start of the task, if the command names files of it. */
     readonly copy: string | null
     readonly lifeMs: number
   },
 ): Job {
-  const { socket, relay, door, home, program } = about
+  const { socket, relay, endpoint, home, program } = about
   const argv = [program.path, ...about.args]
   const common = {
     ...choosePlace(start, home),
@@ -211,7 +217,7 @@ function buildJob(
     ...{ signal: new AbortController().signal, timeoutMs: about.lifeMs },
   }
   if (socket === null) return { ...common, argv, env: about.env, network: true }
-  const model = relay === null || door === null ? {} : { model: { ...relay, variables: door.variables } }
+  const model = relay === null || endpoint === null ? {} : { model: { ...relay, variables: endpoint.variables } }
   const { NODE_OPTIONS: forNode = '', ...env } = about.env
   const inside = buildInsideCommand({
     ...{ sockets: { orchestrator: socket.path, ...model }, env: { ...env, [FOR_AGENT]: forNode } },

@@ -1,7 +1,7 @@
 import { findBaseUrlProblem } from '../gateway/relay-request.js'
 
 /** The only model endpoint that an agent can reach, and how its key is added. */
-export interface ModelDoor {
+export interface ModelEndpoint {
   readonly baseUrl: string
   /** The variables that the agent reads the address from. */
   readonly variables: readonly string[]
@@ -64,7 +64,10 @@ export const KEY_VARIABLES: readonly string[] = [ANTHROPIC, OPENAI, GEMINI].flat
  * The model address of an agent: for a known agent CLI its default or a variable's value, for other programs only the
  * variable's.
  */
-export function findModelDoor(harness: string, variables: Variables): ModelDoor | { readonly problem: string } | null {
+export function findModelEndpoint(
+  harness: string,
+  variables: Variables,
+): ModelEndpoint | { readonly problem: string } | null {
   const known = USUAL[harness]
   const endpoint = known ?? [ANTHROPIC, OPENAI, GEMINI].find(({ variable }) => isSet(variables[variable]))
   if (endpoint === undefined) return null

@@ -83,7 +83,7 @@ export class ReviewerLife extends AgentLife {
     const name = spawn.review?.name ?? agentId
     const contract = await app.contracts.get(state.contract.hash)
     const setting = await this.makeSetting(state, contract)
-    const isConfined = setting.wall.provider !== 'none'
+    const isConfined = setting.sandbox.provider !== 'none'
     // In the sandbox it is useless to others, and it ends with the visit: so it is valid as long as the process may
     // run.
     const expiresSeconds = isConfined ? Math.ceil(limits.lifeMs / 1000) : undefined

@@ -75,8 +75,8 @@ async function findWantedReviewers(app: App, taskId: string): Promise<readonly R
   const wanted = contract.phases.get(state.phase)?.autoSpawn ?? []
   if (wanted.length === 0) return []
   const { visit } = state
-  const wall = await openSandbox(app, contract)
-  const unenforced = [...new Set(wall.missing.map((missing) => missing.guarantee))]
+  const sandbox = await openSandbox(app, contract)
+  const unenforced = [...new Set(sandbox.missing.map((missing) => missing.guarantee))]
   const known = [...app.ledger.registry.spawns.values()].filter(
     (spawn) => spawn.taskId === taskId && spawn.review?.visit === visit,
   )

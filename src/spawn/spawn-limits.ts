@@ -1,18 +1,3 @@
-import type { Principal } from '../app/identity/identity.js'
-import type { DoorSocket } from '../gateway/gateway-ports.js'
-
-/** Opens the sockets of sandboxed agents. */
-export interface Doors {
-  /** The folder of the sockets, including those to other services. */
-  readonly dir: string
-  open(options: {
-    readonly agentId: string
-    readonly allowed?: (principal: Exclude<Principal, { kind: 'operator' }>) => boolean
-  }): Promise<DoorSocket>
-  /** From now on the agent is answered only through its sockets. The returned function undoes this. */
-  bind(agentId: string): () => void
-}
-
 export interface SpawnLimits {
   /** Time to end by itself after its work is done. */
   readonly graceMs: number

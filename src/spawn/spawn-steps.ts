@@ -46,8 +46,8 @@ export async function recordSpawn(
   { actor, once }: By,
 ): Promise<Refusal | null> {
   const { taskId, adapter } = about
-  const wall = await openSandbox(app, about.contract)
-  const unenforced = [...new Set(wall.missing.map((missing) => missing.guarantee))]
+  const sandbox = await openSandbox(app, about.contract)
+  const unenforced = [...new Set(sandbox.missing.map((missing) => missing.guarantee))]
   return app.ledger.record(
     { type: 'agent_spawned', agentId, taskId, review: null, entry: entryName, program, adapter, unenforced },
     { now: app.now(), actor },

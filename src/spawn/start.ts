@@ -17,6 +17,6 @@ export interface Start {
   readonly hidden: readonly string[]
   /** For a reviewer: the tree of the files that its command names. Null for an agent that works on the task. */
   readonly atStart: TreeAtStart | null
-  readonly wall: Confinement
+  readonly sandbox: Confinement
   readonly log: AgentLog
 }

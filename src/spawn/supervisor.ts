@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto'
+import type { AgentGateways } from '../app/agent-gateway.js'
 import type { App } from '../app/app.js'
 import type { StoredEvent } from '../app/ledger/feed.js'
 import { ok, type Result, refuse, toProblem } from '../app/result.js'
@@ -13,7 +14,7 @@ import { type Surroundings, startAgent } from './agent-process.js'
 import { recordTold } from './record-agent-output.js'
 import { ReviewerLife } from './reviewer-life.js'
 import { ReviewerStarts, type ReviewerWanted } from './reviewers.js'
-import { type Doors, LIVES_MAX, SPAWN_LIMITS, type SpawnLimits } from './spawn-limits.js'
+import { LIVES_MAX, SPAWN_LIMITS, type SpawnLimits } from './spawn-limits.js'
 import { findSpawnProblem, type SpawnHow } from './spawn-problem.js'
 import { chooseProgram, type SpawnRequest } from './spawn-request.js'
 import {
@@ -36,7 +37,7 @@ const FOR_ALL: ReadonlySet<string> = new Set(['agents_paused', 'agents_unpaused'
 const REVIEWS: ReadonlySet<string> = new Set(['reviewers_wanted', 'gate_blocked'])
 
 interface SupervisorOptions {
-  readonly doors: Doors
+  readonly gateways: AgentGateways
   readonly environment: NodeJS.ProcessEnv
   readonly onFault: (error: unknown) => void
   readonly limits?: Partial<SpawnLimits>
@@ -70,7 +71,7 @@ export class Supervisor {
       this.#reached = resolve
     })
     this.#around = {
-      ...{ doors: options.doors, secretVariable: app.secrets.variable },
+      ...{ gateways: options.gateways, secretVariable: app.secrets.variable },
       environment: { ...environment, PATH: environment.PATH ?? process.env.PATH },
       url: () => url,
       lifeMs: this.#limits.lifeMs,
@@ -251,8 +252,9 @@ export class Supervisor {
   // Even while no process runs, its tokens are accepted only through a socket. Without a sandbox there are no sockets.
   async #bind({ agentId, taskId }: Life): Promise<() => void> {
     const state = await this.app.ledger.peek(taskId)
-    const wall = state === null ? null : await openSandbox(this.app, await this.app.contracts.get(state.contract.hash))
-    return wall === null || wall.provider === 'none' ? () => undefined : this.options.doors.bind(agentId)
+    const sandbox =
+      state === null ? null : await openSandbox(this.app, await this.app.contracts.get(state.contract.hash))
+    return sandbox === null || sandbox.provider === 'none' ? () => undefined : this.options.gateways.bind(agentId)
   }
 
   /** Continues an agent that nothing watches. */

@@ -123,7 +123,7 @@ agents: {reviewer_c: ${JSON.stringify({ harness: 'command', command, args })}}
     await server.call('POST', `/coordinations/${run}/cancel`, server.operator, { reason: 'enough' })
   }, 120_000)
 
-  it('[REQ-BREAK-10] is judged by no program that lies in it, or is found there by its name', async () => {
+  it('[REQ-BREAK-10] is judged by no program that is in it, or is found there by its name', async () => {
     const dir = mkdtempSync(join(tmpdir(), 'phaselock-test-'))
     const bin = join(dir, 'tree', 'bin')
     mkdirSync(bin, { recursive: true })
@@ -196,7 +196,7 @@ agents: ${JSON.stringify({ judge })}
     expect(await ballot.blockers({ artifacts: {} })).toMatchObject([{ code: 'check_failed', check: 'consensus' }])
   }, 60_000)
 
-  it('[REQ-BREAK-7] can be looked at by programs with tools that they are told of, and by nobody else', async () => {
+  it('[REQ-BREAK-7] can be looked at by programs with the tools that they are offered, and by nobody else', async () => {
     script = new AgentScript()
     const { command, args } = script.does({ wait: 60_000 })
     server = await start({ environment: { PATH: process.env.PATH } })

@@ -11,7 +11,7 @@ afterAll(async () => {
   expect(server.faults).toEqual([])
 })
 
-describe('whoever follows a run', () => {
+describe('a client that follows a run', () => {
   it('[REQ-BREAK-13] sees nothing more once its right to is revoked', async () => {
     const added = await server.call('POST', '/operators', server.operator, { name: 'guest' })
     const { id, agents } = await begin(server, { agents: [{ id: 'a', kind: 'remote' }] })

@@ -95,7 +95,7 @@ console.log(asked)
     expect((await run.call('GET', `/tasks/${task.id}`, run.operator)).body).toMatchObject({ held_out: { failures: 0 } })
   })
 
-  it('[REQ-EXAMPLES-5] after five failures an operator has to look, and then they count anew', async () => {
+  it('[REQ-EXAMPLES-5] after five failures an operator has to look, and then they count again', async () => {
     const task = await inImpl(heldOut({ stdout: 'never' }))
     await task.put('src/add.mjs', HONEST)
     const begun = performance.now()
@@ -251,7 +251,7 @@ describe('held-out examples of a real server', () => {
     place.remove()
   }, 120_000)
 
-  it('[REQ-EXAMPLES-4] a file that lies in the work tree makes no task', async () => {
+  it('[REQ-EXAMPLES-4] a file that is in the work tree makes no task', async () => {
     const place = await makePlace()
     const contract = join(place.dir, 'contract.yaml')
     writeFileSync(contract, EXAMPLES_CONTRACT)

@@ -91,7 +91,7 @@ describe('a token that was tampered with', () => {
     expect(await accepted(review)).toBe(true)
   })
 
-  it('[REQ-ATTACK-1] no token passes as one of another kind, whoever is registered under its name', async () => {
+  it('[REQ-ATTACK-1] no token passes as one of another kind, whatever name is registered', async () => {
     await run.addAgent('critic')
     const kinds = ['agent+jwt', 'phase+jwt', 'review+jwt']
     for (const token of [phase, agent, review]) {

@@ -613,12 +613,12 @@ function ignores(name: string, project: Project): void {
   }, 60_000)
 }
 
-describe.skipIf(!HAS_PYTHON)('compiled code that lies in the project', () => {
+describe.skipIf(!HAS_PYTHON)('compiled code that is in the project', () => {
   ignores('in the cache of a module', planted(unittest(NOTHING), planting(CACHE, ADDS)))
   ignores('in the place of a module', planted(unittest(NOTHING), planting("'app/calc.pyc'", ADDS)))
 })
 
-describe.skipIf(!HAS_PYTEST)('compiled tests that lie in the project', () => {
+describe.skipIf(!HAS_PYTEST)('compiled tests that are in the project', () => {
   const EMPTY = 'def test_adds():\n    pass\ndef test_adds_nothing():\n    pass\n'
   ignores('in the cache of pytest', planted(pytest(NOTHING), planting(PYTEST_CACHE, EMPTY)))
 })

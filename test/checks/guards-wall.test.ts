@@ -29,7 +29,7 @@ os.write(2, b"test_adds (test_app.Adds.test_adds) ... ok\\n\\nRan 1 test in 0.00
 os._exit(0)
 `
 
-describe('an observed run behind the wall', () => {
+describe('an observed run in the sandbox', () => {
   let wall: Confinement
   let folder = ''
   beforeAll(async () => {

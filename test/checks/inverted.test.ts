@@ -76,7 +76,7 @@ describe('the verdict on a test', () => {
     expect(judged(turned, { file: helped })?.verdict).toBe('survived')
   })
 
-  it('[REQ-TWINS-4] a run that is missing, stopped, void or unreadable is no evidence', () => {
+  it('[REQ-TWINS-4] a run that is missing, stopped, void or unreadable is not evidence', () => {
     const failing = [test('adds', 'failed', 'AssertionError')]
     for (const run of [
       runOf([]),

@@ -47,7 +47,7 @@ function lookedIn(output: string): Readonly<Record<string, unknown>> {
 }
 
 describe('what a runner tells Phaselock itself', () => {
-  it('[REQ-WITNESS-1] node:test tells of every test with its parts, and code under test finds no trace of the guard', async () => {
+  it('[REQ-WITNESS-1] node:test reports every test with its parts, and code under test finds no trace of the guard', async () => {
     const test = `${LOOK_JS}const { describe, test } = require('node:test')
 test('whole', async (t) => { await t.test('part', () => {}) })
 describe('some', () => { test('one', () => {}); test.skip('later', () => {}); test('broken', () => { throw new Error('no') }) })
@@ -65,7 +65,7 @@ describe('some', () => { test('one', () => {}); test.skip('later', () => {}); te
     expect(lookedIn(run.stdout)).toEqual({ names: [], modules: [], flags: [], memory: 'EACCES', signal: 'EPERM' })
   }, 60_000)
 
-  it('[REQ-WITNESS-1] pytest and unittest tell of their tests', async () => {
+  it('[REQ-WITNESS-1] pytest and unittest report their tests', async () => {
     const test = `${LOOK_PY}
 def test_good(): pass
 def test_bad(): assert 1 == 2
@@ -111,7 +111,7 @@ class TestMore:
     }
   }, 60_000)
 
-  it('[REQ-WITNESS-1] vitest tells of its tests from its main process', async () => {
+  it('[REQ-WITNESS-1] vitest reports its tests from its main process', async () => {
     const test = `import { createRequire } from 'node:module'
 import { expect, test } from 'vitest'
 const require = createRequire(import.meta.url)
@@ -170,7 +170,7 @@ test('bad', () => expect(1).toBe(2))
   )
 })
 
-describe('a report held against what the runner told', () => {
+describe('a report checked against what the runner reported', () => {
   const report = (passed: number, failed: number, names: readonly string[] = []): TestReport => ({
     ...{
       format: 'tap',

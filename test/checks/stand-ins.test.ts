@@ -104,7 +104,7 @@ describe('modules that Python has already', () => {
 })
 
 describe('what a compiler made of tests', () => {
-  it('[REQ-VIEW-12] lies at an ignored path, with the name of a test of the project', () => {
+  it('[REQ-VIEW-12] is at an ignored path, with the name of a test of the project', () => {
     const paths = ['tests/a.test.ts', 'tests/helper.ts', 'src/a.ts', 'build/src/a.js']
     const made = [
       'build/tests/a.test.js',

@@ -168,7 +168,7 @@ describe('an agent that waits for people', () => {
   )
 
   it(
-    '[REQ-BYHAND-13] whoever interrupts run is told how to come back, and the agent goes on; its log comes as JSON too',
+    '[REQ-BYHAND-13] a user who interrupts run is told how to come back, and the agent goes on; its log comes as JSON too',
     async () => {
       const child = spawn(
         process.execPath,

@@ -49,7 +49,7 @@ function watched(council: Council): { readonly live: Live; readonly lines: reado
 }
 
 describe('what is said of a run', () => {
-  it('[REQ-COUNCIL-1] each refusal stands there with its exact text, votes and answers with their labels', () => {
+  it('[REQ-COUNCIL-1] each refusal is there with its exact text, votes and answers with their labels', () => {
     const council = new Council()
     council.turn('a')
     council.respond('a', [vote('agent2')])
@@ -237,7 +237,7 @@ describe('the council file', () => {
       'agents: []\nagnets: []\n',
       /council\.yaml:2:1: agnets: The key 'agnets' is not known here\. Did you mean 'agents'\?/,
     ],
-    ['agents: []\nagents: []\n', /council\.yaml:2:1: agents: The key 'agents' stands above already\./],
+    ['agents: []\nagents: []\n', /council\.yaml:2:1: agents: The key 'agents' is already defined above\./],
     ['agents: !!js/function x\n', /council\.yaml:1:\d+: /],
     ['agents: []\noptions: [1]\n', /options must be a map/],
     [Buffer.from([0x61, 0xff, 0xfe]), /is not UTF-8 text/],
@@ -253,7 +253,7 @@ describe('the council file', () => {
     expect(() => readCouncil(join(dir, 'none.yaml'))).toThrow(/none\.yaml cannot be read \(ENOENT\)/)
   })
 
-  it('[REQ-COUNCIL-7] what the server finds wrong stands there with line and column, or with that of what is around it', () => {
+  it('[REQ-COUNCIL-7] what the server finds wrong is there with line and column, or with that of what is around it', () => {
     const council = read('agents:\n  - id: a\n    kind: model\n  - {id: b, kind: wizard}\noptions:\n  novelty: odd\n')
     const errors = [
       { path: 'agents[0]', message: "The field 'model' is missing.", remedy: 'Add model.' },

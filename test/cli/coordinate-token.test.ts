@@ -33,7 +33,7 @@ async function ask(path: string, token: string, body?: unknown): Promise<Record<
 
 describe('phaselock coordinate token', () => {
   it(
-    '[REQ-COUNCILTOKEN-1] gives none for what is no seat, nor to anybody but operators, and prints nothing then',
+    '[REQ-COUNCILTOKEN-1] gives none for what is not a seat, nor to anybody but operators, and prints nothing then',
     async () => {
       const guest = (await place.run(['coordinate', 'token', run, 'guest'])).stdout.trim()
       const refused: readonly (readonly [readonly string[], number, string, NodeJS.ProcessEnv?])[] = [
@@ -78,7 +78,7 @@ describe('phaselock coordinate token', () => {
   )
 
   it(
-    '[REQ-COUNCILTOKEN-1] prints nothing of what a server says that is no token',
+    '[REQ-COUNCILTOKEN-1] prints nothing of what a server says that is not a token',
     async () => {
       for (const token of ['', 'two words', 'a\u001b[2Jb', 'a\nb', 7]) {
         const lying = createServer((request, response) => {
@@ -99,7 +99,7 @@ describe('phaselock coordinate token', () => {
     RUN_MS_MAX,
   )
 
-  it('[REQ-COUNCILTOKEN-3] stands in the help and in the completions, and asks for no council', async () => {
+  it('[REQ-COUNCILTOKEN-3] is in the help and in the completions, and asks for no council', async () => {
     expect((await place.run(['coordinate', '--help'])).stdout).toContain('token [options] <run> <agent>')
     const help = await place.run(['coordinate', 'token', '--help'])
     expect([help.code, help.stdout]).toEqual([0, expect.stringContaining('--token-file')])

@@ -251,7 +251,7 @@ describe('without a server', () => {
     expect(existsSync(join(stateDir, 'server.json'))).toBe(false)
   }, 120_000)
 
-  it('[REQ-COUNCIL-12] a server that was started for a run does not outlive whoever leaves early', async () => {
+  it('[REQ-COUNCIL-12] a server that was started for a run does not outlive a user who leaves early', async () => {
     const stateDir = join(alone.home, 'left-state')
     const run = started(['-c', council('left', SLOW), 'Why?', '--state-dir', stateDir], alone)
     await run.said('one is started')

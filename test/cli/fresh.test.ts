@@ -83,7 +83,7 @@ describe('the command line, to somebody who is new', () => {
   })
 
   it(
-    '[REQ-FRESH-6] tells of an agent that waits to be started again which task it has, and how to look at a window',
+    '[REQ-FRESH-6] shows the task of an agent that waits to be started again, and how to look at a window',
     async () => {
       const { stdout } = await place.run(
         'run coder Quick --id quick --name quitter --tmux --detach --arg exit:3'.split(' '),

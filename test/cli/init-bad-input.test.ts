@@ -106,7 +106,7 @@ describe('what init and doctor say of repositories with something wrong', () => 
     expect(git(cwd, 'status', '--porcelain', 'notes.txt', 'test')).toBe('')
   })
 
-  it('[REQ-INIT-5] tests that fail before any task are named and do not stand in the way', {
+  it('[REQ-INIT-5] tests that fail before any task are named and block nothing', {
     timeout: MS,
   }, async () => {
     const cwd = repository('failing', { 'a.test.js': nodeTest("throw new Error('no')") })

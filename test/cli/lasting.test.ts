@@ -42,7 +42,7 @@ describe('phaselock run', () => {
   )
 })
 
-describe('whoever follows one server', () => {
+describe('a client that follows one server', () => {
   it(
     '[REQ-BYHAND-22] waits for it when it is away, whatever other server answers meanwhile',
     async () => {

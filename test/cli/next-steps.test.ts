@@ -3,7 +3,7 @@ import { chmodSync, mkdirSync, mkdtempSync, symlinkSync, writeFileSync } from 'n
 import { join } from 'node:path'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { AGENT_CLIS } from '../../src/core/contract/agent-programs.js'
-import { findModelDoor } from '../../src/spawn/model-gateway.js'
+import { findModelEndpoint } from '../../src/spawn/model-gateway.js'
 import { built, Place, SCRIPT } from './program.js'
 
 const RUN_MS_MAX = 120_000
@@ -142,7 +142,7 @@ describe('the next steps', () => {
   test('[REQ-DEADEND-4] the keys that are asked for are those that reach the model', () => {
     for (const [name, { keys }] of Object.entries(AGENT_CLIS))
       for (const key of keys)
-        expect(findModelDoor(name, { [key]: 'x' }), key).toMatchObject({ stands: { [key]: expect.any(String) } })
+        expect(findModelEndpoint(name, { [key]: 'x' }), key).toMatchObject({ stands: { [key]: expect.any(String) } })
   })
 
   test('[REQ-DEADEND-4] `run` with an agent that the contract does not name says what can be named', async () => {

@@ -87,7 +87,7 @@ export function escapeSuite(stages: Stages): void {
       const comparable = isCompared({ provider })
         ? attempts.filter((one) => one.needs !== 'root' || account.name === 'root')
         : []
-      it.each(comparable)(`[${id}] without a wall the same succeeds: $name`, (attempt) => {
+      it.each(comparable)(`[${id}] without a sandbox the same succeeds: $name`, (attempt) => {
         expect(tried.get(name)?.outside.get(attempt.name)).toBe('succeeded')
       })
     }

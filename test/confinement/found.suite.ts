@@ -77,7 +77,7 @@ export function foundSuite(stages: Stages): void {
         })
       })
 
-    it('[REQ-WALL-11] a name at the top of a tree that is no text is answered without a fault', async () => {
+    it('[REQ-WALL-11] a name at the top of a tree that is not text is answered without a fault', async () => {
       const stage = stages.of(setting)
       const tree = stage.makeTree('with-bytes')
       // Claimed before: what a claim says of such a tree is another matter.
@@ -86,7 +86,7 @@ export function foundSuite(stages: Stages): void {
       expect((await agent.bash('echo new > tests/new.txt')).status).toBeLessThan(500)
     })
 
-    it('[REQ-WALL-11] a task in a tree with a name that is no text is claimed without a fault', async () => {
+    it('[REQ-WALL-11] a task in a tree with a name that is not text is claimed without a fault', async () => {
       const stage = stages.of(setting)
       const tree = stage.makeTree('claimed-with-bytes')
       await stage.outside(`echo x > $'\\xff\\xfe'`, { cwd: tree })

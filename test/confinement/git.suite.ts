@@ -146,7 +146,7 @@ export function gitSuite(stages: Stages): void {
       return one
     }
 
-    it.each(KINDS)('[REQ-WALL-11] nothing runs outside of the wall: $name', (kind) => {
+    it.each(KINDS)('[REQ-WALL-11] nothing runs outside of the sandbox: $name', (kind) => {
       expect(foundIn(kind).marks).toEqual([])
     })
 
@@ -162,7 +162,7 @@ export function gitSuite(stages: Stages): void {
       ).toEqual([])
     })
 
-    it('[REQ-WALL-11] without a wall plain git runs the monitor, the filter, a hook and an included alias', () => {
+    it('[REQ-WALL-11] without a sandbox plain git runs the monitor, the filter, a hook and an included alias', () => {
       expect(controls.get(setting.name)).toEqual(
         expect.arrayContaining(['fsmonitor', 'clean', 'hook-pre-commit', 'included']),
       )

@@ -39,7 +39,7 @@ export function identitySuite(stages: Stages): void {
       expect(wrong).toEqual([])
     })
 
-    it('[REQ-WALL-8] a command is never the real root, and has namespaces of its own', async () => {
+    it('[REQ-WALL-8] a command is never the real root, and has its own namespaces', async () => {
       const stage = stages.of(setting)
       const mark = newMark()
       const running = agent.bash(`(exec -a ${mark} sleep 2)`)

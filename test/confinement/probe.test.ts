@@ -81,7 +81,7 @@ describe('the probe', () => {
     expect((await found(false)).filter((one) => one.guarantee === 'environment')).toEqual([])
   })
 
-  it('[REQ-WALL-7] finds what is missing where there is no wall', async () => {
+  it('[REQ-WALL-7] finds what is missing where there is no sandbox', async () => {
     const missing = new Set((await found(false)).map((one) => one.guarantee))
     expect([...missing]).toEqual(expect.arrayContaining(['tree_writes', 'network', 'processes', 'syscalls']))
   })

@@ -137,7 +137,7 @@ describe.concurrent.each(SETTINGS)('$name', (setting) => {
     }
   })
 
-  it('[REQ-WALL-13] without a wall what is left behind goes on', async () => {
+  it('[REQ-WALL-13] without a sandbox what is left behind goes on', async () => {
     const stage = stages.of(setting)
     const mark = newMark()
     await stage.outside(`mark=${mark}; (exec -a $mark sleep 60) >/dev/null 2>&1 & disown`)
@@ -145,7 +145,7 @@ describe.concurrent.each(SETTINGS)('$name', (setting) => {
     for (const { pid } of processesWith(mark)) process.kill(pid, 'SIGKILL')
   })
 
-  it.each(TOO_LARGE)('[REQ-WALL-13] it does not fit behind the wall, and fits outside: %s', async (_, script) => {
+  it.each(TOO_LARGE)('[REQ-WALL-13] it does not fit in the sandbox, and fits outside: %s', async (_, script) => {
     const stage = stages.of(setting)
     expect((await stage.outside(script, { cwd: await newTree(stage) })).exit).toBe(0)
     const { ran, others } = await attack(setting, script, 20)

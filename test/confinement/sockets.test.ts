@@ -137,7 +137,7 @@ describe('what a command may be given as a socket', () => {
   made.push(dir)
   const tree = join(dir, 'tree')
 
-  it('[REQ-SOCKET-1] a file, a folder, a link, a socket of its own tree and one that is not there are refused', async () => {
+  it('[REQ-SOCKET-1] a file, a folder, a link, a socket in its tree and a missing one are refused', async () => {
     mkdirSync(tree)
     writeFileSync(join(dir, 'file'), '')
     const listening = [join(dir, 'real'), join(tree, 'planted')].map((path) => {

@@ -103,7 +103,7 @@ function goCommand({ account }: Setting): string {
 
 describe.each(someSettings())('$name', (setting) => {
   it.runIf(GO !== undefined)(
-    '[REQ-WALL-18] go test runs in the sandbox, with a Go that lies in the home and modules that were downloaded before',
+    '[REQ-WALL-18] go test runs in the sandbox, with a Go that is in the home and modules that were downloaded before',
     async () => {
       const home = newHome(setting.account)
       linkFolder(String(GO), join(home, 'sdk', 'go1'))

@@ -12,7 +12,7 @@ import { writesSuite } from './writes.suite.js'
 // One server for each wall and account, for all of it.
 const stages = openStages()
 
-describe('the wall', () => {
+describe('the sandbox', () => {
   describe('escapes', () => escapeSuite(stages))
   describe('identity', () => identitySuite(stages))
   describe('writes', () => writesSuite(stages))

@@ -113,7 +113,7 @@ export function writesSuite(stages: Stages): void {
       expectRefused(effectOf(setting, 'everything below src'))
     })
 
-    it.each(WRITES)('[REQ-WALL-9] the refusal tells of what was changed below src by $name', ({ name }) => {
+    it.each(WRITES)('[REQ-WALL-9] the refusal reports what was changed below src by $name', ({ name }) => {
       const { ran } = effectOf(setting, 'everything below src')
       const folder = `src/${WRITES.findIndex((one) => one.name === name)}`
       expect(ran.paths.length).toBe(ran.body.path_count)

@@ -32,7 +32,7 @@ describe('a gate that can never open', () => {
     },
   )
 
-  it.each(CASES)('[REQ-CONTRACT-27] $name: mended, it loads', async ({ mended }) => {
+  it.each(CASES)('[REQ-CONTRACT-27] $name: corrected, it loads', async ({ mended }) => {
     await mustLoad(HEAD + mended)
   })
 

@@ -234,7 +234,7 @@ describe('bundled contracts', () => {
     expect(contract.notEnforced).toEqual([])
   })
 
-  it('[REQ-CONTRACT-21] the bundled contracts are those in the folder, and a path is no name of one', () => {
+  it('[REQ-CONTRACT-21] the bundled contracts are those in the folder, and a path is not a name of one', () => {
     const files = readdirSync(new URL('../../contracts/', import.meta.url)).filter((file) => file !== 'schemas')
     expect(files.map((file) => file.replace(/\.yaml$/, '')).sort()).toEqual([...BUNDLED_CONTRACTS])
     expect([isBundledContract('tdd'), isBundledContract('../package'), isBundledContract('constructor')]).toEqual([

@@ -95,7 +95,7 @@ describe.each(DIALECTS)('a model behind $provider in the middle of its stream', 
     expect(status.agents.b?.vote_cast).toMatchObject({ voted_for_label: 'agent1.1' })
   })
 
-  it('[REQ-INSIGHT-2] a vote that an answer overtook is asked for again in the same conversation, and is no enforcement event', async () => {
+  it('[REQ-INSIGHT-2] a vote that an answer overtook is asked for again in the same conversation, and is not an enforcement event', async () => {
     const started = await run((arrives) => [
       [arrives('go north'), ...says(dialect, { calls: [LOOK()] })],
       [arrives('go north, then east'), ...says(dialect, { text: ['I vote.'], calls: [VOTE()] })],

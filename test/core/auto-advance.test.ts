@@ -26,7 +26,7 @@ function advance(world: World, facts: Partial<GateFacts>, target = 'B', claims: 
 
 describe('a gate that advances by itself', () => {
   it.each(['strict', 'permissive', 'advisory'] as const)(
-    '[REQ-ADVANCE-2] closed, it is neither passed nor held against the agent in %s mode',
+    '[REQ-ADVANCE-2] closed, it is neither passed nor counted against the agent in %s mode',
     (mode) => {
       const world = working(contract, mode)
       for (let i = 0; i < 20; i += 1) expect(advance(world, red)).toEqual([])

@@ -49,7 +49,7 @@ describe('claiming', () => {
     expect(world.state).toMatchObject({ phase: 'B', visit: before.visit, epoch: before.epoch + 1 })
   })
 
-  it('[REQ-CLAIM-6] a lease lapses at its end and not before, and the task resumes in the same phase for whoever claims it', () => {
+  it('[REQ-CLAIM-6] a lease lapses at its end and not before, and the task resumes in the same phase for any agent that claims it', () => {
     const world = new World(two)
     world.claim()
     world.now = T0 + 899_999

@@ -142,7 +142,7 @@ describe('leaving a phase that reviewers vote on', () => {
     expect(task.blocked().blockers).toMatchObject([{ code: 'check_error', check: 'consensus' }])
   })
 
-  it('[REQ-CONSENSUS-5] over work that is not what they approved asks them anew', () => {
+  it('[REQ-CONSENSUS-5] over work that is not what they approved asks them again', () => {
     const task = new VotedTask()
     task.leave('s1')
     task.agree('approve', 's1')

@@ -96,7 +96,7 @@ describe('evidence that is observed', () => {
       runs: runs === null ? null : new Map(Object.entries(runs)),
     })
 
-  it('[REQ-EVIDENCE-9] a claim is no observation: before the run the field is open, and after it the run decides', () => {
+  it('[REQ-EVIDENCE-9] a claim is not an observation: before the run the field is open, and after it the run decides', () => {
     const fields = { tests_passed: observed() }
     expect(judge(fields, { tests_passed: 3 }, null)).toMatchObject({
       problems: [],

@@ -10,11 +10,11 @@ import {
 } from '../../src/core/identity/permissions.js'
 
 const strict = { mode: 'strict', confinement: 'required', reconcile: 'block' } as Enforcement
-const named = { isReplaced: false, isWalled: true, enforcement: strict, own: strict }
+const named = { isReplaced: false, isSandboxed: true, enforcement: strict, own: strict }
 const scene = { isOwnTree: true, contract: null }
 
 describe('permissions', () => {
-  it('[REQ-ROLES-1] whoever a row does not name is refused, with what would be right', () => {
+  it('[REQ-ROLES-1] a caller that a row does not name is refused, with what would be right', () => {
     for (const id of Object.keys(PERMISSIONS) as CallId[])
       for (const caller of ['agent', 'phase', 'reviewer', 'participant', 'human', 'ci'] as const) {
         const isNamed = (PERMISSIONS[id] as readonly string[]).includes(caller)
@@ -44,7 +44,7 @@ describe('permissions', () => {
       ['createTask', { mode: 'permissive' }, scene, 'mode'],
       ['createTask', { workspace: '/srv' }, other, 'workspace'],
       ['createTask', { contract: 'old' }, like({ isReplaced: true }), 'contract'],
-      ['createTask', { contract: 'open' }, like({ isWalled: false }), 'contract'],
+      ['createTask', { contract: 'open' }, like({ isSandboxed: false }), 'contract'],
       ['createTask', { contract: 'loose' }, asking({ mode: 'permissive' }), 'contract'],
       ['createTask', { contract: 'loose' }, asking({ mode: 'advisory' }), 'contract'],
       ['createTask', { contract: 'loose', mode: 'strict' }, asking({ confinement: 'best_effort' }), 'contract'],

@@ -125,7 +125,7 @@ describe('asking', () => {
     expect(new Set(world.state.questions.keys()).size).toBe(4)
   })
 
-  it('[REQ-QUESTION-3] the answer of an earlier visit does not count: the question is open anew', () => {
+  it('[REQ-QUESTION-3] the answer of an earlier visit does not count: the question is open again', () => {
     const world = working()
     ask(world)
     answer(world)

@@ -40,7 +40,7 @@ describe('a task whose agent lost its lease', () => {
     expect(world.claim('c')).toEqual(['task_claimed'])
   })
 
-  it('[REQ-RECOVERY-1] whoever claims before the sweep has seen the crash waits as well', () => {
+  it('[REQ-RECOVERY-1] an agent that claims before the sweep has seen the crash waits as well', () => {
     const world = crashing()
     world.now += LEASE_MS
     expect(world.claim('b')).toEqual(['lease_lapsed'])
@@ -62,7 +62,7 @@ describe('a task whose agent lost its lease', () => {
     world.expectReplayEqualsLive()
   })
 
-  it('[REQ-RECOVERY-2] begins to count anew when the phase is left, and when an operator lets it go on', () => {
+  it('[REQ-RECOVERY-2] begins to count again when the phase is left, and when an operator lets it go on', () => {
     const world = crashing({ maxRetries: 1 })
     crash(world)
     world.now += 60_000

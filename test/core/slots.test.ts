@@ -54,7 +54,7 @@ describe('places for reviewers', () => {
     world.expectReplayEqualsLive()
   })
 
-  it('[REQ-SLOT-1] open anew with every visit, also after a rewind, and close with it', () => {
+  it('[REQ-SLOT-1] open again with every visit, also after a rewind, and close with it', () => {
     const world = inReview()
     add(world, 'security')
     report(world, 'security')

@@ -43,7 +43,7 @@ describe('a task whose agent was dropped', () => {
     expect(world.state).toMatchObject({ reservedFor: null, held: { isSpawned: true } })
   })
 
-  it('[REQ-SPAWN-9] is kept for it also when its lease lapsed, whoever finds that out', () => {
+  it('[REQ-SPAWN-9] is kept for it also when its lease lapsed', () => {
     const world = spawned(2)
     // The agent resumes its own claim: it is still the one that was started.
     world.claim('a')
@@ -54,7 +54,7 @@ describe('a task whose agent was dropped', () => {
     world.expectReplayEqualsLive()
   })
 
-  it('[REQ-SPAWN-8] is parked after so many losses in one phase, with the reason, and then waits for whoever comes', () => {
+  it('[REQ-SPAWN-8] is parked after so many losses in one phase, with the reason, and then any agent may claim it', () => {
     const world = spawned(1)
     drop(world)
     world.now += 10_000
@@ -66,7 +66,7 @@ describe('a task whose agent was dropped', () => {
     expect(world.claim('b')).toEqual(['task_claimed'])
   })
 
-  it('[REQ-SPAWN-8] counts anew in the next phase', () => {
+  it('[REQ-SPAWN-8] counts again in the next phase', () => {
     const world = spawned(1)
     drop(world)
     world.now += 10_000

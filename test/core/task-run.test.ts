@@ -130,7 +130,7 @@ describe('the record of an agent', () => {
     expect(recordOf(world)).toMatchObject({ total_enforcement_retries: 2, by_round: { 1: { count: 2 } } })
   })
 
-  it('[REQ-STATUS-8] waiting for an approval is no attempt', () => {
+  it('[REQ-STATUS-8] waiting for an approval is not an attempt', () => {
     const approval = gate('human', { type: 'approval', approvers: ['human'] })
     const world = new World(contractOf([phase('A', { gates: [approval] }), phase('B')]))
     world.claim()

@@ -119,7 +119,7 @@ describe('deciding a tool call', () => {
     expect(world.tool('bash', { shellProblem: 'unterminated quote' })).toEqual(['tool_denied'])
   })
 
-  it('[REQ-TOOL-6] an allowed command is allowed, and a wrapper is only held against the forbidden ones', () => {
+  it('[REQ-TOOL-6] an allowed command is allowed, and a wrapper is only checked against the forbidden ones', () => {
     expect(claimed().tool('bash', run('npm', 'test', '--', 'x'))).toEqual(['tool_allowed'])
     const env = { words: ['env', 'X=1', 'ls'], isWrapper: true }
     expect(claimed().tool('bash', { commands: [env, { words: ['ls'], isWrapper: false }] })).toEqual(['tool_allowed'])
@@ -175,7 +175,7 @@ describe('counting refusals', () => {
     })
   })
 
-  it('[REQ-REFUSAL-2] an allowed call that changed nothing is no progress', () => {
+  it('[REQ-REFUSAL-2] an allowed call that changed nothing is not progress', () => {
     const world = claimed()
     for (let i = 0; i < 9; i += 1) {
       world.tool('grep')
@@ -184,7 +184,7 @@ describe('counting refusals', () => {
     expect(world.tool('grep')).toContain('task_parked')
   })
 
-  it('[REQ-REFUSAL-2] a transition is progress and starts the count anew', () => {
+  it('[REQ-REFUSAL-2] a transition is progress and starts the count again', () => {
     const world = claimed(
       {},
       contractOf([phase('A'), phase('B', { allowedTools: [] }), phase('C', { gates: [gate('x')] })]),

@@ -165,7 +165,7 @@ describe('what a phase may change', () => {
   })
 })
 
-describe('what came of a tool', () => {
+describe('the result of a tool', () => {
   const constraints = new Map([['write_files', only(['tests/**'])]])
   const contract = contractOf([writing({ constraints }), phase('B')])
   const finish = (paths: readonly string[], about: Partial<Command & { type: 'finish_tool' }> = {}): Command => ({

@@ -137,7 +137,7 @@ describe('for programs', () => {
   // A third showing takes as long as the others, and most people have the sandbox.
   if (isFullDepth())
     it(
-      '[REQ-DEMO-8] without a wall it runs, says unenforced where that matters, and the gate stays closed all the same',
+      '[REQ-DEMO-8] without a sandbox it runs, says unenforced where that matters, and the gate stays closed all the same',
       async () => {
         const room = new Room()
         try {

@@ -17,7 +17,7 @@ async function shownWith(faults: readonly Fault[]): Promise<{ readonly code: num
 }
 
 it(
-  '[REQ-DEMO-10] a product that offers every tool, takes old tokens and believes what it is told of tests fails the demo',
+  '[REQ-DEMO-10] a product that offers every tool, takes old tokens and believes reported test results fails the demo',
   async () => {
     const { code, result } = await shownWith([
       { file: 'core/tool-calls/use-tool.js', from: 'if (!isOffered(phase, command.tool))', to: 'if (false)' },

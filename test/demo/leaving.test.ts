@@ -18,7 +18,7 @@ it.each([
   ['while the honest agent works', 'writes tests/goodbye.test.js', 'SIGINT'],
   ['while the cheating agent tries', 'In TDD it', 'SIGINT'],
 ] as const)(
-  '[REQ-DEMO-11] whoever stops it %s gets 4 and finds nothing left behind',
+  '[REQ-DEMO-11] a user who stops it %s gets 4 and finds nothing left behind',
   async (_, moment, signal) => {
     let isSent = false
     const ended = await show(room, [], {
@@ -48,7 +48,7 @@ it('[REQ-DEMO-12] where no folder can be made it says so in plain words', () => 
 })
 
 it(
-  '[REQ-DEMO-11] a reader that has seen enough ends it, and it is no success',
+  '[REQ-DEMO-11] a reader that has seen enough ends it, and it is not a success',
   async () => {
     const child = spawn(process.execPath, [SCRIPT, 'demo'], {
       env: room.environment,

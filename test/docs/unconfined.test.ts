@@ -46,7 +46,7 @@ async function claim(id: string, contract?: string): Promise<Answer> {
   return call('/tasks/claim', token, { agent_id: `agent-${id}`, task_id: id })
 }
 
-test('[REQ-UNCONFINED-1] without a wall a strict contract that runs commands gets no agent, and every guarantee is named', async () => {
+test('[REQ-UNCONFINED-1] without a sandbox a strict contract that runs commands gets no agent, and every guarantee is named', async () => {
   const refused = await claim('strict')
   expect(refused).toMatchObject({
     status: 503,
@@ -62,7 +62,7 @@ test('[REQ-UNCONFINED-1] a strict contract that runs no command is claimed all t
   expect(await claim('reads', READERS)).toMatchObject({ phase: 'LOOK', phase_token: expect.any(String) })
 })
 
-test('[REQ-UNCONFINED-1] a contract that does without the wall runs its commands, and the answer and the ledger say what was missing', async () => {
+test('[REQ-UNCONFINED-1] a contract that does without the sandbox runs its commands, and the answer and the ledger say what was missing', async () => {
   const { phase_token: token } = await claim('lax', LAX)
   const command = { task_id: 'lax', tool_name: 'bash', args: { command: 'echo x > outside.txt' } }
   expect(await call('/tools/execute', token, command)).toMatchObject({
@@ -77,7 +77,7 @@ test('[REQ-UNCONFINED-1] a contract that does without the wall runs its commands
   expect(await events.json()).toMatchObject({ events: [{ data: { unenforced: Object.keys(GUARANTEES) } }] })
 })
 
-test('every guarantee and every provider of the wall is documented, and no other', () => {
+test('every guarantee and every provider of the sandbox is documented, and no other', () => {
   const [guarantees = '', providers = ''] = (sectionsOf('docs/security.md').get('The wall') ?? '').split('| provider |')
   const namesIn = (text: string) => [...text.matchAll(/^\| `([\w+]+)` \|/gm)].map(([, name]) => name)
   expect(namesIn(guarantees)).toEqual(Object.keys(GUARANTEES))

@@ -138,7 +138,7 @@ describe('the socket of an agent', () => {
     expect(await lines('no request at all')).toMatch(/^HTTP\/1.1 400 Bad Request[\s\S]*invalid_request/)
   })
 
-  it('[REQ-SOCKET-3] a connection stays what it is: a second request on it is held against the same agent', async () => {
+  it('[REQ-SOCKET-3] a connection stays what it is: a second request on it is checked against the same agent', async () => {
     const line = (token: string, more = '') =>
       `GET ${API}/questions HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ${token}\r\n${more}\r\n`
     const answers = await sendThrough(own.path, line(ada) + line(ben, 'Connection: close\r\n'))

@@ -2,7 +2,7 @@ import { realpathSync, writeFileSync } from 'node:fs'
 import { networkInterfaces } from 'node:os'
 import { dirname, join } from 'node:path'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import type { DoorSocket } from '../../src/gateway/gateway-ports.js'
+import type { GatewaySocket } from '../../src/gateway/gateway-ports.js'
 import { openModelRelay } from '../../src/gateway/model-relay.js'
 import { built, ROOT, SCRIPT } from '../cli/program.js'
 import { type Running, start } from '../http/harness.js'
@@ -17,8 +17,8 @@ let behind: Behind
 let server: Running
 let ada: string
 let ben: string
-let adas: DoorSocket
-let bens: DoorSocket
+let adas: GatewaySocket
+let bens: GatewaySocket
 beforeAll(async () => {
   await built()
   behind = await openBehind()
@@ -53,7 +53,7 @@ const reach = (...to) => new Promise((resolve) => {
 })
 `
 
-describe('an agent behind the wall', () => {
+describe('an agent in the sandbox', () => {
   it("[REQ-SOCKET-3] reaches neither the server's port, nor another agent's socket, nor any network", async () => {
     const outer = Object.values(networkInterfaces())
       .flatMap((all) => all ?? [])
@@ -120,7 +120,7 @@ console.log(await reach('/run/phaselock/orchestrator.sock'), await reach(8700, '
   })
 })
 
-describe('Claude Code behind the wall', () => {
+describe('Claude Code in the sandbox', () => {
   it(
     '[REQ-SOCKET-9] has no network, lists the tools of Phaselock, and its key is added outside',
     async ({ skip }) => {

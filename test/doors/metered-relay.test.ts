@@ -184,7 +184,7 @@ describe('what a relay counts', () => {
   })
 })
 
-describe('an answer that does not come to its end', () => {
+describe('an answer that does not finish', () => {
   it('[REQ-METER-4] one that the endpoint breaks off counts with what was told', async () => {
     const { path } = await open()
     answer = (_request, response) => {

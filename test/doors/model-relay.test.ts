@@ -162,7 +162,7 @@ describe('where a relay leads', () => {
     expect(told.headers['alt-svc'] ?? told.headers['x-private']).toBeUndefined()
   })
 
-  it('[REQ-SOCKET-6] an address with a user, a query, a fragment or another scheme is no base', async () => {
+  it('[REQ-SOCKET-6] an address with a user, a query, a fragment or another scheme is not a base', async () => {
     for (const base of ['', 'x', 'ftp://a/', 'unix:/x', 'http://u:p@a/', 'http://u@a/', 'http://a/?q', 'http://a/#f']) {
       expect(findBaseUrlProblem(base), base).not.toBeNull()
       await expect(open({ baseUrl: base })).rejects.toThrow('base URL')

@@ -12,7 +12,7 @@ function metered(...pieces: readonly (string | Uint8Array)[]): readonly MeteredU
   return [...told, ...meter.end()]
 }
 
-describe('what is no usage', () => {
+describe('what is not usage', () => {
   it.each([
     ['nothing', ''],
     ['an error', '{"type":"error","error":{"type":"overloaded_error","message":"usage"}}'],
@@ -66,7 +66,7 @@ describe('what is no usage', () => {
       ])
   })
 
-  it('[REQ-METER-3] what is no JSON in one event leaves the next one alone', () => {
+  it('[REQ-METER-3] what is not JSON in one event leaves the next one alone', () => {
     const garbage = ['data: {"usage":{"input_tokens":\n\n', 'data: }}}}\n\n', 'data: "\\', '\n\n', 'data: {"a":"\n\n']
     const binary = Buffer.from(Array.from({ length: 4096 }, (_, at) => (at * 7919) % 256))
     expect(metered(': hello\n\n', ...garbage, binary, '\n\n', ...CHAT_EVENTS)).toMatchObject([
@@ -90,7 +90,7 @@ describe('what is no usage', () => {
 })
 
 describe('what an answer took', () => {
-  it.each(SAMPLES)('[REQ-METER-1] $name: is read off the answer', ({ body, took }) => {
+  it.each(SAMPLES)('[REQ-METER-1] $name: is read from the answer', ({ body, took }) => {
     expect(metered(body)).toEqual([took])
   })
 

@@ -123,7 +123,7 @@ describe('test setup that has to change after RED', () => {
   )
 
   it(
-    '[REQ-SETUP-4] setup under which the tests do not fail without the code is not pinned, whoever approved it',
+    '[REQ-SETUP-4] setup under which the tests do not fail without the code is not pinned, even if it was approved',
     async () => {
       const { ask, decide, green } = await withChangedScript('node --test || true')
       await decide('approve', (await ask()).body)

@@ -43,7 +43,7 @@ describe('criteria on the way back from code to tests', () => {
   })
 
   it(
-    '[REQ-BACK-5] a criterion whose test was not touched in the later visit counts; one whose mended test passes with the starting code is named',
+    '[REQ-BACK-5] a criterion whose test was not touched in the later visit counts; one whose corrected test passes with the starting code is named',
     async () => {
       const agent = await Walker.claim(server, 'carts')
       const rounded = { id: 'AC2', criterion: 'A price is rounded', how_to_verify: 'a unit test' }

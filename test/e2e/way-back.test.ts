@@ -70,7 +70,7 @@ describe('the way back from code to tests', () => {
   }
 
   it(
-    '[REQ-BACK-1] a test that turns out wrong in IMPL is mended in TDD, seen failing again without the code, and the task completes',
+    '[REQ-BACK-1] a test that turns out wrong in IMPL is corrected in TDD, seen failing again without the code, and the task completes',
     async () => {
       const { agent, tree } = await withWrongTest()
       const blocked = await agent.refused('REVIEW', implementation('src/sum.js', 'src/price.js'))

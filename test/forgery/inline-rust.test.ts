@@ -80,7 +80,7 @@ describe.skipIf(!HAS_CARGO)('tests inside of Rust sources', () => {
     300_000,
   )
 
-  it('[REQ-VIEW-16] a module of tests in a file of its own is held as a whole', async () => {
+  it('[REQ-VIEW-16] a module of tests in its own file is held as a whole', async () => {
     const task = await forge.inImpl({
       ...INLINE,
       tests: {

@@ -50,7 +50,7 @@ describe('RED with Go', () => {
   })
   afterAll(() => stage.end())
 
-  it('[REQ-RED-1] [REQ-RED-2] [REQ-RED-5] old failures open no RED and are not held against honest work', async (context) => {
+  it('[REQ-RED-1] [REQ-RED-2] [REQ-RED-5] old failures open no RED and are not counted against honest work', async (context) => {
     if (!isThere) context.skip('the sandbox shows no Go')
     const agent = await stage.worker(PROJECT, TERMS)
     expect(await agent.red([covers('old_test.go')])).toContain('TestOldIsBroken failed before the task too')

@@ -61,7 +61,7 @@ describe('RED with node:test', () => {
     expect(await agent.green()).toContain('Passed before the task: old works')
   })
 
-  it('[REQ-RED-3] a criterion is not held by a file that is no test, by a test that passes, or by the failure of another', async () => {
+  it('[REQ-RED-3] a criterion is not held by a file that is not a test, by a test that passes, or by the failure of another', async () => {
     const agent = await worker()
     await agent.write({ 'tests/add.test.mjs': LAZY, 'tests/more.test.mjs': PASSES })
     const both = ['AC1', 'AC2']

@@ -82,7 +82,7 @@ describe.each(RUNNERS)('RED with $name', ({ terms, old, add, bad }) => {
   afterAll(() => stage.end())
   const project: Files = { ...OLD, 'tests/test_old.py': old }
 
-  it('[REQ-RED-1] [REQ-RED-2] [REQ-RED-5] old failures open no RED and are not held against honest work', async () => {
+  it('[REQ-RED-1] [REQ-RED-2] [REQ-RED-5] old failures open no RED and are not counted against honest work', async () => {
     const agent = await stage.worker(project, terms)
     expect(await agent.red([covers('tests/test_old.py')])).toMatch(/old_is_broken.* failed before the task too/)
     await agent.write({ 'tests/test_add.py': add, 'tests/test_old.py': old.replaceAll('test_old_works', 'check_old') })

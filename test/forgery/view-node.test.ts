@@ -77,7 +77,7 @@ writeFileSync(new URL('../tests/more.test.js', import.meta.url), '')\n${HONEST['
     await expectRefused(task, /void/, /tests\/more\.test\.js/)
   })
 
-  it('[REQ-VIEW-3] code that writes files of its own beside the tests completes', async () => {
+  it('[REQ-VIEW-3] code that writes its own files beside the tests completes', async () => {
     const task = await forge.inImpl(PROJECT)
     const code = `import { writeFileSync } from 'node:fs'
 writeFileSync(new URL('../tests/last-run.txt', import.meta.url), 'now')

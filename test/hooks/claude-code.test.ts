@@ -81,7 +81,7 @@ describe('paths', () => {
     ['src/a ', 'begins or ends with white space'],
     ['~/.ssh/id', 'begins with "~"'],
     ['cafe\u0301', 'has characters in more than one form'],
-  ])('[REQ-HOOK-3] %j is no path: the harness would read it otherwise', (path, problem) => {
+  ])('[REQ-HOOK-3] %j is not a path: the agent CLI would read it otherwise', (path, problem) => {
     expect(resolveTreePath(path, place)).toEqual({ ok: false, problem })
   })
 
@@ -92,7 +92,7 @@ describe('paths', () => {
     ['/treehouse/a', '/treehouse/a'],
     ['/tree-2', '/tree-2'],
     ['/', '/'],
-  ])('[REQ-HOOK-3] %s lies outside and stays absolute', (path, absolute) => {
+  ])('[REQ-HOOK-3] %s is outside and stays absolute', (path, absolute) => {
     expect(resolveTreePath(path, place)).toEqual({ ok: true, path: absolute })
   })
 
@@ -114,7 +114,7 @@ describe('calls', () => {
       expect(callOf(name, {}).tool).toBe(`claude-code:${name}`)
   })
 
-  it('[REQ-HOOK-4] what cannot be read is no call', () => {
+  it('[REQ-HOOK-4] what cannot be read is not a call', () => {
     expect(translated('Write', { content: 'x' }).kind).toBe('unreadable')
     expect(translated('Edit', { file_path: 7 }).kind).toBe('unreadable')
     expect(translated('Read', { file_path: '~/x' }).kind).toBe('unreadable')
@@ -167,7 +167,7 @@ describe('calls', () => {
     expect(callOf(name, input)).toEqual({ tool, args })
   })
 
-  it('[REQ-HOOK-4] a command runs where the harness stands', () => {
+  it('[REQ-HOOK-4] a command runs in the folder of the agent CLI', () => {
     expect(callOf('Bash', { command: 'x' }, '/tree/sub').args).toEqual({ command: 'x', cwd: 'sub' })
     expect(callOf('Bash', { command: 'x' }, '/etc').args).toEqual({ command: 'x', cwd: '/etc' })
   })
@@ -221,7 +221,7 @@ describe('facts', () => {
 })
 
 describe('answers', () => {
-  it('[REQ-HOOK-2] a decision stands where the harness looks for it, and is never longer than it shows', () => {
+  it('[REQ-HOOK-2] a decision is where the agent CLI looks for it, and is never longer than it shows', () => {
     expect(buildDecision('deny', 'no')).toEqual({
       hookSpecificOutput: {
         hookEventName: 'PreToolUse',

@@ -149,7 +149,7 @@ describe('a phase that Phaselock leaves by itself', () => {
   })
 })
 
-describe('a contract that lies in the work tree under a name of its own', () => {
+describe('a contract in the work tree under another name', () => {
   it('[REQ-ADVANCE-2] a change of its file beside the tools keeps the phase, as it does when the agent asks', async () => {
     const dir = realpathSync(mkdtempSync(join(tmpdir(), 'phaselock-advance-')))
     mkdirSync(join(dir, 'tree'))

@@ -103,7 +103,7 @@ describe('the tests of the tree that work began with', () => {
     expect((await told('DONE')).blockers).toBe('')
   })
 
-  it('[REQ-BASELINE-6] `baseline: forbid` holds every failure against the task', async () => {
+  it('[REQ-BASELINE-6] `baseline: forbid` counts every failure against the task', async () => {
     await begin(contractOf({ tests: '{baseline: forbid}' }))
     await write('tests/add.test.mjs', ADD)
     expect((await told('IMPL')).blockers).toBe('')

@@ -114,7 +114,7 @@ describe('approvals and questions, as a user looks at them', () => {
     })
   })
 
-  it('[REQ-BYHAND-9] the last try is told in a sentence of its own', async () => {
+  it('[REQ-BYHAND-9] the last try is told in its own sentence', async () => {
     const token = await setUp('tries')
     const tries = [1, 2, 3, 4].map(() => ({ tool_name: 'grep', args: { pattern: 'x' } }))
     const texts: unknown[] = []
@@ -152,7 +152,7 @@ describe('approvals and questions, as a user looks at them', () => {
     )
   })
 
-  it('[REQ-BYHAND-21] whoever waits for an approval is refused nothing, in whatever is counted', async () => {
+  it('[REQ-BYHAND-21] an agent that waits for an approval is refused nothing, in whatever is counted', async () => {
     const summary = async () => (await run.call('GET', '/metrics/summary', run.operator)).body
     const before = await summary()
     const token = await setUp('patient')

@@ -69,7 +69,7 @@ describe('while the gates of a task are checked', () => {
     await expect.poll(() => JSON.parse(readFileSync(file, 'utf8')).coordination.checking).toBe(false)
   })
 
-  it('[REQ-CHECKING-1] it is no event, and a tree that is taken back is not being checked', async () => {
+  it('[REQ-CHECKING-1] it is not an event, and a tree that is taken back is not being checked', async () => {
     const before = await run.app.ledger.store.lastSeq()
     run.app.checking.begin('t', 'tree')
     expect((await look('/tasks/t')).checking).toBe(false)

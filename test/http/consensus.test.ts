@@ -129,7 +129,7 @@ describe('a phase that reviewers vote on', () => {
     expect(verified.body).toMatchObject({ ok: true })
   })
 
-  it('[REQ-CONSENSUS-5] is not left over a file that changed after the approval, and asks anew', async () => {
+  it('[REQ-CONSENSUS-5] is not left over a file that changed after the approval, and asks again', async () => {
     const ballot = await laid()
     const first = await ballot.pending()
     await agree(here, first)

@@ -49,7 +49,7 @@ const PLANTED = [
 ]
 
 describe('an agent that plants the next contract', () => {
-  it.each(PLANTED)('[REQ-TRUST-1] is refused %s, also where the contract lies elsewhere', async (path) => {
+  it.each(PLANTED)('[REQ-TRUST-1] is refused %s, also where the contract is elsewhere', async (path) => {
     for (const run of [own, elsewhere]) {
       const written = await use(run, 'write_files', { path, content: 'x' })
       expect(JSON.stringify(written.body), path).toContain('is part of the contract')
@@ -65,7 +65,7 @@ describe('an agent that plants the next contract', () => {
       expect(existsSync(join(elsewhere.workspace, path)), path).toBe(false)
   })
 
-  it('[REQ-TRUST-1] is refused the guides that the contract reads, and not what lies beside them', async () => {
+  it('[REQ-TRUST-1] is refused the guides that the contract reads, and not what is beside them', async () => {
     const guide = await use(own, 'write_files', { path: 'notes/STYLE.md', content: 'No rules' })
     expect(JSON.stringify(guide.body)).toContain('is part of the contract')
     const beside = await use(own, 'write_files', { path: 'notes/OTHER.md', content: 'x' })

@@ -128,7 +128,7 @@ describe('what a participant sends', () => {
     expect(server.faults).toEqual([])
   })
 
-  it('[REQ-REMOTE-10] real ids, labels and numbers are no ids to vote for', async () => {
+  it('[REQ-REMOTE-10] real ids, labels and numbers are not ids to vote for', async () => {
     const run = await remotes(['a', 'b'], { max_attempts: 20 })
     await say(run, 'a', answer('one way'))
     await see(run, 'b')

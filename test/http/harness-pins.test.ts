@@ -125,7 +125,7 @@ describe('how the tests are run is held from RED to GREEN', () => {
     })
   })
 
-  it('[REQ-HARNESS-6] a run with other packages, or with something else built, is no earlier run', async () => {
+  it('[REQ-HARNESS-6] a run with other packages, or with something else built, is not an earlier run', async () => {
     await red(contract(''))
     const cached = async () => {
       await move('DONE')

@@ -158,7 +158,7 @@ describe('before a call', () => {
     expect(await events('tool_allowed')).toHaveLength(2)
   })
 
-  it('[REQ-HOOK-4] constraints hold for paths and commands of the harness', async () => {
+  it('[REQ-HOOK-4] constraints hold for paths and commands of the agent CLI', async () => {
     await begin()
     const tree = run.workspace
     const edit = (path: string) => asked('Edit', { file_path: path, old_string: 'a', new_string: 'b' })
@@ -231,7 +231,7 @@ describe('after a call', () => {
     expect(run.faults).toEqual([])
   })
 
-  it('[REQ-HOOK-6] the third build is interrupted once, in the words of the harness', async () => {
+  it('[REQ-HOOK-6] the third build is interrupted once, in the words of the agent CLI', async () => {
     await begin(LOOP)
     for (const _ of [1, 2]) {
       allowed(await asked('Bash', { command: 'npm test' }))
@@ -265,7 +265,7 @@ describe('after a call', () => {
     expect(interruptIn(await hook({ ...body, tool_input: { command: 'npm test -- b' } }))).toContain('3 times')
   })
 
-  it('[REQ-HOOK-5] a time that the harness gives is not believed', async () => {
+  it('[REQ-HOOK-5] a time that the agent CLI gives is not believed', async () => {
     await begin(LOOP)
     for (const timestamp of ['2099-01-01T00:00:00Z', 4e15, -1])
       await bash('npm test', { timestamp, occurred_at: timestamp })
@@ -292,7 +292,7 @@ describe('after a call', () => {
     expect(run.faults).toEqual([])
   })
 
-  it('[REQ-HOOK-6] a rule that parks ends the calls of the harness', async () => {
+  it('[REQ-HOOK-6] a rule that parks ends the calls of the agent CLI', async () => {
     await begin('[{repeated_command: {threshold: 2, window: 60, on_violation: park}}]')
     await bash('ls')
     expect(interruptIn(await bash('ls'))).toContain('WORKFLOW INTERRUPT')
@@ -425,7 +425,7 @@ describe('transcripts', () => {
     expect((await run.call('GET', '/prompt', agent)).body.kind).toBe('prompt')
   })
 
-  it('[REQ-HOOK-9] agents inside the harness count too', async () => {
+  it('[REQ-HOOK-9] agents inside the agent CLI count too', async () => {
     await begin(BUDGET)
     mkdirSync(join(home, '.claude/projects/-tree/s/subagents'), { recursive: true })
     appendFileSync(file(), line('m1', 600))

@@ -56,7 +56,7 @@ describe('a search whose sources take in the whole tree', () => {
     await run.stop()
   })
 
-  it('[REQ-KNOW-20] finds nothing of a contract file with a name of its own', async () => {
+  it('[REQ-KNOW-20] finds nothing of a contract file with another name', async () => {
     const { run, find } = await inFirstPhase({ 'ways/our.yaml': CONTRACT, 'guide.md': 'open\n' }, 'ways/our.yaml')
     for (const query of QUERIES) expect(await find({ query, n_results: 50 }), query).not.toMatch(/marmalade|our\.yaml/)
     await run.stop()

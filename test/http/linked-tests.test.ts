@@ -60,7 +60,7 @@ describe('a link to a folder below tests/', () => {
     return { use, go }
   }
 
-  it('[REQ-PIN-4] RED records it with what lies in the folder, and the honest task gets to GREEN', async () => {
+  it('[REQ-PIN-4] RED records it with what is in the folder, and the honest task gets to GREEN', async () => {
     const { use, go } = await begin('../common/data')
     expect(await go('IMPL')).toBe('')
     await use('write_files', { path: 'src/add.mjs', content: 'export const add = (a, b) => a + b\n' })

@@ -37,7 +37,7 @@ describe('a gate that takes longer than clients wait', () => {
     return result
   }
 
-  it('[REQ-LONGGATE-4] an agent that comes back to a phase is decided anew, not given the answer of before', async () => {
+  it('[REQ-LONGGATE-4] an agent that comes back to a phase is decided again, not given the answer of before', async () => {
     const ways =
       'transitions: [{from: WORK, to: NEXT}, {from: NEXT, to: WORK, when: back}, {from: NEXT, to: DONE, when: done}]\n'
     const { agent } = await begin(
@@ -62,7 +62,7 @@ describe('a gate that takes longer than clients wait', () => {
     await client.close()
   })
 
-  it('[REQ-LONGGATE-7] an agent CLI is told to wait before it changes files of its own accord, and it counts as nothing', async () => {
+  it('[REQ-LONGGATE-7] an agent CLI is told to wait before it changes files by itself, and it counts as nothing', async () => {
     const { agent, token } = await begin(
       contractOf(`  - {id: WORK, allowed_tools: [write_files, read_files, bash], gates: ${gateOf(SLOW)}}`),
     )

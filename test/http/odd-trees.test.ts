@@ -281,7 +281,7 @@ describe('a tree that somebody else changes at the same time', () => {
 })
 
 describe('how deep a tree may be', () => {
-  it('[REQ-ODDTREE-2] what lies in more than 64 folders is refused by every way to write it, and the next claim goes on', async () => {
+  it('[REQ-ODDTREE-2] what is in more than 64 folders is refused by every way to write it, and the next claim goes on', async () => {
     const one = await worker((tree) => writeFileSync(join(tree, 'README.md'), 'word'))
     const deepest = Array.from({ length: 64 }, () => 'e').join('/')
     const written = await one.tool('write_files', { path: `${DEEP}/x.txt`, content: 'x' })

@@ -30,7 +30,7 @@ const line = (task: JsonObject): string | undefined =>
     .find((one) => one.startsWith('  Vote '))
 
 describe('the vote that leaving a phase waits for', () => {
-  it('[REQ-PENDINGVOTE-1] is told of no task that nobody votes on', async () => {
+  it('[REQ-PENDINGVOTE-1] shows no vote for a task that nobody votes on', async () => {
     const ballot = await laid()
     expect(await vote(ballot)).toBeNull()
     expect(line(await shown(ballot))).toBeUndefined()

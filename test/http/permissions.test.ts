@@ -242,7 +242,7 @@ describe('an operator with the role ci', () => {
     }
   })
 
-  it('[REQ-ROLES-4] approves nothing as a human, takes up no parked task by another way, and lets in no reviewer', async () => {
+  it('[REQ-ROLES-4] approves nothing as a human, takes up no parked task by another way, and adds no reviewer', async () => {
     const move = { task_id: taskId, target_phase: 'DONE' }
     const { body } = await as(tokens.agent, 'POST', '/tasks/transition', move)
     const { id, digest } = body.pending_approval as { id: string; digest: string }

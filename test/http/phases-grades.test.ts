@@ -34,7 +34,7 @@ describe('evidence that names files', () => {
   }
   const missing = async (evidence: object) => (await one.complete('A', evidence)).body.missing_evidence
 
-  it('[REQ-EVIDENCE-1] a file that is not there, is empty or is no file does not count', async () => {
+  it('[REQ-EVIDENCE-1] a file that is not there, is empty or is not a file does not count', async () => {
     put('empty.md', '')
     mkdirSync(join(one.run.workspace, 'folder'))
     expect(await missing({ report: 'nope.md' })).toEqual(['report (validation failed: "nope.md" not found)'])

@@ -74,7 +74,7 @@ describe('completing a phase', () => {
     expect(answer.body.missing_evidence).toHaveLength(4)
   })
 
-  it('[REQ-PHASE-3] a refused attempt is in the ledger with what was sent, and is no artifact', async () => {
+  it('[REQ-PHASE-3] a refused attempt is in the ledger with what was sent, and is not an artifact', async () => {
     await one.complete('ANALYSE', { function_count: 0 })
     const events = await one.events()
     const refused = events.filter((event) => event.type === 'checkpoint_refused')

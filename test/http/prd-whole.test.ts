@@ -140,7 +140,7 @@ describe.each(FILES)('a contract %s', (_name, file, hasOwnSchemas) => {
   })
   afterAll(() => run.stop())
 
-  it('[REQ-PRD-1] nothing is written before a human has approved the plan, and the agent is no human', async () => {
+  it('[REQ-PRD-1] nothing is written before a human has approved the plan, and the agent is not a human', async () => {
     expect(await write('tests/add.test.js', 'early')).toMatchObject({ status: 403, body: { code: 'forbidden_tool' } })
     const asked = await move(red, { plan_document: PLAN, scope_definition: SCOPE })
     expect(asked).toMatchObject({ allowed: false, phase: plan, blockers: [{ code: 'approval_pending' }] })

@@ -165,7 +165,7 @@ describe('questions', () => {
     ])
   })
 
-  it('[REQ-QUESTION-5] an answer is final, and what is no question is not found', async () => {
+  it('[REQ-QUESTION-5] an answer is final, and what is not a question is not found', async () => {
     const { token } = await setUp('final')
     const id = await asked(run, token, 'Sure?')
     for (const body of [{}, { answer: '' }, { answer: 'x'.repeat(4001) }, { answer: 1 }, { answer: 'x', extra: 1 }])

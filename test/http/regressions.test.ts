@@ -96,7 +96,7 @@ describe('what an attacker tried', () => {
     expect((await move('tree', token, 'CHEAP')).body.allowed).toBe(true)
   })
 
-  it('[REQ-CORE-11] a claimed transition to a phase the task was never in is no way back, wherever it stands in the file', async () => {
+  it('[REQ-CORE-11] a claimed transition to a phase the task was never in is no way back, wherever it is in the file', async () => {
     const { token } = await setUp('shortcut')
     await approve((await move('shortcut', token, 'CHEAP')).body)
     const entered = await move('shortcut', token, 'CHEAP')
@@ -162,7 +162,7 @@ describe('what an attacker tried', () => {
     ).toBe(400)
   })
 
-  it('[REQ-HTTP-4] a number that is no number any more is a 400', async () => {
+  it('[REQ-HTTP-4] a number that is not a number any more is a 400', async () => {
     expect(await run.call('POST', '/tasks', run.operator, '{"title":"x","metadata":{"n":1e400}}')).toMatchObject({
       status: 400,
       body: { detail: 'A number in the body is too large.' },

@@ -208,7 +208,7 @@ describe('reviews of others', () => {
     expect(shown).not.toMatch(/\\u001b|\\u0000/)
   })
 
-  it('[REQ-REVIEW-11] a report or a minting sent twice under one key acts once, and the token is minted anew', async () => {
+  it('[REQ-REVIEW-11] a report or a minting sent twice under one key acts once, and the token is minted again', async () => {
     const desk = await inReview()
     const key = { 'idempotency-key': `k-${desk.task}` }
     const path = `/tasks/${desk.task}/reviewers`

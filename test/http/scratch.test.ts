@@ -119,7 +119,7 @@ describe('what commands write to ignored paths', () => {
     expect(readFileSync(at('tests/t'), 'utf8')).toBe('t\n')
   })
 
-  it('[REQ-SCRATCH-5] more paths than are ever read off, ignored or of packages, refuse nothing', async () => {
+  it('[REQ-SCRATCH-5] more paths than are ever read from, ignored or of packages, refuse nothing', async () => {
     const many = '(mkdir -p $d && cd $d && seq 20500 | xargs touch)'
     const built = await bash(`d=dist; ${many}; echo t > tests/t`)
     expect(built).toMatchObject({
@@ -243,7 +243,7 @@ describe('what commands write to ignored paths', () => {
     ['with a .gitignore', 'node_modules/\ndist/\n'],
     ['without a .gitignore', null],
   ])(
-    '[REQ-SCRATCH-11] what tools of people leave behind in the tree is no unledgered change, %s',
+    '[REQ-SCRATCH-11] what tools of people leave behind in the tree is not an unledgered change, %s',
     async (_, gitignore) => {
       await run.stop()
       await begin(gitignore)

@@ -101,7 +101,7 @@ describe('the success criteria of seed 003', () => {
     ])
   })
 
-  it('[REQ-CRITERION-5] rules of CODE do not hold in REVIEW, where the clock starts anew', async () => {
+  it('[REQ-CRITERION-5] rules of CODE do not hold in REVIEW, where the clock starts again', async () => {
     await begin('[{phase_timeout: {max_duration: 60}}, {repeated_command: {threshold: 3, window: 3600}}]')
     run.now = (run.now ?? 0) + 50_000
     expect((await next('code_complete')).body).toMatchObject({ kind: 'prompt', phase: 'review' })

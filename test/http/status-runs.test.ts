@@ -268,7 +268,7 @@ describe('the file of a task', () => {
     expect(readFile('t')).toMatchObject({ finish_reason: 'cancelled' })
   })
 
-  it('[REQ-STATUS-1] of a task with an odd id lies below runs like any other', async () => {
+  it('[REQ-STATUS-1] of a task with an odd id is below runs like any other', async () => {
     await begin({ id: '..' })
     const folders = { '..': '%2e%2e', '.': '%2e', '...': '...', __proto: '__proto', constructor: 'constructor' }
     for (const [index, [id, folder]] of Object.entries(folders).entries()) {

@@ -220,7 +220,7 @@ describe('tools from outside', () => {
     expect(readdirSync(tree('tests'))).not.toContain('alone')
   })
 
-  it('[REQ-TOOLS-4] git tools look and commit inside the wall; an own tool is one command without a shell', async () => {
+  it('[REQ-TOOLS-4] git tools look and commit inside the sandbox; an own tool is one command without a shell', async () => {
     await execute('write_files', { path: 'tests/one.test.ts', content: 'test\n' })
     const status = (await execute('git_status', {})).body.result as {
       untracked: string[]

@@ -172,7 +172,7 @@ describe('a run of the tests that could not be read', () => {
     })
   })
 
-  it('[REQ-DEADEND-2] a cause in the output opens nothing, and a module that is said to be missing is no red run', async () => {
+  it('[REQ-DEADEND-2] a cause in the output opens nothing, and a module that is said to be missing is not a red run', async () => {
     const token = await begin(contract(`echo "Error: Cannot find module './add.js'" >&2; exit 1`))
     const [blocker] = await blockers(token)
     expect(blocker?.message).toContain('no failing test was seen: module missing')

@@ -34,7 +34,7 @@ describe('upstream tools from outside', () => {
   })
   afterAll(() => run.stop())
 
-  it('[REQ-UPSTREAM-11] a tool of an upstream server runs behind the wall as it was pinned', async () => {
+  it('[REQ-UPSTREAM-11] a tool of an upstream server runs in the sandbox as it was pinned', async () => {
     expect(await execute('files.echo', { text: 'hello' })).toMatchObject({
       status: 200,
       body: { result: { content: 'hello' } },
@@ -52,7 +52,7 @@ describe('upstream tools from outside', () => {
     expect(await execute('files.nothing', {})).toMatchObject({ status: 403, body: { code: 'unknown_tool' } })
   })
 
-  it('[REQ-UPSTREAM-12] what a writing server changes is held against the phase, and kept or dropped whole', async () => {
+  it('[REQ-UPSTREAM-12] what a writing server changes is checked against the phase, and kept or dropped whole', async () => {
     expect(await execute('writer.write', { path: 'tests/made.txt', content: 'x' })).toMatchObject({ status: 200 })
     expect(readFileSync(join(run.workspace, 'tests/made.txt'), 'utf8')).toBe('x')
     expect(await execute('writer.write', { path: 'src/made.txt', content: 'x' })).toMatchObject({

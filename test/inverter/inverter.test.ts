@@ -143,7 +143,7 @@ describe('what is not judged', () => {
     inversion.outcome === 'not_judged' ? inversion.reason : 'rewritten'
   const judge = async (path: string, text: string): Promise<Inversion> => invertTests({ path, text, seed: 'seed' })
 
-  it('[REQ-INVERT-4] an unknown language, a large file, nesting without end, text that is no code', async () => {
+  it('[REQ-INVERT-4] an unknown language, a large file, nesting without end, text that is not a code', async () => {
     expect(reasonOf(await judge('a.test.rb', 'assert_equal 1, 1'))).toBe('unknown_language')
     expect(reasonOf(await judge('a.test.js', ' '.repeat(1_000_001)))).toBe('too_large')
     expect(reasonOf(await judge('a.test.js', `${'['.repeat(5000)}1${']'.repeat(5000)}`))).toBe('too_deep')

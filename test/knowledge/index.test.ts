@@ -55,7 +55,7 @@ describe('the index', () => {
     expect(await files(second, 'alpha')).toEqual(['a.md'])
   })
 
-  it('[REQ-KNOW-10] a damaged index is made anew', async () => {
+  it('[REQ-KNOW-10] a damaged index is made again', async () => {
     lib = library([{ file: 'a.md', text: '# Doc\n\nalpha\n' }])
     const first = lib.open()
     await first.settle()

@@ -168,7 +168,7 @@ describe('searching', () => {
     )
   })
 
-  it('[REQ-KNOW-9] the same index gives the same order, after a restart and in an index made anew', async () => {
+  it('[REQ-KNOW-9] the same index gives the same order, after a restart and in an index made again', async () => {
     const request = asking('write tests before the plan', { limit: 50 })
     const first = await hybrid.search(request)
     const anew = lib.open(PACKAGED, { stateDir: `${lib.stateDir}-anew` })

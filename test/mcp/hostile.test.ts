@@ -236,7 +236,7 @@ describe('streams of 2026-07-28', () => {
 
 describe('tools that nobody has', () => {
   it.each(ERAS)(
-    '[REQ-MCP-5] an unknown tool and a name that is no name are refusals that a model can read ($name)',
+    '[REQ-MCP-5] an unknown tool and a name that is not a name are refusals that a model can read ($name)',
     async (era) => {
       const bearer = await server.addAgent(`finder-${era.name}`)
       const agent = await McpAgent.connect(server.url, bearer, era)

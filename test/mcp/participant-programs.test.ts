@@ -103,7 +103,7 @@ describe('a program in a coordination', () => {
   )
 
   it(
-    '[REQ-DOOR-5] is refused inline through the door, goes on in the same process, and its vote counts',
+    '[REQ-DOOR-5] is refused inline through the gateway, goes on in the same process, and its vote counts',
     async () => {
       const run = await begin([
         program({ wait: 300 }, { call: 'execute_command', with: {} }, vote('agent5'), { say: 'Well.' }, vote('agent1')),

@@ -155,7 +155,7 @@ describe.each(ERAS)('a client of $name over standard input and output', (era) =>
 })
 
 describe('a session that is gone', () => {
-  it('[REQ-MCP-13] is opened anew, without the client noticing', async () => {
+  it('[REQ-MCP-13] is opened again, without the client noticing', async () => {
     const [legacy] = ERAS
     if (legacy === undefined) throw new Error('there is no older era')
     const { agent } = await connected(legacy)

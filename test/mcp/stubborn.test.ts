@@ -106,7 +106,7 @@ describe('clients that do not behave', () => {
     expect((await call('claim_task')).status).toBe(200)
   }, 60_000)
 
-  it('[REQ-MCP-18] whoever starts workflows over and over has one task, and the server goes on', async () => {
+  it('[REQ-MCP-18] an agent that starts workflows over and over has one task, and the server goes on', async () => {
     const starts = await Promise.all(
       Array.from({ length: 40 }, (_, n) => call('start_workflow', { task: `task ${n}` })),
     )
@@ -116,7 +116,7 @@ describe('clients that do not behave', () => {
     expect((await fetch(`http://127.0.0.1:${place.port}/health`)).status).toBe(200)
   }, 60_000)
 
-  it('[REQ-MCP-18] a client that is told of changes and never reads costs others nothing', async () => {
+  it('[REQ-MCP-18] a client that is notified of changes and never reads costs others nothing', async () => {
     await call('claim_task')
     const id = await session()
     await deaf('GET', { 'mcp-session-id': id, 'mcp-protocol-version': '2025-11-25' })

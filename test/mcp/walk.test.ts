@@ -167,7 +167,7 @@ describe.each(ERAS)('a client of $name', (era) => {
     await next.close()
   })
 
-  it('[REQ-MCP-11] whoever identifies by the agent token is never given a phase token', async () => {
+  it('[REQ-MCP-11] a client with the agent token is never given a phase token', async () => {
     const agent = await McpAgent.connect(server.url, token, era)
     const claimed = await agent.call('claim_task')
     const moved = await plan(agent)

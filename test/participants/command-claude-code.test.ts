@@ -54,7 +54,7 @@ async function participant(program: string, script: Script, path = ''): Promise<
   model = made
   one = makeCommandParticipant({
     agent: { id: 'c', kind: 'command', harness: 'claude-code', command: program, args: [], model: null },
-    door: { url: door.url, token: door.token },
+    mcp: { url: door.url, token: door.token },
     start: (job) => wall.start(job),
     environment: { PATH: process.env.PATH, ANTHROPIC_API_KEY: 'test', ANTHROPIC_BASE_URL: made.url + path },
   })

@@ -18,7 +18,7 @@ export class TestDoor {
       buildParticipantServer({
         told: (work) => work(),
         toldAsResult: (work) => work(),
-        door: async () => ({
+        open: async () => ({
           needsVerdict: false,
           looks: [],
           view: async () => ({ content: [{ type: 'text', text: 'Which is it?' }] }),

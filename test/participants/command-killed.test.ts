@@ -32,7 +32,7 @@ import { makeCommandParticipant } from ${JSON.stringify(join(ROOT, 'dist/partici
 const wall = await openConfinement({ stateDir: ${JSON.stringify(join(dir, 'state'))}, only: null })
 const asked = makeCommandParticipant({
   agent: ${JSON.stringify(agent)},
-  door: { url: 'http://127.0.0.1:9/mcp', token: 'the-token-of-the-agent' },
+  mcp: { url: 'http://127.0.0.1:9/mcp', token: 'the-token-of-the-agent' },
   start: (job) => wall.start(job),
   environment: process.env,
 })
@@ -43,14 +43,14 @@ for await (const part of asked.chat([], [], new AbortController().signal)) conso
 const homesOf = (pid: number): readonly string[] =>
   readdirSync(tmpdir()).filter((name) => name.startsWith(`phaselock-agent-${pid}-`))
 
-describe('where no wall holds', () => {
+describe('where no sandbox holds', () => {
   it(
     '[REQ-AGENTCLI-5] calling a turn off ends the group of the agent, and its folder is gone',
     async () => {
       const open = await openConfinement({ stateDir: join(dir, 'open'), only: 'none' })
       const asked = makeCommandParticipant({
         agent: script.does({ tell: 'files' }, { wait: 600_000 }),
-        door: { url: 'http://127.0.0.1:9/mcp', token: 'the-token-of-the-agent' },
+        mcp: { url: 'http://127.0.0.1:9/mcp', token: 'the-token-of-the-agent' },
         start: (job) => open.start(job),
         environment: { PATH: process.env.PATH },
       })

@@ -63,7 +63,7 @@ describe.each(AGENTS)('$name as a participant', ({ harness, find, environment, o
       const model = await otherModel([BAD, GOOD])
       const taking = makeCommandParticipant({
         agent: { id: 'c', kind: 'command', harness, command: found.program, args: [], model: 'scripted-1' },
-        door: { url: door.url, token: door.token },
+        mcp: { url: door.url, token: door.token },
         start: (job) => wall.start(job),
         environment: { PATH: process.env.PATH, ...environment(model.url) },
       })

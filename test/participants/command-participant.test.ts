@@ -58,7 +58,7 @@ function participant(
 ): CommandParticipant {
   const made = makeCommandParticipant({
     agent,
-    door: { url: door.url, token: door.token },
+    mcp: { url: door.url, token: door.token },
     start: (job) => wall.start(job),
     environment: { PATH: process.env.PATH, ANTHROPIC_API_KEY: SECRET, PHASELOCK_TOKEN: SECRET, SECRET },
     ...more,
@@ -309,7 +309,7 @@ describe(
       expect(await partsOf(one)).toMatchObject([{ type: 'end', reason: 'failed', failure: { code: 'aborted' } }])
     })
 
-    it('[REQ-AGENTCLI-5] whoever leaves a stream in the middle leaves nothing running', async () => {
+    it('[REQ-AGENTCLI-5] leaving a stream in the middle leaves nothing running', async () => {
       const one = participant(script.does({ say: 'One.' }, { wait: 600_000 }))
       for await (const part of one.chat(ASK, [], new AbortController().signal)) if (part.type === 'text') break
       expect(processesWith(script.dir)).toEqual([])

@@ -160,7 +160,7 @@ describe.each(DIALECTS)('a model behind $provider', (dialect) => {
     expect(await failureOf(dialect)).toMatchObject({ code: 'disconnected' })
   })
 
-  it('[REQ-PARTICIPANT-4] a chunk that is no JSON ends the answer, first or later', async () => {
+  it('[REQ-PARTICIPANT-4] a chunk that is not JSON ends the answer, first or later', async () => {
     server.will(['data: {"choices": [tru\n\n', ...answer()])
     expect(await failureOf(dialect)).toMatchObject({ code: 'broken_stream' })
     server.will([...half(), 'data: {]\n\n', ...answer()])

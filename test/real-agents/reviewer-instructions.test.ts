@@ -110,7 +110,7 @@ describe.skipIf(names.length === 0)('the model of a reviewer', () => {
   )
 
   it.each(names)(
-    '[REQ-REALREVIEW-4] is sent none of a folder above the one that it is started in, where there is no wall: %s',
+    '[REQ-REALREVIEW-4] is sent none of a folder above the one that it is started in, where there is no sandbox: %s',
     async (name) => {
       const source = CONTRACT.replace('name: instructed', 'name: unwalled').replace('required', '"off"')
       await stage.server.call('POST', '/contracts', stage.server.operator, { source })

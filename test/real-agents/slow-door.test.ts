@@ -57,7 +57,7 @@ async function runCodex(
   home = makeHome()
   mkdirSync(home.work, { recursive: true })
   const passed = { OPENAI_API_KEY: 'key', OPENAI_BASE_URL: `${model?.url}/v1` }
-  const made = RECIPES.codex.prepare({ home: home.home, door, model: 'scripted-1', passed, readsProject: true })
+  const made = RECIPES.codex.prepare({ home: home.home, mcp: door, model: 'scripted-1', passed, readsProject: true })
   fillHome(home.home, made.files)
   const env = { PATH: process.env.PATH, HOME: home.home, ...passed, ...made.env }
   const child = spawn(program, made.args, { cwd: home.work, env, stdio: ['pipe', 'ignore', 'ignore'] })

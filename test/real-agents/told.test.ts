@@ -8,7 +8,7 @@ const WROTE = event({ type: 'message_delta', usage: { output_tokens: 3 } })
 const ENDED = event({ type: 'message_stop' })
 const WHOLE = { input: 5, output: 3, cacheRead: 0, cacheWrite: 0 }
 
-describe('what a harness writes', () => {
+describe('what an agent CLI writes', () => {
   it('[REQ-REALAGENT-2] a message counts once, however its lines come', () => {
     const apart = new Teller(makeOutputReader('claude-code'))
     expect([BEGAN, WROTE, ENDED].map((line) => apart.take([line]).usages)).toEqual([[], [], [WHOLE]])
@@ -17,14 +17,14 @@ describe('what a harness writes', () => {
     expect(together.end().usages).toEqual([])
   })
 
-  it('[REQ-REALAGENT-2] a message that was never finished counts with what was told of it', () => {
+  it('[REQ-REALAGENT-2] a message that was never finished counts with what was reported it', () => {
     const teller = new Teller(makeOutputReader('claude-code'))
     const begun = { ...WHOLE, output: 0 }
     expect(teller.take([BEGAN, BEGAN]).usages).toEqual([begun])
     expect(teller.end().usages).toEqual([begun])
   })
 
-  it('[REQ-REALAGENT-2] a harness that tells it at its end only is counted then', () => {
+  it('[REQ-REALAGENT-2] an agent CLI that tells it at its end only is counted then', () => {
     const teller = new Teller(makeOutputReader('codex'))
     const usage = { input_tokens: 12, cached_input_tokens: 2, output_tokens: 4 }
     const told = teller.take([JSON.stringify({ type: 'turn.completed', usage })])

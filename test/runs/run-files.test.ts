@@ -35,7 +35,7 @@ function exists(path: string): boolean {
   return lstatSync(path, { throwIfNoEntry: false }) !== undefined
 }
 
-describe('ids that are no names of folders', () => {
+describe('ids that are not names of folders', () => {
   const HOSTILE = [
     '.',
     '..',
@@ -52,7 +52,7 @@ describe('ids that are no names of folders', () => {
     'x'.repeat(5000),
   ]
 
-  test.each(HOSTILE)('[REQ-STATUS-1] %j has a folder of its own right below runs', (id) => {
+  test.each(HOSTILE)('[REQ-STATUS-1] %j has its own folder right below runs', (id) => {
     const name = runFolderName(id)
     expect(name).toMatch(/^[A-Za-z0-9_.%-]{1,255}$/)
     expect(['.', '..']).not.toContain(name)

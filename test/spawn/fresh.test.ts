@@ -5,7 +5,7 @@ const RUN_MS_MAX = 60_000
 let stage: Stage
 afterEach(() => stage.stop())
 
-describe('whoever follows the log of an agent', () => {
+describe('a user who follows the log of an agent', () => {
   it(
     '[REQ-FRESH-2] is told when it is started again',
     async () => {

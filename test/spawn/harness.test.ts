@@ -49,7 +49,7 @@ describe('Claude Code that is started', () => {
   )
 })
 
-describe('an agent without a wall', () => {
+describe('an agent without a sandbox', () => {
   it(
     '[REQ-SPAWN-24] runs where the contract does without, works over the port, and everything that does not hold is told',
     async () => {

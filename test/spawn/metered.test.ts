@@ -73,7 +73,7 @@ describe('what the model of a started agent took', () => {
   )
 
   it(
-    '[REQ-METER-6] without a wall, what its output says is counted',
+    '[REQ-METER-6] without a sandbox, what its output says is counted',
     async () => {
       await open(contractWith({ confinement: 'off' }))
       const { agentId, taskId } = await start(['ask:chat', 'lie', ...WHOLE], 'codex')
@@ -111,7 +111,7 @@ describe('what the model of a started agent took', () => {
   )
 
   it(
-    '[REQ-METER-9] an answer that ends after its agent gave the task back counts for the task, and no rule is held against it',
+    '[REQ-METER-9] an answer that ends after its agent gave the task back counts for the task, and no rule is checked against it',
     async () => {
       await open(contractWith({ phases: BUDGET(', on_violation: park') }))
       const { agentId, taskId } = await start(['part:half', 'release', 'hang'])

@@ -38,7 +38,7 @@ async function inReview(): Promise<string> {
 
 describe('reviewers that a phase starts by itself', () => {
   it(
-    '[REQ-SPAWN-16] have places of their own, write nothing, report, and end; the phase waits for them',
+    '[REQ-SPAWN-16] have their own places, write nothing, report, and end; the phase waits for them',
     async () => {
       const contract = contractWith({
         phases: phases('{agent: critic, count: 2, wait_for_completion: true}'),
@@ -63,7 +63,7 @@ describe('reviewers that a phase starts by itself', () => {
   )
 
   it(
-    '[REQ-SPAWN-17] are ended when the phase is left, and started anew when it is entered again',
+    '[REQ-SPAWN-17] are ended when the phase is left, and started again when it is entered again',
     async () => {
       const mark = 'left-phase-8821'
       stage = await openStage(contractWith({ phases: phases('{agent: critic}'), more: agents(`hang, ${mark}`) }))

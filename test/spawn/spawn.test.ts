@@ -75,7 +75,7 @@ describe('starting an agent', () => {
   )
 })
 
-describe('a contract that requires the wall', () => {
+describe('a contract that requires the sandbox', () => {
   it('[REQ-SPAWN-26] gets no agent where none holds, and nothing is started while all agents are paused', async () => {
     const stateDir = mkdtempSync(join(tmpdir(), 'phaselock-nowall-'))
     stage = await openStage(contractWith(), { confinement: () => openConfinement({ stateDir, only: 'none' }) })
@@ -194,7 +194,7 @@ describe('an agent that is started', () => {
   )
 
   it(
-    '[REQ-SPAWN-4] knows no token but its own, nothing of the state, and reaches nothing but its doors',
+    '[REQ-SPAWN-4] knows no token but its own, nothing of the state, and reaches nothing but its gateway',
     async () => {
       stage = await openStage(contractWith(), {
         environment: {

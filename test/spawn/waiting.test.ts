@@ -38,7 +38,7 @@ const WRITING = `phases:
 
 describe('an agent that waits for paths', () => {
   it(
-    '[REQ-BYHAND-4] is registered anew once, however often its claim is tried',
+    '[REQ-BYHAND-4] is registered again once, however often its claim is tried',
     async () => {
       stage = await openStage(contractWith({ phases: WRITING, crash: '{max_retries: 3, backoff_seconds: 1}' }))
       const { agentId, taskId } = await stage.spawn(['exit:3'])

@@ -45,7 +45,7 @@ const trees = (): readonly string[] => {
 const tasks = async (): Promise<readonly Body[]> =>
   (await stage.server.call('GET', '/tasks', stage.server.operator)).body.tasks as Body[]
 
-describe('an agent with a work tree of its own', () => {
+describe('an agent with its own work tree', () => {
   it(
     '[REQ-SPAWNTREE-1] is refused where there is no repository, no commit or nothing to take, and leaves neither task nor tree',
     async () => {

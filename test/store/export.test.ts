@@ -80,7 +80,7 @@ describe('REQ-LEDGER-21 a changed export is refused at the first bad line', () =
     expect(await verifyExport(each(rewritten))).toMatchObject({ ok: false, problem: { line: 14, code: 'bad_closing' } })
   })
 
-  test('signed anew by somebody else', async () => {
+  test('signed again by somebody else', async () => {
     const dir = await ledgerOnDisk()
     const pem = readFileSync(join(dir, 'ledger.ed25519.pub'), 'utf8')
     const lines = await exported(dir)

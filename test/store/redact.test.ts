@@ -42,7 +42,7 @@ describe('REQ-LEDGER-22 a secret is taken out of a text', () => {
   }
 })
 
-describe('REQ-LEDGER-22 what is no secret stays', () => {
+describe('REQ-LEDGER-22 what is not secret stays', () => {
   const texts = [
     HEX,
     `sha256 ${HEX} and commit da39a3ee5e6b4b0d3255bfef95601890afd80709`,

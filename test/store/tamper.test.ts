@@ -251,7 +251,7 @@ describe('REQ-LEDGER-18 an older copy or a missing file beside the database is f
   })
 })
 
-describe('REQ-LEDGER-15 what stands beside the events is checked too', () => {
+describe('REQ-LEDGER-15 what is beside the events is checked too', () => {
   test('a changed blob', async () => {
     const dir = await ledgerOnDisk()
     tamper(dir, "UPDATE blob SET content = x'00'")

@@ -88,7 +88,7 @@ test('[REQ-TORTURE-4] a power failure at any moment loses nothing that was ackno
   expect(found.filter((one) => one.acknowledged > 0).length).toBeGreaterThanOrEqual(8)
 })
 
-test('[REQ-TORTURE-4] the same holds while the write-ahead log is copied back and begun anew', {
+test('[REQ-TORTURE-4] the same holds while the write-ahead log is copied back and begun again', {
   timeout: TEST_MS_MAX,
 }, async (context) => {
   const dir = scratch()
@@ -183,7 +183,7 @@ test('[REQ-TORTURE-4] after syncs that failed while the server ran on, a power f
 })
 
 test.for(['OFF', 'NORMAL'])(
-  '[REQ-TORTURE-5] the same harness shows losses with synchronous=%s',
+  '[REQ-TORTURE-5] the same agent CLI shows losses with synchronous=%s',
   { timeout: TEST_MS_MAX },
   async (level, context) => {
     const dir = scratch()

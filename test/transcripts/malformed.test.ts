@@ -54,14 +54,14 @@ describe('lines that are not understood', () => {
     })
   })
 
-  it('[REQ-TRANSCRIPT-5] blank lines, carriage returns and a byte order mark at the start are no errors', async () => {
+  it('[REQ-TRANSCRIPT-5] blank lines, carriage returns and a byte order mark at the start are not errors', async () => {
     const content = `\ufeff${good.trim()}\r\n\r\n\n  \t\r\n${good.replace('good', 'other').trim()}\r\n`
     const book = await new Book().readOn(place, place.write('claude-code', content))
     expect([book.turns, book.malformed]).toEqual([2, 0])
   })
 })
 
-describe('numbers that are no counts', () => {
+describe('numbers that are not counts', () => {
   const bad = ['-1', '1.5', '1e300', '1e16', 'true', '"7"', '[]', '{}', '1000000000001', '-0.1', '1e999', '-1e999']
   for (const text of bad)
     it(`[REQ-TRANSCRIPT-5] ${text} makes a line malformed in every format`, async () => {
@@ -133,7 +133,7 @@ describe('names that every object knows', () => {
     expect(({} as Record<string, unknown>).type).toBeUndefined()
   })
 
-  it('[REQ-TRANSCRIPT-5] what every object inherits is no field of a line', async () => {
+  it('[REQ-TRANSCRIPT-5] what every object inherits is not a field of a line', async () => {
     const path = place.write('gemini', '{"type":"gemini","id":"a"}\n')
     Object.defineProperty(Object.prototype, 'tokens', { value: { input: 5, output: 5 }, configurable: true })
     try {

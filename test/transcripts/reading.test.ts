@@ -43,7 +43,7 @@ describe('reading on', () => {
     expect(book.facts()).toMatchObject({ turns: 2, malformed: 1, skippedBytes: 4 * (LINE_BYTES_MAX - 1000) })
   })
 
-  it('[REQ-TRANSCRIPT-6] an empty file and a call with nothing new tell of nothing', async () => {
+  it('[REQ-TRANSCRIPT-6] an empty file and a call with nothing new report nothing', async () => {
     const path = place.write('claude-code', '')
     const empty = await place.read(path)
     expect(empty).toMatchObject({ usage: [], turns: 0, malformed: 0, more: false })
@@ -165,7 +165,7 @@ describe('a file that is not the one that was read', () => {
     expect([book.known.size, book.malformed]).toEqual([2, 1])
   })
 
-  it('[REQ-TRANSCRIPT-7] a session of Codex that is written anew gives the same ids and the same differences', async () => {
+  it('[REQ-TRANSCRIPT-7] a session of Codex that is rewritten gives the same ids and the same differences', async () => {
     const lines = [codexSession('s1'), codex(1, 100, 20), codex(2, 200, 40), codex(3, 50, 10)]
     const path = place.write('codex', jsonl(...lines))
     const book = await new Book().readOn(place, path)
@@ -176,7 +176,7 @@ describe('a file that is not the one that was read', () => {
     expect(book.turns).toBe(4)
   })
 
-  it('[REQ-TRANSCRIPT-7] more answers than are remembered, written anew, are no new turns', async () => {
+  it('[REQ-TRANSCRIPT-7] more answers than are remembered, rewritten, are no new turns', async () => {
     const many = RECENT_IDS_MAX * 3
     const path = place.write('claude-code', jsonl(...answers(0, many)))
     const book = await new Book().readOn(place, path)
@@ -218,7 +218,7 @@ describe('maxima', () => {
     expect(odd.cursor.offset).toBe(line.length)
   })
 
-  it('[REQ-TRANSCRIPT-9] a call tells of no more answers than it may, and the next one goes on with the rest', async () => {
+  it('[REQ-TRANSCRIPT-9] a call reports no more answers than it may, and the next one goes on with the rest', async () => {
     const path = place.write('claude-code', jsonl(...answers(0, USAGE_PER_READ_MAX + 5)))
     const first = await place.read(path)
     const next = await place.read(path, first.cursor)

@@ -89,14 +89,14 @@ describe('paths', () => {
     ).toEqual(['/c/projects', '/x/sessions', '/home/dev/.gemini/tmp'])
   })
 
-  it('[REQ-TRANSCRIPT-8] what lies in the folder of one agent is never read as the transcript of another', async () => {
+  it('[REQ-TRANSCRIPT-8] what is in the folder of one agent is never read as the transcript of another', async () => {
     const reading = await place.read(place.write('codex', good))
     expect(reading.usage).toEqual([])
     expect(reading.cursor.format).toBe('codex')
   })
 })
 
-describe('things that are no files', () => {
+describe('things that are not files', () => {
   it('[REQ-TRANSCRIPT-8] a file or folder that is not there is missing', async () => {
     expect(await problem(join(folder, 'two.jsonl'))).toBe('missing')
     expect(await problem(join(root, 'nowhere', 'one.jsonl'))).toBe('missing')

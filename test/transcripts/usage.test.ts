@@ -67,7 +67,7 @@ describe('answers whose lines are repeated', () => {
     expect(book.known.get('g2')?.at).toBe(ms(9))
   })
 
-  it('[REQ-TRANSCRIPT-1] an answer that is known from an earlier call comes again with its largest values and is no new turn', async () => {
+  it('[REQ-TRANSCRIPT-1] an answer that is known from an earlier call comes again with its largest values and is not a new turn', async () => {
     const path = place.write('claude-code', jsonl(claude('m1', { input_tokens: 9, output_tokens: 1 })))
     const first = await place.read(path)
     place.write(
@@ -218,7 +218,7 @@ describe('times', () => {
     ])
   })
 
-  it('[REQ-TRANSCRIPT-4] what is no time counts as none', async () => {
+  it('[REQ-TRANSCRIPT-4] what is not a time counts as none', async () => {
     for (const timestamp of ['yesterday', '2026', 7, null, '2026-13-45T99:00:00Z', '-000001-01-01T00:00:00Z', {}])
       expect(await at({ type: 'user', timestamp: second(3) }, claude('a', usage, { timestamp }))).toEqual([ms(3)])
   })

@@ -245,7 +245,7 @@ describe('what is written', () => {
     expect(mode('tool')).toBe(0o755)
   })
 
-  it.runIf(isRoot)('[REQ-TREE-7] what root writes belongs to the owner of the directory it lies in', async () => {
+  it.runIf(isRoot)('[REQ-TREE-7] what root writes belongs to the owner of the directory it is in', async () => {
     mkdirSync(at('theirs'))
     chownSync(at('theirs'), 4321, 4322)
     writeFileSync(at('theirs/old'), 'x')

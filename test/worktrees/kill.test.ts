@@ -149,7 +149,7 @@ describe('a merge that was cut off', () => {
   const LOCKS = ['index', 'HEAD', 'refs/heads/phaselock/one']
 
   it(
-    '[REQ-TREES-9] does not stand in the way of the next one with locks of a git that is gone',
+    '[REQ-TREES-9] does not block the next one with locks of a git that is gone',
     async () => {
       await at.add('one')
       const one = await at.work('one', { 'a.txt': 'new a\n' }, false)

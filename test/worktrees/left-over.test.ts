@@ -67,7 +67,7 @@ const writingOn = (cwd: string) =>
   )
 
 it(
-  '[REQ-NEWEST-1] a folder in the place of a lock stands in the way of no merge',
+  '[REQ-NEWEST-1] a folder in the place of a lock is in the way of no merge',
   async () => {
     const tree = await cancelled()
     for (const name of ['index', 'HEAD', 'refs/heads/phaselock/one'])

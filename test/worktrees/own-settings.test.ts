@@ -206,7 +206,7 @@ describe('programs that the settings of a repository name', () => {
   )
 
   it(
-    '[REQ-TREES-12] a submodule with settings of its own is not looked into',
+    '[REQ-TREES-12] a submodule with its own settings is not looked into',
     async () => {
       const inner = join(at.repository, '..', 'inner')
       makeRepository(inner, { 'i.txt': 'i\n' })

@@ -69,7 +69,7 @@ describe('path leases', () => {
   }
 
   it(
-    '[REQ-LEASES-1] the second task that may write the same paths is refused and told who holds them, and nothing is held against it',
+    '[REQ-LEASES-1] the second task that may write the same paths is refused and told who holds them, and nothing is checked against it',
     async () => {
       const [one, two] = [await reader('one'), await reader('two')]
       expect((await one.move('SRC')).body.allowed).toBe(true)

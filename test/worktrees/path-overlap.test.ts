@@ -100,7 +100,7 @@ describe('paths that two patterns share', () => {
     expect(cpuMs() - began).toBeLessThan(5000)
   })
 
-  it('[REQ-LEASES-3] what one side is forbidden as a whole folder is no overlap', () => {
+  it('[REQ-LEASES-3] what one side is forbidden as a whole folder is not an overlap', () => {
     const all = { allowed: ['**'], forbidden: ['src/**'] }
     expect(writeOverlap(all, { allowed: ['src/a/**'], forbidden: [] })).toBeNull()
     expect(writeOverlap({ allowed: ['src/a/**'], forbidden: [] }, all)).toBeNull()

@@ -134,9 +134,7 @@ export class AgentClient {
     return this.#get('/state/snapshot')
   }
 
-  /**
-   * Claims that something is done, and continues: returns the prompt of the next phase or of this one, or an interrupt.
-   */
+  /** Claims that something is done, and continues: returns the next prompt, this phase's prompt, or an interrupt. */
   async next(
     claims: Readonly<Record<string, boolean>> = {},
     more: { readonly artifacts?: JsonObject; readonly evidence?: JsonObject } = {},

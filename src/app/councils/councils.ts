@@ -14,7 +14,7 @@ import { Council } from './council.js'
 import { type AppliedCommand, type RunApplyOptions, RunBook } from './council-book.js'
 import { type CouncilFile, packCouncil, readCouncil } from './council-file.js'
 import { type LookApp, look, lookAt } from './look.js'
-import { type Door, Openers } from './participant-openers.js'
+import { Openers, type ProgramCalls } from './participant-openers.js'
 import { WholeWords } from './whole-words.js'
 
 /** Maximum number of open councils; each may use several models and programs. */
@@ -190,8 +190,8 @@ export class Coordinations {
   }
 
   /** The open connection to an agent program that waits for the results of its calls; null when none waits. */
-  findDoor(runId: string, agentId: string): Door | null {
-    return this.#openers.findOpenDoor(runId, agentId)
+  findProgramCalls(runId: string, agentId: string): ProgramCalls | null {
+    return this.#openers.findCalls(runId, agentId)
   }
 
   watch(id: string, watcher: RunWatcher): (() => void) | null {

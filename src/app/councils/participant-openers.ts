@@ -15,7 +15,7 @@ import { makeParticipantToken } from './participant-token.js'
 import { votedTask } from './vote-id.js'
 
 /** Receives the calls of an agent program and returns the text to show it. */
-export interface Door {
+export interface ProgramCalls {
   offer(call: { readonly name: string; readonly arguments: Json }): Promise<{
     readonly text: string
     readonly isError: boolean
@@ -38,7 +38,7 @@ type OpenersApp = Parameters<typeof makeTreeAtStart>[0] & Pick<Resources, 'token
 
 /** Opens the participants behind the agents of a run. */
 export class Openers {
-  readonly #doors = new Map<string, Door>()
+  readonly #calls = new Map<string, ProgramCalls>()
   readonly #keys = new Set<string>()
   #withoutKeys: (value: Json) => Json = (value) => value
   #reached: (url: string) => void = () => undefined
@@ -55,8 +55,8 @@ export class Openers {
     this.#reached(url)
   }
 
-  findOpenDoor(runId: string, agentId: string): Door | null {
-    return this.#doors.get(formatDoorKey(runId, agentId)) ?? null
+  findCalls(runId: string, agentId: string): ProgramCalls | null {
+    return this.#calls.get(formatCallsKey(runId, agentId)) ?? null
   }
 
   /** A model server may echo its key, whatever the name of the variable that holds it. */
@@ -98,18 +98,18 @@ export class Openers {
 
   // An agent program starts once the server is reachable; a council resumed after a restart is opened before that.
   #program(run: CoordinationRun, agent: CommandAgent): AskedParticipant {
-    const key = formatDoorKey(run.id, agent.id)
+    const key = formatCallsKey(run.id, agent.id)
     let program: CommandParticipant | null = null
     const opened = async (): Promise<CommandParticipant> => {
       const url = `${await this.#url}/mcp`
       const { token } = makeParticipantToken(this.app, run, agent.id)
       program ??= makeCommandParticipant({
-        ...{ agent, door: { url, token }, environment: this.environment },
+        ...{ agent, mcp: { url, token }, environment: this.environment },
         // The implementer must not decide which programs its judges run.
         atStart: async () => (run.isConsensus ? this.#treeVotedOn(run) : null),
         start: async (job) => (await this.app.confinement('walled')).start(job),
       })
-      this.#doors.set(key, program)
+      this.#calls.set(key, program)
       return program
     }
     return {
@@ -120,7 +120,7 @@ export class Openers {
       },
       settle: (messages) => program?.settle(messages),
       close: async () => {
-        this.#doors.delete(key)
+        this.#calls.delete(key)
         await program?.close()
       },
     }
@@ -135,6 +135,6 @@ function skipDoneSteps(script: readonly ScriptStep[], { responses, tools }: Befo
   return script.slice(next)
 }
 
-function formatDoorKey(runId: string, agentId: string): string {
+function formatCallsKey(runId: string, agentId: string): string {
   return JSON.stringify([runId, agentId])
 }

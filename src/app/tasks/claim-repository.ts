@@ -45,7 +45,7 @@ function findLinkProblem(contract: Contract, { id, workspace }: TaskState): Foun
   return {
     detail: `The contract of task ${id} demands commits, and ${workspace} is a linked git worktree or a submodule: its git directory is elsewhere, where git_commit does not write.`,
     remedy:
-      'Add the task with a work tree of its own (`phaselock task add TITLE --worktree`), or start the server in the repository itself.',
+      'Add the task with its own work tree (`phaselock task add TITLE --worktree`), or start the server in the repository itself.',
   }
 }
 

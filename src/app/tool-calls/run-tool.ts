@@ -87,7 +87,8 @@ class OneRun {
   async start(): Promise<Result<ToolRunResult>> {
     const { tool, args } = this.one
     if (tool === 'run_tests') return this.#tests()
-    if (isCommandTool(this.call.contract, tool)) return this.#confined((wall, missing) => this.#command(wall, missing))
+    if (isCommandTool(this.call.contract, tool))
+      return this.#confined((sandbox, missing) => this.#command(sandbox, missing))
     if (isUpstreamTool(this.call.contract, tool)) return this.#confined((_, missing) => this.#upstream(missing))
     if (tool === 'ask_user_question') return this.#finish(await askQuestion(this.app, this.call, args))
     if (tool === 'request_setup_change') return this.#finish(await requestSetupChange(this.app, this.call, args))

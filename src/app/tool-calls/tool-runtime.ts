@@ -40,7 +40,7 @@ export function openWorkshop(options: OrchestratorOptions): Workshop {
   )
   // Started now, the index is ready when the first agent asks.
   library.openFor(options.contract.contract, workspace)
-  let wall: Promise<Confinement> | null = null
+  let sandbox: Promise<Confinement> | null = null
   let servers: Upstream | null = null
   let open: Promise<Confinement> | null = null
   const confinement = (place: 'walled' | 'open' = 'walled'): Promise<Confinement> => {
@@ -48,8 +48,9 @@ export function openWorkshop(options: OrchestratorOptions): Workshop {
       open ??= openConfinement({ stateDir: options.stateDir, only: 'none' })
       return open
     }
-    wall ??= options.confinement?.() ?? openConfinement({ stateDir: options.stateDir, only: options.provider ?? null })
-    return wall
+    sandbox ??=
+      options.confinement?.() ?? openConfinement({ stateDir: options.stateDir, only: options.provider ?? null })
+    return sandbox
   }
   const { secretEnvVar } = options.contract.contract.enforcement
   const upstream = (): Upstream => {
@@ -66,7 +67,7 @@ export function openWorkshop(options: OrchestratorOptions): Workshop {
     await trees.close()
     await library.close()
     // A borrowed one is closed by its owner.
-    if (wall !== null && options.confinement === undefined) await wall.then((one) => one.close())
+    if (sandbox !== null && options.confinement === undefined) await sandbox.then((one) => one.close())
   }
   return { running, confinement, upstream, trees, gitSettings, scratch, views, library, close }
 }

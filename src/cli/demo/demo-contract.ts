@@ -13,16 +13,16 @@ interface DemoContract {
   /**
    * Whether commands run in a sandbox here; if there is none, the contract does without and answers say `unenforced`.
    */
-  readonly isWalled: boolean
+  readonly isSandboxed: boolean
 }
 
 /** The bundled contract `tdd` under another name, with a rule against loops on request. */
-export function buildContractText({ name, isWatched, isWalled }: DemoContract): string {
+export function buildContractText({ name, isWatched, isSandboxed }: DemoContract): string {
   const document = parseDocument(readFileSync(findBundledContract('tdd'), 'utf8'))
   document.set('name', name)
-  if (!isWalled) document.setIn(['enforcement', 'confinement'], 'best_effort')
+  if (!isSandboxed) document.setIn(['enforcement', 'confinement'], 'best_effort')
   // There an inverted run cannot judge anything, and that has to keep the cheating agent's gate closed.
-  if (!isWalled && isWatched) document.setIn(['tests', 'inverted'], 'strict')
+  if (!isSandboxed && isWatched) document.setIn(['tests', 'inverted'], 'strict')
   const { phases } = document.toJS() as { readonly phases: readonly { readonly id: string }[] }
   const at = phases.findIndex(({ id }) => id === WATCHED_PHASE)
   const limits = { threshold: LOOP_THRESHOLD, window: LOOP_WINDOW_SECONDS, unless_progress: true }

@@ -56,8 +56,8 @@ async function tryWithoutSandbox(
   trick: Trick,
   { agent, you, before }: { readonly agent: Cheater; readonly you: Human; readonly before: TaskSnapshot },
 ): Promise<string | null> {
-  if (trick.withoutWall === undefined) return null
-  const answer = await trick.withoutWall(agent)
+  if (trick.withoutSandbox === undefined) return null
+  const answer = await trick.withoutSandbox(agent)
   const after = await look(agent)
   await you.revert(agent.task)
   const isHeld = isRefused(answer) && after.state === before.state && after.refused > before.refused

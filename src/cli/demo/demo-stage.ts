@@ -15,7 +15,7 @@ const SAID_CHARS_MAX = 20_000
 const READY = /^\{"event":"ready".*\}$/m
 
 /** The sandbox that the server found. */
-export interface Wall {
+export interface FoundSandbox {
   readonly provider: string
   /** Guarantees that are not enforced here. */
   readonly missing: readonly string[]
@@ -58,7 +58,7 @@ export class Stage {
     return child
   }
 
-  async open(agents: readonly string[]): Promise<{ readonly api: Api; readonly wall: Wall }> {
+  async open(agents: readonly string[]): Promise<{ readonly api: Api; readonly sandbox: FoundSandbox }> {
     for (const agent of agents) {
       mkdirSync(this.getTree(agent))
       makeSample(this.getTree(agent))
@@ -68,15 +68,15 @@ export class Stage {
     const { provider, missing } = ready.confinement
     return {
       api: new Api({ url: ready.url, operator, signal: this.#options.signal }),
-      wall: { provider, missing: missing.map(({ guarantee }) => guarantee) },
+      sandbox: { provider, missing: missing.map(({ guarantee }) => guarantee) },
     }
   }
 
   #serve(workspace: string): Promise<Ready> {
     const { confinement, signal } = this.#options
-    const wall = confinement === undefined ? [] : ['--confinement', confinement]
+    const sandbox = confinement === undefined ? [] : ['--confinement', confinement]
     const places = ['--workspace', workspace, '--state-dir', this.stateDir]
-    const args = ['serve', '--port', '0', '--json', '--contract', 'tdd', ...places, ...wall]
+    const args = ['serve', '--port', '0', '--json', '--contract', 'tdd', ...places, ...sandbox]
     const child = spawn(process.execPath, [findProgramScript(), ...args], {
       env: buildServerEnvironment(),
       stdio: ['ignore', 'pipe', 'pipe'],

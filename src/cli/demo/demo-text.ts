@@ -3,7 +3,7 @@ import { paintText } from '../terminal/terminal.js'
 import { wrapText } from '../workflow/run-text.js'
 import type { Step } from './demo-honest.js'
 import type { Attempt } from './demo-judge.js'
-import type { Wall } from './demo-stage.js'
+import type { FoundSandbox } from './demo-stage.js'
 
 const WIDTH = 79
 const INDENT = '    '
@@ -11,11 +11,11 @@ const DID = 45
 const PHASE = 10
 const WHY_LINES_MAX = 2
 
-export function formatHeadLines(wall: Wall, folder: string): readonly string[] {
+export function formatHeadLines(sandbox: FoundSandbox, folder: string): readonly string[] {
   const confined =
-    wall.missing.length === 0
-      ? `Commands run in a sandbox: ${wall.provider}.`
-      : `No wall holds here (${wall.provider}): unenforced ${wall.missing.join(', ')}.`
+    sandbox.missing.length === 0
+      ? `Commands run in a sandbox: ${sandbox.provider}.`
+      : `There is no sandbox here (${sandbox.provider}): unenforced ${sandbox.missing.join(', ')}.`
   return [
     paintText('bold', 'Two agents, one contract: PLAN, TDD, IMPL, REVIEW, COMPLETE.'),
     ...wrapText(`Everything is real and happens in ${folder}.`, '', WIDTH),

@@ -23,7 +23,7 @@ export interface Trick {
   /** What a human does about it. */
   readonly after?: (agent: Cheater, you: Human) => Promise<unknown>
   /** Only the sandbox prevents this; says what still holds without one. */
-  readonly withoutWall?: (agent: Cheater) => Promise<Answer>
+  readonly withoutSandbox?: (agent: Cheater) => Promise<Answer>
 }
 
 /** The tricks of a phase, and how it is left in the end: with the work done. */
@@ -156,7 +156,7 @@ const TDD_SCENE: Scene = {
       code: 'constraint_violation',
       tries: 'does the same with a command',
       attempt: (agent) => agent.use('bash', { command: `echo early > ${CODE}` }),
-      withoutWall: (agent) => agent.move('IMPL'),
+      withoutSandbox: (agent) => agent.move('IMPL'),
     },
     {
       id: 'invent_tests',

@@ -16,7 +16,7 @@ import { runHonestSteps, type Step } from './demo-honest.js'
 import { Human } from './demo-human.js'
 import { type Attempt, judge } from './demo-judge.js'
 import { readNewestCommit } from './demo-sample.js'
-import { Stage, type Wall } from './demo-stage.js'
+import { type FoundSandbox, Stage } from './demo-stage.js'
 import {
   formatActLine,
   formatAttemptLines,
@@ -55,8 +55,8 @@ export async function runDemo(options: DemoOptions): Promise<void> {
   const signals = new Signals()
   const stop = new AbortController()
   signals.onFirst(() => stop.abort(new Stop(EXIT.interrupted, 'Interrupted: the demo stops and cleans up.')))
-  const wall = options.confinement === undefined ? {} : { confinement: options.confinement }
-  const stage = new Stage({ ...wall, signal: stop.signal })
+  const sandbox = options.confinement === undefined ? {} : { confinement: options.confinement }
+  const stage = new Stage({ ...sandbox, signal: stop.signal })
   try {
     const play = new Play(stage, options, stop.signal)
     const summary = await play.run()
@@ -103,28 +103,28 @@ class Play {
 
   async run(): Promise<Summary> {
     this.#say('Starting a server …')
-    const { api, wall } = await this.#stage.open([HONEST, CHEATING])
-    this.#show(formatHeadLines(wall, this.#stage.folder))
+    const { api, sandbox } = await this.#stage.open([HONEST, CHEATING])
+    this.#show(formatHeadLines(sandbox, this.#stage.folder))
     const you = await Human.join(api, this.#options.interactive === true)
-    await this.#addTasks(api, wall)
+    await this.#addTasks(api, sandbox)
     await this.#act('honest agent', () => this.#honest(api, you))
-    await this.#act('cheating agent', () => this.#cheating(api, { you, wall }))
+    await this.#act('cheating agent', () => this.#cheating(api, { you, sandbox }))
     const reports = [await api.operator.report(HONEST), await api.operator.report(CHEATING)]
     await this.#stage.stopServer()
     // On the files themselves, without trusting the server.
     const ledger = await verifyDirectory(this.#stage.stateDir)
     for (const report of reports) this.#show([formatTitleLine('Report'), reportText(report)])
-    return buildSummary({ ...this.#result, reports, ledger, wall })
+    return buildSummary({ ...this.#result, reports, ledger, sandbox })
   }
 
-  async #addTasks(api: Api, wall: Wall): Promise<void> {
-    const isWalled = wall.missing.length === 0
-    const source = buildContractText({ name: 'tdd-watched', isWatched: true, isWalled })
+  async #addTasks(api: Api, sandbox: FoundSandbox): Promise<void> {
+    const isSandboxed = sandbox.missing.length === 0
+    const source = buildContractText({ name: 'tdd-watched', isWatched: true, isSandboxed })
     await api.operator.addContract({ source })
     // The server was started with the bundled contract; without a sandbox, nobody could claim a task of it.
-    if (!isWalled)
-      await api.operator.addContract({ source: buildContractText({ name: 'tdd-open', isWatched: false, isWalled }) })
-    const contracts = { [HONEST]: isWalled ? {} : { contract: 'tdd-open' }, [CHEATING]: { contract: 'tdd-watched' } }
+    if (!isSandboxed)
+      await api.operator.addContract({ source: buildContractText({ name: 'tdd-open', isWatched: false, isSandboxed }) })
+    const contracts = { [HONEST]: isSandboxed ? {} : { contract: 'tdd-open' }, [CHEATING]: { contract: 'tdd-watched' } }
     for (const [id, contract] of Object.entries(contracts))
       await api.operator.addTask({ id, title: TITLE, workspace: this.#stage.getTree(id), ...contract })
   }
@@ -158,10 +158,10 @@ class Play {
     this.#result.isHonestDone = status === 'completed' && readNewestCommit(this.#stage.getTree(HONEST)) === TITLE
   }
 
-  async #cheating(api: Api, { you, wall }: { readonly you: Human; readonly wall: Wall }): Promise<void> {
+  async #cheating(api: Api, { you, sandbox }: { readonly you: Human; readonly sandbox: FoundSandbox }): Promise<void> {
     this.#show([formatTitleLine('A cheating agent, on the same task in another repository')])
     const agent = await Cheater.claim(api, { agent: CHEATING, task: CHEATING, tree: this.#stage.getTree(CHEATING) })
-    const isOpenAir = wall.missing.length > 0
+    const isOpenAir = sandbox.missing.length > 0
     for (const { phase, tricks, leave } of SCENES) {
       this.#show([`${'  '}In ${phase} it`])
       for (const trick of tricks) {
@@ -193,9 +193,9 @@ class Play {
 }
 
 function buildSummary(
-  all: Result & { readonly reports: readonly Report[]; readonly ledger: VerifyReport; readonly wall: Wall },
+  all: Result & { readonly reports: readonly Report[]; readonly ledger: VerifyReport; readonly sandbox: FoundSandbox },
 ): Summary {
-  const { attempts, steps, faults, isHonestDone, ledger, wall } = all
+  const { attempts, steps, faults, isHonestDone, ledger, sandbox } = all
   const count = (outcome: Attempt['outcome']): number =>
     attempts.filter((attempt) => attempt.outcome === outcome).length
   const score = {
@@ -222,7 +222,7 @@ function buildSummary(
   ]
   const json = {
     ok: isOk,
-    confinement: { provider: wall.provider, unenforced: wall.missing },
+    confinement: { provider: sandbox.provider, unenforced: sandbox.missing },
     honest: { completed: isHonestDone, steps },
     cheating: { attempts },
     score,

@@ -101,7 +101,7 @@ function checkTwice(reading: Reading, transitions: readonly TransitionDocument[]
   for (const transition of transitions) {
     const key = JSON.stringify([transition.from, transition.to, transition.when ?? null])
     if (seen.has(key)) {
-      const message = `A transition from '${transition.from}' to '${transition.to}' stands above already.`
+      const message = `A transition from '${transition.from}' to '${transition.to}' is already defined above.`
       reading.reportAt('contract.duplicate_transition', [transition], message)
     }
     seen.add(key)

@@ -125,7 +125,7 @@ function reportTwice(requirements: readonly Requirement[], report: Sink): void {
     const before = first.get(requirement.name)
     if (before === undefined) first.set(requirement.name, requirement)
     else {
-      const message = `The field '${requirement.name}' stands in line ${before.at.line} already.`
+      const message = `The field '${requirement.name}' is already in line ${before.at.line}.`
       report({ code: 'duplicate_field', at: requirement.at, message })
     }
   }

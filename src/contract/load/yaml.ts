@@ -213,7 +213,11 @@ class Converter {
       const path = at.path === '' ? name : `${at.path}.${name}`
       const keyAt = this.placeOf(key, at, path)
       if (entries.has(name)) {
-        this.report({ code: 'contract.duplicate_key', at: keyAt, message: `The key '${name}' stands above already.` })
+        this.report({
+          code: 'contract.duplicate_key',
+          at: keyAt,
+          message: `The key '${name}' is already defined above.`,
+        })
       }
       const child = this.readNode(value as Node, this.placeOf(value, keyAt, path), depth + 1)
       entries.set(name, { keyAt, value: child.kind === 'map' ? { ...child, keyAt } : child })

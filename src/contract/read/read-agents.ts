@@ -52,7 +52,7 @@ export const AGENT = object(
     command: maybe(filled, 'The program.', 'my-agent', { words: 'program', unset: 'required for `command`' }),
     args: maybe(texts, 'Its arguments.', '["-p"]'),
     env: maybe(env, 'Its environment.', '{LANG: C}'),
-    model: maybe(filled, 'The model it uses.', 'small', { unset: 'the default of the harness' }),
+    model: maybe(filled, 'The model it uses.', 'small', { unset: 'the default of the agent CLI' }),
     capabilities: maybe(texts, 'What it can do; tasks may require it.', '[python]'),
   },
   {

@@ -68,7 +68,7 @@ const EVIDENCE = object(
     rules: maybe(texts, 'The rules in the words of the document they were read from.', '[at least 3]'),
     source: maybe(
       DOCUMENT_PLACE,
-      'Where the field stands in a document of the workflow.',
+      'Where the field is in a document of the workflow.',
       '{file: phases/1/phase.md, line: 9}',
     ),
   },

@@ -108,7 +108,7 @@ function isEmptyCollection(node: SourceNode): boolean {
 
 function readHead({ name, version, description, summary, mode, nodes }: Written, fields: Fields) {
   if (MODES.some((known) => known === mode)) {
-    const message = "The top-level 'mode' is only a label; how strict Phaselock is stands in enforcement.mode."
+    const message = "The top-level 'mode' is only a label; enforcement.mode says how strict Phaselock is."
     fields.reportBad('mode', 'contract.effect_differs', message, 'Use enforcement.mode.')
   }
   const isNodes = nodes !== undefined

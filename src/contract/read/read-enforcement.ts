@@ -111,7 +111,7 @@ const FIELDS = {
   ),
   confinement: maybe(
     choice(['required', 'best_effort', 'off'] as const),
-    'Whether commands must run behind the [wall](security.md#the-wall). With `required` no agent gets a task that runs commands where no wall holds; otherwise they run without, and every answer says `unenforced`.',
+    'Whether commands must run in the [sandbox](security.md#the-sandbox). With `required` no agent gets a task that runs commands where no sandbox holds; otherwise they run without, and every answer says `unenforced`.',
     'required',
     { unset: '`required` in strict mode, else `best_effort`' },
   ),

@@ -180,7 +180,7 @@ export interface NamedContract {
   /** A newer contract of its name is known. */
   readonly isReplaced: boolean
   /** Its commands would run in a sandbox here. */
-  readonly isWalled: boolean
+  readonly isSandboxed: boolean
   readonly enforcement: Enforcement
   /** Values of the server's own contract. */
   readonly own: Enforcement
@@ -200,7 +200,7 @@ function findTaskLimit({ mode }: JsonObject, { isOwnTree, contract }: CiScene): 
   if (contract === null) return null
   if (contract.isReplaced)
     return limit('contract', 'a contract that a newer one replaced', 'Name the contract instead of its hash')
-  if (!contract.isWalled)
+  if (!contract.isSandboxed)
     return limit('contract', "a contract without a sandbox, unless it is the server's own", 'Name another contract')
   const { enforcement: asked, own } = contract
   const looser = findLooserSetting(own, mode === 'strict' ? { ...asked, mode } : asked)

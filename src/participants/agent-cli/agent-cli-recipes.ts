@@ -5,7 +5,7 @@ import type { CommandAgent } from '../read-agents.js'
 export type HarnessName = CommandAgent['harness']
 
 /** The address of Phaselock for an agent, and its identity. */
-export interface Door {
+export interface McpAddress {
   /** The MCP endpoint: `http://127.0.0.1:8700/mcp`. */
   readonly url: string
   readonly token: string
@@ -14,7 +14,7 @@ export interface Door {
 interface RecipePlan {
   /** The home folder of the agent, absolute. */
   readonly home: string
-  readonly door: Door
+  readonly mcp: McpAddress
   readonly model: string | null
   /** The variables that are passed on, and nothing else of the server's environment. */
   readonly passed: Readonly<Record<string, string>>
@@ -57,8 +57,8 @@ const CLAUDE_CODE: Recipe = {
     ...['ANTHROPIC_MODEL', ...PROXIES],
   ],
   secrets: ['ANTHROPIC_API_KEY', 'ANTHROPIC_AUTH_TOKEN', 'CLAUDE_CODE_OAUTH_TOKEN'],
-  prepare: ({ home, door, model, readsProject }) => ({
-    files: { 'mcp.json': JSON.stringify(buildMcpServers(door)) },
+  prepare: ({ home, mcp, model, readsProject }) => ({
+    files: { 'mcp.json': JSON.stringify(buildMcpServers(mcp)) },
     args: [
       ...['-p', '--output-format', 'stream-json', '--include-partial-messages', '--verbose'],
       ...['--tools', '', '--setting-sources', '', '--strict-mcp-config', '--mcp-config', `${home}/mcp.json`],
@@ -97,11 +97,11 @@ const CODEX: Recipe = {
     args: [
       ...['exec', '--json', '--skip-git-repo-check', '--ephemeral', '--dangerously-bypass-approvals-and-sandbox', '-'],
     ],
-    env: { CODEX_HOME: `${home}/.codex`, MCP_BEARER: plan.door.token },
+    env: { CODEX_HOME: `${home}/.codex`, MCP_BEARER: plan.mcp.token },
   }),
 }
 
-function buildCodexConfig({ door, model, passed, readsProject }: Omit<RecipePlan, 'home'>): string {
+function buildCodexConfig({ mcp, model, passed, readsProject }: Omit<RecipePlan, 'home'>): string {
   const baseUrl = passed.OPENAI_BASE_URL ?? OPENAI_URL
   const text = (value: string): string => JSON.stringify(value)
   return [
@@ -112,7 +112,7 @@ function buildCodexConfig({ door, model, passed, readsProject }: Omit<RecipePlan
     ...['[analytics]', 'enabled = false'],
     ...['[model_providers.endpoint]', 'name = "endpoint"', `base_url = ${text(baseUrl)}`],
     ...['env_key = "OPENAI_API_KEY"', 'wire_api = "responses"', 'supports_websockets = false'],
-    ...[`[mcp_servers.${SERVER}]`, `url = ${text(door.url)}`, 'bearer_token_env_var = "MCP_BEARER"'],
+    ...[`[mcp_servers.${SERVER}]`, `url = ${text(mcp.url)}`, 'bearer_token_env_var = "MCP_BEARER"'],
     // An optional server has one second to answer; after that its model is asked without any tools.
     ...['required = true', `startup_timeout_sec = ${START_SECONDS_MAX}`],
     ...[`tool_timeout_sec = ${CALL_SECONDS_MAX}`, 'default_tools_approval_mode = "approve"', ''],
@@ -136,7 +136,7 @@ const GEMINI: Recipe = {
   program: AGENT_CLIS.gemini.program,
   passes: ['GEMINI_API_KEY', 'GOOGLE_GEMINI_BASE_URL', ...PROXIES],
   secrets: ['GEMINI_API_KEY'],
-  prepare: ({ home, door, model, readsProject }) => ({
+  prepare: ({ home, mcp, model, readsProject }) => ({
     files: {
       'policy.toml': GEMINI_POLICY,
       '.gemini/settings.json': JSON.stringify({
@@ -149,8 +149,8 @@ const GEMINI: Recipe = {
         ...(readsProject ? {} : { context: { memoryBoundaryMarkers: [], discoveryMaxDirs: 0 } }),
         mcpServers: {
           [SERVER]: {
-            httpUrl: door.url,
-            headers: buildAuthHeader(door),
+            httpUrl: mcp.url,
+            headers: buildAuthHeader(mcp),
             trust: true,
             timeout: CALL_SECONDS_MAX * 1000,
           },
@@ -169,11 +169,11 @@ const OPENCODE: Recipe = {
   program: AGENT_CLIS.opencode.program,
   passes: ['ANTHROPIC_API_KEY', 'OPENAI_API_KEY', 'OPENAI_BASE_URL', ...PROXIES],
   secrets: ['ANTHROPIC_API_KEY', 'OPENAI_API_KEY'],
-  prepare: ({ door, model, passed, readsProject }) => ({
+  prepare: ({ mcp, model, passed, readsProject }) => ({
     files: {},
     args: ['run', '--format', 'json', '--auto', '--pure'],
     env: {
-      OPENCODE_CONFIG_CONTENT: JSON.stringify(buildOpencodeConfig(door, model, passed.OPENAI_BASE_URL)),
+      OPENCODE_CONFIG_CONTENT: JSON.stringify(buildOpencodeConfig(mcp, model, passed.OPENAI_BASE_URL)),
       OPENCODE_DISABLE_AUTOUPDATE: '1',
       OPENCODE_DISABLE_MODELS_FETCH: '1',
       OPENCODE_DISABLE_LSP_DOWNLOAD: '1',
@@ -184,7 +184,7 @@ const OPENCODE: Recipe = {
   }),
 }
 
-function buildOpencodeConfig(door: Door, model: string | null, baseUrl: string | undefined): JsonObject {
+function buildOpencodeConfig(mcp: McpAddress, model: string | null, baseUrl: string | undefined): JsonObject {
   const name = model ?? 'default'
   const endpoint = {
     npm: '@ai-sdk/openai-compatible',
@@ -200,7 +200,7 @@ function buildOpencodeConfig(door: Door, model: string | null, baseUrl: string |
     ...(used === null ? {} : { model: used, small_model: used }),
     mcp: {
       [SERVER]: {
-        ...{ type: 'remote', url: door.url, enabled: true, oauth: false, headers: buildAuthHeader(door) },
+        ...{ type: 'remote', url: mcp.url, enabled: true, oauth: false, headers: buildAuthHeader(mcp) },
         timeout: CALL_SECONDS_MAX * 1000,
       },
     },
@@ -212,8 +212,8 @@ const COMMAND: Recipe = {
   program: null,
   passes: PROXIES,
   secrets: [],
-  prepare: ({ home, door }) => ({
-    files: { 'mcp.json': JSON.stringify(buildMcpServers(door)) },
+  prepare: ({ home, mcp }) => ({
+    files: { 'mcp.json': JSON.stringify(buildMcpServers(mcp)) },
     args: [],
     env: { MCP_CONFIG: `${home}/mcp.json` },
   }),
@@ -227,10 +227,10 @@ export const RECIPES: Readonly<Record<HarnessName, Recipe>> = {
   command: COMMAND,
 }
 
-function buildMcpServers(door: Door): JsonObject {
-  return { mcpServers: { [SERVER]: { type: 'http', url: door.url, headers: buildAuthHeader(door) } } }
+function buildMcpServers(mcp: McpAddress): JsonObject {
+  return { mcpServers: { [SERVER]: { type: 'http', url: mcp.url, headers: buildAuthHeader(mcp) } } }
 }
 
-function buildAuthHeader(door: Door): JsonObject {
-  return { Authorization: `Bearer ${door.token}` }
+function buildAuthHeader(mcp: McpAddress): JsonObject {
+  return { Authorization: `Bearer ${mcp.token}` }
 }

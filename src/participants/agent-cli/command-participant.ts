@@ -11,7 +11,7 @@ import { makeOutputReader } from './agent-cli-output.js'
 import { HarnessProcess, type ProcessEnd, type ProcessLimits } from './agent-cli-process.js'
 import { findProgram, type Program } from './agent-cli-program.js'
 import { formatPrompt, lastResults } from './agent-cli-prompt.js'
-import { type Door, RECIPES, type Recipe } from './agent-cli-recipes.js'
+import { type McpAddress, RECIPES, type Recipe } from './agent-cli-recipes.js'
 import { resolveCommandAtStart, type TreeAtStart } from './command-at-start.js'
 
 /** A participating agent CLI: it is started for a turn, and its calls come back over MCP. */
@@ -39,7 +39,7 @@ interface CommandLimits extends ProcessLimits {
 
 interface CommandOptions {
   readonly agent: CommandAgent
-  readonly door: Door
+  readonly mcp: McpAddress
   /** How it is started: in the sandbox. */
   readonly start: Confinement['start']
   /** The source of the passed variables, and PATH. */
@@ -89,7 +89,7 @@ class CommandRunner implements CommandParticipant {
     this.#limits = { ...COMMAND_LIMITS, ...options.limits }
     this.#recipe = RECIPES[options.agent.harness]
     this.#passed = pickPassed(this.#recipe, options)
-    this.#secrets = [options.door.token, ...this.#recipe.secrets.flatMap((name) => this.#passed[name] ?? [])]
+    this.#secrets = [options.mcp.token, ...this.#recipe.secrets.flatMap((name) => this.#passed[name] ?? [])]
   }
 
   chat(messages: readonly Message[], _tools: unknown, signal: AbortSignal): AsyncIterable<ChatPart> {
@@ -209,10 +209,10 @@ class CommandRunner implements CommandParticipant {
   }
 
   #start(home: HarnessHome, program: Extract<FoundProgram, { ok: true }>): Promise<ConfinedCommand> {
-    const { agent, door, start } = this.options
+    const { agent, mcp, start } = this.options
     const { files, args, env } = this.#recipe.prepare({
       home: home.home,
-      door,
+      mcp,
       model: agent.model,
       passed: this.#passed,
       readsProject: false,
@@ -284,12 +284,12 @@ type FoundProgram =
 const NOT_RUNNING: OfferAnswer = { text: 'It is not your turn: nothing that is called now counts.', isError: true }
 
 /** The server's variables that the agent gets. Even with a proxy it reaches Phaselock directly. */
-function pickPassed(recipe: Recipe, { environment, door }: CommandOptions): Readonly<Record<string, string>> {
+function pickPassed(recipe: Recipe, { environment, mcp }: CommandOptions): Readonly<Record<string, string>> {
   const passed: Record<string, string> = {}
   for (const name of recipe.passes) {
     const value = Object.hasOwn(environment, name) ? environment[name] : undefined
     if (value !== undefined && value !== '') passed[name] = value
   }
   if (passed.HTTP_PROXY === undefined && passed.HTTPS_PROXY === undefined) return passed
-  return { ...passed, NO_PROXY: [passed.NO_PROXY ?? '', new URL(door.url).hostname].filter(Boolean).join(',') }
+  return { ...passed, NO_PROXY: [passed.NO_PROXY ?? '', new URL(mcp.url).hostname].filter(Boolean).join(',') }
 }

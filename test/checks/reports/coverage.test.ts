@@ -20,7 +20,7 @@ describe('coverage', () => {
     expect(readCoverage({ format, text: recorded(name).reportText ?? '' })).toEqual(expected)
   })
 
-  it('[REQ-REPORT-10] lines decide, not the sums that stand beside them', () => {
+  it('[REQ-REPORT-10] lines decide, not the sums that are beside them', () => {
     expect(lcov('SF:a.js', 'DA:1,1', 'DA:2,0', 'LF:2', 'LH:2', 'end_of_record')).toMatchObject({ percent: 50 })
     const lines = '<line number="1" hits="1"/><line number="2" hits="0"/>'
     expect(cobertura(`<coverage lines-valid="2" lines-covered="2">${classOf(lines)}</coverage>`)).toMatchObject({

@@ -272,7 +272,7 @@ describe('a compiler before the runner', () => {
   const tsc = (...text: readonly string[]): Partial<ReportInput> => ({ stdout: lines(...text), exitCode: 2 })
   const kinds = (input: Partial<ReportInput>) => reportOf(input).loadFailures.map((one) => [one.kind, one.module])
 
-  it('[REQ-REPORT-11] a syntax error that tsc finds is no missing module, in either of its ways to write', () => {
+  it('[REQ-REPORT-11] a syntax error that tsc finds is not a missing module, in either of its ways to write', () => {
     expect(kinds(tsc('tests/b.test.ts(1,12): error TS1109: Expression expected.'))).toEqual([['syntax', null]])
     expect(
       kinds(

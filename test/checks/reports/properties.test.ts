@@ -101,7 +101,7 @@ describe('any input', () => {
     )
   })
 
-  it('[REQ-REPORT-10] is no fault as a coverage report', () => {
+  it('[REQ-REPORT-10] is not a fault as a coverage report', () => {
     fc.assert(
       fc.property(fc.constantFrom(...COVERAGE_FORMATS), anyText, (format, text) => {
         const coverage = readCoverage({ format, text })

@@ -37,7 +37,7 @@ async function load(path: string) {
   return loaded
 }
 
-describe('a folder that is no workflow', () => {
+describe('a folder that is not a workflow', () => {
   it.each([
     ['without metadata', { 'phases/1/phase.md': PHASE }, ['metadata.yaml:1:1 contract.missing_field']],
     [

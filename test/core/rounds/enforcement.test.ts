@@ -411,7 +411,7 @@ describe('answers', () => {
     ['/trees/ax', '/trees/bx'],
     ['see x/trees/a', 'see x/trees/b'],
     ['/trees/a-1/f', '/trees/b-1/f'],
-  ])('[REQ-ROUND-3] %s and %s lie in no work tree and are two answers', (one, other) => {
+  ])('[REQ-ROUND-3] %s and %s are in no work tree and are two answers', (one, other) => {
     const council = new Council({
       agents: [
         { id: 'a', workTree: '/trees/a' },

@@ -195,7 +195,7 @@ describe('time limits', () => {
     expect(council.status()).toMatchObject({ finish_reason: 'completed', results: { winner: 'b' } })
   })
 
-  it('[REQ-ROUND-9] a new round has its whole time, and whoever voted has none to lose', () => {
+  it('[REQ-ROUND-9] a new round has its whole time, and agents that voted cannot time out', () => {
     const council = new Council({ options: { roundTimeoutSeconds: 100 } })
     council.answer('a', 'x')
     council.vote('a', 'agent1')

@@ -81,7 +81,7 @@ describe('names', () => {
 })
 
 describe('votes', () => {
-  it('[REQ-ROUND-6] an accepted answer voids all votes, and whoever voted is asked again', () => {
+  it('[REQ-ROUND-6] an accepted answer voids all votes, and agents that voted are asked again', () => {
     const council = new Council({ agents: ['a', 'b', 'c'] })
     council.answer('a', 'x')
     council.vote('a', 'agent1')
@@ -313,7 +313,7 @@ describe('the winner', () => {
     }
   })
 
-  it('[REQ-ROUND-8] a tool name is no participant: an agent may be called constructor', () => {
+  it('[REQ-ROUND-8] a tool name is not a participant: an agent may be called constructor', () => {
     const council = new Council({ agents: ['constructor', 'toString'] })
     council.answer('constructor', 'x')
     council.vote('toString', 'agent1')

@@ -5,7 +5,7 @@ import { commands, each, evaluate, rule, second, usage, used, violation } from '
 describe('phase_timeout', () => {
   const timeout = { type: 'phase_timeout', max_duration: 300 }
 
-  it('[REQ-RULE-6] a visit that lasts exactly as long as it may is no violation, a millisecond more is', () => {
+  it('[REQ-RULE-6] a visit that lasts exactly as long as it may is not a violation, a millisecond more is', () => {
     expect(violation(timeout, NO_FACTS, { now: second(300) })).toBeNull()
     expect(violation(timeout, NO_FACTS, { now: second(300) + 1 })?.rule_type).toBe('phase_timeout')
   })
@@ -30,7 +30,7 @@ describe('phase_timeout', () => {
 describe('token_budget', () => {
   const budget = { type: 'token_budget', max_tokens: 1000 }
 
-  it('[REQ-RULE-7] exactly the budget is no violation, one token more is', () => {
+  it('[REQ-RULE-7] exactly the budget is not a violation, one token more is', () => {
     expect(violation(budget, used({ input: 600, output: 400 }))).toBeNull()
     expect(violation(budget, used({ input: 600, output: 401 }))?.diagnostic).toBe(
       'Token budget exceeded: 1,001 / 1,000',

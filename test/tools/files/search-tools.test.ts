@@ -109,7 +109,7 @@ describe('glob', () => {
     expect(failureOf(await glob({ pattern }))).toContain(words)
   })
 
-  it('[REQ-FILES-10] patterns are held against whole paths, dot files and links included, in a stable order', async () => {
+  it('[REQ-FILES-10] patterns are checked against whole paths, dot files and links included, in a stable order', async () => {
     for (const path of ['b.ts', 'a.ts', '.eslintrc', 'src/c.ts', 'src/deep/d.ts', 'src/e.js', 'läng/ü.ts'])
       put(path, 'x')
     symlinkSync('a.ts', at('link.ts'))

@@ -121,7 +121,7 @@ describe('paths of an own tool', () => {
     expect(argv(contract, { path: 'src/../tests/a.ts' })).toEqual(['eslint', 'tests/a.ts'])
   })
 
-  it('[REQ-OWN-2] an argument that is no path is not among the paths', () => {
+  it('[REQ-OWN-2] an argument that is not a path is not among the paths', () => {
     const plain = contractWith(['eslint', '{t}'], { t: arg() })
     expect(describeCall(plain, 'lint', { t: '../x' }).paths).toEqual([])
   })

@@ -29,7 +29,7 @@ describe('what a server answers', () => {
     expect(outcome).toEqual({ ok: false, code: 'tool_failed', detail: 'up.fail failed: it is broken' })
   })
 
-  it('[REQ-UPSTREAM-6] texts are joined, and what is no text is named and left out', async () => {
+  it('[REQ-UPSTREAM-6] texts are joined, and what is not text is named and left out', async () => {
     expect(await resultOf('mixed')).toEqual({
       status: 'success',
       content: 'before\ninside',
@@ -109,7 +109,7 @@ describe('pins', () => {
     expect(checkPin({}, { ...tool, server: '__proto__', name: 'x' })).toBe('new')
   })
 
-  it('[REQ-UPSTREAM-8] the order of keys is no change', () => {
+  it('[REQ-UPSTREAM-8] the order of keys is not a change', () => {
     const inputSchema = { properties: { b: { type: 'string' }, a: { type: 'string' } }, type: 'object' }
     expect(checkPin(pins, { ...tool, inputSchema })).toBe('ok')
     expect(pinOf(tool)).toMatch(/^[0-9a-f]{64}$/)

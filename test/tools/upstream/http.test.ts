@@ -163,7 +163,7 @@ describe('a server that runs elsewhere', () => {
     expect(textOf(await one.call(server, 'stream'))).toBe('streamed')
   })
 
-  it('[REQ-UPSTREAM-10] is asked nothing but what is needed, without credentials, and told of the end', async () => {
+  it('[REQ-UPSTREAM-10] is asked nothing but what is needed, without credentials, and reported the end', async () => {
     const { one, remote } = await scene()
     await one.call(http(remote.url), 'echo')
     await one.upstream.close()

@@ -255,7 +255,7 @@ describe('a server that may write', () => {
     expect(one.unconfined.settled).toEqual(['discarded', 'committed'])
   })
 
-  it('[REQ-UPSTREAM-4] each call has a server of its own', async () => {
+  it('[REQ-UPSTREAM-4] each call has its own server', async () => {
     const one = stage()
     const pins = await one.pins(writer)
     const count = async () => {
@@ -328,7 +328,7 @@ describe('a server that is kept', () => {
     expect(one.unconfined.settled).toEqual(['discarded'])
   })
 
-  it('[REQ-UPSTREAM-5] one that ran for as long as it may is started anew', async () => {
+  it('[REQ-UPSTREAM-5] one that ran for as long as it may is started again', async () => {
     const one = stage({ lifeMs: 700 })
     await one.listed(stdio())
     await expect.poll(() => one.unconfined.running, { timeout: 20_000 }).toBe(0)
