@@ -260,7 +260,7 @@ describe('checks of artifacts', () => {
     ['one schema of two that takes anything', pathsOnly(strings, anything), ['src/a.ts'], 'fails', 'no test covers'],
     ['a file that is not there', pathsOnly(strings), ['src/gone.ts'], 'fails', 'not in the work tree: src/gone.ts'],
     ['a file outside', pathsOnly(strings), ['../outside.txt'], 'fails', 'not in the work tree'],
-    ['a file that is no test', pathsOnly(strings), ['src/a.ts', 'ok.json'], 'fails', 'no test files: ok.json'],
+    ['a file that is not a test', pathsOnly(strings), ['src/a.ts', 'ok.json'], 'fails', 'not test files: ok.json'],
     ['an empty path', pathsOnly(strings), [' '], 'fails', 'not in the work tree: (no path)'],
     ['an entry that is neither', pathsOnly(strings), [7], 'fails', 'not in the work tree: (no path)'],
     ['no file', pathsOnly(strings), [], 'fails', 'test_files names no test file'],

@@ -76,7 +76,7 @@ describe('a phase that reviewers vote on', () => {
     const run = await ballot.pending({ artifacts: { notes: { text: 'é'.repeat(50_000) } } })
     const { body } = await (await Reviewer.seat(here, run, 'reviewer_a')).look()
     expect(String(body.question).length).toBeLessThan(100_000)
-    expect(body.question).toContain('The other files are not shown here')
+    expect(body.question).toContain('The other files are not shown')
     await server.call('POST', `/tasks/${ballot.task}/cancel`, server.operator, { reason: 'enough' })
   })
 

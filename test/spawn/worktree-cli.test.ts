@@ -55,7 +55,7 @@ describe('phaselock run --worktree', () => {
       const merged = await place.run(['task', 'merge', 'docs'])
       expect(merged.code, merged.stderr).toBe(0)
       const again = await place.run(['run', 'coder', 'Do it', '--id', 'docs', '--worktree'])
-      expect([again.code, again.stderr.includes('There is a task "docs" already.')]).toEqual([1, true])
+      expect([again.code, again.stderr.includes('Task "docs" already exists.')]).toEqual([1, true])
       const detached = await place.json(['run', 'coder', 'Do it', '--worktree', '--detach'])
       expect(detached).toMatchObject({ worktree: { branch: `phaselock/${detached.task_id}` } })
     },

@@ -78,7 +78,7 @@ describe('an agent with its own work tree', () => {
       const before = await stage.task('docs')
       expect((await ask({ id: 'docs', worktree: true }, { agent_id: 'ada' })).body).toMatchObject({
         code: 'conflict',
-        detail: 'There is a task "docs" already.',
+        detail: 'Task "docs" already exists.',
       })
       expect((await ask({ worktree: true }, { task_id: 'docs' })).body).toMatchObject({ code: 'invalid_request' })
       expect((await ask({}, { task: undefined, task_id: 'docs', worktree: true })).body).toMatchObject({

@@ -36,7 +36,7 @@ export interface TaskMetrics {
 /** The report of a run: a task or a council. */
 export type Report = TaskReport | CouncilReport
 
-export interface ReportHead {
+interface ReportHead {
   readonly at: string
   readonly refusals: {
     readonly count: number
@@ -83,7 +83,7 @@ export interface TaskReport extends ReportHead {
   readonly evidence: readonly Evidence[]
 }
 
-export interface ReportedPhase {
+interface ReportedPhase {
   readonly phase: string
   readonly visits: number
   readonly seconds: number

@@ -8,7 +8,7 @@ import { judgeExitCode, judgeTests } from '../trial/trial-text.js'
 
 const NAME = 'tests'
 
-export interface TestsToTry {
+interface TestsToTry {
   readonly workspace: string
   readonly contract: Contract
   readonly contractFile: string

@@ -19,7 +19,7 @@ export interface TrialVerdict {
 }
 
 /** How the user can choose another command, or install packages. */
-export interface TrialAdvice {
+interface TrialAdvice {
   /** `--tests COMMAND` for `init`, the field of the contract for `doctor`. */
   readonly change: string
   readonly longer: string

@@ -23,7 +23,7 @@ export interface Trial {
   readonly wroteOthers: readonly string[]
 }
 
-export interface TrialPlace {
+interface TrialPlace {
   /** Absolute. */
   readonly tree: string
   readonly contractFile: string | null
