@@ -39,6 +39,8 @@ export interface CheckInputs {
   readonly baseline?: Baseline | null
   /** Why there is no baseline. */
   readonly noBaseline?: string | null
+  /** Whether agents may not see a path: its content must not be revealed. */
+  readonly isHidden?: (path: string) => boolean
   /** Changes of this visit; null if no check needs them. */
   readonly changes?: PhaseChanges | null
   /** The content of a file when the visit began: '' if it did not exist, null if unknown. */

@@ -10,12 +10,13 @@ export const checkCommandSucceeds: Check = async (inputs) => {
   const run = one === null ? undefined : inputs.observed.get(one.key)
   if (one === null || run === undefined) return abortCheck('the command was not run', 'observed')
   if (run.wasStopped) return failCheck(run.problem ?? 'it was stopped', 'observed', run.trouble)
-  if (run.exitCode !== 0) return failCommand(run)
+  if (run.exitCode !== 0) return explainFailedRun(run)
   const moved = await findChangedSetup(inputs, one.key, one.command)
   return moved.length > 0 ? failCheck(moved.join(', '), 'observed') : passCheck(`${run.command} succeeded`, 'observed')
 }
 
-function failCommand({ command, exitCode, trouble }: ObservedRun): CheckOutcome {
+/** A command that ended with another exit code than 0. */
+export function explainFailedRun({ command, exitCode, trouble }: ObservedRun): CheckOutcome {
   const isNamed = trouble !== undefined && !trouble.detail.startsWith('exit code')
   const why = isNamed ? ` (${trouble.cause}: ${trouble.detail})` : ''
   return failCheck(`${command} ended with exit code ${exitCode}${why}`, 'observed', trouble)
@@ -27,7 +28,7 @@ export const checkCoverageThreshold: Check = async (inputs) => {
   if (typeof threshold !== 'number') return abortCheck('the check gives no threshold', 'observed')
   const run = observed.get('coverage')
   if (run === undefined) return abortCheck('the contract has no command "coverage"', 'observed')
-  if (run.exitCode !== 0 && run.explainedBy === undefined) return failCommand(run)
+  if (run.exitCode !== 0 && run.explainedBy === undefined) return explainFailedRun(run)
   if (run.coverage === null) return failCheck(run.problem ?? 'no coverage was reported', 'observed', run.trouble)
   const moved = await findChangedTestSetup(inputs)
   if (moved.length > 0) return failCheck(moved.join(', '), 'observed')

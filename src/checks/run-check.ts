@@ -19,8 +19,11 @@ import {
   checkTestsExistForCriteria,
   planHasAcceptanceCriteria,
 } from './plan-checks.js'
+import { checkQuotesHold } from './quotes-hold.js'
 import { checkNoBlockingIssues, checkReviewsCompleted, reviewCommentsAddressed } from './review-checks.js'
+import { checkCoverageNotLower, checkTestFilesLoad, checkTestsNotWorse } from './start-checks.js'
 import { checkAllTestsPass, checkNoSkippedTests, checkTestsAreFailing, checkTestsUnchanged } from './test-checks.js'
+import { checkTestsAsAtStart } from './test-files/tests-as-at-start.js'
 
 const CHECKS: ReadonlyMap<CheckName, Check> = new Map<CheckName, Check>([
   ['plan_has_acceptance_criteria', planHasAcceptanceCriteria],
@@ -31,6 +34,9 @@ const CHECKS: ReadonlyMap<CheckName, Check> = new Map<CheckName, Check>([
   ['all_tests_pass', checkAllTestsPass],
   ['no_skipped_tests', checkNoSkippedTests],
   ['tests_unchanged', checkTestsUnchanged],
+  ['tests_as_at_start', checkTestsAsAtStart],
+  ['tests_not_worse', checkTestsNotWorse],
+  ['test_files_load', checkTestFilesLoad],
   ['examples_hold', checkExamplesHold],
   ['tests_can_fail', checkTestsCanFail],
   ['no_blocking_issues', checkNoBlockingIssues],
@@ -47,6 +53,8 @@ const CHECKS: ReadonlyMap<CheckName, Check> = new Map<CheckName, Check>([
   ['no_commented_out_code', checkNoCommentedOutCode],
   ['command_succeeds', checkCommandSucceeds],
   ['coverage_threshold_met', checkCoverageThreshold],
+  ['coverage_not_lower', checkCoverageNotLower],
+  ['quotes_hold', checkQuotesHold],
 ])
 
 const CHECK_SECONDS_DEFAULT = 30

@@ -4,7 +4,21 @@ import { PACKAGE_ROOT } from '../base/package-root.js'
 const FOLDER = new URL('contracts/', PACKAGE_ROOT)
 
 /** The contracts that ship with Phaselock. */
-export const BUNDLED_CONTRACTS = ['guardrails', 'plan-review', 'tdd', 'test-generation'] as const
+export const BUNDLED_CONTRACTS = [
+  'bugfix',
+  'dependency-update',
+  'docs',
+  'guardrails',
+  'plan-review',
+  'refactor',
+  'release',
+  'security-review',
+  'small-change',
+  'spec-driven',
+  'spike',
+  'tdd',
+  'test-generation',
+] as const
 /** Those that are folders of documents. */
 const DOCUMENTS: readonly BundledContract[] = ['test-generation']
 export type BundledContract = (typeof BUNDLED_CONTRACTS)[number]

@@ -2,13 +2,14 @@ import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { sha256Hex } from '../../base/sha256.js'
 import { hashBesideProject } from '../../checks/observed-runs/beside-project.js'
-import { runKey } from '../../checks/observed-runs/observe.js'
+import { observe, runKey } from '../../checks/observed-runs/observe.js'
 import { observeRepeatedly } from '../../checks/observed-runs/repeat-runs.js'
 import { findTouched, readStamps } from '../../checks/observed-runs/stamps.js'
 import { isSource } from '../../checks/test-files/test-files.js'
 import type { Confinement } from '../../confinement/confinement.js'
 import type { Contract, ObservedCommand } from '../../core/contract/contract.js'
 import type { Baseline, ObservedRun } from '../../core/evidence/observed-run.js'
+import { comparesCoverage } from '../../core/evidence/red-gate.js'
 import type { TaskState } from '../../core/task/state.js'
 import { listDifferences, type TreeIndex } from '../../tree/tree-contents.js'
 import { openWorkTree } from '../../tree/work-tree.js'
@@ -92,7 +93,13 @@ async function computeKey(
   const entries = Object.entries(start.entries).sort(([a], [b]) => (a < b ? -1 : 1))
   const treeHash = sha256Hex(JSON.stringify(entries))
   const key = await runKey(openWorkTree(workspace), treeHash, command)
-  return sha256Hex(`${key} ${beside} ${contract.tests.repeat ?? 1}`)
+  const coverage = getCoverageCommand(contract)
+  const more = coverage === undefined ? '' : ` ${await runKey(openWorkTree(workspace), treeHash, coverage)}`
+  return sha256Hex(`${key} ${beside} ${contract.tests.repeat ?? 1}${more}`)
+}
+
+function getCoverageCommand(contract: Contract): ObservedCommand | undefined {
+  return comparesCoverage(contract) ? contract.commands.get('coverage') : undefined
 }
 
 async function runOnStart(
@@ -128,6 +135,8 @@ async function runOnStart(
   }
   const about = { name: 'tests', command, treeHash: 'start' }
   const run = await observeRepeatedly(place, about, contract.tests.repeat ?? 1)
+  const coverage = getCoverageCommand(contract)
+  const covered = coverage === undefined ? null : await observe(place, 'coverage', coverage, { treeHash: 'start' })
   if (signal.aborted) return null
   // Files written during the run show through its view: then it is not a run of the starting tree alone.
   const after = (await app.trees.compare(state.workspace)).index
@@ -136,7 +145,14 @@ async function runOnStart(
   const isDisturbed = changes.some(({ path, kind }) => !isInTree || kind !== 'created' || isSource(path))
   if (isDisturbed) return null
   if (findTouched(stamps, await readStamps(state.workspace, before)).length > 0) return null
-  return toBaseline(run)
+  return { ...toBaseline(run), ...(covered === null ? {} : { coverage: toCoverage(covered, run) }) }
+}
+
+// A coverage command fails with every failing test; without one, it could not do its work.
+function toCoverage({ coverage, lines, ...run }: ObservedRun, tests: ObservedRun): NonNullable<Baseline['coverage']> {
+  if (coverage === null || lines === undefined) return { reason: run.problem ?? `exit code ${run.exitCode}` }
+  if (run.exitCode !== 0 && tests.exitCode === 0) return { reason: `\`${run.command}\` ended with ${run.exitCode}` }
+  return { ...lines, percent: coverage }
 }
 
 function isGo(tree: string): boolean {

@@ -4,7 +4,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import { writeFileAtomically } from '../../base/atomic-file.js'
 import type { Contract } from '../../core/contract/contract.js'
 import type { Baseline } from '../../core/evidence/observed-run.js'
-import { hasRedGate } from '../../core/evidence/red-gate.js'
+import { comparesWithStart } from '../../core/evidence/red-gate.js'
 import type { TaskState } from '../../core/task/state.js'
 import type { TreeIndex } from '../../tree/tree-contents.js'
 import type { Resources } from '../resources.js'
@@ -16,7 +16,7 @@ const BACKGROUND_MAX = 2
 
 /** Whether gates of the contract distinguish old failures from new ones. */
 export function needsBaseline(contract: Contract): boolean {
-  return contract.commands.has('tests') && hasRedGate(contract)
+  return contract.commands.has('tests') && comparesWithStart(contract)
 }
 
 /** Baseline runs: those in progress, and the folder of those that other tasks can reuse. */

@@ -13,7 +13,7 @@ import {
   type ObservedRunMember,
   toTroubleView,
 } from '../../core/evidence/observed-run.js'
-import { hasRedGate } from '../../core/evidence/red-gate.js'
+import { comparesWithStart } from '../../core/evidence/red-gate.js'
 import type { Needs } from '../../core/gates/needs.js'
 import type { Json, JsonObject } from '../../core/json.js'
 import type { TaskState } from '../../core/task/state.js'
@@ -131,7 +131,7 @@ async function gatherBaseline(
   state: TaskState,
   isNeeded: boolean,
 ): Promise<Pick<ObservedRuns, 'baseline' | 'noBaseline'> | { readonly problem: string }> {
-  if (!isNeeded || !hasRedGate(contract)) return { baseline: null, noBaseline: null }
+  if (!isNeeded || !comparesWithStart(contract)) return { baseline: null, noBaseline: null }
   try {
     const made = await app.baselines.getOrRun(app, contract, state)
     if (made === null) return { problem: DISTURBED }

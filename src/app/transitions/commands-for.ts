@@ -1,7 +1,7 @@
 import { findCommand } from '../../checks/observed-runs/gate-commands.js'
 import { CHECKS_OF_TEST_RUN, type Contract, type ObservedCommand } from '../../core/contract/contract.js'
 import { findObservedSource } from '../../core/evidence/observed-evidence.js'
-import { hasRedGate } from '../../core/evidence/red-gate.js'
+import { comparesWithStart } from '../../core/evidence/red-gate.js'
 import type { Needs } from '../../core/gates/needs.js'
 import { asksGit } from '../../core/gates/open-so-far.js'
 
@@ -19,7 +19,8 @@ export function selectCommands(contract: Contract, needed: Needs): ReadonlyMap<s
   for (const { blocker } of needed.checks) {
     const { check, params } = blocker
     if (CHECKS_OF_TEST_RUN.has(check) || check === 'tests_exist_for_acceptance_criteria') want('tests')
-    if (check === 'coverage_threshold_met') want('coverage')
+    if (check === 'test_files_load') want('tests')
+    if (check === 'coverage_threshold_met' || check === 'coverage_not_lower') want('coverage')
     if (check === 'expression' && /\bobserved\b/.test(String(params.when ?? '')))
       for (const name of contract.commands.keys()) want(name)
     const one = check === 'command_succeeds' ? findCommand(contract, params) : null
@@ -29,6 +30,6 @@ export function selectCommands(contract: Contract, needed: Needs): ReadonlyMap<s
   for (const [name, field] of needed.evidence)
     if (field.grade === 'observed') want(findObservedSource(contract.commands.keys(), name, field.type)?.command ?? '')
   // A failure in the coverage command also shows in a test run.
-  if (wanted.has('coverage') && hasRedGate(contract)) want('tests')
+  if (wanted.has('coverage') && comparesWithStart(contract)) want('tests')
   return wanted
 }

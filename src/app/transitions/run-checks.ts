@@ -21,6 +21,7 @@ import { type ObservedRuns, runView, toObservedView } from '../test-runs/observe
 import { readPinnedRun } from '../test-runs/pinned-run.js'
 import { needsRedAgain } from '../test-runs/red-again.js'
 import { startOfWork } from '../test-runs/start-of-work.js'
+import { getReserved, isHiddenBy } from '../tool-calls/contract-paths.js'
 import { makeStartContentReader } from '../trees/content-at-start.js'
 import type { Offer } from './handed-in.js'
 
@@ -46,6 +47,7 @@ export async function runChecks(
   const pinnedRun = await readPinnedRun(app, state)
   const before = makeStartContentReader(app, state)
   const start = startOfWork(app, contract, state)
+  const isHidden = isHiddenBy(getReserved(app, contract, state.workspace))
   const movedInline = async () =>
     needsRedAgain(app, contract, state)
       ? []
@@ -73,6 +75,7 @@ export async function runChecks(
       ...{ baseline: observed.baseline, noBaseline: observed.noBaseline },
       observedView: toObservedView(observed.runs),
       pinnedRun,
+      isHidden,
       changes: scene.changes,
       contentAtStart: before,
       start,

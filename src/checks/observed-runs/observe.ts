@@ -230,11 +230,11 @@ function parseCoverage(
   tree: string,
   format: 'lcov' | 'cobertura',
   text: string,
-): { coverage: number | null; problem: string | null } {
+): Pick<ObservedRun, 'coverage' | 'lines' | 'problem'> {
   const found = readCoverage({ format, text, isOutside: makeOutsideMatcher(tree) })
   return found === null
     ? { coverage: null, problem: `no ${format} report was written` }
-    : { coverage: found.percent, problem: null }
+    : { coverage: found.percent, lines: { found: found.linesFound, hit: found.linesHit }, problem: null }
 }
 
 // Package runners pass arguments after two dashes to the script.

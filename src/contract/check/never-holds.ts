@@ -39,7 +39,12 @@ export function findNeverHolds(scene: CheckScene, owner: CheckOwner): NeverHolds
   const key = 'rule' in owner ? 'rule' : 'check'
   switch (check) {
     case 'coverage_threshold_met':
-      return findNeverCovered(scene.document, key)
+      return findNeverCovered(scene.document, check, key)
+    case 'coverage_not_lower':
+      return findNeverCovered(scene.document, check, key) ?? findNeverObserved(scene.document, check, key)
+    case 'tests_not_worse':
+    case 'test_files_load':
+      return findNeverObserved(scene.document, check, key)
     case 'tests_are_failing':
     case 'all_tests_pass':
     case 'no_skipped_tests':
@@ -68,11 +73,10 @@ export function findCommand(document: ContractDocument, name: string): CommandDo
   return Object.hasOwn(document.commands ?? {}, name) ? document.commands?.[name] : undefined
 }
 
-function findNeverCovered(document: ContractDocument, key: string): NeverHolds | null {
+function findNeverCovered(document: ContractDocument, check: CheckName, key: string): NeverHolds | null {
   const command = findCommand(document, 'coverage')
   const remedy = 'Add commands.coverage with run, report and format: lcov or cobertura, or use severity: warning.'
-  if (command === undefined)
-    return { key, why: 'coverage_threshold_met reads commands.coverage, which is not defined', remedy }
+  if (command === undefined) return { key, why: `${check} reads commands.coverage, which is not defined`, remedy }
   if (isCoverageCommand(command)) return null
   const why = `commands.coverage has the format ${command.format}, which reports no coverage`
   return { key, why, remedy: 'Set format of commands.coverage to lcov or cobertura.' }
@@ -106,6 +110,13 @@ function findNeverInverted(document: ContractDocument, key: string): NeverHolds 
     why: 'tests_can_fail runs the new tests once more, and commands.tests does not say how',
     remedy: 'Add commands.tests, for example {run: npm test}, or remove the check.',
   }
+}
+
+function findNeverObserved(document: ContractDocument, check: CheckName, key: string): NeverHolds | null {
+  const command = findCommand(document, 'tests')
+  if (command !== undefined && !isCoverageCommand(command)) return null
+  const remedy = 'Add commands.tests, for example {run: npm test}, or remove the check.'
+  return { key, why: `${check} reads runs of the tests, and commands.tests does not say how they are run`, remedy }
 }
 
 function makeNeverRecorded(key: string): NeverHolds {

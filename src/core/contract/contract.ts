@@ -254,9 +254,13 @@ export const CHECK_NAMES = [
   'all_tests_pass',
   'no_skipped_tests',
   'tests_unchanged',
+  'tests_as_at_start',
+  'tests_not_worse',
+  'test_files_load',
   'examples_hold',
   'tests_can_fail',
   'coverage_threshold_met',
+  'coverage_not_lower',
   'no_commented_out_code',
   'no_blocking_issues',
   'all_review_models_completed',
@@ -265,6 +269,7 @@ export const CHECK_NAMES = [
   'file_exists',
   'no_pattern',
   'json_valid',
+  'quotes_hold',
   'expression',
   'work_tree_clean',
   'committed',
@@ -280,6 +285,7 @@ export const CHECK_ARTIFACTS: ReadonlyMap<CheckName, readonly string[]> = new Ma
   ['scope_is_bounded', ['scope_definition', 'plan_document']],
   ['tests_exist_for_acceptance_criteria', ['test_files']],
   ['tests_are_meaningful', ['test_files']],
+  ['test_files_load', ['test_files']],
   ['examples_hold', ['plan_document']],
   ['test_files_follow_convention', ['test_files']],
   ['tests_are_failing', ['test_run_result']],
@@ -290,7 +296,13 @@ export const CHECK_ARTIFACTS: ReadonlyMap<CheckName, readonly string[]> = new Ma
   ['all_review_models_completed', ['review_report', 'review_results']],
 ])
 
-const TEST_RUN = ['tests_are_failing', 'all_tests_pass', 'no_skipped_tests', 'tests_can_fail'] as const
+const TEST_RUN = [
+  'tests_are_failing',
+  'all_tests_pass',
+  'no_skipped_tests',
+  'tests_can_fail',
+  'tests_not_worse',
+] as const
 
 /** Checks whose artifact Phaselock produces when `commands.tests` is configured. */
 export const CHECKS_OF_TEST_RUN: ReadonlySet<CheckName> = new Set<CheckName>(TEST_RUN)

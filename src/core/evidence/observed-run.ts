@@ -36,6 +36,12 @@ export function toTroubleView({ cause, mendedBy, remedy, lastLines }: RunTrouble
   return { cause, mended_by: mendedBy, remedy, last_lines: lastLines }
 }
 
+/** Lines that tests could run, and those that they ran. */
+export type CoveredLines = {
+  readonly found: number
+  readonly hit: number
+}
+
 /** What Phaselock observed when it ran one of the contract's commands on a tree. */
 export interface ObservedRun {
   readonly name: string
@@ -51,6 +57,8 @@ export interface ObservedRun {
   readonly loadFailures: readonly ObservedLoadFailure[]
   /** Line coverage in percent, if the command reports it. */
   readonly coverage: number | null
+  /** The lines that it is the share of. */
+  readonly lines?: CoveredLines
   /** It was stopped before it ended. */
   readonly wasStopped: boolean
   /** Why the run is unusable: it timed out, contradicts itself, or has no readable result. */
@@ -85,6 +93,8 @@ export type Baseline = {
   readonly exitCode: number
   /** Why no tests are known: nothing could be run. */
   readonly reason: string | null
+  /** The coverage, or why it is not known; absent where no gate asks for it. */
+  readonly coverage?: (CoveredLines & { readonly percent: number }) | { readonly reason: string }
 }
 
 /** The tests of a RED run that a GREEN run must include. */

@@ -49,6 +49,7 @@ export function isOpenSoFar(
 
 const RUN_CHECKS: ReadonlySet<string> = new Set([
   ...['work_tree_clean', 'committed', 'examples_hold', 'tests_can_fail'],
+  ...['tests_not_worse', 'test_files_load', 'coverage_not_lower'],
   ...['tests_are_failing', 'all_tests_pass', 'no_skipped_tests', 'coverage_threshold_met', 'command_succeeds'],
 ])
 
