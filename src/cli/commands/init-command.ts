@@ -18,6 +18,7 @@ export function addInitCommand(program: CliCommand): void {
     )
     .option('--language <name>', 'which language, if several are found')
     .option('--tests <command>', 'command that runs the tests')
+    .option('--coverage <command>', 'command that reports coverage as lcov (template refactor)')
     .option('--timeout <seconds>', 'time limit for the tests (default: 600)', parseSeconds)
     .option('--may-write <glob>', 'tracked data that the tests write', collect)
     .option('--no-trial', 'write the contract without running the tests')
@@ -28,6 +29,7 @@ export function addInitCommand(program: CliCommand): void {
       ['phaselock init', 'plan, failing tests, code, review'],
       ['phaselock init --tests "npx vitest run"', 'with this test command'],
       ['phaselock init --template plan-review', 'for work without tests'],
+      ['phaselock init --template bugfix', 'a failing test first; see docs/workflows.md for all templates'],
       ['phaselock init --template guardrails', 'one phase within limits'],
       ['phaselock init --template documents', 'eight phases written in Markdown'],
     )

@@ -1,7 +1,8 @@
 import { readFileSync } from 'node:fs'
-import { type Document, isMap, isScalar, isSeq, parseDocument, type YAMLMap } from 'yaml'
+import { type Document, isMap, isScalar, isSeq, parseDocument, type YAMLMap, type YAMLSeq } from 'yaml'
 import { type BundledContract, findBundledContract } from '../../contract/bundled-contracts.js'
 import { plainLine } from '../../core/plain-text.js'
+import type { CoverageCommand } from './coverage-commands.js'
 import type { Step } from './project.js'
 
 /** What `init` found out about the tests of a repository. */
@@ -14,6 +15,8 @@ export interface FoundTests {
   readonly mayWrite: readonly string[]
   /** Commands that must succeed at GREEN besides the tests. */
   readonly steps: readonly Step[]
+  /** Null: nothing is known that measures coverage, and no gate asks for it. */
+  readonly coverage: CoverageCommand | null
 }
 
 /** The bundled contract adapted to this repository: its test command and test patterns. */
@@ -28,6 +31,7 @@ export function buildContract(found: FoundTests, template: Exclude<BundledContra
   ].join('\n')
   const runsTests = document.hasIn(['commands', 'tests', 'run'])
   if (runsTests) setTests(document, found)
+  if (document.hasIn(['commands', 'coverage'])) setCoverage(document, found.coverage)
   const phases = document.get('phases')
   for (const phase of isSeq(phases) ? phases.items : []) {
     if (!isMap(phase)) continue
@@ -42,24 +46,52 @@ function setTests(document: Document, { command, timeoutSeconds, patterns, mayWr
   if (timeoutSeconds !== null) document.setIn(['commands', 'tests', 'timeout_seconds'], timeoutSeconds)
   for (const { name, run } of steps)
     document.setIn(['commands', name], document.createNode({ run, timeout_seconds: 600 }, { flow: true }))
-  const tests = document.createNode({ patterns, ...(mayWrite.length === 0 ? {} : { may_write: mayWrite }) })
+  const before = document.get('tests')
+  const kept = isMap(before) ? (before.toJSON() as Record<string, unknown>) : {}
+  const tests = document.createNode({ ...kept, patterns, ...(mayWrite.length === 0 ? {} : { may_write: mayWrite }) })
   tests.commentBefore = ' The files that are tests. Phases name them with "@tests"; RED records them.'
   document.set('tests', tests)
 }
 
+function setCoverage(document: Document, coverage: CoverageCommand | null): void {
+  if (coverage !== null) {
+    const { run, report } = coverage
+    const node = { run, format: 'lcov', ...(report === null ? {} : { report }), timeout_seconds: 600 }
+    document.setIn(['commands', 'coverage'], document.createNode(node, { flow: true }))
+    return
+  }
+  document.deleteIn(['commands', 'coverage'])
+  for (const blockers of listBlockers(document))
+    blockers.items = blockers.items.filter((one) => !isMap(one) || one.get('check') !== 'coverage_not_lower')
+}
+
+function listBlockers(document: Document): readonly YAMLSeq[] {
+  const phases = document.get('phases')
+  const gates = (isSeq(phases) ? phases.items : []).flatMap((phase) => {
+    const list = isMap(phase) ? phase.get('gates') : null
+    return isSeq(list) ? list.items : []
+  })
+  return gates.flatMap((gate) => {
+    const blockers = isMap(gate) ? gate.get('blockers') : null
+    return isSeq(blockers) ? [blockers] : []
+  })
+}
+
 // The bundled contracts list possible test folders; this repository's own patterns replace that list.
 function fitPhase(phase: YAMLMap, document: Document, { command, steps }: FoundTests): void {
-  const isTdd = phase.get('id') === 'TDD'
-  if (!isTdd && phase.get('id') !== 'IMPL') return
+  if (!offersTool(phase, 'run_tests')) return
   const prompt = phase.get('prompt', true)
   if (command !== null && isScalar(prompt)) prompt.value = `${String(prompt.value)}The tests are run with: ${command}\n`
+  if (!offersTool(phase, 'write_files')) return
+  const isTdd = phase.get('id') === 'TDD'
   const place = ['tool_constraints', 'write_files', isTdd ? 'allowed_patterns' : 'forbidden_patterns']
-  const others = isTdd ? [] : KEPT_PATHS
-  phase.setIn(place, document.createNode([...others, '@tests'], { flow: true }))
+  const listed = phase.getIn(place)
+  if (isSeq(listed) && listed.items.some((one) => isScalar(one) && one.value === '**/*.test.*'))
+    phase.setIn(place, document.createNode([...(isTdd ? [] : KEPT_PATHS), '@tests'], { flow: true }))
   const gates = phase.get('gates')
   for (const gate of isSeq(gates) ? gates.items : []) {
     const blockers = isMap(gate) ? gate.get('blockers') : null
-    if (!isSeq(blockers) || isTdd || !hasCheck(blockers, 'all_tests_pass')) continue
+    if (!isSeq(blockers) || !GREEN_CHECKS.some((check) => hasCheck(blockers, check))) continue
     for (const { name, run } of steps)
       blockers.add(
         document.createNode(
@@ -68,6 +100,15 @@ function fitPhase(phase: YAMLMap, document: Document, { command, steps }: FoundT
         ),
       )
   }
+}
+
+const GREEN_CHECKS = ['all_tests_pass', 'tests_not_worse']
+
+function offersTool(phase: YAMLMap, tool: string): boolean {
+  const [allowed, forbidden] = [phase.get('allowed_tools'), phase.get('forbidden_tools')]
+  const has = (list: unknown): boolean =>
+    isSeq(list) && list.items.some((one) => isScalar(one) && one.value === tool)
+  return has(allowed) && !has(forbidden)
 }
 
 const KEPT_PATHS = ['.git/**', 'node_modules/**', '.env*']
@@ -81,7 +122,7 @@ function reviewByOther(phase: YAMLMap, document: Document): void {
   const artifacts = phase.get('required_artifacts')
   const hasReport =
     isSeq(artifacts) && artifacts.items.some((item) => isMap(item) && item.get('type') === 'review_report')
-  if (!hasReport) return
+  if (!hasReport || phase.has('review')) return
   phase.set('review', document.createNode({ by: 'other' }, { flow: true }))
   const prompt = phase.get('prompt', true)
   if (isScalar(prompt)) prompt.value = `${String(prompt.value)}${REVIEWED_BY_OTHER}`

@@ -20,6 +20,11 @@ export function listNotJudged(
       : [
           `Whether tests can fail, in ${where}: they are not_judged, and tests_can_fail only warns. It has rules for ${LANGUAGES_WITH_RULES.join(', ')}. Examples in the plan (docs/examples.md) are judged in any language.`,
         ]),
+    ...(contract.name !== 'refactor' || hasCheck(contract, 'coverage_not_lower')
+      ? []
+      : [
+          'Whether less of the code is covered than before: no command that reports coverage is known. Name one with --coverage COMMAND, and run init again with --force.',
+        ]),
     ...(isRead
       ? []
       : [

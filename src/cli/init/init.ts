@@ -30,6 +30,7 @@ export interface InitOptions {
   readonly template: Template
   readonly language?: string
   readonly tests?: string
+  readonly coverage?: string
   readonly timeout?: number
   readonly mayWrite?: readonly string[]
   /** False with `--no-trial`. */
@@ -55,6 +56,7 @@ export async function init(dir: string, options: InitOptions): Promise<void> {
   const found = {
     ...{ project: survey.project, command: tried?.command ?? null, patterns, steps: tried?.steps ?? [] },
     ...{ timeoutSeconds: options.timeout ?? null, mayWrite: options.mayWrite ?? [] },
+    coverage: tried?.coverage ?? null,
   }
   const loaded = await writeTemplate(file, found, options.template)
   pinOwnContract(file, loaded)
@@ -65,7 +67,7 @@ export async function init(dir: string, options: InitOptions): Promise<void> {
   }
   if (loaded.warnings.length > 0) tell(formatText(loaded.warnings))
   print(`\nWrote ${shortenPath(file)}: ${[...loaded.contract.phases.keys()].join(' -> ')}`)
-  if (tried !== null && options.template === 'tdd') print(`Test files: ${patterns.join(', ')}`)
+  if (tried !== null) print(`Test files: ${patterns.join(', ')}`)
   if (not_judged.length > 0) print(`\nNot judged here:\n${not_judged.flatMap(formatBullets).join('\n')}`)
   print(`\nNext:\n${formatNextLines(folder, loaded).join('\n')}`)
 }
@@ -90,12 +92,16 @@ async function tryProject(
     if (options.trial) throw new Stop(EXIT.refused, explainNoTests(survey), { ...toJson(survey, null) })
     return null
   }
-  if (!options.trial) return keepUntried(survey, survey.testCommand)
+  if (!options.trial) {
+    const coverage = options.coverage === undefined ? null : { run: options.coverage, report: 'coverage/lcov.info' }
+    return { ...keepUntried(survey, survey.testCommand), coverage }
+  }
   const patterns = findTestPatterns(survey.language, { ...survey, run: null })
   const contract = { ...base, tests: { ...base.tests, patterns, mayWrite: options.mayWrite ?? [] } }
   const timeoutSeconds = options.timeout ?? bundled.timeoutSeconds
   const command = { ...bundled, run: survey.testCommand, timeoutSeconds }
-  return tryTests({ tree, survey, contract, command, isQuiet: options.json === true })
+  const { coverage, json } = options
+  return tryTests({ tree, survey, contract, command, coverage, isQuiet: json === true })
 }
 
 const OTHERWISE =

@@ -5,6 +5,7 @@ import { untilInterrupted, withProgress } from '../trial/progress.js'
 import { listBuildOutputs } from '../trial/tracked-files.js'
 import { Trials } from '../trial/trial.js'
 import { judgeExitCode, judgeTests, type TrialVerdict } from '../trial/trial-text.js'
+import { type CoverageCommand, listCoverageCommands, tryCoverage } from './coverage-commands.js'
 import type { Step } from './project.js'
 import type { Survey } from './survey.js'
 
@@ -17,6 +18,8 @@ export interface TriedTests {
   readonly verdict: TrialVerdict | null
   /** Notes for people: what was left out or kept, and why. */
   readonly notes: readonly string[]
+  /** How coverage is measured; absent or null: no command for it is known. */
+  readonly coverage?: CoverageCommand | null
 }
 
 interface About {
@@ -25,6 +28,8 @@ interface About {
   readonly contract: Contract
   readonly command: ObservedCommand
   readonly isQuiet: boolean
+  /** A command that a person named for coverage. */
+  readonly coverage: string | undefined
 }
 
 /** Without a trial, builds stay before the tests, because it is unknown whether they are needed. */
@@ -44,7 +49,12 @@ export function tryTests(about: About): Promise<TriedTests> {
     try {
       if (!isQuiet && process.stderr.isTTY !== true) tell(`Running \`${command.run}\` in the sandbox ...`)
       const tests = await tryWithBuilds(trials, about)
-      return { ...tests, ...(await trySteps(trials, about, tests)) }
+      const stepped = { ...tests, ...(await trySteps(trials, about, tests)) }
+      if (!about.contract.commands.has('coverage')) return stepped
+      const named = { runs: survey.runs, tests: tests.command, given: about.coverage }
+      const found = { commands: listCoverageCommands(tree, named), isQuiet }
+      const { coverage, note } = await tryCoverage(trials, about.contract, found)
+      return { ...stepped, coverage, notes: [...stepped.notes, note] }
     } finally {
       await trials.close()
     }
