@@ -68,7 +68,10 @@ describe('tests_not_worse', () => {
     ['a new test fails', [test('a', 'passed'), test('b', 'failed'), test('c', 'skipped'), test('d', 'failed')]],
     ['a new test is skipped', [test('a', 'passed'), test('b', 'failed'), test('c', 'skipped'), test('d', 'skipped')]],
   ])('[REQ-CHECK-14] does not hold when %s', async (_, tests) => {
-    expect(await judge('tests_not_worse', seen(runOf(tests), before))).toMatchObject({ result: 'fails', grade: 'observed' })
+    expect(await judge('tests_not_worse', seen(runOf(tests), before))).toMatchObject({
+      result: 'fails',
+      grade: 'observed',
+    })
   })
 
   it('[REQ-CHECK-14] holds over failures and skips from before, and names them', async () => {
@@ -79,9 +82,11 @@ describe('tests_not_worse', () => {
   })
 
   it('[REQ-CHECK-14] where nothing is known of the start, every test must pass; an unread run and none at all never hold', async () => {
-    expect(await judge('tests_not_worse', seen(runOf([test('a', 'passed'), test('b', 'failed')]), null))).toMatchObject({
-      result: 'fails',
-    })
+    expect(await judge('tests_not_worse', seen(runOf([test('a', 'passed'), test('b', 'failed')]), null))).toMatchObject(
+      {
+        result: 'fails',
+      },
+    )
     const unread = runOf([], { counts: null, exitCode: 0, problem: 'no report' })
     expect(await judge('tests_not_worse', seen(unread, before))).toMatchObject({ result: 'fails' })
     expect(await judge('tests_not_worse')).toMatchObject({ result: 'fails', isPostponed: true })
@@ -124,7 +129,12 @@ describe('tests_as_at_start', () => {
     ['a test file is gone', { 'tests/a.test.js': 'a' }, {}, 'tests/a.test.js (gone)'],
     ['a test under another name changed', { 'check.mjs': TEST }, { 'check.mjs': `${TEST}//` }, 'check.mjs'],
     ['a test inside of a source changed', { 'src/a.rs': RUST }, { 'src/a.rs': RUST.replace('1, 1', '1, 2') }, 'tests'],
-    ['code asks whether it is tested', { 'src/a.rs': RUST }, { 'src/a.rs': `${RUST}fn b() { if cfg!(test) {} }\n` }, 'cfg'],
+    [
+      'code asks whether it is tested',
+      { 'src/a.rs': RUST },
+      { 'src/a.rs': `${RUST}fn b() { if cfg!(test) {} }\n` },
+      'cfg',
+    ],
   ])('[REQ-CHECK-16] does not hold when %s', async (_, then, now, named) => {
     put('then', then)
     put('now', now as Record<string, string>)
@@ -166,7 +176,9 @@ describe('quotes_hold', () => {
   const cited = (path: string, quote: Json) => ({
     ofVisit: new Map<string, Json>([['findings', { list: [{ deep: [{ path, quote }] }] }]]),
   })
-  beforeEach(() => put('now', { 'src/a.js': 'export function a(x) {\n  return eval(x)\n}\n', 'contract.yaml': 'secret' }))
+  beforeEach(() =>
+    put('now', { 'src/a.js': 'export function a(x) {\n  return eval(x)\n}\n', 'contract.yaml': 'secret' }),
+  )
 
   it.each([
     ['the text is not there', 'src/a.js', 'new Function(x)'],

@@ -24,25 +24,28 @@ const listChecks = (contract: Contract): readonly string[] =>
   )
 
 describe('contracts that init writes', () => {
-  it.each(TEMPLATES)('[REQ-WORKFLOW-5] %s loads without a warning and has the commands of the repository', async (name) => {
-    const contract = await load(name)
-    const tests = contract.commands.get('tests')
-    if (tests === undefined) {
-      expect(listChecks(contract)).not.toContain('tests_not_worse')
-      return
-    }
-    expect(tests).toMatchObject({ run: 'npx jest --verbose', timeoutSeconds: 90 })
-    expect(contract.tests.patterns).toEqual(['spec/**'])
-    for (const phase of contract.phases.values()) {
-      const limits = phase.constraints.get('write_files')
-      expect([...(limits?.allowedPatterns ?? []), ...(limits?.forbiddenPatterns ?? [])], phase.id).not.toContain(
-        '**/*.test.*',
-      )
-      if (phase.allowedTools.includes('run_tests') && !phase.forbiddenTools.includes('run_tests'))
-        expect(phase.prompt).toContain('The tests are run with: npx jest --verbose')
-    }
-    expect(listChecks(contract)).toContain('command_succeeds')
-  })
+  it.each(TEMPLATES)(
+    '[REQ-WORKFLOW-5] %s loads without a warning and has the commands of the repository',
+    async (name) => {
+      const contract = await load(name)
+      const tests = contract.commands.get('tests')
+      if (tests === undefined) {
+        expect(listChecks(contract)).not.toContain('tests_not_worse')
+        return
+      }
+      expect(tests).toMatchObject({ run: 'npx jest --verbose', timeoutSeconds: 90 })
+      expect(contract.tests.patterns).toEqual(['spec/**'])
+      for (const phase of contract.phases.values()) {
+        const limits = phase.constraints.get('write_files')
+        expect([...(limits?.allowedPatterns ?? []), ...(limits?.forbiddenPatterns ?? [])], phase.id).not.toContain(
+          '**/*.test.*',
+        )
+        if (phase.allowedTools.includes('run_tests') && !phase.forbiddenTools.includes('run_tests'))
+          expect(phase.prompt).toContain('The tests are run with: npx jest --verbose')
+      }
+      expect(listChecks(contract)).toContain('command_succeeds')
+    },
+  )
 
   it.each(TEMPLATES)('[REQ-WORKFLOW-5] the report of %s on its own work opens no gate', async (name) => {
     for (const { id, requiredArtifacts, reviewBy } of (await load(name)).phases.values())
@@ -51,7 +54,10 @@ describe('contracts that init writes', () => {
 
   it('[REQ-WORKFLOW-5] refactor asks for coverage where a command for it is known, and nowhere else', async () => {
     const without = await load('refactor', { ...FOUND, coverage: null })
-    expect([listChecks(without).includes('coverage_not_lower'), without.commands.has('coverage')]).toEqual([false, false])
+    expect([listChecks(without).includes('coverage_not_lower'), without.commands.has('coverage')]).toEqual([
+      false,
+      false,
+    ])
     const contract = await load('refactor')
     expect(listChecks(contract).filter((check) => check === 'coverage_not_lower')).toHaveLength(2)
     expect(contract.commands.get('coverage')).toMatchObject({ run: 'npm run cov', format: 'lcov', report: null })

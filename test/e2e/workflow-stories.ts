@@ -2,7 +2,7 @@ import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Files } from './projects.js'
 import type { Walker } from './walker.js'
-import { implementation, INVENTED_GREEN, INVENTED_RED, REVIEW } from './walker.js'
+import { INVENTED_GREEN, INVENTED_RED, implementation, REVIEW } from './walker.js'
 
 type Artifacts = Record<string, unknown>
 type Call = readonly [tool: string, args: Record<string, unknown>]
@@ -35,7 +35,8 @@ export interface Story {
 }
 
 const HEAD = "import assert from 'node:assert/strict'\nimport { test } from 'node:test'\n"
-const CART = 'export function total(items) {\n  let sum = 0\n  for (const item of items) sum += item.price\n  return sum\n}\n'
+const CART =
+  'export function total(items) {\n  let sum = 0\n  for (const item of items) sum += item.price\n  return sum\n}\n'
 const FIXED = CART.replace('item.price\n', 'item.price - (item.discount ?? 0)\n')
 const DISCOUNT = `${HEAD}import { total } from '../src/cart.js'\n\ntest('a discount lowers the total', () => assert.equal(total([{ price: 5, discount: 2 }]), 3))\n`
 const PACKAGE = {
@@ -63,9 +64,15 @@ export const CARTS: Files = {
 export function installPad(tree: string, version: string, code = "' ' + text"): void {
   const dir = join(tree, 'node_modules/pad')
   mkdirSync(dir, { recursive: true })
-  writeFileSync(join(dir, 'package.json'), JSON.stringify({ name: 'pad', version, type: 'module', exports: './pad.js' }))
+  writeFileSync(
+    join(dir, 'package.json'),
+    JSON.stringify({ name: 'pad', version, type: 'module', exports: './pad.js' }),
+  )
   writeFileSync(join(dir, 'pad.js'), `export const pad = (text) => ${code}\n`)
-  writeFileSync(join(tree, 'node_modules/.package-lock.json'), JSON.stringify({ packages: { 'node_modules/pad': { version } } }))
+  writeFileSync(
+    join(tree, 'node_modules/.package-lock.json'),
+    JSON.stringify({ packages: { 'node_modules/pad': { version } } }),
+  )
 }
 
 const write = (path: string, content: string): Call => ['write_files', { path, content }]
@@ -290,7 +297,10 @@ const release: Story = {
     {
       ...{ phase: 'PREPARE', to: 'COMPLETE', closed: ['src/cart.js', OLD_TEST], isApproved: true },
       spoiled: [
-        { does: [write('package.json', formatPackage({ version: '1.1.0' }))], checks: ['expression', 'all_tests_pass'] },
+        {
+          does: [write('package.json', formatPackage({ version: '1.1.0' }))],
+          checks: ['expression', 'all_tests_pass'],
+        },
         {
           does: [
             write('CHANGELOG.md', '# Changes\n\n## 1.1.0\n\n- Nothing much\n'),

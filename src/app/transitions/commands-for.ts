@@ -1,5 +1,6 @@
 import { findCommand } from '../../checks/observed-runs/gate-commands.js'
-import { CHECKS_OF_TEST_RUN, type Contract, type ObservedCommand } from '../../core/contract/contract.js'
+import { CHECKS_OF_TEST_RUN } from '../../core/contract/check-artifacts.js'
+import type { Contract, ObservedCommand } from '../../core/contract/contract.js'
 import { findObservedSource } from '../../core/evidence/observed-evidence.js'
 import { comparesWithStart } from '../../core/evidence/red-gate.js'
 import type { Needs } from '../../core/gates/needs.js'

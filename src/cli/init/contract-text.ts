@@ -106,8 +106,7 @@ const GREEN_CHECKS = ['all_tests_pass', 'tests_not_worse']
 
 function offersTool(phase: YAMLMap, tool: string): boolean {
   const [allowed, forbidden] = [phase.get('allowed_tools'), phase.get('forbidden_tools')]
-  const has = (list: unknown): boolean =>
-    isSeq(list) && list.items.some((one) => isScalar(one) && one.value === tool)
+  const has = (list: unknown): boolean => isSeq(list) && list.items.some((one) => isScalar(one) && one.value === tool)
   return has(allowed) && !has(forbidden)
 }
 
