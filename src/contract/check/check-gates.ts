@@ -1,5 +1,5 @@
-import type { CheckName } from '../../core/contract/contract.js'
 import { CHECK_ARTIFACTS, CHECKS_OF_TEST_RUN } from '../../core/contract/check-artifacts.js'
+import type { CheckName } from '../../core/contract/contract.js'
 import type { BlockerDocument, ContractDocument, PhaseDocument, ValidationDocument } from '../document.js'
 import { readExpression } from '../expression.js'
 import { formatDidYouMean } from '../nearest.js'
