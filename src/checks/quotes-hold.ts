@@ -17,12 +17,12 @@ export const checkQuotesHold: Check = async (inputs) => {
   const quotes = [...inputs.ofVisit.values()].flatMap(listQuotes)
   if (quotes.length === 0) return failCheck('no artifact of the phase has a "path" with a "quote"', 'artifact')
   if (quotes.length > QUOTES_MAX) return failCheck(`more than ${QUOTES_MAX} quotes`, 'artifact')
-  const texts = new Map<string, string | null>()
   const wrong: Quote[] = []
-  for (const one of quotes) {
-    if (!texts.has(one.path)) texts.set(one.path, await readShown(inputs, one.path))
-    const quote = joinWords(one.quote)
-    if (quote === '' || texts.get(one.path)?.includes(quote) !== true) wrong.push(one)
+  // One file at a time: together they could be large.
+  for (const path of new Set(quotes.map((one) => one.path))) {
+    const text = await readShown(inputs, path)
+    const isThere = (quote: string): boolean => quote !== '' && text?.includes(quote) === true
+    wrong.push(...quotes.filter((one) => one.path === path && !isThere(joinWords(one.quote))))
   }
   if (wrong.length === 0) return passCheck(`${quotes.length} quotes are in their files`, 'artifact')
   const more = wrong.length > NAMED_MAX ? ` and ${wrong.length - NAMED_MAX} more` : ''

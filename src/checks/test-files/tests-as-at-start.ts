@@ -47,7 +47,8 @@ async function findLostInline(one: {
   const known = new Set((await start.list(NOT_THE_PROJECT)).map(({ path }) => path))
   const listed = (await tree.list(NOT_THE_PROJECT)).filter(({ path, isLink }) => !isLink && isRust(path))
   const files = listed.map(({ path }) => path).filter((path) => changed.includes(path) || !known.has(path))
-  const found = await Promise.all(files.map((path) => readInline(tree, path)))
+  const found: InlineTests[] = []
+  for (const path of files) found.push(await readInline(tree, path))
   const left = found.flatMap(({ items }) => items.map(([, , text]) => text))
   const lost: string[] = []
   let mentions = found.reduce((sum, tests) => sum + tests.mentions, 0)
