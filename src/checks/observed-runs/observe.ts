@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { sha256Hex } from '../../base/sha256.js'
 import { NO_CHANGES } from '../../confinement/confined.js'
-import type { Composition, Confinement, Job } from '../../confinement/confinement.js'
+import type { Composition, Confinement } from '../../confinement/confinement.js'
 import { type CommandRun, runCommand } from '../../confinement/run-command.js'
 import { ViewRefused } from '../../confinement/view/compose-view.js'
 import { GO_CACHE_INSIDE } from '../../confinement/view/go-cache.js'
@@ -24,7 +24,7 @@ import {
   type TroubledRun,
 } from '../reports/run-trouble.js'
 import { withToldTests } from '../reports/told-tests.js'
-import { isReportPath } from '../test-files/test-files.js'
+import { collectReport } from './collect-report.js'
 import { makeOutsideMatcher } from './outside-tree.js'
 import { openSecondChannel, type SecondReport } from './second-report.js'
 import { addGuards, buildGuardedArgv, excludeSources, GUARDS_FOLDER, GUARDS_VERSION } from './test-guards.js'
@@ -178,11 +178,6 @@ async function runInView(
   } finally {
     channel?.close()
   }
-}
-
-function collectReport({ report }: ObservedCommand): Pick<Job, 'collect' | 'collectWhere'> {
-  if (report === null) return {}
-  return isGlob(report) ? { collectWhere: (path) => isReportPath(report, path) } : { collect: [report] }
 }
 
 const NOT_RUN: CommandRun = {
