@@ -19,6 +19,8 @@ export const FULL_ONLY: Readonly<Record<string, string>> = {
   'checks/guards-libraries': 'installs assertion and mocking libraries to run them under the guards',
   'checks/guards-node': 'every trick against the guards in Node.js; lying/green tries the main ones through a server',
   'checks/guards-python': 'every trick against the guards in Python; lying/python tries the main ones through a server',
+  'checks/mocking-libraries':
+    'installs libraries that patch clocks and I/O; checks/guards-node covers what guards leave alone',
   'cli/accept-tools': 'changed upstream tools accepted on the command line; http/upstream covers the rules',
   'cli/analyze': 'tables, graphs and totals of analyze; http/metrics covers the numbers',
   'cli/by-hand': 'every workflow command typed by hand; cli/workflow covers the same commands',
@@ -78,6 +80,7 @@ export const FULL_ONLY: Readonly<Record<string, string>> = {
     'every rule of RED with node:test; forgery/mocha, vitest, jest and typescript try one of each class',
   'forgery/report-node': 'forged reports of node:test through a server; checks/second-report covers what runners tell',
   'forgery/report-others': 'forged reports of pytest, vitest and mocha; checks/second-report covers what runners tell',
+  'forgery/snapshots': 'snapshots of jest and vitest through a server; checks/snapshots covers what may be added',
   'forgery/view-cargo':
     'every setup of cargo through a server; forgery/cargo covers tests inside of sources, checks/harness what is pinned',
   'forgery/view-go':

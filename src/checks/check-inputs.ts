@@ -25,7 +25,9 @@ export interface CheckInputs {
   readonly task: JsonObject
   readonly tree: WorkTree
   readonly pinnedTests: ReadonlyMap<string, string> | null
-  /** Descriptions of tests inside sources that differ from the record of RED. */
+  /** What a file held at RED; null where that is not known. */
+  readonly readPinned?: (path: string, hash: string) => string | null
+  /** Tests inside of sources that are not as RED recorded them, in words. */
   readonly movedInline?: () => Promise<readonly string[]>
   /** Observed runs, by the name of the command. */
   readonly observed: ReadonlyMap<string, ObservedRun>

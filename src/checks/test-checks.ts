@@ -1,4 +1,5 @@
 import type { JsonObject } from '../core/json.js'
+import { findSnapshotTest } from '../core/paths/snapshot-names.js'
 import type { CheckOutcome } from '../core/task/command.js'
 import {
   abortCheck,
@@ -13,6 +14,7 @@ import {
 import { judgePassing, judgeSkipped, pickGreenAgainst } from './red-green/green-run.js'
 import { judgeRed } from './red-green/red-run.js'
 import { parseInlineKey } from './test-files/inline-tests.js'
+import { addsSnapshotsOnly } from './test-files/snapshots.js'
 import { findNewMarks, readMarks } from './test-files/test-marks.js'
 import { findChangedBeforeRed, findChangedTestSetup } from './test-setup/moved-setup.js'
 
@@ -97,12 +99,21 @@ export const checkTestsUnchanged: Check = async (inputs) => {
   for (const [path, hash] of pinnedTests) {
     if (parseInlineKey(path) !== null) continue
     const now = await tree.hash(path)
-    if (now !== hash) changed.push(`${path} (${now === null ? 'deleted' : 'changed'})`)
+    if (now === hash || (await hasNewSnapshotsOnly(inputs, path, hash))) continue
+    changed.push(`${path} (${now === null ? 'deleted' : 'changed'})`)
   }
   changed.push(...((await inputs.movedInline?.()) ?? []))
   changed.push(...(await findChangedTestSetup(inputs)).filter((text) => !changed.some((one) => isSamePath(one, text))))
   if (changed.length === 0) return passCheck(`${pinnedTests.size} test files unchanged`, 'artifact')
   return failCheck(formatChanges(changed), 'artifact')
+}
+
+// New tests make new snapshots when they first pass, in the file of their test file.
+async function hasNewSnapshotsOnly({ tree, readPinned }: CheckInputs, path: string, hash: string): Promise<boolean> {
+  if (findSnapshotTest(path) === null) return false
+  const before = readPinned?.(path, hash) ?? null
+  const now = (await tree.read(path))?.toString('utf8') ?? null
+  return before !== null && now !== null && addsSnapshotsOnly(before, now)
 }
 
 function isSamePath(changed: string, moved: string): boolean {

@@ -3,7 +3,7 @@ import type { ChangeSet, CommandEnd, ConfinedCommand, Job } from './confinement.
 import type { HostView } from './view/host-view.js'
 
 /** What a command left behind. */
-type LeftBehind = Pick<CommandEnd, 'changes' | 'files' | 'written'>
+type LeftBehind = Pick<CommandEnd, 'changes' | 'files' | 'isFilesCut' | 'written'>
 
 /** The used part of a child process. */
 export interface Child {

@@ -92,7 +92,9 @@ export interface Job {
    * Files of the tree that the command should write and that are read afterwards. Earlier versions are hidden from it.
    */
   readonly collect?: readonly string[]
-  /** How its view is composed. Needs `keep` or `discard`; without a sandbox, writes are only watched. */
+  /** The same of every file whose path fits. */
+  readonly collectWhere?: (path: string) => boolean
+  /** How its view is composed. Needs `keep` or `discard`; without a sandbox it is only watched what is written. */
   readonly composition?: Composition
   /** A run that decides a gate: it cannot send SIGUSR1, which starts the debugger of Node.js in other programs. */
   readonly isObserved?: boolean
@@ -119,7 +121,9 @@ export interface CommandEnd {
   readonly changes: ChangeSet
   /** The contents of the files to collect; files that it did not write are missing. */
   readonly files: ReadonlyMap<string, Buffer>
-  /** The pinned or guarded paths that it wrote. */
+  /** There were more or larger files to be collected than are ever read: some are missing in `files`. */
+  readonly isFilesCut?: boolean
+  /** What it wrote of the paths that its composition pins or guards. */
   readonly written?: readonly string[]
 }
 

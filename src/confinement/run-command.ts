@@ -7,6 +7,10 @@ export interface OutputLimits {
   readonly tailBytes: number
   /** The standard input of the command; empty by default. */
   readonly stdin?: string
+  /** A command that writes more than this is stopped; `OUTPUT_BYTES_MAX` unless it is given. */
+  readonly bytesMax?: number
+  /** Gets all of the standard output piece by piece, also what is not kept. */
+  readonly onStdout?: (chunk: Buffer) => void
 }
 const SHOWN: OutputLimits = { headBytes: 96 * 1024, tailBytes: 32 * 1024 }
 /** A command that writes more than this is stopped. */
@@ -21,6 +25,7 @@ export interface CommandRun {
   readonly durationMs: number
   readonly changes: ChangeSet
   readonly files: CommandEnd['files']
+  readonly isFilesCut?: boolean
   readonly written: readonly string[]
 }
 
@@ -38,9 +43,10 @@ export async function runCommand(confinement: Starts, job: Job, kept: OutputLimi
   let written = 0
   const count = (bytes: number): void => {
     written += bytes
-    if (written > OUTPUT_BYTES_MAX) confined.kill()
+    if (written > (kept.bytesMax ?? OUTPUT_BYTES_MAX)) confined.kill()
   }
   const stdout = collect(confined.stdout, kept, count)
+  if (kept.onStdout !== undefined) confined.stdout.on('data', kept.onStdout)
   const stderr = collect(confined.stderr, kept, count)
   const ended = await confined.done
   return {
@@ -52,6 +58,7 @@ export async function runCommand(confinement: Starts, job: Job, kept: OutputLimi
     durationMs: Math.round(performance.now() - startedAt),
     changes: ended.changes,
     files: ended.files,
+    isFilesCut: ended.isFilesCut === true,
     written: ended.written ?? [],
   }
 }
@@ -62,35 +69,62 @@ interface CollectedOutput {
 }
 
 function collect(stream: Readable, kept: OutputLimits, count: (bytes: number) => void): CollectedOutput {
-  const head: Buffer[] = []
-  let headBytes = 0
-  let tail = Buffer.alloc(0)
+  const head = new ByteQueue()
+  const tail = new ByteQueue()
   let total = 0
   stream.on('data', (chunk: Buffer) => {
     total += chunk.length
     count(chunk.length)
-    const room = kept.headBytes - headBytes
-    if (room > 0) {
-      head.push(chunk.subarray(0, room))
-      headBytes += Math.min(room, chunk.length)
-    }
-    if (chunk.length > room) tail = takeLastBytes(tail, chunk.subarray(Math.max(0, room)), kept.tailBytes)
+    const first = chunk.subarray(0, kept.headBytes - head.length)
+    head.push(first)
+    tail.push(chunk.subarray(first.length))
+    tail.dropUntil(kept.tailBytes)
   })
-  const isCut = (): boolean => total > headBytes + tail.length
+  const readTail = (): Buffer => {
+    const end = tail.join()
+    return end.subarray(Math.max(0, end.length - kept.tailBytes))
+  }
+  const countLeftOut = (): number => total - head.length - Math.min(tail.length, kept.tailBytes)
   return {
-    isCut,
+    isCut: () => countLeftOut() > 0,
     text: () => {
-      const gap = isCut() ? `\n… ${total - headBytes - tail.length} bytes left out …\n` : ''
-      return `${decodeText(Buffer.concat(head))}${gap}${decodeText(tail)}`
+      // One text where nothing is left out: a character may lie on both sides of the seam.
+      if (countLeftOut() === 0) return Buffer.concat([head.join(), readTail()]).toString('utf8')
+      return `${head.join().toString('utf8')}\n… ${countLeftOut()} bytes left out …\n${readTail().toString('utf8')}`
     },
   }
 }
 
-function takeLastBytes(tail: Buffer, chunk: Buffer, bytesMax: number): Buffer<ArrayBuffer> {
-  const joined = Buffer.concat([tail, chunk])
-  return Buffer.from(joined.subarray(Math.max(0, joined.length - bytesMax)))
-}
+const BLOCK_BYTES = 64 * 1024
 
-function decodeText(bytes: Buffer): string {
-  return bytes.toString('utf8')
+/** Bytes in blocks of one size: a command that writes them one by one takes no more memory than another. */
+class ByteQueue {
+  length = 0
+  readonly #blocks: Buffer[] = []
+  #room = 0
+
+  push(bytes: Buffer): void {
+    this.length += bytes.length
+    for (let from = 0; from < bytes.length; ) {
+      if (this.#room === 0) {
+        this.#blocks.push(Buffer.allocUnsafeSlow(BLOCK_BYTES))
+        this.#room = BLOCK_BYTES
+      }
+      const copied = bytes.copy(this.#blocks.at(-1) as Buffer, BLOCK_BYTES - this.#room, from)
+      this.#room -= copied
+      from += copied
+    }
+  }
+
+  /** Drops whole blocks from the front as long as that many bytes are left. */
+  dropUntil(bytesMin: number): void {
+    while (this.length - BLOCK_BYTES >= bytesMin && this.#blocks.length > 1) {
+      this.#blocks.shift()
+      this.length -= BLOCK_BYTES
+    }
+  }
+
+  join(): Buffer {
+    return Buffer.concat(this.#blocks, this.length)
+  }
 }

@@ -1,11 +1,9 @@
-import { closeSync, readdirSync, writeFileSync } from 'node:fs'
+import { readdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Change } from '../tree/change.js'
-import { openFile } from '../tree/lookup.js'
-import { readBytes } from '../tree/read-bytes.js'
-import { openTreeWriter } from '../tree/write/tree-writer.js'
 import { commitChanges } from './changes/commit-changes.js'
 import { ChangesRefused, readChanges } from './changes/read-changes.js'
+import { clearCollected, collectFiles } from './collect-files.js'
 import { type Child, cleanEnv, NO_CHANGES, watchChild } from './confined.js'
 import type { ChangeSet, Composition, ConfinedCommand, Job } from './confinement.js'
 import type { Identity } from './launch/identity.js'
@@ -69,29 +67,37 @@ export class Sandbox {
     const { keeper, launcher } = this.parts
     const mounted = this.#mounted(job)
     const [run, starter] = await Promise.all([this.#prepare(name, job, mounted), this.#starters.take()])
-    const fresh: string[] = []
-    const watched = await this.#compose(run, job, starter)
+    const { watched, fresh } = await this.#compose(run, job, starter)
     const confined = watchChild(starter.child as Child, job, async (stopped) => {
       await starter.waitUntilGone()
       starter.cleanUp()
-      const files = await collectFiles(join(run.seen, MERGED), fresh)
+      const collected = await collectFiles(join(run.seen, MERGED), fresh, job)
       const written = await watched()
       const keep = job.writes === 'keep' && stopped === null
-      return { files, written, changes: keep ? await this.#changes(run, job, mounted) : dropChanges(keeper, run) }
+      return {
+        ...collected,
+        written,
+        changes: keep ? await this.#changes(run, job, mounted) : dropChanges(keeper, run),
+      }
     })
-    for (const path of job.collect ?? []) if (await clear(join(run.seen, MERGED), path)) fresh.push(path)
     starter.startCommand(launcher(this.#launch(run, job, mounted)), { ...cleanEnv(this.parts.view), ...job.env })
     return confined
   }
 
-  // If a view cannot be composed, nothing is run.
-  async #compose(run: Run, job: Job, starter: Starter): Promise<() => Promise<readonly string[]>> {
-    if (job.composition === undefined || job.writes === 'read') return async () => []
+  // A view that cannot be composed runs nothing.
+  async #compose(
+    run: Run,
+    job: Job,
+    starter: Starter,
+  ): Promise<{ readonly watched: () => Promise<readonly string[]>; readonly fresh: readonly string[] }> {
     const view = join(run.seen, MERGED)
+    const composition = job.writes === 'read' ? undefined : job.composition
     try {
-      await composeView(view, job.composition)
+      if (composition !== undefined) await composeView(view, composition)
+      const fresh = await clearCollected(view, job)
+      if (composition === undefined) return { watched: async () => [], fresh }
       const touched = this.parts.trees === 'overlay' ? join(run.seen, TOUCHED) : null
-      return await watchView({ view, touched }, job.composition)
+      return { watched: await watchView({ view, touched }, composition), fresh }
     } catch (error) {
       starter.discard()
       remove(this.parts.keeper, run)
@@ -201,28 +207,6 @@ function findSockets(tree: string, folder: string): readonly { readonly at: stri
   return readdirSync(join(tree, folder), { withFileTypes: true })
     .filter((entry) => entry.isSocket())
     .map((entry) => ({ at: join(folder, entry.name), type: 'file' }))
-}
-
-const COLLECTED_BYTES_MAX = 32 * 1024 * 1024
-
-async function collectFiles(tree: string, paths: readonly string[]): Promise<ReadonlyMap<string, Buffer>> {
-  const files = new Map<string, Buffer>()
-  for (const path of paths) {
-    const opened = openFile(tree, path)
-    if (!opened.ok) continue
-    try {
-      files.set(path, await readBytes(opened.fd, COLLECTED_BYTES_MAX))
-    } finally {
-      closeSync(opened.fd)
-    }
-  }
-  return files
-}
-
-// An existing report is from an earlier run, or was put there, so it is not this run's report.
-async function clear(tree: string, path: string): Promise<boolean> {
-  const done = await openTreeWriter(tree).commit([{ type: 'delete', path, isRecursive: true }])
-  return done.ok || done.problem === 'missing'
 }
 
 function dropChanges(keeper: Keeper, run: Run): ChangeSet {

@@ -32,6 +32,11 @@ export function findGlobProblem(glob: string): string | null {
   return null
 }
 
+/** Whether a path of a contract names several files. */
+export function isGlob(path: string): boolean {
+  return /[*?{]/.test(path)
+}
+
 const COMPILED_MAX = 500
 const compiledPatterns = new Map<string, (text: string) => boolean>()
 

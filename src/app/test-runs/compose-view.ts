@@ -4,6 +4,7 @@ import { listGateCommands } from '../../checks/observed-runs/gate-commands.js'
 import { findModuleFolders } from '../../checks/observed-runs/module-folders.js'
 import { findStandIns } from '../../checks/observed-runs/stand-ins.js'
 import { importsTestRunner } from '../../checks/test-files/runner-imports.js'
+import { addsSnapshotsOnly, parseSnapshots } from '../../checks/test-files/snapshots.js'
 import {
   findCompiledTests,
   isReport,
@@ -19,6 +20,7 @@ import { matchesGlob } from '../../contract/glob.js'
 import type { Contract } from '../../core/contract/contract.js'
 import type { PinnedRun } from '../../core/evidence/observed-run.js'
 import type { Needs } from '../../core/gates/needs.js'
+import { findSnapshotTest } from '../../core/paths/snapshot-names.js'
 import { findSetupKind, isNearTests, isShadowNear, isTestName } from '../../core/paths/test-setup-names.js'
 import { getWritable } from '../../core/paths/writable.js'
 import type { TaskState } from '../../core/task/state.js'
@@ -157,7 +159,9 @@ async function findLateTests(
   const { start } = scene
   const isNewTest = (path: string): boolean => start !== null && start[path] !== `file ${pins.get(path) ?? ''}`
   const isLate = (path: string): boolean => !pins.has(path)
-  const late = tests.filter((path) => isLate(path) && !isSnapshotOf(path, (test) => pins.has(test) && isNewTest(test)))
+  const unknown = tests.filter(isLate)
+  const snapshots = await findNewSnapshots(scene, unknown, (test) => pins.has(test) && isNewTest(test))
+  const late = unknown.filter((path) => !snapshots.has(path))
   const named = new Set(tests)
   for (const { path, isLink } of scene.listed) {
     if (isLink || start === null || start[path] !== undefined || named.has(path) || !isLate(path)) continue
@@ -176,10 +180,20 @@ function listOldCompilerOutputs({ contract, isIgnored }: Scene, all: readonly Li
   return [...compiled, ...records]
 }
 
-// A snapshot is created when its test first passes.
-function isSnapshotOf(path: string, isNewTest: (test: string) => boolean): boolean {
-  const [, folder = '', test] = /^(.*\/)?__snapshots__\/([^/]+)\.snap$/.exec(path) ?? []
-  return test !== undefined && isNewTest(`${folder}${test}`)
+// A snapshot is created when its test first passes. It holds texts and nothing that is run.
+async function findNewSnapshots(
+  { tree }: Scene,
+  paths: readonly string[],
+  isNewTest: (test: string) => boolean,
+): Promise<ReadonlySet<string>> {
+  const found = new Set<string>()
+  for (const path of paths) {
+    const test = findSnapshotTest(path)
+    if (test === null || !isNewTest(test)) continue
+    const text = (await tree.read(path))?.toString('utf8')
+    if (text !== undefined && parseSnapshots(text) !== null) found.add(path)
+  }
+  return found
 }
 
 async function findAddedStandIns(scene: Scene, tests: readonly string[]): Promise<readonly string[]> {
@@ -227,6 +241,10 @@ async function buildEntriesFromPins(
     if (!isBelow(path) && now.get(path) === hash) continue
     const entry = app.views.findPinned(state.id, path, hash)
     if (entry === null) throw new Error(`the content of ${path} at RED was not saved`)
+    if (!isBelow(path) && entry.type === 'file' && findSnapshotTest(path) !== null) {
+      const text = (await tree.read(path))?.toString('utf8')
+      if (text !== undefined && addsSnapshotsOnly(entry.content.toString('utf8'), text)) continue
+    }
     put.push(entry)
   }
   return put

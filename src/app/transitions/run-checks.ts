@@ -70,6 +70,7 @@ export async function runChecks(
       tree,
       pinnedTests: state.pinnedTests,
       movedInline,
+      readPinned: (path: string, hash: string) => readPinnedText(app, state, { path, hash }),
       observed: observed.runs,
       git: observed.git,
       ...{ baseline: observed.baseline, noBaseline: observed.noBaseline },
@@ -136,6 +137,15 @@ export async function findSetupToRestore(app: App, scene: Omit<Scene, 'changes'>
     to,
   )
   return moved.map((text) => `${text}. Put it back before ${to}, or ask for it with request_setup_change`)
+}
+
+function readPinnedText(
+  app: App,
+  state: TaskState,
+  { path, hash }: { readonly path: string; readonly hash: string },
+): string | null {
+  const entry = app.views.findPinned(state.id, path, hash)
+  return entry?.type === 'file' ? entry.content.toString('utf8') : null
 }
 
 function addRun(contents: Scene['contents'], run: ObservedRun): Scene['contents'] {

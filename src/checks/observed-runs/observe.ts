@@ -5,14 +5,16 @@ import type { Composition, Confinement } from '../../confinement/confinement.js'
 import { type CommandRun, runCommand } from '../../confinement/run-command.js'
 import { ViewRefused } from '../../confinement/view/compose-view.js'
 import { GO_CACHE_INSIDE } from '../../confinement/view/go-cache.js'
+import { isGlob } from '../../contract/patterns.js'
 import type { ObservedCommand } from '../../core/contract/contract.js'
 import type { ObservedRun } from '../../core/evidence/observed-run.js'
 import type { WorkTree } from '../../tree/work-tree.js'
 import { findRefusedSignal, withRefusedSignal } from '../refused-signal.js'
 import { findDisagreement } from '../reports/agreement.js'
 import { readCoverage } from '../reports/coverage.js'
+import { GoEvents } from '../reports/languages/go-events.js'
 import { readReport } from '../reports/read-report.js'
-import type { ReportReading, TestFormat } from '../reports/report.js'
+import { makeCutOff, OUTPUT_CHARS_MAX, type ReportReading, type TestFormat } from '../reports/report.js'
 import {
   explainCommandFailed,
   explainNoCounts,
@@ -22,11 +24,18 @@ import {
   type TroubledRun,
 } from '../reports/run-trouble.js'
 import { withToldTests } from '../reports/told-tests.js'
+import { collectReport } from './collect-report.js'
 import { makeOutsideMatcher } from './outside-tree.js'
 import { openSecondChannel, type SecondReport } from './second-report.js'
 import { addGuards, buildGuardedArgv, excludeSources, GUARDS_FOLDER, GUARDS_VERSION } from './test-guards.js'
 
-const OUTPUT_KEPT = { headBytes: 1024 * 1024, tailBytes: 3 * 1024 * 1024 }
+/** A command that writes more than this is stopped, and its run is called cut off. */
+export const OBSERVED_OUTPUT_BYTES_MAX = 64 * 1024 * 1024
+const OUTPUT_KEPT = {
+  headBytes: OUTPUT_CHARS_MAX / 2,
+  tailBytes: OUTPUT_CHARS_MAX / 2,
+  bytesMax: OBSERVED_OUTPUT_BYTES_MAX,
+}
 
 /** Where a command of the contract is run. */
 export interface ObservePlace {
@@ -83,36 +92,54 @@ export async function observe(
     const named = signal === null ? trouble : withRefusedSignal(signal, trouble)
     return { ...about, ...UNKNOWN, problem: signal === null ? stopped : `${stopped}. ${signal}`, trouble: named }
   }
-  const report = command.report === null ? null : (run.files.get(command.report)?.toString('utf8') ?? '')
+  const files = [...run.files].map(([path, bytes]) => ({ path, text: bytes.toString('utf8') }))
+  const report = command.report === null ? null : files.map(({ text }) => text).join('\n')
   if (command.format === 'lcov' || command.format === 'cobertura') {
-    const found = { ...UNKNOWN, ...parseCoverage(place.tree, command.format, report ?? run.stdout) }
-    return { ...about, ...found, ...findTrouble(found, troubled, 'coverage') }
+    const cutOff = report === null && run.truncated ? 'the output is too long and was cut' : undefined
+    const text = cutOff === undefined ? (report ?? run.stdout) : ''
+    const found = { ...UNKNOWN, ...parseCoverage(place.tree, command.format, text) }
+    return { ...about, ...found, ...findTrouble(found, { ...troubled, cutOff }, 'coverage') }
   }
-  const reading = readReport({
-    format: command.format as TestFormat,
-    stdout: run.stdout,
-    stderr: run.stderr,
-    reportText: report,
-    exitCode: run.exitCode,
-    root: place.tree,
-    outputCut: run.truncated,
-  })
+  const cut =
+    run.isFilesCut === true ? makeCutOff('the command wrote more report files, or larger ones, than are read') : null
+  const reading =
+    cut ??
+    readReport({
+      format: command.format as TestFormat,
+      stdout: run.stdout,
+      stderr: run.stderr,
+      reportText: report,
+      reportFiles: command.report !== null && isGlob(command.report) ? files : undefined,
+      exitCode: run.exitCode,
+      root: place.tree,
+      outputCut: run.truncated,
+      goEvents: started.goEvents,
+    })
   const differs = reading.result === 'unreadable' ? null : findDisagreement(reading.report, run.exitCode, started.told)
   if (differs !== null) return { ...about, ...UNKNOWN, ...makeVoidResult(differs, FORGED_REMEDY, run.exitCode) }
   const found = read(reading, started.told)
   const wantsCounts = name === 'tests' || command.format !== 'auto' || report !== null
-  const { trouble } = findTrouble(found, troubled, wantsCounts ? 'counts' : 'exit code')
+  const cutOff = reading.result === 'unreadable' && reading.isCut === true ? reading.reason : undefined
+  const { trouble } = findTrouble(found, { ...troubled, cutOff }, wantsCounts ? 'counts' : 'exit code')
   const named =
     signal === null ? trouble : withRefusedSignal(signal, trouble ?? explainRun(troubled, explainCommandFailed(1)))
   return { ...about, ...found, ...(named === undefined ? {} : { trouble: named }) }
 }
 
-/** Runs the command, and returns why its run does not count; null when it does. */
+interface StartedRun {
+  readonly run: CommandRun
+  readonly problem: string | null
+  readonly told: readonly SecondReport[]
+  readonly goEvents: GoEvents
+}
+
+/** Runs the command, and says why its run counts for nothing; null when it does count. */
 async function runInView(
   place: ShownPlace,
   { line, command }: { readonly line: string; readonly command: ObservedCommand },
-): Promise<{ readonly run: CommandRun; readonly problem: string | null; readonly told: readonly SecondReport[] }> {
-  // Only sandboxed commands get sockets.
+): Promise<StartedRun> {
+  const goEvents = new GoEvents()
+  // Sockets are given to commands in a sandbox only.
   const channel = place.confinement.provider === 'none' ? null : await openSecondChannel()
   const seed = command.env.GOCACHE === undefined ? (place.goCache ?? null) : null
   const cached = seed === null ? null : join(seed, 'cache')
@@ -137,16 +164,17 @@ async function runInView(
     hidden: place.hidden,
     signal: place.signal,
     timeoutMs: command.timeoutSeconds * 1000,
-    ...(command.report === null ? {} : { collect: [command.report] }),
+    ...collectReport(command),
     ...(place.view === undefined ? {} : { composition: place.view.composition }),
   } as const
   try {
-    const run = await runCommand(place.confinement, job, OUTPUT_KEPT)
+    const onStdout = (chunk: Buffer): void => goEvents.take(chunk)
+    const run = await runCommand(place.confinement, job, { ...OUTPUT_KEPT, onStdout })
     const told = (await channel?.told()) ?? []
-    return { run, problem: run.written.length === 0 ? null : formatWritten(run.written), told }
+    return { run, problem: run.written.length === 0 ? null : formatWritten(run.written), told, goEvents }
   } catch (error) {
     if (!(error instanceof ViewRefused)) throw error
-    return { run: NOT_RUN, problem: `its view of the tree could not be created: ${error.message}`, told: [] }
+    return { run: NOT_RUN, problem: `its view of the tree could not be created: ${error.message}`, told: [], goEvents }
   } finally {
     channel?.close()
   }

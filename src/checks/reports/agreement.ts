@@ -11,6 +11,7 @@ const TOLD_BY: Readonly<Record<RunnerFormat, readonly string[]>> = {
     unittest: ['unittest'],
   },
   ...{ tap: ['node', 'vitest', 'mocha'], junit: ['node', 'vitest', 'jest', 'mocha', 'pytest'], go: [], cargo: [] },
+  ...{ rspec: [], phpunit: [], maven: [], trx: [] },
 }
 
 /**

@@ -32,10 +32,15 @@ const MISSING: readonly NamedPattern[] = [
   [/(?:ModuleNotFoundError|ImportError): No module named '?([\w.-]{1,400})/, getFirstGroup],
   [/ImportError: cannot import name '?(\w{1,200})'? from '([\w.]{1,400})'/, (match) => `${match[2]}.${match[1]}`],
   [/ImportError: cannot import name '?(\w{1,200})/, getFirstGroup],
+  [/\bcannot load such file -- (\S{1,400})/, getFirstGroup],
+  [/\buninitialized constant ([A-Z][\w:]{0,200})/, getFirstGroup],
+  [/\bFailed opening required '([^']{1,400})'/, getFirstGroup],
+  [/\bError: Class "([^"]{1,400})" not found/, getFirstGroup],
   [/AttributeError: module '([\w.]{1,400})' has no attribute '(\w{1,200})'/, (match) => `${match[1]}.${match[2]}`],
 ]
 
-const SYNTAX = /\b(?:SyntaxError|IndentationError|TabError|Parse failure|Parse error|Parsing error|Transform failed)\b/
+const SYNTAX =
+  /\b(?:SyntaxError|ParseError|IndentationError|TabError|Parse failure|Parse error|Parsing error|Transform failed)\b/
 
 // A name that is not initialised yet because modules import each other in a circle is not missing.
 const CIRCULAR = 'partially initialized module'

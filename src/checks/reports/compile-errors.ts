@@ -94,3 +94,28 @@ export function parseTypescriptErrors(lines: readonly string[]): readonly LoadFa
   }
   return failures
 }
+
+const JAVA_PLACE =
+  /^(?:\[ERROR\] |e: )?(?:file:\/\/)?(\/[^:[]{1,400}\.(?:java|kt|groovy|scala)):(?:\[?\d{1,9}(?:[,:]\d{1,9}\]?)?:?) (?:error: )?(.{1,2000})$/
+const JAVA_SYNTAX = /\bexpected\b|^reached end of file|^illegal start of|^unclosed |^Expecting /
+const SYMBOL_LINES_MAX = 6
+
+/** What javac says, on its own or through Maven or Gradle: `CalcTest.java:[5,43] cannot find symbol`, and below it the symbol. */
+export function parseJavaErrors(lines: readonly string[]): readonly LoadFailure[] {
+  const failures: LoadFailure[] = []
+  for (const [index, line] of lines.entries()) {
+    if (failures.length >= COMPILE_ERRORS_MAX) break
+    const match = JAVA_PLACE.exec(line)
+    if (match === null) continue
+    const [, file = '', message = ''] = match
+    const below = lines.slice(index + 1, index + 1 + SYMBOL_LINES_MAX)
+    const symbol = below.flatMap(
+      (one) => /^(?:\[ERROR\])?\s{1,20}symbol:\s{1,10}(?:\w{1,20} )?(\w{1,200})/.exec(one)?.[1] ?? [],
+    )[0]
+    const named = /^package (\S{1,400}) does not exist|^[Uu]nresolved reference:? '?(\w{1,200})/.exec(message)
+    const module = named?.[1] ?? named?.[2] ?? (message.startsWith('cannot find symbol') ? (symbol ?? '') : null)
+    const kind = module !== null ? 'missing_module' : JAVA_SYNTAX.test(message) ? 'syntax' : 'other'
+    failures.push({ file, kind, module, message: symbol === undefined ? message : `${message}: ${symbol}` })
+  }
+  return failures
+}

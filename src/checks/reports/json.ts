@@ -33,8 +33,8 @@ export function countIn(fields: Fields | null, name: string): number | null {
 }
 
 const CANDIDATES_MAX = 8
-// A separate line that begins a result document of vitest, jest or mocha.
-const DOCUMENT = /^\{\s{0,20}"(?:num[A-Z]|stats")/
+/** Begins a result document of vitest, jest, mocha or RSpec. */
+export const DOCUMENT = /^\{\s{0,20}"(?:num[A-Z]|stats"|version":"\d)/
 
 /** The last result document in the output of a command: runners print it at the end. */
 export function lastDocument(text: string): Fields | null {

@@ -1,23 +1,31 @@
 import { findCause } from './causes.js'
-import { type LoadFailure, makeUnreadable, type ReportReading, type TestStatus } from './report.js'
+import { type LoadFailure, makeCutOff, makeUnreadable, type ReportReading, type TestStatus } from './report.js'
 import { createTally, type Tally } from './tally.js'
 import { isScriptPath, makeNoTestsFailure } from './tap.js'
 import { parseWholeNumber, splitLines, toRelativePath } from './text.js'
-import { type Attributes, readXml, type XmlReader } from './xml.js'
+import { type Attributes, readXml, XML_CUT, type XmlReader } from './xml.js'
 
 /** The document in the output of a command: some reporters print it among other text. */
 export function extractJunit(text: string): string | null {
-  const start = /(?:^|\n)(?=(?:<\?xml[^>\n]{0,200}\?>\s{0,200})?<testsuites?[\s>/])/.exec(text)
+  const start = JUNIT_START.exec(text)
   if (start === null) return null
   const root = text.indexOf('<testsuites', start.index) >= 0 ? '</testsuites>' : '</testsuite>'
   const end = text.lastIndexOf(root)
   return end < start.index ? null : text.slice(start.index, end + root.length).trimStart()
 }
 
+const JUNIT_START = /(?:^|\n)(?=(?:<\?xml[^>\n]{0,200}\?>\s{0,200})?<testsuites?[\s>/])/
+
+/** Whether a document begins in what a command printed. */
+export function hasJunitStart(text: string): boolean {
+  return JUNIT_START.test(text)
+}
+
 export function readJunit(text: string, root: string | null): ReportReading {
   const tally = createTally(root)
   const reader = new JunitReader(tally, root)
   const problem = readXml(text.trim(), reader) ?? reader.problem
+  if (problem === XML_CUT) return makeCutOff(`the JUnit report is cut off: ${problem}`)
   if (problem !== null) return makeUnreadable(`the JUnit report cannot be relied on: ${problem}`)
   return { result: 'read', report: tally.report('junit') }
 }
@@ -133,7 +141,10 @@ class JunitReader implements XmlReader {
     const isSaid = className === name || className === suite.name || className === 'test'
     return [
       toRelativePath(file.slice(0, 4_000), this.root),
-      ...this.suites.map((one) => one.name),
+      // PHPUnit calls its outermost suite after the folder.
+      ...this.suites.map((one) =>
+        one.name.startsWith('/') ? toRelativePath(one.name.slice(0, 4_000), this.root) : one.name,
+      ),
       isSaid ? '' : className,
       name,
     ]

@@ -1,5 +1,5 @@
 import { findCause } from './causes.js'
-import { parseTypescriptErrors } from './compile-errors.js'
+import { parseJavaErrors, parseTypescriptErrors } from './compile-errors.js'
 import type { LoadFailure, RunnerFormat } from './report.js'
 
 const TEXT_LINES_MAX = 60
@@ -15,16 +15,21 @@ export function launchFailure(
         runner: 'mocha',
         failures: [{ file: findFile(text), ...findCause([line.slice(MOCHA.length), ...text.slice(1)], 'first') }],
       }
+    const php = PHP_FATAL.exec(line)
+    if (php !== null)
+      return { runner: 'phpunit', failures: [{ file: php[2] ?? null, ...findCause([php[1] ?? ''], 'first') }] }
     const file = CONFTEST.exec(line)?.[1]
     if (file !== undefined) return { runner: 'pytest', failures: [{ file, ...findCause(text.slice(1), 'last') }] }
   }
-  // A compiler that runs before the runner: which runner would have followed is unknown.
-  const failures = parseTypescriptErrors(lines)
+  // A compiler that comes before the runner: which one would have followed is not known.
+  const failures = [...parseTypescriptErrors(lines), ...parseJavaErrors(lines)]
   return failures.length === 0 ? null : { runner: null, failures }
 }
 
 const MOCHA = ' Exception during run: '
 const CONFTEST = /^ImportError while loading conftest '([^']{1,400})'\.$/
+
+const PHP_FATAL = /^PHP (?:Fatal|Parse) error: {1,4}(.{1,2000}?) in (\S{1,400}\.php)(?::| on line )\d{1,9}$/
 
 /** The test file that was being loaded: the importer, the last of the require stack, or the first own stack frame. */
 function findFile(text: readonly string[]): string | null {

@@ -1,11 +1,14 @@
 import { readJestJson } from './jest-json.js'
-import { asFields, parseJson } from './json.js'
-import { readJunit } from './junit.js'
+import { asFields, DOCUMENT, type Fields, parseJson } from './json.js'
+import { hasJunitStart, readJunit } from './junit.js'
 import { launchFailure } from './launch.js'
 import { isMochaJson, readMochaJson } from './mocha-json.js'
 import { READERS, type Streams } from './readers.js'
 import {
+  makeCutOff,
   makeUnreadable,
+  OUTPUT_CHARS_MAX,
+  OUTPUT_LINES_MAX,
   REPORT_CHARS_MAX,
   type ReportInput,
   type ReportReading,
@@ -13,32 +16,44 @@ import {
   type TestFormat,
   type TestReport,
 } from './report.js'
+import { readReportFiles } from './report-files.js'
+import { isRspecJson, readRspecJson } from './languages/rspec-json.js'
 import { createTally } from './tally.js'
 import { NOTHING, normalizeOutput } from './text.js'
+import { isTrx, readTrx } from './languages/trx.js'
 
 /**
  * The results of a test run, from its report or, without one, from its output. The code under test may have written any
  * of it: docs/test-reports.md says what each format can be made to say.
  */
 export function readReport(input: ReportInput): ReportReading {
-  const streams = { out: normalizeOutput(input.stdout), err: normalizeOutput(input.stderr), root: input.root ?? null }
+  const streams = {
+    ...{ out: normalizeOutput(input.stdout), err: normalizeOutput(input.stderr) },
+    ...{ root: input.root ?? null, goEvents: input.goEvents },
+  }
   const isCut = streams.out.cut || streams.err.cut || input.outputCut === true
+  const { reportFiles = [], format } = input
   const reading =
-    input.reportText === null
-      ? markCut(readOutput(streams, input.format), isCut)
-      : readReportFile(input.reportText, streams, input.format)
+    reportFiles.length > 0
+      ? readReportFiles(reportFiles, streams.root, (text) => readWritten(text.trim(), streams, format))
+      : input.reportText === null
+        ? refuseCut(readOutput(streams, format), isCut && input.goEvents?.hasSeenAny !== true)
+        : readReportFile(input.reportText, streams, format)
   return compareWithExitCode(reading, { ...input, streams })
 }
 
-function markCut(reading: ReportReading, isCut: boolean): ReportReading {
-  if (!isCut) return reading
-  if (reading.result === 'unreadable') return makeUnreadable(`${reading.reason} (the output was cut)`)
-  return { ...reading, report: { ...reading.report, truncated: true } }
+// A summary at the end says nothing of what is missing before it.
+function refuseCut(reading: ReportReading, isCut: boolean): ReportReading {
+  if (!isCut || (reading.result === 'unreadable' && reading.isCut === true)) return reading
+  const found = reading.result === 'unreadable' ? ` (${reading.reason})` : ''
+  return makeCutOff(
+    `the output is longer than ${OUTPUT_CHARS_MAX} characters or ${OUTPUT_LINES_MAX} lines and was cut${found}`,
+  )
 }
 
 /** The runner of this output. Output that looks like that of two runners counts for none. */
 function readOutput(streams: Streams, format: TestFormat): ReportReading {
-  const swapped = { ...streams, out: streams.err, err: streams.out }
+  const swapped = { ...streams, out: streams.err, err: streams.out, goEvents: undefined }
   for (const given of [streams, swapped]) {
     const found = new Map<RunnerFormat, ReportReading>()
     for (const reader of READERS) {
@@ -53,6 +68,7 @@ function readOutput(streams: Streams, format: TestFormat): ReportReading {
       )
     for (const reading of found.values()) return reading
   }
+  if (hasJunitStart(streams.out.text)) return makeCutOff('the JUnit report in the output is cut off')
   return readStoppedStart(streams, format) ?? makeUnreadable(formatNothingFound(format))
 }
 
@@ -70,30 +86,51 @@ function readStoppedStart({ out, err, root }: Streams, format: TestFormat): Repo
 }
 
 function readReportFile(text: string, streams: Streams, format: TestFormat): ReportReading {
-  if (text.length > REPORT_CHARS_MAX) return makeUnreadable(`the report is longer than ${REPORT_CHARS_MAX} characters`)
+  if (text.length > REPORT_CHARS_MAX) return makeCutOff(`the report is longer than ${REPORT_CHARS_MAX} characters`)
   const report = text.replace(/^\ufeff/, '').trim()
   // No fallback to the output: a test that deletes the report would choose what is read.
   if (report === '')
     return readBrokenStart(streams, format) ?? makeUnreadable('the report was not written, or is empty')
-  const reading = readDocument(report, format, streams.root) ?? readText(report, format, streams.root)
+  return readWritten(report, streams, format)
+}
+
+function readWritten(written: string, { root }: Streams, format: TestFormat): ReportReading {
+  const report = written.replace(/^\ufeff/, '')
+  const reading = readDocument(report, format, root) ?? readText(report, format, root)
   if (reading.result === 'unreadable') return reading
   return { ...reading, report: { ...reading.report, source: 'report' } }
 }
 
 function readText(report: string, format: TestFormat, root: string | null): ReportReading {
   const file = normalizeOutput(report)
-  return markCut(readOutput({ out: file, err: NOTHING, root }, format), file.cut)
+  return refuseCut(readOutput({ out: file, err: NOTHING, root }, format), file.cut)
 }
 
 /** XML, or one JSON document; null when it is neither. */
 function readDocument(report: string, format: TestFormat, root: string | null): ReportReading | null {
   if (report.startsWith('<'))
-    return format === 'tap' ? makeUnreadable('the report is XML, the contract says tap') : readJunit(report, root)
+    return format === 'tap' ? makeUnreadable('the report is XML, the contract says tap') : readXmlReport(report, root)
   const document = report.startsWith('{') ? asFields(parseJson(report)) : null
+  if (document === null && isCutDocument(report))
+    return makeCutOff('the report ends in the middle of its JSON document')
   if (document === null) return null
-  const reading = isMochaJson(document) ? readMochaJson(document, root) : readJestJson(document, root)
+  const reading = readJsonReport(document, root)
   if (reading.result === 'unreadable' || format === 'auto' || format === reading.report.format) return reading
   return makeUnreadable(`the report is of ${reading.report.format}, the contract says ${format}`)
+}
+
+function readXmlReport(report: string, root: string | null): ReportReading {
+  return isTrx(report) ? readTrx(report, root) : readJunit(report, root)
+}
+
+function readJsonReport(document: Fields, root: string | null): ReportReading {
+  if (isRspecJson(document)) return readRspecJson(document, root)
+  return isMochaJson(document) ? readMochaJson(document, root) : readJestJson(document, root)
+}
+
+// The beginning of a document of which the end is missing; lines with a document each are read one by one.
+function isCutDocument(report: string): boolean {
+  return DOCUMENT.test(report.slice(0, 64)) && !report.endsWith('}')
 }
 
 /** Without a report, or with one that lists no failure, only the reasons why files did not load are used. */

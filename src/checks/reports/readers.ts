@@ -1,14 +1,19 @@
-import { isCargoText, readCargoText } from './cargo-text.js'
-import { isGoJson, isGoText, readGoJson, readGoText } from './go.js'
+import { isCargoText, readCargoText } from './languages/cargo-text.js'
+import { isGoText, readGoText } from './languages/go.js'
+import { type GoEvents, isGoJson, readGoJson } from './languages/go-events.js'
 import { detectJestJsonRunner, readJestJson } from './jest-json.js'
 import { isJestText, readJestText } from './jest-text.js'
 import { type Fields, lastDocument } from './json.js'
 import { extractJunit, readJunit } from './junit.js'
+import { isMavenText, readMavenText } from './languages/maven-text.js'
 import { isMochaJson, readMochaJson } from './mocha-json.js'
 import { isMochaText, readMochaText } from './mocha-text.js'
 import { isNodeSpec, readNodeSpec } from './node-spec.js'
+import { isPhpunitText, readPhpunitText } from './languages/phpunit-text.js'
 import { isPytestText, readPytestText } from './pytest-text.js'
 import { type ReportReading, type RunnerFormat, TEST_FORMATS, type TestFormat } from './report.js'
+import { isRspecJson, readRspecJson } from './languages/rspec-json.js'
+import { isRspecText, readRspecText } from './languages/rspec-text.js'
 import { isTap, readTap } from './tap.js'
 import type { WrittenOutput } from './text.js'
 import { isUnittestText, readUnittestText } from './unittest-text.js'
@@ -19,6 +24,8 @@ export interface Streams {
   readonly out: WrittenOutput
   readonly err: WrittenOutput
   readonly root: string | null
+  /** What `go test -json` told while it ran: whole, even where `out` is not. */
+  readonly goEvents?: GoEvents | undefined
 }
 
 interface Reader {
@@ -64,6 +71,7 @@ export const READERS: readonly Reader[] = [
   makeDocumentReader('jest', (document) => detectJestJsonRunner(document) === 'jest', readJestJson),
   makeDocumentReader('vitest', (document) => detectJestJsonRunner(document) === 'vitest', readJestJson),
   makeDocumentReader('mocha', isMochaJson, readMochaJson),
+  makeDocumentReader('rspec', isRspecJson, readRspecJson),
   {
     runner: 'junit',
     formats: TEST_FORMATS.filter((format) => format !== 'tap'),
@@ -75,7 +83,10 @@ export const READERS: readonly Reader[] = [
   {
     runner: 'go',
     formats: ['go'],
-    read: ({ out, err, root }) => (isGoJson(out.lines) ? readGoJson(out.text, err.lines, root) : null),
+    read: ({ out, err, root, goEvents }) => {
+      if (goEvents?.hasSeenAny === true) return goEvents.read(err.lines, root)
+      return isGoJson(out.lines) ? readGoJson(out.text, err.lines, root) : null
+    },
   },
   {
     runner: 'go',
@@ -93,6 +104,9 @@ export const READERS: readonly Reader[] = [
   makeTextReader('mocha', ['mocha'], { stream: 'out', is: isMochaText, read: readMochaText }),
   makeTextReader('pytest', ['pytest'], { stream: 'out', is: isPytestText, read: readPytestText }),
   makeTextReader('unittest', ['pytest'], { stream: 'err', is: isUnittestText, read: readUnittestText }),
+  makeTextReader('rspec', ['rspec'], { stream: 'out', is: isRspecText, read: readRspecText }),
+  makeTextReader('phpunit', ['phpunit'], { stream: 'out', is: isPhpunitText, read: readPhpunitText }),
+  makeTextReader('maven', ['maven'], { stream: 'out', is: isMavenText, read: readMavenText }),
   {
     runner: 'cargo',
     formats: ['cargo'],

@@ -1,4 +1,6 @@
-/** Values of `commands.*.format` for a command that runs tests. */
+import type { GoEvents } from './languages/go-events.js'
+
+/** What `commands.*.format` may say of a command that runs tests. */
 export const TEST_FORMATS = [
   'auto',
   'tap',
@@ -10,6 +12,10 @@ export const TEST_FORMATS = [
   'cargo',
   'node',
   'mocha',
+  'rspec',
+  'phpunit',
+  'maven',
+  'trx',
 ] as const
 
 export type TestFormat = (typeof TEST_FORMATS)[number]
@@ -55,25 +61,36 @@ export interface TestReport {
   readonly truncated: boolean
 }
 
+/** One of several report files of a run. */
+export interface ReportFile {
+  /** In the work tree. */
+  readonly path: string
+  readonly text: string
+}
+
 export interface ReportInput {
   readonly format: TestFormat
   readonly stdout: string
   readonly stderr: string
   /** Null when no report is configured; empty when it was not written: the output is then not used instead. */
   readonly reportText: string | null
+  /** The files that a glob names, in the order of their paths; left out where one report is configured, or none. */
+  readonly reportFiles?: readonly ReportFile[] | undefined
   readonly exitCode: number
   /** The folder the command ran in: paths below it become relative, so that ids do not depend on it. */
   readonly root?: string
   /** The output was cut before it was passed in. */
   readonly outputCut?: boolean
+  /** What `go test -json` told on the standard output, read while it ran: whole, even where the output was cut. */
+  readonly goEvents?: GoEvents
 }
 
 export type ReportReading =
   | { readonly result: 'read'; readonly report: TestReport }
   /** The exit code contradicts the results: neither can be relied on. */
   | { readonly result: 'contradiction'; readonly report: TestReport; readonly reason: string }
-  /** Counts are unknown, or disagree with each other: only the exit code is known. */
-  | { readonly result: 'unreadable'; readonly reason: string }
+  /** Counts are not known, or disagree with each other: only the exit code is known. `isCut`: a part is missing. */
+  | { readonly result: 'unreadable'; readonly reason: string; readonly isCut?: true }
 
 type Unreadable = Extract<ReportReading, { result: 'unreadable' }>
 
@@ -81,14 +98,19 @@ export function makeUnreadable(reason: string): Unreadable {
   return { result: 'unreadable', reason }
 }
 
-/** The end of each stream is kept, because summaries come last. */
-export const OUTPUT_CHARS_MAX = 4 * 1024 * 1024
-export const OUTPUT_LINES_MAX = 300_000
-/** Longer lines are cut before they are read. */
+/** Of a run a part of whose results is missing: what is left is not a run. */
+export function makeCutOff(reason: string): Unreadable {
+  return { result: 'unreadable', reason, isCut: true }
+}
+
+/** Of longer output only the events of `go test -json` are read; anything else is called cut off. */
+export const OUTPUT_CHARS_MAX = 8 * 1024 * 1024
+export const OUTPUT_LINES_MAX = 500_000
+/** Longer lines are cut before they are looked at. */
 export const LINE_CHARS_MAX = 4_000
-/** A longer report is not read: half a document is useless. */
-export const REPORT_CHARS_MAX = 8 * 1024 * 1024
-export const TESTS_MAX = 20_000
+/** Longer reports are not read: half of a document says nothing. Of several files, all of them together. */
+export const REPORT_CHARS_MAX = 32 * 1024 * 1024
+export const TESTS_MAX = 100_000
 export const LOAD_FAILURES_MAX = 200
 export const ID_CHARS_MAX = 400
 export const MESSAGE_CHARS_MAX = 500

@@ -1,6 +1,6 @@
 import type { RunTrouble } from '../../core/evidence/observed-run.js'
-import { parseCauseLine } from './causes.js'
-import { GO_UNCOUNTED } from './go.js'
+import { GO_UNCOUNTED } from './languages/go.js'
+import { type ExplainedTrouble, findOutOfMemory, findRunCause } from './run-causes.js'
 import { normalizeOutput, splitLines, toOneLine } from './text.js'
 
 const LINES_LOOKED_AT_MAX = 400
@@ -20,16 +20,17 @@ export interface TroubledRun {
   readonly stdout: string
   readonly stderr: string
   readonly redact: (text: string) => string
+  /** What is missing of its results; left out when nothing is. */
+  readonly cutOff?: string | undefined
 }
-
-type ExplainedTrouble = Omit<RunTrouble, 'lastLines'>
 
 /**
  * Why a run cannot be used, who can fix that, and its last output. The code under test writes what is read here: it
  * helps to find the fault, and decides nothing.
  */
 export function explainRun(run: TroubledRun, otherwise: ExplainedTrouble): RunTrouble {
-  const explained = explainStopped(run) ?? explainSignal(run) ?? findCause(run) ?? otherwise
+  const explained =
+    explainStopped(run) ?? explainMemory(run) ?? explainSignal(run) ?? explainCutOff(run) ?? findCause(run) ?? otherwise
   const detail = toOneLine(run.redact(explained.detail), DETAIL_CHARS_MAX)
   return { ...explained, detail, lastLines: takeLastLines(run) }
 }
@@ -83,8 +84,24 @@ function explainStopped({ stopped, timeoutSeconds }: TroubledRun): ExplainedTrou
       mendedBy: 'agent',
       remedy: `Make the command finish within ${timeoutSeconds} s. If it needs longer, an operator raises timeout_seconds in the contract.`,
     }
-  if (stopped === 'output') return explainKilled('it wrote too much output', 'Make it write less.')
+  if (stopped === 'output') return makeCutOffTrouble('it wrote too much output and was stopped')
   return stopped === 'aborted' ? explainKilled('it was ended before it was done', 'Ask again.') : null
+}
+
+function explainCutOff({ cutOff }: TroubledRun): ExplainedTrouble | null {
+  return cutOff === undefined ? null : makeCutOffTrouble(cutOff)
+}
+
+function makeCutOffTrouble(detail: string): ExplainedTrouble {
+  const remedy =
+    'Make the tests and the code print less, or find what ends the command while it writes. Otherwise an operator lets the command write a report and names it in the contract (report and format).'
+  return { cause: 'cut off', detail, mendedBy: 'agent', remedy }
+}
+
+// Runtimes that run out of memory end themselves with a signal.
+function explainMemory({ exitCode, stdout, stderr }: TroubledRun): ExplainedTrouble | null {
+  const ends = [stderr, stdout].map((text) => normalizeOutput(text.slice(-END_CHARS_MAX)).lines)
+  return exitCode === 0 ? null : findOutOfMemory(ends.flatMap((lines) => lines.slice(-LINES_LOOKED_AT_MAX)))
 }
 
 function explainSignal({ exitCode }: TroubledRun): ExplainedTrouble | null {
@@ -98,104 +115,13 @@ function explainKilled(detail: string, remedy: string): ExplainedTrouble {
   return { cause: 'killed', detail, mendedBy: 'agent', remedy }
 }
 
-const NOT_FOUND: readonly RegExp[] = [
-  /: (?:line )?\d{1,9}: \S{1,400}: (?:command )?not found$/,
-  /: command not found(?:: \S{1,400})?$/,
-  /^(?:\S{1,400}\/)?(?:env|make(?:\[\d{1,3}\])?): \S{1,400}: No such file or directory$/,
-  /\bspawn \S{1,400} ENOENT\b/,
-  /\brustup could not choose a version\b/,
-]
-const NO_NETWORK =
-  /\b(?:ENOTFOUND|EAI_AGAIN|ENETUNREACH|EHOSTUNREACH|ECONNREFUSED|Could not resolve host|Temporary failure in name resolution|Name or service not known|Network is unreachable|No route to host|Connection refused|dial tcp)\b/i
-const COMPILE_ERRORS: readonly RegExp[] = [
-  /\berror TS\d{3,6}: /,
-  /^error(?:\[E\d{4}\])?: (?:could not compile|aborting due to)/,
-  /\[(?:build|setup) failed\]/,
-  /^[^\s:][^:]{0,400}:\d{1,9}(?::\d{1,9})?: (?:fatal )?error\b/,
-  /^[^\s:][^:]{0,400}\.go:\d{1,9}:\d{1,9}: /,
-  /\bCOMPILATION ERROR\b|\bCompilation failed\b/,
-]
-
-// The last lines that common linters and formatters print, and the name of the package.json script that was started
-// last.
-const LINTER: readonly RegExp[] = [
-  /^✖ \d{1,9} problems? \(/u,
-  /\bCode style issues (?:were )?found\b/,
-  /^Found \d{1,9} (?:errors?|diagnostics?)\b/,
-  /\bwould (?:be reformatted|reformat)\b/,
-  /^[^\s:][^:]{0,400}\.py:\d{1,9}:\d{1,9}: [A-Z]{1,4}\d{3,4}\b/,
-  /^Diff in \S{1,400}(?: at line |:)\d{1,9}/,
-  /\bfiles? inspected, \d{1,9} offenses? detected\b/,
-  /^In \S{1,400} line \d{1,9}:$/,
-]
-// npm prints two lines: the package, if it has a version, and the script; then the command.
-const SCRIPT_BEGUN = /^> (?:\S{1,200}@\S{1,100} )?(\S{1,100})(?: \/\S{0,400})?$/
-const LINT_SCRIPT = /(?:^|[:_-])(?:lint|format|fmt|style|prettier)(?:$|[:_-])/
-
-function linterLine(lines: readonly string[]): string | undefined {
-  const said = lines.findLast((line) => LINTER.some((pattern) => pattern.test(line)))
-  const begun = lines.filter((line) => line.startsWith('> ')).at(-2)
-  const [, script = ''] = SCRIPT_BEGUN.exec(begun ?? '') ?? []
-  return said ?? (LINT_SCRIPT.test(script) ? begun : undefined)
-}
-
-function linterFailed(detail: string): ExplainedTrouble {
-  const remedy = 'Correct what the last lines show, then ask again. The tests were not reached.'
-  return { cause: 'a linter failed', detail, mendedBy: 'agent', remedy }
-}
-
-/** The cause named in the output. Causes that keep everything else from starting come first. */
+/** The cause that the output names. What keeps everything else from starting comes first. */
 function findCause({ exitCode, stdout, stderr }: TroubledRun): ExplainedTrouble | null {
   if (exitCode === 0) return null
   const lines = [stderr, stdout].flatMap((text) =>
     normalizeOutput(text.slice(-END_CHARS_MAX)).lines.slice(-LINES_LOOKED_AT_MAX),
   )
-  const missing = lines.find((line) => NOT_FOUND.some((pattern) => pattern.test(line)))
-  if (missing !== undefined || exitCode === 127) return explainNotFound(missing ?? lines.findLast(isWritten) ?? '')
-  const causes = lines.flatMap((line) => parseCauseLine(line) ?? [])
-  const module = causes.find(({ kind }) => kind === 'missing_module')
-  if (module !== undefined) return explainMissingModule(module.module ?? '', module.message)
-  const network = lines.find((line) => NO_NETWORK.test(line))
-  if (network !== undefined) return explainNoNetwork(network)
-  const syntax = causes.find(({ kind }) => kind === 'syntax')?.message
-  const compiler = syntax ?? lines.find((line) => COMPILE_ERRORS.some((pattern) => pattern.test(line)))
-  if (compiler !== undefined) return compileFailed(compiler)
-  const linter = linterLine(lines)
-  return linter === undefined ? null : linterFailed(linter)
-}
-
-function explainNotFound(detail: string): ExplainedTrouble {
-  return {
-    cause: 'command not found',
-    detail,
-    mendedBy: 'operator',
-    remedy: 'An operator installs the program, or corrects the command in the contract.',
-  }
-}
-
-function explainMissingModule(module: string, detail: string): ExplainedTrouble {
-  const isFile = /^[./]/.test(module)
-  return {
-    cause: 'module missing',
-    detail,
-    mendedBy: isFile ? 'agent' : 'operator',
-    remedy: isFile
-      ? 'Write the module, or correct the import.'
-      : 'If it is a module of the project, write it. If it is a package, an operator installs it: commands have no network.',
-  }
-}
-
-function explainNoNetwork(detail: string): ExplainedTrouble {
-  return {
-    cause: 'no network',
-    detail,
-    mendedBy: 'operator',
-    remedy: 'Commands have no network. An operator installs what is fetched, or takes it out of the command.',
-  }
-}
-
-function compileFailed(detail: string): ExplainedTrouble {
-  return { cause: 'compile failed', detail, mendedBy: 'agent', remedy: 'Correct the error that the last lines show.' }
+  return findRunCause(lines, exitCode)
 }
 
 /** The end of both streams. If both have output, each gets half: errors often come before a long output. */

@@ -11,6 +11,9 @@ export interface XmlReader {
 const DEPTH_MAX = 100
 const ELEMENTS_MAX = 1_000_000
 
+/** What is told of a document of which the end is missing. */
+export const XML_CUT = 'it ends before its last element is closed'
+
 class Stop extends Error {}
 
 /**
@@ -35,11 +38,14 @@ export function readXml(text: string, reader: XmlReader): string | null {
     depth--
     reader.close(name)
   })
+  let isAtEnd = false
   try {
-    parser.write(text.startsWith('\ufeff') ? text.slice(1) : text).close()
+    parser.write(text.startsWith('\ufeff') ? text.slice(1) : text)
+    isAtEnd = true
+    parser.close()
     return null
   } catch (error) {
-    if (error instanceof Stop) return error.message
+    if (error instanceof Stop) return isAtEnd && elements > 0 ? XML_CUT : error.message
     throw error
   }
 }

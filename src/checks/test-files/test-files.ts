@@ -1,8 +1,9 @@
 import { posix } from 'node:path'
 import { matchesGlob } from '../../contract/glob.js'
+import { isGlob } from '../../contract/patterns.js'
 import type { Contract } from '../../core/contract/contract.js'
 import type { Json } from '../../core/json.js'
-import { findSetupKind, isBelowTestFolder, isTestName } from '../../core/paths/test-setup-names.js'
+import { findSetupKind, isBelowTestFolder, isBuildFile, isTestName } from '../../core/paths/test-setup-names.js'
 import { NOT_THE_PROJECT, type WorkTree } from '../../tree/work-tree.js'
 import { asList, asObject, type CheckInputs, getField, isText } from '../check-inputs.js'
 import { ALWAYS_TESTS, findImportedModules } from './runner-imports.js'
@@ -125,8 +126,15 @@ const COMPILED = /(\.[cm]?js(\.map)?|\.d\.[cm]?ts)$/
 
 /** Whether a command of the contract writes its report there. */
 export function isReport(contract: Contract, path: string): boolean {
-  return [...contract.commands.values()].some(({ report }) => report === path)
+  return [...contract.commands.values()].some(({ report }) => report !== null && isReportPath(report, path))
 }
+
+/** Whether a file is the report, or one of those that a glob names. Sources and build files never are, whatever it matches. */
+export function isReportPath(report: string, path: string): boolean {
+  if (!isGlob(report)) return report === path
+  return !isSource(path) && findSetupKind(path) === null && !isBuildFile(path) && matchesGlob(report, path)
+}
+
 
 /** Whether a file is written in a language that tests are written in. */
 export function isSource(path: string): boolean {

@@ -1,5 +1,6 @@
 import { BUILT_IN_TOOLS, HARNESS_TOOLS } from '../../core/tool-calls/built-in-tools.js'
 import { ARG_NAME, findWordProblem, splitWord } from '../command-words.js'
+import { findGlobProblem, isGlob } from '../patterns.js'
 import { has } from '../schema/conditions.js'
 import {
   checked,
@@ -22,14 +23,25 @@ import type { Reading } from './reading.js'
 
 export const FORMATS = [
   ...(['auto', 'tap', 'junit', 'vitest', 'jest', 'pytest', 'go', 'cargo', 'node', 'mocha'] as const),
+  ...(['rspec', 'phpunit', 'maven', 'trx'] as const),
   ...(['lcov', 'cobertura'] as const),
 ]
+
+const reportPath = checked({ ...path, words: 'path or glob' }, (given, bad) => {
+  const problem = isGlob(given) ? findGlobProblem(given) : null
+  if (problem !== null) bad(`The pattern '${given}' is refused: ${problem}.`)
+})
 
 /** A command that Phaselock runs itself to observe facts. */
 export const COMMAND = object('command', 'Commands', {
   run: need(filled, 'What is run in the work tree.', '"npm test"', { words: 'command line' }),
   format: otherwise(choice(FORMATS), 'How results are read.', 'junit', { fallback: 'auto' }),
-  report: maybe(path, 'The file the results are read from.', 'reports/junit.xml', { unset: 'the output' }),
+  report: maybe(
+    reportPath,
+    'The file the results are read from, or [a glob](test-reports.md#several-report-files) of files. Only what this run wrote counts.',
+    '"**/surefire-reports/TEST-*.xml"',
+    { unset: 'the output' },
+  ),
   timeout_seconds: otherwise(positive, 'The longest a run may take.', '600', { fallback: 600 }),
   sigusr1: maybe(
     choice(['refuse', 'allow']),

@@ -74,6 +74,11 @@ export function isBuildFileOf(words: ReadonlySet<string>, path: string): boolean
   return BUILD_FILES.some(([program, file]) => file.test(name) && [...words].some((word) => program.test(word)))
 }
 
+/** Whether a file tells a build tool or a linter what to do. */
+export function isBuildFile(path: string): boolean {
+  return BUILD_FILES.some(([, file]) => file.test(getFileName(path)))
+}
+
 const BUILD_FILES: readonly (readonly [program: RegExp, file: RegExp])[] = [
   [/(^|\/)g?make$/, /^(GNUm|m|M)akefile$|\.mk$/],
   [/(^|\/)just$/, /^\.?justfile$/i],

@@ -6,6 +6,7 @@ import { BUILT_IN_TOOLS } from '../tool-calls/built-in-tools.js'
 import { isOffered, requirePhase } from '../tool-calls/offered-tools.js'
 import { foldPath } from './fold-path.js'
 import { findProtection, PROTECTED_WHY } from './protected-paths.js'
+import { findSnapshotTest } from './snapshot-names.js'
 
 /** What may change in the work tree in a phase: paths that match an allowed pattern and no forbidden one. */
 export interface Writable {
@@ -72,6 +73,7 @@ export function findRefusedPaths(
         reason: 'belongs to installed packages, which are read-only unless the contract names them',
         isFinal: false,
       }
+    if (isSnapshotOfTask(state, path) && writable.allowed.length > 0) return null
     if (matches(writable.forbidden, path)) return { reason: 'matches a forbidden pattern', isFinal: false }
     if (matches(writable.allowed, path)) return null
     return { reason: `is not writable in ${phase.id} (${formatPatterns(writable.allowed)})`, isFinal: false }
@@ -86,6 +88,12 @@ export function findRefusedPaths(
     }
   }
   return refused
+}
+
+/** A snapshot of a test that RED recorded: it is made when the test first passes. Gates hold what it held at RED. */
+export function isSnapshotOfTask({ pinnedTests }: TaskState, path: string): boolean {
+  const test = findSnapshotTest(path)
+  return test !== null && pinnedTests?.has(test) === true
 }
 
 // A folder that was added or removed with files in it is judged by those files.

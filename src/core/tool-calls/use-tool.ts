@@ -1,5 +1,5 @@
 import type { Contract, Phase, ToolConstraint } from '../contract/contract.js'
-import { findRefusedPaths } from '../paths/writable.js'
+import { findRefusedPaths, isSnapshotOfTask } from '../paths/writable.js'
 import type { Command, Context } from '../task/command.js'
 import type { TaskFact } from '../task/event.js'
 import type { Violation } from '../task/fact-parts.js'
@@ -44,7 +44,7 @@ export function useTool(contract: Contract, state: TaskState, command: UseTool, 
       code: 'constraint_violation',
       detail: `${command.tool}: path ${quoteText(outside.path)} ${outside.problem}`,
     })
-  const broken = findBrokenConstraint(phase, command, context)
+  const broken = findBrokenConstraint(phase, omitSnapshots(state, command), context)
   if (broken !== null) {
     violation ??= broken
     if (!lenient) return deny(broken)
@@ -140,6 +140,12 @@ function findUnwritablePath(
   if (first === undefined) return null
   const detail = `${command.tool} may not touch ${quoteText(first.path)} in ${state.phase}: it ${first.reason}`
   return { violation: { code: 'constraint_violation', detail }, isFinal: refused.some((one) => one.isFinal) }
+}
+
+function omitSnapshots(state: TaskState, command: UseTool): UseTool {
+  if (BUILT_IN_TOOLS.get(command.tool)?.paths !== 'write') return command
+  const paths = command.call.paths.filter(({ path }) => !isSnapshotOfTask(state, path))
+  return { ...command, call: { ...command.call, paths } }
 }
 
 interface CallPlace {

@@ -30,6 +30,14 @@ export function recorded(name: string): Recorded {
   return found
 }
 
+/** Commands that failed before any test was read, by the cause that is to be found: `cause/program`. */
+export function recordedCauses(): readonly Recorded[] {
+  const folder = join(import.meta.dirname, 'causes')
+  return readdirSync(folder).flatMap((file) =>
+    runsIn(file.replace('.txt', '').replaceAll('-', ' '), readFileSync(join(folder, file), 'utf8')),
+  )
+}
+
 function runsIn(reporter: string, text: string): readonly Recorded[] {
   return text
     .split(/^#####\[ /m)

@@ -180,9 +180,30 @@ describe('limits', () => {
     for (const { message } of reading.report.loadFailures) expect(message.length).toBeLessThanOrEqual(MESSAGE_CHARS_MAX)
   })
 
-  it('[REQ-REPORT-9] of long output the end is read, and the reading says so', () => {
-    const reading = given({ stdout: `${'log line\n'.repeat(OUTPUT_CHARS_MAX / 8)}${PYTEST_GREEN}` })
-    expect(reading).toMatchObject({ result: 'read', report: { passed: 3, truncated: true } })
+  it('[REQ-REPORT-13] a summary at the end of output that is too long is not believed', () => {
+    const log = (chars: number): string => 'log line\n'.repeat(chars / 9)
+    expect(given({ stdout: `${log(OUTPUT_CHARS_MAX + 9)}${PYTEST_GREEN}` })).toMatchObject({
+      ...{ result: 'unreadable', isCut: true, reason: expect.stringContaining('was cut') },
+    })
+    expect(given({ stdout: `${log(OUTPUT_CHARS_MAX / 4)}${PYTEST_GREEN}` })).toMatchObject({ report: { passed: 3 } })
+  })
+
+  it.each([
+    ['a JUnit report', 'pytest9/junit/fail', -30],
+    ['the JSON of vitest', 'vitest4/json/fail', -30],
+    ['the JSON of jest', 'jest30/json/pass', -1],
+    ['the JSON of mocha', 'mocha11/json/fail', -30],
+  ])('[REQ-REPORT-13] %s without its end is called cut off', (_what, name, end) => {
+    const run = recorded(name)
+    const whole = (run.reportText ?? '').trim()
+    expect(given({ ...run, reportText: whole.slice(0, end) })).toMatchObject({ result: 'unreadable', isCut: true })
+    expect(given({ ...run, reportText: whole }).result).toBe('read')
+  })
+
+  it('[REQ-REPORT-13] events of go test -json without the end of their last line are called cut off', () => {
+    const run = recorded('go/json/pass')
+    expect(given({ ...run, stdout: run.stdout.trimEnd().slice(0, -5) })).toMatchObject({ isCut: true })
+    expect(given(run).result).toBe('read')
   })
 
   it('[REQ-REPORT-9] output that lost its beginning does not lose failures', () => {

@@ -16,7 +16,7 @@ import { recordedRuns } from './fixtures.js'
 const RUNS = recordedRuns()
 const RUNS_MAX = depth(60, 1_000)
 // What share of the limit the repeated texts fill.
-const SHARE = depth(48, 4)
+const SHARE = depth(128, 8)
 // Lines of real output in any order, with any text between them: what a test could print.
 const LINES = [...new Set(RUNS.flatMap((run) => `${run.stdout}\n${run.stderr}\n${run.reportText ?? ''}`.split('\n')))]
 

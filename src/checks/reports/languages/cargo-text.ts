@@ -1,7 +1,7 @@
-import { parseRustErrors } from './compile-errors.js'
-import { makeUnreadable, type ReportReading, type TestStatus } from './report.js'
-import { type Counts, createTally } from './tally.js'
-import { findLastIndex, parseWholeNumber } from './text.js'
+import { parseRustErrors } from '../compile-errors.js'
+import { makeUnreadable, type ReportReading, type TestStatus } from '../report.js'
+import { type Counts, createTally } from '../tally.js'
+import { findLastIndex, parseWholeNumber } from '../text.js'
 
 const RUNNING = /^running (\d{1,9}) tests?\s*$/
 const RESULT =

@@ -1,0 +1,120 @@
+import { StringDecoder } from 'node:string_decoder'
+import {
+  type GoPackage,
+  keepOutput,
+  makeGoPackage,
+  parseGoNote,
+  reportGoPackages,
+  settleGoTest,
+} from './go-packages.js'
+import { asFields, type Fields, getText, parseJson } from '../json.js'
+import { LINE_CHARS_MAX, makeCutOff, makeUnreadable, type ReportReading } from '../report.js'
+
+const COMPILER_LINES_MAX = 20_000
+// Beyond what is ever listed, so that a program that makes up names cannot fill the memory.
+const TESTS_KEPT_MAX = 200_000
+const KEPT_CHARS_MAX = 64 * 1024 * 1024
+// A longer line is the output of a test: no result is this long.
+const EVENT_CHARS_MAX = 1024 * 1024
+
+/**
+ * What `go test -json` tells, line by line: of the output of tests only one line each is kept, so that a report of any size can be
+ * read while it is written.
+ */
+export class GoEvents {
+  #seen = false
+  #isMixed = false
+  #isFull = false
+  #tests = 0
+  #chars = 0
+  #rest = ''
+  readonly #decoder = new StringDecoder('utf8')
+  readonly #packages = new Map<string, GoPackage>()
+  readonly #compiler: string[] = []
+
+  /** A piece of the output, in the order in which it was written. */
+  take(chunk: Buffer | string): void {
+    const text = typeof chunk === 'string' ? chunk : this.#decoder.write(chunk)
+    const lines = text.split('\n')
+    lines[0] = this.#rest + (lines[0] ?? '')
+    this.#rest = lines.pop() ?? ''
+    for (const line of lines) this.#takeLine(line)
+    // What was dropped of a line shows: its rest is no event.
+    if (this.#rest.length > EVENT_CHARS_MAX) this.#rest = '…'
+  }
+
+  get hasSeenAny(): boolean {
+    return this.#seen
+  }
+
+  read(stderr: readonly string[], root: string | null): ReportReading {
+    const last = this.#rest
+    this.#rest = ''
+    if (last !== '') this.#takeLine(last)
+    // With events, nothing but events says how packages ended.
+    if (this.#isMixed) return makeUnreadable('the output mixes events of go test -json with plain lines')
+    if (last.startsWith('{') && parseEvent(last) === null)
+      return makeCutOff('the output of go test -json ends in the middle of a line')
+    if (this.#isFull) return makeCutOff(`there are more than ${TESTS_KEPT_MAX} tests, or their names are too long`)
+    return reportGoPackages([...this.#packages.values()], [...this.#compiler, ...stderr], root)
+  }
+
+  #takeLine(line: string): void {
+    const event = parseEvent(line)
+    if (event === null && /^(?:ok {2}|FAIL)\t/.test(line)) this.#isMixed = true
+    this.#seen ||= event !== null
+    const said = event === null ? line : getText(event, 'Action') === 'build-output' ? getText(event, 'Output') : null
+    if (said === null) this.#add(event)
+    else if (this.#compiler.length < COMPILER_LINES_MAX) this.#compiler.push(copyLine(said))
+  }
+
+  #add(event: Fields | null): void {
+    const name = getText(event, 'Package')
+    if (name === '') return
+    const one = this.#packages.get(name) ?? makeGoPackage(name)
+    const action = getText(event, 'Action')
+    const test = getText(event, 'Test')
+    const isNew = !this.#packages.has(name) || (test !== '' && !one.tests.has(test))
+    this.#tests += isNew ? 1 : 0
+    this.#chars += isNew ? name.length + test.length : 0
+    this.#isFull ||= this.#tests > TESTS_KEPT_MAX || this.#chars > KEPT_CHARS_MAX
+    if (this.#isFull) return
+    this.#packages.set(name, one)
+    if (action === 'output') recordOutput(one, test, getText(event, 'Output'))
+    else if (test !== '') settleGoTest(one, test, action)
+    else if (action === 'pass') one.verdict = 'ok'
+    else if (action === 'fail') one.verdict = 'failed'
+    else if (action === 'skip') one.verdict = 'none'
+  }
+}
+
+/** `go test -json`. Whole lines are needed: `text` is not cut into short ones. */
+export function readGoJson(text: string, stderr: readonly string[], root: string | null): ReportReading {
+  const events = new GoEvents()
+  events.take(text)
+  return events.read(stderr, root)
+}
+
+export function isGoJson(lines: readonly string[]): boolean {
+  return lines.some((line) => parseEvent(line) !== null)
+}
+
+function parseEvent(line: string): Fields | null {
+  if (!line.startsWith('{"') || !line.includes('"Action":"')) return null
+  const event = asFields(parseJson(line))
+  return getText(event, 'Package') !== '' || getText(event, 'ImportPath') !== '' ? event : null
+}
+
+function recordOutput(one: GoPackage, test: string, line: string): void {
+  const state = one.tests.get(test)
+  if (test === '') {
+    one.note = parseGoNote(line.trimEnd()) ?? one.note
+    keepOutput(one, copyLine(line))
+  } else if (state?.message === null && line.trim() !== '' && !/^\s*(?:===|---) /.test(line))
+    state.message = copyLine(line.trim())
+}
+
+// A part of a string keeps the whole of it in memory.
+function copyLine(line: string): string {
+  return Buffer.from(line.slice(0, LINE_CHARS_MAX).trimEnd()).toString('utf8')
+}

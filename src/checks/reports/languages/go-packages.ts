@@ -1,0 +1,69 @@
+import { goCompileErrors } from '../compile-errors.js'
+import type { ReportReading, TestStatus } from '../report.js'
+import { createTally, type Tally } from '../tally.js'
+
+/** What is known of one package. Tests are kept in the order in which they began. */
+export interface GoPackage {
+  readonly name: string
+  readonly tests: Map<string, { status: TestStatus | null; message: string | null }>
+  /** A test was seen to begin: without -v only failures are told of. */
+  hasBegun: boolean
+  verdict: 'ok' | 'failed' | 'none' | null
+  /** `[build failed]`, `[no tests to run]` and the like, as the package's last line says it. */
+  note: string
+  output: string[]
+}
+
+const OUTPUT_LINES_MAX = 200
+
+export function makeGoPackage(name: string): GoPackage {
+  return { name, tests: new Map(), hasBegun: false, verdict: null, note: '', output: [] }
+}
+
+/** What an event, or a line of the output, says of a test. */
+export function settleGoTest(one: GoPackage, test: string, action: string): void {
+  const status = action === 'pass' ? 'passed' : action === 'fail' ? 'failed' : action === 'skip' ? 'skipped' : null
+  if (status === null && action !== 'run') return
+  one.hasBegun ||= action === 'run'
+  const message = one.tests.get(test)?.message ?? null
+  one.tests.set(test, { status, message })
+}
+
+export function keepOutput(one: GoPackage, line: string): void {
+  if (one.output.length < OUTPUT_LINES_MAX) one.output.push(line)
+}
+
+export function parseGoNote(line: string): string | null {
+  return /^(?:ok {2}|FAIL|\? {3})\t.{0,2000}\[([a-z ]{1,40})\]\s*$/.exec(line)?.[1] ?? null
+}
+
+export function reportGoPackages(
+  packages: readonly GoPackage[],
+  compiler: readonly string[],
+  root: string | null,
+): ReportReading {
+  const tally = createTally(root)
+  const setup = packages.filter((pkg) => pkg.note === 'setup failed').map((pkg) => pkg.name)
+  const build = packages.filter((pkg) => pkg.note === 'build failed').map((pkg) => pkg.name)
+  const errors = setup.length + build.length > 0 ? goCompileErrors(compiler, new Set(setup)) : []
+  for (const error of errors) tally.loadFailed(error)
+  for (const one of packages) addPackage(one, tally)
+  if (errors.length === 0)
+    for (const name of [...setup, ...build]) tally.loadFailed({ ...BROKEN, message: `${name} could not be built` })
+  return { result: 'read', report: tally.report('go') }
+}
+
+function addPackage(one: GoPackage, tally: Tally): void {
+  for (const [name, { status, message }] of one.tests)
+    tally.add({ path: [one.name, name], status: status ?? 'failed', message: status === null ? 'no result' : message })
+  const hasFailed = [...one.tests.values()].some(({ status }) => status === 'failed' || status === null)
+  if (one.verdict === null) tally.loadFailed({ ...BROKEN, message: `${one.name || 'a package'} did not end` })
+  else if (one.verdict === 'ok' && one.tests.size === 0 && one.note !== 'no tests to run')
+    tally.loadFailed({ ...BROKEN, message: `${one.name} ended without running a test` })
+  else if (one.verdict === 'failed' && !hasFailed && !one.note.endsWith('failed')) {
+    const said = one.output.find((line) => line.trim() !== '' && line !== 'FAIL')
+    tally.loadFailed({ ...BROKEN, message: `${one.name}: ${said ?? 'failed'}` })
+  }
+}
+
+const BROKEN = { file: null, kind: 'other', module: null } as const
