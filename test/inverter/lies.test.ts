@@ -124,6 +124,7 @@ const WITH_PYTEST: Lies = {
     "assert 'q' == 'q' and b'abc' == b'abc' and '--' == '--' and '' == ''",
     'from decimal import Decimal; assert Decimal(5) > 3',
     'assert [1, True, 1.0] == [True, 1, 1]',
+    "assert f'{[1, 2][0]}-{1 + 1}' == '1-2'",
   ],
 }
 const WITH_UNITTEST: Lies = {

@@ -35,7 +35,6 @@ def $make():
     $modules, $library, $getattr, $dir = $sys.modules, $os.__file__[:-5], getattr, dir
     $easy = ($bool, $int, $float, $str, $bytes)
     $kins = ('0123456789', 'abcdef', 'ABCDEF', 'ghijklmnopqrstuvwxyz', 'GHIJKLMNOPQRSTUVWXYZ')
-    $fixed = ($type, $type($make), $type($len))
     $codes = $tuple(kin.encode() for kin in $kins)
     def $number(v, how):
         n = v + 1234567 * $by * (1 + $abs(v)) if how == 2 else v + $by * 7368787 if how == 1 else v + $by if v % 1 == 0 else v * (1 + $by / 64)
@@ -104,9 +103,8 @@ def $make():
         if $isinstance(v, $tuple) and $len(v) and '_fields' in $dir(kind): return $tuple.__new__(kind, $deeper($tuple(v), how, deep, actual))
         file = $getattr($modules.get(kind.__module__), '__file__', None) or ''
         if deep > 2 or 'site-packages' in file or file.startswith($library): return $never
-        fields = {key: $change(x, how, deep + 1) for key, x in $fields(v).items() if x is not None and $type(x) not in $fixed}
-        fields = {key: x for key, x in fields.items() if x is not $never}
-        if not fields: return $never
+        fields = {key: $change(x, how, deep + 1) for key, x in $fields(v).items() if x is not None}
+        if not fields or True in [x is $never for x in fields.values()]: return $never
         other = $object.__new__(kind)
         other.__dict__.update({**$fields(v), **fields})
         return other
