@@ -25,6 +25,7 @@ const {#offered}@any = (() => {
   const $Er@any = Error, $Da@any = Date, $Ma@any = Map, $Se@any = Set, $Re@any = RegExp, $Bi@any = BigInt;
   const $time@any = $Da.prototype.getTime, $eachOf@any = $Ma.prototype.forEach, $eachIn@any = $Se.prototype.forEach;
   const $copyBytes@any = $protoOf(Uint8Array.prototype).slice, $put@any = $Ma.prototype.set, $add@any = $Se.prototype.add;
+  const $source@any = Function.prototype.toString, $iterator@any = Symbol.iterator;
   const $by@any = #step, $at@any = #place, $word@any = '#word';
   let $hash@any = #constant;
   for (let $round = 0; $round < #rounds; $round++) {
@@ -89,6 +90,12 @@ const {#offered}@any = (() => {
     for (let $i = 0; $i < $size; $i++) if ($easy($of(($at + $i) % $size))) return ($at + $i) % $size;
     return $at % $size;
   };
+  const $isHidden = ($v@any, $proto@any) => {
+    if ($proto === null || $proto === $plain || typeof $proto.constructor !== 'function' || typeof $v[$iterator] === 'function') return false;
+    const $text = $apply($source, $proto.constructor, []);
+    for (let $i = 0; $i < $text.length; $i++) if ($text[$i] === '#') return true;
+    return false;
+  };
   const $object = ($v@any, $how@any, $deep@any, $a@any)@any => {
     if (typeof $v.asymmetricMatch === 'function') return $create($v, {asymmetricMatch: {value: ($other@any) => !$v.asymmetricMatch($other)}});
     if ($isArray($v)) {
@@ -118,6 +125,7 @@ const {#offered}@any = (() => {
       delete $all.message; delete $all.stack;
       return $setProto($define($out, $all), $proto);
     }
+    if ($names.length === 0 && $isHidden($v, $proto)) return $create($proto);
     if ($names.length === 0) return $proto === $plain || $proto === null ? $defineOne($create($proto), $word, {value: $word, enumerable: true, configurable: true, writable: true}) : {[$word]: $word};
     const $name = $names[$choose($names.length, ($n@any) => $all[$names[$n]].value, ($n@any) => $part($a, $names[$n]))];
     $all[$name] = {value: $change($all[$name].value, $how, $deep + 1, $part($a, $name)), enumerable: true, configurable: true, writable: true};
