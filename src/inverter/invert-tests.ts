@@ -24,9 +24,9 @@ export interface InvertRequest {
   readonly seed: string
   /** Inverts only assertions directly in the function of their test, for a test that survived. */
   readonly outerOnly?: boolean
-  /**
-   * A test with an assertion that holds although it is inverted fails with `line N holds`. Only used to find the line.
-   */
+  /** Whether numbers become smaller or larger. Random where it is not given. */
+  readonly goesDown?: boolean
+  /** A test with an assertion that holds although it is turned fails with `line N holds`. Only to say where it is. */
   readonly namesLines?: boolean
 }
 

@@ -155,3 +155,21 @@ describe('a part that lies in an expected value', () => {
       120_000,
     )
 })
+
+describe('a result that equals a range of numbers', () => {
+  const bodies = ['expect(like((other) => other < 2)).toEqual(1)', 'expect(like((other) => other > 0)).toEqual(1)']
+  const text = `${WITH_VITEST.head}${bodies.map((body, index) => WITH_VITEST.write(`case_${index}`, body)).join('')}`
+  it.each([
+    [true, ['passed', 'failed']],
+    [false, ['failed', 'passed']],
+  ])(
+    '[REQ-INVERT-12] survives in one of two rounds (numbers become smaller: %s)',
+    async (goesDown, expected) => {
+      const inversion = await invertTests({ path: VITEST.suite.path, text, seed: 'range', goesDown })
+      if (inversion.outcome !== 'rewritten') throw new Error(inversion.reason)
+      const outcomes = runFile(VITEST, inversion.turned)
+      expect(bodies.map((_, index) => outcomes.get(`case_${index}`)?.status)).toEqual(expected)
+    },
+    120_000,
+  )
+})

@@ -35,7 +35,7 @@ const {#offered}@any = (() => {
   const $is = (($hash >>> 16) & 1) === 1;
   const $number = ($v@any, $how@any) => {
     let $n = $how === 2 ? $v + 1234567 * $by * (1 + ($v < 0 ? -$v : $v)) : $how === 1 ? $v + $by * 0.37109375 : $v % 1 === 0 ? $v + $by : $v * (1 + $by / 64);
-    if ($v >= 0 && $n < 0) $n = $how === 0 ? $v - $by : -$n;
+    if ($v >= 0 && $n < 0) $n = $how === 0 ? $v - ($v > 0 ? 1 : $by) : -$n;
     return $n !== $n || $n === $v || $v - $v !== 0 ? ($v === 0.5 ? 0.25 : 0.5) : $n;
   };
   const $near = ($c@any) => {

@@ -38,7 +38,7 @@ def $make():
     $codes = $tuple(kin.encode() for kin in $kins)
     def $number(v, how):
         n = v + 1234567 * $by * (1 + $abs(v)) if how == 2 else v + $by * 7368787 if how == 1 else v + $by if v % 1 == 0 else v * (1 + $by / 64)
-        if v >= 0 and n < 0: n = v - $by if how == 0 else -n
+        if v >= 0 and n < 0: n = -n if how else v - 1 if v else v - $by
         return 0.25 if v == 0.5 else 0.5 if n != n or n == v or v - v != 0 else n
     def $text(v, how, word):
         size = $len(v)
