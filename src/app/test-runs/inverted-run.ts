@@ -128,7 +128,8 @@ async function judgeInRounds(texts: TestTexts, twins: Twins, plain: ObservedRun)
 }
 
 async function judgeOnce(texts: TestTexts, twins: Twins, plain: ObservedRun): Promise<Round> {
-  const turned = await turnAround(texts, { outerOnly: twins.isOuterOnly, goesDown: twins.goesDown })
+  const { isOuterOnly, goesDown } = twins
+  const turned = await turnAround(texts, { outerOnly: isOuterOnly, leavesCaught: isOuterOnly, goesDown })
   const subjects = listSubjects(plain, turned.files, texts.others)
   const runs = await twins.run(turned, subjects)
   const judged = judgeTwins(subjects, runs, plain)
@@ -154,8 +155,9 @@ async function retryOuter(one: {
   if (retried.length === 0) return judged
   const paths = new Set(retried.map(({ file }) => file.path))
   const tests = texts.tests.filter(({ path }) => paths.has(path))
-  const outer = await turnAround({ tests, helpers: [] }, { outerOnly: true, goesDown: twins.goesDown })
   const isLate = one.runs?.isTurnedLate === true
+  const how = { outerOnly: true, leavesCaught: isLate, goesDown: twins.goesDown }
+  const outer = await turnAround({ tests, helpers: [] }, how)
   if (isLate) twins.giveTime()
   const runs = await twins.run(outer, retried)
   if (runs === null) return judged
