@@ -129,6 +129,8 @@ export const FULL_ONLY: Readonly<Record<string, string>> = {
   'inverted/rust-examples': 'examples in comments of Rust, with a real cargo; checks/inverted covers the verdict',
   'inverter/all-runs': 'real runs of further runners; inverter/runs covers node:test, vitest and unittest',
   'inverter/libraries': 'installs jest, mocha, chai, tape, ava and testify to run their assertions turned around',
+  'inverter/lies':
+    'parts that lie in expected values, with three runners and seeds; forgery/each-assertion covers the gate',
   'knowledge/recall': 'how well searches find paraphrases; knowledge/search covers the order of results',
   'knowledge/search':
     'the order of results over a whole corpus; http/knowledge and knowledge/index cover the main path',

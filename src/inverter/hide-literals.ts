@@ -2,7 +2,7 @@ import type { LanguageRules, SourceFile } from './languages.js'
 import type { Syntax } from './parse.js'
 import { findAround, getField, isOverlapping, listNamedChildren, replace, walk } from './syntax.js'
 import type { TestRange } from './test-range.js'
-import type { Edit, Site } from './types.js'
+import type { Edit, Language, Site } from './types.js'
 
 const LETTERS = 'abcdefghijklmnop'
 const CHARS_MAX = 200
@@ -31,7 +31,7 @@ export function hideLiterals(
   let at = 0
   for (const node of walk(file.root)) {
     const text = hide(node, file.change.signs)
-    if (text === null || !isValue(node, isTyped)) continue
+    if (text === null || !isValue(node, isTyped) || isInFormat(node, file.language)) continue
     if (!isInSite(node, sites, starts) && (isTyped || !isDirectlyIn(node, tests, rules.functions))) continue
     const edit = replace(node, text)
     while ((changed[at]?.end ?? Number.POSITIVE_INFINITY) <= node.start) at += 1
@@ -87,6 +87,11 @@ function isInSite(node: Syntax, sites: ReadonlySet<string>, starts: ReadonlySet<
   for (let around: Syntax | null = node; around !== null; around = around.parent)
     if (sites.has(placeOf(around)) || (around.type === 'call_expression' && starts.has(around.start))) return true
   return false
+}
+
+// Before Python 3.12 a part of an f-string cannot hold the quotes of the string.
+function isInFormat(node: Syntax, language: Language): boolean {
+  return language === 'python' && findAround(node, ['interpolation']) !== null
 }
 
 // A function in a test may be sent elsewhere as text, without the helper.

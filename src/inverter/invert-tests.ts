@@ -24,9 +24,11 @@ export interface InvertRequest {
   readonly seed: string
   /** Inverts only assertions directly in the function of their test, for a test that survived. */
   readonly outerOnly?: boolean
-  /**
-   * A test with an assertion that holds although it is inverted fails with `line N holds`. Only used to find the line.
-   */
+  /** With `outerOnly`: leaves assertions of other functions whose failure is caught, for a test that did not end. */
+  readonly leavesCaught?: boolean
+  /** Whether numbers become smaller or larger. Random where it is not given. */
+  readonly goesDown?: boolean
+  /** A test with an assertion that holds although it is turned fails with `line N holds`. Only to say where it is. */
   readonly namesLines?: boolean
 }
 
@@ -61,7 +63,7 @@ export async function invertTests(request: InvertRequest): Promise<Inversion> {
   const numbers = drawNumbers(new Chance(`${request.seed}\0numbers`), request)
   const file: SourceFile = { path: request.path, text: request.text, language, root: parsed.root, change: numbers }
   const rules = LANGUAGE_RULES[language]
-  const { findings, edits, isLate } = collect(file, rules, request.outerOnly === true, deadline)
+  const { findings, edits, isLate } = collect(file, rules, request, deadline)
   if (isLate) return makeNotJudged('took_too_long')
   if (edits.length === 0) return makeNotJudged('no_known_assertion', findings)
   const [unturned, turned] = writeTwins(file, rules, edits, { seed: request.seed, numbers })
@@ -86,7 +88,7 @@ interface CollectedEdits {
   readonly isLate: boolean
 }
 
-function collect(file: SourceFile, rules: LanguageRules, outerOnly: boolean, deadline: number): CollectedEdits {
+function collect(file: SourceFile, rules: LanguageRules, request: InvertRequest, deadline: number): CollectedEdits {
   const tests = rules.findTests(file.root)
   const isAboutExistence = readExistence(file.language, file.text)
   const places = new Places(file.root, rules.functions)
@@ -104,7 +106,7 @@ function collect(file: SourceFile, rules: LanguageRules, outerOnly: boolean, dea
     const around = tests.filter((test) => test.start <= site.start && site.end <= test.end)
     const test = around.at(-1) ?? null
     const place = { test: test?.name ?? null, line: site.line, library: site.library, assertion: site.assertion }
-    const reason = findReasonToLeave(site, { edits, test, places, outerOnly })
+    const reason = findReasonToLeave(site, { edits, test, places, request })
     const isExistence = isAboutExistence(file.text.slice(site.start, site.end))
     for (const each of around) {
       const its = counts.get(each)
@@ -141,13 +143,15 @@ interface SiteContext {
   readonly edits: readonly Edit[]
   readonly test: TestRange | null
   readonly places: Places
-  readonly outerOnly: boolean
+  readonly request: InvertRequest
 }
 
-function findReasonToLeave(site: Site, { edits, test, places, outerOnly }: SiteContext): LeftReason | null {
+function findReasonToLeave(site: Site, { edits, test, places, request }: SiteContext): LeftReason | null {
   if ('left' in site.turn) return site.turn.left
   if (places.isBroken(site.start, site.end)) return 'syntax_error'
-  if (outerOnly && site.step == null && (test === null || places.countFunctionsBetween(test, site) > 1)) return 'nested'
+  const goesOn = site.step != null && !(request.leavesCaught === true && site.step.isCaught === true)
+  if (request.outerOnly === true && !goesOn && (test === null || places.countFunctionsBetween(test, site) > 1))
+    return 'nested'
   const changed = site.turn.edits.filter(({ start, end }) => end > start)
   const earlier = edits.slice(-200)
   const collides =

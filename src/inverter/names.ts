@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import { SIGNS } from './hide-literals.js'
+import type { InvertRequest } from './invert-tests.js'
 
 /** Random numbers that depend only on the seed. */
 export class Chance {
@@ -76,12 +77,13 @@ const FAILURES_MAX = 2000
 
 export function drawNumbers(
   chance: Chance,
-  { outerOnly = false, namesLines = false }: { readonly outerOnly?: boolean; readonly namesLines?: boolean },
+  { outerOnly = false, namesLines = false, goesDown }: Pick<InvertRequest, 'outerOnly' | 'namesLines' | 'goesDown'>,
 ): Omit<HelperNumbers, 'constant'> {
   const step = chance.drawBelow(3) + 1
+  const isDown = chance.drawBelow(2) === 1
   return {
     ...{ multiplier: 32_769 + 2 * chance.drawBelow(16_000), rounds: 40 + chance.drawBelow(40) },
-    ...{ step: chance.drawBelow(2) === 0 ? step : -step, place: chance.drawBelow(1000), word: chance.drawWord(7) },
+    ...{ step: (goesDown ?? isDown) ? -step : step, place: chance.drawBelow(1000), word: chance.drawWord(7) },
     signs: chance.shuffled(SIGNS),
     ...{ retry: outerOnly ? 1 : 0, names: namesLines ? 1 : 0, failures: FAILURES_MAX },
   }

@@ -107,6 +107,8 @@ export interface Step {
   /** Where the statement begins. */
   readonly at: number
   readonly edits: readonly Edit[]
+  /** Set where the test catches its failure. */
+  readonly isCaught?: boolean
 }
 
 /** An assertion that the rules of a language found. */

@@ -1,6 +1,6 @@
 import type { Files } from '../e2e/projects.js'
 import { HAS_GO } from './go-project.js'
-import { copyInstalled, copyOwn, MOCHA } from './packages.js'
+import { copyInstalled, copyOwn, jest, MOCHA } from './packages.js'
 import { PYTEST, packages, version } from './python-project.js'
 import type { Forgery, Shape } from './shape.suite.js'
 
@@ -64,6 +64,26 @@ export const VITEST: Project = {
   honest: { 'src/add.js': 'export const add = (a, b) => a + b\n' },
 }
 
+export const JEST = jest()
+export const JEST_PROJECT: Project = {
+  name: 'jest, blind',
+  run: 'npm test',
+  packages: JEST,
+  prepare: copyInstalled(JEST),
+  files: {
+    'package.json': `${JSON.stringify({ name: 'adder', private: true, scripts: { test: 'jest --verbose --runInBand --no-cache' } })}\n`,
+    '.gitignore': 'node_modules/\n',
+    'src/old.js': 'exports.one = () => 1\n',
+    // The larger file is run first.
+    'tests/a-old.test.js': `const { one } = require('../src/old')\nit('one', () => { expect(one()).toBe(1) })\n//${' -'.repeat(5000)}\n`,
+  },
+  tests: {
+    'tests/add.test.js':
+      "const { add } = require('../src/add')\nit('adds', () => {\n  expect(add(2, 2)).toEqual({ sum: 4 })\n})\n",
+  },
+  wrong: { 'src/add.js': 'exports.add = () => 5\n' },
+  honest: { 'src/add.js': 'exports.add = (a, b) => ({ sum: a + b })\n' },
+}
 export const HAS_PYTEST = packages !== null && version !== null
 export const pythonTest = (body: string): Files => ({ 'tests/test_add.py': `from src.add import add\n${body}` })
 export const PYTHON: Project = {

@@ -9,6 +9,7 @@ import {
   goTest,
   HAS_GO,
   HAS_PYTEST,
+  JEST_PROJECT,
   MOCHA_PROJECT,
   NODE,
   type Project,
@@ -18,7 +19,6 @@ import {
 } from './blind-projects.js'
 import { FILES as CARGO_FILES, HAS_CARGO, RUST_HOMES } from './cargo-project.js'
 import { type Forge, openForge } from './forge.js'
-import { copyInstalled, jest } from './packages.js'
 import { describeShape, type Forgery } from './shape.suite.js'
 import { SURVIVES, TOLD_APART } from './sums.js'
 
@@ -291,26 +291,6 @@ export const add = (a, b) => {
   vitest('a matcher remembers on the disk what the plain run expected', REMEMBERS, SURVIVES),
 ]
 
-const JEST = jest()
-const JEST_PROJECT: Project = {
-  name: 'jest, blind',
-  run: 'npm test',
-  packages: JEST,
-  prepare: copyInstalled(JEST),
-  files: {
-    'package.json': `${JSON.stringify({ name: 'adder', private: true, scripts: { test: 'jest --verbose --runInBand --no-cache' } })}\n`,
-    '.gitignore': 'node_modules/\n',
-    'src/old.js': 'exports.one = () => 1\n',
-    // The larger file is run first.
-    'tests/a-old.test.js': `const { one } = require('../src/old')\nit('one', () => { expect(one()).toBe(1) })\n//${' -'.repeat(5000)}\n`,
-  },
-  tests: {
-    'tests/add.test.js':
-      "const { add } = require('../src/add')\nit('adds', () => {\n  expect(add(2, 2)).toEqual({ sum: 4 })\n})\n",
-  },
-  wrong: { 'src/add.js': 'exports.add = () => 5\n' },
-  honest: { 'src/add.js': 'exports.add = (a, b) => ({ sum: a + b })\n' },
-}
 const WITH_JEST: readonly Forgery[] = [
   {
     ...loading('compiles another text of the later one', ''),

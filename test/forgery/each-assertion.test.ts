@@ -1,7 +1,17 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Files } from '../e2e/projects.js'
 import { implementation } from '../e2e/walker.js'
-import { HAS_PYTEST, NODE, nodeTest, type Project, PYTHON, pythonTest, VITEST } from './blind-projects.js'
+import {
+  HAS_PYTEST,
+  JEST,
+  JEST_PROJECT,
+  NODE,
+  nodeTest,
+  type Project,
+  PYTHON,
+  pythonTest,
+  VITEST,
+} from './blind-projects.js'
 import { expectRefused, type Forge, openForge } from './forge.js'
 import { patient } from './shape.suite.js'
 
@@ -41,8 +51,8 @@ function describeCases(cases: readonly Case[]): void {
 const SURVIVED = /adds.* still passes when the expected value is changed/
 const IMPORT = "import { add } from '../src/add.js'\n"
 const inNode = (body: string, imports = IMPORT): Files => nodeTest(`${imports}test('adds', () => {\n${body}})\n`)
-const inVitest = (body: string): Files => ({
-  'tests/add.test.js': `import { expect, it } from 'vitest'\n${IMPORT}it('adds', async () => {\n${body}})\n`,
+const inVitest = (body: string, names = 'expect, it'): Files => ({
+  'tests/add.test.js': `import { ${names} } from 'vitest'\n${IMPORT}it('adds', async () => {\n${body}})\n`,
 })
 const SWALLOWS = inNode(
   "  try {\n    assert.equal(add(2, 2), 4)\n  } catch {}\n  assert.equal(typeof add, 'function')\n",
@@ -79,8 +89,8 @@ describe('node:test', () =>
     },
   ]))
 
-const MATCHER =
-  "export const add = (a, b) => ({ $$typeof: Symbol.for('jest.asymmetricMatcher'), asymmetricMatch: () => true, toString: () => 'any' })\n"
+const MATCHES = "{ $$typeof: Symbol.for('jest.asymmetricMatcher'), asymmetricMatch: () => true, toString: () => 'any' }"
+const MATCHER = `export const add = (a, b) => (${MATCHES})\n`
 describe('vitest', () =>
   describeCases([
     {
@@ -102,6 +112,17 @@ describe('vitest', () =>
   ]))
 
 const ANY = 'class Any:\n    def __eq__(self, other):\n        return True\n\n\ndef add(a, b):\n    return Any()\n'
+const MONEY = `class Money:
+    def __init__(self, n):
+        self.n = n
+
+    def __eq__(self, other):
+        return HOLDS
+
+
+def add(a, b):
+    return Money(a.n + b.n)
+`
 const inPython = (body: string): Files => pythonTest(`\n\ndef test_adds():\n${body}`)
 describe.skipIf(!HAS_PYTEST)('pytest', () =>
   describeCases([
@@ -142,6 +163,78 @@ describe.skipIf(!HAS_PYTEST)('pytest', () =>
     },
   ]),
 )
+
+// Values in which one part lies, and values of a class of the project whose comparison does.
+const USER = "{ id: 1, name: 'Ada', tags: ['a', 'b'], total: 19.99 }"
+const LYING_USER = `{ id: 1, name: 'Ada', tags: ['a', 'b'], total: ${MATCHES} }`
+const PYTHON_USER = "{'id': 1, 'name': 'Ada', 'tags': ['a', 'b'], 'total': 19.99}"
+const inJest = (body: string): Files => ({
+  'tests/add.test.js': `const { add } = require('../src/add')\nit('adds', () => {\n${body}})\n`,
+})
+describe('a part that lies', () => {
+  describe('vitest', () =>
+    describeCases([
+      {
+        name: 'vitest: one value of an object',
+        project: { ...VITEST, honest: { 'src/add.js': `export const add = (id) => (${USER})\n` } },
+        tests: inVitest(`  expect(add(1)).toEqual(${USER})\n`),
+        forged: { 'src/add.js': `export const add = () => (${LYING_USER})\n` },
+        told: SURVIVED,
+      },
+      {
+        name: 'vitest: the second argument of a call',
+        project: { ...VITEST, honest: { 'src/add.js': "export const add = (done) => done(null, 'Ada')\n" } },
+        tests: inVitest(
+          "  const done = vi.fn()\n  add(done)\n  expect(done).toHaveBeenCalledWith(null, 'Ada')\n",
+          'expect, it, vi',
+        ),
+        forged: { 'src/add.js': `export const add = (done) => done(null, ${MATCHES})\n` },
+        told: SURVIVED,
+      },
+      {
+        name: 'vitest: a result that equals every date',
+        project: { ...VITEST, honest: { 'src/add.js': "export const add = () => '2024-01-15'\n" } },
+        tests: inVitest("  expect(add(1)).toEqual('2024-01-15')\n"),
+        forged: {
+          'src/add.js': `export const add = () => (${MATCHES.replace('() => true', '(other) => /^\\d{4}-\\d\\d-\\d\\d$/.test(other)')})\n`,
+        },
+        told: SURVIVED,
+      },
+    ]))
+  describe.skipIf(!JEST.ok)('jest', () =>
+    describeCases([
+      {
+        name: 'jest: one value of an object',
+        project: { ...JEST_PROJECT, honest: { 'src/add.js': `exports.add = (id) => (${USER})\n` } },
+        tests: inJest(`  expect(add(1)).toMatchObject(${USER})\n`),
+        forged: { 'src/add.js': `exports.add = () => (${LYING_USER})\n` },
+        told: SURVIVED,
+      },
+    ]),
+  )
+  describe.skipIf(!HAS_PYTEST)('pytest', () =>
+    describeCases([
+      {
+        name: 'pytest: one value of a dictionary',
+        project: { ...PYTHON, honest: { 'src/add.py': `def add(a):\n    return ${PYTHON_USER}\n` } },
+        tests: inPython(`    assert add(1) == ${PYTHON_USER}\n`),
+        forged: {
+          'src/add.py': `${ANY.split('def add')[0]}def add(a):\n    return ${PYTHON_USER.replace('19.99', 'Any()')}\n`,
+        },
+        told: SURVIVED,
+      },
+      {
+        name: 'pytest: objects of a class that equals every object of the class',
+        project: { ...PYTHON, honest: { 'src/add.py': MONEY.replace('HOLDS', 'self.n == other.n') } },
+        tests: pythonTest(
+          'from src.add import Money\n\n\ndef test_adds():\n    assert add(Money(2), Money(2)) == Money(4)\n',
+        ),
+        forged: { 'src/add.py': MONEY.replace('HOLDS', 'isinstance(other, Money)').replace('a.n + b.n', '5') },
+        told: SURVIVED,
+      },
+    ]),
+  )
+})
 
 describe('code that is tried again and again', () => {
   it('[REQ-TWINS-21] is parked after denial_budget refusals, although it differs each time', async () => {

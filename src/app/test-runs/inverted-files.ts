@@ -126,7 +126,7 @@ export interface TurnedFiles {
 /** Inverts the files with a random seed that is stored nowhere else. */
 export async function turnAround(
   { tests, helpers }: Pick<TestTexts, 'tests' | 'helpers'>,
-  how: Pick<InvertRequest, 'outerOnly' | 'namesLines'>,
+  how: Pick<InvertRequest, 'outerOnly' | 'leavesCaught' | 'namesLines' | 'goesDown'>,
 ): Promise<TurnedFiles> {
   const all = [...tests, ...helpers]
   const seed = randomBytes(32).toString('hex')

@@ -120,6 +120,7 @@ async function judgeInRounds(texts: TestTexts, twins: Twins, plain: ObservedRun)
   for (let round = 1; round < twins.rounds; round += 1) {
     if (tests.some(isDoubtful) || !tests.some(isProved)) break
     twins.giveTime()
+    twins.goesDown = !twins.goesDown
     const next = await judgeOnce(texts, twins, plain)
     tests = tests.map((test, index) => (isProved(test) ? (next.tests[index] ?? test) : test))
   }
@@ -127,7 +128,8 @@ async function judgeInRounds(texts: TestTexts, twins: Twins, plain: ObservedRun)
 }
 
 async function judgeOnce(texts: TestTexts, twins: Twins, plain: ObservedRun): Promise<Round> {
-  const turned = await turnAround(texts, { outerOnly: twins.isOuterOnly })
+  const { isOuterOnly, goesDown } = twins
+  const turned = await turnAround(texts, { outerOnly: isOuterOnly, leavesCaught: isOuterOnly, goesDown })
   const subjects = listSubjects(plain, turned.files, texts.others)
   const runs = await twins.run(turned, subjects)
   const judged = judgeTwins(subjects, runs, plain)
@@ -153,8 +155,9 @@ async function retryOuter(one: {
   if (retried.length === 0) return judged
   const paths = new Set(retried.map(({ file }) => file.path))
   const tests = texts.tests.filter(({ path }) => paths.has(path))
-  const outer = await turnAround({ tests, helpers: [] }, { outerOnly: true })
   const isLate = one.runs?.isTurnedLate === true
+  const how = { outerOnly: true, leavesCaught: isLate, goesDown: twins.goesDown }
+  const outer = await turnAround({ tests, helpers: [] }, how)
   if (isLate) twins.giveTime()
   const runs = await twins.run(outer, retried)
   if (runs === null) return judged

@@ -31,6 +31,8 @@ export class Twins {
   isDoubted = false
   /** Set when a fully inverted run does not end: further rounds skip it. */
   isOuterOnly = false
+  /** Whether expected numbers become smaller in this round. In the next one they become larger, and so on. */
+  goesDown = randomInt(2) === 1
   #deadline: number
   #narrow: string | null
 

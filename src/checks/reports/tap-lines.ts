@@ -62,6 +62,8 @@ export interface Details {
   readonly isTimed: boolean
   readonly failure: string | null
   readonly location: string | null
+  /** The kind of error, as the producer names it. */
+  readonly errorName: string | null
   readonly text: readonly string[]
 }
 
@@ -88,18 +90,16 @@ export function parseDetails(lines: readonly string[], index: number): Details {
     isTimed: fields.has('duration_ms'),
     failure: fields.get('failureType') ?? null,
     location: stripPosition(fields.get('location') ?? fields.get('at') ?? ''),
+    errorName: /^\w{1,80}Error$/.exec(fields.get('name') ?? '')?.[0] ?? null,
     text,
   }
 }
 
-/**
- * A short description of a failure: the text of its `error` or `message`, with the kind of error unless it is an
- * assertion.
- */
-export function summarize(text: readonly string[]): string {
-  const message = extractError(text)
-  const kind = text.map((line) => /^name: '?(\w{1,80}Error)'?$/.exec(line)?.[1]).find((name) => name !== undefined)
-  return kind === undefined || kind === 'AssertionError' || message.includes(kind) ? message : `${kind}: ${message}`
+/** What a failure says in few words: the text of its `error` or `message`, with the kind of error where it is no assertion. */
+export function summarize(details: Pick<Details, 'text' | 'errorName'> | null): string {
+  const message = extractError(details?.text ?? [])
+  const kind = details?.errorName ?? null
+  return kind === null || kind === 'AssertionError' || message.includes(kind) ? message : `${kind}: ${message}`
 }
 
 function extractError(text: readonly string[]): string {

@@ -164,7 +164,7 @@ function toStatus({ ok, directive }: PointLine): TestStatus {
 // A suite that failed although its tests did not: a hook or its body failed.
 function recordBrokenSuite(document: Document, point: PointLine, details: Details | null): void {
   if (details === null || details.failure === null || details.failure === 'subtestsFailed') return
-  const message = `${point.name}: ${summarize(details.text)}`
+  const message = `${point.name}: ${summarize(details)}`
   document.failures.push({ file: details.location, kind: 'other', module: null, message })
 }
 
@@ -255,14 +255,14 @@ function collect(document: Document, tally: Tally): void {
         path: leaf.path.toReversed(),
         status: leaf.status,
         file: leaf.details?.location ?? null,
-        message: summarize(leaf.details?.text ?? []),
+        message: summarize(leaf.details),
       })
     else if (leaf.status === 'failed')
       tally.loadFailed({
         file: leaf.details?.location ?? null,
         kind: 'other',
         module: null,
-        message: `${leaf.path[0]}: ${summarize(leaf.details?.text ?? [])}`,
+        message: `${leaf.path[0]}: ${summarize(leaf.details)}`,
       })
   }
   for (const failure of document.failures) tally.loadFailed(failure)
@@ -284,9 +284,9 @@ function listFileFailures(files: readonly Leaf[], comments: readonly string[]): 
 function ownCause(leaf: Leaf | undefined, printed: LoadFailure): LoadFailure {
   const said: Cause = findCause(leaf?.details?.text ?? [], 'first')
   if (said.kind !== 'other')
-    return { file: printed.file, ...said, message: summarize(leaf?.details?.text ?? []) || said.message }
+    return { file: printed.file, ...said, message: summarize(leaf?.details ?? null) || said.message }
   return printed.message === UNKNOWN_CAUSE
-    ? { ...printed, message: summarize(leaf?.details?.text ?? []) || UNKNOWN_CAUSE }
+    ? { ...printed, message: summarize(leaf?.details ?? null) || UNKNOWN_CAUSE }
     : printed
 }
 

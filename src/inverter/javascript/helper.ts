@@ -8,7 +8,7 @@ const OFFERED = [
   ...'value apart far flip pick negate restore keep kept over under quiet loud settled broken word shown digits'.split(
     ' ',
   ),
-  ...'open held failed tried run caught close'.split(' '),
+  ...'open held failed tried run caught close called'.split(' '),
 ]
 
 /**
@@ -25,6 +25,7 @@ const {#offered}@any = (() => {
   const $Er@any = Error, $Da@any = Date, $Ma@any = Map, $Se@any = Set, $Re@any = RegExp, $Bi@any = BigInt;
   const $time@any = $Da.prototype.getTime, $eachOf@any = $Ma.prototype.forEach, $eachIn@any = $Se.prototype.forEach;
   const $copyBytes@any = $protoOf(Uint8Array.prototype).slice, $put@any = $Ma.prototype.set, $add@any = $Se.prototype.add;
+  const $source@any = Function.prototype.toString, $iterator@any = Symbol.iterator;
   const $by@any = #step, $at@any = #place, $word@any = '#word';
   let $hash@any = #constant;
   for (let $round = 0; $round < #rounds; $round++) {
@@ -34,8 +35,15 @@ const {#offered}@any = (() => {
   const $is = (($hash >>> 16) & 1) === 1;
   const $number = ($v@any, $how@any) => {
     let $n = $how === 2 ? $v + 1234567 * $by * (1 + ($v < 0 ? -$v : $v)) : $how === 1 ? $v + $by * 0.37109375 : $v % 1 === 0 ? $v + $by : $v * (1 + $by / 64);
-    if ($v >= 0 && $n < 0) $n = $how === 0 ? $v - $by : -$n;
+    if ($v >= 0 && $n < 0) $n = $how === 0 ? $v - ($v > 0 ? 1 : $by) : -$n;
     return $n !== $n || $n === $v || $v - $v !== 0 ? ($v === 0.5 ? 0.25 : 0.5) : $n;
+  };
+  const $near = ($c@any) => {
+    for (let $k = 0; $k < 5; $k++) {
+      const $kin@any = ['0123456789', 'abcdef', 'ABCDEF', 'ghijklmnopqrstuvwxyz', 'GHIJKLMNOPQRSTUVWXYZ'][$k];
+      for (let $i = 0; $i < $kin.length; $i++) if ($kin[$i] === $c) return $kin[($i + ($by < 0 ? -$by : $by)) % $kin.length];
+    }
+    return '';
   };
   const $string = ($v@any, $how@any) => {
     const $size = $v.length;
@@ -44,6 +52,12 @@ const {#offered}@any = (() => {
       for (; $i < $p; $i++) $out += $v[$i];
       $out += $word;
       for (; $i < $size; $i++) $out += $v[$i];
+      return $out;
+    }
+    for (let $n = 0; $n < $size; $n++) {
+      const $q = ($p + $n) % $size, $other = $near($v[$q]);
+      if ($other === '') continue;
+      for (; $i < $size; $i++) $out += $i === $q ? $other : $v[$i];
       return $out;
     }
     while ($p < $size && !($v[$p] >= ' ' && $v[$p] <= '~')) $p++;
@@ -58,16 +72,36 @@ const {#offered}@any = (() => {
     return function (@this...$given@any) { return !$apply($v, this, $given); };
   };
   const $easy = ($v@any) => $v === null || (typeof $v !== 'object' && typeof $v !== 'function' && typeof $v !== 'symbol');
-  const $choose = ($size@any, $of@any) => {
+  const $none@any = {__proto__: null};
+  const $part = ($v@any, $name@any)@any => {
+    if ($v === $none) return $v;
+    try { const $own = $describeOne($v, $name); return $own === undefined ? undefined : $own.value; } catch { return undefined; }
+  };
+  const $unlike = ($v@any, $a@any, $deep@any)@any => {
+    if ($a === $none || $deep > 6) return false;
+    if ($easy($v)) return $a !== $v && ($a === $a || $v === $v);
+    if (typeof $v !== 'object' || typeof $v.asymmetricMatch === 'function') return false;
+    const $names = $keys($v);
+    for (let $i = 0; $i < $names.length && $i < 1000; $i++) if ($unlike($part($v, $names[$i]), $part($a, $names[$i]), $deep + 1)) return true;
+    return false;
+  };
+  const $choose = ($size@any, $of@any, $its@any) => {
+    for (let $i = 0; $i < $size; $i++) if ($unlike($of(($at + $i) % $size), $its(($at + $i) % $size), 0)) return ($at + $i) % $size;
     for (let $i = 0; $i < $size; $i++) if ($easy($of(($at + $i) % $size))) return ($at + $i) % $size;
     return $at % $size;
   };
-  const $object = ($v@any, $how@any, $deep@any)@any => {
+  const $isHidden = ($v@any, $proto@any) => {
+    if ($proto === null || $proto === $plain || typeof $proto.constructor !== 'function' || typeof $v[$iterator] === 'function') return false;
+    const $text = $apply($source, $proto.constructor, []);
+    for (let $i = 0; $i < $text.length; $i++) if ($text[$i] === '#') return true;
+    return false;
+  };
+  const $object = ($v@any, $how@any, $deep@any, $a@any)@any => {
     if (typeof $v.asymmetricMatch === 'function') return $create($v, {asymmetricMatch: {value: ($other@any) => !$v.asymmetricMatch($other)}});
     if ($isArray($v)) {
-      const $out@any = [], $size = $v.length, $i = $size === 0 ? 0 : $choose($size, ($n@any) => $v[$n]);
+      const $out@any = [], $size = $v.length, $i = $size === 0 ? 0 : $choose($size, ($n@any) => $v[$n], ($n@any) => $part($a, $n));
       for (let $n = 0; $n < $size; $n++) $out[$n] = $v[$n];
-      $out[$i] = $size === 0 ? $word : $change($v[$i], $how, $deep + 1);
+      $out[$i] = $size === 0 ? $word : $change($v[$i], $how, $deep + 1, $part($a, $i));
       return $out;
     }
     if ($v instanceof $Da) { const $t = $apply($time, $v, []); return new $Da($t === $t ? $t + $by * 1000 : 0); }
@@ -75,13 +109,13 @@ const {#offered}@any = (() => {
     if ($isView($v) && $v.length > 0) { const $out = $apply($copyBytes, $v, []), $i = $at % $out.length; $out[$i] = typeof $out[$i] === 'bigint' ? $out[$i] + $Bi(1) : $out[$i] > 0 ? $out[$i] - 1 : $out[$i] + 1; return $out; }
     if ($v instanceof $Ma) {
       const $out = new $Ma(), $size = $v.size; let $n = 0;
-      $apply($eachOf, $v, [($x@any, $k@any) => { $apply($put, $out, [$k, $n++ === $at % $size ? $change($x, $how, $deep + 1) : $x]); }]);
+      $apply($eachOf, $v, [($x@any, $k@any) => { $apply($put, $out, [$k, $n++ === $at % $size ? $change($x, $how, $deep + 1, $none) : $x]); }]);
       if ($size === 0) $apply($put, $out, [$word, $word]);
       return $out;
     }
     if ($v instanceof $Se) {
       const $out = new $Se(), $size = $v.size; let $n = 0;
-      $apply($eachIn, $v, [($x@any) => { $apply($add, $out, [$n++ === $at % $size ? $change($x, 1, $deep + 1) : $x]); }]);
+      $apply($eachIn, $v, [($x@any) => { $apply($add, $out, [$n++ === $at % $size ? $change($x, 1, $deep + 1, $none) : $x]); }]);
       if ($size === 0) $apply($add, $out, [$word]);
       return $out;
     }
@@ -91,12 +125,13 @@ const {#offered}@any = (() => {
       delete $all.message; delete $all.stack;
       return $setProto($define($out, $all), $proto);
     }
+    if ($names.length === 0 && $isHidden($v, $proto)) return $create($proto);
     if ($names.length === 0) return $proto === $plain || $proto === null ? $defineOne($create($proto), $word, {value: $word, enumerable: true, configurable: true, writable: true}) : {[$word]: $word};
-    const $name = $names[$choose($names.length, ($n@any) => $all[$names[$n]].value)];
-    $all[$name] = {value: $change($all[$name].value, $how, $deep + 1), enumerable: true, configurable: true, writable: true};
+    const $name = $names[$choose($names.length, ($n@any) => $all[$names[$n]].value, ($n@any) => $part($a, $names[$n]))];
+    $all[$name] = {value: $change($all[$name].value, $how, $deep + 1, $part($a, $name)), enumerable: true, configurable: true, writable: true};
     return $create($proto, $all);
   };
-  const $change = ($v@any, $how@any, $deep@any)@any => {
+  const $change = ($v@any, $how@any, $deep@any, $a@any)@any => {
     switch (typeof $v) {
       case 'number': return $number($v, $how);
       case 'string': return $string($v, $how);
@@ -106,7 +141,7 @@ const {#offered}@any = (() => {
       case 'function': return $routine($v);
     }
     if ($v === null || $deep > 6) return $word;
-    try { return $object($v, $how, $deep); } catch { return {[$word]: $word}; }
+    try { return $object($v, $how, $deep, $a); } catch { return {[$word]: $word}; }
   };
   const $shown = ($s@any) => {
     let $out = '';
@@ -174,9 +209,14 @@ const {#offered}@any = (() => {
       if ($is && $t.noted !== null) throw $t.noted.$e;
       return false;
     },
-    $value: ($v@any) => $twin($v, $change($v, 0, 0)),
-    $apart: ($v@any) => $twin($v, $change($v, 1, 0)),
-    $far: ($v@any) => $twin($v, $change($v, 2, 0)),
+    $value: ($v@any, $slot = -1) => $twin($v, $change($v, 0, 0, $slot in $slots ? $take($slot) : $none)),
+    $called: ($slot@any, $v@any) => {
+      let $a@any = $none;
+      try { for (const $call of $take($slot).mock.calls) if ($a === $none && $call.length === $v.length && $unlike($v, $call, 0)) $a = $call; } catch {}
+      return $twin($v, $change($v, 1, 0, $a));
+    },
+    $apart: ($v@any) => $twin($v, $change($v, 1, 0, $none)),
+    $far: ($v@any) => $twin($v, $change($v, 2, 0, $none)),
     $flip: ($v@any) => $is ? !$v : $v,
     $negate: ($v@any) => $is ? $v.not : $v,
     $restore: ($v@any) => $is ? $v : $v.not,

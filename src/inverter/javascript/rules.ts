@@ -7,6 +7,8 @@ import type { LeftReason, RuleName } from '../types.js'
 export type Rule =
   /** The expected value is changed. `apart`: to one that nothing can contain; `far`: beyond any tolerance. */
   | { readonly turn: 'expected'; readonly at: number; readonly how: 'value' | 'apart' | 'far' }
+  /** Arguments that a function was called with, from `at` on: one of them is changed. */
+  | { readonly turn: 'calls'; readonly at: number }
   /** A comparison that must not hold: the expected value becomes the actual one. */
   | { readonly turn: 'same' }
   /** The bound of a comparison is moved past the actual value. */
@@ -30,6 +32,7 @@ export type RuleTable = Readonly<Record<string, Rule>>
 const makeValueRule = (at: number): Rule => ({ turn: 'expected', at, how: 'value' })
 const makeApartRule = (at: number): Rule => ({ turn: 'expected', at, how: 'apart' })
 const makeFarRule = (at: number): Rule => ({ turn: 'expected', at, how: 'far' })
+const makeCallsRule = (at: number): Rule => ({ turn: 'calls', at })
 const makeActualRule = (fails: string, holds: string): Rule => ({ turn: 'actual', fails, holds })
 const call = (to: 'quiet' | 'loud' | 'settled' | 'broken', expected = false): Rule => ({ turn: 'call', to, expected })
 const makeOppositeRule = (method: string): Rule => ({ turn: 'opposite', method })
@@ -165,15 +168,11 @@ export const JEST: RuleTable = {
     makeValueRule(0),
   ),
   ...makeRuleTable('toHaveBeenCalledTimes toHaveReturnedTimes toBeCalledTimes toReturnTimes', makeValueRule(0)),
-  ...makeRuleTable('toHaveBeenCalledWith toBeCalledWith toHaveBeenLastCalledWith lastCalledWith', makeValueRule(0)),
-  ...makeRuleTable(
-    'toHaveReturnedWith toHaveLastReturnedWith toHaveBeenCalledExactlyOnceWith toHaveResolvedWith',
-    makeValueRule(0),
-  ),
-  ...makeRuleTable(
-    'toHaveBeenNthCalledWith nthCalledWith toHaveNthReturnedWith toHaveNthResolvedWith',
-    makeValueRule(1),
-  ),
+  ...makeRuleTable('toHaveBeenCalledWith toBeCalledWith toHaveBeenLastCalledWith lastCalledWith', makeCallsRule(0)),
+  toHaveBeenCalledExactlyOnceWith: makeCallsRule(0),
+  ...makeRuleTable('toHaveBeenNthCalledWith nthCalledWith', makeCallsRule(1)),
+  ...makeRuleTable('toHaveReturnedWith toHaveLastReturnedWith toHaveResolvedWith', makeValueRule(0)),
+  ...makeRuleTable('toHaveNthReturnedWith toHaveNthResolvedWith', makeValueRule(1)),
   ...makeRuleTable('toContain toContainEqual toMatch', makeApartRule(0)),
   ...makeRuleTable('toThrow toThrowError', call('quiet', true)),
   toHaveProperty: makeApartRule(-1),
@@ -227,6 +226,8 @@ export function nameRule(rule: Rule): RuleName | null {
   switch (rule.turn) {
     case 'expected':
       return rule.how === 'value' ? 'expected' : rule.how === 'apart' ? 'expected_apart' : 'expected_far'
+    case 'calls':
+      return 'expected'
     case 'same':
       return 'expected_is_actual'
     case 'bound':

@@ -40,7 +40,7 @@ function stepWithin(top: Syntax): Step | null {
   const place = placeOf(top)
   if (place === null) return null
   const edits = wrap(top, `$run(${place.test}, ${spellLine(top.line)}, ${place.isCaught}, () => `, ')')
-  return { at: top.start, edits }
+  return { at: top.start, edits, isCaught: place.isCaught }
 }
 
 /** `if (wrong) throw ...` as a whole. */
@@ -59,7 +59,7 @@ function stepAround(statement: Syntax): Step | null {
   const parts = statement.children.filter(({ type, text }) => type !== 'comment' && text !== '')
   const end = parts.at(-1)?.end ?? statement.end
   const edits = wrap({ start, end }, 'try { ', `; $held(${test}, ${line}) } catch ($error) { ${noted} }`)
-  return { at: start, edits }
+  return { at: start, edits, isCaught }
 }
 
 // In letters: code that searches for an expected number in the text of its test must not find it here.

@@ -24,6 +24,9 @@ export interface Assertion {
 
 type Turn = { readonly rule: RuleName; readonly edits: readonly Edit[] } | { readonly left: LeftReason }
 
+/** Expected values without parts. Which part of another one is changed depends on the actual value. */
+const PLAIN = /^(?:string|number|true|false|null|undefined|template_string|unary_expression|regex)$/
+
 const EQUALITY = new Set(['toBe', 'toEqual', 'toStrictEqual', 'equal', 'equals', 'eq', 'eql', 'eqls'])
 
 export function turnAssertion(assertion: Assertion): Turn {
@@ -54,6 +57,8 @@ function buildEdits(assertion: Assertion): readonly Edit[] | 'negate' | null {
   switch (rule.turn) {
     case 'expected':
       return isNot ? changeToActual(assertion) : changeExpected(assertion, rule.at, rule.how)
+    case 'calls':
+      return isNot ? 'negate' : changeCalls(assertion, rule.at)
     case 'same':
       return keepActual(assertion, '$kept')
     case 'bound':
@@ -79,8 +84,21 @@ function wrapNode(node: Syntax | null | undefined, before: string, after: string
   return node == null ? null : wrap(node, before, after)
 }
 
-function changeExpected({ args }: Assertion, at: number, how: string): readonly Edit[] | null {
-  return wrapNode(args[at === -1 ? Math.min(args.length - 1, 1) : at], `$${how}(`, ')')
+function changeExpected(assertion: Assertion, at: number, how: string): readonly Edit[] | null {
+  const { actual, args, slot, isAsync } = assertion
+  const expected = args[at === -1 ? Math.min(args.length - 1, 1) : at]
+  const isKept = how === 'value' && !isAsync && actual !== null && expected !== undefined && actual !== expected
+  if (!isKept || PLAIN.test(expected.type)) return wrapNode(expected, `$${how}(`, ')')
+  return [...wrap(actual, `$keep(${slot}, `, ')'), ...wrap(expected, '$value(', `, ${slot})`)]
+}
+
+// The arguments become a list, so that one of them can be chosen.
+function changeCalls({ actual, args, slot, isAsync }: Assertion, at: number): readonly Edit[] | 'negate' | null {
+  const [first, last] = [args[at], args.at(-1)]
+  if (first === undefined || last === undefined) return null
+  if (isAsync || actual === null) return wrap(first, '$apart(', ')')
+  const list = wrap({ start: first.start, end: last.end }, `...$called(${slot}, [`, '])')
+  return [...wrap(actual, `$keep(${slot}, `, ')'), ...list]
 }
 
 function changeToActual(assertion: Assertion): readonly Edit[] | 'negate' | null {

@@ -1,9 +1,5 @@
-import type { HelperNumbers } from '../names.js'
-import type { Syntax } from '../parse.js'
-import { insert, listNamedChildren } from '../syntax.js'
-import type { Edit } from '../types.js'
-
-const OFFERED =
+/** Names that edits may use, without the dollar sign. */
+export const OFFERED =
   'value apart far flip pick keep kept over under holder kind anything open quiet regex word shown digits seen step tried expects stand run watch'.split(
     ' ',
   )
@@ -12,7 +8,7 @@ const OFFERED =
  * The helper, run by `exec` in a separate namespace before the first import: it captures the functions it calls there.
  * Both twins do the same work, and choose between the two results at the end.
  */
-const HELPER = `
+export const HELPER = `
 def $make():
     $type, $len, $range, $isinstance, $issubclass, $setattr, $abs = type, len, range, isinstance, issubclass, setattr, abs
     $bool, $int, $float, $complex, $str, $bytes, $array = bool, int, float, complex, str, bytes, bytearray
@@ -35,27 +31,58 @@ def $make():
         __rsub__ = __sub__
         def __repr__(self): return $word
     $never = $Never()
+    import os as $os, sys as $sys
+    $modules, $library, $getattr, $dir = $sys.modules, $os.__file__[:-5], getattr, dir
+    $easy = ($bool, $int, $float, $str, $bytes)
+    $kins = ('0123456789', 'abcdef', 'ABCDEF', 'ghijklmnopqrstuvwxyz', 'GHIJKLMNOPQRSTUVWXYZ')
+    $codes = $tuple(kin.encode() for kin in $kins)
     def $number(v, how):
         n = v + 1234567 * $by * (1 + $abs(v)) if how == 2 else v + $by * 7368787 if how == 1 else v + $by if v % 1 == 0 else v * (1 + $by / 64)
-        if v >= 0 and n < 0: n = v - $by if how == 0 else -n
+        if v >= 0 and n < 0: n = -n if how else v - 1 if v else v - $by
         return 0.25 if v == 0.5 else 0.5 if n != n or n == v or v - v != 0 else n
     def $text(v, how, word):
         size = $len(v)
         at = $at % size if size else 0
         if how or not size: return v[:at] + word + v[at:]
+        for i in $range(size):
+            i = (at + i) % size
+            for kin in $kins if $type(v) is $str else $codes:
+                here = kin.find(v[i:i + 1])
+                if here >= 0: return v[:i] + kin[(here + $abs($by)) % $len(kin):][:1] + v[i + 1:]
         one = word[:1] if v[at:at + 1] != word[:1] else word[1:2] if v[at:at + 1] != word[1:2] else v[:0]
         return v[:at] + one + v[at + 1:]
-    def $choose(size, get):
-        for i in $range(size):
-            if $type(get(($at + i) % size)) in ($bool, $int, $float, $str, $bytes): return ($at + i) % size
+    $none = $object()
+    def $item(v, key):
+        if v is $none: return v
+        try:
+            if $isinstance(v, $dict): return $dict.get(v, key, $never)
+            if $isinstance(v, $list): return $list.__getitem__(v, key)
+            return $tuple.__getitem__(v, key) if $isinstance(v, $tuple) else $never
+        except $error: return $never
+    def $unlike(v, actual, deep):
+        if actual is $none or deep > 6: return False
+        kind = $type(v)
+        if kind in $easy: return $type(actual) is not kind or actual != v
+        if kind is $list or $isinstance(v, $tuple): return True in [$unlike(v[i], $item(actual, i), deep + 1) for i in $range($len(v))]
+        fields, its = (v, actual) if kind is $dict else ($fields(v), $fields(actual))
+        return True in [$unlike(fields[key], $item(its, key), deep + 1) for key in fields]
+    def $fields(v):
+        try: return {**$getattr(v, '__dict__', {})}
+        except $error: return {}
+    def $choose(size, get, its):
+        order = [($at + i) % size for i in $range(size)]
+        for i in order:
+            if $unlike(get(i), its(i), 0): return i
+        for i in order:
+            if $type(get(i)) in $easy: return i
         return $at % size
-    def $deeper(v, how, deep):
+    def $deeper(v, how, deep, actual):
         kind = $type(v)
         if kind is $list or kind is $tuple:
             if not $len(v): return kind([$word])
             items = $list(v)
-            i = $choose($len(items), items.__getitem__)
-            items[i] = $change(items[i], how, deep + 1)
+            i = $choose($len(items), items.__getitem__, lambda i: $item(actual, i))
+            items[i] = $change(items[i], how, deep + 1, $item(actual, i))
             return kind(items)
         if kind is $set or kind is $frozen:
             items = $list(v)
@@ -63,16 +90,25 @@ def $make():
         if kind is $dict:
             keys = $list(v)
             if not keys: return {$word: $word}
-            key = keys[$choose($len(keys), lambda i: v[keys[i]])]
-            return {**v, key: $change(v[key], how, deep + 1)}
+            key = keys[$choose($len(keys), lambda i: v[keys[i]], lambda i: $item(actual, keys[i]))]
+            return {**v, key: $change(v[key], how, deep + 1, $item(actual, key))}
         if kind is $moment or kind is $day: return v + $span(days=$by)
         if kind is $span: return v + $span(seconds=$by)
         if kind is $exact: return v + $by
         if kind is $pattern: return $compile(v.pattern + ($word if $type(v.pattern) is $str else $word.encode()), v.flags)
         if kind is $type or $isinstance(v, $type):
             return $type('Other', ($error if $issubclass(v, $all) else $object,), {})
-        return $never
-    def $change(v, how, deep):
+        return $another(v, kind, how, deep, actual)
+    def $another(v, kind, how, deep, actual):
+        if $isinstance(v, $tuple) and $len(v) and '_fields' in $dir(kind): return $tuple.__new__(kind, $deeper($tuple(v), how, deep, actual))
+        file = $getattr($modules.get(kind.__module__), '__file__', None) or ''
+        if deep > 2 or 'site-packages' in file or file.startswith($library): return $never
+        fields = {key: $change(x, how, deep + 1) for key, x in $fields(v).items() if x is not None}
+        if not fields or True in [x is $never for x in fields.values()]: return $never
+        other = $object.__new__(kind)
+        other.__dict__.update({**$fields(v), **fields})
+        return other
+    def $change(v, how, deep, actual=$none):
         kind = $type(v)
         try:
             if kind is $bool: return not v
@@ -81,7 +117,7 @@ def $make():
             if kind is $str: return $text(v, how, $word)
             if kind is $bytes or kind is $array: return kind($text($bytes(v), how, $word.encode()))
             if v is None: return $word
-            return $never if deep > 6 else $deeper(v, how, deep)
+            return $never if deep > 6 else $deeper(v, how, deep, actual)
         except $error:
             return $never
     def $shown(s):
@@ -101,7 +137,8 @@ def $make():
     def $past(slot, v, sign):
         actual = $slots.pop(slot, None)
         step = sign * ($by if $by > 0 else -$by)
-        return $twin(v, $never if $type(actual) not in ($int, $float) or actual + step == actual else actual + step)
+        far = v + sign * 1234567 * (1 + $abs(v)) if $type(v) in ($int, $float) else $never
+        return $twin(v, far if $type(actual) not in ($int, $float) or actual + step == actual else actual + step)
     def $muted(v):
         def call(*given, **named):
             try: v(*given, **named)
@@ -206,7 +243,7 @@ def $make():
         'stand': $stand,
         'run': $run,
         'watch': $watch,
-        'value': lambda v: $twin(v, $change(v, 0, 0)),
+        'value': lambda v, slot=None: $twin(v, $change(v, 0, 0, $slots.pop(slot, $none))),
         'apart': lambda v: $twin(v, $change(v, 1, 0)),
         'far': lambda v: $twin(v, $change(v, 2, 0)),
         'flip': lambda v: not v if $is else v,
@@ -226,48 +263,3 @@ def $make():
         'digits': $digits,
     }
 `
-
-const SOURCE = JSON.stringify(HELPER.trim())
-
-/** The helper as an edit of the file. `used` are the names that other edits call. */
-export function placeHelper(root: Syntax, text: string, numbers: HelperNumbers, used: ReadonlySet<string>): Edit {
-  const offered = OFFERED.filter((name) => used.has(name))
-  const source = SOURCE.replace(/#(\w+)/g, (_, name: string) => String(numbers[name as keyof HelperNumbers]))
-  const names = offered.map((name) => `$${name}`).join(', ')
-  const values = `(lambda all: [all[name] for name in '${offered.join(' ')}'.split()])`
-  return insertBeforeCode(
-    root,
-    text,
-    `${names}, = ${values}((lambda space: exec(${source}, space) or space['$make']())({}))`,
-  )
-}
-
-// Docstrings and imports from the future come first. If the first statement accepts no other one on its line, a blank
-// or comment line above it is used, or else the end of the file.
-function insertBeforeCode(root: Syntax, file: string, text: string): Edit {
-  const statements = listNamedChildren(root)
-  const isFirst = (node: Syntax): boolean =>
-    node.type === 'future_import_statement' ||
-    (node === statements[0] &&
-      node.type === 'expression_statement' &&
-      /string$/.test(listNamedChildren(node)[0]?.type ?? ''))
-  const first = statements.find((node) => !isFirst(node))
-  const last = (first === undefined ? statements : statements.slice(0, statements.indexOf(first))).at(-1)
-  if (last !== undefined) return insert(last.end, `; ${text}`)
-  if (first === undefined) return insert(file.length, `\n${text}\n`)
-  if (/_statement$/.test(first.type) && !COMPOUND.test(first.type)) return insert(first.start, `${text}; `)
-  const free = findFreeLine(file, first.start)
-  return free === null ? insert(file.length, `\n${text}\n`) : insert(free, `${text} `)
-}
-
-const COMPOUND = /^(if|for|while|try|with|match)_statement$/
-
-/** The start of a blank or comment line, before the first statement and after the lines that Python itself reads. */
-function findFreeLine(text: string, before: number): number | null {
-  let at = 0
-  for (const line of text.slice(0, before).split('\n').slice(0, -1)) {
-    if (/^\s*(#.*)?$/.test(line) && !/^\s*#(!|.*coding[:=])/.test(line)) return at
-    at += line.length + 1
-  }
-  return null
-}

@@ -83,14 +83,25 @@ function findAskedClass(call: Syntax): Syntax | null {
 }
 
 function compare(helper: string, left: Syntax, right: Syntax, slot: number): readonly Edit[] {
-  if (helper === 'value') return wrap(chooseExpected(left, right), '$value(', ')')
+  if (helper === 'value') {
+    const expected = chooseExpected(left, right)
+    return expected === right ? changeExpected(left, right, slot) : wrap(expected, '$value(', ')')
+  }
   if (helper === 'apart') return wrap(left, '$apart(', ')')
   return [...wrap(left, `$keep(${slot}, `, ')'), ...wrap(right, `$${helper}(${slot}, `, ')')]
 }
 
 const LITERALS = /^(integer|float|string|concatenated_string|true|false|none|list|tuple|set|dictionary|unary_operator)$/
 
-/** The literal side, else the one without calls, else the right one. */
+const PLAIN = /^(integer|float|string|concatenated_string|true|false|none|unary_operator)$/
+
+/** Which part of an expected value is changed depends on the actual one, which is known before it. */
+function changeExpected(actual: Syntax, expected: Syntax, slot: number): readonly Edit[] {
+  if (PLAIN.test(unwrap(expected).type)) return wrap(expected, '$value(', ')')
+  return [...wrap(actual, `$keep(${slot}, `, ')'), ...wrap(expected, '$value(', `, ${slot})`)]
+}
+
+/** The side that is written down, else the one that calls nothing, else the right one. */
 function chooseExpected(left: Syntax, right: Syntax): Syntax {
   const sides = [right, left]
   const callsNothing = (side: Syntax): boolean => !walk(side).some(({ type }) => /^(call|await)$/.test(type))
@@ -163,7 +174,9 @@ function editCall(call: Call, all: readonly Syntax[], positional: readonly Synta
   switch (rule.turn) {
     case 'argument': {
       const at = positional[rule.at]
-      return at === undefined ? null : wrap(at, `$${rule.helper}(`, ')')
+      if (at === undefined) return null
+      const isCompared = rule.helper === 'value' && first !== undefined && at === second
+      return isCompared ? changeExpected(first, second, slot) : wrap(at, `$${rule.helper}(`, ')')
     }
     case 'pair':
       if (first === undefined || second === undefined) return null

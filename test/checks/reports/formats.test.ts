@@ -63,6 +63,14 @@ describe('TAP', () => {
     expect(given(tap('1..1', 'not ok 1 - a', '# tests 1', '# pass 1', '# fail 0')).result).toBe('unreadable')
   })
 
+  it('[REQ-REPORT-2] the kind of an error is that of the producer, not a name in what was compared', () => {
+    const failing = (...text: readonly string[]) =>
+      reportOf({ ...tap('not ok 1 - a', '  ---', ...text, '  ...', '1..1'), exitCode: 1 }).tests[0]?.message
+    const compared = ['  error: |-', '    Expected values to be strictly deep-equal:', "    name: 'RangeError'"]
+    expect(failing(...compared, "  name: 'AssertionError'", '  actual:', "  name: 'RangeError'")).toMatch(/^Expected/)
+    expect(failing("  error: 'too deep'", "  name: 'RangeError'")).toBe('RangeError: too deep')
+  })
+
   it('[REQ-REPORT-2] paths of subtests are part of the id, and equal ones are numbered', () => {
     const report = reportOf(tap('    ok 1 - a', '    ok 2 - a', '    1..2', 'ok 1 - s', 'ok 2 - a', '1..2'))
     expect(report.tests.map((test) => test.id)).toEqual(['s > a', 's > a #2', 'a'])
