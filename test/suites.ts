@@ -50,6 +50,8 @@ export const FULL_ONLY: Readonly<Record<string, string>> = {
   'e2e/baseline-kill': 'kills a server while the tests of the starting tree run; http/baseline covers restarts',
   'e2e/earlier-version':
     'the state directory of an earlier version; forgery/view-task covers tests recorded without contents',
+  'e2e/install':
+    'tasks that install dependencies, approved and refused; core/package-managers and app/install-changes cover the rules',
   'e2e/stash-kill': 'kills a server at every step of a stash; e2e/kill covers recovery in general',
   'e2e/way-back-criteria': 'criteria in a later visit; e2e/way-back covers the way back',
   'forgery/blind-javascript':

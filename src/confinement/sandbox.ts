@@ -80,7 +80,7 @@ export class Sandbox {
       return { files, written, changes: keep ? await this.#changes(run, job, mounted) : dropChanges(keeper, run) }
     })
     for (const path of job.collect ?? []) if (await clear(join(run.seen, MERGED), path)) fresh.push(path)
-    starter.startCommand(launcher(this.#launch(run, job, mounted)), { ...cleanEnv(this.parts.view), ...job.env })
+    starter.startCommand(launcher(this.#launch(run, job, mounted)), { ...cleanEnv(this.parts.view, job), ...job.env })
     return confined
   }
 
@@ -118,7 +118,7 @@ export class Sandbox {
   #mounted(job: Job): ReadonlySet<string> {
     const names = new Set<string>()
     if (job.git === 'read' && readKind(job.tree, GIT) === 'directory') names.add(GIT)
-    if (this.parts.trees === 'copy')
+    if (this.parts.trees === 'copy' && job.isInstall !== true)
       for (const name of DEPENDENCIES)
         if (readKind(job.tree, name) === 'directory' && !isComposed(job, name)) names.add(name)
     return names
@@ -158,7 +158,8 @@ export class Sandbox {
     const touched = trees === 'overlay' ? join(run.seen, TOUCHED) : null
     try {
       const views = { before: job.tree, layer: job.layer ?? null, after, touched, skipped: mounted }
-      const { list, isCut } = await readChanges({ ...views, aside: job.aside ?? COUNTED })
+      const { isInstall = false, aside = COUNTED } = job
+      const { list, isCut } = await readChanges({ ...views, aside, isInstall })
       return {
         list,
         isCut,

@@ -13,6 +13,7 @@ import { fetchPage } from '../../tools/web/web-fetch.js'
 import type { Change } from '../../tree/change.js'
 import type { App } from '../app.js'
 import { askQuestion } from '../approvals/questions.js'
+import { requestDependency } from '../dependencies/request-dependency.js'
 import { type AgentCall, applyAs, getReviewerField } from '../identity/agent-call.js'
 import type { ApplyOptions } from '../ledger/ledger.js'
 import type { Result } from '../result.js'
@@ -92,6 +93,7 @@ class OneRun {
     if (isUpstreamTool(this.call.contract, tool)) return this.#confined((_, missing) => this.#upstream(missing))
     if (tool === 'ask_user_question') return this.#finish(await askQuestion(this.app, this.call, args))
     if (tool === 'request_setup_change') return this.#finish(await requestSetupChange(this.app, this.call, args))
+    if (tool === 'request_dependency') return this.#finish(await requestDependency(this.app, this.call, this.one))
     if (isWriteTool(tool)) return this.#write()
     if (tool === 'web_fetch')
       return this.#finish(
