@@ -40,6 +40,8 @@ export const FULL_ONLY: Readonly<Record<string, string>> = {
   'cli/workflow': 'every command of a run; docs/workflow runs the documented ones, http/rules covers the rules',
   'confinement/observed':
     'signals, memory and surroundings of observed runs with every provider; checks/second-report covers the main path',
+  'confinement/package-managers':
+    'package managers without network in the sandbox; core/package-managers covers how it is recognised',
   'confinement/resources': 'fork bombs, endless output and other exhaustion with every provider',
   'confinement/scratch-kill': 'kills a server while it writes the scratch layer; e2e/kill covers recovery in general',
   'confinement/sockets': 'sockets into the sandbox with every provider; doors/agent-socket covers the main path',

@@ -14,6 +14,7 @@ const PROJECT: Files = {
   '.gitignore': 'node_modules/\n',
 }
 const TEST = 'tests/sum.test.js'
+const REGISTRY = `${execFileSync('npm', ['config', 'get', 'registry'], { encoding: 'utf8' }).trim()}is-odd`
 const TEST_TEXT = `import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { sum } from '../src/sum.js'
@@ -192,6 +193,36 @@ describe('dependencies that a task needs', () => {
       expect(await install(['npm', 'install', 'x'], { cwd: '../..' })).toMatchObject({ status: 400 })
       const own = await server.call('POST', `/tasks/${task}/install`, agent.token, { command: ['npm', 'install', 'x'] })
       expect(own.status).toBe(403)
+    },
+    WALK_MS_MAX,
+  )
+
+  it(
+    '[REQ-INSTALL-5] npm install in bash fails with the way to do it',
+    async () => {
+      const { agent, tree } = await begin()
+      const done = await agent.does('bash', { command: 'npm install left-pad' })
+      expect(done.exit_code).not.toBe(0)
+      expect(JSON.stringify(done.notes)).toContain('request_dependency')
+      expect(JSON.stringify(done.notes)).toContain(`phaselock install ${agent.task} --`)
+      expect(existsSync(join(tree, 'node_modules'))).toBe(false)
+      // An error of another kind is not taken for a missing network.
+      expect((await agent.does('bash', { command: 'npm install ./packed/none.tgz' })).notes).toBeUndefined()
+    },
+    WALK_MS_MAX,
+  )
+
+  it(
+    '[REQ-INSTALL-6] a package of the registry is installed with network, and is there for the tests',
+    async (test) => {
+      const reached = await fetch(REGISTRY).catch(() => null)
+      if (reached === null || !reached.ok) test.skip('the registry of npm cannot be reached')
+      const { agent, install, green } = await begin()
+      const done = await install(['npm', 'install', 'is-odd@3.0.1'])
+      expect(done, JSON.stringify(done.body)).toMatchObject({ status: 200 })
+      const sum = `import isOdd from 'is-odd'\n\nexport const sum = ([a, b]) => (isOdd(a) ? a + b : 0)\n`
+      await agent.does('write_files', { path: 'src/sum.js', content: sum })
+      expect(await green()).toMatchObject({ allowed: true })
     },
     WALK_MS_MAX,
   )
