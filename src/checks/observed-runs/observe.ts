@@ -17,6 +17,7 @@ import {
   explainCommandFailed,
   explainNoCounts,
   explainNoCoverage,
+  explainRefused,
   explainRun,
   explainUnreliable,
   type TroubledRun,
@@ -24,6 +25,7 @@ import {
 import { withToldTests } from '../reports/told-tests.js'
 import { makeOutsideMatcher } from './outside-tree.js'
 import { openSecondChannel, type SecondReport } from './second-report.js'
+import { type OpenServices, openServices } from './services.js'
 import { addGuards, buildGuardedArgv, excludeSources, GUARDS_FOLDER, GUARDS_VERSION } from './test-guards.js'
 
 const OUTPUT_KEPT = { headBytes: 1024 * 1024, tailBytes: 3 * 1024 * 1024 }
@@ -58,7 +60,8 @@ export async function observe(
   more: { readonly treeHash: string; readonly extra?: string | undefined },
 ): Promise<ObservedRun> {
   const line = more.extra === undefined ? command.run : addArgument(command.run, more.extra)
-  const started = await runInView(place, { line, command })
+  const services = await openServices(command.services ?? {}, place.confinement.provider !== 'none')
+  const started = await runInView(place, { line, command, services })
   const { run } = started
   const about = {
     name,
@@ -70,7 +73,10 @@ export async function observe(
     wasStopped: run.stopped !== null,
     ...(command.allowsSigusr1 === true ? { allowedSigusr1: true as const } : {}),
     ...(place.view === undefined ? {} : { leftOut: place.view.leftOut }),
+    ...(typeof services === 'string' || command.services === undefined ? {} : { services: services.used() }),
   }
+  const unreached = describeUnreached(services)
+  if (unreached !== null) return { ...about, ...UNKNOWN, ...makeUnreachedResult(unreached, run, place.redact) }
   if (started.problem !== null)
     return { ...about, ...UNKNOWN, ...makeVoidResult(started.problem, WRITTEN_REMEDY, run.exitCode) }
 
@@ -110,26 +116,33 @@ export async function observe(
 /** Runs the command, and returns why its run does not count; null when it does. */
 async function runInView(
   place: ShownPlace,
-  { line, command }: { readonly line: string; readonly command: ObservedCommand },
+  about: {
+    readonly line: string
+    readonly command: ObservedCommand
+    readonly services: OpenServices | string
+  },
 ): Promise<{ readonly run: CommandRun; readonly problem: string | null; readonly told: readonly SecondReport[] }> {
+  const { line, command, services } = about
+  if (typeof services === 'string') return { run: NOT_RUN, problem: null, told: [] }
   // Only sandboxed commands get sockets.
   const channel = place.confinement.provider === 'none' ? null : await openSecondChannel()
   const seed = command.env.GOCACHE === undefined ? (place.goCache ?? null) : null
   const cached = seed === null ? null : join(seed, 'cache')
+  const env = excludeSources(
+    addGuards({ CI: '1', ...(cached === null ? {} : { GOCACHE: GO_CACHE_INSIDE }), ...command.env }),
+    {
+      isOnePackage: false,
+      ...place.without,
+      sources: (place.without?.sources ?? []).map((path) => join(place.tree, path)),
+    },
+  )
   const job = {
     tree: place.tree,
-    argv: buildGuardedArgv(line, cached),
+    argv: services.wrap(buildGuardedArgv(line, cached), env),
     cwd: '.',
-    env: excludeSources(
-      addGuards({ CI: '1', ...(cached === null ? {} : { GOCACHE: GO_CACHE_INSIDE }), ...command.env }),
-      {
-        isOnePackage: false,
-        ...place.without,
-        sources: (place.without?.sources ?? []).map((path) => join(place.tree, path)),
-      },
-    ),
-    shown: [GUARDS_FOLDER, ...(cached === null ? [] : [cached])],
-    sockets: channel === null ? [] : [channel.socket],
+    env,
+    shown: [GUARDS_FOLDER, ...services.shown, ...(cached === null ? [] : [cached])],
+    sockets: [...(channel === null ? [] : [channel.socket]), ...services.sockets],
     network: false,
     writes: 'discard',
     git: 'read',
@@ -149,7 +162,19 @@ async function runInView(
     return { run: NOT_RUN, problem: `its view of the tree could not be created: ${error.message}`, told: [] }
   } finally {
     channel?.close()
+    await services.close()
   }
+}
+
+function describeUnreached(services: OpenServices | string): string | null {
+  if (typeof services === 'string') return services
+  const refused = services.used().find((use) => use.refused > 0)
+  return refused === undefined ? null : `the service ${refused.name} at ${refused.address} refused the connection`
+}
+
+function makeUnreachedResult(detail: string, run: CommandRun, redact: (text: string) => string) {
+  const trouble = explainRun({ ...run, exitCode: 1, timeoutSeconds: 0, redact }, explainRefused(redact(detail)))
+  return { exitCode: 1, problem: redact(detail), trouble: { ...trouble, ...explainRefused(redact(detail)) } }
 }
 
 const NOT_RUN: CommandRun = {
@@ -253,6 +278,7 @@ export async function runKey(tree: WorkTree, treeHash: string, command: Observed
     command.report,
     command.env,
     command.allowsSigusr1 === true,
+    ...(command.services === undefined ? [] : [command.services]),
   ]
   const installed: (string | null)[] = []
   for (const path of INSTALLED) installed.push(await tree.hash(path).catch(() => null))

@@ -106,7 +106,8 @@ const NOT_FOUND: readonly RegExp[] = [
   /\brustup could not choose a version\b/,
 ]
 const NO_NETWORK =
-  /\b(?:ENOTFOUND|EAI_AGAIN|ENETUNREACH|EHOSTUNREACH|ECONNREFUSED|Could not resolve host|Temporary failure in name resolution|Name or service not known|Network is unreachable|No route to host|Connection refused|dial tcp)\b/i
+  /\b(?:ENOTFOUND|EAI_AGAIN|ENETUNREACH|EHOSTUNREACH|Could not resolve host|Temporary failure in name resolution|Name or service not known|Network is unreachable|No route to host|dial tcp)\b/i
+const REFUSED = /\bECONNREFUSED\b|\bConnection refused\b|\bConnectionRefusedError\b/i
 const COMPILE_ERRORS: readonly RegExp[] = [
   /\berror TS\d{3,6}: /,
   /^error(?:\[E\d{4}\])?: (?:could not compile|aborting due to)/,
@@ -155,6 +156,8 @@ function findCause({ exitCode, stdout, stderr }: TroubledRun): ExplainedTrouble 
   const causes = lines.flatMap((line) => parseCauseLine(line) ?? [])
   const module = causes.find(({ kind }) => kind === 'missing_module')
   if (module !== undefined) return explainMissingModule(module.module ?? '', module.message)
+  const refused = lines.find((line) => REFUSED.test(line))
+  if (refused !== undefined) return explainRefused(refused)
   const network = lines.find((line) => NO_NETWORK.test(line))
   if (network !== undefined) return explainNoNetwork(network)
   const syntax = causes.find(({ kind }) => kind === 'syntax')?.message
@@ -191,6 +194,17 @@ function explainNoNetwork(detail: string): ExplainedTrouble {
     detail,
     mendedBy: 'operator',
     remedy: 'Commands have no network. An operator installs what is fetched, or takes it out of the command.',
+  }
+}
+
+/** Of a command whose service did not answer, or that the contract does not let reach one. */
+export function explainRefused(detail: string): ExplainedTrouble {
+  return {
+    cause: 'connection refused',
+    detail,
+    mendedBy: 'operator',
+    remedy:
+      'An operator starts the service, and names it in the contract if it is not named there: commands.tests: {run: …, services: {postgres: "127.0.0.1:5432"}}.',
   }
 }
 

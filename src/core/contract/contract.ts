@@ -238,8 +238,20 @@ export interface ObservedCommand {
   readonly report: string | null
   readonly timeoutSeconds: number
   readonly env: Readonly<Record<string, string>>
+  /** Services of the machine that it may reach, by name. */
+  readonly services?: Readonly<Record<string, Service>>
   /** Whether its processes may send SIGUSR1; left out: they may not. */
   readonly allowsSigusr1?: boolean
+}
+
+/** A service of the machine that a command may reach. */
+export interface Service {
+  /** `127.0.0.1:5432`, or the absolute path of a socket. */
+  readonly address: string
+  /** Commands that start and stop it on the machine itself, and one that succeeds when it is ready. */
+  readonly start?: string
+  readonly stop?: string
+  readonly ready?: string
 }
 
 /** All checks. A contract with an unknown check does not load. */
