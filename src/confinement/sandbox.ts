@@ -17,6 +17,7 @@ import { type Filters, type Starter, Starters } from './launch/starters.js'
 import { checkSockets } from './sockets.js'
 import { coverLate } from './view/base-root.js'
 import { composeView } from './view/compose-view.js'
+import { FETCHED, FETCHED_INSIDE, findFetched, keepFetched } from './view/fetched-packages.js'
 import { GO_CACHE } from './view/go-cache.js'
 import type { HostView } from './view/host-view.js'
 import { isInside } from './view/toolchains.js'
@@ -61,7 +62,9 @@ export class Sandbox {
 
   async start(asked: Job): Promise<ConfinedCommand> {
     checkSockets(asked)
-    const job = { ...asked, shown: (asked.shown ?? []).filter((path) => this.#mayShow(path, asked.tree)) }
+    const fetched = findFetched(this.parts.stateDir, asked)
+    const shown = [...(asked.shown ?? []), ...fetched.shown].filter((path) => this.#mayShow(path, asked.tree))
+    const job = { ...asked, shown, env: { ...fetched.env, ...asked.env } }
     const { base, view } = this.parts
     await coverLate(this.parts.keeper, base, { paths: view.coveredLate, covered: this.#covered })
     this.#count += 1
@@ -108,9 +111,9 @@ export class Sandbox {
   }
 
   // The author of the tree may have influenced which folders are shown: never folders above the tree, or the server's
-  // keys. Of the state directory only the compiled Go library.
+  // keys. Of the state directory only the compiled Go library, and packages that were fetched for the tree.
   #mayShow(path: string, tree: string): boolean {
-    if (isInside(join(this.parts.stateDir, GO_CACHE), path)) return true
+    if ([GO_CACHE, FETCHED].some((name) => isInside(join(this.parts.stateDir, name), path))) return true
     return !isInside(path, tree) && !isInside(path, this.parts.stateDir) && !isInside(this.parts.stateDir, path)
   }
 
@@ -157,8 +160,9 @@ export class Sandbox {
     const after = join(run.seen, MERGED)
     const touched = trees === 'overlay' ? join(run.seen, TOUCHED) : null
     try {
-      const views = { before: job.tree, layer: job.layer ?? null, after, touched, skipped: mounted }
       const { isInstall = false, aside = COUNTED } = job
+      const skipped = job.fetches === undefined ? mounted : new Set([...mounted, FETCHED_INSIDE])
+      const views = { before: job.tree, layer: job.layer ?? null, after, touched, skipped }
       const { list, isCut } = await readChanges({ ...views, aside, isInstall })
       return {
         list,
@@ -166,7 +170,9 @@ export class Sandbox {
         view: after,
         commit: async (only = list) => {
           try {
-            return await commitChanges(job.tree, after, only)
+            const problem = await commitChanges(job.tree, after, only)
+            if (problem === null) await keepFetched(this.parts.stateDir, job, after)
+            return problem
           } finally {
             remove(keeper, run)
           }

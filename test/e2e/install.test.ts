@@ -1,8 +1,9 @@
-import { execFileSync } from 'node:child_process'
+import { execFileSync, spawnSync } from 'node:child_process'
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { saysNoNetwork } from '../../src/core/dependencies/package-managers.js'
 import { makePlace, type Place, type Served, serve } from './process.js'
 import { type Files, git, makeRepository } from './projects.js'
 import { implementation, testFiles, Walker } from './walker.js'
@@ -14,6 +15,11 @@ const PROJECT: Files = {
   '.gitignore': 'node_modules/\n',
 }
 const TEST = 'tests/sum.test.js'
+// Toolchains of the machine, and what it takes to reach registries from here.
+const SURROUNDINGS = {
+  ...{ HOME: process.env.HOME, NODE_EXTRA_CA_CERTS: process.env.NODE_EXTRA_CA_CERTS },
+  SSL_CERT_FILE: process.env.SSL_CERT_FILE,
+}
 const REGISTRY = `${execFileSync('npm', ['config', 'get', 'registry'], { encoding: 'utf8' }).trim()}is-odd`
 const TEST_TEXT = `import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -22,6 +28,31 @@ import { sum } from '../src/sum.js'
 test('prices are summed up', () => assert.equal(sum([5, 7]), 12))
 `
 const SUM = `import { add } from 'adder'\n\nexport const sum = (prices) => prices.reduce(add, 0)\n`
+
+const KEPT_ELSEWHERE = [
+  {
+    program: 'go',
+    command: ['go', 'get', 'github.com/google/uuid@v1.6.0'],
+    files: {
+      'shop/go.mod': 'module shop\n\ngo 1.20\n',
+      'shop/shop.go':
+        'package shop\n\nimport "github.com/google/uuid"\n\nfunc ID() string { return uuid.NewString() }\n',
+    },
+    // Below the root, so that the standard library is not compiled for observed runs.
+    uses: 'cd shop && go list -deps ./...',
+    cwd: 'shop',
+  },
+  {
+    program: 'cargo',
+    command: ['cargo', 'add', 'itoa@1.0.11'],
+    files: {
+      'Cargo.toml': '[package]\nname = "shop"\nversion = "0.1.0"\nedition = "2021"\n',
+      'src/lib.rs': 'pub fn text(n: u32) -> String { itoa::Buffer::new().format(n).to_string() }\n',
+    },
+    uses: 'cargo check',
+    cwd: '.',
+  },
+] as const
 
 /** A package as a file that npm installs without a registry. `script` runs when it is installed. */
 function pack(tree: string, name: string, script?: string): string {
@@ -46,7 +77,7 @@ describe('dependencies that a task needs', () => {
   beforeAll(async () => {
     place = await makePlace()
     makeRepository(place.workspace, PROJECT)
-    server = await serve(place, 'tdd', { NODE_EXTRA_CA_CERTS: process.env.NODE_EXTRA_CA_CERTS })
+    server = await serve(place, 'tdd', SURROUNDINGS)
   }, WALK_MS_MAX)
   afterAll(async () => {
     await server?.stop()
@@ -54,11 +85,14 @@ describe('dependencies that a task needs', () => {
   })
 
   /** In IMPL with a failing test, in a tree with packages to install. */
-  async function begin(packages: Readonly<Record<string, string | undefined>> = { adder: undefined }) {
+  async function begin(
+    packages: Readonly<Record<string, string | undefined>> = { adder: undefined },
+    files: Files = {},
+  ) {
     count += 1
     const tree = join(place.dir, `tree-${count}`)
     for (const [name, script] of Object.entries(packages)) pack(tree, name, script)
-    makeRepository(tree, PROJECT)
+    makeRepository(tree, { ...PROJECT, ...files })
     const task = `install-${count}`
     const agent = await Walker.claim(server, task, { workspace: tree })
     await agent.plan()
@@ -226,4 +260,24 @@ describe('dependencies that a task needs', () => {
     },
     WALK_MS_MAX,
   )
+
+  for (const { program, command, files, uses, cwd } of KEPT_ELSEWHERE)
+    it(
+      `[REQ-INSTALL-7] what ${program} keeps outside of the tree is there for commands without network`,
+      async (test) => {
+        if (spawnSync(program, ['--version']).error !== undefined) test.skip(`${program} is not installed here`)
+        const { agent, install, tree } = await begin({}, files)
+        expect((await agent.does('bash', { command: uses })).exit_code).not.toBe(0)
+        // Nobody prepares what the install fetches.
+        mkdirSync(join(tree, '.phaselock-fetched'))
+        expect(await install(command, { cwd })).toMatchObject({ status: 409 })
+        rmSync(join(tree, '.phaselock-fetched'), { recursive: true })
+        const done = await install(command, { cwd })
+        if (saysNoNetwork(String(done.body.detail))) test.skip(`the registry of ${program} cannot be reached`)
+        expect(done, JSON.stringify(done.body)).toMatchObject({ status: 200 })
+        const built = await agent.does('bash', { command: uses })
+        expect(built.exit_code, JSON.stringify(built)).toBe(0)
+      },
+      WALK_MS_MAX,
+    )
 })

@@ -1,5 +1,8 @@
+import { existsSync, lstatSync } from 'node:fs'
+import { join } from 'node:path'
 import type { Confinement } from '../../confinement/confinement.js'
 import { type CommandRun, runCommand } from '../../confinement/run-command.js'
+import { FETCHED_INSIDE } from '../../confinement/view/fetched-packages.js'
 import type { Contract } from '../../core/contract/contract.js'
 import type { InstallCommand } from '../../core/dependencies/install-command.js'
 import type { JsonObject } from '../../core/json.js'
@@ -74,6 +77,8 @@ class OneInstall {
 
   async run(confinement: Confinement): Promise<ToolOutcome> {
     const { app, task } = this
+    if (lstatSync(join(this.#tree, FETCHED_INSIDE), { throwIfNoEntry: false }) !== undefined)
+      return failTool(`${this.#line}: ${FETCHED_INSIDE} is in the way: delete it first`, 'conflict')
     const stale = await this.#findStale()
     const writes = app.running.listWrites(this.#tree).length
     const before = await aroundTests(task.contract, openWorkTree(this.#tree))
@@ -144,13 +149,14 @@ class OneInstall {
     try {
       return await runCommand(confinement, {
         tree: this.#tree,
-        argv: this.order.words,
+        argv: buildInstallArgv(this.#tree, this.order),
         cwd: this.order.cwd,
-        env: pickInstallVariables(process.env),
+        env: { ...IN_TREE, ...pickInstallVariables(process.env) },
         network: true,
         writes: 'keep',
         git: 'read',
         isInstall: true,
+        ...(this.#program === 'go' || this.#program === 'cargo' ? { fetches: this.#program } : {}),
         hidden: getReserved(this.app, this.task.contract, this.#tree).hidden,
         signal: this.order.signal,
         timeoutMs: INSTALL_MS_MAX,
@@ -194,7 +200,8 @@ class OneInstall {
     const output = this.#lastLines(run)
     const code = run.stopped === null && run.exitCode === 0 ? 'constraint_violation' : 'tool_failed'
     const detail = `${this.#line}: ${why}; nothing was kept.${code === 'tool_failed' ? `\n${output}` : ''}`
-    return failTool(detail, code, { exit_code: run.exitCode, output })
+    const remedy = code === 'constraint_violation' ? { remedy: WITHOUT_SCRIPTS } : {}
+    return failTool(detail, code, { exit_code: run.exitCode, output, ...remedy })
   }
 
   #record(run: CommandRun, detail: string | null): InstallCommand {
@@ -221,8 +228,31 @@ class OneInstall {
   }
 }
 
+const WITHOUT_SCRIPTS =
+  'Install without what writes there, for example with --ignore-scripts, or put what is named back first.'
+
 const NOTHING_HERE =
   'Nothing in the work tree changed: what a package manager installs elsewhere (such as pip without a .venv in the tree) is not kept.'
+
+// Where packages go that would go elsewhere otherwise, and nothing that only people read.
+const IN_TREE = {
+  ...{ npm_config_update_notifier: 'false', npm_config_fund: 'false', POETRY_VIRTUALENVS_IN_PROJECT: 'true' },
+  ...{ PIPENV_VENV_IN_PROJECT: '1', BUNDLE_PATH: 'vendor/bundle', PIP_DISABLE_PIP_VERSION_CHECK: '1' },
+}
+
+// Packages that lie outside of the work tree are fetched whole, so that commands without network find them.
+const FETCHES: ReadonlyMap<string, string> = new Map([
+  ['go', '"$@" && exec go mod download'],
+  ['cargo', '"$@" && exec cargo fetch'],
+])
+
+function buildInstallArgv(tree: string, { words, cwd }: Pick<InstallOrder, 'words' | 'cwd'>): readonly string[] {
+  const [program = '', ...rest] = words
+  const fetch = FETCHES.get(program)
+  if (fetch !== undefined) return ['bash', '-c', fetch, 'install', ...words]
+  const python = ['.venv', 'venv'].find((name) => existsSync(join(tree, cwd, name, 'bin/python')))
+  return /^pip3?$/.test(program) && python !== undefined ? [`${python}/bin/python`, '-m', 'pip', ...rest] : words
+}
 
 function describeFailure({ stopped, exitCode }: CommandRun): string {
   if (stopped === 'timeout') return `timed out after ${INSTALL_MS_MAX / 60_000} minutes`

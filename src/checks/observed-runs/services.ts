@@ -7,7 +7,7 @@ import { packagePath } from '../../base/package-root.js'
 import { formatSocketPath, type JobSocket } from '../../confinement/confinement.js'
 import { buildHostView } from '../../confinement/view/host-view.js'
 import { isInside } from '../../confinement/view/toolchains.js'
-import type { Service } from '../../core/contract/contract.js'
+import type { Service } from '../../core/contract/contract-parts.js'
 import type { ServiceUse } from '../../core/evidence/observed-run.js'
 
 const RELAY = packagePath('runtime/sandbox/inside.mjs')

@@ -1,7 +1,7 @@
 import type { Json, JsonObject } from '../json.js'
 import type { Rule } from '../rules/rule.js'
 import type { Programs } from './agent-programs.js'
-import type { AgentCrash, Alert, ConsensusPlan, Places } from './contract-parts.js'
+import type { AgentCrash, Alert, ConsensusPlan, Places, Service } from './contract-parts.js'
 import type { GitRules } from './git-rules.js'
 import type { DocumentPlace, EvidenceGrade, PhaseDocument } from './phase-document.js'
 import type { TestRules } from './test-rules.js'
@@ -242,16 +242,6 @@ export interface ObservedCommand {
   readonly services?: Readonly<Record<string, Service>>
   /** Whether its processes may send SIGUSR1; left out: they may not. */
   readonly allowsSigusr1?: boolean
-}
-
-/** A service of the machine that a command may reach. */
-export interface Service {
-  /** `127.0.0.1:5432`, or the absolute path of a socket. */
-  readonly address: string
-  /** Commands that start and stop it on the machine itself, and one that succeeds when it is ready. */
-  readonly start?: string
-  readonly stop?: string
-  readonly ready?: string
 }
 
 /** All checks. A contract with an unknown check does not load. */

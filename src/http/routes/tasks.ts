@@ -1,4 +1,3 @@
-import { installDependencies } from '../../app/dependencies/install-dependencies.js'
 import { noTask, ok, type Result, refuse } from '../../app/result.js'
 import { acceptTools, applyOperatorCommand, createTask, isAgentFree } from '../../app/tasks/operate.js'
 import { showTask } from '../../app/tasks/show-task.js'
@@ -196,27 +195,6 @@ export const TASK_ROUTES: readonly Route[] = [
   },
   makeTreeRoute('accept', 'Accept changes of the work tree that no allowed call explains', acceptTree),
   makeTreeRoute('revert', 'Revert changes of the work tree that no allowed call explains', revertTree),
-  {
-    method: 'POST',
-    path: '/tasks/:id/install',
-    id: 'installDependencies',
-    summary: 'Install dependencies for a task, with network, in the sandbox',
-    body: shape(
-      {
-        command: { type: 'array', minItems: 1, maxItems: 50, items: { type: 'string', minLength: 1, maxLength: 300 } },
-        cwd: { type: 'string', minLength: 1, maxLength: 4096 },
-      },
-      ['command'],
-    ),
-    answer: 'the task, and `install` with the command, its exit code, the paths it changed and its last lines',
-    handle: async (call) =>
-      installDependencies(call.app, {
-        taskId: call.params.id ?? '',
-        words: call.body.command as readonly string[],
-        cwd: (call.body.cwd as string | undefined) ?? '.',
-        actor: requireOperator(call),
-      }),
-  },
   {
     method: 'POST',
     path: '/tasks/:id/tools/accept',
