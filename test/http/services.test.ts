@@ -158,7 +158,7 @@ describe('services that tests need', () => {
     RUN_MS_MAX,
   )
 
-  it('[REQ-SERVICE-5] only services of this machine, each with a name and a port of its own', async () => {
+  it('[REQ-SERVICE-5] only services of this machine, each with a separate name and port', async () => {
     for (const services of [
       '{db: "192.168.0.1:5432"}',
       '{db: "0.0.0.0:5432"}',
