@@ -42,6 +42,8 @@ export const FULL_ONLY: Readonly<Record<string, string>> = {
   'cli/workflow': 'every command of a run; docs/workflow runs the documented ones, http/rules covers the rules',
   'confinement/observed':
     'signals, memory and surroundings of observed runs with every provider; checks/second-report covers the main path',
+  'confinement/package-managers':
+    'package managers without network in the sandbox; core/package-managers covers how it is recognised',
   'confinement/resources': 'fork bombs, endless output and other exhaustion with every provider',
   'confinement/scratch-kill': 'kills a server while it writes the scratch layer; e2e/kill covers recovery in general',
   'confinement/sockets': 'sockets into the sandbox with every provider; doors/agent-socket covers the main path',
@@ -52,6 +54,8 @@ export const FULL_ONLY: Readonly<Record<string, string>> = {
   'e2e/baseline-kill': 'kills a server while the tests of the starting tree run; http/baseline covers restarts',
   'e2e/earlier-version':
     'the state directory of an earlier version; forgery/view-task covers tests recorded without contents',
+  'e2e/install':
+    'tasks that install dependencies, approved and refused; core/package-managers and app/install-changes cover the rules',
   'e2e/stash-kill': 'kills a server at every step of a stash; e2e/kill covers recovery in general',
   'e2e/way-back-criteria': 'criteria in a later visit; e2e/way-back covers the way back',
   'forgery/blind-javascript':

@@ -55,8 +55,23 @@ export const NO_CHANGES: ChangeSet = {
   discard: async () => undefined,
 }
 
+/**
+ * Without network package managers fail at once, instead of trying again and again. With it, nothing keeps them from it.
+ */
+const OFFLINE: Readonly<Record<string, string>> = {
+  ...{ npm_config_offline: 'true', npm_config_fetch_retries: '0' },
+  ...{ YARN_ENABLE_NETWORK: '0', PIP_NO_INDEX: '1', PIP_RETRIES: '0', PIP_DISABLE_PIP_VERSION_CHECK: '1' },
+  ...{ UV_OFFLINE: '1', POETRY_REQUESTS_MAX_RETRIES: '0', GOPROXY: 'off', CARGO_NET_OFFLINE: 'true' },
+  ...{ COMPOSER_DISABLE_NETWORK: '1', BUNDLE_RETRY: '0' },
+}
+const OFFLINE_NAMES: ReadonlySet<string> = new Set([...Object.keys(OFFLINE), 'MAVEN_ARGS'])
+
 /** Never inherited: lists everything that a command may know about its environment. */
-export function cleanEnv(view: Pick<HostView, 'path' | 'variables'>): Record<string, string> {
+export function cleanEnv(
+  view: Pick<HostView, 'path' | 'variables'>,
+  { network }: Pick<Job, 'network'>,
+): Record<string, string> {
+  const variables = Object.entries(view.variables).filter(([name]) => !network || !OFFLINE_NAMES.has(name))
   return {
     PATH: view.path,
     HOME: '/tmp',
@@ -67,7 +82,8 @@ export function cleanEnv(view: Pick<HostView, 'path' | 'variables'>): Record<str
     LANG: 'C.UTF-8',
     TERM: 'dumb',
     ...(process.env.TZ === undefined ? {} : { TZ: process.env.TZ }),
-    ...view.variables,
+    ...(network ? {} : OFFLINE),
+    ...Object.fromEntries(variables),
   }
 }
 

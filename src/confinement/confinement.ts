@@ -98,6 +98,10 @@ export interface Job {
   readonly composition?: Composition
   /** A run that decides a gate: it cannot send SIGUSR1, which starts the debugger of Node.js in other programs. */
   readonly isObserved?: boolean
+  /** Installed packages are there to be changed. */
+  readonly isInstall?: boolean
+  /** The package manager that fetches packages to a place outside of the tree; they are kept with its changes. */
+  readonly fetches?: 'go' | 'cargo'
   /** Relative paths that must not be readable inside. */
   readonly hidden: readonly string[]
   readonly signal: AbortSignal

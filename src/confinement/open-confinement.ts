@@ -10,6 +10,7 @@ import { filterLoader, launchWithUnshare } from './launch/unshare.js'
 import { findProgram, probe } from './probes.js'
 import { Sandbox, writeFilters } from './sandbox.js'
 import { makeBaseRoot } from './view/base-root.js'
+import { sweepFetched } from './view/fetched-packages.js'
 import { buildHostView } from './view/host-view.js'
 
 interface Options {
@@ -91,6 +92,7 @@ async function assemble(
       `mount -t tmpfs -o nosuid,nodev,mode=755,size=${LAYER_BYTES_MAX} phaselock ${quoteWord(keeper.dir)}`,
     )
   else await keeper.ask(`rm -rf ${quoteWord(keeper.dir)}/*`)
+  await sweepFetched(stateDir)
   const view = buildHostView()
   const base = await makeBaseRoot(keeper, view)
   const canFilter = kind.launcher === launchWithBubblewrap || filterLoader() !== null

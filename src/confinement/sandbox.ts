@@ -15,6 +15,7 @@ import { type Filters, type Starter, Starters } from './launch/starters.js'
 import { checkSockets } from './sockets.js'
 import { coverLate } from './view/base-root.js'
 import { composeView } from './view/compose-view.js'
+import { FETCHED, FETCHED_INSIDE, findFetched, keepFetched } from './view/fetched-packages.js'
 import { GO_CACHE } from './view/go-cache.js'
 import type { HostView } from './view/host-view.js'
 import { isInside } from './view/toolchains.js'
@@ -59,7 +60,9 @@ export class Sandbox {
 
   async start(asked: Job): Promise<ConfinedCommand> {
     checkSockets(asked)
-    const job = { ...asked, shown: (asked.shown ?? []).filter((path) => this.#mayShow(path, asked.tree)) }
+    const fetched = findFetched(this.parts.stateDir, asked)
+    const shown = [...(asked.shown ?? []), ...fetched.shown].filter((path) => this.#mayShow(path, asked.tree))
+    const job = { ...asked, shown, env: { ...fetched.env, ...asked.env } }
     const { base, view } = this.parts
     await coverLate(this.parts.keeper, base, { paths: view.coveredLate, covered: this.#covered })
     this.#count += 1
@@ -80,7 +83,7 @@ export class Sandbox {
         changes: keep ? await this.#changes(run, job, mounted) : dropChanges(keeper, run),
       }
     })
-    starter.startCommand(launcher(this.#launch(run, job, mounted)), { ...cleanEnv(this.parts.view), ...job.env })
+    starter.startCommand(launcher(this.#launch(run, job, mounted)), { ...cleanEnv(this.parts.view, job), ...job.env })
     return confined
   }
 
@@ -114,9 +117,9 @@ export class Sandbox {
   }
 
   // The author of the tree may have influenced which folders are shown: never folders above the tree, or the server's
-  // keys. Of the state directory only the compiled Go library.
+  // keys. Of the state directory only the compiled Go library, and packages that were fetched for the tree.
   #mayShow(path: string, tree: string): boolean {
-    if (isInside(join(this.parts.stateDir, GO_CACHE), path)) return true
+    if ([GO_CACHE, FETCHED].some((name) => isInside(join(this.parts.stateDir, name), path))) return true
     return !isInside(path, tree) && !isInside(path, this.parts.stateDir) && !isInside(this.parts.stateDir, path)
   }
 
@@ -124,7 +127,7 @@ export class Sandbox {
   #mounted(job: Job): ReadonlySet<string> {
     const names = new Set<string>()
     if (job.git === 'read' && readKind(job.tree, GIT) === 'directory') names.add(GIT)
-    if (this.parts.trees === 'copy')
+    if (this.parts.trees === 'copy' && job.isInstall !== true)
       for (const name of DEPENDENCIES)
         if (readKind(job.tree, name) === 'directory' && !isComposed(job, name)) names.add(name)
     return names
@@ -163,15 +166,19 @@ export class Sandbox {
     const after = join(run.seen, MERGED)
     const touched = trees === 'overlay' ? join(run.seen, TOUCHED) : null
     try {
-      const views = { before: job.tree, layer: job.layer ?? null, after, touched, skipped: mounted }
-      const { list, isCut } = await readChanges({ ...views, aside: job.aside ?? COUNTED })
+      const { isInstall = false, aside = COUNTED } = job
+      const skipped = job.fetches === undefined ? mounted : new Set([...mounted, FETCHED_INSIDE])
+      const views = { before: job.tree, layer: job.layer ?? null, after, touched, skipped }
+      const { list, isCut } = await readChanges({ ...views, aside, isInstall })
       return {
         list,
         isCut,
         view: after,
         commit: async (only = list) => {
           try {
-            return await commitChanges(job.tree, after, only)
+            const problem = await commitChanges(job.tree, after, only)
+            if (problem === null) await keepFetched(this.parts.stateDir, job, after)
+            return problem
           } finally {
             remove(keeper, run)
           }

@@ -407,6 +407,7 @@ export const ENDPOINTS: Readonly<Record<string, Endpoint>> = {
     isSpentBySuccess: true,
   },
   acceptTools: { prepare: onTask(() => ({ reason: 'looked at them' })) },
+  installDependencies: { prepare: onTask(() => ({ command: ['gradle', 'dependencies'], cwd: 'src' })) },
   acceptTree: { prepare: onTask(() => ({ reason: 'looked at it' })) },
   revertTree: { prepare: onTask(() => ({ reason: 'nobody asked for it', paths: ['../x', 'a.txt'] })) },
   addReviewer: {

@@ -42,6 +42,12 @@ const SUCCEEDING: Readonly<Record<string, (stage: Stage) => Promise<Lane>>> = {
   stopAgent: (stage) => startedAgent(stage, { body: { reason: 'gone' } }),
   showAgent: (stage) => startedAgent(stage, {}),
   agentLog: (stage) => startedAgent(stage, {}),
+  installDependencies: async (stage) => {
+    const workspace = ownTree(stage.run)
+    writeFileSync(join(workspace, 'package.json'), '{"name": "shop"}')
+    const pair = await stage.pair({ workspace })
+    return { pair, base: () => ({ params: { id: pair.task }, body: { command: ['npm', 'install', '--offline'] } }) }
+  },
   acceptTools: async (stage) => {
     const workspace = ownTree(stage.run)
     cpSync(UPSTREAM, join(workspace, 'server.mjs'))

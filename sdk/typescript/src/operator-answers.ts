@@ -64,6 +64,17 @@ export interface AcceptedTools extends Task {
   readonly accepted_tools: Readonly<Record<string, string>>
 }
 
+export interface InstalledTask {
+  readonly install: {
+    readonly command: readonly string[]
+    readonly exit_code: number
+    readonly paths: readonly string[]
+    readonly output: string
+    readonly duration_ms: number
+    readonly notes?: readonly string[]
+  }
+}
+
 export interface PutBack {
   readonly paths: readonly string[]
   readonly path_count: number

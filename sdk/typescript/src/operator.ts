@@ -36,6 +36,8 @@ const VERIFY_MS_MAX = 30 * 60_000
 const CLAIM_MS_MAX = 120_000
 /** A report may open a gate, which the server waits for up to 40 seconds. */
 const REVIEW_MS_MAX = 60_000
+/** The server ends an install after 15 minutes. */
+const INSTALL_MS_MAX = 16 * 60_000
 /** Gates run tests; beyond five minutes without an answer the connection itself is given up. */
 const NEXT_MS_MAX = 295_000
 
@@ -77,6 +79,9 @@ export class OperatorClient {
   /** Reverts or accepts changes that no allowed call explains. */
   settleTree = (id: string, how: 'revert' | 'accept', body: JsonObject) =>
     this.#post<Answers.PutBack>(at`/tasks/${id}/tree/${how}`, body)
+  /** Installs dependencies with network, in the sandbox. */
+  install = (id: string, body: { readonly command: readonly string[]; readonly cwd?: string }) =>
+    this.#post<Answers.InstalledTask>(at`/tasks/${id}/install`, { ...body }, INSTALL_MS_MAX)
   timeline = (id: string, query: { after: number; limit: number }) =>
     this.#get<Answers.TimelinePage>(at`/tasks/${id}/timeline`, query)
   heldOut = (id: string) => this.#get<Answers.HeldOut>(at`/tasks/${id}/held-out`)

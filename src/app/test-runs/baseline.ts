@@ -82,14 +82,14 @@ function startOf(app: Resources, state: TaskState, found: TreeIndex | null): Tre
   return app.trees.readMark(state.workspace, state.id, WORK_BEGAN) ?? found
 }
 
-// Null when there is too much outside the project to tell whether it is the same.
+// Null when there is too much outside the project to tell whether it is the same, and where a service has a part in it.
 async function computeKey(
   contract: Contract,
   { workspace }: TaskState,
   { command, start }: { readonly command: ObservedCommand; readonly start: TreeIndex },
 ): Promise<string | null> {
   const beside = hashBesideProject(workspace, start)
-  if (beside === null) return null
+  if (beside === null || command.services !== undefined) return null
   const entries = Object.entries(start.entries).sort(([a], [b]) => (a < b ? -1 : 1))
   const treeHash = sha256Hex(JSON.stringify(entries))
   const key = await runKey(openWorkTree(workspace), treeHash, command)

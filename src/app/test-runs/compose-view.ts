@@ -210,8 +210,8 @@ async function findAddedStandIns(scene: Scene, tests: readonly string[]): Promis
       })
 }
 
-// The task may change what a phase of the contract names as writable.
-async function findChangedDependencies({
+/** Dependencies and ignored files that changed, but for those that a phase of the contract names as writable. */
+export async function findChangedDependencies({
   app,
   contract,
   state,

@@ -88,7 +88,8 @@ export async function observeFor(
   for (const [name, command] of commands) {
     const times = name === 'tests' ? (contract.tests.repeat ?? 1) : 1
     const inputs = `${await runKey(work.tree, treeHash, command)} ${beside} ${composed?.digest} ${times}`
-    const key = beside === null ? null : inputs
+    // What a service holds is not part of the tree.
+    const key = beside === null || command.services !== undefined ? null : inputs
     const before = key === null ? undefined : app.observations.get(key)
     const ran = before ?? (await observeRepeatedly(place, { name, command, treeHash }, times))
     const about = { run: ran, command, composed }
@@ -214,8 +215,11 @@ function toLeftOutView({ leftOut = [] }: ObservedRun): JsonObject {
 }
 
 /** Extra permissions that the contract gave the run. */
-export function signalView({ allowedSigusr1 }: ObservedRun): JsonObject {
-  return allowedSigusr1 === true ? { sigusr1: 'allowed' } : {}
+export function signalView({ allowedSigusr1, services }: ObservedRun): JsonObject {
+  return {
+    ...(allowedSigusr1 === true ? { sigusr1: 'allowed' } : {}),
+    ...(services === undefined ? {} : { services: services.map((use) => ({ ...use })) }),
+  }
 }
 
 function toRunRef(run: ObservedRun, about: { readonly sha256: string; readonly isCached: boolean }): JsonObject {

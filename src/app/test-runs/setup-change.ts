@@ -4,28 +4,24 @@ import { parseInlineKey } from '../../checks/test-files/inline-tests.js'
 import { isTestLike } from '../../checks/test-files/test-files.js'
 import { findChangedSetupFiles } from '../../checks/test-setup/moved-setup.js'
 import type { PinnedRun } from '../../core/evidence/observed-run.js'
-import { findSetupApproval } from '../../core/evidence/setup-change.js'
 import { computeCheckpointNeeds, type Needs } from '../../core/gates/needs.js'
 import type { AgentBearer, Bearer } from '../../core/identity/admit.js'
 import type { JsonObject } from '../../core/json.js'
-import type { ArtifactRef } from '../../core/task/fact-parts.js'
-import type { Approval, TaskState } from '../../core/task/state.js'
 import type { Blob } from '../../store/store.js'
 import { buildUnifiedDiff } from '../../tools/files/apply-edits.js'
 import { failTool, type ToolOutcome } from '../../tools/tool-place.js'
 import { openWorkTree } from '../../tree/work-tree.js'
 import type { App } from '../app.js'
+import { cleanReason, describeToolApproval, findReasonProblem, openToolApproval } from '../approvals/tool-approval.js'
 import { blobOf } from '../blobs.js'
 import { type AgentCall, applyAs } from '../identity/agent-call.js'
 import { toTaskView } from '../tasks/views.js'
-import { toIsoTime } from '../wire.js'
 import { observeFor } from './observe-gates.js'
 import { aroundTests, pinOfRun, readPinnedRun } from './pinned-run.js'
 import { startOfWork } from './start-of-work.js'
 
 const TOOL = 'request_setup_change'
 const PATHS_MAX = 20
-const REASON_CHARS_MAX = 2000
 const FILE_CHARS_MAX = 256 * 1024
 
 interface SetupRequest {
@@ -50,24 +46,32 @@ export async function requestSetupChange(app: App, call: AgentCall<Bearer>, args
   if (bearer.kind === 'review') return failTool(`${TOOL}: a reviewer changes nothing.`, 'not_permitted')
   const asked = {
     paths: [...new Set((args.paths as string[]) ?? [])].sort(),
-    reason: cleanText(app, String(args.reason)),
+    reason: cleanReason(app, String(args.reason)),
   }
   const wrong = findProblem(asked)
   if (wrong !== null) return failTool(`${TOOL}: ${wrong}`, 'invalid_request')
   const proposal = await app.ledger.hold(call.state.id, () => proposeChange(app, call, asked))
   if (typeof proposal === 'string') return failTool(`${TOOL}: ${proposal}`, 'constraint_violation')
-  const opened = await open(app, { ...call, bearer }, proposal)
+  const { digest, blob } = proposal
+  const opened = await openToolApproval(
+    app,
+    { ...call, bearer },
+    { tool: TOOL, digest, blob, artifact: 'setup_change' },
+  )
   if ('ok' in opened) return opened
   const { approval } = opened
   if (approval.status === 'approved') return pinAnew(app, { ...call, bearer }, { asked, proposal })
-  return { ok: true, result: toResult(approval, asked), changes: [] }
+  const { paths } = asked
+  const about = {
+    ifUsed: 'The setup is pinned as it is now. Go on.',
+    ifRejected: `Put ${paths.join(', ')} back as it was.`,
+  }
+  return { ok: true, result: describeToolApproval(approval, { what: { paths }, ...about }), changes: [] }
 }
 
 function findProblem({ paths, reason }: SetupRequest): string | null {
   if (paths.length === 0 || paths.length > PATHS_MAX) return `name between 1 and ${PATHS_MAX} paths`
-  return reason.trim() === '' || reason.length > REASON_CHARS_MAX
-    ? `say why in 1 to ${REASON_CHARS_MAX} characters`
-    : null
+  return findReasonProblem(reason)
 }
 
 async function proposeChange(
@@ -146,36 +150,6 @@ function decodeText(content: Buffer | null): string | null {
   return text.length <= FILE_CHARS_MAX && Buffer.from(text).equals(content) ? text : null
 }
 
-async function open(
-  app: App,
-  call: AgentCall<AgentBearer>,
-  { digest, blob }: Proposal,
-): Promise<ToolOutcome | { readonly approval: Approval; readonly state: TaskState }> {
-  const bytes = Buffer.byteLength(blob.content)
-  const artifact: ArtifactRef = { type: 'setup_change', sha256: blob.sha256, bytes, grade: 'artifact' }
-  const handled = await applyAs(app, call, { type: 'ask_setup_change', digest, artifact }, { blobs: [blob] })
-  if (!handled.ok) return failTool(handled.problem.detail, handled.problem.code, handled.problem.extra)
-  const { refusal, state } = handled.value
-  const approval = findSetupApproval(state, digest)
-  if (refusal !== null || approval === undefined)
-    return failTool(`${TOOL}: ${refusal?.detail ?? 'the request was not kept'}`, refusal?.code ?? 'conflict')
-  return { approval, state }
-}
-
-function toResult(approval: Approval, { paths }: SetupRequest): JsonObject {
-  const { id, digest, status, decisions } = approval
-  const about = { status, approval_id: id, digest, paths }
-  if (status === 'pending')
-    return {
-      ...about,
-      expires_at: toIsoTime(approval.expiresAt),
-      next_step: 'Make the same call again once a person has answered.',
-    }
-  if (status === 'used') return { ...about, next_step: 'The setup is pinned as it is now. Go on.' }
-  const comment = decisions.at(-1)?.comment ?? ''
-  return { ...about, comment, next_step: `Put ${paths.join(', ')} back as it was.` }
-}
-
 // The tests must fail under the new setup as under the old one, with the code that the task started from.
 async function pinAnew(
   app: App,
@@ -234,14 +208,4 @@ const RED: Needs['checks'][number] = {
   },
   artifact: null,
   timeoutSeconds: null,
-}
-
-// Remove control characters: people read this.
-function cleanText(app: App, text: string): string {
-  return app.redact(
-    text
-      .slice(0, REASON_CHARS_MAX + 1)
-      .toWellFormed()
-      .replace(/[^\P{Cc}\t\n\r]/gu, '\uFFFD'),
-  ) as string
 }

@@ -2,6 +2,7 @@ import { sha256Hex } from '../../base/sha256.js'
 import { isTestLike } from '../../checks/test-files/test-files.js'
 import { readTestSetup } from '../../checks/test-setup/test-setup.js'
 import type { Contract } from '../../core/contract/contract.js'
+import { isDependencyFile } from '../../core/dependencies/package-managers.js'
 import type { PinnedRun } from '../../core/evidence/observed-run.js'
 import { findSetupKind } from '../../core/paths/test-setup-names.js'
 import type { TaskState } from '../../core/task/state.js'
@@ -32,7 +33,7 @@ export async function composeStartingCode(
   const tree = openWorkTree(state.workspace)
   const setup = new Set(Object.keys({ ...pinned?.harness, ...(await readTestSetup(tree, contract)) }))
   const isCode = (path: string): boolean =>
-    !setup.has(path) && findSetupKind(path) === null && !isTestLike(contract, path)
+    !setup.has(path) && findSetupKind(path) === null && !isTestLike(contract, path) && !isDependencyFile(path)
   const moved = [...new Set([...Object.keys(start.entries), ...Object.keys(now.entries)])]
     .filter((path) => start.entries[path] !== now.entries[path] && isCode(path))
     .sort()

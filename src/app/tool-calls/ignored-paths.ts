@@ -194,7 +194,7 @@ function isInTheWay({ path, type }: Change, covered: readonly string[]): boolean
 export function listNotes({ packages }: SplitResult): readonly string[] {
   if (packages.length === 0) return []
   return [
-    `What was changed in ${packages.slice(0, FOLDERS_TOLD_MAX).join(', ')} was discarded: installed packages are read-only. Changes of package and lock files count like those of any other file. Ask an operator to install, or to list the folder under \`writable\` of this phase.`,
+    `What was changed in ${packages.slice(0, FOLDERS_TOLD_MAX).join(', ')} was discarded: installed packages are read-only. Changes of package and lock files count like those of any other file. Ask for them with request_dependency, or ask an operator to install (phaselock install) or to list the folder under \`writable\` of this phase.`,
   ]
 }
 

@@ -35,7 +35,7 @@ export async function writeIgnored(app: App, write: ScratchWrite): Promise<ToolO
     )
   if (ignored.some((path) => write.aside(path, false) === 'dropped'))
     return failTool(
-      `${named}: installed packages are read-only. Ask an operator to install, or to list the folder under \`writable\` of this phase.`,
+      `${named}: installed packages are read-only. Ask for them with request_dependency, or ask an operator to install (phaselock install) or to list the folder under \`writable\` of this phase.`,
     )
   const folder = join(app.stateDir, 'scratch')
   mkdirSync(folder, { recursive: true, mode: 0o700 })

@@ -7,8 +7,8 @@ import { ok, type Result } from '../result.js'
 import { listAllowedTools } from '../tasks/views.js'
 import { keepLease } from '../transitions/keep-lease.js'
 
-/** Tools that run the project's tests, which may take longer than clients wait. */
-const LONG_TOOLS: ReadonlySet<string> = new Set(['run_tests', 'request_setup_change'])
+/** Tools that run the project's tests or install packages, which may take longer than clients wait. */
+const LONG_TOOLS: ReadonlySet<string> = new Set(['run_tests', 'request_setup_change', 'request_dependency'])
 
 /** Runs a tool, or joins the run of the same call. A slow run is answered with `checking` and continues. */
 export async function runSoon(
@@ -47,6 +47,6 @@ function checkingAnswer({ bearer, contract, state }: AgentCall<Bearer>, tool: st
     task_id: state.id,
     phase: state.phase,
     ...(bearer.kind === 'review' ? {} : { allowed_tools: listAllowedTools(contract, state) }),
-    next_step: `The tests are still running. Call ${tool} again with the same arguments to wait for the answer; change nothing meanwhile, or they are run again.`,
+    next_step: `${tool === 'request_dependency' ? 'It is still being installed' : 'The tests are still running'}. Call ${tool} again with the same arguments to wait for the answer; change nothing meanwhile, or it is run again.`,
   }
 }

@@ -13,6 +13,8 @@ import { fetchPage } from '../../tools/web/web-fetch.js'
 import type { Change } from '../../tree/change.js'
 import type { App } from '../app.js'
 import { askQuestion } from '../approvals/questions.js'
+import { adviseInstall } from '../dependencies/install-advice.js'
+import { requestDependency } from '../dependencies/request-dependency.js'
 import { type AgentCall, applyAs, getReviewerField } from '../identity/agent-call.js'
 import type { ApplyOptions } from '../ledger/ledger.js'
 import type { Result } from '../result.js'
@@ -92,6 +94,7 @@ class OneRun {
     if (isUpstreamTool(this.call.contract, tool)) return this.#confined((_, missing) => this.#upstream(missing))
     if (tool === 'ask_user_question') return this.#finish(await askQuestion(this.app, this.call, args))
     if (tool === 'request_setup_change') return this.#finish(await requestSetupChange(this.app, this.call, args))
+    if (tool === 'request_dependency') return this.#finish(await requestDependency(this.app, this.call, this.one))
     if (isWriteTool(tool)) return this.#write()
     if (tool === 'web_fetch')
       return this.#finish(
@@ -155,7 +158,9 @@ class OneRun {
       const place = { ...this.#place, layer, aside: makeAside(this.#rules()), commitRules, committing }
       const done = await runCommandTool(confinement, place, request)
       if ('ok' in done) return this.#finish(done)
-      if (!isReview) return this.#settle({ ...done, unenforced, before, keepsScratch: done.git === 'none', note })
+      const advice = adviseInstall(this.call, { ...this.one, outcome: done.outcome })
+      if (!isReview)
+        return this.#settle({ ...done, unenforced, before, keepsScratch: done.git === 'none', notes: [note, advice] })
       await done.changes.discard()
       return this.#finish(done.outcome, { unenforced, exitCode: done.exitCode })
     })
@@ -189,12 +194,12 @@ class OneRun {
   // The ledger and the tree must agree: changes are recorded first, then committed, and nothing else is decided in
   // between.
   async #settle(done: Settling): Promise<Result<ToolRunResult>> {
-    const { changes, before: _, keepsScratch: __, note, ...about } = done
+    const { changes, before: _, keepsScratch: __, notes: said = [], ...about } = done
     const tree = this.call.state.workspace
     const parted = splitChanges(changes.list, this.#rules())
     const { kept, scratch, left } = parted
     const plan = done.keepsScratch === true ? this.app.scratch.plan(this.call.state.id, scratch, changes.isCut) : null
-    const notes = [note, ...listNotes(parted), plan?.dropped].filter((one) => typeof one === 'string')
+    const notes = [...said, ...listNotes(parted), plan?.dropped].filter((one) => typeof one === 'string')
     const outcome = addNotes(done.outcome, { kept, notes, aside: scratch.length + left.length })
     let isSettled = false
     try {

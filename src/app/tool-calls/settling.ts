@@ -15,7 +15,7 @@ export interface Settling {
   readonly hooks?: HookRecord
   /** Whether the next command of the task sees what this one wrote to ignored paths. */
   readonly keepsScratch?: boolean
-  readonly note?: string | null
+  readonly notes?: readonly (string | null)[]
   /** How many writes of file tools there were in the tree when the command started. */
   readonly before?: number
 }

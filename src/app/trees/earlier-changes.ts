@@ -41,6 +41,7 @@ export async function findTouched(
       paths.push(...event.paths)
       isComplete &&= event.pathCount <= event.paths.length
     }
+    if (event.type === 'install_finished' && event.success) paths.push(...event.paths)
     if (event.type !== 'tool_finished') continue
     paths.push(...(event.changes ?? []).map(({ path }) => path))
     isComplete &&= (event.changeCount ?? 0) <= (event.changes ?? []).length

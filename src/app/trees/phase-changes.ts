@@ -36,6 +36,8 @@ export async function readChanges(
       for (const path of event.paths) note(changes, path, 'modified')
       isComplete &&= event.pathCount <= event.paths.length
     }
+    if (event.type === 'install_finished' && event.success)
+      for (const path of event.paths) note(changes, path, 'modified')
     if (event.type !== 'tool_finished') continue
     for (const { path, kind } of event.changes ?? []) note(changes, path, kind)
     isComplete &&= (event.changeCount ?? 0) <= (event.changes ?? []).length

@@ -15,6 +15,7 @@ import { readCoverage } from '../reports/coverage.js'
 import { GoEvents } from '../reports/languages/go-events.js'
 import { readReport } from '../reports/read-report.js'
 import { makeCutOff, OUTPUT_CHARS_MAX, type ReportReading, type TestFormat } from '../reports/report.js'
+import { explainRefused } from '../reports/run-causes.js'
 import {
   explainCommandFailed,
   explainNoCounts,
@@ -27,6 +28,7 @@ import { withToldTests } from '../reports/told-tests.js'
 import { collectReport } from './collect-report.js'
 import { makeOutsideMatcher } from './outside-tree.js'
 import { openSecondChannel, type SecondReport } from './second-report.js'
+import { type OpenServices, openServices } from './services.js'
 import { addGuards, buildGuardedArgv, excludeSources, GUARDS_FOLDER, GUARDS_VERSION } from './test-guards.js'
 
 /** A command that writes more than this is stopped, and its run is called cut off. */
@@ -67,7 +69,8 @@ export async function observe(
   more: { readonly treeHash: string; readonly extra?: string | undefined },
 ): Promise<ObservedRun> {
   const line = more.extra === undefined ? command.run : addArgument(command.run, more.extra)
-  const started = await runInView(place, { line, command })
+  const services = await openServices(command.services ?? {}, place.confinement.provider !== 'none')
+  const started = await runInView(place, { line, command, services })
   const { run } = started
   const about = {
     name,
@@ -79,7 +82,10 @@ export async function observe(
     wasStopped: run.stopped !== null,
     ...(command.allowsSigusr1 === true ? { allowedSigusr1: true as const } : {}),
     ...(place.view === undefined ? {} : { leftOut: place.view.leftOut }),
+    ...(typeof services === 'string' || command.services === undefined ? {} : { services: services.used() }),
   }
+  const unreached = describeUnreached(services)
+  if (unreached !== null) return { ...about, ...UNKNOWN, ...makeUnreachedResult(unreached, run, place.redact) }
   if (started.problem !== null)
     return { ...about, ...UNKNOWN, ...makeVoidResult(started.problem, WRITTEN_REMEDY, run.exitCode) }
 
@@ -136,27 +142,34 @@ interface StartedRun {
 /** Runs the command, and says why its run counts for nothing; null when it does count. */
 async function runInView(
   place: ShownPlace,
-  { line, command }: { readonly line: string; readonly command: ObservedCommand },
+  about: {
+    readonly line: string
+    readonly command: ObservedCommand
+    readonly services: OpenServices | string
+  },
 ): Promise<StartedRun> {
+  const { line, command, services } = about
   const goEvents = new GoEvents()
-  // Sockets are given to commands in a sandbox only.
+  if (typeof services === 'string') return { run: NOT_RUN, problem: null, told: [], goEvents }
+  // Only sandboxed commands get sockets.
   const channel = place.confinement.provider === 'none' ? null : await openSecondChannel()
   const seed = command.env.GOCACHE === undefined ? (place.goCache ?? null) : null
   const cached = seed === null ? null : join(seed, 'cache')
+  const env = excludeSources(
+    addGuards({ CI: '1', ...(cached === null ? {} : { GOCACHE: GO_CACHE_INSIDE }), ...command.env }),
+    {
+      isOnePackage: false,
+      ...place.without,
+      sources: (place.without?.sources ?? []).map((path) => join(place.tree, path)),
+    },
+  )
   const job = {
     tree: place.tree,
-    argv: buildGuardedArgv(line, cached),
+    argv: services.wrap(buildGuardedArgv(line, cached), env),
     cwd: '.',
-    env: excludeSources(
-      addGuards({ CI: '1', ...(cached === null ? {} : { GOCACHE: GO_CACHE_INSIDE }), ...command.env }),
-      {
-        isOnePackage: false,
-        ...place.without,
-        sources: (place.without?.sources ?? []).map((path) => join(place.tree, path)),
-      },
-    ),
-    shown: [GUARDS_FOLDER, ...(cached === null ? [] : [cached])],
-    sockets: channel === null ? [] : [channel.socket],
+    env,
+    shown: [GUARDS_FOLDER, ...services.shown, ...(cached === null ? [] : [cached])],
+    sockets: [...(channel === null ? [] : [channel.socket]), ...services.sockets],
     network: false,
     writes: 'discard',
     git: 'read',
@@ -177,7 +190,19 @@ async function runInView(
     return { run: NOT_RUN, problem: `its view of the tree could not be created: ${error.message}`, told: [], goEvents }
   } finally {
     channel?.close()
+    await services.close()
   }
+}
+
+function describeUnreached(services: OpenServices | string): string | null {
+  if (typeof services === 'string') return services
+  const refused = services.used().find((use) => use.refused > 0)
+  return refused === undefined ? null : `the service ${refused.name} at ${refused.address} refused the connection`
+}
+
+function makeUnreachedResult(detail: string, run: CommandRun, redact: (text: string) => string) {
+  const trouble = explainRun({ ...run, exitCode: 1, timeoutSeconds: 0, redact }, explainRefused(redact(detail)))
+  return { exitCode: 1, problem: redact(detail), trouble: { ...trouble, ...explainRefused(redact(detail)) } }
 }
 
 const NOT_RUN: CommandRun = {
@@ -281,6 +306,7 @@ export async function runKey(tree: WorkTree, treeHash: string, command: Observed
     command.report,
     command.env,
     command.allowsSigusr1 === true,
+    ...(command.services === undefined ? [] : [command.services]),
   ]
   const installed: (string | null)[] = []
   for (const path of INSTALLED) installed.push(await tree.hash(path).catch(() => null))

@@ -155,13 +155,14 @@ function explainNoNetwork(detail: string): ExplainedTrouble {
   }
 }
 
-function explainRefused(detail: string): ExplainedTrouble {
+/** Of a command whose service did not answer, or that the contract does not let reach one. */
+export function explainRefused(detail: string): ExplainedTrouble {
   return {
     cause: 'connection refused',
     detail,
     mendedBy: 'operator',
     remedy:
-      'Nothing listens there in the sandbox. If the tests need a service of this machine, such as a database, an operator makes it available to the command; otherwise the tests start it themselves.',
+      'Nothing listens there in the sandbox. An operator starts the service, and names it in the contract if it is not named there: commands.tests: {run: …, services: {postgres: "127.0.0.1:5432"}}. Otherwise the tests start it themselves.',
   }
 }
 

@@ -118,6 +118,8 @@ function explainRemedy({ trouble, command }: ObservedRun, { change, longer, inst
     }
     case 'module missing':
       return `Install the packages of the project first: ${install}. Commands have no network.`
+    case 'connection refused':
+      return `${remedy} Then try again.`
     case 'no network':
       return `Tests run without network. Fetch beforehand what they need (${install}), or ${change} that does not need it.`
     case 'timed out':

@@ -11,6 +11,8 @@ import type { Aside } from '../confinement.js'
 import { SCRATCH_BYTES_MAX, SCRATCH_ENTRIES_MAX } from './scratch-layers.js'
 
 const CHANGES_MAX = 20_000
+/** Of a command that installs packages. */
+const INSTALLED_MAX = 200_000
 /** A sparse file may be large and take no space until it is written to the tree: this size counts. */
 const CHANGED_BYTES_MAX = 1024 ** 3
 const DEPTH_MAX = 256
@@ -27,6 +29,7 @@ interface Views {
   /** Names at the root that were mounted over, so they cannot have changed. */
   readonly skipped: ReadonlySet<string>
   readonly aside: Aside
+  readonly isInstall?: boolean
 }
 
 /** The changes of a command cannot be applied as a whole, and are discarded. */
@@ -195,7 +198,8 @@ class Reader {
   #add(change: Pick<Change, 'path' | 'kind' | 'type'> & Partial<Change>): void {
     const isAside = this.views.aside(change.path, change.type === 'directory') !== null
     if (!isAside) this.#counted += 1
-    if (this.#counted > CHANGES_MAX) throw new ChangesRefused(`more than ${CHANGES_MAX} paths were changed`)
+    const most = this.views.isInstall === true ? INSTALLED_MAX : CHANGES_MAX
+    if (this.#counted > most) throw new ChangesRefused(`more than ${most} paths were changed`)
     if (isAside && this.found.length - this.#counted >= ASIDE_MAX) {
       this.isCut = true
       return

@@ -19,7 +19,7 @@ export async function startOpenly(job: Job, view: Pick<HostView, 'path' | 'varia
   const [program = '', ...args] = job.argv
   const child = spawn(program, args, {
     cwd: join(job.tree, job.cwd),
-    env: { ...cleanEnv(view), ...keepSettable(job.env) },
+    env: { ...cleanEnv(view, { network: true }), ...keepSettable(job.env) },
     stdio: ['pipe', 'pipe', 'pipe'],
     detached: true,
   })

@@ -32,7 +32,7 @@ const SHELL_ONLY = ['allowed_commands', 'forbidden_commands']
 const PATHS_ONLY = ['allowed_patterns', 'forbidden_patterns']
 const WITHOUT_PATHS = [
   ...['bash', 'run_tests', 'git_status', 'git_log', 'git_commit', 'ask_user_question', 'request_setup_change'],
-  'web_fetch',
+  ...['request_dependency', 'web_fetch'],
 ]
 
 /** The limits of one tool, which is the owner. */

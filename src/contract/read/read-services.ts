@@ -8,6 +8,7 @@ import {
   filled,
   flag,
   globs,
+  type Kind,
   mapOf,
   number,
   path,
@@ -31,6 +32,66 @@ const reportPath = checked({ ...path, words: 'path or glob' }, (given, bad) => {
   const problem = isGlob(given) ? findGlobProblem(given) : null
   if (problem !== null) bad(`The pattern '${given}' is refused: ${problem}.`)
 })
+const ADDRESS = '^(?:(?:127\\.0\\.0\\.1|localhost|\\[::1\\]):\\d{4,5}|/[^\\0]{1,100})$'
+
+const address = checked(
+  filled,
+  (given, bad) => {
+    const [, port = '1024'] = /^[^/].*:(\d+)$/.exec(given) ?? []
+    if (!new RegExp(ADDRESS).test(given) || Number(port) < 1024 || Number(port) > 65535)
+      bad(
+        `'${given.slice(0, 80)}' is not a service of this machine.`,
+        'Write 127.0.0.1 with a port from 1024 to 65535, or the absolute path of a socket.',
+      )
+  },
+  { pattern: ADDRESS },
+)
+
+/** A service of the machine that a command may reach. */
+const SERVICE = object('service', 'Services', {
+  address: need(
+    address,
+    'Where it listens on this machine: a port of the loopback, which the command finds at the same address, or a socket, which it finds at `/run/phaselock/NAME.sock`.',
+    '"127.0.0.1:5432"',
+    { words: 'address' },
+  ),
+  start: maybe(
+    filled,
+    'Starts it before a run where it does not answer. Runs on the machine itself, not in the sandbox, in `/`; must return.',
+    '"docker start shop-db"',
+    { words: 'command line' },
+  ),
+  stop: maybe(filled, 'Stops it after the run, if it was started for it.', '"docker stop shop-db"', {
+    words: 'command line',
+  }),
+  ready: maybe(filled, 'Succeeds when it is ready.', '"pg_isready -h 127.0.0.1"', {
+    words: 'command line',
+    unset: 'a connection is enough',
+  }),
+})
+type ServiceDocument = TypeOf<typeof SERVICE>
+
+/** The address alone is the short form. */
+const service: Kind<ServiceDocument> = {
+  ...SERVICE,
+  read: (node, scope) => {
+    if (node.kind !== 'scalar') return SERVICE.read(node, scope)
+    const given = address.read(node, scope)
+    return given === null ? null : { address: given }
+  },
+  json: { anyOf: [address.json, SERVICE.json] },
+  words: `address or ${SERVICE.words}`,
+  parts: SERVICE.parts ?? [],
+}
+
+const services = checked(mapOf(service, { names: '^[a-z]{1,20}$', remedy: 'Use 1 to 20 of a-z.' }), (given, bad) => {
+  const all = Object.entries(given)
+  const ports = all.flatMap(([, { address: at }]) => (at.startsWith('/') ? [] : [at.slice(at.lastIndexOf(':'))]))
+  if (new Set(ports).size < ports.length) bad('Two services have the same port.')
+  if (all.length > SERVICES_MAX) bad(`There are more than ${SERVICES_MAX} services.`)
+  if (Object.hasOwn(given, 'report')) bad("The name 'report' is taken.", 'Use another name.')
+})
+const SERVICES_MAX = 6
 
 /** A command that Phaselock runs itself to observe facts. */
 export const COMMAND = object('command', 'Commands', {
@@ -50,6 +111,12 @@ export const COMMAND = object('command', 'Commands', {
     { unset: '`refuse`' },
   ),
   env: maybe(env, 'Environment variables.', '{CI: "1"}'),
+  services: maybe(
+    services,
+    'Services of this machine that it may reach, by name ([more](own-repository.md#services)).',
+    '{postgres: "127.0.0.1:5432"}',
+    { unset: 'none' },
+  ),
 })
 export type CommandDocument = TypeOf<typeof COMMAND>
 

@@ -54,3 +54,13 @@ export interface ConsensusPlan {
   readonly question: string
   readonly options: RunOptions
 }
+
+/** A service of the machine that a command may reach. */
+export interface Service {
+  /** `127.0.0.1:5432`, or the absolute path of a socket. */
+  readonly address: string
+  /** Commands that start and stop it on the machine itself, and one that succeeds when it is ready. */
+  readonly start?: string
+  readonly stop?: string
+  readonly ready?: string
+}

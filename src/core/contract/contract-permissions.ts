@@ -41,6 +41,7 @@ export function listPermissions(contract: Contract): readonly Permission[] {
     ...listEnvironmentPermissions(contract),
     ...listWebhookPermissions(contract),
     ...listNetworkPermissions(contract),
+    ...listServicePermissions(contract),
     ...listPathPermissions(contract),
   ]
 }
@@ -78,6 +79,20 @@ function listCommandPermissions(contract: Contract): readonly Permission[] {
       : [`bash in ${listPhasesWith(contract, 'bash').join(', ')}`]),
   ]
   return texts.map((text) => ({ kind: 'commands', text, reach: 'sandbox' }))
+}
+
+// What runs on the machine itself runs with the rights of the server.
+function listServicePermissions({ commands }: Contract): readonly Permission[] {
+  return [...commands].flatMap(([command, { services = {} }]) =>
+    Object.entries(services).flatMap(([name, { address, start, stop, ready }]): readonly Permission[] => [
+      { kind: 'network', text: `${command} reaches ${name} at ${address} of this machine`, reach: 'operator' },
+      ...[start, stop, ready].flatMap((line) =>
+        line === undefined
+          ? []
+          : [{ kind: 'commands', text: `service ${name}, without a sandbox: ${line}`, reach: 'operator' } as const],
+      ),
+    ]),
+  )
 }
 
 const CONFINED: Readonly<Record<Confinement, string>> = {

@@ -1,7 +1,7 @@
 import type { Json, JsonObject } from '../json.js'
 import type { Rule } from '../rules/rule.js'
 import type { Programs } from './agent-programs.js'
-import type { AgentCrash, Alert, ConsensusPlan, Places } from './contract-parts.js'
+import type { AgentCrash, Alert, ConsensusPlan, Places, Service } from './contract-parts.js'
 import type { GitRules } from './git-rules.js'
 import type { DocumentPlace, EvidenceGrade, PhaseDocument } from './phase-document.js'
 import type { TestRules } from './test-rules.js'
@@ -238,6 +238,8 @@ export interface ObservedCommand {
   readonly report: string | null
   readonly timeoutSeconds: number
   readonly env: Readonly<Record<string, string>>
+  /** Services of the machine that it may reach, by name. */
+  readonly services?: Readonly<Record<string, Service>>
   /** Whether its processes may send SIGUSR1; left out: they may not. */
   readonly allowsSigusr1?: boolean
 }

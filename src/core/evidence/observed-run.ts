@@ -67,6 +67,8 @@ export interface ObservedRun {
   readonly trouble?: RunTrouble
   /** Set if the contract lets processes of the run send SIGUSR1. */
   readonly allowedSigusr1?: true
+  /** The services of the machine that the run could reach; absent if the contract names none. */
+  readonly services?: readonly ServiceUse[]
   /** Set when the run wrote the files it is judged by: its results do not count. */
   readonly isVoid?: true
   /** Paths of the tree that were not in the view of the run: newer tests and dependencies. */
@@ -79,6 +81,15 @@ export interface ObservedRun {
   readonly treeHash: string
   /** Tests that failed before the task and still fail, if they alone explain its exit code. */
   readonly explainedBy?: readonly string[]
+}
+
+/** A service that a run could reach, and how often it tried to. */
+export type ServiceUse = {
+  readonly name: string
+  readonly address: string
+  readonly connections: number
+  /** Connections that the service did not take. */
+  readonly refused: number
 }
 
 /** The baseline: test results of the tree that work on a task began with. */

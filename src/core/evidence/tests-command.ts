@@ -1,5 +1,4 @@
 import type { JsonObject } from '../json.js'
-import type { ArtifactRef } from '../task/fact-parts.js'
 
 /** Commands that record test runs and changes of test setup. */
 export type TestsCommand =
@@ -12,7 +11,6 @@ export type TestsCommand =
     }
   /** Held-out examples failed; `run`: where the outcome of each is stored. */
   | { readonly type: 'record_held_out'; readonly run: string }
-  | { readonly type: 'ask_setup_change'; readonly digest: string; readonly artifact: ArtifactRef }
   | {
       readonly type: 'pin_setup'
       readonly digest: string

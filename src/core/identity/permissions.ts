@@ -105,6 +105,8 @@ export const PERMISSIONS = {
   // It resumes a parked task.
   reassignTask: HUMANS,
   acceptTree: HUMANS,
+  // It runs a command with network.
+  installDependencies: HUMANS,
   acceptTools: HUMANS,
   stashTask: HUMANS,
   popStash: HUMANS,

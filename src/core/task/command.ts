@@ -1,6 +1,8 @@
+import type { ApprovedTool } from '../approvals/tool-approval.js'
 import type { Code } from '../codes.js'
 import type { CheckName } from '../contract/contract.js'
 import type { HookRecord } from '../contract/git-rules.js'
+import type { InstallCommand } from '../dependencies/install-command.js'
 import type { EvidenceProof } from '../evidence/checkpoint-event.js'
 import type { TestsCommand } from '../evidence/tests-command.js'
 import type { JsonObject } from '../json.js'
@@ -177,6 +179,13 @@ export type Command =
       readonly by: Approver
     }
   | TestsCommand
+  | InstallCommand
+  | {
+      readonly type: 'ask_tool_approval'
+      readonly tool: ApprovedTool
+      readonly digest: string
+      readonly artifact: ArtifactRef
+    }
   | { readonly type: 'ask_question'; readonly question: string; readonly options: readonly string[] }
   | {
       readonly type: 'answer_question'

@@ -1,8 +1,10 @@
 import { decideApproval, expireApproval } from '../approvals/approval.js'
 import { answerQuestion, askQuestion, withdrawQuestions } from '../approvals/question.js'
+import { askToolApproval } from '../approvals/tool-approval.js'
 import type { Contract } from '../contract/contract.js'
+import { finishInstall } from '../dependencies/finish-install.js'
 import { recordHeldOut } from '../evidence/held-out.js'
-import { askSetupChange, pinSetup } from '../evidence/setup-change.js'
+import { pinSetup } from '../evidence/setup-change.js'
 import { leavePhase } from '../gates/complete-phase.js'
 import { finishTask } from '../gates/phase-tasks.js'
 import { addReviewer, revokeReviewer, submitReview } from '../reviews/review.js'
@@ -67,8 +69,10 @@ function decideCommand(contract: Contract, state: TaskState, command: Command, c
       return record(contract, state, command, context)
     case 'decide_approval':
       return decideApproval(contract, state, command, context)
-    case 'ask_setup_change':
-      return askSetupChange(state, command, context)
+    case 'ask_tool_approval':
+      return askToolApproval(state, command, context)
+    case 'finish_install':
+      return finishInstall(state, command, context)
     case 'pin_setup':
       return pinSetup(state, command, context)
     case 'ask_question':

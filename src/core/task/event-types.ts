@@ -18,6 +18,7 @@ const TYPES: Readonly<Record<TaskFact['type'], true>> = {
   gate_blocked: true,
   gate_passed: true,
   held_out_failed: true,
+  install_finished: true,
   lease_extended: true,
   lease_lapsed: true,
   phase_entered: true,

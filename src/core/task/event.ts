@@ -2,6 +2,7 @@ import type { QuestionFact } from '../approvals/question-event.js'
 import type { Code } from '../codes.js'
 import type { AlertCondition } from '../contract/contract-parts.js'
 import type { HookRecord } from '../contract/git-rules.js'
+import type { InstallFact } from '../dependencies/install-command.js'
 import type { CheckpointFact } from '../evidence/checkpoint-event.js'
 import type { TestsFact } from '../evidence/tests-event.js'
 import type { JsonObject } from '../json.js'
@@ -221,6 +222,7 @@ export type TaskFact =
   | QuestionFact
   | ReviewFact
   | TestsFact
+  | InstallFact
   | TreeFact
   | WatchFact
 

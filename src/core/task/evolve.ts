@@ -8,6 +8,7 @@ import {
   voidPendingApprovals,
 } from '../approvals/evolve-approval.js'
 import { applyQuestionEvent } from '../approvals/evolve-question.js'
+import { applyInstallFinished } from '../dependencies/finish-install.js'
 import { withDoubt } from '../doubted-tests.js'
 import { addBytes, applyCheckpointPassed } from '../evidence/evolve-checkpoint.js'
 import { applyHeldOutFailed } from '../evidence/held-out.js'
@@ -114,6 +115,8 @@ function applyEvent(state: TaskState, event: Exclude<TaskEvent, { type: 'task_cr
       return { ...state, status: 'parked', parkedReason: event.reason, stash: stashAfter(state, event) }
     case 'task_resumed':
       return { ...applyTaskResumed(state, event), waysBack: {} }
+    case 'install_finished':
+      return applyInstallFinished(state, event)
     case 'tree_accepted':
     case 'tree_reverted':
       return state

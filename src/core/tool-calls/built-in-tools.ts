@@ -101,6 +101,13 @@ export const BUILT_IN_TOOLS: ReadonlyMap<string, ToolSpec> = new Map(
         args: { paths: 'strings', reason: 'string' },
         paths: 'none',
       },
+      {
+        name: 'request_dependency',
+        description:
+          'Ask a person to let a package manager install dependencies, with network: {"command": ["npm", "install", "zod"], "reason": "…"}. Call it again with the same arguments once it was approved.',
+        args: { command: 'strings', reason: 'string', 'cwd?': 'string' },
+        paths: 'none',
+      },
       { name: 'web_fetch', description: 'Fetch a page from an allowed host.', args: { url: 'string' }, paths: 'none' },
     ] satisfies ToolSpec[]
   ).map((tool) => [tool.name, tool]),

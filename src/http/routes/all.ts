@@ -3,6 +3,7 @@ import { ADMIN_ROUTES } from './admin.js'
 import { AGENT_ROUTES } from './agent.js'
 import { AUDIT_ROUTES } from './audit.js'
 import { COORDINATION_ROUTES } from './coordinations.js'
+import { DEPENDENCY_ROUTES } from './dependencies.js'
 import { HOOK_ROUTES } from './hooks.js'
 import { KNOWLEDGE_ROUTES } from './knowledge.js'
 import { PHASE_ROUTES } from './phases.js'
@@ -24,6 +25,7 @@ export const ROUTES: readonly Route[] = [
   ...KNOWLEDGE_ROUTES,
   ...HOOK_ROUTES,
   ...TASK_ROUTES,
+  ...DEPENDENCY_ROUTES,
   ...WORKTREE_ROUTES,
   ...RUN_ROUTES,
   ...REPORT_ROUTES,
