@@ -38,6 +38,7 @@ export const FULL_ONLY: Readonly<Record<string, string>> = {
   'cli/reviews': 'reviews on the command line; http/reviews covers the rules',
   'cli/seed-003': 'the cases of seed 003 through the CLI; http/seed-003 covers them over REST',
   'cli/spawn': 'agents started, watched and stopped on the command line; spawn/spawn covers the same over REST',
+  'cli/trust-bases': 'a changed base of a contract over five starts; cli/trust covers changed contracts',
   'cli/watch': 'what watch prints of a live server; http/operating covers the events',
   'cli/workflow': 'every command of a run; docs/workflow runs the documented ones, http/rules covers the rules',
   'confinement/observed':

@@ -25,6 +25,8 @@ export interface OrchestratorOptions {
   readonly onNotice?: (text: string) => void
   /** The contract's file; null when it is bundled. */
   readonly contractFile?: string | null
+  /** Files that it extends: absolute paths. */
+  readonly contractBases?: readonly string[]
   /** Schemas and guides found next to it, relative to its folder. */
   readonly contractParts?: readonly string[]
   /** Runs commands. Opened on first use. */

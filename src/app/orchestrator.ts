@@ -89,6 +89,7 @@ export async function openOrchestrator(options: OrchestratorOptions): Promise<Or
     stateDir: options.stateDir,
     taskBytesMax: readTaskBytesMax(options.environment),
     contractFile: options.contractFile ?? null,
+    contractBases: options.contractBases ?? [],
     contractParts: options.contractParts ?? [],
   }
   const { confinement, trees } = workshop

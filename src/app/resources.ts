@@ -68,6 +68,8 @@ export interface Resources {
   readonly runFiles: RunFiles
   /** The contract's own file, if it has one. */
   readonly contractFile: string | null
+  /** Files that the contract extends: absolute paths, also those of links to them. */
+  readonly contractBases: readonly string[]
   /** Schemas and guides looked up next to that file, relative to its folder, including missing ones. */
   readonly contractParts: readonly string[]
 }

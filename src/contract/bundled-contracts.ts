@@ -1,42 +1,51 @@
+import { existsSync, readdirSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { PACKAGE_ROOT } from '../base/package-root.js'
 
 const FOLDER = new URL('contracts/', PACKAGE_ROOT)
+const ENDING = '.yaml'
 
-/** The contracts that ship with Phaselock. */
-export const BUNDLED_CONTRACTS = [
-  'bugfix',
-  'dependency-update',
-  'docs',
-  'guardrails',
-  'plan-review',
-  'refactor',
-  'release',
-  'security-review',
-  'small-change',
-  'spec-driven',
-  'spike',
-  'tdd',
-  'test-generation',
-] as const
+/** The workflows that ship with Phaselock as one file each, by name. */
+const WORKFLOWS = listNames(FOLDER)
 /** Those that are folders of documents. */
-const DOCUMENTS: readonly BundledContract[] = ['test-generation']
-export type BundledContract = (typeof BUNDLED_CONTRACTS)[number]
+const DOCUMENTS = readdirSync(FOLDER).filter((name) => existsSync(new URL(`${name}/phases`, FOLDER)))
+const PRESETS_FOLDER = new URL('presets/', FOLDER)
 
-export function isBundledContract(name: string): name is BundledContract {
-  return BUNDLED_CONTRACTS.some((bundled) => bundled === name)
+/** The contracts that ship with Phaselock. Whatever lies in the folder is one. */
+export const BUNDLED_CONTRACTS: readonly string[] = [...WORKFLOWS, ...DOCUMENTS].sort()
+
+export function isBundledContract(name: string): boolean {
+  return BUNDLED_CONTRACTS.includes(name)
 }
 
 /** The path of a contract that ships with Phaselock: a file, or the folder of a workflow of documents. */
-export function findBundledContract(name: BundledContract): string {
-  return fileURLToPath(new URL(isDocuments(name) ? name : `${name}.yaml`, FOLDER))
+export function findBundledContract(name: string): string {
+  return fileURLToPath(new URL(isDocuments(name) ? name : `${name}${ENDING}`, FOLDER))
 }
 
-export function isDocuments(name: BundledContract): boolean {
+export function isDocuments(name: string): boolean {
   return DOCUMENTS.includes(name)
 }
 
 /** The folder of the built-in artifact schemas (`plan.json` and the others). */
 export function findBuiltInSchemas(): string {
   return fileURLToPath(new URL('schemas/', FOLDER))
+}
+
+/** What `extends` of a contract calls the workflows and presets that ship with Phaselock: `phaselock/tdd`. */
+export const BUNDLED_PREFIX = 'phaselock/'
+
+/** The names that `extends` knows, to their files: presets of languages, and workflows of one file. */
+export const BUNDLED_BASES: ReadonlyMap<string, string> = new Map([
+  ...WORKFLOWS.map((name) => [`${BUNDLED_PREFIX}${name}`, findBundledContract(name)] as const),
+  ...listNames(PRESETS_FOLDER).map(
+    (name) => [`${BUNDLED_PREFIX}${name}`, fileURLToPath(new URL(`${name}${ENDING}`, PRESETS_FOLDER))] as const,
+  ),
+])
+
+function listNames(folder: URL): readonly string[] {
+  return readdirSync(folder)
+    .filter((name) => name.endsWith(ENDING))
+    .map((name) => name.slice(0, -ENDING.length))
+    .sort()
 }

@@ -19,6 +19,7 @@ import {
   mapOf,
   NAME_PATTERN,
   text,
+  texts,
 } from './schema/kinds.js'
 import { defaultsOf, isEmpty, maybe, otherwise, unkept } from './schema/object.js'
 
@@ -117,8 +118,24 @@ const COMMON = {
 }
 export const COMMON_KEYS: readonly string[] = Object.keys(COMMON)
 
+const bases = described(
+  { oneOf: [filled.json, { type: 'array', items: filled.json, minItems: 1 }] },
+  'name or path, or a list of them',
+)
+
 /** The fields of a contract. */
 export const CONTRACT_FIELDS = {
+  extends: unkept(
+    bases,
+    'What the contract builds on: a preset or bundled workflow (`phaselock/…`), a file, or several of them. See [extends.md](extends.md).',
+    '[phaselock/tdd, phaselock/typescript-vitest]',
+  ),
+  without: unkept(
+    texts,
+    'What it leaves out of that, by path: `phases.REVIEW`, `transitions.REVIEW->COMPLETE`.',
+    '[phases.REVIEW]',
+    { words: 'list of paths' },
+  ),
   name: maybe(filled, 'The name of the workflow.', 'tdd', { unset: 'required (in `nodes:` files: `mode`)' }),
   version: maybe(filled, 'The version of the workflow, as its author counts. A text: put it in quotes.', '"1.0"', {
     unset: 'required (in `nodes:` files: `"1"`)',

@@ -45,6 +45,11 @@ export const CONTRACT_CODES = {
   'contract.too_deep': defineError('Values are nested too deeply', 'Keep nesting under 64 levels.'),
   'contract.too_many': defineError('A list or map has too many entries', 'Keep every list and map under 1000 entries.'),
   'contract.empty': defineError('The file is empty', 'Write a contract with name, version and phases.'),
+  'contract.unknown_base': defineError(
+    'What the contract extends is not there',
+    'Name a preset, a bundled workflow or a file below the folder of the contract.',
+  ),
+  'contract.extends_cycle': defineError('Contracts extend each other in a circle', 'Remove one of the extends.'),
   'contract.no_phases': defineError('The contract has no phases', 'Add at least one entry under phases.'),
   'contract.duplicate_id': defineError('An id is used twice', 'Give each its own id.'),
   'contract.duplicate_key': defineError('A key is written twice', 'Keep one of them.'),
@@ -73,6 +78,10 @@ export const CONTRACT_CODES = {
   'contract.unknown_tool': defineError(
     'Nothing provides this tool',
     'Name a built-in tool, an own tool or server.tool.',
+  ),
+  'contract.unknown_tool_group': defineError(
+    'A group of tools is not known',
+    'Use @read, @write, @shell, @git or @ask.',
   ),
   'contract.unknown_check': defineError('A check is not known', 'Name one of the built-in checks.'),
   'contract.unknown_gate': defineError('A gate is not known', 'Name a gate of the phase being left.'),

@@ -5,6 +5,7 @@ import { listOpenedPaths } from '../core/paths/opened-paths.js'
 import { listNeededReviews } from '../core/reviews/consensus-plan.js'
 import { addReviewGate, REVIEW_GATE } from '../core/reviews/independent-review.js'
 import type { LoadedContract } from './load/load-contract.js'
+import { formatOrigins, listOrigins } from './origins.js'
 
 /** How a contract was understood, as text, with the place of everything that its author wrote. */
 export function explainContract(result: LoadedContract): string {
@@ -22,6 +23,13 @@ export function explainContract(result: LoadedContract): string {
       (t) => `  ${t.from} -> ${t.to}${t.when === null ? '' : ` when ${t.when}`}, held by ${t.held_by}  (${t.at})`,
     ),
   ]
+  if (explained.extends.length > 0)
+    lines.push(
+      '',
+      `Extends ${explained.extends.join(', ')}`,
+      'Where each value comes from',
+      ...formatOrigins(result).map((line) => `  ${line}`),
+    )
   if (explained.not_enforced.length > 0) {
     lines.push(
       '',
@@ -50,6 +58,10 @@ interface ExplainedContract {
   readonly phases: readonly ExplainedPhase[]
   readonly transitions: readonly (Placed & { from: string; to: string; when: string | null; held_by: string })[]
   readonly not_enforced: readonly { path: string; feature: string }[]
+  /** Files and presets, a base after those that it extends itself. */
+  readonly extends: readonly string[]
+  /** The place of each value that was written, by its path. */
+  readonly origins: Readonly<Record<string, string>>
 }
 
 interface ExplainedPhase extends Placed {
@@ -91,6 +103,8 @@ export function explainJson(result: LoadedContract): JsonObject {
       at: formatPlace(result, `transitions[${index}]`),
     })),
     not_enforced: contract.notEnforced,
+    extends: [...new Set(result.bases.map(({ name }) => name))],
+    origins: Object.fromEntries(listOrigins(result).map(({ path, file, line }) => [path, `${file}:${line}`])),
   }
   return explained as unknown as JsonObject
 }

@@ -1,12 +1,13 @@
 import { describe, expect, it } from 'vitest'
-import { buildContract, type FoundTests } from '../../src/cli/init/contract-text.js'
+import { buildContract } from '../../src/cli/init/contract-text.js'
+import type { FoundTests } from '../../src/cli/init/found-tests.js'
 import { BUNDLED_CONTRACTS, isDocuments } from '../../src/contract/bundled-contracts.js'
 import { loadContractText } from '../../src/contract/load/load-contract.js'
 import type { Contract } from '../../src/core/contract/contract.js'
 
 const FOUND: FoundTests = {
   ...{ project: 'carts', command: 'npx jest --verbose', timeoutSeconds: 90, patterns: ['spec/**'], mayWrite: [] },
-  ...{ steps: [{ name: 'lint', run: 'npm run lint' }], coverage: { run: 'npm run cov', report: null } },
+  ...{ steps: [{ name: 'lint', run: 'npm run lint' }], coverage: { run: 'npm run cov', report: null }, preset: null },
 }
 type Template = Parameters<typeof buildContract>[1]
 const TEMPLATES = BUNDLED_CONTRACTS.filter((name): name is Template => !isDocuments(name))

@@ -19,7 +19,7 @@ import type { TypeOf } from '../../src/contract/schema/kinds.js'
 import { CHECK_NAMES, CHECKS_NOT_ENFORCED } from '../../src/core/contract/contract.js'
 import { FORMAT_SCHEMA } from './format-schema.js'
 import { mustLoad } from './load.js'
-import { formatSchema, prettyJson, withTables } from './published.js'
+import { formatSchema, OVER_BASE, prettyJson, withTables } from './published.js'
 
 const DOCS = readFileSync(new URL('../../docs/contract.md', import.meta.url), 'utf8')
 
@@ -28,8 +28,9 @@ interface SchemaObject {
 }
 
 const definitions = new Map<string, SchemaObject>([
-  ['contract', FORMAT_SCHEMA as unknown as SchemaObject],
-  ...Object.entries(FORMAT_SCHEMA.$defs as unknown as Record<string, SchemaObject>).filter(([name]) => name !== 'rule'),
+  ...Object.entries(FORMAT_SCHEMA.$defs as unknown as Record<string, SchemaObject>).filter(
+    ([name]) => name !== 'rule' && !name.endsWith(OVER_BASE),
+  ),
 ])
 
 /** The first column of the table below each `<!-- fields: name -->`. */

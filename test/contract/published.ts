@@ -1,4 +1,6 @@
 import { CONTRACT } from '../../src/contract/read/read-contract.js'
+import { has, when } from '../../src/contract/schema/conditions.js'
+import { filled } from '../../src/contract/schema/kinds.js'
 import type { AnyField, Part } from '../../src/contract/schema/object.js'
 import type { Json, JsonObject } from '../../src/core/json.js'
 
@@ -11,17 +13,65 @@ export function partsOfFormat(part: Part = CONTRACT, found = new Map<string, Par
   return found
 }
 
-/** The JSON Schema of the format. */
+/** The JSON Schema of the format. What a contract with `extends` leaves out, the base may have. */
 export function formatSchema(): JsonObject {
-  const [, ...others] = partsOfFormat().values()
+  const definitions = new Map([...partsOfFormat().values()].map((part) => [part.name, part.definition]))
   return {
     $schema: 'https://json-schema.org/draft/2020-12/schema',
     $id: 'urn:phaselock:agent_workflow',
     title: 'Phaselock workflow contract',
-    ...CONTRACT.definition,
     description: 'The contract of a workflow: phases, tools, gates and transitions. Keys that start with x- are yours.',
-    $defs: Object.fromEntries(others.map((part) => [part.name, part.definition])),
+    type: 'object',
+    ...when(has('extends'), { $ref: `#/$defs/contract${OVER_BASE}` }, { $ref: '#/$defs/contract' }),
+    $defs: Object.fromEntries([...definitions, ...listOverBase(definitions)]),
   }
+}
+
+/** The end of the name of a definition of which a contract that extends another may leave parts out. */
+export const OVER_BASE = '_over_base'
+
+type Definitions = ReadonlyMap<string, JsonObject>
+
+/** The definitions with nothing required and `...` in lists; those that stay the same are used as they are. */
+function listOverBase(definitions: Definitions): readonly (readonly [string, Json])[] {
+  const changed = new Set<string>()
+  const keep = (name: string): string => (changed.has(name) ? `${name}${OVER_BASE}` : name)
+  const toText = (definition: Json): string => JSON.stringify(definition)
+  for (let before = -1; before < changed.size; ) {
+    before = changed.size
+    for (const [name, definition] of definitions)
+      if (toText(loosen(definition, keep)) !== toText(definition)) changed.add(name)
+  }
+  return [...definitions]
+    .filter(([name]) => changed.has(name))
+    .map(([name, definition]) => [`${name}${OVER_BASE}`, loosen(definition, keep)])
+}
+
+const CONDITIONS = ['required', 'allOf', 'oneOf', 'anyOf', 'if', 'then', 'else', 'not']
+
+function loosen(definition: JsonObject, nameOf: (name: string) => string): Json {
+  const { properties } = definition
+  if (typeof properties !== 'object' || properties === null) return loosenValue(definition, nameOf)
+  const kept = Object.entries(definition).filter(([key]) => !CONDITIONS.includes(key))
+  const fields = Object.entries(properties).map(([key, field]) => [key, loosenValue(field, nameOf)])
+  return { ...Object.fromEntries(kept), properties: Object.fromEntries(fields) }
+}
+
+function loosenValue(json: Json, nameOf: (name: string) => string): Json {
+  if (Array.isArray(json)) return json.map((item) => loosenValue(item, nameOf))
+  if (json === null || typeof json !== 'object') return json
+  const entries = Object.entries(json as JsonObject).map(([key, value]): [string, Json] => {
+    if (key === '$ref' && typeof value === 'string') return [key, value.replace(/[^/]+$/, nameOf)]
+    if (key === 'items' && !isPlainText(value)) return [key, { anyOf: [{ const: '...' }, loosenValue(value, nameOf)] }]
+    return INNER.includes(key) ? [key, loosenValue(value, nameOf)] : [key, value]
+  })
+  return Object.fromEntries(entries)
+}
+
+const INNER = ['items', 'oneOf', 'anyOf', 'allOf', 'additionalProperties']
+
+function isPlainText(json: Json): boolean {
+  return JSON.stringify(json) === JSON.stringify(filled.json)
 }
 
 /** The reference with the table of each object written below its mark. */

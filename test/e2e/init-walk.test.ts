@@ -53,6 +53,8 @@ describe('a repository in which `phaselock init` wrote the contract', () => {
       try {
         makeRepository(place.work, repositoryWith(folder))
         expect((await place.run(['init', '--yes'])).code).toBe(0)
+        const written = readFileSync(join(place.work, CONTRACT), 'utf8')
+        expect(written, '[REQ-EXTENDS-7]').toContain('extends: [ phaselock/tdd, phaselock/javascript-node-test ]')
         prepare(place.work)
         await walk(await up(place), place.work, folder)
       } finally {

@@ -121,6 +121,7 @@ export async function start(options: StartOptions = {}): Promise<Running> {
     onFault: (error) => faults.push(error),
     confinement: options.confinement ?? sharedConfinement,
     contractFile: options.contractFile ?? null,
+    contractBases: options.contractFile === undefined ? [] : loaded.bases.flatMap(({ paths }) => paths),
     contractParts: options.contractParts ?? [],
     minConfinement: options.minConfinement ?? null,
     ...(options.answerWithinMs === undefined ? {} : { answerWithinMs: options.answerWithinMs }),

@@ -10,7 +10,15 @@ import { getReserved, isHiddenBy } from '../tool-calls/contract-paths.js'
 /** The work tree that a council may read. */
 export type LookApp = Pick<
   Resources,
-  'contracts' | 'contractFile' | 'contractParts' | 'stateDir' | 'workspace' | 'defaultContract' | 'redact' | 'trees'
+  | 'contracts'
+  | 'contractFile'
+  | 'contractBases'
+  | 'contractParts'
+  | 'stateDir'
+  | 'workspace'
+  | 'defaultContract'
+  | 'redact'
+  | 'trees'
 >
 
 const RESULT_CHARS_MAX = 60_000

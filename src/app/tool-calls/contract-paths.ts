@@ -25,11 +25,11 @@ const CONTRACT_NAMES = [
 ]
 
 /** Paths of the server and its files. */
-export type Places = Pick<Resources, 'contractFile' | 'contractParts' | 'stateDir' | 'workspace'>
+export type Places = Pick<Resources, 'contractFile' | 'contractBases' | 'contractParts' | 'stateDir' | 'workspace'>
 
 const known = new WeakMap<Contract, Map<string, ReservedPaths>>()
 
-/** The contract's own file or documents and its schemas, if they lie in the work tree, and the state directory. */
+/** The contract's own file or documents, what it extends and its schemas, if they lie in the work tree, and the state directory. */
 export function getReserved(app: Places, contract: Contract, tree: string): ReservedPaths {
   const trees = known.get(contract) ?? new Map<string, ReservedPaths>()
   known.set(contract, trees)
@@ -62,7 +62,7 @@ function findReserved(app: Places, contract: Contract, tree: string): ReservedPa
   const sources = [...contract.phases.values()].flatMap(({ document }) =>
     document?.number === null ? document.sources.map((source) => join(beside, source.file)) : [],
   )
-  const hidden = [...CONTRACT_NAMES, ...[...own, ...sources, app.stateDir].flatMap(inside)]
+  const hidden = [...CONTRACT_NAMES, ...[...own, ...app.contractBases, ...sources, app.stateDir].flatMap(inside)]
   // Including missing ones: next to the contract they would replace the built-in ones.
   const schemas = [...contract.schemas.keys()].flatMap((name) => (isAbsolute(name) ? [] : inside(join(beside, name))))
   const guides = [...contract.guides.keys()].map((name) => join(GUIDES_FOLDER, `${name}.md`))

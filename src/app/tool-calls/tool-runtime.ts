@@ -28,13 +28,13 @@ interface Workshop {
 
 export function openWorkshop(options: OrchestratorOptions): Workshop {
   const running = new Running()
-  const { stateDir, workspace, contractFile = null, contractParts = [] } = options
+  const { stateDir, workspace, contractFile = null, contractBases = [], contractParts = [] } = options
   const trees = new Trees(join(stateDir, 'trees'), options.now, (tree) => readExcludes(tree, options.environment))
   const gitSettings = (repository: string) => readGitSettings(repository, options.environment)
   const scratch = new ScratchLayers(join(options.stateDir, 'scratch'))
   const views = new TaskViews(join(options.stateDir, 'views'), trees)
   const library = new Library(
-    { contractFile, contractParts, stateDir, workspace },
+    { contractFile, contractBases, contractParts, stateDir, workspace },
     options.environment,
     options.onNotice ?? (() => undefined),
   )

@@ -16,7 +16,10 @@ const ENVIRONMENT = /^(.+)\/pyvenv\.cfg$/
 
 /** The changes that a task commits, by the rules of the start of work: nothing an agent writes later widens them. */
 export async function commitRulesOf(
-  app: Pick<App, 'trees' | 'ledger' | 'views' | 'contractFile' | 'contractParts' | 'stateDir' | 'workspace'>,
+  app: Pick<
+    App,
+    'trees' | 'ledger' | 'views' | 'contractFile' | 'contractBases' | 'contractParts' | 'stateDir' | 'workspace'
+  >,
   contract: Contract,
   state: TaskState,
 ): Promise<CommitRules> {

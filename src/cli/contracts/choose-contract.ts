@@ -1,11 +1,6 @@
 import { existsSync, realpathSync } from 'node:fs'
 import { join, relative, resolve } from 'node:path'
-import {
-  BUNDLED_CONTRACTS,
-  type BundledContract,
-  findBundledContract,
-  isBundledContract,
-} from '../../contract/bundled-contracts.js'
+import { BUNDLED_CONTRACTS, findBundledContract, isBundledContract } from '../../contract/bundled-contracts.js'
 import { formatText } from '../../contract/format-diagnostics.js'
 import { type LoadedContract, loadContractFile } from '../../contract/load/load-contract.js'
 import { findNearest } from '../../contract/nearest.js'
@@ -54,6 +49,11 @@ export async function loadChosen(choice: ContractChoice): Promise<LoadedContract
   return loaded
 }
 
+/** Where the files lie that a contract extends. */
+export function listBasePaths({ bases }: Pick<LoadedContract, 'bases'>): readonly string[] {
+  return [...new Set(bases.flatMap(({ paths }) => paths))]
+}
+
 /** A repository's own contract: its file, or its folder of documents; null when it has none. `first` is preferred. */
 export function ownContract(folder: string, first?: string): string | null {
   const usual = [CONTRACT_FILE, WORKFLOW_FOLDER].map((name) => join(folder, name))
@@ -72,6 +72,6 @@ export function shortenPath(path: string): string {
   return from === '' || from.startsWith('..') ? resolve(path) : from
 }
 
-function makeBundledChoice(name: BundledContract): ContractChoice {
+function makeBundledChoice(name: string): ContractChoice {
   return { path: findBundledContract(name), origin: `bundled:${name}` }
 }

@@ -108,10 +108,10 @@ export async function addContract(file: string, options: ClientOptions): Promise
     tell('The server understood it differently: compare `phaselock explain` with GET /contracts/HASH.')
 }
 
-/** The contract in a form that needs no other files: schemas that it names are included. */
+/** The contract in a form that needs no files beside it: its schemas, where it names files, and what it extends are put in. */
 async function bundleContract(loaded: LoadedContract): Promise<JsonObject> {
   const isDocuments = [...loaded.contract.phases.values()].some((phase) => phase.document !== undefined)
-  if (isDocuments) return { contract: loaded.document }
+  if (isDocuments || loaded.bases.length > 0) return { contract: loaded.document }
   const source = readFileSync(loaded.file, 'utf8')
   const alone = await loadContractText(source, { file: loaded.file, baseDir: null })
   if (alone.ok && alone.contract.hash === loaded.contract.hash) return { source }

@@ -1,5 +1,5 @@
 import { realpathSync } from 'node:fs'
-import { type LoadResult, loadContractFile } from '../../contract/load/load-contract.js'
+import { type LoadedContract, type LoadResult, loadContractFile } from '../../contract/load/load-contract.js'
 import type { Contract } from '../../core/contract/contract.js'
 import { isBelowConfinement, isSandboxOnly } from '../../core/contract/contract-permissions.js'
 import { type ContractPin, judgeFound, type TrustVerdict } from '../../core/contract/contract-trust.js'
@@ -9,7 +9,7 @@ import { plainLine } from '../../core/plain-text.js'
 import { EXIT, Stop } from '../exit.js'
 import { findProgramName, quoteShellWord } from '../program-name.js'
 import { canAsk, confirm, tell } from '../terminal/terminal.js'
-import { chooseContract, isBelow, loadChosen, ownContract, shortenPath } from './choose-contract.js'
+import { chooseContract, isBelow, listBasePaths, loadChosen, ownContract, shortenPath } from './choose-contract.js'
 import { ContractPins } from './contract-pins.js'
 import { formatPermissionLines } from './permission-text.js'
 
@@ -23,6 +23,8 @@ export interface SettledContract {
   readonly origin: string
   /** Files that agents must not touch; null for a bundled contract. */
   readonly contractFile: string | null
+  /** Files that it extends: absolute paths. */
+  readonly contractBases: readonly string[]
   readonly contractParts: readonly string[]
   readonly isTrusted: boolean
   /** Why the used text differs from the one in the work tree, and how to accept the new one. */
@@ -54,7 +56,13 @@ export async function settleContract(wanted: WantedContract, readKnown: ReadKnow
   return settled
 }
 
-// Naming a contract means that the operator accepts it.
+/** What lies beside the file of a contract and belongs to it. */
+function listFiles(loaded: LoadedContract | null): Pick<SettledContract, 'contractBases' | 'contractParts'> {
+  if (loaded === null) return { contractBases: [], contractParts: [] }
+  return { contractBases: listBasePaths(loaded), contractParts: loaded.parts }
+}
+
+// Naming a contract is the operator's word.
 async function settleNamed(wanted: WantedContract): Promise<SettledContract> {
   const choice = chooseContract(wanted.contract, wanted.workspace)
   const loaded = await loadChosen(choice)
@@ -63,7 +71,7 @@ async function settleNamed(wanted: WantedContract): Promise<SettledContract> {
   const own = ownContract(wanted.workspace)
   if (own !== null && file === realpathSync(own))
     pinFound(wanted, { ...loaded, own }, { by: 'contract', isTrusted: true })
-  const about = { origin: choice.origin, contractFile: file, contractParts: isFile ? loaded.parts : [] }
+  const about = { origin: choice.origin, contractFile: file, ...listFiles(isFile ? loaded : null) }
   return { ...loaded, ...about, isTrusted: true, notes: [] }
 }
 
@@ -93,7 +101,7 @@ async function settleFound(wanted: WantedContract, readKnown: ReadKnown): Promis
   if (verdict === 'ask') await askAbout(own, loaded.contract)
   const isTrusted = verdict === 'as_pinned' ? pin?.isTrusted === true : verdict !== 'unasked'
   if (verdict !== 'as_pinned') pinFound(wanted, { ...loaded, own }, { by: PINNED_BY[verdict], isTrusted })
-  const about = { origin: 'file', file: shortenPath(own), contractFile: realpathSync(own), contractParts: loaded.parts }
+  const about = { origin: 'file', file: shortenPath(own), contractFile: realpathSync(own), ...listFiles(loaded) }
   return { ...loaded, ...about, isTrusted, notes: [] }
 }
 
@@ -107,7 +115,7 @@ const PINNED_BY: Readonly<Record<TrustVerdict, string>> = {
 async function settleBundled(wanted: WantedContract): Promise<SettledContract> {
   const choice = chooseContract(undefined, wanted.workspace)
   const loaded = await loadChosen(choice)
-  return { ...loaded, origin: choice.origin, contractFile: null, contractParts: [], isTrusted: true, notes: [] }
+  return { ...loaded, origin: choice.origin, contractFile: null, ...listFiles(null), isTrusted: true, notes: [] }
 }
 
 // If another text is pinned, one that does not load is no reason to stop.
@@ -127,6 +135,8 @@ function settlePinned(wanted: WantedContract, { pins, pin, own, loaded }: Change
   const { contract, document } = pins.readPinnedText(pin)
   const file = shortenPath(own ?? pin.file)
   const state = own === null ? 'is gone' : loaded?.ok === true ? 'was changed' : 'was changed and does not load'
+  const isExtending = (pin.bases ?? []).length > 0 || (loaded?.ok === true && loaded.bases.length > 0)
+  const files = listFiles(loaded?.ok === true ? loaded : null)
   const remedy =
     own === null
       ? `To start without it: ${formatCommand(wanted, 'untrust', pin.file)}`
@@ -134,9 +144,10 @@ function settlePinned(wanted: WantedContract, { pins, pin, own, loaded }: Change
   return {
     ...{ contract, document, file, origin: 'file', isTrusted: pin.isTrusted },
     contractFile: own === null ? pin.file : realpathSync(own),
-    contractParts: [...new Set([...pin.parts, ...(loaded?.ok === true ? loaded.parts : [])])],
+    contractBases: [...new Set([...(pin.bases ?? []), ...files.contractBases])],
+    contractParts: [...new Set([...pin.parts, ...files.contractParts])],
     notes: [
-      `${plainLine(file)} ${state} since ${new Date(pin.at).toISOString()}. The accepted text (${pin.hash.slice(0, 12)}) is used.`,
+      `${plainLine(file)}${isExtending && own !== null ? ' or what it extends' : ''} ${state} since ${new Date(pin.at).toISOString()}. The accepted text (${pin.hash.slice(0, 12)}) is used.`,
       remedy,
     ],
   }
@@ -148,17 +159,16 @@ function pinFound(
     contract,
     document,
     parts,
+    bases,
     own,
-  }: Pick<SettledContract, 'contract' | 'document'> & {
-    readonly parts: readonly string[]
-    readonly own: string
-  },
+  }: Pick<LoadedContract, 'contract' | 'document' | 'parts' | 'bases'> & { readonly own: string },
   { by, isTrusted }: { readonly by: string; readonly isTrusted: boolean },
 ): void {
   const pins = new ContractPins(stateDir)
   const before = pins.findPin(workspace)
   if (before?.hash === contract.hash && before.isTrusted && before.file === own) return
-  pins.pin({ workspace, file: own, parts, isTrusted, by, at: Date.now() }, { contract, document })
+  const files = { parts, bases: listBasePaths({ bases }) }
+  pins.pin({ workspace, file: own, ...files, isTrusted, by, at: Date.now() }, { contract, document })
 }
 
 async function askAbout(own: string, contract: Contract): Promise<void> {

@@ -11,7 +11,7 @@ import { CONTRACT_FILE, findGivenStateDir, getDefaultStateDir, WORKFLOW_FOLDER }
 import { startFailure } from '../server/start-failure.js'
 import { formatTable } from '../terminal/table.js'
 import { canAsk, confirm, print, printJson } from '../terminal/terminal.js'
-import { loadChosen, ownContract, shortenPath } from './choose-contract.js'
+import { listBasePaths, loadChosen, ownContract, shortenPath } from './choose-contract.js'
 import { ContractPins } from './contract-pins.js'
 import { formatPermissionLines, listDocumentChanges } from './permission-text.js'
 
@@ -34,11 +34,12 @@ export async function trustContract(file: string | undefined, options: TrustOpti
 /** Pins a contract that an operator wrote or accepted for its work tree. */
 export function pinTrusted(
   place: { readonly workspace: string; readonly stateDir: string; readonly file: string },
-  loaded: Pick<LoadedContract, 'contract' | 'document' | 'parts'>,
+  loaded: Pick<LoadedContract, 'contract' | 'document' | 'parts' | 'bases'>,
   by: string,
 ): void {
   const { workspace, stateDir, file } = place
-  const pin = { workspace, file, parts: loaded.parts, isTrusted: true, by, at: Date.now() }
+  const about = { parts: loaded.parts, bases: listBasePaths(loaded) }
+  const pin = { workspace, file, ...about, isTrusted: true, by, at: Date.now() }
   new ContractPins(stateDir).pin(pin, loaded)
 }
 

@@ -12,7 +12,8 @@ interface TestsToTry {
   readonly workspace: string
   readonly contract: Contract
   readonly contractFile: string
-  /** Whether it is this repository's own contract, not a bundled one. */
+  readonly contractBases: readonly string[]
+  /** Whether it is this repository's contract, and not a bundled one. */
   readonly isOwn: boolean
   readonly isWanted: boolean
   readonly isQuiet: boolean
@@ -38,9 +39,9 @@ export async function checkTests(about: TestsToTry): Promise<readonly Finding[]>
 }
 
 function tryCommands(about: TestsToTry, install: string): Promise<readonly Finding[]> {
-  const { contract, contractFile, isQuiet } = about
+  const { contract, contractFile, contractBases, isQuiet } = about
   return untilInterrupted(async (signal) => {
-    const trials = await Trials.open({ tree: realpathSync(about.workspace), contractFile, signal })
+    const trials = await Trials.open({ tree: realpathSync(about.workspace), contractFile, contractBases, signal })
     if ('missing' in trials) return [makeWarning(NAME, `not tried: no sandbox (${trials.missing})`, trials.remedy)]
     try {
       const findings: Finding[] = []

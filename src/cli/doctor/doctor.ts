@@ -8,7 +8,7 @@ import { openDatabase } from '../../store/database.js'
 import { listLedgerFiles } from '../../store/ledger-files.js'
 import { verifyDirectory } from '../../store/verify/verify-ledger.js'
 import { findLiveServerNote } from '../client/server-file.js'
-import { chooseContract } from '../contracts/choose-contract.js'
+import { chooseContract, listBasePaths } from '../contracts/choose-contract.js'
 import { EXIT, Stop } from '../exit.js'
 import { type Finding, missing, ok, warning } from '../finding.js'
 import { findGivenStateDir, getDefaultStateDir } from '../places.js'
@@ -125,7 +125,8 @@ async function checkContract(options: DoctorOptions): Promise<readonly Finding[]
     if (loaded.ok) {
       const { contract } = loaded
       const isOwn = origin === 'file' || options.contract !== undefined
-      const about = { workspace: options.workspace, contract, contractFile: resolve(path), isOwn }
+      const files = { contractFile: resolve(path), contractBases: listBasePaths(loaded) }
+      const about = { workspace: options.workspace, contract, ...files, isOwn }
       return [
         ok('contract', plainLine(`${contract.name} ${contract.version} (${path})`)),
         ...checkModel(contract, process.env),

@@ -1,34 +1,43 @@
 import { readFileSync } from 'node:fs'
 import { type Document, isMap, isScalar, isSeq, parseDocument, type YAMLMap, type YAMLSeq } from 'yaml'
-import { type BundledContract, findBundledContract } from '../../contract/bundled-contracts.js'
+import { findBundledContract } from '../../contract/bundled-contracts.js'
 import { plainLine } from '../../core/plain-text.js'
 import type { CoverageCommand } from './coverage-commands.js'
-import type { Step } from './project.js'
+import {
+  type FoundTests,
+  hasReviewReport,
+  listGreenGates,
+  makeStepBlocker,
+  offersTool,
+  REVIEWED_BY_OTHER,
+} from './found-tests.js'
+import { buildShortContract } from './short-contract.js'
 
-/** What `init` found out about the tests of a repository. */
-export interface FoundTests {
-  readonly project: string
-  /** Null: keep the command of the bundled contract. */
-  readonly command: string | null
-  readonly timeoutSeconds: number | null
-  readonly patterns: readonly string[]
-  readonly mayWrite: readonly string[]
-  /** Commands that must succeed at GREEN besides the tests. */
-  readonly steps: readonly Step[]
-  /** Null: nothing is known that measures coverage, and no gate asks for it. */
-  readonly coverage: CoverageCommand | null
+/** The bundled contract adapted to this repository. With a preset that fits, only what differs is written. */
+export function buildContract(found: FoundTests, template: string): string {
+  const text = readFileSync(findBundledContract(template), 'utf8').replace(/^# yaml-language-server.*\n/, '')
+  const { preset } = found
+  const body =
+    preset !== null && template === SHORT_TEMPLATE
+      ? buildShortContract(found, { template, text, preset })
+      : buildLongContract(found, text)
+  return `${formatHead(found)}\n${body}`
 }
 
-/** The bundled contract adapted to this repository: its test command and test patterns. */
-export function buildContract(found: FoundTests, template: Exclude<BundledContract, 'test-generation'>): string {
-  const document = parseDocument(
-    readFileSync(findBundledContract(template), 'utf8').replace(/^# yaml-language-server.*\n/, ''),
-  )
-  document.commentBefore = [
-    ` The contract of ${plainLine(found.project)}: which steps an agent takes, and what opens the way to the next.`,
-    ' Check it with `phaselock validate`, see what was understood with `phaselock explain`.',
-    ' While a server runs, editors find its schema at http://localhost:8000/schemas/agent_workflow.schema.json',
+/** The workflow whose test files are all named with `@tests`, so that those of a preset count. */
+const SHORT_TEMPLATE = 'tdd'
+
+function formatHead({ project }: FoundTests): string {
+  return [
+    `# The contract of ${plainLine(project)}: which steps an agent takes, and what opens the way to the next.`,
+    '# Check it with `phaselock validate`, see what was understood with `phaselock explain`.',
+    '# While a server runs, editors find its schema at http://localhost:8000/schemas/agent_workflow.schema.json',
+    '',
   ].join('\n')
+}
+
+function buildLongContract(found: FoundTests, text: string): string {
+  const document = parseDocument(text)
   const runsTests = document.hasIn(['commands', 'tests', 'run'])
   if (runsTests) setTests(document, found)
   if (document.hasIn(['commands', 'coverage'])) setCoverage(document, found.coverage)
@@ -88,43 +97,19 @@ function fitPhase(phase: YAMLMap, document: Document, { command, steps }: FoundT
   const listed = phase.getIn(place)
   if (isSeq(listed) && listed.items.some((one) => isScalar(one) && one.value === '**/*.test.*'))
     phase.setIn(place, document.createNode([...(isTdd ? [] : KEPT_PATHS), '@tests'], { flow: true }))
-  const gates = phase.get('gates')
-  for (const gate of isSeq(gates) ? gates.items : []) {
-    const blockers = isMap(gate) ? gate.get('blockers') : null
-    if (!isSeq(blockers) || !GREEN_CHECKS.some((check) => hasCheck(blockers, check))) continue
-    for (const { name, run } of steps)
-      blockers.add(
-        document.createNode(
-          { check: 'command_succeeds', command: name, severity: 'blocking', message: `\`${run}\` must succeed` },
-          { flow: true },
-        ),
-      )
+  for (const gate of listGreenGates(phase)) {
+    const blockers = gate.get('blockers')
+    if (!isSeq(blockers)) continue
+    for (const step of steps) blockers.add(document.createNode(makeStepBlocker(step), { flow: true }))
   }
-}
-
-const GREEN_CHECKS = ['all_tests_pass', 'tests_not_worse']
-
-function offersTool(phase: YAMLMap, tool: string): boolean {
-  const [allowed, forbidden] = [phase.get('allowed_tools'), phase.get('forbidden_tools')]
-  const has = (list: unknown): boolean => isSeq(list) && list.items.some((one) => isScalar(one) && one.value === tool)
-  return has(allowed) && !has(forbidden)
 }
 
 const KEPT_PATHS = ['.git/**', 'node_modules/**', '.env*']
 
-function hasCheck(blockers: { readonly items: readonly unknown[] }, check: string): boolean {
-  return blockers.items.some((blocker) => isMap(blocker) && blocker.get('check') === check)
-}
-
 // The author of the work does not review it: a person approves, unless reviewers are named later.
 function reviewByOther(phase: YAMLMap, document: Document): void {
-  const artifacts = phase.get('required_artifacts')
-  const hasReport =
-    isSeq(artifacts) && artifacts.items.some((item) => isMap(item) && item.get('type') === 'review_report')
-  if (!hasReport || phase.has('review')) return
+  if (!hasReviewReport(phase)) return
   phase.set('review', document.createNode({ by: 'other' }, { flow: true }))
   const prompt = phase.get('prompt', true)
   if (isScalar(prompt)) prompt.value = `${String(prompt.value)}${REVIEWED_BY_OTHER}`
 }
-
-const REVIEWED_BY_OTHER = 'Your own report does not open the gate: somebody else looks at the change and approves it.\n'

@@ -1,6 +1,6 @@
 import { existsSync, realpathSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { type BundledContract, findBundledContract } from '../../contract/bundled-contracts.js'
+import { findBundledContract } from '../../contract/bundled-contracts.js'
 import { formatText } from '../../contract/format-diagnostics.js'
 import { type LoadedContract, loadContractFile, loadContractText } from '../../contract/load/load-contract.js'
 import type { Contract } from '../../core/contract/contract.js'
@@ -13,8 +13,10 @@ import { findProgramName, quoteShellWord } from '../program-name.js'
 import { formatStepLines, listAgentSteps } from '../terminal/next-steps.js'
 import { canAsk, confirm, print, printJson, tell } from '../terminal/terminal.js'
 import { wrapText } from '../workflow/run-text.js'
+import { choosePreset } from './choose-preset.js'
 import { chooseProject } from './choose-project.js'
-import { buildContract, type FoundTests } from './contract-text.js'
+import { buildContract } from './contract-text.js'
+import type { FoundTests } from './found-tests.js'
 import { writeDocuments } from './init-documents.js'
 import { listNotJudged } from './init-judged.js'
 import { formatSurvey, formatTrial, toJson } from './init-text.js'
@@ -24,7 +26,8 @@ import { keepUntried, type TriedTests, tryTests } from './try-tests.js'
 
 const WIDTH = 79
 
-type Template = Exclude<BundledContract, 'test-generation'> | 'documents'
+/** A bundled contract of one file, or `documents`. */
+type Template = string
 
 export interface InitOptions {
   readonly template: Template
@@ -57,17 +60,22 @@ export async function init(dir: string, options: InitOptions): Promise<void> {
     ...{ project: survey.project, command: tried?.command ?? null, patterns, steps: tried?.steps ?? [] },
     ...{ timeoutSeconds: options.timeout ?? null, mayWrite: options.mayWrite ?? [] },
     coverage: tried?.coverage ?? null,
+    preset: tried === null ? null : choosePreset(survey, tried.run),
   }
   const loaded = await writeTemplate(file, found, options.template)
   pinOwnContract(file, loaded)
   const not_judged = listNotJudged({ ...survey, hasRun: tried?.run != null }, loaded.contract)
   if (options.json === true) {
     const about = { file, template: options.template, hash: loaded.contract.hash, ...toJson(survey, tried) }
-    return printJson({ ...about, ...(tried === null ? {} : { test_patterns: patterns }), not_judged })
+    return printJson({
+      ...about,
+      ...(tried === null ? {} : { test_patterns: loaded.contract.tests.patterns }),
+      not_judged,
+    })
   }
   if (loaded.warnings.length > 0) tell(formatText(loaded.warnings))
   print(`\nWrote ${shortenPath(file)}: ${[...loaded.contract.phases.keys()].join(' -> ')}`)
-  if (tried !== null) print(`Test files: ${patterns.join(', ')}`)
+  if (tried !== null) print(`Test files: ${loaded.contract.tests.patterns.join(', ')}`)
   if (not_judged.length > 0) print(`\nNot judged here:\n${not_judged.flatMap(formatBullets).join('\n')}`)
   print(`\nNext:\n${formatNextLines(folder, loaded).join('\n')}`)
 }

@@ -41,7 +41,7 @@ export function keepUntried({ builds, lints }: Survey, command: string): TriedTe
 export function tryTests(about: About): Promise<TriedTests> {
   const { tree, survey, command, isQuiet } = about
   return untilInterrupted(async (signal) => {
-    const trials = await Trials.open({ tree, contractFile: null, signal })
+    const trials = await Trials.open({ tree, contractFile: null, contractBases: [], signal })
     if ('missing' in trials) {
       const notes = [`The tests were not tried: there is no sandbox here (${trials.missing}). ${trials.remedy}`]
       return { ...keepUntried(survey, command.run), notes }

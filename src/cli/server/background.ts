@@ -77,7 +77,7 @@ async function settleStartedContract(options: ServeOptions): Promise<SettledCont
   const { path, origin } = chooseContract(options.contract, wanted.workspace)
   const loaded = await loadContractFile(path)
   if (!loaded.ok) return null
-  return { ...loaded, origin, contractFile: null, contractParts: [], isTrusted: true, notes: [] }
+  return { ...loaded, origin, contractFile: null, contractBases: [], contractParts: [], isTrusted: true, notes: [] }
 }
 
 function toWanted(options: ServeOptions): WantedContract {

@@ -155,6 +155,7 @@ async function openApp(
       environment: process.env,
       onNotice: (text) => tell(plainLine(`${new Date().toISOString()} ${text}`)),
       contractFile: settled.contractFile,
+      contractBases: settled.contractBases,
       contractParts: settled.contractParts,
       provider: options.confinement ?? null,
       transcripts: options.transcripts ?? [],

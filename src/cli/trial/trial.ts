@@ -27,6 +27,8 @@ interface TrialPlace {
   /** Absolute. */
   readonly tree: string
   readonly contractFile: string | null
+  /** Files that the contract extends. */
+  readonly contractBases: readonly string[]
   readonly signal: AbortSignal
 }
 
@@ -54,9 +56,9 @@ export class Trials {
     contract: Contract,
     { name, command, leftOut = [] }: { name: string; command: ObservedCommand; leftOut?: readonly string[] },
   ): Promise<Trial> {
-    const { tree, contractFile, signal } = this.place
+    const { tree, contractFile, contractBases, signal } = this.place
     const tracked = listProjectFiles(tree)
-    const places = { contractFile, contractParts: [], stateDir: this.stateDir, workspace: tree }
+    const places = { contractFile, contractBases, contractParts: [], stateDir: this.stateDir, workspace: tree }
     let written: readonly string[] = []
     const confinement: Pick<Confinement, 'start' | 'provider'> = {
       provider: this.confinement.provider,

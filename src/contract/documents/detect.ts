@@ -4,7 +4,7 @@ import { isHeading, parsePhaseHeading } from './sections.js'
 const MARKDOWN_FILE = /\.(?:md|markdown)$/i
 
 // Every YAML contract has one of these keys at its left edge, and `## Phase 1` in it is a comment.
-const YAML_CONTRACT = /^["']?(?:phases|nodes)["']?\s*:/m
+const YAML_CONTRACT = /^["']?(?:phases|nodes|extends)["']?\s*:/m
 const HEAD = /^---\r?\n[\s\S]*?\r?\n---\r?\n/
 
 /** Whether a text is a workflow in Markdown. The file name decides if it is conclusive. */

@@ -14,6 +14,8 @@ import type { ContractDocument } from '../document.js'
 import { attachDocuments, attachSources } from '../documents/attach.js'
 import { isWorkflowText } from '../documents/detect.js'
 import { readWorkflowFolder, readWorkflowText, type Workflow } from '../documents/workflow.js'
+import { type BaseFile, extendContract } from '../extend/extend-contract.js'
+import { expandToolGroups } from '../extend/tool-groups.js'
 import { hashJson, toCanonicalJson } from '../fingerprint.js'
 import { findUnenforced } from '../not-enforced.js'
 import { type ReadContract, readContract } from '../read/read-contract.js'
@@ -37,6 +39,8 @@ export interface LoadedContract {
   readonly positions: ReadonlyMap<string, Place>
   /** Schemas and guides that were looked up next to the file, relative to its folder, including missing ones. */
   readonly parts: readonly string[]
+  /** What it extends, directly or not. */
+  readonly bases: readonly BaseFile[]
 }
 
 interface RefusedContract {
@@ -106,6 +110,7 @@ function toLoadResult(reading: Reading, draft: ContractDocument | null): LoadRes
     file: reading.file,
     positions: mapPositions(reading, draft),
     parts: [...reading.lookups],
+    bases: reading.bases,
   }
 }
 
@@ -115,7 +120,8 @@ async function interpretText(reading: Reading, text: string, baseDir: string | n
     return workflow === null ? null : interpretWorkflow(reading, workflow, baseDir)
   }
   const source = parseSource(text, reading.report)
-  const read = source === null ? null : readContract(reading, source)
+  const whole = source === null ? null : await extendContract(reading, source, baseDir)
+  const read = whole === null ? null : readContract(reading, whole)
   if (read === null) return null
   await attachSources(reading, read.document, baseDir)
   return complete(reading, read, baseDir)
@@ -126,7 +132,7 @@ async function interpretWorkflow(
   workflow: Workflow,
   baseDir: string | null,
 ): Promise<ContractDocument | null> {
-  const read = readContract(reading, workflow.root)
+  const read = readContract(reading, expandToolGroups(workflow.root, reading.report))
   if (read === null) return null
   await attachDocuments(reading, read.document, workflow.phases)
   return complete(reading, read, baseDir)

@@ -18,7 +18,7 @@ export interface ListNode {
   readonly items: readonly SourceNode[]
 }
 
-interface ScalarNode {
+export interface ScalarNode {
   readonly kind: 'scalar'
   readonly at: Place
   readonly value: string | number | boolean | null
@@ -33,12 +33,16 @@ export const BYTES_MAX = 1024 * 1024
 const DEPTH_MAX = 64
 const NODES_MAX = 100_000
 const ALIASES_MAX = 100
-const ENTRIES_MAX = 1000
+export const ENTRIES_MAX = 1000
 const ERRORS_MAX = 50
 const START: Place = { line: 1, column: 1, path: '' }
 
-/** The file as a tree with the position of every value; null if nothing can be read. */
-export function parseSource(text: string, report: (report: Report) => void): SourceNode | null {
+/**
+ * The file as a tree in which every value knows its place; null where nothing can be read at all. `file` is named in each place
+ * where it is not the contract's own.
+ */
+export function parseSource(text: string, tell: (report: Report) => void, file?: string): SourceNode | null {
+  const report = (found: Report): void => tell({ ...found, at: inFile(found.at, file) })
   const refused = refuseBeforeParsing(text)
   if (refused !== null) {
     report(refused)
@@ -60,7 +64,11 @@ export function parseSource(text: string, report: (report: Report) => void): Sou
     if (before === 0) report({ code: 'contract.empty', at: START, message: 'The contract is empty.' })
     return null
   }
-  return new Converter(document, lines, report).convert(document.contents)
+  return new Converter(document, lines, { report, file }).convert(document.contents)
+}
+
+function inFile(place: Place, file: string | undefined): Place {
+  return file === undefined ? place : { ...place, file }
 }
 
 function refuseBeforeParsing(text: string): Report | null {
@@ -143,6 +151,11 @@ function reportYamlErrors(document: Document, lines: LineCounter, report: (repor
   return problems.length
 }
 
+interface Told {
+  readonly report: (report: Report) => void
+  readonly file: string | undefined
+}
+
 class Converter {
   private nodes = 0
   private aliases = 0
@@ -150,15 +163,17 @@ class Converter {
   private readonly document: Document
   private readonly lines: LineCounter
   private readonly report: (report: Report) => void
+  private readonly file: string | undefined
 
-  constructor(document: Document, lines: LineCounter, report: (report: Report) => void) {
+  constructor(document: Document, lines: LineCounter, { report, file }: Told) {
     this.document = document
     this.lines = lines
     this.report = report
+    this.file = file
   }
 
   convert(contents: unknown): SourceNode | null {
-    const root = this.readNode(contents as Node, this.placeOf(contents, START, ''), 0)
+    const root = this.readNode(contents as Node, this.placeOf(contents, inFile(START, this.file), ''), 0)
     return this.isStopped ? null : root
   }
 
@@ -229,7 +244,7 @@ class Converter {
     const range = (node as Node | null)?.range
     if (range === null || range === undefined) return { ...fallback, path }
     const { line, col } = this.lines.linePos(range[0])
-    return { line, column: col, path }
+    return inFile({ line, column: col, path }, this.file)
   }
 
   private stop(code: ContractCode, at: Place, message: string): ScalarNode {

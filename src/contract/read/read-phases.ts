@@ -154,19 +154,29 @@ const FIELDS = {
     'Propose a plan for {{task.title}}.',
     { fallback: '' },
   ),
-  allowed_tools: maybe(allowedTools, 'The tools the agent may use.', '[read_files, grep]', {
-    unset: 'none (in nodes: `all`)',
-  }),
+  allowed_tools: maybe(
+    allowedTools,
+    'The tools the agent may use, or [groups](extends.md#groups-of-tools) of them.',
+    '["@read", bash]',
+    {
+      unset: 'none (in nodes: `all`)',
+    },
+  ),
   forbidden_tools: otherwise(
     { ...texts, words: 'list of tools' },
-    'The tools it may not use. Wins over `allowed_tools`.',
+    'The tools or groups it may not use. Wins over `allowed_tools`.',
     '[bash]',
     { fallback: [] },
   ),
-  tool_constraints: otherwise(mapOf(CONSTRAINT), 'Limits of single tools, by tool name.', '{bash: {network: false}}', {
-    fallback: {},
-    unset: 'none',
-  }),
+  tool_constraints: otherwise(
+    mapOf(CONSTRAINT),
+    'Limits of single tools, by tool name; `@read`, `@write` and `@shell` stand for their tools.',
+    '{bash: {network: false}}',
+    {
+      fallback: {},
+      unset: 'none',
+    },
+  ),
   writable: maybe(
     globs,
     'What may change in the work tree in this phase, by any means. `[]` means nothing.',

@@ -1,5 +1,6 @@
 import type { Json, JsonObject } from '../../core/json.js'
 import { type ContractCode, type Diagnostic, type Place, type Report, toDiagnostic } from '../diagnostic.js'
+import type { BaseFile } from '../extend/extend-contract.js'
 import type { MapNode, SourceNode } from '../load/yaml.js'
 
 const DIAGNOSTICS_MAX = 500
@@ -17,7 +18,9 @@ export class Reading {
   readonly diagnostics: Diagnostic[] = []
   /** Paths that were looked up next to the file. */
   readonly lookups = new Set<string>()
-  /** Settings for gates from elsewhere in the file: the default of `on_timeout`, and the top-level map of gates. */
+  /** What the contract extends, directly or not: a base stands after those that it extends itself. */
+  readonly bases: BaseFile[] = []
+  /** What gates take from elsewhere in the file: the default of `on_timeout`, and the top-level map of gates. */
   gates: { readonly onTimeout: 'park' | 'reject'; readonly shared: MapNode | null } = {
     onTimeout: 'park',
     shared: null,

@@ -6,6 +6,8 @@ export interface ContractPin {
   readonly file: string
   /** Schemas and guides looked up next to the file, relative to its folder. */
   readonly parts: readonly string[]
+  /** Files that it extends: absolute paths. Pins of earlier versions have none. */
+  readonly bases?: readonly string[]
   readonly hash: string
   readonly name: string
   readonly version: string

@@ -1,0 +1,63 @@
+import { readFileSync } from 'node:fs'
+import { parse } from 'yaml'
+import { BUNDLED_BASES, BUNDLED_PREFIX } from '../../contract/bundled-contracts.js'
+import type { ObservedRun } from '../../core/evidence/observed-run.js'
+import type { Project } from './project.js'
+
+/** A preset that fits a repository, with what `init` need not write. */
+export interface Preset {
+  /** `phaselock/javascript-node-test`. */
+  readonly name: string
+  readonly patterns: readonly string[]
+}
+
+interface Kind {
+  readonly preset: string
+  /** What the test command runs, with the scripts that it leads to. */
+  readonly runner: RegExp
+  /** The formats in which a trial may have read the results. */
+  readonly formats: readonly string[]
+}
+
+const SCRIPT_KINDS: readonly Kind[] = [
+  { preset: 'vitest', runner: /\bvitest\b/, formats: ['vitest'] },
+  { preset: 'jest', runner: /\bjest\b|\breact-scripts\b/, formats: ['jest'] },
+  { preset: 'mocha', runner: /\bmocha\b/, formats: ['mocha'] },
+  { preset: 'node-test', runner: /\bnode\b.* --test\b/, formats: ['node'] },
+]
+
+const KINDS: Readonly<Record<string, readonly Kind[]>> = {
+  JavaScript: SCRIPT_KINDS.map((kind) => ({ ...kind, preset: `javascript-${kind.preset}` })),
+  TypeScript: SCRIPT_KINDS.map((kind) => ({ ...kind, preset: `typescript-${kind.preset}` })),
+  Python: [
+    { preset: 'python-pytest', runner: /\bpytest\b/, formats: ['pytest'] },
+    { preset: 'python-unittest', runner: /\bunittest\b/, formats: ['unittest', 'pytest'] },
+  ],
+  Go: [{ preset: 'go', runner: /\bgo test\b/, formats: ['go'] }],
+  Rust: [{ preset: 'rust', runner: /\bcargo test\b/, formats: ['cargo'] }],
+}
+
+/** The preset of the runner; null where several could be meant, or where the trial read something else. */
+export function choosePreset(
+  { language, runs, testCommand }: Pick<Project, 'language' | 'runs' | 'testCommand'>,
+  run: ObservedRun | null,
+): Preset | null {
+  const said = `${testCommand ?? ''}\n${runs}`
+  const [kind, ...others] = (KINDS[language] ?? []).filter(({ runner }) => runner.test(said))
+  if (kind === undefined || others.length > 0) return null
+  if (run !== null && !kind.formats.includes(run.format ?? '')) return null
+  const name = `${BUNDLED_PREFIX}${kind.preset}`
+  return { name, patterns: readPatterns(name) }
+}
+
+interface Written {
+  readonly extends?: string
+  readonly tests?: { readonly patterns: readonly string[] }
+}
+
+function readPatterns(name: string): readonly string[] {
+  const path = BUNDLED_BASES.get(name)
+  if (path === undefined) throw new Error(`the preset ${name} is not there`)
+  const preset = parse(readFileSync(path, 'utf8')) as Written
+  return preset.tests?.patterns ?? (preset.extends === undefined ? [] : readPatterns(preset.extends))
+}
