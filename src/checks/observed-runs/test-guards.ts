@@ -46,8 +46,9 @@ export function excludeSources(
 }
 
 // Node.js does not start if a file that it must load is missing. Python does.
+// `eval`: `bash -c "a && b"` becomes `b` itself. A runner after a build would then seem to have started before the build.
 const UNLESS_GUARDED =
-  'l="$2"; c="$3"; [ -r "$1" ] || { echo "phaselock: the guards are not there" >&2; exit 126; }; [ -z "$c" ] || cp -rs "$c" "$GOCACHE" 2>/dev/null; shift 3; exec "$@" bash -c "$l"'
+  'l="$2"; c="$3"; [ -r "$1" ] || { echo "phaselock: the guards are not there" >&2; exit 126; }; [ -z "$c" ] || cp -rs "$c" "$GOCACHE" 2>/dev/null; shift 3; exec "$@" bash -c \'l="$1"; shift; eval "$l"\' bash "$l"'
 /** Keeps its program away from the memory of earlier processes. */
 const ENTER = existsSync('/usr/bin/perl') ? [`${GUARDS_FOLDER}/enter/run`] : []
 

@@ -8,6 +8,7 @@ import type { Step } from './project.js'
 /** What `init` found out about the tests of a repository. */
 export interface FoundTests {
   readonly project: string
+  readonly language: string
   /** Null: keep the command of the bundled contract. */
   readonly command: string | null
   readonly timeoutSeconds: number | null
@@ -78,12 +79,13 @@ function listBlockers(document: Document): readonly YAMLSeq[] {
 }
 
 // The bundled contracts list possible test folders; this repository's own patterns replace that list.
-function fitPhase(phase: YAMLMap, document: Document, { command, steps }: FoundTests): void {
+function fitPhase(phase: YAMLMap, document: Document, { command, language, steps }: FoundTests): void {
   if (!offersTool(phase, 'run_tests')) return
   const prompt = phase.get('prompt', true)
   if (command !== null && isScalar(prompt)) prompt.value = `${String(prompt.value)}The tests are run with: ${command}\n`
   if (!offersTool(phase, 'write_files')) return
   const isTdd = phase.get('id') === 'TDD'
+  if (isTdd && language === 'Rust' && isScalar(prompt)) prompt.value = `${String(prompt.value)}${RUST_TESTS}`
   const place = ['tool_constraints', 'write_files', isTdd ? 'allowed_patterns' : 'forbidden_patterns']
   const listed = phase.getIn(place)
   if (isSeq(listed) && listed.items.some((one) => isScalar(one) && one.value === '**/*.test.*'))
@@ -109,6 +111,9 @@ function offersTool(phase: YAMLMap, tool: string): boolean {
   const has = (list: unknown): boolean => isSeq(list) && list.items.some((one) => isScalar(one) && one.value === tool)
   return has(allowed) && !has(forbidden)
 }
+
+const RUST_TESTS =
+  'New tests go to files below tests/ and call what the crate exports. Tests inside of sources stay as they are.\n'
 
 const KEPT_PATHS = ['.git/**', 'node_modules/**', '.env*']
 
