@@ -1,20 +1,21 @@
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
-import { ROOT } from '../cli/program.js'
 import { git } from '../e2e/projects.js'
 import { HAS_CARGO, RUST_HOMES } from '../forgery/cargo-project.js'
 import { HAS_GO } from '../forgery/go-project.js'
 import { run } from './python-packages.js'
 import type { Sample } from './sample.js'
 
-const GO_MODULES = join(ROOT, 'node_modules/.cache/phaselock-test/go-modules')
+// Not below /tmp, which commands have for themselves.
+const CACHE = '/var/tmp/phaselock-test'
+const GO_FOLDERS = { GOMODCACHE: join(CACHE, 'go-modules'), GOCACHE: join(CACHE, 'go-build') }
 
 const goTests = (methods: string, imports: string): string =>
   `package carts\n\nimport (\n\t"testing"\n${imports}\n\t"github.com/stretchr/testify/assert"\n)\n\n${methods}`
 
 const GO: Sample = {
   name: 'Go with modules',
-  environment: { GOMODCACHE: GO_MODULES },
+  environment: GO_FOLDERS,
   files: {
     'go.mod': 'module example.org/carts\n\ngo 1.21\n',
     'price.go': 'package carts\n\nfunc Cents(euros int) int { return euros * 100 }\n',
@@ -24,8 +25,9 @@ const GO: Sample = {
   },
   install: (dir) => {
     if (!HAS_GO) return 'Go is not installed'
-    mkdirSync(GO_MODULES, { recursive: true })
-    const failed = run('go', ['mod', 'tidy'], dir, { GOMODCACHE: GO_MODULES, GOFLAGS: '-modcacherw' })
+    for (const folder of Object.values(GO_FOLDERS)) mkdirSync(folder, { recursive: true })
+    const env = { ...GO_FOLDERS, GOFLAGS: '-modcacherw' }
+    const failed = run('go', ['mod', 'tidy'], dir, env) ?? run('go', ['vet', './...'], dir, env)
     if (failed !== null) return `go cannot download the modules: ${failed}`
     return commitAll(dir)
   },

@@ -106,7 +106,7 @@ async function writeAll(agent: Walker, tree: string, files: Files): Promise<void
   for (const [path, content] of Object.entries(files)) {
     const before = git(tree, 'ls-files', path) === '' ? null : readFileSync(join(tree, path), 'utf8')
     if (before === null) await agent.does('write_files', { path, content })
-    else await agent.does('edit_files', { path, edits: [{ old_string: before, new_string: content }] })
+    else await agent.does('edit_files', { path, edits: [{ old: before, new: content }] })
   }
 }
 

@@ -39,8 +39,10 @@ export interface ObservePlace {
 /** Where a command is run whose output may be shown. */
 export interface ShownPlace extends ObservePlace {
   readonly redact: (text: string) => string
-  /** The compiled part of Go's standard library; absent or null: none. */
-  readonly goCache?: string | null
+  /** Folders of what Go has compiled already; left out or empty: nothing. */
+  readonly goCache?: readonly string[]
+  /** A folder that is laid over the tree: crates that cargo has compiled already. */
+  readonly layer?: string | null
   /** How the view is composed, and what it leaves out. */
   readonly view?: { readonly composition: Composition; readonly leftOut: readonly string[] }
   /** Sources that compiled test programs run without, and whether they all belong to the one package that is run. */
@@ -114,27 +116,27 @@ async function runInView(
 ): Promise<{ readonly run: CommandRun; readonly problem: string | null; readonly told: readonly SecondReport[] }> {
   // Only sandboxed commands get sockets.
   const channel = place.confinement.provider === 'none' ? null : await openSecondChannel()
-  const seed = command.env.GOCACHE === undefined ? (place.goCache ?? null) : null
-  const cached = seed === null ? null : join(seed, 'cache')
+  const cached = command.env.GOCACHE === undefined ? (place.goCache ?? []) : []
   const job = {
     tree: place.tree,
     argv: buildGuardedArgv(line, cached),
     cwd: '.',
     env: excludeSources(
-      addGuards({ CI: '1', ...(cached === null ? {} : { GOCACHE: GO_CACHE_INSIDE }), ...command.env }),
+      addGuards({ CI: '1', ...(cached.length === 0 ? {} : { GOCACHE: GO_CACHE_INSIDE }), ...command.env }),
       {
         isOnePackage: false,
         ...place.without,
         sources: (place.without?.sources ?? []).map((path) => join(place.tree, path)),
       },
     ),
-    shown: [GUARDS_FOLDER, ...(cached === null ? [] : [cached])],
+    shown: [GUARDS_FOLDER, ...cached],
     sockets: channel === null ? [] : [channel.socket],
     network: false,
     writes: 'discard',
     git: 'read',
     isObserved: command.allowsSigusr1 !== true,
     hidden: place.hidden,
+    layer: place.layer ?? null,
     signal: place.signal,
     timeoutMs: command.timeoutSeconds * 1000,
     ...(command.report === null ? {} : { collect: [command.report] }),
