@@ -38,6 +38,7 @@ export const FULL_ONLY: Readonly<Record<string, string>> = {
   'cli/spawn': 'agents started, watched and stopped on the command line; spawn/spawn covers the same over REST',
   'cli/watch': 'what watch prints of a live server; http/operating covers the events',
   'cli/workflow': 'every command of a run; docs/workflow runs the documented ones, http/rules covers the rules',
+  'confinement/crate-cache': 'compiles a crate from the registry; repositories/compiled covers that it is used',
   'confinement/go-build-cache': 'compiles the standard library of Go; repositories/compiled covers that it is used',
   'confinement/observed':
     'signals, memory and surroundings of observed runs with every provider; checks/second-report covers the main path',
