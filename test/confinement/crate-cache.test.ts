@@ -8,7 +8,7 @@ import { runCommand } from '../../src/confinement/run-command.js'
 import { HAS_CARGO } from '../forgery/cargo-project.js'
 import { run } from '../repositories/python-packages.js'
 
-const COMPILE_MS_MAX = 300_000
+const COMPILE_MS_MAX = 600_000
 const dir = realpathSync(mkdtempSync(join(tmpdir(), 'phaselock-crates-')))
 afterAll(() => rmSync(dir, { recursive: true, force: true }))
 

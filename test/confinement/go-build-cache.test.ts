@@ -7,7 +7,7 @@ import { toCompileLine } from '../../src/confinement/view/go-build-cache.js'
 import { GO_CACHE, GoCache } from '../../src/confinement/view/go-cache.js'
 import { HAS_GO } from '../forgery/go-project.js'
 
-const COMPILE_MS_MAX = 300_000
+const COMPILE_MS_MAX = 600_000
 const dir = realpathSync(mkdtempSync(join(tmpdir(), 'phaselock-go-')))
 afterAll(() => rmSync(dir, { recursive: true, force: true }))
 

@@ -3,7 +3,7 @@ import { built } from '../cli/program.js'
 import { formatTimes, type Sample, type Times } from './sample.js'
 import { walkSample } from './walk-sample.js'
 
-const WALK_MS_MAX = 300_000
+const WALK_MS_MAX = 600_000
 export const GREEN = 'green tests'
 const OLD = 'an old red, an old skipped and an old flickering test'
 
