@@ -5,7 +5,14 @@ import { loadContractText } from '../../src/contract/load/load-contract.js'
 import type { Contract } from '../../src/core/contract/contract.js'
 
 const FOUND: FoundTests = {
-  ...{ project: 'carts', command: 'npx jest --verbose', timeoutSeconds: 90, patterns: ['spec/**'], mayWrite: [] },
+  ...{
+    project: 'carts',
+    language: 'JavaScript',
+    command: 'npx jest --verbose',
+    timeoutSeconds: 90,
+    patterns: ['spec/**'],
+    mayWrite: [],
+  },
   ...{ steps: [{ name: 'lint', run: 'npm run lint' }], coverage: { run: 'npm run cov', report: null } },
 }
 type Template = Parameters<typeof buildContract>[1]
