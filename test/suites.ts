@@ -41,6 +41,8 @@ export const FULL_ONLY: Readonly<Record<string, string>> = {
   'cli/trust-bases': 'a changed base of a contract over five starts; cli/trust covers changed contracts',
   'cli/watch': 'what watch prints of a live server; http/operating covers the events',
   'cli/workflow': 'every command of a run; docs/workflow runs the documented ones, http/rules covers the rules',
+  'confinement/crate-cache': 'compiles a crate from the registry; repositories/compiled covers that it is used',
+  'confinement/go-build-cache': 'compiles the standard library of Go; repositories/compiled covers that it is used',
   'confinement/observed':
     'signals, memory and surroundings of observed runs with every provider; checks/second-report covers the main path',
   'confinement/package-managers':
@@ -157,6 +159,11 @@ export const FULL_ONLY: Readonly<Record<string, string>> = {
   'real-agents/reviewers': 'real agent CLIs as reviewers; spawn/reviewers covers the same with a small agent',
   'real-agents/slow-door': 'a real agent CLI behind a slow model',
   'real-agents/whole-others': 'a whole task with Gemini CLI, OpenCode and Codex; the Claude Code one is in npm test',
+  'repositories/compiled':
+    'whole walks with Go and cargo, which compile for each run; repositories/pytest covers the walk',
+  'repositories/javascript':
+    'whole walks with vitest, jest, mocha, TypeScript and workspaces; e2e/init-walk covers node:test',
+  'repositories/python': 'whole walks with pytest, uv, unittest and Django; repositories/pytest covers pytest in .venv',
   'runs/process': 'status files of a killed server; runs/run-files covers how they are written',
   'sdk/examples': 'the example agents in both languages; sdk/typescript and sdk/python cover the clients',
   'sdk/package': 'packs and installs both SDKs from scratch',

@@ -27,6 +27,7 @@ import { startSweep } from './sweep.js'
 import { AlertBoard } from './tasks/alert-board.js'
 import { ContractBook } from './tasks/contract-book.js'
 import { Baselines } from './test-runs/baselines.js'
+import { CrateCache } from './test-runs/crate-cache.js'
 import { Observations } from './test-runs/observations.js'
 import { readTaskBytesMax } from './tool-calls/added-bytes.js'
 import { endScratch } from './tool-calls/end-ignored.js'
@@ -109,6 +110,7 @@ export async function openOrchestrator(options: OrchestratorOptions): Promise<Or
     ...{ upstream: workshop.upstream, gitSettings: workshop.gitSettings },
     ...{ observations: new Observations(), baselines: new Baselines(join(options.stateDir, 'baselines'), onFault) },
     goCache: new GoCache(join(options.stateDir, GO_CACHE), options.environment),
+    crates: new CrateCache(options.stateDir),
     ...{ scratch: workshop.scratch, views: workshop.views, library: workshop.library },
     transcripts: new Transcripts(options.stateDir, transcriptFolders, onFault),
     mcpArrivals: new McpArrivals(),

@@ -15,6 +15,7 @@ import type { McpArrivals } from './mcp-arrivals.js'
 import type { RunFiles } from './status/run-files.js'
 import type { AlertBoard } from './tasks/alert-board.js'
 import type { ContractBook } from './tasks/contract-book.js'
+import type { CrateCache } from './test-runs/crate-cache.js'
 import type { Observations } from './test-runs/observations.js'
 import type { TaskViews } from './test-runs/task-views.js'
 import type { Running } from './tool-calls/running-tools.js'
@@ -52,8 +53,9 @@ export interface Resources {
   /** The upstream MCP servers of contracts. */
   readonly upstream: () => Upstream
   readonly observations: Observations
-  /** Go's standard library, compiled once for observed runs. */
+  /** What Go and cargo compiled on trees that no agent has changed, for observed runs. */
   readonly goCache: GoCache
+  readonly crates: CrateCache
   /** The expected contents of work trees. */
   readonly trees: Trees
   /** The settings of git that count for commits in a repository. */

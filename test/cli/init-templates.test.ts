@@ -6,8 +6,9 @@ import { loadContractText } from '../../src/contract/load/load-contract.js'
 import type { Contract } from '../../src/core/contract/contract.js'
 
 const FOUND: FoundTests = {
-  ...{ project: 'carts', command: 'npx jest --verbose', timeoutSeconds: 90, patterns: ['spec/**'], mayWrite: [] },
-  ...{ steps: [{ name: 'lint', run: 'npm run lint' }], coverage: { run: 'npm run cov', report: null }, preset: null },
+  ...{ project: 'carts', language: 'JavaScript', command: 'npx jest --verbose', timeoutSeconds: 90 },
+  ...{ patterns: ['spec/**'], mayWrite: [], preset: null, coverage: { run: 'npm run cov', report: null } },
+  steps: [{ name: 'lint', run: 'npm run lint' }],
 }
 type Template = Parameters<typeof buildContract>[1]
 const TEMPLATES = BUNDLED_CONTRACTS.filter((name): name is Template => !isDocuments(name))

@@ -68,7 +68,7 @@ test('[REQ-CLI-9] explain and graph print text, pictures and JSON', async () => 
 })
 
 const REPOSITORIES: readonly (readonly [name: string, files: Readonly<Record<string, string>>, found: string])[] = [
-  ['rust', { 'Cargo.toml': '' }, 'cargo test'],
+  ['rust', { 'Cargo.toml': '' }, 'cargo test --no-fail-fast'],
   ['go', { 'go.mod': '' }, 'go test -json ./...'],
   ['java', { 'pom.xml': '' }, 'mvn test'],
   ['python', { 'pyproject.toml': '' }, 'python3 -m unittest -v'],

@@ -77,7 +77,12 @@ const COMMANDS: readonly (readonly [name: string, files: Files, command: string 
     'go test -json ./a/... ./b/...',
     /modules/,
   ],
-  ['a Cargo workspace', { 'Cargo.toml': '[workspace]\nmembers = ["a"]\n' }, 'cargo test --workspace', /workspace/],
+  [
+    'a Cargo workspace',
+    { 'Cargo.toml': '[workspace]\nmembers = ["a"]\n' },
+    'cargo test --workspace --no-fail-fast',
+    /workspace/,
+  ],
   ['Maven modules', { 'pom.xml': '<modules><module>core</module></modules>', mvnw: '' }, './mvnw test', /modules core/],
   ['Gradle modules', { 'settings.gradle': 'include(":app", ":lib")', gradlew: '' }, './gradlew test', /:app :lib/],
   ['rspec', { Gemfile: 'gem "rspec"\n' }, 'bundle exec rspec', /Gemfile/],

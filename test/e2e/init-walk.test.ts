@@ -4,6 +4,7 @@ import { beforeAll, describe, expect, it } from 'vitest'
 import { built, Place } from '../cli/program.js'
 import type { Served } from './process.js'
 import { type Files, git, makeRepository } from './projects.js'
+import { startUp } from './start-up.js'
 import { implementation, testFiles, Walker } from './walker.js'
 
 const WALK_MS_MAX = 60_000
@@ -56,7 +57,7 @@ describe('a repository in which `phaselock init` wrote the contract', () => {
         const written = readFileSync(join(place.work, CONTRACT), 'utf8')
         expect(written, '[REQ-EXTENDS-7]').toContain('extends: [ phaselock/tdd, phaselock/javascript-node-test ]')
         prepare(place.work)
-        await walk(await up(place), place.work, folder)
+        await walk(await startUp(place), place.work, folder)
       } finally {
         await place.run(['down'])
         await close()
@@ -65,23 +66,6 @@ describe('a repository in which `phaselock init` wrote the contract', () => {
     WALK_MS_MAX,
   )
 })
-
-async function up(place: Place): Promise<Served> {
-  const { url, state_dir: stateDir } = await place.json(['up', '--port', '0'])
-  const call: Served['call'] = async (method, path, token, body) => {
-    const response = await fetch(`${String(url)}/api/v1${path}`, {
-      method,
-      headers: {
-        authorization: `Bearer ${token}`,
-        ...(body === undefined ? {} : { 'content-type': 'application/json' }),
-      },
-      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-    })
-    return { status: response.status, body: (await response.json()) as Record<string, unknown> }
-  }
-  const operator = readFileSync(join(String(stateDir), 'operator.token'), 'utf8').trim()
-  return { call, operator } as Served
-}
 
 async function walk(server: Served, tree: string, folder: string): Promise<void> {
   const contract = readFileSync(join(tree, CONTRACT), 'utf8')

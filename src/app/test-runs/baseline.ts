@@ -1,12 +1,9 @@
-import { existsSync } from 'node:fs'
-import { join } from 'node:path'
 import { sha256Hex } from '../../base/sha256.js'
 import { hashBesideProject } from '../../checks/observed-runs/beside-project.js'
 import { observe, runKey } from '../../checks/observed-runs/observe.js'
 import { observeRepeatedly } from '../../checks/observed-runs/repeat-runs.js'
 import { findTouched, readStamps } from '../../checks/observed-runs/stamps.js'
 import { isSource } from '../../checks/test-files/test-files.js'
-import type { Confinement } from '../../confinement/confinement.js'
 import type { Contract, ObservedCommand } from '../../core/contract/contract.js'
 import type { Baseline, ObservedRun } from '../../core/evidence/observed-run.js'
 import { comparesCoverage } from '../../core/evidence/red-gate.js'
@@ -19,6 +16,7 @@ import { getReserved } from '../tool-calls/contract-paths.js'
 import { openSandbox, refuseWithoutConfinement } from '../tool-calls/contract-sandbox.js'
 import { composeFilesAtStart } from '../trees/files-at-start.js'
 import { WORK_BEGAN } from '../trees/trees.js'
+import { compileForTests, findCompiled } from './build-caches.js'
 
 /**
  * Why there is no baseline, so that the older rules apply; null: it was disturbed, and is run again when a gate needs
@@ -122,16 +120,16 @@ async function runOnStart(
   // A large uncommitted file appears with its current content.
   const { put, leftOut } = await composeFilesAtStart(app, contract, state, { start, paths: moved })
   const stamps = await readStamps(state.workspace, before)
+  const hidden = getReserved(app, contract, state.workspace).hidden
+  const composition = { put, leftOut, pinned: [], isGuarded: () => false }
+  const job = { tree: state.workspace, hidden, signal, composition }
   // Started in the background at the claim, so that gates find it finished.
-  if (isGo(state.workspace)) await app.goCache.make()
+  if (!isInTree) await compileForTests(app, { confinement, job, env: command.env, command: command.run })
   const place = {
-    confinement,
-    tree: state.workspace,
-    hidden: getReserved(app, contract, state.workspace).hidden,
-    signal,
+    ...{ confinement, tree: state.workspace, hidden, signal },
     redact: (text: string) => String(app.redact(text)),
-    goCache: goCacheOf(app, state.workspace, confinement),
-    view: { composition: { put, leftOut, pinned: [], isGuarded: () => false }, leftOut: [] },
+    ...(await findCompiled(app, state.workspace, confinement)),
+    view: { composition, leftOut: [] },
   }
   const about = { name: 'tests', command, treeHash: 'start' }
   const run = await observeRepeatedly(place, about, contract.tests.repeat ?? 1)
@@ -153,19 +151,6 @@ function toCoverage({ coverage, lines, ...run }: ObservedRun, tests: ObservedRun
   if (coverage === null || lines === undefined) return { reason: run.problem ?? `exit code ${run.exitCode}` }
   if (run.exitCode !== 0 && tests.exitCode === 0) return { reason: `\`${run.command}\` ended with ${run.exitCode}` }
   return { ...lines, percent: coverage }
-}
-
-function isGo(tree: string): boolean {
-  return ['go.mod', 'go.work'].some((name) => existsSync(join(tree, name)))
-}
-
-/** The compiled parts of Go's standard library, for a Go tree, if nobody else can write them. */
-export function goCacheOf(
-  app: Pick<Resources, 'goCache'>,
-  tree: string,
-  { provider }: Pick<Confinement, 'provider'>,
-): string | null {
-  return provider !== 'none' && isGo(tree) ? app.goCache.findReadyFolder() : null
 }
 
 const NO_TESTS: Baseline = {

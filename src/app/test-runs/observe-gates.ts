@@ -26,7 +26,7 @@ import { getReserved } from '../tool-calls/contract-paths.js'
 import { openSandbox, refuseWithoutConfinement } from '../tool-calls/contract-sandbox.js'
 import { needsGit, selectCommands } from '../transitions/commands-for.js'
 import { commitRulesOf } from '../trees/commit-rules.js'
-import { goCacheOf } from './baseline.js'
+import { findCompiled } from './build-caches.js'
 import { type ComposedView, composeViewOf } from './compose-view.js'
 import { holdAgainstSources } from './declared-tests.js'
 import { gatherInvertedRun, type InvertedResult } from './inverted-run.js'
@@ -72,7 +72,7 @@ export async function observeFor(
     hidden: getReserved(app, contract, state.workspace).hidden,
     signal: new AbortController().signal,
     redact: (text: string) => String(app.redact(text)),
-    goCache: goCacheOf(app, state.workspace, confinement),
+    ...(await findCompiled(app, state.workspace, confinement)),
   }
   const composed =
     commands.size === 0

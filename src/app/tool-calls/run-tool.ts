@@ -18,6 +18,7 @@ import { requestDependency } from '../dependencies/request-dependency.js'
 import { type AgentCall, applyAs, getReviewerField } from '../identity/agent-call.js'
 import type { ApplyOptions } from '../ledger/ledger.js'
 import type { Result } from '../result.js'
+import { findCompiled } from '../test-runs/build-caches.js'
 import { makeIgnoredMatcher } from '../test-runs/compose-view.js'
 import { requestSetupChange } from '../test-runs/setup-change.js'
 import { hashFailures, testOutcome } from '../test-runs/test-outcome.js'
@@ -173,7 +174,9 @@ class OneRun {
       return this.#finish(failTool('run_tests: the contract does not say how tests are run (commands.tests)'))
     return this.#confined(async (confinement, unenforced) => {
       const redact = (text: string): string => String(this.app.redact(text))
-      const place = { confinement, tree: state.workspace, hidden: this.#place.hidden, signal: this.one.signal, redact }
+      const { signal } = this.one
+      const compiled = await findCompiled(this.app, state.workspace, confinement)
+      const place = { confinement, tree: state.workspace, hidden: this.#place.hidden, signal, redact, ...compiled }
       const filter = this.one.args.filter
       const extra = typeof filter === 'string' && filter !== '' ? filter : undefined
       const run = await this.app.running.inTree(state.workspace, () =>

@@ -50,8 +50,10 @@ export interface ObservePlace {
 /** Where a command is run whose output may be shown. */
 export interface ShownPlace extends ObservePlace {
   readonly redact: (text: string) => string
-  /** The compiled part of Go's standard library; absent or null: none. */
-  readonly goCache?: string | null
+  /** Folders of what Go has compiled already; left out or empty: nothing. */
+  readonly goCache?: readonly string[]
+  /** A folder that is laid over the tree: crates that cargo has compiled already. */
+  readonly layer?: string | null
   /** How the view is composed, and what it leaves out. */
   readonly view?: { readonly composition: Composition; readonly leftOut: readonly string[] }
   /** Sources that compiled test programs run without, and whether they all belong to the one package that is run. */
@@ -153,10 +155,9 @@ async function runInView(
   if (typeof services === 'string') return { run: NOT_RUN, problem: null, told: [], goEvents }
   // Only sandboxed commands get sockets.
   const channel = place.confinement.provider === 'none' ? null : await openSecondChannel()
-  const seed = command.env.GOCACHE === undefined ? (place.goCache ?? null) : null
-  const cached = seed === null ? null : join(seed, 'cache')
+  const cached = command.env.GOCACHE === undefined ? (place.goCache ?? []) : []
   const env = excludeSources(
-    addGuards({ CI: '1', ...(cached === null ? {} : { GOCACHE: GO_CACHE_INSIDE }), ...command.env }),
+    addGuards({ CI: '1', ...(cached.length === 0 ? {} : { GOCACHE: GO_CACHE_INSIDE }), ...command.env }),
     {
       isOnePackage: false,
       ...place.without,
@@ -168,13 +169,14 @@ async function runInView(
     argv: services.wrap(buildGuardedArgv(line, cached), env),
     cwd: '.',
     env,
-    shown: [GUARDS_FOLDER, ...services.shown, ...(cached === null ? [] : [cached])],
+    shown: [GUARDS_FOLDER, ...services.shown, ...cached],
     sockets: [...(channel === null ? [] : [channel.socket]), ...services.sockets],
     network: false,
     writes: 'discard',
     git: 'read',
     isObserved: command.allowsSigusr1 !== true,
     hidden: place.hidden,
+    layer: place.layer ?? null,
     signal: place.signal,
     timeoutMs: command.timeoutSeconds * 1000,
     ...collectReport(command),

@@ -46,17 +46,18 @@ export function excludeSources(
 }
 
 // Node.js does not start if a file that it must load is missing. Python does.
+// `eval`: `bash -c "a && b"` becomes `b` itself. A runner after a build would then seem to have started before the build.
 const UNLESS_GUARDED =
-  'l="$2"; c="$3"; [ -r "$1" ] || { echo "phaselock: the guards are not there" >&2; exit 126; }; [ -z "$c" ] || cp -rs "$c" "$GOCACHE" 2>/dev/null; shift 3; exec "$@" bash -c "$l"'
+  'l="$2"; c="$3"; [ -r "$1" ] || { echo "phaselock: the guards are not there" >&2; exit 126; }; [ -z "$c" ] || { mkdir -p "$GOCACHE"; while IFS= read -r d; do cp -rs "$d/." "$GOCACHE" 2>/dev/null; done <<<"$c"; }; shift 3; exec "$@" bash -c \'l="$1"; shift; eval "$l"\' bash "$l"'
 /** Keeps its program away from the memory of earlier processes. */
 const ENTER = existsSync('/usr/bin/perl') ? [`${GUARDS_FOLDER}/enter/run`] : []
 
 /**
- * Runs a shell line if the guards can be read, and nothing otherwise. The files of a Go cache are linked into the run's
+ * Runs a shell line if the guards can be read, and nothing otherwise. The files of Go caches are linked into the run's
  * own cache.
  */
-export function buildGuardedArgv(line: string, goCache: string | null = null): readonly string[] {
-  return ['bash', '-c', UNLESS_GUARDED, 'bash', `${PYTHON_FOLDER}/sitecustomize.py`, line, goCache ?? '', ...ENTER]
+export function buildGuardedArgv(line: string, goCache: readonly string[] = []): readonly string[] {
+  return ['bash', '-c', UNLESS_GUARDED, 'bash', `${PYTHON_FOLDER}/sitecustomize.py`, line, goCache.join('\n'), ...ENTER]
 }
 
 function joinParts(parts: readonly (string | undefined)[], separator: string): string {

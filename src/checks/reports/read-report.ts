@@ -1,6 +1,8 @@
 import { readJestJson } from './jest-json.js'
 import { asFields, DOCUMENT, type Fields, parseJson } from './json.js'
 import { hasJunitStart, readJunit } from './junit.js'
+import { isRspecJson, readRspecJson } from './languages/rspec-json.js'
+import { isTrx, readTrx } from './languages/trx.js'
 import { launchFailure } from './launch.js'
 import { isMochaJson, readMochaJson } from './mocha-json.js'
 import { READERS, type Streams } from './readers.js'
@@ -17,10 +19,8 @@ import {
   type TestReport,
 } from './report.js'
 import { readReportFiles } from './report-files.js'
-import { isRspecJson, readRspecJson } from './languages/rspec-json.js'
 import { createTally } from './tally.js'
 import { NOTHING, normalizeOutput } from './text.js'
-import { isTrx, readTrx } from './languages/trx.js'
 
 /**
  * The results of a test run, from its report or, without one, from its output. The code under test may have written any

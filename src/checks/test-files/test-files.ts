@@ -135,7 +135,6 @@ export function isReportPath(report: string, path: string): boolean {
   return !isSource(path) && findSetupKind(path) === null && !isBuildFile(path) && matchesGlob(report, path)
 }
 
-
 /** Whether a file is written in a language that tests are written in. */
 export function isSource(path: string): boolean {
   return SOURCE.test(path)

@@ -10,6 +10,7 @@ import {
   makeStepBlocker,
   offersTool,
   REVIEWED_BY_OTHER,
+  RUST_TESTS,
 } from './found-tests.js'
 import { buildShortContract } from './short-contract.js'
 
@@ -87,12 +88,13 @@ function listBlockers(document: Document): readonly YAMLSeq[] {
 }
 
 // The bundled contracts list possible test folders; this repository's own patterns replace that list.
-function fitPhase(phase: YAMLMap, document: Document, { command, steps }: FoundTests): void {
+function fitPhase(phase: YAMLMap, document: Document, { command, language, steps }: FoundTests): void {
   if (!offersTool(phase, 'run_tests')) return
   const prompt = phase.get('prompt', true)
   if (command !== null && isScalar(prompt)) prompt.value = `${String(prompt.value)}The tests are run with: ${command}\n`
   if (!offersTool(phase, 'write_files')) return
   const isTdd = phase.get('id') === 'TDD'
+  if (isTdd && language === 'Rust' && isScalar(prompt)) prompt.value = `${String(prompt.value)}${RUST_TESTS}`
   const place = ['tool_constraints', 'write_files', isTdd ? 'allowed_patterns' : 'forbidden_patterns']
   const listed = phase.getIn(place)
   if (isSeq(listed) && listed.items.some((one) => isScalar(one) && one.value === '**/*.test.*'))

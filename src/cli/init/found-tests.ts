@@ -6,6 +6,7 @@ import type { Step } from './project.js'
 /** What `init` found out about the tests of a repository. */
 export interface FoundTests {
   readonly project: string
+  readonly language: string
   /** Null: keep the command of the bundled contract. */
   readonly command: string | null
   readonly timeoutSeconds: number | null
@@ -54,3 +55,7 @@ export function hasReviewReport(phase: YAMLMap): boolean {
 
 export const REVIEWED_BY_OTHER =
   'Your own report does not open the gate: somebody else looks at the change and approves it.\n'
+
+/** Added to the prompt of TDD for Rust. */
+export const RUST_TESTS =
+  'New tests go to files below tests/ and call what the crate exports. Tests inside of sources stay as they are.\n'

@@ -57,7 +57,13 @@ export async function init(dir: string, options: InitOptions): Promise<void> {
   await askToWrite(file, tried, isAgreed, options)
   const patterns = findTestPatterns(survey.language, { ...survey, run: tried?.run ?? null })
   const found = {
-    ...{ project: survey.project, command: tried?.command ?? null, patterns, steps: tried?.steps ?? [] },
+    ...{
+      project: survey.project,
+      language: survey.language,
+      command: tried?.command ?? null,
+      patterns,
+      steps: tried?.steps ?? [],
+    },
     ...{ timeoutSeconds: options.timeout ?? null, mayWrite: options.mayWrite ?? [] },
     coverage: tried?.coverage ?? null,
     preset: tried === null ? null : choosePreset(survey, tried.run),

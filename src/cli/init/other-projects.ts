@@ -67,7 +67,8 @@ function readGoWorkspace(_: Folder, text: string): Found {
 
 function readCargo(_: Folder, text: string): Found {
   const isWorkspace = /^\s*\[workspace\]/m.test(text)
-  const testCommand = isWorkspace ? 'cargo test --workspace' : 'cargo test'
+  // Without it, cargo runs nothing behind the first test program that fails.
+  const testCommand = isWorkspace ? 'cargo test --workspace --no-fail-fast' : 'cargo test --no-fail-fast'
   return { language: 'Rust', testCommand, install: 'cargo fetch', ...(isWorkspace ? { with: ['a workspace'] } : {}) }
 }
 

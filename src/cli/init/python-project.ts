@@ -20,7 +20,7 @@ export function findPythonProject(folder: Folder): Project | null {
   const manifest = folder.readManifest(because ?? '')
   const runner = findRunner(folder)
   const program = findInterpreter(folder, environment)
-  const testCommand = `${program.run}${runner.args}`
+  const testCommand = `${program.run} ${runner.args}`
   const found = [...signs.slice(0, 3), ...(program.sign === null ? [] : [program.sign])]
   return {
     language: 'Python',
@@ -36,24 +36,26 @@ export function findPythonProject(folder: Folder): Project | null {
 // The sandbox does not know the activated environment: name its interpreter.
 function findInterpreter(folder: Folder, environment: string | undefined): { run: string; sign: string | null } {
   const program = `${environment}/bin/python`
-  if (environment !== undefined && folder.hasFile(program)) return { run: `${program} -m `, sign: environment }
-  if (folder.hasFile('uv.lock')) return { run: 'uv run --offline python -m ', sign: 'uv.lock' }
-  if (folder.hasFile('poetry.lock')) return { run: 'poetry run python -m ', sign: 'poetry.lock' }
-  return { run: 'python3 -m ', sign: null }
+  if (environment !== undefined && folder.hasFile(program)) return { run: program, sign: environment }
+  if (folder.hasFile('uv.lock')) return { run: 'uv run --offline python', sign: 'uv.lock' }
+  if (folder.hasFile('poetry.lock')) return { run: 'poetry run python', sign: 'poetry.lock' }
+  return { run: 'python3', sign: null }
 }
 
 // Python includes unittest; pytest must be mentioned somewhere, or be imported by a test.
 function findRunner(folder: Folder): { readonly args: string; readonly why: string } {
   const named = PYTEST_NAMED.find((name) => /\bpytest\b/.test(folder.read(name)))
   const sign = PYTEST_SIGNS.find((name) => folder.has(name)) ?? named
-  if (sign !== undefined) return { args: 'pytest', why: `pytest, from ${sign}` }
+  if (sign !== undefined) return { args: '-m pytest', why: `pytest, from ${sign}` }
   const tests = folder.files.filter((path) => path.endsWith('.py') && isTestFile(path))
   const using = tests.slice(0, TESTS_READ_MAX).find((path) => /^\s*(import|from) pytest\b/m.test(folder.read(path)))
-  if (using !== undefined) return { args: 'pytest', why: `pytest, which ${using} imports` }
+  if (using !== undefined) return { args: '-m pytest', why: `pytest, which ${using} imports` }
+  // Tests of Django need its settings and databases, which its own command sets up.
+  if (/\bdjango\b/.test(folder.read('manage.py'))) return { args: 'manage.py test -v 2', why: 'manage.py of Django' }
   // Discovery enters packages only.
   const [top] = /^tests?(?=\/test[^/]*\.py$)/m.exec(tests.join('\n')) ?? []
   const isPlain = top !== undefined && !folder.has(`${top}/__init__.py`)
-  return { args: isPlain ? `unittest discover -v -s ${top}` : 'unittest -v', why: 'pytest is not mentioned' }
+  return { args: isPlain ? `-m unittest discover -v -s ${top}` : '-m unittest -v', why: 'pytest is not mentioned' }
 }
 
 function findInstall(folder: Folder): string {

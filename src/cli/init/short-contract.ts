@@ -1,7 +1,15 @@
 import { Document, isMap, isScalar, isSeq, parseDocument, type YAMLMap } from 'yaml'
 import { BUNDLED_PREFIX } from '../../contract/bundled-contracts.js'
 import type { Preset } from './choose-preset.js'
-import { type FoundTests, hasReviewReport, listGreenGates, makeStepBlocker, offersTool, REVIEWED_BY_OTHER } from './found-tests.js'
+import {
+  type FoundTests,
+  hasReviewReport,
+  listGreenGates,
+  makeStepBlocker,
+  offersTool,
+  REVIEWED_BY_OTHER,
+  RUST_TESTS,
+} from './found-tests.js'
 
 /** In front of a text: what the base says. Among the entries of a list: those of the base. */
 const BASE = '...'
@@ -60,11 +68,12 @@ function listPhases(found: FoundTests, bundled: Document) {
   return Object.fromEntries(changed)
 }
 
-function changePhase(phase: YAMLMap, { command, steps }: FoundTests) {
+function changePhase(phase: YAMLMap, { command, language, steps }: FoundTests) {
   const isReviewed = hasReviewReport(phase)
   const runsTests = command !== null && offersTool(phase, 'run_tests')
   const words = [
     ...(runsTests ? [`The tests are run with: ${command}\n`] : []),
+    ...(language === 'Rust' && phase.get('id') === 'TDD' ? [RUST_TESTS] : []),
     ...(isReviewed ? [REVIEWED_BY_OTHER] : []),
   ]
   const gates = steps.length === 0 ? [] : listGreenGates(phase)

@@ -1,6 +1,6 @@
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { homedir, tmpdir } from 'node:os'
+import { isAbsolute, join } from 'node:path'
 import { getReserved } from '../../app/tool-calls/contract-paths.js'
 import { observe } from '../../checks/observed-runs/observe.js'
 import { isTestLike, mayWriteFile } from '../../checks/test-files/test-files.js'
@@ -30,6 +30,14 @@ interface TrialPlace {
   /** Files that the contract extends. */
   readonly contractBases: readonly string[]
   readonly signal: AbortSignal
+}
+
+// A person waits for the trial, and no gate is decided by it: what the person's own Go compiled is good enough.
+function findOwnGoCache(tree: string, environment: NodeJS.ProcessEnv): readonly string[] {
+  const { GOCACHE, XDG_CACHE_HOME, HOME = homedir() } = environment
+  const isGo = ['go.mod', 'go.work'].some((name) => existsSync(join(tree, name)))
+  const folder = GOCACHE ?? join(XDG_CACHE_HOME ?? join(HOME, '.cache'), 'go-build')
+  return isGo && isAbsolute(folder) && existsSync(folder) ? [folder] : []
 }
 
 /** Runs commands of a contract in the sandbox. Their writes never reach the tree. */
@@ -84,6 +92,7 @@ export class Trials {
         hidden: getReserved(places, contract, tree).hidden,
         signal,
         redact: (text) => String(cleaner.redact(text)),
+        goCache: findOwnGoCache(tree, process.env),
         view: { composition, leftOut: [] },
       },
       name,

@@ -1,13 +1,16 @@
 import { spawn } from 'node:child_process'
 import { existsSync, readFileSync } from 'node:fs'
-import { mkdir, readdir, rename, rm, writeFile } from 'node:fs/promises'
+import { mkdir, readdir, rename, rm, stat, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { sha256Hex } from '../../base/sha256.js'
+import { type CompilePlace, compileForTests } from './go-build-cache.js'
 import { findOnPath, readSurroundings } from './toolchains.js'
 
 /** Its folder in the state directory. */
 export const GO_CACHE = 'go-cache'
 const MADE_WITHIN_MS = 10 * 60_000
+/** Of how many work trees the compiled packages are kept; beyond this those that were made first go. */
+const PROJECTS_MAX = 8
 const REMOVED = { recursive: true, force: true } as const
 
 // The packages that tests use most. Their imports are compiled and vetted with them.
@@ -57,6 +60,42 @@ export class GoCache {
     return this.#making
   }
 
+  /** Folders of what is compiled already for the tests of a work tree; empty: nothing. */
+  findSeeds(tree: string): readonly string[] {
+    const library = this.findReadyFolder()
+    if (library === null) return []
+    const project = nameProject(library, tree)
+    return [library, ...(existsSync(project) ? [project] : [])].map((folder) => join(folder, 'cache'))
+  }
+
+  /** Compiles the packages of a tree that no agent has changed. Where that fails, runs compile them themselves. */
+  async compileProject(place: Omit<CompilePlace, 'seeds' | 'cache'>): Promise<void> {
+    const library = await this.make()
+    if (library === null) return
+    const seeds = this.findSeeds(place.job.tree)
+    const files = await compileForTests({ ...place, seeds, cache: GO_CACHE_INSIDE }).catch(() => null)
+    if (files === null || files.size === 0) return
+    const project = nameProject(library, place.job.tree)
+    const making = `${project}.new`
+    await rm(making, REMOVED)
+    for (const [name, content] of files) {
+      await mkdir(join(making, 'cache', dirname(name)), { recursive: true, mode: 0o755 })
+      await writeFile(join(making, 'cache', name), content)
+    }
+    await rm(project, REMOVED)
+    await rename(making, project)
+    await this.#dropProjects()
+  }
+
+  async #dropProjects(): Promise<void> {
+    const names = (await readdir(this.dir)).filter((name) => name.includes('-') && !name.endsWith('.new'))
+    const aged = await Promise.all(
+      names.map(async (name) => ({ name, at: (await stat(join(this.dir, name))).mtimeMs })),
+    )
+    const oldest = aged.sort((a, b) => b.at - a.at).slice(PROJECTS_MAX)
+    for (const { name } of oldest) await rm(join(this.dir, name), REMOVED)
+  }
+
   async #compile(): Promise<string | null> {
     const go = this.#program()
     if (go === null) return null
@@ -95,6 +134,10 @@ export class GoCache {
     const about = `${go} ${existsSync(version) ? readFileSync(version, 'utf8') : ''}`
     return join(this.dir, sha256Hex(about).slice(0, 16))
   }
+}
+
+function nameProject(library: string, tree: string): string {
+  return `${library}-${sha256Hex(tree).slice(0, 16)}`
 }
 
 /** The Go cache of an observed run: in its own temporary folder, filled with links to the compiled packages. */

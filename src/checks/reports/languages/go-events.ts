@@ -1,4 +1,6 @@
 import { StringDecoder } from 'node:string_decoder'
+import { asFields, type Fields, getText, parseJson } from '../json.js'
+import { LINE_CHARS_MAX, makeCutOff, makeUnreadable, type ReportReading } from '../report.js'
 import {
   type GoPackage,
   keepOutput,
@@ -7,8 +9,6 @@ import {
   reportGoPackages,
   settleGoTest,
 } from './go-packages.js'
-import { asFields, type Fields, getText, parseJson } from '../json.js'
-import { LINE_CHARS_MAX, makeCutOff, makeUnreadable, type ReportReading } from '../report.js'
 
 const COMPILER_LINES_MAX = 20_000
 // Beyond what is ever listed, so that a program that makes up names cannot fill the memory.

@@ -1,3 +1,4 @@
+import { makeUnreadable, type ReportReading } from '../report.js'
 import {
   type GoPackage,
   keepOutput,
@@ -6,7 +7,6 @@ import {
   reportGoPackages,
   settleGoTest,
 } from './go-packages.js'
-import { makeUnreadable, type ReportReading } from '../report.js'
 
 const PACKAGE_LINE = /^(ok {2}|FAIL|\? {3})\t(\S{1,400})(.{0,2000})$/
 

@@ -1,8 +1,8 @@
 import { asFields, countIn, type Fields, get, getText, listIn } from '../json.js'
 import { makeUnreadable, type ReportReading, type TestStatus } from '../report.js'
-import { addRspecLoadFailures } from './rspec-text.js'
 import { createTally } from '../tally.js'
 import { splitLines } from '../text.js'
+import { addRspecLoadFailures } from './rspec-text.js'
 
 export function isRspecJson(document: Fields): boolean {
   return Array.isArray(get(document, 'examples')) && getText(document, 'summary_line') !== ''

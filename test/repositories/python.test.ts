@@ -1,0 +1,4 @@
+import { PYTHON } from './python-samples.js'
+import { describeSamples } from './samples.suite.js'
+
+describeSamples(PYTHON)
