@@ -9,7 +9,7 @@ import {
   makeLeftOutMatcher,
 } from '../core/paths/commit-scope.js'
 import type { TreeIndex } from '../tree/tree-contents.js'
-import type { ObservePlace } from './observed-runs/observe.js'
+import type { ObservePlace } from './observed-runs/run-in-view.js'
 
 const GIT_MS_MAX = 60_000
 

@@ -1,5 +1,5 @@
 import { runCommand } from '../confinement/run-command.js'
-import type { ObservePlace } from './observed-runs/observe.js'
+import type { ObservePlace } from './observed-runs/run-in-view.js'
 
 const GIT_MS_MAX = 30_000
 const KEPT = { headBytes: 4096, tailBytes: 0 }

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { OBSERVED_OUTPUT_BYTES_MAX } from '../../src/checks/observed-runs/observe.js'
+import { OBSERVED_OUTPUT_BYTES_MAX } from '../../src/checks/observed-runs/run-in-view.js'
 import { judgePassing } from '../../src/checks/red-green/green-run.js'
 import type { ObservedRun } from '../../src/core/evidence/observed-run.js'
 import { openStand, type Stand } from './second-run.js'

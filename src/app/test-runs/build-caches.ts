@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
-import type { ShownPlace } from '../../checks/observed-runs/observe.js'
+import type { ShownPlace } from '../../checks/observed-runs/run-in-view.js'
 import type { Confinement } from '../../confinement/confinement.js'
 import type { CompilePlace } from '../../confinement/view/go-build-cache.js'
 import type { Resources } from '../resources.js'

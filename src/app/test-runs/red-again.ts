@@ -1,4 +1,5 @@
-import { observe, type ShownPlace } from '../../checks/observed-runs/observe.js'
+import { observe } from '../../checks/observed-runs/observe.js'
+import type { ShownPlace } from '../../checks/observed-runs/run-in-view.js'
 import { judgeRed, type RedInputs } from '../../checks/red-green/red-run.js'
 import { parseInlineKey } from '../../checks/test-files/inline-tests.js'
 import { isTestLike } from '../../checks/test-files/test-files.js'

@@ -1,6 +1,6 @@
 import { type CommandRun, runCommand } from '../../confinement/run-command.js'
 import { ViewRefused } from '../../confinement/view/compose-view.js'
-import type { ShownPlace } from '../observed-runs/observe.js'
+import type { ShownPlace } from '../observed-runs/run-in-view.js'
 import { toOneLine } from '../reports/text.js'
 import { answerDifference, findDifference, formatStderr } from './compare.js'
 import type { Example } from './example.js'

@@ -1,10 +1,5 @@
-import { join } from 'node:path'
 import { sha256Hex } from '../../base/sha256.js'
-import { NO_CHANGES } from '../../confinement/confined.js'
-import type { Composition, Confinement } from '../../confinement/confinement.js'
-import { type CommandRun, runCommand } from '../../confinement/run-command.js'
-import { ViewRefused } from '../../confinement/view/compose-view.js'
-import { GO_CACHE_INSIDE } from '../../confinement/view/go-cache.js'
+import type { CommandRun } from '../../confinement/run-command.js'
 import { isGlob } from '../../contract/patterns.js'
 import type { ObservedCommand } from '../../core/contract/contract.js'
 import type { ObservedRun } from '../../core/evidence/observed-run.js'
@@ -12,9 +7,8 @@ import type { WorkTree } from '../../tree/work-tree.js'
 import { findRefusedSignal, withRefusedSignal } from '../refused-signal.js'
 import { findDisagreement } from '../reports/agreement.js'
 import { readCoverage } from '../reports/coverage.js'
-import { GoEvents } from '../reports/languages/go-events.js'
 import { readReport } from '../reports/read-report.js'
-import { makeCutOff, OUTPUT_CHARS_MAX, type ReportReading, type TestFormat } from '../reports/report.js'
+import { makeCutOff, type ReportReading, type TestFormat } from '../reports/report.js'
 import { explainRefused } from '../reports/run-causes.js'
 import {
   explainCommandFailed,
@@ -25,40 +19,11 @@ import {
   type TroubledRun,
 } from '../reports/run-trouble.js'
 import { withToldTests } from '../reports/told-tests.js'
-import { collectReport } from './collect-report.js'
 import { makeOutsideMatcher } from './outside-tree.js'
-import { openSecondChannel, type SecondReport } from './second-report.js'
+import { runInView, type ShownPlace } from './run-in-view.js'
+import type { SecondReport } from './second-report.js'
 import { type OpenServices, openServices } from './services.js'
-import { addGuards, buildGuardedArgv, excludeSources, GUARDS_FOLDER, GUARDS_VERSION } from './test-guards.js'
-
-/** A command that writes more than this is stopped, and its run is called cut off. */
-export const OBSERVED_OUTPUT_BYTES_MAX = 64 * 1024 * 1024
-const OUTPUT_KEPT = {
-  headBytes: OUTPUT_CHARS_MAX / 2,
-  tailBytes: OUTPUT_CHARS_MAX / 2,
-  bytesMax: OBSERVED_OUTPUT_BYTES_MAX,
-}
-
-/** Where a command of the contract is run. */
-export interface ObservePlace {
-  readonly confinement: Pick<Confinement, 'start' | 'provider'>
-  readonly tree: string
-  readonly hidden: readonly string[]
-  readonly signal: AbortSignal
-}
-
-/** Where a command is run whose output may be shown. */
-export interface ShownPlace extends ObservePlace {
-  readonly redact: (text: string) => string
-  /** Folders of what Go has compiled already; left out or empty: nothing. */
-  readonly goCache?: readonly string[]
-  /** A folder that is laid over the tree: crates that cargo has compiled already. */
-  readonly layer?: string | null
-  /** How the view is composed, and what it leaves out. */
-  readonly view?: { readonly composition: Composition; readonly leftOut: readonly string[] }
-  /** Sources that compiled test programs run without, and whether they all belong to the one package that is run. */
-  readonly without?: { readonly sources: readonly string[]; readonly isOnePackage: boolean }
-}
+import { GUARDS_VERSION } from './test-guards.js'
 
 /**
  * Runs a command of the contract on a throw-away view of the tree and reads its report. The command cannot change the
@@ -134,68 +99,6 @@ export async function observe(
   return { ...about, ...found, ...(named === undefined ? {} : { trouble: named }) }
 }
 
-interface StartedRun {
-  readonly run: CommandRun
-  readonly problem: string | null
-  readonly told: readonly SecondReport[]
-  readonly goEvents: GoEvents
-}
-
-/** Runs the command, and says why its run counts for nothing; null when it does count. */
-async function runInView(
-  place: ShownPlace,
-  about: {
-    readonly line: string
-    readonly command: ObservedCommand
-    readonly services: OpenServices | string
-  },
-): Promise<StartedRun> {
-  const { line, command, services } = about
-  const goEvents = new GoEvents()
-  if (typeof services === 'string') return { run: NOT_RUN, problem: null, told: [], goEvents }
-  // Only sandboxed commands get sockets.
-  const channel = place.confinement.provider === 'none' ? null : await openSecondChannel()
-  const cached = command.env.GOCACHE === undefined ? (place.goCache ?? []) : []
-  const env = excludeSources(
-    addGuards({ CI: '1', ...(cached.length === 0 ? {} : { GOCACHE: GO_CACHE_INSIDE }), ...command.env }),
-    {
-      isOnePackage: false,
-      ...place.without,
-      sources: (place.without?.sources ?? []).map((path) => join(place.tree, path)),
-    },
-  )
-  const job = {
-    tree: place.tree,
-    argv: services.wrap(buildGuardedArgv(line, cached), env),
-    cwd: '.',
-    env,
-    shown: [GUARDS_FOLDER, ...services.shown, ...cached],
-    sockets: [...(channel === null ? [] : [channel.socket]), ...services.sockets],
-    network: false,
-    writes: 'discard',
-    git: 'read',
-    isObserved: command.allowsSigusr1 !== true,
-    hidden: place.hidden,
-    layer: place.layer ?? null,
-    signal: place.signal,
-    timeoutMs: command.timeoutSeconds * 1000,
-    ...collectReport(command),
-    ...(place.view === undefined ? {} : { composition: place.view.composition }),
-  } as const
-  try {
-    const onStdout = (chunk: Buffer): void => goEvents.take(chunk)
-    const run = await runCommand(place.confinement, job, { ...OUTPUT_KEPT, onStdout })
-    const told = (await channel?.told()) ?? []
-    return { run, problem: run.written.length === 0 ? null : formatWritten(run.written), told, goEvents }
-  } catch (error) {
-    if (!(error instanceof ViewRefused)) throw error
-    return { run: NOT_RUN, problem: `its view of the tree could not be created: ${error.message}`, told: [], goEvents }
-  } finally {
-    channel?.close()
-    await services.close()
-  }
-}
-
 function describeUnreached(services: OpenServices | string): string | null {
   if (typeof services === 'string') return services
   const refused = services.used().find((use) => use.refused > 0)
@@ -205,17 +108,6 @@ function describeUnreached(services: OpenServices | string): string | null {
 function makeUnreachedResult(detail: string, run: CommandRun, redact: (text: string) => string) {
   const trouble = explainRun({ ...run, exitCode: 1, timeoutSeconds: 0, redact }, explainRefused(redact(detail)))
   return { exitCode: 1, problem: redact(detail), trouble: { ...trouble, ...explainRefused(redact(detail)) } }
-}
-
-const NOT_RUN: CommandRun = {
-  ...{ exitCode: 1, stdout: '', stderr: '', truncated: false, stopped: null, durationMs: 0, written: [] },
-  ...{ changes: NO_CHANGES, files: new Map() },
-}
-const WRITTEN_NAMED_MAX = 5
-
-function formatWritten(written: readonly string[]): string {
-  const more = written.length > WRITTEN_NAMED_MAX ? ` and ${written.length - WRITTEN_NAMED_MAX} more` : ''
-  return `${written.slice(0, WRITTEN_NAMED_MAX).join(', ')}${more}: written while the command ran. A run must not write tests, files beside them, or the test setup, even if it restores them`
 }
 
 const WRITTEN_REMEDY =

@@ -1,6 +1,7 @@
 import type { ObservedCommand } from '../../core/contract/contract.js'
 import type { ObservedRun, ObservedTest } from '../../core/evidence/observed-run.js'
-import { observe, type ShownPlace } from './observe.js'
+import { observe } from './observe.js'
+import type { ShownPlace } from './run-in-view.js'
 
 /** Runs a command as often as the contract asks, and names the tests whose result differs. One run that breaks ends it. */
 export async function observeRepeatedly(
