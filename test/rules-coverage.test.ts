@@ -35,7 +35,7 @@ function takeCoverage(): Promise<ReadonlyMap<string, number>> {
   return new Promise((resolve, reject) => {
     session.post('Profiler.takePreciseCoverage', (error, taken) => {
       if (error !== null) return reject(error)
-      const ours = taken.result.map((one) => ({ ...one, path: one.url.replace(/^file:\/\//, '') }))
+      const ours = taken.result.map((one) => ({ ...one, path: findSource(one.url.replace(/^file:\/\//, '')) }))
       resolve(
         new Map(
           ours
@@ -45,6 +45,12 @@ function takeCoverage(): Promise<ReadonlyMap<string, number>> {
       )
     })
   })
+}
+
+// Tests load the compiled program when it is up to date.
+function findSource(path: string): string {
+  const built = join(HERE, '../dist/')
+  return path.startsWith(built) ? join(HERE, '../src', path.slice(built.length).replace(/\.js$/, '.ts')) : path
 }
 
 // Ranges are nested: the innermost one that holds a character says how often it ran.

@@ -122,7 +122,7 @@ export class UsageMeter {
   }
 }
 
-/** The fields of one document about answers, by their prefix. */
+/** Groups the fields of one document by answer; the key is the prefix of their paths. */
 function extractAnswers(fields: Fields): ReadonlyMap<string, Answer> {
   const answers = new Map<string, { counts: Counts; id: string | null; model: string | null }>()
   for (const [path, told] of fields) {

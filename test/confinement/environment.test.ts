@@ -8,14 +8,9 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type Account, accounts, belongingTo, SYSTEM_PATH } from './account.js'
 import { copyProgram, type Program } from './program.js'
 import { someSettings } from './stage.js'
+import { WITHOUT_NETWORK } from './without-network.js'
 
 const CLEAN = ['HOME', 'LANG', 'LOGNAME', 'PATH', 'RIGHT', 'SHELL', 'TERM', 'TMPDIR', 'USER']
-/** What lets package managers fail at once. */
-const WITHOUT_NETWORK = [
-  ...['npm_config_offline', 'npm_config_fetch_retries', 'YARN_ENABLE_NETWORK', 'PIP_NO_INDEX', 'PIP_RETRIES'],
-  ...['PIP_DISABLE_PIP_VERSION_CHECK', 'UV_OFFLINE', 'POETRY_REQUESTS_MAX_RETRIES', 'GOPROXY', 'CARGO_NET_OFFLINE'],
-  ...['COMPOSER_DISABLE_NETWORK', 'BUNDLE_RETRY'],
-]
 
 const RUN_MS_MAX = 120_000
 const RUNNER = fileURLToPath(new URL('environment-runner.mjs', import.meta.url))

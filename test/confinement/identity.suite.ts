@@ -5,6 +5,7 @@ import { newMark, processesWith, within } from './scene.js'
 import { LEFT_OPEN } from './server.js'
 import { type Agent, someSettings } from './stage.js'
 import { inTerminal, type Stages } from './stages.js'
+import { WITHOUT_NETWORK } from './without-network.js'
 
 /** DAC_OVERRIDE and FOWNER: without them a uid of its own could open nothing of a tree that belongs to somebody else. */
 const KEPT_UNDER_ROOT = 0xan
@@ -96,19 +97,8 @@ export function identitySuite(stages: Stages): void {
     it('[REQ-WALL-7] the environment of a command is a short list, and the environment of the server is not in it', async () => {
       const names = (await agent.bash('env')).stdout.split('\n').flatMap((line) => /^(\w+)=/.exec(line)?.[1] ?? [])
       const known = [
-        'PATH',
-        'HOME',
-        'TMPDIR',
-        'USER',
-        'LOGNAME',
-        'SHELL',
-        'LANG',
-        'TERM',
-        'TZ',
-        'PWD',
-        'OLDPWD',
-        'SHLVL',
-        '_',
+        ...['PATH', 'HOME', 'TMPDIR', 'USER', 'LOGNAME', 'SHELL', 'LANG', 'TERM', 'TZ', 'PWD', 'OLDPWD', 'SHLVL', '_'],
+        ...WITHOUT_NETWORK,
       ]
       expect(names.filter((name) => !known.includes(name))).toEqual([])
       expect(names).toContain('PATH')

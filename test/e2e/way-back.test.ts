@@ -122,7 +122,9 @@ describe('the way back from code to tests', () => {
       await agent.does('write_files', { path: 'package.json', content: rigged })
       const refused = await agent.goBack('TDD', 'tests_need_change')
       expect(refused).toMatchObject({ allowed: false, phase: 'IMPL' })
-      expect(JSON.stringify(refused.blockers)).toContain('package.json (scripts.test) changed since the RED run')
+      expect(JSON.stringify(refused.blockers)).toContain(
+        'package.json (scripts.test) changed since the previous RED run',
+      )
       await agent.does('write_files', { path: 'package.json', content: before })
       expect(await agent.goBack('TDD', 'tests_need_change')).toMatchObject({ allowed: true })
     },

@@ -55,7 +55,7 @@ export const INLINE_ADD = '\npub fn add(a: i32, b: i32) -> i32 {\n    a + b\n}\n
 export const INLINE_WRONG = '\npub fn add(_: i32, _: i32) -> i32 {\n    4\n}\n'
 // Of the bundled contract only tests can be written in TDD; this one lets sources be written too.
 export const contract = (text: string): string =>
-  text.replace('["tests/**", "test/**", "**/*.test', '["src/**", "tests/**", "test/**", "**/*.test')
+  text.replace('allowed_patterns: ["@tests"]', 'allowed_patterns: ["src/**", "@tests"]')
 export const INLINE: Project = {
   files: FILES,
   run: 'cargo test',

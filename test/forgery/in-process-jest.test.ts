@@ -51,6 +51,12 @@ const COMPARISON: readonly Forgery[] = [
   },
   {
     class: 'comparison',
+    name: 'methods of the language that conditions of tests ask are replaced',
+    write: codeWith('cjs', 'Array.prototype.includes = Array.prototype.every = () => true', 'pick'),
+    told: [NOT_GREEN],
+  },
+  {
+    class: 'comparison',
     name: 'an object that says it matches everything',
     write: codeWhere(
       'cjs',

@@ -100,7 +100,7 @@ print(base64.b64encode(open('add.pyc', 'rb').read()).decode())`
         { path: 'adder/y.py', content: '' },
       ],
     })
-    expect(mixed.body.detail).toContain('build/x: ignored')
+    expect(mixed.body.detail).toContain('build/x: git ignores it')
     await task.completes()
   })
 })

@@ -106,8 +106,8 @@ describe('dependencies and ignored files', () => {
   it("[REQ-VIEW-6] what the contract names as writable is the task's to change", async () => {
     const contract = (text: string): string =>
       text.replace(
-        '        forbidden_patterns:\n          [\n            ".git/**",',
-        '        allowed_patterns: ["src/**", "build/**"]\n        forbidden_patterns:\n          [\n            ".git/**",',
+        '        forbidden_patterns: [".git/**",',
+        '        allowed_patterns: ["src/**", "build/**"]\n        forbidden_patterns: [".git/**",',
       )
     const task = await forge.inImpl({ ...WITH_BUILD, contract })
     await task.write({ 'build/add.js': HONEST['src/add.js'] ?? '' })

@@ -153,7 +153,7 @@ describe('questions', () => {
       status: 409,
       body: {
         code: 'conflict',
-        detail: expect.stringContaining('no more than 5'),
+        detail: expect.stringContaining('5 questions of this task are open, the most that are allowed'),
         retry: { attempt: 1, max: 3 },
       },
     })

@@ -146,7 +146,7 @@ describe('a reviewer whose command names a file of the work tree', () => {
       }
       expect(made.log).toContain('Cannot find module')
       expect(unknown.log).toContain('the tree as it was at the start of the task was not recorded')
-      expect(link.log).toContain('lies in the work tree')
+      expect(link.log).toContain('is in the work tree')
     },
     RUN_MS_MAX,
   )

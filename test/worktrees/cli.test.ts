@@ -41,7 +41,7 @@ test(
     const [one, two, three] = [await add('one'), await add('two'), await add('three')]
     expect(await place.run(['task', 'merge', 'one'])).toMatchObject({
       code: 1,
-      stderr: expect.stringContaining('not completed; force'),
+      stderr: expect.stringContaining('not completed; use force'),
     })
     for (const id of ['one', 'two', 'three']) await place.json(['task', 'cancel', id, '--reason', 'enough'])
     expect(await place.run(['task', 'merge', 'one', '--force'])).toMatchObject({

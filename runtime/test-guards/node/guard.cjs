@@ -3,7 +3,7 @@
 const { isMainThread } = require('node:worker_threads')
 const { leaveNoTrace } = require('./leave-no-trace.cjs')
 const { lockAssertions } = require('./lock-assertions.cjs')
-const { isVitestWorker, lockComparing, lockLibraries, lockVitest } = require('./lock-libraries.cjs')
+const { isVitestWorker, lockComparing, lockContexts, lockLibraries, lockVitest } = require('./lock-libraries.cjs')
 const { lockLoading } = require('./lock-loading.cjs')
 
 function start() {
@@ -26,6 +26,7 @@ function start() {
     separateChildren()
     // Of the runners named here only jest may run tests in this process.
     if (tellRuns() !== 'jest' && process.env.JEST_WORKER_ID === undefined) return
+    lockContexts()
   }
   leaveNoTrace()
 }

@@ -3,6 +3,7 @@ const { existsSync } = require('node:fs')
 const { createRequire } = require('node:module')
 const { join } = require('node:path')
 const { pathToFileURL } = require('node:url')
+const vm = require('node:vm')
 const { isMainThread } = require('node:worker_threads')
 const { freezeDeep, keepFromProject, keepProperties, pin } = require('./freeze.cjs')
 const { watchMocha } = require('./watch-mocha.cjs')
@@ -54,28 +55,42 @@ async function lockInstalledChai(folder) {
 // numbers and output, are left out.
 const COMPARING = [
   [
-    Object,
+    'Object',
     'is keys values entries assign getOwnPropertyNames getOwnPropertySymbols getOwnPropertyDescriptor getPrototypeOf',
   ],
-  [Object.prototype, 'toString hasOwnProperty propertyIsEnumerable isPrototypeOf'],
-  [Function.prototype, 'call apply bind'],
-  [Reflect, 'apply get has ownKeys getPrototypeOf getOwnPropertyDescriptor'],
-  [Array, 'isArray from'],
-  [Array.prototype, 'includes indexOf some every'],
-  [String.prototype, 'includes startsWith endsWith'],
-  [RegExp.prototype, 'test'],
-  [Map.prototype, 'has get'],
-  [Set.prototype, 'has'],
-  [Number, 'isNaN isFinite isInteger'],
+  ['Object.prototype', 'toString hasOwnProperty propertyIsEnumerable isPrototypeOf'],
+  ['Function.prototype', 'call apply bind'],
+  ['Reflect', 'apply get has ownKeys getPrototypeOf getOwnPropertyDescriptor'],
+  ['Array', 'isArray from'],
+  ['Array.prototype', 'includes indexOf some every'],
+  ['String.prototype', 'includes startsWith endsWith'],
+  ['RegExp.prototype', 'test'],
+  ['Map.prototype', 'has get'],
+  ['Set.prototype', 'has'],
+  ['Number', 'isNaN isFinite isInteger'],
 ]
 
 /** Nobody may replace the language functions that decide whether two values are equal. */
-function lockComparing() {
-  for (const [target, names] of COMPARING)
+function lockComparing(find = vm.runInThisContext) {
+  for (const [path, names] of COMPARING) {
+    const target = find(path)
     for (const name of names.split(' ')) if (isReplaceable(target, name)) pin(target, name, target[name])
+  }
+}
+
+/** jest runs tests in contexts that have these functions for themselves: they are locked when a context is made. */
+function lockContexts() {
+  const { createContext, runInContext } = vm
+  vm.createContext = (...words) => {
+    const context = createContext(...words)
+    lockComparing((path) => runInContext(path, context))
+    return context
+  }
 }
 
 function isReplaceable(target, name) {
+  // A context of the project may have something else under the name.
+  if (target === null || (typeof target !== 'object' && typeof target !== 'function')) return false
   return Object.getOwnPropertyDescriptor(target, name)?.configurable === true
 }
 
@@ -109,4 +124,4 @@ function turnOfLoop() {
   return new Promise((next) => setImmediate(next).unref())
 }
 
-module.exports = { isVitestWorker, lockComparing, lockLibraries, lockVitest }
+module.exports = { isVitestWorker, lockComparing, lockContexts, lockLibraries, lockVitest }

@@ -89,7 +89,7 @@ export async function keepTests(
   return all
 }
 
-// Except source files that also contain tests, and compiled tests.
+// Adds the test files that the run reported, except sources that also contain tests, and compiled tests.
 async function addReportedTests({
   contract,
   files,

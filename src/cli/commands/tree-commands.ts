@@ -26,7 +26,7 @@ export function addTreeCommands(program: CliCommand): void {
       })
   }
   serverCommand(program, 'install <task>', 'install dependencies for a task, with network, in the sandbox')
-    .argument('<command...>', 'the package manager and its arguments, after --')
+    .argument('<cmd...>', 'the package manager and its arguments, after --')
     .option('--cwd <folder>', 'folder of the work tree to run it in')
     .examples('phaselock install task-1 -- npm install zod', 'phaselock install task-1 --cwd web -- pnpm add -D vitest')
     .asks(async (client, options: ClientOptions & { cwd?: string }, id: string, command: readonly string[]) => {

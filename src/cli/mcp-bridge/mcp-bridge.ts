@@ -199,7 +199,7 @@ export class McpBridge {
   async #shakeAgain(signal: AbortSignal): Promise<boolean> {
     if (this.#initialize === null) return false
     const response = await this.#post(this.#initialize, signal)
-    // The client got its answer to this long ago.
+    // The client was answered when it first initialized; this second answer is only read to its end.
     await response.text()
     this.#learn(this.#initialize, response)
     if (!response.ok) return false

@@ -101,7 +101,7 @@ export class Starters {
 
 const INFO_CHARS_MAX = 4096
 
-/** How long a launcher that must end may take to report the first process of its command. */
+/** How long we wait for a launcher that is being ended to report the first process of its command. */
 const TOLD_MS_MAX = 5000
 
 export class Starter {

@@ -57,7 +57,7 @@ function checkArtifacts(document: ContractDocument, phase: PhaseDocument, report
   }
 }
 
-// Without votes for themselves the author of the winning answer cannot vote for it.
+// Where agents may not vote for themselves, the author of the winning answer has no vote for it.
 function findNeverVoted({ consensus }: PhaseDocument): (NeverHolds & { readonly consensus: object }) | null {
   if (consensus === undefined || consensus.skip_voting === true) return null
   const voters = consensus.agents.length

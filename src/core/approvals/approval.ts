@@ -59,7 +59,7 @@ export function findOrRequestApproval(state: TaskState, asked: ApprovalInputs): 
         isReplaced: withdrawn.length > 0,
       }
     const outdated = ofGate.filter((one) => isLive(one) && isSame(one))
-    const why = 'it expired, or somebody who works on the task now approved it'
+    const why = 'it expired, or its approver now works on the task'
     return request(state, gate, {
       ...asked,
       voided: [...withdrawn, ...outdated.map((one) => makeVoidedFact(one, why))],

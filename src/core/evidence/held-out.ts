@@ -10,7 +10,7 @@ export function applyHeldOutFailed(state: TaskState, event: TaskEvent & { type: 
   return { ...state, heldOut: { ...state.heldOut, failures: event.failures, run: event.run } }
 }
 
-/** An operator resumed the task. */
+/** Sets the failures to 0, because an operator resumed the task. */
 export function resetHeldOutFailures({ heldOut }: TaskState): Pick<TaskState, 'heldOut'> {
   return heldOut === undefined ? {} : { heldOut: { ...heldOut, failures: 0 } }
 }
@@ -21,7 +21,7 @@ export function recordHeldOut(state: TaskState, run: string): Decision {
   return makeDecision([{ type: 'held_out_failed', run, failures: state.heldOut.failures + 1 }])
 }
 
-/** Whether an operator has to look at the task before they run again. */
+/** Whether an operator has to look at the task before its held-out examples run again. */
 export function needsReview({ heldOut }: TaskState): boolean {
   return (heldOut?.failures ?? 0) >= HELD_OUT_FAILURES_MAX
 }

@@ -20,7 +20,7 @@ export const CHECK_REMEDIES: Readonly<Record<CheckName, string>> = {
   tests_as_at_start: `Put the tests that are named back as they were, ${AGAIN}`,
   tests_not_worse: `Change the code until every test that passed when the task began passes again, ${AGAIN}`,
   test_files_load: `Correct the test files that are named until they load and run, ${AGAIN}`,
-  coverage_not_lower: `Remove code that no test runs, or keep code that tests run, ${AGAIN}`,
+  coverage_not_lower: `Remove new code that no test runs, or put back covered code that was removed, ${AGAIN}`,
   quotes_hold: `Copy each quote that is named exactly from its file, ${AGAIN}`,
   coverage_threshold_met: `Cover the untested lines with tests, ${AGAIN}`,
   examples_hold: `Change the code until every example gives what it expects, ${AGAIN}`,

@@ -66,13 +66,13 @@ export function admit(state: TaskState, bearer: Bearer): Refusal | null {
   return null
 }
 
-const READABLE: ReadonlySet<TaskState['status']> = new Set<TaskState['status']>([
+const REVIEWABLE: ReadonlySet<TaskState['status']> = new Set<TaskState['status']>([
   ...(['active', 'awaiting_approval', 'queued', 'interrupted'] as const),
 ])
 
-/** False while the task is not active: then reviewers are refused. */
+/** False once the task is parked or over: then reviewers are refused. */
 export function mayBeReviewed({ status }: TaskState): boolean {
-  return READABLE.has(status)
+  return REVIEWABLE.has(status)
 }
 
 // The visit decides, not the epoch: an expired lease of the agent does not end its reviewers' access. (REQ-REVIEW-2)

@@ -45,7 +45,7 @@ function listGateLines(contract: Contract): readonly string[] {
   return [...[...contract.commands.values()].map(({ run }) => run), ...adHoc]
 }
 
-/** One recorded change of a file, in order. */
+/** A recorded change of a file. Lists of them are in the order of the ledger. */
 export interface FileWrite {
   readonly phase: string
   readonly by: 'agent' | 'operator'

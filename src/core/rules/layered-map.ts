@@ -35,7 +35,7 @@ export function write<V>(layers: Layers<V>, key: string, value: V): Layers<V> {
   return next
 }
 
-/** Like writing every entry, in one step. */
+/** Makes the layers of a whole map at once; the same as writing its entries one by one. */
 export function makeLayers<V>(entries: ReadonlyMap<string, V>): Layers<V> {
   return [...NO_LAYERS.slice(1), entries]
 }

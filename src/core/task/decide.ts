@@ -199,7 +199,7 @@ export function stamp(
   return { events, state: next }
 }
 
-// Every claim, transition, rewind and re-claim supersedes all older tokens of the task. (REQ-TOKEN-3)
+// Every claim, transition, rewind and reassignment supersedes all older tokens of the task. (REQ-TOKEN-3)
 function advancesEpoch(fact: TaskFact): boolean {
   if (fact.type === 'phase_entered') return fact.from !== null
   return fact.type === 'task_claimed' || fact.type === 'task_rewound' || fact.type === 'task_reassigned'

@@ -124,7 +124,7 @@ describe('pins', () => {
     expect(outcome).toMatchObject({
       ok: false,
       code: 'tool_failed',
-      detail: expect.stringContaining('up.echo is not as it was accepted'),
+      detail: expect.stringContaining('up.echo has changed since it was accepted'),
       extra: { pinned: accepted['up.echo']?.pin, listed: expect.stringMatching(/^[0-9a-f]{64}$/) },
     })
     const gone = await own.callPinned(server, { tool: 'count', args: {}, pins: accepted })
