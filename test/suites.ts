@@ -159,11 +159,11 @@ export const FULL_ONLY: Readonly<Record<string, string>> = {
   'real-agents/reviewers': 'real agent CLIs as reviewers; spawn/reviewers covers the same with a small agent',
   'real-agents/slow-door': 'a real agent CLI behind a slow model',
   'real-agents/whole-others': 'a whole task with Gemini CLI, OpenCode and Codex; the Claude Code one is in npm test',
-  'repositories/compiled':
-    'whole walks with Go and cargo, which compile for each run; repositories/pytest covers the walk',
+  'repositories/compiled': 'whole walks with Go and cargo, which compile for each run; e2e/init-walk covers the walk',
   'repositories/javascript':
     'whole walks with vitest, jest, mocha, TypeScript and workspaces; e2e/init-walk covers node:test',
-  'repositories/python': 'whole walks with pytest, uv, unittest and Django; repositories/pytest covers pytest in .venv',
+  'repositories/pytest': 'whole walks with pytest in .venv; e2e/init-walk covers node:test',
+  'repositories/python': 'whole walks with uv, unittest and Django; e2e/init-walk covers node:test',
   'runs/process': 'status files of a killed server; runs/run-files covers how they are written',
   'sdk/examples': 'the example agents in both languages; sdk/typescript and sdk/python cover the clients',
   'sdk/package': 'packs and installs both SDKs from scratch',

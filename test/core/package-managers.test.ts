@@ -3,6 +3,7 @@ import {
   findInstalledAt,
   findInstallProblem,
   isDependencyPart,
+  listInstallInputs,
   mentionsInstall,
   saysNoNetwork,
 } from '../../src/core/dependencies/package-managers.js'
@@ -109,5 +110,21 @@ describe('commands that install dependencies', () => {
     expect(saysNoNetwork('npm error code ENOTCACHED')).toBe(true)
     expect(saysNoNetwork('module lookup disabled by GOPROXY=off')).toBe(true)
     expect(saysNoNetwork('npm error 3 tests failed')).toBe(false)
+  })
+
+  it('[REQ-INSTALL-1] finds the files that decide what a command installs', () => {
+    const entries = Object.fromEntries(
+      ['package.json', 'web/package.json', 'src/a.js', 'packed/a.tgz', 'own/b/index.js', 'dev.txt', 'zod.md'].map(
+        (path) => [path, `file ${path}`],
+      ),
+    )
+    const find = (words: readonly string[], cwd = '.') => Object.keys(listInstallInputs(entries, words, cwd))
+    const manifests = ['package.json', 'web/package.json']
+    expect(find(['npm', 'install', 'zod'])).toEqual(manifests)
+    expect(find(['npm', 'install', './packed/a.tgz'])).toEqual(['package.json', 'packed/a.tgz', 'web/package.json'])
+    expect(find(['npm', 'install', 'a@file:../own/b'], 'web')).toEqual(['own/b/index.js', ...manifests])
+    expect(find(['pip', 'install', '--requirement=dev.txt'])).toEqual(['dev.txt', ...manifests])
+    expect(find(['pip', 'install', '-r', 'dev.txt'])).toEqual(['dev.txt', ...manifests])
+    expect(find(['npm', 'install', '../../outside'])).toEqual(manifests)
   })
 })

@@ -158,6 +158,31 @@ describe('dependencies that a task needs', () => {
   )
 
   it(
+    '[REQ-INSTALL-1] an approval does not count once the manifest or a named file was changed',
+    async () => {
+      const { agent, tree, ask, decide, read } = await begin()
+      const command = ['npm', 'install', './packed/adder.tgz']
+      const approve = async (): Promise<string> => {
+        const asked = await ask(command)
+        expect((await decide('approve', asked.body)).status).toBe(200)
+        return (asked.body.result as { approval_id: string }).approval_id
+      }
+      const first = await approve()
+      const manifest = read('package.json')
+      const lying = { ...JSON.parse(manifest), dependencies: { evil: 'file:./src/evil' } }
+      await agent.does('write_files', { path: 'package.json', content: JSON.stringify(lying) })
+      const again = await ask(command)
+      expect(again.body.result, JSON.stringify(again.body)).toMatchObject({ status: 'pending' })
+      expect((again.body.result as { approval_id: string }).approval_id).not.toBe(first)
+      expect(existsSync(join(tree, 'node_modules'))).toBe(false)
+      // Put back, the first approval counts.
+      await agent.does('write_files', { path: 'package.json', content: manifest })
+      expect((await ask(command)).body.result).toMatchObject({ status: 'installed' })
+    },
+    WALK_MS_MAX,
+  )
+
+  it(
     '[REQ-INSTALL-2] what was rejected is not installed',
     async () => {
       const { tree, ask, decide, read } = await begin()

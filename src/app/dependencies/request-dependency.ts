@@ -1,5 +1,8 @@
+import { findToolApproval, listOfVisit } from '../../core/approvals/tool-approval.js'
+import { listInstallInputs } from '../../core/dependencies/package-managers.js'
 import type { Bearer } from '../../core/identity/admit.js'
 import type { JsonObject } from '../../core/json.js'
+import type { Approval, TaskState } from '../../core/task/state.js'
 import { readPath } from '../../tools/read-path.js'
 import { failTool, type ToolOutcome } from '../../tools/tool-place.js'
 import type { App } from '../app.js'
@@ -29,8 +32,12 @@ export async function requestDependency(
   if (problem !== null) return failTool(`${TOOL}: ${problem}`, 'invalid_request')
   if (JSON.stringify(app.redact([...words])) !== JSON.stringify(words))
     return failTool(`${TOOL}: a word of the command looks like a secret`, 'invalid_request')
-  const { sha256: digest } = blobOf({ task: state.id, visit: state.visit, command: [...words], cwd })
+  const { index } = await app.trees.compare(state.workspace)
+  const inputs = listInstallInputs(index.entries, words, cwd)
+  const { sha256: digest } = blobOf({ task: state.id, visit: state.visit, command: [...words], cwd, inputs })
   const blob = blobOf({ command: words.join(' '), words: [...words], cwd, reason, runs: WHAT_IT_DOES })
+  const done = findUsed(state, { digest, shown: blob.sha256 })
+  if (done !== undefined) return describe(done, words)
   const opened = await openToolApproval(app, { ...call, bearer }, { tool: TOOL, digest, blob, artifact: TOOL })
   if ('ok' in opened) return opened
   const { approval } = opened
@@ -44,9 +51,21 @@ export async function requestDependency(
         return refusal === null ? null : failTool(`${TOOL}: ${refusal.detail}`, refusal.code)
       },
     })
+  return describe(approval, words)
+}
+
+// The install itself changed the manifests, so the same call is another one now.
+function findUsed(state: TaskState, about: { readonly digest: string; readonly shown: string }): Approval | undefined {
+  if (findToolApproval(state, TOOL, about.digest) !== undefined) return undefined
+  return listOfVisit(state, TOOL).findLast(
+    ({ status, artifacts }) => status === 'used' && artifacts.some(({ sha256 }) => sha256 === about.shown),
+  )
+}
+
+function describe(approval: Approval, words: readonly string[]): ToolOutcome {
   const about = { ifUsed: 'It is installed. Go on.', ifRejected: 'Do without it, or ask for something else.' }
   return { ok: true, result: describeToolApproval(approval, { what: { command: [...words] }, ...about }), changes: [] }
 }
 
 const WHAT_IT_DOES =
-  'This command, once, with network, in the sandbox. Kept are manifests, lock files and installed packages; anything else refuses it. Scripts of packages run in the sandbox and see the work tree.'
+  'This command, once, with network, in the sandbox. Kept are manifests, lock files and installed packages; anything else refuses it. Scripts of packages run in the sandbox and see the work tree. Besides what the command names it installs what the manifests say, which the agent may have changed; the approval counts for the manifests as they are now.'

@@ -63,6 +63,7 @@ export function askToolApproval(
   ])
 }
 
-function listOfVisit(state: TaskState, tool: ApprovedTool): readonly Approval[] {
+/** The requests of this visit, oldest first. */
+export function listOfVisit(state: TaskState, tool: ApprovedTool): readonly Approval[] {
   return [...state.approvals.values()].filter((approval) => approval.gate === tool && approval.visit === state.visit)
 }

@@ -128,6 +128,36 @@ export function isDependencyFile(path: string): boolean {
   return Object.values(MANAGERS).some(({ files }) => files.test(name))
 }
 
+/**
+ * The files of the tree that decide what a command installs: manifests, lock files, and what its words name in the tree.
+ * An approval is bound to them.
+ */
+export function listInstallInputs(
+  entries: Readonly<Record<string, string>>,
+  words: readonly string[],
+  cwd: string,
+): Readonly<Record<string, string>> {
+  const named = words.slice(1).flatMap((word) => findNamedPath(word, cwd) ?? [])
+  const isInput = (path: string): boolean =>
+    isDependencyFile(path) || named.some((at) => path === at || path.startsWith(`${at}/`))
+  return Object.fromEntries(
+    Object.entries(entries)
+      .filter(([path]) => isInput(path))
+      .sort(([a], [b]) => (a < b ? -1 : 1)),
+  )
+}
+
+// `./packed/a.tgz`, `a@file:../a`, `--requirement=dev.txt`. Other words name no path of the tree.
+function findNamedPath(word: string, cwd: string): string | null {
+  const [, text = ''] = /^(?:-[\w-]*=)?(?:[^/]*@)?(?:file:|link:|portal:)?(.*)$/.exec(word) ?? []
+  const parts: string[] = []
+  for (const part of `${cwd}/${text}`.split('/')) {
+    if (part === '..' && parts.pop() === undefined) return null
+    if (part !== '..' && part !== '.' && part !== '') parts.push(part)
+  }
+  return parts.length === 0 ? null : parts.join('/')
+}
+
 /** Whether a command line seems to start a package manager that installs something. */
 export function mentionsInstall(line: string): boolean {
   return INSTALL_LINE.test(line)
