@@ -32,7 +32,7 @@ function listExamples(prompt: string): readonly Json[] {
 }
 
 describe('docs/workflows.md', () => {
-  it.each(NAMES)('[REQ-WORKFLOW-6] tells of %s what its contract says', async (name) => {
+  it.each(NAMES)('[REQ-WORKFLOW-6] the page describes %s as its contract does', async (name) => {
     const loaded = await loadContractFile(findBundledContract(name))
     if (!loaded.ok) throw new Error(`${name} does not load`)
     const { phases, transitions } = loaded.contract

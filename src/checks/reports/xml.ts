@@ -11,7 +11,7 @@ export interface XmlReader {
 const DEPTH_MAX = 100
 const ELEMENTS_MAX = 1_000_000
 
-/** What is told of a document of which the end is missing. */
+/** The reason given for a document whose end is missing. */
 export const XML_CUT = 'it ends before its last element is closed'
 
 class Stop extends Error {}

@@ -78,7 +78,7 @@ const MANAGERS: Readonly<Record<string, PackageManager>> = {
 const WORDS_MAX = 50
 const WORD_CHARS_MAX = 300
 const PLAIN_WORD = /^[\x21-\x7e]+$/
-// Nothing of a command is read by a shell. What looks as if it were would mislead whoever approves it.
+// Nothing of a command is read by a shell. Words that look like a shell line would mislead the approver.
 const SHELL = /^(?:&&?|\|\|?|;|[<>]{1,2})$|[`\n]|\$\(|;$/
 
 /** Why words are not a command that installs dependencies; null when they are. */

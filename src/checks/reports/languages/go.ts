@@ -54,7 +54,7 @@ function keepMessage(one: GoPackage, test: string, line: string): void {
   if (state?.message === null && /^\s+\S{1,200}\.go:\d{1,9}: /.test(line)) state.message = line.trim()
 }
 
-// A package that ran begins at least one test, or says that there was none.
+// A package that ran begins at least one test, or says that it has none.
 function isUncounted(one: GoPackage): boolean {
   return one.note === '' && one.verdict !== 'none' && !one.hasBegun
 }
