@@ -64,8 +64,9 @@ export default defineConfig({
     // Integration tests often wait for processes and clocks.
     maxWorkers: availableParallelism() + 3,
     sequence: { sequencer: LongestFirst },
-    testTimeout: 60_000,
-    hookTimeout: 60_000,
+    testTimeout: 300_000,
+    hookTimeout: 300_000,
+    expect: { poll: { timeout: 60_000 } },
     projects: [
       { extends: true, plugins, test: { name: 'unit', include: [...suites.unit], isolate: false, server } },
       {

@@ -86,7 +86,7 @@ console.log(asked)
       expect(JSON.stringify(said)).not.toContain(MARKER)
       await agent.close()
     }
-  }, 60_000)
+  })
 
   it('[REQ-EXAMPLES-4] nothing is run while something else keeps the gate closed', async () => {
     const task = await inImpl(heldOut({ stdout: 'never' }))
@@ -112,7 +112,7 @@ console.log(asked)
     expect((await task.move('REVIEW')).status).toBeGreaterThanOrEqual(400)
     await run.call('POST', `/tasks/${task.id}/resume`, run.operator, { reason: 'looked at it' })
     expect((await run.call('GET', `/tasks/${task.id}`, run.operator)).body).toMatchObject({ held_out: { failures: 0 } })
-  }, 90_000)
+  })
 
   it('[REQ-EXAMPLES-5] a failure counts also when the task is given back before it is answered', async () => {
     const task = await inImpl(heldOut({ stdout: 'never' }))
@@ -124,7 +124,7 @@ console.log(asked)
     await run.call('POST', '/tasks/release', task.token, { task_id: task.id })
     expect((await asked).body.allowed).not.toBe(true)
     expect(await failures()).toBe(1)
-  }, 30_000)
+  })
 
   it('[REQ-EXAMPLES-4] a reviewer sees them, with its token and in its view', async () => {
     const task = await inImpl(heldOut())
@@ -150,7 +150,7 @@ console.log(asked)
     expect(said).toMatch(/wrote tests\/add\.test\.mjs, which a run must not write/)
     expect(said).toContain('example 2, "yes": wrote too much output')
     expect(/\p{Cc}/u.test(said)).toBe(false)
-  }, 60_000)
+  })
 
   it('[REQ-EXAMPLES-3] a server that never listens is ended, and one that answers wrongly is shown', async () => {
     const listen = (code: string) => `node -e "require('http').createServer((q,r)=>{${code}}).listen(4555,'127.0.0.1')"`
@@ -173,7 +173,7 @@ console.log(asked)
     expect(said).toContain('expected the body "other", got "fine"')
     expect(said).toContain('the answer is not HTTP')
     expect(said).not.toContain('example 4')
-  }, 60_000)
+  })
 
   it('[REQ-EXAMPLES-4] Phaselock does not run them when it advances by itself', async () => {
     const auto = await startExamples({
@@ -191,7 +191,7 @@ console.log(asked)
     })
     expect((await task.move('REVIEW')).body).toMatchObject({ allowed: true, phase: 'REVIEW' })
     await auto.stop()
-  }, 60_000)
+  })
 
   it('[REQ-EXAMPLES-4] a contract without a sandbox or without the check takes none', async () => {
     for (const [from, to] of [
@@ -203,7 +203,7 @@ console.log(asked)
       expect(added).toMatchObject({ status: 400, body: { code: 'invalid_request' } })
       await other.stop()
     }
-  }, 60_000)
+  })
 })
 
 describe('held-out examples of a real server', () => {
@@ -249,7 +249,7 @@ describe('held-out examples of a real server', () => {
     expect(first.output() + second.output()).not.toContain(MARKER)
     await second.stop()
     place.remove()
-  }, 120_000)
+  })
 
   it('[REQ-EXAMPLES-4] a file that is in the work tree makes no task', async () => {
     const place = await makePlace()
@@ -268,7 +268,7 @@ describe('held-out examples of a real server', () => {
     expect((await server.call('GET', '/tasks/t', server.operator)).body).toMatchObject({ status: 'cancelled' })
     await server.stop()
     place.remove()
-  }, 60_000)
+  })
 })
 
 // Processes of the example that sleeps, by its odd number of seconds.

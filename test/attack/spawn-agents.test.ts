@@ -3,7 +3,7 @@ import { dirname, join } from 'node:path'
 import { afterEach, describe, expect, it } from 'vitest'
 import { type Body, contractWith, openStage, type Stage, until } from '../spawn/stage.js'
 
-const RUN_MS_MAX = 90_000
+const RUN_MS_MAX = 300_000
 let stage: Stage
 afterEach(async () => {
   expect(stage.server.faults).toEqual([])

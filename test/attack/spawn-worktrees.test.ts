@@ -14,7 +14,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { holdIndex, undoPartialWrites } from '../../src/app/worktrees/main-tree.js'
 import { git, makeRepository } from '../e2e/projects.js'
 
-const MS = 60_000
+const MS = 300_000
 
 describe('a merge that was cut off over a link that an agent made', () => {
   let dir: string

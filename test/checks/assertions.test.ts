@@ -76,19 +76,15 @@ describe('what a test asserts', () => {
     ['tests', 'test.'],
     ['blanks', ' '],
     ['quotes', '"\n'],
-  ])(
-    '[REQ-DIFF-2] a long file of nothing but %s is read in seconds',
-    (_name, part) => {
-      const text = `it${part.repeat(LONG_FILE_CHARS / part.length)}`
-      const start = performance.now()
-      hasAssertions('a.test.js', text)
-      hasAssertions('test_a.py', text)
-      countMarks('a.test.js', text)
-      countMarks('test_a.py', text)
-      expect(performance.now() - start).toBeLessThan(10_000)
-    },
-    30_000,
-  )
+  ])('[REQ-DIFF-2] a long file of nothing but %s is read in seconds', (_name, part) => {
+    const text = `it${part.repeat(LONG_FILE_CHARS / part.length)}`
+    const start = performance.now()
+    hasAssertions('a.test.js', text)
+    hasAssertions('test_a.py', text)
+    countMarks('a.test.js', text)
+    countMarks('test_a.py', text)
+    expect(performance.now() - start).toBeLessThan(10_000)
+  })
 })
 
 describe('tests that are left out', () => {

@@ -240,7 +240,7 @@ function refuses(name: string, project: Project): void {
     const guarded = runTests(project, 'guarded')
     expect(guarded.isGreen, guarded.text).toBe(false)
     expect(guarded.exitCode).not.toBe(0)
-  }, 60_000)
+  })
 }
 
 describe('the guard of vitest', () => {
@@ -253,12 +253,8 @@ describe.skipIf(!HAS_MOCHA)(`the guard of mocha and chai${FOUND.ok ? '' : ` (${F
 
 describe('honest tests of vitest and mocha', () => {
   for (const { name, project, isThere } of HONEST)
-    it.skipIf(!isThere)(
-      `[REQ-GUARD-7] stay green: ${name}`,
-      () => {
-        const guarded = runTests(project, 'guarded')
-        expect(guarded.isGreen, guarded.text).toBe(true)
-      },
-      60_000,
-    )
+    it.skipIf(!isThere)(`[REQ-GUARD-7] stay green: ${name}`, () => {
+      const guarded = runTests(project, 'guarded')
+      expect(guarded.isGreen, guarded.text).toBe(true)
+    })
 })

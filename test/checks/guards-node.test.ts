@@ -252,7 +252,7 @@ describe('the guard of Node.js', () => {
       const guarded = runTests(project, 'guarded')
       expect(guarded.isGreen, guarded.text).toBe(false)
       expect(guarded.exitCode).not.toBe(0)
-    }, 60_000)
+    })
 })
 
 const HONEST: readonly { readonly name: string; readonly project: Project }[] = [
@@ -394,11 +394,11 @@ describe('honest tests of node:test', () => {
     it(`[REQ-GUARD-2] stay green: ${name}`, () => {
       const guarded = runTests(project, 'guarded')
       expect(guarded.isGreen, guarded.text).toBe(true)
-    }, 60_000)
+    })
 
   it('[REQ-GUARD-2] a missing module is still told as one', () => {
     const guarded = runTests({ ...esm(''), files: { 'tests/add.test.mjs': ESM_TEST } }, 'guarded')
     expect(guarded.isGreen).toBe(false)
     expect(guarded.text).toContain('ERR_MODULE_NOT_FOUND')
-  }, 60_000)
+  })
 })

@@ -25,7 +25,7 @@ export interface Verdict {
   readonly text: string
 }
 
-const RUN_MS_MAX = 60_000
+const RUN_MS_MAX = 300_000
 
 export function runTests(project: Project, guard: 'guarded' | 'plain'): Verdict {
   const folder = mkdtempSync(join(tmpdir(), 'guards-'))

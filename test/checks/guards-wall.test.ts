@@ -36,7 +36,7 @@ describe('an observed run in the sandbox', () => {
     folder = mkdtempSync(join(tmpdir(), 'guards-wall-'))
     mkdirSync(join(folder, 'state'), { mode: 0o700 })
     wall = await openConfinement({ stateDir: join(folder, 'state'), only: null })
-  }, 60_000)
+  })
   afterAll(async () => {
     await wall.close()
     rmSync(folder, { recursive: true, force: true })
@@ -62,7 +62,7 @@ describe('an observed run in the sandbox', () => {
       command,
     )
     expect(honest).toMatchObject({ counts: { passed: 1, failed: 0 }, exitCode: 0, problem: null })
-  }, 60_000)
+  })
 
   it('[REQ-GUARD-5] has the guard of Python in it', async () => {
     const command = { run: 'python3 -m unittest -v', format: 'pytest' } as const
@@ -71,7 +71,7 @@ describe('an observed run in the sandbox', () => {
     expect(tricked.problem).not.toBeNull()
     const honest = await run({ 'test_app.py': PYTHON_TEST, 'app.py': 'def add(a, b): return a + b' }, command)
     expect(honest).toMatchObject({ counts: { passed: 1, failed: 0 }, exitCode: 0, problem: null })
-  }, 60_000)
+  })
 
   it('[REQ-GUARD-5] does not take place where the guards cannot be read', async () => {
     const [program = '', ...args] = buildGuardedArgv('echo ran')
@@ -89,5 +89,5 @@ describe('an observed run in the sandbox', () => {
       },
     )
     expect(told.exitCode).toBe(0)
-  }, 60_000)
+  })
 })

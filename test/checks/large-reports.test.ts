@@ -8,7 +8,7 @@ let stand: Stand
 
 beforeAll(async () => {
   stand = await openStand()
-}, 60_000)
+})
 
 afterAll(() => stand.close())
 
@@ -58,7 +58,7 @@ describe('a report of go test -json that is larger than the output that is kept'
     expect(isGreen(run)).toBe(false)
   })
 
-  it('[REQ-REPORT-13] is read to its last test', { timeout: 60_000 }, async () => {
+  it('[REQ-REPORT-13] is read to its last test', async () => {
     const run = await observe('whole')
     expect(run).toMatchObject({
       ...{ format: 'go', counts: { passed: 8910, failed: 0, skipped: 90 }, isComplete: true, problem: null },
@@ -68,7 +68,7 @@ describe('a report of go test -json that is larger than the output that is kept'
     expect(isGreen(run)).toBe(true)
   })
 
-  it('[REQ-REPORT-13] keeps the one failure among thousands', { timeout: 60_000 }, async () => {
+  it('[REQ-REPORT-13] keeps the one failure among thousands', async () => {
     const run = await observe('failing')
     expect(run.counts).toEqual({ passed: 8909, failed: 1, skipped: 90 })
     expect(run.tests.find(({ status }) => status === 'failed')).toMatchObject({
@@ -81,19 +81,19 @@ describe('output of which a part is missing', () => {
   it.each([
     ['more than is kept', `yes 'log line' | head -c ${9 * MEBIBYTE}; printf 'TAP version 13\\n1..1\\nok 1 - a\\n'`],
     ['a JUnit document without its end', `printf '<testsuite tests="1">\\n<testcase name="a"/>'`],
-  ])('[REQ-REPORT-13] %s is called cut off', { timeout: 60_000 }, async (_what, run) => {
+  ])('[REQ-REPORT-13] %s is called cut off', async (_what, run) => {
     const observed = await stand.observe({}, { run })
     expect(observed).toMatchObject({ counts: null, trouble: { cause: 'cut off' } })
     expect(isGreen(observed)).toBe(false)
   })
 
-  it('[REQ-REPORT-13] a command that writes without end is stopped at the limit', { timeout: 120_000 }, async () => {
+  it('[REQ-REPORT-13] a command that writes without end is stopped at the limit', async () => {
     const endless = `yes 'log line' | head -c ${OBSERVED_OUTPUT_BYTES_MAX + MEBIBYTE}`
     const observed = await stand.observe({}, { run: endless })
     expect(observed).toMatchObject({ wasStopped: true, counts: null, trouble: { cause: 'cut off' } })
   })
 
-  it('[REQ-REPORT-13] long output that is whole is read', { timeout: 60_000 }, async () => {
+  it('[REQ-REPORT-13] long output that is whole is read', async () => {
     const run = `yes 'a line of a log, as long as lines of logs usually are' | head -c ${6 * MEBIBYTE}; printf '\\nTAP version 13\\n1..1\\nok 1 - a\\n'`
     expect(await stand.observe({}, { run, format: 'tap' })).toMatchObject({ counts: { passed: 1 }, problem: null })
   })

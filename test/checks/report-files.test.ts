@@ -8,7 +8,7 @@ let stand: Stand
 
 beforeAll(async () => {
   stand = await openStand()
-}, 60_000)
+})
 
 afterAll(() => stand.close())
 

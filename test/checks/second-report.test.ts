@@ -12,7 +12,7 @@ const OWN_PACKAGES = new URL('../../node_modules', import.meta.url).pathname
 let stand: Stand
 beforeAll(async () => {
   stand = await openStand()
-}, 60_000)
+})
 afterAll(() => stand?.close())
 
 // Each says what it sees of the guard, and of the process that started it.
@@ -63,7 +63,7 @@ describe('some', () => { test('one', () => {}); test.skip('later', () => {}); te
       [...['part passed', 'whole passed parent', 'one passed', 'later skipped', 'broken failed', 'some failed parent']],
     )
     expect(lookedIn(run.stdout)).toEqual({ names: [], modules: [], flags: [], memory: 'EACCES', signal: 'EPERM' })
-  }, 60_000)
+  })
 
   it('[REQ-WITNESS-1] pytest and unittest report their tests', async () => {
     const test = `${LOOK_PY}
@@ -85,7 +85,7 @@ def test_bad(): assert 1 == 2
     const cases = 'import unittest\nclass A(unittest.TestCase):\n    def test_a(self): pass\n'
     const unittest = await stand.hear({ 'test_a.py': cases }, 'python3 -m unittest')
     expect(unittest.told).toMatchObject([{ runner: 'unittest', hasEnded: true, tests: [{ status: 'passed' }] }])
-  }, 60_000)
+  })
 
   it('[REQ-WITNESS-6] the tests that pytest -q does not print are known by what it told', async () => {
     const test = `import pytest
@@ -109,7 +109,7 @@ class TestMore:
       expect(verbose.ids).toHaveLength(6)
       expect(await idsOf(`python3 -m pytest -q ${place}`)).toEqual(verbose)
     }
-  }, 60_000)
+  })
 
   it('[REQ-WITNESS-1] vitest reports its tests from its main process', async () => {
     const test = `import { createRequire } from 'node:module'
@@ -134,7 +134,7 @@ test('bad', () => expect(1).toBe(2))
       },
     ])
     expect(lookedIn(run.stdout)).toEqual({ names: [], modules: [], flags: [], memory: 'EACCES', signal: 'EPERM' })
-  }, 60_000)
+  })
 
   const spec = `${LOOK_JS}describe('some', () => { it('good', () => {}); it('bad', () => { throw new Error('no') }) })\n`
   const expected = [
@@ -142,32 +142,24 @@ test('bad', () => expect(1).toBe(2))
     { name: 'bad', status: 'failed' },
   ]
 
-  it.runIf(isFullDepth())(
-    '[REQ-WITNESS-1] mocha tells of its tests',
-    async () => {
-      const found = installed('mocha', ['mocha@11', 'chai@5'])
-      if (!found.ok) throw new Error(found.reason)
-      const files = { 'package.json': '{}', 'test/a.spec.cjs': spec }
-      const { told, run } = await stand.hear(files, 'npx mocha test/*.cjs', join(found.dir, 'node_modules'))
-      expect(told).toMatchObject([{ runner: 'mocha', hasEnded: true, tests: expected }])
-      expect(lookedIn(run.stdout)).toMatchObject({ names: [], modules: [], flags: [], signal: 'EPERM' })
-    },
-    60_000,
-  )
+  it.runIf(isFullDepth())('[REQ-WITNESS-1] mocha tells of its tests', async () => {
+    const found = installed('mocha', ['mocha@11', 'chai@5'])
+    if (!found.ok) throw new Error(found.reason)
+    const files = { 'package.json': '{}', 'test/a.spec.cjs': spec }
+    const { told, run } = await stand.hear(files, 'npx mocha test/*.cjs', join(found.dir, 'node_modules'))
+    expect(told).toMatchObject([{ runner: 'mocha', hasEnded: true, tests: expected }])
+    expect(lookedIn(run.stdout)).toMatchObject({ names: [], modules: [], flags: [], signal: 'EPERM' })
+  })
 
-  it.runIf(isFullDepth())(
-    '[REQ-WITNESS-1] jest tells of its tests',
-    async () => {
-      const found = installed('jest', ['jest@30'])
-      if (!found.ok) throw new Error(found.reason)
-      const files = { 'package.json': '{}', 'test/a.test.js': spec, 'test/b.test.js': 'test("other", () => {})\n' }
-      const { told } = await stand.hear(files, 'npx jest', join(found.dir, 'node_modules'))
-      expect(told).toMatchObject([{ runner: 'jest', hasEnded: true }])
-      const names = told[0]?.tests.map(({ name, status }) => `${name} ${status}`).sort()
-      expect(names).toEqual(['bad failed', 'good passed', 'other passed'])
-    },
-    60_000,
-  )
+  it.runIf(isFullDepth())('[REQ-WITNESS-1] jest tells of its tests', async () => {
+    const found = installed('jest', ['jest@30'])
+    if (!found.ok) throw new Error(found.reason)
+    const files = { 'package.json': '{}', 'test/a.test.js': spec, 'test/b.test.js': 'test("other", () => {})\n' }
+    const { told } = await stand.hear(files, 'npx jest', join(found.dir, 'node_modules'))
+    expect(told).toMatchObject([{ runner: 'jest', hasEnded: true }])
+    const names = told[0]?.tests.map(({ name, status }) => `${name} ${status}`).sort()
+    expect(names).toEqual(['bad failed', 'good passed', 'other passed'])
+  })
 })
 
 describe('a report checked against what the runner reported', () => {

@@ -127,7 +127,7 @@ describe('the commands', () => {
     mkdirSync(file('src'))
     writeFileSync(file('c.yaml'), CONTRACT)
     server = await place.serve(['--contract', 'c.yaml'])
-  }, 60_000)
+  })
 
   it('[REQ-ANALYZE-3] without a task, a run or a stash the commands say so', async () => {
     expect(await place.run(['analyze'])).toMatchObject({ code: 1, stderr: expect.stringContaining('no task') })
@@ -142,7 +142,7 @@ describe('the commands', () => {
     expect(await place.run(['stash', 'list'])).toMatchObject({ code: 0, stdout: 'There are no stashes.\n' })
     expect(await place.run(['top'])).toMatchObject({ code: 0, stdout: expect.stringContaining('No task') })
     expect(await place.run(['top', '--url', 'http://127.0.0.1:1'])).toMatchObject({ code: 3 })
-  }, 60_000)
+  })
 
   it('[REQ-ANALYZE-4] a run is put aside with its work and comes back, while another one can be started', async () => {
     expect(await place.run(['start', '--task', 'First'])).toMatchObject({ code: 0 })
@@ -185,7 +185,7 @@ describe('the commands', () => {
     expect((await place.run(['analyze', '--format', 'dot'])).stdout).toContain('digraph')
     expect((await place.json(['top'])).tasks).toMatchObject([{ id: run.task_id }, {}])
     expect((await place.run(['top', '--once'])).stdout).toContain('CODE')
-  }, 120_000)
+  })
 
   it('[REQ-TOP-2] on a terminal it takes the screen, and gives it back when q is pressed and when it is ended', async (context) => {
     if (spawnSync('script', ['--version']).status !== 0) return context.skip()
@@ -208,5 +208,5 @@ describe('the commands', () => {
       expect({ end, code }).toEqual({ end, code: end === 'q' ? 0 : 4 })
       expect(output.slice(output.lastIndexOf('\u001b[?25h')).startsWith('\u001b[?25h\u001b[?1049l')).toBe(true)
     }
-  }, 90_000)
+  })
 })

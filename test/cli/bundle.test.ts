@@ -43,4 +43,4 @@ it('[REQ-NEWEST-8] a build replaces each file of the program at once, and the on
     `import(${JSON.stringify(join(program, 'main.js'))}).then((one) => one.main(['--version']))`,
   ])
   expect(String(ran.stdout)).toMatch(/^\d+\.\d+\.\d+\n$/)
-}, 60_000)
+})

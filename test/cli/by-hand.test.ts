@@ -8,7 +8,7 @@ import { AGENT } from '../spawn/agent.js'
 import { until } from '../spawn/stage.js'
 import { type Answer, built, Place, SCRIPT, type Server } from './program.js'
 
-const RUN_MS_MAX = 120_000
+const RUN_MS_MAX = 300_000
 const CONTRACT = `name: by-hand
 version: "1"
 phases:

@@ -38,7 +38,7 @@ const SLOW = [scripted('slow', [{ delay_ms: 60_000, tool_calls: answer('too late
 beforeAll(async () => {
   await built()
   server = await place.serve()
-}, 120_000)
+})
 
 /** A command that goes on while the test does something. */
 function started(args: readonly string[], at: Place = place) {
@@ -70,7 +70,7 @@ describe('phaselock coordinate', () => {
     const run = started(['-c', council('split', TIE, { quorum: 2 }), 'Which way?'])
     expect(await run.ended, run.output()).toBe(1)
     expect(run.output()).toContain('No winner: Quorum not reached: a has 1 vote, and 2 are needed')
-  }, 60_000)
+  })
 
   it('[REQ-COUNCIL-6] [REQ-COUNCIL-7] wrong usage and wrong councils end with 2, each problem with its place', async () => {
     const wrong = join(place.work, 'wrong.yaml')
@@ -93,7 +93,7 @@ describe('phaselock coordinate', () => {
     }
     const asJson = await place.run(['coordinate', '-c', wrong, 'Why?', '--json'])
     expect(JSON.parse(asJson.stderr)).toMatchObject({ exit: 2, problems: [{ line: 3, column: 5 }, {}, {}] })
-  }, 120_000)
+  })
 
   it('[REQ-COUNCIL-1] refusals are shown with their exact text, and the answer comes in full', async () => {
     const agents = [
@@ -117,7 +117,7 @@ describe('phaselock coordinate', () => {
     expect(stdout).toContain('\nWinner: agent1 a with agent1.1\na won with 1 of 1 vote\n\nUse the first\nand only\n')
     expect(stdout).toMatch(/Reliability\n {2}\[agent1 a\] 2 refusals \(vote_no_answers, unknown_tool\).*, ok\n/)
     expect(code).toBe(0)
-  }, 120_000)
+  })
 
   it('[REQ-COUNCIL-4] [REQ-COUNCIL-9] a tie is said; --json is one document, --jsonl a line for each event, --quiet the answer', async () => {
     const file = council('tie', TIE)
@@ -144,7 +144,7 @@ describe('phaselock coordinate', () => {
     )
     expect(quiet?.stdout).toBe('The answer\nof a\n')
     expect(ways.map((_, at) => [plain, json, lines, quiet][at]?.code)).toEqual([0, 0, 0, 0])
-  }, 120_000)
+  })
 
   it('[REQ-COUNCIL-5] [REQ-COUNCIL-8] time that runs out without an answer is exit 5, and --timeout wins over the file', async () => {
     const file = council('late', SLOW, { timeout_seconds: 50 })
@@ -155,7 +155,7 @@ describe('phaselock coordinate', () => {
     const none = await place.run(['coordinate', '-c', broken, 'Why?'])
     expect(none.stdout).toContain('[agent1 a] failed: The script has no step left')
     expect(none.code).toBe(1)
-  }, 120_000)
+  })
 
   it('[REQ-COUNCIL-10] the first Ctrl-C cancels the run and waits for its end, the second leaves at once', async () => {
     const file = council('cancelled', SLOW)
@@ -176,7 +176,7 @@ describe('phaselock coordinate', () => {
     } finally {
       server.kill('SIGCONT')
     }
-  }, 120_000)
+  })
 
   it('[REQ-COUNCIL-11] a remote agent is told how to take part, once, and its token stands nowhere else', async () => {
     const file = council('remote', [{ id: 'guest', kind: 'remote' }])
@@ -201,7 +201,7 @@ describe('phaselock coordinate', () => {
     const help = await place.run(['coordinate', '--help'])
     expect(help.stdout).toContain('Exit codes: 0 there is a winner')
     expect((await place.run(['completion', 'bash'])).stdout).toMatch(/coordinate.*report/s)
-  }, 120_000)
+  })
 })
 
 describe('phaselock report', () => {
@@ -231,7 +231,7 @@ describe('phaselock report', () => {
     expect(nobody).toMatchObject({ code: 1, stderr: expect.stringContaining('[not_found]') })
     await place.json(['task', 'add', 'Later', '--id', 'later'])
     expect((await place.run(['report'])).stdout).toMatch(/^Task {6}later Later\n/)
-  }, 120_000)
+  })
 })
 
 describe('without a server', () => {
@@ -249,7 +249,7 @@ describe('without a server', () => {
     const report = await alone.run(['report', '--state-dir', stateDir])
     expect(report.stdout).toContain('Winner: agent1 a')
     expect(existsSync(join(stateDir, 'server.json'))).toBe(false)
-  }, 120_000)
+  })
 
   it('[REQ-COUNCIL-12] a server that was started for a run does not outlive a user who leaves early', async () => {
     const stateDir = join(alone.home, 'left-state')
@@ -261,7 +261,7 @@ describe('without a server', () => {
     await wait(3000)
     const down = await alone.run(['down', '--state-dir', stateDir])
     expect(down).toEqual({ code: 0, stdout: 'No server runs for this work tree.\n', stderr: '' })
-  }, 120_000)
+  })
 })
 
 describe.skipIf(!hasTmux())('on a terminal', () => {
@@ -319,7 +319,7 @@ describe.skipIf(!hasTmux())('on a terminal', () => {
     expect(done).not.toContain('(Ctrl-C cancels)')
     // The log above was not drawn over.
     expect(tmux('capture-pane', '-p', '-S', '-100', '-t', 's').match(/round 1 answered/g)).toHaveLength(2)
-  }, 120_000)
+  })
 })
 
 function hasTmux(): boolean {

@@ -6,7 +6,7 @@ import { beforeAll, describe, expect, it } from 'vitest'
 import { type Files, git, makeRepository } from '../e2e/projects.js'
 import { built, Place, SCRIPT } from './program.js'
 
-const MS = 60_000
+const MS = 300_000
 const CONTRACT = 'agent_workflow.yaml'
 const place = new Place()
 

@@ -6,7 +6,7 @@ import { AGENT } from '../spawn/agent.js'
 import { contractWith, until } from '../spawn/stage.js'
 import { built, Place, SCRIPT } from './program.js'
 
-const RUN_MS_MAX = 120_000
+const RUN_MS_MAX = 300_000
 const place = new Place(afterAll)
 
 describe('phaselock run', () => {

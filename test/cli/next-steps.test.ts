@@ -6,7 +6,7 @@ import { AGENT_CLIS } from '../../src/core/contract/agent-programs.js'
 import { findModelEndpoint } from '../../src/spawn/model-gateway.js'
 import { built, Place, SCRIPT } from './program.js'
 
-const RUN_MS_MAX = 120_000
+const RUN_MS_MAX = 300_000
 const place = new Place()
 beforeAll(built)
 

@@ -130,7 +130,6 @@ describe('the page of a report', () => {
         expect(done.stdout).toContain('<figure>')
       }
     },
-    120_000,
   )
 
   it('[REQ-RUNREPORT-8] the page needs nothing else, runs nothing, and has plots for light and dark', () => {

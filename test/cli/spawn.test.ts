@@ -6,7 +6,7 @@ import { AGENT } from '../spawn/agent.js'
 import { contractWith, until } from '../spawn/stage.js'
 import { type Answer, built, Place, SCRIPT } from './program.js'
 
-const RUN_MS_MAX = 120_000
+const RUN_MS_MAX = 300_000
 const place = new Place()
 const agent = join(place.home, 'program', 'agent.mjs')
 beforeAll(async () => {

@@ -18,7 +18,7 @@ import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vites
 import { computeServerProof } from '../../src/store/server-proof.js'
 import { built, Place } from './program.js'
 
-const TEST_MS_MAX = 60_000
+const TEST_MS_MAX = 300_000
 const MADE_UP_ID = 64_321
 beforeAll(built, TEST_MS_MAX)
 

@@ -5,7 +5,7 @@ import { built, Place, type Server } from './program.js'
 
 beforeAll(built)
 const place = new Place()
-const RUN_MS_MAX = 120_000
+const RUN_MS_MAX = 300_000
 // The sandbox itself is not looked at here, and trying it takes time.
 const QUICK = ['--confinement', 'none']
 

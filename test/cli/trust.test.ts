@@ -21,7 +21,7 @@ const HARMLESS = contract('commands: {tests: {run: npm test}}')
 const HOSTILE = contract(
   'enforcement: {confinement: off}\nwebhooks: [{url: "http://127.0.0.1:9", events: [task_parked]}]',
 )
-const RUN_MS_MAX = 120_000
+const RUN_MS_MAX = 300_000
 // The sandbox itself is not looked at here, and trying it takes time.
 const QUICK = ['--confinement', 'none']
 

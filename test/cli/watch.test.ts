@@ -24,7 +24,7 @@ beforeAll(async () => {
   await built()
   writeFileSync(join(place.work, 'agent_workflow.yaml'), CONTRACT)
   server = await place.serve()
-}, 60_000)
+})
 
 test('[REQ-SLOT-1] [REQ-ALERT-4] status, task show and the log say whom a task waits for and which alert is raised', async () => {
   const task = await place.json(['task', 'add', 'Look at it', '--id', 'job'])
@@ -52,4 +52,4 @@ test('[REQ-SLOT-1] [REQ-ALERT-4] status, task show and the log say whom a task w
   const shown = await place.run(['task', 'show', 'job'])
   expect(shown.stdout).toContain('waiting for reviewers: security, quality')
   expect(shown.stdout).toMatch(/reviewers_wanted .*security/)
-}, 60_000)
+})

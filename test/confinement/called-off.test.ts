@@ -82,5 +82,5 @@ describe('a command that is called off while it starts', () => {
       expect([delay, ended]).toMatchObject([delay, { stopped: 'aborted' }])
       expect(running()).toEqual([])
     }
-  }, 120_000)
+  })
 })

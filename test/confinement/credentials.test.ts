@@ -8,7 +8,7 @@ import { type Account, accounts, belongingTo, SYSTEM_PATH } from './account.js'
 import { copyProgram, type Program } from './program.js'
 import { type Setting, someSettings } from './stage.js'
 
-const RUN_MS_MAX = 120_000
+const RUN_MS_MAX = 300_000
 const RUNNER = fileURLToPath(new URL('environment-runner.mjs', import.meta.url))
 const SECRET = 'planted-credential'
 

@@ -6,7 +6,7 @@ import { hostileRepository, ODD_NAMES } from './hostile-repository.js'
 import { type Ran, type Stage, someSettings } from './stage.js'
 import type { Stages } from './stages.js'
 
-const ALL_MS_MAX = 120_000
+const ALL_MS_MAX = 180_000
 
 const CALLS: readonly (readonly [tool: string, args: Readonly<Record<string, unknown>>])[] = [
   ['git_status', {}],

@@ -9,7 +9,7 @@ import { WITHOUT_NETWORK } from './without-network.js'
 
 /** DAC_OVERRIDE and FOWNER: without them a uid of its own could open nothing of a tree that belongs to somebody else. */
 const KEPT_UNDER_ROOT = 0xan
-const BEGUN_MS_MAX = 60_000
+const BEGUN_MS_MAX = 180_000
 const isRoot = process.getuid?.() === 0
 const NAMESPACES = ['user', 'mnt', 'pid', 'net', 'ipc', 'uts', 'cgroup']
 

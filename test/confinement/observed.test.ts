@@ -79,7 +79,7 @@ describe.skipIf(process.arch !== 'x64').each(PROVIDERS)('an observed run with %s
       expect((await run({ argv, isObserved: true })).trim()).toBe(lines('refused'))
       expect((await run({ argv })).trim()).toBe(lines('sent'))
     })
-  }, 60_000)
+  })
 
   it('[REQ-WITNESS-4] has no way into the memory of processes before it, and can move files between folders', async () => {
     await onStage(provider, async (run) => {
@@ -95,7 +95,7 @@ describe.skipIf(process.arch !== 'x64').each(PROVIDERS)('an observed run with %s
       expect(inside).toMatch(/x\nown/)
       expect(await run({ argv: reads })).toMatch(/x\nown/)
     })
-  }, 60_000)
+  })
 })
 
 describe('the surroundings of an observed run', () => {
@@ -123,7 +123,7 @@ describe('the surroundings of an observed run', () => {
       expect(added('env')).toEqual(['NODE_OPTIONS', 'PYTHONPATH', 'npm_config_node_options'])
       expect(added('mounts').sort()).toEqual(['/run/phaselock', '/run/phaselock/report.sock', GUARDS_FOLDER].sort())
     })
-  }, 60_000)
+  })
 
   it('[REQ-WITNESS-2] have a filter on both kinds of processors', () => {
     for (const arch of ['x64', 'arm64'])

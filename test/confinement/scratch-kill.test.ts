@@ -11,7 +11,7 @@ phases:
   - {id: B, allowed_tools: []}
 `
 const FILES = 1500
-const WAIT_MS = 20_000
+const WAIT_MS = 180_000
 
 async function claim(server: Served): Promise<string> {
   const { body } = await server.call('POST', '/agents', server.operator, { agent_id: 'a' })

@@ -5,7 +5,7 @@ import type { Readable } from 'node:stream'
 import { type Account, belongingTo, SYSTEM_PATH } from './account.js'
 import type { Program } from './program.js'
 
-const READY_MS_MAX = 40_000
+const READY_MS_MAX = 180_000
 /** Descriptors that whoever starts the server left open. */
 export const LEFT_OPEN = [3, 7, 50]
 

@@ -11,7 +11,7 @@ import { accounts, belongingTo, SYSTEM_PATH } from './account.js'
 import { copyProgram, type Program } from './program.js'
 import { type Setting, someSettings } from './stage.js'
 
-const RUN_MS_MAX = 120_000
+const RUN_MS_MAX = 300_000
 const RUNNER = fileURLToPath(new URL('sockets-runner.mjs', import.meta.url))
 
 interface Line {

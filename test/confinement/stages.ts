@@ -7,7 +7,7 @@ import { copyProgram, type Program } from './program.js'
 import { type Scene, setScene } from './scene.js'
 import { openStage, type Places, type Setting, type Stage, someSettings } from './stage.js'
 
-const OPEN_MS_MAX = 120_000
+const OPEN_MS_MAX = 180_000
 
 export interface Stages {
   of(setting: Setting): Stage

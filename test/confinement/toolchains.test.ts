@@ -11,7 +11,7 @@ import { type Account, accounts, belongingTo, SYSTEM_PATH } from './account.js'
 import { copyProgram, type Program } from './program.js'
 import { type Setting, someSettings } from './stage.js'
 
-const RUN_MS_MAX = 240_000
+const RUN_MS_MAX = 300_000
 const RUNNER = fileURLToPath(new URL('environment-runner.mjs', import.meta.url))
 const SECRET = 'planted-credential'
 const GO = ['/usr/local/go', '/usr/lib/go', join(homedir(), 'go')].find((root) => existsSync(join(root, 'bin', 'go')))

@@ -15,7 +15,7 @@ import { type Ran, type Setting, type Stage, someSettings } from './stage.js'
 import type { Stages } from './stages.js'
 import { NEVER, WRITES } from './writes.js'
 
-const ALL_MS_MAX = 120_000
+const ALL_MS_MAX = 180_000
 const isRoot = process.getuid?.() === 0
 /** These are also tried by themselves, and each together with a change that is allowed. */
 const ALONE = WRITES.filter((_, index) => index % 6 === 0)

@@ -98,7 +98,7 @@ export async function statusOf(server: Reachable, id: string): Promise<Status> {
 }
 
 const POLL_MS = 15
-const POLL_MS_MAX = 20_000
+const POLL_MS_MAX = 180_000
 
 /** The status once it is as awaited. */
 export async function statusWhen(

@@ -167,7 +167,7 @@ describe('kill -9 in the middle of coordinations', () => {
     for (const [index, { id }] of [all, remote, script].entries()) {
       expect(JSON.parse(await fileAtEnd(place.stateDir, id))).toMatchObject({ agents: ends[index]?.agents })
     }
-  }, 60_000)
+  })
 
   it('[REQ-ENDURE-2] a run whose time was over while nobody was there ends at the start', async () => {
     const { id } = await begin(server, {
@@ -182,5 +182,5 @@ describe('kill -9 in the middle of coordinations', () => {
       finish_reason_details: 'No answers available from any agents due to timeout',
       results: { winner: null },
     })
-  }, 30_000)
+  })
 })

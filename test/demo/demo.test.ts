@@ -9,7 +9,7 @@ import { readDoc } from '../docs/blocks.js'
 import { excerpt } from './excerpt.js'
 import { Room, type Showing, type Shown, show } from './showing.js'
 
-const SHOWING_MS_MAX = 240_000
+const SHOWING_MS_MAX = 300_000
 const COLUMNS_MAX = 80
 
 /** Each trick with the code that it is refused with, as docs/demo.md tells it. */

@@ -2,7 +2,7 @@ import { afterEach, beforeAll, expect, it } from 'vitest'
 import { built } from '../cli/program.js'
 import { type Fault, plant, Room, type Shown, show } from './showing.js'
 
-const SHOWING_MS_MAX = 240_000
+const SHOWING_MS_MAX = 300_000
 let room: Room
 
 beforeAll(built, SHOWING_MS_MAX)

@@ -3,7 +3,7 @@ import { afterEach, beforeAll, beforeEach, expect, it } from 'vitest'
 import { built, SCRIPT } from '../cli/program.js'
 import { Room, show } from './showing.js'
 
-const SHOWING_MS_MAX = 240_000
+const SHOWING_MS_MAX = 300_000
 const GONE_MS_MAX = 20_000
 let room: Room
 

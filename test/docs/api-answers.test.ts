@@ -25,7 +25,7 @@ describe('the answers in docs/api.md', () => {
   let stage: Stage
   beforeAll(async () => {
     stage = await Stage.open()
-  }, 60_000)
+  })
   afterAll(async () => {
     await stage.run.stop()
   })
@@ -59,7 +59,6 @@ describe('the answers in docs/api.md', () => {
       ).toEqual([])
       await ENDPOINTS[route.id]?.after?.(stage)
     },
-    60_000,
   )
 })
 

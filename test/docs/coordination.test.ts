@@ -30,7 +30,7 @@ test('[REQ-COUNCIL-13] every command of the page runs and prints what is shown',
   expect(commands.length).toBe(3)
   const ran = await runBlocks([atOurServer(), ...commands], server)
   expect(differencesOf(blocks, ran)).toEqual([])
-}, 60_000)
+})
 
 test('[REQ-COUNCIL-13] the council file of the page is accepted, and every option and reason is explained', () => {
   const page = readDoc(FILE)

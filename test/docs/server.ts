@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { ROOT } from './blocks.js'
 
-const READY_MS_MAX = 20_000
+const READY_MS_MAX = 180_000
 const STOP_MS_MAX = 5_000
 
 /** A server process of its own with empty state, as a reader of the documents would have it. */

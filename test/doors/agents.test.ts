@@ -11,7 +11,7 @@ import { MARK, scriptedModel } from '../mcp/scripted-model.js'
 import { claudeCode } from '../participants/real-agents.js'
 import { type Behind, openBehind } from './behind.js'
 
-const RUN_MS_MAX = 120_000
+const RUN_MS_MAX = 300_000
 
 let behind: Behind
 let server: Running

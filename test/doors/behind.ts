@@ -5,7 +5,7 @@ import { openConfinement } from '../../src/confinement/open-confinement.js'
 import { type CommandRun, runCommand } from '../../src/confinement/run-command.js'
 import { buildInsideCommand } from '../../src/gateway/inside-command.js'
 
-const RUN_MS_MAX = 120_000
+const RUN_MS_MAX = 300_000
 
 /** A wall, and a folder that agents run in behind it. */
 export interface Behind {

@@ -9,7 +9,7 @@ import { processesWith } from '../confinement/scene.js'
 import { until } from '../mcp/clients.js'
 import { askThrough } from './asking.js'
 
-const RUN_MS_MAX = 90_000
+const RUN_MS_MAX = 300_000
 const MARKED = 'doors-killed-86463'
 
 const dir = realpathSync(mkdtempSync('/var/tmp/phaselock-doors-killed-'))

@@ -7,7 +7,7 @@ import { makePlace, type Place, type Served, serve } from './process.js'
 import { takeTurn } from './take-turn.js'
 import { implementation, Walker } from './walker.js'
 
-const WALK_MS_MAX = 90_000
+const WALK_MS_MAX = 300_000
 const TURN_MS_MAX = 2 * WALK_MS_MAX
 const CONTRACT = fileURLToPath(new URL('../../contracts/tdd.yaml', import.meta.url))
 /** Work trees and state directory of a server of the commit 75664e0, which was killed while two tasks were in IMPL. */

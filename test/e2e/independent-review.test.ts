@@ -5,7 +5,7 @@ import { makePlace, type Place, type Served, serve } from './process.js'
 import { type Files, makeRepository } from './projects.js'
 import { implementation, REVIEW, testFiles, Walker } from './walker.js'
 
-const WALK_MS_MAX = 90_000
+const WALK_MS_MAX = 300_000
 const BUNDLED = new URL('../../contracts/tdd.yaml', import.meta.url)
 const PROJECT: Files = {
   'package.json': `${JSON.stringify({ name: 'carts', type: 'module', scripts: { test: 'node --test' } })}\n`,

@@ -7,7 +7,7 @@ import { type Files, git, makeRepository } from './projects.js'
 import { startUp } from './start-up.js'
 import { implementation, testFiles, Walker } from './walker.js'
 
-const WALK_MS_MAX = 60_000
+const WALK_MS_MAX = 300_000
 
 const repositoryWith = (folder: string): Files => ({
   'package.json': `${JSON.stringify({ name: 'carts', type: 'module', scripts: { test: 'node --test' } })}\n`,

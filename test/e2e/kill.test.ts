@@ -103,7 +103,7 @@ describe('kill -9', () => {
     expect(checks).toBeGreaterThan(50)
     expect(await server.stop()).toBe(0)
     place.remove()
-  }, 120_000)
+  })
 
   it('[REQ-API-37] phase, token, pending approval and idempotent answer survive kill -9 right after the answer', async () => {
     const place = await makePlace()
@@ -128,5 +128,5 @@ describe('kill -9', () => {
     expect(await second.call('GET', '/prompt', token)).toMatchObject({ status: 403, body: { code: 'token_stale' } })
     await second.stop()
     place.remove()
-  }, 60_000)
+  })
 })

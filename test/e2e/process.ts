@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url))
-const READY_MS_MAX = 20_000
+const READY_MS_MAX = 180_000
 
 export interface Place {
   readonly dir: string

@@ -5,7 +5,7 @@ import { makePlace, type Place, type Served, serve } from './process.js'
 import { type Files, makeRepository } from './projects.js'
 import { implementation, testFiles, Walker } from './walker.js'
 
-const WALK_MS_MAX = 90_000
+const WALK_MS_MAX = 300_000
 const PROJECT: Files = {
   'package.json': `${JSON.stringify({ name: 'carts', type: 'module', scripts: { test: 'node --test' } }, null, 2)}\n`,
   'src/price.js': 'export const cents = (euros) => euros * 100\n',

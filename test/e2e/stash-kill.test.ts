@@ -100,5 +100,5 @@ describe('kill -9 while a task is put aside or brought back', () => {
     expect(Math.min(cuts.before, cuts.after)).toBeGreaterThan(1)
     expect(await server.stop()).toBe(0)
     place.remove()
-  }, 240_000)
+  })
 })

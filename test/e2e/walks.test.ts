@@ -97,7 +97,7 @@ describe.each(LANGUAGES)('the five phases in $name', (language) => {
     server = await serve(place, contract)
     agent = await Walker.claim(server, 'carts')
     await agent.plan()
-  }, 60_000)
+  })
   afterAll(async () => {
     await server?.stop()
     place?.remove()
@@ -107,13 +107,13 @@ describe.each(LANGUAGES)('the five phases in $name', (language) => {
     await agent.does('write_files', { path: language.test, content: language.early })
     const blockers = await agent.refused('IMPL', { ...testFiles(language.test), ...INVENTED_RED })
     expect(blockers.map(({ check, grade }) => [check, grade])).toEqual([['tests_are_failing', 'observed']])
-  }, 60_000)
+  })
 
   it('[REQ-OBSERVED-9] tests of a module that is not there yet are red', async () => {
     await agent.does('write_files', { path: language.late.path, content: language.late.text })
     expect(await agent.does('run_tests', {})).toMatchObject({ passed: expect.any(Number) })
     await agent.enters('IMPL', testFiles(language.late.path))
-  }, 60_000)
+  })
 
   it(`[${requirement}] without the code, and with code that does not do it, the gate stays closed`, async () => {
     const invented = { ...implementation(language.code.path), ...INVENTED_GREEN }
@@ -125,7 +125,7 @@ describe.each(LANGUAGES)('the five phases in $name', (language) => {
     const [blocker] = await agent.refused('REVIEW', invented)
     expect(blocker).toMatchObject({ check: 'all_tests_pass', grade: 'observed' })
     expect(blocker?.message).toMatch(/: 1 failed: .*empty/)
-  }, 60_000)
+  })
 
   it(`[${requirement}] with the code the tests pass, and the change is committed with its tests`, async () => {
     await agent.does('write_files', { path: language.code.path, content: language.code.text })
@@ -138,5 +138,5 @@ describe.each(LANGUAGES)('the five phases in $name', (language) => {
     expect(names).toEqual([language.code.path, language.late.path].sort())
     expect(git(place.workspace, 'status', '--porcelain')).toBe('')
     expect((await server.call('GET', '/audit/verify', server.operator)).body).toMatchObject({ ok: true })
-  }, 60_000)
+  })
 })

@@ -4,7 +4,7 @@ import { makePlace, type Place, type Served, serve } from './process.js'
 import { makeRepository } from './projects.js'
 import { implementation, PLAN, Walker } from './walker.js'
 
-const WALK_MS_MAX = 90_000
+const WALK_MS_MAX = 300_000
 const BUNDLED = fileURLToPath(new URL('../../contracts/tdd.yaml', import.meta.url))
 
 const PROJECT = {

@@ -8,7 +8,7 @@ import { git, makeRepository } from './projects.js'
 import { Walker } from './walker.js'
 import { CARTS, installPad, type Leg, STORIES } from './workflow-stories.js'
 
-const WALK_MS_MAX = 180_000
+const WALK_MS_MAX = 300_000
 const OLD_TEST = 'tests/cart.test.js'
 const REFUSED = ['forbidden_tool', 'constraint_violation', 'tool_failed']
 

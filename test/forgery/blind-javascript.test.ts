@@ -6,7 +6,7 @@ import { describeShape, type Forgery } from './shape.suite.js'
 let forge: Forge
 beforeAll(async () => {
   forge = await openForge()
-}, 120_000)
+})
 afterAll(() => forge?.end())
 
 const file = (name: string, text: string, told: RegExp, kind?: Forgery['class']): Forgery =>

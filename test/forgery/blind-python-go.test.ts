@@ -7,7 +7,7 @@ import { describeShape, type Forgery, patient } from './shape.suite.js'
 let forge: Forge
 beforeAll(async () => {
   forge = await openForge()
-}, 120_000)
+})
 afterAll(() => forge?.end())
 
 const FAILED = /1 failed: .*test_adds/
@@ -175,18 +175,14 @@ describe.skipIf(!HAS_GO)(GO_PROJECT.name, () => {
     task = await forge.inImpl({ ...GO_PROJECT, contract: patient() })
   }, 600_000)
 
-  it.each(WITH_GO)(
-    '[REQ-FORGE-2] %s',
-    async (_, files, told) => {
-      await task.write(files)
-      await expectRefused(task, told)
-    },
-    300_000,
-  )
+  it.each(WITH_GO)('[REQ-FORGE-2] %s', async (_, files, told) => {
+    await task.write(files)
+    await expectRefused(task, told)
+  })
 
   it('[REQ-FORGE-3] the honest change in the same repository completes', async () => {
     await task.write(GO_PROJECT.honest)
     await task.completes()
     await task.agent.finish('feat: add')
-  }, 300_000)
+  })
 })

@@ -26,7 +26,7 @@ import { SURVIVES, TOLD_APART } from './sums.js'
 let forge: Forge
 beforeAll(async () => {
   forge = await openForge(RUST_HOMES)
-}, 120_000)
+})
 afterAll(() => forge?.end())
 
 const digest = (text = ''): string => createHash('sha256').update(text).digest('hex')

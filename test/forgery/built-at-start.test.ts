@@ -5,12 +5,12 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Files } from '../e2e/projects.js'
 import { expectRefused, type Forge, openForge, type Project } from './forge.js'
 
-const WALK_MS_MAX = 180_000
+const WALK_MS_MAX = 300_000
 
 let forge: Forge
 beforeAll(async () => {
   forge = await openForge()
-}, 60_000)
+})
 afterAll(() => forge?.end())
 
 function put(dir: string, files: Files): void {

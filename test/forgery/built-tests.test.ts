@@ -39,7 +39,7 @@ describe('tests that a build step writes and code under test rewrites', () => {
   let stand: Stand
   beforeAll(async () => {
     stand = await openStand()
-  }, 60_000)
+  })
   afterAll(() => stand?.close())
 
   it.for([

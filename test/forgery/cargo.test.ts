@@ -5,7 +5,7 @@ import { expectRefused, type Forge, openForge } from './forge.js'
 let forge: Forge
 beforeAll(async () => {
   forge = await openForge(RUST_HOMES)
-}, 60_000)
+})
 afterAll(() => forge?.end())
 
 describe.skipIf(!HAS_CARGO)('tests inside of Rust sources', () => {
@@ -14,11 +14,11 @@ describe.skipIf(!HAS_CARGO)('tests inside of Rust sources', () => {
     await task.write({ 'src/first.rs': `// Sums.\n${FIRST.replace('1', '2 - 1')}${INLINE_ADD}${INLINE_TESTS}` })
     await task.completes()
     await task.agent.finish('sums up')
-  }, 300_000)
+  })
 
   it('[REQ-VIEW-16] a test that the agent weakened is put back and named', async () => {
     const task = await forge.inImpl(INLINE)
     await task.write({ 'src/first.rs': `${FIRST}${INLINE_WRONG}${INLINE_TESTS.replace('5', '4')}` })
     await expectRefused(task, /src\/first\.rs \(tests inside changed or gone: tests\)/)
-  }, 300_000)
+  })
 })

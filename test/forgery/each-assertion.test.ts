@@ -19,7 +19,7 @@ import { patient } from './shape.suite.js'
 let forge: Forge
 beforeAll(async () => {
   forge = await openForge()
-}, 120_000)
+})
 afterAll(() => forge?.end())
 
 interface Case {
@@ -44,7 +44,6 @@ function describeCases(cases: readonly Case[]): void {
       await honest.write(project.honest)
       await honest.completes()
     },
-    240_000,
   )
 }
 
@@ -249,5 +248,5 @@ describe('code that is tried again and again', () => {
     const { body } = await server.call('GET', `/tasks/${task.agent.task}`, server.operator)
     expect(JSON.stringify(body)).toMatch(/tests_can_fail refused the tests 3 times/)
     expect(body).toMatchObject({ status: 'parked' })
-  }, 240_000)
+  })
 })

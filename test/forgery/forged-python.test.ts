@@ -329,7 +329,7 @@ threading.Thread(target=swap, daemon=True).start()`),
 let stage: ForgedStage
 beforeAll(async () => {
   stage = await openForgedStage()
-}, 60_000)
+})
 afterAll(() => stage?.end(), 300_000)
 
 for (const { name, terms, test, honest, isFullOnly, forgeries } of KINDS)
@@ -339,7 +339,7 @@ for (const { name, terms, test, honest, isFullOnly, forgeries } of KINDS)
       let task: Task
       beforeAll(async () => {
         task = await stage.inImpl({ files: FILES, terms, path: 'tests/test_calc.py', test })
-      }, 120_000)
+      })
 
       const tried = isFullDepth() ? forgeries : forgeries.slice(0, 1)
       it.each(tried.map(([what, code, ...patterns]) => ({ what, code, patterns })))(
@@ -348,11 +348,10 @@ for (const { name, terms, test, honest, isFullOnly, forgeries } of KINDS)
           await task.write({ 'calc/first.py': FILES['calc/first.py'] ?? '' })
           await expectHeld(task, typeof code === 'string' ? { 'calc/add.py': code } : code, ...patterns)
         },
-        120_000,
       )
 
       it('[REQ-FORGED-2] honest code completes', async () => {
         await expectProved(task, { 'calc/first.py': FILES['calc/first.py'] ?? '', 'calc/add.py': honest })
-      }, 120_000)
+      })
     },
   )

@@ -8,7 +8,7 @@ import { codeWhere, codeWith, honest, NOT_GREEN, SURVIVES, TOLD_APART } from './
 let forge: Forge
 beforeAll(async () => {
   forge = await openForge()
-}, 120_000)
+})
 afterAll(() => forge?.end())
 
 const TEST = `const { add, isEven, pick, show, user } = require('../src/code.js')

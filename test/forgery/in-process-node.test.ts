@@ -7,7 +7,7 @@ import { codeWhere, codeWith, FAILS, honest, NOT_GREEN } from './sums.js'
 let forge: Forge
 beforeAll(async () => {
   forge = await openForge()
-}, 120_000)
+})
 afterAll(() => forge?.end())
 
 const HEAD =

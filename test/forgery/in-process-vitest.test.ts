@@ -8,7 +8,7 @@ import { codeWhere, codeWith, FAILS, honest, NOT_GREEN, SURVIVES } from './sums.
 let forge: Forge
 beforeAll(async () => {
   forge = await openForge()
-}, 120_000)
+})
 afterAll(() => forge?.end())
 
 const TEST = `import { expect, it } from 'vitest'

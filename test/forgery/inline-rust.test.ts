@@ -6,7 +6,7 @@ import { expectRefused, type Forge, openForge } from './forge.js'
 let forge: Forge
 beforeAll(async () => {
   forge = await openForge(RUST_HOMES)
-}, 60_000)
+})
 afterAll(() => forge?.end())
 
 describe.skipIf(!HAS_CARGO)('tests inside of Rust sources', () => {
@@ -41,15 +41,11 @@ describe.skipIf(!HAS_CARGO)('tests inside of Rust sources', () => {
       `${FIRST}\n#[cfg(test)]\npub fn add(a: i32, b: i32) -> i32 {\n    a + b\n}\n${INLINE_TESTS}`,
       [/Left out of the run.*src\/first\.rs \(add\)/],
     ],
-  ])(
-    '[REQ-VIEW-16] %s',
-    async (_, text, patterns) => {
-      const task = await forge.inImpl(INLINE)
-      await task.write({ 'src/first.rs': text })
-      await expectRefused(task, ...patterns)
-    },
-    300_000,
-  )
+  ])('[REQ-VIEW-16] %s', async (_, text, patterns) => {
+    const task = await forge.inImpl(INLINE)
+    await task.write({ 'src/first.rs': text })
+    await expectRefused(task, ...patterns)
+  })
 
   it.each<readonly [string, Files, readonly RegExp[]]>([
     [
@@ -67,18 +63,14 @@ describe.skipIf(!HAS_CARGO)('tests inside of Rust sources', () => {
       { 'src/lib.rs': '#[cfg(unix)]\n#[cfg(windows)]\npub mod first;\npub mod other;\n', 'src/other.rs': FIRST },
       [/did not run/],
     ],
-  ])(
-    '[REQ-VIEW-16] %s blocks',
-    async (_, files, patterns) => {
-      const task = await forge.inImpl({
-        ...INLINE,
-        files: { ...FILES, 'tests/a_first.rs': '#[test]\nfn holds() {\n    assert_eq!(1 + 1, 2);\n}\n' },
-      })
-      await task.write(files)
-      await expectRefused(task, ...patterns)
-    },
-    300_000,
-  )
+  ])('[REQ-VIEW-16] %s blocks', async (_, files, patterns) => {
+    const task = await forge.inImpl({
+      ...INLINE,
+      files: { ...FILES, 'tests/a_first.rs': '#[test]\nfn holds() {\n    assert_eq!(1 + 1, 2);\n}\n' },
+    })
+    await task.write(files)
+    await expectRefused(task, ...patterns)
+  })
 
   it('[REQ-VIEW-16] a module of tests in its own file is held as a whole', async () => {
     const task = await forge.inImpl({
@@ -93,7 +85,7 @@ describe.skipIf(!HAS_CARGO)('tests inside of Rust sources', () => {
       'src/first/checks.rs': '#[test]\nfn adds() {\n    assert_eq!(super::add(2, 3), 4);\n}\n',
     })
     await expectRefused(task, /src\/first\/checks\.rs/)
-  }, 300_000)
+  })
 
   it('[REQ-RED-2] a failing test of another module holds no criterion', async () => {
     const task = await forge.inTdd(INLINE)
@@ -106,5 +98,5 @@ describe.skipIf(!HAS_CARGO)('tests inside of Rust sources', () => {
     })
     const told = JSON.stringify(blockers)
     if (!told.includes('src/lib.rs: the run reports no test of it')) throw new Error(told)
-  }, 300_000)
+  })
 })

@@ -7,7 +7,7 @@ import { describeShape, redForgeries, type Shape, withLateTests } from './shape.
 let forge: Forge
 beforeAll(async () => {
   forge = await openForge()
-}, 120_000)
+})
 afterAll(() => forge?.end())
 
 const HEAD = "const { same } = require('same')\nconst first = require('../src/first.js')\n"

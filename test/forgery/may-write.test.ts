@@ -5,7 +5,7 @@ import { expectRefused, type Forge, openForge, type Project } from './forge.js'
 let forge: Forge
 beforeAll(async () => {
   forge = await openForge()
-}, 60_000)
+})
 afterAll(() => forge?.end())
 
 const TEST = `import assert from 'node:assert/strict'
@@ -37,7 +37,7 @@ export const add = () => 5
 `
 
 describe('data that the tests write', () => {
-  it('[REQ-INIT-6] closes the gate unless the contract names it in tests.may_write', { timeout: 60_000 }, async () => {
+  it('[REQ-INIT-6] closes the gate unless the contract names it in tests.may_write', async () => {
     const task = await forge.inTdd(PROJECT)
     await task.write(PROJECT.tests)
     const told = JSON.stringify(await task.agent.refused('IMPL', testFiles('tests/add.test.js')))
@@ -47,7 +47,7 @@ describe('data that the tests write', () => {
     await allowed.completes()
   })
 
-  it('[REQ-INIT-6] is never a test, whatever tests.may_write says', { timeout: 60_000 }, async () => {
+  it('[REQ-INIT-6] is never a test, whatever tests.may_write says', async () => {
     const task = await forge.inImpl({ ...PROJECT, contract: mayWrite('tests/**') })
     await task.write({ 'src/add.js': FORGED })
     await expectRefused(task, /tests\/add\.test\.js: written while the command ran/)

@@ -6,7 +6,7 @@ import { describeShape, type Shape, withLateTests } from './shape.suite.js'
 let forge: Forge
 beforeAll(async () => {
   forge = await openForge()
-}, 120_000)
+})
 afterAll(() => forge?.end())
 
 const TEST = `import assert from 'node:assert/strict'

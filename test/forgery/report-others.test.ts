@@ -6,7 +6,7 @@ import { installed } from '../mcp/packages.js'
 let stand: Stand
 beforeAll(async () => {
   stand = await openStand()
-}, 60_000)
+})
 afterAll(() => stand?.close())
 
 const OWN_PACKAGES = new URL('../../node_modules', import.meta.url).pathname
@@ -33,7 +33,7 @@ socket.socket = None
 print("=== 3 failed in 1s ===")
 `
     expect(isGreen(await run(`${busy}${HONEST}`))).toBe(true)
-  }, 60_000)
+  })
 
   it('[REQ-WITNESS-3] parts of tests, expected failures and parameters agree in both reports', async () => {
     const odd = `import pytest, unittest
@@ -53,7 +53,7 @@ class Cases(unittest.TestCase):
 `
     const ran = await stand.observe({ 'test_odd.py': odd }, { run: 'python3 -m pytest -v', format: 'pytest' })
     expect(ran).toMatchObject({ exitCode: 0, problem: null, counts: { failed: 0 } })
-  }, 60_000)
+  })
 
   it.each([
     [
@@ -78,13 +78,9 @@ for one in gc.get_objects():
     if isinstance(one, _pytest.config.PytestPluginManager): one.register(Lie())
 `,
     ],
-  ])(
-    '[REQ-WITNESS-1] code that %s does not turn the run green',
-    async (_, trick) => {
-      expect(isGreen(await run(`${trick}${WRONG}`))).toBe(false)
-    },
-    60_000,
-  )
+  ])('[REQ-WITNESS-1] code that %s does not turn the run green', async (_, trick) => {
+    expect(isGreen(await run(`${trick}${WRONG}`))).toBe(false)
+  })
 })
 
 describe('a report that code under test forges, with vitest', () => {
@@ -110,12 +106,12 @@ test.each([1, 2])('each %i', () => {})
     expect(await stand.observe(files, command, OWN_PACKAGES)).toMatchObject({
       ...{ exitCode: 0, problem: null, counts: { passed: 3, failed: 0 } },
     })
-  }, 60_000)
+  })
 
   it('[REQ-WITNESS-1] a printed summary and an early end do not turn the run green', async () => {
     const trick = `import { writeSync } from 'node:fs'\nwriteSync(1, '${SUMMARY}')\nprocess.exit(0)\n`
     expect(isGreen(await run(`${trick}export const add = () => 4\n`))).toBe(false)
-  }, 60_000)
+  })
 })
 
 describe('a report that code under test forges, with mocha', () => {
@@ -128,56 +124,40 @@ describe('a report that code under test forges, with mocha', () => {
       join(found.ok ? found.dir : '', 'node_modules'),
     )
 
-  it.skipIf(!found.ok)(
-    '[REQ-WITNESS-3] honest code completes: faked timers, file system and network',
-    async () => {
-      const busy = `const fs = require('fs'), http = require('http')
+  it.skipIf(!found.ok)('[REQ-WITNESS-3] honest code completes: faked timers, file system and network', async () => {
+    const busy = `const fs = require('fs'), http = require('http')
 globalThis.setTimeout = globalThis.setImmediate = () => 0
 globalThis.Date = class extends Date { static now() { return 0 } }
 fs.readFileSync = fs.writeSync = () => { throw new Error('mocked') }
 http.request = () => { throw new Error('mocked') }
 `
-      expect(isGreen(await run(`${busy}exports.add = (a, b) => a + b\n`))).toBe(true)
-    },
-    60_000,
-  )
+    expect(isGreen(await run(`${busy}exports.add = (a, b) => a + b\n`))).toBe(true)
+  })
 
-  it.skipIf(!found.ok)(
-    '[REQ-WITNESS-3] files that run in parallel agree',
-    async () => {
-      const test = `it('one', () => {})\nit('other', function () { this.skip() })\n`
-      const files = { 'package.json': '{}', 'test/a.spec.cjs': test, 'test/b.spec.cjs': test, 'test/c.spec.cjs': test }
-      const command = { run: 'npx mocha --parallel -j 2 test/*.cjs', format: 'mocha' } as const
-      expect(await stand.observe(files, command, join(found.ok ? found.dir : '', 'node_modules'))).toMatchObject({
-        ...{ exitCode: 0, problem: null, counts: { passed: 3, failed: 0 } },
-      })
-    },
-    60_000,
-  )
+  it.skipIf(!found.ok)('[REQ-WITNESS-3] files that run in parallel agree', async () => {
+    const test = `it('one', () => {})\nit('other', function () { this.skip() })\n`
+    const files = { 'package.json': '{}', 'test/a.spec.cjs': test, 'test/b.spec.cjs': test, 'test/c.spec.cjs': test }
+    const command = { run: 'npx mocha --parallel -j 2 test/*.cjs', format: 'mocha' } as const
+    expect(await stand.observe(files, command, join(found.ok ? found.dir : '', 'node_modules'))).toMatchObject({
+      ...{ exitCode: 0, problem: null, counts: { passed: 3, failed: 0 } },
+    })
+  })
 
-  it.skipIf(!found.ok)(
-    '[REQ-WITNESS-1] a printed report and an early end do not turn the run green',
-    async () => {
-      const trick = `require('fs').writeSync(1, '\\n  ✔ adds\\n\\n  1 passing (1ms)\\n\\n')\nprocess.exit(0)\n`
-      expect(isGreen(await run(`${trick}exports.add = () => 4\n`))).toBe(false)
-    },
-    60_000,
-  )
+  it.skipIf(!found.ok)('[REQ-WITNESS-1] a printed report and an early end do not turn the run green', async () => {
+    const trick = `require('fs').writeSync(1, '\\n  ✔ adds\\n\\n  1 passing (1ms)\\n\\n')\nprocess.exit(0)\n`
+    expect(isGreen(await run(`${trick}exports.add = () => 4\n`))).toBe(false)
+  })
 
-  it.skipIf(!found.ok)(
-    '[REQ-WITNESS-1] a reporter of the project that hides failures makes the run void',
-    async () => {
-      const lying = `const { Spec } = require('mocha').reporters
+  it.skipIf(!found.ok)('[REQ-WITNESS-1] a reporter of the project that hides failures makes the run void', async () => {
+    const lying = `const { Spec } = require('mocha').reporters
 module.exports = class { constructor(runner) { console.log('\\n  ✔ adds\\n\\n  1 passing (1ms)\\n'); process.on('exit', () => { process.exitCode = 0 }) } }
 `
-      const ran = await stand.observe(
-        { 'package.json': '{}', 'test/add.spec.cjs': TEST, 'add.cjs': 'exports.add = () => 4\n', 'report.cjs': lying },
-        { run: 'npx mocha --reporter ./report.cjs test/*.cjs', format: 'mocha' },
-        join(found.ok ? found.dir : '', 'node_modules'),
-      )
-      expect(isGreen(ran)).toBe(false)
-      expect(ran.problem).toMatch(/mocha itself reported 0 passed and 1 failed/)
-    },
-    60_000,
-  )
+    const ran = await stand.observe(
+      { 'package.json': '{}', 'test/add.spec.cjs': TEST, 'add.cjs': 'exports.add = () => 4\n', 'report.cjs': lying },
+      { run: 'npx mocha --reporter ./report.cjs test/*.cjs', format: 'mocha' },
+      join(found.ok ? found.dir : '', 'node_modules'),
+    )
+    expect(isGreen(ran)).toBe(false)
+    expect(ran.problem).toMatch(/mocha itself reported 0 passed and 1 failed/)
+  })
 })

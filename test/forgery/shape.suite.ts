@@ -50,7 +50,7 @@ export function describeShape(shape: Shape, forgeOf: () => Forge): void {
     let inImpl: Promise<void> | null = null
     beforeAll(async () => {
       task = await forgeOf().inTdd({ ...shape, contract: patient(shape.contract) })
-    }, 120_000)
+    })
     const [first = ''] = Object.keys(shape.tests)
     const enter = async (): Promise<void> => {
       await task.write(shape.tests)
@@ -61,20 +61,20 @@ export function describeShape(shape: Shape, forgeOf: () => Forge): void {
     for (const forgery of list.filter((one) => one.class === 'red'))
       it(`[REQ-FORGE-1] RED: ${forgery.name}`, async () => {
         await tried(task, forgery, () => task.agent.move('IMPL', testFiles(forgery.named ?? first)))
-      }, 120_000)
+      })
     for (const forgery of list.filter((one) => one.class !== 'red'))
       it(`[REQ-FORGE-2] ${forgery.name}`, async () => {
         inImpl ??= enter()
         await inImpl
         await tried(task, forgery, () => task.agent.move('REVIEW', implementation('src')))
-      }, 120_000)
+      })
     it('[REQ-FORGE-3] the honest change in the same repository completes', async () => {
       inImpl ??= enter()
       await inImpl
       await task.write(shape.honest)
       await task.completes()
       await task.agent.finish('feat: add')
-    }, 120_000)
+    })
   })
 }
 

@@ -6,7 +6,7 @@ import { describeShape, redForgeries, type Shape } from './shape.suite.js'
 let forge: Forge
 beforeAll(async () => {
   forge = await openForge()
-}, 120_000)
+})
 afterAll(() => forge?.end())
 
 const HEAD = "import assert from 'node:assert/strict'\nimport { test } from 'node:test'\n"

@@ -9,7 +9,7 @@ import { expectRefused, type Forge, openForge } from './forge.js'
 let forge: Forge
 beforeAll(async () => {
   forge = await openForge(RUST_HOMES)
-}, 60_000)
+})
 afterAll(() => forge?.end())
 
 const PASSES = '#[test]\nfn adds() {}\n'
@@ -34,7 +34,7 @@ describe.skipIf(!HAS_CARGO)('cargo in a composed view', () => {
     await task.write(HONEST)
     await task.completes()
     await task.agent.finish('sums up')
-  }, 300_000)
+  })
 
   it.each<readonly [string, Files, readonly RegExp[]]>([
     [
@@ -94,16 +94,12 @@ describe.skipIf(!HAS_CARGO)('cargo in a composed view', () => {
       },
       [/Cargo\.toml \(\[dependencies\]\)/],
     ],
-  ])(
-    '[REQ-VIEW-3] %s',
-    async (_, files, patterns) => {
-      const task = await forge.inImpl(CARGO)
-      await task.write(files)
-      await expectRefused(task, ...patterns)
-      expect(task.has('tests/z_add.rs')).toBe(true)
-    },
-    300_000,
-  )
+  ])('[REQ-VIEW-3] %s', async (_, files, patterns) => {
+    const task = await forge.inImpl(CARGO)
+    await task.write(files)
+    await expectRefused(task, ...patterns)
+    expect(task.has('tests/z_add.rs')).toBe(true)
+  })
 
   it.each<readonly [string, Files, readonly RegExp[]]>([
     [
@@ -115,16 +111,12 @@ describe.skipIf(!HAS_CARGO)('cargo in a composed view', () => {
     ['expectations that were changed', { 'tests/data/sum.txt': '4\n' }, [/tests\/data\/sum\.txt/]],
     ['a test that came after RED', { 'tests/late.rs': PASSES, 'tests/z_add.rs': PASSES }, [/tests\/z_add\.rs/]],
     ['a rust-toolchain file', { 'rust-toolchain.toml': '[toolchain]\npath = "evil"\n' }, [/rust-toolchain\.toml/]],
-  ])(
-    '[REQ-VIEW-3] %s, written beside all tools, blocks',
-    async (_, files, patterns) => {
-      const task = await forge.inImpl(CARGO)
-      await task.write(WRONG)
-      task.smuggle(files)
-      await expectRefused(task, ...patterns)
-    },
-    300_000,
-  )
+  ])('[REQ-VIEW-3] %s, written beside all tools, blocks', async (_, files, patterns) => {
+    const task = await forge.inImpl(CARGO)
+    await task.write(WRONG)
+    task.smuggle(files)
+    await expectRefused(task, ...patterns)
+  })
 
   it('[REQ-VIEW-6] build output that came since is left out', async () => {
     const task = await forge.inImpl(CARGO)
@@ -135,7 +127,7 @@ describe.skipIf(!HAS_CARGO)('cargo in a composed view', () => {
     await task.write(WRONG)
     utimesSync(join(task.dir, 'src/lib.rs'), 1, 1)
     await expectRefused(task, /1 failed/, /Left out of the run.*target/)
-  }, 300_000)
+  })
 })
 
 describe.skipIf(!HAS_CARGO)('RED with cargo', () => {
@@ -158,17 +150,13 @@ describe.skipIf(!HAS_CARGO)('RED with cargo', () => {
       /is not installed/,
     ],
     ['a syntax error', 'tests/z.rs', '#[test]\nfn adds( {\n    assert_eq!(adder::add(2, 3), 5);\n}\n', /syntax error/],
-  ])(
-    '[REQ-RED-4] %s opens no RED, and an honest test does',
-    async (_, path, text, reason) => {
-      const task = await forge.inTdd(CARGO)
-      await task.write({ [path]: text })
-      expect(JSON.stringify(await task.agent.refused('IMPL', named(path)))).toMatch(reason)
-      // One file: cargo stops at the first that does not compile.
-      const honest = path === 'tests/z.rs' ? path : 'tests/z_add.rs'
-      await task.write({ 'tests/data/sum.txt': '5\n', [honest]: TESTS['tests/z_add.rs'] ?? '' })
-      await task.agent.enters('IMPL', named(honest))
-    },
-    300_000,
-  )
+  ])('[REQ-RED-4] %s opens no RED, and an honest test does', async (_, path, text, reason) => {
+    const task = await forge.inTdd(CARGO)
+    await task.write({ [path]: text })
+    expect(JSON.stringify(await task.agent.refused('IMPL', named(path)))).toMatch(reason)
+    // One file: cargo stops at the first that does not compile.
+    const honest = path === 'tests/z.rs' ? path : 'tests/z_add.rs'
+    await task.write({ 'tests/data/sum.txt': '5\n', [honest]: TESTS['tests/z_add.rs'] ?? '' })
+    await task.agent.enters('IMPL', named(honest))
+  })
 })

@@ -6,7 +6,7 @@ import { adding, FILES, GO, HAS_GO, HONEST, WRONG } from './go-project.js'
 let forge: Forge
 beforeAll(async () => {
   forge = await openForge()
-}, 60_000)
+})
 afterAll(() => forge?.end())
 
 const PASSES = 'package adder\n\nimport "testing"\n\nfunc TestAdds(t *testing.T) {}\n'
@@ -19,7 +19,7 @@ describe.skipIf(!HAS_GO)('Go in a composed view', () => {
     await task.write(HONEST)
     await task.completes()
     await task.agent.finish('sums up')
-  }, 300_000)
+  })
 
   it.each<readonly [string, Files, readonly RegExp[]]>([
     [
@@ -37,15 +37,11 @@ describe.skipIf(!HAS_GO)('Go in a composed view', () => {
       { ...WRONG, 'go.mod': `${FILES['go.mod']}\nreplace example.org/x => ./x\n` },
       [/go\.mod .*changed/],
     ],
-  ])(
-    '[REQ-VIEW-3] %s',
-    async (_, files, patterns) => {
-      const task = await forge.inImpl(GO)
-      await task.write(files)
-      await expectRefused(task, ...patterns)
-    },
-    300_000,
-  )
+  ])('[REQ-VIEW-3] %s', async (_, files, patterns) => {
+    const task = await forge.inImpl(GO)
+    await task.write(files)
+    await expectRefused(task, ...patterns)
+  })
 
   it.each<readonly [string, Files, readonly RegExp[]]>([
     ['a TestMain that ends with 0 is left out', { 'main_test.go': MAIN }, [/1 failed/, /main_test\.go/]],
@@ -65,14 +61,10 @@ describe.skipIf(!HAS_GO)('Go in a composed view', () => {
       { 'vendor/modules.txt': '# x v0.0.0\n', 'vendor/x/x.go': 'package x\n' },
       [/1 failed/, /Left out of the run.*vendor/],
     ],
-  ])(
-    '[REQ-VIEW-3] %s, written beside all tools',
-    async (_, files, patterns) => {
-      const task = await forge.inImpl(GO)
-      await task.write(WRONG)
-      task.smuggle(files)
-      await expectRefused(task, ...patterns)
-    },
-    300_000,
-  )
+  ])('[REQ-VIEW-3] %s, written beside all tools', async (_, files, patterns) => {
+    const task = await forge.inImpl(GO)
+    await task.write(WRONG)
+    task.smuggle(files)
+    await expectRefused(task, ...patterns)
+  })
 })

@@ -5,7 +5,7 @@ import { expectRefused, type Forge, openForge, type Project } from './forge.js'
 let forge: Forge
 beforeAll(async () => {
   forge = await openForge()
-}, 60_000)
+})
 afterAll(() => forge?.end())
 
 const FILES: Files = {

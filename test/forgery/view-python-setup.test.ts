@@ -8,7 +8,7 @@ import { EMPTY, FILES, HONEST, PYTEST, packages, UNITTEST, version } from './pyt
 let forge: Forge
 beforeAll(async () => {
   forge = await openForge()
-}, 60_000)
+})
 afterAll(() => forge?.end())
 
 describe.skipIf(packages === null || version === null)('pytest in a virtual environment', () => {

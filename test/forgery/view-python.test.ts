@@ -5,7 +5,7 @@ import { EMPTY, HONEST, RUNNERS, UNITTEST } from './python-project.js'
 let forge: Forge
 beforeAll(async () => {
   forge = await openForge()
-}, 60_000)
+})
 afterAll(() => forge?.end())
 
 describe.concurrent.each(RUNNERS)('%s in a composed view', (_, PROJECT) => {

@@ -8,7 +8,7 @@ import { expectRefused, type Forge, openForge, type Project, type Task } from '.
 let forge: Forge
 beforeAll(async () => {
   forge = await openForge()
-}, 60_000)
+})
 afterAll(() => forge?.end())
 
 const TEST = `import assert from 'node:assert/strict'
@@ -142,7 +142,7 @@ test('sums up', () => {
     const task = await forge.inImpl({ ...PROJECT, ignored })
     await task.write(HONEST)
     await task.completes()
-  }, 60_000)
+  })
 
   it('[REQ-VIEW-12] compiled tests that were put in the place of the real ones are left out', async () => {
     const task = await forge.inImpl(PROJECT)
@@ -160,7 +160,7 @@ test('sums up', () => {
       'build/src/sum.js': 'export const sum = () => 5\n',
     })
     await expectRefused(task, /1 failed/, /Left out of the run.*build/)
-  }, 60_000)
+  })
 
   it('[REQ-VIEW-12] a compiler that is told to emit no code blocks', async () => {
     const task = await forge.inImpl(PROJECT)
@@ -173,5 +173,5 @@ test('sums up', () => {
       }),
     })
     await expectRefused(task, /tsconfig\.json \(compilerOptions\.emitDeclarationOnly\) was added/)
-  }, 60_000)
+  })
 })

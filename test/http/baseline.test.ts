@@ -82,7 +82,7 @@ describe('the tests of the tree that work began with', () => {
 
   it('[REQ-BASELINE-4] tasks that begin with the same tree share them', async () => {
     await begin(contractOf({ run: SLOW }))
-    await expect.poll(baselines, { timeout: 20_000 }).toHaveLength(1)
+    await expect.poll(baselines).toHaveLength(1)
     const call = { task_id: 't', reason: 'another one' }
     expect((await scene.run.call('POST', '/tasks/release', scene.token, call)).status).toBe(200)
     await scene.run.addTask({ id: 'u' })
@@ -94,7 +94,7 @@ describe('the tests of the tree that work began with', () => {
 
   it('[REQ-BASELINE-5] a tree whose tests cannot be run is a baseline without tests, with the reason', async () => {
     await begin(contractOf({ run: 'npm test --silent' }), { 'src/old.mjs': 'export const old = () => 1\n' })
-    await expect.poll(baselines, { timeout: 20_000 }).toHaveLength(1)
+    await expect.poll(baselines).toHaveLength(1)
     expect((await baselines())[0]).toMatchObject({ data: { passed: 0, failed: 0, reason: expect.stringMatching(/./) } })
     await write('package.json', '{"name": "x", "scripts": {"test": "node --test tests/"}}')
     await write('tests/add.test.mjs', ADD)
@@ -121,7 +121,7 @@ describe('the tests of the tree that work began with', () => {
         ...PROJECT,
         'tests/flaky.test.mjs': flaky,
       })
-      await expect.poll(baselines, { timeout: 30_000 }).toHaveLength(1)
+      await expect.poll(baselines).toHaveLength(1)
       expect((await baselines())[0]).toMatchObject({ data: { flaky: 1 } })
       await write('tests/more.test.mjs', flaky.replace('now and then', 'new and flaky'))
       const { blockers } = await told('IMPL')
@@ -131,7 +131,6 @@ describe('the tests of the tree that work began with', () => {
       await write('src/add.mjs', CODE)
       expect((await told('DONE')).blockers).toBe('')
     },
-    120_000,
   )
 
   it('[REQ-BASELINE-8] where the start was not recorded the older rules hold, and that is said', async () => {

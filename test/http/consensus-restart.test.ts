@@ -74,5 +74,5 @@ describe('a vote and the end of the server', () => {
       await served.stop()
       place.remove()
     }
-  }, 120_000)
+  })
 })

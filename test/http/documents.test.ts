@@ -138,5 +138,5 @@ describe('the bundled test-generation', () => {
     expect(await complete(8, { ...report, tests_can_fail: false })).toMatchObject({ checkpoint_passed: false })
     expect(await complete(8, report)).toMatchObject({ checkpoint_passed: true, workflow_complete: true })
     await run.stop()
-  }, 120_000)
+  })
 })

@@ -9,7 +9,7 @@ import { ownTree, type Running, start } from './harness.js'
 const CONTRACT = 'agent_workflow.yaml'
 const SECRET = 'words-of-the-base'
 const BASE = committingContract(`description: ${SECRET}\nenforcement: {denial_budget: 100}`)
-const OPEN_MS_MAX = 60_000
+const OPEN_MS_MAX = 180_000
 // The file that the contract names is a link; the other one extends the first.
 const FILES = ['flows/link.yaml', 'flows/base.yaml', 'flows/first.yaml']
 

@@ -12,7 +12,7 @@ import { type Running, start } from './harness.js'
 
 const CONTRACT = 'agent_workflow.yaml'
 const TEXT = committingContract()
-const OPEN_MS_MAX = 60_000
+const OPEN_MS_MAX = 180_000
 
 const KINDS: readonly (readonly [name: string, prepare: (tree: string) => void])[] = [
   ['untracked', () => undefined],

@@ -37,7 +37,7 @@ const { status } = spawnSync(process.execPath, ['--test', '--test-reporter=spec'
 process.exit(status ?? 1)
 `
 
-const BEGUN_MS_MAX = 30_000
+const BEGUN_MS_MAX = 180_000
 let run: Running
 let token = ''
 const put = (path: string, content: string) => {

@@ -20,7 +20,7 @@ describe('Idempotency-Key', () => {
   const shown: string[] = []
   beforeAll(async () => {
     stage = await Stage.open()
-  }, 60_000)
+  })
   afterAll(async () => {
     await stage.run.stop()
   })
@@ -50,7 +50,6 @@ describe('Idempotency-Key', () => {
       if (!GOES_ON.has(route.id)) expect(await store.lastSeq(), 'nothing more happened').toBe(events)
       await ENDPOINTS[route.id]?.after?.(stage)
     },
-    60_000,
   )
 
   it('[REQ-API-16] tokens of repeated answers are nowhere in the database', () => {

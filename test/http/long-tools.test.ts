@@ -174,5 +174,5 @@ describe('RED under a new test setup that takes longer than clients wait', () =>
     } finally {
       await run.stop()
     }
-  }, 120_000)
+  })
 })

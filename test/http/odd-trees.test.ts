@@ -196,7 +196,7 @@ describe('a work tree with odd things in it', () => {
       expect(statuses['read_files {"path":"README.md"}']).toBe(200)
       expect(statuses['write_files {"path":"written.txt","content":"word"}']).toBe(200)
       expect(statuses['grep {"pattern":"word"}']).toBe(200)
-    }, 60_000)
+    })
 
   it('[REQ-ODDTREE-1] a git directory with pipes in it keeps nobody waiting who does not use git', async () => {
     const one = await worker((tree) => {
@@ -245,7 +245,7 @@ describe('a tree that somebody else changes at the same time', () => {
     expect(answer.body.detail).toContain('was changed by somebody else meanwhile')
     expect(run.faults).toEqual([])
     expect((await run.call('POST', `/tasks/${one.id}/rewind`, run.operator, again)).status, 'undisturbed').toBe(200)
-  }, 60_000)
+  })
 
   it('[REQ-ODDTREE-1] a git that is ended while a work tree is made from it is a refusal', async () => {
     const tree = ownTree(run)
@@ -277,7 +277,7 @@ describe('a tree that somebody else changes at the same time', () => {
     rmSync(join(tree, '.gitignore'))
     const again = { title: 'x', id: 'cut', workspace: tree, worktree: true }
     expect((await run.call('POST', '/tasks', run.operator, again)).status).toBe(201)
-  }, 60_000)
+  })
 })
 
 describe('how deep a tree may be', () => {

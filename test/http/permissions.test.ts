@@ -123,14 +123,14 @@ describe('who may call what', () => {
       }
     }
     expect(wrong).toEqual([])
-  }, 60_000)
+  })
 
   it('[REQ-ROLES-1] no call lets in a request without a token, or an operator that was revoked', async () => {
     for (const call of readTable().keys()) {
       expect({ call, ...(await ask(call, null)) }).toEqual({ call, status: 401, code: 'token_missing' })
       expect({ call, ...(await ask(call, tokens.revoked)) }).toEqual({ call, status: 403, code: 'token_invalid' })
     }
-  }, 60_000)
+  })
 })
 
 const as = (token: string, method: string, path: string, body?: unknown): Promise<Answer> =>

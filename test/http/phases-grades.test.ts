@@ -191,9 +191,7 @@ describe('evidence that Phaselock observes', () => {
   afterEach(() => one.run.stop())
   const put = (path: string, content: string) => writeFileSync(join(one.run.workspace, path), content)
 
-  it('[REQ-EVIDENCE-6] a claim that contradicts what was observed is refused and says both', {
-    timeout: 60_000,
-  }, async () => {
+  it('[REQ-EVIDENCE-6] a claim that contradicts what was observed is refused and says both', async () => {
     put('tests/a.test.mjs', testsOf(3))
     put('bad.txt', '')
     const answer = await one.complete('A', { note: 'n', tests_passed: 12, lint: true })
@@ -209,24 +207,20 @@ describe('evidence that Phaselock observes', () => {
     ])
   })
 
-  it('[REQ-EVIDENCE-6] too few observed tests close the gate, and the number is told', {
-    timeout: 60_000,
-  }, async () => {
+  it('[REQ-EVIDENCE-6] too few observed tests close the gate, and the number is told', async () => {
     put('tests/a.test.mjs', testsOf(1))
     expect((await one.complete('A', { note: 'n' })).body.missing_evidence).toEqual([
       'tests_passed (validation failed: tests that pass; observed 1)',
     ])
   })
 
-  it("[REQ-EVIDENCE-7] nothing is run while the agent's own fields do not hold", { timeout: 60_000 }, async () => {
+  it("[REQ-EVIDENCE-7] nothing is run while the agent's own fields do not hold", async () => {
     put('tests/a.test.mjs', testsOf(2))
     expect((await one.complete('A', {})).body.missing_evidence).toEqual(['note (required: a note)'])
     expect(JSON.stringify(await one.events())).not.toContain('tree_hash')
   })
 
-  it('[REQ-EVIDENCE-7] observed fields are filled, kept with their command and handed on', {
-    timeout: 60_000,
-  }, async () => {
+  it('[REQ-EVIDENCE-7] observed fields are filled, kept with their command and handed on', async () => {
     put('tests/a.test.mjs', testsOf(2))
     const answer = await one.complete('A', { note: 'n', tests_passed: 2 })
     const outputs = { lint: true, note: 'n', tests_failed: 0, tests_passed: 2 }

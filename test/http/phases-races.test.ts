@@ -123,7 +123,7 @@ describe('many who complete one phase', () => {
     expect(JSON.stringify(shown.body)).not.toContain('99')
     // The check after the start says so too, in its own time.
     await expect
-      .poll(() => second.faults.map(String).join(), { timeout: 10_000 })
+      .poll(() => second.faults.map(String).join())
       .toMatch(/failed verification.*was changed|was changed.*failed verification/)
     expect((await second.call('GET', '/audit/verify', second.operator)).body).toMatchObject({
       ok: false,

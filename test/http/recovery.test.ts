@@ -79,7 +79,7 @@ describe('recovery and alerts', () => {
     ).map((event) => event.type)
     expect(types.filter((type) => type.startsWith('alert_'))).toEqual(['alert_raised', 'alert_cleared'])
     await run.call('POST', '/tasks/w/cancel', run.operator, { reason: 'r' })
-  }, 30_000)
+  })
 
   it('[REQ-ALERT-3] what was raised is known again after a restart, and is not raised twice', async () => {
     const agent = await run.addAgent('s')
@@ -96,7 +96,7 @@ describe('recovery and alerts', () => {
     const raised = (body.events as { type: string }[]).filter((event) => event.type === 'alert_raised')
     expect(raised).toHaveLength(1)
     await run.call('POST', '/tasks/s/cancel', run.operator, { reason: 'r' })
-  }, 30_000)
+  })
 
   it('[REQ-APPROVAL-14] a reviewer that the gate names approves with its review token; no other token does', async () => {
     const agent = await run.addAgent('i')

@@ -6,7 +6,7 @@ import { dirname, join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type Running, start } from './harness.js'
 
-const RUN_MS_MAX = 90_000
+const RUN_MS_MAX = 300_000
 const contract = (name: string, check: string, services: string): string => `
 name: ${name}
 version: "1"
@@ -54,7 +54,7 @@ beforeAll(async () => {
   run = await start()
   echo = await listen({ host: '127.0.0.1', port: 0 })
   other = await listen({ host: '127.0.0.1', port: 0 })
-}, 60_000)
+})
 afterAll(async () => {
   await run?.stop()
   echo?.close()

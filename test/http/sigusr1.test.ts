@@ -63,7 +63,7 @@ let run: Running
 let count = 0
 beforeAll(async () => {
   run = await start()
-}, 60_000)
+})
 afterAll(() => run.stop())
 
 async function begin(files: Readonly<Record<string, string>>, command: string, more: string) {
@@ -103,7 +103,7 @@ describe('tests that send SIGUSR1', () => {
     })
     expect(JSON.stringify(result.failures)).toContain('kill EPERM')
     expect((await task.ask()).blockers).toMatchObject([{ run: { cause: 'SIGUSR1 was refused' } }])
-  }, 60_000)
+  })
 
   it('[REQ-WITNESS-7] that ignore the refusal time out, and the run names the file and the setting', async () => {
     const more = 'format: node, timeout_seconds: 4'
@@ -114,7 +114,7 @@ describe('tests that send SIGUSR1', () => {
       ...{ cause: 'timed out', remedy: expect.stringMatching(ALLOWED) },
     })
     expect((await task.ask()).blockers?.[0]?.message).toContain('tests/reload.test.mjs names SIGUSR1')
-  }, 60_000)
+  })
 
   it('[REQ-WITNESS-7] and a database that does is named; another run that times out is not', async () => {
     const more = 'format: node, timeout_seconds: 2'
@@ -126,7 +126,7 @@ describe('tests that send SIGUSR1', () => {
       detail: 'run_tests: the command timed out after 2 s',
       remedy: expect.not.stringMatching(ALLOWED),
     })
-  }, 60_000)
+  })
 
   it('[REQ-WITNESS-7] pass with sigusr1: allow, reach nothing that ran before, and the evidence says so', async () => {
     const more = 'format: node, sigusr1: allow'
@@ -137,5 +137,5 @@ describe('tests that send SIGUSR1', () => {
     expect(await task.evidence()).toContainEqual(expect.objectContaining(ran))
     const python = await begin({ 'tests/test_reload.py': PYTHON }, 'python3 -m pytest -v', 'sigusr1: allow')
     expect((await python.runTests()).result).toMatchObject({ passed: 2, failed: 0, sigusr1: 'allowed' })
-  }, 60_000)
+  })
 })

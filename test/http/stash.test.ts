@@ -117,7 +117,7 @@ describe('a stash', () => {
     expect(await save({ name: 'x'.repeat(101) })).toMatchObject({ status: 400 })
     expect(await list()).toEqual([])
     worked()
-  }, 30_000)
+  })
 
   it('[REQ-STASH-2] only a task that somebody works on can be put aside, and only once', async () => {
     await run.addTask({ id: 'fresh' })
@@ -135,7 +135,7 @@ describe('a stash', () => {
     expect(await act('pop', String(stash?.id))).toMatchObject({ status: 409 })
     expect(await act('drop', String(stash?.id))).toMatchObject({ status: 200, body: { status: 'dropped' } })
     expect(await list()).toEqual([])
-  }, 30_000)
+  })
 
   it('[REQ-STASH-3] the tree is put back, and pop brings everything back exactly', async () => {
     await work()
@@ -162,7 +162,7 @@ describe('a stash', () => {
     // The agent goes on with the token it had, and nothing in the tree is unexplained.
     await execute('write_files', { path: 'src/more', content: 'more' })
     expect(await move('DONE')).toMatchObject({ body: { allowed: true } })
-  }, 30_000)
+  })
 
   it('[REQ-STASH-4] a task whose work is put aside goes on by pop and by nothing else', async () => {
     await work()
@@ -179,7 +179,7 @@ describe('a stash', () => {
     begun()
     expect(await act('pop', id)).toMatchObject({ status: 200 })
     worked()
-  }, 30_000)
+  })
 
   it('[REQ-STASH-5] pop refuses when a path that it would write is not as it was, names it, and changes nothing', async () => {
     await work()
@@ -205,7 +205,7 @@ describe('a stash', () => {
     rmSync(at('src/deep'))
     expect(await act('pop', id)).toMatchObject({ status: 200 })
     worked()
-  }, 30_000)
+  })
 
   it('[REQ-STASH-6] what no allowed call explains is not laundered by putting it aside and back', async () => {
     await work()
@@ -221,7 +221,7 @@ describe('a stash', () => {
     const refused = await move('DONE')
     expect(refused.body).toMatchObject({ allowed: false })
     expect(JSON.stringify(refused.body.blockers)).toContain('smuggled')
-  }, 30_000)
+  })
 
   it('[REQ-STASH-7] another task works in the tree meanwhile, and each finds its own work', async () => {
     await work()
@@ -240,7 +240,7 @@ describe('a stash', () => {
     worked()
     expect(existsSync(at('docs/urgent'))).toBe(false)
     expect(await move('DONE')).toMatchObject({ body: { allowed: true } })
-  }, 30_000)
+  })
 
   it('[REQ-STASH-7] what another task did meanwhile stays when the first one is put aside again', async () => {
     await work()
@@ -259,7 +259,7 @@ describe('a stash', () => {
     expect(await save()).toMatchObject({ status: 201, body: { path_count: 7 } })
     begun()
     expect(text('docs/urgent')).toBe('u\n')
-  }, 30_000)
+  })
 
   it('[REQ-STASH-8] what cannot be kept or put back is refused, and nothing happens', async () => {
     await work()
@@ -276,7 +276,7 @@ describe('a stash', () => {
     worked()
     expect(readdirSync(join(run.stateDir, 'stashes'))).toEqual([])
     expect((await run.call('GET', '/tasks/t', run.operator)).body).toMatchObject({ status: 'active', stash: null })
-  }, 30_000)
+  })
 
   it('[REQ-STASH-9] drop gives the work up and leaves the task parked for an operator', async () => {
     await work()
@@ -286,7 +286,7 @@ describe('a stash', () => {
     expect((await run.call('GET', '/tasks/t', run.operator)).body).toMatchObject({ status: 'parked', stash: null })
     begun()
     expect(await run.call('POST', '/tasks/t/resume', run.operator, { reason: 'anew' })).toMatchObject({ status: 200 })
-  }, 30_000)
+  })
 
   it('[REQ-STASH-10] a save that was cut off is finished at the next start', async () => {
     await work()
@@ -302,7 +302,7 @@ describe('a stash', () => {
     expect(await list()).toMatchObject([{ id, status: 'saved' }])
     expect(await act('pop', id)).toMatchObject({ status: 200 })
     worked()
-  }, 30_000)
+  })
 
   it('[REQ-STASH-10] a save that the ledger knows nothing of never was', async () => {
     await work()
@@ -318,7 +318,7 @@ describe('a stash', () => {
     run = await run.restart()
     expect(readdirSync(folder)).toEqual([])
     worked()
-  }, 30_000)
+  })
 
   it('[REQ-STASH-10] a pop that was cut off is undone at the next start, unless the task goes on already', async () => {
     await work()
@@ -333,7 +333,7 @@ describe('a stash', () => {
     expect((await run.call('GET', '/tasks/t', run.operator)).body).toMatchObject({ status: 'parked', stash: id })
     expect(await act('pop', id)).toMatchObject({ status: 200 })
     worked()
-  }, 30_000)
+  })
 
   it('[REQ-STASH-11] a path that somebody changed after a cut is not overwritten; the stash says that it is unfinished', async () => {
     await work()
@@ -347,7 +347,7 @@ describe('a stash', () => {
     writeFileSync(at('src/kept'), 'kept\n')
     expect(await act('pop', id)).toMatchObject({ status: 200 })
     worked()
-  }, 30_000)
+  })
 
   it('[REQ-STASH-12] a stash whose contents were damaged brings nothing back', async () => {
     await work()
@@ -357,5 +357,5 @@ describe('a stash', () => {
     expect(await act('pop', id)).toMatchObject({ status: 409, body: { detail: expect.stringContaining('damaged') } })
     begun()
     expect(await list()).toMatchObject([{ id, status: 'saved' }])
-  }, 30_000)
+  })
 })

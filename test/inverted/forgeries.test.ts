@@ -106,26 +106,22 @@ export const user = () => ({})
 let stage: Stage
 beforeAll(async () => {
   stage = await openStage()
-}, 60_000)
+})
 afterAll(() => stage.end(), 300_000)
 
 describe('code that replaces the comparison', () => {
   for (const { name, terms, files = {}, packages, skipped, path, test, code, by } of FORGERIES) {
     const found = packages === undefined ? null : installed(terms.format ?? '', packages)
-    it.skipIf(skipped === true || found?.ok === false)(
-      `[REQ-TWINS-10] ${name}`,
-      async () => {
-        const ignored = { '.gitignore': 'node_modules/\n__pycache__/\n' }
-        const task = await stage.task({ ...ignored, ...files }, terms, (dir) => {
-          if (found?.ok === true) execFileSync('cp', ['-r', join(found.dir, 'node_modules'), dir])
-        })
-        await task.write({ [path]: test })
-        await task.red({ [path]: ['AC-1'] })
-        await task.write(code)
-        const blocked = await task.green()
-        expect(blocked.map(({ check }) => check)).toEqual([by])
-      },
-      300_000,
-    )
+    it.skipIf(skipped === true || found?.ok === false)(`[REQ-TWINS-10] ${name}`, async () => {
+      const ignored = { '.gitignore': 'node_modules/\n__pycache__/\n' }
+      const task = await stage.task({ ...ignored, ...files }, terms, (dir) => {
+        if (found?.ok === true) execFileSync('cp', ['-r', join(found.dir, 'node_modules'), dir])
+      })
+      await task.write({ [path]: test })
+      await task.red({ [path]: ['AC-1'] })
+      await task.write(code)
+      const blocked = await task.green()
+      expect(blocked.map(({ check }) => check)).toEqual([by])
+    })
   }
 })

@@ -11,7 +11,7 @@ const PATH = 'tests/add.test.mjs'
 let stage: Stage
 beforeAll(async () => {
   stage = await openStage()
-}, 60_000)
+})
 afterAll(() => stage.end(), 300_000)
 
 async function inImpl(test: string, terms: Terms = NODE, files: Readonly<Record<string, string>> = {}) {
@@ -41,7 +41,7 @@ describe('the gate with tests_can_fail', () => {
     await task.red({ [PATH]: ['AC-1'], 'tests/runs.test.mjs': ['AC-1'] })
     expect(await task.green()).toEqual([])
     expect(task.warnings()).toContain('Not proved: tests/runs.test.mjs:3 runs (not_judged: it has no assertion')
-  }, 60_000)
+  })
 
   it('[REQ-TWINS-6] old tests that cannot fail are only causes a warning, also in a changed file', async () => {
     const old = "test('old', () => { try { assert.equal(1, 1) } catch {} })\n"
@@ -51,7 +51,7 @@ describe('the gate with tests_can_fail', () => {
     await task.write({ 'src/add.mjs': CODE })
     expect(await task.green()).toEqual([])
     expect(task.warnings()).toContain(`Cannot fail, and was there before the task: ${PATH}:4 old`)
-  }, 60_000)
+  })
 
   it('[REQ-TWINS-3] helper files that assert are turned with the tests that use them', async () => {
     const helper = "import assert from 'node:assert/strict'\nexport const same = (a, b) => assert.equal(a, b)\n"
@@ -59,7 +59,7 @@ describe('the gate with tests_can_fail', () => {
     const task = await inImpl(test, NODE, { 'tests/helper.mjs': helper })
     expect(await task.green()).toEqual([])
     expect(await inverted(task)).toMatchObject({ proved: 1, survived: 0 })
-  }, 60_000)
+  })
 
   it('[REQ-TWINS-4] assertions that cancel each other out are tried once more', async () => {
     const test = `${HEAD}${IMPORT}test('adds', () => {
@@ -74,22 +74,18 @@ describe('the gate with tests_can_fail', () => {
   it.each([
     [undefined, ''],
     ['strict', 'there are no rules for its language'],
-  ])(
-    '[REQ-TWINS-5] a language without rules with inverted: %s',
-    async (setting, blockedBy) => {
-      const test = '[ "$(sh src/add.sh 2 3)" = 5 ] && echo "ok 1 - adds" || { echo "not ok 1 - adds"; exit 1; }\n'
-      const terms = { run: 'echo 1..1; sh tests/add.test.sh', format: 'tap', ...(setting && { inverted: setting }) }
-      const task = await stage.task({ 'src/add.sh': 'echo 0\n' }, terms)
-      await task.write({ 'tests/add.test.sh': test })
-      await task.red({ 'tests/add.test.sh': ['AC-1'] })
-      await task.write({ 'src/add.sh': 'echo $(($1 + $2))\n' })
-      const blocked = await task.green()
-      if (blockedBy === '') expect(task.warnings()).toContain('not_judged: there are no rules for its language')
-      else expect(blocked[0]?.message).toContain(blockedBy)
-      expect(blocked).toHaveLength(blockedBy === '' ? 0 : 1)
-    },
-    60_000,
-  )
+  ])('[REQ-TWINS-5] a language without rules with inverted: %s', async (setting, blockedBy) => {
+    const test = '[ "$(sh src/add.sh 2 3)" = 5 ] && echo "ok 1 - adds" || { echo "not ok 1 - adds"; exit 1; }\n'
+    const terms = { run: 'echo 1..1; sh tests/add.test.sh', format: 'tap', ...(setting && { inverted: setting }) }
+    const task = await stage.task({ 'src/add.sh': 'echo 0\n' }, terms)
+    await task.write({ 'tests/add.test.sh': test })
+    await task.red({ 'tests/add.test.sh': ['AC-1'] })
+    await task.write({ 'src/add.sh': 'echo $(($1 + $2))\n' })
+    const blocked = await task.green()
+    if (blockedBy === '') expect(task.warnings()).toContain('not_judged: there are no rules for its language')
+    else expect(blocked[0]?.message).toContain(blockedBy)
+    expect(blocked).toHaveLength(blockedBy === '' ? 0 : 1)
+  })
 
   it('[REQ-TWINS-2] with severity: warning it is said and does not block', async () => {
     const task = await inImpl(
@@ -102,7 +98,7 @@ describe('the gate with tests_can_fail', () => {
     expect(await task.green()).toEqual([])
     expect(task.warnings()).toContain('still passes when the expected value is changed')
     expect(await task.ran()).toMatchObject({ grade: 'observed', inverted: { survived: 1 } })
-  }, 60_000)
+  })
 
   it('[REQ-TWINS-12] the same tests and code are not run again in the same visit', async () => {
     const task = await inImpl(
@@ -116,7 +112,7 @@ describe('the gate with tests_can_fail', () => {
     await task.write({ 'src/add.mjs': `${CODE}// another text\n` })
     expect(await task.green()).toHaveLength(1)
     expect(await task.ran()).toMatchObject({ cached: false })
-  }, 120_000)
+  })
 
   it('[REQ-TWINS-16] code that passes its tests only as they are written blocks, also beside a proved test', async () => {
     const list = "test('lists', () => assert.ok(['Ada'].find((one) => one === pick())))\n"
@@ -138,7 +134,7 @@ ${CODE}export const pick = () => 'Eve'\n`
     for (let attempt = 0; attempt < 3; attempt += 1) expect(await task.green()).toHaveLength(1)
     await task.write({ 'src/add.mjs': `${CODE}export const pick = () => 'Ada'\n` })
     expect(await task.green()).toEqual([])
-  }, 240_000)
+  })
 
   it('[REQ-TWINS-18] a test that waits for good once a handler asserts something else is proved by its outer assertions', async () => {
     const waiting = `${HEAD}${IMPORT}test('adds', async () => {
@@ -192,5 +188,5 @@ describe('a gate whose inverted run takes long', () => {
     } finally {
       await slow.end()
     }
-  }, 120_000)
+  })
 })

@@ -3,7 +3,7 @@ import { ADD, CODE, makeKilledPlace, runningWith } from '../e2e/killing.js'
 import { type Place, type Served, serve } from '../e2e/process.js'
 import { Walker } from '../e2e/walker.js'
 
-const WALK_MS_MAX = 120_000
+const WALK_MS_MAX = 300_000
 /** A number that no other process of this machine sleeps for. */
 const SLEEP = `2.${process.pid}`
 

@@ -15,7 +15,7 @@ const numbers = (count: number): readonly number[] => Array.from({ length: count
 let stage: Stage
 beforeAll(async () => {
   stage = await openStage()
-}, 60_000)
+})
 afterAll(() => stage.end(), 300_000)
 
 describe('what the inverted run does not go beyond', () => {
@@ -36,7 +36,7 @@ describe('what the inverted run does not go beyond', () => {
     await task.bash('rm tests/[0-9]*.test.mjs')
     await task.red({ [PATH]: ['AC-1'] })
     expect(await task.green()).toEqual([])
-  }, 300_000)
+  })
 
   it('[REQ-TWINS-19] assertions in helper files beyond the hundredth prove nothing', async () => {
     const task = await stage.task({}, NODE)
@@ -56,7 +56,7 @@ describe('what the inverted run does not go beyond', () => {
     await task.write({ [PATH]: test('helper000') })
     await task.red({ [PATH]: ['AC-1'] })
     expect(await task.green()).toEqual([])
-  }, 120_000)
+  })
 })
 
 describe('what the inverter does not go beyond', () => {
@@ -72,7 +72,7 @@ describe('what the inverter does not go beyond', () => {
       reasons.push(made.outcome === 'not_judged' ? made.reason : made.outcome)
     }
     expect(reasons).toEqual(['took_too_long', 'took_too_long', 'rewritten'])
-  }, 120_000)
+  })
 })
 
 describe('what an example does not go beyond', () => {
@@ -95,5 +95,5 @@ describe('what an example does not go beyond', () => {
     } finally {
       await confinement.close()
     }
-  }, 120_000)
+  })
 })

@@ -163,7 +163,7 @@ func TestAdds(t *testing.T) {
 let stage: Stage
 beforeAll(async () => {
   stage = await openStage()
-}, 60_000)
+})
 afterAll(() => stage.end(), 300_000)
 
 for (const project of PROJECTS) {
@@ -189,7 +189,7 @@ for (const project of PROJECTS) {
       expect(await task.green()).toEqual([])
       expect(task.warnings()).toBe('')
       expect(await task.ran()).toMatchObject({ grade: 'proved', inverted: { proved: 1 } })
-    }, 300_000)
+    })
 
     it('[REQ-TWINS-2] a test that cannot fail blocks with its line, and the way back leads on', async () => {
       const task = await inImpl(project.vacuous)
@@ -200,18 +200,14 @@ for (const project of PROJECTS) {
       await task.write({ [path]: project.honest })
       await task.red(covers)
       expect(await task.green()).toEqual([])
-    }, 300_000)
+    })
 
     const { silent } = project
-    it.skipIf(silent === null)(
-      '[REQ-TWINS-3] a test without an assertion proves no criterion',
-      async () => {
-        const task = await inImpl(silent ?? '')
-        const [blocked] = await task.green()
-        expect(blocked?.message).toMatch(/no test is proved for "AC-1" \(.*adds.*: it has no assertion that is known/)
-        expect(blocked?.message).toContain(path)
-      },
-      300_000,
-    )
+    it.skipIf(silent === null)('[REQ-TWINS-3] a test without an assertion proves no criterion', async () => {
+      const task = await inImpl(silent ?? '')
+      const [blocked] = await task.green()
+      expect(blocked?.message).toMatch(/no test is proved for "AC-1" \(.*adds.*: it has no assertion that is known/)
+      expect(blocked?.message).toContain(path)
+    })
   })
 }

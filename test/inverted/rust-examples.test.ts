@@ -24,7 +24,7 @@ const PATH = 'src/lib.rs'
 let stage: Stage
 beforeAll(async () => {
   stage = await openStage()
-}, 60_000)
+})
 afterAll(() => stage.end(), 300_000)
 
 describe.skipIf(!isThere)(`examples in comments of Rust${isThere ? '' : ' (cargo is not installed)'}`, () => {
@@ -48,6 +48,5 @@ describe.skipIf(!isThere)(`examples in comments of Rust${isThere ? '' : ' (cargo
       )
       expect(await task.ran()).toMatchObject({ grade: 'proved', inverted: { proved: 1, survived: 0, not_judged: 1 } })
     },
-    300_000,
   )
 })

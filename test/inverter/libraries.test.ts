@@ -44,7 +44,7 @@ for (const { suite, packages, ...runner } of LIBRARIES) {
     it('[REQ-INVERT-6] an honest suite passes unturned and fails turned', async () => {
       const folder = found.ok ? join(found.dir, 'node_modules') : ''
       await expectTwinsToHold({ suite, ...runner, packages: folder }, 'libraries')
-    }, 300_000)
+    })
   })
 }
 
@@ -68,5 +68,5 @@ describe.skipIf(TESTIFY === null)(`testify${TESTIFY === null ? ' (cannot be down
   it('[REQ-INVERT-6] an honest suite passes unturned and fails turned', async () => {
     const argv = ['go', 'test', '-mod=mod', '-json', './...']
     await expectTwinsToHold({ suite: TESTIFY_SUITE, argv, format: 'go', files: TESTIFY ?? {} }, 'libraries')
-  }, 300_000)
+  })
 })

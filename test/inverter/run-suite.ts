@@ -24,7 +24,7 @@ export interface Outcome {
   readonly message: string
 }
 
-const RUN_MS_MAX = 240_000
+const RUN_MS_MAX = 300_000
 
 /** Runs a test file and gives the outcome of each fixture by its name. */
 export function runFile(runner: Runner, text: string): ReadonlyMap<string, Outcome> {

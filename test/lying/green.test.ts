@@ -8,7 +8,7 @@ import { type Liar, openStage, type Stage, staysClosed } from './stage.js'
 let stage: Stage
 beforeAll(async () => {
   stage = await openStage()
-}, 60_000)
+})
 afterAll(() => stage?.end())
 
 async function inImpl(terms = NODE): Promise<Liar> {

@@ -38,7 +38,7 @@ OK
 let stage: Stage
 beforeAll(async () => {
   stage = await openStage()
-}, 60_000)
+})
 afterAll(() => stage?.end())
 
 async function inImpl(): Promise<Liar> {

@@ -7,7 +7,7 @@ import { openStage, type Stage, staysClosed } from './stage.js'
 let stage: Stage
 beforeAll(async () => {
   stage = await openStage()
-}, 60_000)
+})
 afterAll(() => stage?.end())
 
 /** What is written as tests, and what must be in the way. */

@@ -19,7 +19,7 @@ const WRITE = `import { writeFileSync } from 'node:fs'\nconst forge = () => writ
 let stage: Stage
 beforeAll(async () => {
   stage = await openStage()
-}, 60_000)
+})
 afterAll(() => stage?.end())
 
 async function inImpl(): Promise<Liar> {

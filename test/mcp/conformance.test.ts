@@ -10,7 +10,7 @@ import { openDoor } from './letting-in.js'
 import { installed, node22 } from './packages.js'
 
 const SUITE = '@modelcontextprotocol/conformance@0.2.0-alpha.12'
-const RUN_MS_MAX = 240_000
+const RUN_MS_MAX = 300_000
 
 // The suite calls many tools that are not there; that must not park the task.
 const CONTRACT = `

@@ -110,5 +110,5 @@ describe.each(ERAS)('a client of $name in the first phase of a workflow of docum
     const held = await server.app.ledger.store.findHeldBy(`agent-${era.name}`)
     await server.call('POST', `/tasks/${held?.id}/cancel`, server.operator, { reason: 'seen' })
     await agent.close()
-  }, 120_000)
+  })
 })

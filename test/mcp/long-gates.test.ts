@@ -64,7 +64,7 @@ describe('a gate that takes three minutes', () => {
     const other = await open(true)
     alone = other.served
     aloneUrl = `http://127.0.0.1:${other.place.port}`
-  }, 120_000)
+  })
   afterAll(async () => {
     for (const one of servers) await one.stop()
     for (const place of places) place.remove()

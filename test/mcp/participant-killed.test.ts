@@ -6,7 +6,7 @@ import { makePlace, type Place, type Served, serve } from '../e2e/process.js'
 import { AgentScript, processesWith } from '../participants/command-script.js'
 import { until } from './clients.js'
 
-const RUN_MS_MAX = 120_000
+const RUN_MS_MAX = 300_000
 
 const script = new AgentScript()
 let place: Place
@@ -34,14 +34,14 @@ describe('a server with a program in a coordination', () => {
       const begun = await server.call('POST', '/coordinations', server.operator, body)
       expect(begun.status, JSON.stringify(begun.body)).toBe(201)
       expect(JSON.stringify(begun.body)).not.toContain('token')
-      await until(isAtWork, 20_000)
+      await until(isAtWork, 60_000)
       await server.kill()
-      await until(() => processesWith(script.dir).length === 0, 10_000)
+      await until(() => processesWith(script.dir).length === 0, 60_000)
       const before = server.output()
       server = await serve(place, 'tdd')
-      await until(isAtWork, 20_000)
+      await until(isAtWork, 60_000)
       await server.call('POST', `/coordinations/${String(begun.body.id)}/cancel`, server.operator, { reason: 'enough' })
-      await until(() => processesWith(script.dir).length === 0, 10_000)
+      await until(() => processesWith(script.dir).length === 0, 60_000)
       const TOKEN = /eyJ[\w-]{20,}\.[\w-]{20,}\./
       expect(before + server.output()).not.toMatch(TOKEN)
       for (const name of readdirSync(place.stateDir).filter((one) => one.startsWith('ledger')))

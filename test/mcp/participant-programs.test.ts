@@ -7,7 +7,7 @@ import { CLAUDE_VERSION, claudeCode } from '../participants/real-agents.js'
 import { until } from './clients.js'
 import { MARK, type ScriptedModel, scriptedModel } from './scripted-model.js'
 
-const RUN_MS_MAX = 120_000
+const RUN_MS_MAX = 300_000
 const FAST = [
   { tool_calls: [{ name: 'new_answer', arguments: { content: 'Go left.' } }] },
   { tool_calls: [{ name: 'vote', arguments: { agent_id: 'agent1', reason: 'mine' } }] },

@@ -77,7 +77,7 @@ describe.each(ERAS)('a client of $name', (era) => {
       )
     // The first pass over the files may not be over yet.
     await expect
-      .poll(async () => (await agent.does('search_standards', { query: 'function verb' })).results, { timeout: 15_000 })
+      .poll(async () => (await agent.does('search_standards', { query: 'function verb' })).results)
       .toMatchObject([{ file: 'docs/style.md', section: expect.stringContaining('Names') }])
     await agent.close()
   })

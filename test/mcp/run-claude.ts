@@ -6,7 +6,7 @@ import { installed } from './packages.js'
 import { MARK, type ScriptedModel } from './scripted-model.js'
 
 export const VERSION = '2.1.325'
-export const RUN_MS_MAX = 120_000
+export const RUN_MS_MAX = 300_000
 
 /** The program, where npm can install it. */
 export function claude():

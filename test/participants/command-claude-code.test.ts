@@ -17,7 +17,7 @@ import { TestDoor } from './command-door.js'
 import { processesWith } from './command-script.js'
 import { CLAUDE_VERSION, claudeCode } from './real-agents.js'
 
-const RUN_MS_MAX = 120_000
+const RUN_MS_MAX = 300_000
 const ASK: readonly Message[] = [{ role: 'user', text: `${MARK} Which is it?` }]
 const BAD_ERROR = "Retry (1/3): Invalid agent_id 'agent5'. Valid agents: agent1"
 const NO_TOOL_ERROR = 'Retry (1/3): No tool called. Required: vote or new_answer'
@@ -93,7 +93,7 @@ describe(`Claude Code ${CLAUDE_VERSION} as a participant`, () => {
         [['vote', GOOD.input]],
       ])
       taking.settle(outcome.messages)
-      await until(() => processesWith(found.program).length === 0, 10_000)
+      await until(() => processesWith(found.program).length === 0, 60_000)
       expect(model?.turns.map(({ results }) => results)).toEqual([
         [],
         [{ text: BAD_ERROR, isError: true }],

@@ -12,7 +12,7 @@ import { built, ROOT } from '../cli/program.js'
 import { until } from '../mcp/clients.js'
 import { AgentScript, processesWith } from './command-script.js'
 
-const RUN_MS_MAX = 60_000
+const RUN_MS_MAX = 300_000
 const MARKED = '86462'
 
 const script = new AgentScript()

@@ -12,7 +12,7 @@ import { processesWith } from './command-script.js'
 import { otherModel } from './other-models.js'
 import { CODEX_VERSION, codex, GEMINI_VERSION, gemini, OPENCODE_VERSION, opencode } from './real-agents.js'
 
-const RUN_MS_MAX = 180_000
+const RUN_MS_MAX = 300_000
 const BAD_ERROR = "Retry (1/3): Invalid agent_id 'agent5'. Valid agents: agent1"
 const BAD = { name: 'vote', input: { agent_id: 'agent5', reason: 'better' } }
 const GOOD = { name: 'new_answer', input: { content: 'It is this.' } }

@@ -25,7 +25,7 @@ const BAD: AgentStep = { call: 'vote', with: { agent_id: 'agent5', reason: 'bett
 const BAD_ERROR = "Retry (1/3): Invalid agent_id 'agent5'. Valid agents: agent1"
 const NO_TOOL_ERROR = 'Retry (1/3): No tool called. Required: vote or new_answer'
 const SECRET = 'sk-of-the-operator-1234567890'
-const RUN_MS_MAX = 60_000
+const RUN_MS_MAX = 300_000
 
 let wall: Confinement
 let wallDir: string

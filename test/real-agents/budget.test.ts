@@ -17,7 +17,7 @@ import { openModel, type Script } from './model.js'
 import { KEY, until } from './stage.js'
 import { USAGE } from './talk.js'
 
-const RUN_MS_MAX = 180_000
+const RUN_MS_MAX = 300_000
 const STEPS_MAX = 30
 /** Passed by the third answer. */
 const BUDGET = 2 * (USAGE.input + USAGE.output) + 1

@@ -10,7 +10,7 @@ import { Stage } from './stage.js'
 import type { Result } from './talk.js'
 import { CODE, TEST } from './work.js'
 
-const RUN_MS_MAX = 180_000
+const RUN_MS_MAX = 300_000
 const REFUSED = new Set(['tool_denied', 'transition_refused', 'gate_blocked', 'changes_dropped'])
 beforeAll(built, RUN_MS_MAX)
 

@@ -7,7 +7,7 @@ import { type Body, Stage, until } from './stage.js'
 import type { Talk } from './talk.js'
 import { CODE, honest, TEST } from './work.js'
 
-const RUN_MS_MAX = 180_000
+const RUN_MS_MAX = 300_000
 beforeAll(built, RUN_MS_MAX)
 
 const AGENTS = [

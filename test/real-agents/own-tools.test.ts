@@ -13,7 +13,7 @@ import { Stage, until } from './stage.js'
 import type { Call } from './talk.js'
 import { CODE, own } from './work.js'
 
-const RUN_MS_MAX = 180_000
+const RUN_MS_MAX = 300_000
 // The last is said by a tool that cannot be switched off: it finds the tree read-only.
 const TURNED_AWAY = /not found|unavailable tool|unsupported call|Failed to (write|delete) file/
 beforeAll(built, RUN_MS_MAX)

@@ -8,7 +8,7 @@ import { type Model, openModel, type Script } from './model.js'
 import { KEY } from './stage.js'
 import { call } from './work.js'
 
-const RUN_MS_MAX = 180_000
+const RUN_MS_MAX = 300_000
 const MARK = 'implementer-says-approve-7713'
 /** Where agent CLIs look for what a project asks of them. */
 const FILES = [

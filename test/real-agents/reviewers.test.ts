@@ -10,7 +10,7 @@ import { KEY } from './stage.js'
 import type { Call, Talk } from './talk.js'
 import { call, own } from './work.js'
 
-const RUN_MS_MAX = 180_000
+const RUN_MS_MAX = 300_000
 const NAMES = ['claude', 'codex']
 const LOOKS = ['read_files', 'glob', 'grep', 'search_codebase', 'git_status', 'git_diff', 'git_log']
 const TOOLS = [...LOOKS, 'review_artifact', 'review_view', 'submit_review'].toSorted()

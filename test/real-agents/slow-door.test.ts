@@ -9,7 +9,7 @@ import { type Running, start } from '../http/harness.js'
 import { CODEX_VERSION, codex } from '../participants/real-agents.js'
 import { type Model, openModel } from './model.js'
 
-const RUN_MS_MAX = 180_000
+const RUN_MS_MAX = 300_000
 const SLOW_MS = 2_000
 
 let home: HarnessHome | null = null

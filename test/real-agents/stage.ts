@@ -13,7 +13,7 @@ export const KEY = 'key-of-the-model-5511'
 const BUNDLED = new URL('../../contracts/tdd.yaml', import.meta.url)
 // Everything as it is bundled; only that a crash is not waited out for a minute.
 const QUICK = '\nrecovery: { agent_crash: { max_retries: 3, backoff_seconds: 1 } }\n'
-const UNTIL_MS_MAX = 90_000
+const UNTIL_MS_MAX = 180_000
 
 export type Body = Record<string, unknown>
 export type Event = { readonly type: string; readonly data: Body; readonly seq: number }

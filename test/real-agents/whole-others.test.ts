@@ -4,7 +4,7 @@ import { GEMINI_VERSION, gemini, OPENCODE_VERSION, opencode } from '../participa
 import { USAGE } from './talk.js'
 import { type Agent, goesThrough } from './whole.js'
 
-const RUN_MS_MAX = 180_000
+const RUN_MS_MAX = 300_000
 beforeAll(built, RUN_MS_MAX)
 
 // Slower to start than the others: a file of their own, so that they are run beside them.

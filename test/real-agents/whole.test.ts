@@ -4,7 +4,7 @@ import { CLAUDE_VERSION, CODEX_VERSION, claudeCode, codex } from '../participant
 import { USAGE } from './talk.js'
 import { type Agent, goesThrough } from './whole.js'
 
-const RUN_MS_MAX = 180_000
+const RUN_MS_MAX = 300_000
 beforeAll(built, RUN_MS_MAX)
 
 const AGENTS: readonly Agent[] = [

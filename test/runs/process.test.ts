@@ -120,7 +120,7 @@ describe('status.json of a server that works', () => {
       2: { count: refusals - 50, reasons: ['forbidden_tool'] },
     })
     expect(readdirSync(join(place.stateDir, 'runs', 'busy'))).toEqual(['status.json'])
-  }, 120_000)
+  })
 
   it('[REQ-STATUS-5] a command of an agent finds neither the file nor its folder', async () => {
     const token = await claim('curious', 'peeper')
@@ -159,5 +159,5 @@ describe('kill -9', () => {
     ])
     expect(fileStatus('k2').agents['agent-k2']?.reliability?.total_enforcement_retries).toBe(3)
     expect(server.output()).not.toContain('fault:')
-  }, 120_000)
+  })
 })

@@ -209,7 +209,7 @@ test('[REQ-STATUS-5] only the owner can read the files and look into their folde
 test('[REQ-STATUS-6] runs that do not change are forgotten, and those that wait are bounded', async () => {
   for (let n = 0; n < 500; n += 1) files.put(`run-${n}`, () => ({ n }))
   expect(files.size).toBe(500)
-  await until(() => files.size === 0, 20_000)
+  await until(() => files.size === 0, 60_000)
   writeFileSync(join(stateDir, 'blocked'), '')
   const blocked = new RunFiles(join(stateDir, 'blocked'), () => undefined)
   for (let n = 0; n < 20_000; n += 1) blocked.put(`run-${n}`, () => ({ n }))

@@ -91,6 +91,5 @@ describe('the examples', () => {
       const log = execFileSync('git', ['-C', workspace, 'log', '--format=%s'], { encoding: 'utf8' })
       expect(log).toBe(commits)
     },
-    180_000,
   )
 })

@@ -29,28 +29,24 @@ describe('the guide for authors of agents', () => {
   it.each([
     ['js', process.execPath, ['--input-type=module', '-e']],
     ['python', 'python3', ['-c']],
-  ])(
-    '[REQ-SDK-23] its program in %s prints what is shown',
-    async (language, command, args) => {
-      const block = blocks.find((one) => one.language === language && one.marks.includes('run'))
-      const { agent_token } = await operator('/agents', { agent_id: `reader-${language}` })
-      const ran = spawnSync(command, [...args, block?.text ?? ''], {
-        // Inside the project, where `phaselock/sdk` is found.
-        cwd: ROOT,
-        encoding: 'utf8',
-        env: {
-          PATH: process.env.PATH ?? '',
-          PYTHONPATH: join(ROOT, 'python/src'),
-          PYTHONDONTWRITEBYTECODE: '1',
-          PHASELOCK_URL: `http://localhost:${server.port}/`,
-          PHASELOCK_TOKEN: String(agent_token),
-          PHASELOCK_AGENT_ID: `reader-${language}`,
-        },
-        timeout: 60_000,
-      })
-      expect(ran.stderr).toBe('')
-      expect(ran.stdout).toBe(shown)
-    },
-    120_000,
-  )
+  ])('[REQ-SDK-23] its program in %s prints what is shown', async (language, command, args) => {
+    const block = blocks.find((one) => one.language === language && one.marks.includes('run'))
+    const { agent_token } = await operator('/agents', { agent_id: `reader-${language}` })
+    const ran = spawnSync(command, [...args, block?.text ?? ''], {
+      // Inside the project, where `phaselock/sdk` is found.
+      cwd: ROOT,
+      encoding: 'utf8',
+      env: {
+        PATH: process.env.PATH ?? '',
+        PYTHONPATH: join(ROOT, 'python/src'),
+        PYTHONDONTWRITEBYTECODE: '1',
+        PHASELOCK_URL: `http://localhost:${server.port}/`,
+        PHASELOCK_TOKEN: String(agent_token),
+        PHASELOCK_AGENT_ID: `reader-${language}`,
+      },
+      timeout: 60_000,
+    })
+    expect(ran.stderr).toBe('')
+    expect(ran.stdout).toBe(shown)
+  })
 })

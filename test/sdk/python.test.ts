@@ -59,6 +59,5 @@ describe('the clients for Python', () => {
       expect(output).toContain(`Ran ${vectors.length} tests`)
       expect(code, output).toBe(0)
     },
-    300_000,
   )
 })

@@ -117,4 +117,4 @@ async function coordination(ground: Ground): Promise<Body> {
 }
 
 const SOON_MS = 1200
-const STATUS_MS_MAX = 30_000
+const STATUS_MS_MAX = 180_000

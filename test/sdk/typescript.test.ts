@@ -187,6 +187,5 @@ describe('the client for TypeScript', () => {
       const scene = await stage.do({ do: 'scene', contract: vector.contract, server: vector.server ?? 'shared' })
       await new Player(vector, scene as Scene).play()
     },
-    120_000,
   )
 })

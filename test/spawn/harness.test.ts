@@ -5,7 +5,7 @@ import { MARK, scriptedModel } from '../mcp/scripted-model.js'
 import { claudeCode } from '../participants/real-agents.js'
 import { contractWith, openStage, type Stage } from './stage.js'
 
-const RUN_MS_MAX = 180_000
+const RUN_MS_MAX = 300_000
 let stage: Stage | null = null
 afterEach(async () => {
   expect(stage?.server.faults ?? []).toEqual([])

@@ -3,7 +3,7 @@ import { afterEach, describe, expect, it } from 'vitest'
 import { processesWith } from '../confinement/scene.js'
 import { contractWith, openStage, type Stage, until } from './stage.js'
 
-const RUN_MS_MAX = 120_000
+const RUN_MS_MAX = 300_000
 let stage: Stage
 afterEach(async () => {
   expect(stage.server.faults).toEqual([])

@@ -5,7 +5,7 @@ import { ANTHROPIC_EVENTS, CHAT_EVENTS, RESPONSE_EVENTS } from '../doors/answers
 import { type FakeModel, fakeModel, meteredAgent, timeline, tokens } from './metered-stage.js'
 import { type Body, contractWith, openStage, type Stage, until } from './stage.js'
 
-const RUN_MS_MAX = 120_000
+const RUN_MS_MAX = 300_000
 const EVENTS = { 'content-type': 'text/event-stream' }
 let stage: Stage
 let model: FakeModel

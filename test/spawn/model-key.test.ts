@@ -41,9 +41,9 @@ describe('the key of the server', () => {
       })
       try {
         await stage.spawn([], { agent: 'other' })
-        await until(() => seen.some((line) => line.startsWith('/other')), 30_000)
+        await until(() => seen.some((line) => line.startsWith('/other')), 60_000)
         await stage.spawn([], { agent: 'named' })
-        await until(() => seen.some((line) => line.startsWith('/named')), 30_000)
+        await until(() => seen.some((line) => line.startsWith('/named')), 60_000)
       } finally {
         await stage.stop()
         model.close()
@@ -51,6 +51,5 @@ describe('the key of the server', () => {
       expect(seen.filter((line) => line.startsWith('/other')).join()).not.toContain('sk-key')
       expect(seen.find((line) => line.startsWith('/named'))).toContain('/named/chat Bearer sk-key-of-the-operator')
     },
-    90_000,
   )
 })

@@ -2,7 +2,7 @@ import { afterEach, describe, expect, it } from 'vitest'
 import { LIVES_MAX } from '../../src/spawn/spawn-limits.js'
 import { type Body, contractWith, openStage, QUICK, type Stage, until } from './stage.js'
 
-const RUN_MS_MAX = 180_000
+const RUN_MS_MAX = 300_000
 const EACH = 16
 let stage: Stage
 afterEach(async () => {

@@ -4,7 +4,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { depth } from '../depth.js'
 import { type Body, contractWith, openStage, type Stage, until } from './stage.js'
 
-const RUN_MS_MAX = 90_000
+const RUN_MS_MAX = 300_000
 const SCRIPT = 'scripts/review.mjs'
 
 /** A reviewer as a project would keep it: it imports a file beside it, reads the work with a tool, and approves. */

@@ -3,7 +3,7 @@ import { addReviewer } from '../../src/app/reviews/reviews.js'
 import { type Body, contractWith, openStage, QUICK, type Stage, until } from './stage.js'
 
 const REVIEW_STARTS_MAX = 20
-const RUN_MS_MAX = 90_000
+const RUN_MS_MAX = 300_000
 let stage: Stage
 let ada: string
 afterEach(async () => {

@@ -7,7 +7,7 @@ import { makePlace, type Served, serve } from '../e2e/process.js'
 import { AGENT } from './agent.js'
 import { type Body, contractWith, until } from './stage.js'
 
-const RUN_MS_MAX = 120_000
+const RUN_MS_MAX = 300_000
 beforeAll(built, RUN_MS_MAX)
 
 const MARK = 'reviewers-killed-9317'

@@ -2,7 +2,7 @@ import { afterEach, describe, expect, it } from 'vitest'
 import { processesWith } from '../confinement/scene.js'
 import { type Body, contractWith, openStage, QUICK, type Stage, until } from './stage.js'
 
-const RUN_MS_MAX = 90_000
+const RUN_MS_MAX = 300_000
 let stage: Stage
 afterEach(async () => {
   expect(stage.server.faults).toEqual([])

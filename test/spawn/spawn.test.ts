@@ -7,7 +7,7 @@ import { openConfinement } from '../../src/confinement/open-confinement.js'
 import { processesWith } from '../confinement/scene.js'
 import { type Body, contractWith, openStage, type Stage, until } from './stage.js'
 
-const RUN_MS_MAX = 90_000
+const RUN_MS_MAX = 300_000
 let stage: Stage
 afterEach(async () => {
   expect(stage.server.faults).toEqual([])

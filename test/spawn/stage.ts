@@ -107,7 +107,7 @@ export function stageOf(server: Pick<Running, 'call' | 'operator' | 'stop'>, age
   }
 }
 
-const UNTIL_MS_MAX = 30_000
+const UNTIL_MS_MAX = 180_000
 
 /** Looks until it is so. */
 export async function until<T>(look: () => Promise<T> | T, isSo: (found: T) => boolean): Promise<T> {

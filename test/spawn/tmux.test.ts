@@ -6,7 +6,7 @@ import { afterEach, describe, expect, it } from 'vitest'
 import { processesWith } from '../confinement/scene.js'
 import { contractWith, openStage, type Stage, until } from './stage.js'
 
-const RUN_MS_MAX = 90_000
+const RUN_MS_MAX = 300_000
 const isThere = spawnSync('tmux', ['-V']).status === 0
 let stage: Stage
 afterEach(async () => {

@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it } from 'vitest'
 import { contractWith, openStage, type Stage, until } from './stage.js'
 
-const RUN_MS_MAX = 60_000
+const RUN_MS_MAX = 300_000
 const PHASES = `phases:
   - {id: PLAN, allowed_tools: [], gates: [{id: ok, type: approval, approvers: [human]}]}
   - {id: DONE, allowed_tools: []}

@@ -6,7 +6,7 @@ import { git, makeRepository } from '../e2e/projects.js'
 import { AGENT } from './agent.js'
 import { contractWith } from './stage.js'
 
-const RUN_MS_MAX = 120_000
+const RUN_MS_MAX = 300_000
 const place = new Place()
 const agent = join(place.home, 'program', 'agent.mjs')
 

@@ -5,7 +5,7 @@ import { getWorktreesDir } from '../../src/app/worktrees/worktree-place.js'
 import { git, makeRepository } from '../e2e/projects.js'
 import { type Body, contractWith, openStage, type Stage, until } from './stage.js'
 
-const RUN_MS_MAX = 90_000
+const RUN_MS_MAX = 300_000
 const PHASES = `phases:
   - {id: PLAN, allowed_tools: [read_files, write_files], prompt: "Plan it."}
   - {id: BUILD, allowed_tools: [read_files, write_files], prompt: "Build it."}

@@ -9,7 +9,7 @@ import { scratch } from './disk/place.js'
 import { buildRecorder, underRecorder } from './disk/recording.js'
 import { type Answer, ask, freePort, type Request, type Server, startServer } from './server.js'
 
-const TEST_MS_MAX = 120_000
+const TEST_MS_MAX = 300_000
 const ATTEMPTS = 6
 
 let recorder: ReturnType<typeof buildRecorder>

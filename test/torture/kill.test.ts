@@ -11,7 +11,7 @@ const CYCLES = Number(process.env.PHASELOCK_TORTURE_CYCLES ?? depth(4, 20))
 const AGENTS = 8
 const CREATORS = 2
 const WORK_MS_MAX = 400
-const LAST_MS_MAX = 30_000
+const LAST_MS_MAX = 180_000
 const KINDS = ['create', 'claim', 'check', 'transition', 'approve', 'release'] as const
 const TEST_MS_MAX = 60_000 + CYCLES * 15_000
 

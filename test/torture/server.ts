@@ -4,7 +4,7 @@ import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { ROOT } from './disk/place.js'
 
-const READY_MS_MAX = 30_000
+const READY_MS_MAX = 180_000
 /** Another build can be tortured too. */
 const PROGRAM = process.env.PHASELOCK_TORTURE_PROGRAM ?? join(ROOT, 'bin/phaselock')
 

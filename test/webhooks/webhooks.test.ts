@@ -115,7 +115,7 @@ describe('notices', () => {
     const server = await serve(contract(hook.url))
     const first = await cancel(server, 'one')
     const second = await cancel(server, 'two')
-    await until(() => hook.got.length >= 4, 15_000)
+    await until(() => hook.got.length >= 4, 60_000)
     expect(hook.got.map(({ json }) => json.task_id)).toEqual([first, first, first, second])
     const deliveries = hook.got.map(({ headers }) => headers['x-phaselock-delivery'])
     expect(new Set(deliveries).size).toBe(2)
@@ -163,7 +163,7 @@ describe('notices', () => {
     ends.push(() => back.close())
     const again = await start({ contract: contract(hook.url), dir })
     ends.push(() => again.stop())
-    await until(() => back.got.length === 1, 15_000)
+    await until(() => back.got.length === 1, 60_000)
     expect(back.got[0]?.json.task_id).toBe(id)
   })
 
@@ -186,7 +186,7 @@ describe('notices', () => {
     ends.push(() => back.close())
     const again = await start({ contract: contract(url), dir })
     ends.push(() => again.stop())
-    await until(() => back.got.length === 1, 15_000)
+    await until(() => back.got.length === 1, 60_000)
     expect(back.got[0]?.json.task_id).toBe(id)
   })
 

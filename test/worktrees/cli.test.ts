@@ -6,7 +6,7 @@ import { git, makeRepository } from '../e2e/projects.js'
 
 const CONTRACT =
   'name: small\nversion: "1"\nphases: [{id: WORK, allowed_tools: [write_files]}, {id: DONE, allowed_tools: []}]\n'
-const MS = 120_000
+const MS = 300_000
 const place = new Place()
 
 beforeAll(async () => {

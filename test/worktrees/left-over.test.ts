@@ -20,7 +20,7 @@ import { git } from '../e2e/projects.js'
 import type { Running } from '../http/harness.js'
 import { drop, type Stage, stage } from './stage.js'
 
-const MS = 60_000
+const MS = 300_000
 const HOLDER = new URL('../../dist/app/worktrees/main-tree.js', import.meta.url).href
 let at: Stage
 let run: Running

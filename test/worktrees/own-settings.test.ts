@@ -14,7 +14,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { git, makeRepository } from '../e2e/projects.js'
 import { drop, type Stage, stage } from './stage.js'
 
-const MS = 120_000
+const MS = 300_000
 const ME = ['-c', 'user.name=t', '-c', 'user.email=t@localhost'] as const
 const ATTRIBUTES = '*.bin filter=x\n*.mix merge=x diff=x\n'
 

@@ -13,7 +13,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { git } from '../e2e/projects.js'
 import { drop, type Stage, stage } from './stage.js'
 
-const MS = 120_000
+const MS = 300_000
 
 describe('work trees of tasks', () => {
   let at: Stage

@@ -4,7 +4,7 @@ import { loadContractText } from '../../../src/contract/load/load-contract.js'
 import { depth } from '../../depth.js'
 import { understood } from './phase.js'
 
-const MS_MAX = 15_000
+const MS_MAX = 60_000
 
 /** Texts that make careless parsers take minutes. */
 const SLOW: readonly (readonly [string, string])[] = [
@@ -25,16 +25,12 @@ const SLOW: readonly (readonly [string, string])[] = [
 ]
 
 describe('hostile documents', () => {
-  it.each(SLOW)(
-    '[REQ-DOC-4] %s are decided in time, and open nothing',
-    async (_name, text) => {
-      const started = Date.now()
-      const { problems } = await understood(text)
-      expect(Date.now() - started).toBeLessThan(MS_MAX)
-      expect(problems.length).toBeGreaterThan(0)
-    },
-    60_000,
-  )
+  it.each(SLOW)('[REQ-DOC-4] %s are decided in time, and open nothing', async (_name, text) => {
+    const started = Date.now()
+    const { problems } = await understood(text)
+    expect(Date.now() - started).toBeLessThan(MS_MAX)
+    expect(problems.length).toBeGreaterThan(0)
+  })
 
   it('[REQ-DOC-4] whatever a document says, loading it answers', async () => {
     const part = fc.constantFrom(
@@ -90,5 +86,5 @@ describe('hostile documents', () => {
       }),
       { numRuns: depth(120, 400) },
     )
-  }, 60_000)
+  })
 })

@@ -331,7 +331,7 @@ describe('a server that is kept', () => {
   it('[REQ-UPSTREAM-5] one that ran for as long as it may is started again', async () => {
     const one = stage({ lifeMs: 700 })
     await one.listed(stdio())
-    await expect.poll(() => one.unconfined.running, { timeout: 20_000 }).toBe(0)
+    await expect.poll(() => one.unconfined.running).toBe(0)
     await one.listed(stdio())
     expect(one.unconfined.jobs).toHaveLength(2)
   })
