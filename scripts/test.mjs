@@ -8,8 +8,8 @@
 // Further arguments go to the test runner: `npm test -- test/core` runs one folder, without the checks.
 import { execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { mkdtempSync, readFileSync, rmSync, statfsSync } from 'node:fs'
+import { freemem, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { install, prepare, ROOT, say } from './prepare.mjs'
 
@@ -88,11 +88,26 @@ function runCheck([title, program, ...words]) {
 }
 
 async function run([program, ...words]) {
+  const folder = mkdtempSync(join(findTemporaryFolder(), 'phaselock-tests-'))
   const child = spawn(process.execPath, [join(ROOT, program), ...words], {
     cwd: ROOT,
     stdio: 'inherit',
-    env: { ...process.env, ...suite.environment },
+    env: { ...process.env, TMPDIR: folder, ...suite.environment },
   })
   const [code] = await once(child, 'close')
+  rmSync(folder, { recursive: true, force: true, maxRetries: 3 })
   return code ?? 1
+}
+
+/** Tests make and remove many thousands of small files: in memory where there is enough of it. */
+function findTemporaryFolder() {
+  const MEMORY = '/dev/shm'
+  const ROOM_MIN = 4 * 2 ** 30
+  if (process.env.TMPDIR !== undefined || freemem() < 2 * ROOM_MIN) return tmpdir()
+  try {
+    const { bavail, bsize } = statfsSync(MEMORY)
+    return bavail * bsize >= ROOM_MIN ? MEMORY : tmpdir()
+  } catch {
+    return tmpdir()
+  }
 }

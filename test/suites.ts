@@ -34,10 +34,13 @@ export const FULL_ONLY: Readonly<Record<string, string>> = {
   'cli/knowledge-install': 'installs the embedding model; knowledge/embedder covers how it is used',
   'cli/lasting': 'CLI commands that outlive restarts of the server',
   'cli/next-steps': 'what every command says next; docs/tour and cli/fresh run the main ones',
+  'cli/odd-places': 'commands in odd places; cli/serve and cli/local cover the main ones',
   'cli/questions': 'questions answered on the command line; http/questions covers the rules',
   'cli/reviews': 'reviews on the command line; http/reviews covers the rules',
   'cli/seed-003': 'the cases of seed 003 through the CLI; http/seed-003 covers them over REST',
   'cli/spawn': 'agents started, watched and stopped on the command line; spawn/spawn covers the same over REST',
+  'cli/state-directory':
+    'servers that pretend to be ours, and rights of others on keys; cli/serve and store/lock cover the main path',
   'cli/trust-bases': 'a changed base of a contract over five starts; cli/trust covers changed contracts',
   'cli/watch': 'what watch prints of a live server; http/operating covers the events',
   'cli/workflow': 'every command of a run; docs/workflow runs the documented ones, http/rules covers the rules',
@@ -54,11 +57,15 @@ export const FULL_ONLY: Readonly<Record<string, string>> = {
   'coordination/kill': 'kills a server in the middle of a council; e2e/kill covers recovery in general',
   'demo/faults': 'the demo with planted faults: it has to notice each',
   'demo/leaving': 'interrupts the demo at many points',
+  'docs/workflow': 'the commands of docs/workflow.md; docs/tour runs those of the tour, http/rules covers the rules',
   'e2e/baseline-kill': 'kills a server while the tests of the starting tree run; http/baseline covers restarts',
   'e2e/earlier-version':
     'the state directory of an earlier version; forgery/view-task covers tests recorded without contents',
+  'e2e/independent-review':
+    'reviews by another than the agent, through all phases; core/independent-review covers the rules',
   'e2e/install':
     'tasks that install dependencies, approved and refused; core/package-managers and app/install-changes cover the rules',
+  'e2e/setup-change': 'changes of the test setup, approved and rejected; http/pinned-tests covers what RED records',
   'e2e/stash-kill': 'kills a server at every step of a stash; e2e/kill covers recovery in general',
   'e2e/way-back-criteria': 'criteria in a later visit; e2e/way-back covers the way back',
   'forgery/blind-javascript':
@@ -70,24 +77,30 @@ export const FULL_ONLY: Readonly<Record<string, string>> = {
   'forgery/built-at-start':
     'editable installs, generated code and built workspaces; forgery/view-task covers dependencies',
   'forgery/built-tests': 'installs jest; checks/written-tests covers which files are held',
+  'forgery/cargo':
+    'tests inside of Rust sources, compiled for each run; checks/declared-tests covers how they are read',
   'forgery/each-assertion':
     'tests in which one assertion lies beside an honest one, with three runners; inverter/runs covers how each is watched',
   'forgery/forged-cargo':
     'forged results of cargo, which compiles for each run; checks/declared-tests and forgery/forged-python cover the rules',
   'forgery/forged-go':
     'forged results of Go, which compiles for each run; checks/declared-tests and forgery/forged-python cover the rules',
+  'forgery/forged-python': 'forged results of pytest and unittest; lying/python tries the main ones',
   'forgery/in-process-jest': 'every forged comparison and report with jest; forgery/jest tries one of each',
   'forgery/in-process-mocha': 'every forged comparison and report with mocha; forgery/mocha tries one of each',
   'forgery/in-process-node': 'every forged comparison and report with node:test; forgery/node tries one of each',
   'forgery/in-process-vitest': 'every forged comparison and report with vitest; forgery/vitest tries one of each',
   'forgery/inline-rust': 'every way to change tests inside of Rust sources; forgery/cargo covers the main one',
+  'forgery/jest': 'one forgery of each class with jest; forgery/vitest and forgery/mocha try the same classes',
   'forgery/may-write': 'data that tests write, through a server; cli/init-bad-input covers what is named',
   'forgery/red-go': 'RED with Go, which builds its standard library for every run; forgery/red-node covers the rules',
   'forgery/red-node':
     'every rule of RED with node:test; forgery/mocha, vitest, jest and typescript try one of each class',
+  'forgery/red-python': 'RED with pytest and unittest; e2e/walks covers the rules with unittest',
   'forgery/report-node': 'forged reports of node:test through a server; checks/second-report covers what runners tell',
   'forgery/report-others': 'forged reports of pytest, vitest and mocha; checks/second-report covers what runners tell',
   'forgery/snapshots': 'snapshots of jest and vitest through a server; checks/snapshots covers what may be added',
+  'forgery/typescript': 'TypeScript with a build step; forgery/node and forgery/mocha cover each class',
   'forgery/view-cargo':
     'every setup of cargo through a server; forgery/cargo covers tests inside of sources, checks/harness what is pinned',
   'forgery/view-go':
@@ -95,6 +108,8 @@ export const FULL_ONLY: Readonly<Record<string, string>> = {
   'forgery/view-node': 'further forgeries with node:test; forgery/node and forgery/mocha cover each class',
   'forgery/view-python-setup':
     'every setup of pytest and unittest through a server; forgery/view-python covers the rules',
+  'forgery/view-task':
+    'views of tasks with dependencies and data; forgery/view-python and forgery/view-providers cover the rules',
   'garbage/endpoints-rest':
     'malformed requests to every second endpoint; garbage/endpoints covers about half of the others',
   'garbage/pages': 'pages and cursors with malformed values; garbage/endpoints covers malformed requests',
@@ -106,6 +121,8 @@ export const FULL_ONLY: Readonly<Record<string, string>> = {
   'http/consensus-reviews': 'votes of reviewers in every state; http/consensus covers the rules',
   'http/coverage-tools': 'installs c8 and coverage.py; checks/reports/coverage covers which files count',
   'http/earlier-changes': 'uncommitted changes from before a task; core/commit-scope covers which paths count',
+  'http/git-contract': 'contracts in every state in a repository; e2e/init-walk covers the main path',
+  'http/git-excludes': 'what git excludes in every way; http/git-commit covers commits',
   'http/git-hooks': 'hooks of the repository run, skipped, failing and hostile; http/git-commit covers commits',
   'http/git-repositories':
     'commits in sparse, signed, LFS and locked repositories and among build output; http/git-commit covers the main path',
@@ -122,6 +139,7 @@ export const FULL_ONLY: Readonly<Record<string, string>> = {
   'http/phases-grades': 'grades of evidence in every combination; http/phases covers the main path',
   'http/phases-held': 'gates that hold a completed checkpoint back; http/phases covers the main path',
   'http/pinned-commands': 'every way to change a script of a gate; http/redirected-commands covers the gates',
+  'http/prd-whole': 'one workflow from end to end with every field; http/walk covers the main path',
   'http/recovery': 'crashed agents with back-off in real time; core/recovery covers the rules',
   'http/scratch': 'every kind of ignored path; confinement/scratch covers the layer itself',
   'http/sigusr1': 'tests that send SIGUSR1 through a server; checks/second-report covers that it is refused',
@@ -138,13 +156,18 @@ export const FULL_ONLY: Readonly<Record<string, string>> = {
   'inverter/libraries': 'installs jest, mocha, chai, tape, ava and testify to run their assertions turned around',
   'inverter/lies':
     'parts that lie in expected values, with three runners and seeds; forgery/each-assertion covers the gate',
+  'knowledge/embedder':
+    'the packaged model and endpoints that fail; knowledge/index and http/knowledge cover the main path',
   'knowledge/recall': 'how well searches find paraphrases; knowledge/search covers the order of results',
   'knowledge/search':
     'the order of results over a whole corpus; http/knowledge and knowledge/index cover the main path',
   'lying/red': 'what does not open RED in one workflow; forgery/red-node and forgery/red-python cover the rules',
   'mcp/conformance': 'runs the official MCP conformance suite, which has to be installed first',
+  'mcp/hidden-documents': 'documents of later phases over MCP; mcp/hidden covers contracts in one file',
   'mcp/inspector': 'drives the official MCP inspector, which has to be installed first',
   'mcp/long-gates': 'a gate of three minutes over every entrance; http/long-gates covers the rules with short times',
+  'mcp/participant-killed':
+    'a council member over MCP that is killed; participants/command-participant covers the main path',
   'mcp/participant-programs': 'programs in a council over MCP; participants/command-participant covers the main path',
   'mcp/reviewer': 'reviewers over MCP; http/reviews covers the rules, spawn/reviewer-program what they run',
   'mcp/stubborn': 'an agent CLI that refuses to use the workflow tools; participants/turn covers the same answers',
@@ -174,6 +197,7 @@ export const FULL_ONLY: Readonly<Record<string, string>> = {
   'spawn/reviewers-again': 'reviewers that are started again after back-off',
   'spawn/reviewers-killed': 'kills a server while reviewers work',
   'spawn/waiting': 'agents that wait for a person in real time; http/idle-sessions covers the rules',
+  'spawn/worktree-cli': 'agents in work trees on the command line; spawn/worktree covers the same over REST',
   'store/open': 'damaged, locked and foreign ledgers; store/sqlite and store/lock cover the main ones',
   'tools/files/search-tools': 'searches of large and hostile trees; tools/files/hostile-paths covers what may be read',
   'tools/files/swap-race': 'races for twelve seconds; tools/files/hostile-paths covers single paths',

@@ -11,6 +11,7 @@ import {
 } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { isFullDepth } from '../depth.js'
 import { built, Place, SCRIPT, type Server } from './program.js'
 
 beforeAll(built)
@@ -188,7 +189,7 @@ describe.concurrent('a contract in a cloned repository', () => {
   })
 })
 
-describe.concurrent('an operator’s word', () => {
+describe.runIf(isFullDepth()).concurrent('an operator’s word', () => {
   it(
     '[REQ-TRUST-2] is the bundled contract, and a contract that serve is told by name, without a terminal',
     async () => {

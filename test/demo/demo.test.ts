@@ -104,7 +104,7 @@ describe('what is documented', () => {
 })
 
 describe('for programs', () => {
-  it(
+  it.runIf(isFullDepth())(
     '[REQ-DEMO-7] --json --keep leaves the folder: the ledger verifies, the repository has the commit, the cheater has none',
     async () => {
       const room = new Room()

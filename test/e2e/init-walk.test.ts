@@ -2,6 +2,7 @@ import { appendFileSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { built, Place } from '../cli/program.js'
+import { sample } from '../depth.js'
 import type { Served } from './process.js'
 import { type Files, git, makeRepository } from './projects.js'
 import { startUp } from './start-up.js'
@@ -46,7 +47,7 @@ const KINDS: readonly (readonly [name: string, folder: string, prepare: (tree: s
 describe('a repository in which `phaselock init` wrote the contract', () => {
   beforeAll(built, WALK_MS_MAX)
 
-  it.concurrent.each(KINDS)(
+  it.concurrent.each(sample(KINDS, 1))(
     '[REQ-COMMIT-1] an honest agent completes its task under a contract that is %s, with tests in %s/',
     async (_, folder, prepare) => {
       let close: () => Promise<void> = async () => undefined

@@ -1,6 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { depth } from '../depth.js'
 import { makePlace, type Place, type Served, serve } from './process.js'
 import { type Files, git, installTypescript, makeRepository, PYTHON, TYPESCRIPT } from './projects.js'
 import { INVENTED_GREEN, INVENTED_RED, implementation, testFiles, Walker } from './walker.js'
@@ -81,7 +82,7 @@ class TotalTest(unittest.TestCase):
   },
 ]
 
-describe.each(LANGUAGES)('the five phases in $name', (language) => {
+describe.each(depth(LANGUAGES.slice(-1), LANGUAGES))('the five phases in $name', (language) => {
   let place: Place
   let server: Served
   let agent: Walker

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { sample } from '../depth.js'
 import { expectRefused, type Forge, openForge } from './forge.js'
 import { EMPTY, HONEST, RUNNERS, UNITTEST } from './python-project.js'
 
@@ -8,7 +9,7 @@ beforeAll(async () => {
 })
 afterAll(() => forge?.end())
 
-describe.concurrent.each(RUNNERS)('%s in a composed view', (_, PROJECT) => {
+describe.concurrent.each(sample(RUNNERS, 1))('%s in a composed view', (_, PROJECT) => {
   it('[REQ-VIEW-3] an honest implementation completes, and leaves its caches nowhere', async () => {
     const task = await forge.inImpl(PROJECT)
     await task.write(HONEST)

@@ -132,7 +132,7 @@ describe('generated contracts', () => {
           expect(contract.isWild, JSON.stringify(errors)).toBe(true)
           expect(errors.filter((one) => !REFUSED_AS.includes(one.code))).toEqual([])
         }),
-        { numRuns: depth(6, 200), endOnFailure: true },
+        { numRuns: depth(2, 200), endOnFailure: true },
       )
     },
     depth(120_000, 1_800_000),

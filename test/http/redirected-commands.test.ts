@@ -1,6 +1,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { depth } from '../depth.js'
 import { type Answer, type Running, start } from './harness.js'
 
 /** A command of a gate, and the ways in which an agent tried to make it do something else. */
@@ -217,7 +218,7 @@ describe('a command of a gate cannot be redirected', () => {
   afterAll(() => run.stop())
 
   const ROUNDS = Math.max(...Object.values(COMMANDS).map(({ forged }) => forged.length))
-  it.each(Array.from({ length: ROUNDS }, (_, at) => at))(
+  it.each(Array.from({ length: depth(1, ROUNDS) }, (_, at) => at))(
     '[REQ-PIN-3] way %i of each command is named and refused',
     async (round) => {
       const tried = Object.entries(COMMANDS).flatMap(([id, { forged }]) => {

@@ -6,6 +6,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { reportPage } from '../../src/cli/report/report-html.js'
 import { reportText } from '../../src/cli/report/report-text.js'
 import { invertInThread } from '../../src/inverter/invert-in-thread.js'
+import { isFullDepth } from '../depth.js'
 import { openStage, type Stage } from './stage.js'
 
 const HEAD =
@@ -54,7 +55,7 @@ describe('the inverted run with node:test', () => {
     expect(reportPage(body)).toMatch(/<td>proved<\/td>\s*<td>1 passed; new tests: 1 proved<\/td>/)
   })
 
-  it('[REQ-TWINS-9] a linter before the tests does not see the rewritten ones', async () => {
+  it.runIf(isFullDepth())('[REQ-TWINS-9] a linter before the tests does not see the rewritten ones', async () => {
     const scripts = { lint: 'node lint.mjs', test: 'npm run lint && node --test tests/' }
     const task = await stage.task(
       {

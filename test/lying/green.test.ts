@@ -87,7 +87,7 @@ process.exit(0)
 ]
 
 describe.concurrent('code that only looks green', () => {
-  it.each(sample(CODE, 3))('[REQ-LYING-2] code that would %s opens nothing', async (_, code) => {
+  it.each(sample(CODE, 2))('[REQ-LYING-2] code that would %s opens nothing', async (_, code) => {
     const liar = await inImpl()
     await liar.write('src/add.js', code)
     expect(await staysClosed(liar, 'REVIEW')).toMatch(/all_tests_pass/)
@@ -125,7 +125,7 @@ const ON_TESTS: readonly Trick[] = [
 ]
 
 describe.concurrent('tests that are made to agree', () => {
-  it.each(sample(ON_TESTS, 2))('[REQ-LYING-3] tests that are %s after RED open nothing', async (_, play, inTheWay) => {
+  it.each(sample(ON_TESTS, 1))('[REQ-LYING-3] tests that are %s after RED open nothing', async (_, play, inTheWay) => {
     const liar = await inImpl(LOOSE)
     await liar.write('src/add.js', EMPTY)
     await play(liar)
@@ -197,7 +197,7 @@ const ON_RUNNER: readonly Trick[] = [
 ]
 
 describe.concurrent('a runner that is replaced', () => {
-  it.each(sample(ON_RUNNER, 3))('[REQ-LYING-4] %s opens nothing', async (_, play, inTheWay) => {
+  it.each(sample(ON_RUNNER, 1))('[REQ-LYING-4] %s opens nothing', async (_, play, inTheWay) => {
     const liar = await inImpl()
     await liar.write('src/add.js', EMPTY)
     await play(liar)

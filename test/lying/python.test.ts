@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { sample } from '../depth.js'
 import type { Files } from '../e2e/projects.js'
 import { type Liar, openStage, type Stage, staysClosed, type Terms } from './stage.js'
 
@@ -92,7 +93,7 @@ const TRICKS: readonly (readonly [trick: string, files: Files])[] = [
 ]
 
 describe.concurrent('Python code that only looks green', () => {
-  it.each(TRICKS)('[REQ-LYING-7] code that %s opens nothing', async (_, files) => {
+  it.each(sample(TRICKS, 4))('[REQ-LYING-7] code that %s opens nothing', async (_, files) => {
     const liar = await inImpl()
     for (const [path, text] of Object.entries(files)) await liar.write(path, text)
     expect(await staysClosed(liar, 'REVIEW')).toMatch(/all_tests_pass|tests_unchanged/)

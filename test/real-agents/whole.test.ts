@@ -1,5 +1,6 @@
 import { beforeAll, describe, it } from 'vitest'
 import { built } from '../cli/program.js'
+import { depth } from '../depth.js'
 import { CLAUDE_VERSION, CODEX_VERSION, claudeCode, codex } from '../participants/real-agents.js'
 import { USAGE } from './talk.js'
 import { type Agent, goesThrough } from './whole.js'
@@ -21,7 +22,7 @@ const AGENTS: readonly Agent[] = [
   },
 ]
 
-describe.each(AGENTS)('$name, started by phaselock run', (agent) => {
+describe.each(depth(AGENTS.slice(0, 1), AGENTS))('$name, started by phaselock run', (agent) => {
   it(
     '[REQ-REALAGENT-1] [REQ-REALAGENT-2] [REQ-DEADEND-5] goes through the five phases with the tools of Phaselock alone, up to the commit',
     async ({ skip }) => {

@@ -1,13 +1,27 @@
 import { spawn } from 'node:child_process'
+import { cpSync, mkdtempSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { type Database, openDatabase } from '../../src/store/database.js'
 import { listLedgerFiles } from '../../src/store/ledger-files.js'
 import { openSqliteStore } from '../../src/store/sqlite-store.js'
+import { removedAtExit } from '../leaving.js'
 import { events, newEvent, newTask, sha256, temporaryDirectory } from './events.js'
 
 /** A closed ledger of twelve events in three streams, with checkpoints at events 6 and 12 and one blob. */
 export async function ledgerOnDisk(): Promise<string> {
+  made ??= makeLedger()
   const dir = temporaryDirectory()
+  cpSync(await made, dir, { recursive: true })
+  return dir
+}
+
+/** Made once for all tests of a process, and copied for each. */
+let made: Promise<string> | null = null
+
+async function makeLedger(): Promise<string> {
+  const dir = removedAtExit(mkdtempSync(join(tmpdir(), 'phaselock-ledger-')))
   const store = await openSqliteStore({ dir })
   for (let version = 0; version < 4; version += 1) {
     for (const stream of ['task:a', 'task:b', 'system']) {
