@@ -13,7 +13,7 @@ const CREATORS = 2
 const WORK_MS_MAX = 400
 const LAST_MS_MAX = 180_000
 const KINDS = ['create', 'claim', 'check', 'transition', 'approve', 'release'] as const
-const TEST_MS_MAX = 60_000 + CYCLES * 15_000
+const TEST_MS_MAX = 300_000 + CYCLES * 15_000
 
 async function addAgent(server: Server, id: string): Promise<string> {
   const answer = await ask(server.base, {

@@ -14,7 +14,7 @@ const APPENDER = fileURLToPath(new URL('disk/appender.mjs', import.meta.url))
 const IMAGES = Number(process.env.PHASELOCK_TORTURE_IMAGES ?? 12)
 // For the special cases beside the main one.
 const FEWER = Math.ceil(IMAGES / 2)
-const TEST_MS_MAX = 60_000 + IMAGES * 5_000
+const TEST_MS_MAX = 300_000 + IMAGES * 5_000
 const APPENDS = 6 * 25 * 2
 
 let recorder: ReturnType<typeof buildRecorder>

@@ -11,6 +11,7 @@ import type { TurnedFiles } from './inverted-files.js'
 
 const REST_MS_MIN = 1000
 export const COMPILED = /\.(?:go|rs)$/
+const TOGETHER_MS_MAX = 10_000
 const ROUNDS_MIN = 2
 const ROUNDS_MAX = 6
 
@@ -79,11 +80,21 @@ export class Twins {
     const isNarrow = narrow !== null
     // Code under test that counts its runs must not learn from their order which twin this is.
     const isTurnedFirst = randomInt(2) === 1
-    const first = await this.#observe(isTurnedFirst ? files.turned : files.unturned, narrow)
-    const second = await this.#observe(isTurnedFirst ? files.unturned : files.turned, narrow)
-    const [turned, unturned] = isTurnedFirst ? [first, second] : [second, first]
+    const first = this.#observe(isTurnedFirst ? files.turned : files.unturned, narrow)
+    if (!this.#runsTogether) await first
+    const second = this.#observe(isTurnedFirst ? files.unturned : files.turned, narrow)
+    const [turned, unturned] = await Promise.all(isTurnedFirst ? [first, second] : [second, first])
     const isLate = ({ wasStopped, problem }: ObservedRun): boolean => wasStopped && problem !== NOT_REACHED
     return { turned, unturned, isNarrow, isTurnedLate: isLate(turned) && !isLate(unturned) }
+  }
+
+  /**
+   * Short runs are made at the same time: it takes half as long, and code that decides by the clock decides the same in
+   * both. Longer ones could slow each other down until tests time out, and services are shared.
+   */
+  get #runsTogether(): boolean {
+    const { plain, command } = this.work
+    return plain.durationMs <= TOGETHER_MS_MAX && command.services === undefined
   }
 
   async #observe(entries: readonly ViewEntry[], narrow: string | null): Promise<ObservedRun> {
