@@ -8,7 +8,7 @@
 // Further arguments go to the test runner: `npm test -- test/core` runs one folder, without the checks.
 import { execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtempSync, readFileSync, rmSync, statfsSync } from 'node:fs'
+import { chmodSync, mkdtempSync, readFileSync, rmSync, statfsSync } from 'node:fs'
 import { freemem, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { install, prepare, ROOT, say } from './prepare.mjs'
@@ -89,6 +89,8 @@ function runCheck([title, program, ...words]) {
 
 async function run([program, ...words]) {
   const folder = mkdtempSync(join(findTemporaryFolder(), 'phaselock-tests-'))
+  // As /tmp: commands in the sandbox run as another user.
+  chmodSync(folder, 0o1777)
   const child = spawn(process.execPath, [join(ROOT, program), ...words], {
     cwd: ROOT,
     stdio: 'inherit',

@@ -66,8 +66,8 @@ describe('a showing', () => {
     expect(shown.stdout).not.toContain('\u001B')
   })
 
-  it('[REQ-DEMO-5] nothing is left behind: no file and no process', () => {
-    expect(room.leftovers()).toEqual([])
+  it('[REQ-DEMO-5] nothing is left behind: no file and no process', async () => {
+    await expect.poll(() => room.leftovers()).toEqual([])
   })
 
   // To write the real output into the file: UPDATE_DOCS=1 npx vitest run test/demo/demo.test.ts
@@ -153,7 +153,7 @@ describe('for programs', () => {
           expect(open).toMatchObject([
             { id: 'code_by_command', outcome: 'unenforced', why: expect.stringContaining('[unledgered_change]') },
           ])
-          expect(room.leftovers()).toEqual([])
+          await expect.poll(() => room.leftovers()).toEqual([])
         } finally {
           room.remove()
         }
@@ -165,7 +165,7 @@ describe('for programs', () => {
     const room = new Room()
     try {
       expect(await show(room, ['--interactive'])).toMatchObject({ code: 2, stdout: '' })
-      expect(room.leftovers()).toEqual([])
+      await expect.poll(() => room.leftovers()).toEqual([])
     } finally {
       room.remove()
     }

@@ -41,7 +41,7 @@ it(
     })
     expect(result.ok).toBe(false)
     expect(code).toBe(1)
-    expect(room.leftovers()).toEqual([])
+    await expect.poll(() => room.leftovers()).toEqual([])
   },
   SHOWING_MS_MAX,
 )
@@ -69,7 +69,7 @@ it(
     })
     expect(result.faults).toEqual([expect.stringContaining('The honest agent could not go on')])
     expect(code).toBe(1)
-    expect(room.leftovers()).toEqual([])
+    await expect.poll(() => room.leftovers()).toEqual([])
   },
   SHOWING_MS_MAX,
 )
@@ -92,7 +92,7 @@ it(
     })
     expect(result).toMatchObject({ ok: false, honest: { completed: true }, score: { opened: 1 } })
     expect(code).toBe(1)
-    expect(room.leftovers()).toEqual([])
+    await expect.poll(() => room.leftovers()).toEqual([])
   },
   SHOWING_MS_MAX,
 )

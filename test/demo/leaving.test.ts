@@ -115,5 +115,5 @@ async function onTerminal(
 async function expectNothingLeft(): Promise<void> {
   const deadline = Date.now() + GONE_MS_MAX
   while (room.leftovers().length > 0 && Date.now() < deadline) await new Promise((resolve) => setTimeout(resolve, 100))
-  expect(room.leftovers()).toEqual([])
+  await expect.poll(() => room.leftovers()).toEqual([])
 }
