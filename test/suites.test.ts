@@ -31,6 +31,11 @@ describe('the suites', () => {
     }
   })
 
+  it('[REQ-TIDY-7] what covers a file of the full suite meanwhile is run by npm test', () => {
+    const named = Object.values(FULL_ONLY).flatMap((reason) => reason.match(/[a-z0-9-]+(?:\/[a-z0-9-]+)+/g) ?? [])
+    expect(named.filter((name) => name in FULL_ONLY)).toEqual([])
+  })
+
   it('[REQ-TIDY-7] docs/testing.md lists every folder of tests and every file of the full suite', () => {
     const text = readFileSync(join(ROOT, 'docs/testing.md'), 'utf8')
     const folders = readdirSync(import.meta.dirname, { withFileTypes: true })

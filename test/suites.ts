@@ -20,18 +20,17 @@ export const FULL_ONLY: Readonly<Record<string, string>> = {
   'checks/guards-node': 'every trick against the guards in Node.js; lying/green tries the main ones through a server',
   'checks/guards-python': 'every trick against the guards in Python; lying/python tries the main ones through a server',
   'checks/mocking-libraries':
-    'installs libraries that patch clocks and I/O; checks/guards-node covers what guards leave alone',
+    'installs libraries that patch clocks and I/O; lying/green covers the guards through a server',
   'cli/accept-tools': 'changed upstream tools accepted on the command line; http/upstream covers the rules',
   'cli/analyze': 'tables, graphs and totals of analyze; http/metrics covers the numbers',
-  'cli/by-hand': 'every workflow command typed by hand; cli/workflow covers the same commands',
+  'cli/by-hand': 'every workflow command typed by hand; docs/tour runs the main ones',
   'cli/client': 'faults of every client command; cli/serve and cli/local cover the main ones',
   'cli/coordinate': 'councils through the CLI; coordination and http/coordinations cover the rules',
   'cli/coordinate-token': 'tokens of council members on the command line; http/coordinations covers the rules',
   'cli/documents': 'contracts in folders of documents on the command line; contract/documents covers how they are read',
-  'cli/init-bad-input':
-    'init and doctor in repositories with something wrong; cli/init-trial and cli/survey cover the main path',
+  'cli/init-bad-input': 'init and doctor in repositories with something wrong; cli/survey covers what they find',
   'cli/init-trial': 'init with runners of several kinds; e2e/init-walk covers the trial of npm test',
-  'cli/knowledge-install': 'installs the embedding model; knowledge/embedder covers how it is used',
+  'cli/knowledge-install': 'installs the embedding model; http/knowledge covers how it is used',
   'cli/lasting': 'CLI commands that outlive restarts of the server',
   'cli/next-steps': 'what every command says next; docs/tour and cli/fresh run the main ones',
   'cli/odd-places': 'commands in odd places; cli/serve and cli/local cover the main ones',
@@ -43,9 +42,10 @@ export const FULL_ONLY: Readonly<Record<string, string>> = {
     'servers that pretend to be ours, and rights of others on keys; cli/serve and store/lock cover the main path',
   'cli/trust-bases': 'a changed base of a contract over five starts; cli/trust covers changed contracts',
   'cli/watch': 'what watch prints of a live server; http/operating covers the events',
-  'cli/workflow': 'every command of a run; docs/workflow runs the documented ones, http/rules covers the rules',
-  'confinement/crate-cache': 'compiles a crate from the registry; repositories/compiled covers that it is used',
-  'confinement/go-build-cache': 'compiles the standard library of Go; repositories/compiled covers that it is used',
+  'cli/workflow': 'every command of a run; docs/tour runs the main ones, http/rules covers the rules',
+  'confinement/crate-cache': 'compiles a crate from the registry; checks/declared-tests covers how its tests are read',
+  'confinement/go-build-cache':
+    'compiles the standard library of Go; checks/declared-tests covers how its tests are read',
   'confinement/observed':
     'signals, memory and surroundings of observed runs with every provider; checks/second-report covers the main path',
   'confinement/package-managers':
@@ -57,10 +57,10 @@ export const FULL_ONLY: Readonly<Record<string, string>> = {
   'coordination/kill': 'kills a server in the middle of a council; e2e/kill covers recovery in general',
   'demo/faults': 'the demo with planted faults: it has to notice each',
   'demo/leaving': 'interrupts the demo at many points',
-  'docs/workflow': 'the commands of docs/workflow.md; docs/tour runs those of the tour, http/rules covers the rules',
+  'docs/workflow':
+    'the commands of the page on workflows; docs/tour runs those of the tour, http/rules covers the rules',
   'e2e/baseline-kill': 'kills a server while the tests of the starting tree run; http/baseline covers restarts',
-  'e2e/earlier-version':
-    'the state directory of an earlier version; forgery/view-task covers tests recorded without contents',
+  'e2e/earlier-version': 'the state directory of an earlier version; store/sqlite covers ledgers that are opened again',
   'e2e/independent-review':
     'reviews by another than the agent, through all phases; core/independent-review covers the rules',
   'e2e/install':
@@ -75,36 +75,36 @@ export const FULL_ONLY: Readonly<Record<string, string>> = {
   'forgery/blind-text':
     'code that reads or replaces the text of its tests, with every runner; inverter/inverter covers the texts',
   'forgery/built-at-start':
-    'editable installs, generated code and built workspaces; forgery/view-task covers dependencies',
+    'editable installs, generated code and built workspaces; forgery/view-providers covers dependencies',
   'forgery/built-tests': 'installs jest; checks/written-tests covers which files are held',
   'forgery/cargo':
     'tests inside of Rust sources, compiled for each run; checks/declared-tests covers how they are read',
   'forgery/each-assertion':
     'tests in which one assertion lies beside an honest one, with three runners; inverter/runs covers how each is watched',
   'forgery/forged-cargo':
-    'forged results of cargo, which compiles for each run; checks/declared-tests and forgery/forged-python cover the rules',
+    'forged results of cargo, which compiles for each run; checks/declared-tests and lying/python cover the rules',
   'forgery/forged-go':
-    'forged results of Go, which compiles for each run; checks/declared-tests and forgery/forged-python cover the rules',
+    'forged results of Go, which compiles for each run; checks/declared-tests and lying/python cover the rules',
   'forgery/forged-python': 'forged results of pytest and unittest; lying/python tries the main ones',
-  'forgery/in-process-jest': 'every forged comparison and report with jest; forgery/jest tries one of each',
+  'forgery/in-process-jest': 'every forged comparison and report with jest; forgery/vitest tries one of each',
   'forgery/in-process-mocha': 'every forged comparison and report with mocha; forgery/mocha tries one of each',
   'forgery/in-process-node': 'every forged comparison and report with node:test; forgery/node tries one of each',
   'forgery/in-process-vitest': 'every forged comparison and report with vitest; forgery/vitest tries one of each',
-  'forgery/inline-rust': 'every way to change tests inside of Rust sources; forgery/cargo covers the main one',
+  'forgery/inline-rust':
+    'every way to change tests inside of Rust sources; checks/declared-tests covers how they are read',
   'forgery/jest': 'one forgery of each class with jest; forgery/vitest and forgery/mocha try the same classes',
-  'forgery/may-write': 'data that tests write, through a server; cli/init-bad-input covers what is named',
-  'forgery/red-go': 'RED with Go, which builds its standard library for every run; forgery/red-node covers the rules',
-  'forgery/red-node':
-    'every rule of RED with node:test; forgery/mocha, vitest, jest and typescript try one of each class',
+  'forgery/may-write': 'data that tests write, through a server; forgery/view-python covers data that the code changes',
+  'forgery/red-go':
+    'RED with Go, which builds its standard library for every run; forgery/mocha and vitest try one of each class',
+  'forgery/red-node': 'every rule of RED with node:test; forgery/mocha and vitest try one of each class',
   'forgery/red-python': 'RED with pytest and unittest; e2e/walks covers the rules with unittest',
   'forgery/report-node': 'forged reports of node:test through a server; checks/second-report covers what runners tell',
   'forgery/report-others': 'forged reports of pytest, vitest and mocha; checks/second-report covers what runners tell',
   'forgery/snapshots': 'snapshots of jest and vitest through a server; checks/snapshots covers what may be added',
   'forgery/typescript': 'TypeScript with a build step; forgery/node and forgery/mocha cover each class',
-  'forgery/view-cargo':
-    'every setup of cargo through a server; forgery/cargo covers tests inside of sources, checks/harness what is pinned',
+  'forgery/view-cargo': 'every setup of cargo through a server; checks/harness covers what is pinned',
   'forgery/view-go':
-    'every setup of Go through a server, which compiles for each run; forgery/view-node covers the rules',
+    'every setup of Go through a server, which compiles for each run; checks/harness covers what is pinned',
   'forgery/view-node': 'further forgeries with node:test; forgery/node and forgery/mocha cover each class',
   'forgery/view-python-setup':
     'every setup of pytest and unittest through a server; forgery/view-python covers the rules',
@@ -129,7 +129,7 @@ export const FULL_ONLY: Readonly<Record<string, string>> = {
   'http/git-submodules': 'commits in repositories with submodules in every state',
   'http/harness-pins':
     'every kind of test setup through a server; checks/harness covers what is pinned, http/redirected-commands the gates',
-  'http/knowledge-reserved': 'contract files in the knowledge index; mcp/hidden-documents covers what an agent sees',
+  'http/knowledge-reserved': 'contract files in the knowledge index; mcp/hidden covers what an agent sees',
   'http/linked-tests': 'links to folders below tests/; http/pinned-tests covers what RED records',
   'http/long-gates-agents':
     'long gates with leases, reviewers, hooks and later visits; http/long-gates and app/long-gates cover the rules',
@@ -155,13 +155,13 @@ export const FULL_ONLY: Readonly<Record<string, string>> = {
   'inverter/all-runs': 'real runs of further runners; inverter/runs covers node:test, vitest and unittest',
   'inverter/libraries': 'installs jest, mocha, chai, tape, ava and testify to run their assertions turned around',
   'inverter/lies':
-    'parts that lie in expected values, with three runners and seeds; forgery/each-assertion covers the gate',
+    'parts that lie in expected values, with three runners and seeds; inverter/runs covers how each is watched',
   'knowledge/embedder':
     'the packaged model and endpoints that fail; knowledge/index and http/knowledge cover the main path',
-  'knowledge/recall': 'how well searches find paraphrases; knowledge/search covers the order of results',
+  'knowledge/recall': 'how well searches find paraphrases; knowledge/words covers the order of results',
   'knowledge/search':
     'the order of results over a whole corpus; http/knowledge and knowledge/index cover the main path',
-  'lying/red': 'what does not open RED in one workflow; forgery/red-node and forgery/red-python cover the rules',
+  'lying/red': 'what does not open RED in one workflow; forgery/mocha and vitest try one of each class',
   'mcp/conformance': 'runs the official MCP conformance suite, which has to be installed first',
   'mcp/hidden-documents': 'documents of later phases over MCP; mcp/hidden covers contracts in one file',
   'mcp/inspector': 'drives the official MCP inspector, which has to be installed first',
@@ -179,7 +179,7 @@ export const FULL_ONLY: Readonly<Record<string, string>> = {
   'real-agents/own-tools': 'real agent CLIs that use their own tools; spawn/harness covers how they are switched off',
   'real-agents/reviewer-instructions':
     'real agent CLIs that review a tree with instructions in it; spawn/reviewer-program covers where they are started',
-  'real-agents/reviewers': 'real agent CLIs as reviewers; spawn/reviewers covers the same with a small agent',
+  'real-agents/reviewers': 'real agent CLIs as reviewers; spawn/reviewer-program covers what they run',
   'real-agents/slow-door': 'a real agent CLI behind a slow model',
   'real-agents/whole-others': 'a whole task with Gemini CLI, OpenCode and Codex; the Claude Code one is in npm test',
   'repositories/compiled': 'whole walks with Go and cargo, which compile for each run; e2e/init-walk covers the walk',
@@ -205,7 +205,7 @@ export const FULL_ONLY: Readonly<Record<string, string>> = {
     'every fault of an upstream MCP server; tools/upstream/answers and http/upstream cover the main ones',
   'torture/faults': 'full disks and I/O errors under load; store/faults covers the store',
   'torture/power': 'power failures of the store at many points; torture/power-server tries a whole server',
-  'worktrees/kill': 'kills a server while it merges; worktrees/left-over covers what such a kill leaves behind',
+  'worktrees/kill': 'kills a server while it merges; e2e/kill covers recovery in general',
   'worktrees/left-over': 'what killed merges leave behind',
   'worktrees/own-settings':
     'plants programs in the settings of real repositories; worktrees/local-settings covers how settings are read',
