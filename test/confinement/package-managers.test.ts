@@ -45,7 +45,7 @@ describe('package managers in the sandbox without network', () => {
     'npm install left-pad',
     'python3 -m pip install phaselock-unknown-package',
     'go get example.org/text',
-    'cargo add serde',
+    'cargo add phaselock-unknown-crate',
   ])
     it(`[REQ-INSTALL-5] ${line} fails at once and says that it had no network`, async (test) => {
       const [program = ''] = line.split(' ')
