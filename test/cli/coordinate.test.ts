@@ -254,7 +254,7 @@ describe('without a server', () => {
   it('[REQ-COUNCIL-12] a server that was started for a run does not outlive a user who leaves early', async () => {
     const stateDir = join(alone.home, 'left-state')
     const run = started(['-c', council('left', SLOW), 'Why?', '--state-dir', stateDir], alone)
-    await run.said('one is started')
+    await run.said('starting one for this command')
     await wait(200)
     run.kill()
     expect(await run.ended).toBe(4)

@@ -152,7 +152,9 @@ describe('what init and doctor say of repositories with something wrong', () => 
     ])
   })
 
-  it('[REQ-INIT-1] the names of all tests of pytest are read, whether or not it is asked to list them', { timeout: MS }, async () => {
+  it('[REQ-INIT-1] the names of all tests of pytest are read, whether or not it is asked to list them', {
+    timeout: MS,
+  }, async () => {
     if (spawnSync('python3', ['-m', 'pytest', '--version']).status !== 0) return
     const cwd = join(place.home, 'pytest')
     makeRepository(cwd, {
@@ -161,7 +163,9 @@ describe('what init and doctor say of repositories with something wrong', () => 
     })
     const env = { HOME: process.env.HOME }
     const { stdout } = await place.run(['init', '--yes'], { cwd, env: env as NodeJS.ProcessEnv })
-    expect(stdout).toMatch(/Trial +python3 -m pytest( -v)?\n.*read 1 passed, 0 failed, 0 skipped as pytest; ids complete/)
+    expect(stdout).toMatch(
+      /Trial +python3 -m pytest( -v)?\n.*read 1 passed, 0 failed, 0 skipped as pytest; ids complete/,
+    )
   })
 
   it('[REQ-INIT-1] a signal ends the trial, and nothing is left', { timeout: MS }, async () => {

@@ -20,7 +20,8 @@ export function addTokenCommand(coordinate: CliCommand): void {
       const options: ClientOptions = command.optsWithGlobals()
       const answer = await (await openClient(options)).participantToken(run, agent)
       // The output goes into files and variables: print only a token.
-      if (!TOKEN.test(answer.token)) throw new Stop(EXIT.refused, 'The server did not answer with a token.')
+      if (typeof answer.token !== 'string' || !TOKEN.test(answer.token))
+        throw new Stop(EXIT.refused, 'The server did not answer with a token.')
       show(options, answer, answer.token)
     })
 }
