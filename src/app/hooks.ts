@@ -123,7 +123,7 @@ export async function parkForImpostor(
   bearer: AgentBearer,
   tool: string,
 ): Promise<HookRecorded & { readonly isParked: boolean }> {
-  const said = `${tool} was answered, but no such call of agent ${bearer.agentId} reached Phaselock: its MCP server named phaselock is another program, another Phaselock, or has the token of another agent.`
+  const said = `${tool} was answered, but agent ${bearer.agentId} made no such call to Phaselock. Its MCP server named phaselock is another program or another Phaselock, or it uses the token of another agent.`
   const call = await admitCall(app, bearer, undefined, { isOnlyLooking: true })
   if (!call.ok) return { interrupt: said, note: said, isParked: false }
   const { state, contract } = call.value

@@ -54,7 +54,7 @@ export const UNREADABLE = 'unreadable_tree'
 /** A refusal caused by the contents of a work tree that agents cannot change: an operator has to. */
 export function refuseUnreadable(error: Error): { readonly ok: false; readonly problem: Problem } {
   return refuse('conflict', `The work tree cannot be read: ${error.message}.`, {
-    remedy: 'Ask an operator to remove what is named, or to give the right to read it, and send the request again.',
+    remedy: 'Ask an operator to remove the named file or make it readable, then send the request again.',
     [UNREADABLE]: true,
   })
 }

@@ -23,7 +23,8 @@ export async function clearCollected(view: string, { collect = [], collectWhere 
   if (collectWhere === undefined) return fresh
   const old = await findFiles(view, collectWhere)
   if (old === null) throw new ViewRefused('there are too many files to look for old reports')
-  for (const path of old) if (!(await remove(view, path))) throw new ViewRefused(`${path} is an old report and stays`)
+  for (const path of old)
+    if (!(await remove(view, path))) throw new ViewRefused(`${path} is an old report that cannot be removed`)
   return fresh
 }
 

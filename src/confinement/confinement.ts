@@ -6,7 +6,7 @@ export type ProviderName = (typeof PROVIDERS)[number]
 
 /** The guarantees of the sandbox. Each is proved at the start by an attempt to break it. */
 export const GUARANTEES = {
-  tree_writes: 'Nothing is written outside the work tree, and in it only what is committed afterwards',
+  tree_writes: 'A command can write only in the work tree, and its changes count only if Phaselock accepts them',
   private_files: 'The state directory, credentials and the home directories cannot be read',
   network: 'No network unless the contract grants it',
   processes: 'No other process can be seen or signalled, and everything that was started ends with the command',

@@ -132,12 +132,12 @@ export const CONTRACT_FIELDS = {
   ),
   without: unkept(
     texts,
-    'What it leaves out of that, by path: `phases.REVIEW`, `transitions.REVIEW->COMPLETE`.',
+    'What to leave out of the base, by path: `phases.REVIEW`, `transitions.REVIEW->COMPLETE`.',
     '[phases.REVIEW]',
     { words: 'list of paths' },
   ),
   name: maybe(filled, 'The name of the workflow.', 'tdd', { unset: 'required (in `nodes:` files: `mode`)' }),
-  version: maybe(filled, 'The version of the workflow, as its author counts. A text: put it in quotes.', '"1.0"', {
+  version: maybe(filled, 'The version of the workflow, chosen by its author. A text: put it in quotes.', '"1.0"', {
     unset: 'required (in `nodes:` files: `"1"`)',
   }),
   description: maybe(text, 'What the workflow is for.', 'Plan, red, green.'),

@@ -46,7 +46,7 @@ export const CONTRACT_CODES = {
   'contract.too_many': defineError('A list or map has too many entries', 'Keep every list and map under 1000 entries.'),
   'contract.empty': defineError('The file is empty', 'Write a contract with name, version and phases.'),
   'contract.unknown_base': defineError(
-    'What the contract extends is not there',
+    'The extended contract does not exist',
     'Name a preset, a bundled workflow or a file below the folder of the contract.',
   ),
   'contract.extends_cycle': defineError('Contracts extend each other in a circle', 'Remove one of the extends.'),
@@ -85,7 +85,7 @@ export const CONTRACT_CODES = {
   ),
   'contract.unknown_check': defineError('A check is not known', 'Name one of the built-in checks.'),
   'contract.unknown_gate': defineError('A gate is not known', 'Name a gate of the phase being left.'),
-  'contract.unused_gate': defineError('No transition is held by this gate', 'Name it in a transition, or remove it.'),
+  'contract.unused_gate': defineError('No transition uses this gate', 'Name it in a transition, or remove it.'),
   'contract.unknown_severity': defineError('A severity is not known', 'Use blocking, warning or info.'),
   'contract.unknown_mode': defineError('An enforcement mode is not known', 'Use strict, permissive or advisory.'),
   'contract.unknown_agent': defineError('An agent is not defined', 'Add it under agents.'),
@@ -143,7 +143,7 @@ export const CONTRACT_CODES = {
   ),
   'contract.unused_setting': defineWarning('A setting has no effect', 'Remove it, or add what reads it.'),
   'contract.human_decides': defineWarning(
-    'Beside human, orchestrator approves nothing',
+    'The approver orchestrator has no effect next to human',
     'Remove one of the two approvers.',
   ),
   'contract.effect_differs': defineWarning(

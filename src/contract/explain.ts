@@ -120,7 +120,7 @@ function formatTests({ commands, tests, phases }: Contract): string | null {
   return [
     `Phaselock runs \`${command.run}\``,
     ...(tests.repeat === undefined ? [] : [`${tests.repeat} times`]),
-    ...(tests.baseline === 'forbid' ? ['failures from before the task count'] : []),
+    ...(tests.baseline === 'forbid' ? ['tests that failed before the task must pass too'] : []),
     ...(isTurned ? [`new tests are run inverted${budget}`] : []),
     ...(isTurned && strict === true ? ['strict: tests that cannot be judged block'] : []),
   ].join('; ')
@@ -217,7 +217,7 @@ function formatConsensus({ voters, question, options }: ConsensusPlan): string {
 function formatReview(phase: Phase): string {
   const reviewers = listNeededReviews(phase)
   const by = reviewers === null ? 'a person, by approval of the change' : reviewers.join(', ')
-  return `by somebody else than the agent that did the work: ${by}`
+  return `by somebody other than the agent that did the work: ${by}`
 }
 
 function formatDocument({ document, evidence }: Phase): string | null {
@@ -246,7 +246,7 @@ function formatHolder(contract: Contract, { from, to, when, gate }: Transition):
 }
 
 function formatGate(gate: Gate): string {
-  const next = gate.autoAdvance ? ', and Phaselock goes on by itself' : ''
+  const next = gate.autoAdvance ? ', then Phaselock moves on by itself' : ''
   if (gate.type === 'validation') return `validation within ${gate.timeoutSeconds} s${next}`
   return `approval by ${gate.minApprovals} of ${gate.approvers.join(', ')} within ${gate.timeoutSeconds} s, then ${gate.onTimeout}`
 }

@@ -132,7 +132,7 @@ export const CODES = {
     remedy: 'Ask an operator to look at the contract and the work tree.',
   },
   evidence_stale: {
-    title: 'Evidence was collected in an earlier visit to this phase',
+    title: 'The evidence is out of date',
     remedy: 'Request the transition again.',
   },
   incomplete_checkpoint: {

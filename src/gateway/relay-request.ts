@@ -50,7 +50,7 @@ export function findRelayProblem(
     return { status: 400, message: 'The request target must be a path.' }
   const [path = ''] = target.split('?')
   if (AMBIGUOUS.test(path) || path.split('/').some(isParentSegment))
-    return { status: 400, message: 'The path can be read in more than one way.' }
+    return { status: 400, message: 'The path is ambiguous.' }
   const { basePath } = upstream
   if (path !== basePath && !path.startsWith(`${basePath}/`))
     return { status: 404, message: `Only paths below ${basePath} are passed on.` }
@@ -60,11 +60,11 @@ export function findRelayProblem(
 function findQueryProblem(query: string, holdsKey: boolean): RelayRefusal | null {
   for (const parameter of query.split(/[&;]/)) {
     const [name = null, value = ''] = decodeParameter(parameter)
-    if (name === null) return { status: 400, message: 'The query can be read in more than one way.' }
+    if (name === null) return { status: 400, message: 'The query is ambiguous.' }
     if (holdsKey && KEY_PARAMETERS.test(name))
       return { status: 403, message: 'The relay adds the key; do not send one.' }
     if (FORM_PARAMETERS.test(name) || (name === 'alt' && !FORMS.has(value)))
-      return { status: 403, message: 'Only whole answers are passed on, as JSON or events.' }
+      return { status: 403, message: 'Only complete answers are passed on, as JSON or as events.' }
   }
   return null
 }

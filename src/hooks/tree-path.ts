@@ -19,7 +19,7 @@ export function resolveTreePath(given: string, place: Place): PathRead {
   if (given.includes('\\')) return { ok: false, problem: 'contains a backslash' }
   if (given !== given.trim()) return { ok: false, problem: 'begins or ends with white space' }
   if (given.startsWith('~')) return { ok: false, problem: 'begins with "~"' }
-  if (given !== given.normalize('NFC')) return { ok: false, problem: 'has characters in more than one form' }
+  if (given !== given.normalize('NFC')) return { ok: false, problem: 'is not in the Unicode form NFC' }
   const full = posix.normalize(given.startsWith('/') ? given : `${place.cwd}/${given}`)
   const tree = posix.normalize(place.tree).replace(/\/+$/, '')
   const bare = full.length > 1 ? full.replace(/\/+$/, '') : full

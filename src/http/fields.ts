@@ -21,7 +21,7 @@ export const FIELD = {
     type: 'object',
     maxProperties: 50,
     propertyNames: { type: 'string', pattern: ID },
-    description: 'Artifact type to content.',
+    description: 'A map from the type of an artifact to its content.',
   },
   evidence: {
     type: 'object',
@@ -34,7 +34,7 @@ export const FIELD = {
     maxProperties: 50,
     propertyNames: { maxLength: 128 },
     additionalProperties: { type: 'boolean' },
-    description: 'Claim to true.',
+    description: 'A map from the name of a claim to true.',
   },
   tokens: { type: 'integer', minimum: 0, maximum: 1_000_000_000 },
   metadata: { type: 'object', maxProperties: 100, description: 'Anything; at most 16 KiB of JSON.' },

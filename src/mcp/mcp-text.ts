@@ -10,10 +10,7 @@ export function rewordInterrupt(text: string): string {
 
 /** The same for a session that has other tools next to Phaselock's. */
 export function rewordForHooks(text: string): string {
-  return text.replace(
-    OVER_REST,
-    `${OVER_MCP} of the MCP server phaselock (where it has none: POST /api/v1/prompt/continue)`,
-  )
+  return text.replace(OVER_REST, `${OVER_MCP} of the MCP server phaselock (without it: POST /api/v1/prompt/continue)`)
 }
 
 const REPORT_OVER_REST = /send your report to POST \S+\/reviews/

@@ -13,7 +13,7 @@ export const ARTIFACTS: JsonObject = {
   type: 'object',
   maxProperties: 50,
   propertyNames: ID,
-  description: 'Artifact type to content.',
+  description: 'A map from the type of an artifact to its content.',
 }
 export const EVIDENCE: JsonObject = {
   type: 'object',
@@ -26,7 +26,7 @@ export const CLAIMS: JsonObject = {
   maxProperties: 50,
   propertyNames: { maxLength: 128 },
   additionalProperties: { type: 'boolean' },
-  description: 'Claim to true.',
+  description: 'A map from the name of a claim to true.',
 }
 
 /** The arguments of a built-in tool, as its calls are validated. */

@@ -44,7 +44,7 @@ function formatReviewAgain(before: ReviewStatus): string {
   const [said, report] =
     before === 'changes_requested'
       ? ['asked for changes before', 'stands until you do']
-      : ['approved before', 'counts no more']
+      : ['approved before', 'no longer counts']
   return `You ${said}, and the work has changed since: look again, and report again. Your earlier report ${report}.`
 }
 

@@ -108,7 +108,9 @@ export async function giveBack(
   const contract = await app.contracts.get(state.contract.hash)
   const reason = `agent ${agentId} was stopped: ${about.reason}`
   const guard = (now: TaskState): Refusal | null =>
-    findEnd(now, agentId) === null ? null : { code: 'conflict', detail: `Task ${taskId} is not its own any more.` }
+    findEnd(now, agentId) === null
+      ? null
+      : { code: 'conflict', detail: `Task ${taskId} is no longer held by this agent.` }
   const command = about.park
     ? ({ type: 'park', reason } as const)
     : ({ type: 'reassign', agentId: null, reason } as const)

@@ -164,7 +164,7 @@ function settleHead(dir: string, key: KeyObject, database: Database): { head: He
   const { head, generation, torn } = found
   if (last.count < head.count) {
     throw refuseTampered(
-      `The database ends at event ${last.count}, the ledger head says ${head.count}: events were cut off.`,
+      `The database ends at event ${last.count}, but the ledger head says ${head.count}: events were cut off.`,
     )
   }
   const hash = head.count === 0 ? FIRST_PREV_HASH : hashAt(database, head.count)
@@ -186,7 +186,7 @@ function checkNewestCheckpoint(dir: string, key: KeyObject, head: Head): void {
   if (newest === null) throw refuseTampered('ledger.checkpoint is missing or not valid.')
   if (newest.seq > head.count) {
     throw refuseTampered(
-      `A checkpoint was signed at event ${newest.seq}, the database ends at ${head.count}: an older copy.`,
+      `The ledger was sealed at event ${newest.seq}, but the database ends at ${head.count}: it is an older copy.`,
     )
   }
 }

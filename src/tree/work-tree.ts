@@ -185,7 +185,7 @@ async function hashOfLinkedFolder(
     const at = `${folder}/${listed.path}`
     if (listed.isLink && (await readInside(root, posix.join(posix.dirname(at), linkTarget(root, at) ?? ''))) === null)
       throw new TreeUnreadable(
-        `${path} is a link to a folder in which ${listed.path} is a link that leads to no file there`,
+        `${path} is a link to a folder, and ${listed.path} in it is a link that leads to no file`,
       )
     whole.update(JSON.stringify([listed.path, await hashInside(root, at)]))
   }

@@ -42,7 +42,7 @@ describe('what an install changed', () => {
     )
     // Somebody changed it since RED: an install does not make that right.
     const moved = { harness: { 'Cargo.toml': { '[dev-dependencies]': 'c', '[lib]': 'x' } } }
-    expect(pin('cargo', makeNow({ '[dev-dependencies]': 'd', '[lib]': 'x' }), moved)).toContain('not as it was at RED')
+    expect(pin('cargo', makeNow({ '[dev-dependencies]': 'd', '[lib]': 'x' }), moved)).toContain('changed since RED')
     expect(pin('cargo', makeNow({ '[dev-dependencies]': 'a', '[lib]': 'x' }))).toBeNull()
     expect(pin('cargo', makeNow({ '[dev-dependencies]': 'b', '[lib]': 'x' }))).toMatchObject({
       ...{ ids: ['a'], harness: { 'Cargo.toml': { '[dev-dependencies]': 'b', '[lib]': 'x' } } },

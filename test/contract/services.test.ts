@@ -17,7 +17,7 @@ describe('own tools in a contract', () => {
     ['an empty command', tool('{command: []}'), 'The command is empty'],
     ['an argument as the program', tool('{command: ["{p}"], args: {p: {}}}'), 'The program itself cannot be'],
     ['a path in a path', tool('{command: [x, "src/{p}"], args: {p: {path: read}}}'), 'is joined to other text'],
-    ['an argument that is used nowhere', tool('{command: [x], args: {p: {}}}'), "'p' stands nowhere"],
+    ['an argument that is used nowhere', tool('{command: [x], args: {p: {}}}'), "'p' is not used"],
     ['a name that no placeholder can have', tool('{command: [x, "{a-b}"], args: {a-b: {}}}'), "'a-b' is not accepted"],
     ['a path that is a number', tool('{command: [x, "{p}"], args: {p: {type: integer, path: read}}}'), 'not integer'],
     ['a bound of a text', tool('{command: [x, "{p}"], args: {p: {min: 1}}}'), "'min' is for integer and number"],

@@ -34,7 +34,7 @@ describe('leaving a phase that reviewers vote on', () => {
     const [found] = task.blocked().blockers
     expect(found).toMatchObject({
       code: 'consensus_pending',
-      message: `Council ${runIdOf('s1')} goes on: 1 of 3 voted (r1); answered and not voted: r2; not answered: r3`,
+      message: `Council ${runIdOf('s1')} goes on: 1 of 3 voted (r1); answered but not voted: r2; not answered: r3`,
     })
     expect(JSON.stringify(task.events)).not.toContain('opinion')
   })

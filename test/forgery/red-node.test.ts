@@ -76,7 +76,7 @@ describe('RED with node:test', () => {
     await agent.remove('tests/more.test.mjs')
     await agent.write({ 'tests/add.test.mjs': `${LAZY}test('is five', () => assert.equal([5].length, 1))\n` })
     const unclear = covers('tests/add.test.mjs', ...both)
-    expect(await agent.red([unclear], both)).toContain('say in `criteria` which test holds which')
+    expect(await agent.red([unclear], both)).toContain('say in `criteria` which test covers which criterion')
     const named = (second: string) => [{ ...unclear, criteria: { AC1: ['adds'], AC2: [second] } }]
     expect(await agent.red(named('is *'), both)).toContain('is five already passes')
     expect(await agent.red(named('subtracts'), both)).toContain('no failing test matches "subtracts"')
@@ -91,7 +91,7 @@ describe('RED with node:test', () => {
   it.each([
     [
       'a refused connection',
-      'could not reach something outside',
+      'could not connect',
       "import net from 'node:net'\ntest('adds', () => new Promise((_, no) => net.connect(1, '127.0.0.1').on('error', no)).then(() => assert.equal(process.pid, 0)))\n",
     ],
     [
@@ -122,10 +122,12 @@ describe('RED with node:test', () => {
   it('[REQ-RED-5] breaking, skipping or losing an old test blocks and is named', async () => {
     const agent = await worker()
     await agent.write({ 'tests/add.test.mjs': LAZY, 'tests/old.test.mjs': OLD.replace(/test\('old works.*\n/, '') })
-    expect(await agent.red([covers('tests/add.test.mjs')])).toContain('ran before the task and are gone: old works')
+    expect(await agent.red([covers('tests/add.test.mjs')])).toContain(
+      'tests that ran before the task are gone: old works',
+    )
     await agent.write({ 'tests/old.test.mjs': OLD.replace("test('old works", "test.skip('old works") })
     expect(await agent.red([covers('tests/add.test.mjs')])).toContain(
-      'ran before the task and are skipped now: old works',
+      'tests that ran before the task are skipped now: old works',
     )
     await agent.write({ 'tests/old.test.mjs': OLD })
     expect(await agent.red([covers('tests/add.test.mjs')])).toBe('')

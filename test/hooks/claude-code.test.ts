@@ -80,7 +80,7 @@ describe('paths', () => {
     [' /etc/passwd', 'begins or ends with white space'],
     ['src/a ', 'begins or ends with white space'],
     ['~/.ssh/id', 'begins with "~"'],
-    ['cafe\u0301', 'has characters in more than one form'],
+    ['cafe\u0301', 'is not in the Unicode form NFC'],
   ])('[REQ-HOOK-3] %j is not a path: the agent CLI would read it otherwise', (path, problem) => {
     expect(resolveTreePath(path, place)).toEqual({ ok: false, problem })
   })

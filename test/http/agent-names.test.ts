@@ -82,7 +82,7 @@ describe('registering an agent', () => {
       for (const token of [ci, lead, run.operator]) {
         const refused = await register(token, name)
         expect(refused, name).toMatchObject({ status: 400, body: { code: 'invalid_request' } })
-        expect(refused.body.detail).toMatch(/^agent_id: ".*" is reserved: it stands for /)
+        expect(refused.body.detail).toMatch(/^agent_id: ".*" cannot be used: it matches /)
       }
     for (const name of [
       'hu\u200bman',

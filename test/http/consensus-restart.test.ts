@@ -57,7 +57,7 @@ describe('a vote and the end of the server', () => {
       await reviewers[1]?.vote('agent1')
       await again()
       expect((await ballot.blockers())[0]?.message).toContain(
-        '1 of 3 voted (reviewer_b); answered and not voted: reviewer_a',
+        '1 of 3 voted (reviewer_b); answered but not voted: reviewer_a',
       )
       await reviewers[0]?.vote('agent1')
       await reviewers[2]?.vote('agent1')

@@ -46,7 +46,7 @@ describe('a phase that reviewers vote on', () => {
     await reviewer.answer('A remark that is for reviewers alone', 'request_changes')
     const [found] = await ballot.blockers()
     expect(found?.message).toBe(
-      `Council ${run} goes on: 0 of 3 voted; answered and not voted: reviewer_b; not answered: reviewer_a, reviewer_c`,
+      `Council ${run} goes on: 0 of 3 voted; answered but not voted: reviewer_b; not answered: reviewer_a, reviewer_c`,
     )
     for (const path of [`/coordinations/${run}`, `/coordinations/${run}/status`])
       for (const token of [ballot.token, ballot.agent]) expect((await server.call('GET', path, token)).status).toBe(403)

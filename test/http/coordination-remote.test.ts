@@ -96,7 +96,7 @@ describe('when a response counts', () => {
     const again = await say(run, 0, vote('agent1'))
     expect(again).toMatchObject({
       status: 409,
-      body: { code: 'conflict', detail: 'The vote stands; nothing more is asked unless another answer comes.' },
+      body: { code: 'conflict', detail: 'The vote stands; there is nothing to do unless another answer arrives.' },
     })
     expect(again.body.view).toMatchObject({ must: 'wait' })
     await see(run, 1)

@@ -99,12 +99,12 @@ describe('how the tests are run is held from RED to GREEN', () => {
     await red(contract('tests: {allow_changes: true}'))
     await write('src/add.mjs', CODE)
     await write('tests/add.test.mjs', TEST.replace("test('adds nothing'", "test.skip('adds nothing'"))
-    expect(messages(await move('DONE')).join()).toMatch(/Skipped: 1 ran at RED and are skipped now: .*adds nothing/)
+    expect(messages(await move('DONE')).join()).toMatch(/Skipped: 1 skipped that ran at RED: .*adds nothing/)
     await write('tests/add.test.mjs', TEST.replace("test('adds nothing'", "test.todo('adds nothing'"))
     expect(messages(await move('DONE')).join()).toMatch(/Skipped: 1 .*adds nothing/)
     await write('tests/add.test.mjs', TEST.replace("test('adds nothing'", "test.only('adds nothing'"))
     expect(messages(await move('DONE')).join()).toContain(
-      'Skipped: marked to be left out since the RED run: tests/add.test.mjs (test.only)',
+      'Skipped: skip marks were added since the RED run: tests/add.test.mjs (test.only)',
     )
     await write('tests/add.test.mjs', `${TEST}// test.only is for later\n`)
     expect((await move('DONE')).body).toMatchObject({ allowed: true, status: 'completed' })
@@ -156,7 +156,7 @@ describe('how the tests are run is held from RED to GREEN', () => {
     expect(await within(BEGUN_MS_MAX, () => processesWith('1.0302').length > 0)).toBe(true)
     put('src/add.mjs', 'export const add = () => 1\n')
     remove('sitecustomize.py')
-    expect(messages(await asked).join()).toMatch(/Touched while the commands ran: .*src\/add\.mjs/)
+    expect(messages(await asked).join()).toMatch(/Files changed while the commands ran: .*src\/add\.mjs/)
     expect(messages(await move('DONE')).join()).toMatch(/Green: 2 failed/)
   })
 })

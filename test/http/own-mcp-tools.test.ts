@@ -157,7 +157,7 @@ describe('tools of Phaselock itself in a session with hooks', () => {
     })
     await client.close()
     const told = await over('mcp__phaselock__write_files', 'toolu_fake')
-    expect(contextOf(told)).toContain('no such call of agent coder reached Phaselock')
+    expect(contextOf(told)).toContain('agent coder made no such call to Phaselock')
     expect(contextOf(told)).toContain('phaselock task resume T')
     expect(await taskNow()).toMatchObject({
       ...{ status: 'parked', parked_reason: expect.stringContaining('mcp__phaselock__write_files') },

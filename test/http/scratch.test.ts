@@ -130,7 +130,7 @@ describe('what commands write to ignored paths', () => {
       await bash(`d=node_modules/big; ${many}; mkdir -p node_modules/.cache; echo c > node_modules/.cache/c`),
     ).toMatchObject({
       status: 200,
-      result: { changes: [], notes: [expect.stringContaining('node_modules was dropped')] },
+      result: { changes: [], notes: [expect.stringContaining('node_modules was discarded')] },
     })
     expect(await bash('ls -A node_modules; ls dist')).toMatchObject({
       result: { stdout: '.cache\ndep\n', exit_code: 2 },
@@ -150,7 +150,7 @@ describe('what commands write to ignored paths', () => {
     writeFileSync(join(layer('t'), 'busy'), '')
     expect(await bash('ls dist')).toMatchObject({
       status: 200,
-      result: { exit_code: 2, notes: [expect.stringContaining('could not be kept whole')] },
+      result: { exit_code: 2, notes: [expect.stringContaining('could not all be kept')] },
     })
     const after = await bash('mkdir dist; echo y > dist/y')
     expect(after.result.notes).toBeUndefined()
@@ -196,7 +196,7 @@ describe('what commands write to ignored paths', () => {
       status: 200,
       result: {
         changes: [{ path: 'package-lock.json' }, { path: 'package.json' }],
-        notes: [expect.stringContaining('node_modules was dropped: installed packages are read-only')],
+        notes: [expect.stringContaining('node_modules was discarded: installed packages are read-only')],
       },
     })
     expect(await bash('ls node_modules')).toMatchObject({ result: { stdout: 'dep\n' } })

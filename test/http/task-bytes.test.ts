@@ -51,7 +51,7 @@ it('[REQ-TASKBYTES-1] a file that would pass the limit is not written, and one t
   expect((await one.write('a.txt', kilobytes(60))).status).toBe(200)
   const refused = await one.write('b.txt', kilobytes(41))
   expect(refused).toMatchObject(REFUSED)
-  expect(refused.body.detail).toContain('101000 bytes; a task may add 100000 bytes in all')
+  expect(refused.body.detail).toContain('added 101000 bytes to its work tree, and the maximum is 100000')
   expect(existsSync(join(one.tree, 'b.txt'))).toBe(false)
   // The same file again adds nothing.
   expect((await one.write('a.txt', 'y'.repeat(60_000))).status).toBe(200)

@@ -17,7 +17,7 @@ const TRIES_MAX = 5
 /** Runs `ask_user_question` after the call was allowed: opens the question, or returns its status. */
 export async function askQuestion(app: App, allowed: AgentCall<Bearer>, args: JsonObject): Promise<ToolOutcome> {
   const { bearer } = allowed
-  if (bearer.kind === 'review') return failTool('A reviewer asks nothing.', 'not_permitted')
+  if (bearer.kind === 'review') return failTool('A reviewer cannot ask questions.', 'not_permitted')
   const call = bindToPhase({ ...allowed, bearer })
   const asked = readAsked(app, args)
   for (let tries = 0; tries < TRIES_MAX; tries += 1) {

@@ -59,7 +59,7 @@ export async function issueParticipantToken(
   const agent = council.agents.find((one) => one.id === asked.agent)
   if (agent === undefined) return refuse('not_found', `Council ${run.id} has no agent ${JSON.stringify(asked.agent)}.`)
   if (agent.kind !== 'remote')
-    return refuse('conflict', `Agent ${agent.id} is asked by Phaselock itself and needs no token.`)
+    return refuse('conflict', `Agent ${agent.id} needs no token: Phaselock asks it directly.`)
   if (run.endedAt !== null) return refuse('conflict', `Council ${run.id} is over.`)
   return ok({
     id: agent.id,

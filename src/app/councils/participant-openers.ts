@@ -85,7 +85,7 @@ export class Openers {
 
   async #treeVotedOn({ id }: CoordinationRun): Promise<TreeAtStart> {
     const state = await this.app.ledger.read(votedTask(id) ?? '')
-    if (state === null) throw new Error(`the task that run ${id} is about is gone`)
+    if (state === null) throw new Error(`the task of council ${id} no longer exists`)
     return makeTreeAtStart(this.app, await this.app.contracts.get(state.contract.hash), state)
   }
 

@@ -244,7 +244,7 @@ export class Seat {
 
   #view(): ParticipantView {
     const view = buildParticipantView(this.table.run(), this.id)
-    if (view === null) throw new Error(`the run has no agent ${this.id}`)
+    if (view === null) throw new Error(`the council has no agent ${this.id}`)
     return view
   }
 }

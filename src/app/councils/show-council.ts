@@ -60,7 +60,7 @@ function toAgentView(agent: Participant, kind: string): JsonObject {
 /** A participant's view: the other participants appear only under their anonymous names. */
 export function toParticipantView(run: CoordinationRun, agentId: string): JsonObject {
   const view = buildParticipantView(run, agentId)
-  if (view === null) throw new Error(`the run has no agent ${agentId}`)
+  if (view === null) throw new Error(`the council has no agent ${agentId}`)
   const winner = run.result?.winner ?? null
   return {
     id: run.id,

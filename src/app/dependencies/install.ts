@@ -98,7 +98,7 @@ class OneInstall {
       if (laundered !== undefined)
         return await this.#fail(
           run,
-          `${laundered} was changed before without an install: accept it first (phaselock accept)`,
+          `${laundered} was changed earlier without an install: accept it first (phaselock accept)`,
         )
       const after =
         run.changes.view === null ? before : await aroundTests(task.contract, openWorkTree(run.changes.view))
@@ -229,10 +229,10 @@ class OneInstall {
 }
 
 const WITHOUT_SCRIPTS =
-  'Install without what writes there, for example with --ignore-scripts, or put what is named back first.'
+  'Install without the scripts that write there (--ignore-scripts), or restore the named files first.'
 
 const NOTHING_HERE =
-  'Nothing in the work tree changed: what a package manager installs elsewhere (such as pip without a .venv in the tree) is not kept.'
+  'Nothing in the work tree changed: packages installed outside it (such as by pip without a .venv in the tree) are not kept.'
 
 // Where packages go that would go elsewhere otherwise, and nothing that only people read.
 const IN_TREE = {

@@ -47,7 +47,7 @@ function merge(
       if (pinned === null) continue
       const held = merged[path] ?? {}
       if (held[part] !== was[part])
-        return `${name} is not as it was at RED: put it back first, or ask with request_setup_change`
+        return `${name} changed since RED: restore it first, or ask with request_setup_change`
       const { [part]: _, ...others } = held
       merged[path] = is[part] === undefined ? others : { ...others, [part]: is[part] }
       isChanged = true

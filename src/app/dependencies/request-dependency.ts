@@ -24,7 +24,7 @@ export async function requestDependency(
   { args, signal }: { readonly args: JsonObject; readonly signal: AbortSignal },
 ): Promise<ToolOutcome> {
   const { bearer, state } = call
-  if (bearer.kind === 'review') return failTool(`${TOOL}: a reviewer changes nothing.`, 'not_permitted')
+  if (bearer.kind === 'review') return failTool(`${TOOL}: a reviewer cannot change anything.`, 'not_permitted')
   const words = (args.command as readonly string[]) ?? []
   const cwd = typeof args.cwd === 'string' ? readPath(args.cwd).path : '.'
   const reason = cleanReason(app, String(args.reason))
@@ -68,4 +68,4 @@ function describe(approval: Approval, words: readonly string[]): ToolOutcome {
 }
 
 const WHAT_IT_DOES =
-  'This command, once, with network, in the sandbox. Kept are manifests, lock files and installed packages; anything else refuses it. Scripts of packages run in the sandbox and see the work tree. Besides what the command names it installs what the manifests say, which the agent may have changed; the approval counts for the manifests as they are now.'
+  'Runs this command once, with network, in the sandbox. Only manifests, lock files and installed packages may change; if it changes anything else, nothing is kept. Scripts of packages run in the sandbox and can read the work tree. The command also installs what the manifests list, and the agent may have changed them: the approval holds only while the manifests stay as they are now.'

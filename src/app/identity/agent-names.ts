@@ -9,7 +9,7 @@ export async function refuseReservedAgentName(app: App, id: string): Promise<Ret
   const meaning = findReservedNameReason(id, registry, contracts)
   return meaning === null
     ? null
-    : refuse('invalid_request', `agent_id: ${JSON.stringify(id)} is reserved: it stands for ${meaning}.`, {
+    : refuse('invalid_request', `agent_id: ${JSON.stringify(id)} cannot be used: it matches ${meaning}.`, {
         remedy: 'Choose an id that differs from it by more than case and separators.',
       })
 }

@@ -43,7 +43,7 @@ interface Proposal {
  */
 export async function requestSetupChange(app: App, call: AgentCall<Bearer>, args: JsonObject): Promise<ToolOutcome> {
   const { bearer } = call
-  if (bearer.kind === 'review') return failTool(`${TOOL}: a reviewer changes nothing.`, 'not_permitted')
+  if (bearer.kind === 'review') return failTool(`${TOOL}: a reviewer cannot change anything.`, 'not_permitted')
   const asked = {
     paths: [...new Set((args.paths as string[]) ?? [])].sort(),
     reason: cleanReason(app, String(args.reason)),

@@ -40,7 +40,7 @@ export async function composeStartingCode(
   const files = await composeFilesAtStart(app, contract, state, { start, paths: moved })
   const [unknown] = files.unknown
   if (unknown !== undefined)
-    return `The content of ${JSON.stringify(unknown)} when work began was not recorded, and the tests run with it`
+    return `The content of ${JSON.stringify(unknown)} when work began was not recorded, and the tests need it`
   const { composition } = composed
   const isOut = new Set(composition.leftOut)
   const leftOut = files.leftOut.filter((path) => !isOut.has(path))
@@ -57,4 +57,4 @@ export async function composeStartingCode(
   }
 }
 
-const NOT_KNOWN = 'The work tree as it was when work began was not recorded, and the tests run with that code'
+const NOT_KNOWN = 'The work tree as it was when work began was not recorded, and the tests need that code'

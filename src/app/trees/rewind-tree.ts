@@ -71,7 +71,10 @@ async function restoreTree(app: App, { state, contract, then, request }: RewindW
     ({ path }) => !isOutside(path),
   )
   if (changed.length > PATHS_MAX)
-    return refuse('conflict', `${changed.length} paths changed since; at most ${PATHS_MAX} are put back.`)
+    return refuse(
+      'conflict',
+      `${changed.length} paths changed since ${request.to} was entered; at most ${PATHS_MAX} can be restored.`,
+    )
   const plan = await planSteps(app, state, { then, now, changed })
   if (plan.unknown.length > 0)
     return refuse(

@@ -6,7 +6,7 @@ import { toEventView } from '../wire.js'
 
 const TIMEOUT_MS = 10_000
 const PRIVATE =
-  'it leads to a private address, and no operator vouched for the contract; an operator without the role ci adds it with `phaselock contract add FILE`'
+  'it leads to a private address, and no operator added the contract. An operator without the role ci can add it: `phaselock contract add FILE`'
 
 /** The address for notices and the signing secret; no secret: unsigned. */
 export interface Receiver {

@@ -91,7 +91,7 @@ export class Webhooks {
     // Late is better than unsigned when a signature was promised: delivery waits for a start with the variable set.
     if (secret === '') {
       this.#held.set(key, { url, secretEnvVar, after })
-      await this.#record(url, null, `the variable ${secretEnvVar}, which signs its notices, is not set`)
+      await this.#record(url, null, `the variable ${secretEnvVar} with its signing secret is not set`)
       return
     }
     const lane = new Lane({ url, secret, secretEnvVar }, after, {

@@ -74,7 +74,7 @@ export async function observe(
     return { ...about, ...found, ...findTrouble(found, { ...troubled, cutOff }, 'coverage') }
   }
   const cut =
-    run.isFilesCut === true ? makeCutOff('the command wrote more report files, or larger ones, than are read') : null
+    run.isFilesCut === true ? makeCutOff('the command wrote more or larger report files than Phaselock reads') : null
   const reading =
     cut ??
     readReport({

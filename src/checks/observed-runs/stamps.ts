@@ -36,5 +36,7 @@ const TOUCHED_NAMED_MAX = 5
 export function formatTouched(touched: readonly string[]): readonly string[] {
   if (touched.length === 0) return []
   const more = touched.length > TOUCHED_NAMED_MAX ? ` and ${touched.length - TOUCHED_NAMED_MAX} more` : ''
-  return [`Touched while the commands ran: ${touched.slice(0, TOUCHED_NAMED_MAX).join(', ')}${more}. Ask again`]
+  return [
+    `Files changed while the commands ran: ${touched.slice(0, TOUCHED_NAMED_MAX).join(', ')}${more}. Request the transition again`,
+  ]
 }

@@ -25,11 +25,11 @@ export async function findReasonAgainst(
     return (await isOfProject(inputs, failure, failed.file)) ? null : describeMissingPackage(cause.module)
   }
   if (ASSERTION.test(message) && !PASSED_ON.test(message)) return null
-  if (CONNECTION.test(message)) return `could not reach something outside (${shortenMessage(message)})${NAME_SERVICES}`
+  if (CONNECTION.test(message)) return `could not connect (${shortenMessage(message)})${NAME_SERVICES}`
   return TIMEOUT.test(message) ? `timed out (${shortenMessage(message)})` : null
 }
 
-const NAME_SERVICES = '; a service that tests need is named by an operator in commands.tests.services of the contract'
+const NAME_SERVICES = '; an operator names the services that tests need in commands.tests.services of the contract'
 
 /**
  * Why a file that did not load says nothing about the project's behaviour; null when it waits for code of the project.
@@ -45,7 +45,7 @@ export async function findReasonAgainstLoad(
 }
 
 function describeMissingPackage(module: string | null): string {
-  return `fails because ${module ?? 'a package'} is not installed, and is not code of the project`
+  return `fails because ${module ?? 'a package'} is not installed and is not part of the project`
 }
 
 const SHORT_CHARS_MAX = 120

@@ -56,7 +56,7 @@ export function judgePassing(run: ObservedRun, { pinned, baseline }: GreenAgains
       'observed',
     )
   const fewer = before?.countMissingTests(run) ?? 0
-  if (fewer > 0) return failCheck(`${formatCount(fewer, 'test')} fewer than before the task ran`, 'observed')
+  if (fewer > 0) return failCheck(`${formatCount(fewer, 'test')} that ran before the task did not run`, 'observed')
   const shown = [...old].map((test) => test.id)
   return passCheck(
     `${passed} passed`,
@@ -86,13 +86,13 @@ function formatFailed(
   const broken = failing.filter((test) => before?.hadStatus(test, 'passed') === true).map((test) => test.id)
   const flaky = failing.filter((test) => run.flaky?.includes(test.id) === true).map((test) => test.id)
   const passedBefore = broken.length === 0 ? '' : `. Passed before the task${formatNames(broken)}`
-  const differing = flaky.length === 0 ? '' : `. Passes in some runs${formatNames(flaky)}`
+  const differing = flaky.length === 0 ? '' : `. Flaky (pass in some runs)${formatNames(flaky)}`
   const count = (run.counts?.failed ?? 0) - old.size
   return `${count} failed${formatNames(failing.map((test) => test.id))}${passedBefore}${differing}${guardText(failing.map((test) => test.message))}`
 }
 
 function formatUnexplained(baseline: Baseline | null): string {
-  return `, which the failures from before the task do not explain (it was ${baseline?.exitCode ?? 0})`
+  return `; the failures from before the task do not explain it (before the task it was ${baseline?.exitCode ?? 0})`
 }
 
 /**
@@ -130,12 +130,11 @@ export function judgeSkipped(
   const left = run.tests.filter(isLeftOut)
   const ran = new Set(pinned?.ids ?? [])
   const newly = left.filter(({ id }) => ran.has(id)).map(({ id }) => id)
-  if (newly.length > 0)
-    return failCheck(`${newly.length} ran at RED and are skipped now${formatNames(newly)}`, 'observed')
+  if (newly.length > 0) return failCheck(`${newly.length} skipped that ran at RED${formatNames(newly)}`, 'observed')
   const before = baseline === null ? null : new BaselineTests(baseline)
   const skipped = before?.findNewlySkipped(run) ?? []
   if (skipped.length > 0)
-    return failCheck(`${skipped.length} ran before the task and are skipped now${formatNames(skipped)}`, 'observed')
+    return failCheck(`${skipped.length} skipped that ran before the task${formatNames(skipped)}`, 'observed')
   const old = before?.asBefore(left, ['skipped', 'todo']) ?? new Set<ObservedTest>()
   // If the names of the skipped tests are unknown, their number is used.
   const unnamed = before === null || before.isWhole ? 0 : before.baseline.counts.skipped - old.size
@@ -149,5 +148,5 @@ export function judgeSkipped(
         'observed',
         shown.length === 0 ? [] : [`Skipped before the task too${formatNames(shown)}`],
       )
-    : failCheck(`marked to be left out since the RED run${formatNames(marked)}`, 'observed')
+    : failCheck(`skip marks were added since the RED run${formatNames(marked)}`, 'observed')
 }

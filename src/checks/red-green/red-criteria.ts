@@ -68,7 +68,7 @@ async function explainUnmetCriterion(
   // another.
   const isUnclear = !one.isTogether && red.failing.length < file.covers.length && red.passing.length > 0
   return isUnclear
-    ? `${formatNames(red.passing)} already ${red.passing.length === 1 ? 'passes' : 'pass'}, and it covers ${file.covers.length} criteria: say in \`criteria\` which test holds which`
+    ? `${formatNames(red.passing)} already ${red.passing.length === 1 ? 'passes' : 'pass'}, and it covers ${file.covers.length} criteria: say in \`criteria\` which test covers which criterion`
     : null
 }
 

@@ -50,9 +50,9 @@ function judgeFailing(run: ObservedRun, before: BaselineTests | null): CheckOutc
 async function explainNoProof(run: ObservedRun, inputs: RedInputs, before: BaselineTests): Promise<string | null> {
   // Tests that were skipped or lost before RED cannot be corrected once the tests are pinned.
   const skipped = before.findNewlySkipped(run)
-  if (skipped.length > 0) return `ran before the task and are skipped now${formatNames(skipped)}`
+  if (skipped.length > 0) return `tests that ran before the task are skipped now${formatNames(skipped)}`
   const lost = run.loadFailures.length === 0 ? before.findLostTests(run) : []
-  if (lost.length > 0) return `ran before the task and are gone${formatNames(lost)}`
+  if (lost.length > 0) return `tests that ran before the task are gone${formatNames(lost)}`
   if (await hasUnnamedFailures(run, inputs, before)) return null
   const refused: string[] = []
   for (const path of await listFailingFiles(run, inputs)) {

@@ -23,7 +23,7 @@ export function findDisagreement(report: TestReport, exitCode: number, told: rea
   const tests = own.flatMap((one) => one.tests)
   const passed = tests.filter(({ status }) => status === 'passed')
   const failed = tests.filter(({ status }) => status === 'failed')
-  const both = `the report says ${report.passed} passed and ${report.failed} failed, ${own[0]?.runner} itself reported ${countWords(passed, failed)}`
+  const both = `the report says ${report.passed} passed and ${report.failed} failed, but ${own[0]?.runner} itself reported ${countWords(passed, failed)}`
   const hasEnded = own.every((one) => one.hasEnded)
   if (exitCode === 0 && !hasEnded) return `${both}, and did not finish`
   if (!hasEnded) return null
@@ -33,7 +33,9 @@ export function findDisagreement(report: TestReport, exitCode: number, told: rea
   const passedMin = own.length === 1 ? passed.filter(({ isParent }) => !isParent).length : 0
   if (report.passed < passedMin || report.passed > passed.length) return both
   const unknown = own.some(({ runner }) => runner === 'unittest') ? null : findFirstUnknown(report, passed)
-  return unknown === null ? null : `the report says that "${unknown}" passed, ${own[0]?.runner} itself ran no such test`
+  return unknown === null
+    ? null
+    : `the report says that "${unknown}" passed, but ${own[0]?.runner} itself ran no such test`
 }
 
 function countWords(passed: readonly ToldTest[], failed: readonly ToldTest[]): string {

@@ -97,10 +97,10 @@ function findDisagreement(document: Fields, { tally, lost }: Reading): string | 
   const { passed, failed, skipped } = tally.counts()
   const left = said('numPendingTests') + said('numTodoTests')
   if (said('numTotalTests') !== tally.total())
-    return `the summary counts ${said('numTotalTests')} tests, ${tally.total()} are listed`
+    return `the summary counts ${said('numTotalTests')} tests, but ${tally.total()} are listed`
   if (said('numPassedTests') !== passed)
-    return `the summary counts ${said('numPassedTests')} passed tests, ${passed} are listed`
+    return `the summary counts ${said('numPassedTests')} passed tests, but ${passed} are listed`
   if (said('numFailedTests') !== failed - lost)
-    return `the summary counts ${said('numFailedTests')} failed tests, ${failed - lost} are listed`
-  return left === skipped ? null : `the summary counts ${left} skipped tests, ${skipped} are listed`
+    return `the summary counts ${said('numFailedTests')} failed tests, but ${failed - lost} are listed`
+  return left === skipped ? null : `the summary counts ${left} skipped tests, but ${skipped} are listed`
 }

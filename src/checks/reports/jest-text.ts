@@ -13,7 +13,8 @@ export function isJestText(lines: readonly string[]): boolean {
 export function readJestText(lines: readonly string[], root: string | null): ReportReading {
   const end = findLastIndex(lines, (line) => SUMMARY.test(line))
   const summary = parseSummary(lines[end] ?? '')
-  if (summary === null) return makeUnreadable('the summary of jest cannot be read, or its parts are not its total')
+  if (summary === null)
+    return makeUnreadable('the summary of jest cannot be read, or its parts do not add up to its total')
   // With many files the failures are printed a second time at the end.
   const again = lines.indexOf('Summary of all failing tests')
   const files = parseFiles(lines.slice(0, again < 0 || again > end ? end : again))
@@ -25,7 +26,7 @@ export function readJestText(lines: readonly string[], root: string | null): Rep
   const isSame = seen.passed === summary.passed && seen.failed === summary.failed && seen.skipped === summary.skipped
   if (isListed ? !isSame : seen.failed > summary.failed)
     return makeUnreadable(
-      `the summary counts ${summary.passed} passed, ${summary.failed} failed and ${summary.skipped} skipped tests, the lines above it ${seen.passed}, ${seen.failed} and ${seen.skipped}`,
+      `the summary counts ${summary.passed} passed, ${summary.failed} failed and ${summary.skipped} skipped tests, but the lines above it show ${seen.passed}, ${seen.failed} and ${seen.skipped}`,
     )
   return { result: 'read', report: tally.report('jest', summary) }
 }

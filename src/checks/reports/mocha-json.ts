@@ -21,7 +21,7 @@ export function readMochaJson(document: Fields, root: string | null): ReportRead
     const entries = listIn(document, list)
     const said = countIn(stats, count)
     if (said !== entries.length)
-      return makeUnreadable(`the summary counts ${said} ${list}, ${entries.length} are listed`)
+      return makeUnreadable(`the summary counts ${said} ${list}, but ${entries.length} are listed`)
     for (const entry of entries) {
       const test = asFields(entry)
       if (test === null) return makeUnreadable(`${list} has an entry that is not an object`)

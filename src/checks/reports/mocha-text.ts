@@ -33,7 +33,7 @@ export function readMochaText(lines: readonly string[], root: string | null): Re
     return { result: 'read', report: tally.report('mocha', summary) }
   if (seen.passed !== summary.passed || seen.failed !== summary.failed || seen.skipped !== summary.skipped)
     return makeUnreadable(
-      `the summary counts ${summary.passed} passing, ${summary.failed} failing and ${summary.skipped} pending tests, the lines above it ${seen.passed}, ${seen.failed} and ${seen.skipped}`,
+      `the summary counts ${summary.passed} passing, ${summary.failed} failing and ${summary.skipped} pending tests, but the lines above it show ${seen.passed}, ${seen.failed} and ${seen.skipped}`,
     )
   return { result: 'read', report: tally.report('mocha') }
 }

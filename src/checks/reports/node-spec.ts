@@ -106,9 +106,9 @@ function toStatus(mark: string, directive: string): TestStatus {
 
 function findDisagreement(points: readonly Point[], summary: Summary): string | null {
   if (points.length !== summary.tests + summary.suites)
-    return `the summary counts ${summary.tests} tests and ${summary.suites} suites, ${points.length} lines above it are results`
+    return `the summary counts ${summary.tests} tests and ${summary.suites} suites, but ${points.length} lines above it are results`
   const parts = summary.pass + summary.fail + summary.cancelled + summary.skipped + summary.todo
-  if (parts !== summary.tests) return `the summary counts ${summary.tests} tests, and ${parts} results`
+  if (parts !== summary.tests) return `the summary counts ${summary.tests} tests, but ${parts} results`
   const said = summary.fail + summary.cancelled
   const hasFailed = points.some((point) => point.status === 'failed')
   if (said > 0 && !hasFailed) return `the summary counts ${said} failures, but no line above it shows one`

@@ -30,7 +30,7 @@ export function readPytestText(all: readonly string[], root: string | null): Rep
   const tally = createTally(root)
   const broken = addCollectionErrors(lines, tally)
   if (broken > summary.errors)
-    return makeUnreadable(`the summary counts ${summary.errors} errors, ${broken} files could not be collected`)
+    return makeUnreadable(`the summary counts ${summary.errors} errors, but ${broken} files could not be collected`)
   const listed = parseListed(lines)
   const refused = findDisagreement(listed, summary)
   if (refused !== null) return makeUnreadable(refused)
@@ -182,7 +182,7 @@ function findDash(said: string): number {
 function findDisagreement(listed: ListedTests, summary: Summary): string | null {
   const failed = summary.failed + summary.errors
   if (listed.passed <= summary.passed && listed.failed <= failed && listed.skipped <= summary.skipped) return null
-  return `the summary counts ${summary.passed} passed, ${failed} failed and ${summary.skipped} skipped tests, the lines above it ${listed.passed}, ${listed.failed} and ${listed.skipped}`
+  return `the summary counts ${summary.passed} passed, ${failed} failed and ${summary.skipped} skipped tests, but the lines above it show ${listed.passed}, ${listed.failed} and ${listed.skipped}`
 }
 
 function parseSelectedCount(lines: readonly string[]): number | null {

@@ -109,14 +109,16 @@ function readText(report: string, format: TestFormat, root: string | null): Repo
 /** XML, or one JSON document; null when it is neither. */
 function readDocument(report: string, format: TestFormat, root: string | null): ReportReading | null {
   if (report.startsWith('<'))
-    return format === 'tap' ? makeUnreadable('the report is XML, the contract says tap') : readXmlReport(report, root)
+    return format === 'tap'
+      ? makeUnreadable('the report is XML, but the contract says tap')
+      : readXmlReport(report, root)
   const document = report.startsWith('{') ? asFields(parseJson(report)) : null
   if (document === null && isCutDocument(report))
     return makeCutOff('the report ends in the middle of its JSON document')
   if (document === null) return null
   const reading = readJsonReport(document, root)
   if (reading.result === 'unreadable' || format === 'auto' || format === reading.report.format) return reading
-  return makeUnreadable(`the report is of ${reading.report.format}, the contract says ${format}`)
+  return makeUnreadable(`the report is of ${reading.report.format}, but the contract says ${format}`)
 }
 
 function readXmlReport(report: string, root: string | null): ReportReading {

@@ -24,7 +24,7 @@ export function readReportFiles(
     const { report } = reading
     format ??= report.format
     if (format !== report.format)
-      return makeUnreadable(`${path} is of ${report.format}, other reports are of ${format}`)
+      return makeUnreadable(`${path} is of ${report.format}, but other reports are of ${format}`)
     for (const status of ['passed', 'failed', 'skipped'] as const) sums[status] += report[status]
     isCut ||= report.truncated
     const module = findModule(path)

@@ -216,7 +216,7 @@ function closeAll(document: Document): void {
 function keepPlan(document: Document, level: Level): void {
   if (level.plan === null || level.plan === level.points) return
   document.lost += Math.max(1, level.plan - level.points)
-  const message = `${level.plan} tests were planned, ${level.points} were reported`
+  const message = `${level.plan} tests were planned, but ${level.points} were reported`
   document.failures.push({ file: null, kind: 'other', module: null, message })
 }
 
@@ -237,11 +237,11 @@ function findDisagreement({ levels, summary }: Document): string | null {
   const own = root.leaves.filter((leaf) => !leaf.isSuite)
   const ran = own.filter((leaf) => leaf.status !== 'skipped')
   if (said !== own.length && said !== ran.length && said !== root.points)
-    return `the summary counts ${said} tests, ${own.length} results were reported`
+    return `the summary counts ${said} tests, but ${own.length} results were reported`
   const failed = own.filter((leaf) => leaf.status === 'failed').length
   const saidFailed = (summary.get('fail') ?? 0) + (summary.get('cancelled') ?? 0)
   return summary.has('fail') && failed > 0 !== saidFailed > 0
-    ? `the summary counts ${saidFailed} failures, ${failed} were reported`
+    ? `the summary counts ${saidFailed} failures, but ${failed} were reported`
     : null
 }
 

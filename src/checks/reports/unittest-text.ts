@@ -14,13 +14,17 @@ export function readUnittestText(all: readonly string[], root: string | null): R
   const end = findLastIndex(all, (line) => RAN.test(line))
   const ran = parseWholeNumber(RAN.exec(all[end] ?? '')?.[1])
   const verdict = parseVerdict(all, end)
-  if (ran === null || verdict === null) return makeUnreadable('unittest printed no verdict: the run did not end')
+  if (ran === null || verdict === null) return makeUnreadable('unittest printed no result: the run did not end')
   const lines = all.slice(0, end)
   const sections = parseSections(lines, root)
   if (sections.filter((one) => one.isFail).length !== verdict.failures)
-    return makeUnreadable(`the verdict counts ${verdict.failures} failures, the sections above it do not`)
+    return makeUnreadable(
+      `the last line counts ${verdict.failures} failures, but the sections above it show another number`,
+    )
   if (sections.filter((one) => !one.isFail).length !== verdict.errors)
-    return makeUnreadable(`the verdict counts ${verdict.errors} errors, the sections above it do not`)
+    return makeUnreadable(
+      `the last line counts ${verdict.errors} errors, but the sections above it show another number`,
+    )
   const tally = createTally(root)
   const broken = sections.filter((one) => one.isLoad || one.isFixture)
   for (const section of broken) tally.loadFailed({ file: section.file, ...findCause(section.text, 'last') })
@@ -38,7 +42,7 @@ export function readUnittestText(all: readonly string[], root: string | null): R
     tally.add({ path: [id], status, file: failed.get(id)?.file ?? null, message: extractMessage(failed.get(id)) })
   const seen = tally.counts()
   if (seen.passed > Math.max(0, counts.passed) || seen.failed > counts.failed || seen.skipped > counts.skipped)
-    return makeUnreadable(`the verdict and the ${tally.total()} lines above it count different results`)
+    return makeUnreadable(`the last line and the ${tally.total()} lines above it count different results`)
   return { result: 'read', report: tally.report('unittest', { ...counts, passed: Math.max(0, counts.passed) }) }
 }
 

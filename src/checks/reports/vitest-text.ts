@@ -134,7 +134,7 @@ function findDisagreement(tally: Tally, summary: Summary): string | null {
     skipped === summary.skipped - summary.expected
   return isSame
     ? null
-    : `the summary counts ${summary.passed} passed, ${summary.failed} failed and ${summary.skipped} skipped tests, the lines above it ${passed}, ${failed} and ${skipped}`
+    : `the summary counts ${summary.passed} passed, ${summary.failed} failed and ${summary.skipped} skipped tests, but the lines above it show ${passed}, ${failed} and ${skipped}`
 }
 
 const FILE_LINE = /^ [✓❯×↓] (?:.*) \((\d{1,9}) tests?(?: \||\))/u
@@ -151,5 +151,5 @@ function findFileDisagreement(lines: readonly string[], summary: Summary): strin
   const counted = summary.passed + summary.failed + summary.skipped
   return files === 0 || tests === counted
     ? null
-    : `the summary counts ${counted} tests, the lines of the files above it ${tests}`
+    : `the summary counts ${counted} tests, but the lines of the files above it show ${tests}`
 }

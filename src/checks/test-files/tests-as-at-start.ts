@@ -13,7 +13,8 @@ const NAMED_MAX = 5
  * are now. Tests may be added where the phase permits it.
  */
 export const checkTestsAsAtStart: Check = async ({ contract, tree, start }) => {
-  if (start === undefined || start === null) return abortCheck('how the work tree was is not known', 'artifact')
+  if (start === undefined || start === null)
+    return abortCheck('the work tree at the start of the task was not recorded', 'artifact')
   const then = (await start.tree.list(NOT_THE_PROJECT)).filter(({ isLink }) => !isLink).map(({ path }) => path)
   const asked = then.filter((path) => isTestLike(contract, path) || isSource(path))
   const now = await tree.hashEach(asked)

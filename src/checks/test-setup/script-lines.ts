@@ -134,7 +134,7 @@ export function findNamedFiles(
     const link = listing.links.find((one) => whole.startsWith(`${one}/`))
     if (link !== undefined) throw new Error(`${whole} decides how tests are run, and ${link} in its path is a link`)
     to.add(whole)
-    if (to.size > CANDIDATES_MAX) throw new Error('too many paths could decide how tests are run')
+    if (to.size > CANDIDATES_MAX) throw new Error('how tests are run depends on too many paths')
   }
   const searched = new Set<string>()
   for (const { folder, words } of lines) {

@@ -145,7 +145,7 @@ async function follow(
   const drain = async (): Promise<void> => {
     for (let path = queue.shift(); path !== undefined; path = queue.shift()) {
       for (const file of listing.filesAt(path)) if (file === path || !isFree(file)) await look(file)
-      if (looked.size + queue.length > QUEUE_MAX) throw new Error('too many paths could decide what a command does')
+      if (looked.size + queue.length > QUEUE_MAX) throw new Error('the command depends on too many paths')
     }
   }
   await drain()
@@ -220,7 +220,7 @@ async function take(tree: ReadTree, file: { path: string; kind: HarnessKind }, i
   const { path, kind } = file
   const hash = await tree.hash(path)
   if (hash === null) return
-  if (into.found.size >= FILES_MAX) throw new Error(`more than ${FILES_MAX} files decide what a command does`)
+  if (into.found.size >= FILES_MAX) throw new Error(`the command depends on more than ${FILES_MAX} files`)
   const text = MACHINE_MADE.test(path) ? null : ((await tree.read(path))?.toString('utf8') ?? null)
   // A link: its target is part of its content.
   if (text === null || kind === 'whole' || kind === 'shadow') into.found.set(path, { '': hash })

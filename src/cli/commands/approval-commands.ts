@@ -31,7 +31,7 @@ function addAnswer(program: CliCommand, decision: 'approve' | 'reject'): void {
   serverCommand(program, decision, `${decision} the step that a task waits for`)
     .argument('[id]', 'id of an approval, or of a task that waits for one (default: list the pending approvals)')
     .option('--comment <text>', isRejection ? 'what must change (required)' : 'kept in the ledger')
-    .option('--digest <sha256>', `${decision} only if this is still what is to be approved`)
+    .option('--digest <sha256>', `${decision} only if the content still has this digest`)
     .option('-y, --yes', 'do not ask for confirmation')
     .examples([
       `phaselock ${decision} apr-1-task-1${isRejection ? ' --comment "no error cases"' : ''}`,
@@ -53,7 +53,7 @@ async function answer(
   const approval = await client.approval(await findApprovalId(client, asked.id))
   const { id, digest } = approval
   if (options.digest !== undefined && options.digest !== digest)
-    throw new Stop(EXIT.refused, `What is to be approved now has the digest ${plainLine(digest)}, not the one given.`)
+    throw new Stop(EXIT.refused, `The content to approve now has the digest ${plainLine(digest)}, not the given one.`)
   if (approval.status !== 'pending') throw new Stop(EXIT.refused, `Approval ${plainLine(id)} ${formatEnded(approval)}.`)
   if (options.json !== true) print(formatApproval(approval))
   if (options.yes !== true) {

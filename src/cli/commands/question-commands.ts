@@ -16,9 +16,9 @@ const QUESTION_ID = /^qst-\d+-/
 /** `questions` and `answer`. */
 export function addQuestionCommands(program: CliCommand): void {
   serverCommand(program, 'questions', 'list the questions that agents have asked')
-    .argument('[id]', 'show this approval in full')
+    .argument('[id]', 'show this question in full')
     .option('-a, --all', 'include answered and withdrawn questions')
-    .option('--task <id>', 'only events of this task')
+    .option('--task <id>', 'only questions of this task')
     .examples(['phaselock questions qst-7-task-1', 'one question with its options'])
     .asks((client, options: ListOptions, id: string | undefined) => list(client, id, options))
   serverCommand(program, 'answer', 'answer a question of an agent; answers are final')

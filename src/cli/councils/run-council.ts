@@ -142,7 +142,7 @@ function showInvitations({ answer, id, url }: StartedCouncil, options: Coordinat
 function readQuestionText(question: string | undefined, options: CoordinateOptions): string {
   const { questionFile: file } = options
   if ((question === undefined) === (file === undefined))
-    throw new Stop(EXIT.usage, 'Give the question, or a file that holds it with --question-file FILE; one of both.')
+    throw new Stop(EXIT.usage, 'Give either the question or --question-file FILE.')
   const text = file === undefined ? (question ?? '') : readInput(file, `The question file ${file}`).trim()
   if (text.trim() === '') throw new Stop(EXIT.usage, 'The question is empty.')
   return text

@@ -67,7 +67,8 @@ export async function findTask(session: Session): Promise<string> {
 export async function stopWithoutRun({ options, stateDir }: Session): Promise<never> {
   // Nothing started, or started elsewhere: the user has to do different things.
   await (await openClient(options)).health()
-  const where = stateDir === null ? 'no state directory of this server is here' : `there is no ${runFile(stateDir)}`
+  const where =
+    stateDir === null ? 'the state directory of this server is not on this machine' : `there is no ${runFile(stateDir)}`
   throw new Stop(
     EXIT.refused,
     `No run is active: ${where}. [no_active_task]\nStart one with \`phaselock start\`, or set PHASELOCK_TOKEN to an agent's token.`,

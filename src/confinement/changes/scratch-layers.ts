@@ -82,7 +82,7 @@ export class ScratchLayers {
     const isTooMuch = isCut || sizes.length > SCRATCH_ENTRIES_MAX || bytes > SCRATCH_BYTES_MAX
     const limit = `${SCRATCH_ENTRIES_MAX} paths or ${SCRATCH_BYTES_MAX / 1024 ** 2} MiB`
     const dropped = isTooMuch
-      ? `Commands of this task wrote more than ${limit} to ignored paths: all of it was dropped, and the next command does not see it.`
+      ? `Commands of this task wrote more than ${limit} to ignored paths: these files were discarded, and the next command does not see them.`
       : null
     return { taskId, changes, entries, dropped }
   }
@@ -228,7 +228,7 @@ export class ScratchLayers {
 
 const NONE = { layer: null, note: null }
 const LOST =
-  'What earlier commands wrote to ignored paths could not be kept whole and was dropped: run again what made it.'
+  'The files that earlier commands wrote to ignored paths could not all be kept and were discarded: run those commands again.'
 
 const REMOVED = { recursive: true, force: true } as const
 

@@ -141,7 +141,7 @@ function checkUse(reading: Reading, document: ContractDocument, phase: PhaseDocu
   if (isHeldByAll) return
   for (const gate of phase.gates) {
     if (gate.id === '' || outgoing.some((transition) => transition.gate === gate.id)) continue
-    reading.reportAt('contract.unused_gate', [gate, 'id'], `No transition is held by the gate '${gate.id}'.`)
+    reading.reportAt('contract.unused_gate', [gate, 'id'], `No transition uses the gate '${gate.id}'.`)
   }
 }
 

@@ -101,7 +101,12 @@ async function attachSource(reading: Reading, document: ContractDocument, named:
   const heading = slug === null ? null : findHeadingBySlug(source.blocks, slug)
   if (slug !== null && heading === null) {
     const message = `${file} has no heading '#${slug.slice(0, 100)}'.`
-    reading.report({ code: 'no_gate_section', at, message, remedy: 'Name a heading as links to it do.' })
+    reading.report({
+      code: 'no_gate_section',
+      at,
+      message,
+      remedy: 'Name the heading as a link to it does: #its-text.',
+    })
     return
   }
   const first = source.blocks.find(isHeading) ?? null

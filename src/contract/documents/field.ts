@@ -169,7 +169,7 @@ export class Draft {
     const { min, max, must_be } = this.field
     const others = [min, max, this.field.above, this.field.min_length, this.field.pattern, this.field.enum]
     if (must_be !== undefined && others.some((other) => other !== undefined))
-      this.reportMismatch('must be, beside another rule')
+      this.reportMismatch('must be, together with another rule')
     if (min !== undefined && max !== undefined && min > max) this.reportMismatch(`${min} to ${max}`)
     return { name, at, said: this.said, field: { ...this.field, source: { file, line: at.line } } }
   }

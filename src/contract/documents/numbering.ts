@@ -73,7 +73,7 @@ export function reportStrayPhases(source: Source, report: Sink): void {
     report({
       code: 'contract.invalid_value',
       at: findPlace(source, block.line, ''),
-      message: `'${text.trim().slice(0, 80)}' speaks of phase ${number} and does not begin it.`,
+      message: `'${text.trim().slice(0, 80)}' mentions phase ${number} but does not start it.`,
       remedy: `Write it as a heading of level 2: \`## Phase ${number}: Name\`.`,
     })
   }

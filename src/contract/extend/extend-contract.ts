@@ -158,7 +158,7 @@ class Extender {
     }
     const isSent = this.baseDir === null
     const message = isSent
-      ? `'${given}' cannot be extended: a contract that is sent alone brings no files.`
+      ? `'${given}' cannot be extended: a contract that is sent by itself has no files with it.`
       : `There is no file '${given}'.`
     const remedy = isSent
       ? 'Extend what ships with Phaselock, or send the file with `phaselock contract add FILE`.'

@@ -14,7 +14,7 @@ export function leaveOut(base: MapNode, without: ListNode, report: (report: Repo
     const found = removePath(left, path)
     if (found?.kind === 'map') left = found
     else {
-      const message = `Nothing that the contract extends stands at '${path.slice(0, 200)}'.`
+      const message = `The extended contracts have nothing at '${path.slice(0, 200)}'.`
       const near = formatDidYouMean(path, listPaths(left, path))
       const remedy = `${near}Write the path of a value, such as phases.REVIEW or transitions.REVIEW->COMPLETE.`
       report({ code: 'contract.invalid_value', at: item.at, message, remedy })

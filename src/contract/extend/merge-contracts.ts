@@ -122,7 +122,7 @@ class Merger {
     for (const item of node.items) {
       this.refuseWithoutBase(item)
       if (findScalar(item) !== BASE_ENTRIES) continue
-      const message = "What the contract extends has no such list, so that '...' stands for nothing."
+      const message = "The extended contract has no such list, so '...' has nothing to stand for."
       this.report({ code: 'contract.invalid_value', at: item.at, message, remedy: 'Remove it.' })
     }
   }

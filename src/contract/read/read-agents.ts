@@ -79,7 +79,7 @@ const CONSENSUS_FIELDS = {
     'balanced',
     { unset: '`lenient`' },
   ),
-  quorum: maybe(positive, 'How many votes the winner needs; without it one.', '2'),
+  quorum: maybe(positive, 'How many votes the winner needs; default: one.', '2'),
   max_new_answers_per_agent: maybe(positive, 'Answers one agent may give.', '3', { unset: '`3`' }),
   max_new_answers_global: maybe(positive, 'Answers all agents may give together.', '9'),
   max_attempts: maybe(positive, 'Bad responses before an agent is stopped.', '3', { unset: '`3`' }),

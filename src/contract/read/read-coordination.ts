@@ -48,7 +48,7 @@ const EVENT_BUS = object('event_bus', 'Event bus', {
   type: unkept(text, 'Events live in the ledger; anything but `sqlite` causes a warning.', 'sqlite', {
     differs: unlike('sqlite', 'Events live in the ledger; no other bus is used.'),
   }),
-  db_path: unkept(text, 'The ledger is used instead; it causes a warning.', 'events.db', {
+  db_path: unkept(text, 'The ledger is used instead; setting it causes a warning.', 'events.db', {
     words: 'path',
     differs: 'Events live in the ledger; no other database is used.',
   }),
@@ -60,14 +60,14 @@ const EVENT_BUS = object('event_bus', 'Event bus', {
 const CONFLICT_RESOLUTION = object('conflict_resolution', 'Conflict resolution', {
   strategy: unkept(
     text,
-    'Nothing is merged, calls are decided one after the other; it causes a warning.',
+    'Nothing is merged, calls are decided one after the other; setting it causes a warning.',
     'orchestrator_merge',
     {
       differs:
         'Nothing is merged: calls are decided one after the other, each on the state that the previous one left.',
     },
   ),
-  lock_timeout_seconds: unkept(positive, 'Leases are used instead of locks; it causes a warning.', '300', {
+  lock_timeout_seconds: unkept(positive, 'Leases are used instead of locks; setting it causes a warning.', '300', {
     differs: 'There are no locks: an agent keeps its task as long as enforcement.lease_seconds says.',
   }),
   optimistic_locking: alwaysTrue(

@@ -30,7 +30,9 @@ const claims = checked(names, (given, bad) => {
 
 const PHASE_TOKENS = object('phase_tokens', 'Phase tokens', {
   expiry_seconds: otherwise(positive, 'How long a token is valid.', '7200', { fallback: 7200 }),
-  algorithm: otherwise(choice(['HS256'] as const), 'The only signature there is.', 'HS256', { fallback: 'HS256' }),
+  algorithm: otherwise(choice(['HS256'] as const), 'The only supported signature algorithm.', 'HS256', {
+    fallback: 'HS256',
+  }),
   secret_env_var: otherwise(
     secretVariable,
     'The environment variable that holds the secret; its name begins with `ORCHESTRATOR_` or `PHASELOCK_`.',
@@ -47,7 +49,7 @@ const AGENT_SDK = object('agent_sdk', 'Agent SDK', {
   required: unkept(flag, 'Any client with a valid token is admitted.', 'true', {
     differs: (isRequired) =>
       isRequired
-        ? 'Any client with a valid token is admitted, with the SDK or without; tokens and stored state enforce.'
+        ? 'Any client with a valid token is admitted, with or without the SDK; tokens and stored state enforce the contract.'
         : null,
   }),
   version: unkept(text, 'Not checked.', '">=1.0.0"', {
@@ -69,7 +71,7 @@ const TOOL_ENFORCEMENT = object('tool_enforcement', 'Tool enforcement', {
     'reject',
     { unset: 'as `mode` says' },
   ),
-  capability_model: unkept(choice(['deny_by_default']), 'The only model there is.', 'deny_by_default', {
+  capability_model: unkept(choice(['deny_by_default']), 'The only supported model.', 'deny_by_default', {
     unset: '`deny_by_default`',
   }),
   audit_log: unkept(text, 'The ledger is used instead.', 'audit.jsonl', {
@@ -91,13 +93,13 @@ const FIELDS = {
   }),
   max_attempts: otherwise(
     positive,
-    'How many refusals of one kind in a row, in one visit, until the retry text says that the tries are used up.',
+    'After how many refusals of one kind in a row, in one visit, the retry text says that the tries are used up.',
     '3',
     { fallback: 3 },
   ),
   denial_budget: otherwise(
     positive,
-    'Refusals in a row without progress; then the task is parked. As many refusals by `tests_can_fail` park it too, in a row or not.',
+    'How many refusals in a row without progress park the task. The same number of refusals by `tests_can_fail` parks it too, even if they are not in a row.',
     '10',
     {
       fallback: 10,
@@ -111,24 +113,24 @@ const FIELDS = {
   ),
   confinement: maybe(
     choice(['required', 'best_effort', 'off'] as const),
-    'Whether commands must run in the [sandbox](security.md#the-sandbox). With `required` no agent gets a task that runs commands where no sandbox holds; otherwise they run without, and every answer says `unenforced`.',
+    'Whether commands must run in the [sandbox](security.md#the-sandbox). With `required`, no agent gets a task that runs commands unless the sandbox works. Otherwise commands run without a sandbox, and every answer says `unenforced`.',
     'required',
     { unset: '`required` in strict mode, else `best_effort`' },
   ),
   reconcile: otherwise(
     choice(['block', 'warn', 'off'] as const),
-    'What happens when the tree changed in a way that no allowed call explains and the phase does not permit. It is compared at each transition, and when a claim is resumed, with how it was when work began and what allowed calls changed since.',
+    'What happens when the work tree has changes that no allowed call made and the phase does not permit. The tree is compared at each transition and when a claim is resumed: with its state when work began, plus what allowed calls changed since.',
     'block',
     { fallback: 'block' },
   ),
   reconcile_ignore: otherwise(
     globs,
-    'Paths that do not count for it. What git ignored when work began does not count either; a changed folder of installed packages does.',
+    'Paths that are not compared. Paths that git ignored when work began are not compared either; folders of installed packages are.',
     '["coverage/**"]',
     { fallback: [] },
   ),
   agent_sdk: unkept(AGENT_SDK, 'Has no effect, and causes a warning.', '{required: true}'),
-  tool_enforcement: maybe(TOOL_ENFORCEMENT, 'Says in other words what `mode` says.', '{violation_action: reject}'),
+  tool_enforcement: maybe(TOOL_ENFORCEMENT, 'Another way to write `mode`.', '{violation_action: reject}'),
 }
 
 /** `enforcement:`; all of it has defaults. */

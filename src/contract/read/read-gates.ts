@@ -31,13 +31,13 @@ const FIELDS = {
   ),
   approvers: maybe(
     texts,
-    'Approval gates: who may approve. `human` is every operator without the role `ci`; `orchestrator` alone approves when every blocking check holds; beside `human` the human decides. Any other name is an operator, a role, or a reviewer of the task who answers with its review token.',
+    'Approval gates: who may approve. `human` is every operator without the role `ci`; `orchestrator` alone approves when every blocking check holds; together with `human`, the human decides. Any other name is an operator, a role, or a reviewer of the task who answers with its review token.',
     '[human]',
     { words: 'list of names or roles', unset: '`[human]`', json: { minItems: 1 } },
   ),
   min_approvals: maybe(positive, 'Approval gates: how many must approve the same content.', '2', { unset: '`1`' }),
   timeout_seconds: otherwise(positive, 'How long the approval or the checks may take.', '3600', { fallback: 3600 }),
-  on_timeout: maybe(choice(['park', 'reject'] as const, 'park'), 'What happens then.', 'park', {
+  on_timeout: maybe(choice(['park', 'reject'] as const, 'park'), 'What happens when the time is over.', 'park', {
     unset: '`recovery.gate_timeout.action`, else `park`',
   }),
   auto_advance: otherwise(

@@ -51,10 +51,10 @@ const CONSTRAINT = object(
       unset: 'any command',
     }),
     forbidden_commands: maybe(texts, '`bash` only: the words no simple command may begin with.', '[git]'),
-    network: maybe(flag, "`bash` only: whether the command may use the network, which is the machine's then.", 'false'),
+    network: maybe(flag, '`bash` only: whether the command may use the network of the machine.', 'false'),
     timeout_seconds: maybe(
       positive,
-      '`bash` only: the time limit of a call, and the most a call may ask for. Without it 60 and 600.',
+      '`bash` only: the time limit of a call, and the maximum that a call may ask for. Default: 60, and at most 600.',
       '60',
     ),
   },
@@ -139,7 +139,7 @@ const countFromZero: Kind<number> = {
 }
 
 const REVIEW = object('review', 'Independent review', {
-  by: otherwise(choice(['other'] as const), 'Somebody else than the agent that did the work.', 'other', {
+  by: otherwise(choice(['other'] as const), 'Somebody other than the agent that did the work.', 'other', {
     fallback: 'other',
   }),
 })

@@ -51,7 +51,7 @@ const rulePattern: Kind<string> = {
 
 const REPEATS = {
   threshold: need(count, 'How many repeats trigger the rule.', '5'),
-  window: need(count, 'In how many seconds they count.', '120'),
+  window: need(count, 'Repeats count within this many seconds.', '120'),
 }
 const OPTIONS = {
   message: maybe(text, 'Text of the interrupt.', 'Stop and think'),
@@ -75,16 +75,16 @@ const RULES: Readonly<Record<string, Shape>> = {
   repeated_command: {
     ...REPEATS,
     pattern: maybe(rulePattern, 'What is counted together.', '"npm (test|run build)"', {
-      unset: 'none: one same command',
+      unset: 'none: equal commands',
     }),
   },
   repeated_file_edit: {
     ...REPEATS,
-    path_pattern: maybe(rulePattern, 'What is counted together.', '"src/.*"', { unset: 'none: one same path' }),
+    path_pattern: maybe(rulePattern, 'What is counted together.', '"src/.*"', { unset: 'none: equal paths' }),
   },
   phase_timeout: { max_duration: need(count, 'The longest a visit may last, in seconds.', '600') },
   token_budget: { max_tokens: need(count, 'The most tokens a visit may use.', '50000') },
-  require_commits: { lookback_phases: need(count, 'A commit must be this many phases back or nearer.', '1') },
+  require_commits: { lookback_phases: need(count, 'A commit must exist in the last phases, this many at most.', '1') },
 }
 
 const RULE_TYPES: readonly string[] = Object.keys(RULES)

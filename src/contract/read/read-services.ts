@@ -57,14 +57,14 @@ const SERVICE = object('service', 'Services', {
   ),
   start: maybe(
     filled,
-    'Starts it before a run where it does not answer. Runs on the machine itself, not in the sandbox, in `/`; must return.',
+    'Command that starts the service before a run if the service does not answer. It runs on the machine itself in `/`, not in the sandbox, and must return.',
     '"docker start shop-db"',
     { words: 'command line' },
   ),
-  stop: maybe(filled, 'Stops it after the run, if it was started for it.', '"docker stop shop-db"', {
+  stop: maybe(filled, 'Command that stops the service after the run, if `start` started it.', '"docker stop shop-db"', {
     words: 'command line',
   }),
-  ready: maybe(filled, 'Succeeds when it is ready.', '"pg_isready -h 127.0.0.1"', {
+  ready: maybe(filled, 'Command that succeeds when the service is ready.', '"pg_isready -h 127.0.0.1"', {
     words: 'command line',
     unset: 'a connection is enough',
   }),
@@ -269,7 +269,7 @@ function checkWords(reading: Reading, { command, args }: Pick<ToolDocument, 'com
   const used = new Set(command.flatMap(splitWord).flatMap((part) => ('arg' in part ? [part.arg] : [])))
   for (const arg of Object.keys(args)) {
     if (used.has(arg)) continue
-    const message = `The argument '${arg.slice(0, 80)}' stands nowhere in the command.`
+    const message = `The argument '${arg.slice(0, 80)}' is not used in the command.`
     const remedy = `Write {${arg.slice(0, 80)}} where it belongs, or remove it.`
     reading.reportAt('contract.invalid_value', [args, arg], message, remedy)
   }

@@ -42,7 +42,7 @@ const INVERTED = object(
     }),
     strict: maybe(
       flag as Kind<true>,
-      'Whether criteria without rules for their language or assertion library block.',
+      'Whether a criterion blocks when there are no rules for its language or assertion library.',
       'true',
       // Defaults are left out here and below: a contract that does not set them keeps its fingerprint.
       { unset: '`false`', isNone: (isStrict) => !isStrict },
@@ -130,7 +130,7 @@ const AGENT_CRASH = object('agent_crash', 'Agent crash', {
   }),
   backoff_seconds: otherwise(
     positive,
-    'How long the task cannot be claimed after a crash, times the number of the crash.',
+    'How long the task cannot be claimed after a crash; multiplied by the number of crashes.',
     '60',
     {
       fallback: 60,
@@ -141,11 +141,11 @@ const AGENT_CRASH = object('agent_crash', 'Agent crash', {
 const ORCHESTRATOR_CRASH = object('orchestrator_crash', 'Orchestrator crash', {
   resume_from: maybe(
     text,
-    'Work resumes from the last event whatever this says; it causes a warning.',
+    'Work resumes from the last event whatever this says; setting it causes a warning.',
     'last_checkpoint',
     { differs: CRASH_DIFFERS },
   ),
-  checkpoint_interval_seconds: maybe(positive, 'Every event is durable; it causes a warning.', '300', {
+  checkpoint_interval_seconds: maybe(positive, 'Every event is durable; setting it causes a warning.', '300', {
     differs: CRASH_DIFFERS,
   }),
 })
@@ -177,17 +177,17 @@ const EXPORT = object('export', 'Export', {
         type === 'jsonl' ? 'Metrics are served in the format of Prometheus, not as lines of JSON.' : null,
     },
   ),
-  path: maybe(text, 'No file is written; it causes a warning.', 'metrics.jsonl', {
+  path: maybe(text, 'No file is written; setting it causes a warning.', 'metrics.jsonl', {
     words: 'path',
     differs: 'Metrics are served by the server; no file is written.',
   }),
 })
 
 const METRICS_DIFFER =
-  'The list chooses nothing: GET /metrics and GET /metrics/summary always serve everything that is counted.'
+  'The list has no effect: GET /metrics and GET /metrics/summary always serve everything that is counted.'
 
 export const MONITORING = object('monitoring', 'Monitoring', {
-  metrics: maybe(names, 'Everything is always measured; it causes a warning.', '[gate_pass_rate]', {
+  metrics: maybe(names, 'Everything is always measured; setting it causes a warning.', '[gate_pass_rate]', {
     differs: (names) => (names.length === 0 ? null : METRICS_DIFFER),
   }),
   export: maybe(EXPORT, 'Where metrics go.', '{type: jsonl}'),

@@ -43,13 +43,13 @@ const FROM = {
 }
 const REST = {
   to: need(filled, 'The phase that is entered.', 'TDD', { words: 'phase id' }),
-  gate: maybe(filled, 'The one gate that holds it.', 'plan_approval', {
+  gate: maybe(filled, 'The only gate that must open for it.', 'plan_approval', {
     words: 'gate id',
     unset: 'all gates of the phase being left',
   }),
-  when: maybe(filled, 'A named claim that it needs.', 'changes_requested', { words: 'claim' }),
+  when: maybe(filled, 'A claim that the agent must make for it.', 'changes_requested', { words: 'claim' }),
   requires_token: alwaysTrue('A transition always needs the phase token.'),
-  triggers: maybe(list(TRIGGER), 'What happens with it.', '[{action: spawn_review_agents}]', { isNone: isEmpty }),
+  triggers: maybe(list(TRIGGER), 'Actions that run with it.', '[{action: spawn_review_agents}]', { isNone: isEmpty }),
 }
 const FIELDS = { ...FROM, ...REST }
 

@@ -21,7 +21,7 @@ const events = checked(names, (given, bad) => {
   for (const event of given) {
     if (TASK_EVENT_TYPES.includes(event)) continue
     const meant = findNearest(event, TASK_EVENT_TYPES)
-    const remedy = meant === null ? 'See docs/webhooks.md for the events there are.' : `Did you mean '${meant}'?`
+    const remedy = meant === null ? 'docs/webhooks.md lists the events.' : `Did you mean '${meant}'?`
     bad(`There is no event '${event.slice(0, 80)}'.`, remedy)
   }
 })

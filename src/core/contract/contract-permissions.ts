@@ -122,7 +122,7 @@ function listEnvironmentPermissions(contract: Contract): readonly Permission[] {
       for (const [, variable] of value.matchAll(REFERENCE))
         found.push({
           kind: 'environment',
-          text: `${where} is given ${variable} of the server as ${name}`,
+          text: `${where} gets the server's variable ${variable} as ${name}`,
           reach: 'operator',
         })
       if (isModelAddress(name))
@@ -134,12 +134,16 @@ function listEnvironmentPermissions(contract: Contract): readonly Permission[] {
     if (server.kind === 'stdio') read(`MCP server ${server.name}`, server.env)
   const { secretEnvVar } = contract.enforcement
   if (secretEnvVar !== SECRET_VARIABLE)
-    found.push({ kind: 'environment', text: `tokens are signed with ${secretEnvVar} of the server`, reach: 'operator' })
+    found.push({
+      kind: 'environment',
+      text: `tokens are signed with the server's variable ${secretEnvVar}`,
+      reach: 'operator',
+    })
   for (const { url, secretEnvVar: secret } of contract.webhooks ?? [])
     if (secret !== null)
       found.push({
         kind: 'environment',
-        text: `notices to ${parseOrigin(url)} are signed with ${secret} of the server`,
+        text: `webhooks to ${parseOrigin(url)} are signed with the server's variable ${secret}`,
         reach: 'operator',
       })
   return found

@@ -133,7 +133,7 @@ function refuseNotAwaited(run: CoordinationRun, agent: Participant): RunStep {
     return refuseCommand('not_awaited', agent.error?.message ?? 'The agent no longer takes part.')
   if (run.result !== null) return refuseCommand('not_awaited', 'The council is decided.')
   const why = agent.vote === null ? 'The answer stands' : 'The vote stands'
-  return refuseCommand('not_awaited', `${why}; nothing more is asked unless another answer comes.`)
+  return refuseCommand('not_awaited', `${why}; there is nothing to do unless another answer arrives.`)
 }
 
 function acceptPresentation(run: CoordinationRun, agent: Participant, text: string): RunStep {

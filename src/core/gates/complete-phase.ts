@@ -74,7 +74,7 @@ function completePhase(contract: Contract, state: TaskState, request: Request, c
       to,
       code: 'evidence_stale',
       detail:
-        'The evidence was checked in an earlier visit to this phase, or before the rules applied again: send it again',
+        'The evidence was checked in an earlier visit to this phase, or while a rule still blocked the request: send it again',
     })
   if (facts.evidenceProblems.length > 0 && getMode(contract, state) === 'strict')
     return refuseCheckpoint(contract, state, facts)

@@ -52,7 +52,11 @@ export function decideTransition(contract: Contract, state: TaskState, request: 
   if (held !== null)
     return request.auto === true ? makeDecision([]) : refuseInterrupted(contract, state, { request, held, agentId })
   // A rule blocked the earlier request, and no longer does.
-  if (request.facts === null) return refuse('evidence_stale', 'The rules apply again: request the transition once more')
+  if (request.facts === null)
+    return refuse(
+      'evidence_stale',
+      'A rule blocked the earlier request and no longer does: request the transition again',
+    )
   return judge(contract, state, { request, needed, facts: request.facts, context, agentId })
 }
 

@@ -89,7 +89,7 @@ function checkReviewToken(state: TaskState, bearer: ReviewBearer): Refusal | nul
     return stale(`The token of reviewer ${bearer.reviewer} was superseded.`)
   if (reviewer.status === 'revoked') return stale(`The token of reviewer ${bearer.reviewer} was revoked.`)
   if (reviewer.status === 'finished')
-    return stale(`Reviewer ${bearer.reviewer} has finished with this token: another review needs another one.`)
+    return stale(`Reviewer ${bearer.reviewer} has finished with this token: another review needs a new token.`)
   if (state.holders.includes(bearer.reviewer))
     return { code: 'not_permitted', detail: `Agent ${bearer.reviewer} works on task ${state.id} and cannot review it.` }
   return null

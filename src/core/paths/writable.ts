@@ -131,7 +131,7 @@ function findGitReason(change: ChangedPath, git: GitAccess): Omit<RefusedPath, '
     return { reason: 'is in the git directory, which only the git tools write', isFinal: true }
   return GIT_CONTENT.test(path) && type !== 'link'
     ? null
-    : { reason: 'is not part of what a commit writes', isFinal: true }
+    : { reason: 'is not a file that a commit writes', isFinal: true }
 }
 
 // `**` matches them too but does not mean them: only a pattern that begins with the name itself is explicit.

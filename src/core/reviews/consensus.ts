@@ -91,7 +91,7 @@ function request(plan: ConsensusPlan, seen: ConsensusSeen, to: string): Consensu
   const agents = plan.voters.map((voter) => voter.id)
   return {
     kind: 'blocked',
-    blocker: blockPendingRun(`Council ${runId} is asked for: ${agents.join(', ')} have not answered`),
+    blocker: blockPendingRun(`Council ${runId} has begun: ${agents.join(', ')} have not answered`),
     facts: [{ type: 'consensus_requested', runId, to, subject, agents, quorum: plan.options.quorum }],
     isReplaced: seen.replaces !== null,
   }
@@ -107,7 +107,7 @@ function ownVoters(state: TaskState, plan: ConsensusPlan): BlockerFound | null {
     return makeBlocker('check_failed', { check: CHECK, message, remedy })
   }
   if (state.holders.length < HOLDERS_MAX) return null
-  const message = `consensus: more than ${HOLDERS_MAX} agents have held task ${state.id}, so it is not known who has not`
+  const message = `consensus: more than ${HOLDERS_MAX} agents have held task ${state.id}, so Phaselock does not know every one of them`
   return makeBlocker('check_failed', { check: CHECK, message, remedy })
 }
 
@@ -145,7 +145,7 @@ function formatProgress(run: CoordinationRun): string {
   const silent = open.filter((id) => !answered.includes(id))
   const parts = [
     `${voted.length} of ${voters.length} voted${formatNames(voted)}`,
-    ...(waiting.length === 0 ? [] : [`answered and not voted: ${waiting.join(', ')}`]),
+    ...(waiting.length === 0 ? [] : [`answered but not voted: ${waiting.join(', ')}`]),
     ...(silent.length === 0 ? [] : [`not answered: ${silent.join(', ')}`]),
     ...(gone.length === 0 ? [] : [`no longer taking part: ${gone.join(', ')}`]),
   ]

@@ -100,7 +100,7 @@ export function addReviewer(
   if (state.holders.length >= HOLDERS_MAX)
     return refuseUnrecorded(
       'conflict',
-      `More than ${HOLDERS_MAX} agents have held task ${state.id}, so it is not known who has not.`,
+      `More than ${HOLDERS_MAX} agents have held task ${state.id}, so Phaselock does not know every one of them.`,
     )
   const others = listReviewers(state).filter((reviewer) => reviewer.name !== name)
   if (asked === null && others.length >= REVIEWERS_MAX)
@@ -168,7 +168,7 @@ export function submitReview(
   const problem = findProblem(state, command)
   if (problem === null && (seen === null || seen === subject))
     return makeDecision([{ type: 'review_submitted', reviewer, ...report, subject }])
-  const said = problem ?? { code: 'conflict', detail: 'What was reviewed has changed since: look at it again' }
+  const said = problem ?? { code: 'conflict', detail: 'The work has changed since you reviewed it: look at it again' }
   return refuseReviewer(contract, state, {
     type: 'review_refused',
     reviewer,

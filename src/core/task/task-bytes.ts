@@ -20,5 +20,5 @@ export function findBytesProblem(
 ): string | null {
   const total = state.bytesAdded + added
   if (added === 0 || total <= bytesMax) return null
-  return `would bring what this task has added to its work tree to ${total} bytes; a task may add ${bytesMax} bytes in all`
+  return `would add too much: the task would have added ${total} bytes to its work tree, and the maximum is ${bytesMax}`
 }

@@ -48,7 +48,7 @@ export const AGENT_ROUTES: readonly Route[] = [
     method: 'POST',
     path: '/tasks/transition',
     id: 'requestTransition',
-    summary: 'Ask to leave the phase; every blocker is named, or a new token is given',
+    summary: 'Request a transition; the answer names every blocker, or has a new token',
     body: makeAgentShape(
       {
         task_id: FIELD.id,

@@ -121,4 +121,4 @@ function toDenial({ code, detail, extra }: Problem, body: unknown): JsonObject |
 }
 
 const CLAIM_FIRST =
-  'Claim a task: call the tool claim_task of the MCP server phaselock (where it has none: POST /api/v1/tasks/claim).'
+  'Claim a task: call the tool claim_task of the MCP server phaselock (without it: POST /api/v1/tasks/claim).'

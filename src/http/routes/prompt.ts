@@ -28,7 +28,7 @@ export const PROMPT_ROUTES: readonly Route[] = [
       evidence: FIELD.evidence,
     }),
     answer:
-      '`{kind, text, phase, violation?, task_id?, allowed_tools?, next_step?}`; where a claim led to a transition also what `POST /tasks/transition` answers',
+      '`{kind, text, phase, violation?, task_id?, allowed_tools?, next_step?}`; if a claim led to a transition, also the fields that `POST /tasks/transition` answers',
     handle: async (call) =>
       nextPrompt(call.app, {
         bearer: requireBearer(call),

@@ -49,7 +49,7 @@ export const QUESTION_ROUTES: readonly Route[] = [
           maxLength: ANSWER_CHARS_MAX,
           description: 'One of the options, if any.',
         },
-        other: { type: 'boolean', description: 'The answer is not one of the options.' },
+        other: { type: 'boolean', description: 'Whether the answer is a text instead of one of the options.' },
         phase_token: FIELD.token,
       },
       ['answer'],

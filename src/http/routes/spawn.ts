@@ -75,7 +75,7 @@ export const SPAWN_ROUTES: readonly Route[] = [
     method: 'GET',
     path: '/agents/:id/log',
     id: 'agentLog',
-    summary: 'What an agent wrote: the end of it, or what came after `cursor`',
+    summary: 'The output of an agent: its end, or everything after `cursor`',
     query: { cursor: { type: 'string', maxLength: 64, description: '`cursor` of the answer before.' } },
     answer: '`{agent_id, text, cursor, more, ended}`',
     handle: async ({ supervisor, params, query }) => supervisor.log(params.id ?? '', query.cursor ?? null),

@@ -91,7 +91,7 @@ function judgeHead(
   const { head, torn } = found
   const last = Number(database.prepare('SELECT max(seq) AS seq FROM event').get()?.seq ?? 0)
   if (last < head.count) {
-    const detail = `The database ends at event ${last}, the ledger head says ${head.count}: events were cut off.`
+    const detail = `The database ends at event ${last}, but the ledger head says ${head.count}: events were cut off.`
     return [{ ...makeProblem('cut_tail', detail), seq: last + 1 }]
   }
   const row = database.prepare('SELECT hash FROM event WHERE seq = ?').get(head.count)

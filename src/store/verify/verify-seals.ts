@@ -64,7 +64,7 @@ export function startCheckpointWalk(dir: string, key: KeyObject, publicKey: KeyO
       while (found === null && next < seqs.length && (seqs[next] ?? 0) <= count) readNext()
       const newest = Math.max(pointer.seq, seqs.at(-1) ?? 0)
       if (found === null && newest > count) {
-        const detail = `A checkpoint was signed at event ${newest}, the events end at ${count}: cut off or an older copy.`
+        const detail = `The ledger was sealed at event ${newest}, but the events end at ${count}: they were cut off, or this is an older copy.`
         found = makeProblem('older_copy', detail, count + 1)
       }
       if (found !== null) return [found]

@@ -79,7 +79,7 @@ export async function askWriter(connection: Connection, call: UpstreamCall, run:
 
 function endProblem({ tool }: UpstreamCall, ended: CommandEnd | null): ToolOutcome | null {
   if (ended !== null && ended.stopped === null) return null
-  return failTool(`${tool}: the server did not end as it should when its input was closed; what it changed was dropped`)
+  return failTool(`${tool}: the server did not exit when its input was closed; its changes were discarded`)
 }
 
 function writeProblem({ tool }: UpstreamCall, server: StdioServer, changes: readonly Change[]): ToolOutcome | null {
@@ -87,7 +87,7 @@ function writeProblem({ tool }: UpstreamCall, server: StdioServer, changes: read
   if (outside.length === 0) return null
   const paths = outside.slice(0, PATHS_SHOWN_MAX)
   const more = outside.length > paths.length ? ` and ${outside.length - paths.length} more` : ''
-  const detail = `${tool}: the server may change ${server.writable.join(', ')}, and changed ${paths.join(', ')}${more}; all of it was dropped`
+  const detail = `${tool}: the server may change ${server.writable.join(', ')}, but changed ${paths.join(', ')}${more}; all its changes were discarded`
   return failTool(detail, 'constraint_violation', { paths })
 }
 

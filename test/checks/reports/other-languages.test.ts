@@ -28,7 +28,7 @@ const TRX = `<?xml version="1.0" encoding="utf-8"?>
 </TestRun>`
 
 describe('TRX of dotnet test', () => {
-  it('[REQ-REPORT-1] is unreadable when its counters do not count its results, or its end is missing', () => {
+  it('[REQ-REPORT-1] is unreadable when its counters do not match its results, or its end is missing', () => {
     expect(given({ reportText: TRX.replace('passed="1"', 'passed="2"'), exitCode: 1 }).result).toBe('unreadable')
     expect(given({ reportText: TRX.replace('outcome="Failed">', 'outcome="Passed">'), exitCode: 1 }).result).toBe(
       'unreadable',

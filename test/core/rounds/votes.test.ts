@@ -164,7 +164,7 @@ describe('votes', () => {
     expect(council.respond('a', [vote('agent1')])).toMatchObject({ kind: 'refused', because: 'not_awaited' })
     expect(council.respond('a', [newAnswer('z')])).toMatchObject({
       because: 'not_awaited',
-      detail: 'The vote stands; nothing more is asked unless another answer comes.',
+      detail: 'The vote stands; there is nothing to do unless another answer arrives.',
     })
     expect(council.turn('a')).toMatchObject({ kind: 'refused', because: 'not_awaited' })
     expect(council.do({ type: 'injected', agent: 'a', shown: ['agent1.1'] })).toMatchObject({ because: 'not_awaited' })

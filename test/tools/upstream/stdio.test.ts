@@ -239,7 +239,7 @@ describe('a server that may write', () => {
     const one = stage()
     const server = stdio({ writable: ['docs/**'] }, '--stays')
     const result = await one.call(server, 'write', { path: 'docs/a.md', content: 'x' })
-    expect(detailOf(result)).toContain('did not end as it should')
+    expect(detailOf(result)).toContain('did not exit when its input was closed')
     expect(one.unconfined.settled).toEqual(['discarded', 'discarded'])
   })
 

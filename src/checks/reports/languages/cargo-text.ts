@@ -61,18 +61,18 @@ function readBlock(lines: readonly string[]): Block | string {
       .map((count) => parseWholeNumber(count) ?? 0) ?? []
   const [passed = 0, failed = 0, skipped = 0, measured = 0] = said
   if (passed + failed + skipped + measured !== announced)
-    return `${announced} tests were announced, the result counts ${passed + failed + skipped + measured}`
+    return `${announced} tests were announced, but the result counts ${passed + failed + skipped + measured}`
   const count = (status: TestStatus): number => tests.filter((test) => test.status === status).length
   const isSame = count('passed') === passed + measured && count('failed') === failed && count('skipped') === skipped
   if (tests.length > 0 && !isSame)
-    return `the result counts ${passed} passed, ${failed} failed and ${skipped} ignored tests, the lines above it ${count('passed')}, ${count('failed')} and ${count('skipped')}`
+    return `the result counts ${passed} passed, ${failed} failed and ${skipped} ignored tests, but the lines above it show ${count('passed')}, ${count('failed')} and ${count('skipped')}`
   return { tests, counts: { passed: passed + measured, failed, skipped }, lost: 0 }
 }
 
 function makeUnfinishedBlock(tests: readonly ListedTest[], announced: number): Block | string {
   const count = (status: TestStatus): number => tests.filter((test) => test.status === status).length
   const lost = Math.max(1, announced - tests.length)
-  if (tests.length > announced) return `${announced} tests were announced, ${tests.length} lines are results`
+  if (tests.length > announced) return `${announced} tests were announced, but ${tests.length} results were printed`
   return {
     tests,
     counts: { passed: count('passed'), failed: count('failed') + lost, skipped: count('skipped') },

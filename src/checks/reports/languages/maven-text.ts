@@ -29,7 +29,7 @@ export function readMavenText(lines: readonly string[], root: string | null): Re
   }
   if (modules.run !== classes.run || modules.failed !== classes.failed || modules.skipped !== classes.skipped)
     return makeUnreadable(
-      `the modules count ${modules.run} tests and ${modules.failed} failed, their classes ${classes.run} and ${classes.failed}: the output is not whole, or tests were run more than once`,
+      `the modules count ${modules.run} tests and ${modules.failed} failed, but their classes ${classes.run} and ${classes.failed}: output is missing, or tests were run more than once`,
     )
   for (const failure of parseJavaErrors(lines)) tally.loadFailed(failure)
   const { run, failed, skipped } = modules

@@ -32,7 +32,7 @@ export function readRspecJson(document: Fields, root: string | null): ReportRead
     countIn(summary, 'example_count') === tally.total() &&
     countIn(summary, 'failure_count') === failed &&
     countIn(summary, 'pending_count') === skipped
-  if (!isSame) return makeUnreadable('the summary of RSpec does not count what is listed beside it')
+  if (!isSame) return makeUnreadable('the summary of RSpec does not match its list of examples')
   const report = tally.report('rspec')
   const errors = countIn(summary, 'errors_outside_of_examples_count') ?? 0
   if (errors > 0 && report.loadFailures.length === 0)

@@ -30,7 +30,7 @@ export function readTrx(text: string, root: string | null): ReportReading {
     FAILED_COUNTERS.reduce((sum, one) => sum + (parseWholeNumber(counters.get(one)) ?? 0), 0) === failed
   return isSame
     ? { result: 'read', report: tally.report('trx') }
-    : makeUnreadable('the TRX report cannot be relied on: its counters do not count its results')
+    : makeUnreadable('the TRX report cannot be relied on: its counters do not match its results')
 }
 
 const FAILED_COUNTERS = ['failed', 'error', 'timeout', 'aborted'] as const
