@@ -230,7 +230,7 @@ async function ensureOperator(
 }
 
 /** Resolves and checks the paths of the state directory and the work tree. */
-export function placesOf(given: { readonly stateDir: string; readonly workspace: string }): {
+export function resolvePlaces(given: { readonly stateDir: string; readonly workspace: string }): {
   readonly stateDir: string
   readonly workspace: string
   /** Permissions that were tightened so that no other account can use the state directory, as sentences. */

@@ -53,7 +53,7 @@ export interface Resources {
   /** The upstream MCP servers of contracts. */
   readonly upstream: () => Upstream
   readonly observations: Observations
-  /** What Go and cargo compiled on trees that no agent has changed, for observed runs. */
+  /** Build caches of Go and cargo, made from trees that no agent has changed. Used by observed runs. */
   readonly goCache: GoCache
   readonly crates: CrateCache
   /** The expected contents of work trees. */

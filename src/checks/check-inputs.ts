@@ -25,15 +25,15 @@ export interface CheckInputs {
   readonly task: JsonObject
   readonly tree: WorkTree
   readonly pinnedTests: ReadonlyMap<string, string> | null
-  /** What a file held at RED; null where that is not known. */
+  /** The content of a file at RED; null if unknown. */
   readonly readPinned?: (path: string, hash: string) => string | null
-  /** Tests inside of sources that are not as RED recorded them, in words. */
+  /** Descriptions of tests inside source files that changed since RED. */
   readonly movedInline?: () => Promise<readonly string[]>
   /** Observed runs, by the name of the command. */
   readonly observed: ReadonlyMap<string, ObservedRun>
   /** What git reports about the tree; null if it was not run. */
   readonly git: GitFacts | null
-  /** The same in the form that expressions read. */
+  /** Observed runs in the form that expressions read. */
   readonly observedView: JsonObject
   /** The tests of the observed RED run; null: none was observed. */
   readonly pinnedRun: PinnedRun | null

@@ -36,7 +36,7 @@ function formatHidden(path: string): string {
 }
 
 /** Every test file of the phase, named or not, matches the test patterns of the contract. */
-export const testFilesFollowConvention: Check = async (inputs) => {
+export const checkTestFilesFollowConvention: Check = async (inputs) => {
   const { named, changed } = await findTestsOfPhase(inputs)
   const paths = [...new Set([...named, ...changed])]
   if (paths.length === 0) return failCheck('test_files names no test file')

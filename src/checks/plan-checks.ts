@@ -16,7 +16,7 @@ import {
 import { type Criterion, openCriteria } from './red-green/red-criteria.js'
 import { isTestPath, listNamedTests, type NamedTest } from './test-files/test-files.js'
 
-export const planHasAcceptanceCriteria: Check = ({ all }) => {
+export const checkPlanHasCriteria: Check = ({ all }) => {
   const plan = asObject(all.get('plan_document'))
   if (plan === null) return failCheck('there is no plan_document')
   const criteria = listCriteria(plan)

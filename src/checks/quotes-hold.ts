@@ -12,7 +12,7 @@ interface Quote {
   readonly quote: string
 }
 
-/** Every `quote` beside a `path` in the artifacts of the phase is text of that file, but for white space. */
+/** Every `quote` next to a `path` in the phase's artifacts occurs in that file, ignoring differences in white space. */
 export const checkQuotesHold: Check = async (inputs) => {
   const quotes = [...inputs.ofVisit.values()].flatMap(listQuotes)
   if (quotes.length === 0) return failCheck('no artifact of the phase has a "path" with a "quote"', 'artifact')
@@ -41,7 +41,7 @@ function listQuotes(value: Json): readonly Quote[] {
   return [...own, ...Object.values(object).flatMap(listQuotes)]
 }
 
-// What the phase does not let the agent read is not told by a quote either.
+// A file that the phase does not let the agent read counts as missing: a quote must not reveal its content.
 async function readShown({ contract, task, tree, isHidden }: CheckInputs, path: string): Promise<string | null> {
   const limits = contract.phases.get(String(task.phase))?.constraints.get('read_files')
   const matches = (patterns: readonly string[]): boolean => patterns.some((pattern) => matchesGlob(pattern, path))

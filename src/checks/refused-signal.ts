@@ -39,7 +39,7 @@ const REMEDY =
   'Observed runs refuse SIGUSR1, see docs/security.md#sigusr1-in-observed-runs. If the tests need it, an operator sets sigusr1: allow for this command in the contract: commands.tests: {run: …, sigusr1: allow}.'
 
 /** The trouble of a run, with the signal mentioned. */
-export function withRefusedSignal(detail: string, trouble: RunTrouble): RunTrouble {
+export function addRefusedSignal(detail: string, trouble: RunTrouble): RunTrouble {
   if (trouble.cause === 'timed out') return { ...trouble, remedy: `${REMEDY} Otherwise: ${trouble.remedy}` }
   return { ...trouble, cause: 'SIGUSR1 was refused', detail, mendedBy: 'operator', remedy: REMEDY }
 }

@@ -92,7 +92,7 @@ export const checkReviewsCompleted: Check = ({ params, reviews }) => {
 
 const CLOSED = new Set(['resolved', 'addressed', 'closed', 'done', 'fixed', 'wontfix'])
 
-export const reviewCommentsAddressed: Check = (inputs) => {
+export const checkCommentsAddressed: Check = (inputs) => {
   const report = reportOf(inputs)
   const grade = computeGrade(inputs)
   if (report === null) return failCheck('there is no review_report', grade)

@@ -4,9 +4,9 @@ import { abortCheck, type Check, type CheckInputs } from './check-inputs.js'
 import { checkNoCommentedOutCode } from './commented-out-code.js'
 import {
   checkCommitted,
+  checkTestFilesFollowConvention,
   checkTestsAreMeaningful,
   checkWorkTreeClean,
-  testFilesFollowConvention,
 } from './diff-checks.js'
 import { checkExamplesHold } from './examples/examples-hold.js'
 import { checkExpression } from './expression-check.js'
@@ -15,18 +15,18 @@ import { checkTestsCanFail } from './inverted/tests-can-fail.js'
 import { checkCommandSucceeds, checkCoverageThreshold } from './observed-checks.js'
 import {
   checkNoOpenQuestions,
+  checkPlanHasCriteria,
   checkScopeIsBounded,
   checkTestsExistForCriteria,
-  planHasAcceptanceCriteria,
 } from './plan-checks.js'
 import { checkQuotesHold } from './quotes-hold.js'
-import { checkNoBlockingIssues, checkReviewsCompleted, reviewCommentsAddressed } from './review-checks.js'
+import { checkCommentsAddressed, checkNoBlockingIssues, checkReviewsCompleted } from './review-checks.js'
 import { checkCoverageNotLower, checkTestFilesLoad, checkTestsNotWorse } from './start-checks.js'
 import { checkAllTestsPass, checkNoSkippedTests, checkTestsAreFailing, checkTestsUnchanged } from './test-checks.js'
 import { checkTestsAsAtStart } from './test-files/tests-as-at-start.js'
 
 const CHECKS: ReadonlyMap<CheckName, Check> = new Map<CheckName, Check>([
-  ['plan_has_acceptance_criteria', planHasAcceptanceCriteria],
+  ['plan_has_acceptance_criteria', checkPlanHasCriteria],
   ['scope_is_bounded', checkScopeIsBounded],
   ['no_open_questions', checkNoOpenQuestions],
   ['tests_exist_for_acceptance_criteria', checkTestsExistForCriteria],
@@ -41,14 +41,14 @@ const CHECKS: ReadonlyMap<CheckName, Check> = new Map<CheckName, Check>([
   ['tests_can_fail', checkTestsCanFail],
   ['no_blocking_issues', checkNoBlockingIssues],
   ['all_review_models_completed', checkReviewsCompleted],
-  ['review_comments_addressed', reviewCommentsAddressed],
+  ['review_comments_addressed', checkCommentsAddressed],
   ['file_exists', checkFileExists],
   ['json_valid', checkJsonValid],
   ['no_pattern', checkNoPattern],
   ['expression', checkExpression],
   ['work_tree_clean', checkWorkTreeClean],
   ['committed', checkCommitted],
-  ['test_files_follow_convention', testFilesFollowConvention],
+  ['test_files_follow_convention', checkTestFilesFollowConvention],
   ['tests_are_meaningful', checkTestsAreMeaningful],
   ['no_commented_out_code', checkNoCommentedOutCode],
   ['command_succeeds', checkCommandSucceeds],

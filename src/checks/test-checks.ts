@@ -108,7 +108,7 @@ export const checkTestsUnchanged: Check = async (inputs) => {
   return failCheck(formatChanges(changed), 'artifact')
 }
 
-// New tests make new snapshots when they first pass, in the file of their test file.
+// New tests create snapshots when they first pass, in the snapshot file of their test file.
 async function hasNewSnapshotsOnly({ tree, readPinned }: CheckInputs, path: string, hash: string): Promise<boolean> {
   if (findSnapshotTest(path) === null) return false
   const before = readPinned?.(path, hash) ?? null

@@ -1,7 +1,7 @@
 import { Command } from 'commander'
 import { type Client, openClient } from './client/client.js'
 import type { ClientOptions } from './client/connection.js'
-import { examplesText } from './options.js'
+import { formatExamples } from './options.js'
 
 /** A command of the program, with the common options. */
 export class CliCommand extends Command {
@@ -11,7 +11,7 @@ export class CliCommand extends Command {
 
   /** Examples at the end of the help text: the command, and its effect. */
   examples(...list: readonly (string | readonly [string, string])[]): this {
-    return this.addHelpText('after', examplesText(list.map((one) => (typeof one === 'string' ? [one, ''] : one))))
+    return this.addHelpText('after', formatExamples(list.map((one) => (typeof one === 'string' ? [one, ''] : one))))
   }
 
   /** Text below the examples. */

@@ -3,7 +3,7 @@ import { InvalidArgumentError } from 'commander'
 const PORT_MAX = 65_535
 const EXAMPLE_COLUMNS_MAX = 79
 
-export function examplesText(list: readonly (readonly [string, string])[]): string {
+export function formatExamples(list: readonly (readonly [string, string])[]): string {
   const room = Math.max(...list.map(([command]) => command.length))
   const isWide = list.some(([, text]) => room + text.length + 4 > EXAMPLE_COLUMNS_MAX)
   const lines = list.map(([command, text]) => {

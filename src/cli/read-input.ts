@@ -42,7 +42,7 @@ export function parseJson(text: string, what: string): Json {
 }
 
 /** The JSON object of the text; null when it is something else. */
-export function jsonObjectIn(text: string): JsonObject | null {
+export function readJsonObject(text: string): JsonObject | null {
   try {
     const value: unknown = JSON.parse(text)
     return isObject(value) ? value : null

@@ -7,7 +7,7 @@ import { openTreeWriter } from '../tree/write/tree-writer.js'
 import type { CommandEnd, Job } from './confinement.js'
 import { ViewRefused } from './view/compose-view.js'
 
-/** Of all collected files together. */
+/** Maximum total size of all collected files. */
 const COLLECTED_BYTES_MAX = 32 * 1024 * 1024
 const COLLECTED_FILES_MAX = 5000
 const ENTRIES_MAX = 1_000_000
@@ -16,7 +16,7 @@ const NOT_ENTERED: ReadonlySet<string> = new Set(['.git', 'node_modules', '.venv
 
 type Wanted = Pick<Job, 'collect' | 'collectWhere'>
 
-/** Removes from the view what is to be collected, so that only what the command writes is found there later. Gives the paths. */
+/** Removes the files to collect from the view, so that only new ones are found later. Returns their paths. */
 export async function clearCollected(view: string, { collect = [], collectWhere }: Wanted): Promise<readonly string[]> {
   const fresh: string[] = []
   for (const path of collect) if (await remove(view, path)) fresh.push(path)
@@ -33,7 +33,7 @@ async function remove(view: string, path: string): Promise<boolean> {
   return done.ok || done.problem === 'missing'
 }
 
-/** What the command wrote. Call it when everything it started is gone. */
+/** The collected files. Call it when all processes of the command have ended. */
 export async function collectFiles(
   view: string,
   fresh: readonly string[],
@@ -58,7 +58,7 @@ export async function collectFiles(
   return { files }
 }
 
-// Never through a link. Null when there is too much to look at.
+// Links are not followed. Null when there are too many entries.
 async function findFiles(view: string, isWanted: (path: string) => boolean): Promise<readonly string[] | null> {
   const opened = openDirectory(view, [])
   if (!opened.ok) return []

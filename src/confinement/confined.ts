@@ -55,9 +55,7 @@ export const NO_CHANGES: ChangeSet = {
   discard: async () => undefined,
 }
 
-/**
- * Without network package managers fail at once, instead of trying again and again. With it, nothing keeps them from it.
- */
+/** Without network, package managers fail at once instead of retrying. With network, they retry as usual. */
 const OFFLINE: Readonly<Record<string, string>> = {
   ...{ npm_config_offline: 'true', npm_config_fetch_retries: '0' },
   ...{ YARN_ENABLE_NETWORK: '0', PIP_NO_INDEX: '1', PIP_RETRIES: '0', PIP_DISABLE_PIP_VERSION_CHECK: '1' },

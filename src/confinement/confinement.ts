@@ -92,15 +92,18 @@ export interface Job {
    * Files of the tree that the command should write and that are read afterwards. Earlier versions are hidden from it.
    */
   readonly collect?: readonly string[]
-  /** The same of every file whose path fits. */
+  /** Like `collect`, for every file whose path matches. */
   readonly collectWhere?: (path: string) => boolean
-  /** How its view is composed. Needs `keep` or `discard`; without a sandbox it is only watched what is written. */
+  /** How its view is composed. Needs `keep` or `discard`. Without a sandbox, writes are only detected. */
   readonly composition?: Composition
   /** A run that decides a gate: it cannot send SIGUSR1, which starts the debugger of Node.js in other programs. */
   readonly isObserved?: boolean
-  /** Installed packages are there to be changed. */
+  /** The command installs packages, so installed packages may change. */
   readonly isInstall?: boolean
-  /** The package manager that fetches packages to a place outside of the tree; they are kept with its changes. */
+  /**
+   * The package manager whose packages are fetched to a place outside the tree. They are kept together with its
+   * changes.
+   */
   readonly fetches?: 'go' | 'cargo'
   /** Relative paths that must not be readable inside. */
   readonly hidden: readonly string[]
@@ -125,9 +128,9 @@ export interface CommandEnd {
   readonly changes: ChangeSet
   /** The contents of the files to collect; files that it did not write are missing. */
   readonly files: ReadonlyMap<string, Buffer>
-  /** There were more or larger files to be collected than are ever read: some are missing in `files`. */
+  /** More or larger files matched than are read: `files` is incomplete. */
   readonly isFilesCut?: boolean
-  /** What it wrote of the paths that its composition pins or guards. */
+  /** The pinned or guarded paths of its composition that it wrote. */
   readonly written?: readonly string[]
 }
 

@@ -9,7 +9,7 @@ export interface OutputLimits {
   readonly stdin?: string
   /** A command that writes more than this is stopped; `OUTPUT_BYTES_MAX` unless it is given. */
   readonly bytesMax?: number
-  /** Gets all of the standard output piece by piece, also what is not kept. */
+  /** Receives the whole standard output piece by piece, including parts that are not kept. */
   readonly onStdout?: (chunk: Buffer) => void
 }
 const SHOWN: OutputLimits = { headBytes: 96 * 1024, tailBytes: 32 * 1024 }
@@ -88,7 +88,7 @@ function collect(stream: Readable, kept: OutputLimits, count: (bytes: number) =>
   return {
     isCut: () => countLeftOut() > 0,
     text: () => {
-      // One text where nothing is left out: a character may lie on both sides of the seam.
+      // Decode head and tail together: a character may span both.
       if (countLeftOut() === 0) return Buffer.concat([head.join(), readTail()]).toString('utf8')
       return `${head.join().toString('utf8')}\n… ${countLeftOut()} bytes left out …\n${readTail().toString('utf8')}`
     },
@@ -97,7 +97,7 @@ function collect(stream: Readable, kept: OutputLimits, count: (bytes: number) =>
 
 const BLOCK_BYTES = 64 * 1024
 
-/** Bytes in blocks of one size: a command that writes them one by one takes no more memory than another. */
+/** Stores bytes in blocks of equal size, so that many small writes take no more memory than few large ones. */
 class ByteQueue {
   length = 0
   readonly #blocks: Buffer[] = []
@@ -116,7 +116,7 @@ class ByteQueue {
     }
   }
 
-  /** Drops whole blocks from the front as long as that many bytes are left. */
+  /** Drops whole blocks from the front while at least this many bytes remain. */
   dropUntil(bytesMin: number): void {
     while (this.length - BLOCK_BYTES >= bytesMin && this.#blocks.length > 1) {
       this.#blocks.shift()

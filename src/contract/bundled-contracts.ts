@@ -11,7 +11,7 @@ const WORKFLOWS = listNames(FOLDER)
 const DOCUMENTS = readdirSync(FOLDER).filter((name) => existsSync(new URL(`${name}/phases`, FOLDER)))
 const PRESETS_FOLDER = new URL('presets/', FOLDER)
 
-/** The contracts that ship with Phaselock. Whatever lies in the folder is one. */
+/** The contracts that ship with Phaselock: every file in the folder. */
 export const BUNDLED_CONTRACTS: readonly string[] = [...WORKFLOWS, ...DOCUMENTS].sort()
 
 export function isBundledContract(name: string): boolean {
@@ -32,10 +32,10 @@ export function findBuiltInSchemas(): string {
   return fileURLToPath(new URL('schemas/', FOLDER))
 }
 
-/** What `extends` of a contract calls the workflows and presets that ship with Phaselock: `phaselock/tdd`. */
+/** The prefix of bundled workflows and presets in `extends`: `phaselock/tdd`. */
 export const BUNDLED_PREFIX = 'phaselock/'
 
-/** The names that `extends` knows, to their files: presets of languages, and workflows of one file. */
+/** Bundled names for `extends` with their files: presets of languages, and workflows in one file. */
 export const BUNDLED_BASES: ReadonlyMap<string, string> = new Map([
   ...WORKFLOWS.map((name) => [`${BUNDLED_PREFIX}${name}`, findBundledContract(name)] as const),
   ...listNames(PRESETS_FOLDER).map(

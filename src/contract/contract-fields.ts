@@ -21,7 +21,7 @@ import {
   text,
   texts,
 } from './schema/kinds.js'
-import { defaultsOf, isEmpty, maybe, otherwise, unkept } from './schema/object.js'
+import { buildDefaults, isEmpty, maybe, otherwise, unkept } from './schema/object.js'
 
 function named<T>(item: Kind<T>): Kind<Record<string, T>> {
   return mapOf(item, { names: NAME_PATTERN, remedy: 'Use 1 to 64 of A-Z, a-z, 0-9, _ and -.' })
@@ -80,11 +80,11 @@ const COMMON = {
     unset: 'strict',
   }),
   tests: otherwise(TESTS, 'Which files are tests, and whether they may change after RED.', '{patterns: ["tests/**"]}', {
-    fallback: defaultsOf(TESTS.fields),
+    fallback: buildDefaults(TESTS.fields),
     unset: 'see there',
   }),
   web: otherwise(WEB, 'What `web_fetch` may reach.', '{allowed_hosts: [docs.python.org]}', {
-    fallback: defaultsOf(WEB.fields),
+    fallback: buildDefaults(WEB.fields),
     unset: 'no hosts',
   }),
   agent_startable: otherwise(flag, 'Whether agents may start tasks of this contract themselves.', 'false', {

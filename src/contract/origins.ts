@@ -3,7 +3,7 @@ import type { LoadedContract } from './load/load-contract.js'
 
 /** Where a value of a contract was written. */
 interface Origin {
-  /** With ids in place of numbers: `phases.PLAN.gates.plan_approval.type`. */
+  /** The path with ids instead of indexes: `phases.PLAN.gates.plan_approval.type`. */
   readonly path: string
   /** The contract's own file, a file that it extends, or a preset. */
   readonly file: string
@@ -15,7 +15,7 @@ export function listOrigins(result: LoadedContract): readonly Origin[] {
   return listBelow(result, { value: result.document, at: '', path: '' })
 }
 
-/** The same for people: a part that comes from one file as a whole is one line. */
+/** The origins as lines for people: a part that comes from a single file is one line. */
 export function formatOrigins(result: LoadedContract): readonly string[] {
   return Object.keys(result.document).flatMap((key) =>
     formatPart(result, { value: result.document[key] ?? null, at: key, path: key }),
@@ -45,7 +45,7 @@ function listBelow(result: LoadedContract, part: Part): readonly Origin[] {
   const parts = listParts(part)
   if (parts.length > 0) return parts.flatMap((inner) => listBelow(result, inner))
   const place = result.positions.get(part.at)
-  // What is not written has the place of what would hold it.
+  // A value that was not written has the position of its parent.
   const isWritten = place !== undefined && (part.at.endsWith(']') || place.path.endsWith(findKey(part.at)))
   return !isWritten ? [] : [{ path: part.path, file: place.file ?? result.file, line: place.line }]
 }
@@ -54,7 +54,7 @@ function findKey(at: string): string {
   return at.slice(at.lastIndexOf('.') + 1)
 }
 
-/** What a value is made of; a list of texts is one value. */
+/** The parts of a value; a list of texts is one value. */
 function listParts({ value, at, path }: Part): readonly Part[] {
   if (value === null || typeof value !== 'object') return []
   if (Array.isArray(value)) {

@@ -6,12 +6,15 @@ import type { TaskState } from './task/state.js'
 const isDoubted = ({ check }: BlockerFound): boolean => check === 'tests_can_fail'
 
 /** Counts refusals of the inverted run. Unlike `denialsInARow`, writing files does not reset it. */
-export function withDoubt(state: TaskState, { blockers }: { readonly blockers: readonly BlockerFound[] }): TaskState {
+export function addDoubtToState(
+  state: TaskState,
+  { blockers }: { readonly blockers: readonly BlockerFound[] },
+): TaskState {
   return blockers.some(isDoubted) ? { ...state, testsDoubted: (state.testsDoubted ?? 0) + 1 } : state
 }
 
 /** Parks a task whose tests were refused too often, so that randomly failing code cannot retry until it passes. */
-export function parkedByDoubts(contract: Contract, state: TaskState, decision: Decision): Decision {
+export function parkIfDoubted(contract: Contract, state: TaskState, decision: Decision): Decision {
   if (decision.kind !== 'decided' || decision.facts.some((fact) => fact.type === 'task_parked')) return decision
   const isRefused = decision.facts.some((fact) => fact.type === 'gate_blocked' && fact.blockers.some(isDoubted))
   const times = (state.testsDoubted ?? 0) + 1

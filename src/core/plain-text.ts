@@ -41,10 +41,10 @@ export function plainLine(text: Shown): string {
 export function plainJson(value: unknown, indent?: number): string {
   return (JSON.stringify(value, null, indent) ?? 'null').replace(
     /[\u007F-\u009F\u00AD\u061C\u180E\u200B-\u200F\u2028-\u202E\u2060-\u206F\uFEFF\uFFF9-\uFFFB]|\uDB40[\uDC00-\uDC7F]/g,
-    (found) => [...Array(found.length).keys()].map((at) => unicodeEscape(found.charCodeAt(at))).join(''),
+    (found) => [...Array(found.length).keys()].map((at) => escapeUnicode(found.charCodeAt(at))).join(''),
   )
 }
 
-function unicodeEscape(unit: number): string {
+function escapeUnicode(unit: number): string {
   return `\\u${unit.toString(16).padStart(4, '0')}`
 }

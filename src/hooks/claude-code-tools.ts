@@ -5,7 +5,9 @@ import { type PathRead, resolveTreePath } from './tree-path.js'
 
 /** A patch that names more files is refused. */
 const PATCH_FILES_MAX = 100
-/** A name that no contract can use: an unmapped tool is requested under it, so that it is never another tool. */
+/**
+ * No contract can use names with this prefix: an unmapped tool gets one, so it can never be mistaken for another tool.
+ */
 const UNKNOWN_PREFIX = 'claude-code:'
 
 interface ContractCall {

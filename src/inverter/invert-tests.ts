@@ -28,7 +28,9 @@ export interface InvertRequest {
   readonly leavesCaught?: boolean
   /** Whether numbers become smaller or larger. Random where it is not given. */
   readonly goesDown?: boolean
-  /** A test with an assertion that holds although it is turned fails with `line N holds`. Only to say where it is. */
+  /**
+   * Makes a test fail with `line N holds` if one of its inverted assertions still holds. Only used to report the line.
+   */
   readonly namesLines?: boolean
 }
 

@@ -20,7 +20,7 @@ const FINISH_POLL_MS = 20
 
 /** A request whose Host, size and caller have been checked. */
 export interface Exchange {
-  /** Without its body. Its signal fires when its connection ends or needs it no more, answered or not. */
+  /** The request without its body. Its signal fires when the connection ends or no longer needs an answer. */
   readonly request: Request
   readonly body: unknown
   readonly bearer: McpBearer

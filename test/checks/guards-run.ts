@@ -43,13 +43,13 @@ export function runTests(project: Project, guard: 'guarded' | 'plain'): Verdict 
       encoding: 'utf8',
       timeout: RUN_MS_MAX,
     })
-    return verdictOf(project, ran, folder)
+    return readVerdict(project, ran, folder)
   } finally {
     rmSync(folder, { recursive: true, force: true })
   }
 }
 
-function verdictOf(project: Project, ran: ReturnType<typeof spawnSync>, root: string): Verdict {
+function readVerdict(project: Project, ran: ReturnType<typeof spawnSync>, root: string): Verdict {
   const stdout = String(ran.stdout)
   const stderr = String(ran.stderr)
   const exitCode = ran.status ?? 128

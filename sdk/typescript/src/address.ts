@@ -9,7 +9,7 @@ const API = '/api/v1'
 const SOCKET = /^(?:unix|http\+unix):\/\/(.*)$/i
 
 /** Reads `http://…`, `https://…`, `unix:///path` and `http+unix://%2Fpath`. Trailing slashes do not matter. */
-export function addressOf(url: string): Address {
+export function parseServerAddress(url: string): Address {
   const socket = SOCKET.exec(url.trim())
   if (socket !== null) return { kind: 'socket', path: socketPath(socket[1] ?? ''), base: API }
   const parsed = parse(url.trim())
@@ -19,7 +19,7 @@ export function addressOf(url: string): Address {
   if (parsed.protocol !== 'http:' && parsed.protocol !== 'https:')
     throw new InvalidOptions('the address must begin with http://, https:// or unix://')
   if (parsed.search !== '' || parsed.hash !== '') throw new InvalidOptions('the address must not have a query')
-  const path = withoutSlashes(parsed.pathname)
+  const path = omitSlashes(parsed.pathname)
   return { kind: 'url', base: `${parsed.origin}${path.endsWith(API) ? path : `${path}${API}`}` }
 }
 
@@ -32,7 +32,7 @@ function parse(url: string): URL {
 }
 
 function socketPath(given: string): string {
-  const path = withoutSlashes(decoded(given))
+  const path = omitSlashes(decoded(given))
   if (!path.startsWith('/') || path.includes('\0')) throw new InvalidOptions('the socket must be an absolute path')
   return path
 }
@@ -45,7 +45,7 @@ function decoded(given: string): string {
   }
 }
 
-function withoutSlashes(path: string): string {
+function omitSlashes(path: string): string {
   let end = path.length
   while (end > 0 && path[end - 1] === '/') end -= 1
   return path.slice(0, end)

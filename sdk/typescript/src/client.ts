@@ -1,4 +1,4 @@
-import { addressOf } from './address.js'
+import { parseServerAddress } from './address.js'
 import type {
   Approval,
   BatchAnswer,
@@ -15,14 +15,14 @@ import type {
 } from './answers.js'
 import { sendBatch } from './batch.js'
 import { Connection } from './connection.js'
-import { coordinationIn, type Verdict } from './coordination.js'
-import { type Environment, environmentOf } from './environment.js'
+import { findCouncilId, type Verdict } from './coordination.js'
+import { type Environment, readEnvironment } from './environment.js'
 import { ApiError, NotClaimed, PhaselockError, TransitionBlocked, toolError, WaitTimeout } from './errors.js'
 import { follow, type TaskEvent } from './follow.js'
 import { beatMs, Heartbeat } from './heartbeat.js'
-import { isObject, type JsonObject, objectsOf } from './json.js'
+import { isObject, type JsonObject, toObjects } from './json.js'
 import { Session } from './session.js'
-import { checkedToken, claimsIn } from './token.js'
+import { checkToken, readClaims } from './token.js'
 
 export interface AgentClientOptions {
   /** `http://localhost:8000`, or `unix:///path/to.sock`. */
@@ -60,20 +60,20 @@ export class AgentClient {
   #pendingApproval: string | null = null
 
   constructor(options: AgentClientOptions) {
-    this.#token = checkedToken(options.token)
-    this.#connection = new Connection(addressOf(options.url), {
+    this.#token = checkToken(options.token)
+    this.#connection = new Connection(parseServerAddress(options.url), {
       attemptsMax: options.attemptsMax ?? ATTEMPTS_MAX,
       callMsMax: options.callMsMax ?? CALL_MS_MAX,
     })
     this.#connection.hide(this.#token)
     this.#session = new Session(this.#connection, this.#token)
     this.#beats = options.heartbeat ?? true
-    this.agentId = options.agentId ?? String(claimsIn(this.#token).sub ?? '')
+    this.agentId = options.agentId ?? String(readClaims(this.#token).sub ?? '')
   }
 
   /** From `PHASELOCK_URL`, `PHASELOCK_TOKEN` and `PHASELOCK_AGENT_ID`. */
   static fromEnv(environment?: Environment): AgentClient {
-    return new AgentClient(environmentOf(environment))
+    return new AgentClient(readEnvironment(environment))
   }
 
   get taskId(): string | null {
@@ -260,14 +260,14 @@ export class AgentClient {
   }
 
   #coordination(): string {
-    const id = coordinationIn(this.#token)
+    const id = findCouncilId(this.#token)
     if (id !== null) return `/coordinations/${encodeURIComponent(id)}`
     if (this.#session.held === null) throw new NotClaimed()
     throw new PhaselockError('this needs the token of a participant in a council')
   }
 
   async #newestEvent(): Promise<number> {
-    const [newest] = objectsOf((await this.getStateSnapshot()).events)
+    const [newest] = toObjects((await this.getStateSnapshot()).events)
     return typeof newest?.seq === 'number' ? newest.seq : 0
   }
 

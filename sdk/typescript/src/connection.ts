@@ -1,6 +1,6 @@
 import type { Address } from './address.js'
-import { apiError, PhaselockError, Unreachable } from './errors.js'
-import { isObject, type JsonObject, parsedJson } from './json.js'
+import { makeApiError, PhaselockError, Unreachable } from './errors.js'
+import { isObject, type JsonObject, parseJson } from './json.js'
 import { type Received, type Sent, send } from './transport.js'
 
 export interface Limits {
@@ -75,7 +75,7 @@ export class Connection {
       const outcome = await this.#attempt(request)
       if (outcome.kind === 'answered') return outcome.answer
       failures = performance.now() - started > WORKING_MS ? 1 : failures + 1
-      const waitMs = outcome.waitMs ?? backOffMs(failures)
+      const waitMs = outcome.waitMs ?? computeBackOffMs(failures)
       const isLate = performance.now() - began + waitMs > this.limits.callMsMax
       if (failures >= this.limits.attemptsMax || isLate) throw outcome.error(attempts)
       await this.pause(waitMs)
@@ -86,14 +86,14 @@ export class Connection {
   async open(request: Request & { readonly headers: Readonly<Record<string, string>> }, signal: AbortSignal) {
     this.#checkOpen()
     const received = await this.#send({
-      ...sentOf(request),
-      headers: { ...headersOf(request), ...request.headers },
+      ...buildSent(request),
+      headers: { ...buildHeaders(request), ...request.headers },
       signal,
     })
     if (received.status === 200) return received.chunks
     const problem = problemOf(this.#hidden(await textIn(received, ANSWER_BYTES_MAX)))
-    if (isPassing(received.status, problem)) throw new Unreachable(1, apiError(received.status, problem).message)
-    throw apiError(received.status, problem)
+    if (isPassing(received.status, problem)) throw new Unreachable(1, makeApiError(received.status, problem).message)
+    throw makeApiError(received.status, problem)
   }
 
   /** Waits. Throws when the client is closed. */
@@ -125,15 +125,15 @@ export class Connection {
     const timer = setTimeout(late, request.msMax ?? Math.min(ATTEMPT_MS_MAX, this.limits.callMsMax))
     this.#ended.signal.addEventListener('abort', end)
     try {
-      const received = await this.#send({ ...sentOf(request), headers: headersOf(request), signal: limit.signal })
+      const received = await this.#send({ ...buildSent(request), headers: buildHeaders(request), signal: limit.signal })
       const text = await textIn(received, ANSWER_BYTES_MAX)
       // The server never sends an empty answer, so an empty one was cut off.
       if (text === '') throw new Error('the answer was cut off')
       if (received.status >= 200 && received.status < 300)
         return { kind: 'answered', answer: answerOf(received.status, text) }
       const problem = problemOf(this.#hidden(text))
-      if (!isPassing(received.status, problem)) throw apiError(received.status, problem)
-      return { kind: 'failed', waitMs: retryAfterMs(received), error: () => apiError(received.status, problem) }
+      if (!isPassing(received.status, problem)) throw makeApiError(received.status, problem)
+      return { kind: 'failed', waitMs: retryAfterMs(received), error: () => makeApiError(received.status, problem) }
     } catch (error) {
       if (error instanceof PhaselockError) throw error
       this.#checkOpen()
@@ -172,16 +172,16 @@ type Outcome =
     }
 
 /** Doubles up to a maximum, with jitter, so that many clients do not return at once. */
-export function backOffMs(failures: number): number {
+export function computeBackOffMs(failures: number): number {
   const ms = Math.min(WAIT_MS_MAX, WAIT_MS_FIRST * 2 ** Math.min(failures - 1, 20))
   return ms * (0.5 + Math.random() / 2)
 }
 
-function sentOf({ method, path, body }: Request): Omit<Sent, 'headers' | 'signal'> {
+function buildSent({ method, path, body }: Request): Omit<Sent, 'headers' | 'signal'> {
   return { method, path, body: body === undefined ? null : JSON.stringify(body) }
 }
 
-function headersOf({ token, body, key }: Request): Readonly<Record<string, string>> {
+function buildHeaders({ token, body, key }: Request): Readonly<Record<string, string>> {
   return {
     ...(token === null ? {} : { authorization: `Bearer ${token}` }),
     accept: 'application/json',
@@ -213,13 +213,13 @@ async function textIn(received: Received, bytesMax: number): Promise<string> {
 }
 
 function answerOf(status: number, text: string): JsonObject {
-  const answer = parsedJson(text)
-  if (!isObject(answer)) throw apiError(status, { detail: 'The answer is not JSON: is this a Phaselock server?' })
+  const answer = parseJson(text)
+  if (!isObject(answer)) throw makeApiError(status, { detail: 'The answer is not JSON: is this a Phaselock server?' })
   return answer
 }
 
 function problemOf(text: string): JsonObject {
-  const problem = parsedJson(text)
+  const problem = parseJson(text)
   return isObject(problem) ? problem : {}
 }
 

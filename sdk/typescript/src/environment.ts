@@ -3,7 +3,7 @@ import { InvalidOptions } from './errors.js'
 export type Environment = Readonly<Record<string, string | undefined>>
 
 /** The client's settings from the environment that the agent was started with. */
-export function environmentOf(given?: Environment): { url: string; token: string; agentId?: string } {
+export function readEnvironment(given?: Environment): { url: string; token: string; agentId?: string } {
   const environment = given ?? processEnvironment()
   const url = needed(environment, 'PHASELOCK_URL')
   const token = needed(environment, 'PHASELOCK_TOKEN')

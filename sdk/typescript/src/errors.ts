@@ -1,4 +1,4 @@
-import { isObject, type JsonObject, objectsOf, textOf, textsOf } from './json.js'
+import { isObject, type JsonObject, textOf, toObjects, toTexts } from './json.js'
 
 /** Base class of all errors that this package throws on purpose. No message and no property contains a token. */
 export class PhaselockError extends Error {
@@ -65,7 +65,7 @@ export class ApiError extends PhaselockError {
     this.code = code
     this.detail = detail
     this.remedy = textOf(problem.remedy)
-    this.allowedTools = textsOf(problem.allowed_tools)
+    this.allowedTools = toTexts(problem.allowed_tools)
     this.nextStep = textOf(problem.next_step)
     this.retry = retryOf(problem.retry)
   }
@@ -122,16 +122,16 @@ export class TransitionBlocked extends PhaselockError {
     /** The whole answer, as it was sent. */
     readonly answer: JsonObject,
   ) {
-    const blockers = objectsOf(answer.blockers) as unknown as readonly Blocker[]
+    const blockers = toObjects(answer.blockers) as unknown as readonly Blocker[]
     super(`${target} is blocked: ${blockers.map((one) => `${one.message} [${one.code}]`).join('; ')}`)
     this.phase = textOf(answer.phase) ?? ''
     this.blockers = blockers
-    this.warnings = objectsOf(answer.warnings) as unknown as readonly Blocker[]
+    this.warnings = toObjects(answer.warnings) as unknown as readonly Blocker[]
     this.retry = retryOf(answer.retry)
     this.pendingApproval = isObject(answer.pending_approval)
       ? (answer.pending_approval as unknown as PendingApproval)
       : null
-    this.allowedTools = textsOf(answer.allowed_tools)
+    this.allowedTools = toTexts(answer.allowed_tools)
     this.nextStep = textOf(answer.next_step)
   }
 }
@@ -142,7 +142,7 @@ const DENIAL_CODES: ReadonlySet<string> = new Set([
 ])
 const FAILURE_CODES: ReadonlySet<string> = new Set(['tool_failed', 'invalid_regex'])
 
-export function apiError(status: number, problem: JsonObject): ApiError {
+export function makeApiError(status: number, problem: JsonObject): ApiError {
   return TOKEN_CODES.has(textOf(problem.code) ?? '') ? new TokenRefused(status, problem) : new ApiError(status, problem)
 }
 

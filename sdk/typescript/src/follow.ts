@@ -1,6 +1,6 @@
-import { backOffMs, type Connection, WORKING_MS } from './connection.js'
-import { apiError, PhaselockError, Unreachable } from './errors.js'
-import { isObject, type JsonObject, parsedJson } from './json.js'
+import { type Connection, computeBackOffMs, WORKING_MS } from './connection.js'
+import { makeApiError, PhaselockError, Unreachable } from './errors.js'
+import { isObject, type JsonObject, parseJson } from './json.js'
 import { FrameReader } from './sse.js'
 
 /** One event of the task, as the ledger has it. */
@@ -52,7 +52,7 @@ export async function* follow(following: Following): AsyncGenerator<TaskEvent, v
     // A stream that lasted a while did not fail, however quiet the task was.
     failures = performance.now() - opened > WORKING_MS ? 1 : failures + 1
     if (failures >= connection.limits.attemptsMax) throw new Unreachable(failures, reason)
-    if (!(await connection.paused(backOffMs(failures)))) return
+    if (!(await connection.paused(computeBackOffMs(failures)))) return
   }
 }
 
@@ -70,7 +70,7 @@ async function* streamed(following: Following, last: number): AsyncGenerator<Tas
       clearTimeout(timer)
       timer = setTimeout(abort, SILENCE_MS_MAX)
       for (const frame of reader.take(chunk)) {
-        const data = parsedJson(frame.data)
+        const data = parseJson(frame.data)
         if (data === undefined) throw unreadable()
         // The token is valid for whichever task the agent holds: skip events of a later task.
         if (!isObject(data) || data.stream !== `task:${taskId}`) continue
@@ -87,5 +87,5 @@ async function* streamed(following: Following, last: number): AsyncGenerator<Tas
 
 // Skipping the event would lose it, and without its number it is unknown where to continue.
 function unreadable(): PhaselockError {
-  return apiError(200, { detail: 'An event of the stream cannot be read.' })
+  return makeApiError(200, { detail: 'An event of the stream cannot be read.' })
 }

@@ -10,7 +10,7 @@ export function isObject(value: unknown): value is JsonObject {
 }
 
 /** The JSON value of a text; undefined when it is not valid JSON. */
-export function parsedJson(text: string): unknown {
+export function parseJson(text: string): unknown {
   try {
     return JSON.parse(text)
   } catch {
@@ -22,10 +22,10 @@ export function textOf(value: unknown): string | null {
   return typeof value === 'string' ? value : null
 }
 
-export function textsOf(value: unknown): readonly string[] {
+export function toTexts(value: unknown): readonly string[] {
   return Array.isArray(value) ? value.filter((one) => typeof one === 'string') : []
 }
 
-export function objectsOf(value: unknown): readonly JsonObject[] {
+export function toObjects(value: unknown): readonly JsonObject[] {
   return Array.isArray(value) ? value.filter(isObject) : []
 }

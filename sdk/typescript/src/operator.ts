@@ -1,4 +1,4 @@
-import { addressOf } from './address.js'
+import { parseServerAddress } from './address.js'
 import type { Approval, ClaimAnswer, ContractRef, Task } from './answers.js'
 import { Connection } from './connection.js'
 import { PhaselockError } from './errors.js'
@@ -7,7 +7,7 @@ import type * as Answers from './operator-answers.js'
 import type { Activity, AgentSnapshot, Overview } from './overview-answers.js'
 import type { Report, TaskMetrics } from './report-answers.js'
 import { type Frame, framesOf } from './sse.js'
-import { checkedToken } from './token.js'
+import { checkToken } from './token.js'
 
 export interface OperatorClientOptions {
   /** `http://localhost:8000`, or `unix:///path/to.sock`. */
@@ -49,11 +49,11 @@ export class OperatorClient {
 
   constructor(options: OperatorClientOptions) {
     this.#options = options
-    this.#connection = new Connection(addressOf(options.url), {
+    this.#connection = new Connection(parseServerAddress(options.url), {
       attemptsMax: options.attemptsMax ?? 1,
       callMsMax: options.callMsMax ?? CALL_MS_MAX,
     })
-    if (options.token !== null) this.#connection.hide(checkedToken(options.token))
+    if (options.token !== null) this.#connection.hide(checkToken(options.token))
     options.signal?.addEventListener('abort', () => this.#connection.close(), { once: true })
   }
 

@@ -1,7 +1,7 @@
 import type { Connection } from './connection.js'
 import { ApiError, NotClaimed, PhaselockError, TokenRefused } from './errors.js'
-import { isObject, type Json, type JsonObject, textOf, textsOf } from './json.js'
-import { checkedToken, claimsIn } from './token.js'
+import { isObject, type Json, type JsonObject, textOf, toTexts } from './json.js'
+import { checkToken, readClaims } from './token.js'
 
 /** The client's task, and the token for its phase. */
 export interface Held {
@@ -102,7 +102,7 @@ export class Session {
     const answer = await this.#connection.call(requestOf(asked, this.#agentToken)).catch((error: unknown) => {
       throw error instanceof ApiError && error.code === 'token_invalid' ? refused : error
     })
-    const renewed = heldOf(answer)
+    const renewed = readHeldTask(answer)
     if (renewed === null || renewed.taskId !== held.taskId || renewed.epoch !== held.epoch)
       throw new TokenRefused(403, {
         code: 'token_stale',
@@ -115,10 +115,10 @@ export class Session {
 
   // Tokens are not returned, so that results can be logged.
   #take(answer: JsonObject): JsonObject {
-    const held = heldOf(answer)
+    const held = readHeldTask(answer)
     if (held !== null) this.#keep(held)
     else if (isOver(answer)) this.#held = null
-    return withoutTokens(answer)
+    return omitTokens(answer)
   }
 
   #keep(held: Held): void {
@@ -133,16 +133,16 @@ function requestOf(asked: Asked, token: string) {
   return asked.method === 'GET' ? { ...asked, token } : { ...asked, token, key: crypto.randomUUID() }
 }
 
-function heldOf(answer: JsonObject): Held | null {
+function readHeldTask(answer: JsonObject): Held | null {
   const token = textOf(answer.phase_token)
   if (token === null) return null
-  const { task_id, phase, epoch, iat, exp } = claimsIn(checkedToken(token))
+  const { task_id, phase, epoch, iat, exp } = readClaims(checkToken(token))
   const lifeMs = typeof iat === 'number' && typeof exp === 'number' ? (exp - iat) * 1000 : Number.POSITIVE_INFINITY
   return {
     taskId: textOf(task_id) ?? '',
     phase: textOf(phase) ?? textOf(answer.phase) ?? '',
     epoch: typeof epoch === 'number' ? epoch : 0,
-    allowedTools: textsOf(answer.allowed_tools),
+    allowedTools: toTexts(answer.allowed_tools),
     token,
     renewAt: performance.now() + lifeMs * RENEW_AFTER,
   }
@@ -153,7 +153,7 @@ function isOver(answer: JsonObject): boolean {
   return isObject(answer.advanced) && answer.advanced.status === 'completed'
 }
 
-function withoutTokens(answer: JsonObject): JsonObject {
+function omitTokens(answer: JsonObject): JsonObject {
   const { phase_token: _token, ...rest } = answer
   if (!isObject(rest.advanced)) return rest
   const { phase_token: _advanced, ...advanced } = rest.advanced

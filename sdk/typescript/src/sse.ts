@@ -20,7 +20,7 @@ export class FrameReader {
     const parts = this.#pending.split('\n\n')
     this.#pending = parts.pop() ?? ''
     if (this.#pending.length > this.charsMax) throw new PhaselockError('an event is too large')
-    return parts.map(frameOf).filter((frame) => frame.data !== '')
+    return parts.map(parseFrame).filter((frame) => frame.data !== '')
   }
 }
 
@@ -30,7 +30,7 @@ export async function* framesOf(chunks: AsyncIterable<Uint8Array>, charsMax?: nu
   for await (const chunk of chunks) yield* reader.take(chunk)
 }
 
-function frameOf(block: string): Frame {
+function parseFrame(block: string): Frame {
   const fields = { id: '', event: '', data: '' }
   for (const line of block.split('\n')) {
     const [, name = '', value = ''] = /^(\w+): ?(.*)$/.exec(line.replace(/\r$/, '')) ?? []

@@ -21,20 +21,20 @@ export function send(address: Address, sent: Sent): Promise<Received> {
 
 async function sendByFetch(base: string, { method, path, headers, body, signal }: Sent): Promise<Received> {
   // A redirect is not followed: the token is for this server and no other.
-  const response = await fetch(addressFor(base, path), { method, headers, body, signal, redirect: 'manual' })
+  const response = await fetch(buildAddress(base, path), { method, headers, body, signal, redirect: 'manual' })
   return {
     status: response.status,
     header: (name) => response.headers.get(name),
-    chunks: chunksOf(response.body as ReadableStream<Uint8Array> | null),
+    chunks: readChunks(response.body as ReadableStream<Uint8Array> | null),
   }
 }
 
 // The health check is outside the API path.
-function addressFor(base: string, path: string): string {
+function buildAddress(base: string, path: string): string {
   return path === '/health' ? base.replace(/\/api\/v1$/, path) : `${base}${path}`
 }
 
-async function* chunksOf(body: ReadableStream<Uint8Array> | null): AsyncGenerator<Uint8Array> {
+async function* readChunks(body: ReadableStream<Uint8Array> | null): AsyncGenerator<Uint8Array> {
   if (body === null) return
   const reader = body.getReader()
   try {
@@ -56,7 +56,7 @@ async function sendBySocket(address: Address & { kind: 'socket' }, sent: Sent): 
   return new Promise((resolve, reject) => {
     const asked = request({
       socketPath: address.path,
-      path: addressFor(address.base, path),
+      path: buildAddress(address.base, path),
       method,
       headers: { ...headers, host: 'localhost' },
       agent: false,

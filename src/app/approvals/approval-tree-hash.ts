@@ -10,7 +10,7 @@ const COMPILED = /\.pyc$/
  * The work tree hash that approvals and reviews are bound to. Build output counts where git would commit it, so that
  * nobody can change it after the review. Files that agent CLIs write for themselves do not count.
  */
-export async function boundTree(app: Pick<Resources, 'trees'>, workspace: string): Promise<string> {
+export async function hashApprovalTree(app: Pick<Resources, 'trees'>, workspace: string): Promise<string> {
   const project = await openWorkTree(workspace).fingerprint(AGENT_CLI_FILES)
   const { index } = await app.trees.compare(workspace)
   const beside = Object.entries(index.entries).filter(([path]) => isLeftOut(path) && !COMPILED.test(path))

@@ -2,14 +2,14 @@ import { findAutoTarget } from '../../core/gates/auto-advance.js'
 import type { App } from '../app.js'
 import { advance } from '../transitions/auto-advance.js'
 import { endVote, openRuns } from './consensus.js'
-import { votedTask } from './vote-id.js'
+import { findVotedTask } from './vote-id.js'
 
 const LEFT: ReadonlySet<string> = new Set(['phase_entered', 'task_rewound', 'task_cancelled', 'task_completed'])
 
 /** Resumes a task whose reviewers have voted, and ends votes that no phase waits for any more. */
 export function watchVotes(app: App, onFault: (error: unknown) => void): void {
   app.coordinations.listen((run) => {
-    const taskId = run.isConsensus && run.endedAt !== null ? votedTask(run.id) : null
+    const taskId = run.isConsensus && run.endedAt !== null ? findVotedTask(run.id) : null
     if (taskId !== null) goOn(app, taskId).catch(onFault)
   })
   app.feed.subscribe(({ type, stream }) => {

@@ -13,7 +13,7 @@ import { toOneLine } from '../../core/text.js'
 import { requirePhase } from '../../core/tool-calls/offered-tools.js'
 import { openWorkTree, type WorkTree } from '../../tree/work-tree.js'
 import type { App } from '../app.js'
-import { boundTree } from '../approvals/approval-tree-hash.js'
+import { hashApprovalTree } from '../approvals/approval-tree-hash.js'
 import { hashReviewSubject } from '../reviews/review-subject.js'
 import { getReserved, isHiddenBy } from '../tool-calls/contract-paths.js'
 import { omitObservedFields } from '../transitions/checkpoint.js'
@@ -56,7 +56,7 @@ export interface WorkScene {
  */
 export async function buildWork(app: App, scene: WorkScene): Promise<ReviewedWork> {
   const { state, needed } = scene
-  const tree = await boundTree(app, state.workspace)
+  const tree = await hashApprovalTree(app, state.workspace)
   const shown = (await buildShownParts(app, scene)).map(({ heading, body }) => ({
     heading: app.redact(heading) as string,
     body: app.redact(body) as string,

@@ -3,7 +3,7 @@ import type { ToolCall } from '../../participants/participant.js'
 import type { CallResult } from '../../participants/run-turn.js'
 import { describeCall } from '../../tools/describe-call.js'
 import { runFileTool } from '../../tools/files/file-tools.js'
-import { boundTree } from '../approvals/approval-tree-hash.js'
+import { hashApprovalTree } from '../approvals/approval-tree-hash.js'
 import type { Resources } from '../resources.js'
 import { getReserved, isHiddenBy } from '../tool-calls/contract-paths.js'
 
@@ -29,7 +29,7 @@ const OTHER_WORK = 'The work tree has changed since the question was asked: judg
 export async function lookAt(app: LookApp, tree: string, call: ToolCall, signal: AbortSignal): Promise<CallResult> {
   const seen = await look(app, call, signal)
   // Checked after the read, so that content that is shown to a reader and removed before the vote counts is detected.
-  const isSame = (await boundTree(app, app.workspace)) === tree
+  const isSame = (await hashApprovalTree(app, app.workspace)) === tree
   return isSame ? seen : { callId: call.id, text: OTHER_WORK, isError: true }
 }
 

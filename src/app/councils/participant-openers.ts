@@ -12,7 +12,7 @@ import { makeTreeAtStart } from '../trees/tree-at-start.js'
 import type { CouncilFile } from './council-file.js'
 import type { AskedParticipant } from './participant-slot.js'
 import { makeParticipantToken } from './participant-token.js'
-import { votedTask } from './vote-id.js'
+import { findVotedTask } from './vote-id.js'
 
 /** Receives the calls of an agent program and returns the text to show it. */
 export interface ProgramCalls {
@@ -84,7 +84,7 @@ export class Openers {
   }
 
   async #treeVotedOn({ id }: CoordinationRun): Promise<TreeAtStart> {
-    const state = await this.app.ledger.read(votedTask(id) ?? '')
+    const state = await this.app.ledger.read(findVotedTask(id) ?? '')
     if (state === null) throw new Error(`the task of council ${id} no longer exists`)
     return makeTreeAtStart(this.app, await this.app.contracts.get(state.contract.hash), state)
   }

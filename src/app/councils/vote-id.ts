@@ -7,6 +7,6 @@ export function voteId(taskId: string, subject: string): string {
 }
 
 /** The task whose phase the council votes on; null for other councils. */
-export function votedTask(runId: string): string | null {
+export function findVotedTask(runId: string): string | null {
   return RUN_ID.exec(runId)?.[1] ?? null
 }

@@ -5,7 +5,7 @@ import type { TaskState } from '../../core/task/state.js'
 import { isOffered, requirePhase } from '../../core/tool-calls/offered-tools.js'
 import type { ToolOutcome } from '../../tools/tool-place.js'
 
-/** What to do instead, for an agent whose package manager had no network; null: nothing of the kind happened. */
+/** Advice for an agent whose package manager failed without network; null when that did not happen. */
 export function adviseInstall(
   { contract, state }: { readonly contract: Contract; readonly state: TaskState },
   { tool, args, outcome }: { readonly tool: string; readonly args: JsonObject; readonly outcome: ToolOutcome },

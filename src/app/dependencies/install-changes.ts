@@ -4,21 +4,21 @@ import type { Change } from '../../tree/change.js'
 const NAMED_MAX = 10
 const PARTS_MAX = 1000
 
-/** What of an install is kept, and the manifests, lock files and folders of packages it lies in. */
+/** The changes of an install that are kept, and the manifests, lock files and package folders that they belong to. */
 interface InstallChanges {
   readonly kept: readonly Change[]
   readonly paths: readonly string[]
-  /** Those of them that are folders of packages. */
+  /** The package folders among `paths`. */
   readonly folders: readonly string[]
 }
 
-/** Sorts what an install changed. A text says what it changed that no install may change. */
+/** Sorts the changes of an install. Returns a text if it changed something that an install may not change. */
 export function sortInstallChanges(
   changes: readonly Change[],
   about: {
     readonly program: string
     readonly isLeft: (path: string, isDirectory: boolean) => boolean
-    /** Tests, which stay as they are. */
+    /** Whether a path is a pinned test, which an install may not change. */
     readonly isPinned: (path: string) => boolean
   },
 ): InstallChanges | string {

@@ -14,7 +14,7 @@ import { openWorkTree } from '../../tree/work-tree.js'
 import type { App } from '../app.js'
 import { blobOf } from '../blobs.js'
 import { findChangedDependencies, makeIgnoredMatcher } from '../test-runs/compose-view.js'
-import { aroundTests, readPinnedRun } from '../test-runs/pinned-run.js'
+import { readPinnedRun, readTestSurroundings } from '../test-runs/pinned-run.js'
 import { getReserved } from '../tool-calls/contract-paths.js'
 import { openSandbox, refuseWithoutConfinement } from '../tool-calls/contract-sandbox.js'
 import { makeLeftoverMatcher } from '../tool-calls/ignored-paths.js'
@@ -28,15 +28,15 @@ const OUTPUT_LINES_MAX = 40
 const OUTPUT_CHARS_MAX = 8000
 const PACKAGE_FOLDER = /(^|\/)(node_modules|\.venv|venv)(\/|$)/
 
-/** An install that somebody let happen. */
+/** An install that an operator requested or approved. */
 export interface InstallOrder {
   readonly words: readonly string[]
   /** Relative to the work tree. */
   readonly cwd: string
-  /** What was approved; null: an operator asks. */
+  /** Digest of the approved command; null if an operator requested the install. */
   readonly digest: string | null
   readonly signal: AbortSignal
-  /** Records how it ended. Null, or why that is not recorded. */
+  /** Records the result. Returns the refusal if it could not be recorded, otherwise null. */
   readonly record: (
     command: InstallCommand,
     options: { readonly isHolding: boolean; readonly blobs: readonly Blob[] },
@@ -44,8 +44,8 @@ export interface InstallOrder {
 }
 
 /**
- * Runs a package manager with network in the sandbox, and takes what it changed over as the state of the dependencies: all
- * of it, or nothing. The caller has made sure that somebody may ask for it.
+ * Runs a package manager with network in the sandbox, and keeps all of its changes or none. The caller has checked that
+ * the install is permitted.
  */
 export async function install(
   app: App,
@@ -81,7 +81,7 @@ class OneInstall {
       return failTool(`${this.#line}: ${FETCHED_INSIDE} is in the way: delete it first`, 'conflict')
     const stale = await this.#findStale()
     const writes = app.running.listWrites(this.#tree).length
-    const before = await aroundTests(task.contract, openWorkTree(this.#tree))
+    const before = await readTestSurroundings(task.contract, openWorkTree(this.#tree))
     const run = await this.#start(confinement)
     if (typeof run === 'string') return failTool(`${this.#line}: the command could not be started: ${run}`)
     let isSettled = false
@@ -101,7 +101,7 @@ class OneInstall {
           `${laundered} was changed earlier without an install: accept it first (phaselock accept)`,
         )
       const after =
-        run.changes.view === null ? before : await aroundTests(task.contract, openWorkTree(run.changes.view))
+        run.changes.view === null ? before : await readTestSurroundings(task.contract, openWorkTree(run.changes.view))
       const pinned = pinDependencies(await readPinnedRun(app, state), { program: this.#program, before, after })
       if (typeof pinned === 'string') return await this.#fail(run, pinned)
       return await app.ledger.hold(state.id, async () => {
@@ -136,7 +136,7 @@ class OneInstall {
     return this.order.words[0] ?? ''
   }
 
-  // Packages that somebody else changed must not be taken over with those that were installed.
+  // Finds packages that were changed without an install: they must not be accepted together with the installed ones.
   async #findStale(): Promise<readonly string[]> {
     const { app, task } = this
     const isIgnored = makeIgnoredMatcher(app, this.#tree)
@@ -166,7 +166,7 @@ class OneInstall {
     }
   }
 
-  /** Brings the changes into the tree, where they are expected from now on. Null, or why they are not there. */
+  /** Writes the changes to the tree and records them as expected. Returns why it failed, or null. */
   async #keep(
     run: CommandRun,
     { kept, paths, folders }: Exclude<ReturnType<typeof sortInstallChanges>, string>,
@@ -234,13 +234,13 @@ const WITHOUT_SCRIPTS =
 const NOTHING_HERE =
   'Nothing in the work tree changed: packages installed outside it (such as by pip without a .venv in the tree) are not kept.'
 
-// Where packages go that would go elsewhere otherwise, and nothing that only people read.
+// Makes package managers install into the work tree, and turns off messages for people.
 const IN_TREE = {
   ...{ npm_config_update_notifier: 'false', npm_config_fund: 'false', POETRY_VIRTUALENVS_IN_PROJECT: 'true' },
   ...{ PIPENV_VENV_IN_PROJECT: '1', BUNDLE_PATH: 'vendor/bundle', PIP_DISABLE_PIP_VERSION_CHECK: '1' },
 }
 
-// Packages that lie outside of the work tree are fetched whole, so that commands without network find them.
+// Packages stored outside the work tree are fetched completely, so that later commands need no network.
 const FETCHES: ReadonlyMap<string, string> = new Map([
   ['go', '"$@" && exec go mod download'],
   ['cargo', '"$@" && exec cargo fetch'],

@@ -4,8 +4,8 @@ import type { PinnedHarness, PinnedRun } from '../../core/evidence/observed-run.
 type Around = Pick<PinnedRun, 'harness' | 'commands'>
 
 /**
- * What RED recorded of the test setup, with the dependencies that an install changed. Null when nothing of it changed; a
- * text says why it cannot be taken over: an install names dependencies, and changes nothing else of the setup.
+ * The test setup that RED recorded, updated with the dependencies of an install. Null if nothing changed; a text if the
+ * install changed more than dependencies.
  */
 export function pinDependencies(
   pinned: PinnedRun | null,

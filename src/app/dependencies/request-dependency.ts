@@ -54,7 +54,7 @@ export async function requestDependency(
   return describe(approval, words)
 }
 
-// The install itself changed the manifests, so the same call is another one now.
+// The install changed the manifests, so the repeated call no longer matches its approval by digest.
 function findUsed(state: TaskState, about: { readonly digest: string; readonly shown: string }): Approval | undefined {
   if (findToolApproval(state, TOOL, about.digest) !== undefined) return undefined
   return listOfVisit(state, TOOL).findLast(

@@ -12,7 +12,7 @@ import type { ApplyOptions, CommandResult } from '../ledger/ledger.js'
 import { ok, type Result, refuse, toProblem } from '../result.js'
 import { takeUpAgain } from '../tasks/claim-task.js'
 import { listAllowedTools } from '../tasks/views.js'
-import { contextIn } from '../tool-calls/contract-paths.js'
+import { makeTaskContext } from '../tool-calls/contract-paths.js'
 import { findInnerRepositories } from '../trees/inner-repositories.js'
 
 /**
@@ -86,7 +86,7 @@ export async function applyAs(
   options: ApplyOptions = {},
 ): Promise<Result<CommandResult>> {
   const context = {
-    ...contextIn(app, formatBearerName(call.bearer), call),
+    ...makeTaskContext(app, formatBearerName(call.bearer), call),
     innerRepositories: findInnerRepositories(app, call, command),
   }
   const target = { taskId: call.state.id, contract: call.contract }

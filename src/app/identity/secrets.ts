@@ -35,7 +35,7 @@ export function openSecrets(
     .map((one) => one.trim())
     .filter((one) => one !== '')
   const source = fromEnvironment !== undefined && fromEnvironment !== '' ? 'environment' : 'file'
-  if (source === 'file' && !existsSync(file)) writeFileAtomically(file, `${newSecret()}\n`)
+  if (source === 'file' && !existsSync(file)) writeFileAtomically(file, `${makeSecret()}\n`)
   const signing = (): readonly string[] =>
     source === 'environment' ? [fromEnvironment ?? '', ...previous] : [...readLines(file), ...previous]
   const operatorTokenFile = join(stateDir, 'operator.token')
@@ -45,7 +45,7 @@ export function openSecrets(
     signing,
     rotate: () => {
       if (source === 'environment') return null
-      writeFileAtomically(file, `${[newSecret(), ...readLines(file).slice(0, PREVIOUS_MAX)].join('\n')}\n`)
+      writeFileAtomically(file, `${[makeSecret(), ...readLines(file).slice(0, PREVIOUS_MAX)].join('\n')}\n`)
       return signing()
     },
     operatorTokenFile,
@@ -58,7 +58,7 @@ export function openSecrets(
   }
 }
 
-function newSecret(): string {
+function makeSecret(): string {
   return randomBytes(48).toString('base64url')
 }
 

@@ -2,7 +2,7 @@ import { isObserved } from '../../core/evidence/inverted-run.js'
 import type { ArtifactOffered } from '../../core/task/command.js'
 import type { TaskState } from '../../core/task/state.js'
 import type { App } from '../app.js'
-import { boundTree } from '../approvals/approval-tree-hash.js'
+import { hashApprovalTree } from '../approvals/approval-tree-hash.js'
 import { blobOf } from '../blobs.js'
 
 /**
@@ -21,6 +21,6 @@ export async function hashReviewSubject(
     if (visit === state.visit && !isObserved(grade)) artifacts[type] = sha256
   for (const { type, sha256, grade, problems } of offered)
     if (problems.length === 0 && !isObserved(grade)) artifacts[type] = sha256
-  const tree = seen ?? (await boundTree(app, state.workspace))
+  const tree = seen ?? (await hashApprovalTree(app, state.workspace))
   return blobOf({ task: state.id, visit: state.visit, artifacts, tree }).sha256
 }

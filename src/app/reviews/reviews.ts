@@ -20,7 +20,7 @@ import { hashReviewSubject } from './review-subject.js'
 // is for.
 const CONFINED = 'wall.'
 
-/** True when the token belongs to a sandboxed reviewer: any other bearer was handed it. */
+/** Whether the token belongs to a sandboxed reviewer. Nobody else may use it. */
 export function isConfinedReviewer({ grant }: Pick<ReviewBearer, 'grant'>): boolean {
   return grant.startsWith(CONFINED)
 }

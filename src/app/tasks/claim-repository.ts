@@ -16,12 +16,12 @@ import { isTrue } from '../trees/git-settings.js'
 const LINKED = 'linked_repository'
 const GIT_MS_MAX = 60_000
 
-/** Whether the repository of a task is why it cannot be claimed: another task may be elsewhere. */
+/** Whether the claim was refused because of the task's repository; another task may use another one. */
 export function isOfItsRepository({ extra }: Problem): boolean {
   return LINKED in extra
 }
 
-/** Refuses a task whose repository agents could not commit to: better no task than one that fails at its end. */
+/** Refuses a task if agents cannot commit to its repository: the task could never be completed. */
 export async function refuseRepository(
   app: App,
   contract: Contract,
@@ -39,7 +39,7 @@ interface Found {
   readonly remedy: string
 }
 
-// git_commit writes the git directory in the tree, and nothing outside of it.
+// git_commit writes only to a git directory inside the work tree.
 function findLinkProblem(contract: Contract, { id, workspace }: TaskState): Found | null {
   if (!requiresCommits(contract)) return null
   return {

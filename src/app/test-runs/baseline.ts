@@ -80,7 +80,7 @@ function startOf(app: Resources, state: TaskState, found: TreeIndex | null): Tre
   return app.trees.readMark(state.workspace, state.id, WORK_BEGAN) ?? found
 }
 
-// Null when there is too much outside the project to tell whether it is the same, and where a service has a part in it.
+// Null if the key would be unreliable: too many files outside the project, or the command uses a service.
 async function computeKey(
   contract: Contract,
   { workspace }: TaskState,

@@ -7,20 +7,20 @@ import type { Resources } from '../resources.js'
 
 type Caches = Pick<Resources, 'goCache' | 'crates'>
 
-/** Compiles what the tests of a tree need that no agent has changed. Runs find it with `findCompiled`. */
+/** Compiles the tests' dependencies from a tree that no agent has changed. `findCompiled` finds the result. */
 export async function compileForTests(app: Caches, place: Omit<CompilePlace, 'seeds' | 'cache'>): Promise<void> {
   if (isGo(place.job.tree)) await app.goCache.compileProject(place)
   if (isRust(place.job.tree)) await app.crates.compile(place)
 }
 
-/** What is compiled already for the tests of a tree, if nobody else can write it. */
+/** The compiled dependencies for the tests of a tree; none without a sandbox, where others could write them. */
 export async function findCompiled(
   app: Caches,
   tree: string,
   { provider }: Pick<Confinement, 'provider'>,
 ): Promise<Pick<ShownPlace, 'goCache' | 'layer'>> {
   if (provider === 'none') return {}
-  // Compiling the library beside the one that is being made would take both longer.
+  // Wait for a build of the standard library that is in progress: building it twice would take longer.
   if (isGo(tree)) await app.goCache.make()
   return {
     goCache: isGo(tree) ? app.goCache.findSeeds(tree) : [],

@@ -9,7 +9,8 @@ export const CRATE_CACHE = 'crate-cache'
 const COMPILE_MS_MAX = 10 * 60_000
 const TARGET = 'target'
 
-// Crates of the project itself are cleaned away: cargo tells by the times of files whether these are fresh. Others have a version.
+// The project's own crates are removed: cargo compares file times to decide whether they are current. Dependencies have
+// versions.
 const COMPILE = `set -o pipefail
 cargo test --no-run --workspace --offline >/dev/null 2>&1 </dev/null || cargo test --no-run --offline >/dev/null 2>&1 </dev/null
 own=$(cargo tree --workspace --offline --prefix none -e all 2>/dev/null | sed -n 's# v.*(/.*##p' | sort -u) || exit 1
@@ -18,14 +19,14 @@ while IFS= read -r name; do cargo clean --offline -p "$name" >/dev/null 2>&1 || 
 
 interface CratePlace {
   readonly confinement: Pick<Confinement, 'start'>
-  /** The tree as no agent has changed it. */
+  /** A tree that no agent has changed. */
   readonly job: Pick<Job, 'tree' | 'hidden' | 'signal' | 'composition'>
   readonly env: Readonly<Record<string, string>>
 }
 
 /**
- * The crates that a project depends on, compiled once for the tests of each work tree, on a tree that no agent has changed. They are
- * laid over the tree in later observed runs, which can neither change them nor leave anything behind.
+ * The compiled dependencies of a project, one set per work tree, built from a tree that no agent has changed. Observed
+ * runs see them as a layer over the tree and cannot change them.
  */
 export class CrateCache {
   readonly #layers: ScratchLayers
@@ -34,12 +35,12 @@ export class CrateCache {
     this.#layers = new ScratchLayers(join(stateDir, CRATE_CACHE))
   }
 
-  /** The folder to lay over the tree; null where there is none. */
+  /** The folder to lay over the tree; null if there is none. */
   async findLayer(tree: string): Promise<string | null> {
     return (await this.#layers.prepare(tree, tree)).layer
   }
 
-  /** Compiles them. Where that fails, or there is too much, runs compile them themselves. */
+  /** Compiles the dependencies. If that fails or the result is too large, each run compiles them itself. */
   async compile({ confinement, job, env }: CratePlace): Promise<void> {
     await this.#layers.sweep(async (tree) => !existsSync(tree))
     const run = await runCommand(confinement, {
@@ -51,7 +52,7 @@ export class CrateCache {
       timeoutMs: COMPILE_MS_MAX,
     })
     try {
-      // What the tree has itself is seen as it is.
+      // Only new files: the layer must not hide files of the tree.
       const made = run.changes.list.filter(({ path, kind, problem }) => {
         return isInTarget(path) && kind === 'created' && problem === null
       })

@@ -17,7 +17,7 @@ import type { TreeIndex } from '../../tree/tree-contents.js'
 import type { WorkTree } from '../../tree/work-tree.js'
 import { type App, contextOf } from '../app.js'
 import { blobOf } from '../blobs.js'
-import { contextIn, getReserved } from '../tool-calls/contract-paths.js'
+import { getReserved, makeTaskContext } from '../tool-calls/contract-paths.js'
 import { openSandbox, refuseWithoutConfinement } from '../tool-calls/contract-sandbox.js'
 import { formatLeftOut } from '../transitions/run-checks.js'
 import { composeViewOf } from './compose-view.js'
@@ -39,14 +39,14 @@ interface Scene {
   readonly tree: WorkTree
   readonly all: ReadonlyMap<string, Json>
   readonly index: TreeIndex | null
-  /** Phaselock asks on its own and such requests are not counted, so held-out examples are not run. */
+  /** Phaselock itself made the request. Such requests are not counted, so held-out examples are not run. */
   readonly isAuto: boolean
 }
 
 /** Runs the examples of a gate once nothing else keeps it closed. */
 export async function judgeExamples(app: App, scene: Scene, facts: GateFacts): Promise<GateFacts> {
   const { contract, state, needed } = scene
-  const context = contextIn(app, 'system', scene)
+  const context = makeTaskContext(app, 'system', scene)
   const keys = needed.checks.filter(({ blocker }) => blocker.check === 'examples_hold').map(({ key }) => key)
   const visible = readPlanExamples(scene.all.get('plan_document')).examples
   const isNothing = visible.length === 0 && state.heldOut === undefined

@@ -107,7 +107,7 @@ function parseModuleName(path: string): string {
 }
 
 /** The test files that the task handed in. */
-export async function namedFiles(app: App, state: TaskState): Promise<readonly string[]> {
+export async function listNamedFiles(app: App, state: TaskState): Promise<readonly string[]> {
   const kept = state.artifacts.get('test_files')
   const content = kept === undefined ? null : await app.ledger.store.readBlob(kept.sha256)
   const { test_files } = (content === null ? {} : JSON.parse(content)) as { readonly test_files?: Json }

@@ -1,5 +1,5 @@
 import {
-  heldLines,
+  findHeldLines,
   isWaiting,
   judgeTwins,
   listSubjects,
@@ -19,7 +19,7 @@ import type { TaskState } from '../../core/task/state.js'
 import { openWorkTree } from '../../tree/work-tree.js'
 import type { App } from '../app.js'
 import type { ComposedView } from './compose-view.js'
-import { FILES_MAX, namedFiles, readTestTexts, type TestTexts, turnAround } from './inverted-files.js'
+import { FILES_MAX, listNamedFiles, readTestTexts, type TestTexts, turnAround } from './inverted-files.js'
 import { readPinnedRun } from './pinned-run.js'
 import { COMPILED, countRounds, type InvertedInputs, Twins } from './twin-runs.js'
 
@@ -69,7 +69,7 @@ export async function gatherInvertedRun(
 async function runInverted(app: App, contract: Contract, state: TaskState, work: InvertedInputs): Promise<InvertedRun> {
   const started = performance.now()
   if (work.place.confinement.provider === 'none') return { tests: [], problem: NEEDS_SANDBOX, durationMs: 0 }
-  const named = await namedFiles(app, state)
+  const named = await listNamedFiles(app, state)
   const texts = await readTestTexts(app, contract, state, { composition: work.composed.composition, named })
   if (texts.tests.length > FILES_MAX) {
     const problem = `${texts.tests.length} test files are new or changed, and at most ${FILES_MAX} are judged`
@@ -179,7 +179,7 @@ async function nameLines(
   const survivors = tests.filter(({ verdict, file }) => verdict === 'survived' && !COMPILED.test(file))
   if (survivors.length === 0) return tests
   const turned = await turnAround(texts, { namesLines: true })
-  const lines = heldLines(listSubjects(plain, turned.files, texts.others), await twins.runTurned(turned))
+  const lines = findHeldLines(listSubjects(plain, turned.files, texts.others), await twins.runTurned(turned))
   return tests.map((test) => (survivors.includes(test) ? { ...test, heldLine: lines.get(test.id) ?? null } : test))
 }
 

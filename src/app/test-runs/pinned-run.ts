@@ -31,7 +31,7 @@ export async function readPinnedRun(app: App, state: TaskState): Promise<PinnedR
 }
 
 /** The test setup and the commands of gates, as RED records them. */
-export async function aroundTests(
+export async function readTestSurroundings(
   contract: Contract,
   tree: WorkTree,
 ): Promise<Pick<PinnedRun, 'harness' | 'commands' | 'marks'>> {

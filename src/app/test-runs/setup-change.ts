@@ -17,7 +17,7 @@ import { blobOf } from '../blobs.js'
 import { type AgentCall, applyAs } from '../identity/agent-call.js'
 import { toTaskView } from '../tasks/views.js'
 import { observeFor } from './observe-gates.js'
-import { aroundTests, pinOfRun, readPinnedRun } from './pinned-run.js'
+import { pinOfRun, readPinnedRun, readTestSurroundings } from './pinned-run.js'
 import { startOfWork } from './start-of-work.js'
 
 const TOOL = 'request_setup_change'
@@ -117,7 +117,7 @@ async function proposeChange(
   return {
     digest: blobOf(bound).sha256,
     blob: blobOf(app.redact({ paths: asked.paths, reason: asked.reason, files })),
-    around: await aroundTests(contract, tree),
+    around: await readTestSurroundings(contract, tree),
     tests: Object.fromEntries(pinnedTests),
   }
 }

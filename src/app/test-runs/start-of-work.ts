@@ -90,7 +90,7 @@ async function collectWrites(app: Resources, state: TaskState): Promise<Readonly
       for (const { path, sha256 } of event.changes ?? []) note(path, { phase, by: 'agent', sha256: sha256 ?? null })
     if (event.type === 'tree_accepted' && !POPPED.test(event.reason))
       for (const path of event.paths) note(path, { phase, by: 'operator', sha256: null })
-    // Only a person lets dependencies be installed.
+    // A person requested or approved every install, so its changes count as the operator's.
     if (event.type === 'install_finished' && event.success)
       for (const path of event.paths) note(path, { phase, by: 'operator', sha256: null })
   }

@@ -41,7 +41,7 @@ export function getReserved(app: Places, contract: Contract, tree: string): Rese
 }
 
 /** The environment in which a command on a task is decided, with the paths of its contract. */
-export function contextIn(
+export function makeTaskContext(
   app: Resources,
   actor: string,
   { contract, state }: { readonly contract: Contract; readonly state: TaskState },

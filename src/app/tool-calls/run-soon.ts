@@ -19,9 +19,9 @@ export async function runSoon(
   if (!LONG_TOOLS.has(tool)) return work()
   const key = keyOf(call, tool, args)
   const joined = app.longTools.find(key)
-  const run = joined ?? whileLeased(app, call, work)
+  const run = joined ?? runWhileLeased(app, call, work)
   const result = await app.longTools.answer(key, { taskId: call.state.id, work: run }, since)
-  return result === 'later' ? ok(checkingAnswer(call, tool)) : result
+  return result === 'later' ? ok(buildCheckingAnswer(call, tool)) : result
 }
 
 function keyOf({ bearer, state }: AgentCall<Bearer>, tool: string, args: JsonObject): string {
@@ -29,7 +29,7 @@ function keyOf({ bearer, state }: AgentCall<Bearer>, tool: string, args: JsonObj
   return toCanonicalJson([...who, state.id, state.epoch, tool, args])
 }
 
-async function whileLeased<T>(app: App, call: AgentCall<Bearer>, work: () => Promise<T>): Promise<T> {
+async function runWhileLeased<T>(app: App, call: AgentCall<Bearer>, work: () => Promise<T>): Promise<T> {
   const stop = call.bearer.kind === 'review' ? null : keepLease(app, call)
   try {
     return await work()
@@ -38,7 +38,7 @@ async function whileLeased<T>(app: App, call: AgentCall<Bearer>, work: () => Pro
   }
 }
 
-function checkingAnswer({ bearer, contract, state }: AgentCall<Bearer>, tool: string): JsonObject {
+function buildCheckingAnswer({ bearer, contract, state }: AgentCall<Bearer>, tool: string): JsonObject {
   return {
     checking: true,
     decision: 'allowed',

@@ -240,15 +240,15 @@ async function decideCall(
   const command = { type: 'use_tool', tool, args, call: facts, execute, ...getReviewerField(call) } as const
   const handled = await applyAs(app, call, command, {
     remember: ({ events }) => {
-      const verdict = verdictOf(events)
+      const verdict = readVerdict(events)
       if (!execute) return keepUnder(once, 200, () => ({ body: checkAnswer(call, verdict) }))
       return verdict.kind === 'denied' ? keepUnder(once, 200, () => ({ problem: toDenial(call, verdict) })) : undefined
     },
   })
-  return handled.ok ? ok(verdictOf(handled.value.events)) : handled
+  return handled.ok ? ok(readVerdict(handled.value.events)) : handled
 }
 
-function verdictOf(events: readonly TaskEvent[]): ToolVerdict {
+function readVerdict(events: readonly TaskEvent[]): ToolVerdict {
   for (const event of events) {
     if (event.type === 'tool_denied') return { kind: 'denied', event }
     if (event.type === 'tool_allowed') return { kind: 'allowed', event }

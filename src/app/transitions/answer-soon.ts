@@ -16,15 +16,15 @@ export function answerSoon(
 ): Promise<Result<JsonObject>> {
   return app.longGates.answer(request, {
     work,
-    checking: () => checkingAnswer(app, request),
+    checking: () => buildCheckingAnswer(app, request),
     positionOf: async () => {
-      const state = await heldState(app, request)
+      const state = await findHeldState(app, request)
       return state === null ? null : `${state.id} ${state.epoch}`
     },
   })
 }
 
-async function heldState(app: App, { bearer }: GateRequest): Promise<TaskState | null> {
+async function findHeldState(app: App, { bearer }: GateRequest): Promise<TaskState | null> {
   const taskId = bearer.kind === 'phase' ? bearer.taskId : (await app.ledger.store.findHeldBy(bearer.agentId))?.id
   return taskId === undefined ? null : app.ledger.peek(taskId)
 }
@@ -32,9 +32,9 @@ async function heldState(app: App, { bearer }: GateRequest): Promise<TaskState |
 const CHECKING_TEXT = 'The gates are being checked. Send the same request again to wait for the answer.'
 
 /** The answer while gates are still being checked. It is not a refusal, and nothing is counted. */
-async function checkingAnswer(app: App, request: GateRequest): Promise<JsonObject> {
+async function buildCheckingAnswer(app: App, request: GateRequest): Promise<JsonObject> {
   const { kind } = request
-  const state = await heldState(app, request)
+  const state = await findHeldState(app, request)
   const contract = state === null ? null : await app.contracts.get(state.contract.hash)
   const about = {
     checking: true,

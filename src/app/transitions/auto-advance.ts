@@ -9,7 +9,7 @@ import type { Grant } from '../kept-answer.js'
 import type { CommandResult } from '../ledger/ledger.js'
 import { noTask, ok, type Result } from '../result.js'
 import { toBlockerView } from '../tasks/views.js'
-import { contextIn } from '../tool-calls/contract-paths.js'
+import { makeTaskContext } from '../tool-calls/contract-paths.js'
 import { makeTransition } from './make-transition.js'
 
 /** Queues the task's gates to be checked after the current call. */
@@ -94,7 +94,7 @@ export async function advance(app: App, taskId: string): Promise<CommandResult |
     const made = await makeTransition(app, {
       ...{ contract, state, wanted, needed },
       apply: async (command, { blobs }) => {
-        const context = contextIn(app, 'orchestrator', { contract, state })
+        const context = makeTaskContext(app, 'orchestrator', { contract, state })
         const done = await app.ledger.apply({ taskId, contract }, command, context, { blobs })
         return done === null ? noTask(taskId) : ok(done)
       },

@@ -10,8 +10,8 @@ import type { CommandResult } from '../ledger/ledger.js'
 import { findInterrupt } from '../tasks/interrupts.js'
 import { toBlockerView } from '../tasks/views.js'
 import { buildRequiredFormat } from './phase-content.js'
-import { refusedAnswer } from './request-transition.js'
-import { verdictOf } from './verdict.js'
+import { buildRefusedAnswer } from './request-transition.js'
+import { readVerdict } from './verdict.js'
 
 const REFUSED_TEXT = 'Complete checkpoint requirements to proceed'
 const COMPLETE_TEXT = 'All phases complete'
@@ -23,8 +23,8 @@ export function buildCompletionRecord(
 ): { readonly completion: Completion } | Refused {
   const { contract } = call
   const { state } = done
-  const verdict = verdictOf(done)
-  if (verdict.kind === 'refused') return refusedAnswer(call, done)
+  const verdict = readVerdict(done)
+  if (verdict.kind === 'refused') return buildRefusedAnswer(call, done)
   if (verdict.kind === 'incomplete')
     return wrapCompletion(call, state, {
       ...buildRefusedBody(contract, state, verdict.event.problems),

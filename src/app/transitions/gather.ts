@@ -12,7 +12,7 @@ import type { Blob } from '../../store/store.js'
 import type { TreeIndex } from '../../tree/tree-contents.js'
 import { openWorkTree, type WorkTree } from '../../tree/work-tree.js'
 import type { App } from '../app.js'
-import { boundTree } from '../approvals/approval-tree-hash.js'
+import { hashApprovalTree } from '../approvals/approval-tree-hash.js'
 import { lookAtVote, type Vote } from '../councils/consensus.js'
 import { gatherReviews } from '../reviews/gather-reviews.js'
 import { reviewChanges } from '../reviews/review-changes.js'
@@ -20,12 +20,12 @@ import { makeIgnoredMatcher } from '../test-runs/compose-view.js'
 import { judgeExamples } from '../test-runs/example-runs.js'
 import { NOT_OBSERVED, type ObservedRuns, observeFor } from '../test-runs/observe-gates.js'
 import { findTestFiles, keepTests } from '../test-runs/pin-tests.js'
-import { aroundTests, pinOfRun } from '../test-runs/pinned-run.js'
+import { pinOfRun, readTestSurroundings } from '../test-runs/pinned-run.js'
 import type { UnledgeredChange } from '../trees/agent-cli-files.js'
 import { compareTree } from '../trees/compare-tree.js'
 import { needsChanges, readChanges } from '../trees/phase-changes.js'
 import { judgeCheckpoint, packEvidence } from './checkpoint.js'
-import { computeApprovalDigest, judgeOffered, type Offer, readContents, withoutObserved } from './handed-in.js'
+import { computeApprovalDigest, judgeOffered, type Offer, omitObserved, readContents } from './handed-in.js'
 import { buildObservedArtifact, findChangedUnderEvidence, findSetupToRestore, runChecks } from './run-checks.js'
 
 export interface Gathered {
@@ -58,7 +58,7 @@ interface Gathering {
   reviews: Awaited<ReturnType<typeof gatherReviews>>['seen']
   treeHash: string | null
   testFiles: Awaited<ReturnType<typeof findTestFiles>> | null
-  aroundTests: Awaited<ReturnType<typeof aroundTests>> | null
+  readTestSurroundings: Awaited<ReturnType<typeof readTestSurroundings>> | null
   compared: Awaited<ReturnType<typeof compareTree>>
   changes: Awaited<ReturnType<typeof readChanges>> | null
   evidence: EvidenceJudged | null
@@ -99,10 +99,17 @@ export async function gather(
 ): Promise<Gathered> {
   const { needed, isAuto } = work
   const gathering: Gathering = {
-    ...{ app, contract, state, needed, isAuto, offer: withoutObserved(contract, needed, work.offer) },
+    ...{ app, contract, state, needed, isAuto, offer: omitObserved(contract, needed, work.offer) },
     ...{ tree: openWorkTree(state.workspace), blobs: [], problems: [], offered: [], bound: [], vote: null },
     ...{ contents: { ofVisit: new Map(), all: new Map() }, reviews: null, treeHash: null, testFiles: null },
-    ...{ aroundTests: null, compared: null, changes: null, evidence: null, evidenceFacts: null, checks: new Map() },
+    ...{
+      readTestSurroundings: null,
+      compared: null,
+      changes: null,
+      evidence: null,
+      evidenceFacts: null,
+      checks: new Map(),
+    },
     ...{ observed: NOT_OBSERVED, pinned: null, pinnedRun: null, shown: [] },
   }
   for (const stage of STAGES) await stage(gathering)
@@ -170,7 +177,9 @@ async function readReviews(one: Gathering): Promise<void> {
 
 async function hashTree(one: Gathering): Promise<void> {
   if (one.needed.demand.gates.every(isAutomatic)) return
-  one.treeHash = await attempt(one, 'The work tree cannot be read', () => boundTree(one.app, one.state.workspace))
+  one.treeHash = await attempt(one, 'The work tree cannot be read', () =>
+    hashApprovalTree(one.app, one.state.workspace),
+  )
 }
 
 async function listTests(one: Gathering): Promise<void> {
@@ -180,7 +189,9 @@ async function listTests(one: Gathering): Promise<void> {
   one.testFiles = await attempt(one, 'The test files cannot be recorded', () =>
     findTestFiles(contract, tree, isIgnored),
   )
-  one.aroundTests = await attempt(one, 'How the tests are run cannot be recorded', () => aroundTests(contract, tree))
+  one.readTestSurroundings = await attempt(one, 'How the tests are run cannot be recorded', () =>
+    readTestSurroundings(contract, tree),
+  )
 }
 
 async function compareBefore(one: Gathering): Promise<void> {
@@ -246,7 +257,7 @@ async function keepRun(one: Gathering): Promise<void> {
   const ran = one.observed.runs.get('tests')
   if (ran === undefined) return
   const artifact = buildObservedArtifact(one.needed, ran)
-  const pin = one.aroundTests === null ? null : pinOfRun(ran, one.aroundTests)
+  const pin = one.readTestSurroundings === null ? null : pinOfRun(ran, one.readTestSurroundings)
   if (artifact !== null) one.offered = [...one.offered, artifact.offered]
   one.pinnedRun = pin?.sha256 ?? null
   one.blobs.push(...[artifact?.blob ?? [], pin ?? []].flat())

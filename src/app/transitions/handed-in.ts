@@ -19,7 +19,7 @@ export interface Offer {
 }
 
 /** What the agent sends, without artifacts that Phaselock observes or gets from reviewers. */
-export function withoutObserved(contract: Contract, needed: Needs, offer: Offer): Offer {
+export function omitObserved(contract: Contract, needed: Needs, offer: Offer): Offer {
   const isOthers = (type: string): boolean =>
     (type === 'test_run_result' && contract.commands.has('tests')) ||
     (needed.reviews !== null && REVIEW_ARTIFACTS.includes(type))
@@ -39,9 +39,9 @@ export async function judgeOffered(
     const blob = blobOf(content)
     const validate =
       required?.schema === null || required === undefined
-        ? onlyObject
+        ? requireJsonObject
         : await app.contracts.getValidator(contract.hash, required.schema)
-    const problems = [...validate(content), ...exampleProblems(contract, type, content)]
+    const problems = [...validate(content), ...findExampleProblems(contract, type, content)]
     const bytes = Buffer.byteLength(blob.content)
     offered.push({ type, sha256: blob.sha256, bytes, grade: 'reported', problems })
     if (required !== undefined && problems.length === 0) blobs.push(blob)
@@ -50,11 +50,11 @@ export async function judgeOffered(
 }
 
 // A contract that runs no examples may use the word for something else.
-function exampleProblems(contract: Contract, type: string, content: Json): ArtifactOffered['problems'] {
+function findExampleProblems(contract: Contract, type: string, content: Json): ArtifactOffered['problems'] {
   return type === 'plan_document' && hasExampleGate(contract) ? readPlanExamples(content).problems : []
 }
 
-function onlyObject(value: unknown): readonly { pointer: string; message: string }[] {
+function requireJsonObject(value: unknown): readonly { pointer: string; message: string }[] {
   return value !== null && typeof value === 'object' && !Array.isArray(value)
     ? []
     : [{ pointer: '', message: 'must be an object' }]

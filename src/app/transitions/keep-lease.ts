@@ -20,7 +20,7 @@ export function keepLease(
 }
 
 /** Runs the work while nothing else may change the task. */
-export async function whileChecking<T>(
+export async function runWhileChecking<T>(
   app: Resources,
   { contract, state }: { readonly contract: Contract; readonly state: TaskState },
   work: () => Promise<T>,

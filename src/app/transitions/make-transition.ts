@@ -12,7 +12,7 @@ import { type Result, refuse } from '../result.js'
 import { refusePathConflict, runWithPathLease } from '../tasks/path-leases.js'
 import { gatherEvidence } from './checkpoint.js'
 import { type Gathered, gather } from './gather.js'
-import { whileChecking } from './keep-lease.js'
+import { runWhileChecking } from './keep-lease.js'
 import { readCommitTime } from './newest-commit.js'
 
 /** How long a transition waits for running tools before it stops them. */
@@ -55,10 +55,10 @@ export async function makeTransition(app: App, one: Transition): Promise<Result<
     return refuse('conflict', `The gates of task ${state.id} are being checked.`, {
       next_step: 'Wait for the answer of the running transition request.',
     })
-  return whileChecking(app, one, async () => {
+  return runWhileChecking(app, one, async () => {
     await app.running.settle(state.id, TOOLS_WAIT_MS)
     // Run nothing for a transition that conflicts with another task.
-    const taken = await refusePathConflict(app, enteringOf(one))
+    const taken = await refusePathConflict(app, describeEntering(one))
     if (taken !== null) return taken
     const committedAt = await readCommitTime(app, one)
     const held = findHoldingViolation(contract, state, { now: app.now(), matches: matchesPattern, committedAt })
@@ -87,7 +87,7 @@ async function decideTransition(
     ...(auto === true ? { auto } : {}),
   }
   const apply = () => one.apply(command, gathered ?? { blobs: [] })
-  const handled = await (gathered === null ? apply() : runWithPathLease(app, enteringOf(one), apply))
+  const handled = await (gathered === null ? apply() : runWithPathLease(app, describeEntering(one), apply))
   if (!handled.ok || gathered === null) return handled
   const { events, state: after } = handled.value
   if (gathered.index !== null && events.some((event) => event.type === 'gate_passed')) {
@@ -102,6 +102,6 @@ async function decideTransition(
 }
 
 // A task that stays in its phase already has what it needs.
-function enteringOf({ state, contract, wanted: { target } }: Transition) {
+function describeEntering({ state, contract, wanted: { target } }: Transition) {
   return { state, contract, phase: target === state.phase ? '' : target, agentId: state.held?.agentId ?? '' }
 }

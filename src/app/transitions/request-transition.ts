@@ -13,7 +13,7 @@ import { toArtifactView, toBlockerView } from '../tasks/views.js'
 import { toIsoTime } from '../wire.js'
 import { answerSoon } from './answer-soon.js'
 import { makeTransition, type Wanted } from './make-transition.js'
-import { type Verdict, verdictOf } from './verdict.js'
+import { readVerdict, type Verdict } from './verdict.js'
 
 interface TransitionRequest extends Wanted {
   readonly bearer: AgentBearer
@@ -75,9 +75,9 @@ function isRefused(answer: object): answer is Refused {
 /** What is stored of the answer: everything except tokens and the prompt, which are rebuilt. */
 function answerOf(call: AgentCall, done: CommandResult): Moved | Refused {
   const { state } = done
-  const verdict = verdictOf(done)
+  const verdict = readVerdict(done)
   if (verdict.kind === 'blocked') return { body: buildBlockedAnswer(call, state, verdict.event) }
-  if (verdict.kind !== 'passed') return refusedAnswer(call, done)
+  if (verdict.kind !== 'passed') return buildRefusedAnswer(call, done)
   const { warnings, violations } = verdict.event
   const body = {
     allowed: true,
@@ -98,7 +98,7 @@ function answerOf(call: AgentCall, done: CommandResult): Moved | Refused {
 }
 
 /** A request that was refused without checking anything. */
-export function refusedAnswer(call: AgentCall, { refusal, state }: CommandResult): Refused {
+export function buildRefusedAnswer(call: AgentCall, { refusal, state }: CommandResult): Refused {
   if (refusal === null) throw new Error('a refusal without a reason')
   return { problem: toProblem(refusal, buildAgentHelp(call.contract, state)).problem }
 }

@@ -11,7 +11,7 @@ export type Verdict =
   | { readonly kind: 'incomplete'; readonly event: Event<'checkpoint_refused'> }
   | { readonly kind: 'refused'; readonly refusal: Refusal }
 
-export function verdictOf({ events, refusal }: CommandResult): Verdict {
+export function readVerdict({ events, refusal }: CommandResult): Verdict {
   for (const event of events) {
     if (event.type === 'checkpoint_refused') return { kind: 'incomplete', event }
     if (event.type === 'gate_blocked') return { kind: 'blocked', event }

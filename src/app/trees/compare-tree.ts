@@ -8,7 +8,7 @@ import type { TreeIndex } from '../../tree/tree-contents.js'
 import type { App } from '../app.js'
 import { toBlockerView } from '../tasks/views.js'
 import { buildRedAgainWarnings } from '../test-runs/red-again.js'
-import { contextIn } from '../tool-calls/contract-paths.js'
+import { makeTaskContext } from '../tool-calls/contract-paths.js'
 import { judgeAgentCliFiles, type UnledgeredChange } from './agent-cli-files.js'
 
 interface ComparedTree {
@@ -56,7 +56,7 @@ export async function repeatResumeWarnings(
 
 async function findUnledgered(app: App, contract: Contract, state: TaskState) {
   const actor = `agent:${state.held?.agentId ?? ''}`
-  const context = contextIn(app, actor, { contract, state })
+  const context = makeTaskContext(app, actor, { contract, state })
   try {
     const changed = (await compareTree(app, contract, state))?.unledgered ?? []
     return { changed, context, warnings: findUnledgeredBlockers(contract, state, changed, context) }

@@ -9,8 +9,9 @@ import { findTouched } from './earlier-changes.js'
 const OTHERS_MAX = 500
 
 /**
- * Whether a path was changed by somebody else since work on the task began: by another task in the same work tree, or without a
- * call that the ledger knows where the phase does not let the task write. What the phase lets it write is taken over as its work.
+ * Whether somebody else changed a path since work on the task began: another task in the same work tree, or an
+ * unrecorded change where the phase does not let the task write. Unrecorded changes where it may write count as the
+ * task's own.
  */
 export async function makeForeignMatcher(
   app: Pick<App, 'ledger'>,

@@ -7,7 +7,7 @@ import { readBytes } from '../../tree/read-bytes.js'
 
 const GIT_MS_MAX = 10_000
 const EXCLUDES_BYTES_MAX = 256 * 1024
-// The variables that git itself reads decide whose settings these are.
+// git uses these variables to find the operator's settings.
 const VARIABLES = ['PATH', 'HOME', 'XDG_CONFIG_HOME', 'GIT_CONFIG_GLOBAL', 'GIT_CONFIG_SYSTEM', 'GIT_CONFIG_NOSYSTEM']
 
 /**

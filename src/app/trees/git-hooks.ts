@@ -38,7 +38,8 @@ export async function readHookPlan(
   return { ...recordHooks(hooks, contract.git?.hooks === 'run'), place: hooks.place }
 }
 
-// A clone has what git tracks; hooks in the git directory of its repository can be shown to a command.
+// Hooks that git tracks are in the clone itself. Hooks in the repository's git directory stay there and are shown to
+// the command.
 function findOwnFolder(tree: string, repository: string, folder: string): string | null {
   const inRepository = relative(repository, folder)
   if (inRepository.startsWith('..') || isAbsolute(inRepository)) return null

@@ -4,18 +4,21 @@ import { findLinkedGitDirectory } from '../../tools/commands/git-directory.js'
 import { readText } from './git-excludes.js'
 
 const GIT_MS_MAX = 10_000
-// Whose settings these are is decided by the variables that git itself looks at.
+// git uses these variables to find the operator's settings.
 const VARIABLES = ['PATH', 'HOME', 'XDG_CONFIG_HOME', 'GIT_CONFIG_GLOBAL', 'GIT_CONFIG_SYSTEM', 'GIT_CONFIG_NOSYSTEM']
 
-/** Settings of git by their names in lower case; the last value of each. */
+/** git settings by lower-case name; the last value of each. */
 export type GitSettings = ReadonlyMap<string, string>
 
-/** The settings that count for commits in a repository: its own before those of the operator. git is not run in the repository. */
+/**
+ * The settings for commits in a repository: its own settings override the operator's. git is not run inside the
+ * repository.
+ */
 export async function readGitSettings(repository: string, environment: NodeJS.ProcessEnv): Promise<GitSettings> {
   const [operators, own] = await Promise.all([
     environment.PATH === undefined ? [] : listSettings(environment, []),
     readConfig(repository).then((text) =>
-      // Without includes: they could name any file of this machine.
+      // Includes are not followed: they could name any file of this machine.
       listSettings(environment, ['--file', '-'], text),
     ),
   ])
@@ -30,7 +33,7 @@ function readConfig(repository: string): Promise<string> {
   return linked === null ? readText(repository, '.git/config') : readText(linked, 'config')
 }
 
-/** True for the words that git takes for true. */
+/** Whether git reads the value as true. */
 export function isTrue(value: string | undefined): boolean {
   return value !== undefined && !/^(false|no|off|0)?$/i.test(value)
 }

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 
 const VERSION_AT = 4
-/** Later versions shorten names by what the one before begins with. */
+/** Later versions of the index compress path names, so they cannot be searched. */
 const PLAIN_VERSION_MAX = 3
 
 /** Whether git may track files in the folder, read from its index without running git. In doubt it does. */

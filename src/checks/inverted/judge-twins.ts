@@ -50,7 +50,7 @@ export function haveFailed(subjects: readonly Subject[], run: ObservedRun): bool
 }
 
 /** The line of the assertion that a test reported, by its id: see `namesLines` of the inverter. */
-export function heldLines(subjects: readonly Subject[], run: ObservedRun): ReadonlyMap<string, number> {
+export function findHeldLines(subjects: readonly Subject[], run: ObservedRun): ReadonlyMap<string, number> {
   const named = subjects.map((subject) => [
     subject.id,
     /\bline (\d{1,9}) holds\b/.exec(findResult(subject, run, 1).message ?? '')?.[1],

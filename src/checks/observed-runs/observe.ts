@@ -4,7 +4,7 @@ import { isGlob } from '../../contract/patterns.js'
 import type { ObservedCommand } from '../../core/contract/contract.js'
 import type { ObservedRun } from '../../core/evidence/observed-run.js'
 import type { WorkTree } from '../../tree/work-tree.js'
-import { findRefusedSignal, withRefusedSignal } from '../refused-signal.js'
+import { addRefusedSignal, findRefusedSignal } from '../refused-signal.js'
 import { findDisagreement } from '../reports/agreement.js'
 import { readCoverage } from '../reports/coverage.js'
 import { readReport } from '../reports/read-report.js'
@@ -18,7 +18,7 @@ import {
   explainUnreliable,
   type TroubledRun,
 } from '../reports/run-trouble.js'
-import { withToldTests } from '../reports/told-tests.js'
+import { addToldTests } from '../reports/told-tests.js'
 import { makeOutsideMatcher } from './outside-tree.js'
 import { runInView, type ShownPlace } from './run-in-view.js'
 import type { SecondReport } from './second-report.js'
@@ -62,7 +62,7 @@ export async function observe(
   if (run.stopped !== null) {
     const stopped = STOPPED[run.stopped].replace('%s', String(command.timeoutSeconds))
     const trouble = explainRun(troubled, explainCommandFailed(run.exitCode))
-    const named = signal === null ? trouble : withRefusedSignal(signal, trouble)
+    const named = signal === null ? trouble : addRefusedSignal(signal, trouble)
     return { ...about, ...UNKNOWN, problem: signal === null ? stopped : `${stopped}. ${signal}`, trouble: named }
   }
   const files = [...run.files].map(([path, bytes]) => ({ path, text: bytes.toString('utf8') }))
@@ -95,7 +95,7 @@ export async function observe(
   const cutOff = reading.result === 'unreadable' && reading.isCut === true ? reading.reason : undefined
   const { trouble } = findTrouble(found, { ...troubled, cutOff }, wantsCounts ? 'counts' : 'exit code')
   const named =
-    signal === null ? trouble : withRefusedSignal(signal, trouble ?? explainRun(troubled, explainCommandFailed(1)))
+    signal === null ? trouble : addRefusedSignal(signal, trouble ?? explainRun(troubled, explainCommandFailed(1)))
   return { ...about, ...found, ...(named === undefined ? {} : { trouble: named }) }
 }
 
@@ -154,7 +154,7 @@ function findTrouble(
 
 function read(reading: ReportReading, told: readonly SecondReport[]): Read {
   if (reading.result === 'unreadable') return { ...UNKNOWN, problem: reading.reason }
-  const { passed, failed, skipped, tests, complete, format, loadFailures, truncated } = withToldTests(
+  const { passed, failed, skipped, tests, complete, format, loadFailures, truncated } = addToldTests(
     reading.report,
     told,
   )

@@ -12,7 +12,7 @@ import { openSecondChannel, type SecondReport } from './second-report.js'
 import type { OpenServices } from './services.js'
 import { addGuards, buildGuardedArgv, excludeSources, GUARDS_FOLDER } from './test-guards.js'
 
-/** A command that writes more than this is stopped, and its run is called cut off. */
+/** Maximum output of a command. One that writes more is stopped, and its run counts as cut off. */
 export const OBSERVED_OUTPUT_BYTES_MAX = 64 * 1024 * 1024
 const OUTPUT_KEPT = {
   headBytes: OUTPUT_CHARS_MAX / 2,
@@ -28,16 +28,16 @@ export interface ObservePlace {
   readonly signal: AbortSignal
 }
 
-/** Where a command is run whose output may be shown. */
+/** A place to run a command whose output may be shown to people. */
 export interface ShownPlace extends ObservePlace {
   readonly redact: (text: string) => string
-  /** Folders of what Go has compiled already; left out or empty: nothing. */
+  /** Folders of Go build caches; absent or empty: none. */
   readonly goCache?: readonly string[]
-  /** A folder that is laid over the tree: crates that cargo has compiled already. */
+  /** A folder to lay over the tree, with crates that cargo has compiled. */
   readonly layer?: string | null
   /** How the view is composed, and what it leaves out. */
   readonly view?: { readonly composition: Composition; readonly leftOut: readonly string[] }
-  /** Sources that compiled test programs run without, and whether they all belong to the one package that is run. */
+  /** Source files to remove while compiled test programs run, and whether they all belong to one package. */
   readonly without?: { readonly sources: readonly string[]; readonly isOnePackage: boolean }
 }
 
@@ -48,7 +48,7 @@ interface StartedRun {
   readonly goEvents: GoEvents
 }
 
-/** Runs the command, and says why its run counts for nothing; null when it does count. */
+/** Runs the command. `problem` says why the run does not count; null if it does. */
 export async function runInView(
   place: ShownPlace,
   about: {

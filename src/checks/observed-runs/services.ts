@@ -21,7 +21,7 @@ const OUTPUT_CHARS_MAX = 2000
 /** Services of the machine that one command may reach, and nothing else of its network. */
 export interface OpenServices {
   readonly sockets: readonly JobSocket[]
-  /** The command behind a relay that listens on its own loopback. */
+  /** Wraps a command with a relay that listens on the command's own loopback. */
   wrap(argv: readonly string[], env: Readonly<Record<string, string>>): readonly string[]
   /** Folders that the relay needs. */
   readonly shown: readonly string[]
@@ -30,8 +30,8 @@ export interface OpenServices {
 }
 
 /**
- * Opens a way to each service; those that the contract can start are started unless they answer already. A text says which
- * of them cannot be reached.
+ * Connects to each service. Services that do not answer are started if the contract says how. Returns a text if one of
+ * them cannot be reached.
  */
 export async function openServices(
   services: Readonly<Record<string, Service>>,
@@ -56,7 +56,7 @@ export async function openServices(
     shown: isWalled && doors.length > 0 ? [dirname(realpathSync(RELAY)), dirname(node)].filter(isHidden) : [],
     wrap: (argv, { NODE_OPTIONS = '' }) => {
       if (!isWalled || doors.length === 0) return argv
-      // The relay is not what is observed: the guards are for what it starts.
+      // The guards apply to the command, not to the relay that starts it.
       const start = ['env', '-u', 'NODE_OPTIONS', node, realpathSync(RELAY), ...doors, '--']
       return [...start, 'env', `NODE_OPTIONS=${NODE_OPTIONS}`, ...argv]
     },
@@ -65,14 +65,14 @@ export async function openServices(
   }
 }
 
-// Most of the time Node lies in what every command is shown.
+// Usually Node is in a folder that every command sees.
 function isHidden(folder: string): boolean {
   return !buildHostView().shown.some((one) => isInside(one, folder))
 }
 
 interface Relay {
   readonly name: string
-  /** The port inside; null for a service that is a socket there too. */
+  /** The port inside the sandbox; null if the service is a socket there too. */
   readonly port: number | null
   readonly socket: JobSocket | null
   use(): ServiceUse
@@ -120,7 +120,7 @@ async function openRelay(name: string, service: Service, isWalled: boolean): Pro
     server.once('error', reject)
     server.listen(path, resolve)
   })
-  // The account of commands may be another one. The folder is nobody else's.
+  // Commands may run under another account. Only this run uses the folder.
   chmodSync(path, 0o666)
   return {
     ...about,
@@ -140,10 +140,10 @@ function parseAddress(address: string): { readonly host: string; readonly port: 
   return { host: address.slice(0, at).replace(/^\[|\]$/g, ''), port: Number(address.slice(at + 1)) }
 }
 
-/** Runs of several tasks may use one service at once: it is stopped after the last of those that it was started for. */
+/** Number of runs that use each started service; it is stopped after the last of them. */
 const started = new Map<string, number>()
 
-// Null, or why the service cannot be reached.
+// Starts the service if needed. Returns why it cannot be reached, or null.
 async function startService(name: string, service: Service): Promise<string | null> {
   const key = JSON.stringify(service)
   const users = started.get(key) ?? 0
@@ -188,7 +188,9 @@ async function isReady({ address, ready }: Service): Promise<boolean> {
 
 const PASSED = ['PATH', 'HOME', 'USER', 'LOGNAME', 'LANG', 'TZ', 'DOCKER_HOST', 'XDG_RUNTIME_DIR'] as const
 
-/** Runs a command of the contract on the machine itself, away from the work tree. Null, or what it wrote when it failed. */
+/**
+ * Runs a command of the contract on the machine itself, outside the work tree. Returns its output if it fails, or null.
+ */
 function runOnHost(line: string): Promise<string | null> {
   const env = Object.fromEntries(PASSED.flatMap((name) => (process.env[name] ? [[name, process.env[name]]] : [])))
   const child = spawn('bash', ['-c', line], { cwd: '/', env, stdio: ['ignore', 'pipe', 'pipe'] })
@@ -199,7 +201,7 @@ function runOnHost(line: string): Promise<string | null> {
     })
   return new Promise((resolve) => {
     const timer = setTimeout(() => child.kill('SIGKILL'), COMMAND_MS_MAX)
-    // What it started may keep its output open.
+    // Do not wait for the output to close: processes that the command started may keep it open.
     const end = (code: number | null): void => {
       clearTimeout(timer)
       for (const stream of [child.stdout, child.stderr]) stream.destroy()

@@ -100,7 +100,10 @@ const JAVA_PLACE =
 const JAVA_SYNTAX = /\bexpected\b|^reached end of file|^illegal start of|^unclosed |^Expecting /
 const SYMBOL_LINES_MAX = 6
 
-/** What javac says, on its own or through Maven or Gradle: `CalcTest.java:[5,43] cannot find symbol`, and below it the symbol. */
+/**
+ * Messages of javac, alone or through Maven or Gradle: `CalcTest.java:[5,43] cannot find symbol`, and the symbol below
+ * it.
+ */
 export function parseJavaErrors(lines: readonly string[]): readonly LoadFailure[] {
   const failures: LoadFailure[] = []
   for (const [index, line] of lines.entries()) {

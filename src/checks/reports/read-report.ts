@@ -42,7 +42,7 @@ export function readReport(input: ReportInput): ReportReading {
   return compareWithExitCode(reading, { ...input, streams })
 }
 
-// A summary at the end says nothing of what is missing before it.
+// A complete summary at the end does not show what is missing before it.
 function refuseCut(reading: ReportReading, isCut: boolean): ReportReading {
   if (!isCut || (reading.result === 'unreadable' && reading.isCut === true)) return reading
   const found = reading.result === 'unreadable' ? ` (${reading.reason})` : ''
@@ -130,7 +130,7 @@ function readJsonReport(document: Fields, root: string | null): ReportReading {
   return isMochaJson(document) ? readMochaJson(document, root) : readJestJson(document, root)
 }
 
-// The beginning of a document of which the end is missing; lines with a document each are read one by one.
+// Whether the text is the beginning of a document without its end. Lines with one document each are read separately.
 function isCutDocument(report: string): boolean {
   return DOCUMENT.test(report.slice(0, 64)) && !report.endsWith('}')
 }

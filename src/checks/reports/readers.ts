@@ -24,7 +24,7 @@ export interface Streams {
   readonly out: WrittenOutput
   readonly err: WrittenOutput
   readonly root: string | null
-  /** What `go test -json` told while it ran: whole, even where `out` is not. */
+  /** Events of `go test -json`, read during the run; complete even if `out` is not. */
   readonly goEvents?: GoEvents | undefined
 }
 

@@ -4,8 +4,8 @@ import { createTally } from './tally.js'
 const OUTPUT_FOLDER = /(?:^|\/)(?:target|build|out|bin|TestResults)(?:\/|$)/
 
 /**
- * One reading of several report files, such as Maven and Gradle write for each class of each module: the sums, and every test under
- * the folder of its module. What cannot be said of one of them cannot be said of the run.
+ * Combines several report files, such as those that Maven and Gradle write per class and module: adds up the counts,
+ * and names every test by the folder of its module. If one file cannot be read, none counts.
  */
 export function readReportFiles(
   files: readonly ReportFile[],
@@ -36,7 +36,7 @@ export function readReportFiles(
   return { result: 'read', report: { ...whole, source: 'report', truncated: whole.truncated || isCut } }
 }
 
-/** The folder of the module that the report is of: tests of two modules may have the same name. */
+/** The folder of the report's module, because tests of two modules may have the same name. */
 function findModule(path: string): string {
   const folder = path.slice(0, Math.max(0, path.lastIndexOf('/')))
   const output = OUTPUT_FOLDER.exec(folder)

@@ -1,6 +1,6 @@
 import type { GoEvents } from './languages/go-events.js'
 
-/** What `commands.*.format` may say of a command that runs tests. */
+/** Values of `commands.*.format` for commands that run tests. */
 export const TEST_FORMATS = [
   'auto',
   'tap',
@@ -74,14 +74,14 @@ export interface ReportInput {
   readonly stderr: string
   /** Null when no report is configured; empty when it was not written: the output is then not used instead. */
   readonly reportText: string | null
-  /** The files that a glob names, in the order of their paths; left out where one report is configured, or none. */
+  /** The report files that match a glob, sorted by path; absent if the contract names a single report or none. */
   readonly reportFiles?: readonly ReportFile[] | undefined
   readonly exitCode: number
   /** The folder the command ran in: paths below it become relative, so that ids do not depend on it. */
   readonly root?: string
   /** The output was cut before it was passed in. */
   readonly outputCut?: boolean
-  /** What `go test -json` told on the standard output, read while it ran: whole, even where the output was cut. */
+  /** Events of `go test -json`, read from standard output during the run; complete even if the output was cut. */
   readonly goEvents?: GoEvents
 }
 
@@ -98,17 +98,17 @@ export function makeUnreadable(reason: string): Unreadable {
   return { result: 'unreadable', reason }
 }
 
-/** Of a run a part of whose results is missing: what is left is not a run. */
+/** A run with missing results: the remaining ones do not count. */
 export function makeCutOff(reason: string): Unreadable {
   return { result: 'unreadable', reason, isCut: true }
 }
 
-/** Of longer output only the events of `go test -json` are read; anything else is called cut off. */
+/** Of longer output only the events of `go test -json` are read; other formats count as cut off. */
 export const OUTPUT_CHARS_MAX = 8 * 1024 * 1024
 export const OUTPUT_LINES_MAX = 500_000
 /** Longer lines are cut before they are looked at. */
 export const LINE_CHARS_MAX = 4_000
-/** Longer reports are not read: half of a document says nothing. Of several files, all of them together. */
+/** Longer reports are not read, because part of a document cannot be parsed. Several files count together. */
 export const REPORT_CHARS_MAX = 32 * 1024 * 1024
 export const TESTS_MAX = 100_000
 export const LOAD_FAILURES_MAX = 200

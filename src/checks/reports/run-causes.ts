@@ -62,7 +62,7 @@ const LINTER: readonly RegExp[] = [
 const SCRIPT_BEGUN = /^> (?:\S{1,200}@\S{1,100} )?(\S{1,100})(?: \/\S{0,400})?$/
 const LINT_SCRIPT = /(?:^|[:_-])(?:lint|format|fmt|style|prettier)(?:$|[:_-])/
 
-/** The cause that these lines name; null when they name none. What keeps everything else from starting comes first. */
+/** The cause that these lines name, or null. Causes that prevent everything else from starting are checked first. */
 export function findRunCause(all: readonly string[], exitCode: number): ExplainedTrouble | null {
   const lines = all.filter((line) => !isAssertion(line))
   const notFound = findMatch(lines, NOT_FOUND)
@@ -97,7 +97,7 @@ function findMatch(lines: readonly string[], patterns: readonly RegExp[]): strin
   return lines.find((line) => patterns.some((pattern) => pattern.test(line)))
 }
 
-// A test that expects these words of the code, or gets them from it, prints them too: in a comparison, quoted, or as a part of a diff.
+// Tests may print these words too: in a comparison, in quotes, or in a diff.
 const COMPARED: readonly RegExp[] = [
   /\b(?:AssertionError|AssertionFailedError|ExpectationFailed\w{0,40}|ComparisonFailure)\b/,
   /(?:\b(?:[Ee]xpected|[Rr]eceived|[Aa]ctual|got|want|assert\w{0,40}|to (?:equal|be|match|include|throw))|^\s{0,20}(?:left|right):)(?=[\s:]).{0,400}["'`“‘<]/,
@@ -155,7 +155,7 @@ function explainNoNetwork(detail: string): ExplainedTrouble {
   }
 }
 
-/** Of a command whose service did not answer, or that the contract does not let reach one. */
+/** For a command whose service did not answer, or that tried to reach one without permission. */
 export function explainRefused(detail: string): ExplainedTrouble {
   return {
     cause: 'connection refused',

@@ -20,7 +20,7 @@ export interface TroubledRun {
   readonly stdout: string
   readonly stderr: string
   readonly redact: (text: string) => string
-  /** What is missing of its results; left out when nothing is. */
+  /** The missing part of its results; absent if nothing is missing. */
   readonly cutOff?: string | undefined
 }
 
@@ -115,7 +115,7 @@ function explainKilled(detail: string, remedy: string): ExplainedTrouble {
   return { cause: 'killed', detail, mendedBy: 'agent', remedy }
 }
 
-/** The cause that the output names. What keeps everything else from starting comes first. */
+/** The cause that the output names. Causes that prevent everything else from starting are checked first. */
 function findCause({ exitCode, stdout, stderr }: TroubledRun): ExplainedTrouble | null {
   if (exitCode === 0) return null
   const lines = [stderr, stdout].flatMap((text) =>

@@ -95,7 +95,10 @@ export function parseDetails(lines: readonly string[], index: number): Details {
   }
 }
 
-/** What a failure says in few words: the text of its `error` or `message`, with the kind of error where it is no assertion. */
+/**
+ * A short description of a failure: the text of its `error` or `message`, and the kind of error unless it is an
+ * assertion.
+ */
 export function summarize(details: Pick<Details, 'text' | 'errorName'> | null): string {
   const message = extractError(details?.text ?? [])
   const kind = details?.errorName ?? null

@@ -6,7 +6,7 @@ import { createTally } from './tally.js'
  * The report with the tests that pytest did not print (`-q` prints only failures), as the runner reported them itself.
  * If the two do not add up, the report stays unchanged.
  */
-export function withToldTests(report: TestReport, told: readonly SecondReport[]): TestReport {
+export function addToldTests(report: TestReport, told: readonly SecondReport[]): TestReport {
   const own = told.filter(({ runner }) => runner === 'pytest')
   if (report.format !== 'pytest' || report.complete || report.truncated || own.length !== 1 || !own[0]?.hasEnded)
     return report

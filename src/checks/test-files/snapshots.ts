@@ -2,8 +2,8 @@ const SNAPSHOT_CHARS_MAX = 8 * 1024 * 1024
 const HEADER = /^(?:\/\/[^\n]{0,400}\n)?\s{0,20}/
 
 /**
- * The entries of a snapshot file of jest or vitest by name. Null for anything that these would not have written: the file is code
- * that they run, and only texts may stand in it.
+ * The entries of a snapshot file of jest or vitest, by name. Null if the file contains anything else: runners execute
+ * it, so it may contain only texts.
  */
 export function parseSnapshots(text: string): ReadonlyMap<string, string> | null {
   if (text.length > SNAPSHOT_CHARS_MAX) return null
@@ -20,13 +20,13 @@ export function parseSnapshots(text: string): ReadonlyMap<string, string> | null
   return entries
 }
 
-/** Whether a snapshot file holds everything that it held, unchanged, and at most more. */
+/** Whether every old entry of a snapshot file is unchanged. New entries are allowed. */
 export function addsSnapshotsOnly(before: string, now: string): boolean {
   const [old, entries] = [parseSnapshots(before), parseSnapshots(now)]
   return old !== null && entries !== null && [...old].every(([name, value]) => entries.get(name) === value)
 }
 
-// A template text without anything that is evaluated.
+// Reads a template string without expressions.
 function readQuoted(
   text: string,
   { at, before, after }: { readonly at: number; readonly before: string; readonly after: string },

@@ -129,7 +129,7 @@ export function isReport(contract: Contract, path: string): boolean {
   return [...contract.commands.values()].some(({ report }) => report !== null && isReportPath(report, path))
 }
 
-/** Whether a file is the report, or one of those that a glob names. Sources and build files never are, whatever it matches. */
+/** Whether a file is a report of the command. Sources and build files never count, even if the glob matches them. */
 export function isReportPath(report: string, path: string): boolean {
   if (!isGlob(report)) return report === path
   return !isSource(path) && findSetupKind(path) === null && !isBuildFile(path) && matchesGlob(report, path)

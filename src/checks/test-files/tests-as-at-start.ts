@@ -9,8 +9,8 @@ import { isReport, isSource, isTestLike, mayWriteFile } from './test-files.js'
 const NAMED_MAX = 5
 
 /**
- * Every test that was there when work began is as it was: test files by their content, and tests inside of Rust sources wherever they
- * are now. Tests may be added where the phase permits it.
+ * Every test that existed when work began is unchanged: test files by their content, and tests inside Rust sources in
+ * whichever file they are now. Tests may be added where the phase permits it.
  */
 export const checkTestsAsAtStart: Check = async ({ contract, tree, start }) => {
   if (start === undefined || start === null)
@@ -38,7 +38,7 @@ async function wasTest(contract: Contract, start: ReadTree, path: string): Promi
   return isSource(path) && importsTestRunner(path, (await start.read(path))?.toString('utf8') ?? '')
 }
 
-// Code may move with its tests: each must be found again, in a file that changed or is new.
+// Code may move together with its tests: each test must be found in a file that changed or is new.
 async function findLostInline(one: {
   readonly start: ReadTree
   readonly tree: ReadTree

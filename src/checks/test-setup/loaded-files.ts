@@ -158,14 +158,15 @@ function replaceVariables(text: string): string {
   return text.replace(/\$\{[^}\n]{0,200}\}|\$\([^)\n]{0,200}\)|\$\w+/g, '.')
 }
 
-// An implementation may change what it is made of. Scripts are what lies with the script that loads them, or with other scripts.
+// The implementation may change its own code. Scripts are the files next to the script that loads them, or next to
+// other scripts.
 function isScript(folder: string, path: string): boolean {
   if (isUnderTest(path)) return false
   if (!path.includes('/')) return !ENTRY.test(path)
   return (folder !== '.' && path.startsWith(`${folder}/`)) || SCRIPTS.test(path) || /\.(ba|z|k)?sh$/.test(path)
 }
 
-/** Whether a script may load a file without holding it: what is under test lies there. */
+/** Whether a script may load a file without pinning it, because it is code under test. */
 export function isFree(path: string): boolean {
   return isUnderTest(path) || PRODUCT.test(path) || (!path.includes('/') && ENTRY.test(path))
 }

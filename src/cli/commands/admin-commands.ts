@@ -50,12 +50,12 @@ function addAgents(program: CliCommand): void {
     .examples('phaselock agent list')
     .asks(async (client, options) => {
       const found = await client.agents()
-      show(options, found, agentTable(found.agents))
+      show(options, found, formatAgentTable(found.agents))
     })
   addRevoke(agent, 'agent')
 }
 
-function agentTable(agents: readonly AgentRow[]): string {
+function formatAgentTable(agents: readonly AgentRow[]): string {
   const program = findProgramName()
   if (agents.length === 0)
     return `No agents. Start one with \`${program} run AGENT "task"\`, or register one\nthat you start yourself with \`${program} agent add NAME\`.`
@@ -106,12 +106,12 @@ function addOperators(program: CliCommand): void {
     .examples('phaselock operator list')
     .asks(async (client, options) => {
       const found = await client.operators()
-      show(options, found, operatorTable(found.operators))
+      show(options, found, formatOperatorTable(found.operators))
     })
   addRevoke(operator, 'operator')
 }
 
-function operatorTable(operators: readonly OperatorRow[]): string {
+function formatOperatorTable(operators: readonly OperatorRow[]): string {
   return formatTable(operators, [
     { title: 'NAME', text: (row) => row.name },
     { title: 'ROLE', text: (row) => row.role ?? '-' },

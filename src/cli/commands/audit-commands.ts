@@ -28,7 +28,7 @@ export function addAuditCommands(program: CliCommand): void {
     .examples('phaselock audit stats')
     .asks(async (client, options) => {
       const stats = await client.ledgerStats()
-      show(options, stats, statsText(stats))
+      show(options, stats, formatStats(stats))
     })
   serverCommand(audit, 'verify', 'verify that no event was changed, removed or reordered')
     .argument('[export-file]', 'export file to verify (default: the ledger itself)')
@@ -94,7 +94,7 @@ function addQuery(audit: CliCommand): void {
     })
 }
 
-function statsText({ events, streams, first_at, last_at, by_type, by_code }: LedgerStats): string {
+function formatStats({ events, streams, first_at, last_at, by_type, by_code }: LedgerStats): string {
   const counts = (title: string, of: Readonly<Record<string, number>>): string => {
     const rows = Object.entries(of).sort(([, a], [, b]) => b - a)
     const columns = [

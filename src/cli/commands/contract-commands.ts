@@ -88,11 +88,11 @@ function addKnown(program: CliCommand): void {
     .examples('phaselock contract list')
     .asks(async (client, options) => {
       const known = await client.contracts()
-      show(options, known, contractTable(known.contracts))
+      show(options, known, formatContractTable(known.contracts))
     })
 }
 
-function contractTable(contracts: readonly ContractRow[]): string {
+function formatContractTable(contracts: readonly ContractRow[]): string {
   return formatTable(contracts, [
     { title: 'HASH', text: (row) => row.hash.slice(0, 12) },
     { title: 'NAME', text: (row) => row.name, isFlexible: true },

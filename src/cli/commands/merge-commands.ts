@@ -33,11 +33,11 @@ function addMerge(task: CliCommand): void {
     .asks(async (client, options: EndOptions, id: string) => {
       const { reason, into, commit, force } = options
       const merged = await client.mergeTask(id, compact({ reason, into, commit, force }))
-      show(options, merged, mergedText(merged))
+      show(options, merged, formatMerged(merged))
     })
 }
 
-function mergedText({ id, status, merge, worktree }: MergedTask): string {
+function formatMerged({ id, status, merge, worktree }: MergedTask): string {
   const how = merge.already ? 'held it already' : merge.fast_forward ? 'went forward' : 'merged it'
   const kept = worktree?.status === 'open' ? `\n${plainLine(id)} is ${plainLine(status)} and keeps its work tree.` : ''
   return `${plainLine(merge.into)} ${how}, and is at ${plainLine(merge.result).slice(0, COMMIT_CHARS)}.${kept}`

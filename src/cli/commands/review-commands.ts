@@ -6,7 +6,7 @@ import { openClient } from '../client/client.js'
 import { type ClientOptions, readToken } from '../client/connection.js'
 import { EXIT, Stop } from '../exit.js'
 import { parseSeconds } from '../options.js'
-import { jsonObjectIn, readInput } from '../read-input.js'
+import { readInput, readJsonObject } from '../read-input.js'
 import { show } from '../terminal/terminal.js'
 
 const REPORT_FORM = `
@@ -50,7 +50,7 @@ function reviewToken(options: ReviewOptions): string {
 
 function readReport(file: string): JsonObject {
   const where = file === '-' ? 'standard input' : file
-  const report = jsonObjectIn(readInput(file, where))
+  const report = readJsonObject(readInput(file, where))
   if (report !== null) return report
   throw new Stop(EXIT.usage, `${plainLine(where)} is not a JSON object such as {"status": "completed"}.`)
 }

@@ -8,7 +8,7 @@ import { compact } from '../client/answer-values.js'
 import { type Client, openClient } from '../client/client.js'
 import type { ClientOptions } from '../client/connection.js'
 import { collect, parseInteger, parsePositiveNumber } from '../options.js'
-import { jsonObjectIn } from '../read-input.js'
+import { readJsonObject } from '../read-input.js'
 import { formatReviewLines } from '../terminal/review-text.js'
 import { formatTaskTable, showTask } from '../terminal/task-text.js'
 import { print, printJson, show } from '../terminal/terminal.js'
@@ -190,7 +190,7 @@ function addAcceptTools(task: CliCommand): void {
 }
 
 function parseJsonObject(text: string): JsonObject {
-  const value = jsonObjectIn(text)
+  const value = readJsonObject(text)
   if (value !== null) return value
   throw new InvalidArgumentError('Give a JSON object, such as {"ticket": 7}.')
 }

@@ -17,20 +17,20 @@ export function addTopCommand(program: CliCommand): void {
     .examples(['phaselock top', 'q or Ctrl-C quits'], ['phaselock top --once --json', 'for programs'])
     .action(async (options: ClientOptions & { readonly once?: boolean }) => {
       if (process.stdout.isTTY === true && options.once !== true && options.json !== true) return runLive(options)
-      const activity = await activityNow(options)
+      const activity = await readActivity(options)
       const size = { columns: getWidth(), rows: Number.MAX_SAFE_INTEGER }
       show(options, activity, renderFrame(activity, size).join('\n'))
     })
 }
 
 // A restarted server may listen elsewhere: it is looked for each time.
-async function activityNow(options: ClientOptions): Promise<Activity> {
+async function readActivity(options: ClientOptions): Promise<Activity> {
   return (await openClient(options)).activity()
 }
 
 async function runLive(options: ClientOptions): Promise<void> {
   // A user without permission is told so on the current screen.
-  let activity = await activityNow(options)
+  let activity = await readActivity(options)
   let note = HELP
   const screen = new Screen()
   const draw = (): void => screen.draw(renderFrame(activity, readScreenSize(), note))
@@ -54,7 +54,7 @@ async function runLive(options: ClientOptions): Promise<void> {
 
 async function readNewest(options: ClientOptions): Promise<Activity | null> {
   try {
-    return await activityNow(options)
+    return await readActivity(options)
   } catch (error) {
     if (isAway(error)) return null
     throw error

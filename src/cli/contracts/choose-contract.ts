@@ -49,7 +49,7 @@ export async function loadChosen(choice: ContractChoice): Promise<LoadedContract
   return loaded
 }
 
-/** Where the files lie that a contract extends. */
+/** Paths of the files that a contract extends. */
 export function listBasePaths({ bases }: Pick<LoadedContract, 'bases'>): readonly string[] {
   return [...new Set(bases.flatMap(({ paths }) => paths))]
 }

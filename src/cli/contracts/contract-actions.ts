@@ -108,7 +108,7 @@ export async function addContract(file: string, options: ClientOptions): Promise
     tell('The server understood it differently: compare `phaselock explain` with GET /contracts/HASH.')
 }
 
-/** The contract in a form that needs no files beside it: its schemas, where it names files, and what it extends are put in. */
+/** The contract without references to files: schemas and extended contracts are included. */
 async function bundleContract(loaded: LoadedContract): Promise<JsonObject> {
   const isDocuments = [...loaded.contract.phases.values()].some((phase) => phase.document !== undefined)
   if (isDocuments || loaded.bases.length > 0) return { contract: loaded.document }

@@ -56,13 +56,13 @@ export async function settleContract(wanted: WantedContract, readKnown: ReadKnow
   return settled
 }
 
-/** What lies beside the file of a contract and belongs to it. */
+/** The files next to a contract that belong to it. */
 function listFiles(loaded: LoadedContract | null): Pick<SettledContract, 'contractBases' | 'contractParts'> {
   if (loaded === null) return { contractBases: [], contractParts: [] }
   return { contractBases: listBasePaths(loaded), contractParts: loaded.parts }
 }
 
-// Naming a contract is the operator's word.
+// An operator who names a contract accepts it.
 async function settleNamed(wanted: WantedContract): Promise<SettledContract> {
   const choice = chooseContract(wanted.contract, wanted.workspace)
   const loaded = await loadChosen(choice)
@@ -118,7 +118,7 @@ async function settleBundled(wanted: WantedContract): Promise<SettledContract> {
   return { ...loaded, origin: choice.origin, contractFile: null, ...listFiles(null), isTrusted: true, notes: [] }
 }
 
-// If another text is pinned, one that does not load is no reason to stop.
+// If another text is pinned, a contract that does not load does not stop the start.
 function loadFound(own: string, isPinned: boolean): Promise<LoadResult> {
   const path = shortenPath(own)
   return isPinned ? loadContractFile(path) : loadChosen({ path, origin: 'file' })
@@ -202,7 +202,7 @@ function stopUntrusted(wanted: WantedContract, own: string, contract: Contract):
   return new Stop(EXIT.refused, message.join('\n'))
 }
 
-/** The command as it works from this folder. */
+/** The command line to use from the current folder. */
 function formatCommand({ givenStateDir }: WantedContract, command: 'trust' | 'untrust', file: string): string {
   const where = givenStateDir === null ? '' : ` --state-dir ${quoteShellWord(givenStateDir)}`
   return `${findProgramName()} ${command} ${quoteShellWord(plainLine(shortenPath(file)))}${where}`

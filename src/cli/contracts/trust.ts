@@ -1,6 +1,6 @@
 import { existsSync, realpathSync } from 'node:fs'
 import { basename, dirname, join, resolve } from 'node:path'
-import { placesOf } from '../../app/orchestrator.js'
+import { resolvePlaces } from '../../app/orchestrator.js'
 import type { LoadedContract } from '../../contract/load/load-contract.js'
 import { listPermissions } from '../../core/contract/contract-permissions.js'
 import type { ContractPin } from '../../core/contract/contract-trust.js'
@@ -47,7 +47,7 @@ export function pinTrusted(
 export function resolveTrustPlace(file: string, stateDir?: string): Place {
   const workspace = dirname(resolve(file))
   try {
-    const places = placesOf({ workspace, stateDir: findGivenStateDir(stateDir) ?? getDefaultStateDir(workspace) })
+    const places = resolvePlaces({ workspace, stateDir: findGivenStateDir(stateDir) ?? getDefaultStateDir(workspace) })
     return { ...places, file: join(places.workspace, basename(resolve(file))), pins: new ContractPins(places.stateDir) }
   } catch (error) {
     throw startFailure(error, { host: '', port: 0 })

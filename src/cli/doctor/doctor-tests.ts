@@ -2,7 +2,7 @@ import { realpathSync } from 'node:fs'
 import type { Contract } from '../../core/contract/contract.js'
 import type { Finding } from '../finding.js'
 import { surveyFolder } from '../init/survey.js'
-import { untilInterrupted, withProgress } from '../trial/progress.js'
+import { runUntilInterrupted, showProgress } from '../trial/progress.js'
 import { Trials } from '../trial/trial.js'
 import { judgeExitCode, judgeTests } from '../trial/trial-text.js'
 
@@ -40,13 +40,13 @@ export async function checkTests(about: TestsToTry): Promise<readonly Finding[]>
 
 function tryCommands(about: TestsToTry, install: string): Promise<readonly Finding[]> {
   const { contract, contractFile, contractBases, isQuiet } = about
-  return untilInterrupted(async (signal) => {
+  return runUntilInterrupted(async (signal) => {
     const trials = await Trials.open({ tree: realpathSync(about.workspace), contractFile, contractBases, signal })
     if ('missing' in trials) return [makeWarning(NAME, `not tried: no sandbox (${trials.missing})`, trials.remedy)]
     try {
       const findings: Finding[] = []
       for (const [name, command] of contract.commands) {
-        const trial = await withProgress(`Running \`${command.run}\` in the sandbox`, isQuiet, () =>
+        const trial = await showProgress(`Running \`${command.run}\` in the sandbox`, isQuiet, () =>
           trials.run(contract, { name, command }),
         )
         const advice = {

@@ -4,7 +4,7 @@ import { BUNDLED_BASES, BUNDLED_PREFIX } from '../../contract/bundled-contracts.
 import type { ObservedRun } from '../../core/evidence/observed-run.js'
 import type { Project } from './project.js'
 
-/** A preset that fits a repository, with what `init` need not write. */
+/** A preset that fits a repository, and the patterns that `init` need not write. */
 export interface Preset {
   /** `phaselock/javascript-node-test`. */
   readonly name: string
@@ -13,9 +13,9 @@ export interface Preset {
 
 interface Kind {
   readonly preset: string
-  /** What the test command runs, with the scripts that it leads to. */
+  /** Matches the test command and the scripts that it calls. */
   readonly runner: RegExp
-  /** The formats in which a trial may have read the results. */
+  /** The report formats of the runner. */
   readonly formats: readonly string[]
 }
 
@@ -37,7 +37,7 @@ const KINDS: Readonly<Record<string, readonly Kind[]>> = {
   Rust: [{ preset: 'rust', runner: /\bcargo test\b/, formats: ['cargo'] }],
 }
 
-/** The preset of the runner; null where several could be meant, or where the trial read something else. */
+/** The preset of the runner; null if several fit, or if the trial found another format. */
 export function choosePreset(
   { language, runs, testCommand }: Pick<Project, 'language' | 'runs' | 'testCommand'>,
   run: ObservedRun | null,

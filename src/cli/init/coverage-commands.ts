@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Contract } from '../../core/contract/contract.js'
-import { withProgress } from '../trial/progress.js'
+import { showProgress } from '../trial/progress.js'
 import type { Trials } from '../trial/trial.js'
 
 /** A command that measures coverage, and the file that it writes; null: it prints the report. */
@@ -12,7 +12,10 @@ export interface CoverageCommand {
 
 const REPORT = 'coverage/lcov.info'
 
-/** Commands that may measure the coverage of a repository's tests, the likeliest first. `given`: what a person named. */
+/**
+ * Commands that may measure the coverage of a repository's tests, most likely first. `given`: the command that a person
+ * named.
+ */
 export function listCoverageCommands(
   tree: string,
   { runs, tests, given }: { readonly runs: string; readonly tests: string; readonly given: string | undefined },
@@ -42,7 +45,7 @@ function readManifest(tree: string): string {
   }
 }
 
-/** The first of them whose report can be read, with what is said of it. */
+/** The first command whose report can be read, and a note about it. */
 export async function tryCoverage(
   trials: Trials,
   contract: Contract,
@@ -51,7 +54,7 @@ export async function tryCoverage(
   const bundled = contract.commands.get('coverage')
   for (const one of bundled === undefined ? [] : commands) {
     const command = { ...bundled, ...one, format: 'lcov', timeoutSeconds: 600, env: {} }
-    const { run } = await withProgress(`Running \`${one.run}\` in the sandbox`, isQuiet, () =>
+    const { run } = await showProgress(`Running \`${one.run}\` in the sandbox`, isQuiet, () =>
       trials.run(contract, { name: 'coverage', command }),
     )
     if (run.coverage !== null)

@@ -129,7 +129,7 @@ function splitScript(
   const texts = ['pretest', 'test', 'posttest'].flatMap((name) => scripts[name] ?? [])
   const steps = texts.flatMap((text) => flattenSteps(text, scripts, 0))
   if (steps.length < 2 || steps.some((step) => NOT_A_LIST.test(step))) return null
-  const isTests = steps.map((step) => RUNNERS_READ.test(expandStep(step, scripts)) && !LINT.test(firstWords(step)))
+  const isTests = steps.map((step) => RUNNERS_READ.test(expandStep(step, scripts)) && !LINT.test(takeFirstWords(step)))
   const [first, last] = [isTests.indexOf(true), isTests.lastIndexOf(true)]
   if (first === -1) return null
   const toLine = (step: string): string => formatStep(step, folder, manager)
@@ -172,7 +172,7 @@ function expandStep(step: string, scripts: Scripts): string {
   return [step, ...names.map((name) => expandScript(name, scripts))].join('\n')
 }
 
-function firstWords(step: string): string {
+function takeFirstWords(step: string): string {
   return step.split(/\s+/).slice(0, 3).join(' ')
 }
 

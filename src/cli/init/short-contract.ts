@@ -11,7 +11,7 @@ import {
   RUST_TESTS,
 } from './found-tests.js'
 
-/** In front of a text: what the base says. Among the entries of a list: those of the base. */
+/** At the start of a text: the text of the base. In a list: the entries of the base. */
 const BASE = '...'
 
 /** `name`, `version` and `extends`. */
@@ -43,7 +43,7 @@ function setFlow(document: Document, path: readonly string[]): void {
   if (isMap(node) || isSeq(node)) node.flow = true
 }
 
-// What the preset names besides is where tests of such projects usually lie.
+// The other patterns of the preset are usual places of tests, so they may stay.
 function listTests({ patterns, mayWrite }: FoundTests, preset: Preset) {
   const isCovered = patterns.every((pattern) => preset.patterns.includes(pattern))
   const tests = {

@@ -23,8 +23,8 @@ const FOLDER = /^(tests?|__tests?__|specs?|e2e|testdata|__snapshots__)$/
 const PATHS_MAX = 50
 
 /**
- * The globs of a repository's tests: the conventions of its runner, and what its test files and the run of its tests add to them. A
- * file that no folder or convention explains is named by itself.
+ * Globs of a repository's tests: the conventions of its runner, and what its test files and test run add to them. A
+ * file that matches no folder or convention is listed by its path.
  */
 export function findTestPatterns(
   language: string,
@@ -47,7 +47,7 @@ export function findTestPatterns(
   return [...patterns, ...(isFirst ? first : []), ...named.slice(0, PATHS_MAX)].filter(isWhole)
 }
 
-// In Rust tests stand in the sources: those are held by their syntax, not by their path.
+// Rust tests are inside source files: they are pinned by their syntax, not by their path.
 function listReported(language: string, run: ObservedRun | null): readonly string[] {
   if (language === 'Rust') return []
   const files = new Set((run?.tests ?? []).flatMap(({ file }) => (file === null ? [] : [file])))
@@ -61,7 +61,7 @@ function findFolder(path: string): string | null {
   return at === 0 ? `${parts[0]}/**` : `**/${parts[at]}/**`
 }
 
-// What stands for itself in a glob cannot be named in one.
+// Leave out paths with characters that have a meaning in globs.
 function isWhole(pattern: string, at: number, all: readonly string[]): boolean {
   return !/[[\]{}!?\\]/.test(pattern) && all.indexOf(pattern) === at
 }

@@ -1,7 +1,7 @@
 import type { Contract, ObservedCommand } from '../../core/contract/contract.js'
 import type { ObservedRun } from '../../core/evidence/observed-run.js'
 import { tell } from '../terminal/terminal.js'
-import { untilInterrupted, withProgress } from '../trial/progress.js'
+import { runUntilInterrupted, showProgress } from '../trial/progress.js'
 import { listBuildOutputs } from '../trial/tracked-files.js'
 import { Trials } from '../trial/trial.js'
 import { judgeExitCode, judgeTests, type TrialVerdict } from '../trial/trial-text.js'
@@ -40,7 +40,7 @@ export function keepUntried({ builds, lints }: Survey, command: string): TriedTe
 /** Runs the test command of a repository in the sandbox, and the steps that a composite one was split into. */
 export function tryTests(about: About): Promise<TriedTests> {
   const { tree, survey, command, isQuiet } = about
-  return untilInterrupted(async (signal) => {
+  return runUntilInterrupted(async (signal) => {
     const trials = await Trials.open({ tree, contractFile: null, contractBases: [], signal })
     if ('missing' in trials) {
       const notes = [`The tests were not tried: there is no sandbox here (${trials.missing}). ${trials.remedy}`]
@@ -71,7 +71,7 @@ async function tryWithBuilds(trials: Trials, about: About): Promise<TriedTests> 
   }
   const attempt = async (run: string, leftOut: readonly string[] = []) => {
     const command = { ...about.command, run }
-    const trial = await withProgress(`Running \`${run}\` in the sandbox`, isQuiet, () =>
+    const trial = await showProgress(`Running \`${run}\` in the sandbox`, isQuiet, () =>
       trials.run(contract, { name: 'tests', command, leftOut }),
     )
     return { command: run, run: trial.run, verdict: judgeTests(trial, advice) }
@@ -83,7 +83,7 @@ async function tryWithBuilds(trials: Trials, about: About): Promise<TriedTests> 
     const named = more === null ? null : await attempt(more)
     return { ...(named?.run.isComplete === true ? named : first), steps: lints, notes: [] }
   }
-  // Without the output of an earlier build: such tests would run old code.
+  // Earlier build output is left out, because the tests would run old code.
   const alone = await attempt(about.command.run, listBuildOutputs(tree))
   if (alone.verdict.status !== 'error' && countTests(alone.run) > 0)
     return { ...alone, steps: [...builds, ...lints], notes: [] }
@@ -119,7 +119,7 @@ async function trySteps(
   const kept: Step[] = []
   const said = [...notes]
   for (const step of steps) {
-    const trial = await withProgress(`Running \`${step.run}\` in the sandbox`, isQuiet, () =>
+    const trial = await showProgress(`Running \`${step.run}\` in the sandbox`, isQuiet, () =>
       trials.run(contract, {
         name: step.name,
         command: { ...command, run: step.run, format: 'auto', report: null, timeoutSeconds: STEP_SECONDS },

@@ -51,10 +51,10 @@ function formatTaskBlocks({ phases, gates, evidence }: TaskReport): readonly (re
     { title: 'STOPS', text: (phase) => formatThousands(phase.interrupts) },
     { title: 'TOKENS', text: (phase) => formatTokens(phase.tokens), isFlexible: true },
   ])
-  return [[sheet], gateBlock(gates), formatEvidenceBlock(evidence)]
+  return [[sheet], formatGateBlock(gates), formatEvidenceBlock(evidence)]
 }
 
-function gateBlock({ by_gate, pass_rate }: TaskReport['gates']): readonly string[] {
+function formatGateBlock({ by_gate, pass_rate }: TaskReport['gates']): readonly string[] {
   if (by_gate.length === 0) return []
   const rate = pass_rate === null ? 'none' : `${Math.round(pass_rate * 100)} %`
   return [

@@ -3,7 +3,7 @@ import { closeSync, existsSync, openSync, readFileSync, renameSync } from 'node:
 import { join } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
 import { readRegistry } from '../../app/ledger/ledger.js'
-import { placesOf } from '../../app/orchestrator.js'
+import { resolvePlaces } from '../../app/orchestrator.js'
 import { loadContractFile } from '../../contract/load/load-contract.js'
 import { plainLine, plainText } from '../../core/plain-text.js'
 import { openSqliteStore } from '../../store/sqlite-store.js'
@@ -137,7 +137,7 @@ function extractMessage(said: string): string {
 function resolveServerPlaces(options: ServeOptions): { readonly stateDir: string; readonly workspace: string } {
   const workspace = options.workspace ?? process.cwd()
   try {
-    const places = placesOf({
+    const places = resolvePlaces({
       workspace,
       stateDir: findGivenStateDir(options.stateDir) ?? getDefaultStateDir(workspace),
     })

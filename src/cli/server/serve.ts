@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { createSecureContext } from 'node:tls'
 import { readRegistry } from '../../app/ledger/ledger.js'
-import { type Orchestrator, openOrchestrator, placesOf } from '../../app/orchestrator.js'
+import { type Orchestrator, openOrchestrator, resolvePlaces } from '../../app/orchestrator.js'
 import type { ProviderName } from '../../confinement/confinement.js'
 import { plainJson, plainLine } from '../../core/plain-text.js'
 import { listAllowedHosts } from '../../http/allowed-hosts.js'
@@ -78,7 +78,7 @@ type Tls = { readonly cert: Buffer; readonly key: Buffer } | null
 async function start(options: ServeOptions, tls: Tls): Promise<Running> {
   const wanted = options.workspace ?? process.cwd()
   const givenDir = findGivenStateDir(options.stateDir)
-  const places = placesOf({ workspace: wanted, stateDir: givenDir ?? getDefaultStateDir(wanted) })
+  const places = resolvePlaces({ workspace: wanted, stateDir: givenDir ?? getDefaultStateDir(wanted) })
   const { stateDir, closed } = places
   for (const line of closed) tell(plainLine(line))
   const { app, settled } = await openApp(options, { ...places, givenStateDir: givenDir })

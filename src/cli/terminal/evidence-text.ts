@@ -9,15 +9,15 @@ const VERDICTS = [
 
 /** A run of the tests in a few words: `2 passed; new tests: 1 proved`. */
 export function runText(run: TestRun = {}): string {
-  const counts = (['passed', 'failed', 'skipped'] as const).flatMap((name) => countedAs(run[name], name))
-  const verdicts = VERDICTS.flatMap(([name, words]) => countedAs(run.inverted?.[name], words))
+  const counts = (['passed', 'failed', 'skipped'] as const).flatMap((name) => formatCounted(run[name], name))
+  const verdicts = VERDICTS.flatMap(([name, words]) => formatCounted(run.inverted?.[name], words))
   const signal = run.sigusr1 === 'allowed' ? ['SIGUSR1 allowed'] : []
   return [counts.join(', '), ...signal, ...(verdicts.length === 0 ? [] : [`new tests: ${verdicts.join(', ')}`])]
     .filter((part) => part !== '')
     .join('; ')
 }
 
-function countedAs(count: number | null | undefined, words: string): readonly string[] {
+function formatCounted(count: number | null | undefined, words: string): readonly string[] {
   return (count ?? 0) > 0 ? [`${count} ${words}`] : []
 }
 

@@ -22,12 +22,12 @@ interface Layout {
 
 /** A table that fits the terminal, as far as its ids allow. Everything in it is made safe to print. */
 export function formatTable<Row>(rows: readonly Row[], columns: readonly Column<Row>[], layout: Layout = {}): string {
-  const [head = '', ...lines] = tableLines(rows, columns, layout)
+  const [head = '', ...lines] = formatTableLines(rows, columns, layout)
   return [paintText('bold', head), ...lines].join('\n')
 }
 
 /** The lines of a table, the titles first. */
-export function tableLines<Row>(
+export function formatTableLines<Row>(
   rows: readonly Row[],
   columns: readonly Column<Row>[],
   { room = getWidth(), gaps = [2], isAiry = false }: Layout = {},

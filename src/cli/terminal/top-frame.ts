@@ -1,7 +1,7 @@
 import type { ActiveTask, Activity } from 'phaselock/sdk'
 import { plainLine } from '../../core/plain-text.js'
 import { formatCount, formatDuration, formatThousands } from '../../core/text.js'
-import { type Column, cut, tableLines } from './table.js'
+import { type Column, cut, formatTableLines } from './table.js'
 import { paintText } from './terminal.js'
 
 const MILLION = 1_000_000
@@ -30,7 +30,7 @@ export function renderFrame(activity: Activity, { columns, rows }: Size, note = 
   const head = [formatTitleLine(activity, columns), cut(formatCountsLine(activity), columns), '']
   const notes = note === '' ? [] : [cut(plainLine(note), columns)]
   if (tasks.length === 0) return [...head, 'No task is waiting or worked on.', ...notes].slice(0, rows)
-  const [titles = '', ...lines] = tableLines(tasks, COLUMNS, { room: columns, gaps: [1], isAiry: true })
+  const [titles = '', ...lines] = formatTableLines(tasks, COLUMNS, { room: columns, gaps: [1], isAiry: true })
   const body = tasks.map((task, at) => [lines[at] ?? '', ...listWaits(task, columns)])
   const room = rows - head.length - 1 - notes.length
   const shown: string[] = []

@@ -4,7 +4,7 @@ import { EXIT, Stop } from '../exit.js'
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
 
 /** Does work that a signal ends gracefully: started processes are ended and removed before the program stops. */
-export async function untilInterrupted<T extends object>(work: (signal: AbortSignal) => Promise<T>): Promise<T> {
+export async function runUntilInterrupted<T extends object>(work: (signal: AbortSignal) => Promise<T>): Promise<T> {
   const before = SIGNALS.map((signal) => [signal, process.listeners(signal)] as const)
   const signals = new Signals()
   const ending = new AbortController()
@@ -24,7 +24,7 @@ export async function untilInterrupted<T extends object>(work: (signal: AbortSig
 }
 
 /** Shows on a terminal that work is in progress, and for how long. */
-export async function withProgress<T>(label: string, isQuiet: boolean, work: () => Promise<T>): Promise<T> {
+export async function showProgress<T>(label: string, isQuiet: boolean, work: () => Promise<T>): Promise<T> {
   if (isQuiet || process.stderr.isTTY !== true) return work()
   const startedAt = Date.now()
   const show = (): void => {

@@ -52,7 +52,7 @@ export function judgeTests(trial: Trial, advice: TrialAdvice): TrialVerdict {
     return {
       status: 'error',
       saw: `${saw}; ${formatCount(unloaded.length, 'test file')} did not load (${plainLine(unloaded[0]?.message ?? '')})`,
-      remedies: [remedyForLoad(unloaded[0]?.kind ?? 'other', advice)],
+      remedies: [findLoadRemedy(unloaded[0]?.kind ?? 'other', advice)],
       lastLines: [],
     }
   const remedies = [
@@ -134,7 +134,7 @@ function explainRemedy({ trouble, command }: ObservedRun, { change, longer, inst
   }
 }
 
-function remedyForLoad(kind: string, { install }: TrialAdvice): string {
+function findLoadRemedy(kind: string, { install }: TrialAdvice): string {
   return kind === 'missing_module'
     ? `Install the packages of the project first: ${install}. Commands have no network.`
     : 'Correct the error, then try again.'

@@ -17,7 +17,7 @@ import { listProjectFiles } from './tracked-files.js'
 /** The result of a command that was run like at a gate, on the current tree. */
 export interface Trial {
   readonly run: ObservedRun
-  /** Tests and test setup that it wrote: such a run does not count at a gate. */
+  /** Tests and test setup that the command wrote; such a run does not count at a gate. */
   readonly wroteTests: readonly string[]
   /** Other tracked files that it wrote. The writes are discarded. */
   readonly wroteOthers: readonly string[]
@@ -32,7 +32,7 @@ interface TrialPlace {
   readonly signal: AbortSignal
 }
 
-// A person waits for the trial, and no gate is decided by it: what the person's own Go compiled is good enough.
+// A person waits for the trial and no gate depends on it, so the user's own Go build cache may be used.
 function findOwnGoCache(tree: string, environment: NodeJS.ProcessEnv): readonly string[] {
   const { GOCACHE, XDG_CACHE_HOME, HOME = homedir() } = environment
   const isGo = ['go.mod', 'go.work'].some((name) => existsSync(join(tree, name)))

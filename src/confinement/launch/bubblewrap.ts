@@ -47,9 +47,8 @@ export const launchWithBubblewrap: Launcher = (launch) => {
   return [...buildEnterArgs(launch), '--', launch.where('bwrap'), ...args]
 }
 
-// Each mount costs every command time: mount only what exists, and cover only what others cannot read. Bubblewrap
-// leaves out what the user may not write, and with it the settings of the namespaces, which the user may write.
-// Bubblewrap itself makes the rest read-only that the owner of the namespaces could write.
+// Each mount slows down every command: mount only what exists, and cover only files that others cannot read. Bubblewrap
+// itself makes these folders read-only.
 const COVERED_BY_BUBBLEWRAP: ReadonlySet<string> = new Set(['irq', 'bus'])
 const SETTINGS = KERNEL_SETTINGS.filter((name) => existsSync(`/proc/${name}`) && !COVERED_BY_BUBBLEWRAP.has(name))
 const SECRETS = KERNEL_SECRETS.filter((name) => isForRootAlone(`/proc/${name}`))

@@ -242,7 +242,7 @@ function assemble(machine: Machine, more: readonly Instruction[]): Buffer {
   for (const number of machine.denied) program.push([JUMP_EQUAL, 0, 1, number], [RETURN, 0, 0, FAIL | EPERM])
   program.push(
     ...more,
-    // Its flags are in memory where a filter cannot look: without it, libraries fall back to clone.
+    // A filter cannot read the flags of clone3, which are in memory. If clone3 is missing, libraries use clone.
     [JUMP_EQUAL, 0, 1, machine.clone3],
     [RETURN, 0, 0, FAIL | ENOSYS],
     [JUMP_EQUAL, 0, 4, machine.clone],

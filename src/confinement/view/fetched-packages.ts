@@ -4,31 +4,31 @@ import { join } from 'node:path'
 import { sha256Hex } from '../../base/sha256.js'
 import type { Job } from '../confinement.js'
 
-/** In the state directory: packages that installs fetched for a work tree, where its package manager keeps them elsewhere. */
+/** Folder of the state directory for packages that a package manager would store outside the work tree. */
 export const FETCHED = 'fetched-packages'
-/** Where an install finds room for them, at the top of its view of the work tree. */
+/** Where an install stores them, at the top of its view of the work tree. */
 export const FETCHED_INSIDE = '.phaselock-fetched'
 const TREE = 'tree'
 const REMOVED = { recursive: true, force: true } as const
 
-/** The variable that leads to the packages of each package manager. */
+/** The variable that names the package folder of each package manager. */
 const VARIABLES = { go: 'GOMODCACHE', cargo: 'CARGO_HOME' } as const
 const NAMES = Object.keys(VARIABLES) as readonly (keyof typeof VARIABLES)[]
 
-/** What a command needs to find the packages that were fetched for its tree, or an install to fetch them. */
+/** What a command needs to find the fetched packages of its tree, or what an install needs to fetch them. */
 export function findFetched(
   stateDir: string,
   { tree, isInstall, fetches }: Pick<Job, 'tree' | 'isInstall' | 'fetches'>,
 ): { readonly shown: readonly string[]; readonly env: Readonly<Record<string, string>> } {
   if (fetches !== undefined)
-    // Folders that cannot be written could not be removed either.
+    // Make fetched folders writable, because read-only ones could not be removed.
     return { shown: [], env: { [VARIABLES[fetches]]: join(tree, FETCHED_INSIDE, fetches), GOFLAGS: '-modcacherw' } }
   const at = (name: string): string => join(getPlace(stateDir, tree), name)
   const kept = isInstall === true ? [] : NAMES.filter((name) => existsSync(at(name)))
   return { shown: kept.map(at), env: Object.fromEntries(kept.map((name) => [VARIABLES[name], at(name)])) }
 }
 
-/** Keeps what an install fetched, instead of what was fetched before. */
+/** Stores the packages that an install fetched, replacing earlier ones. */
 export async function keepFetched(
   stateDir: string,
   { tree, fetches }: Pick<Job, 'tree' | 'fetches'>,

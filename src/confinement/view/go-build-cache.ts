@@ -6,18 +6,18 @@ import { runCommand } from '../run-command.js'
 const ARCHIVE = '.phaselock-go-build-cache.tar.gz'
 const UNPACKED_BYTES_MAX = 256 * 1024 * 1024
 const COMPILE_MS_MAX = 10 * 60_000
-/** The names that Go gives to what it compiled: actions and their outputs. */
+/** File names in Go's build cache: actions and their outputs. */
 const ENTRY = /^(?:\.\/)?([0-9a-f]{2}\/[0-9a-f]{64}-[ad])$/
 const BLOCK = 512
 
-/** Where packages of a project are compiled for its tests. */
+/** Where and how a project's packages are compiled for its tests. */
 export interface CompilePlace {
   readonly confinement: Pick<Confinement, 'start'>
-  /** The tree as no agent has changed it. */
+  /** A tree that no agent has changed. */
   readonly job: Pick<Job, 'tree' | 'hidden' | 'signal' | 'composition'>
-  /** Folders of what was compiled before. */
+  /** Folders of earlier build caches. */
   readonly seeds: readonly string[]
-  /** Where the run has its cache. */
+  /** The build cache of the run. */
   readonly cache: string
   readonly env: Readonly<Record<string, string>>
   /** How the tests are run. */
@@ -25,15 +25,15 @@ export interface CompilePlace {
 }
 
 /**
- * Compiles the packages of a project, their tests and what they import, and gives the files of Go's cache. Nothing of the project
- * is run: the test programs are handed to `true`. Null where they do not compile, or there is too much.
+ * Compiles the packages of a project, their tests and their imports, and returns the files of Go's build cache. No
+ * project code is run: `true` runs in place of the test programs. Null if that fails or the cache is too large.
  */
 export async function compileForTests(place: CompilePlace): Promise<ReadonlyMap<string, Buffer> | null> {
   const seeding = place.seeds.map((_, at) => `cp -rs "$${at + 1}/." "$GOCACHE" 2>/dev/null`)
   const lines = [
     'mkdir -p "$GOCACHE"',
     ...seeding,
-    // Packages that do not compile are named by the runs themselves.
+    // Compile errors are ignored here: the runs themselves report them.
     `${toCompileLine(place.command)} >/dev/null 2>&1 </dev/null`,
     `find "$GOCACHE" -type f -printf '%P\\0' | tar -C "$GOCACHE" --null -T - -czf ${ARCHIVE}`,
   ]
@@ -55,14 +55,17 @@ export async function compileForTests(place: CompilePlace): Promise<ReadonlyMap<
 
 const PLAIN_TEST = /^go test((?: [\w./=,:+-]+)*)$/
 
-/** The test command with its programs not run. One that is more than `go test` is not run: it could be anything. */
+/**
+ * The test command without running test programs. Any command other than a plain `go test` is replaced, because it
+ * could run anything.
+ */
 export function toCompileLine(command: string): string {
   const [, words] = PLAIN_TEST.exec(command.trim()) ?? []
   const isPlain = words !== undefined && !/ --?(?:exec|toolexec|vettool|overlay|modfile|o|C)\b/.test(words)
   return `go test -exec /bin/true${isPlain ? words : ' ./...'}`
 }
 
-/** The entries of a cache in an archive; whatever else is in it is left out. */
+/** The cache entries in an archive; other files are ignored. */
 async function unpack(archive: Buffer): Promise<ReadonlyMap<string, Buffer> | null> {
   const files = new Map<string, Buffer>()
   try {

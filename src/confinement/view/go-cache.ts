@@ -9,7 +9,7 @@ import { findOnPath, readSurroundings } from './toolchains.js'
 /** Its folder in the state directory. */
 export const GO_CACHE = 'go-cache'
 const MADE_WITHIN_MS = 10 * 60_000
-/** Of how many work trees the compiled packages are kept; beyond this those that were made first go. */
+/** Maximum number of work trees with compiled packages; the oldest are removed. */
 const PROJECTS_MAX = 8
 const REMOVED = { recursive: true, force: true } as const
 
@@ -45,14 +45,14 @@ export class GoCache {
     private readonly environment: NodeJS.ProcessEnv,
   ) {}
 
-  /** The folder, if it was made for the Go that is installed now. */
+  /** The folder, if it matches the installed version of Go. */
   findReadyFolder(): string | null {
     const go = this.#program()
     const folder = go === null ? null : this.#folderFor(go)
     return folder !== null && existsSync(folder) ? folder : null
   }
 
-  /** Builds it if it is missing. Null: Go is missing, or it cannot be built, and runs go without. */
+  /** Builds it if it is missing. Null if Go is missing or the build fails; then runs use no cache. */
   make(): Promise<string | null> {
     const folder = this.findReadyFolder()
     if (folder !== null) return Promise.resolve(folder)
@@ -60,7 +60,7 @@ export class GoCache {
     return this.#making
   }
 
-  /** Folders of what is compiled already for the tests of a work tree; empty: nothing. */
+  /** Build caches for the tests of a work tree; empty if there are none. */
   findSeeds(tree: string): readonly string[] {
     const library = this.findReadyFolder()
     if (library === null) return []
@@ -68,7 +68,7 @@ export class GoCache {
     return [library, ...(existsSync(project) ? [project] : [])].map((folder) => join(folder, 'cache'))
   }
 
-  /** Compiles the packages of a tree that no agent has changed. Where that fails, runs compile them themselves. */
+  /** Compiles the packages of a tree that no agent has changed. If that fails, each run compiles them itself. */
   async compileProject(place: Omit<CompilePlace, 'seeds' | 'cache'>): Promise<void> {
     const library = await this.make()
     if (library === null) return

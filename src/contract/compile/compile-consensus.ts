@@ -1,13 +1,13 @@
 import type { ConsensusPlan } from '../../core/contract/contract-parts.js'
 import { type RunOptions, runOptions } from '../../core/councils/options.js'
-import { camelKeys } from '../camel-keys.js'
+import { convertToCamelKeys } from '../camel-keys.js'
 import type { AgentDocument, ConsensusDocument } from '../document.js'
 
 type Agents = Readonly<Record<string, AgentDocument>>
 
 /** How the reviewers vote, with defaults for missing settings. */
 export function voteOptions(consensus: ConsensusDocument): RunOptions {
-  return runOptions(camelKeys(consensus))
+  return runOptions(convertToCamelKeys(consensus))
 }
 
 export function compileConsensus(consensus: ConsensusDocument, agents: Agents): ConsensusPlan {

@@ -16,7 +16,7 @@ import type { AlertCondition } from '../../core/contract/contract-parts.js'
 import type { TestRules } from '../../core/contract/test-rules.js'
 import type { JsonObject } from '../../core/json.js'
 import { compileRule } from '../../core/rules/rule.js'
-import { camelKeys } from '../camel-keys.js'
+import { convertToCamelKeys } from '../camel-keys.js'
 import { listExtraTools } from '../check/check-tools.js'
 import { listPhasesBeforeRed } from '../check/demands.js'
 import type {
@@ -65,11 +65,11 @@ export function compileDocument(document: JsonObject, hash: string): Contract {
     tools: compileEach(source.tools, compileTool),
     mcpServers: compileEach(source.mcp_servers, compileServer),
     webHosts: source.web.allowed_hosts,
-    ...(webhooks && { webhooks: webhooks.map((hook) => ({ secretEnvVar: null, ...camelKeys(hook) })) }),
+    ...(webhooks && { webhooks: webhooks.map((hook) => ({ secretEnvVar: null, ...convertToCamelKeys(hook) })) }),
     notEnforced: findUnenforced(source).map(({ path, feature }) => ({ path, feature })),
     guides: new Map(Object.entries(source.guides)),
     agentStartable: source.agent_startable,
-    ...(crash && { agentCrash: { ...camelKeys(crash), action: crash.action === 'retry' ? 'retry' : 'park' } }),
+    ...(crash && { agentCrash: { ...convertToCamelKeys(crash), action: crash.action === 'retry' ? 'retry' : 'park' } }),
     ...(source.agents && { agents: compileEach(agents, compileAgent) }),
     ...(source.git && { git: compileGit(source.git) }),
     knowledge: knowledge?.sources ?? [],
@@ -94,15 +94,15 @@ function compileTransition({ from, to, gate, when, triggers = [] }: TransitionDo
 }
 
 function compileEnforcement({ phase_tokens: tokens, ...rest }: ContractDocument['enforcement']): Enforcement {
-  return { ...camelKeys(rest), tokenExpirySeconds: tokens.expiry_seconds, secretEnvVar: tokens.secret_env_var }
+  return { ...convertToCamelKeys(rest), tokenExpirySeconds: tokens.expiry_seconds, secretEnvVar: tokens.secret_env_var }
 }
 
 function compileCommand({ sigusr1, ...command }: CommandDocument): ObservedCommand {
-  return { report: null, env: {}, ...camelKeys(command), ...(sigusr1 === 'allow' && { allowsSigusr1: true }) }
+  return { report: null, env: {}, ...convertToCamelKeys(command), ...(sigusr1 === 'allow' && { allowsSigusr1: true }) }
 }
 
 function compileTests(tests: ContractDocument['tests']): TestRules {
-  return { ...camelKeys(tests), ...(tests.inverted && { inverted: camelKeys(tests.inverted) }) }
+  return { ...convertToCamelKeys(tests), ...(tests.inverted && { inverted: convertToCamelKeys(tests.inverted) }) }
 }
 
 function compileAgent(agent: AgentDocument) {
@@ -137,7 +137,7 @@ function compilePhase(
     ),
     ...(autoSpawn.length > 0 && { autoSpawn }),
     rules: (phase.rules ?? []).map((rule, index) => compileRule(`${id}[${index}]`, rule)),
-    ...(document && { document: camelKeys(document) }),
+    ...(document && { document: convertToCamelKeys(document) }),
     ...(review && { reviewBy: review.by }),
     tasksInOrder: phase.tasks_in_order,
     minVerified: phase.min_verified,
@@ -157,14 +157,14 @@ function compileConstraint(
     allowedPatterns: allowed === undefined ? null : expand(allowed),
     forbiddenPatterns: expand(forbidden),
   }
-  return { ...none, ...patterns, ...camelKeys(rest) }
+  return { ...none, ...patterns, ...convertToCamelKeys(rest) }
 }
 
 function compileTool(tool: ToolDocument, name: string): OwnTool {
   const args = compileEach(tool.args, (arg) => {
     return { path: null, description: '', optional: false, enum: null, min: null, max: null, ...arg }
   })
-  return { network: false, timeoutSeconds: null, ...camelKeys(tool), name, args }
+  return { network: false, timeoutSeconds: null, ...convertToCamelKeys(tool), name, args }
 }
 
 function compileServer(server: McpServerDocument, name: string): McpServer {
@@ -179,11 +179,19 @@ function compileArtifact({ type, schema, description, validation }: ArtifactDocu
 }
 
 function compileEvidence(field: EvidenceDocument): EvidenceField {
-  return { min: null, max: null, minLength: null, pattern: null, enum: null, mustBe: undefined, ...camelKeys(field) }
+  return {
+    min: null,
+    max: null,
+    minLength: null,
+    pattern: null,
+    enum: null,
+    mustBe: undefined,
+    ...convertToCamelKeys(field),
+  }
 }
 
 function compileGate(gate: GateDocument): Gate {
-  return { approvers: [], minApprovals: 0, ...camelKeys(gate), blockers: gate.blockers.map(compileBlocker) }
+  return { approvers: [], minApprovals: 0, ...convertToCamelKeys(gate), blockers: gate.blockers.map(compileBlocker) }
 }
 
 function compileBlocker({ check, severity, message, ...params }: BlockerDocument): Blocker {

@@ -11,7 +11,7 @@ export function findField(node: SourceNode, key: string): string | null {
   return entry === undefined ? null : findScalar(entry.value)
 }
 
-/** `PLAN->TDD`; null where the entry is not a transition. */
+/** The name of a transition, such as `PLAN->TDD`; null if the entry is not a transition. */
 export function formatTransition(item: SourceNode): string | null {
   const [from, to] = [findField(item, 'from'), findField(item, 'to')]
   return from === null || to === null ? null : `${from}->${to}`

@@ -20,21 +20,21 @@ const BASES_MAX = 32
 
 /** A file or preset that a contract extends. */
 export interface BaseFile {
-  /** As places name it: `phaselock/tdd`, or the path of the file. */
+  /** The name in diagnostics: `phaselock/tdd`, or the path of the file. */
   readonly name: string
-  /** Where it lies, also where a link to it lies; empty for what ships with Phaselock. */
+  /** Its path, and that of a link to it; empty for bundled ones. */
   readonly paths: readonly string[]
 }
 
-/** The file that is extended, as the ones that lead to it see it. */
+/** A file in a chain of extended files. */
 interface Extending {
-  /** Relative to the folder of the contract; null for what ships with Phaselock. */
+  /** Relative to the folder of the contract; null for a bundled one. */
   readonly path: string | null
-  /** What leads here, each by what identifies it. */
+  /** The files that lead here, by identity. */
   readonly chain: readonly string[]
 }
 
-/** The contract over everything that it extends, with its groups of tools written out; null where a base cannot be read. */
+/** The contract merged with everything that it extends, with tool groups expanded; null if a base cannot be read. */
 export async function extendContract(
   reading: Reading,
   root: SourceNode,
@@ -45,7 +45,7 @@ export async function extendContract(
   return new Extender(reading, baseDir).extend(root, { path: own, chain: [id] })
 }
 
-/** The real path, or the path as it is where nothing lies there. */
+/** The real path, or the given one if it does not exist. */
 async function identify(path: string): Promise<string> {
   return realpath(path).catch(() => resolve(path))
 }
@@ -148,7 +148,7 @@ class Extender {
     return { base, text, next: { path: relative, chain: [...chain, real] } }
   }
 
-  /** The text of a base; reports why it has none. */
+  /** The text of a base; reports why it cannot be read. */
   private take(given: string, file: FileText, at: Place): string | null {
     if (file.status === 'text') return file.text
     if (file.status === 'refused') {

@@ -5,7 +5,7 @@ import { findField, findScalar, formatTransition } from './entry-names.js'
 
 const PHASE = /^phases\.(.+)$/
 
-/** What a contract extends, without the parts that its `without` names: `phases.REVIEW`, `transitions.REVIEW->COMPLETE`. */
+/** The base of a contract without the parts that `without` names: `phases.REVIEW`, `transitions.REVIEW->COMPLETE`. */
 export function leaveOut(base: MapNode, without: ListNode, report: (report: Report) => void): MapNode {
   let left: MapNode = base
   for (const item of without.items) {
@@ -19,14 +19,14 @@ export function leaveOut(base: MapNode, without: ListNode, report: (report: Repo
       const remedy = `${near}Write the path of a value, such as phases.REVIEW or transitions.REVIEW->COMPLETE.`
       report({ code: 'contract.invalid_value', at: item.at, message, remedy })
     }
-    // A phase that is left out takes the ways to it and from it along.
+    // Leaving out a phase also leaves out the transitions to and from it.
     const phase = found === null ? undefined : PHASE.exec(path)?.[1]
     if (phase !== undefined && isGone(left, phase)) left = removeTransitions(left, phase)
   }
   return left
 }
 
-/** The node without what the path names; null where it names nothing. */
+/** The node without the named part; null if the path names nothing. */
 function removePath(node: SourceNode, path: string): SourceNode | null {
   if (node.kind === 'scalar') return null
   const named = listNamed(node)
@@ -46,7 +46,8 @@ function listNamed(node: MapNode | ListNode): Named {
   return node.items.map((item) => [nameEntry(item), item])
 }
 
-// Phases and gates have ids, artifacts types, blockers checks; anything else is not named alone.
+// The field that names an entry: ids for phases and gates, types for artifacts, checks for blockers. Other entries
+// cannot be named.
 function nameEntry(item: SourceNode): string {
   const fields = ['id', 'type', 'check'].map((key) => findField(item, key))
   return findScalar(item) ?? formatTransition(item) ?? fields.find((name) => name !== null) ?? ''
@@ -76,7 +77,7 @@ function removeTransitions(base: MapNode, phase: string): MapNode {
   }
 }
 
-/** The paths beside the one that was written, to say what may have been meant. */
+/** Existing paths next to the written one, to suggest what was meant. */
 function listPaths(node: SourceNode, path: string, prefix = ''): readonly string[] {
   if (node.kind === 'scalar') return []
   return listNamed(node).flatMap(([name, value]) => {

@@ -3,13 +3,13 @@ import { ENTRIES_MAX, type ListNode, type MapNode, type SourceEntry, type Source
 import { emptyAsMap } from '../schema/kinds.js'
 import { findField, findScalar, formatTransition } from './entry-names.js'
 
-/** In a list: the entries of the base. In front of a text: the text of the base. */
+/** In a list: the entries of the base. At the start of a text: the text of the base. */
 const BASE_ENTRIES = '...'
 const BASE_TEXT = /^\.\.\.\n/
 
 type Keyed<T> = readonly [key: string | null, value: T]
 type Merge = (merger: Merger, base: SourceNode, own: SourceNode) => SourceNode
-/** How the fields of a map are merged that are not merged like any value. */
+/** Fields of a map that are merged in a special way. */
 type Rules = ReadonlyMap<string, Merge>
 
 const NO_RULES: Rules = new Map()
@@ -26,7 +26,7 @@ const CONTRACT_RULES: Rules = new Map<string, Merge>([
   ['transitions', (merger, base, own) => merger.mergeListById(base, own, nameTransition)],
 ])
 
-/** The contract `own` over what it extends. Both files' places stay with their values. */
+/** Merges the contract `own` into its base. Every value keeps its position in its own file. */
 export function mergeContracts(base: MapNode, own: MapNode, report: (report: Report) => void): MapNode {
   return new Merger(report).mergeMaps(base, own, CONTRACT_RULES)
 }
@@ -45,7 +45,7 @@ class Merger {
         rule === undefined ? this.mergeValues(before.value, entry.value) : rule(this, before.value, entry.value)
       return [key, { keyAt: entry.keyAt, value }]
     })
-    // Schemas are free-form: what looks like `...` there may be meant.
+    // Schemas are free-form, so `...` may be ordinary content there.
     for (const [key, entry] of own.entries)
       if (!base.entries.has(key) && key !== 'schemas') this.refuseWithoutBase(entry.value)
     return { ...own, entries: new Map(merged) }
@@ -133,7 +133,7 @@ const mergePhase: Merge = (merger, base, own) => {
   return before.kind === 'map' && after.kind === 'map' ? merger.mergeMaps(before, after, PHASE_RULES) : own
 }
 
-/** Merged entries keep the place of the base; a new one stands after the entry before it, or at the end. */
+/** A merged entry keeps its place in the base; a new one comes after the entry before it, or at the end. */
 function mergeKeyed<K extends string | null, T>(
   base: readonly (readonly [K, T])[],
   own: readonly (readonly [K, T])[],
@@ -158,7 +158,7 @@ function keepEntries(map: MapNode): readonly (readonly [string, SourceEntry])[] 
   return [...map.entries]
 }
 
-/** Phases of a list or a map, by id; those of a map get their key as id. */
+/** Phases of a list or a map, by id. In a map, the key is the id. */
 function listPhases(phases: SourceNode): readonly Keyed<SourceNode>[] | null {
   if (phases.kind === 'list') return phases.items.map((phase) => [findField(phase, 'id'), phase])
   if (phases.kind !== 'map') return null

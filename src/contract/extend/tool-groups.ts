@@ -3,7 +3,7 @@ import type { ListNode, MapNode, SourceEntry, SourceNode } from '../load/yaml.js
 import { formatDidYouMean } from '../nearest.js'
 import { findScalar } from './entry-names.js'
 
-/** Names that stand for several tools in `allowed_tools` and `forbidden_tools`. */
+/** Group names for several tools in `allowed_tools` and `forbidden_tools`. */
 export const TOOL_GROUPS: ReadonlyMap<string, readonly string[]> = new Map([
   ['@read', ['read_files', 'search_codebase', 'grep', 'glob']],
   ['@write', ['write_files', 'edit_files']],
@@ -12,7 +12,7 @@ export const TOOL_GROUPS: ReadonlyMap<string, readonly string[]> = new Map([
   ['@ask', ['ask_user_question']],
 ])
 
-/** Those that `tool_constraints` takes: `run_tests` and most git tools have nothing to limit. */
+/** Groups for `tool_constraints`: `run_tests` and most git tools have nothing to limit. */
 const CONSTRAINT_GROUPS: ReadonlyMap<string, readonly string[]> = new Map([
   ...[...TOOL_GROUPS].filter(([name]) => name === '@read' || name === '@write'),
   ['@shell', ['bash']],
@@ -20,7 +20,7 @@ const CONSTRAINT_GROUPS: ReadonlyMap<string, readonly string[]> = new Map([
 
 type Tell = (report: Report) => void
 
-/** The contract with the tools of each group in place of its name. Reports groups that are not known. */
+/** Replaces each group by its tools. Reports unknown groups. */
 export function expandToolGroups(root: SourceNode, report: Tell): SourceNode {
   if (root.kind !== 'map') return root
   return mapEntries(root, ['phases', 'nodes'], (phases) => {

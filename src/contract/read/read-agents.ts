@@ -167,7 +167,7 @@ export function listSpawnNames({ agent, agent_type, models = [], count = 1 }: Sp
 }
 
 /** The field that the names of the places come from. */
-function keyOfNames({ agent, models = [] }: SpawnDocument): string {
+function findNameKey({ agent, models = [] }: SpawnDocument): string {
   if (models.length > 0) return 'models'
   return agent === undefined ? 'agent_type' : 'agent'
 }
@@ -176,7 +176,7 @@ function checkSlots(fields: Fields, spawn: SpawnDocument): void {
   const kind = spawn.agent ?? spawn.agent_type
   if (kind === undefined || kind === '') return
   const slots = listSpawnNames(spawn)
-  const key = keyOfNames(spawn)
+  const key = findNameKey(spawn)
   const bad = (message: string): void => fields.reportBad(key, 'contract.invalid_value', message)
   for (const name of slots) if (!isReviewerName(name)) bad(`No reviewer can be called '${name.slice(0, 80)}'.`)
   if (spawn.agent !== undefined) {
@@ -196,7 +196,8 @@ export const autoSpawns = checked(list(AUTO_SPAWN), (spawns, _bad, { reading }) 
   const taken = new Set<string>()
   for (const spawn of spawns) {
     const origin = reading.findOrigin(spawn)
-    const at = (origin?.kind === 'map' ? origin.entries.get(keyOfNames(spawn))?.value.at : null) ?? reading.place(spawn)
+    const at =
+      (origin?.kind === 'map' ? origin.entries.get(findNameKey(spawn))?.value.at : null) ?? reading.place(spawn)
     const bad = (message: string): void => reading.report({ code: 'contract.invalid_value', at, message })
     for (const name of listSpawnNames(spawn)) {
       if (isReviewerName(name) && taken.has(name)) bad(`There are two places for '${name}'.`)

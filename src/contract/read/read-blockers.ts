@@ -48,20 +48,20 @@ const reviews = checked(
   { items: { type: 'string', pattern: REVIEWER_NAME }, minItems: 1 },
 )
 
-function problemOfPath(given: string): string | null {
+function findPathProblem(given: string): string | null {
   const problem = findGlobProblem(given)
   return problem === null ? null : `The path '${given}' is refused: ${problem}.`
 }
 
 const pathInTree = checked(path, (given, bad) => {
-  const problem = problemOfPath(given)
+  const problem = findPathProblem(given)
   if (problem !== null) bad(problem)
 })
 const paths = checked(
   { ...texts, words: 'list of globs' },
   (given, bad, { key }) => {
     if (given.length === 0) bad(`The list '${key}' is empty.`)
-    for (const problem of given.map(problemOfPath)) if (problem !== null) bad(problem)
+    for (const problem of given.map(findPathProblem)) if (problem !== null) bad(problem)
   },
   { minItems: 1 },
 )
@@ -98,7 +98,7 @@ export type BlockerParams = ReadOf<typeof PARAMS>
 type ParamKey = keyof typeof PARAMS
 const PARAM_KEYS = Object.keys(PARAMS) as ParamKey[]
 
-/** Which of them a check takes: `needs` must be there, of `oneOf` exactly one. */
+/** The parameters of each check: all of `needs` are required, and exactly one of `oneOf`. */
 const TAKEN: ReadonlyMap<CheckName, { readonly needs?: readonly ParamKey[]; readonly oneOf?: readonly ParamKey[] }> =
   new Map([
     ['coverage_threshold_met', { needs: ['threshold'] }],
@@ -110,8 +110,8 @@ const TAKEN: ReadonlyMap<CheckName, { readonly needs?: readonly ParamKey[]; read
     ['expression', { needs: ['when'] }],
   ])
 
-/** The same for the JSON Schema; an alias of a check has its parameters. */
-function takenJson(key: 'check' | 'rule', aliases: Readonly<Record<string, CheckName>>) {
+/** The parameters of each check as a JSON Schema; an alias has the parameters of its check. */
+function describeParameters(key: 'check' | 'rule', aliases: Readonly<Record<string, CheckName>>) {
   const given = [...TAKEN].map(([check, { needs, oneOf }]) =>
     when(
       has(key, { const: check }),
@@ -152,7 +152,7 @@ export const BLOCKER = object(
     ...COMMON,
   },
   {
-    json: takenJson('check', {}),
+    json: describeParameters('check', {}),
     finish: ({ check: name, ...rest }, fields) => {
       if (name === '') return null
       const check = checkNamed(name)
@@ -186,7 +186,7 @@ export const VALIDATION = object(
     ...COMMON,
   },
   {
-    json: takenJson('rule', { all_reviews_completed: 'all_review_models_completed' }),
+    json: describeParameters('rule', { all_reviews_completed: 'all_review_models_completed' }),
     finish: ({ rule: name, ...rest }, fields, { owner }) => {
       if (name === '') return null
       const alias = findRuleAlias(name, owner ?? '')

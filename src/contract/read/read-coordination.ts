@@ -17,13 +17,13 @@ function unlike(fixed: string, message: string): (value: string) => string | nul
   return (value) => (value === fixed ? null : message)
 }
 
-function missingInSnapshot(names: readonly string[]): string | null {
+function describeMissingParts(names: readonly string[]): string | null {
   const others = names.filter((name) => !SNAPSHOT.includes(name))
   if (others.length === 0) return null
   return `Every snapshot has the same contents: ${SNAPSHOT.join(', ')}. It has no ${others.join(', ')}.`
 }
 
-function renamedEvents(names: readonly string[]): string | null {
+function describeRenamedEvents(names: readonly string[]): string | null {
   const renamed = names.flatMap((name) => (OTHER_NAMES.has(name) ? [`${name} is ${OTHER_NAMES.get(name)}`] : []))
   if (renamed.length === 0) return null
   return `All events are sent, whatever the list says, and some have other names: ${renamed.join(', ')}.`
@@ -37,7 +37,7 @@ const STATE_ACCESS = object('state_access', 'State access', {
     names,
     'Every snapshot has the same contents; other entries cause a warning.',
     '[current_phase]',
-    { differs: missingInSnapshot },
+    { differs: describeMissingParts },
   ),
   mutation_via: unkept(text, 'State changes through the API; anything else causes a warning.', 'orchestrator_api', {
     differs: unlike('orchestrator_api', 'State only ever changes through the API (orchestrator_api).'),
@@ -53,7 +53,7 @@ const EVENT_BUS = object('event_bus', 'Event bus', {
     differs: 'Events live in the ledger; no other database is used.',
   }),
   events: unkept(names, 'All events are sent; names that differ in the ledger cause a warning.', '[gate_passed]', {
-    differs: renamedEvents,
+    differs: describeRenamedEvents,
   }),
 })
 

@@ -1,5 +1,5 @@
 import { checked, choice, flag, globs, names, positive, text } from '../schema/kinds.js'
-import { alwaysTrue, defaultsOf, maybe, object, otherwise, unkept } from '../schema/object.js'
+import { alwaysTrue, buildDefaults, maybe, object, otherwise, unkept } from '../schema/object.js'
 
 export const MODES = ['strict', 'permissive', 'advisory'] as const
 const ACTION_OF_MODE = { strict: 'reject', permissive: 'warn', advisory: 'log' } as const
@@ -88,7 +88,7 @@ const FIELDS = {
     { fallback: 'strict' },
   ),
   phase_tokens: otherwise(PHASE_TOKENS, 'The tokens agents prove themselves with.', '{expiry_seconds: 7200}', {
-    fallback: defaultsOf(PHASE_TOKENS.fields),
+    fallback: buildDefaults(PHASE_TOKENS.fields),
     unset: 'see there',
   }),
   max_attempts: otherwise(
@@ -147,4 +147,4 @@ export const ENFORCEMENT = object('enforcement', 'Enforcement', FIELDS, {
   },
 })
 
-export const ENFORCEMENT_DEFAULT = { ...defaultsOf(FIELDS), confinement: 'required' as const }
+export const ENFORCEMENT_DEFAULT = { ...buildDefaults(FIELDS), confinement: 'required' as const }

@@ -18,7 +18,7 @@ export class Reading {
   readonly diagnostics: Diagnostic[] = []
   /** Paths that were looked up next to the file. */
   readonly lookups = new Set<string>()
-  /** What the contract extends, directly or not: a base stands after those that it extends itself. */
+  /** What the contract extends, directly or not. A base comes after the ones that it extends itself. */
   readonly bases: BaseFile[] = []
   /** What gates take from elsewhere in the file: the default of `on_timeout`, and the top-level map of gates. */
   gates: { readonly onTimeout: 'park' | 'reject'; readonly shared: MapNode | null } = {

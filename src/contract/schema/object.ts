@@ -189,7 +189,7 @@ export function isEmpty(value: object): boolean {
 }
 
 /** The content of an object that is not written at all. */
-export function defaultsOf<S extends Shape>(fields: S): ReadOf<S> {
+export function buildDefaults<S extends Shape>(fields: S): ReadOf<S> {
   const given = Object.entries(fields).filter(([, field]) => field.fallback !== undefined)
   return Object.fromEntries(given.map(([key, field]) => [key, field.fallback])) as ReadOf<S>
 }

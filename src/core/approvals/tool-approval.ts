@@ -10,14 +10,14 @@ export type ApprovedTool = 'request_setup_change' | 'request_dependency'
 const ANSWER_MS_MAX = 24 * 60 * 60 * 1000
 const ANSWERABLE: ReadonlySet<Approval['status']> = new Set(['pending', 'approved', 'rejected', 'used'] as const)
 
-/** The newest request of this visit for exactly this; undefined if there is none. */
+/** The newest request of this visit for exactly this content; undefined if there is none. */
 export function findToolApproval(state: TaskState, tool: ApprovedTool, digest: string): Approval | undefined {
   return listOfVisit(state, tool)
     .filter((approval) => approval.digest === digest && ANSWERABLE.has(approval.status))
     .at(-1)
 }
 
-/** The approval of exactly this, if it may be acted on now. */
+/** The approval of exactly this content, if it is valid now. */
 export function findGranted(
   state: TaskState,
   { tool, digest }: { readonly tool: ApprovedTool; readonly digest: string },

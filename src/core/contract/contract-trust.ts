@@ -18,9 +18,9 @@ export interface ContractPin {
   readonly at: number
 }
 
-/** What is known of a contract that was found in a work tree. */
+/** Facts about a contract that was found in a work tree. */
 interface FoundContract {
-  /** Hash of the text in the work tree; null where there is none, or none that loads. */
+  /** Hash of the text in the work tree; null if there is none or it does not load. */
   readonly hash: string | null
   readonly pin: ContractPin | null
   /** Its entry in the ledger. */

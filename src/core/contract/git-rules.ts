@@ -1,6 +1,6 @@
 /** What `git:` of a contract says about commits of agents. */
 export interface GitRules {
-  /** Whom commits are by; absent: the operator's git configuration. */
+  /** The author of commits; absent: from the operator's git configuration. */
   readonly author?: { readonly name: string; readonly email: string }
   /** `run`: hooks of the repository are run in the sandbox before a commit. Absent: they are skipped. */
   readonly hooks?: 'run'
@@ -10,7 +10,7 @@ export interface GitRules {
 
 const AUTHOR = /^([^<>\n]*[^<>\s]) <([^<>\s]+@[^<>\s]+)>$/
 
-/** The parts of `Name <address>`; null: it is written otherwise. */
+/** The parts of `Name <address>`; null if the text has another form. */
 export function parseAuthor(text: string): { readonly name: string; readonly email: string } | null {
   const [, name, email] = AUTHOR.exec(text) ?? []
   return name === undefined || email === undefined || CONTROL.test(text) ? null : { name, email }

@@ -1,7 +1,7 @@
 import { formatCount } from '../text.js'
 import type { CoordinationRun } from './council.js'
 
-/** What a council says about its gate. */
+/** Whether a finished council opens its gate, and why not. */
 interface Consensus {
   readonly status: 'pending' | 'holds' | 'fails'
   readonly message: string

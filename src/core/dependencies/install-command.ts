@@ -1,4 +1,4 @@
-/** An install that ended, and what of it was kept. */
+/** A finished install, and which of its changes were kept. */
 export interface InstallRecord {
   readonly command: readonly string[]
   /** The folder it ran in, relative to the work tree. */
@@ -25,6 +25,6 @@ export type InstallCommand = InstallRecord & {
   readonly type: 'finish_install'
   /** What was approved; null: an operator asks for it. */
   readonly digest: string | null
-  /** The record of RED with the dependencies that were installed; null: unchanged, or there is none. */
+  /** The record of RED with the new dependencies; null: unchanged, or no record. */
   readonly pinned: { readonly files: Readonly<Record<string, string>>; readonly run: string } | null
 }

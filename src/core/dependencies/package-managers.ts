@@ -5,7 +5,7 @@ interface PackageManager {
   readonly files: RegExp
   /** Folders and files that hold the packages themselves, at any depth. */
   readonly folders: RegExp
-  /** It runs no code of the packages: whatever it changed in its own files, it changed itself. */
+  /** It runs no code of the packages, so every change in its own files is its own. */
   readonly runsNoPackages?: true
 }
 
@@ -78,7 +78,7 @@ const MANAGERS: Readonly<Record<string, PackageManager>> = {
 const WORDS_MAX = 50
 const WORD_CHARS_MAX = 300
 const PLAIN_WORD = /^[\x21-\x7e]+$/
-// Nothing of a command is read by a shell. Words that look like a shell line would mislead the approver.
+// A command is never read by a shell. Words that look like a shell line would mislead the approver.
 const SHELL = /^(?:&&?|\|\|?|;|[<>]{1,2})$|[`\n]|\$\(|;$/
 
 /** Why words are not a command that installs dependencies; null when they are. */
@@ -100,7 +100,7 @@ function findManager(program: string): PackageManager | null {
   return Object.hasOwn(MANAGERS, program) ? (MANAGERS[program] ?? null) : null
 }
 
-/** The part of an install that a path belongs to: the path of a manifest or lock file, or the folder of packages; null: none. */
+/** The manifest, lock file or package folder that a path belongs to; null if none. */
 export function findInstalledAt(
   program: string,
   path: string,
@@ -112,7 +112,7 @@ export function findInstalledAt(
   return manager.files.test(path.slice(path.lastIndexOf('/') + 1)) ? { kind: 'manifest', at: path } : null
 }
 
-/** Whether an install may change this part of the test setup: one that names dependencies, and nothing that runs. */
+/** Whether an install may change this part of the test setup: only parts that list dependencies. */
 export function isDependencyPart(program: string, path: string, part: string): boolean {
   const found = findInstalledAt(program, path)
   if (found === null) return false
@@ -181,7 +181,7 @@ const NO_NETWORK = new RegExp(
   'i',
 )
 
-/** Whether what a package manager wrote says that it had no network. */
+/** Whether the output of a package manager says that there was no network. */
 export function saysNoNetwork(output: string): boolean {
   return NO_NETWORK.test(output)
 }

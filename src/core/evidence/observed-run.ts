@@ -23,7 +23,7 @@ export type ObservedLoadFailure = {
 export interface RunTrouble {
   /** As text, such as `command not found` or `timed out`. */
   readonly cause: string
-  /** The line or fact that shows it. */
+  /** The output line or fact that shows the cause. */
   readonly detail: string
   readonly mendedBy: 'agent' | 'operator'
   readonly remedy: string
@@ -57,7 +57,7 @@ export interface ObservedRun {
   readonly loadFailures: readonly ObservedLoadFailure[]
   /** Line coverage in percent, if the command reports it. */
   readonly coverage: number | null
-  /** The lines that it is the share of. */
+  /** The line counts behind the percentage. */
   readonly lines?: CoveredLines
   /** It was stopped before it ended. */
   readonly wasStopped: boolean
@@ -88,7 +88,7 @@ export type ServiceUse = {
   readonly name: string
   readonly address: string
   readonly connections: number
-  /** Connections that the service did not take. */
+  /** Refused connections. */
   readonly refused: number
 }
 

@@ -13,7 +13,7 @@ function hasCheck(phase: Phase | undefined, names: readonly CheckName[]): boolea
   return checks.some(({ check }) => names.includes(check))
 }
 
-/** Whether gates tell what a task did to the tests from what they were before it: then the starting tree is run, too. */
+/** Whether a gate compares test results with those before the task: then the tests of the starting tree are run too. */
 export function comparesWithStart(contract: Contract): boolean {
   const names = ['tests_are_failing', 'tests_not_worse', 'coverage_not_lower'] as const
   return [...contract.phases.values()].some((phase) => hasCheck(phase, names))

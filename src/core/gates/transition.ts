@@ -1,7 +1,7 @@
 import { findOrRequestApproval } from '../approvals/approval.js'
 import type { Code } from '../codes.js'
 import type { Contract } from '../contract/contract.js'
-import { parkedByDoubts } from '../doubted-tests.js'
+import { parkIfDoubted } from '../doubted-tests.js'
 import { makeCheckpointFacts } from '../evidence/checkpoint.js'
 import { parkAfterHeldOutFailures } from '../evidence/held-out.js'
 import { decideConsensus, isVoting } from '../reviews/consensus.js'
@@ -170,7 +170,7 @@ function judge(contract: Contract, state: TaskState, one: Case): Decision {
     const isOver = consensus.kind === 'blocked' && !voting
     const all = isOver ? [...findings.blockers, consensus.blocker] : findings.blockers
     const refusal = blocked(all, isWaitingForReviews(state, all) ? false : undefined)
-    return parkedByDoubts(contract, state, parkAfterHeldOutFailures(state, refusal))
+    return parkIfDoubted(contract, state, parkAfterHeldOutFailures(state, refusal))
   }
   const loop = findLoop(contract, state, needed.demand)
   if (loop !== null) return addParking(blocked([loop]), loop)

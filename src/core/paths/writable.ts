@@ -90,7 +90,10 @@ export function findRefusedPaths(
   return refused
 }
 
-/** A snapshot of a test that RED recorded: it is made when the test first passes. Gates hold what it held at RED. */
+/**
+ * Whether a path is the snapshot file of a pinned test. Its entries at RED stay pinned; new ones appear when a test
+ * first passes.
+ */
 export function isSnapshotOfTask({ pinnedTests }: TaskState, path: string): boolean {
   const test = findSnapshotTest(path)
   return test !== null && pinnedTests?.has(test) === true

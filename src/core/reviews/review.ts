@@ -14,10 +14,12 @@ const REPORT_BYTES_MAX = 256 * 1024
 const REPORTS_MAX = 100
 /** Maximum number of reviewers per visit if the contract names no reviews. */
 const REVIEWERS_MAX = 50
-/** How often Phaselock starts one reviewer in one visit, and reviewers of one task at all: whoever made it do so would not pay for it. */
+/**
+ * How often Phaselock starts one reviewer in one visit, and all reviewers of one task: starts cost the agent nothing.
+ */
 const REVIEW_STARTS_MAX = 20
 const REVIEW_STARTS_TASK_MAX = 200
-/** Agents that are remembered as holders of a task; past that nobody can be told apart from them any more. */
+/** Maximum number of remembered holders of a task. Beyond it, Phaselock cannot tell whether an agent ever held it. */
 export const HOLDERS_MAX = 1000
 
 /** In `approvers` these mean operators and Phaselock itself. */

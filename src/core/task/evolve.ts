@@ -9,7 +9,7 @@ import {
 } from '../approvals/evolve-approval.js'
 import { applyQuestionEvent } from '../approvals/evolve-question.js'
 import { applyInstallFinished } from '../dependencies/finish-install.js'
-import { withDoubt } from '../doubted-tests.js'
+import { addDoubtToState } from '../doubted-tests.js'
 import { addBytes, applyCheckpointPassed } from '../evidence/evolve-checkpoint.js'
 import { applyHeldOutFailed } from '../evidence/held-out.js'
 import { isObserved } from '../evidence/inverted-run.js'
@@ -74,7 +74,9 @@ function applyEvent(state: TaskState, event: Exclude<TaskEvent, { type: 'task_cr
       return addRefusal(extendLease(state, event), event)
     case 'gate_blocked':
       // Waiting for people or reviewers is not a refusal.
-      return isRefusal(event) ? withDoubt(addRefusal(consumeBypass(countGate(state, 'blocked')), event), event) : state
+      return isRefusal(event)
+        ? addDoubtToState(addRefusal(consumeBypass(countGate(state, 'blocked')), event), event)
+        : state
     case 'approval_refused':
     case 'question_refused':
       return addRefusal(state, event)

@@ -4,7 +4,7 @@ import type { TestRange } from '../test-range.js'
 import type { Edit, Step } from '../types.js'
 import { readMember } from './nodes.js'
 import { CHAI_ASSERT, CHAI_EXPECT, JEST, NODE_ASSERT } from './rules.js'
-import { bodyOfTest, FUNCTIONS, isTestFunction } from './tests.js'
+import { FUNCTIONS, findTestBody, isTestFunction } from './tests.js'
 
 // Functions that may return a promise: without `await` its outcome is unknown after the statement.
 const ASYNC =
@@ -96,7 +96,7 @@ function placeOf(statement: Syntax): { readonly test: string; readonly isCaught:
       isCaught = true
     if (!FUNCTIONS.includes(node.type)) continue
     isInFunction = true
-    if (isTestFunction(node)) return bodyOfTest(node) === null ? null : { test: '$test', isCaught }
+    if (isTestFunction(node)) return findTestBody(node) === null ? null : { test: '$test', isCaught }
     if (parent.type === 'arguments' && parent.parent !== null && awaitsThrow(parent.parent)) return null
   }
   return isInFunction ? { test: 'null', isCaught } : null

@@ -49,7 +49,7 @@ export function findTests(root: Syntax): readonly TestRange[] {
     const names = [getTestName(node)]
     for (let around = node.parent; around !== null; around = around.parent)
       if (findKind(around) !== null) names.unshift(getTestName(around))
-    const body = bodyOfTest(findCallback(node))
+    const body = findTestBody(findCallback(node))
     const range = { name: names.join(' > '), line: node.line, start: node.start, end: node.end }
     found.push(body === null ? range : { ...range, body: { start: body.start, end: body.end } })
   }
@@ -63,7 +63,7 @@ export function isTestFunction(node: Syntax): boolean {
 }
 
 /** The statements of a function; null for an expression body. */
-export function bodyOfTest(callback: Syntax | null): Syntax | null {
+export function findTestBody(callback: Syntax | null): Syntax | null {
   const body = getField(callback, 'body')
   return body?.type === 'statement_block' ? body : null
 }

@@ -39,7 +39,7 @@ function insertBeforeCode(root: Syntax, file: string, text: string): Edit {
 
 const COMPOUND = /^(if|for|while|try|with|match)_statement$/
 
-/** Where a line begins that holds nothing or a comment, before the first statement and behind what Python reads itself. */
+/** Start of the first blank or comment line before the first statement, except lines that Python itself interprets. */
 function findFreeLine(text: string, before: number): number | null {
   let at = 0
   for (const line of text.slice(0, before).split('\n').slice(0, -1)) {

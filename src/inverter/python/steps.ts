@@ -10,7 +10,7 @@ const EXPECTS_ERRORS = /\b(?:raises|RaisesGroup|assertRaises\w*)\s*\(/
 
 /** How the statement of an assertion is watched: an `assert`, a call alone, or a `with`. `file` is the whole text. */
 export function stepOf(node: Syntax, file: string): Step | null {
-  const statement = statementOf(node)
+  const statement = findStatement(node)
   const place = statement === null ? null : placeOf(statement)
   if (statement === null || place === null) return null
   const guard = place.isCaught ? '$tried' : '$step'
@@ -34,7 +34,7 @@ function stepWithin(statement: Syntax, isCaught: boolean): Step | null {
   return { at: statement.start, edits: wrap(first, before, after) }
 }
 
-function statementOf(node: Syntax): Syntax | null {
+function findStatement(node: Syntax): Syntax | null {
   if (node.type === 'assert_statement') return node
   const top = node.parent?.type === 'await' ? node.parent : node
   if (top.parent?.type === 'expression_statement') return top.parent

@@ -11,15 +11,15 @@ import {
 } from './go-packages.js'
 
 const COMPILER_LINES_MAX = 20_000
-// Beyond what is ever listed, so that a program that makes up names cannot fill the memory.
+// More than is ever listed; bounds the memory that a program with made-up test names can use.
 const TESTS_KEPT_MAX = 200_000
 const KEPT_CHARS_MAX = 64 * 1024 * 1024
 // A longer line is the output of a test: no result is this long.
 const EVENT_CHARS_MAX = 1024 * 1024
 
 /**
- * What `go test -json` tells, line by line: of the output of tests only one line each is kept, so that a report of any size can be
- * read while it is written.
+ * Reads the output of `go test -json` while it is written. Only one line of output per test is kept, so a report may
+ * have any size.
  */
 export class GoEvents {
   #seen = false
@@ -39,7 +39,7 @@ export class GoEvents {
     lines[0] = this.#rest + (lines[0] ?? '')
     this.#rest = lines.pop() ?? ''
     for (const line of lines) this.#takeLine(line)
-    // What was dropped of a line shows: its rest is no event.
+    // The end of an overlong line is not an event either, so the missing part is noticed.
     if (this.#rest.length > EVENT_CHARS_MAX) this.#rest = '…'
   }
 
@@ -51,7 +51,7 @@ export class GoEvents {
     const last = this.#rest
     this.#rest = ''
     if (last !== '') this.#takeLine(last)
-    // With events, nothing but events says how packages ended.
+    // Among events, plain lines must not decide the result of a package.
     if (this.#isMixed) return makeUnreadable('the output mixes events of go test -json with plain lines')
     if (last.startsWith('{') && parseEvent(last) === null)
       return makeCutOff('the output of go test -json ends in the middle of a line')
@@ -88,7 +88,7 @@ export class GoEvents {
   }
 }
 
-/** `go test -json`. Whole lines are needed: `text` is not cut into short ones. */
+/** Reads the output of `go test -json`. `text` must contain whole lines, not truncated ones. */
 export function readGoJson(text: string, stderr: readonly string[], root: string | null): ReportReading {
   const events = new GoEvents()
   events.take(text)
@@ -114,7 +114,7 @@ function recordOutput(one: GoPackage, test: string, line: string): void {
     state.message = copyLine(line.trim())
 }
 
-// A part of a string keeps the whole of it in memory.
+// Copies the line: a slice would keep the whole string in memory.
 function copyLine(line: string): string {
   return Buffer.from(line.slice(0, LINE_CHARS_MAX).trimEnd()).toString('utf8')
 }

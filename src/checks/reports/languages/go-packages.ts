@@ -2,14 +2,14 @@ import { goCompileErrors } from '../compile-errors.js'
 import type { ReportReading, TestStatus } from '../report.js'
 import { createTally, type Tally } from '../tally.js'
 
-/** What is known of one package. Tests are kept in the order in which they began. */
+/** The results of one package. Tests are in the order in which they began. */
 export interface GoPackage {
   readonly name: string
   readonly tests: Map<string, { status: TestStatus | null; message: string | null }>
-  /** A test was seen to begin: without -v only failures are told of. */
+  /** Whether the output shows the start of a test; without -v it shows only failures. */
   hasBegun: boolean
   verdict: 'ok' | 'failed' | 'none' | null
-  /** `[build failed]`, `[no tests to run]` and the like, as the package's last line says it. */
+  /** A note in the package's last line, such as `[build failed]` or `[no tests to run]`. */
   note: string
   output: string[]
 }
@@ -20,7 +20,7 @@ export function makeGoPackage(name: string): GoPackage {
   return { name, tests: new Map(), hasBegun: false, verdict: null, note: '', output: [] }
 }
 
-/** What an event, or a line of the output, says of a test. */
+/** Records what an event or an output line says about a test. */
 export function settleGoTest(one: GoPackage, test: string, action: string): void {
   const status = action === 'pass' ? 'passed' : action === 'fail' ? 'failed' : action === 'skip' ? 'skipped' : null
   if (status === null && action !== 'run') return

@@ -14,10 +14,10 @@ export function isGoText(lines: readonly string[]): boolean {
   return lines.some((line) => PACKAGE_LINE.test(line))
 }
 
-/** Why a run of `go test` alone cannot be read. */
+/** Why the output of `go test` without options cannot be used. */
 export const GO_UNCOUNTED = 'without -json or -v, go test does not count the tests that passed'
 
-/** `go test -v`. Without `-v` the tests that passed are not even counted. */
+/** Reads the output of `go test -v`. Without `-v`, passed tests are not even counted. */
 export function readGoText(lines: readonly string[], stderr: readonly string[], root: string | null): ReportReading {
   const packages: GoPackage[] = []
   let current = makeGoPackage('')
@@ -29,7 +29,7 @@ export function readGoText(lines: readonly string[], stderr: readonly string[], 
     if (started !== undefined) settleGoTest(current, started, 'run')
     else if (result !== null) {
       const test = result[2] ?? ''
-      // Every result has a beginning; one without was printed by something else.
+      // A result without a start line was printed by something else.
       if (!current.tests.has(test) && result[1] !== 'FAIL')
         return makeUnreadable(`there is a result of ${JSON.stringify(test.slice(0, 80))}, which never began`)
       settleGoTest(current, test, (result[1] ?? '').toLowerCase())
@@ -48,13 +48,13 @@ export function readGoText(lines: readonly string[], stderr: readonly string[], 
   return reportGoPackages(packages, [...lines, ...stderr], root)
 }
 
-// What a test says stands indented below its beginning, with the place in its file.
+// Messages of a test are indented below its start line and begin with file and line.
 function keepMessage(one: GoPackage, test: string, line: string): void {
   const state = one.tests.get(test)
   if (state?.message === null && /^\s+\S{1,200}\.go:\d{1,9}: /.test(line)) state.message = line.trim()
 }
 
-// A package that ran begins at least one test, or says that it has none.
+// A package that ran has the start line of at least one test, or a note that it has none.
 function isUncounted(one: GoPackage): boolean {
   return one.note === '' && one.verdict !== 'none' && !one.hasBegun
 }

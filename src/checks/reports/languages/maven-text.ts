@@ -11,8 +11,8 @@ export function isMavenText(lines: readonly string[]): boolean {
 }
 
 /**
- * What Surefire and Failsafe print. Each module ends with the sums of its classes; the modules are summed. Tests that passed have
- * no names here: `report: "**\\/surefire-reports/TEST-*.xml"` has all of them.
+ * The output of Surefire and Failsafe. Each module ends with the sums of its classes; the modules are added up. Passed
+ * tests have no names here; the XML files (`report: "**\/surefire-reports/TEST-*.xml"`) name all of them.
  */
 export function readMavenText(lines: readonly string[], root: string | null): ReportReading {
   const classes = { ...NOTHING }

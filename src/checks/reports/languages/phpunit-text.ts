@@ -11,7 +11,7 @@ export function isPhpunitText(lines: readonly string[]): boolean {
   return lines.some((line) => HEADER.test(line))
 }
 
-/** The default output of PHPUnit, which names the tests that failed, and `--testdox`, which names all. */
+/** The default output of PHPUnit, which names failed tests, and `--testdox`, which names all. */
 export function readPhpunitText(lines: readonly string[], root: string | null): ReportReading {
   const end = findLastIndex(lines, (line) => ALL_PASSED.test(line) || SUMMARY.test(line) || NONE.test(line))
   const header = HEADER.exec(lines.find((line) => HEADER.test(line)) ?? '')
@@ -29,7 +29,7 @@ export function readPhpunitText(lines: readonly string[], root: string | null): 
   return { result: 'read', report: tally.report('phpunit', { passed, failed, skipped }) }
 }
 
-// A warning was a test that failed before PHPUnit 10, and is a remark since then.
+// Before PHPUnit 10 a warning was a failed test; since then it is only a remark.
 function parseCounts(line: string, isOld: boolean): { total: number; failed: number; skipped: number } {
   const [, tests, rest = ''] = SUMMARY.exec(line) ?? ALL_PASSED.exec(line) ?? []
   const count = (word: string): number => parseWholeNumber(new RegExp(`, ${word}: (\\d{1,9})`).exec(rest)?.[1]) ?? 0

@@ -10,7 +10,7 @@ export function isRspecText(lines: readonly string[]): boolean {
   return lines.some((line) => SUMMARY.test(line))
 }
 
-/** The progress and the documentation formatter of RSpec. The second lists every example. */
+/** Reads the progress and the documentation format of RSpec. Only the documentation format lists every example. */
 export function readRspecText(all: readonly string[], root: string | null): ReportReading {
   const end = findLastIndex(all, (line) => SUMMARY.test(line))
   const [, examples, failures, pending, errors] = SUMMARY.exec(all[end] ?? '') ?? []
@@ -37,14 +37,14 @@ export function readRspecText(all: readonly string[], root: string | null): Repo
 const FAILED: TestStatus = 'failed'
 const SECTION_LINES_MAX = 60
 
-/** `An error occurred while loading ./spec/a_spec.rb.` and what is said below it. */
+/** `An error occurred while loading ./spec/a_spec.rb.` and the lines below it. */
 export function addRspecLoadFailures(lines: readonly string[], tally: Tally): void {
   for (const [index, line] of lines.entries()) {
     const file = /^An error occurred while loading (\S{1,400}?)\.(?: - .{0,400})?$/.exec(line)?.[1]
     if (file === undefined) continue
     const below = lines.slice(index + 1, index + SECTION_LINES_MAX)
     const next = below.findIndex((one) => one.startsWith('An error occurred '))
-    // The line of the source stands first, the error and its message below it.
+    // The source line comes first; the error and its message are below it.
     const text = below.slice(0, next < 0 ? undefined : next)
     const error = text.findIndex((one) => /^[A-Z]\w{0,80}(?:::\w{1,80})*:$/.test(one))
     tally.loadFailed({
@@ -54,7 +54,7 @@ export function addRspecLoadFailures(lines: readonly string[], tally: Tally): vo
   }
 }
 
-// `SyntaxError:` stands on a line of its own above the message.
+// `SyntaxError:` is on a separate line above the message.
 function joinError([name = '', message = '', ...rest]: readonly string[]): readonly string[] {
   return [`${name} ${message.trim()}`, ...rest]
 }
@@ -74,7 +74,7 @@ interface ListedExample {
   readonly status: TestStatus
 }
 
-/** Groups and examples by their indentation: what has something below it is a group. */
+/** Groups and examples are distinguished by indentation: a line with deeper lines below it is a group. */
 function parseDocumentation(lines: readonly string[]): readonly ListedExample[] {
   const end = lines.findIndex((line) => /^(?:Failures:|Pending: |Finished in )/.test(line))
   const shown = lines.slice(0, end < 0 ? lines.length : end).filter((line) => line.trim() !== '')

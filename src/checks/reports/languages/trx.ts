@@ -44,14 +44,14 @@ interface TrxResult {
 
 const MESSAGE_CHARS_MAX = 2000
 
-// Results stand before the definitions that name their classes.
+// Results come before the definitions that name their classes.
 class TrxReader implements XmlReader {
   readonly results: TrxResult[] = []
   readonly classes = new Map<string, string>()
   readonly errors: string[] = []
   counters: Attributes | null = null
   #definition = ''
-  /** Results inside of a result are its rows: the outer one is counted. */
+  /** Nested results are rows of the outer one; only the outer one is counted. */
   #depth = 0
   #text: string | null = null
   #isError = false
