@@ -6,7 +6,7 @@ import {
   type RunTrouble,
   toTroubleView,
 } from '../core/evidence/observed-run.js'
-import type { Json, JsonObject } from '../core/json.js'
+import { isObject, type Json, type JsonObject } from '../core/json.js'
 import type { CheckOutcome } from '../core/task/command.js'
 import type { Grade } from '../core/task/fact-parts.js'
 import type { WorkTree } from '../tree/work-tree.js'
@@ -103,9 +103,7 @@ export function abortCheck(found: string, grade: Grade = 'reported'): CheckOutco
 }
 
 export function asObject(value: Json | undefined): JsonObject | null {
-  return value !== undefined && value !== null && typeof value === 'object' && !Array.isArray(value)
-    ? (value as JsonObject)
-    : null
+  return isObject(value) ? value : null
 }
 
 /** Own properties only: an artifact called `constructor` must not find one in the prototype. */

@@ -6,7 +6,7 @@ import type { EvidenceProof } from '../core/evidence/checkpoint-event.js'
 import { gradeRun } from '../core/evidence/inverted-run.js'
 import { findObservedSource, readObservedValue } from '../core/evidence/observed-evidence.js'
 import type { ObservedRun } from '../core/evidence/observed-run.js'
-import type { Json, JsonObject } from '../core/json.js'
+import { isObject, type Json, type JsonObject } from '../core/json.js'
 import { type FileSeen, pathsOf } from './evidence-files.js'
 
 /** The evidence that a phase asks for at its checkpoint. */
@@ -168,7 +168,7 @@ function isOfType(field: EvidenceField, value: Json): boolean {
     case 'array':
       return Array.isArray(value)
     case 'object':
-      return value !== null && typeof value === 'object' && !Array.isArray(value)
+      return isObject(value)
     default:
       return typeof value === field.type
   }

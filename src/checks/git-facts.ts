@@ -1,6 +1,5 @@
-import { GIT_ENV, LISTING_ARGV, LISTING_KEPT, QUIET_GIT, readListing } from '../confinement/changes/git-listing.js'
+import { askGit, type GitPlace, LISTING_ARGV, QUIET_GIT, readListing } from '../confinement/changes/git-listing.js'
 import { UNLIKE } from '../confinement/changes/hidden-from-git.js'
-import { type CommandRun, runCommand } from '../confinement/run-command.js'
 import {
   type CommitRules,
   commitScope,
@@ -10,8 +9,6 @@ import {
 } from '../core/paths/commit-scope.js'
 import type { TreeIndex } from '../tree/tree-contents.js'
 import type { ObservePlace } from './observed-runs/run-in-view.js'
-
-const GIT_MS_MAX = 60_000
 
 /** What git reports about a work tree. It is run in the sandbox. */
 export interface GitFacts {
@@ -50,28 +47,7 @@ export async function listGit(place: GitPlace): Promise<GitListing | null> {
   return run.stopped === null && run.exitCode === 0 && !run.truncated ? readListing(run) : null
 }
 
-type GitPlace = Pick<ObservePlace, 'confinement' | 'tree' | 'hidden' | 'signal'>
-
 const IGNORED = ['ls-files', '--others', '--ignored', '--exclude-standard', '--directory', '-z']
-
-function askGit(place: GitPlace, argv: readonly string[]): Promise<CommandRun> {
-  return runCommand(
-    place.confinement,
-    {
-      tree: place.tree,
-      argv,
-      cwd: '.',
-      env: GIT_ENV,
-      network: false,
-      writes: 'discard',
-      git: 'read',
-      hidden: place.hidden,
-      signal: place.signal,
-      timeoutMs: GIT_MS_MAX,
-    },
-    LISTING_KEPT,
-  )
-}
 
 const NO_REPOSITORY: GitFacts = { isRepository: false, changed: [], uncommitted: [], hidden: [], isCut: false }
 

@@ -1,7 +1,6 @@
 import { closeSync, fstatSync, openSync, readFileSync } from 'node:fs'
-import type { Json, JsonObject } from '../core/json.js'
+import { isObject, type Json, type JsonObject } from '../core/json.js'
 import { plainLine } from '../core/plain-text.js'
-import { isObject } from './client/answer-values.js'
 import { EXIT, Stop } from './exit.js'
 
 const STDIN = 0
@@ -52,7 +51,7 @@ export function readJsonObject(text: string): JsonObject | null {
 }
 
 /** Why a file cannot be used, in one line. */
-export function unreadable(what: string, error: unknown): Stop {
+function unreadable(what: string, error: unknown): Stop {
   if (error instanceof Stop) return error
   return new Stop(
     EXIT.usage,

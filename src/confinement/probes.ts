@@ -15,6 +15,7 @@ import { createServer, type Server } from 'node:net'
 import { homedir } from 'node:os'
 import { delimiter, join } from 'node:path'
 import type { ConfinedCommand, Guarantee, Job, Missing } from './confinement.js'
+import { quoteWord } from './launch/keeper.js'
 
 const PROBE_MS_MAX = 20_000
 const BEGIN_MS_MAX = 3000
@@ -217,8 +218,4 @@ export function findProgram(name: string): string | null {
     }
   }
   return null
-}
-
-function quoteWord(word: string): string {
-  return `'${word.replaceAll("'", `'\\''`)}'`
 }

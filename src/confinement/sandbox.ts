@@ -1,5 +1,6 @@
 import { readdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { isAtOrBelow } from '../base/is-at-or-below.js'
 import type { Change } from '../tree/change.js'
 import { commitChanges } from './changes/commit-changes.js'
 import { ChangesRefused, readChanges } from './changes/read-changes.js'
@@ -197,7 +198,7 @@ const COUNTED = (): null => null
 
 // Mounted folders cannot differ: a folder with differences is copied like the rest.
 function isComposed({ composition }: Job, folder: string): boolean {
-  const isIn = (path: string): boolean => path === folder || path.startsWith(`${folder}/`)
+  const isIn = (path: string): boolean => isAtOrBelow(folder, path)
   return composition !== undefined && [...composition.leftOut, ...composition.put.map(({ path }) => path)].some(isIn)
 }
 

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
-import type { Json } from '../core/json.js'
-import { type ClaudeCodeHook, isObject } from './claude-code.js'
+import { isObject, type Json } from '../core/json.js'
+import type { ClaudeCodeHook } from './claude-code.js'
 import { listPatchPaths } from './patch-paths.js'
 import { resolveTreePath } from './tree-path.js'
 

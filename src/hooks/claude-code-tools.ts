@@ -1,5 +1,5 @@
-import type { Json, JsonObject } from '../core/json.js'
-import { type ClaudeCodeHook, isObject } from './claude-code.js'
+import { isObject, type Json, type JsonObject } from '../core/json.js'
+import type { ClaudeCodeHook } from './claude-code.js'
 import { listPatchPaths } from './patch-paths.js'
 import { type PathRead, resolveTreePath } from './tree-path.js'
 

@@ -1,4 +1,4 @@
-import type { Json, JsonObject } from '../core/json.js'
+import { isObject, type Json, type JsonObject } from '../core/json.js'
 
 const NAME_CHARS_MAX = 200
 const PATH_CHARS_MAX = 4096
@@ -91,8 +91,4 @@ function isAbsent(value: Json | undefined): boolean {
 
 function isAbsolute(path: string): boolean {
   return path.startsWith('/') && path.length <= PATH_CHARS_MAX && !path.includes('\0')
-}
-
-export function isObject(value: unknown): value is JsonObject {
-  return value !== null && typeof value === 'object' && !Array.isArray(value)
 }

@@ -1,11 +1,10 @@
-import type { ServerResponse } from 'node:http'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { runStream } from '../app/councils/council-book.js'
 import { loadLongTexts } from '../app/councils/council-events.js'
 import type { RunWatcher } from '../app/councils/councils.js'
 import type { Orchestrator } from '../app/orchestrator.js'
 import { toEventView } from '../app/wire.js'
-import { beginStream, type EventStreams, type Scope } from './event-streams.js'
+import { beginStream, type EventStreams, type Scope, waitForDrain } from './event-streams.js'
 
 const PAGE = 200
 const PENDING_BYTES_MAX = 4 * 1024 * 1024
@@ -86,20 +85,6 @@ export async function streamRun(
   await readOn()
   // A client that reconnects after the end has seen it, and gets nothing more.
   if (isOver && !raw.writableEnded) raw.end()
-}
-
-/** A slow client is waited for; the events are in the ledger meanwhile, not in memory. */
-function waitForDrain(raw: ServerResponse): Promise<void> {
-  return new Promise((resolve) => {
-    const done = (): void => {
-      raw.off('drain', done)
-      raw.off('close', done)
-      resolve()
-    }
-    raw.on('drain', done)
-    raw.on('close', done)
-    if (raw.destroyed) done()
-  })
 }
 
 type Part = Parameters<RunWatcher['streamed']>[1]

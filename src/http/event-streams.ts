@@ -146,7 +146,7 @@ async function catchUp(app: Orchestrator, raw: ServerResponse, to: CatchUp): Pro
     for (const event of page) {
       to.send(event)
       version = event.version
-      if (raw.writableNeedDrain && !raw.destroyed) await waitForDrain(raw)
+      if (raw.writableNeedDrain) await waitForDrain(raw)
     }
     if (page.length < CATCH_UP_PAGE || raw.destroyed || raw.writableEnded) return
     await new Promise((resolve) => setImmediate(resolve))
@@ -158,7 +158,8 @@ function nextPage(app: Orchestrator, to: CatchUp, version: number): Promise<read
   return app.ledger.store.readStream(to.stream, version, CATCH_UP_PAGE)
 }
 
-function waitForDrain(raw: ServerResponse): Promise<void> {
+/** A slow client is waited for; the events are in the ledger meanwhile, not in memory. */
+export function waitForDrain(raw: ServerResponse): Promise<void> {
   return new Promise((resolve) => {
     const done = (): void => {
       raw.off('drain', done)
@@ -167,6 +168,7 @@ function waitForDrain(raw: ServerResponse): Promise<void> {
     }
     raw.on('drain', done)
     raw.on('close', done)
+    if (raw.destroyed) done()
   })
 }
 

@@ -26,7 +26,7 @@ import { addStreams } from './stream-routes.js'
 import { startSupervision } from './supervision.js'
 import { requestValidator } from './validate-request.js'
 
-export const API = '/api/v1'
+const API = '/api/v1'
 const BODY_BYTES_MAX = 10 * 1024 * 1024
 const HEADERS_MS_MAX = 10_000
 const REQUEST_MS_MAX = 60_000

@@ -34,10 +34,6 @@ export function areSameCall(one: Syntax | null | undefined, other: Syntax | null
   return callee?.type === 'identifier' && /^[a-z_$]/.test(callee.text)
 }
 
-export function isWithin(node: Syntax, outer: Syntax): boolean {
-  return node.start >= outer.start && node.end <= outer.end
-}
-
 export function insert(at: number, text: string): Edit {
   return { start: at, end: at, text }
 }

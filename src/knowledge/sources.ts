@@ -1,5 +1,6 @@
 import { closeSync } from 'node:fs'
 import { setImmediate as nextTurn } from 'node:timers/promises'
+import { isAtOrBelow } from '../base/is-at-or-below.js'
 import { sha256Hex } from '../base/sha256.js'
 import { isForeign, openFile } from '../tree/lookup.js'
 import { readBytes } from '../tree/read-bytes.js'
@@ -114,7 +115,7 @@ function refreshFile(
 
 // Among the hidden files, a phase's own document is found with its phase. The rest mentions later phases.
 function isKept(sources: Sources, path: string): boolean {
-  const isHidden = sources.hidden.some((one) => path === one || path.startsWith(`${one}/`))
+  const isHidden = sources.hidden.some((one) => isAtOrBelow(one, path))
   return isHidden && listOwners(sources, path).length === 0
 }
 

@@ -4,7 +4,7 @@ import { ok, type Problem, type Result, refuse } from '../app/result.js'
 import { executeTool } from '../app/tool-calls/use-tool.js'
 import { compileSchema } from '../contract/schemas.js'
 import type { AgentBearer } from '../core/identity/admit.js'
-import type { JsonObject } from '../core/json.js'
+import { isObject, type JsonObject } from '../core/json.js'
 import type { McpBearer } from './caller.js'
 import { rewordForMcp } from './mcp-text.js'
 import { toToolResult } from './results.js'
@@ -16,7 +16,7 @@ const PROBLEMS_MAX = 20
 /** Records a refusal that no event of a task records, like for every other request. */
 export type RecordRefusal = (problem: Problem, what: string, bearer: McpBearer) => Promise<void>
 
-export interface ToolCall {
+interface ToolCall {
   readonly bearer: AgentBearer
   readonly name: string
   readonly args: JsonObject
@@ -66,9 +66,7 @@ function redactForCaller(bearer: AgentBearer, value: JsonObject): JsonObject {
   if (bearer.kind !== 'agent') return value
   const { advanced } = value
   const kept = omitToken(value)
-  return typeof advanced === 'object' && advanced !== null && !Array.isArray(advanced)
-    ? { ...kept, advanced: omitToken(advanced as JsonObject) }
-    : kept
+  return isObject(advanced) ? { ...kept, advanced: omitToken(advanced) } : kept
 }
 
 function omitToken(value: JsonObject): JsonObject {

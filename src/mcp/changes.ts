@@ -6,7 +6,7 @@ const WATCHERS_PER_AGENT_MAX = 16
 const SETTLE_MS = 20
 
 /** A client that is notified when what it was shown has changed. */
-export interface Watcher {
+interface Watcher {
   readonly agentId: string
   readonly changed: () => void
   /** Its token is no longer valid. */

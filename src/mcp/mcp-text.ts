@@ -1,4 +1,4 @@
-import type { JsonObject } from '../core/json.js'
+import { isObject, type JsonObject } from '../core/json.js'
 
 const OVER_REST = '- Run: POST /api/v1/prompt/continue'
 const OVER_MCP = '- Call the tool continue'
@@ -30,8 +30,4 @@ export function rewordForMcp(answer: JsonObject): JsonObject {
       ? { ...answer, text: rewordInterrupt(answer.text) }
       : answer
   return isObject(interrupt) ? { ...said, interrupt: rewordForMcp({ ...interrupt, kind: 'interrupt' }) } : said
-}
-
-function isObject(value: unknown): value is JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

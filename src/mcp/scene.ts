@@ -9,7 +9,7 @@ import type { TaskState } from '../core/task/state.js'
 import { toRefusalError } from './results.js'
 
 /** What an agent sees before it works: its task and contract, or the contract of a new task. */
-export interface Scene {
+interface Scene {
   readonly contract: Contract
   readonly state: TaskState | null
 }

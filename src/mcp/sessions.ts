@@ -13,7 +13,7 @@ const SESSIONS_PER_AGENT_MAX = 8
 /**
  * One client of a 2025 revision: from its `initialize` until it disconnects, is idle too long or its token is replaced.
  */
-export interface Session {
+interface Session {
   readonly agentId: string
   readonly transport: WebStandardStreamableHTTPServerTransport
   /** While a client listens, the session is in use: an agent may wait long for a human. */

@@ -1,4 +1,4 @@
-import type { Json, JsonObject } from '../core/json.js'
+import { isObject, type Json, type JsonObject } from '../core/json.js'
 
 /** One problem of the agents of a council. */
 export interface AgentProblem {
@@ -19,10 +19,6 @@ export function reportInto(problems: AgentProblem[]): Report {
   return (path, message, remedy) => {
     if (problems.length < PROBLEMS_MAX) problems.push({ path, message, remedy })
   }
-}
-
-export function isMap(value: Json | undefined): value is JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
 /** The written value, short enough for a message. */
@@ -142,7 +138,7 @@ export class AgentFields {
   listMaps(key: string, max: number): readonly AgentFields[] {
     return this.list(key, max).flatMap((value, index) => {
       const path = this.path === '' ? `${key}[${index}]` : `${this.path}.${key}[${index}]`
-      if (isMap(value)) return [new AgentFields(value, path, this.report)]
+      if (isObject(value)) return [new AgentFields(value, path, this.report)]
       this.report(path, `Expected a map of keys and values, found ${describeKind(value)}.`, 'Write keys and values.')
       return []
     })

@@ -1,5 +1,5 @@
-import type { Json } from '../core/json.js'
-import { AgentFields, type AgentProblem, describeKind, isMap, reportInto, shortenText } from './agent-fields.js'
+import { isObject, type Json } from '../core/json.js'
+import { AgentFields, type AgentProblem, describeKind, reportInto, shortenText } from './agent-fields.js'
 import type { Provider } from './model/model-participant.js'
 import type { ScriptStep } from './scripted-participant.js'
 
@@ -183,7 +183,7 @@ function readStep(step: AgentFields): ScriptStep {
     call.checkKeys(['name', 'arguments'])
     const given = call.get('arguments') ?? {}
     // A text represents arguments that do not parse.
-    if (!isMap(given) && typeof given !== 'string')
+    if (!isObject(given) && typeof given !== 'string')
       call.reportBad(
         'arguments',
         `Expected a map of keys and values, found ${describeKind(given)}.`,

@@ -145,7 +145,7 @@ interface LogPart {
   readonly text: string
   /** Where to go on reading. */
   readonly cursor: string
-  /** True when there is more already. */
+  /** Whether more output is available now. */
   readonly more: boolean
 }
 

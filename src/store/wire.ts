@@ -139,6 +139,11 @@ export function toStoredEvents(append: Append, result: Extract<WireResult, { ok:
 export const EVENT_COLUMNS = 'seq, stream, version, type, at, actor, epoch, phase, contract, data, prev_hash, hash'
 
 export function toStoredEvent(row: Row): StoredEvent {
+  return { ...readEnvelope(row), data: JSON.parse(String(row.data)) as JsonObject, hash: String(row.hash) }
+}
+
+/** The columns of an event except its data and its own hash. */
+export function readEnvelope(row: Row): Omit<StoredEvent, 'data' | 'hash'> {
   return {
     seq: Number(row.seq),
     stream: String(row.stream),
@@ -149,9 +154,7 @@ export function toStoredEvent(row: Row): StoredEvent {
     epoch: Number(row.epoch),
     phase: row.phase === null ? null : String(row.phase),
     contract: row.contract === null ? null : String(row.contract),
-    data: JSON.parse(String(row.data)) as JsonObject,
     prevHash: String(row.prev_hash),
-    hash: String(row.hash),
   }
 }
 

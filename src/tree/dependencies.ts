@@ -3,6 +3,7 @@ import { dirname } from 'node:path'
 import { gunzipSync, gzipSync } from 'node:zlib'
 import ignore from 'ignore'
 import { writeFileAtomically } from '../base/atomic-file.js'
+import { isAtOrBelow } from '../base/is-at-or-below.js'
 import { IgnoreRules, type IgnoreText } from './ignore-rules.js'
 import { formatFdPath, openDirectory } from './lookup.js'
 import { TreeUnreadable } from './problems.js'
@@ -39,7 +40,7 @@ export function findChangedDependencies(root: string, about: DependencyRules & {
   let came: string | null = null
   for (const met of walkDependencies(root, about)) {
     // An entry replaced by a folder, or added with one, is covered by it.
-    if (came !== null && isWithin(met.folder, came)) continue
+    if (came !== null && isAtOrBelow(came, met.folder)) continue
     const stamp = readStamp(met)
     if (stamp === null || before.get(met.folder)?.get(met.name) === stamp) continue
     if (stamp === FOLDER) came = met.path
@@ -53,7 +54,7 @@ export function acceptDependencies(
   root: string,
   about: DependencyRules & { file: string; paths: readonly string[] },
 ): void {
-  const isAccepted = (path: string): boolean => about.paths.some((one) => isWithin(path, one))
+  const isAccepted = (path: string): boolean => about.paths.some((one) => isAtOrBelow(one, path))
   const listing: Listing = new Map()
   for (const [path, stamp] of walkPaths(recall(about.file))) if (!isAccepted(path)) add(listing, path, stamp)
   for (const [path, stamp] of walkPaths(list(root, about, Number.POSITIVE_INFINITY)))
@@ -101,10 +102,6 @@ function getNames(listing: Listing, folder: string): Map<string, string> {
 function* walkPaths(listing: Listing): Generator<readonly [path: string, stamp: string]> {
   for (const [folder, names] of listing)
     for (const [name, stamp] of names) yield [folder === '' ? name : `${folder}/${name}`, stamp]
-}
-
-function isWithin(path: string, folder: string): boolean {
-  return path === folder || path.startsWith(`${folder}/`)
 }
 
 function list(root: string, rules: DependencyRules, before: number): Listing {

@@ -3,14 +3,14 @@ import { makeApiError, PhaselockError, Unreachable } from './errors.js'
 import { isObject, type JsonObject, parseJson } from './json.js'
 import { type Received, type Sent, send } from './transport.js'
 
-export interface Limits {
+interface Limits {
   /** Number of consecutive quick failures that end a call. */
   readonly attemptsMax: number
   /** Time limit of a whole call. */
   readonly callMsMax: number
 }
 
-export interface Request {
+interface Request {
   readonly method: 'GET' | 'POST'
   readonly path: string
   /** `null`: none is sent. */

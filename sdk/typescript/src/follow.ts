@@ -11,7 +11,7 @@ export interface TaskEvent {
   readonly data: JsonObject
 }
 
-export interface Following {
+interface Following {
   readonly connection: Connection
   readonly token: string
   readonly taskId: string

@@ -4,7 +4,7 @@ import { isObject, type Json, type JsonObject, textOf, toTexts } from './json.js
 import { checkToken, readClaims } from './token.js'
 
 /** The client's task, and the token for its phase. */
-export interface Held {
+interface Held {
   readonly taskId: string
   readonly phase: string
   readonly epoch: number
@@ -14,7 +14,7 @@ export interface Held {
   readonly renewAt: number
 }
 
-export interface Asked {
+interface Asked {
   readonly method: 'GET' | 'POST'
   readonly path: string
   readonly body?: JsonObject

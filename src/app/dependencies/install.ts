@@ -1,5 +1,6 @@
 import { existsSync, lstatSync } from 'node:fs'
 import { join } from 'node:path'
+import { isAtOrBelow } from '../../base/is-at-or-below.js'
 import type { Confinement } from '../../confinement/confinement.js'
 import { type CommandRun, runCommand } from '../../confinement/run-command.js'
 import { FETCHED_INSIDE } from '../../confinement/view/fetched-packages.js'
@@ -29,7 +30,7 @@ const OUTPUT_CHARS_MAX = 8000
 const PACKAGE_FOLDER = /(^|\/)(node_modules|\.venv|venv)(\/|$)/
 
 /** An install that an operator requested or approved. */
-export interface InstallOrder {
+interface InstallOrder {
   readonly words: readonly string[]
   /** Relative to the work tree. */
   readonly cwd: string
@@ -94,7 +95,7 @@ class OneInstall {
         isPinned: (path) => state.pinnedTests?.has(path) === true,
       })
       if (typeof sorted === 'string') return await this.#fail(run, sorted)
-      const laundered = stale.find((path) => sorted.folders.some((folder) => isWithin(path, folder)))
+      const laundered = stale.find((path) => sorted.folders.some((folder) => isAtOrBelow(folder, path)))
       if (laundered !== undefined)
         return await this.#fail(
           run,
@@ -184,7 +185,7 @@ class OneInstall {
     }
     await keepContents(app, this.#tree, counted)
     const { index } = await app.trees.compare(this.#tree)
-    const packages = Object.keys(index.packages).filter((path) => folders.some((folder) => isWithin(path, folder)))
+    const packages = Object.keys(index.packages).filter((path) => folders.some((folder) => isAtOrBelow(folder, path)))
     app.trees.accept(this.#tree, index, [
       ...packages,
       ...folders.filter((folder) => index.packages[folder] === undefined),
@@ -257,10 +258,6 @@ function buildInstallArgv(tree: string, { words, cwd }: Pick<InstallOrder, 'word
 function describeFailure({ stopped, exitCode }: CommandRun): string {
   if (stopped === 'timeout') return `timed out after ${INSTALL_MS_MAX / 60_000} minutes`
   return stopped === null ? `exited with ${exitCode}` : 'was ended before it was done'
-}
-
-function isWithin(path: string, folder: string): boolean {
-  return path === folder || path.startsWith(`${folder}/`)
 }
 
 function listFiles(changes: readonly Change[]): readonly string[] {

@@ -4,14 +4,11 @@ import { isRefusal } from '../../core/task/refusal.js'
 import type { TaskState } from '../../core/task/state.js'
 import type { App } from '../app.js'
 import type { Party } from '../identity/identity.js'
-import { formatStream } from '../ledger/entries.js'
 import { ok, type Result } from '../result.js'
-import { toIsoTime, toIsoTimeOrNull, toTaskEvent } from '../wire.js'
+import { toIsoTime, toIsoTimeOrNull } from '../wire.js'
 import { Refusals } from './report-refusals.js'
-import { buildTaskMetrics } from './task-metrics.js'
+import { addTaskEvents, buildTaskMetrics, EVENTS_MAX } from './task-metrics.js'
 
-const PAGE = 1000
-const EVENTS_MAX = 1_000_000
 const GATES_MAX = 500
 const AGENTS_MAX = 200
 const EVIDENCE_MAX = 500
@@ -21,11 +18,7 @@ export async function reportOfTask(app: App, party: Party, state: TaskState): Pr
   const metrics = await buildTaskMetrics(app, party, state.id)
   if (!metrics.ok) return metrics
   const walk = new TaskWalk()
-  while (walk.events < EVENTS_MAX) {
-    const page = await app.ledger.store.readStream(formatStream(state.id), walk.events, PAGE)
-    for (const stored of page) walk.add(toTaskEvent(stored))
-    if (page.length < PAGE) break
-  }
+  await addTaskEvents(app, state.id, walk)
   return ok(walk.view(state, metrics.value, app.now()))
 }
 

@@ -26,7 +26,7 @@ import {
 
 const PAGE = 1000
 /** Maximum per task; later ones are not counted, and the answer says so. */
-const EVENTS_MAX = 1_000_000
+export const EVENTS_MAX = 1_000_000
 const VISITS_MAX = 10_000
 const VISITS_TOLD_MAX = 200
 const PHASES_TOLD_MAX = 200
@@ -45,7 +45,7 @@ export async function buildTaskMetrics(app: App, principal: Party, taskId: strin
   if (state === null) return noTask(taskId)
   const kept = getKeptCount(app, taskId)
   // A caller that asks during another's pass waits for it, even if it fails, and continues where it stopped.
-  const goOn = (): Promise<void> => walk(app, taskId, kept.count)
+  const goOn = (): Promise<void> => addTaskEvents(app, taskId, kept.count)
   kept.walked = kept.walked.then(goOn, goOn)
   await kept.walked
   return ok(toMetricsView(state, kept.count, app.now()))
@@ -68,7 +68,12 @@ function getKeptCount({ ledger }: App, taskId: string): KeptCount {
   return kept
 }
 
-async function walk(app: App, taskId: string, count: Count): Promise<void> {
+/** Adds the events of a task that were not added yet, up to the maximum. */
+export async function addTaskEvents(
+  app: App,
+  taskId: string,
+  count: { readonly events: number; add(event: TaskEvent): void },
+): Promise<void> {
   while (count.events < EVENTS_MAX) {
     const page = await app.ledger.store.readStream(formatStream(taskId), count.events, PAGE)
     for (const stored of page) count.add(toTaskEvent(stored))

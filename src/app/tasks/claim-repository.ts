@@ -1,7 +1,6 @@
 import { lstatSync } from 'node:fs'
 import { join } from 'node:path'
-import { LISTING_KEPT, QUIET_GIT } from '../../confinement/changes/git-listing.js'
-import { runCommand } from '../../confinement/run-command.js'
+import { askGit, QUIET_GIT } from '../../confinement/changes/git-listing.js'
 import type { Contract } from '../../core/contract/contract.js'
 import type { JsonObject } from '../../core/json.js'
 import { requiresCommits, usesCommits } from '../../core/paths/commit-scope.js'
@@ -14,7 +13,6 @@ import { readText } from '../trees/git-excludes.js'
 import { isTrue } from '../trees/git-settings.js'
 
 const LINKED = 'linked_repository'
-const GIT_MS_MAX = 60_000
 
 /** Whether the claim was refused because of the task's repository; another task may use another one. */
 export function isOfItsRepository({ extra }: Problem): boolean {
@@ -74,22 +72,9 @@ async function findLfsProblem(app: App, contract: Contract, tree: string): Promi
   const files = ['.gitattributes', '.git/info/attributes', ...known.filter((path) => path.endsWith('/.gitattributes'))]
   const texts = await Promise.all(files.map((file) => readText(tree, file)))
   if (!texts.some((text) => /filter=lfs\b/.test(text))) return null
-  const run = await runCommand(
-    await openSandbox(app, contract),
-    {
-      tree,
-      argv: ['git', ...QUIET_GIT, 'ls-files', '-z', '--', ':(attr:filter=lfs)'],
-      cwd: '.',
-      env: {},
-      network: false,
-      writes: 'discard',
-      git: 'read',
-      hidden: [],
-      signal: new AbortController().signal,
-      timeoutMs: GIT_MS_MAX,
-    },
-    LISTING_KEPT,
-  )
+  const signal = new AbortController().signal
+  const place = { confinement: await openSandbox(app, contract), tree, hidden: [], signal }
+  const run = await askGit(place, ['git', ...QUIET_GIT, 'ls-files', '-z', '--', ':(attr:filter=lfs)'])
   const [first] = run.stdout.split('\0')
   if (run.exitCode === 0 && (first === undefined || first === '')) return null
   return {

@@ -1,11 +1,12 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
+import { isAtOrBelow } from '../../base/is-at-or-below.js'
 import { ScratchLayers } from '../../confinement/changes/scratch-layers.js'
 import type { Confinement, Job } from '../../confinement/confinement.js'
 import { runCommand } from '../../confinement/run-command.js'
 
 /** Its folder in the state directory. */
-export const CRATE_CACHE = 'crate-cache'
+const CRATE_CACHE = 'crate-cache'
 const COMPILE_MS_MAX = 10 * 60_000
 const TARGET = 'target'
 
@@ -65,5 +66,5 @@ export class CrateCache {
 }
 
 function isInTarget(path: string): boolean {
-  return path === TARGET || path.startsWith(`${TARGET}/`)
+  return isAtOrBelow(TARGET, path)
 }

@@ -1,5 +1,6 @@
 import { statSync } from 'node:fs'
 import { dirname, isAbsolute, join, relative } from 'node:path'
+import { isAtOrBelow } from '../../base/is-at-or-below.js'
 import type { Contract } from '../../core/contract/contract.js'
 import type { Context } from '../../core/task/command.js'
 import type { TaskState } from '../../core/task/state.js'
@@ -80,5 +81,5 @@ function listPathBelow(tree: string, path: string): readonly string[] {
 }
 
 export function isHiddenBy(reserved: ReservedPaths): (path: string) => boolean {
-  return (path) => reserved.hidden.some((one) => path === one || path.startsWith(`${one}/`))
+  return (path) => reserved.hidden.some((one) => isAtOrBelow(one, path))
 }

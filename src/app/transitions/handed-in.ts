@@ -2,7 +2,7 @@ import { readPlanExamples } from '../../checks/examples/read-examples.js'
 import type { Contract } from '../../core/contract/contract.js'
 import { OBSERVED_ARTIFACT } from '../../core/gates/blockers.js'
 import type { Needs } from '../../core/gates/needs.js'
-import type { Json, JsonObject } from '../../core/json.js'
+import { isObject, type Json, type JsonObject } from '../../core/json.js'
 import { REVIEW_ARTIFACTS } from '../../core/reviews/review.js'
 import type { ArtifactOffered } from '../../core/task/command.js'
 import type { TaskState } from '../../core/task/state.js'
@@ -55,9 +55,7 @@ function findExampleProblems(contract: Contract, type: string, content: Json): A
 }
 
 function requireJsonObject(value: unknown): readonly { pointer: string; message: string }[] {
-  return value !== null && typeof value === 'object' && !Array.isArray(value)
-    ? []
-    : [{ pointer: '', message: 'must be an object' }]
+  return isObject(value) ? [] : [{ pointer: '', message: 'must be an object' }]
 }
 
 /**

@@ -1,6 +1,7 @@
 import { closeSync } from 'node:fs'
+import { isAtOrBelow } from '../../base/is-at-or-below.js'
 import { sha256Hex } from '../../base/sha256.js'
-import { runCommand } from '../../confinement/run-command.js'
+import { askGit } from '../../confinement/changes/git-listing.js'
 import type { JsonObject } from '../../core/json.js'
 import { AGENT_CLI_FILES } from '../../core/paths/agent-cli-files.js'
 import type { TaskState } from '../../core/task/state.js'
@@ -19,7 +20,6 @@ import { noTask, ok, type Result, refuse } from '../result.js'
 import { toTaskView } from '../tasks/views.js'
 import { KEPT_BYTES_MAX } from './kept-contents.js'
 
-const GIT_MS_MAX = 30_000
 const PATHS_TOLD_MAX = 200
 
 interface TreeRequest {
@@ -116,8 +116,7 @@ async function findIgnoredChanges(
   paths: readonly string[] | null,
 ): Promise<readonly Difference[]> {
   const since = (await app.views.findDependencyChanges(id, workspace)) ?? []
-  const isIn = (path: string, folder: string): boolean => path === folder || path.startsWith(`${folder}/`)
-  const asked = paths?.filter((path) => since.some((one) => isIn(one, path) || isIn(path, one))) ?? since
+  const asked = paths?.filter((path) => since.some((one) => isAtOrBelow(path, one) || isAtOrBelow(one, path))) ?? since
   return asked.map((path) => ({ path, kind: 'modified' }))
 }
 
@@ -187,18 +186,7 @@ async function readFromGit(
   app: Pick<Resources, 'confinement'>,
   { tree, path, sha256 }: { readonly tree: string; readonly path: string; readonly sha256: string },
 ): Promise<Buffer | null> {
-  const run = await runCommand(await app.confinement(), {
-    tree,
-    argv: ['bash', '-c', FIND, 'git', path, sha256],
-    cwd: '.',
-    env: {},
-    network: false,
-    writes: 'discard',
-    git: 'read',
-    hidden: [],
-    signal: new AbortController().signal,
-    timeoutMs: GIT_MS_MAX,
-    collect: [OUTPUT],
-  })
+  const place = { confinement: await app.confinement(), tree, hidden: [], signal: new AbortController().signal }
+  const run = await askGit(place, ['bash', '-c', FIND, 'git', path, sha256], { collect: [OUTPUT] })
   return run.exitCode === 0 ? (run.files.get(OUTPUT) ?? null) : null
 }

@@ -15,6 +15,7 @@ import {
 } from 'node:fs'
 import { join } from 'node:path'
 import { gunzipSync, gzipSync } from 'node:zlib'
+import { isAtOrBelow } from '../../base/is-at-or-below.js'
 import { sha256Hex } from '../../base/sha256.js'
 import type { Change } from '../../tree/change.js'
 import type { IgnoreText } from '../../tree/ignore-rules.js'
@@ -219,7 +220,7 @@ export class Trees {
       keep: (content) => this.contents.keep(content),
     })
     if (swept.length === 0) return index
-    const isSwept = (path: string): boolean => swept.some((one) => path === one || path.startsWith(`${one}/`))
+    const isSwept = (path: string): boolean => swept.some((one) => isAtOrBelow(one, path))
     const entries = toPlainPaths(Object.fromEntries(Object.entries(index.entries).filter(([path]) => !isSwept(path))))
     return { ...index, entries }
   }

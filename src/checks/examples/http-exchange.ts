@@ -1,5 +1,6 @@
 import { request } from 'node:http'
 import { Duplex } from 'node:stream'
+import { quoteWord } from '../../confinement/launch/keeper.js'
 import type { HttpExpected } from './example.js'
 
 export interface HttpAnswer {
@@ -23,10 +24,6 @@ export function buildExchangeLine(run: string, { port }: HttpExpected): string {
     `kill -0 $! 2>/dev/null || [ $((tries += 1)) -lt ${TRIES_AFTER_END} ] || exit 1; done`,
     'cat <&0 >&3 & cat <&3 | base64 -w0',
   ].join('\n')
-}
-
-function quoteWord(text: string): string {
-  return `'${text.replaceAll("'", `'\\''`)}'`
 }
 
 export function encodeRequest({ port, method, path, headers, body }: HttpExpected): string {

@@ -110,7 +110,7 @@ function isFor({ id, file }: JudgedTest, { names }: Criterion, files: readonly N
 }
 
 function formatReasons(tests: readonly JudgedTest[]): string {
-  if (tests.length === 0) return ': none of its tests is new and passes'
+  if (tests.length === 0) return ': it has no new test that passes'
   const told = tests.filter(({ reason }) => reason !== null).map((test) => `${formatPlace(test)}: ${test.reason}`)
   return told.length === 0 ? '' : ` (${formatList(told, '; ')})`
 }

@@ -1,5 +1,6 @@
 import { existsSync, realpathSync } from 'node:fs'
 import { isAbsolute, resolve } from 'node:path'
+import { isAtOrBelow } from '../../base/is-at-or-below.js'
 import { GUARDS_FOLDER } from './test-guards.js'
 
 /**
@@ -10,11 +11,9 @@ export function makeOutsideMatcher(tree: string): (file: string) => boolean {
   const roots = [tree, realpathSync(tree)]
   return (file) => {
     const at = resolve(tree, file.replace(/^file:\/\//, ''))
-    if (isIn(GUARDS_FOLDER, at)) return true
-    return !roots.some((root) => isIn(root, at)) && (isAbsolute(file) || file.startsWith('file://') || existsSync(at))
+    if (isAtOrBelow(GUARDS_FOLDER, at)) return true
+    return (
+      !roots.some((root) => isAtOrBelow(root, at)) && (isAbsolute(file) || file.startsWith('file://') || existsSync(at))
+    )
   }
-}
-
-function isIn(folder: string, path: string): boolean {
-  return path === folder || path.startsWith(`${folder}/`)
 }

@@ -1,4 +1,5 @@
 import { posix } from 'node:path'
+import { isAtOrBelow } from '../../base/is-at-or-below.js'
 import type { ObservedLoadFailure } from '../../core/evidence/observed-run.js'
 import type { CheckInputs } from '../check-inputs.js'
 import { parseCauseLine } from '../reports/causes.js'
@@ -117,7 +118,7 @@ async function isGoName(
   { name, message, file }: { readonly name: string; readonly message: string; readonly file: string },
 ): Promise<boolean> {
   const own = /^module\s+(\S+)/m.exec((await readText(tree, 'go.mod')) ?? '')?.[1] ?? ''
-  const isOwn = (path: string): boolean => own !== '' && (path === own || path.startsWith(`${own}/`))
+  const isOwn = (path: string): boolean => own !== '' && isAtOrBelow(own, path)
   if (/^no required module|^package \S+ is not in|^cannot find|^could not import/.test(message)) return isOwn(name)
   const [qualifier = '', symbol] = name.split('.')
   if (symbol === undefined) return true

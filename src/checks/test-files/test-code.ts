@@ -9,7 +9,7 @@ interface Language {
 }
 
 const C_LIKE: Language = { line: ['//'], block: true, texts: ['"', "'", '`'] }
-// There a single quote begins a lifetime or a single character.
+// In these languages a single quote begins a lifetime or a character, not a string.
 const QUOTE_IS_SIGN: Language = { line: ['//'], block: true, texts: ['"', '`'] }
 const HASH_LIKE: Language = { line: ['#'], block: false, texts: ['"""', "'''", '"', "'"] }
 

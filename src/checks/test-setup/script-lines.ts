@@ -106,7 +106,7 @@ export interface NamedFiles {
   readonly scripts: ReadonlySet<string>
   /** Files named by inline code and configurations of runners. */
   readonly loaded: readonly string[]
-  /** Those that decide the result of each test in the process of the runner. */
+  /** Files loaded into the process of the runner, where they decide the result of each test. */
   readonly judges: ReadonlySet<string>
   /** Module search folders. */
   readonly searched: readonly string[]

@@ -7,10 +7,6 @@ export function toText(value: unknown): string {
   return typeof value === 'object' ? JSON.stringify(value) : String(value)
 }
 
-export function isObject(value: unknown): value is JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
-}
-
 /** An RFC 3339 time to the second, for people. */
 export function formatTime(value: string | null | undefined): string {
   return (value ?? '').replace('T', ' ').replace(/\.\d+Z$/, 'Z')

@@ -2,9 +2,8 @@ import { readFileSync, statSync } from 'node:fs'
 import { CONTRACT_CODES, type Place, type Report } from '../../contract/diagnostic.js'
 import { BYTES_MAX, parseSource, type SourceNode } from '../../contract/load/yaml.js'
 import { findNearest } from '../../contract/nearest.js'
-import type { Json, JsonObject } from '../../core/json.js'
+import { isObject, type Json, type JsonObject } from '../../core/json.js'
 import { plainLine } from '../../core/plain-text.js'
-import { isObject } from '../client/answer-values.js'
 import { EXIT, problemOf, Stop } from '../exit.js'
 
 const KEYS = ['agents', 'options'] as const

@@ -1,6 +1,5 @@
 import { OperatorClient } from 'phaselock/sdk'
-import type { JsonObject } from '../../core/json.js'
-import { isObject } from '../client/answer-values.js'
+import { isObject, type JsonObject } from '../../core/json.js'
 
 // A gate runs tests, and the machine may be busy.
 const ANSWER_MS_MAX = 180_000

@@ -27,7 +27,7 @@ export interface Trick {
 }
 
 /** The tricks of a phase, and how it is left in the end: with the work done. */
-export interface Scene {
+interface Scene {
   readonly phase: string
   readonly tricks: readonly Trick[]
   readonly leave?: { readonly did: string; readonly go: (agent: Cheater, you: Human) => Promise<unknown> }

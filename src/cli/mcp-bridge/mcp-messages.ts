@@ -1,4 +1,4 @@
-import type { JsonObject } from '../../core/json.js'
+import { isObject, type JsonObject } from '../../core/json.js'
 
 /** One message of the protocol, or a list of them, as it came over the line. */
 export type Message = JsonObject | readonly JsonObject[]
@@ -45,8 +45,7 @@ export function getMethod(message: Message): string {
 }
 
 export function getMember(value: unknown, name: string): unknown {
-  const isObject = typeof value === 'object' && value !== null && !Array.isArray(value)
-  return isObject && Object.hasOwn(value, name) ? (value as JsonObject)[name] : undefined
+  return isObject(value) && Object.hasOwn(value, name) ? value[name] : undefined
 }
 
 export function makeErrorMessage(id: string | number | null, error: JsonObject): JsonObject {

@@ -9,7 +9,7 @@ const TASK = '"Add a health endpoint"'
 const LABEL_WIDTH = 25
 
 /** One next step: its purpose, its command, and notes. */
-export interface Step {
+interface Step {
   readonly label: string
   readonly command: string
   readonly notes?: readonly string[]

@@ -1,9 +1,8 @@
 import { readFileSync, realpathSync, statSync } from 'node:fs'
 import { isAbsolute, relative, resolve } from 'node:path'
 import type { AddedTask, HeldOut } from 'phaselock/sdk'
-import type { JsonObject } from '../../core/json.js'
+import { isObject, type JsonObject } from '../../core/json.js'
 import { plainLine } from '../../core/plain-text.js'
-import { isObject } from '../client/answer-values.js'
 import type { Client } from '../client/client.js'
 import { EXIT, Stop } from '../exit.js'
 

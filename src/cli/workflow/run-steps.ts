@@ -1,6 +1,5 @@
 import type { AgentSnapshot, Step } from 'phaselock/sdk'
-import type { Json, JsonObject } from '../../core/json.js'
-import { isObject } from '../client/answer-values.js'
+import { isObject, type Json, type JsonObject } from '../../core/json.js'
 import type { ClientOptions } from '../client/connection.js'
 import { EXIT, Stop } from '../exit.js'
 import { parseJson, readRegularFile } from '../read-input.js'

@@ -1,6 +1,6 @@
 import type { GitListing, StatusEntry } from '../../core/paths/commit-scope.js'
-import type { Job } from '../confinement.js'
-import type { CommandRun } from '../run-command.js'
+import type { Confinement, Job } from '../confinement.js'
+import { type CommandRun, type OutputLimits, runCommand } from '../run-command.js'
 
 /** Maximum output: names of some 100,000 files. */
 export const LISTING_KEPT = { headBytes: 16 * 1024 * 1024, tailBytes: 0 }
@@ -23,6 +23,23 @@ export const QUIET_GIT: readonly string[] = [
 
 /** Never prompts, and does not touch the index when it only reads, not even that of a submodule. */
 export const GIT_ENV = { GIT_TERMINAL_PROMPT: '0', GIT_OPTIONAL_LOCKS: '0' } as const
+
+const GIT_MS_MAX = 60_000
+
+/** Where git is asked: a tree, and the sandbox to run git in. */
+export interface GitPlace extends Pick<Job, 'tree' | 'hidden' | 'signal'> {
+  readonly confinement: Pick<Confinement, 'start'>
+}
+
+/** Runs a command that only reads the git directory; its writes to the tree are discarded. */
+export function askGit(
+  { confinement, ...place }: GitPlace,
+  argv: Job['argv'],
+  { kept = LISTING_KEPT, ...more }: Pick<Job, 'collect'> & { readonly kept?: OutputLimits } = {},
+): Promise<CommandRun> {
+  const job = { ...place, ...more, argv, cwd: '.', env: GIT_ENV, network: false, timeoutMs: GIT_MS_MAX } as const
+  return runCommand(confinement, { ...job, writes: 'discard', git: 'read' }, kept)
+}
 
 const PART = '//'
 const QUIET = QUIET_GIT.join(' ')

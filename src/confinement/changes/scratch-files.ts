@@ -96,10 +96,6 @@ export function listSelfAndAbove(path: string): readonly string[] {
   return all
 }
 
-export function isAt(folder: string, path: string): boolean {
-  return path === folder || path.startsWith(`${folder}/`)
-}
-
 export function getParent(path: string): string {
   return path.slice(0, Math.max(path.lastIndexOf('/'), 0))
 }

@@ -1,10 +1,11 @@
 import { readFileSync } from 'node:fs'
 import { chmod, lstat, mkdir, readdir, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { isAtOrBelow } from '../../base/is-at-or-below.js'
 import { KeyedLock } from '../../base/keyed-lock.js'
 import { sha256Hex } from '../../base/sha256.js'
 import type { Change } from '../../tree/change.js'
-import { copyChanges, getParent, isAt, listSelfAndAbove, removeEmpty } from './scratch-files.js'
+import { copyChanges, getParent, listSelfAndAbove, removeEmpty } from './scratch-files.js'
 
 export const SCRATCH_BYTES_MAX = 256 * 1024 * 1024
 export const SCRATCH_ENTRIES_MAX = 20_000
@@ -149,7 +150,7 @@ export class ScratchLayers {
     const entries = { ...about.entries }
     const lost: string[] = []
     for (const folder of listSharedFolders(about.entries)) {
-      if (lost.some((one) => isAt(one, folder))) continue
+      if (lost.some((one) => isAtOrBelow(one, folder))) continue
       const there = await lstat(join(tree, folder)).catch(() => null)
       if (there?.isDirectory() === true) await chmod(join(files, folder), there.mode & MODE_MASK).catch(() => null)
       else lost.push(folder)
@@ -158,7 +159,7 @@ export class ScratchLayers {
     if (lost.length === 0) return entries
     for (const folder of lost) {
       await rm(join(files, folder), REMOVED)
-      for (const path of Object.keys(entries)) if (isAt(folder, path)) delete entries[path]
+      for (const path of Object.keys(entries)) if (isAtOrBelow(folder, path)) delete entries[path]
     }
     await this.#record(taskId, { ...about, entries })
     return entries

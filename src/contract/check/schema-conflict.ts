@@ -1,4 +1,4 @@
-import type { Json, JsonObject } from '../../core/json.js'
+import { isObject, type Json, type JsonObject } from '../../core/json.js'
 import { toCanonicalJson } from '../fingerprint.js'
 import { compilePattern } from '../patterns.js'
 
@@ -194,10 +194,6 @@ function listSchemas(value: Json | undefined): readonly Schema[] {
 
 function isSchema(value: Json | undefined): value is Schema {
   return typeof value === 'boolean' || isObject(value)
-}
-
-function isObject(value: Json | undefined): value is JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
 function formatPlace(pointer: string): string {

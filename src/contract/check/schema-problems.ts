@@ -1,4 +1,4 @@
-import type { Json, JsonObject } from '../../core/json.js'
+import { isObject, type Json, type JsonObject } from '../../core/json.js'
 import { compilePattern } from '../patterns.js'
 import { compileSchema, findSchemaErrors, isDraft07, type SchemaError } from '../schemas.js'
 
@@ -110,8 +110,7 @@ function walk(
     const here = [...path, keyword]
     if (NAMED.has(keyword) || Array.isArray(value)) {
       for (const [name, member] of Object.entries(value)) {
-        if (typeof member === 'object' && member !== null && !Array.isArray(member))
-          walk(member as JsonObject, [...here, name], visit)
+        if (isObject(member)) walk(member, [...here, name], visit)
       }
     } else walk(value as JsonObject, here, visit)
   }

@@ -16,7 +16,7 @@ export interface Requirement {
 }
 
 /** Why a part of a requirement is not accepted. */
-export interface Problem {
+interface Problem {
   readonly code: DocumentCode
   readonly message: string
   readonly remedy?: string

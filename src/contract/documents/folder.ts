@@ -6,7 +6,7 @@ import type { FileText } from '../load/bounded-files.js'
 const BYTES_MAX = 1024 * 1024
 export const ENTRIES_MAX = 1000
 
-export interface Entry {
+interface Entry {
   readonly name: string
   readonly isFolder: boolean
 }

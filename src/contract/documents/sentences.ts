@@ -111,7 +111,7 @@ function listBoldTexts(pieces: readonly Piece[]): Iterable<readonly Piece[]> {
 
 const DECORATION = new Set(' *#:`"-')
 
-// Not a regular expression: one that looks for the end of the text would start over at every dash of a long row.
+// Not a regular expression, because its time would grow with the square of the number of dashes.
 function cutDescription(text: string): string {
   const words = text.replace(/\s+/g, ' ')
   let start = 0

@@ -18,7 +18,7 @@ export interface ListNode {
   readonly items: readonly SourceNode[]
 }
 
-export interface ScalarNode {
+interface ScalarNode {
   readonly kind: 'scalar'
   readonly at: Place
   readonly value: string | number | boolean | null

@@ -1,5 +1,5 @@
 import type { EvidenceType } from '../../core/contract/contract.js'
-import type { Json } from '../../core/json.js'
+import { isObject, type Json } from '../../core/json.js'
 import type { SourceNode } from '../load/yaml.js'
 import { has, hasNone, when } from '../schema/conditions.js'
 import {
@@ -148,6 +148,6 @@ function checkType({ reading }: Fields, node: SourceNode, type: EvidenceType): v
 export function isOfType(value: Json, type: EvidenceType): boolean {
   if (type === 'integer') return Number.isInteger(value)
   if (type === 'array') return Array.isArray(value)
-  if (type === 'object') return typeof value === 'object' && value !== null && !Array.isArray(value)
+  if (type === 'object') return isObject(value)
   return typeof value === type
 }

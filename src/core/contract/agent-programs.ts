@@ -93,14 +93,7 @@ export type SpawnFact =
       readonly lastLines: readonly string[]
     }
 
-export interface Spawn {
-  readonly agentId: string
-  readonly taskId: string
-  readonly review: { readonly name: string; readonly visit: number } | null
-  readonly entry: string | null
-  readonly program: AgentProgram
-  readonly adapter: SpawnAdapter
-  readonly unenforced: readonly string[]
+export interface Spawn extends Omit<Extract<SpawnFact, { readonly type: 'agent_spawned' }>, 'type'> {
   readonly spawnedAt: number
   /** Number of processes started for it. */
   readonly starts: number

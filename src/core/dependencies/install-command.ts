@@ -1,5 +1,5 @@
 /** A finished install, and which of its changes were kept. */
-export interface InstallRecord {
+interface InstallRecord {
   readonly command: readonly string[]
   /** The folder it ran in, relative to the work tree. */
   readonly cwd: string

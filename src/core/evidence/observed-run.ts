@@ -37,7 +37,7 @@ export function toTroubleView({ cause, mendedBy, remedy, lastLines }: RunTrouble
 }
 
 /** Lines that tests could run, and those that they ran. */
-export type CoveredLines = {
+type CoveredLines = {
   readonly found: number
   readonly hit: number
 }

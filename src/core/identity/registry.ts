@@ -43,7 +43,7 @@ export type RegistryFact =
   /** Recorded before the first event of its own stream, so that no council is lost. */
   | { readonly type: 'coordination_opened'; readonly id: string }
   | { readonly type: 'coordination_closed'; readonly id: string }
-  /** Notices that an address did not accept: one event, or all until its secret is set. */
+  /** Webhook events that could not be delivered: one event, or all of them until the signing secret is set. */
   | { readonly type: 'webhook_failed'; readonly origin: string; readonly seq: number | null; readonly reason: string }
   | { readonly type: 'requests_refused'; readonly count: number; readonly seconds: number }
   | SpawnFact

@@ -1,4 +1,4 @@
-import type { Json, JsonObject } from '../json.js'
+import { isObject, type Json } from '../json.js'
 
 /**
  * Files that agent CLIs write into a work tree for themselves, with the CLI that writes each. They are not part of the
@@ -52,9 +52,7 @@ function parseSettings(text: string | null): Settings | null {
 
 function asMap(value: Json | undefined): Settings | null {
   if (value === undefined) return new Map()
-  return value !== null && typeof value === 'object' && !Array.isArray(value)
-    ? new Map(Object.entries(value as JsonObject))
-    : null
+  return isObject(value) ? new Map(Object.entries(value)) : null
 }
 
 function listChangedNames(old: Settings, now: Settings): string[] {

@@ -110,7 +110,7 @@ export const COORDINATION_ROUTES: readonly Route[] = [
     summary: "One response of a remote agent, judged exactly as a model's",
     body: shape(
       {
-        text: { type: 'string', maxLength: TEXT_CHARS_MAX, description: 'What was said besides the calls.' },
+        text: { type: 'string', maxLength: TEXT_CHARS_MAX, description: 'Text of the response besides the calls.' },
         tool_calls: {
           type: 'array',
           maxItems: CALLS_MAX,

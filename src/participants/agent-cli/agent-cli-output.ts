@@ -1,4 +1,4 @@
-import type { Json, JsonObject } from '../../core/json.js'
+import { isObject, type Json, type JsonObject } from '../../core/json.js'
 import { parseArguments } from '../model/parse-arguments.js'
 import type { Usage } from '../participant.js'
 import { type HarnessName, SERVER } from './agent-cli-recipes.js'
@@ -26,7 +26,7 @@ export function makeOutputReader(harness: HarnessName): OutputReader {
   ]
   return (line) => {
     const value = parseArguments(line)
-    return isMap(value) && line.trim() !== '' ? read(value) : []
+    return isObject(value) && line.trim() !== '' ? read(value) : []
   }
 }
 
@@ -194,12 +194,8 @@ function makeTold(type: 'text' | 'reasoning', text: string): readonly OutputItem
   return text.trim() === '' && type === 'reasoning' ? [] : [{ type, text }]
 }
 
-function isMap(value: Json | undefined): value is JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
-}
-
 function asMap(value: Json | undefined): JsonObject {
-  return isMap(value) ? value : {}
+  return isObject(value) ? value : {}
 }
 
 function toText(value: Json | undefined): string {

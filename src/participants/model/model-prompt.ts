@@ -1,5 +1,5 @@
 import type { OpenAICompatibleProvider } from '@ai-sdk/openai-compatible'
-import type { Json, JsonObject } from '../../core/json.js'
+import { isObject, type Json, type JsonObject } from '../../core/json.js'
 import type { Message, Reasoning, ToolSpec } from '../participant.js'
 
 export type ChatModel = ReturnType<OpenAICompatibleProvider['chatModel']>
@@ -59,6 +59,6 @@ function toWireName(name: string): string {
 }
 
 function toWireInput(value: Json): JsonObject {
-  if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as JsonObject
+  if (isObject(value)) return value
   return { unparsed: typeof value === 'string' ? value : JSON.stringify(value) }
 }

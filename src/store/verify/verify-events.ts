@@ -1,7 +1,7 @@
 import type { KeyObject } from 'node:crypto'
 import type { Database, Row } from '../database.js'
 import type { VerifyProblem } from '../store.js'
-import { EVENT_COLUMNS } from '../wire.js'
+import { EVENT_COLUMNS, readEnvelope } from '../wire.js'
 import { computeEventHash, FIRST_PREV_HASH } from '../write/chain.js'
 
 export interface StreamEnd {
@@ -56,17 +56,5 @@ export function judgeEvent(
 }
 
 function computeRowHash(key: KeyObject, row: Row): string {
-  return computeEventHash(key, {
-    seq: Number(row.seq),
-    stream: String(row.stream),
-    version: Number(row.version),
-    type: String(row.type),
-    at: Number(row.at),
-    actor: String(row.actor),
-    epoch: Number(row.epoch),
-    phase: row.phase === null ? null : String(row.phase),
-    contract: row.contract === null ? null : String(row.contract),
-    dataText: String(row.data),
-    prevHash: String(row.prev_hash),
-  })
+  return computeEventHash(key, { ...readEnvelope(row), dataText: String(row.data) })
 }

@@ -67,7 +67,7 @@ export function planCommit(
   const words = leftOut.filter(isAsked).map(formatExcludePathspec)
   if (listed.truncated || Buffer.byteLength(words.join()) > WORDS_BYTES_MAX)
     return failTool(
-      'git_commit: there are too many changed files that do not belong to the task. Ask an operator to commit them, or to list the folders that are not committed in .gitignore.',
+      'git_commit: there are too many changed files that do not belong to the task. Ask an operator to commit them, or to add their folders to .gitignore.',
     )
   return {
     message: addCoAuthor(String(args.message), about.agentId),
