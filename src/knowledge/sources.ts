@@ -113,7 +113,7 @@ function refreshFile(
   return 'added'
 }
 
-// Among the hidden files, a phase's own document is found with its phase. The rest mentions later phases.
+// Of the hidden files only a phase's own document is indexed, for its phase. The others mention later phases.
 function isKept(sources: Sources, path: string): boolean {
   const isHidden = sources.hidden.some((one) => isAtOrBelow(one, path))
   return isHidden && listOwners(sources, path).length === 0

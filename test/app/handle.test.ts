@@ -91,7 +91,7 @@ describe('the one place that appends', () => {
     expect(events.map((event) => event.version)).toEqual(events.map((_, index) => index + 1))
   })
 
-  it('[REQ-LEDGER-11] what could not be written is forgotten: the next command is decided on what is on disk', async () => {
+  it('[REQ-LEDGER-11] a failed write is forgotten: the next command is decided on the state on disk', async () => {
     const memory = openMemoryStore()
     let isBroken = false
     const store = withAppend(memory, async (append) => {

@@ -10,7 +10,7 @@ function change(path: string, more: Partial<Change> = {}): Change {
   return { path, kind: 'created', type: 'file', bytes: 1, sha256: null, problem: null, ...more }
 }
 
-describe('what an install changed', () => {
+describe('the changes of an install', () => {
   it('[REQ-INSTALL-3] refuses all of it when something else is among it', () => {
     const honest = [change('package.json', { kind: 'modified' }), change('node_modules/a/index.js')]
     for (const other of [

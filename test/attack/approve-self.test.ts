@@ -87,7 +87,7 @@ describe('an agent cannot approve itself', () => {
     expect(await isStillPending()).toBe(true)
   })
 
-  it('[REQ-SELF-1] by guessing the ids of approvals, which tells it nothing', async () => {
+  it('[REQ-SELF-1] by guessing the ids of approvals, which reveals nothing', async () => {
     const before = (await refusals()).length
     const guesses = [`${approval.id}x`, 'plan', 'apr-1', '0', `${'a'.repeat(60)}`]
     for (const id of guesses) {

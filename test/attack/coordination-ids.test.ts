@@ -17,7 +17,7 @@ afterAll(async () => {
 })
 
 describe('a key that is a word', () => {
-  it('[REQ-BREAK-1] is not a reason to lose the agents that are called like it, nor the events', async () => {
+  it('[REQ-BREAK-1] does not lose agents of the same name, or events', async () => {
     const before = await begin(server, { agents: [{ id: 'ollama-remote', kind: 'remote' }] })
     models.will(
       says(OPENAI, { calls: [streamed('new_answer', { content: 'I run on ollama.' })] }),

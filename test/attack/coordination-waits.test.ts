@@ -74,7 +74,7 @@ describe('an agent that waits while the server stops', () => {
 })
 
 describe('an agent that looks when the time is over', () => {
-  it('[REQ-BREAK-9] is told that the run has ended, not what it would have had to do', async () => {
+  it('[REQ-BREAK-9] learns that the run has ended, not what it should have done', async () => {
     const { a, see } = await seated({ timeout_seconds: 60 })
     expect((await see(a)).body).toMatchObject({ must: 'new_answer', is_complete: false })
     server.now = Date.now() + 61_000

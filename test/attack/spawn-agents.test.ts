@@ -91,7 +91,7 @@ describe('an agent that was started', () => {
 
 describe('a spawn', () => {
   it(
-    '[REQ-SPAWNATTACK-3] that failed is told as failed, also when it is asked for again with the same key',
+    '[REQ-SPAWNATTACK-3] that failed is reported as failed, also when it is requested again with the same key',
     async () => {
       stage = await openStage(contractWith({ phases: WRITING }))
       const ada = await stage.server.addAgent('ada')

@@ -231,7 +231,7 @@ describe('checks of artifacts', () => {
     expect(outcome).toMatchObject({ result, found: expect.stringContaining(found) })
   })
 
-  it('[REQ-REVIEW-6] what checks find in the reports of reviewers is graded observed, in the words of the agent reported', async () => {
+  it('[REQ-REVIEW-6] findings in the reports of reviewers are graded observed, findings in the report of the agent itself reported', async () => {
     const artifacts = { review_report: { reviews: {}, blocking_issues: [] } }
     for (const name of ['no_blocking_issues', 'review_comments_addressed'] as const) {
       expect(await runCheck(name, inputs(artifacts))).toMatchObject({ grade: 'reported' })

@@ -9,7 +9,7 @@ import { contractOf, phase } from '../core/world.js'
 type Files = Readonly<Record<string, string>>
 const json = (value: object) => JSON.stringify(value)
 
-describe('what decides what a command does', () => {
+describe('the files that a command depends on', () => {
   let root: string
   beforeEach(() => {
     root = mkdtempSync(join(tmpdir(), 'phaselock-pins-'))

@@ -396,7 +396,7 @@ describe('honest tests of node:test', () => {
       expect(guarded.isGreen, guarded.text).toBe(true)
     })
 
-  it('[REQ-GUARD-2] a missing module is still told as one', () => {
+  it('[REQ-GUARD-2] a missing module is still reported as one', () => {
     const guarded = runTests({ ...esm(''), files: { 'tests/add.test.mjs': ESM_TEST } }, 'guarded')
     expect(guarded.isGreen).toBe(false)
     expect(guarded.text).toContain('ERR_MODULE_NOT_FOUND')

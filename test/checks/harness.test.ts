@@ -49,7 +49,7 @@ const contractWith = (run: string, env = {}): Contract => ({
   commands: new Map([['tests', command(run, env)]]),
 })
 
-describe('what decides how tests are run', () => {
+describe('the files that decide how tests are run', () => {
   let root: string
   let contract: Contract
   let before: PinnedHarness
@@ -165,7 +165,7 @@ describe('what decides how tests are run', () => {
     expect(told[0]).toContain(table === null ? 'pyproject.toml' : `pyproject.toml (${table})`)
   })
 
-  it('[REQ-HARNESS-1] a file that is gone, or has become a link, is told', async () => {
+  it('[REQ-HARNESS-1] a file that was deleted or became a link is reported', async () => {
     rmSync(join(root, 'tools/run.mjs'))
     rmSync(join(root, 'pytest.ini'))
     symlinkSync('src/server.js', join(root, 'pytest.ini'))
@@ -187,7 +187,7 @@ describe('what decides how tests are run', () => {
     expect(Object.keys(await look())).toContain(path)
   })
 
-  it('[REQ-HARNESS-2] what the environment of the command names is held', async () => {
+  it('[REQ-HARNESS-2] files named by the environment of the command are pinned', async () => {
     contract = contractWith('node --test', { NODE_OPTIONS: '--import ./support/setup.ts' })
     expect(Object.keys(await look())).toContain('support/setup.ts')
   })
@@ -198,7 +198,7 @@ describe('what decides how tests are run', () => {
     await expect(look()).rejects.toThrow(/linked in its path is a link/)
   })
 
-  it('[REQ-HARNESS-3] what an implementation may change is free', async () => {
+  it('[REQ-HARNESS-3] files that an implementation may change are not pinned', async () => {
     put('package.json', pkg({ version: '2.0.0', dependencies: { x: '1' }, bin: 'x', type: 'module' }))
     put('tsconfig.json', '{"compilerOptions":{"strict":false,"paths":{},"lib":["es2023"]}}')
     put('configs/base.json', '{"extends":"./deep.json","compilerOptions":{"strict":false}}')

@@ -147,7 +147,7 @@ describe('the verdict on a test', () => {
     expect(lies?.reason).toMatch(/^the command lists only failing tests, and it is not among them/)
   })
 
-  it('[REQ-TWINS-4] a file that cannot be rewritten stands for its tests where the runner lists only failures', () => {
+  it('[REQ-TWINS-4] a file that cannot be rewritten represents its tests if the runner lists only failures', () => {
     const plain = runOf([], { isComplete: false, counts: { passed: 2, failed: 0, skipped: 0 } })
     for (const [reason, told] of [
       ['too_large', /^its file has more than 1,000,000 characters: split it/],

@@ -23,7 +23,7 @@ function notLoaded(file: string | null, message: string): ObservedLoadFailure {
   return { file, kind: 'other', message }
 }
 
-describe('what agents are told about test files without results', () => {
+describe('the message about test files without results', () => {
   it.each([
     [[notLoaded('tests/a.test.js', 'test failed')], '1 test file did not run its tests: tests/a.test.js (test failed)'],
     [[notLoaded(null, 'Cannot find module')], '1 test file did not run its tests (Cannot find module)'],

@@ -46,7 +46,7 @@ function lookedIn(output: string): Readonly<Record<string, unknown>> {
   return JSON.parse(line) as Record<string, unknown>
 }
 
-describe('what a runner tells Phaselock itself', () => {
+describe('the report of a runner to Phaselock itself', () => {
   it('[REQ-WITNESS-1] node:test reports every test with its parts, and code under test finds no trace of the guard', async () => {
     const test = `${LOOK_JS}const { describe, test } = require('node:test')
 test('whole', async (t) => { await t.test('part', () => {}) })
@@ -87,7 +87,7 @@ def test_bad(): assert 1 == 2
     expect(unittest.told).toMatchObject([{ runner: 'unittest', hasEnded: true, tests: [{ status: 'passed' }] }])
   })
 
-  it('[REQ-WITNESS-6] the tests that pytest -q does not print are known by what it told', async () => {
+  it('[REQ-WITNESS-6] tests that pytest -q does not print are known from its own report', async () => {
     const test = `import pytest
 def test_good(): pass
 @pytest.mark.parametrize("n", [1, 2])
@@ -193,7 +193,7 @@ describe('a report checked against what the runner reported', () => {
     expect(findDisagreement(report(1, 0), 0, told(GOOD, { ...GOOD, test: 'more' }, END))).toMatch(/reported 2 passed/)
   })
 
-  it('[REQ-WITNESS-1] a runner that did not end contradicts exit code 0, and nothing that was told can be taken back', () => {
+  it('[REQ-WITNESS-1] a runner that did not end contradicts exit code 0, and no report can be withdrawn', () => {
     expect(findDisagreement(report(1, 0), 0, told(GOOD))).toMatch(/did not finish/)
     expect(findDisagreement(report(0, 1), 137, told(GOOD))).toBeNull()
     const forged = { ...told(GOOD, END)[0], runner: 'node' } as ReturnType<typeof told>[number]

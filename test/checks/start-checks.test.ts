@@ -192,7 +192,7 @@ describe('quotes_hold', () => {
     expect(await judge('quotes_hold', { ...cited(path, quote), isHidden })).toMatchObject({ result: 'fails' })
   })
 
-  it('[REQ-CHECK-18] tells nothing of a file that the phase does not let the agent read', async () => {
+  it('[REQ-CHECK-18] reveals nothing about a file that the phase does not let the agent read', async () => {
     const constraint = {
       ...{ allowedPatterns: null, forbiddenPatterns: ['src/**'], allowedCommands: null, forbiddenCommands: [] },
       ...{ network: false, timeoutSeconds: null },

@@ -57,7 +57,7 @@ describe('approvals and questions on the command line', () => {
     expect(text).toContain('  title: A plan\n  aim: all\n  why: so\n')
   })
 
-  it('[REQ-BYHAND-10] what is too long to be shown is cut, and said to be', () => {
+  it('[REQ-BYHAND-10] a text that is too long is cut, with a note', () => {
     const artifacts = [{ type: 'plan', sha256: 'x', bytes: 1, grade: 'reported' }]
     const text = formatApproval(approvalOf({ artifacts, contents: { plan: { title: 'x'.repeat(100_000) } } }))
     expect(text.length).toBeLessThan(4000)
@@ -94,7 +94,7 @@ describe('approvals and questions on the command line', () => {
     expect(shown).toContain('Evidence\n  why: because it is right\n')
   })
 
-  it('[REQ-BYHAND-10] one approval of two is told as such, and what is decided is not asked about again', async () => {
+  it('[REQ-BYHAND-10] one approval of two is shown as such, and a decided one is not asked about again', async () => {
     const id = String((await place.json(['approvals', 'one'])).id)
     const first = await place.run(['approve', 'one', '--yes'])
     expect(first.stdout.trimEnd().split('\n').at(-1)).toBe(`${id} has your approval and needs 1 more of human, lead.`)
@@ -121,7 +121,7 @@ describe('approvals and questions on the command line', () => {
     expect((await place.run(['approve', other])).stderr).toBe(`Approval ${other} was rejected already, by admin.\n`)
   })
 
-  it('[REQ-BYHAND-11] an answer that is none of the options is told how to choose, in words of the command line', async () => {
+  it('[REQ-BYHAND-11] an answer that is not an option is refused with the options and how to choose one', async () => {
     const args = { question: 'Which port?', options: ['80', '8080'] }
     await call('/tools/execute', { task_id: 'one', tool_name: 'ask_user_question', args })
     expect((await place.run(['questions'])).stdout).toContain('phaselock answer ID TEXT')

@@ -253,7 +253,7 @@ describe('the council file', () => {
     expect(() => readCouncil(join(dir, 'none.yaml'))).toThrow(/none\.yaml cannot be read \(ENOENT\)/)
   })
 
-  it('[REQ-COUNCIL-7] what the server finds wrong is there with line and column, or with that of what is around it', () => {
+  it('[REQ-COUNCIL-7] problems found by the server have a line and column, or those of the nearest parent', () => {
     const council = read('agents:\n  - id: a\n    kind: model\n  - {id: b, kind: wizard}\noptions:\n  novelty: odd\n')
     const errors = [
       { path: 'agents[0]', message: "The field 'model' is missing.", remedy: 'Add model.' },

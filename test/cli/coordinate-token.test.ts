@@ -33,7 +33,7 @@ async function ask(path: string, token: string, body?: unknown): Promise<Record<
 
 describe('phaselock coordinate token', () => {
   it(
-    '[REQ-COUNCILTOKEN-1] gives none for what is not a seat, nor to anybody but operators, and prints nothing then',
+    '[REQ-COUNCILTOKEN-1] refuses unknown agents and callers that are not operators, and prints nothing',
     async () => {
       const guest = (await place.run(['coordinate', 'token', run, 'guest'])).stdout.trim()
       const refused: readonly (readonly [readonly string[], number, string, NodeJS.ProcessEnv?])[] = [
@@ -55,7 +55,7 @@ describe('phaselock coordinate token', () => {
   )
 
   it(
-    '[REQ-COUNCILTOKEN-2] prints the token alone, which opens this run for this agent and stands nowhere else',
+    '[REQ-COUNCILTOKEN-2] prints only the token, which opens this run for this agent and is shown nowhere else',
     async () => {
       const { code, stdout, stderr } = await place.run(['coordinate', 'token', run, 'guest'])
       expect([code, stderr]).toEqual([0, ''])

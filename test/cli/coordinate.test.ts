@@ -178,7 +178,7 @@ describe('phaselock coordinate', () => {
     }
   })
 
-  it('[REQ-COUNCIL-11] a remote agent is told how to take part, once, and its token stands nowhere else', async () => {
+  it('[REQ-COUNCIL-11] a remote agent learns once how to take part, and its token is shown nowhere else', async () => {
     const file = council('remote', [{ id: 'guest', kind: 'remote' }])
     const run = started(['-c', file, 'Why?', '--json'])
     await run.said('"invited"')

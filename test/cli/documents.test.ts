@@ -41,7 +41,7 @@ test('[REQ-DOC-13] explain shows each field at the line of the document that dem
   expect(stdout).toContain('tasks task-1, task-2, task-3')
 })
 
-test('[REQ-DOC-13] lint tells one line a problem, of one document or of all, and fails on errors', async () => {
+test('[REQ-DOC-13] lint prints one line per problem, for one document or all, and fails on errors', async () => {
   const cwd = project('linted')
   await place.run(['init', '--template', 'documents', '--yes', '--no-trial'], { cwd })
   expect(await place.run(['lint'], { cwd })).toMatchObject({ code: 0, stdout: '' })

@@ -13,7 +13,7 @@ const NONE = { proved: 0, survived: 0, not_judged: 0, no_evidence: 0 }
 const PROVED = { name: 'tests', grade: 'proved', passed: 5, failed: 0, skipped: 1, inverted: { ...NONE, proved: 2 } }
 const RED = { name: 'tests', grade: 'observed', passed: 3, failed: 2, skipped: 0 }
 
-test('[REQ-TWINS-15] a run is told by its counts and by the results of its new tests', () => {
+test('[REQ-TWINS-15] a run is shown by its counts and the results of its new tests', () => {
   expect(runText(PROVED)).toBe('5 passed, 1 skipped; new tests: 2 proved')
   expect(runText({ ...PROVED, inverted: { proved: 1, survived: 1, not_judged: 3, no_evidence: 1 } })).toBe(
     '5 passed, 1 skipped; new tests: 1 proved, 1 cannot fail, 3 not judged, 1 without evidence',

@@ -110,7 +110,7 @@ describe('the page of a report', () => {
   })
 
   it.skipIf(chromium() === null)(
-    '[REQ-RUNREPORT-7] a browser finds in it no more than was made here, and runs nothing',
+    '[REQ-RUNREPORT-7] a browser finds only our own markup in it, and runs nothing',
     () => {
       for (const [name, report] of PAGES) {
         const file = join(dir, `${name}.html`)

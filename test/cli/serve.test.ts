@@ -176,7 +176,7 @@ function statusFor(port: string, host: string): Promise<number | undefined> {
   })
 }
 
-test('[REQ-CLI-4] the start says where token and secret lie and prints neither', async () => {
+test('[REQ-CLI-4] the start message says where token and secret are stored and prints neither', async () => {
   const stateDir = join(place.home, 'silent')
   const program = [
     `import { main } from ${JSON.stringify(join(ROOT, 'dist/program/main.js'))}`,

@@ -57,7 +57,7 @@ describe('the server that a command sends its token to', () => {
   afterAll(() => void other.kill('SIGKILL'))
 
   it(
-    '[REQ-STATEDIR-1] what listens at the address of a dead server gets no token, whatever it answers',
+    '[REQ-STATEDIR-1] a program at the address of a dead server gets no token, whatever it answers',
     async () => {
       const dead = await place.serve()
       const token = readFileSync(join(dead.stateDir, 'operator.token'), 'utf8').trim()
@@ -105,7 +105,7 @@ describe('the server that a command sends its token to', () => {
   )
 
   it(
-    '[REQ-STATEDIR-1] what passes the question on to the server and listens elsewhere gets no token',
+    '[REQ-STATEDIR-1] a program that forwards the challenge from another address gets no token',
     async () => {
       const relayed = new Place(onTestFinished)
       const server = await relayed.serve()
@@ -149,7 +149,7 @@ describe('the server that a command sends its token to', () => {
   )
 
   it(
-    '[REQ-STATEDIR-1] a server of an earlier version is told apart, with how to restart it',
+    '[REQ-STATEDIR-1] a server of an earlier version is recognised, and the message says how to restart it',
     async () => {
       const old = new Place(onTestFinished)
       const server = await old.serve()

@@ -96,7 +96,7 @@ test.each(COMMANDS)('[REQ-INIT-2] %s: the command and what it was read from', (_
   expect(found.reason).toMatch(reason)
 })
 
-test('[REQ-INIT-2] what the repository really holds decides between two build systems, and a person can', () => {
+test('[REQ-INIT-2] the files of the repository decide between two build systems, unless a person chooses', () => {
   const stray = { 'package.json': npm({ devDependencies: { prettier: '3' } }), 'pyproject.toml': 'pytest' }
   expect(survey(stray)).toMatchObject({ language: 'Python', others: [{ language: 'JavaScript', testCommand: null }] })
   const both = { 'package.json': npm({ scripts: { test: 'vitest' } }), 'pyproject.toml': 'pytest' }

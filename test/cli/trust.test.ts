@@ -157,7 +157,7 @@ describe.concurrent('a contract in a cloned repository', () => {
   )
 
   it(
-    '[REQ-TRUST-2] cannot be planted beside the accepted one, nor by removing that',
+    '[REQ-TRUST-2] cannot be replaced by a file beside it or by deleting it',
     async () => {
       const place = cloned({ 'agent_workflow/metadata.yaml': 'workflow_type: ours\nversion: "1"\n' })
       mkdirSync(join(place.work, 'agent_workflow/phases/1'), { recursive: true })

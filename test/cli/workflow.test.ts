@@ -108,7 +108,7 @@ describe('without a run', () => {
     for (const one of ended) expect(one).toMatchObject({ code: 3, stdout: '' })
   })
 
-  test('[REQ-RUN-2] a file that holds no run is told, and never guessed at', async () => {
+  test('[REQ-RUN-2] a file without a run is reported, and no run is guessed', async () => {
     for (const text of ['', '{}', '{"task_id": "../x", "agent_id": "a", "agent_token": "t"}', '[1]']) {
       writeFileSync(runPath(), text)
       for (const ended of await Promise.all([cli('next'), cli('start')])) {
@@ -322,7 +322,7 @@ describe('rules', () => {
     expect(await cli('prompt')).toMatchObject({ code: 0, stdout: 'You are in the REVIEW phase\n' })
   })
 
-  test('[REQ-RUN-9] rules without metrics are told by status and doctor', async () => {
+  test('[REQ-RUN-9] status and doctor report rules without metrics', async () => {
     await cli('start', file('flow.yaml', NODES))
     expect((await cli('status')).stdout).toMatch(/No metrics +code\[1\] \[metric_unavailable\]/)
     writeFileSync(join(server.stateDir, 'server.json'), JSON.stringify({ pid: process.pid, url: server.url }))

@@ -57,7 +57,7 @@ describe.each<ProviderName>(['overlay+bubblewrap', 'bubblewrap', 'unshare'])('a 
     return { ...done, changed: done.changes.list.map(({ path, kind }) => `${kind} ${path}`) }
   }
 
-  it('[REQ-SCRATCH-1] what is in it is seen, and only what the command itself did is a change', async () => {
+  it('[REQ-SCRATCH-1] a command sees its content, and only its own writes count as changes', async () => {
     expect(wall.provider).toBe(only)
     expect(await run('cat x dist/deep/b src/.cache/c src/a')).toMatchObject({
       stdout: 'layer\nlayer\nlayer\ntree\n',
@@ -166,7 +166,7 @@ describe('layers of tasks', () => {
     }
   })
 
-  it('[REQ-SCRATCH-6] what is left of a removal that was cut short does not come back', async () => {
+  it('[REQ-SCRATCH-6] the rest of an interrupted removal does not come back', async () => {
     await save([made('dist', { type: 'directory' }), made('dist/x')])
     rmSync(join(await files(), '../about.json'))
     layers = new ScratchLayers(at('layers'))

@@ -21,7 +21,7 @@ describe('the sandbox', () => {
 })
 
 describe.concurrent.each(someSettings())('after all of it: $name', (setting) => {
-  it('[REQ-WALL-12] a value that was told to the server is found in the answers, the ledger and the tree', async () => {
+  it('[REQ-WALL-12] a value sent to the server is found in the answers, the ledger and the tree', async () => {
     const stage = stages.of(setting)
     const canary = `canary-${randomBytes(24).toString('hex')}`
     await (await stage.agent()).bash(`echo ${canary}; echo ${canary} > tests/canary.txt`)

@@ -153,7 +153,7 @@ export function writesSuite(stages: Stages): void {
       expectRefused(effectOf(setting, name))
     })
 
-    it('[REQ-WALL-9] what is still running when the command ends writes nothing afterwards', async () => {
+    it('[REQ-WALL-9] a process that is still running when the command ends writes nothing afterwards', async () => {
       const stage = stages.of(setting)
       const tree = await makeTree(stage, 'late', 1)
       const agent = await stage.agent(tree)

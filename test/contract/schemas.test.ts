@@ -150,7 +150,7 @@ describe('built-in schemas', () => {
     expect(errors('1234567890')).toEqual([])
   })
 
-  it('[REQ-CHECK-11] a schema that takes test files as paths alone is told where criteria are checked', async () => {
+  it('[REQ-CHECK-11] a schema that accepts only paths of test files causes a warning where criteria are checked', async () => {
     const warned = async (items: string) => {
       const artifacts = '[{type: plan_document}, {type: test_files, schema: tests.json}]'
       const gates = '[{id: g, type: validation, blockers: [{check: tests_exist_for_acceptance_criteria}]}]'

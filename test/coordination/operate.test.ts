@@ -57,7 +57,7 @@ describe.each(DIALECTS)('what operators do while a model behind $provider stream
     expect((await ended(server, id)).results).toMatchObject({ winner: 'm', votes: { m: 1 } })
   })
 
-  it('[REQ-OPERATED-3] arguments that do not parse are told as such in the same conversation', async () => {
+  it('[REQ-OPERATED-3] arguments that do not parse are reported in the same conversation', async () => {
     models.will(
       says(dialect, { calls: [{ id: 'call_x', name: 'new_answer', pieces: ['{"content": "go', ' up'] }] }),
       says(dialect, { calls: [streamed('new_answer', { content: 'go up' })] }),

@@ -134,7 +134,7 @@ describe.each(DIALECTS)('a model behind $provider', (dialect) => {
   }
 
   it.each(CASES)(
-    '[REQ-ENFORCED-1] $reason is told as a tool error in the same conversation, and recorded',
+    '[REQ-ENFORCED-1] $reason is reported as a tool error in the same conversation, and recorded',
     async (one) => {
       models.will(
         [{ until: () => hasAnswered(one.before) }, ...says(dialect, { ...script, calls: one.calls })],
@@ -237,7 +237,7 @@ describe.each(DIALECTS)('a model behind $provider', (dialect) => {
     expect(told.at(-1)).toBe(toolError(dialect, `Retry (1/3): ${CALLED}`))
   })
 
-  it('[REQ-ENFORCED-2] a model that takes no tool errors is told in a new conversation, with its call', async () => {
+  it('[REQ-ENFORCED-2] a model without tool errors gets the refusal in a new conversation, with its call', async () => {
     models.will(
       says(dialect, { ...script, calls: [streamed('execute_command', { command: 'ls -la' })] }),
       says(dialect, { calls: [FIRST] }),

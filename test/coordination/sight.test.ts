@@ -84,7 +84,7 @@ describe.each(DIALECTS)('a model behind $provider in the middle of its stream', 
     expect(models.asked).toHaveLength(2)
   })
 
-  it('[REQ-INSIGHT-1] an answer that comes during a bad call is told with its error', async () => {
+  it('[REQ-INSIGHT-1] an answer that arrives during a bad call is shown with the error', async () => {
     const started = await run((arrives) => [
       [arrives('go north'), ...says(dialect, { calls: [streamed('execute_command', {})] })],
       says(dialect, { calls: [VOTE()] }),
@@ -116,7 +116,7 @@ describe.each(DIALECTS)('a model behind $provider in the middle of its stream', 
     expect(types).toEqual(['turn_began', 'answers_injected', 'vote_asked_again', 'vote_cast'])
   })
 
-  it('[REQ-INSIGHT-2] where tool errors cannot be told the vote is asked for again in a new conversation', async () => {
+  it('[REQ-INSIGHT-2] without tool errors the vote is requested again in a new conversation', async () => {
     const started = await run(
       (arrives) => [
         [arrives('go north'), ...says(dialect, { text: ['I vote.'], calls: [VOTE()] })],

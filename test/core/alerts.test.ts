@@ -70,7 +70,7 @@ describe('alerts', () => {
     expect(look(world)).toEqual(['alert_cleared'])
   })
 
-  it('[REQ-ALERT-2] an approval that waits too long is told, and no more once it is answered', () => {
+  it('[REQ-ALERT-2] an approval that waits too long raises an alert until it is answered', () => {
     const world = watched({ condition: 'approval_waiting', limit: 900, message: '' })
     world.move('B', green)
     world.move('C')

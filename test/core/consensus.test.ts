@@ -23,7 +23,7 @@ describe('leaving a phase that reviewers vote on', () => {
     task.expectReplayEqualsLive()
   })
 
-  it('[REQ-CONSENSUS-2] while they vote tells who has voted and who is waited for, and nothing of what they say', () => {
+  it('[REQ-CONSENSUS-2] while they vote shows who has voted and who is missing, and none of their answers', () => {
     const task = new VotedTask()
     task.leave()
     task.answer('r2', 'approve', 'a secret opinion')
@@ -39,7 +39,7 @@ describe('leaving a phase that reviewers vote on', () => {
     expect(JSON.stringify(task.events)).not.toContain('opinion')
   })
 
-  it('[REQ-CONSENSUS-2] where all answer and nobody votes tells who has answered, and passes with the last that approves', () => {
+  it('[REQ-CONSENSUS-2] without votes shows who has answered, and passes if the last answer approves', () => {
     const task = new VotedTask({}, planOf({ quorum: null, skipVoting: true }))
     task.leave()
     task.answer('r2', 'request_changes', 'not like this')

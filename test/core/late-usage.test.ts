@@ -19,7 +19,7 @@ describe('tokens over the budget', () => {
     expect(spending().do(USAGE, 'system')).toEqual(['usage_recorded', 'rule_violated', 'task_parked'])
   })
 
-  it('[REQ-REALAGENT-2] that are told after the task was completed are counted and park nothing', () => {
+  it('[REQ-REALAGENT-2] that are reported after the task was completed are counted and park nothing', () => {
     const world = spending()
     expect(world.move('END')).toContain('task_completed')
     expect(world.do(USAGE, 'system')).toEqual(['usage_recorded'])

@@ -34,7 +34,7 @@ function again(world: World): void {
 }
 
 describe('reviewers that Phaselock starts', () => {
-  it('[REQ-BREAKAGAIN-5] are started twenty times in one visit, and the next one is let in by an operator or not at all', () => {
+  it('[REQ-BREAKAGAIN-5] are started at most twenty times in one visit; after that only an operator can add one', () => {
     const world = inReview()
     for (let at = 0; at < REVIEW_STARTS_MAX; at += 1) expect(start(world)).toEqual(['reviewer_added'])
     expect(start(world)).toEqual(['!conflict'])
@@ -47,7 +47,7 @@ describe('reviewers that Phaselock starts', () => {
     world.expectReplayEqualsLive()
   })
 
-  it('[REQ-BREAKAGAIN-5] an agent that goes in circles makes no more of them start than one task may', () => {
+  it('[REQ-BREAKAGAIN-5] an agent that goes in circles cannot start more reviewers than one task may have', () => {
     const world = inReview()
     for (let at = 0; at < REVIEW_STARTS_TASK_MAX; at += 1) {
       expect(start(world)).toEqual(['reviewer_added'])
@@ -61,7 +61,7 @@ describe('reviewers that Phaselock starts', () => {
     expect(start(world)).toEqual(['reviewer_added'])
   })
 
-  it('[REQ-BREAKAGAIN-5] those that operators let in are not counted', () => {
+  it('[REQ-BREAKAGAIN-5] reviewers that operators added are not counted', () => {
     const world = inReview()
     for (let at = 0; at < REVIEW_STARTS_MAX * 2; at += 1) world.do(adding, 'operator:ann')
     expect(world.state.reviewStarts).toBe(0)

@@ -312,7 +312,7 @@ describe('reports', () => {
     expect(report(world, 'security')).toEqual(['review_refused'])
   })
 
-  it('[REQ-REVIEW-4] what reviewers of an earlier visit said is gone once one is let in again, and counted before that no more', () => {
+  it('[REQ-REVIEW-4] reports of an earlier visit do not count, and are removed when a reviewer is added again', () => {
     const world = inReview()
     add(world, 'security')
     add(world, 'quality')
@@ -342,7 +342,7 @@ describe('leaving a phase that asks for reviews', () => {
     expect(leave(world, { artifacts: [assembled], checks: open })).toContain('phase_entered')
   })
 
-  it('[REQ-REVIEW-6] an artifact of the agent, or one that was assembled for an earlier request, is none', () => {
+  it('[REQ-REVIEW-6] an artifact sent by the agent or assembled for an earlier request does not count', () => {
     const world = inReview()
     expect(leave(world, { artifacts: [artifact('review_report')], checks: open })).toContain('gate_blocked')
     expect(leave(world, { artifacts: [assembled], checks: waiting })).toContain('gate_blocked')
@@ -394,7 +394,7 @@ describe('leaving a phase that asks for reviews', () => {
 })
 
 describe('any order of things', () => {
-  it('[REQ-REVIEW-9] reports are only ever kept of reviewers of the visit that were let in, never of holders, and fold to the same state', () => {
+  it('[REQ-REVIEW-9] only reports of admitted reviewers of the visit are kept, never of holders, and fold to the same state', () => {
     const names = ['security', 'quality', 'a', 'b']
     const name = fc.constantFrom(...names)
     const status = fc.constantFrom<ReviewStatus>('in_progress', 'changes_requested', 'completed', 'approved')

@@ -115,7 +115,7 @@ describe('a reviewer among the approvers', () => {
     return world
   }
 
-  it('[REQ-APPROVAL-14] is let in by its name beside the reviews that are asked for, and approves', () => {
+  it('[REQ-APPROVAL-14] is admitted by its name in addition to the required reviews, and approves', () => {
     const world = inReview()
     expect(add(world, 'review_agent')).toEqual(['reviewer_added'])
     const other = waiting()

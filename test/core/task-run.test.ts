@@ -138,7 +138,7 @@ describe('the record of an agent', () => {
     expect(statusOf(world).agents.a).toMatchObject({ status: 'waiting', reliability: null })
   })
 
-  it('[REQ-STATUS-8] what is refused to reviewers and operators is nothing of the agent', () => {
+  it('[REQ-STATUS-8] refusals of reviewers and operators do not count against the agent', () => {
     const world = claimed()
     const refused = { ...world.last(), code: 'not_permitted', detail: 'd', success: false, counted: true } as const
     const retry = { attempt: 1, max: 3, text: '' }

@@ -29,7 +29,7 @@ describe('what a phase may change', () => {
     expect(refusedIn({ allowedTools: ['bash'] }, [changed('a')])).toEqual(['a'])
   })
 
-  it('[REQ-TOOL-9] without a writable of its own it is what the write tools may write', () => {
+  it('[REQ-TOOL-9] without writable, the write tools decide', () => {
     const constraints = new Map([
       ['write_files', constraint({ allowedPatterns: ['tests/**'], forbiddenPatterns: ['tests/keep/**'] })],
     ])
@@ -53,7 +53,7 @@ describe('what a phase may change', () => {
     expect(union).toEqual(['tests/**', 'docs/**'])
   })
 
-  it('[REQ-TOOL-9] a writable of its own wins over the write tools', () => {
+  it('[REQ-TOOL-9] writable wins over the write tools', () => {
     const constraints = new Map([['write_files', only(['tests/**'])]])
     expect(refusedIn({ constraints, writable: [] }, [changed('tests/a')])).toEqual(['tests/a'])
     expect(refusedIn({ constraints, writable: ['src/**'] }, [changed('tests/a'), changed('src/a')])).toEqual([

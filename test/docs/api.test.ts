@@ -86,7 +86,7 @@ test('what is served beside the table of routes answers', async () => {
   }
 })
 
-test('what is said not to be in this version is not there', async () => {
+test('features documented as missing are not there', async () => {
   const text = /## Not in this version\n\n(.+)/.exec(readDoc(FILE))?.[1] ?? ''
   const paths = [...text.matchAll(/`(\/[^`]+)`/g)].map(([, path]) =>
     (path ?? '').replace('…', 'x').replace('{id}', 'x'),

@@ -111,14 +111,14 @@ describe('the socket of an agent', () => {
     expect(operators.body).toMatchObject({ code: 'not_permitted' })
   })
 
-  it('[REQ-SOCKET-3] a token that is none, or none at all, is recorded as the doing of the owner', async () => {
+  it('[REQ-SOCKET-3] an invalid or missing token is attributed to the owner of the socket', async () => {
     expect((await askThrough(own.path, { path: `${API}/tasks` })).body).toMatchObject({ code: 'token_missing' })
     const made = await askThrough(own.path, { path: `${API}/tasks`, token: 'plop_invented' })
     expect(made.body).toMatchObject({ code: 'token_invalid' })
     expect((await refusals()).map((one) => one.actor)).toEqual(['agent:ada', 'agent:ada'])
   })
 
-  it('[REQ-SOCKET-3] what shows the phases or the use of the server needs no token elsewhere, and is not there', async () => {
+  it('[REQ-SOCKET-3] pages that reveal phases or usage need no token elsewhere, and are not served here', async () => {
     for (const path of ['/', '/metrics', '/metrics?x=1', '/%6detrics'])
       expect((await askThrough(own.path, { path })).body, path).toMatchObject({ code: 'not_permitted' })
     expect((await askThrough(own.path)).body).toMatchObject({ status: 'ok' })

@@ -83,7 +83,7 @@ describe('a query that goes around the relay', () => {
     expect([told.status, asked.length]).toEqual([403, 0])
   })
 
-  it('[REQ-BREAKAGAIN-2] neither by a header, nor by a query that can be read in two ways; what clients ask for passes', async () => {
+  it('[REQ-BREAKAGAIN-2] neither by a header nor by an ambiguous query; ordinary requests of clients pass', async () => {
     const { path } = await open()
     expect((await askThrough(path, { path: '/v1/models?a=%' })).status).toBe(400)
     expect((await askThrough(path, { path: '/v1/models?%ff=b' })).status).toBe(400)

@@ -72,7 +72,7 @@ async function begin(path: string): Promise<IncomingMessage> {
 }
 
 describe('what a relay does not count', () => {
-  it('[REQ-METER-3] an endpoint that refuses has taken nothing, whatever it says', async () => {
+  it('[REQ-METER-3] a refused request has no usage, whatever the endpoint reports', async () => {
     const { path } = await open()
     for (const status of [300, 400, 429, 500, 529]) {
       answer = (_request, response) => response.writeHead(status, EVENTS).end(ANTHROPIC_EVENTS.join(''))

@@ -67,7 +67,7 @@ describe("the phase's changes", () => {
   })
   afterEach(() => run.stop())
 
-  it('[REQ-DIFF-1] hollow tests that nobody named and tests outside the patterns are told, older ones are not', async () => {
+  it('[REQ-DIFF-1] tests without assertions that nobody named and tests outside the patterns are reported; older ones are not', async () => {
     await write('tests/a.test.mjs', GOOD)
     await write('tests/b.mjs', HOLLOW)
     await tool('bash', { command: `mkdir -p lib && cp tests/a.test.mjs lib/check.mjs && echo x > tests/data.json` })

@@ -142,7 +142,7 @@ const NEAR = [
   ],
 ]
 
-describe('what acts on other machines or steers agents', () => {
+describe('files that act on other machines or control agents', () => {
   let run: Running
   let token = ''
   const tool = (tool_name: string, args: object): Promise<Answer> =>

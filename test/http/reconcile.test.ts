@@ -170,7 +170,7 @@ describe('changes that no allowed call explains', () => {
       expect(await found()).toMatchObject([{ data: { agent_id: 'b' } }, { data: { agent_id: 'c' } }])
     })
 
-    it('[REQ-RECONCILE-8] what allowed calls, the phase and the contract explain is not told', async () => {
+    it('[REQ-RECONCILE-8] changes that allowed calls, the phase or the contract explain are not reported', async () => {
       await execute('write_files', { path: 'tests/a.test.ts', content: 'test\n' })
       await execute('bash', { command: 'echo more >> tests/a.test.ts' })
       writeFileSync(at('tests/by-hand.test.ts'), 'permitted\n')
@@ -180,7 +180,7 @@ describe('changes that no allowed call explains', () => {
       expect(await found()).toEqual([])
     })
 
-    it('[REQ-RECONCILE-8] an answer that was lost tells it again, and it is recorded once', async () => {
+    it('[REQ-RECONCILE-8] a repeated answer reports the change again, and it is recorded once', async () => {
       const agent = await run.addAgent('a')
       writeFileSync(at('src/a.ts'), 'two\n')
       const key = { 'idempotency-key': 'resumed' }
@@ -217,7 +217,7 @@ describe('changes that no allowed call explains', () => {
     expect((await move('IMPL')).body.blockers).toMatchObject([{ message: 'Changed without an allowed call: src/a.ts' }])
   })
 
-  it('[REQ-RECONCILE-6] warn tells and lets through', async () => {
+  it('[REQ-RECONCILE-6] warn reports the change and lets the task pass', async () => {
     await run.stop()
     await begin('reconcile: warn')
     writeFileSync(at('src/a.ts'), 'two\n')

@@ -286,7 +286,7 @@ describe('what an attacker tried', () => {
     await other.stop()
   })
 
-  it('[REQ-TOKEN-12] an agent that knocks where it may not is recorded so often and no more', async () => {
+  it('[REQ-TOKEN-12] calls without permission are recorded up to a limit', async () => {
     const { token } = await setUp('knocking')
     run.now = Date.now() + 3_600_000
     for (let i = 0; i < 100; i += 1) await run.call('GET', '/tasks', token)

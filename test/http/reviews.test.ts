@@ -35,7 +35,7 @@ afterAll(async () => {
   await run.stop()
 })
 
-describe('what the agent says of itself', () => {
+describe('the review by the agent itself', () => {
   it('[REQ-REVIEW-6] an invented review_report opens nothing', async () => {
     const desk = await inReview()
     const answer = await desk.move('DONE', { artifacts: { review_report: LIE, review_results: LIE } })
@@ -167,7 +167,7 @@ describe('reviews of others', () => {
     )
   })
 
-  it('[REQ-REVIEW-4] a revoked reviewer’s report counts no more', async () => {
+  it('[REQ-REVIEW-4] a revoked reviewer’s report no longer counts', async () => {
     const desk = await inReview()
     await desk.report(await desk.reviewer('security'))
     await desk.report(await desk.reviewer('quality'))
@@ -536,7 +536,7 @@ describe('reports of a wrong shape', () => {
     },
   )
 
-  it('[REQ-REVIEW-1] a name that the phase does not ask for, and a time that is none, are refused', async () => {
+  it('[REQ-REVIEW-1] a name that the phase does not ask for and an invalid time are refused', async () => {
     const desk = await inReview()
     expect(await desk.mint('vibes')).toMatchObject({ status: 400, body: { code: 'invalid_request' } })
     for (const expires_seconds of [0, -1, 1.5, 2_592_001, '60'])

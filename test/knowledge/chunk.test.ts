@@ -24,7 +24,7 @@ describe('cutting documents', () => {
     ])
   })
 
-  it('[REQ-KNOW-1] a heading inside code, a quote, a list or a comment is none', () => {
+  it('[REQ-KNOW-1] a heading inside code, a quote, a list or a comment does not count as a heading', () => {
     const text = '# Real\n```\n# code\n```\n\n    # indented\n\n> # quoted\n\n- # listed\n\n<!--\n# comment\n-->\n\nend'
     expect(new Set(cut(text).map(({ path }) => path.join('/')))).toEqual(new Set(['Real']))
   })

@@ -48,7 +48,7 @@ const about = (text: string): number[] => [text.includes('cat') || text.includes
 describe('embedders', () => {
   beforeAll(installModel, 400_000)
 
-  it('[REQ-KNOW-5] a model that is not installed is told, and search goes on with words', async () => {
+  it('[REQ-KNOW-5] a missing model is reported, and search continues with words', async () => {
     const nowhere = removedAtExit(mkdtempSync(join(tmpdir(), 'phaselock-nothing-')))
     lib = library([{ file: 'a.md', text: '# A\n\nalpha\n' }])
     const knowledge = lib.open({ type: 'packaged', folder: nowhere })
@@ -110,7 +110,7 @@ describe('embedders', () => {
     expect(answer).toMatchObject({ method: 'hybrid', isDegraded: false, results: [{ file: 'a.md' }] })
   })
 
-  it('[REQ-KNOW-16] an endpoint that fails or lies makes search lexical, never wrong', async () => {
+  it('[REQ-KNOW-16] with a failing or wrong endpoint, search uses words only', async () => {
     const answers: unknown[] = [
       null,
       'no json',

@@ -77,7 +77,7 @@ describe('who may speak MCP', () => {
     }
   })
 
-  it('[REQ-MCP-1] a token that is none of ours is refused', async () => {
+  it('[REQ-MCP-1] a foreign token is refused', async () => {
     expect((await send('POST', { token: 'eyJhbGciOiJub25lIn0.e30.', body: INITIALIZE })).status).toBe(403)
   })
 

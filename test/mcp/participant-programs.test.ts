@@ -145,7 +145,7 @@ describe('a program in a coordination', () => {
   )
 
   it(
-    '[REQ-DOOR-5] that cannot be started is told as such, and the others go on',
+    '[REQ-DOOR-5] that cannot be started is reported as such, and the others continue',
     async () => {
       const run = await begin([{ id: 'c', kind: 'command', harness: 'command', command: 'no-such-agent' }, PEER])
       const status = await ended(run)

@@ -154,7 +154,7 @@ describe.each(ERAS)('a review token over MCP $name', (era: Era) => {
       await expect(agent.client.request({ method })).rejects.toThrow(/method not found/i)
   })
 
-  it('[REQ-REVIEWDOOR-2] agents have no tool of reviewers, and a report of theirs is none', async () => {
+  it('[REQ-REVIEWDOOR-2] agents have no reviewer tools, and cannot report', async () => {
     const desk = await inReview()
     await desk.reviewer('security')
     for (const token of [desk.agent, desk.token]) {

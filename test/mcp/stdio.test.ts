@@ -63,7 +63,7 @@ async function pipe(lines: readonly string[], env: Record<string, string> = envi
 }
 
 describe('phaselock mcp', () => {
-  it("[REQ-MCP-13] does not start without a token, with an operator's or with one that is none", async () => {
+  it("[REQ-MCP-13] does not start without a token, with an operator's token or with an invalid one", async () => {
     const { PHASELOCK_TOKEN: _token, ...without } = environment()
     expect(await pipe([], without)).toMatchObject({
       code: 2,

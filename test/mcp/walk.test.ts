@@ -179,7 +179,7 @@ describe.each(ERAS)('a client of $name', (era) => {
     await agent.close()
   })
 
-  it('[REQ-MCP-12] an interrupt tells how to go on in tools, wherever it is shown', async () => {
+  it('[REQ-MCP-12] an interrupt says which tool continues, wherever it is shown', async () => {
     const looping = await start({
       contract: `
 name: looping

@@ -170,7 +170,7 @@ describe('the agents of a council', () => {
     expect(JSON.stringify(read)).not.toMatch(/hunter2|sk-live-1234/)
   })
 
-  it('[REQ-PARTICIPANT-15] all problems are told at once, but not without end', () => {
+  it('[REQ-PARTICIPANT-15] all problems are reported at once, up to a maximum', () => {
     const read = readAgents([{ kind: 'remote' }, { id: 'b' }, { id: 'c', kind: 'remote', model: 'm' }])
     expect(!read.ok && read.problems).toHaveLength(3)
     const many = readAgents(Array.from({ length: 5_000 }, () => 1))
@@ -216,7 +216,7 @@ describe('the agents of a council', () => {
     expect(read.ok && read.agents[0]).toMatchObject({ apiKeyEnv: null })
   })
 
-  it('[REQ-PARTICIPANT-17] a variable that is not set, or holds more than a key, is told without its value', () => {
+  it('[REQ-PARTICIPANT-17] a variable that is not set or holds more than a key is reported without its value', () => {
     const read = readAgents([{ ...MODEL, api_key_env: '__proto__' }])
     const agent = (read.ok ? read.agents[0] : undefined) as ModelAgent
     expect(openParticipant(agent, {})).toMatchObject({ ok: false, message: expect.stringContaining('is not set') })

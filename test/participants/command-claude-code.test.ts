@@ -142,7 +142,7 @@ describe(`Claude Code ${CLAUDE_VERSION} as a participant`, () => {
   )
 
   it(
-    '[REQ-AGENTCLI-6] a model that is not where it was said to be is told as a failure',
+    '[REQ-AGENTCLI-6] a model that cannot be reached at its address is reported as a failure',
     async ({ skip }) => {
       const found = claudeCode()
       if (!found.ok) return skip(found.reason)

@@ -102,7 +102,7 @@ const homes = (): readonly string[] =>
   readdirSync(tmpdir()).filter((name) => name.startsWith(`phaselock-agent-${process.pid}-`))
 
 describe('an agent that fails', () => {
-  it('[REQ-AGENTCLI-6] a program that is not there is told before anything is started', async () => {
+  it('[REQ-AGENTCLI-6] a missing program is reported before anything is started', async () => {
     const missing = { ...script.does(), command: 'no-such-agent' }
     expect(await partsOf(participant(missing))).toMatchObject([
       {
@@ -162,7 +162,7 @@ describe('what an agent knows', () => {
     expect(homes()).toEqual([])
   })
 
-  it('[REQ-AGENTCLI-1] the token stands in no list of processes, and in nothing that is streamed', async () => {
+  it('[REQ-AGENTCLI-1] the token is in no list of processes and in no output', async () => {
     const one = participant(script.does({ tell: 'token' }, GOOD))
     const lines: (readonly string[])[] = []
     const parts: ChatPart[] = []

@@ -97,7 +97,7 @@ describe('a turn', () => {
     })
   })
 
-  it('[REQ-PARTICIPANT-13] being called off and running out of time are told apart', async () => {
+  it('[REQ-PARTICIPANT-13] cancellation and time-out are distinguished', async () => {
     const late = () => makeScriptedParticipant({ id: 'd', script: [{ ...step('', 'vote'), delayMs: 60_000 }] })
     const timed = await runTurn(late(), conversation(), ends, { ...TURN_LIMITS, totalMs: 30 })
     expect(timed).toMatchObject({ type: 'failed', failure: { code: 'timed_out' } })
@@ -145,7 +145,7 @@ describe('a turn', () => {
     })
   })
 
-  it('[REQ-PARTICIPANT-12] news are not asked for when nobody would be told', async () => {
+  it('[REQ-PARTICIPANT-12] news are not requested if nobody would read them', async () => {
     let asked = 0
     const news = (): readonly string[] => {
       asked += 1

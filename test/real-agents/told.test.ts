@@ -24,14 +24,14 @@ describe('what an agent CLI writes', () => {
     expect(teller.end().usages).toEqual([begun])
   })
 
-  it('[REQ-REALAGENT-2] an agent CLI that tells it at its end only is counted then', () => {
+  it('[REQ-REALAGENT-2] usage that an agent CLI reports only at its end is counted then', () => {
     const teller = new Teller(makeOutputReader('codex'))
     const usage = { input_tokens: 12, cached_input_tokens: 2, output_tokens: 4 }
     const told = teller.take([JSON.stringify({ type: 'turn.completed', usage })])
     expect(told.usages).toEqual([{ input: 10, output: 4, cacheRead: 2, cacheWrite: 0 }])
   })
 
-  it('[REQ-REALAGENT-4] a tool that Claude Code does not have is told by its name, and nothing else is taken for one', () => {
+  it('[REQ-REALAGENT-4] a tool that Claude Code does not have is reported by name, and nothing else is', () => {
     const teller = new Teller(makeOutputReader('claude-code'))
     const result = (content: unknown, isError: boolean): string => {
       const block = { type: 'tool_result', tool_use_id: 't', content, is_error: isError }
@@ -49,7 +49,7 @@ describe('what an agent CLI writes', () => {
     expect(teller.take(lines).turnedAway).toEqual(['Bash', 'approve'])
   })
 
-  it('[REQ-REALAGENT-4] a tool that Codex does not have is told by its name where it complains, and its own patches are', () => {
+  it('[REQ-REALAGENT-4] a tool that Codex does not have is reported by name, and so are its own patches', () => {
     const said = '2026-11-15T23:02:52.270426Z ERROR codex_core::tools::router: error='
     const lines = [
       ...[`${said}unsupported call: exec_command`, `${said}unsupported custom tool call: apply_patch`],
@@ -68,7 +68,7 @@ describe('what an agent CLI writes', () => {
     expect(teller.take(items).turnedAway).toEqual(['codex.apply_patch', 'codex.exec_command'])
   })
 
-  it('[REQ-REALAGENT-4] tools that Gemini CLI and OpenCode do not have are told by their names, and failures of others are not', () => {
+  it('[REQ-REALAGENT-4] tools that Gemini CLI and OpenCode do not have are reported by name, and failures of other tools are not', () => {
     const gemini = new Teller(makeOutputReader('gemini'))
     const result = (type: unknown, message: unknown): string =>
       JSON.stringify({ type: 'tool_result', status: 'error', error: { type, message } })

@@ -85,7 +85,7 @@ describe('ids that are not names of folders', () => {
 })
 
 describe('a disk that takes nothing', () => {
-  test('[REQ-STATUS-2] it is told once, tried again, and what is written then is the newest', async () => {
+  test('[REQ-STATUS-2] a write failure is reported once and retried, and the newest status is written', async () => {
     writeFileSync(join(stateDir, 'runs'), 'no folder')
     for (let n = 0; n < 20; n += 1) files.put(`run-${n}`, () => ({ n: 'old' }))
     await files.flush()

@@ -138,7 +138,7 @@ describe('tokens and the environment', () => {
   })
 })
 
-describe('answers that are none', () => {
+describe('invalid answers', () => {
   const whole = 'HTTP/1.1 200 OK\r\ncontent-length: LENGTH\r\nconnection: close\r\n\r\n'
 
   it('[REQ-SDK-14] an answer that is cut off does not pass for a whole one, and is asked for again', async () => {
@@ -158,7 +158,7 @@ describe('answers that are none', () => {
     expect(count).toBe(2)
   })
 
-  it('[REQ-SDK-17] a server that answers something else than JSON is told from a refusal', async () => {
+  it('[REQ-SDK-17] an answer that is not JSON is not mistaken for a refusal', async () => {
     const port = await listen(respond((_request, response) => response.end('<h1>Welcome</h1>')))
     const client = new AgentClient({ url: `http://127.0.0.1:${port}`, token: AGENT })
     await expect(client.claimTask()).rejects.toMatchObject({ name: 'ApiError', code: 'unreadable_answer' })

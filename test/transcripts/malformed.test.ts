@@ -83,7 +83,7 @@ describe('numbers that are not counts', () => {
       }
     })
 
-  it('[REQ-TRANSCRIPT-5] a missing count, a missing id and an id that is none are malformed', async () => {
+  it('[REQ-TRANSCRIPT-5] a missing count, a missing id and an invalid id are malformed', async () => {
     const usage = { input_tokens: 1, output_tokens: 1 }
     const lines: readonly [TranscriptFormat, unknown][] = [
       ['claude-code', claude('a', { output_tokens: 1 })],

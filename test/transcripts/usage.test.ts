@@ -90,7 +90,7 @@ describe('answers whose lines are repeated', () => {
       expect((await bookOf('claude-code', jsonl(...ordered))).sum()).toEqual(sum(10, 11, 12, 13))
   })
 
-  it('[REQ-TRANSCRIPT-1] an answer without tokens is none', async () => {
+  it('[REQ-TRANSCRIPT-1] an answer without tokens does not count', async () => {
     const book = await bookOf('claude-code', jsonl(claude('error', { input_tokens: 0, output_tokens: 0 })))
     expect(book.facts()).toEqual({ usage: [], turns: 0, malformed: 0, skippedBytes: 0 })
   })
@@ -218,7 +218,7 @@ describe('times', () => {
     ])
   })
 
-  it('[REQ-TRANSCRIPT-4] what is not a time counts as none', async () => {
+  it('[REQ-TRANSCRIPT-4] an invalid time counts as missing', async () => {
     for (const timestamp of ['yesterday', '2026', 7, null, '2026-13-45T99:00:00Z', '-000001-01-01T00:00:00Z', {}])
       expect(await at({ type: 'user', timestamp: second(3) }, claude('a', usage, { timestamp }))).toEqual([ms(3)])
   })

@@ -21,7 +21,7 @@ function place(files: Readonly<Record<string, string>>) {
   return { root, write, about }
 }
 
-it('[REQ-VIEW-6] what came or was changed among dependencies and ignored files is named, of a new folder the folder alone', () => {
+it('[REQ-VIEW-6] added and changed dependencies and ignored files are named; for a new folder, only the folder', () => {
   const { root, write, about } = place({
     'node_modules/a/index.js': 'a',
     'node_modules/a/lib/deep.js': 'deep',
@@ -44,7 +44,7 @@ it('[REQ-VIEW-6] what came or was changed among dependencies and ignored files i
   expect(findChangedDependencies(root, about)).toEqual(['node_modules/a/lib/deep.js', 'node_modules/c.js'])
 })
 
-it('[REQ-VIEW-6] an ignored file is named also where it lies deeper than a new folder that was met just before', () => {
+it('[REQ-VIEW-6] an ignored file is named even if it is deeper than a new folder listed just before', () => {
   const { root, write, about } = place({ 'src/a.js': 'a', 'src/z/b.js': 'b' })
   keepDependencies(root, { ...about, before: Number.POSITIVE_INFINITY })
   write('src/out/built.js', 'built')

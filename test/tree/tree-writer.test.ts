@@ -149,7 +149,7 @@ describe('what is not written', () => {
     expect(everything(place.tree)).toBe(before)
   })
 
-  it('[REQ-TREE-4] what a signal ended before it began changes nothing', async () => {
+  it('[REQ-TREE-4] a change that is cancelled before it begins has no effect', async () => {
     const ended = new AbortController()
     ended.abort()
     const done = await commit([{ type: 'write', path: 'a/b', content: text('x') }], ended.signal)
@@ -212,7 +212,7 @@ describe('what is not written', () => {
 })
 
 describe('what is written', () => {
-  it('[REQ-TREE-3] a new file is made with its directories, and every change is told', async () => {
+  it('[REQ-TREE-3] a new file is created with its directories, and every change is reported', async () => {
     const done = await commit([{ type: 'write', path: './a//b/file.txt', content: text('hello') }])
     expect(done).toEqual({
       ok: true,

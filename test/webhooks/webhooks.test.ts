@@ -167,7 +167,7 @@ describe('notices', () => {
     expect(back.got[0]?.json.task_id).toBe(id)
   })
 
-  it('[REQ-HOOKOUT-5] a receiver that never answers does not keep the server from stopping, and is told by the next', async () => {
+  it('[REQ-HOOKOUT-5] a receiver that never answers does not delay shutdown, and gets its event after the next start', async () => {
     const waits: Socket[] = []
     const silent = createServer((socket) => waits.push(socket))
     await new Promise<void>((resolve) => silent.listen(0, '127.0.0.1', resolve))
@@ -190,7 +190,7 @@ describe('notices', () => {
     expect(back.got[0]?.json.task_id).toBe(id)
   })
 
-  it('[REQ-HOOKOUT-5] what was taken is not sent again after a restart', async () => {
+  it('[REQ-HOOKOUT-5] a delivered event is not sent again after a restart', async () => {
     const hook = await receiver()
     const server = await start({ contract: contract(hook.url) })
     await cancel(server, 'one')

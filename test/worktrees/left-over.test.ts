@@ -234,7 +234,7 @@ it(
 )
 
 it(
-  '[REQ-NEWEST-10] what a kill left of a work tree that has ended is removed whatever its task is called',
+  '[REQ-NEWEST-10] the rest of a removed work tree is deleted after a kill, whatever its task id is',
   async () => {
     await at.add('o..ne')
     await at.operate('o..ne', 'cancel')

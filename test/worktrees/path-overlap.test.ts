@@ -60,7 +60,7 @@ const MEETING = [
 ] as const
 
 describe('paths that two patterns share', () => {
-  it('[REQ-LEASES-3] no path that both match is missed, whatever the patterns', () => {
+  it('[REQ-LEASES-3] no common path of two patterns is missed', () => {
     fc.assert(
       fc.property(patterns, patterns, (one, other) => {
         const shared = PATHS.find((path) => matchesGlob(one, path) && matchesGlob(other, path))

@@ -220,7 +220,7 @@ describe('merging', () => {
   )
 
   it(
-    '[REQ-TREES-4] what no commit holds is told, and merged only when that is asked for',
+    '[REQ-TREES-4] uncommitted changes are reported, and merged only on request',
     async () => {
       await at.add('one')
       const worker = await at.work('one', { 'a.txt': 'changed\n', 'new/c.txt': 'c\n' }, false)
@@ -302,7 +302,7 @@ describe('merging', () => {
   )
 
   it(
-    '[REQ-TREES-6] what both sides changed is listed and nothing changes; the branch can be handed over',
+    '[REQ-TREES-6] conflicts are listed and nothing changes; the branch can be handed over',
     async () => {
       await at.add('one')
       await at.add('two')

@@ -167,7 +167,7 @@ function findScripts(words: readonly Word[]): readonly number[] {
   const isArgument = ({ text, before }: Word, at: number): boolean =>
     at > program && !text.startsWith('-') && !STARTS.test(text) && !NAMES_SETUP.test(before)
   const first = words.findIndex(isArgument)
-  // The value of an unknown option: the script comes after it.
+  // Skip the value of an unknown option: the script is the next word.
   const next = words.findIndex((word, at) => isArgument(word, at) && /[./]/.test(word.text))
   const isValue = (words[first]?.before ?? '').startsWith('-')
   return [program, first, ...(isValue ? [next] : [])]

@@ -11,7 +11,7 @@ export function checkGraph(reading: Reading, document: ContractDocument): void {
     ...document.transitions.map((t) => checkEnds(reading, t, ids)),
   ]
   checkTwice(reading, document.transitions)
-  // With a misspelt name the rest of the graph would be judged by a mistake that is already reported.
+  // A misspelt name is already reported; judging the rest of the graph would only repeat that mistake.
   if (hasUnknown.includes(true)) return
   const forward = computeClosure([document.start_node], document.transitions, (t) => [t.from, t.to])
   const finals = document.phases.filter((phase) => isFinal(phase, document.transitions)).map((phase) => phase.id)

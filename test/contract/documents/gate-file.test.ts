@@ -103,7 +103,7 @@ describe('a gate file with the sections checkpoint, evidence_schema and validato
     expect((await loadGate(own)).fields?.get('a')).toMatchObject({ min: 10 })
   })
 
-  it('[REQ-DOC-16] what the other sections say and Phaselock does not do is told, never dropped', async () => {
+  it('[REQ-DOC-16] settings in other sections that Phaselock ignores are reported, never dropped', async () => {
     const rest = 'evidence_schema:\n  a: {type: boolean, required: true, description: Done}\n'
     const lenient = await loadGate(
       `checkpoint:\n  strict: false\n  allow_override: true\n${rest}validators:\n  unused: "lambda x: x > 0"\n`,

@@ -43,7 +43,7 @@ describe('what a phase document demands', () => {
     expect(loaded.ok ? [] : loaded.diagnostics.map((one) => one.message)).toEqual([message])
   })
 
-  it('[REQ-DOC-2] what was read from the words of an item is told, and what was not', async () => {
+  it('[REQ-DOC-2] a warning says what was read from the words of an item and what was not', async () => {
     const text = '## Phase 1: One\n\n### Checkpoint\n\n- `a`: number, greater than 0 and less than 9\n'
     const loaded = await loadContractText(text, { file: 'flow.md', baseDir: null })
     expect(loaded.ok ? loaded.warnings.map((one) => one.message) : loaded.diagnostics).toEqual([

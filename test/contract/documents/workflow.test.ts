@@ -352,7 +352,7 @@ describe('checkpoint.source', () => {
     ).toEqual([code])
   })
 
-  it('[REQ-DOC-10] reads the section it names, and keeps where each field stands', async () => {
+  it('[REQ-DOC-10] reads the named section, and keeps the position of each field', async () => {
     const folder = folderOf({ 'agent_workflow.yaml': contract('docs/a.md#plan-it'), 'docs/a.md': DOCS })
     const loaded = await load(join(folder, 'agent_workflow.yaml'))
     const phase = loaded.contract.phases.get('PLAN')

@@ -556,7 +556,7 @@ describe('the scenarios of the enforcement record', () => {
     expect(council.reliability('a')).toBe(null)
   })
 
-  it('[REQ-ROUND-12] what was answered inline loses nothing, and text alone is a restart whatever was said', () => {
+  it('[REQ-ROUND-12] an inline refusal loses nothing, and a response without a call is a restart', () => {
     const council = new Council()
     council.turn('a')
     council.respond('a', [call('x')], { buffer: '12345', handled: 'inline' })

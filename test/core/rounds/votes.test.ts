@@ -156,7 +156,7 @@ describe('votes', () => {
     expect(council.respond('b', [vote('agent1')]).kind).toBe('asked_again')
   })
 
-  it('[REQ-ROUND-6] an agent whose vote stands is not heard again', () => {
+  it('[REQ-ROUND-6] an agent with a valid vote is not asked again', () => {
     const council = new Council()
     council.answer('a', 'x')
     council.vote('a', 'agent1')
@@ -323,7 +323,7 @@ describe('the winner', () => {
 })
 
 describe('commands that do not fit', () => {
-  it('[REQ-ROUND-16] an agent that is gone cannot go again, and is told why it is not heard', () => {
+  it('[REQ-ROUND-16] an agent that left cannot leave again, and is told why its responses do not count', () => {
     const council = new Council()
     council.do({ type: 'agent_failed', agent: 'a', message: 'exit 1' })
     const events = council.events.length

@@ -44,7 +44,7 @@ describe('token_budget', () => {
     expect(found?.suggestion).toBe('Consider simplifying scope or splitting work')
   })
 
-  it('[REQ-RULE-7] cache tokens are told and not counted', () => {
+  it('[REQ-RULE-7] cache tokens are reported and not counted', () => {
     const facts = used({ input: 1, cacheRead: 9000, cacheWrite: 8000 })
     expect(violation(budget, facts)).toBeNull()
     expect(sumFacts(facts).tokens).toEqual({ input: 1, output: 0, cache_read: 9000, cache_write: 8000 })
@@ -80,7 +80,7 @@ describe('token_budget', () => {
     expect(used({ id: 'm' }, { id: 'm' }, { id: 'n' }).usage).toMatchObject({ kept: 2, added: 2 })
   })
 
-  it('[REQ-RULE-8] numbers that are none, or less than nothing, take nothing away', () => {
+  it('[REQ-RULE-8] invalid and negative numbers subtract nothing', () => {
     const facts = used({ input: 5 }, { input: -100, output: Number.NaN }, { id: 'm', input: 2.9 })
     expect(sumFacts(facts).tokens).toMatchObject({ input: 7, output: 0 })
     const endless = used(...Array.from({ length: 10 }, () => ({ input: Number.POSITIVE_INFINITY })))
@@ -100,7 +100,7 @@ describe('token_budget', () => {
     expect(violation(budget, facts, { enteredAt: second(-1) })?.metrics_snapshot.tokens_used).toBe(2701)
   })
 
-  it('[REQ-RULE-11] without any usage the budget is told as unavailable and blocks nothing', () => {
+  it('[REQ-RULE-11] without usage the budget is reported as unavailable and blocks nothing', () => {
     const rules = [rule(budget), rule({ type: 'phase_timeout', max_duration: 1 }, 'CODE[1]'), rule(budget, 'CODE[2]')]
     expect(evaluate(rules, NO_FACTS)).toMatchObject({
       violation: { rule: 'CODE[1]' },
@@ -146,7 +146,7 @@ describe('require_commits', () => {
     )
   })
 
-  it('[REQ-RULE-9] is told as unavailable where commits cannot be known', () => {
+  it('[REQ-RULE-9] is reported as unavailable if commits are unknown', () => {
     const rules = [rule(source)]
     expect(evaluate(rules, NO_FACTS, { leaving: true, commitSince: null }).unavailable).toEqual(['CODE[0]'])
     expect(evaluate(rules, NO_FACTS, { leaving: true, commitSince: true }).unavailable).toEqual([])
@@ -168,7 +168,7 @@ describe('several rules', () => {
     expect(evaluate([budget(), late, rule(command, 'CODE[1]')], facts()).violation?.rule).toBe('CODE[2]')
   })
 
-  it('[REQ-RULE-10] a rule in the shadow never acts and is always told, before and after the one that does', () => {
+  it('[REQ-RULE-10] a shadow rule never acts and is always reported, before and after a rule that acts', () => {
     const shadows = [1, 3].map((index) => rule({ ...command, shadow: true }, `CODE[${index}]`))
     const found = evaluate([...shadows.slice(0, 1), rule(timeout, 'CODE[2]'), ...shadows.slice(1)], facts())
     expect(found.violation?.rule).toBe('CODE[2]')

@@ -83,7 +83,7 @@ const question = fc.record({
 })
 
 describe('the rules of repetition', () => {
-  it('[REQ-RULE-13] judge as a plain reading of all facts does, in whatever order they come and are asked about', () => {
+  it('[REQ-RULE-13] give the same result as a plain reading of all facts, in any order of facts and questions', () => {
     fc.assert(
       fc.property(
         history,
