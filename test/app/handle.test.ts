@@ -49,7 +49,7 @@ function slowOn(
 }
 
 describe('the one place that appends', () => {
-  it('[REQ-API-12] a task that is claimed before its creation was answered is not forgotten to be held', async () => {
+  it('[REQ-API-12] a task that is claimed before its creation was answered stays claimed', async () => {
     const { store, release } = slowOn(openMemoryStore(), (_, version) => version === 0)
     const ledger = new Ledger(store, cleaner.clean, cleaner.redact)
     const created = ledger.create(contract, task, context(T0, 'operator:x'))

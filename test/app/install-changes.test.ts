@@ -11,7 +11,7 @@ function change(path: string, more: Partial<Change> = {}): Change {
 }
 
 describe('the changes of an install', () => {
-  it('[REQ-INSTALL-3] refuses all of it when something else is among it', () => {
+  it('[REQ-INSTALL-3] refuses an install that changes anything else', () => {
     const honest = [change('package.json', { kind: 'modified' }), change('node_modules/a/index.js')]
     for (const other of [
       change('src/a.js'),
@@ -30,7 +30,7 @@ describe('the changes of an install', () => {
 
   const RED = { ids: ['a'], unloaded: [], harness: { 'Cargo.toml': { '[dev-dependencies]': 'a', '[lib]': 'x' } } }
 
-  it('[REQ-INSTALL-3] holds the test setup as RED recorded it, but for dependencies', () => {
+  it('[REQ-INSTALL-3] keeps the test setup of RED, except for dependencies', () => {
     const before = { harness: RED.harness }
     const makeNow = (parts: Record<string, string>) => ({ harness: { 'Cargo.toml': parts } })
     const pin = (program: string, now: ReturnType<typeof makeNow>, was = before) =>
@@ -49,7 +49,7 @@ describe('the changes of an install', () => {
     })
   })
 
-  it('[REQ-INSTALL-6] passes on where packages come from, and no credentials', () => {
+  it('[REQ-INSTALL-6] passes on registries and proxies, and no credentials', () => {
     const given = {
       ...{ npm_config_registry: 'https://packages.example/npm', HTTPS_PROXY: 'http://me:secret@proxy.example' },
       ...{ NPM_TOKEN: 'secret', npm_config__authToken: 'secret', AWS_SECRET_ACCESS_KEY: 'secret', HOME: '/root' },

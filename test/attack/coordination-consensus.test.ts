@@ -27,7 +27,7 @@ async function shown(ballot: Ballot, more: Record<string, unknown> = {}) {
 }
 
 describe('the work that reviewers vote on', () => {
-  it('[REQ-BREAK-5] names what was changed, however much is handed in beside it', async () => {
+  it('[REQ-BREAK-5] names all changes, however much else is handed in', async () => {
     server = await start({ contract: VOTED })
     const ballot = await Ballot.lay(here, 't')
     await ballot.write('evil.ts', 'evil()')
@@ -87,7 +87,7 @@ phases:
     expect(question).not.toContain('\u001b')
   })
 
-  it('[REQ-BREAK-6] is all that programs see of the tree: what is put there for them to read, and taken away, is not shown', async () => {
+  it('[REQ-BREAK-6] is all that programs see of the tree: a file that is added for them and removed again is not shown', async () => {
     script = new AgentScript()
     const steps = Array.from({ length: 40 }, () => [{ call: 'read_files', with: { paths: ['a.ts'] } }, { wait: 300 }])
     const { command, args } = script.does(...steps.flat())

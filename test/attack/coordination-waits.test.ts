@@ -25,7 +25,7 @@ async function seated(options: Record<string, unknown> = {}) {
 }
 
 describe('an agent that waits', () => {
-  it('[REQ-BREAK-8] has one wait at a time, and takes the place of nobody who follows the run', async () => {
+  it('[REQ-BREAK-8] has one wait at a time, and takes no place from clients that follow the run', async () => {
     const { id, a, b, say, see } = await seated()
     await say(a, answer('one'))
     await say(a, vote('agent1'))
@@ -51,7 +51,7 @@ describe('an agent that waits', () => {
 })
 
 describe('an agent that waits while the server stops', () => {
-  it('[REQ-BREAK-14] is answered, and holds nobody up', async () => {
+  it('[REQ-BREAK-14] is answered, and delays nobody', async () => {
     const place = await makePlace()
     const stopping = await serve(place, 'tdd')
     try {

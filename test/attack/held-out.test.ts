@@ -30,7 +30,7 @@ describe('held-out examples', () => {
     return task
   }
 
-  it('[REQ-EXAMPLES-4] code under test that keeps what it was asked leaves it nowhere that the agent reads', async () => {
+  it('[REQ-EXAMPLES-4] code under test cannot leave its input anywhere that the agent can read', async () => {
     const task = await inImpl(heldOut())
     const places = [
       'kept.txt',
@@ -95,7 +95,7 @@ console.log(asked)
     expect((await run.call('GET', `/tasks/${task.id}`, run.operator)).body).toMatchObject({ held_out: { failures: 0 } })
   })
 
-  it('[REQ-EXAMPLES-5] after five failures an operator has to look, and then they count again', async () => {
+  it('[REQ-EXAMPLES-5] after five failures an operator must look at the task, and counting starts again', async () => {
     const task = await inImpl(heldOut({ stdout: 'never' }))
     await task.put('src/add.mjs', HONEST)
     const begun = performance.now()
@@ -138,7 +138,7 @@ console.log(asked)
     expect((await run.call('GET', `/tasks/${other.id}/held-out`, token)).status).toBeGreaterThanOrEqual(400)
   })
 
-  it('[REQ-EXAMPLES-2] a run that writes a test it is judged by holds for nothing, and slow or noisy ones are ended', async () => {
+  it('[REQ-EXAMPLES-2] a run that writes its own tests does not count, and slow or noisy runs are ended', async () => {
     const task = await inImpl(
       {},
       { run: "mkdir -p tests && echo 'x' > tests/add.test.mjs && echo ok", expect: { stdout: 'ok' } },
@@ -251,7 +251,7 @@ describe('held-out examples of a real server', () => {
     place.remove()
   })
 
-  it('[REQ-EXAMPLES-4] a file that is in the work tree makes no task', async () => {
+  it('[REQ-EXAMPLES-4] a file inside the work tree is refused, and the task is cancelled', async () => {
     const place = await makePlace()
     const contract = join(place.dir, 'contract.yaml')
     writeFileSync(contract, EXAMPLES_CONTRACT)

@@ -53,7 +53,7 @@ function same(model: Model, state: TaskState): boolean {
   return model.phase === id && model.epoch === epoch && model.status === status && isHolder
 }
 
-describe('random commands against a second telling of the rules', () => {
+describe('random commands against a second model of the rules', () => {
   it(`[REQ-ATTACK-13] ${RUNS} sequences end as the model says, revive no token, and replay to the same state`, () => {
     const reached = new Set<string>()
     const property = fc.property(

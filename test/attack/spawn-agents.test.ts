@@ -150,7 +150,7 @@ describe('a spawn', () => {
   )
 
   it(
-    '[REQ-SPAWNATTACK-6] whose paths another task took while it was away waits for them, and goes on',
+    '[REQ-SPAWNATTACK-6] waits if another task took its paths meanwhile, and then continues',
     async () => {
       stage = await openStage(contractWith({ phases: WRITING, crash: '{max_retries: 3, backoff_seconds: 2}' }))
       const crashes = program(

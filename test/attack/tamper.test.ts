@@ -130,7 +130,7 @@ describe.concurrent('one changed column of an event in the middle', () => {
     hash: `hash = CASE substr(hash, 1, 1) WHEN '0' THEN '1' ELSE '0' END || substr(hash, 2)`,
   }
   it.for(Object.entries(changes))(
-    '[REQ-ATTACK-10] %s: the event is named, and the exit code says no',
+    '[REQ-ATTACK-10] %s: the event is named, and the exit code is 1',
     async ([, change], context) => {
       const dir = copyOf(original)
       let seq = 0

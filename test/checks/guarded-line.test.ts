@@ -7,7 +7,7 @@ function run(line: string): { readonly status: number | null; readonly stdout: s
   return spawnSync(program, args, { encoding: 'utf8' })
 }
 
-it('[REQ-MATRIX-2] a runner behind a build has started after the build, not with the shell of both', () => {
+it('[REQ-MATRIX-2] a runner after a build starts after the build, not with the shell', () => {
   const [shell, last] = run(`echo $$ && sh -c 'echo $$'`).stdout.trim().split('\n')
   expect(last).toMatch(/^\d+$/)
   expect(last).not.toBe(shell)

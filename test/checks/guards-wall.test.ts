@@ -73,7 +73,7 @@ describe('an observed run in the sandbox', () => {
     expect(honest).toMatchObject({ counts: { passed: 1, failed: 0 }, exitCode: 0, problem: null })
   })
 
-  it('[REQ-GUARD-5] does not take place where the guards cannot be read', async () => {
+  it('[REQ-GUARD-5] is not run if the guards cannot be read', async () => {
     const [program = '', ...args] = buildGuardedArgv('echo ran')
     const missing = args.map((arg) => (arg.endsWith('sitecustomize.py') ? join(folder, 'gone.py') : arg))
     expect(spawnSync(program, args, { encoding: 'utf8' })).toMatchObject({ status: 0, stdout: 'ran\n' })

@@ -217,7 +217,7 @@ describe('the files that decide how tests are run', () => {
     expect(await changes()).toEqual([])
   })
 
-  it('[REQ-HARNESS-5] a run that was recorded without them is compared without them, one with them is not', async () => {
+  it('[REQ-HARNESS-5] a run recorded without them is compared without them, a run recorded with them is not', async () => {
     const tree = openWorkTree(root)
     const ran = { name: 'tests', command: 'x', exitCode: 0, isComplete: true, coverage: null, wasStopped: false }
     const rest = {

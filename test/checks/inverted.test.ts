@@ -64,7 +64,7 @@ describe('the verdict on a test', () => {
     expect(judged(runOf([test('adds', 'failed', message)]))?.verdict).toBe(verdict)
   })
 
-  it('[REQ-TWINS-4] one that still passes survived, unless nothing of it was turned', () => {
+  it('[REQ-TWINS-4] a test that still passes survived, unless none of its assertions was inverted', () => {
     const turned = runOf([test('adds', 'passed')])
     expect(judged(turned)).toMatchObject({ verdict: 'survived', line: 3, file: FILE })
     const silent = fileOf(inversionOf([found('adds', 0)]))
@@ -95,7 +95,7 @@ describe('the verdict on a test', () => {
       expect(judged(turned, { unturned })?.verdict).toBe('no_evidence')
   })
 
-  it('[REQ-TWINS-16] one that passes only as it is written is marked, unless the compiler refuses the rewritten text', () => {
+  it('[REQ-TWINS-16] a test that passes only as written is marked, unless the compiler refuses the rewritten text', () => {
     const turned = runOf([test('adds', 'failed', 'AssertionError')])
     const typed = { ...fileOf(inversionOf([found('adds')])), path: 'tests/add.test.ts' }
     const didNotLoad = (message: string) =>
@@ -199,7 +199,7 @@ describe('the verdict on a test', () => {
     expect(gradeRun(of('proved', 'survived'))).toBe('observed')
   })
 
-  it('[REQ-TWINS-4] an exception that a test of Python expects may be what it fails with', () => {
+  it('[REQ-TWINS-4] a Python test may fail with the exception that it expects', () => {
     expect(isAssertionFailure('TypeError: bad', { expectsException: true })).toBe(true)
     expect(isAssertionFailure("ModuleNotFoundError: No module named 'x'", { expectsException: true })).toBe(false)
     expect(isAssertionFailure('panic: runtime error: index out of range', { expectsException: false })).toBe(false)

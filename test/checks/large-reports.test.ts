@@ -47,7 +47,7 @@ describe('a report of go test -json that is larger than the output that is kept'
   const observe = (how: string): Promise<ObservedRun> =>
     stand.observe({ 'print.cjs': PRINT_GO }, { run: `node print.cjs ${how}` })
 
-  it('[REQ-REPORT-13] is called cut off when its last line is not whole, and opens nothing', async () => {
+  it('[REQ-REPORT-13] counts as cut off when its last line is incomplete, and opens nothing', async () => {
     const run = await observe('cut')
     expect(run).toMatchObject({
       exitCode: 0,

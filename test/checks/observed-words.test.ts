@@ -70,7 +70,7 @@ describe('a linter before the tests', () => {
     expect(explainRun(run, explainNoCounts('nothing'))).toMatchObject({ cause: 'a linter failed', mendedBy: 'agent' })
   })
 
-  it('[REQ-DEADEND-2] other output is not taken for one', () => {
+  it('[REQ-DEADEND-2] other output is not mistaken for a linter', () => {
     const run = { exitCode: 1, stopped: null, timeoutSeconds: 60, stderr: '', redact: String } as const
     const stdout = '> adder@1.0.0 lint\n> eslint .\n> adder@1.0.0 test\n> own-runner\n3 wrong\n'
     expect(explainRun({ ...run, stdout }, explainCommandFailed(1)).cause).toBe('the command failed')

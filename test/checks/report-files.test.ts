@@ -54,7 +54,7 @@ describe('report files by glob', () => {
     expect(one.tests.map(({ id }) => id)).toEqual([`first > ${NAME} > adds`])
   })
 
-  it('[REQ-REPORT-14] one file that cannot be read makes the run unreadable, and one without its end cut off', async () => {
+  it('[REQ-REPORT-14] one unreadable file makes the run unreadable, and one without its end makes it cut off', async () => {
     const cut = suite(ADDS, 1).slice(0, -20)
     const files = { 'first/result.xml': suite(ADDS, 1), 'second/result.xml': cut }
     const run = await stand.observe(files, { run: `${WRITE}${AT}; done`, report: SUREFIRE })

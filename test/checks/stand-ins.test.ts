@@ -61,7 +61,7 @@ describe('folders in which modules are searched by their bare names', () => {
     expect(await foldersOf(contractWith('mocha', { NODE_PATH: 'src:lib' }))).toEqual(['src', 'lib'])
   })
 
-  it('[REQ-VIEW-8] an added module in them is left out where tests import its name and nothing of that name was there', async () => {
+  it('[REQ-VIEW-8] an added module in them is left out if tests import its name and the name is new', async () => {
     put({
       'tests/a.test.js':
         "const { same } = require('same')\nconst assert = require('node:assert')\nrequire('words/old')\n",

@@ -81,7 +81,7 @@ describe('tests_not_worse', () => {
     expect(JSON.stringify(outcome)).toMatch(/before the task too: b.*before the task too: c/)
   })
 
-  it('[REQ-CHECK-14] where nothing is known of the start, every test must pass; an unread run and none at all never hold', async () => {
+  it('[REQ-CHECK-14] if the start is unknown, every test must pass; an unreadable or missing run never passes', async () => {
     expect(await judge('tests_not_worse', seen(runOf([test('a', 'passed'), test('b', 'failed')]), null))).toMatchObject(
       {
         result: 'fails',
@@ -149,7 +149,7 @@ describe('tests_as_at_start', () => {
     expect(await judge('tests_as_at_start')).toMatchObject({ result: 'holds' })
   })
 
-  it('[REQ-CHECK-16] is an error where nobody knows how the tree was', async () => {
+  it('[REQ-CHECK-16] is an error if the tree at the start is unknown', async () => {
     expect(await judge('tests_as_at_start', { start: null })).toMatchObject({ result: 'error' })
   })
 })

@@ -74,7 +74,7 @@ describe('what is printed of a run', () => {
     ).toEqual([])
   })
 
-  it('[REQ-TOP-1] a picture of tasks fits the screen, and names what waits for somebody', () => {
+  it('[REQ-TOP-1] a frame of tasks fits the screen, and names what waits for a person', () => {
     const activity = {
       ...{ at: '2026-03-01T10:11:12.000Z', counts: { active: 2, awaiting_approval: 1 }, paused: null },
       tasks: Array.from({ length: 30 }, () => TASK),

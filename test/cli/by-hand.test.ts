@@ -212,7 +212,7 @@ describe('what cannot be done', () => {
   }, RUN_MS_MAX)
 
   it(
-    '[REQ-BYHAND-17] a window without a terminal and an agent that nobody knows are refused with what there is instead',
+    '[REQ-BYHAND-17] a window without a terminal and an unknown agent are refused with an alternative',
     async () => {
       await place.run([
         'run',

@@ -122,7 +122,7 @@ describe('what is said of a run', () => {
     expect(lines.at(-3)).toContain('voted for agent1.1: redovertxt second line')
   })
 
-  it('[REQ-COUNCIL-3] lanes fit the terminal and show id, round, what is done, refusals and the last line streamed', () => {
+  it('[REQ-COUNCIL-3] agent blocks fit the terminal and show id, round, activity, refusals and the last streamed line', () => {
     const council = new Council({ agents: ['slow', 'quick'] })
     council.turn('slow')
     council.respond('slow', [vote('agent9')])
@@ -277,7 +277,7 @@ describe('the council file', () => {
     expect(explainCouncilStop(council, new Stop(EXIT.refused, 'x'))).toBe(null)
   })
 
-  it('[REQ-COUNCIL-8] an option is a number, a truth, nothing, a list or a text, and the last one counts', () => {
+  it('[REQ-COUNCIL-8] an option is a number, a boolean, null, a list or a text, and the last one counts', () => {
     const all = [
       'quorum=2',
       'skip-voting=true',

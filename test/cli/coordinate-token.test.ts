@@ -78,7 +78,7 @@ describe('phaselock coordinate token', () => {
   )
 
   it(
-    '[REQ-COUNCILTOKEN-1] prints nothing of what a server says that is not a token',
+    '[REQ-COUNCILTOKEN-1] prints nothing if the server does not answer with a token',
     async () => {
       for (const token of ['', 'two words', 'a\u001b[2Jb', 'a\nb', 7]) {
         const lying = createServer((request, response) => {

@@ -285,7 +285,7 @@ describe.skipIf(!hasTmux())('on a terminal', () => {
     tmux('kill-server')
   })
 
-  it('[REQ-COUNCIL-3] at 80 columns each agent has its lane while it works, which gives way to the result', async () => {
+  it('[REQ-COUNCIL-3] at 80 columns each agent has its block while it works, which is replaced by the result', async () => {
     const agents = [
       scripted('first', [
         { tool_calls: vote('agent2') },

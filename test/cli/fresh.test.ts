@@ -23,7 +23,7 @@ beforeAll(async () => {
 }, RUN_MS_MAX)
 
 describe('the command line, to somebody who is new', () => {
-  it('[REQ-FRESH-3] says of each refusal whose it was, next to the code', async () => {
+  it('[REQ-FRESH-3] says who was refused, next to the code', async () => {
     const { agent_token: token } = await place.json(['agent', 'add', 'cheater'])
     await fetch(`${server.url}/api/v1/approvals/apr-1-guessed/decision`, {
       method: 'POST',
@@ -34,7 +34,7 @@ describe('the command line, to somebody who is new', () => {
       expect((await place.run(command)).stdout).toMatch(/request_refused +system +not_permitted · cheater/)
   })
 
-  it('[REQ-FRESH-3] names who did something once, and nobody where it was the server', () => {
+  it('[REQ-FRESH-3] names an actor once, and none for the server', () => {
     const event = (actor: string, data: object) =>
       ({ seq: 1, at: '2026-01-01T10:00:00Z', type: 'x', stream: 'task:t', phase: 'P', actor, data }) as never
     const details = (actor: string, data: object) =>
@@ -60,7 +60,7 @@ describe('the command line, to somebody who is new', () => {
     expect(stdout).toMatch(/\n\n\S+\n$/)
   })
 
-  it('[REQ-FRESH-5] does not speak of a task alone where an approval or a question was named that is not there', async () => {
+  it('[REQ-FRESH-5] names the kind of id that was not found, not only a task', async () => {
     for (const [command, one, list] of [
       ['approve apr-7', 'an approval', 'approvals'],
       ['reject apr-7 --comment no', 'an approval', 'approvals'],

@@ -65,7 +65,7 @@ describe('contracts that init writes', () => {
     expect(contract.commands.get('coverage')).toMatchObject({ run: 'npm run cov', format: 'lcov', report: null })
   })
 
-  it('[REQ-WORKFLOW-5] release keeps its own word about failures from before', async () => {
+  it('[REQ-WORKFLOW-5] release keeps its own rule for failures from before the task', async () => {
     expect((await load('release')).tests.baseline).toBe('forbid')
   })
 })

@@ -36,7 +36,7 @@ test('[REQ-CLI-10] line breaks, tabs, letters and pictures survive', () => {
   expect(plainText('a\tb\r\nc\nÄ 日本 🎉 é')).toBe('a\tb\nc\nÄ 日本 🎉 é')
 })
 
-test('[REQ-CLI-10] nothing a terminal obeys is left of any character', () => {
+test('[REQ-CLI-10] no character that a terminal interprets is left', () => {
   const all = Array.from({ length: 0x3000 }, (_, at) => String.fromCharCode(at)).join('')
   expect(plainText(all)).not.toMatch(/[^\P{C}\n\t\u0378-\u2FFF]/u)
   expect(plainLine('a\nb\t c')).toBe('a b c')

@@ -81,7 +81,7 @@ test('[REQ-QUESTION-13] questions are listed, shown and answered', async () => {
   expect((await cli('questions', '--all', '--task', 'two')).stdout).toBe('Nobody asked anything.\n')
 })
 
-test('[REQ-QUESTION-13] a text of several words, an answer of one’s own, and a task in the place of its only question', async () => {
+test('[REQ-QUESTION-13] a text of several words, a custom answer, and a task instead of its only question', async () => {
   const ask = await asking('two')
   const first = await ask('Which port?')
   expect((await cli('answer', 'two', 'Use', 'port', '8080')).stdout).toBe(`${first} is answered: Use port 8080\n`)

@@ -179,7 +179,7 @@ describe.concurrent('a contract in a cloned repository', () => {
     RUN_MS_MAX,
   )
 
-  it('[REQ-TRUST-3] that is a link out of the work tree is not used without a word', async () => {
+  it('[REQ-TRUST-3] that is a link out of the work tree is not used silently', async () => {
     const place = cloned({})
     writeFileSync(join(place.home, 'elsewhere.yaml'), HARMLESS)
     symlinkSync(join(place.home, 'elsewhere.yaml'), join(place.work, 'agent_workflow.yaml'))
@@ -215,7 +215,7 @@ describe.runIf(isFullDepth()).concurrent('an operator’s word', () => {
   )
 
   it(
-    '[REQ-TRUST-2] is init: what it wrote starts in the background, and says what it asks for',
+    '[REQ-TRUST-2] is init: its contract starts in the background, and the message says what it asks for',
     async () => {
       const place = cloned({ 'package.json': '{"scripts":{"test":"node --test"}}' })
       expect((await place.run(['init', '--template', 'guardrails', '--yes'])).code).toBe(0)
@@ -241,7 +241,7 @@ describe.runIf(isFullDepth()).concurrent('an operator’s word', () => {
   )
 
   it(
-    '[REQ-TRUST-2] of init holds an edited text to what is harmless before the first start, and binds after it',
+    '[REQ-TRUST-2] of init may be edited harmlessly before the first start, and is pinned after it',
     async () => {
       const place = cloned({ 'package.json': '{"scripts":{"test":"node --test"}}' })
       await place.run(['init', '--template', 'guardrails', '--yes'])
@@ -359,7 +359,7 @@ describe.concurrent('on a terminal', () => {
   }
 
   it(
-    '[REQ-TRUST-2] a found contract is asked about after what it asks for, and y is remembered',
+    '[REQ-TRUST-2] a found contract is shown with its permissions before the question, and y is remembered',
     async (context) => {
       if (spawnSync('script', ['--version']).status !== 0) return context.skip()
       const place = cloned({ 'agent_workflow.yaml': HOSTILE })

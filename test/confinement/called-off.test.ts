@@ -54,7 +54,7 @@ describe('a server that was killed while a command started', () => {
 })
 
 describe('servers that start at the same time', () => {
-  it('[REQ-CALLOFF-2] take away the same groups, and none of them fails for it', async ({ skip }) => {
+  it('[REQ-CALLOFF-2] remove the same groups, and none of them fails', async ({ skip }) => {
     if (openControlGroups() === null) return skip('control groups need root')
     const root = existsSync('/sys/fs/cgroup/cgroup.controllers') ? '/sys/fs/cgroup' : '/sys/fs/cgroup/pids'
     const gone = spawn('true')

@@ -17,7 +17,7 @@ export function foundSuite(stages: Stages): void {
       expect((await agent.bash('echo still here')).stdout).toBe('still here\n')
     })
 
-    it('[REQ-WALL-10] a pipe and a socket that were in the tree before keep no command from running', async () => {
+    it('[REQ-WALL-10] a pipe and a socket that were in the tree before do not prevent commands', async () => {
       const stage = stages.of(setting)
       const tree = stage.makeTree('with-specials')
       const making =
@@ -29,7 +29,7 @@ export function foundSuite(stages: Stages): void {
     })
 
     it.runIf(canGiveAway)(
-      '[REQ-WALL-10] a file of somebody else in the tree keeps no command from running',
+      '[REQ-WALL-10] a file of another owner in the tree does not prevent commands',
       async () => {
         const stage = stages.of(setting)
         const tree = stage.makeTree('with-foreign-files')
@@ -65,7 +65,7 @@ export function foundSuite(stages: Stages): void {
 
     // Only a copied tree is named entry by entry.
     if (setting.provider === 'bubblewrap' && setting.account.name === 'user')
-      it('[REQ-WALL-11] more names at the top of a tree than fit into a command keep no command from running', async () => {
+      it('[REQ-WALL-11] more names at the top of a tree than fit into a command line do not prevent commands', async () => {
         const stage = stages.of(setting)
         const tree = stage.makeTree('with-many')
         await stage.outside(`mkdir tests; perl -e 'for (1 .. 8500) { open(F, ">", ("n" x 250) . $_) }'`, { cwd: tree })

@@ -55,7 +55,7 @@ export function identitySuite(stages: Stages): void {
     })
 
     it.runIf(isRoot)(
-      '[REQ-WALL-8] a setuid program of root gives a command nothing, and gives a user outside everything',
+      '[REQ-WALL-8] a setuid program of root gives a command no rights, and gives them to a user outside',
       async () => {
         const stage = stages.of(setting)
         const line = `${stage.tree}/id-of-root`

@@ -137,7 +137,7 @@ describe('layers of tasks', () => {
     expect(await layers.prepare('t', at('tree'))).toEqual({ layer: null, note: null })
   })
 
-  it('[REQ-SCRATCH-5] one path more than fits drops all of them', async () => {
+  it('[REQ-SCRATCH-5] one path too many drops all of them', async () => {
     await save([made('dist', { type: 'directory' }), made('dist/x')])
     const many = Array.from({ length: SCRATCH_ENTRIES_MAX - 2 }, (_, i) => made(`many/${i}`))
     expect(layers.plan('t', many)?.dropped).toBeNull()
@@ -176,7 +176,7 @@ describe('layers of tasks', () => {
     expect(existsSync(join(await files(), 'dist/y'))).toBe(true)
   })
 
-  it('[REQ-SCRATCH-8] a folder of the tree that became a link takes what lay over it along', async () => {
+  it('[REQ-SCRATCH-8] a folder of the tree that became a link loses its layer', async () => {
     mkdirSync(at('view/src/.cache'), { recursive: true })
     mkdirSync(at('tree/src'))
     writeFileSync(at('view/src/.cache/c'), 'c')

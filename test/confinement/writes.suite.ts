@@ -168,7 +168,7 @@ export function writesSuite(stages: Stages): void {
       expect(differing(before, fingerprint(tree))).toEqual([])
     })
 
-    it('[REQ-WALL-10] a file that has a second name outside of tests is changed under one name only', async () => {
+    it('[REQ-WALL-10] a file with a second name outside of tests is changed only under its name in tests', async () => {
       const stage = stages.of(setting)
       const tree = stage.makeTree('twins')
       for (const folder of ['src', 'tests']) mkdirSync(join(tree, folder))

@@ -93,7 +93,7 @@ describe('tests_unchanged is added where a RED run can come before', () => {
     expect(await beforeRed(phases + LOOP)).toEqual(['START'])
   })
 
-  it('[REQ-CONTRACT-17] where a way leads past RED, the gate stays closed to it', async () => {
+  it('[REQ-CONTRACT-17] if a path avoids RED, the gate stays closed for it', async () => {
     const phases = `phases:\n  - {id: PLAN}\n${phase('TDD', 'tests_are_failing')}${phase('IMPL', 'all_tests_pass')}`
     const ways = 'transitions: [{from: PLAN, to: TDD}, {from: TDD, to: IMPL}, {from: PLAN, to: IMPL, when: small}]\n'
     expect(await beforeRed(phases + ways)).toEqual([])

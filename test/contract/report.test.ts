@@ -125,7 +125,7 @@ describe('explain', () => {
     expect(text).toContain('agents: env of agents that vote')
   })
 
-  it('[REQ-CONTRACT-23] reviewers that vote are printed with the question, and hold what leads on', async () => {
+  it('[REQ-CONTRACT-23] voting reviewers are printed with the question and the transition that they block', async () => {
     const consensus = 'consensus: {agents: [a, b], question: Ready?, quorum: 2}'
     const text = explainContract(
       await mustLoad(`name: t\nversion: "1"\nphases:\n  - id: A\n    ${consensus}\n  - {id: B}\n`),

@@ -35,7 +35,7 @@ describe('a change of the settings that Claude Code keeps in a work tree', () =>
     expect(findSettingsProblem(text(BOUND), text(after))).toContain(problem)
   })
 
-  it('[REQ-CLIFILES-1] that leaves no settings, or none that can be read, is named', () => {
+  it('[REQ-CLIFILES-1] that deletes the settings or makes them unreadable is named', () => {
     expect(findSettingsProblem(text(BOUND), null)).toContain('"hooks"')
     for (const after of ['', '{', '{"permissions": {}} // x', 'null', '"x"'])
       expect(findSettingsProblem(text(BOUND), after), after).toBe('is not a JSON object')
@@ -45,7 +45,7 @@ describe('a change of the settings that Claude Code keeps in a work tree', () =>
     expect((findSettingsProblem(null, text(many)) ?? '').length).toBeLessThan(500)
   })
 
-  it('[REQ-CLIFILES-2] that only lets more run unasked is harmless', () => {
+  it('[REQ-CLIFILES-2] that only adds permissions to run without asking is harmless', () => {
     const more = { ...BOUND, permissions: { ...BOUND.permissions, allow: ['Bash(npm test:*)', 'mcp__phaselock'] } }
     expect(findSettingsProblem(text(BOUND), text(more))).toBeNull()
     expect(findSettingsProblem(null, text({ permissions: { allow: ['mcp__phaselock__next'] } }))).toBeNull()

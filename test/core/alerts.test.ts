@@ -16,7 +16,7 @@ const look = (world: World) => world.do({ type: 'check_alerts' }, 'system')
 const stuck: Alert = { condition: 'task_stuck_in_phase', limit: 7200, message: 'Stuck' }
 
 describe('alerts', () => {
-  it('[REQ-ALERT-1] a task is stuck just after the limit, not at it, and is said so once', () => {
+  it('[REQ-ALERT-1] a task is stuck just after the limit, not at it, and the alert is raised once', () => {
     const world = watched(stuck)
     world.now += 7_200_999
     expect(look(world)).toEqual([])

@@ -57,7 +57,7 @@ describe('leaving a phase that reviewers vote on', () => {
     expect(task.blocked()).toMatchObject({ code: 'consensus_pending', counted: false })
   })
 
-  it('[REQ-CONSENSUS-2] over other work while they still look at the first counts', () => {
+  it('[REQ-CONSENSUS-2] with changed work while they still vote counts as a refusal', () => {
     const task = new VotedTask()
     task.leave('s1')
     task.leave('s2')

@@ -114,7 +114,7 @@ describe('completing a phase', () => {
     expect(world.state.phase).toBe('A')
   })
 
-  it('[REQ-PHASE-23] a claim that says more than that the phase is complete is not made for the agent', () => {
+  it('[REQ-PHASE-23] Phaselock makes no claim for the agent except that the phase is complete', () => {
     const way = (when: string | null) => [{ from: 'A', to: 'B', gate: null, when }]
     const on = (when: string | null) => {
       const world = worldOf(contractOf([A, phase('B')], { transitions: way(when) }))

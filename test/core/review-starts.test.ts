@@ -68,7 +68,7 @@ describe('reviewers that Phaselock starts', () => {
     expect(start(world)).toEqual(['reviewer_added'])
   })
 
-  it('[REQ-BREAKAGAIN-6] a report says how often the agent had been turned back before it', () => {
+  it('[REQ-BREAKAGAIN-6] a report records how often the agent had been refused before it', () => {
     const world = inReview()
     start(world)
     const report = {

@@ -119,7 +119,7 @@ describe('letting reviewers in', () => {
     expect(add(world, 'security')).toEqual(['!task_not_active'])
   })
 
-  it('[REQ-REVIEW-5] no agent that holds the task, ever held it or is to get it reviews it', () => {
+  it('[REQ-REVIEW-5] no agent that holds or held the task, or that it is reserved for, may review it', () => {
     const world = new World(contract)
     world.claim('security')
     expect(add(world, 'security')).toEqual(['!not_permitted'])
@@ -359,7 +359,7 @@ describe('leaving a phase that asks for reviews', () => {
     expect(world.last()).toMatchObject({ blockers: [{ code: 'invalid_artifact', remedy }] })
   })
 
-  it('[REQ-REVIEW-6] reviews that were gathered before one came or went are stale', () => {
+  it('[REQ-REVIEW-6] gathered reviews are stale after a review was added or removed', () => {
     const world = inReview()
     add(world, 'security')
     const facts = factsOf(world.state, {

@@ -283,7 +283,7 @@ describe('the status of a task', () => {
     })
   })
 
-  it('[REQ-STATUS-6] keeps a bounded number of attempts of a bounded size, and counts on', () => {
+  it('[REQ-STATUS-6] keeps a bounded number of attempts of a bounded size, and keeps counting', () => {
     const world = claimed()
     world.tool('write_files')
     const denied = { ...world.last(), detail: 'x'.repeat(100_000) } as (typeof world.events)[number]

@@ -18,7 +18,7 @@ const ELSEWHERE: readonly (readonly [RegExp, () => string])[] = [
   [/\bthe question\b/, () => lineWith('What an agent asked')],
   [/\bthe stash\b/, () => answerLine('POST /tasks/{id}/stash')],
   [/\bthe agent as\b/, () => answerLine('GET /agents/{id}')],
-  [/also what `POST \/tasks\/transition` answers/, () => answerLine('POST /tasks/transition')],
+  [/also the fields that `POST \/tasks\/transition` answers/, () => answerLine('POST /tasks/transition')],
 ]
 
 describe('the answers in docs/api.md', () => {

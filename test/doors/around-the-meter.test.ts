@@ -98,8 +98,8 @@ describe('a query that goes around the relay', () => {
   })
 })
 
-describe('who hangs up before the first word', () => {
-  it('[REQ-BREAKAGAIN-3] has asked, and what the answer took is counted', async () => {
+describe('a client that disconnects before the first word', () => {
+  it('[REQ-BREAKAGAIN-3] has made a request, and the usage of the answer is counted', async () => {
     const { path } = await open()
     let say: () => void = () => undefined
     answer = (_request, response) => {
@@ -113,7 +113,7 @@ describe('who hangs up before the first word', () => {
     expect(taken).toMatchObject([{ input: 100, output: 57 }])
   })
 
-  it('[REQ-BREAKAGAIN-3] is not waited for without end, and one whose question was cut off not at all', async () => {
+  it('[REQ-BREAKAGAIN-3] is waited for up to a limit, and not at all if its request was cut off', async () => {
     const { path } = await open({ carryLimits: { readOnMsMax: 1500 } })
     let gone = 0
     answer = () => undefined
@@ -133,7 +133,7 @@ describe('who hangs up before the first word', () => {
     expect(taken).toEqual([])
   })
 
-  it('[REQ-BREAKAGAIN-3] is let go when the relay closes, and where nothing is counted', async () => {
+  it('[REQ-BREAKAGAIN-3] is dropped when the relay closes, or if nothing is counted', async () => {
     let gone = 0
     endpoint.prependListener('request', (_incoming, response: ServerResponse) =>
       response.on('close', () => {

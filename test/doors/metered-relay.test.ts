@@ -81,7 +81,7 @@ describe('what a relay does not count', () => {
     expect([taken, untold]).toEqual([[], 0])
   })
 
-  it('[REQ-METER-8] a stream that tells no usage, and an answer that is packed all the same, are told as that', async () => {
+  it('[REQ-METER-8] a stream without usage and a compressed answer are reported as such', async () => {
     const { path } = await open()
     answer = (_request, response) => response.writeHead(200, EVENTS).end(CHAT_EVENTS.slice(0, 2).join(''))
     await ask(path)
@@ -164,7 +164,7 @@ describe('what a relay counts', () => {
     expect(found).toEqual(Array.from({ length: 64 }, (_, at) => [`msg_of_its_very_own_${at}`, at, 57]))
   })
 
-  it('[REQ-METER-5] an answer that is read again has its name again; another one with the same name has one of its own', async () => {
+  it('[REQ-METER-5] an answer that is read again keeps its name; another answer with the same name gets a new one', async () => {
     const { path } = await open()
     answer = (_request, response) => response.writeHead(200, EVENTS).end(RESPONSE_EVENTS.join(''))
     await ask(path)
@@ -175,7 +175,7 @@ describe('what a relay counts', () => {
     expect(other).toMatch(/^answer-[0-9a-f-]{36}$/)
   })
 
-  it('[REQ-METER-5] names that are short, or none, are not taken for names', async () => {
+  it('[REQ-METER-5] short and missing names are not used', async () => {
     const { path } = await open()
     answer = (_request, response) => response.end('{"id":"chatcmpl-123","usage":{"completion_tokens":3}}')
     for (let at = 0; at < 3; at += 1) await ask(path)
@@ -185,7 +185,7 @@ describe('what a relay counts', () => {
 })
 
 describe('an answer that does not finish', () => {
-  it('[REQ-METER-4] one that the endpoint breaks off counts with what was told', async () => {
+  it('[REQ-METER-4] an answer that the endpoint breaks off counts with the usage reported so far', async () => {
     const { path } = await open()
     answer = (_request, response) => {
       response.writeHead(200, EVENTS)
@@ -197,7 +197,7 @@ describe('an answer that does not finish', () => {
     expect(taken).toMatchObject([{ input: 100, output: 40 }])
   })
 
-  it('[REQ-METER-4] who hangs up before an answer has said what it took is counted all the same', async () => {
+  it('[REQ-METER-4] a client that disconnects before usage was reported is still counted', async () => {
     const { path } = await open()
     let say: () => void = () => undefined
     answer = (_request, response) => {
@@ -215,7 +215,7 @@ describe('an answer that does not finish', () => {
     expect(taken).toMatchObject([{ input: 100, output: 20 }])
   })
 
-  it('[REQ-METER-4] who stops reading is hung up on, and counted', async () => {
+  it('[REQ-METER-4] a client that stops reading is disconnected, and counted', async () => {
     const { path } = await open({ carryLimits: { stalledMsMax: 200 } })
     const long = `data: {"delta":"${'x'.repeat(1_000_000)}"}\n\n`.repeat(8)
     answer = (_request, response) => response.writeHead(200, EVENTS).end(long + RESPONSE_EVENTS.join(''))
@@ -226,7 +226,7 @@ describe('an answer that does not finish', () => {
     coming.destroy()
   })
 
-  it('[REQ-METER-4] nobody is read on without end', async () => {
+  it('[REQ-METER-4] reading for a disconnected client is bounded', async () => {
     const { path } = await open({ carryLimits: { readOnMsMax: 200 } })
     let gone = 0
     answer = (_request, response) => {
@@ -256,7 +256,7 @@ describe('an answer that does not finish', () => {
     await until(() => gone === 2)
   })
 
-  it('[REQ-METER-4] a relay that closes counts what was told, and hangs up', async () => {
+  it('[REQ-METER-4] a closing relay counts the usage reported so far, and disconnects', async () => {
     const relay = await open()
     let isGone = false
     answer = (_request, response) => {
@@ -274,7 +274,7 @@ describe('an answer that does not finish', () => {
     expect(taken).toHaveLength(1)
   })
 
-  it('[REQ-METER-4] of what was not asked of a model nothing is read on', async () => {
+  it('[REQ-METER-4] an answer that is not from a model is not read to its end', async () => {
     const { path } = await open()
     let isGone = false
     answer = (_request, response) => {

@@ -141,7 +141,7 @@ describe('where a relay leads', () => {
     expect(arrived).toEqual([])
   })
 
-  it('[REQ-SOCKET-6] headers that speak of the connection or of who stands before it stay behind', async () => {
+  it('[REQ-SOCKET-6] headers about the connection or about proxies are not passed on', async () => {
     const { path } = await open()
     answer = (_request, response) => {
       response.setHeader('alt-svc', 'h3=":443"')
@@ -214,7 +214,7 @@ describe('what a relay carries', () => {
     for (const one of [hangsUp, babbles]) one.close()
   })
 
-  it('[REQ-SOCKET-8] an endpoint that answers with a status that is none, or with another protocol, is a 502', async () => {
+  it('[REQ-SOCKET-8] an endpoint that answers with an invalid status or another protocol is a 502', async () => {
     for (const line of ['099 Odd', '000 Odd', '101 Switching\r\nConnection: upgrade\r\nUpgrade: other']) {
       const odd = createTcpServer((socket) =>
         socket.on('data', () => socket.end(`HTTP/1.1 ${line}\r\ncontent-length: 0\r\n\r\n`)),
@@ -276,7 +276,7 @@ describe('what a relay carries', () => {
     await once(coming, 'end')
   })
 
-  it('[REQ-SOCKET-8] a body is sent on while it is written, and who goes away is gone upstream too', async () => {
+  it('[REQ-SOCKET-8] a body is passed on while it is written, and a client that disconnects is disconnected upstream too', async () => {
     const seen: string[] = []
     let isGone = false
     endpoint.removeAllListeners('request')

@@ -59,7 +59,7 @@ describe('what is not usage', () => {
     ])
   })
 
-  it('[REQ-METER-3] names that are too long or hold what no name holds are none', () => {
+  it('[REQ-METER-3] names that are too long or have invalid characters are not used', () => {
     for (const id of ['"a b"', '"\\u0000"', `"${'x'.repeat(201)}"`, `"${'x'.repeat(9000)}"`, '5', '["x"]', '""'])
       expect(metered(`{"id":${id},"model":${id},"usage":{"output_tokens":7}}`)).toMatchObject([
         { id: null, model: null, output: 7 },
@@ -216,7 +216,7 @@ describe('fields of documents', () => {
   })
 })
 
-describe('answers that are made to hold others up', () => {
+describe('answers that are made to delay others', () => {
   it.each([
     ['documents', '{"id":"x"}\n'],
     ['events', 'data:{"id":"x"}\n\n'],

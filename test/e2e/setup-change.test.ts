@@ -149,7 +149,7 @@ describe('test setup that has to change after RED', () => {
   )
 
   it(
-    '[REQ-SETUP-6] tests, code and setup that is as it was cannot be asked for, and nothing is left unnamed',
+    '[REQ-SETUP-6] tests, code and unchanged setup cannot be requested, and every change must be named',
     async () => {
       const { agent, ask, change } = await withChangedScript(HONEST)
       await agent.does('write_files', { path: '.npmrc', content: 'script-shell=/bin/true\n' })

@@ -118,7 +118,7 @@ describe.skipIf(!HAS_CARGO)('cargo in a composed view', () => {
     await expectRefused(task, ...patterns)
   })
 
-  it('[REQ-VIEW-6] build output that came since is left out', async () => {
+  it('[REQ-VIEW-6] build output that was added since is left out', async () => {
     const task = await forge.inImpl(CARGO)
     await task.write(HONEST)
     // Built from the right code by an agent that has a shell of its own; the wrong code is made to look older.

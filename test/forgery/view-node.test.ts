@@ -175,7 +175,7 @@ test('adds', async () => {
     expect(told).toContain(folder.replace('/chai', ''))
   })
 
-  it('[REQ-VIEW-6] build output that came since is left out and named', async () => {
+  it('[REQ-VIEW-6] build output that was added since is left out and named', async () => {
     const files = { ...FILES, 'src/index.js': 'export { add } from "../build/add.js"\n' }
     const tests = {
       'tests/z.test.js': TEST.replace('../src/add.js', '../build/add.js'),

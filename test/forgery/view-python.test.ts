@@ -40,7 +40,7 @@ atexit.register(lambda: test.write_text(text))
 })
 
 describe.concurrent('Python in a composed view', () => {
-  it('[REQ-VIEW-3] a conftest.py that the run makes makes it void', async () => {
+  it('[REQ-VIEW-3] a conftest.py that the run creates makes it void', async () => {
     const task = await forge.inImpl(UNITTEST)
     const code = `from pathlib import Path\n\n(Path(__file__).parent.parent / "conftest.py").write_text("")\n\n\n`
     await task.write({ 'adder/add.py': `${code}${HONEST['adder/add.py']}` })
@@ -62,7 +62,7 @@ describe.concurrent('Python in a composed view', () => {
     await task.completes()
   })
 
-  it('[REQ-VIEW-6] compiled code that came since is left out', async () => {
+  it('[REQ-VIEW-6] compiled code that was added since is left out', async () => {
     const task = await forge.inImpl(UNITTEST)
     await task.write(EMPTY)
     const made = `import py_compile, os

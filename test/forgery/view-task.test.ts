@@ -90,7 +90,7 @@ describe('dependencies and ignored files', () => {
     tests: { 'tests/add.test.js': TEST.replace('../src/add.js', '../build/add.js') },
   }
 
-  it('[REQ-VIEW-6] what came since is in the view once an operator accepts it', async () => {
+  it('[REQ-VIEW-6] files added since are in the view once an operator accepts them', async () => {
     const task = await forge.inImpl(WITH_BUILD)
     task.smuggle({ 'build/add.js': HONEST['src/add.js'] ?? '' })
     await task.write(HONEST)

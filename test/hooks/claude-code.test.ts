@@ -63,7 +63,7 @@ describe('the body of a hook', () => {
     expect(readClaudeCodeHook({ ...BODY, effort: { level: 'high' }, future: [1, 2] })).toMatchObject({ ok: true })
   })
 
-  it('[REQ-HOOK-2] whatever may ask for a decision gets one', () => {
+  it('[REQ-HOOK-2] every event that may ask for a decision gets one', () => {
     for (const body of [null, 'x', [], {}, { hook_event_name: 7 }, { hook_event_name: 'PreToolUse' }])
       expect(needsDecision(body)).toBe(true)
     for (const event of ['PostToolUse', 'Stop']) expect(needsDecision({ hook_event_name: event })).toBe(false)
@@ -192,7 +192,7 @@ describe('facts', () => {
     expect(fact({ tool_use_id: null }).factId).toBeNull()
   })
 
-  it('[REQ-HOOK-5] each tool that edits tells its path, also one that would be refused', () => {
+  it('[REQ-HOOK-5] each editing tool reports its path, even one that would be refused', () => {
     const paths = (tool_name: string, tool_input: JsonObject) => fact({ tool_name, tool_input }).paths
     expect(paths('Edit', { file_path: '/tree/src/a.ts' })).toEqual(['src/a.ts'])
     expect(paths('Write', { file_path: '/etc/passwd' })).toEqual(['/etc/passwd'])

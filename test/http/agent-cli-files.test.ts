@@ -142,7 +142,7 @@ describe('files that agent CLIs write for themselves', () => {
     expect(recorded).toEqual([expect.stringContaining(FILE), expect.stringContaining(FILE)])
   })
 
-  it('[REQ-CLIFILES-3] git_commit leaves them out, named or not, and no check misses them', async () => {
+  it('[REQ-CLIFILES-3] git_commit leaves them out, named or not, and no check requires them', async () => {
     settle(allowing('Bash'))
     await execute('write_files', { path: 'src/b.ts', content: 'two\n' })
     expect(await execute('git_commit', { message: 'all of it' })).toMatchObject({ status: 200 })

@@ -48,7 +48,7 @@ describe('the tests of the tree that work began with', () => {
   })
 
   it.runIf(isFullDepth())(
-    '[REQ-BASELINE-2] they are of the starting tree, whatever was changed while they ran',
+    '[REQ-BASELINE-2] they belong to the starting tree, whatever was changed while they ran',
     async () => {
       await begin(contractOf({ run: SLOW }))
       await write('src/old.mjs', 'export const old = () => 2\n')
@@ -136,7 +136,7 @@ describe('the tests of the tree that work began with', () => {
     },
   )
 
-  it('[REQ-BASELINE-8] where the start was not recorded the older rules hold, and that is said', async () => {
+  it('[REQ-BASELINE-8] if the start was not recorded, the older rules apply, and a message says so', async () => {
     await begin(contractOf({ run: 'sleep 1; node --test tests/', enforcement: ', reconcile: off' }))
     await write('notes.md', 'changed while they ran')
     const red = await told('IMPL')

@@ -103,7 +103,7 @@ describe('approvals and questions, as a user looks at them', () => {
     expect((await look('/approvals/apr-99-mine'))[0]).toBe(404)
   })
 
-  it('[REQ-BYHAND-8] a second answer to a question is told that there is one', async () => {
+  it('[REQ-BYHAND-8] a second answer to a question is refused as a conflict', async () => {
     const token = await setUp('twice')
     const question = await asked(run, token, 'Which port?')
     const answer = () => run.call('POST', `/questions/${question}/answer`, run.operator, { answer: '80' })
@@ -114,7 +114,7 @@ describe('approvals and questions, as a user looks at them', () => {
     })
   })
 
-  it('[REQ-BYHAND-9] the last try is told in its own sentence', async () => {
+  it('[REQ-BYHAND-9] the last try is announced in a separate sentence', async () => {
     const token = await setUp('tries')
     const tries = [1, 2, 3, 4].map(() => ({ tool_name: 'grep', args: { pattern: 'x' } }))
     const texts: unknown[] = []
@@ -152,7 +152,7 @@ describe('approvals and questions, as a user looks at them', () => {
     )
   })
 
-  it('[REQ-BYHAND-21] an agent that waits for an approval is refused nothing, in whatever is counted', async () => {
+  it('[REQ-BYHAND-21] waiting for an approval is not counted as a refusal anywhere', async () => {
     const summary = async () => (await run.call('GET', '/metrics/summary', run.operator)).body
     const before = await summary()
     const token = await setUp('patient')

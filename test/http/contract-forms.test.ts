@@ -49,7 +49,7 @@ const PLANTED = [
 ]
 
 describe('an agent that plants the next contract', () => {
-  it.each(PLANTED)('[REQ-TRUST-1] is refused %s, also where the contract is elsewhere', async (path) => {
+  it.each(PLANTED)('[REQ-TRUST-1] is refused %s, even if the contract is elsewhere', async (path) => {
     for (const run of [own, elsewhere]) {
       const written = await use(run, 'write_files', { path, content: 'x' })
       expect(JSON.stringify(written.body), path).toContain('is part of the contract')

@@ -34,7 +34,7 @@ describe('a workflow of documents in the work tree', () => {
   })
   afterAll(() => run.stop())
 
-  it('[REQ-DOC-11] what a later phase says cannot be read, found, listed or printed', async () => {
+  it('[REQ-DOC-11] documents of later phases cannot be read, found, listed or printed', async () => {
     expect(await execute('read_files', { path: 'flow/phases/2/phase.md' })).toMatchObject({ status: 400 })
     const found = JSON.stringify([
       (await execute('grep', { pattern: 'answer of phase' })).body,

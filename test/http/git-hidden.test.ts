@@ -37,7 +37,7 @@ describe('a workflow of documents that is committed to the repository', () => {
   })
   afterAll(() => run.stop())
 
-  it('[REQ-DOC-15] no git tool tells what a later phase says', async () => {
+  it('[REQ-DOC-15] no git tool shows documents of later phases', async () => {
     await use('write_files', { path: 'a.txt', content: 'changed\n' })
     appendFileSync(join(run.workspace, 'flow/phases/2/phase.md'), '\nmore marmalade\n')
     const seen: unknown[] = []

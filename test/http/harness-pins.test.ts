@@ -70,7 +70,7 @@ const red = async (text: string) => {
 }
 afterEach(() => run.stop())
 
-describe('how the tests are run is held from RED to GREEN', () => {
+describe('the test setup is pinned from RED to GREEN', () => {
   const lie = `console.log('✔ adds (1ms)\\n✔ adds nothing (1ms)\\nℹ tests 2\\nℹ suites 0\\nℹ pass 2\\nℹ fail 0\\nℹ cancelled 0\\nℹ skipped 0\\nℹ todo 0\\nℹ duration_ms 1')`
 
   it.each(['', 'tests: {allow_changes: true}'])(

@@ -65,7 +65,7 @@ it('[REQ-TASKBYTES-1] changes of a command that would pass the limit are dropped
   expect((await one.bash('head -c 90000 /dev/zero > a.bin')).status).toBe(200)
   const refused = await one.bash('head -c 5000 /dev/zero > b.bin; head -c 6000 /dev/zero > c.bin')
   expect(refused).toMatchObject(REFUSED)
-  expect(refused.body.detail).toContain('a task may add 100000 bytes in all')
+  expect(refused.body.detail).toContain('the maximum is 100000')
   for (const name of ['b.bin', 'c.bin']) expect(existsSync(join(one.tree, name))).toBe(false)
   expect((await one.bash('head -c 10000 /dev/zero > b.bin')).status).toBe(200)
   // What is deleted is not given back.

@@ -59,7 +59,7 @@ describe('coverage', () => {
     expect(read('cobertura', `<coverage ${sums}>${outside}</coverage>`)).toBeNull()
   })
 
-  it('[REQ-REPORT-12] a path out of the tree is outside where it is absolute, or there is such a file', () => {
+  it('[REQ-REPORT-12] a path that leads out of the tree is outside if it is absolute or the file exists', () => {
     const tree = import.meta.dirname
     const isOutside = makeOutsideMatcher(tree)
     for (const file of ['a.js', `${tree}/a.js`, `file://${tree}/a.js`, '../no/such/file.js', './a.js', '..a.js'])

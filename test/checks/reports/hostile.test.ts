@@ -107,7 +107,7 @@ describe('exit codes', () => {
     expect(given(input)).toMatchObject({ result: 'contradiction', reason: expect.stringContaining(reason) })
   })
 
-  it('[REQ-REPORT-7] 1 and a failed test agree, 1 and a file that did not load agree, 0 and neither agree', () => {
+  it('[REQ-REPORT-7] exit code 1 agrees with a failed test or a file that did not load, 0 with neither', () => {
     expect(given(recorded('pytest9/default/fail')).result).toBe('read')
     expect(given(recorded('pytest9/default/missing')).result).toBe('read')
     expect(given(recorded('pytest9/default/pass')).result).toBe('read')
@@ -115,7 +115,7 @@ describe('exit codes', () => {
 })
 
 describe('a report', () => {
-  it('[REQ-REPORT-8] that was not written is not replaced by what the output says', () => {
+  it('[REQ-REPORT-8] that was not written is not replaced by the output', () => {
     expect(given({ stdout: PYTEST_GREEN, reportText: '' })).toMatchObject({
       result: 'unreadable',
       reason: expect.stringContaining('not written'),
@@ -135,7 +135,7 @@ describe('a report', () => {
     })
   })
 
-  it('[REQ-REPORT-8] counts, whatever the output says', () => {
+  it('[REQ-REPORT-8] decides, whatever the output says', () => {
     const run = recorded('vitest4/json/fail')
     expect(given({ ...run, stdout: VITEST_GREEN })).toMatchObject({
       report: { source: 'report', passed: 5, failed: 1 },

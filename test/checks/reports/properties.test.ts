@@ -66,7 +66,7 @@ describe('any input', () => {
     )
   })
 
-  it('[REQ-REPORT-9] a recorded run from which something is taken or to which something is added is read without a fault', () => {
+  it('[REQ-REPORT-9] a recorded run with parts removed or added is read without a fault', () => {
     fc.assert(
       fc.property(fc.constantFrom(...RUNS), fc.nat(), fc.nat(), anyText, (run, start, length, text) => {
         const changed = (whole: string): string => {

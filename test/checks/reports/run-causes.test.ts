@@ -58,7 +58,7 @@ describe('honest tests that expect the words of a cause', () => {
 
 describe('recorded failures', () => {
   it.each(recordedCauses())(
-    '[REQ-DEADEND-2] $name has its cause, who mends it, a line that shows it and the last lines',
+    '[REQ-DEADEND-2] $name has its cause, who can fix it, a line that shows it and the last lines',
     (run) => {
       const cause = run.name.split('/')[0] ?? ''
       const trouble = explain(run)

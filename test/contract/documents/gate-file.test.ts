@@ -122,7 +122,7 @@ describe('a gate file with the sections checkpoint, evidence_schema and validato
     expect((await loadGate(crossed)).problems).toEqual(['3 error unknown_validator: cross_field_validation'])
   })
 
-  it('[REQ-DOC-17] fields that are named like a section are fields where nothing wraps them', async () => {
+  it('[REQ-DOC-17] fields named like a section are fields if nothing wraps them', async () => {
     const { fields } = await loadGate('validators: {type: array}\na: {type: integer}\n')
     expect([...(fields?.keys() ?? [])].sort()).toEqual(['a', 'validators'])
   })

@@ -378,7 +378,7 @@ describe('answers', () => {
     expect(outcome).toMatchObject({ message: expect.stringMatching(/agent2\.1 \(70\.\d% > 70%\)/) })
   })
 
-  it('[REQ-ROUND-3] the most similar answer is named, also one that was revised since, and its own', () => {
+  it('[REQ-ROUND-3] the most similar answer is named, also an older revision, and one by the same agent', () => {
     const council = new Council({ options: { novelty: 'strict' } })
     council.answer('a', 'one two three four')
     council.answer('a', 'completely different words here')

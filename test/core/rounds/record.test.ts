@@ -186,7 +186,7 @@ describe('the record of an agent in a phase workflow', () => {
     expect(record.attempts[1]?.error_message).toBe(null)
   })
 
-  it('[REQ-ROUND-17] a record stays bounded however often an agent is refused, and counts on', () => {
+  it('[REQ-ROUND-17] a record stays bounded however often an agent is refused, and keeps counting', () => {
     let record: Reliability = NO_RELIABILITY
     for (let index = 0; index < 1500; index++)
       record = addRefusal(record, { ...denied, code: 'unknown_tool', toolName: `t${index}` }, index)

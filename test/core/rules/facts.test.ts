@@ -87,7 +87,7 @@ describe('facts', () => {
     expect(violation({ ...late, threshold: 113 }, facts)).toBeNull()
   })
 
-  it('[REQ-RULE-14] long commands, paths and tools are cut, and a cut text has no end that a pattern could find', () => {
+  it('[REQ-RULE-14] long commands, paths and tools are cut, and an end-anchored pattern does not match a cut text', () => {
     const long = '🚨'.repeat(50_000)
     let facts = addCommand(NO_FACTS, { at: ENTERED, command: `a${long}`, mark: 0 })
     facts = addEdit(facts, { at: ENTERED, path: long, tool: long, mark: 0 })

@@ -60,7 +60,7 @@ Suggestion: You're stuck in a build loop. Review the error message carefully.
 Consider using TDD: write a failing test first, then fix the specific issue.${END}`)
   })
 
-  it('[REQ-RULE-16] of repeated edits, the five newest, and no pattern where there is none', () => {
+  it('[REQ-RULE-16] lists the five newest of repeated edits, and no pattern if there is none', () => {
     const facts = edits(...each(...Array(8).fill('src/main.rs')))
     const source = { type: 'repeated_file_edit', threshold: 8, window: 180 }
     expect(textOf(source, facts)).toBe(`🚨 WORKFLOW INTERRUPT: Repeated File Edit Detected
