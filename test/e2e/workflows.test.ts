@@ -97,7 +97,8 @@ describe.each(told)('the workflow $contract', (story) => {
       ] as const
       for (const [tool, args] of calls) {
         const { status, body } = await agent.use(tool, args)
-        if (status < 400) expect(JSON.stringify(body), `${tool} ${path}`).toMatch(/"exit_code":[1-9]|discarded|not kept/)
+        if (status < 400)
+          expect(JSON.stringify(body), `${tool} ${path}`).toMatch(/"exit_code":[1-9]|discarded|not kept/)
         else expect(REFUSED, JSON.stringify(body)).toContain(body.code)
         const after = existsSync(join(tree, path)) ? readFileSync(join(tree, path), 'utf8') : null
         expect(after, path).toBe(before)
