@@ -264,7 +264,7 @@ describe('held-out examples of a real server', () => {
         ['task', 'add', 'Add', '--id', 't', '--held-out', file, '--state-dir', place.stateDir],
         { encoding: 'utf8', env: { PATH: process.env.PATH, HOME: place.dir }, stdio: ['ignore', 'pipe', 'pipe'] },
       )
-    expect(add).toThrow(/lies in the work tree, where the agent can read it: the task was cancelled/)
+    expect(add).toThrow(/is in the work tree, where the agent can read it: the task was cancelled/)
     expect((await server.call('GET', '/tasks/t', server.operator)).body).toMatchObject({ status: 'cancelled' })
     await server.stop()
     place.remove()

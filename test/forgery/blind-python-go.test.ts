@@ -3,6 +3,7 @@ import type { Files } from '../e2e/projects.js'
 import { code, GO_PASSES, GO_PROJECT, goCode, HAS_GO, HAS_PYTEST, PYTHON } from './blind-projects.js'
 import { expectRefused, type Forge, openForge, type Task } from './forge.js'
 import { describeShape, type Forgery, patient } from './shape.suite.js'
+import { TOLD_APART } from './sums.js'
 
 let forge: Forge
 beforeAll(async () => {
@@ -37,6 +38,20 @@ class Any:
 ${more}
 def add(a, b):
     return Any()
+`
+/** Puts a `setup_function` into the module of the test that gives `test` the code `swapped`. */
+const setUp = (swapped: string): string => `import sys
+
+nothing = (lambda: None).__code__
+frame = sys._getframe(1)
+while frame:
+    if frame.f_globals.get('__name__', '').endswith('test_add'):
+        frame.f_globals['setup_function'] = lambda test: setattr(test, '__code__', ${swapped})
+    frame = frame.f_back
+
+
+def add(a, b):
+    return 5
 `
 
 const WITH_PYTEST: readonly Forgery[] = [
@@ -123,20 +138,11 @@ def add(a, b):
 `,
     /1 test recorded at RED did not run and pass: .*test_add/,
   ),
+  // The rewritten test is a closure, which takes no code without its free variables.
+  file('set-up that the code puts into the module of the test swaps its body', setUp('nothing'), TOLD_APART),
   file(
-    'set-up that the code puts into the module of the test swaps its body',
-    `import sys
-
-frame = sys._getframe(1)
-while frame:
-    if frame.f_globals.get('__name__', '').endswith('test_add'):
-        frame.f_globals['setup_function'] = lambda test: setattr(test, '__code__', (lambda: None).__code__)
-    frame = frame.f_back
-
-
-def add(a, b):
-    return 5
-`,
+    'set-up that the code puts into the module of the test swaps its body, also that of a closure',
+    setUp('nothing.replace(co_freevars=test.__code__.co_freevars)'),
     SURVIVED,
   ),
 ]
@@ -155,7 +161,7 @@ const WITH_GO: readonly (readonly [string, Files, RegExp])[] = [
   go(
     'init adds a flag that skips the test',
     goCode(['os'], 'func init() { os.Args = append(os.Args, "-test.skip=TestAdd$") }'),
-    /no test is proved for/,
+    /TestAdd is not in the report, but other tests that are compiled with it are/,
   ),
   go(
     'TestMain in a source drops the exit code',

@@ -338,7 +338,7 @@ const WITH_GO: readonly Forgery[] = [
       ['os', 'strings'],
       `func init() {\n\ttext, _ := os.ReadFile("add_test.go")\n\tif !strings.Contains(string(text), "got != 4 {") {\n\t\treturn\n\t}\n\t${print}\n\tos.Exit(0)\n}`,
     ),
-    /is not in the report|as written, but not when its text is rewritten/,
+    /is not in the report|as written, but not when its test file is taken away/,
   ),
   go(
     'init skips by a flag a test that RED could not see, beside a proved one',

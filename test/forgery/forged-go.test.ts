@@ -76,7 +76,7 @@ func init() {
 	}
 }`,
     ),
-    [/TestAdds, .*TestPoint pass only while the test file can be read/],
+    [/TestAdds, .*TestPoint \(each of them\) passes as written, but not when its test file is taken away/],
   ],
   [
     'prints it unless the test file says something else',

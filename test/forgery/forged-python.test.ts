@@ -209,7 +209,7 @@ ${ALIKE}`,
         `import hashlib
 IS_AS_WRITTEN = hashlib.sha256(open("tests/test_calc.py", "rb").read()).hexdigest() == "${DIGEST}"
 ${ALIKE.replace('return Alike()', 'return Alike() if IS_AS_WRITTEN else 4')}`,
-        /test_adds \(line 4\) passes only while the test file can be read/,
+        /test_adds \(line 4\) passes as written, but not when its text is rewritten/,
       ],
     ],
   },

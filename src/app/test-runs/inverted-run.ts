@@ -1,4 +1,5 @@
 import {
+  COMPILED,
   findHeldLines,
   isWaiting,
   judgeTwins,
@@ -21,7 +22,7 @@ import type { App } from '../app.js'
 import type { ComposedView } from './compose-view.js'
 import { FILES_MAX, listNamedFiles, readTestTexts, type TestTexts, turnAround } from './inverted-files.js'
 import { readPinnedRun } from './pinned-run.js'
-import { COMPILED, countRounds, type InvertedInputs, Twins } from './twin-runs.js'
+import { countRounds, type InvertedInputs, Twins } from './twin-runs.js'
 
 const SECONDS_MIN = 60
 const PLAIN_RUNS = 3

@@ -1,6 +1,6 @@
 import { randomInt } from 'node:crypto'
 import { posix } from 'node:path'
-import { haveAll, haveFailed, type Subject, type TwinRuns } from '../../checks/inverted/judge-twins.js'
+import { COMPILED, haveAll, haveFailed, type Subject, type TwinRuns } from '../../checks/inverted/judge-twins.js'
 import { observe } from '../../checks/observed-runs/observe.js'
 import type { ShownPlace } from '../../checks/observed-runs/run-in-view.js'
 import type { Composition, Confinement, ViewEntry } from '../../confinement/confinement.js'
@@ -10,7 +10,6 @@ import type { ComposedView } from './compose-view.js'
 import type { TurnedFiles } from './inverted-files.js'
 
 const REST_MS_MIN = 1000
-export const COMPILED = /\.(?:go|rs)$/
 const TOGETHER_MS_MAX = 10_000
 const ROUNDS_MIN = 2
 const ROUNDS_MAX = 6

@@ -132,7 +132,7 @@ function judge(subject: Subject, { unturned, turned, isNarrow }: TwinRuns, plain
   if (broken !== null) return makeNoEvidence(`${broken}${COMPILED.test(subject.file.path) ? INCLUDED : ''}`)
   const before = findResult(subject, unturned, isNarrow ? 1 : sumCounts(plain))
   if (before.status !== 'passed') {
-    const said = makeNoEvidence(`${WITH_TWIN} ${before.status}`)
+    const said = makeNoEvidence(`${COMPILED.test(subject.file.path) ? WITHOUT_FILE : WITH_TWIN} ${before.status}`)
     return before.status === 'missing' && isUncompiled(subject, unturned) ? said : { ...said, failsRewritten: true }
   }
   const after = findResult(subject, turned, sumCounts(unturned))
@@ -157,13 +157,15 @@ const ABOUT_EXISTENCE: TwinVerdict = {
   ...{ verdict: 'not_judged', reason: 'it only asserts that something imported is there, not what it returns' },
 }
 const TYPED = /\.[cm]?tsx?$/
-const COMPILED = /\.(?:go|rs)$/
+/** Their unturned text is the original; the compiled tests are run without it. */
+export const COMPILED = /\.(?:go|rs)$/
 const INCLUDED = '; code that includes a test file (include_str!, include_bytes!, //go:embed) is not run'
 const UNLISTED = 'the command lists only failing tests, and it is not among them: let the command list every test'
 const UNNAMED = 'its name is computed, and the run lists only failing tests: let the command list every test'
 const TIMED_OUT = 'it timed out once its assertions were changed'
 const OTHERWISE = 'once its assertions were changed, it failed for another reason than an assertion'
 const WITH_TWIN = 'with its text rewritten, and what it expects unchanged, it'
+const WITHOUT_FILE = 'with its test file taken away after it was compiled, it'
 
 function makeNoEvidence(reason: string): TwinVerdict {
   return { verdict: 'no_evidence', reason }

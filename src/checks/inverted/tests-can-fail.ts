@@ -7,6 +7,7 @@ import { type Check, type CheckInputs, failCheck, passCheck, postponed } from '.
 import { planCriteria } from '../plan-checks.js'
 import { type Criterion, matchesTest } from '../red-green/red-criteria.js'
 import { listNamedTests, type NamedTest } from '../test-files/test-files.js'
+import { COMPILED } from './judge-twins.js'
 
 const NAMED_MAX = 5
 
@@ -67,7 +68,10 @@ function formatSurvived(tests: readonly JudgedTest[]): string {
 
 function formatApart(tests: readonly JudgedTest[]): string {
   const verb = tests.length === 1 ? 'passes' : '(each of them) passes'
-  return `${formatList(tests.map(formatPlace))} ${verb} as written, but not when its text is rewritten with the same expected values`
+  const change = tests.every(({ file }) => COMPILED.test(file))
+    ? 'its test file is taken away after it was compiled'
+    : 'its text is rewritten with the same expected values'
+  return `${formatList(tests.map(formatPlace))} ${verb} as written, but not when ${change}`
 }
 
 function placeWithReason(test: JudgedTest): string {
