@@ -1,5 +1,6 @@
 import { parentPort } from 'node:worker_threads'
 import { acceptDependencies, findChangedDependencies, keepDependencies } from './dependencies.js'
+import { computeFingerprint } from './fingerprint.js'
 import type { Asked } from './indexer.js'
 import { indexTree } from './tree-contents.js'
 
@@ -15,10 +16,12 @@ parentPort?.on('message', ({ id, root, asked }: { id: number; root: string; aske
 })
 
 function answer(root: string, asked: Asked): unknown {
+  if (known.size > KNOWN_MAX) known.clear()
   switch (asked.type) {
     case 'index':
-      if (known.size > KNOWN_MAX) known.clear()
       return indexTree(root, asked, known)
+    case 'fingerprint':
+      return computeFingerprint(root, new Set(asked.except), known)
     case 'keep_dependencies':
       return keepDependencies(root, asked)
     case 'dependencies_since':

@@ -13,6 +13,7 @@ type Listing = DependencyRules & { readonly file: string }
 
 export type Asked =
   | ({ readonly type: 'index' } & Ignoring)
+  | { readonly type: 'fingerprint'; readonly except: readonly string[] }
   | ({ readonly type: 'keep_dependencies'; readonly before: number } & Listing)
   | ({ readonly type: 'dependencies_since' } & Listing)
   | ({ readonly type: 'accept_dependencies'; readonly paths: readonly string[] } & Listing)
@@ -30,6 +31,11 @@ export class Indexer {
 
   async index(root: string, rules: readonly IgnoreText[] | null, excludes: string): Promise<TreeIndex> {
     return restoreIndex((await this.#ask(root, { type: 'index', rules, excludes })) as TreeIndex)
+  }
+
+  /** See `fingerprint.ts`. */
+  async computeFingerprint(root: string, except: readonly string[]): Promise<string> {
+    return (await this.#ask(root, { type: 'fingerprint', except })) as string
   }
 
   /** Records dependencies and ignored files of a tree; see `dependencies.ts`. */

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { closeSync, fstatSync, lstatSync, readlinkSync, readSync } from 'node:fs'
+import { type BigIntStats, closeSync, fstatSync, lstatSync, readlinkSync, readSync } from 'node:fs'
 import { IgnoreRules, type IgnoreText } from './ignore-rules.js'
 import { formatFdPath, formatIdentity, openDirectory, openDirectoryIn, openFileIn } from './lookup.js'
 import { getErrno, TreeUnreadable } from './problems.js'
@@ -124,8 +124,7 @@ class Reader {
     try {
       const identity = formatIdentity(file.stat)
       const digest = hashFile(file.fd)
-      const isSettled = Date.now() - Number(file.stat.ctimeMs) > SETTLED_MS
-      if (isSettled && formatIdentity(fstatSync(file.fd, { bigint: true })) === identity)
+      if (isSettled(file.stat) && formatIdentity(fstatSync(file.fd, { bigint: true })) === identity)
         this.known.set(identity, digest)
       return `file ${digest}`
     } finally {
@@ -139,7 +138,12 @@ function isUnreadable(met: MetEntry): boolean {
   return met.name.includes('\uFFFD')
 }
 
-function hashFile(fd: number): string {
+/** Whether the file has not been changed for so long that its times tell of the next change. */
+export function isSettled(stat: BigIntStats): boolean {
+  return Date.now() - Number(stat.ctimeMs) > SETTLED_MS
+}
+
+export function hashFile(fd: number): string {
   const hash = createHash('sha256')
   const buffer = Buffer.allocUnsafe(CHUNK_BYTES)
   for (

@@ -1,6 +1,6 @@
 import { sha256Hex } from '../../base/sha256.js'
 import { AGENT_CLI_FILES } from '../../core/paths/agent-cli-files.js'
-import { NOT_THE_PROJECT, openWorkTree } from '../../tree/work-tree.js'
+import { NOT_THE_PROJECT } from '../../tree/work-tree.js'
 import type { Resources } from '../resources.js'
 
 // Python writes these files wherever it runs; observed runs do not load them.
@@ -11,7 +11,7 @@ const COMPILED = /\.pyc$/
  * nobody can change it after the review. Files that agent CLIs write for themselves do not count.
  */
 export async function boundTree(app: Pick<Resources, 'trees'>, workspace: string): Promise<string> {
-  const project = await openWorkTree(workspace).fingerprint(AGENT_CLI_FILES)
+  const project = await app.trees.computeFingerprint(workspace, AGENT_CLI_FILES.keys())
   const { index } = await app.trees.compare(workspace)
   const beside = Object.entries(index.entries).filter(([path]) => isLeftOut(path) && !COMPILED.test(path))
   if (beside.length === 0) return project

@@ -16,18 +16,17 @@ import {
 import { listProgramFiles } from '../../checks/test-setup/packages.js'
 import { readTestSetup } from '../../checks/test-setup/test-setup.js'
 import type { Composition, ViewEntry } from '../../confinement/confinement.js'
-import { matchesGlob } from '../../contract/glob.js'
 import type { Contract } from '../../core/contract/contract.js'
 import type { PinnedRun } from '../../core/evidence/observed-run.js'
 import type { Needs } from '../../core/gates/needs.js'
 import { findSnapshotTest } from '../../core/paths/snapshot-names.js'
 import { findSetupKind, isNearTests, isShadowNear, isTestName } from '../../core/paths/test-setup-names.js'
-import { getWritable } from '../../core/paths/writable.js'
 import type { TaskState } from '../../core/task/state.js'
 import { type ListedFile, NOT_THE_PROJECT, type SkippedNames, type WorkTree } from '../../tree/work-tree.js'
 import type { App } from '../app.js'
-import { makeIgnored, makeLeftoverMatcher, pickIgnored } from '../tool-calls/ignored-paths.js'
+import { makeIgnored, makeLeftoverMatcher } from '../tool-calls/ignored-paths.js'
 import { WORK_BEGAN } from '../trees/trees.js'
+import { makeOutputMatcher, omitWritable, readDependencyChanges } from './dependency-changes.js'
 import { buildInlineView, omitInlineTests } from './inline-view.js'
 
 /** The view for the observed runs of a gate. */
@@ -70,8 +69,8 @@ export async function composeViewOf(
   const { tree, needed } = about
   const isIgnored = makeIgnoredMatcher(app, state.workspace)
   // Runs on another thread meanwhile.
-  const dependencies = findChangedDependencies({ app, contract, state, isIgnored })
-  dependencies.catch(() => undefined)
+  const changes = readDependencyChanges(app, contract, state)
+  changes.catch(() => undefined)
   const all = await tree.list(WITH_OUTPUT)
   const listed = all.filter(({ path }) => !path.startsWith('dist/'))
   const isHeld = !needed.pinsTests && !contract.tests.allowChanges && state.pinnedTests !== null
@@ -84,7 +83,9 @@ export async function composeViewOf(
   const late = pins === null ? [] : await findLateTests(scene, { tests, pins })
   const stood = await findAddedStandIns(scene, pins === null ? tests : [...pins.keys()])
   const made = listOldCompilerOutputs(scene, all)
-  const told = [...late, ...stood, ...(await dependencies)].filter((path) => pins?.has(path) !== true)
+  const changed = await changes
+  const dependencies = omitWritable(changed ?? [], contract, isIgnored)
+  const told = [...late, ...stood, ...dependencies].filter((path) => pins?.has(path) !== true)
   const leftOut = [...told, ...made.filter((path) => pins?.has(path) !== true)]
   const put = pins === null ? [] : [...(await buildEntriesFromPins(scene, pins, leftOut)), ...inline.put]
   const pinned = new Set([
@@ -94,8 +95,10 @@ export async function composeViewOf(
   ])
   for (const path of await linkTargets(scene, pinned)) pinned.add(path)
   const isOut = new Set(leftOut)
+  const isOutput = makeOutputMatcher(changed, isIgnored)
   for (const path of pinned)
-    if (isReport(contract, path) || isOut.has(path) || mayWriteFile(contract, path)) pinned.delete(path)
+    if (isReport(contract, path) || isOut.has(path) || mayWriteFile(contract, path) || isOutput(path))
+      pinned.delete(path)
   const isGuarded = (path: string): boolean =>
     !isIgnored(path) && !TEMPORARY.test(path) && (isTestFile(contract, path) || isSetup(path, tests))
   const isLeft = makeLeftoverMatcher((folder) => app.trees.isSource(state.workspace, folder))
@@ -208,24 +211,6 @@ async function findAddedStandIns(scene: Scene, tests: readonly string[]): Promis
         wasThere: (path) => start[path] !== undefined,
         isOld: (folder) => Object.keys(start).some((path) => path.startsWith(folder)),
       })
-}
-
-/** Dependencies and ignored files that changed, but for those that a phase of the contract names as writable. */
-export async function findChangedDependencies({
-  app,
-  contract,
-  state,
-  isIgnored,
-}: Pick<Scene, 'app' | 'contract' | 'state' | 'isIgnored'>): Promise<readonly string[]> {
-  if (contract.enforcement.reconcile === 'off') return []
-  const changed = (await app.views.findDependencyChanges(state.id, state.workspace)) ?? []
-  const named = pickIgnored(
-    [...contract.phases.values()].flatMap((phase) => getWritable(phase).allowed),
-    isIgnored,
-  )
-  const isNamed = (path: string): boolean =>
-    named.some((pattern) => matchesGlob(pattern, path) || matchesGlob(pattern, `${path}/x`))
-  return changed.filter((path) => !isNamed(path))
 }
 
 async function buildEntriesFromPins(

@@ -65,7 +65,7 @@ export async function observeFor(
   if ('problem' in base) return { ...NOT_OBSERVED, problems: [base.problem] }
   const index = work.index ?? (await app.trees.compare(state.workspace)).index
   const untouched = commands.size === 0 ? new Map<string, string>() : await readStamps(state.workspace, index)
-  const treeHash = await work.tree.fingerprint()
+  const treeHash = await app.trees.computeFingerprint(state.workspace)
   const beside = hashBesideProject(state.workspace, index)
   const bare = {
     confinement,

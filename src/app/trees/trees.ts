@@ -90,6 +90,11 @@ export class Trees {
     return { differences: found.filter(counts), index, isLeft }
   }
 
+  /** SHA-256 over every path and content of the project, except the named files. */
+  computeFingerprint(tree: string, except: Iterable<string> = []): Promise<string> {
+    return this.#indexer.computeFingerprint(tree, [...except])
+  }
+
   /** Stores the expected tree when a task enters a phase. */
   mark(tree: string, taskId: string, phase: string): void {
     const expected = this.#expected(tree)
