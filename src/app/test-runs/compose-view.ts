@@ -3,16 +3,10 @@ import { sha256Hex } from '../../base/sha256.js'
 import { listGateCommands } from '../../checks/observed-runs/gate-commands.js'
 import { findModuleFolders } from '../../checks/observed-runs/module-folders.js'
 import { findStandIns } from '../../checks/observed-runs/stand-ins.js'
+import { makeGuard } from '../../checks/test-files/guarded-files.js'
 import { importsTestRunner } from '../../checks/test-files/runner-imports.js'
 import { addsSnapshotsOnly, parseSnapshots } from '../../checks/test-files/snapshots.js'
-import {
-  findCompiledTests,
-  isReport,
-  isSource,
-  isTestLike,
-  mayWriteFile,
-  readText,
-} from '../../checks/test-files/test-files.js'
+import { findCompiledTests, isReport, isTestLike, mayWriteFile, readText } from '../../checks/test-files/test-files.js'
 import { listProgramFiles } from '../../checks/test-setup/packages.js'
 import { readTestSetup } from '../../checks/test-setup/test-setup.js'
 import type { Composition, ViewEntry } from '../../confinement/confinement.js'
@@ -20,7 +14,7 @@ import type { Contract } from '../../core/contract/contract.js'
 import type { PinnedRun } from '../../core/evidence/observed-run.js'
 import type { Needs } from '../../core/gates/needs.js'
 import { findSnapshotTest } from '../../core/paths/snapshot-names.js'
-import { findSetupKind, isNearTests, isShadowNear, isTestName } from '../../core/paths/test-setup-names.js'
+import { findSetupKind } from '../../core/paths/test-setup-names.js'
 import type { TaskState } from '../../core/task/state.js'
 import { type ListedFile, NOT_THE_PROJECT, type SkippedNames, type WorkTree } from '../../tree/work-tree.js'
 import type { App } from '../app.js'
@@ -99,8 +93,8 @@ export async function composeViewOf(
   for (const path of pinned)
     if (isReport(contract, path) || isOut.has(path) || mayWriteFile(contract, path) || isOutput(path))
       pinned.delete(path)
-  const isGuarded = (path: string): boolean =>
-    !isIgnored(path) && !TEMPORARY.test(path) && (isTestFile(contract, path) || isSetup(path, tests))
+  const isHeldByName = makeGuard(contract, tests)
+  const isGuarded = (path: string): boolean => !isIgnored(path) && isHeldByName(path)
   const isLeft = makeLeftoverMatcher((folder) => app.trees.isSource(state.workspace, folder))
   return {
     composition: { put, leftOut, pinned: [...pinned], programs: await listPrograms(contract, tree, pinned), isGuarded },
@@ -138,22 +132,6 @@ export function makeIgnoredMatcher(app: Pick<App, 'trees'>, tree: string): (path
   }
   return (path) => isFolderIgnored(posix.dirname(path)) || isIgnored(path, false) || isLeft(path, false)
 }
-
-// Data that a run writes next to its tests is not a test.
-function isTestFile(contract: Contract, path: string): boolean {
-  return isTestName(path) || (isSource(path) && isTestLike(contract, path))
-}
-
-// A test may create a project elsewhere; only files around the tests decide how they are run.
-function isSetup(path: string, tests: readonly string[]): boolean {
-  if (findSetupKind(path) === null) return false
-  return isNearTests(path, tests) || isShadowNear(path, tests) || LOADED_ANYWHERE.test(path)
-}
-
-const LOADED_ANYWHERE = /(^|\/)__mocks__\/|-info\/|\.pth$/
-
-// Vite writes a bundled copy of its configuration next to it and removes it again.
-const TEMPORARY = /\.timestamp-[\w-]+\.mjs$/
 
 async function findLateTests(
   scene: Scene,

@@ -23,6 +23,8 @@ interface TrialAdvice {
   /** `--tests COMMAND` for `init`, the field of the contract for `doctor`. */
   readonly change: string
   readonly longer: string
+  /** How to run a part of a suite that is too long. */
+  readonly part: string
   readonly mayWrite: string
   /** How the packages of this project are installed. */
   readonly install: string
@@ -105,7 +107,7 @@ function judgeUnread(run: ObservedRun, seconds: string, advice: TrialAdvice): Tr
   }
 }
 
-function explainRemedy({ trouble, command }: ObservedRun, { change, longer, install }: TrialAdvice): string {
+function explainRemedy({ trouble, command }: ObservedRun, { change, longer, part, install }: TrialAdvice): string {
   const { cause = '', detail = '', remedy = '' } = trouble ?? {}
   if (/rustup could not choose/.test(detail))
     return 'cargo: no default toolchain is visible in the sandbox: run `rustup default stable` as the user who starts the server, then try again.'
@@ -123,7 +125,7 @@ function explainRemedy({ trouble, command }: ObservedRun, { change, longer, inst
     case 'no network':
       return `Tests run without network. Fetch beforehand what they need (${install}), or ${change} that does not need it.`
     case 'timed out':
-      return `Find the test that hangs (run \`${command}\` yourself), or ${longer}.`
+      return `If the suite is only long, ${longer}, or ${part}: gates run this command several times for each task. If it hangs, run \`${command}\` yourself to find the test.`
     case 'compile failed':
       return 'Correct the error that the last lines show.'
     case 'no counts could be read from the output':
