@@ -4,7 +4,7 @@ import { listGateCommands } from '../../checks/observed-runs/gate-commands.js'
 import { findModuleFolders } from '../../checks/observed-runs/module-folders.js'
 import { findStandIns } from '../../checks/observed-runs/stand-ins.js'
 import { makeGuard } from '../../checks/test-files/guarded-files.js'
-import { importsTestRunner } from '../../checks/test-files/runner-imports.js'
+import { importsTestRunner, mayImportRunner } from '../../checks/test-files/runner-imports.js'
 import { addsSnapshotsOnly, parseSnapshots } from '../../checks/test-files/snapshots.js'
 import { findCompiledTests, isReport, isTestLike, mayWriteFile, readText } from '../../checks/test-files/test-files.js'
 import { listProgramFiles } from '../../checks/test-setup/packages.js'
@@ -146,7 +146,7 @@ async function findLateTests(
   const named = new Set(tests)
   for (const { path, isLink } of scene.listed) {
     if (isLink || start === null || start[path] !== undefined || named.has(path) || !isLate(path)) continue
-    if (scene.isIgnored(path)) continue
+    if (scene.isIgnored(path) || !mayImportRunner(path)) continue
     if (await importsTestRunner(path, (await readText(scene.tree, path)) ?? '')) late.push(path)
   }
   return late
