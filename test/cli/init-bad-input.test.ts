@@ -1,5 +1,5 @@
 import { spawn, spawnSync } from 'node:child_process'
-import { existsSync, mkdirSync, readdirSync, readlinkSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, readlinkSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { beforeAll, describe, expect, it } from 'vitest'
@@ -178,6 +178,22 @@ describe('what init and doctor say of repositories with something wrong', () => 
     expect(stdout).toMatch(
       /Trial +python3 -m pytest( -v)?\n.*read 1 passed, 0 failed, 0 skipped as pytest; ids complete/,
     )
+  })
+
+  it('[REQ-INIT-5] an interpreter that the sandbox does not show is named', { timeout: MS }, async () => {
+    const cwd = join(place.home, 'hidden-python')
+    makeRepository(cwd, {
+      'pyproject.toml': '[tool.pytest.ini_options]\n',
+      'tests/test_a.py': '',
+      '.gitignore': '.venv',
+    })
+    mkdirSync(join(cwd, '.venv/bin'), { recursive: true })
+    writeFileSync(join(cwd, '.venv/pyvenv.cfg'), '')
+    writeFileSync(join(place.home, 'own-python'), '#!/bin/sh\n', { mode: 0o755 })
+    symlinkSync(join(place.home, 'own-python'), join(cwd, '.venv/bin/python'))
+    const ended = await place.run(['init', '--yes'], { cwd })
+    expect(ended.code).toBe(1)
+    expect(ended.stdout).toMatch(/\.venv\/bin\/python leads to \S+own-python, which is not visible in the sandbox/)
   })
 
   it('[REQ-INIT-1] a signal ends the trial, and nothing is left', { timeout: MS }, async () => {

@@ -52,6 +52,7 @@ function tryCommands(about: TestsToTry, install: string): Promise<readonly Findi
           () => trials.run(contract, { name, command }),
         )
         const advice = {
+          tree: about.workspace,
           change: 'change commands.tests.run in the contract to the command',
           longer: 'raise commands.tests.timeout_seconds in the contract',
           part: 'let commands.tests.run name a part of it that is enough for your tasks',

@@ -65,6 +65,7 @@ export function tryTests(about: About): Promise<TriedTests> {
 async function tryWithBuilds(trials: Trials, about: About): Promise<TriedTests> {
   const { tree, survey, contract, isQuiet } = about
   const advice = {
+    tree,
     change: 'name another command with --tests COMMAND',
     longer: 'give it longer with --timeout SECONDS',
     part: `name a part of it that is enough for your tasks (--tests "${about.command.run} FOLDER")`,

@@ -1,5 +1,8 @@
+import { existsSync, realpathSync } from 'node:fs'
+import { join } from 'node:path'
 import { isSource } from '../../checks/test-files/test-files.js'
 import { findProgram } from '../../confinement/probes.js'
+import { isInside } from '../../confinement/view/toolchains.js'
 import type { ObservedRun } from '../../core/evidence/observed-run.js'
 import { plainLine } from '../../core/plain-text.js'
 import { formatCount } from '../../core/text.js'
@@ -20,6 +23,8 @@ export interface TrialVerdict {
 
 /** How the user can choose another command, or install packages. */
 interface TrialAdvice {
+  /** The folder that the command ran in. */
+  readonly tree: string
   /** `--tests COMMAND` for `init`, the field of the contract for `doctor`. */
   readonly change: string
   readonly longer: string
@@ -107,13 +112,17 @@ function judgeUnread(run: ObservedRun, seconds: string, advice: TrialAdvice): Tr
   }
 }
 
-function explainRemedy({ trouble, command }: ObservedRun, { change, longer, part, install }: TrialAdvice): string {
+function explainRemedy({ trouble, command }: ObservedRun, advice: TrialAdvice): string {
+  const { change, longer, part, install } = advice
   const { cause = '', detail = '', remedy = '' } = trouble ?? {}
   if (/rustup could not choose/.test(detail))
     return 'cargo: no default toolchain is visible in the sandbox: run `rustup default stable` as the user who starts the server, then try again.'
   switch (cause) {
     case 'command not found': {
       const program = /(?:^|: )([\w./@+-]+): (?:command )?not found/.exec(detail)?.[1] ?? command.split(' ')[0] ?? ''
+      const target = findOutsideTarget(advice.tree, program)
+      if (target !== null)
+        return `${program} leads to ${target}, which is not visible in the sandbox: make the environment again with an interpreter below /usr or of a version manager (docs/tools.md), or ${change}.`
       return findProgram(program) === null
         ? `${program} is not installed here. Install it (packages of the project: ${install}), or ${change}.`
         : `${program} is installed, but not visible in the sandbox: install it below /usr/local or with a version manager (docs/tools.md), or ${change}.`
@@ -134,6 +143,13 @@ function explainRemedy({ trouble, command }: ObservedRun, { change, longer, part
     default:
       return remedy === '' ? `See the last lines, or ${change}.` : remedy
   }
+}
+
+// A virtual environment links to the interpreter that it was made with.
+function findOutsideTarget(tree: string, program: string): string | null {
+  if (!program.includes('/') || !existsSync(join(tree, program))) return null
+  const target = realpathSync(join(tree, program))
+  return isInside(realpathSync(tree), target) ? null : plainLine(target)
 }
 
 function remedyForLoad(kind: string, { install }: TrialAdvice): string {
