@@ -15,6 +15,7 @@ import { benchInverter } from './inverter.mjs'
 import { benchKnowledge } from './knowledge.mjs'
 import { machine, rawFsync } from './measure.mjs'
 import { benchReconcile } from './reconcile.mjs'
+import { benchRepository } from './repository.mjs'
 import { benchRules } from './rules.mjs'
 import { benchScale } from './scale.mjs'
 import { place, ROOT } from './servers.mjs'
@@ -44,6 +45,7 @@ const SUITES = {
   'gate-cache': () => benchGateCache({ rounds: quick ? 3 : 7 }),
   reconcile: () => benchReconcile({ files: quick ? 10_000 : 100_000, rounds: quick ? 3 : 5 }),
   view: () => benchView({ sizes: quick ? [1000, 10_000] : [1000, 100_000], rounds: quick ? 3 : 7 }),
+  repository: () => benchRepository({ files: 10_000, rounds: quick ? 1 : 5 }),
   rules: () => benchRules({ rounds: quick ? 20 : 60 }),
   coordination: () => benchCoordination({ rounds: quick ? 3 : 7 }),
   check: () => benchCheck({ rounds: quick ? 3 : 5, seconds: quick ? 2 : 5 }),

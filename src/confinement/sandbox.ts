@@ -135,13 +135,14 @@ export class Sandbox {
   }
 
   #launch(run: Run, job: Job, mounted: ReadonlySet<string>): Launch {
-    const { identity, keeper, base, limits, groups, trees } = this.parts
+    const { identity, keeper, base, limits, groups, trees, view: host } = this.parts
     const view = job.writes === 'read' ? job.tree : join(run.dir, MERGED)
     const processes = groups === null ? limits.processes : limits.processes * SHARED_PROCESSES_FACTOR
     return {
       identity,
       keeperPid: keeper.pid,
       base,
+      belowTmp: host.shown.filter((path) => path.startsWith('/tmp/')),
       tree: view,
       runDir: run.dir,
       job,

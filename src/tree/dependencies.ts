@@ -4,7 +4,7 @@ import { gunzipSync, gzipSync } from 'node:zlib'
 import ignore from 'ignore'
 import { writeFileAtomically } from '../base/atomic-file.js'
 import { isAtOrBelow } from '../base/is-at-or-below.js'
-import { IgnoreRules, type IgnoreText } from './ignore-rules.js'
+import { type IgnoreText, reuseRules } from './ignore-rules.js'
 import { formatFdPath, openDirectory } from './lookup.js'
 import { TreeUnreadable } from './problems.js'
 import { type MetEntry, walkFrom } from './walk.js'
@@ -116,7 +116,7 @@ function list(root: string, rules: DependencyRules, before: number): Listing {
 function* walkDependencies(root: string, { rules, also }: DependencyRules): Generator<MetEntry> {
   const opened = openDirectory(root, [])
   if (!opened.ok) throw new TreeUnreadable(`the work tree ${root} cannot be opened`)
-  const ignored = new IgnoreRules(rules)
+  const ignored = reuseRules(rules)
   const always = ignore({ ignorecase: false }).add([...also])
   const isMeant = ({ path, name, kind }: MetEntry): boolean => {
     const isDirectory = kind === 'directory'

@@ -6,6 +6,28 @@ export interface IgnoreText {
   readonly text: string
 }
 
+const READY_MAX = 4
+const USES_MAX = 200
+const ready = new Map<string, { readonly rules: IgnoreRules; uses: number }>()
+
+/**
+ * The same rules as last time, if they are the same: they remember their answers, which makes the next look at the same
+ * tree faster. Not to be changed. Made anew from time to time, so that what is remembered stays bounded.
+ */
+export function reuseRules(list: readonly IgnoreText[]): IgnoreRules {
+  const key = JSON.stringify(list)
+  const known = ready.get(key)
+  if (known !== undefined && known.uses < USES_MAX) {
+    known.uses += 1
+    return known.rules
+  }
+  ready.delete(key)
+  if (ready.size >= READY_MAX) ready.delete(ready.keys().next().value ?? '')
+  const rules = new IgnoreRules(list)
+  ready.set(key, { rules, uses: 1 })
+  return rules
+}
+
 /** Which paths of a tree are ignored. The rules of the nearest folder have precedence. */
 export class IgnoreRules {
   readonly list: IgnoreText[] = []

@@ -1,7 +1,7 @@
 import { Worker } from 'node:worker_threads'
 import { PACKAGE_ROOT } from '../base/package-root.js'
 import type { DependencyRules } from './dependencies.js'
-import type { IgnoreText } from './ignore-rules.js'
+import type { Fingerprint } from './fingerprint.js'
 import { restoreIndex } from './only-paths.js'
 import { TreeUnreadable } from './problems.js'
 import type { Ignoring, TreeIndex } from './tree-contents.js'
@@ -12,10 +12,16 @@ const WORKER_FILE = new URL('dist/threads/index-worker.cjs', PACKAGE_ROOT)
 type Listing = DependencyRules & { readonly file: string }
 
 export type Asked =
-  | ({ readonly type: 'index' } & Ignoring)
+  | ({ readonly type: 'index'; readonly except: readonly string[] | null } & Ignoring)
   | ({ readonly type: 'keep_dependencies'; readonly before: number } & Listing)
   | ({ readonly type: 'dependencies_since' } & Listing)
   | ({ readonly type: 'accept_dependencies'; readonly paths: readonly string[] } & Listing)
+
+export interface TreeLook {
+  readonly index: TreeIndex
+  /** Null: not asked for. */
+  readonly fingerprint: Fingerprint | null
+}
 
 interface Waiting {
   readonly resolve: (value: unknown) => void
@@ -28,8 +34,10 @@ export class Indexer {
   #count = 0
   readonly #waiting = new Map<number, Waiting>()
 
-  async index(root: string, rules: readonly IgnoreText[] | null, excludes: string): Promise<TreeIndex> {
-    return restoreIndex((await this.#ask(root, { type: 'index', rules, excludes })) as TreeIndex)
+  /** `except`: files that do not count for the fingerprint; null: no fingerprint is wanted. */
+  async look(root: string, ignoring: Ignoring, except: readonly string[] | null): Promise<TreeLook> {
+    const { index, fingerprint } = (await this.#ask(root, { type: 'index', ...ignoring, except })) as TreeLook
+    return { index: restoreIndex(index), fingerprint }
   }
 
   /** Records dependencies and ignored files of a tree; see `dependencies.ts`. */

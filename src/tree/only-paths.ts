@@ -5,7 +5,9 @@ export function toPlainPaths(entries: Readonly<Record<string, string>>): Record<
   return Object.assign(Object.create(null), entries)
 }
 
-/** Restores an index that was sent or stored. */
+/** Restores an index that was just sent or read, in place: copying many paths takes long. */
 export function restoreIndex(index: TreeIndex): TreeIndex {
-  return { ...index, entries: toPlainPaths(index.entries), packages: toPlainPaths(index.packages) }
+  Object.setPrototypeOf(index.entries, null)
+  Object.setPrototypeOf(index.packages, null)
+  return index
 }

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
-import { closeSync, fstatSync, lstatSync, readlinkSync, readSync } from 'node:fs'
-import { IgnoreRules, type IgnoreText } from './ignore-rules.js'
+import { type BigIntStats, closeSync, fstatSync, lstatSync, readlinkSync, readSync } from 'node:fs'
+import type { FingerprintReader } from './fingerprint.js'
+import { IgnoreRules, type IgnoreText, reuseRules } from './ignore-rules.js'
 import { formatFdPath, formatIdentity, openDirectory, openDirectoryIn, openFileIn } from './lookup.js'
 import { getErrno, TreeUnreadable } from './problems.js'
 import { type MetEntry, walkFrom } from './walk.js'
@@ -35,17 +36,43 @@ const UNREAD = 'unread'
 /** Folders of installed packages, wherever they lie. */
 const PACKAGE_FOLDERS: ReadonlySet<string> = new Set(['node_modules', '.venv', 'venv'])
 
-/** Reads a whole tree. Files whose identity is in `known` are not read again. */
-export function indexTree(root: string, ignoring: Ignoring, known: Map<string, string>): TreeIndex {
+/**
+ * Reads a whole tree. Files whose identity is in `known` are not read again. The fingerprint covers ignored files too,
+ * and is read along with the rest: looking at every file twice would take twice the time.
+ */
+export function indexTree(
+  root: string,
+  ignoring: Ignoring,
+  known: Map<string, string>,
+  fingerprint: FingerprintReader | null = null,
+): TreeIndex {
   const opened = openDirectory(root, [])
   if (!opened.ok) throw new TreeUnreadable(`the work tree ${root} cannot be opened`)
   const reader = new Reader(ignoring, known)
-  const isEntered = (met: MetEntry): boolean => !reader.isLeftOut(met)
+  // Below a folder that is left out of the index, only the fingerprint is read.
+  let leftOutDepth: number | null = null
+  const isEntered = (met: MetEntry): boolean => {
+    const isInProject = fingerprint?.isEntered(met) === true
+    if (leftOutDepth === null && reader.isLeftOut(met)) leftOutDepth = met.depth
+    return leftOutDepth === null || isInProject
+  }
+  const enter = (path: string, fd: number): void => {
+    if (leftOutDepth === null) reader.enter(path, fd)
+  }
+  const tooDeep = (path: string): void => {
+    if (leftOutDepth === null) reader.leaveUnread(path)
+  }
+  const denied = (path: string): void => {
+    tooDeep(path)
+    fingerprint?.refuse(`${path} cannot be read: permission denied`)
+  }
   try {
-    const enter = (path: string, fd: number): void => reader.enter(path, fd)
-    const unread = { denied: reader.leaveUnread, tooDeep: reader.leaveUnread }
-    for (const met of walkFrom(opened.fd, { enter, isEntered, ...unread, entriesMax: ENTRIES_MAX }))
-      reader.addEntry(met)
+    for (const met of walkFrom(opened.fd, { enter, isEntered, denied, tooDeep, entriesMax: ENTRIES_MAX })) {
+      if (leftOutDepth !== null && met.depth <= leftOutDepth) leftOutDepth = null
+      const what = leftOutDepth === null ? reader.addEntry(met) : undefined
+      if ((met.kind === 'file' || met.kind === 'link') && fingerprint?.isInside(met) === true)
+        fingerprint.take(met, what === undefined ? reader.readEntry(met) : what)
+    }
     return reader.index()
   } finally {
     closeSync(opened.fd)
@@ -55,13 +82,13 @@ export function indexTree(root: string, ignoring: Ignoring, known: Map<string, s
 class Reader {
   readonly #entries: Record<string, string> = Object.create(null)
   readonly #packages: Record<string, string> = Object.create(null)
-  readonly #rules = new IgnoreRules()
+  readonly #rules: IgnoreRules
 
   constructor(
     private readonly ignoring: Ignoring,
     private readonly known: Map<string, string>,
   ) {
-    for (const rule of ignoring.rules ?? []) this.#rules.take(rule)
+    this.#rules = ignoring.rules === null ? new IgnoreRules() : reuseRules(ignoring.rules)
   }
 
   enter(path: string, fd: number): void {
@@ -77,19 +104,21 @@ class Reader {
     )
   }
 
-  addEntry(met: MetEntry): void {
-    if (met.name === '.git') return
+  /** The entry as `readEntry` gives it; undefined if it was not read. */
+  addEntry(met: MetEntry): string | null | undefined {
+    if (met.name === '.git') return undefined
     if (isUnreadable(met)) {
       this.#entries[met.path] = 'name'
-      return
+      return undefined
     }
     if (met.kind === 'directory') {
       if (PACKAGE_FOLDERS.has(met.name)) this.#packages[met.path] = hashPackages(met)
-      return
+      return undefined
     }
-    if (this.#rules.isIgnored(met.path, false)) return
-    const what = this.#whatIs(met)
+    if (this.#rules.isIgnored(met.path, false)) return undefined
+    const what = this.readEntry(met)
     if (what !== null) this.#entries[met.path] = what
+    return what
   }
 
   /** An unreadable folder is known by its name: no call of an agent can change its entries. */
@@ -101,8 +130,8 @@ class Reader {
     return { entries: this.#entries, packages: this.#packages, rules: this.#rules.list }
   }
 
-  // Null when it was removed since its folder was listed: then it is not part of the tree.
-  #whatIs(met: MetEntry): string | null {
+  /** Null when it was removed since its folder was listed: then it is not part of the tree. */
+  readEntry(met: MetEntry): string | null {
     try {
       if (met.kind === 'file') return this.#file(met)
       return met.kind === 'link' ? `link ${readlinkSync(formatFdPath(met.directoryFd, met.name))}` : 'special'
@@ -124,8 +153,7 @@ class Reader {
     try {
       const identity = formatIdentity(file.stat)
       const digest = hashFile(file.fd)
-      const isSettled = Date.now() - Number(file.stat.ctimeMs) > SETTLED_MS
-      if (isSettled && formatIdentity(fstatSync(file.fd, { bigint: true })) === identity)
+      if (isSettled(file.stat) && formatIdentity(fstatSync(file.fd, { bigint: true })) === identity)
         this.known.set(identity, digest)
       return `file ${digest}`
     } finally {
@@ -139,15 +167,19 @@ function isUnreadable(met: MetEntry): boolean {
   return met.name.includes('\uFFFD')
 }
 
+// One for all files: allocating it costs more than reading a small file.
+let chunk: Buffer | null = null
+
+/** Whether the file has not been changed for so long that its times tell of the next change. */
+function isSettled(stat: BigIntStats): boolean {
+  return Date.now() - Number(stat.ctimeMs) > SETTLED_MS
+}
+
 function hashFile(fd: number): string {
   const hash = createHash('sha256')
-  const buffer = Buffer.allocUnsafe(CHUNK_BYTES)
-  for (
-    let read = readSync(fd, buffer, 0, CHUNK_BYTES, null);
-    read > 0;
-    read = readSync(fd, buffer, 0, CHUNK_BYTES, null)
-  )
-    hash.update(buffer.subarray(0, read))
+  chunk ??= Buffer.allocUnsafeSlow(CHUNK_BYTES)
+  for (let read = readSync(fd, chunk, 0, CHUNK_BYTES, null); read > 0; read = readSync(fd, chunk, 0, CHUNK_BYTES, null))
+    hash.update(chunk.subarray(0, read))
   return hash.digest('hex')
 }
 

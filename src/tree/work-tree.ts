@@ -54,10 +54,6 @@ export interface WorkTree {
   hash(path: string): Promise<string | null>
   /** The same of many files; null also for one that cannot be hashed. */
   hashEach(paths: Iterable<string>): Promise<ReadonlyMap<string, string | null>>
-  /**
-   * SHA-256 over every path and content of the project, except the named files: equal when nothing in it has changed.
-   */
-  fingerprint(except?: { has(path: string): boolean }): Promise<string>
 }
 
 export function openWorkTree(root: string): WorkTree {
@@ -66,21 +62,7 @@ export function openWorkTree(root: string): WorkTree {
     list: (skipped) => listInside(root, { skipped }),
     hash: (path) => hashInside(root, path),
     hashEach: (paths) => hashEachInside(root, paths),
-    fingerprint: (except = new Set()) => computeFingerprint(root, except),
   }
-}
-
-async function computeFingerprint(root: string, except: { has(path: string): boolean }): Promise<string> {
-  const whole = createHash('sha256')
-  for (const { path, isLink } of await listInside(root, { skipped: NOT_THE_PROJECT })) {
-    if (except.has(path)) continue
-    const hash = isLink ? linkTarget(root, path) : await hashInside(root, path)
-    // A name that cannot be opened again would keep its fingerprint whatever is written to it.
-    if (hash === null)
-      throw new TreeUnreadable(`${path} was changed while the work tree was read, or has a name that is not UTF-8`)
-    whole.update(JSON.stringify([path, isLink ? `link ${hash}` : hash]))
-  }
-  return whole.digest('hex')
 }
 
 async function readInside(root: string, path: string): Promise<Buffer | null> {

@@ -433,7 +433,6 @@ describe('time limits', () => {
       list: async () => [],
       hash: () => new Promise<never>(() => undefined),
       hashEach: () => new Promise<never>(() => undefined),
-      fingerprint: async () => '',
     }
     const outcome = await runCheck('file_exists', { ...inputs({}), tree, params: { path: 'a' } }, 0.05)
     expect(outcome).toMatchObject({ result: 'error', found: 'not decided within 0.05 s' })

@@ -1,5 +1,5 @@
 import { spawn, spawnSync } from 'node:child_process'
-import { existsSync, mkdirSync, readdirSync, readlinkSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, readlinkSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { beforeAll, describe, expect, it } from 'vitest'
@@ -78,6 +78,7 @@ describe('what init and doctor say of repositories with something wrong', () => 
     const ended = await place.run(['init', '--yes', '--timeout', '3'], { cwd })
     expect(ended).toMatchObject({ code: 1, stdout: expect.stringContaining('timed out: after 3 s') })
     expect(ended.stdout).toContain('give it longer with --timeout SECONDS')
+    expect(ended.stdout).toMatch(/a part of it that is enough for your tasks \(--tests "npm test FOLDER"\)/)
     await place.run(['init', '--yes', '--timeout', '3', '--no-trial'], { cwd })
     expect((await findingsOf(cwd)).find(({ name }) => name === 'tests')).toMatchObject({
       ...{ status: 'missing', detail: expect.stringContaining('timed out: after 3 s') },
@@ -104,6 +105,17 @@ describe('what init and doctor say of repositories with something wrong', () => 
       stdout: expect.stringContaining('The tests write tracked files: notes.txt'),
     })
     expect(git(cwd, 'status', '--porcelain', 'notes.txt', 'test')).toBe('')
+  })
+
+  it('[REQ-INIT-5] tests that write new tests: the files are named, unless git ignores them', {
+    timeout: MS,
+  }, async () => {
+    const cwd = repository('making', { 'a.test.js': nodeTest("writeFileSync('b.test.js', '')") })
+    const made = await place.run(['init', '--yes'], { cwd })
+    expect(made).toMatchObject({ code: 1, stdout: expect.stringMatching(/wrote b\.test\.js: a run that writes/) })
+    writeFileSync(join(cwd, '.git/info/exclude'), 'b.test.js\n')
+    const ignored = await place.run(['init', '--yes'], { cwd })
+    expect(ignored.code, ignored.stdout).toBe(0)
   })
 
   it('[REQ-INIT-5] tests that fail before any task are named and block nothing', {
@@ -168,6 +180,22 @@ describe('what init and doctor say of repositories with something wrong', () => 
     )
   })
 
+  it('[REQ-INIT-5] an interpreter that the sandbox does not show is named', { timeout: MS }, async () => {
+    const cwd = join(place.home, 'hidden-python')
+    makeRepository(cwd, {
+      'pyproject.toml': '[tool.pytest.ini_options]\n',
+      'tests/test_a.py': '',
+      '.gitignore': '.venv',
+    })
+    mkdirSync(join(cwd, '.venv/bin'), { recursive: true })
+    writeFileSync(join(cwd, '.venv/pyvenv.cfg'), '')
+    writeFileSync(join(place.home, 'own-python'), '#!/bin/sh\n', { mode: 0o755 })
+    symlinkSync(join(place.home, 'own-python'), join(cwd, '.venv/bin/python'))
+    const ended = await place.run(['init', '--yes'], { cwd })
+    expect(ended.code).toBe(1)
+    expect(ended.stdout).toMatch(/\.venv\/bin\/python leads to \S+own-python, which is not visible in the sandbox/)
+  })
+
   it('[REQ-INIT-1] a signal ends the trial, and nothing is left', { timeout: MS }, async () => {
     const cwd = repository('interrupted', {
       'a.test.js': nodeTest('await new Promise(() => setInterval(() => {}, 1000))'),
@@ -201,7 +229,7 @@ describe('what init and doctor say of repositories with something wrong', () => 
       [/Write agent_workflow\.yaml\?/, 'n\n'],
     ])
     expect(said).toMatch(/1\. JavaScript .*2\. Python .*3\. make \(Makefile with the target test\): make test/s)
-    expect(said).toMatch(/Running `make test` in the sandbox \.\.\. \d+ s \(Ctrl-C stops it\)/)
+    expect(said).toMatch(/Running `make test` in the sandbox \(at most 600 s\) \.\.\. \d+ s \(Ctrl-C stops it\)/)
     expect(said).toMatch(/read 1 passed, 0 failed, 0 skipped as node; ids complete.*Nothing was written/s)
     expect(existsSync(join(cwd, CONTRACT))).toBe(false)
     await onTerminal(cwd, [
@@ -214,7 +242,7 @@ describe('what init and doctor say of repositories with something wrong', () => 
   // Ctrl-C as a terminal sends it, while the tests run.
   it('[REQ-INIT-1] Ctrl-C on a terminal ends the trial', { timeout: MS }, async () => {
     const cwd = repository('stopped', { 'a.test.js': nodeTest('await new Promise(() => setInterval(() => {}, 1000))') })
-    const said = await onTerminal(cwd, [[/in the sandbox \.\.\. 1 s/, '\u0003']])
+    const said = await onTerminal(cwd, [[/in the sandbox \(at most 600 s\) \.\.\. 1 s/, '\u0003']])
     expect(listProcessesIn(cwd), 'what still runs').toEqual([])
     expect(said).toContain('Interrupted; nothing was written.')
     expect(existsSync(join(cwd, CONTRACT))).toBe(false)

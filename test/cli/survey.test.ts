@@ -28,6 +28,15 @@ const npm = (fields: object): string => JSON.stringify(fields)
 
 const COMMANDS: readonly (readonly [name: string, files: Files, command: string | null, reason: RegExp])[] = [
   ['pnpm', { 'package.json': npm({ scripts: { test: 'vitest' } }), 'pnpm-lock.yaml': '' }, 'pnpm test', /pnpm-lock/],
+  [
+    'a typecheck of vitest beside a linter',
+    {
+      'package.json': npm({ scripts: { test: 'pnpm lint && vitest run --typecheck', lint: 'eslint .' } }),
+      'pnpm-lock.yaml': '',
+    },
+    'pnpm exec vitest run --typecheck',
+    /scripts\.test without `pnpm lint`/,
+  ],
   ['yarn', { 'package.json': npm({ scripts: { test: 'jest' } }), 'yarn.lock': '' }, 'yarn test', /yarn\.lock/],
   ['bun', { 'package.json': npm({ scripts: { test: 'jest' } }), 'bun.lockb': '' }, 'bun run test', /bun\.lockb/],
   ['a field', { 'package.json': npm({ scripts: { test: 'x' }, packageManager: 'pnpm@9' }) }, 'pnpm test', /pnpm@9/],

@@ -211,6 +211,31 @@ describe.each(someSettings())('$name', (setting) => {
   )
 })
 
+describe.each(someSettings())('$name', (setting) => {
+  it(
+    '[REQ-WALL-18] tools below /tmp are seen in the sandbox, read-only and without their credentials',
+    async () => {
+      const home = newHome(setting.account)
+      const cargo = mkdtempSync('/tmp/phaselock-cargo-')
+      made.push(cargo)
+      write(cargo, { 'bin/hello': '#!/bin/sh\necho hello\n', 'credentials.toml': SECRET, 'registry/one': '' })
+      spawnSync('chmod', ['-R', 'a+rX', cargo])
+      chmodSync(join(cargo, 'bin/hello'), 0o755)
+      if (setting.account.uid !== 0) spawnSync('chown', ['-R', String(setting.account.uid), cargo])
+      const [ran] = await run(setting, home, {
+        path: [join(cargo, 'bin')],
+        env: { CARGO_HOME: cargo },
+        lines: [
+          line(`hello; cat ${cargo}/credentials.toml; touch ${cargo}/new ${cargo}/bin/new; ls /tmp; touch /tmp/own`),
+        ],
+      })
+      expect(ran?.stdout).toBe(`hello\n${cargo.slice('/tmp/'.length)}\nexit 0\nREADY\n`)
+      expect(existsSync(join(cargo, 'new')) || existsSync(join(cargo, 'bin/new'))).toBe(false)
+    },
+    RUN_MS_MAX,
+  )
+})
+
 describe('what is found on a machine', () => {
   const newPlace = (): string => {
     const home = mkdtempSync('/var/tmp/phaselock-found-')

@@ -20,7 +20,7 @@ test('adds', async () => {
 const mayWrite =
   (glob: string) =>
   (text: string): string =>
-    `${text}\ntests: {patterns: ["tests/**"], may_write: ["${glob}"]}\n`
+    text.replace('\ntests:\n', `\ntests:\n  may_write: ["${glob}"]\n`)
 const PROJECT: Project = {
   files: { 'package.json': '{"type": "module"}\n', 'src/one.js': '\n', 'tests/last-run.json': '0' },
   run: 'node --test tests/',
@@ -45,6 +45,24 @@ describe('data that the tests write', () => {
     const allowed = await forge.inImpl({ ...PROJECT, contract: mayWrite('tests/*.json') })
     await allowed.write(HONEST)
     await allowed.completes()
+  })
+
+  it('[REQ-INIT-6] may be left at an ignored path by runs before the task', async () => {
+    const { 'tests/last-run.json': left, ...files } = PROJECT.files
+    const ignored = { 'tests/last-run.json': left ?? '', 'tests/helper.mjs': '\n' }
+    const used = { ...PROJECT, files: { ...files, '.gitignore': 'tests/last-run.json\ntests/helper.mjs\n' }, ignored }
+    const task = await forge.inImpl(used)
+    await task.write({ 'src/add.js': FORGED.replace('add.test.js', 'helper.mjs') })
+    await expectRefused(task, /tests\/helper\.mjs: written while the command ran/)
+    await task.write(HONEST)
+    await task.completes()
+    // What was put there since work began is held like a test.
+    const fresh = await forge.inTdd({ ...used, ignored: {} })
+    await fresh.write(PROJECT.tests)
+    fresh.smuggle({ 'tests/last-run.json': '1' })
+    await fresh.agent.enters('IMPL', testFiles('tests/add.test.js'))
+    await fresh.write(HONEST)
+    await expectRefused(fresh, /tests\/last-run\.json: written while the command ran/)
   })
 
   it('[REQ-INIT-6] is never a test, whatever tests.may_write says', async () => {

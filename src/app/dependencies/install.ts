@@ -14,7 +14,8 @@ import type { Change } from '../../tree/change.js'
 import { openWorkTree } from '../../tree/work-tree.js'
 import type { App } from '../app.js'
 import { blobOf } from '../blobs.js'
-import { findChangedDependencies, makeIgnoredMatcher } from '../test-runs/compose-view.js'
+import { makeIgnoredMatcher } from '../test-runs/compose-view.js'
+import { findChangedDependencies } from '../test-runs/dependency-changes.js'
 import { readPinnedRun, readTestSurroundings } from '../test-runs/pinned-run.js'
 import { getReserved } from '../tool-calls/contract-paths.js'
 import { openSandbox, refuseWithoutConfinement } from '../tool-calls/contract-sandbox.js'
@@ -142,7 +143,7 @@ class OneInstall {
     const { app, task } = this
     const isIgnored = makeIgnoredMatcher(app, this.#tree)
     const isLeft = makeLeftoverMatcher((folder) => app.trees.isSource(this.#tree, folder))
-    const changed = await findChangedDependencies({ app, ...task, isIgnored })
+    const changed = await findChangedDependencies(app, task.contract, task.state, isIgnored)
     return changed.filter((path) => !isLeft(path, false) && !isLeft(path, true))
   }
 

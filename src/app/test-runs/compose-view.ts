@@ -3,31 +3,24 @@ import { sha256Hex } from '../../base/sha256.js'
 import { listGateCommands } from '../../checks/observed-runs/gate-commands.js'
 import { findModuleFolders } from '../../checks/observed-runs/module-folders.js'
 import { findStandIns } from '../../checks/observed-runs/stand-ins.js'
-import { importsTestRunner } from '../../checks/test-files/runner-imports.js'
+import { makeGuard } from '../../checks/test-files/guarded-files.js'
+import { importsTestRunner, mayImportRunner } from '../../checks/test-files/runner-imports.js'
 import { addsSnapshotsOnly, parseSnapshots } from '../../checks/test-files/snapshots.js'
-import {
-  findCompiledTests,
-  isReport,
-  isSource,
-  isTestLike,
-  mayWriteFile,
-  readText,
-} from '../../checks/test-files/test-files.js'
+import { findCompiledTests, isReport, isTestLike, mayWriteFile, readText } from '../../checks/test-files/test-files.js'
 import { listProgramFiles } from '../../checks/test-setup/packages.js'
 import { readTestSetup } from '../../checks/test-setup/test-setup.js'
 import type { Composition, ViewEntry } from '../../confinement/confinement.js'
-import { matchesGlob } from '../../contract/glob.js'
 import type { Contract } from '../../core/contract/contract.js'
 import type { PinnedRun } from '../../core/evidence/observed-run.js'
 import type { Needs } from '../../core/gates/needs.js'
 import { findSnapshotTest } from '../../core/paths/snapshot-names.js'
-import { findSetupKind, isNearTests, isShadowNear, isTestName } from '../../core/paths/test-setup-names.js'
-import { getWritable } from '../../core/paths/writable.js'
+import { findSetupKind } from '../../core/paths/test-setup-names.js'
 import type { TaskState } from '../../core/task/state.js'
 import { type ListedFile, NOT_THE_PROJECT, type SkippedNames, type WorkTree } from '../../tree/work-tree.js'
 import type { App } from '../app.js'
-import { makeIgnored, makeLeftoverMatcher, pickIgnored } from '../tool-calls/ignored-paths.js'
+import { makeIgnored, makeLeftoverMatcher } from '../tool-calls/ignored-paths.js'
 import { WORK_BEGAN } from '../trees/trees.js'
+import { makeOutputMatcher, omitWritable, readDependencyChanges } from './dependency-changes.js'
 import { buildInlineView, omitInlineTests } from './inline-view.js'
 
 /** The view for the observed runs of a gate. */
@@ -70,8 +63,8 @@ export async function composeViewOf(
   const { tree, needed } = about
   const isIgnored = makeIgnoredMatcher(app, state.workspace)
   // Runs on another thread meanwhile.
-  const dependencies = findChangedDependencies({ app, contract, state, isIgnored })
-  dependencies.catch(() => undefined)
+  const changes = readDependencyChanges(app, contract, state)
+  changes.catch(() => undefined)
   const all = await tree.list(WITH_OUTPUT)
   const listed = all.filter(({ path }) => !path.startsWith('dist/'))
   const isHeld = !needed.pinsTests && !contract.tests.allowChanges && state.pinnedTests !== null
@@ -84,7 +77,9 @@ export async function composeViewOf(
   const late = pins === null ? [] : await findLateTests(scene, { tests, pins })
   const stood = await findAddedStandIns(scene, pins === null ? tests : [...pins.keys()])
   const made = listOldCompilerOutputs(scene, all)
-  const told = [...late, ...stood, ...(await dependencies)].filter((path) => pins?.has(path) !== true)
+  const changed = await changes
+  const dependencies = omitWritable(changed ?? [], contract, isIgnored)
+  const told = [...late, ...stood, ...dependencies].filter((path) => pins?.has(path) !== true)
   const leftOut = [...told, ...made.filter((path) => pins?.has(path) !== true)]
   const put = pins === null ? [] : [...(await buildEntriesFromPins(scene, pins, leftOut)), ...inline.put]
   const pinned = new Set([
@@ -94,10 +89,12 @@ export async function composeViewOf(
   ])
   for (const path of await linkTargets(scene, pinned)) pinned.add(path)
   const isOut = new Set(leftOut)
+  const isOutput = makeOutputMatcher(changed, isIgnored)
   for (const path of pinned)
-    if (isReport(contract, path) || isOut.has(path) || mayWriteFile(contract, path)) pinned.delete(path)
-  const isGuarded = (path: string): boolean =>
-    !isIgnored(path) && !TEMPORARY.test(path) && (isTestFile(contract, path) || isSetup(path, tests))
+    if (isReport(contract, path) || isOut.has(path) || mayWriteFile(contract, path) || isOutput(path))
+      pinned.delete(path)
+  const isHeldByName = makeGuard(contract, tests)
+  const isGuarded = (path: string): boolean => !isIgnored(path) && isHeldByName(path)
   const isLeft = makeLeftoverMatcher((folder) => app.trees.isSource(state.workspace, folder))
   return {
     composition: { put, leftOut, pinned: [...pinned], programs: await listPrograms(contract, tree, pinned), isGuarded },
@@ -136,22 +133,6 @@ export function makeIgnoredMatcher(app: Pick<App, 'trees'>, tree: string): (path
   return (path) => isFolderIgnored(posix.dirname(path)) || isIgnored(path, false) || isLeft(path, false)
 }
 
-// Data that a run writes next to its tests is not a test.
-function isTestFile(contract: Contract, path: string): boolean {
-  return isTestName(path) || (isSource(path) && isTestLike(contract, path))
-}
-
-// A test may create a project elsewhere; only files around the tests decide how they are run.
-function isSetup(path: string, tests: readonly string[]): boolean {
-  if (findSetupKind(path) === null) return false
-  return isNearTests(path, tests) || isShadowNear(path, tests) || LOADED_ANYWHERE.test(path)
-}
-
-const LOADED_ANYWHERE = /(^|\/)__mocks__\/|-info\/|\.pth$/
-
-// Vite writes a bundled copy of its configuration next to it and removes it again.
-const TEMPORARY = /\.timestamp-[\w-]+\.mjs$/
-
 async function findLateTests(
   scene: Scene,
   { tests, pins }: { readonly tests: readonly string[]; readonly pins: ReadonlyMap<string, string> },
@@ -165,7 +146,7 @@ async function findLateTests(
   const named = new Set(tests)
   for (const { path, isLink } of scene.listed) {
     if (isLink || start === null || start[path] !== undefined || named.has(path) || !isLate(path)) continue
-    if (scene.isIgnored(path)) continue
+    if (scene.isIgnored(path) || !mayImportRunner(path)) continue
     if (await importsTestRunner(path, (await readText(scene.tree, path)) ?? '')) late.push(path)
   }
   return late
@@ -208,24 +189,6 @@ async function findAddedStandIns(scene: Scene, tests: readonly string[]): Promis
         wasThere: (path) => start[path] !== undefined,
         isOld: (folder) => Object.keys(start).some((path) => path.startsWith(folder)),
       })
-}
-
-/** Dependencies and ignored files that changed, but for those that a phase of the contract names as writable. */
-export async function findChangedDependencies({
-  app,
-  contract,
-  state,
-  isIgnored,
-}: Pick<Scene, 'app' | 'contract' | 'state' | 'isIgnored'>): Promise<readonly string[]> {
-  if (contract.enforcement.reconcile === 'off') return []
-  const changed = (await app.views.findDependencyChanges(state.id, state.workspace)) ?? []
-  const named = pickIgnored(
-    [...contract.phases.values()].flatMap((phase) => getWritable(phase).allowed),
-    isIgnored,
-  )
-  const isNamed = (path: string): boolean =>
-    named.some((pattern) => matchesGlob(pattern, path) || matchesGlob(pattern, `${path}/x`))
-  return changed.filter((path) => !isNamed(path))
 }
 
 async function buildEntriesFromPins(

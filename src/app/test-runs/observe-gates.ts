@@ -19,6 +19,7 @@ import type { Needs } from '../../core/gates/needs.js'
 import type { Json, JsonObject } from '../../core/json.js'
 import type { TaskState } from '../../core/task/state.js'
 import type { Blob } from '../../store/store.js'
+import { requireFingerprint } from '../../tree/fingerprint.js'
 import type { TreeIndex } from '../../tree/tree-contents.js'
 import type { WorkTree } from '../../tree/work-tree.js'
 import type { App } from '../app.js'
@@ -53,7 +54,7 @@ export async function observeFor(
   app: App,
   contract: Contract,
   state: TaskState,
-  work: { readonly needed: Needs; readonly tree: WorkTree; readonly index: TreeIndex | null },
+  work: { readonly needed: Needs; readonly tree: WorkTree },
 ): Promise<ObservedRuns> {
   const commands = selectCommands(contract, work.needed)
   const asksGit = needsGit(contract, work.needed)
@@ -63,9 +64,9 @@ export async function observeFor(
   if (refused !== null && !refused.ok) return { ...NOT_OBSERVED, problems: [refused.detail] }
   const base = await gatherBaseline(app, contract, state, commands.has('tests'))
   if ('problem' in base) return { ...NOT_OBSERVED, problems: [base.problem] }
-  const index = work.index ?? (await app.trees.compare(state.workspace)).index
+  const { index, fingerprint } = await app.trees.compare(state.workspace, [])
   const untouched = commands.size === 0 ? new Map<string, string>() : await readStamps(state.workspace, index)
-  const treeHash = await work.tree.fingerprint()
+  const treeHash = requireFingerprint(fingerprint)
   const beside = hashBesideProject(state.workspace, index)
   const bare = {
     confinement,

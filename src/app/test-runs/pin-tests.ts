@@ -5,7 +5,7 @@ import {
   isRust,
   parseInlineKey,
 } from '../../checks/test-files/inline-tests.js'
-import { importsTestRunner } from '../../checks/test-files/runner-imports.js'
+import { importsTestRunner, mayImportRunner } from '../../checks/test-files/runner-imports.js'
 import { findCompiledTests, isSource, isTestLike, isTestPath, readText } from '../../checks/test-files/test-files.js'
 import type { Contract } from '../../core/contract/contract.js'
 import type { ObservedRun } from '../../core/evidence/observed-run.js'
@@ -36,7 +36,10 @@ export async function findTestFiles(
     if (compiled.has(path)) continue
     if (isTestPath(contract, path)) named.push(path)
     else if (isIgnored(path)) continue
-    else if (isTestLike(contract, path) || (!isLink && (await importsTestRunner(path, await readSource(tree, path)))))
+    else if (
+      isTestLike(contract, path) ||
+      (!isLink && mayImportRunner(path) && (await importsTestRunner(path, await readSource(tree, path))))
+    )
       others.push(path)
     else if (!isLink && isRust(path)) sources.push(path)
   }

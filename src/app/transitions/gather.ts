@@ -4,6 +4,7 @@ import type { Contract } from '../../core/contract/contract.js'
 import type { Needs } from '../../core/gates/needs.js'
 import { isOpenSoFar } from '../../core/gates/open-so-far.js'
 import type { Json } from '../../core/json.js'
+import { AGENT_CLI_FILES } from '../../core/paths/agent-cli-files.js'
 import { formatReviewsKey } from '../../core/reviews/review.js'
 import type { ArtifactOffered, GateFacts } from '../../core/task/command.js'
 import type { ArtifactRef } from '../../core/task/fact-parts.js'
@@ -12,7 +13,7 @@ import type { Blob } from '../../store/store.js'
 import type { TreeIndex } from '../../tree/tree-contents.js'
 import { openWorkTree, type WorkTree } from '../../tree/work-tree.js'
 import type { App } from '../app.js'
-import { hashApprovalTree } from '../approvals/approval-tree-hash.js'
+import { hashComparedTree } from '../approvals/approval-tree-hash.js'
 import { lookAtVote, type Vote } from '../councils/consensus.js'
 import { gatherReviews } from '../reviews/gather-reviews.js'
 import { reviewChanges } from '../reviews/review-changes.js'
@@ -24,6 +25,7 @@ import { pinOfRun, readTestSurroundings } from '../test-runs/pinned-run.js'
 import type { UnledgeredChange } from '../trees/agent-cli-files.js'
 import { compareTree } from '../trees/compare-tree.js'
 import { needsChanges, readChanges } from '../trees/phase-changes.js'
+import type { TreeComparison } from '../trees/trees.js'
 import { judgeCheckpoint, packEvidence } from './checkpoint.js'
 import { computeApprovalDigest, judgeOffered, type Offer, omitObserved, readContents } from './handed-in.js'
 import { buildObservedArtifact, findChangedUnderEvidence, findSetupToRestore, runChecks } from './run-checks.js'
@@ -57,6 +59,8 @@ interface Gathering {
   vote: Vote | null
   reviews: Awaited<ReturnType<typeof gatherReviews>>['seen']
   treeHash: string | null
+  /** Made for the hash of the tree, and used once more. */
+  comparison: TreeComparison | null
   testFiles: Awaited<ReturnType<typeof findTestFiles>> | null
   readTestSurroundings: Awaited<ReturnType<typeof readTestSurroundings>> | null
   compared: Awaited<ReturnType<typeof compareTree>>
@@ -101,8 +105,9 @@ export async function gather(
   const gathering: Gathering = {
     ...{ app, contract, state, needed, isAuto, offer: omitObserved(contract, needed, work.offer) },
     ...{ tree: openWorkTree(state.workspace), blobs: [], problems: [], offered: [], bound: [], vote: null },
-    ...{ contents: { ofVisit: new Map(), all: new Map() }, reviews: null, treeHash: null, testFiles: null },
+    ...{ contents: { ofVisit: new Map(), all: new Map() }, reviews: null, treeHash: null, comparison: null },
     ...{
+      testFiles: null,
       readTestSurroundings: null,
       compared: null,
       changes: null,
@@ -177,9 +182,10 @@ async function readReviews(one: Gathering): Promise<void> {
 
 async function hashTree(one: Gathering): Promise<void> {
   if (one.needed.demand.gates.every(isAutomatic)) return
-  one.treeHash = await attempt(one, 'The work tree cannot be read', () =>
-    hashApprovalTree(one.app, one.state.workspace),
-  )
+  one.treeHash = await attempt(one, 'The work tree cannot be read', async () => {
+    one.comparison = await one.app.trees.compare(one.state.workspace, AGENT_CLI_FILES.keys())
+    return hashComparedTree(one.comparison)
+  })
 }
 
 async function listTests(one: Gathering): Promise<void> {
@@ -196,8 +202,9 @@ async function listTests(one: Gathering): Promise<void> {
 
 async function compareBefore(one: Gathering): Promise<void> {
   one.compared = await attempt(one, 'The work tree cannot be compared', () =>
-    compareTree(one.app, one.contract, one.state),
+    compareTree(one.app, one.contract, one.state, one.comparison),
   )
+  one.comparison = null
 }
 
 async function listChanges(one: Gathering): Promise<void> {
@@ -223,7 +230,7 @@ async function runCommands(one: Gathering): Promise<void> {
   const { app, contract, state, needed, tree, problems } = one
   const found = { ...one, evidenceHolds: one.evidence?.problems.length === 0 }
   if (!isOpenSoFar(contract, state, needed, found)) return
-  one.observed = await observeFor(app, contract, state, { needed, tree, index: one.compared?.index ?? null })
+  one.observed = await observeFor(app, contract, state, { needed, tree })
   one.blobs.push(...one.observed.blobs)
   problems.push(...one.observed.problems)
   if (one.observed.runs.size === 0) return

@@ -10,6 +10,7 @@ import { toBlockerView } from '../tasks/views.js'
 import { buildRedAgainWarnings } from '../test-runs/red-again.js'
 import { makeTaskContext } from '../tool-calls/contract-paths.js'
 import { judgeAgentCliFiles, type UnledgeredChange } from './agent-cli-files.js'
+import type { TreeComparison } from './trees.js'
 
 interface ComparedTree {
   readonly index: TreeIndex
@@ -17,10 +18,18 @@ interface ComparedTree {
   readonly unledgered: readonly UnledgeredChange[]
 }
 
-/** Compares the work tree with what allowed calls explain; null if the contract does not reconcile. */
-export async function compareTree(app: App, contract: Contract, state: TaskState): Promise<ComparedTree | null> {
+/**
+ * Compares the work tree with what allowed calls explain; null if the contract does not reconcile. A comparison that
+ * was just made is used instead of another.
+ */
+export async function compareTree(
+  app: App,
+  contract: Contract,
+  state: TaskState,
+  comparison: TreeComparison | null = null,
+): Promise<ComparedTree | null> {
   if (contract.enforcement.reconcile === 'off') return null
-  const { index, differences } = await app.trees.compare(state.workspace)
+  const { index, differences } = comparison ?? (await app.trees.compare(state.workspace))
   const isIgnored = (path: string): boolean =>
     contract.enforcement.reconcileIgnore.some((pattern) => matchesGlob(pattern, path))
   const counted = differences.filter(({ path }) => !isIgnored(path))

@@ -1,7 +1,10 @@
-import { lstatSync } from 'node:fs'
+import { lstatSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { gunzipSync } from 'node:zlib'
+import { sha256Hex } from '../../base/sha256.js'
 import type { Change } from '../../tree/change.js'
-import { ANY_LINK } from '../../tree/tree-contents.js'
+import { restoreIndex } from '../../tree/only-paths.js'
+import { ANY_LINK, type TreeIndex } from '../../tree/tree-contents.js'
 
 /** A path and its content after an allowed call; null: deleted. */
 type Line = readonly [path: string, what: string | null]
@@ -33,4 +36,20 @@ export function parseLine(line: string): Line | null {
   } catch {
     return null
   }
+}
+
+/** Reads a stored snapshot. */
+export function readIndex(file: string): TreeIndex {
+  return restoreIndex(JSON.parse(gunzipSync(readFileSync(file)).toString('utf8')) as TreeIndex)
+}
+
+/** Sets or removes the entry of a path. */
+export function take(into: Record<string, string>, path: string, what: string | undefined): void {
+  if (what === undefined) delete into[path]
+  else into[path] = what
+}
+
+/** How files about a tree are named. */
+export function formatTreeName(tree: string): string {
+  return sha256Hex(tree).slice(0, 32)
 }

@@ -14,22 +14,23 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { join } from 'node:path'
-import { gunzipSync, gzipSync } from 'node:zlib'
+import { gzipSync } from 'node:zlib'
 import { isAtOrBelow } from '../../base/is-at-or-below.js'
-import { sha256Hex } from '../../base/sha256.js'
 import type { Change } from '../../tree/change.js'
+import type { Fingerprint } from '../../tree/fingerprint.js'
 import type { IgnoreText } from '../../tree/ignore-rules.js'
-import { Indexer } from '../../tree/indexer.js'
-import { restoreIndex, toPlainPaths } from '../../tree/only-paths.js'
+import { Indexer, type TreeLook } from '../../tree/indexer.js'
+import { toPlainPaths } from '../../tree/only-paths.js'
 import { type Difference, listDifferences, type TreeIndex } from '../../tree/tree-contents.js'
 import { isLeftover, LEFTOVER_MS, sweepLeftovers } from '../../tree/write/leftovers.js'
 import { findSourceCoverageFolders, LEFT_BEHIND, makeLeftoverMatcher } from '../tool-calls/ignored-paths.js'
 import { KeptContents } from './kept-contents.js'
-import { isThere, parseLine, toLines } from './tree-journal.js'
+import { formatTreeName, isThere, parseLine, readIndex, take, toLines } from './tree-journal.js'
 
 const JOURNAL_LINES_MAX = 5000
 /** Maximum number of phase entries whose trees are stored; the oldest are removed. */
 const MARKS_MAX = 500
+const MARKS_READY_MAX = 3
 const MARK = '.mark.gz'
 /** Used instead of a phase id: the start of work on the task. */
 export const WORK_BEGAN = ''
@@ -42,11 +43,13 @@ interface ExpectedTree {
   sources?: ReadonlySet<string>
 }
 
-interface TreeComparison {
+export interface TreeComparison {
   readonly differences: readonly Difference[]
   readonly index: TreeIndex
   /** Whether a path is left behind by tools, which never counts. */
   readonly isLeft: (path: string) => boolean
+  /** Null: not asked for. */
+  readonly fingerprint: Fingerprint | null
 }
 
 /**
@@ -55,6 +58,8 @@ interface TreeComparison {
  */
 export class Trees {
   readonly #known = new Map<string, ExpectedTree | null>()
+  /** Marks that were read lately, by file. */
+  readonly #marks = new Map<string, TreeIndex>()
   readonly #indexer = new Indexer()
   // Temporary files older than the server do not belong to one of its commits.
   readonly #startedAt = Date.now()
@@ -71,24 +76,27 @@ export class Trees {
 
   /** Starts again: the current tree is the expected one. */
   async begin(tree: string): Promise<void> {
-    this.#keep(tree, await this.#look(tree, null))
+    this.#keep(tree, (await this.#look(tree, null)).index)
   }
 
   isKnown(tree: string): boolean {
     return this.#expected(tree) !== null
   }
 
-  /** Differences from the expected tree. A tree without a snapshot is recorded now and counts as expected. */
-  async compare(tree: string): Promise<TreeComparison> {
+  /**
+   * Differences from the expected tree. A tree without a snapshot is recorded now and counts as expected. With
+   * `fingerprintExcept` also the fingerprint of the project, except for these files.
+   */
+  async compare(tree: string, fingerprintExcept: Iterable<string> | null = null): Promise<TreeComparison> {
     const expected = this.#expected(tree)
-    const index = await this.#look(tree, expected)
+    const { index, fingerprint } = await this.#look(tree, expected, fingerprintExcept)
     const found = expected === null ? [] : listDifferences(expected.index, index)
     const left = makeLeftoverMatcher((folder) => this.isSource(tree, folder))
     const isLeft = (path: string): boolean => left(path, false)
     // A file that a call wrote and the rules ignore exists, but is not compared.
     const counts = ({ path, kind }: Difference): boolean =>
       (kind !== 'deleted' || !isThere(tree, path)) && !isLeft(path)
-    return { differences: found.filter(counts), index, isLeft }
+    return { differences: found.filter(counts), index, isLeft, fingerprint }
   }
 
   /** Stores the expected tree when a task enters a phase. */
@@ -97,6 +105,7 @@ export class Trees {
     if (expected === null) return
     if (expected.journalLines > 0) this.#keep(tree, expected.index)
     const file = this.#mark(tree, taskId, phase)
+    this.#marks.delete(file)
     rmSync(file, { force: true })
     // Snapshots are replaced, never rewritten: the mark keeps the current one.
     linkSync(this.#snapshot(tree), file)
@@ -107,7 +116,10 @@ export class Trees {
   /** The expected tree when the task last entered the phase; null when unknown. */
   readMark(tree: string, taskId: string, phase: string): TreeIndex | null {
     const file = this.#mark(tree, taskId, phase)
-    return existsSync(file) ? readIndex(file) : null
+    const known = this.#marks.get(file) ?? (existsSync(file) ? readIndex(file) : null)
+    if (this.#marks.size >= MARKS_READY_MAX) this.#marks.clear()
+    if (known !== null) this.#marks.set(file, known)
+    return known
   }
 
   /** What was ignored when work in the tree began. */
@@ -208,21 +220,23 @@ export class Trees {
   }
 
   // First removes what a killed commit left behind, which counts as nobody's change.
-  async #look(tree: string, expected: ExpectedTree | null): Promise<TreeIndex> {
+  async #look(tree: string, expected: ExpectedTree | null, except: Iterable<string> | null = null): Promise<TreeLook> {
     const excludes = expected === null ? await this.excludesOf(tree) : ''
-    const index = await this.#indexer.index(tree, expected?.index.rules ?? null, excludes)
+    const ignoring = { rules: expected?.index.rules ?? null, excludes }
+    const look = await this.#indexer.look(tree, ignoring, except === null ? null : [...except])
+    const { index } = look
     const isOurs = (path: string): boolean => isLeftover(path) && expected?.index.entries[path] === undefined
     const paths = Object.keys(index.entries).filter(isOurs)
-    if (paths.length === 0) return index
+    if (paths.length === 0) return look
     const swept = await sweepLeftovers(tree, {
       paths,
       before: Math.max(this.now() - LEFTOVER_MS, this.#startedAt),
       keep: (content) => this.contents.keep(content),
     })
-    if (swept.length === 0) return index
+    if (swept.length === 0) return look
     const isSwept = (path: string): boolean => swept.some((one) => isAtOrBelow(one, path))
     const entries = toPlainPaths(Object.fromEntries(Object.entries(index.entries).filter(([path]) => !isSwept(path))))
-    return { ...index, entries }
+    return { ...look, index: { ...index, entries } }
   }
 
   #expected(tree: string): ExpectedTree | null {
@@ -254,7 +268,7 @@ export class Trees {
   #keep(tree: string, index: TreeIndex): void {
     mkdirSync(this.dir, { recursive: true, mode: 0o700 })
     const file = this.#snapshot(tree)
-    writeFileSync(`${file}.new`, gzipSync(JSON.stringify(index)), { mode: 0o600, flush: true })
+    writeFileSync(`${file}.new`, gzipSync(JSON.stringify(index), { level: 1 }), { mode: 0o600, flush: true })
     writeFileSync(this.#journal(tree), '', { mode: 0o600 })
     renameSync(`${file}.new`, file)
     this.#known.set(tree, { index, journalLines: 0 })
@@ -274,6 +288,7 @@ export class Trees {
 
   #dropMarks(names: readonly string[]): void {
     const aged = names.map((name) => ({ name, at: statSync(join(this.dir, name)).ctimeMs }))
+    this.#marks.clear()
     const oldest = aged.sort((a, b) => a.at - b.at).slice(0, names.length - MARKS_MAX)
     for (const { name } of oldest) rmSync(join(this.dir, name), { force: true })
   }
@@ -281,17 +296,4 @@ export class Trees {
   #journal(tree: string): string {
     return join(this.dir, `${formatTreeName(tree)}.journal`)
   }
-}
-
-function formatTreeName(tree: string): string {
-  return sha256Hex(tree).slice(0, 32)
-}
-
-function readIndex(file: string): TreeIndex {
-  return restoreIndex(JSON.parse(gunzipSync(readFileSync(file)).toString('utf8')) as TreeIndex)
-}
-
-function take(into: Record<string, string>, path: string, what: string | undefined): void {
-  if (what === undefined) delete into[path]
-  else into[path] = what
 }

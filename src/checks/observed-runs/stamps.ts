@@ -1,5 +1,5 @@
 import { lstatSync } from 'node:fs'
-import { join, posix } from 'node:path'
+import { posix } from 'node:path'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { TreeIndex } from '../../tree/tree-contents.js'
 
@@ -10,17 +10,17 @@ type Stamps = ReadonlyMap<string, string>
 
 export async function readStamps(root: string, index: TreeIndex): Promise<Stamps> {
   const stamps = new Map<string, string>()
-  let looked = 0
-  const look = async (path: string): Promise<void> => {
-    if (stamps.has(path)) return
-    const stat = lstatSync(join(root, path), { bigint: true, throwIfNoEntry: false })
+  const look = (path: string): void => {
+    const stat = lstatSync(`${root}/${path}`, { bigint: true, throwIfNoEntry: false })
     stamps.set(path, stat === undefined ? 'gone' : `${stat.ino} ${stat.size} ${stat.mtimeNs} ${stat.ctimeNs}`)
+  }
+  let looked = 0
+  for (const path of Object.keys(index.entries)) {
+    look(path)
+    const folder = posix.dirname(path)
+    if (!stamps.has(folder)) look(folder)
     looked += 1
     if (looked % ENTRIES_PER_TURN === 0) await nextTurn()
-  }
-  for (const path of Object.keys(index.entries)) {
-    await look(path)
-    await look(posix.dirname(path))
   }
   return stamps
 }

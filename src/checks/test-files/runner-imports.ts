@@ -16,6 +16,11 @@ export const ALWAYS_TESTS: ReadonlySet<string> = new Set([
   'mocha',
 ])
 const NAMED = /['"`](node:test|bun:test|ava|tap|tape|uvu|mocha)['"`]/
+/** Only files in JavaScript and TypeScript name the module of their runner. */
+export function mayImportRunner(path: string): boolean {
+  return JS.test(path)
+}
+
 const JS = /\.[cm]?[jt]sx?$/
 const IMPORTED = /\b(?:import|require|const|let|var)\b([^;'"`]{0,500})['"`]([\w:@/-]{1,40})['"`]/g
 

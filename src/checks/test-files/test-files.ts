@@ -100,10 +100,14 @@ export function isTestLike(contract: Contract, path: string): boolean {
   return (isTestName(path) || isBelowTestFolder(path) || isTestPath(contract, path)) && !isReport(contract, path)
 }
 
+/** Whether a file is neither a test, nor code, nor test setup, by its path alone. */
+export function isData(path: string): boolean {
+  return !isTestName(path) && !isSource(path) && findSetupKind(path) === null
+}
+
 /** Whether a run may write a file: data that the contract names. Never tests or their setup. */
 export function mayWriteFile({ tests }: Contract, path: string): boolean {
-  if (isTestName(path) || isSource(path) || findSetupKind(path) !== null) return false
-  return (tests.mayWrite ?? []).some((pattern) => matchesGlob(pattern, path))
+  return isData(path) && (tests.mayWrite ?? []).some((pattern) => matchesGlob(pattern, path))
 }
 
 /**

@@ -46,12 +46,16 @@ function tryCommands(about: TestsToTry, install: string): Promise<readonly Findi
     try {
       const findings: Finding[] = []
       for (const [name, command] of contract.commands) {
-        const trial = await showProgress(`Running \`${command.run}\` in the sandbox`, isQuiet, () =>
-          trials.run(contract, { name, command }),
+        const trial = await showProgress(
+          `Running \`${command.run}\` in the sandbox (at most ${command.timeoutSeconds} s)`,
+          isQuiet,
+          () => trials.run(contract, { name, command }),
         )
         const advice = {
+          tree: about.workspace,
           change: 'change commands.tests.run in the contract to the command',
           longer: 'raise commands.tests.timeout_seconds in the contract',
+          part: 'let commands.tests.run name a part of it that is enough for your tasks',
           mayWrite: 'tests.may_write in the contract',
           install: install === '' ? 'see its documentation' : install,
         }

@@ -172,8 +172,10 @@ function expandStep(step: string, scripts: Scripts): string {
   return [step, ...names.map((name) => expandScript(name, scripts))].join('\n')
 }
 
+// Without options: `vitest run --typecheck` is a run of tests.
 function takeFirstWords(step: string): string {
-  return step.split(/\s+/).slice(0, 3).join(' ')
+  const words = step.split(/\s+/).slice(0, 3)
+  return words.filter((word) => !word.startsWith('-')).join(' ')
 }
 
 // Scripts find programs of packages by name; a shell does not.

@@ -47,7 +47,8 @@ export function tryTests(about: About): Promise<TriedTests> {
       return { ...keepUntried(survey, command.run), notes }
     }
     try {
-      if (!isQuiet && process.stderr.isTTY !== true) tell(`Running \`${command.run}\` in the sandbox ...`)
+      if (!isQuiet && process.stderr.isTTY !== true)
+        tell(`Running \`${command.run}\` in the sandbox (at most ${command.timeoutSeconds} s) ...`)
       const tests = await tryWithBuilds(trials, about)
       const stepped = { ...tests, ...(await trySteps(trials, about, tests)) }
       if (!about.contract.commands.has('coverage')) return stepped
@@ -64,16 +65,17 @@ export function tryTests(about: About): Promise<TriedTests> {
 async function tryWithBuilds(trials: Trials, about: About): Promise<TriedTests> {
   const { tree, survey, contract, isQuiet } = about
   const advice = {
+    tree,
     change: 'name another command with --tests COMMAND',
     longer: 'give it longer with --timeout SECONDS',
+    part: `name a part of it that is enough for your tasks (--tests "${about.command.run} FOLDER")`,
     mayWrite: '--may-write GLOB',
     install: survey.install,
   }
   const attempt = async (run: string, leftOut: readonly string[] = []) => {
     const command = { ...about.command, run }
-    const trial = await showProgress(`Running \`${run}\` in the sandbox`, isQuiet, () =>
-      trials.run(contract, { name: 'tests', command, leftOut }),
-    )
+    const label = `Running \`${run}\` in the sandbox (at most ${command.timeoutSeconds} s)`
+    const trial = await showProgress(label, isQuiet, () => trials.run(contract, { name: 'tests', command, leftOut }))
     return { command: run, run: trial.run, verdict: judgeTests(trial, advice) }
   }
   const { builds, lints } = survey

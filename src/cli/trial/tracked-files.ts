@@ -1,6 +1,7 @@
 import { spawnSync } from 'node:child_process'
 import { type Dirent, readdirSync } from 'node:fs'
 import { join } from 'node:path'
+import { makeLeftoverMatcher } from '../../app/tool-calls/ignored-paths.js'
 
 const LISTING_BYTES_MAX = 64 * 1024 * 1024
 const GIT_SECONDS_MAX = 30
@@ -10,8 +11,9 @@ const NOT_ENTERED: ReadonlySet<string> = new Set([
 ])
 
 /** Output of git in a folder, without running any program that the repository names. */
-function askGit(folder: string, args: readonly string[]): string | null {
+function askGit(folder: string, args: readonly string[], input = ''): string | null {
   const ended = spawnSync('git', ['-c', 'core.fsmonitor=false', '-C', folder, ...args], {
+    input,
     encoding: 'utf8',
     maxBuffer: LISTING_BYTES_MAX,
     timeout: GIT_SECONDS_MAX * 1000,
@@ -23,8 +25,21 @@ function askGit(folder: string, args: readonly string[]): string | null {
 export function listProjectFiles(folder: string): readonly string[] {
   const tracked = splitNames(askGit(folder, ['ls-files', '-z']))
   if (tracked.length > 0) return tracked
-  const others = splitNames(askGit(folder, ['ls-files', '-z', '--others', '--exclude-standard']))
+  const others = listUntrackedFiles(folder)
   return others.length > 0 ? others : walkFolder(folder)
+}
+
+/** Files that git neither tracks nor ignores. */
+export function listUntrackedFiles(folder: string): readonly string[] {
+  return splitNames(askGit(folder, ['ls-files', '-z', '--others', '--exclude-standard']))
+}
+
+/** The paths without those that git ignores, or that tools leave behind wherever they run. */
+export function omitIgnored(folder: string, paths: readonly string[]): readonly string[] {
+  if (paths.length === 0) return []
+  const isLeft = makeLeftoverMatcher(() => false)
+  const ignored = new Set(splitNames(askGit(folder, ['check-ignore', '-z', '--stdin'], paths.join('\0'))))
+  return paths.filter((path) => !ignored.has(path) && !isLeft(path, false))
 }
 
 /** Ignored files and folders that are not installed packages: build output. */

@@ -1,5 +1,8 @@
+import { existsSync, realpathSync } from 'node:fs'
+import { join } from 'node:path'
 import { isSource } from '../../checks/test-files/test-files.js'
 import { findProgram } from '../../confinement/probes.js'
+import { isInside } from '../../confinement/view/toolchains.js'
 import type { ObservedRun } from '../../core/evidence/observed-run.js'
 import { plainLine } from '../../core/plain-text.js'
 import { formatCount } from '../../core/text.js'
@@ -20,9 +23,13 @@ export interface TrialVerdict {
 
 /** How the user can choose another command, or install packages. */
 interface TrialAdvice {
+  /** The folder that the command ran in. */
+  readonly tree: string
   /** `--tests COMMAND` for `init`, the field of the contract for `doctor`. */
   readonly change: string
   readonly longer: string
+  /** How to run a part of a suite that is too long. */
+  readonly part: string
   readonly mayWrite: string
   /** How the packages of this project are installed. */
   readonly install: string
@@ -105,13 +112,17 @@ function judgeUnread(run: ObservedRun, seconds: string, advice: TrialAdvice): Tr
   }
 }
 
-function explainRemedy({ trouble, command }: ObservedRun, { change, longer, install }: TrialAdvice): string {
+function explainRemedy({ trouble, command }: ObservedRun, advice: TrialAdvice): string {
+  const { change, longer, part, install } = advice
   const { cause = '', detail = '', remedy = '' } = trouble ?? {}
   if (/rustup could not choose/.test(detail))
     return 'cargo: no default toolchain is visible in the sandbox: run `rustup default stable` as the user who starts the server, then try again.'
   switch (cause) {
     case 'command not found': {
       const program = /(?:^|: )([\w./@+-]+): (?:command )?not found/.exec(detail)?.[1] ?? command.split(' ')[0] ?? ''
+      const target = findOutsideTarget(advice.tree, program)
+      if (target !== null)
+        return `${program} leads to ${target}, which is not visible in the sandbox: make the environment again with an interpreter below /usr or of a version manager (docs/tools.md), or ${change}.`
       return findProgram(program) === null
         ? `${program} is not installed here. Install it (packages of the project: ${install}), or ${change}.`
         : `${program} is installed, but not visible in the sandbox: install it below /usr/local or with a version manager (docs/tools.md), or ${change}.`
@@ -123,7 +134,7 @@ function explainRemedy({ trouble, command }: ObservedRun, { change, longer, inst
     case 'no network':
       return `Tests run without network. Fetch beforehand what they need (${install}), or ${change} that does not need it.`
     case 'timed out':
-      return `Find the test that hangs (run \`${command}\` yourself), or ${longer}.`
+      return `If the suite is only long, ${longer}, or ${part}: gates run this command several times for each task. If it hangs, run \`${command}\` yourself to find the test.`
     case 'compile failed':
       return 'Correct the error that the last lines show.'
     case 'no counts could be read from the output':
@@ -132,6 +143,13 @@ function explainRemedy({ trouble, command }: ObservedRun, { change, longer, inst
     default:
       return remedy === '' ? `See the last lines, or ${change}.` : remedy
   }
+}
+
+// A virtual environment links to the interpreter that it was made with.
+function findOutsideTarget(tree: string, program: string): string | null {
+  if (!program.includes('/') || !existsSync(join(tree, program))) return null
+  const target = realpathSync(join(tree, program))
+  return isInside(realpathSync(tree), target) ? null : plainLine(target)
 }
 
 function findLoadRemedy(kind: string, { install }: TrialAdvice): string {

@@ -3,6 +3,7 @@ import { homedir, tmpdir } from 'node:os'
 import { isAbsolute, join } from 'node:path'
 import { getReserved } from '../../app/tool-calls/contract-paths.js'
 import { observe } from '../../checks/observed-runs/observe.js'
+import { makeGuard } from '../../checks/test-files/guarded-files.js'
 import { isTestLike, mayWriteFile } from '../../checks/test-files/test-files.js'
 import { listProgramFiles } from '../../checks/test-setup/packages.js'
 import type { Confinement } from '../../confinement/confinement.js'
@@ -12,12 +13,12 @@ import type { ObservedRun } from '../../core/evidence/observed-run.js'
 import { findSetupKind } from '../../core/paths/test-setup-names.js'
 import { makeCleaner } from '../../store/redaction/clean-data.js'
 import { listEnvironmentSecrets } from '../../store/redaction/secret-names.js'
-import { listProjectFiles } from './tracked-files.js'
+import { listProjectFiles, listUntrackedFiles, omitIgnored } from './tracked-files.js'
 
 /** The result of a command that was run like at a gate, on the current tree. */
 export interface Trial {
   readonly run: ObservedRun
-  /** Tests and test setup that the command wrote; such a run does not count at a gate. */
+  /** Tests, files beside them and test setup that the command wrote; such a run does not count at a gate. */
   readonly wroteTests: readonly string[]
   /** Other tracked files that it wrote. The writes are discarded. */
   readonly wroteOthers: readonly string[]
@@ -81,8 +82,10 @@ export class Trials {
       },
     }
     const cleaner = makeCleaner(listEnvironmentSecrets(process.env))
+    const tests = tracked.filter((path) => isTestLike(contract, path))
+    const pinned = [...tracked, ...listUntrackedFiles(tree)]
     const composition = {
-      ...{ put: [], leftOut, pinned: tracked, isGuarded: () => false },
+      ...{ put: [], leftOut, pinned, isGuarded: makeGuard(contract, tests) },
       programs: listProgramFiles(readManifests(tree, tracked)),
     }
     const run = await observe(
@@ -99,7 +102,10 @@ export class Trials {
       command,
       { treeHash: 'trial' },
     )
-    const named = written.filter((path) => !mayWriteFile(contract, path))
+    const named = omitIgnored(
+      tree,
+      written.filter((path) => !mayWriteFile(contract, path)),
+    )
     const isHeld = (path: string): boolean => isTestLike(contract, path) || findSetupKind(path) !== null
     return { run, wroteTests: named.filter(isHeld), wroteOthers: named.filter((path) => !isHeld(path)) }
   }

@@ -28,6 +28,7 @@ export const launchWithBubblewrap: Launcher = (launch) => {
       : ['--unshare-user', '--uid', String(INSIDE_ID), '--gid', String(INSIDE_ID), '--disable-userns']),
     ...['--bind', launch.base, '/', '--proc', '/proc', ...buildProcessFileArgs(identity.kind), '--dev', '/dev'],
     ...['--perms', '1777', '--size', size, '--tmpfs', '/dev/shm', '--perms', '1777', '--size', size, '--tmpfs', '/tmp'],
+    ...launch.belowTmp.flatMap((path) => ['--ro-bind', join(launch.base, path), path]),
     ...[job.writes === 'read' ? '--ro-bind' : '--bind', launch.tree, job.tree],
     ...launch.held.flatMap(({ from, at }) => ['--bind', from, join(job.tree, at)]),
     ...(job.shown ?? []).flatMap((path) => ['--ro-bind', path, path]),

@@ -7,6 +7,8 @@ export interface Launch {
   readonly identity: Identity
   readonly keeperPid: number
   readonly base: string
+  /** Visible folders below /tmp, where each command has its own: they are mounted again. */
+  readonly belowTmp: readonly string[]
   /** The folder mounted in place of the work tree. */
   readonly tree: string
   readonly runDir: string

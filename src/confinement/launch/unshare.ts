@@ -53,6 +53,11 @@ function buildScript(launch: Launch): string {
     `mkdir -p ${quoteWord(root)}`,
     `mount --rbind ${quoteWord(launch.base)} ${quoteWord(root)}`,
     ...buildTemporaryMount(inRoot('/tmp')),
+    ...launch.belowTmp.flatMap((path) => [
+      `mkdir -p ${inRoot(path)}`,
+      `mount --rbind ${quoteWord(join(launch.base, path))} ${inRoot(path)}`,
+      readOnly(inRoot(path)),
+    ]),
     ...buildDeviceMounts(inRoot),
     `mkdir -p ${inRoot(job.tree)}`,
     `mount --bind ${quoteWord(launch.tree)} ${inRoot(job.tree)}`,
