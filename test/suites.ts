@@ -147,6 +147,7 @@ export const FULL_ONLY: Readonly<Record<string, string>> = {
   'http/status-runs': 'status.json of many runs; runs/run-files covers how it is written',
   'inverted/forgeries': 'code that replaces comparisons with every runner; inverted/node covers the gate',
   'inverted/gate': 'every verdict through a server; checks/inverted covers the verdicts, inverted/node the gate',
+  'inverted/go-panics': 'compiles Go for each run; checks/go-continued covers how results are added',
   'inverted/kill': 'kills a server during the inverted run; e2e/kill covers recovery in general',
   'inverted/limits':
     'goes beyond every limit of the inverted run and of examples; checks/examples covers the sizes of examples',
