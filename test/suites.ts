@@ -186,6 +186,7 @@ export const FULL_ONLY: Readonly<Record<string, string>> = {
   'repositories/compiled': 'whole walks with Go and cargo, which compile for each run; e2e/init-walk covers the walk',
   'repositories/javascript':
     'whole walks with vitest, jest, mocha, TypeScript and workspaces; e2e/init-walk covers node:test',
+  'repositories/others': 'whole walks with Maven, RSpec and PHPUnit; e2e/init-walk covers the walk',
   'repositories/pytest': 'whole walks with pytest in .venv; e2e/init-walk covers node:test',
   'repositories/python': 'whole walks with uv, unittest and Django; e2e/init-walk covers node:test',
   'runs/process': 'status files of a killed server; runs/run-files covers how they are written',
