@@ -1,11 +1,11 @@
 import { cpSync, existsSync, mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs'
-import { dirname, join } from 'node:path'
-import { ROOT } from '../cli/program.js'
+import { join } from 'node:path'
 import { git } from '../e2e/projects.js'
 import { run } from './python-packages.js'
 import type { Sample } from './sample.js'
 
-const CACHE = join(ROOT, 'node_modules/.cache/phaselock-test')
+// Not below /tmp, which commands have for themselves.
+const MAVEN_HOME = '/var/tmp/phaselock-test/maven-home'
 
 const POM = `<project xmlns="http://maven.apache.org/POM/4.0.0">
   <modelVersion>4.0.0</modelVersion>
@@ -51,6 +51,7 @@ const javaClass = (name: string, ...tests: readonly string[]): string =>
 
 const MAVEN: Sample = {
   name: 'Maven with JUnit',
+  environment: { HOME: MAVEN_HOME },
   files: {
     '.gitignore': 'target/\n',
     'pom.xml': POM,
@@ -62,16 +63,13 @@ const MAVEN: Sample = {
     ),
   },
   install: (dir) => {
-    const repository = join(CACHE, 'maven-repository')
-    if (!existsSync(repository)) {
-      const making = `${repository}.${process.pid}`
-      const failed = run('mvn', ['-B', '-q', 'test', `-Dmaven.repo.local=${making}`], dir)
-      if (failed !== null) rmSync(making, { recursive: true, force: true })
-      if (failed !== null) return `mvn cannot download the packages: ${failed}`
-      renameSync(making, repository)
-    }
-    cpSync(repository, join(dirname(dir), '.m2/repository'), { recursive: true })
-    return null
+    const repository = join(MAVEN_HOME, '.m2/repository')
+    if (existsSync(repository)) return null
+    const making = `${repository}.${process.pid}`
+    const failed = run('mvn', ['-B', '-q', 'test', `-Dmaven.repo.local=${making}`], dir)
+    if (failed === null) renameSync(making, repository)
+    rmSync(making, { recursive: true, force: true })
+    return failed === null ? null : `mvn cannot download the packages: ${failed}`
   },
   format: 'junit',
   passed: 1,
