@@ -3,7 +3,7 @@ import { leaveOutGoTests } from '../../src/checks/observed-runs/leave-out-go-tes
 import { GoEvents } from '../../src/checks/reports/languages/go-events.js'
 
 const PACKAGE = 'example.org/carts'
-type Event = readonly [action: string, test?: string, output?: string]
+type Event = readonly [action: string, test?: string | undefined, output?: string]
 
 function eventsOf(...events: readonly Event[]): GoEvents {
   const read = new GoEvents()
