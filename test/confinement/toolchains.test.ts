@@ -218,6 +218,14 @@ describe('what is found on a machine', () => {
     return home
   }
 
+  it('[REQ-WALL-18] of PHP the extensions are shown, not its php.ini', () => {
+    const { copied } = buildHostView({ HOME: newPlace(), PATH: SYSTEM_PATH })
+    const shown = copied.filter((path) => path.startsWith('/etc/php/'))
+    expect(shown.filter((path) => !/\/(?:cli\/conf\.d|mods-available)$/.test(path))).toEqual([])
+    expect(copied).not.toContain('/etc/php')
+    expect(shown.length > 0).toBe(existsSync('/etc/php'))
+  })
+
   it('[REQ-WALL-18] the repository of Maven is shown, its settings are not', () => {
     const home = newPlace()
     write(home, { '.m2/repository/one.jar': 'x', '.m2/settings.xml': SECRET })
