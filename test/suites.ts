@@ -147,6 +147,7 @@ export const FULL_ONLY: Readonly<Record<string, string>> = {
   'http/status-runs': 'status.json of many runs; runs/run-files covers how it is written',
   'inverted/forgeries': 'code that replaces comparisons with every runner; inverted/node covers the gate',
   'inverted/gate': 'every verdict through a server; checks/inverted covers the verdicts, inverted/node the gate',
+  'inverted/go-panics': 'compiles Go for each run; checks/go-continued covers how results are added',
   'inverted/kill': 'kills a server during the inverted run; e2e/kill covers recovery in general',
   'inverted/limits':
     'goes beyond every limit of the inverted run and of examples; checks/examples covers the sizes of examples',
@@ -185,6 +186,7 @@ export const FULL_ONLY: Readonly<Record<string, string>> = {
   'repositories/compiled': 'whole walks with Go and cargo, which compile for each run; e2e/init-walk covers the walk',
   'repositories/javascript':
     'whole walks with vitest, jest, mocha, TypeScript and workspaces; e2e/init-walk covers node:test',
+  'repositories/others': 'whole walks with Maven, RSpec and PHPUnit; e2e/init-walk covers the walk',
   'repositories/pytest': 'whole walks with pytest in .venv; e2e/init-walk covers node:test',
   'repositories/python': 'whole walks with uv, unittest and Django; e2e/init-walk covers node:test',
   'runs/process': 'status files of a killed server; runs/run-files covers how they are written',

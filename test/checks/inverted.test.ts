@@ -266,6 +266,17 @@ describe('the command that runs only some files', () => {
     expect(narrowCommand(run, ['tests/a.js'], scripts)).toBe(narrow)
   })
 
+  it('[REQ-TWINS-9] tests of Go are named, unless the command chooses tests or a file has none', () => {
+    const file = {
+      path: 'sum/a_test.go',
+      text: 'func TestA(t *testing.T) {}\n// func TestB(\nfunc (s *S) TestC() {}\n',
+    }
+    const narrow = (run: string, text = file.text): string | null => narrowCommand(run, [{ ...file, text }], {})
+    expect(narrow('go test -json -run TestX ./...')).toBe("go test -json -run TestX './sum'")
+    expect(narrow('go test -json ./...', 'package sum\n')).toBe("go test -json './sum'")
+    expect(narrow('go test -json ./...')).toBe("go test -json '-run' '^(?:TestA)$' './sum'")
+  })
+
   it('[REQ-TWINS-9] tests of cargo are named by their file, and odd paths are not named', () => {
     expect(narrowCommand('cargo test --offline', ['tests/add.rs'], {})).toBe("cargo test --offline '--test' 'add'")
     for (const path of ["a'b.js", '-x.js', 'a;b.js', 'a$b.js', 'a\nb.js'])

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { inspectRedFile } from '../../src/checks/red-green/red-files.js'
+import { inspectRedFile, isTestIn } from '../../src/checks/red-green/red-files.js'
 import type { Contract } from '../../src/core/contract/contract.js'
 import type { ObservedRun } from '../../src/core/evidence/observed-run.js'
 import type { WorkTree } from '../../src/tree/work-tree.js'
@@ -29,4 +29,17 @@ it.each([
   const red = await inspectRedFile({ contract, tree, start: null, baseline: null }, run, path)
   expect(red.isTest).toBe(isTest)
   expect(red.failing).toEqual(isTest ? ['parse > reads a size'] : [])
+})
+
+it.each([
+  ['carts.SumTest > adds', 'src/test/java/carts/SumTest.java', true],
+  ['carts.SumTest$Empty > is nothing', 'src/test/java/carts/SumTest.java', true],
+  ['carts.SumTest > adds', 'app/src/test/kotlin/Sums.kt', true],
+  ['carts.SumTest > adds', 'src/test/java/shop/SumTest.java', false],
+  ['carts.OtherSumTest > adds', 'src/test/java/carts/SumTest.java', false],
+  ['SumTest > adds', 'src/test/java/carts/OtherSumTest.java', false],
+  ['carts.Sum > adds', 'app/src/test/kotlin/Sums.kt', false],
+])('[REQ-MATRIX-1] the class of %s is in %s: %s', (id, path, isIn) => {
+  const text = 'package carts\n\nclass SumTest {\n}\n'
+  expect(isTestIn({ id, status: 'passed', file: null, message: null }, path, text)).toBe(isIn)
 })

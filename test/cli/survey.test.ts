@@ -92,9 +92,24 @@ const COMMANDS: readonly (readonly [name: string, files: Files, command: string 
     'cargo test --workspace --no-fail-fast',
     /workspace/,
   ],
-  ['Maven modules', { 'pom.xml': '<modules><module>core</module></modules>', mvnw: '' }, './mvnw test', /modules core/],
-  ['Gradle modules', { 'settings.gradle': 'include(":app", ":lib")', gradlew: '' }, './gradlew test', /:app :lib/],
-  ['rspec', { Gemfile: 'gem "rspec"\n' }, 'bundle exec rspec', /Gemfile/],
+  [
+    'Maven modules',
+    { 'pom.xml': '<modules><module>core</module></modules>', mvnw: '' },
+    './mvnw -B -o -fae test',
+    /modules core/,
+  ],
+  [
+    'Gradle modules',
+    { 'settings.gradle': 'include(":app", ":lib")', gradlew: '' },
+    './gradlew --offline --no-daemon --continue test',
+    /:app :lib/,
+  ],
+  [
+    'rspec',
+    { Gemfile: 'gem "rspec"\n' },
+    'bundle exec rspec --format progress --format json --out rspec-report.json',
+    /Gemfile/,
+  ],
   ['a Makefile', { Makefile: 'test: all\n\t./run\n' }, 'make test', /Makefile with the target test/],
   ['nothing', { 'README.md': '' }, null, /^$/],
 ]

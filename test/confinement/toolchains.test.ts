@@ -243,12 +243,23 @@ describe('what is found on a machine', () => {
     return home
   }
 
+  it('[REQ-WALL-18] of PHP the extensions are shown, not its php.ini', () => {
+    const { copied } = buildHostView({ HOME: newPlace(), PATH: SYSTEM_PATH })
+    const shown = copied.filter((path) => path.startsWith('/etc/php/'))
+    expect(shown.filter((path) => !/\/(?:cli\/conf\.d|mods-available)$/.test(path))).toEqual([])
+    expect(copied).not.toContain('/etc/php')
+    expect(shown.length > 0).toBe(existsSync('/etc/php'))
+  })
+
   it('[REQ-WALL-18] the repository of Maven is shown, its settings are not', () => {
     const home = newPlace()
     write(home, { '.m2/repository/one.jar': 'x', '.m2/settings.xml': SECRET })
     const { shown, variables } = buildHostView({ HOME: home, PATH: SYSTEM_PATH })
     expect(shown.filter((folder) => folder.startsWith(home))).toEqual([join(home, '.m2/repository')])
-    expect(variables).toMatchObject({ MAVEN_OPTS: `-Dmaven.repo.local=${home}/.m2/repository`, MAVEN_ARGS: '-o' })
+    expect(variables).toMatchObject({
+      MAVEN_OPTS: expect.stringContaining(`-Dmaven.repo.local=${home}/.m2/repository `),
+      MAVEN_ARGS: '-o',
+    })
   })
 
   it('[REQ-WALL-18] a variable that names the home or a folder above it shows nothing', () => {

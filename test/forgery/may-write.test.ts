@@ -65,6 +65,19 @@ describe('data that the tests write', () => {
     await expectRefused(fresh, /tests\/last-run\.json: written while the command ran/)
   })
 
+  it('[REQ-INIT-6] is a fixture if git tracks it, although an ignore rule matches it', async () => {
+    const task = await forge.inImpl({
+      ...PROJECT,
+      tests: { 'tests/add.test.js': TEST.replace(/^  writeFileSync.*\n/m, '') },
+      ignored: { '.gitignore': 'tests/last-run.json\n' },
+    })
+    const writes = "import { writeFileSync } from 'node:fs'\nwriteFileSync('tests/last-run.json', '1')\n"
+    await task.write({ 'src/add.js': `${writes}${HONEST['src/add.js']}` })
+    await expectRefused(task, /tests\/last-run\.json: written while the command ran/)
+    await task.write(HONEST)
+    await task.completes()
+  })
+
   it('[REQ-INIT-6] is never a test, whatever tests.may_write says', async () => {
     const task = await forge.inImpl({ ...PROJECT, contract: mayWrite('tests/**') })
     await task.write({ 'src/add.js': FORGED })

@@ -20,7 +20,7 @@ import { type ListedFile, NOT_THE_PROJECT, type SkippedNames, type WorkTree } fr
 import type { App } from '../app.js'
 import { makeIgnored, makeLeftoverMatcher } from '../tool-calls/ignored-paths.js'
 import { WORK_BEGAN } from '../trees/trees.js'
-import { makeOutputMatcher, omitWritable, readDependencyChanges } from './dependency-changes.js'
+import { findRunOutputs, omitWritable, readDependencyChanges } from './dependency-changes.js'
 import { buildInlineView, omitInlineTests } from './inline-view.js'
 
 /** The view for the observed runs of a gate. */
@@ -89,9 +89,9 @@ export async function composeViewOf(
   ])
   for (const path of await linkTargets(scene, pinned)) pinned.add(path)
   const isOut = new Set(leftOut)
-  const isOutput = makeOutputMatcher(changed, isIgnored)
+  const outputs = await findRunOutputs(app, contract, state, { paths: pinned, changed, isIgnored })
   for (const path of pinned)
-    if (isReport(contract, path) || isOut.has(path) || mayWriteFile(contract, path) || isOutput(path))
+    if (isReport(contract, path) || isOut.has(path) || mayWriteFile(contract, path) || outputs.has(path))
       pinned.delete(path)
   const isHeldByName = makeGuard(contract, tests)
   const isGuarded = (path: string): boolean => !isIgnored(path) && isHeldByName(path)

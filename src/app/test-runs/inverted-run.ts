@@ -79,11 +79,7 @@ async function runInverted(app: App, contract: Contract, state: TaskState, work:
   const msMax = (contract.tests.inverted?.maxSeconds ?? computeTimeout(work.plain)) * 1000
   const scripts = await readScripts(state, work.composed.composition)
   const { before, line } = dropLinters(work.command.run, scripts)
-  const some = narrowCommand(
-    line,
-    texts.tests.map(({ path }) => path),
-    scripts,
-  )
+  const some = narrowCommand(line, texts.tests, scripts)
   const narrow = some === null ? null : `${before}${some}`
   const rounds = countRounds(Math.max(app.observations.countDoubts(state.id), state.testsDoubted ?? 0))
   const twins = new Twins(work, { msMax, narrow, whole: `${before}${line}`, rounds })

@@ -94,7 +94,7 @@ export async function observeFor(
     const key = beside === null || command.services !== undefined ? null : inputs
     const before = key === null ? undefined : app.observations.get(key)
     const ran = before ?? (await observeRepeatedly(place, { name, command, treeHash }, times))
-    const about = { run: ran, command, composed }
+    const about = { run: ran, command, composed, baseline: base.baseline }
     const plain = name === 'tests' ? await holdAgainstSources(app, contract, state, about) : ran
     // A stopped or void run says nothing about the tree; the next one may succeed.
     const isUnusable = plain.wasStopped || plain.isVoid === true

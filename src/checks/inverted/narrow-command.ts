@@ -6,8 +6,8 @@ interface Runner {
   readonly words: RegExp
   /** Flags that take the next word as their value. */
   readonly valued: ReadonlySet<string>
-  /** The words for the files, after the flags; null: these files cannot be named. */
-  readonly select: (files: readonly string[]) => readonly string[] | null
+  /** The words for the files and for their tests, after the flags; null: these files cannot be named. */
+  readonly select: (files: readonly string[], tests: readonly string[]) => readonly string[] | null
 }
 
 const keepFiles = (files: readonly string[]): readonly string[] => files
@@ -41,7 +41,10 @@ const RUNNERS: readonly Runner[] = [
   {
     words: /^go test(?= |$)/,
     valued: new Set(['-run', '-tags', '-timeout', '-mod', '-p', '-count']),
-    select: (files) => [...new Set(files.map((file) => `./${posix.dirname(file)}`))],
+    select: (files, tests) => [
+      ...(tests.length === 0 ? [] : ['-run', `^(?:${tests.join('|')})$`]),
+      ...new Set(files.map((file) => `./${posix.dirname(file)}`)),
+    ],
   },
   {
     words: /^cargo test(?= |$)/,
@@ -63,29 +66,43 @@ const SCRIPT = /^(?:npm|pnpm|yarn)(?: run)? ([\w:-]+)(?: --silent| -s)?$/
  */
 export function narrowCommand(
   run: string,
-  files: readonly string[],
+  sources: readonly (string | { readonly path: string; readonly text: string })[],
   scripts: Readonly<Record<string, unknown>>,
 ): string | null {
   const line = run.trim()
+  const files = sources.map((source) => (typeof source === 'string' ? source : source.path))
   if (files.length === 0 || !files.every((file) => PLAIN.test(file) && !file.startsWith('-'))) return null
   const [, name] = SCRIPT.exec(line) ?? []
-  if (name === undefined) return narrowLine(line, files)
+  if (name === undefined) return narrowLine(line, files, listGoTests(sources))
   const script = scripts[name === 't' ? 'test' : name]
   if (typeof script !== 'string') return null
   const runner = findRunner(script.trim())
   // Files that the script itself names cannot be removed.
   if (runner === undefined || splitArguments(script.trim(), runner).others.length > 0) return null
-  const selected = runner.select(files)
+  const selected = runner.select(files, [])
   return selected === null ? null : `${line} -- ${selected.map(quoteWord).join(' ')}`
 }
 
-function narrowLine(line: string, files: readonly string[]): string | null {
+function narrowLine(line: string, files: readonly string[], tests: readonly string[]): string | null {
   const runner = findRunner(line)
-  const selected = runner?.select(files) ?? null
-  if (runner === undefined || selected === null) return null
+  if (runner === undefined) return null
+  const { flags } = splitArguments(line, runner)
+  const isChosen = flags.some((flag) => /^--?(?:test\.)?(?:run|skip|bench|fuzz|list)\b/.test(flag))
+  const selected = runner.select(files, isChosen ? [] : tests)
+  if (selected === null) return null
   const start = runner.words.exec(line)?.[0] ?? ''
-  return [start, ...splitArguments(line, runner).flags, ...selected.map(quoteWord)].join(' ')
+  return [start, ...flags, ...selected.map(quoteWord)].join(' ')
 }
+
+/** The functions that Go runs as tests; none if a file has none, so that its whole package runs. */
+function listGoTests(sources: Parameters<typeof narrowCommand>[1]): readonly string[] {
+  const names = sources.map((source) =>
+    typeof source === 'string' ? [] : [...source.text.matchAll(GO_TEST)].map(([, name = '']) => name),
+  )
+  return names.some((list) => list.length === 0) ? [] : [...new Set(names.flat())]
+}
+
+const GO_TEST = /^func ((?:Test|Fuzz|Example)\w{0,200})\(/gm
 
 function findRunner(line: string): Runner | undefined {
   return PLAIN.test(line) && !/ --( |$)/.test(line) ? RUNNERS.find(({ words }) => words.test(line)) : undefined

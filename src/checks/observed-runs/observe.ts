@@ -20,7 +20,8 @@ import {
 } from '../reports/run-trouble.js'
 import { addToldTests } from '../reports/told-tests.js'
 import { makeOutsideMatcher } from './outside-tree.js'
-import { runInView, type ShownPlace } from './run-in-view.js'
+import type { ShownPlace } from './run-in-view.js'
+import { runPastPanics } from './run-past-panics.js'
 import type { SecondReport } from './second-report.js'
 import { type OpenServices, openServices } from './services.js'
 import { GUARDS_VERSION } from './test-guards.js'
@@ -37,7 +38,7 @@ export async function observe(
 ): Promise<ObservedRun> {
   const line = more.extra === undefined ? command.run : addArgument(command.run, more.extra)
   const services = await openServices(command.services ?? {}, place.confinement.provider !== 'none')
-  const started = await runInView(place, { line, command, services })
+  const started = await runPastPanics(place, { line, command, services })
   const { run } = started
   const about = {
     name,

@@ -41,7 +41,7 @@ export interface ShownPlace extends ObservePlace {
   readonly without?: { readonly sources: readonly string[]; readonly isOnePackage: boolean }
 }
 
-interface StartedRun {
+export interface StartedRun {
   readonly run: CommandRun
   readonly problem: string | null
   readonly told: readonly SecondReport[]

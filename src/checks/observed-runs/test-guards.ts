@@ -6,7 +6,7 @@ import { packagePath } from '../../base/package-root.js'
 export const GUARDS_FOLDER = packagePath('runtime/test-guards')
 
 /** Part of the key of a cached run: a run made under weaker guards is not reused. */
-export const GUARDS_VERSION = 4
+export const GUARDS_VERSION = 5
 
 const NODE_GUARD = `${GUARDS_FOLDER}/node/guard.cjs`
 const PYTHON_FOLDER = `${GUARDS_FOLDER}/python`

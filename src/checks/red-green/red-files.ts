@@ -113,7 +113,20 @@ export function isTestIn(test: ObservedTest, path: string, text: string): boolea
     return new RegExp(`^func ${name}\\(`, 'm').test(text)
   }
   const parts = parseTestName(test.id).split(' > ')
+  if (JVM.test(path)) return parts.some((part) => isClassIn(part, path, text))
   return parts.every((part) => part !== '' && text.includes(part))
+}
+
+const JVM = /\.(?:java|kt|groovy|scala)$/
+
+/** Reports of the JVM name the class: `carts.SumTest`, or `carts.SumTest$Empty` inside of it. Only Java ties it to a path. */
+function isClassIn(name: string, path: string, text: string): boolean {
+  const [, folder = '', own = ''] = /^((?:\w+\.)*)(\w+)(?:\$[\w$]+)?$/.exec(name) ?? []
+  if (own === '') return false
+  const stem = `${folder.replaceAll('.', '/')}${own}`
+  if (`/${path.replace(JVM, '')}`.endsWith(`/${stem}`)) return true
+  const declared = /^package ([\w.]+)/m.exec(text)?.[1] ?? ''
+  return !path.endsWith('.java') && `${declared}.` === folder && new RegExp(`\\bclass ${own}\\b`).test(text)
 }
 
 /**

@@ -18,7 +18,16 @@ export async function chooseProject(folder: string, { language, tests, yes }: Wa
     throw new Stop(EXIT.usage, `--language ${language} does not fit: ${found}.`)
   }
   if (tests !== undefined)
-    return { ...survey, testCommand: tests, runs: tests, builds: [], lints: [], problem: null, isGiven: true }
+    return {
+      ...survey,
+      testCommand: tests,
+      runs: tests,
+      reportFile: undefined,
+      builds: [],
+      lints: [],
+      problem: null,
+      isGiven: true,
+    }
   const candidates = [survey, ...survey.others].filter(({ testCommand }) => testCommand !== null)
   if (candidates.length < 2 || language !== undefined || yes === true || !canAsk()) return survey
   tell('This repository can be tested in several ways:')

@@ -51,8 +51,12 @@ function buildLongContract(found: FoundTests, text: string): string {
   return document.toString({ lineWidth: 118 })
 }
 
-function setTests(document: Document, { command, timeoutSeconds, patterns, mayWrite, steps }: FoundTests): void {
+function setTests(
+  document: Document,
+  { command, timeoutSeconds, patterns, mayWrite, steps, reportFile }: FoundTests,
+): void {
   if (command !== null) document.setIn(['commands', 'tests', 'run'], command)
+  for (const [name, value] of Object.entries(reportFile ?? {})) document.setIn(['commands', 'tests', name], value)
   if (timeoutSeconds !== null) document.setIn(['commands', 'tests', 'timeout_seconds'], timeoutSeconds)
   for (const { name, run } of steps)
     document.setIn(['commands', name], document.createNode({ run, timeout_seconds: 600 }, { flow: true }))

@@ -1,7 +1,7 @@
 import { isMap, isScalar, isSeq, type YAMLMap } from 'yaml'
 import type { Preset } from './choose-preset.js'
 import type { CoverageCommand } from './coverage-commands.js'
-import type { Step } from './project.js'
+import type { ReportFile, Step } from './project.js'
 
 /** What `init` found out about the tests of a repository. */
 export interface FoundTests {
@@ -9,6 +9,8 @@ export interface FoundTests {
   readonly language: string
   /** Null: keep the command of the bundled contract. */
   readonly command: string | null
+  /** Where the command writes its results; absent: to its output. */
+  readonly reportFile?: ReportFile | undefined
   readonly timeoutSeconds: number | null
   readonly patterns: readonly string[]
   readonly mayWrite: readonly string[]

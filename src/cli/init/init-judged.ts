@@ -6,13 +6,13 @@ const LANGUAGES_WITH_RULES = ['JavaScript', 'TypeScript', 'Python', 'Go', 'Rust'
 
 /** What the gates of this contract cannot judge in this repository, one sentence each. */
 export function listNotJudged(
-  { language, testCommand, runs, hasRun }: Survey & { readonly hasRun: boolean },
+  { language, testCommand, runs, reportFile, hasRun }: Survey & { readonly hasRun: boolean },
   contract: Contract,
 ): readonly string[] {
   if (testCommand === null || !contract.commands.has('tests')) return []
   const hasRules = LANGUAGES_WITH_RULES.includes(language)
   // A trial shows it; without one, the name of the runner does.
-  const isRead = hasRun || RUNNERS_READ.test(runs)
+  const isRead = hasRun || reportFile !== undefined || RUNNERS_READ.test(runs)
   const where = language === 'unknown' ? 'a language that was not recognised here' : language
   return [
     ...(hasRules || !hasCheck(contract, 'tests_can_fail')

@@ -61,6 +61,7 @@ export async function init(dir: string, options: InitOptions): Promise<void> {
       project: survey.project,
       language: survey.language,
       command: tried?.command ?? null,
+      reportFile: tried === null ? undefined : survey.reportFile,
       patterns,
       steps: tried?.steps ?? [],
     },
@@ -113,7 +114,7 @@ async function tryProject(
   const patterns = findTestPatterns(survey.language, { ...survey, run: null })
   const contract = { ...base, tests: { ...base.tests, patterns, mayWrite: options.mayWrite ?? [] } }
   const timeoutSeconds = options.timeout ?? bundled.timeoutSeconds
-  const command = { ...bundled, run: survey.testCommand, timeoutSeconds }
+  const command = { ...bundled, run: survey.testCommand, timeoutSeconds, ...survey.reportFile }
   const { coverage, json } = options
   return tryTests({ tree, survey, contract, command, coverage, isQuiet: json === true })
 }

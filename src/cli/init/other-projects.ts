@@ -1,6 +1,8 @@
 import type { Folder, Project } from './project.js'
 
-type Found = Pick<Project, 'language' | 'testCommand' | 'install'> & { readonly with?: readonly string[] }
+type Found = Pick<Project, 'language' | 'testCommand' | 'install' | 'reportFile'> & {
+  readonly with?: readonly string[]
+}
 
 const KINDS: readonly (readonly [file: string, read: (folder: Folder, text: string) => Found])[] = [
   ['go.work', readGoWorkspace],
@@ -50,7 +52,7 @@ export function findMakeProject(folder: Folder): Project | null {
 }
 
 function makeProject(
-  about: Pick<Project, 'language' | 'because' | 'reason' | 'testCommand' | 'install' | 'problem'>,
+  about: Pick<Project, 'language' | 'because' | 'reason' | 'testCommand' | 'install' | 'problem' | 'reportFile'>,
 ): Project {
   return { ...about, runs: about.testCommand ?? '', builds: [], lints: [] }
 }
@@ -77,7 +79,9 @@ function readMaven(folder: Folder, text: string): Found {
   const modules = [...text.matchAll(/<module>\s*([^<\s]+)/g)].map(([, name = '']) => name)
   return {
     language: 'Java',
-    testCommand: `${program} test`,
+    // A module that fails does not keep those beside it from running.
+    testCommand: `${program} -B -o ${modules.length === 0 ? '' : '-fae '}test`,
+    reportFile: { format: 'junit', report: '**/target/surefire-reports/TEST-*.xml' },
     install: `${program} dependency:go-offline`,
     ...(modules.length === 0 ? {} : { with: [`modules ${modules.join(' ')}`] }),
   }
@@ -89,7 +93,8 @@ function readGradle(folder: Folder, _: string, language: string): Found {
   const modules = [...settings.matchAll(/["'](:[\w:-]+)["']/g)].map(([, name = '']) => name)
   return {
     language,
-    testCommand: `${program} test`,
+    testCommand: `${program} --offline --no-daemon ${modules.length === 0 ? '' : '--continue '}test`,
+    reportFile: { format: 'junit', report: '**/build/test-results/**/TEST-*.xml' },
     install: `${program} testClasses`,
     ...(modules.length === 0 ? {} : { with: [`modules ${modules.join(' ')}`] }),
   }
@@ -97,15 +102,20 @@ function readGradle(folder: Folder, _: string, language: string): Found {
 
 function readRuby(folder: Folder, text: string): Found {
   const isRspec = folder.hasFile('.rspec') || /\brspec\b/.test(text)
-  const testCommand = isRspec ? 'bundle exec rspec' : 'bundle exec rake test'
-  return { language: 'Ruby', testCommand, install: 'bundle install' }
+  const base = { language: 'Ruby', install: 'bundle install' }
+  if (!isRspec) return { ...base, testCommand: 'bundle exec rake test' }
+  const report = 'rspec-report.json'
+  const testCommand = `bundle exec rspec --format progress --format json --out ${report}`
+  return { ...base, testCommand, reportFile: { format: 'rspec', report } }
 }
 
 function readPhp(folder: Folder, text: string): Found {
   const isPhpunit = folder.hasFile('phpunit.xml') || folder.hasFile('phpunit.xml.dist')
   const hasScript = /"test"\s*:/.test(text)
-  const testCommand = hasScript || !isPhpunit ? 'composer test' : 'vendor/bin/phpunit'
-  return { language: 'PHP', testCommand, install: 'composer install' }
+  const base = { language: 'PHP', install: 'composer install' }
+  if (hasScript || !isPhpunit) return { ...base, testCommand: 'composer test' }
+  const report = 'phpunit-report.xml'
+  return { ...base, testCommand: `vendor/bin/phpunit --log-junit ${report}`, reportFile: { format: 'junit', report } }
 }
 
 function findJsonProblem(file: string, text: string): string | null {

@@ -11,6 +11,13 @@ export interface Step {
   readonly run: string
 }
 
+/** The file that a test command writes its results to, if its output does not name every test. */
+export interface ReportFile {
+  readonly format: 'junit' | 'rspec'
+  /** A path or a glob. */
+  readonly report: string
+}
+
 /** One way to build and test a repository. */
 export interface Project {
   readonly language: string
@@ -19,6 +26,8 @@ export interface Project {
   /** The findings, as text. */
   readonly reason: string
   readonly testCommand: string | null
+  /** Where the results are; absent: in the output. */
+  readonly reportFile?: ReportFile | undefined
   /** What the test command finally runs, with the scripts that it calls. */
   readonly runs: string
   /** Builds before the tests: tried without them first, and kept if the tests do not run without. */

@@ -50,6 +50,7 @@ const SETTINGS = [
   'nsswitch.conf',
   'os-release',
   'perl',
+  'php.d',
   'pki/ca-trust',
   'pki/tls/certs',
   'protocols',
@@ -138,7 +139,9 @@ export function buildHostView(environment: NodeJS.ProcessEnv = process.env): Hos
     else shown.push(path)
   }
   const java = readdirSync('/etc').filter((name) => JAVA_SETTINGS.test(name))
-  const copied = [...SETTINGS, ...java].map((name) => `/etc/${name}`).filter((path) => existsSync(path))
+  const copied = [...SETTINGS, ...java, ...listPhpSettings()]
+    .map((name) => `/etc/${name}`)
+    .filter((path) => existsSync(path))
   const toolchains = findToolchains(around)
   const folders = [
     ...toolchains.flatMap((toolchain) => toolchain.folders),
@@ -169,6 +172,12 @@ export function buildHostView(environment: NodeJS.ProcessEnv = process.env): Hos
     toolchains,
     hiddenPrograms: [...new Set(onPath)].filter((entry) => !isSeen(entry)),
   }
+}
+
+// Which extensions PHP loads. Its php.ini may hold passwords.
+function listPhpSettings(): readonly string[] {
+  const versions = existsSync('/etc/php') ? readdirSync('/etc/php') : []
+  return versions.flatMap((version) => [`php/${version}/cli/conf.d`, `php/${version}/mods-available`])
 }
 
 function findOtherToolchains(home: string, onPath: readonly string[]): readonly string[] {

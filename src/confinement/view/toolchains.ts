@@ -133,9 +133,12 @@ function findMaven(around: Surroundings): Toolchain | null {
     ...NOTHING,
     name: 'maven',
     folders: [repository],
-    variables: { MAVEN_OPTS: `-Dmaven.repo.local=${repository}`, MAVEN_ARGS: '-o' },
+    variables: { MAVEN_OPTS: `-Dmaven.repo.local=${repository} ${FROM_ANYWHERE}`, MAVEN_ARGS: '-o' },
   }
 }
+
+// Packages are marked with the name of the server that they came from. A mirror is named in the settings, which are hidden.
+const FROM_ANYWHERE = '-Daether.enhancedLocalRepository.trackingFilename=none.repositories'
 
 function findGradle(around: Surroundings): Toolchain | null {
   const caches = join(around.environment.GRADLE_USER_HOME ?? join(around.home, '.gradle'), 'caches')

@@ -2,9 +2,11 @@ import { StringDecoder } from 'node:string_decoder'
 import { asFields, type Fields, getText, parseJson } from '../json.js'
 import { LINE_CHARS_MAX, makeCutOff, makeUnreadable, type ReportReading } from '../report.js'
 import {
+  addContinued,
   type GoPackage,
   keepOutput,
   makeGoPackage,
+  noteEnders,
   parseGoNote,
   reportGoPackages,
   settleGoTest,
@@ -45,6 +47,22 @@ export class GoEvents {
 
   get hasSeenAny(): boolean {
     return this.#seen
+  }
+
+  /** A package whose test program a test has ended, and the tests to run it again without; null if there is none. */
+  findEnded(): { readonly name: string; readonly without: readonly string[] } | null {
+    const ended = this.#isMixed || this.#isFull ? undefined : [...this.#packages.values()].find(noteEnders)
+    return ended === undefined ? null : { name: ended.name, without: [...ended.leftOut] }
+  }
+
+  /** Adds the results of running a package again. False: that run says nothing about it. */
+  addContinued(name: string, again: GoEvents): boolean {
+    const one = this.#packages.get(name)
+    const next = again.#packages.get(name)
+    if (one === undefined || next === undefined || next.tests.size === 0 || again.#isMixed || again.#isFull)
+      return false
+    addContinued(one, next)
+    return true
   }
 
   read(stderr: readonly string[], root: string | null): ReportReading {
@@ -105,9 +123,13 @@ function parseEvent(line: string): Fields | null {
   return getText(event, 'Package') !== '' || getText(event, 'ImportPath') !== '' ? event : null
 }
 
+const ENDS_PROGRAM = /^(?:panic|fatal error): /
+
 function recordOutput(one: GoPackage, test: string, line: string): void {
   const state = one.tests.get(test)
+  if (state !== undefined && ENDS_PROGRAM.test(line)) one.panicked.add(test)
   if (test === '') {
+    one.hasFinished ||= /^(?:FAIL|PASS)$/.test(line.trimEnd())
     one.note = parseGoNote(line.trimEnd()) ?? one.note
     keepOutput(one, copyLine(line))
   } else if (state?.message === null && line.trim() !== '' && !/^\s*(?:===|---) /.test(line))

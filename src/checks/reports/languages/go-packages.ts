@@ -12,12 +12,51 @@ export interface GoPackage {
   /** A note in the package's last line, such as `[build failed]` or `[no tests to run]`. */
   note: string
   output: string[]
+  /** The test program said how it ended: without, something ended it before. */
+  hasFinished: boolean
+  /** Tests whose output has the first line of a panic. */
+  readonly panicked: Set<string>
+  /** Tests that ended the test program, and are left out where it is run again. */
+  readonly leftOut: Set<string>
 }
 
 const OUTPUT_LINES_MAX = 200
 
 export function makeGoPackage(name: string): GoPackage {
-  return { name, tests: new Map(), hasBegun: false, verdict: null, note: '', output: [] }
+  return {
+    ...{ name, tests: new Map(), hasBegun: false, verdict: null, note: '', output: [] },
+    ...{ hasFinished: false, panicked: new Set<string>(), leftOut: new Set<string>() },
+  }
+}
+
+/**
+ * Notes the tests that ended the test program before its other tests ran: those that panicked, or else those without a
+ * result. False: it came to its end, or nothing more is known.
+ */
+export function noteEnders(one: GoPackage): boolean {
+  if (one.verdict !== 'failed' || one.hasFinished) return false
+  const open = [...one.tests].filter(([, { status }]) => status === null || status === 'failed').map(([name]) => name)
+  const panicked = open.filter((name) => one.panicked.has(name))
+  const enders = panicked.length > 0 ? panicked : open.filter((name) => one.tests.get(name)?.status === null)
+  const found = enders.map(parseTopLevel).filter((name) => !one.leftOut.has(name))
+  for (const name of found) one.leftOut.add(name)
+  return found.length > 0
+}
+
+/** Adds what another run of the same package says about tests that had no result. What failed stays failed. */
+export function addContinued(one: GoPackage, next: GoPackage): void {
+  for (const [name, state] of next.tests) {
+    const before = one.tests.get(name)
+    const hadNone = before === undefined || (before.status === null && !one.leftOut.has(parseTopLevel(name)))
+    if (hadNone || (before.status !== 'failed' && state.status !== 'passed')) one.tests.set(name, state)
+  }
+  one.hasFinished = next.verdict !== 'failed' || next.hasFinished
+  one.panicked.clear()
+  for (const name of next.panicked) one.panicked.add(name)
+}
+
+function parseTopLevel(test: string): string {
+  return test.split('/')[0] ?? ''
 }
 
 /** Records what an event or an output line says about a test. */
