@@ -88,7 +88,7 @@ function runCheck([title, program, ...words]) {
 }
 
 async function run([program, ...words]) {
-  const folder = mkdtempSync(join(findTemporaryFolder(), 'phaselock-tests-'))
+  const folder = mkdtempSync(join(findTemporaryFolder(), 't-'))
   // As /tmp: commands in the sandbox run as another user.
   chmodSync(folder, 0o1777)
   const child = spawn(process.execPath, [join(ROOT, program), ...words], {

@@ -132,7 +132,7 @@ describe('layers of tasks', () => {
     expect(await save([made('dist', { type: 'directory' }), made('dist/x')])).toBe(false)
     expect(await layers.prepare('t', at('tree'))).toMatchObject({
       layer: null,
-      note: expect.stringContaining('dropped'),
+      note: expect.stringContaining('discarded'),
     })
     expect(await layers.prepare('t', at('tree'))).toEqual({ layer: null, note: null })
   })

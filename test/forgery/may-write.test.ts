@@ -68,7 +68,7 @@ describe('data that the tests write', () => {
   it('[REQ-INIT-6] is a fixture if git tracks it, although an ignore rule matches it', async () => {
     const task = await forge.inImpl({
       ...PROJECT,
-      tests: { 'tests/add.test.js': TEST.replace(/^  writeFileSync.*\n/m, '') },
+      tests: { 'tests/add.test.js': TEST.replace(/^ {2}writeFileSync.*\n/m, '') },
       ignored: { '.gitignore': 'tests/last-run.json\n' },
     })
     const writes = "import { writeFileSync } from 'node:fs'\nwriteFileSync('tests/last-run.json', '1')\n"
