@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { chmodSync, lstatSync, mkdirSync, readdirSync, rmSync } from 'node:fs'
+import { chmodSync, lstatSync, mkdirSync, readdirSync, rmdirSync, rmSync } from 'node:fs'
 import type { Server } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -22,6 +22,15 @@ export function openSocketDir(stateDir: string): string {
   makePrivateFolder(dir)
   for (const name of readdirSync(dir)) rmSync(join(dir, name), { recursive: true, force: true })
   return dir
+}
+
+/** Removes the folder when the server ends, unless a socket is still open in it. */
+export function removeSocketDir(dir: string): void {
+  try {
+    rmdirSync(dir)
+  } catch {
+    // The next server of this state directory empties it.
+  }
 }
 
 /**

@@ -6,7 +6,7 @@ import { formatActor, type Principal } from '../app/identity/identity.js'
 import { type Problem, refuse } from '../app/result.js'
 import { isConfinedReviewer } from '../app/reviews/reviews.js'
 import type { GatewaySocket } from '../gateway/gateway-ports.js'
-import { listenAt, makeSocketPath, openSocketDir } from '../gateway/socket-paths.js'
+import { listenAt, makeSocketPath, openSocketDir, removeSocketDir } from '../gateway/socket-paths.js'
 
 const CONNECTIONS_MAX = 128
 const SOCKETS_MAX = 1000
@@ -42,6 +42,7 @@ export class AgentSockets implements AgentGateways {
     })
     server.addHook('onClose', async () => {
       await Promise.all(closing)
+      if (this.#dir !== null) removeSocketDir(this.#dir)
     })
   }
 

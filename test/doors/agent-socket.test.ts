@@ -239,7 +239,7 @@ describe('sockets and their folder', () => {
     expect(idle.destroyed).toBe(true)
   })
 
-  it('[REQ-SOCKET-5] a folder of somebody else, open to others or behind a link is not taken', () => {
+  it('[REQ-SOCKET-5] a folder of somebody else, open to others or behind a link is not taken', async () => {
     const dir = mkdtempSync(join(tmpdir(), 'phaselock-doors-'))
     mkdirSync(join(dir, 'open', 'doors'), { recursive: true, mode: 0o755 })
     expect(() => openSocketDir(join(dir, 'open'))).toThrow('not a folder of this account alone')
@@ -254,6 +254,10 @@ describe('sockets and their folder', () => {
     const place = openSocketDir(long)
     expect(place.length).toBeLessThan(80)
     expect(openSocketDir(long)).toBe(place)
-    for (const one of [dir, place]) rmSync(one, { recursive: true, force: true })
+    const server = Fastify()
+    new AgentSockets(long).attach(server, { clientError: () => undefined, headersMs: 1, requestMs: 1 })
+    await server.close()
+    expect(existsSync(place), 'the folder of a server that has ended').toBe(false)
+    rmSync(dir, { recursive: true, force: true })
   })
 })
