@@ -19,6 +19,7 @@ export const FULL_ONLY: Readonly<Record<string, string>> = {
   'checks/guards-libraries': 'installs assertion and mocking libraries to run them under the guards',
   'checks/guards-node': 'every trick against the guards in Node.js; lying/green tries the main ones through a server',
   'checks/guards-python': 'every trick against the guards in Python; lying/python tries the main ones through a server',
+  'checks/large-reports': 'reports of ten megabytes; checks/reports/properties covers how reports are read',
   'checks/mocking-libraries':
     'installs libraries that patch clocks and I/O; lying/green covers the guards through a server',
   'cli/accept-tools': 'changed upstream tools accepted on the command line; http/upstream covers the rules',
@@ -55,8 +56,10 @@ export const FULL_ONLY: Readonly<Record<string, string>> = {
   'confinement/sockets': 'sockets into the sandbox with every provider; doors/agent-socket covers the main path',
   'confinement/toolchains': 'compiles with Go and cargo in the sandbox; confinement/credentials covers what is hidden',
   'coordination/kill': 'kills a server in the middle of a council; e2e/kill covers recovery in general',
+  'coordination/seed-000': 'a council as its document tells it; coordination and http/coordinations cover the rules',
   'demo/faults': 'the demo with planted faults: it has to notice each',
   'demo/leaving': 'interrupts the demo at many points',
+  'docs/coordination': 'the commands of the page on councils; docs/tour runs those of the tour',
   'docs/workflow':
     'the commands of the page on workflows; docs/tour runs those of the tour, http/rules covers the rules',
   'e2e/baseline-kill': 'kills a server while the tests of the starting tree run; http/baseline covers restarts',
@@ -71,7 +74,7 @@ export const FULL_ONLY: Readonly<Record<string, string>> = {
   'forgery/blind-javascript':
     'forgeries with node:test, mocha and vitest, written from the documentation alone; forgery/node covers each class',
   'forgery/blind-python-go':
-    'forgeries with pytest and Go, written from the documentation alone; forgery/view-python covers the rules',
+    'forgeries with pytest and Go, written from the documentation alone; lying/python covers the rules',
   'forgery/blind-text':
     'code that reads or replaces the text of its tests, with every runner; inverter/inverter covers the texts',
   'forgery/built-at-start':
@@ -80,36 +83,37 @@ export const FULL_ONLY: Readonly<Record<string, string>> = {
   'forgery/cargo':
     'tests inside of Rust sources, compiled for each run; checks/declared-tests covers how they are read',
   'forgery/each-assertion':
-    'tests in which one assertion lies beside an honest one, with three runners; inverter/runs covers how each is watched',
+    'tests in which one assertion lies beside an honest one, with three runners; inverter/inverter covers the texts',
   'forgery/forged-cargo':
     'forged results of cargo, which compiles for each run; checks/declared-tests and lying/python cover the rules',
   'forgery/forged-go':
     'forged results of Go, which compiles for each run; checks/declared-tests and lying/python cover the rules',
   'forgery/forged-python': 'forged results of pytest and unittest; lying/python tries the main ones',
   'forgery/in-process-jest': 'every forged comparison and report with jest; forgery/vitest tries one of each',
-  'forgery/in-process-mocha': 'every forged comparison and report with mocha; forgery/mocha tries one of each',
+  'forgery/in-process-mocha': 'every forged comparison and report with mocha; forgery/vitest tries one of each',
   'forgery/in-process-node': 'every forged comparison and report with node:test; forgery/node tries one of each',
   'forgery/in-process-vitest': 'every forged comparison and report with vitest; forgery/vitest tries one of each',
   'forgery/inline-rust':
     'every way to change tests inside of Rust sources; checks/declared-tests covers how they are read',
-  'forgery/jest': 'one forgery of each class with jest; forgery/vitest and forgery/mocha try the same classes',
-  'forgery/may-write': 'data that tests write, through a server; forgery/view-python covers data that the code changes',
+  'forgery/jest': 'one forgery of each class with jest; forgery/vitest and forgery/node try the same classes',
+  'forgery/may-write': 'data that tests write, through a server; checks/written-tests covers which files are held',
+  'forgery/mocha': 'one forgery of each class with mocha; forgery/vitest and forgery/node try the same classes',
   'forgery/red-go':
-    'RED with Go, which builds its standard library for every run; forgery/mocha and vitest try one of each class',
-  'forgery/red-node': 'every rule of RED with node:test; forgery/mocha and vitest try one of each class',
+    'RED with Go, which builds its standard library for every run; forgery/vitest and forgery/node try one of each class',
+  'forgery/red-node': 'every rule of RED with node:test; forgery/vitest and forgery/node try one of each class',
   'forgery/red-python': 'RED with pytest and unittest; e2e/walks covers the rules with unittest',
   'forgery/report-node': 'forged reports of node:test through a server; checks/second-report covers what runners tell',
   'forgery/report-others': 'forged reports of pytest, vitest and mocha; checks/second-report covers what runners tell',
   'forgery/snapshots': 'snapshots of jest and vitest through a server; checks/snapshots covers what may be added',
-  'forgery/typescript': 'TypeScript with a build step; forgery/node and forgery/mocha cover each class',
+  'forgery/typescript': 'TypeScript with a build step; forgery/node and forgery/vitest cover each class',
   'forgery/view-cargo': 'every setup of cargo through a server; checks/harness covers what is pinned',
   'forgery/view-go':
     'every setup of Go through a server, which compiles for each run; checks/harness covers what is pinned',
-  'forgery/view-node': 'further forgeries with node:test; forgery/node and forgery/mocha cover each class',
-  'forgery/view-python-setup':
-    'every setup of pytest and unittest through a server; forgery/view-python covers the rules',
+  'forgery/view-node': 'further forgeries with node:test; forgery/node and forgery/vitest cover each class',
+  'forgery/view-python': 'views with pytest and unittest; lying/python and forgery/view-providers cover the rules',
+  'forgery/view-python-setup': 'every setup of pytest and unittest through a server; lying/python covers the rules',
   'forgery/view-task':
-    'views of tasks with dependencies and data; forgery/view-python and forgery/view-providers cover the rules',
+    'views of tasks with dependencies and data; lying/python and forgery/view-providers cover the rules',
   'garbage/endpoints-rest':
     'malformed requests to every second endpoint; garbage/endpoints covers about half of the others',
   'garbage/pages': 'pages and cursors with malformed values; garbage/endpoints covers malformed requests',
@@ -121,6 +125,7 @@ export const FULL_ONLY: Readonly<Record<string, string>> = {
   'http/consensus-reviews': 'votes of reviewers in every state; http/consensus covers the rules',
   'http/coverage-tools': 'installs c8 and coverage.py; checks/reports/coverage covers which files count',
   'http/earlier-changes': 'uncommitted changes from before a task; core/commit-scope covers which paths count',
+  'http/generated-contracts': 'contracts made at random through a server; contract/fuzz covers how they are read',
   'http/git-contract': 'contracts in every state in a repository; e2e/init-walk covers the main path',
   'http/git-excludes': 'what git excludes in every way; http/git-commit covers commits',
   'http/git-hooks': 'hooks of the repository run, skipped, failing and hostile; http/git-commit covers commits',
@@ -134,6 +139,7 @@ export const FULL_ONLY: Readonly<Record<string, string>> = {
   'http/long-gates-agents':
     'long gates with leases, reviewers, hooks and later visits; http/long-gates and app/long-gates cover the rules',
   'http/long-tools': 'calls of tools that run tests for long over every entrance; http/long-gates covers the main path',
+  'http/observed': 'observed runs in every combination; e2e/walks covers the main path',
   'http/odd-trees': 'trees with every kind of odd entry; tools/files/hostile-paths covers single paths',
   'http/phase-diff': 'what a phase changed in every combination; http/git-checks covers the main case',
   'http/phases-grades': 'grades of evidence in every combination; http/phases covers the main path',
@@ -141,6 +147,7 @@ export const FULL_ONLY: Readonly<Record<string, string>> = {
   'http/pinned-commands': 'every way to change a script of a gate; http/redirected-commands covers the gates',
   'http/prd-whole': 'one workflow from end to end with every field; http/walk covers the main path',
   'http/recovery': 'crashed agents with back-off in real time; core/recovery covers the rules',
+  'http/regressions': 'mistakes of earlier versions; http/walk and http/rules cover the rules',
   'http/scratch': 'every kind of ignored path; confinement/scratch covers the layer itself',
   'http/sigusr1': 'tests that send SIGUSR1 through a server; checks/second-report covers that it is refused',
   'http/stash': 'tasks put aside and brought back in every state; core covers the rules',
@@ -153,16 +160,19 @@ export const FULL_ONLY: Readonly<Record<string, string>> = {
     'goes beyond every limit of the inverted run and of examples; checks/examples covers the sizes of examples',
   'inverted/runners': 'installs jest, mocha and vitest and builds with Go and cargo; inverted/node covers the gate',
   'inverted/rust-examples': 'examples in comments of Rust, with a real cargo; checks/inverted covers the verdict',
-  'inverter/all-runs': 'real runs of further runners; inverter/runs covers node:test, vitest and unittest',
+  'inverter/all-runs': 'real runs of further runners; inverted/node covers node:test',
   'inverter/libraries': 'installs jest, mocha, chai, tape, ava and testify to run their assertions turned around',
   'inverter/lies':
-    'parts that lie in expected values, with three runners and seeds; inverter/runs covers how each is watched',
+    'parts that lie in expected values, with three runners and seeds; inverter/inverter covers the texts',
+  'inverter/runs': 'real runs of rewritten tests; inverter/inverter covers the texts, inverted/node the gate',
   'knowledge/embedder':
     'the packaged model and endpoints that fail; knowledge/index and http/knowledge cover the main path',
-  'knowledge/recall': 'how well searches find paraphrases; knowledge/words covers the order of results',
+  'knowledge/recall': 'how well searches find paraphrases; knowledge/index covers the order of results',
   'knowledge/search':
     'the order of results over a whole corpus; http/knowledge and knowledge/index cover the main path',
-  'lying/red': 'what does not open RED in one workflow; forgery/mocha and vitest try one of each class',
+  'knowledge/words': 'related words and forms of words; knowledge/index covers the order of results',
+  'lying/red': 'what does not open RED in one workflow; forgery/vitest and forgery/node try one of each class',
+  'lying/reports': 'forged reports through a server; checks/reports/properties and lying/green cover the rules',
   'mcp/conformance': 'runs the official MCP conformance suite, which has to be installed first',
   'mcp/hidden-documents': 'documents of later phases over MCP; mcp/hidden covers contracts in one file',
   'mcp/inspector': 'drives the official MCP inspector, which has to be installed first',
@@ -207,6 +217,7 @@ export const FULL_ONLY: Readonly<Record<string, string>> = {
     'every fault of an upstream MCP server; tools/upstream/answers and http/upstream cover the main ones',
   'torture/faults': 'full disks and I/O errors under load; store/faults covers the store',
   'torture/power': 'power failures of the store at many points; torture/power-server tries a whole server',
+  'transcripts/large': 'transcripts of many megabytes; transcripts/refusals covers how they are read',
   'worktrees/kill': 'kills a server while it merges; e2e/kill covers recovery in general',
   'worktrees/left-over': 'what killed merges leave behind',
   'worktrees/own-settings':

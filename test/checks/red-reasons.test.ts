@@ -22,7 +22,11 @@ describe('why a failing test shows nothing of the project', () => {
     ['a.test.js', "expected 'ECONNREFUSED' to be 'ok'", null],
     ['a.test.js', 'Expected values to be strictly equal: connect ECONNREFUSED', null],
     ['a.test.js', 'connect ECONNREFUSED 127.0.0.1:1', /commands.tests.services/],
-    ['a.test.js', 'Got unwanted rejection. Actual message: "connect ECONNREFUSED 127.0.0.1:5432"', /commands.tests.services/],
+    [
+      'a.test.js',
+      'Got unwanted rejection. Actual message: "connect ECONNREFUSED 127.0.0.1:5432"',
+      /commands.tests.services/,
+    ],
     ['a.test.js', 'add is not a function', null],
     ['a.test.js', "Cannot find module '/work/src/add.mjs' imported from /work/tests/a.test.js", null],
     ['a.test.js', "Cannot find package 'left-pad' imported from /work/tests/a.test.js", /left-pad is not installed/],

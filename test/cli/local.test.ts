@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path'
 import type { Command } from 'commander'
 import { beforeAll, expect, test } from 'vitest'
 import { buildProgram } from '../../src/cli/program.js'
-import { depth } from '../depth.js'
+import { depth, isFullDepth } from '../depth.js'
 import { built, Place } from './program.js'
 
 beforeAll(built)
@@ -55,7 +55,7 @@ test('[REQ-CLI-14] several files are checked at once, one bad one fails them all
   expect(ended.stdout).toMatch(/bad.yaml:5:5[\s\S]*gone.yaml:1:1: error contract.unreadable[\s\S]*tdd.yaml: ok/)
 })
 
-test('[REQ-CLI-9] explain and graph print text, pictures and JSON', async () => {
+test.runIf(isFullDepth())('[REQ-CLI-9] explain and graph print text, pictures and JSON', async () => {
   expect((await place.run(['explain', 'tdd'])).stdout).toMatch(
     /^tests: Phaselock runs `npm test`; new tests are run inverted$[\s\S]*Phase PLAN[\s\S]*blocking examples_hold[\s\S]*blocking tests_can_fail[\s\S]*Transitions/m,
   )
@@ -97,19 +97,22 @@ test.concurrent.each(depth(REPOSITORIES.slice(-2), REPOSITORIES))(
   },
 )
 
-test('[REQ-CLI-24] init says once what the gates will not judge, and nothing where they judge everything', async () => {
-  const java = await place.run(['init', '--yes', '--no-trial'], { cwd: folder('in-java', { 'pom.xml': '' }) })
-  expect(java.stdout.replace(/\s+/g, ' ')).toMatch(
-    /Not judged here: - Whether tests can fail, in Java: they are not_judged, .* Next:/,
-  )
-  expect(java.stdout).not.toContain('The results of')
-  const karma = { 'package.json': '{"scripts":{"test":"npm run unit","unit":"karma start"}}' }
-  const unknown = await place.run(['init', '--json', '--yes', '--no-trial'], { cwd: folder('with-karma', karma) })
-  expect(JSON.parse(unknown.stdout).not_judged).toEqual([expect.stringContaining('The results of `npm test`')])
-  const mocha = { 'package.json': '{"scripts":{"test":"npm run lint && npm run unit","unit":"c8 mocha"}}' }
-  const known = await place.run(['init', '--json', '--yes', '--no-trial'], { cwd: folder('with-mocha', mocha) })
-  expect(JSON.parse(known.stdout).not_judged).toEqual([])
-})
+test.runIf(isFullDepth())(
+  '[REQ-CLI-24] init says once what the gates will not judge, and nothing where they judge everything',
+  async () => {
+    const java = await place.run(['init', '--yes', '--no-trial'], { cwd: folder('in-java', { 'pom.xml': '' }) })
+    expect(java.stdout.replace(/\s+/g, ' ')).toMatch(
+      /Not judged here: - Whether tests can fail, in Java: they are not_judged, .* Next:/,
+    )
+    expect(java.stdout).not.toContain('The results of')
+    const karma = { 'package.json': '{"scripts":{"test":"npm run unit","unit":"karma start"}}' }
+    const unknown = await place.run(['init', '--json', '--yes', '--no-trial'], { cwd: folder('with-karma', karma) })
+    expect(JSON.parse(unknown.stdout).not_judged).toEqual([expect.stringContaining('The results of `npm test`')])
+    const mocha = { 'package.json': '{"scripts":{"test":"npm run lint && npm run unit","unit":"c8 mocha"}}' }
+    const known = await place.run(['init', '--json', '--yes', '--no-trial'], { cwd: folder('with-mocha', mocha) })
+    expect(JSON.parse(known.stdout).not_judged).toEqual([])
+  },
+)
 
 test('[REQ-CLI-15] init leaves a contract that is there, unless it is forced', async () => {
   const cwd = folder('owned', { 'agent_workflow.yaml': 'mine' })
@@ -234,7 +237,7 @@ test('[REQ-CLI-17] completion scripts are valid and name every command', async (
   expect((await place.run(['completion', 'tcsh'])).code).toBe(2)
 })
 
-test('[REQ-CLI-10] colours are left out where there is no terminal', async () => {
+test.runIf(isFullDepth())('[REQ-CLI-10] colours are left out where there is no terminal', async () => {
   for (const args of [['doctor'], ['explain', 'tdd'], ['--help'], ['status']]) {
     const ended = await place.run(args, { env: { TERM: 'xterm-256color' } })
     expect(ended.stdout + ended.stderr).not.toContain('\u001B')

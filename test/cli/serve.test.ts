@@ -22,7 +22,7 @@ const REFUSED: readonly (readonly [name: string, args: readonly string[], code: 
   ['an address of another machine', ['--host', '192.0.2.1', '--insecure-http', '--port', '0'], 1, /--host/],
 ]
 
-test.concurrent.each(sample(REFUSED, 4))(
+test.concurrent.each(sample(REFUSED, 2))(
   '[REQ-CLI-2] %s is refused with the remedy',
   async (_name, args, code, said) => {
     const ended = await place.run(['serve', ...args])

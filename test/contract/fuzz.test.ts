@@ -9,7 +9,7 @@ import { depth } from '../depth.js'
 import { formatErrors } from './format-schema.js'
 import { HEAD } from './load.js'
 
-const CASES = depth(12, 200)
+const CASES = depth(6, 200)
 const GOOD = ['tdd.yaml', 'plan-review.yaml'].map((name) =>
   readFileSync(new URL(`../../contracts/${name}`, import.meta.url), 'utf8'),
 )

@@ -106,7 +106,7 @@ describe('the tests of the tree that work began with', () => {
     expect((await told('DONE')).blockers).toBe('')
   })
 
-  it('[REQ-BASELINE-6] `baseline: forbid` counts every failure against the task', async () => {
+  it.runIf(isFullDepth())('[REQ-BASELINE-6] `baseline: forbid` counts every failure against the task', async () => {
     await begin(contractOf({ tests: '{baseline: forbid}' }))
     await write('tests/add.test.mjs', ADD)
     expect((await told('IMPL')).blockers).toBe('')
@@ -136,13 +136,16 @@ describe('the tests of the tree that work began with', () => {
     },
   )
 
-  it('[REQ-BASELINE-8] if the start was not recorded, the older rules apply, and a message says so', async () => {
-    await begin(contractOf({ run: 'sleep 1; node --test tests/', enforcement: ', reconcile: off' }))
-    await write('notes.md', 'changed while they ran')
-    const red = await told('IMPL')
-    expect(red.blockers).toBe('')
-    expect(red.warnings).toContain('There is no baseline: files changed before the first test run')
-    writeFileSync(join(scene.run.workspace, 'src/old.mjs'), 'export const old = () => 2\n')
-    expect((await told('DONE')).blockers).toContain('GREEN: 1 failed')
-  })
+  it.runIf(isFullDepth())(
+    '[REQ-BASELINE-8] if the start was not recorded, the older rules apply, and a message says so',
+    async () => {
+      await begin(contractOf({ run: 'sleep 1; node --test tests/', enforcement: ', reconcile: off' }))
+      await write('notes.md', 'changed while they ran')
+      const red = await told('IMPL')
+      expect(red.blockers).toBe('')
+      expect(red.warnings).toContain('There is no baseline: files changed before the first test run')
+      writeFileSync(join(scene.run.workspace, 'src/old.mjs'), 'export const old = () => 2\n')
+      expect((await told('DONE')).blockers).toContain('GREEN: 1 failed')
+    },
+  )
 })

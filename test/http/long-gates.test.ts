@@ -2,6 +2,7 @@ import { spawn } from 'node:child_process'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { AgentClient } from '../../sdk/typescript/src/index.js'
+import { isFullDepth } from '../depth.js'
 import { ERAS, McpAgent } from '../mcp/clients.js'
 import { type Answer, type Running, start } from './harness.js'
 
@@ -63,16 +64,19 @@ describe('a gate that takes longer than clients wait', () => {
     expect(await counts()).toMatchObject({ transition_requested: 2, gate_passed: 1, gate_blocked: 1 })
   })
 
-  it('[REQ-LONGGATE-1] another request meanwhile is a conflict, one that hands in nothing joins', async () => {
-    expect((await move('NEXT', 'work')).body).toMatchObject({ allowed: false, checking: true })
-    const other = { task_id: 't', target_phase: 'NEXT', artifacts: { plan_document: {} }, ...claims('work') }
-    expect(await run.call('POST', '/tasks/transition', token, other)).toMatchObject({ status: 409 })
-    const bare = await run.call('POST', '/tasks/transition', token, { task_id: 't', target_phase: 'NEXT' })
-    expect(bare.body).toMatchObject({ allowed: false, checking: true })
-    expect((await again(() => move('NEXT', 'work'))).answer.body).toMatchObject({ allowed: true })
-  })
+  it.runIf(isFullDepth())(
+    '[REQ-LONGGATE-1] another request meanwhile is a conflict, one that hands in nothing joins',
+    async () => {
+      expect((await move('NEXT', 'work')).body).toMatchObject({ allowed: false, checking: true })
+      const other = { task_id: 't', target_phase: 'NEXT', artifacts: { plan_document: {} }, ...claims('work') }
+      expect(await run.call('POST', '/tasks/transition', token, other)).toMatchObject({ status: 409 })
+      const bare = await run.call('POST', '/tasks/transition', token, { task_id: 't', target_phase: 'NEXT' })
+      expect(bare.body).toMatchObject({ allowed: false, checking: true })
+      expect((await again(() => move('NEXT', 'work'))).answer.body).toMatchObject({ allowed: true })
+    },
+  )
 
-  it('[REQ-LONGGATE-2] so do /prompt/next and completing a phase', async () => {
+  it.runIf(isFullDepth())('[REQ-LONGGATE-2] so do /prompt/next and completing a phase', async () => {
     const next = () => run.call('POST', '/prompt/next', token, { task_id: 't', ...claims('work') })
     const passed = await again(next)
     expect(passed.asked).toBeGreaterThan(1)
@@ -96,14 +100,19 @@ describe('a gate that takes longer than clients wait', () => {
     await client.close()
   })
 
-  it('[REQ-LONGTOOL-1] so does run_tests, and asking again joins the run and counts as nothing', async () => {
-    const ask = () => run.call('POST', '/tools/execute', token, { task_id: 't', tool_name: 'run_tests', args: {} })
-    const { answer, asked } = await again(ask)
-    expect(asked).toBeGreaterThan(1)
-    expect(answer.body).toMatchObject({ result: { last_lines: ['done'] } })
-    const { events } = (await run.call('GET', '/tasks/t/timeline', run.operator)).body as { events: { type: string }[] }
-    expect(events.filter(({ type }) => type === 'tool_allowed')).toHaveLength(1)
-  })
+  it.runIf(isFullDepth())(
+    '[REQ-LONGTOOL-1] so does run_tests, and asking again joins the run and counts as nothing',
+    async () => {
+      const ask = () => run.call('POST', '/tools/execute', token, { task_id: 't', tool_name: 'run_tests', args: {} })
+      const { answer, asked } = await again(ask)
+      expect(asked).toBeGreaterThan(1)
+      expect(answer.body).toMatchObject({ result: { last_lines: ['done'] } })
+      const { events } = (await run.call('GET', '/tasks/t/timeline', run.operator)).body as {
+        events: { type: string }[]
+      }
+      expect(events.filter(({ type }) => type === 'tool_allowed')).toHaveLength(1)
+    },
+  )
 
   it('[REQ-LONGGATE-3] the clients wait for it by themselves', async () => {
     const client = new AgentClient({ url: run.url, token: agent })
