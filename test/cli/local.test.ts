@@ -114,7 +114,7 @@ test.runIf(isFullDepth())(
   },
 )
 
-test('[REQ-CLI-15] init leaves a contract that is there, unless it is forced', async () => {
+test.runIf(isFullDepth())('[REQ-CLI-15] init leaves a contract that is there, unless it is forced', async () => {
   const cwd = folder('owned', { 'agent_workflow.yaml': 'mine' })
   for (const args of [['init'], ['init', '--yes']]) {
     const ended = await place.run(args, { cwd })
@@ -127,7 +127,7 @@ test('[REQ-CLI-15] init leaves a contract that is there, unless it is forced', a
   expect(later).toMatchObject({ code: 2, stderr: expect.stringContaining('guardrails, plan-review, ') })
 })
 
-test('[REQ-CLI-16] a changed ledger and a changed export are found without a server', async () => {
+test.runIf(isFullDepth())('[REQ-CLI-16] a changed ledger and a changed export are found without a server', async () => {
   const server = await place.serve()
   await place.json(['task', 'add', 'one', '--id', 'one'])
   const file = join(place.home, 'ledger.jsonl')

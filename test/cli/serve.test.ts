@@ -4,7 +4,7 @@ import { createServer, connect as openSocket } from 'node:net'
 import { join } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
 import { beforeAll, expect, test } from 'vitest'
-import { sample } from '../depth.js'
+import { isFullDepth, sample } from '../depth.js'
 import { makePlace, serve } from '../e2e/process.js'
 import { built, Place, ROOT, SCRIPT } from './program.js'
 
@@ -32,7 +32,7 @@ test.concurrent.each(sample(REFUSED, 2))(
   },
 )
 
-test('[REQ-CLI-2] the variable for another store is refused like the option', async () => {
+test.runIf(isFullDepth())('[REQ-CLI-2] the variable for another store is refused like the option', async () => {
   const ended = await place.run(['serve'], { env: { PHASELOCK_STORE: 'postgresql://x/y' } })
   expect(ended.code).toBe(2)
   expect(ended.stderr).toContain('PHASELOCK_STORE')
@@ -89,7 +89,7 @@ test('[REQ-DEADEND-1] the first 200 of /ready means that commands find the serve
   }
 })
 
-test('[REQ-CLI-1] a started server answers under every name of this machine', async () => {
+test.runIf(isFullDepth())('[REQ-CLI-1] a started server answers under every name of this machine', async () => {
   const server = await place.serve()
   const { port } = new URL(server.url)
   expect(port).not.toBe('0')
@@ -142,7 +142,7 @@ test('[REQ-CLI-5] a request that runs when the signal comes is answered', async 
   expect(await server.ended).toBe(0)
 })
 
-test('[REQ-CLI-5] a second signal does not wait for a running request', async () => {
+test.runIf(isFullDepth())('[REQ-CLI-5] a second signal does not wait for a running request', async () => {
   const server = await place.serve(['--state-dir', join(place.home, 'slow')])
   const { socket } = await halfRequest(server.url)
   server.kill('SIGINT')

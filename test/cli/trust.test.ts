@@ -329,7 +329,7 @@ describe.runIf(isFullDepth()).concurrent('an operator’s word', () => {
   )
 })
 
-describe.concurrent('on a terminal', () => {
+describe.runIf(isFullDepth()).concurrent('on a terminal', () => {
   const onTerminal = async (
     place: Place,
     answer: string,

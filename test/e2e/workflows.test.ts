@@ -12,7 +12,7 @@ const WALK_MS_MAX = 300_000
 const OLD_TEST = 'tests/cart.test.js'
 const REFUSED = ['forbidden_tool', 'constraint_violation', 'tool_failed']
 
-const told = isFullDepth() ? STORIES : STORIES.filter(({ contract }) => ['docs', 'spike'].includes(contract))
+const told = isFullDepth() ? STORIES : STORIES.filter(({ contract }) => contract === 'docs')
 
 it('[REQ-WORKFLOW-1] every workflow that ships besides these has a story', () => {
   const others = ['guardrails', 'plan-review', 'tdd', 'test-generation']
