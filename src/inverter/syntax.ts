@@ -26,9 +26,10 @@ export function findAround(node: Syntax, types: readonly string[]): Syntax | nul
   return null
 }
 
-/** Whether two expressions are the same function call: comparing their results says nothing. Values may be equal. */
-export function areSameCall(one: Syntax | null | undefined, other: Syntax | null | undefined): boolean {
+/** Whether two expressions are the same function call or the same variable: comparing them says nothing. */
+export function areSame(one: Syntax | null | undefined, other: Syntax | null | undefined): boolean {
   if (one == null || other == null || one.text.replace(/\s+/g, '') !== other.text.replace(/\s+/g, '')) return false
+  if (one.type === 'identifier') return true
   const call = /^await/.test(one.type) ? listNamedChildren(one)[0] : one
   const callee = /^call(?:_expression)?$/.test(call?.type ?? '') ? getField(call, 'function') : null
   return callee?.type === 'identifier' && /^[a-z_$]/.test(callee.text)

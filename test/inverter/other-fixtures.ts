@@ -18,6 +18,7 @@ const ASSERT: readonly Fixture[] = [
   ['assert add(1, 2) < 4', 'assert <', 'bound'],
   ['assert add(1, 2) <= 3', 'assert <=', 'bound'],
   ['assert add(1, 2) > 1', 'assert >', 'bound'],
+  ['got = add(1, 2); assert got == got', 'assert ==', { left: 'same_on_both_sides' }],
   ["assert 'b' >= 'a'", 'assert >=', 'bound'],
   ['assert 2 in [1, 2, 3]', 'assert in', 'expected_apart'],
   ["assert 'b' in 'abc'", 'assert in', 'expected_apart'],
@@ -144,6 +145,8 @@ const GO: readonly Fixture[] = [
     'if fail',
     { left: 'not_on_test_goroutine' },
   ],
+  ['if got := Add(1, 2); got != got {\n\t\tt.Error("wrong")\n\t}', 'if fail', { left: 'same_on_both_sides' }],
+  ['if Add(1, 2) != Add(1, 2) {\n\t\tt.Error("wrong")\n\t}', 'if fail', { left: 'same_on_both_sides' }],
   ['Add(1, 2)', null],
 ]
 
@@ -188,6 +191,8 @@ const RUST: readonly Fixture[] = [
   ['assert_eq!(255u8, 254 + 1);', 'assert_eq!', 'literal'],
   ['assert_eq!(add(1, 2), add(2, 1));', 'assert_eq!', 'negated'],
   ['assert_ne!(add(1, 2), 4);', 'assert_ne!', 'negated'],
+  ['let got = add(1, 2); assert_eq!(got, got);', 'assert_eq!', { left: 'same_on_both_sides' }],
+  ['assert_eq!(add(1, 2), add(1, 2));', 'assert_eq!', { left: 'same_on_both_sides' }],
   ['assert!(add(1, 2) > 2 && add(0, 0) == 0, "sum");', 'assert!', 'negated'],
   [
     'assert!("1".parse::<i32>().map(|n| n).ok().into_iter().collect::<std::collections::BTreeSet<i32>>().len() == 1);',

@@ -4,6 +4,7 @@ import type { Client } from '@modelcontextprotocol/client'
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio'
 import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { built, SCRIPT } from '../cli/program.js'
+import { sample } from '../depth.js'
 import { PLAN, type Running, start } from '../http/harness.js'
 import { ERAS, INITIALIZE, McpAgent, until } from './clients.js'
 
@@ -135,7 +136,7 @@ describe('phaselock mcp', () => {
   })
 })
 
-describe.each(ERAS)('a client of $name over standard input and output', (era) => {
+describe.each(sample(ERAS, 1))('a client of $name over standard input and output', (era) => {
   it('[REQ-MCP-13] goes through a phase and is told that the list has changed', async () => {
     const { agent, client } = await connected(era)
     expect((await client.listTools()).tools.map((tool) => tool.name)).toContain('request_transition')

@@ -231,7 +231,7 @@ function makeNotJudged({ id, file, found }: Subject): TwinVerdict {
 }
 
 const EXAMPLE = 'it is an example in a comment, and these are not rewritten'
-const SAME_ON_BOTH_SIDES = 'it compares a call with the same call: write down the value that is expected'
+const SAME_ON_BOTH_SIDES = 'it compares a value with itself: write down the value that is expected'
 
 function isUnknown({ libraries, ...inversion }: Inversion): boolean {
   const isUnknownLanguage = inversion.outcome === 'not_judged' && inversion.reason === 'unknown_language'

@@ -66,6 +66,7 @@ function readIf(node: Syntax, scope: Scope): Site | null {
   if (condition === null || (thenFails === null) === (otherFails === null)) return null
   const place = makeSite(node, 'if fail')
   if (isInGoroutine(node)) return { ...place, turn: { left: 'not_on_test_goroutine' } }
+  if (comparesWithItself(condition)) return { ...place, turn: { left: 'same_on_both_sides' } }
   const literal = thenFails === null ? null : changeCompared(condition, scope.change)
   if (literal !== null) return { ...place, turn: { rule: 'literal', edits: literal } }
   const block = thenFails === null ? other : then
@@ -76,6 +77,13 @@ function readIf(node: Syntax, scope: Scope): Site | null {
   const guards = other === null && scope.typed.has(handle) && /[!=]= ?nil$/.test(condition.text)
   if (guards) edits.push({ ...insert(node.end, ` else { ${handle}.SkipNow() }`), closes: true })
   return { ...place, turn: { rule: 'negated', edits } }
+}
+
+/** `got != got`, `Add(1, 2) != Add(1, 2)` */
+function comparesWithItself(condition: Syntax): boolean {
+  const [left, right] = [getField(condition, 'left'), getField(condition, 'right')]
+  const isComparison = /^[!=]=$/.test(getField(condition, 'operator')?.text ?? '')
+  return isComparison && /^(?:identifier|call_expression)$/.test(left?.type ?? '') && left?.text === right?.text
 }
 
 /** `got != 3`, `!got.Equal(Point{X: 3})` */

@@ -1,5 +1,5 @@
 import type { Syntax } from '../parse.js'
-import { areSameCall, cut, insert, wrap } from '../syntax.js'
+import { areSame, cut, insert, wrap } from '../syntax.js'
 import type { Edit, LeftReason, RuleName } from '../types.js'
 import { nameRule, type Rule } from './rules.js'
 
@@ -34,7 +34,7 @@ export function turnAssertion(assertion: Assertion): Turn {
   if (rule.turn === 'leave') return { left: rule.reason }
   if ([actual, ...args].some((node) => node?.type === 'spread_element')) return negateOr(assertion, 'spread_arguments')
   const compared = rule.turn === 'expected' && !assertion.isNot ? args[rule.at] : null
-  if (compared !== actual && areSameCall(actual, compared)) return { left: 'same_on_both_sides' }
+  if (compared !== actual && areSame(actual, compared)) return { left: 'same_on_both_sides' }
   const edits = buildEdits(assertion)
   if (edits !== null && edits !== 'negate') return { rule: nameTurn(assertion), edits }
   return negateOr(assertion, edits === null ? 'missing_arguments' : 'no_rule')

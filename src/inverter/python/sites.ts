@@ -1,5 +1,5 @@
 import type { Syntax } from '../parse.js'
-import { areSameCall, getField, insert, listNamedChildren, replace, walk, wrap } from '../syntax.js'
+import { areSame, getField, insert, listNamedChildren, replace, walk, wrap } from '../syntax.js'
 import type { Edit, RuleName, Site } from '../types.js'
 import { COMPARISONS, MOCK, PYTEST, type Rule, UNITTEST } from './rules.js'
 import { stepOf } from './steps.js'
@@ -64,7 +64,7 @@ function turnCondition(part: Syntax, slot: number): { readonly turn: Turn; reado
   const [left, right] = operands
   if (comparison === undefined || left === undefined || right === undefined)
     return { turn: { rule: 'truth', edits: wrap(part, '$flip(', ')') }, sign: '' }
-  if (comparison.rule === 'expected' && areSameCall(left, right))
+  if (comparison.rule === 'expected' && areSame(left, right))
     return { turn: { left: 'same_on_both_sides' }, sign: ` ${sign.join(' ')}` }
   return {
     turn: { rule: comparison.rule, edits: compare(comparison.helper, left, right, slot) },
@@ -156,7 +156,7 @@ function turnCall(call: Call): Turn {
   if (all.some(({ type }) => /splat/.test(type))) return { left: 'spread_arguments' }
   if (rule.turn === 'opposite') return { rule: nameRule(rule), edits: pickMethod(call.callee, call.name, rule.method) }
   const positional = all.filter(({ type }) => type !== 'keyword_argument')
-  if (nameRule(rule) === 'expected' && areSameCall(positional[0], positional[1])) return { left: 'same_on_both_sides' }
+  if (nameRule(rule) === 'expected' && areSame(positional[0], positional[1])) return { left: 'same_on_both_sides' }
   const edits = editCall(call, all, positional)
   return edits === null ? { left: 'missing_arguments' } : { rule: nameRule(rule), edits }
 }

@@ -78,10 +78,18 @@ function readMacro({ place: at, macro, body }: Macro, change: LiteralChange): Si
   const opposite = EQUALITY.get(name)
   if (opposite === undefined) return null
   if (first === undefined || second === undefined) return { ...place, turn: { left: 'missing_arguments' } }
+  if (name.endsWith('eq') && areSameTokens(first, second)) return { ...place, turn: { left: 'same_on_both_sides' } }
   const literal = name.endsWith('eq') ? (changeData(second, change) ?? changeData(first, change)) : null
   if (literal !== null) return { ...place, turn: { rule: 'literal', edits: literal } }
   const end = macro.text.length - name.length
   return { ...place, turn: { rule: 'negated', edits: [{ start: macro.start + end, end: macro.end, text: opposite }] } }
+}
+
+/** `assert_eq!(got, got)` and `assert_eq!(add(2, 2), add(2, 2))` */
+function areSameTokens(one: readonly Syntax[], other: readonly Syntax[]): boolean {
+  const isSame = one.map(({ text }) => text).join(' ') === other.map(({ text }) => text).join(' ')
+  const [first, second] = one
+  return isSame && /^[a-z_]\w*$/.test(first?.text ?? '') && (second === undefined || second.type === 'token_tree')
 }
 
 /** Changes the first literal of an operand that is plain data: `3`, `Some("a")`, `Point { x: 1, y: 2 }`. */
