@@ -29,7 +29,7 @@ const [name, ...given] = process.argv[2] in SUITES ? process.argv.slice(2) : ['a
 const suite = SUITES[name]
 const count = { passed: 0, failed: 0, skipped: 0 }
 
-if (name === 'full') say('The full run takes about 40 minutes on two cores.')
+if (name === 'full') say('The full run takes more than an hour on two cores.')
 if (suite.builds) prepare()
 else install()
 if (given.includes('--watch')) process.exit(await runTests([]))
