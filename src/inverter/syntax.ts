@@ -26,10 +26,12 @@ export function findAround(node: Syntax, types: readonly string[]): Syntax | nul
   return null
 }
 
-/** Whether two expressions are the same function call or the same variable: comparing them says nothing. */
+const VARIABLE = /^(?:identifier|member_expression|subscript_expression|attribute|subscript)$/
+
+/** Whether two expressions are the same call, variable or property: comparing them says nothing. */
 export function areSame(one: Syntax | null | undefined, other: Syntax | null | undefined): boolean {
   if (one == null || other == null || one.text.replace(/\s+/g, '') !== other.text.replace(/\s+/g, '')) return false
-  if (one.type === 'identifier') return true
+  if (VARIABLE.test(one.type)) return true
   const call = /^await/.test(one.type) ? listNamedChildren(one)[0] : one
   const callee = /^call(?:_expression)?$/.test(call?.type ?? '') ? getField(call, 'function') : null
   return callee?.type === 'identifier' && /^[a-z_$]/.test(callee.text)

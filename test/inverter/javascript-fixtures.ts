@@ -63,6 +63,7 @@ const NODE_ASSERT: readonly Fixture[] = [
   ['assert.equal(...[1, 1])', 'equal', { left: 'spread_arguments' }],
   ['const got = add(1, 2); assert.equal(got, got)', 'equal', { left: 'same_on_both_sides' }],
   ['assert.equal(add(1, 2), add(1, 2))', 'equal', { left: 'same_on_both_sides' }],
+  ['const got = { sum: add(1, 2) }; assert.equal(got.sum, got.sum)', 'equal', { left: 'same_on_both_sides' }],
   ['if (add(1, 2) === 4) assert.fail()', 'fail', { left: 'asserts_nothing' }],
   ['add(1, 2)', null],
 ]

@@ -19,6 +19,7 @@ const ASSERT: readonly Fixture[] = [
   ['assert add(1, 2) <= 3', 'assert <=', 'bound'],
   ['assert add(1, 2) > 1', 'assert >', 'bound'],
   ['got = add(1, 2); assert got == got', 'assert ==', { left: 'same_on_both_sides' }],
+  ['got = [add(1, 2)]; assert got[0] == got[0]', 'assert ==', { left: 'same_on_both_sides' }],
   ["assert 'b' >= 'a'", 'assert >=', 'bound'],
   ['assert 2 in [1, 2, 3]', 'assert in', 'expected_apart'],
   ["assert 'b' in 'abc'", 'assert in', 'expected_apart'],
@@ -146,6 +147,11 @@ const GO: readonly Fixture[] = [
     { left: 'not_on_test_goroutine' },
   ],
   ['if got := Add(1, 2); got != got {\n\t\tt.Error("wrong")\n\t}', 'if fail', { left: 'same_on_both_sides' }],
+  [
+    'if got := []int{Add(1, 2)}; got[0] != got[0] {\n\t\tt.Error("wrong")\n\t}',
+    'if fail',
+    { left: 'same_on_both_sides' },
+  ],
   ['if Add(1, 2) != Add(1, 2) {\n\t\tt.Error("wrong")\n\t}', 'if fail', { left: 'same_on_both_sides' }],
   ['Add(1, 2)', null],
 ]
@@ -192,6 +198,7 @@ const RUST: readonly Fixture[] = [
   ['assert_eq!(add(1, 2), add(2, 1));', 'assert_eq!', 'negated'],
   ['assert_ne!(add(1, 2), 4);', 'assert_ne!', 'negated'],
   ['let got = add(1, 2); assert_eq!(got, got);', 'assert_eq!', { left: 'same_on_both_sides' }],
+  ['let got = [add(1, 2)]; assert_eq!(got[0], got[0]);', 'assert_eq!', { left: 'same_on_both_sides' }],
   ['assert_eq!(add(1, 2), add(1, 2));', 'assert_eq!', { left: 'same_on_both_sides' }],
   ['assert!(add(1, 2) > 2 && add(0, 0) == 0, "sum");', 'assert!', 'negated'],
   [

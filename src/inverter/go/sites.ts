@@ -83,7 +83,11 @@ function readIf(node: Syntax, scope: Scope): Site | null {
 function comparesWithItself(condition: Syntax): boolean {
   const [left, right] = [getField(condition, 'left'), getField(condition, 'right')]
   const isComparison = /^[!=]=$/.test(getField(condition, 'operator')?.text ?? '')
-  return isComparison && /^(?:identifier|call_expression)$/.test(left?.type ?? '') && left?.text === right?.text
+  return (
+    isComparison &&
+    /^(?:identifier|call_expression|selector_expression|index_expression)$/.test(left?.type ?? '') &&
+    left?.text === right?.text
+  )
 }
 
 /** `got != 3`, `!got.Equal(Point{X: 3})` */

@@ -87,9 +87,8 @@ function readMacro({ place: at, macro, body }: Macro, change: LiteralChange): Si
 
 /** `assert_eq!(got, got)` and `assert_eq!(add(2, 2), add(2, 2))` */
 function areSameTokens(one: readonly Syntax[], other: readonly Syntax[]): boolean {
-  const isSame = one.map(({ text }) => text).join(' ') === other.map(({ text }) => text).join(' ')
-  const [first, second] = one
-  return isSame && /^[a-z_]\w*$/.test(first?.text ?? '') && (second === undefined || second.type === 'token_tree')
+  const text = one.map((token) => token.text).join('')
+  return text === other.map((token) => token.text).join('') && /^[a-z_]\w*(?:\.\w+)*(?:[([].*)?$/s.test(text)
 }
 
 /** Changes the first literal of an operand that is plain data: `3`, `Some("a")`, `Point { x: 1, y: 2 }`. */
