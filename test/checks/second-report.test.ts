@@ -142,7 +142,7 @@ test('bad', () => expect(1).toBe(2))
     { name: 'bad', status: 'failed' },
   ]
 
-  it.runIf(isFullDepth())('[REQ-WITNESS-1] mocha tells of its tests', async () => {
+  it.runIf(isFullDepth())('[REQ-WITNESS-1] mocha reports its tests', async () => {
     const found = installed('mocha', ['mocha@11', 'chai@5'])
     if (!found.ok) throw new Error(found.reason)
     const files = { 'package.json': '{}', 'test/a.spec.cjs': spec }
@@ -151,7 +151,7 @@ test('bad', () => expect(1).toBe(2))
     expect(lookedIn(run.stdout)).toMatchObject({ names: [], modules: [], flags: [], signal: 'EPERM' })
   })
 
-  it.runIf(isFullDepth())('[REQ-WITNESS-1] jest tells of its tests', async () => {
+  it.runIf(isFullDepth())('[REQ-WITNESS-1] jest reports its tests', async () => {
     const found = installed('jest', ['jest@30'])
     if (!found.ok) throw new Error(found.reason)
     const files = { 'package.json': '{}', 'test/a.test.js': spec, 'test/b.test.js': 'test("other", () => {})\n' }

@@ -176,7 +176,7 @@ describe('what init and doctor say of repositories with something wrong', () => 
     const env = { HOME: process.env.HOME }
     const { stdout } = await place.run(['init', '--yes'], { cwd, env: env as NodeJS.ProcessEnv })
     expect(stdout).toMatch(
-      /Trial +python3 -m pytest( -v)?\n.*read 1 passed, 0 failed, 0 skipped as pytest; ids complete/,
+      /Trial +python3 -m pytest\n.*read 1 passed, 0 failed, 0 skipped as pytest; ids complete/,
     )
   })
 

@@ -10,8 +10,8 @@ const SETTINGS = someSettings()
 const stages = openStages(SETTINGS)
 // How long a command takes to begin is no promise: the attacks beside it take all of a machine.
 const BEGUN_MS_MAX = 180_000
-const GONE_MS_MAX = 20_000
-const ANSWER_MS_MAX = 20_000
+const GONE_MS_MAX = 10_000
+const ANSWER_MS_MAX = 10_000
 const MMAP = process.arch === 'arm64' ? 222 : 9
 
 /** Attacks that go on until somebody stops them, and what is said of them then. `$mark` is the name of what must be gone afterwards. */

@@ -4,7 +4,7 @@ import { loadContractText } from '../../../src/contract/load/load-contract.js'
 import { depth } from '../../depth.js'
 import { understood } from './phase.js'
 
-const MS_MAX = 60_000
+const MS_MAX = 15_000
 
 /** Texts that make careless parsers take minutes. */
 const SLOW: readonly (readonly [string, string])[] = [
