@@ -11,8 +11,8 @@ const USES_MAX = 200
 const ready = new Map<string, { readonly rules: IgnoreRules; uses: number }>()
 
 /**
- * The same rules as last time, if they are the same: they remember their answers, which makes the next look at the same
- * tree faster. Not to be changed. Made anew from time to time, so that what is remembered stays bounded.
+ * Compiled rules from a small cache. They remember answers, so the next scan of the same tree is faster. After some uses
+ * they are compiled again, which bounds what they remember. Callers must not change them.
  */
 export function reuseRules(list: readonly IgnoreText[]): IgnoreRules {
   const key = JSON.stringify(list)
