@@ -1,14 +1,11 @@
-import { execFile } from 'node:child_process'
 import { closeSync, readFileSync, statSync } from 'node:fs'
 import { isAbsolute, join } from 'node:path'
 import { findLinkedGitDirectory } from '../../tools/commands/git-directory.js'
 import { openFile } from '../../tree/lookup.js'
 import { readBytes } from '../../tree/read-bytes.js'
+import { askGitConfig } from './ask-git-config.js'
 
-const GIT_MS_MAX = 10_000
 const EXCLUDES_BYTES_MAX = 256 * 1024
-// git uses these variables to find the operator's settings.
-const VARIABLES = ['PATH', 'HOME', 'XDG_CONFIG_HOME', 'GIT_CONFIG_GLOBAL', 'GIT_CONFIG_SYSTEM', 'GIT_CONFIG_NOSYSTEM']
 
 /**
  * What git ignores in a work tree besides its `.gitignore` files: the operator's `core.excludesFile`, then
@@ -24,20 +21,14 @@ export async function readExcludes(tree: string, environment: NodeJS.ProcessEnv)
 }
 
 // git reads its settings with their includes, outside any repository.
-function findOperatorsFile(environment: NodeJS.ProcessEnv): Promise<string | null> {
+async function findOperatorsFile(environment: NodeJS.ProcessEnv): Promise<string | null> {
   const { PATH, HOME, XDG_CONFIG_HOME } = environment
-  if (PATH === undefined) return Promise.resolve(null)
+  if (PATH === undefined) return null
   const settings = XDG_CONFIG_HOME ?? (HOME === undefined ? undefined : join(HOME, '.config'))
   const usual = settings === undefined ? null : join(settings, 'git', 'ignore')
-  const given = VARIABLES.map((name) => [name, environment[name]]).filter(([, value]) => value !== undefined)
-  const env = { ...Object.fromEntries(given), LC_ALL: 'C', GIT_DIR: '/dev/null' }
-  const words = ['config', '--type=path', '--get', 'core.excludesFile']
-  return new Promise((resolve) => {
-    execFile('git', words, { cwd: '/', env, encoding: 'utf8', timeout: GIT_MS_MAX }, (error, stdout) => {
-      const named = error === null ? stdout.replace(/\n$/, '') : usual
-      resolve(named !== null && isAbsolute(named) ? named : null)
-    })
-  })
+  const configured = await askGitConfig(environment, ['--type=path', '--get', 'core.excludesFile'])
+  const file = configured?.replace(/\n$/, '') ?? usual
+  return file !== null && isAbsolute(file) ? file : null
 }
 
 // The operator's own file, often a link.

@@ -1,11 +1,7 @@
-import { execFile } from 'node:child_process'
 import { join } from 'node:path'
 import { findLinkedGitDirectory } from '../../tools/commands/git-directory.js'
+import { askGitConfig } from './ask-git-config.js'
 import { readText } from './git-excludes.js'
-
-const GIT_MS_MAX = 10_000
-// git uses these variables to find the operator's settings.
-const VARIABLES = ['PATH', 'HOME', 'XDG_CONFIG_HOME', 'GIT_CONFIG_GLOBAL', 'GIT_CONFIG_SYSTEM', 'GIT_CONFIG_NOSYSTEM']
 
 /** git settings by lower-case name; the last value of each. */
 export type GitSettings = ReadonlyMap<string, string>
@@ -38,26 +34,13 @@ export function isTrue(value: string | undefined): boolean {
   return value !== undefined && !/^(false|no|off|0)?$/i.test(value)
 }
 
-function listSettings(
+async function listSettings(
   environment: NodeJS.ProcessEnv,
   from: readonly string[],
   input = '',
 ): Promise<readonly (readonly [string, string])[]> {
-  const given = VARIABLES.map((name) => [name, environment[name]]).filter(([, value]) => value !== undefined)
-  const env = {
-    ...Object.fromEntries(given),
-    PATH: environment.PATH ?? process.env.PATH,
-    LC_ALL: 'C',
-    GIT_DIR: '/dev/null',
-  }
-  const words = ['config', ...from, '--list', '-z']
-  return new Promise((resolve) => {
-    const child = execFile('git', words, { cwd: '/', env, encoding: 'utf8', timeout: GIT_MS_MAX }, (error, stdout) =>
-      resolve(error === null ? stdout.split('\0').flatMap(parseSetting) : []),
-    )
-    child.stdin?.on('error', () => undefined)
-    child.stdin?.end(input)
-  })
+  const listed = await askGitConfig(environment, [...from, '--list', '-z'], input)
+  return listed?.split('\0').flatMap(parseSetting) ?? []
 }
 
 // A name without a value means true.
