@@ -68,6 +68,7 @@ export const FULL_ONLY: Readonly<Record<string, string>> = {
     'reviews by another than the agent, through all phases; core/independent-review covers the rules',
   'e2e/install':
     'tasks that install dependencies, approved and refused; core/package-managers and app/install-changes cover the rules',
+  'e2e/postgres': 'a whole task on PostgreSQL with kill -9 and crashes; e2e/kill covers recovery in general',
   'e2e/setup-change': 'changes of the test setup, approved and rejected; http/pinned-tests covers what RED records',
   'e2e/stash-kill': 'kills a server at every step of a stash; e2e/kill covers recovery in general',
   'e2e/way-back-criteria': 'criteria in a later visit; e2e/way-back covers the way back',
@@ -217,6 +218,7 @@ export const FULL_ONLY: Readonly<Record<string, string>> = {
   'tools/files/swap-race': 'races for twelve seconds; tools/files/hostile-paths covers single paths',
   'tools/upstream/stdio':
     'every fault of an upstream MCP server; tools/upstream/answers and http/upstream cover the main ones',
+  'store/postgres': 'the store suite on PostgreSQL, tampering and crashes; store/sqlite runs the same suite',
   'torture/faults': 'full disks and I/O errors under load; store/faults covers the store',
   'torture/power': 'power failures of the store at many points; torture/power-server tries a whole server',
   'transcripts/large': 'transcripts of many megabytes; transcripts/refusals covers how they are read',

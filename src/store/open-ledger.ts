@@ -101,7 +101,7 @@ function create(dir: string): void {
 }
 
 /** A one-way image of the key, which distinguishes a wrong key from a changed event. */
-function computeKeySeal(key: KeyObject): string {
+export function computeKeySeal(key: KeyObject): string {
   return createHmac('sha256', key).update('phaselock ledger key').digest('hex')
 }
 

@@ -195,7 +195,7 @@ export class StoreUnavailable extends Error {
 export class StoreRefused extends Error {
   override readonly name = 'StoreRefused'
   constructor(
-    readonly code: 'locked' | 'corrupt' | 'tampered' | 'too_new' | 'unreadable',
+    readonly code: 'locked' | 'corrupt' | 'tampered' | 'too_new' | 'unreadable' | 'unreachable',
     message: string,
     options?: { cause?: unknown },
   ) {

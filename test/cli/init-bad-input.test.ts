@@ -175,9 +175,7 @@ describe('what init and doctor say of repositories with something wrong', () => 
     })
     const env = { HOME: process.env.HOME }
     const { stdout } = await place.run(['init', '--yes'], { cwd, env: env as NodeJS.ProcessEnv })
-    expect(stdout).toMatch(
-      /Trial +python3 -m pytest\n.*read 1 passed, 0 failed, 0 skipped as pytest; ids complete/,
-    )
+    expect(stdout).toMatch(/Trial +python3 -m pytest\n.*read 1 passed, 0 failed, 0 skipped as pytest; ids complete/)
   })
 
   it('[REQ-INIT-5] an interpreter that the sandbox does not show is named', { timeout: MS }, async () => {

@@ -15,7 +15,8 @@ const REFUSED: readonly (readonly [name: string, args: readonly string[], code: 
   ['an open address without TLS', ['--host', '0.0.0.0'], 2, /--tls-cert FILE and --tls-key FILE.*--insecure-http/s],
   ['a certificate without a key', ['--tls-cert', 'c.pem'], 2, /--tls-key/],
   ['a certificate that is none', ['--tls-cert', SCRIPT, '--tls-key', SCRIPT], 2, /PEM/],
-  ['a PostgreSQL store', ['--store', 'postgres://x/y'], 2, /no PostgreSQL store/],
+  ['a store that is none', ['--store', 'mysql://x/y'], 2, /URL like postgres:.*embedded store/s],
+  ['a PostgreSQL store without a secret', ['--store', 'postgres://x/y'], 2, /ORCHESTRATOR_JWT_SECRET must be set/],
   ['a port that is no number', ['--port', '80x'], 2, /whole number from 0 to 65535/],
   ['a state directory in the work tree', ['--state-dir', 'inside'], 1, /inside the work tree.*--state-dir/],
   ['a work tree that is not there', ['--workspace', '/nowhere/at/all'], 1, /does not exist/],
@@ -33,7 +34,7 @@ test.concurrent.each(sample(REFUSED, 2))(
 )
 
 test.runIf(isFullDepth())('[REQ-CLI-2] the variable for another store is refused like the option', async () => {
-  const ended = await place.run(['serve'], { env: { PHASELOCK_STORE: 'postgresql://x/y' } })
+  const ended = await place.run(['serve'], { env: { PHASELOCK_STORE: 'redis://x/y' } })
   expect(ended.code).toBe(2)
   expect(ended.stderr).toContain('PHASELOCK_STORE')
 })

@@ -4,12 +4,14 @@ import { createInterface } from 'node:readline'
 import type { LedgerCheck } from 'phaselock/sdk'
 import { plainLine } from '../../core/plain-text.js'
 import { verifyExport } from '../../store/export/verify-export.js'
+import { verifyPostgresLedger } from '../../store/postgres/verify-postgres.js'
 import { verifyDirectory } from '../../store/verify/verify-ledger.js'
 import { openClient } from '../client/client.js'
 import type { ClientOptions } from '../client/connection.js'
 import { findLedgerStateDir } from '../client/ledger-place.js'
 import { findLiveServerNote } from '../client/server-file.js'
 import { EXIT, Stop } from '../exit.js'
+import { readStoreUrl } from '../server/store-url.js'
 import { paintText, print, printJson, tell } from '../terminal/terminal.js'
 
 export interface VerifyOptions extends ClientOptions {
@@ -30,7 +32,8 @@ async function reportOf(
       tell('No server answers; verifying its files instead …')
     }
   }
-  return { where: dir, ...(await verifyDirectory(dir)) }
+  const url = readStoreUrl(undefined)
+  return { where: dir, ...(await (url === null ? verifyDirectory(dir) : verifyPostgresLedger(url, dir))) }
 }
 
 /** Verifies an export, or the ledger: through its server, or on its files when none runs. */

@@ -9,9 +9,15 @@ import { findLiveServerNote } from './server-file.js'
 export function findLedgerStateDir(option: string | undefined): string | null {
   const given = findGivenStateDir(option)
   if (given !== null) {
-    if (existsSync(listLedgerFiles(given).database)) return given
+    if (hasLedger(given)) return given
     throw new Stop(EXIT.refused, `There is no ledger in ${given}.`)
   }
-  const dirs = listLikelyStateDirs().filter((dir) => existsSync(listLedgerFiles(dir).database))
+  const dirs = listLikelyStateDirs().filter(hasLedger)
   return dirs.find((dir) => findLiveServerNote(dir) !== null) ?? dirs[0] ?? null
+}
+
+// A ledger in PostgreSQL has only its keys here.
+function hasLedger(dir: string): boolean {
+  const { database, key } = listLedgerFiles(dir)
+  return existsSync(database) || existsSync(key)
 }

@@ -27,7 +27,10 @@ export function addServerOptions(command: CliCommand): CliCommand {
     )
     .option('--workspace <dir>', 'work tree of the tasks (default: this folder)')
     .option('--state-dir <dir>', 'directory for ledger, keys and tokens (default: below $XDG_STATE_HOME/phaselock)')
-    .option('--store <url>', 'store URL; this version has only the embedded store')
+    .option(
+      '--store <url>',
+      'PostgreSQL database for the ledger, postgres://user@host/db (default: SQLite in the state directory)',
+    )
     .addOption(
       new Option('--confinement <provider>', 'sandbox for commands (default: the strongest available)').choices(
         PROVIDERS,

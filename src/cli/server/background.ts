@@ -6,7 +6,7 @@ import { readRegistry } from '../../app/ledger/ledger.js'
 import { resolvePlaces } from '../../app/orchestrator.js'
 import { loadContractFile } from '../../contract/load/load-contract.js'
 import { plainLine, plainText } from '../../core/plain-text.js'
-import { openSqliteStore } from '../../store/sqlite-store.js'
+import { openStore } from '../../store/open-store.js'
 import type { Store } from '../../store/store.js'
 import { listLikelyStateDirs } from '../client/connection.js'
 import { findRunningServer } from '../client/lock-holder.js'
@@ -23,6 +23,7 @@ import { canAsk, print, printJson, tell } from '../terminal/terminal.js'
 import { formatHooks } from './hook-text.js'
 import type { ServeOptions } from './serve.js'
 import { startFailure } from './start-failure.js'
+import { readStoreUrl } from './store-url.js'
 
 const READY_MS_MAX = 30_000
 const STOP_MS_MAX = 15_000
@@ -55,7 +56,7 @@ async function askFirst(options: ServeOptions): Promise<void> {
   if (ownContract(wanted.workspace) === null || (pin !== null && pin.by !== 'init')) return
   let store: Store | null = null
   try {
-    store = await openSqliteStore({ dir: wanted.stateDir })
+    store = await openStore({ dir: wanted.stateDir, url: readStoreUrl(options.store) })
     const { contracts } = await readRegistry(store)
     await settleContract(wanted, async () => contracts)
   } catch (error) {
@@ -100,6 +101,8 @@ export async function startInBackground(
   const file = openSync(log, 'a', 0o600)
   const child = spawn(process.execPath, [findProgramScript(), 'serve', ...buildArguments(options), '--json'], {
     detached: true,
+    // Not an argument: other accounts can read arguments, and the address may hold a password.
+    env: { ...process.env, PHASELOCK_STORE: readStoreUrl(options.store) ?? '' },
     stdio: ['ignore', file, file],
   })
   closeSync(file)
@@ -155,7 +158,6 @@ function buildArguments(options: ServeOptions): readonly string[] {
     ['--contract', options.contract],
     ['--workspace', options.workspace],
     ['--state-dir', options.stateDir],
-    ['--store', options.store],
     ['--confinement', options.confinement],
     ['--min-confinement', options.minConfinement],
     ['--tls-cert', options.tlsCert],

@@ -6,8 +6,8 @@ import type { ProviderName } from '../../confinement/confinement.js'
 import { plainJson, plainLine } from '../../core/plain-text.js'
 import { listAllowedHosts } from '../../http/allowed-hosts.js'
 import { buildServer, type Entrance } from '../../http/server.js'
+import { openStore } from '../../store/open-store.js'
 import { computeServerProof } from '../../store/server-proof.js'
-import { openSqliteStore } from '../../store/sqlite-store.js'
 import type { Store } from '../../store/store.js'
 import { removeServerNote, writeServerNote } from '../client/server-file.js'
 import { type SettledContract, settleContract } from '../contracts/settle-contract.js'
@@ -18,6 +18,7 @@ import { formatHooks } from './hook-text.js'
 import { formatAddress, isLoopback, type Listening, listen } from './listen.js'
 import { formatReady } from './ready-text.js'
 import { startFailure } from './start-failure.js'
+import { readStoreUrl, requireSigningSecret } from './store-url.js'
 
 const CLOSE_MS_MAX = 10_000
 // One Ctrl-C reaches a process several times when npm and the terminal both pass it on.
@@ -44,7 +45,7 @@ export interface ServeOptions {
 export async function serve(options: ServeOptions): Promise<void> {
   tolerateClosedPipes(() => undefined)
   const tls = chooseTransport(options)
-  refuseOtherStores(options.store ?? process.env.PHASELOCK_STORE)
+  requireSigningSecret(readStoreUrl(options.store))
   try {
     const running = await start(options, tls)
     // It answers from here on: a stop request during the sandbox probes is handled.
@@ -142,7 +143,8 @@ async function openApp(
   const { minConfinement = null } = options
   const { stateDir, workspace } = places
   let opened: Store | null = null
-  const open = async (): Promise<Store> => (opened ??= await openSqliteStore({ dir: stateDir }))
+  const open = async (): Promise<Store> =>
+    (opened ??= await openStore({ dir: stateDir, url: readStoreUrl(options.store) }))
   try {
     const settled = await settleContract(
       { ...options, ...places },
@@ -238,15 +240,6 @@ function readPem(option: string, file: string): Buffer {
       `${option}: ${file} cannot be read (${(error as NodeJS.ErrnoException).code ?? 'fault'}).`,
     )
   }
-}
-
-function refuseOtherStores(store: string | undefined): void {
-  if (store === undefined || store === '' || store === 'sqlite' || store === 'embedded') return
-  const what = /^postgres(ql)?:/i.test(store) ? 'no PostgreSQL store' : 'only the embedded store'
-  throw new Stop(
-    EXIT.usage,
-    `This version has ${what}: the ledger is kept in the state directory.\nLeave out --store and unset PHASELOCK_STORE; --state-dir says where the ledger is.`,
-  )
 }
 
 function tellAlerts(app: Orchestrator): void {

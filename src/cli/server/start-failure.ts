@@ -12,6 +12,8 @@ const STORE_REMEDY: Readonly<Record<StoreRefused['code'], string>> = {
   tampered:
     'Nothing was changed. `phaselock audit verify` names the first bad event; put a good copy back or choose another --state-dir.',
   too_new: 'Use the newer program, or another --state-dir.',
+  // The message says what to do.
+  unreachable: '',
   unreadable: 'Check the permissions of the state directory, or choose another with --state-dir.',
 }
 

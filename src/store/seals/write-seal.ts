@@ -21,14 +21,31 @@ const CHANGED_ENDS = `SELECT s.num AS num, e.name AS name, e.version AS version,
   (SELECT stream AS name, max(version) AS version, hash FROM event WHERE seq > ? GROUP BY stream) e
   JOIN stream s ON s.name = e.name ORDER BY s.num`
 
+/** The newest event, and the ends of streams: all of them (`leaves`) or those since the last checkpoint. */
+export interface SealedSnapshot {
+  readonly seq: number
+  readonly hash: string
+  readonly changed: readonly Row[]
+  readonly leaves: readonly Row[]
+}
+
 /** Signs and writes a checkpoint of all committed events; nothing when there are no new ones. */
 export function writeCheckpoint(dir: string, database: Database, before: CheckpointState | null): CheckpointState {
+  const pointer = before?.pointer ?? findNewestCheckpoint(dir)
+  return sealSnapshot(dir, readSnapshot(database, { pointer, isFirst: before === null }), { before, pointer })
+}
+
+/** Signs and writes a checkpoint of a snapshot; nothing when it has no new events. */
+export function sealSnapshot(
+  dir: string,
+  snapshot: SealedSnapshot,
+  from: { readonly before: CheckpointState | null; readonly pointer: CheckpointPointer },
+): CheckpointState {
   const chainKey = readChainKey(dir)
   const signingKey = readSigningKey(dir)
   if (chainKey === null || signingKey === null) throw new Error('a key of the ledger is missing')
-  const pointer = before?.pointer ?? findNewestCheckpoint(dir)
-  const tree = before?.tree ?? createMerkleTree()
-  const snapshot = readSnapshot(database, { pointer, isFirst: before === null })
+  const { pointer } = from
+  const tree = from.before?.tree ?? createMerkleTree()
   for (const row of snapshot.leaves) {
     tree.set(Number(row.num) - 1, streamLeaf(String(row.name), Number(row.version), String(row.hash)))
   }
@@ -51,7 +68,10 @@ export function writeCheckpoint(dir: string, database: Database, before: Checkpo
   return { tree, pointer: next }
 }
 
-function readSnapshot(database: Database, from: { readonly pointer: CheckpointPointer; readonly isFirst: boolean }) {
+function readSnapshot(
+  database: Database,
+  from: { readonly pointer: CheckpointPointer; readonly isFirst: boolean },
+): SealedSnapshot {
   database.exec('BEGIN')
   try {
     const last = database.prepare('SELECT seq, hash FROM event ORDER BY seq DESC LIMIT 1').get()
@@ -64,7 +84,7 @@ function readSnapshot(database: Database, from: { readonly pointer: CheckpointPo
 }
 
 /** The sealed pointer, or the checkpoint written after it if a crash came in between. */
-function findNewestCheckpoint(dir: string): CheckpointPointer {
+export function findNewestCheckpoint(dir: string): CheckpointPointer {
   const chainKey = readChainKey(dir)
   const publicKey = readPublicKey(dir)
   const pointer = chainKey === null ? null : readNewestCheckpoint(dir, chainKey)

@@ -1,4 +1,4 @@
-import type { Database } from '../database.js'
+import type { Row } from '../database.js'
 import { createMerkleTree, streamLeaf } from '../seals/merkle-tree.js'
 import type { VerifyProblem } from '../store.js'
 import type { StreamEnd } from './verify-events.js'
@@ -9,8 +9,8 @@ export interface StreamWalk {
   end(stream: string): StreamEnd | null
   extend(stream: string, end: StreamEnd): void
   root(): string
-  /** Compares the table of streams with the streams in the log. */
-  judgeTable(database: Database): readonly VerifyProblem[]
+  /** Compares the table of streams, in the order of `num`, with the streams in the log. */
+  judgeTable(rows: Iterable<Row>): readonly VerifyProblem[]
 }
 
 export function startStreamWalk(): StreamWalk {
@@ -34,16 +34,16 @@ export function startStreamWalk(): StreamWalk {
       changed = new Set()
       return tree.root()
     },
-    judgeTable: (database) => judgeTable(database, ends),
+    judgeTable: (rows) => judgeTable(rows, ends),
   }
 }
 
 function judgeTable(
-  database: Database,
+  rows: Iterable<Row>,
   ends: ReadonlyMap<string, { readonly index: number }>,
 ): readonly VerifyProblem[] {
   let count = 0
-  for (const { num, name } of database.prepare('SELECT num, name FROM stream ORDER BY num').iterate()) {
+  for (const { num, name } of rows) {
     if (ends.get(String(name))?.index !== count || num !== count + 1) return [makeMismatch(String(name))]
     count += 1
   }

@@ -2,14 +2,8 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { Worker } from 'node:worker_threads'
 import { PACKAGE_ROOT } from '../../base/package-root.js'
 import { type Append, type AppendResult, StoreRefused, StoreUnavailable } from '../store.js'
-import {
-  type FromWriter,
-  type ToWriter,
-  toStoredEvents,
-  toWireAppend,
-  type WireAppend,
-  type WireResult,
-} from '../wire.js'
+import { type FromWriter, type ToWriter, toWireAppend, type WireAppend, type WireResult } from '../wire.js'
+import { countChars, type Pending, settle } from './pending-append.js'
 
 // These threads handle small rows: without a limit each keeps tens of megabytes of young objects.
 const THREAD_MEMORY = { maxYoungGenerationSizeMb: 8 }
@@ -21,13 +15,6 @@ const MESSAGE_APPENDS_MAX = 256
 const RESTART_PAUSE_MS = 250
 // A hanging disk must not keep the process from ending.
 const CLOSE_MS_MAX = 30_000
-
-interface Pending {
-  readonly append: Append
-  readonly chars: number
-  readonly resolve: (result: AppendResult) => void
-  readonly reject: (error: Error) => void
-}
 
 /** The main thread's side of the writer thread: queues, bounds the queue, and starts the thread again when it dies. */
 export class Writer {
@@ -180,25 +167,4 @@ export class Writer {
     this.#pendingChars = 0
     for (const { reject } of pending) reject(new StoreUnavailable(message))
   }
-}
-
-function settle(pending: Pending, result: WireResult): void {
-  if (result.ok) pending.resolve({ ok: true, events: toStoredEvents(pending.append, result) })
-  else if (result.reason === 'refused') pending.reject(new TypeError(`The ledger rejected this: ${result.message}`))
-  else if (result.reason === 'unavailable') pending.reject(new StoreUnavailable(result.message))
-  else pending.resolve(toRefusedResult(result))
-}
-
-function toRefusedResult(
-  result: Extract<WireResult, { reason: 'version_conflict' | 'agent_busy' | 'key_taken' }>,
-): AppendResult {
-  const { ok, reason } = result
-  return reason === 'version_conflict' ? { ok, reason, version: result.version } : { ok, reason }
-}
-
-function countChars(wire: WireAppend): number {
-  let chars = wire.stream.length
-  for (const event of wire.events) chars += event[6].length
-  for (const blob of wire.blobs ?? []) chars += blob.content.length
-  return chars + (wire.remember?.answerText.length ?? 0)
 }

@@ -1,0 +1,162 @@
+import { createHmac, type KeyObject, randomUUID } from 'node:crypto'
+import { existsSync, mkdirSync } from 'node:fs'
+import type { Pool, PoolClient } from 'pg'
+import { createKeys, readChainKey, readPublicKey, readSigningKey } from '../keys.js'
+import { listLedgerFiles } from '../ledger-files.js'
+import { computeKeySeal } from '../open-ledger.js'
+import { readNewestCheckpoint, writeNewestCheckpoint } from '../seals/seal-pointer.js'
+import { StoreRefused } from '../store.js'
+import { judgeEvent, type StreamEnd } from '../verify/verify-events.js'
+import { EVENT_COLUMNS } from '../wire.js'
+import { FIRST_PREV_HASH } from '../write/chain.js'
+import { type Head, readHead, writeWholeHead } from '../write/head.js'
+import { findForeignTrigger, migrate, readSchemaVersion } from './schema.js'
+
+const WHAT_TO_DO =
+  '`phaselock audit verify` shows the details; restore a backup of the database and the state directory.'
+
+export interface OpenedPostgres {
+  readonly key: KeyObject
+  readonly head: Head
+  readonly generation: number
+  /** Written into the head row: a server that finds another name there writes nothing more. */
+  readonly owner: string
+  /** Holds the lock of this ledger while it is connected. */
+  readonly guard: PoolClient
+}
+
+/**
+ * Creates the ledger in an empty database, or checks and migrates the existing one, and takes it for this server.
+ * Throws StoreRefused for one that must not be used.
+ */
+export async function openPostgres(pool: Pool, dir: string): Promise<OpenedPostgres> {
+  const guard = await pool.connect()
+  try {
+    await requireDurable(guard)
+    const isNew = (await readSchemaVersion(guard)) === 0
+    const key = isNew ? takeKeys(dir) : requireKeys(dir)
+    await lockLedger(guard, key)
+    await migrate(guard)
+    await guard.query("INSERT INTO meta (name, value) VALUES ('key_seal', $1) ON CONFLICT DO NOTHING", [
+      computeKeySeal(key),
+    ])
+    await requireOwnLedger(guard, key)
+    const settled = await settleHead(guard, dir, key)
+    const owner = randomUUID()
+    await guard.query(
+      `INSERT INTO ledger_head (count, hash, streams, tasks, owner) VALUES (0, $1, 0, 0, $2)
+       ON CONFLICT (only_row) DO UPDATE SET owner = excluded.owner`,
+      [FIRST_PREV_HASH, owner],
+    )
+    return { key, ...settled, owner, guard }
+  } catch (error) {
+    guard.release(true)
+    throw error
+  }
+}
+
+/** A server that does not wait for its disk would lose what was acknowledged. */
+async function requireDurable(client: PoolClient): Promise<void> {
+  const { rows } = await client.query("SELECT current_setting('fsync') AS fsync")
+  if (rows[0]?.fsync !== 'on')
+    throw new StoreRefused(
+      'unreachable',
+      'PostgreSQL runs with fsync = off, so that a power failure would lose acknowledged events. Set fsync = on.',
+    )
+}
+
+/** Keys for a new database: those of a directory whose ledger has no events yet, or new ones. */
+function takeKeys(dir: string): KeyObject {
+  if (existsSync(listLedgerFiles(dir).database))
+    throw new StoreRefused(
+      'unreachable',
+      `${dir} holds a ledger in SQLite, and the database is empty. Give this server its own --state-dir, or start it without --store.`,
+    )
+  const known = readChainKey(dir)
+  if (known !== null) return known
+  mkdirSync(listLedgerFiles(dir).checkpoints, { recursive: true, mode: 0o700 })
+  const key = createKeys(dir)
+  writeWholeHead(dir, key, { head: { count: 0, hash: FIRST_PREV_HASH }, generation: 0 })
+  writeNewestCheckpoint(dir, key, { seq: 0, hash: FIRST_PREV_HASH })
+  return key
+}
+
+function requireKeys(dir: string): KeyObject {
+  const key = readChainKey(dir)
+  if (key !== null && readSigningKey(dir) !== null && readPublicKey(dir) !== null) return key
+  throw new StoreRefused(
+    'tampered',
+    `The database holds a ledger whose keys are not in ${dir}. Name the --state-dir of its server, or use an empty database.`,
+  )
+}
+
+/** Only one server at a time: the lock ends with the connection, also after `kill -9`. */
+async function lockLedger(client: PoolClient, key: KeyObject): Promise<void> {
+  const seal = createHmac('sha256', key).update('phaselock advisory lock').digest()
+  const { rows } = await client.query('SELECT pg_try_advisory_lock($1) AS taken', [String(seal.readBigInt64BE())])
+  if (rows[0]?.taken === true) return
+  throw new StoreRefused('locked', 'Another server uses this ledger in PostgreSQL. Stop it first.')
+}
+
+async function requireOwnLedger(client: PoolClient, key: KeyObject): Promise<void> {
+  const { rows } = await client.query("SELECT value FROM meta WHERE name = 'key_seal'")
+  if (rows[0]?.value !== computeKeySeal(key))
+    throw new StoreRefused(
+      'tampered',
+      'ledger.key is not the key that the ledger in this database was made with. Name the --state-dir of its server, or use an empty database.',
+    )
+  const trigger = await findForeignTrigger(client)
+  if (trigger !== null) throw refuseTampered(`The database's schema was changed (${trigger}).`)
+}
+
+/** Compares the database with the head outside it. Events after the head were committed but perhaps not acknowledged. */
+async function settleHead(
+  client: PoolClient,
+  dir: string,
+  key: KeyObject,
+): Promise<{ readonly head: Head; readonly generation: number }> {
+  const found = readHead(dir, key)
+  const { rows } = await client.query('SELECT seq, hash FROM event ORDER BY seq DESC LIMIT 1')
+  const last: Head = { count: rows[0]?.seq ?? 0, hash: rows[0]?.hash ?? FIRST_PREV_HASH }
+  if (found.state === 'missing')
+    throw refuseTampered(`ledger.head is missing, but the database has ${last.count} events.`)
+  if (found.state === 'invalid') throw refuseTampered(`ledger.head is not valid: ${found.detail}.`)
+  const { head, generation, torn } = found
+  if (last.count < head.count)
+    throw refuseTampered(
+      `The database ends at event ${last.count}, but the ledger head says ${head.count}: events were cut off.`,
+    )
+  await requireGoodEnd(client, key, head)
+  const pointer = readNewestCheckpoint(dir, key)
+  if (pointer === null) throw refuseTampered('ledger.checkpoint is missing or not valid.')
+  if (pointer.seq > last.count) throw refuseTampered('The ledger was sealed at a later event: this is an older copy.')
+  if (last.count === head.count && !torn) return { head, generation }
+  return { head: last, generation: writeWholeHead(dir, key, { head: last, generation }) }
+}
+
+async function requireGoodEnd(client: PoolClient, key: KeyObject, head: Head): Promise<void> {
+  const { rows } = await client.query(`SELECT ${EVENT_COLUMNS} FROM event WHERE seq >= $1 ORDER BY seq`, [
+    Math.max(1, head.count),
+  ])
+  if (head.count > 0 && rows[0]?.hash !== head.hash)
+    throw refuseTampered(`Event ${head.count} is not the one that the ledger head names.`)
+  const ends = new Map<string, StreamEnd>()
+  for (const [index, row] of rows.entries()) {
+    const end = ends.get(row.stream) ?? (await readEndBefore(client, row.stream, row.version))
+    const problem = judgeEvent(row, key, { seq: Math.max(1, head.count) + index, end })
+    if (problem !== null) throw refuseTampered(problem.detail)
+    ends.set(row.stream, { version: row.version, hash: row.hash })
+  }
+}
+
+async function readEndBefore(client: PoolClient, stream: string, version: number): Promise<StreamEnd | null> {
+  const { rows } = await client.query('SELECT version, hash FROM event WHERE stream = $1 AND version = $2', [
+    stream,
+    version - 1,
+  ])
+  return rows[0] ?? null
+}
+
+function refuseTampered(detail: string): StoreRefused {
+  return new StoreRefused('tampered', `${detail} ${WHAT_TO_DO}`)
+}

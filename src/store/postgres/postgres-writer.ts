@@ -1,0 +1,166 @@
+import type { KeyObject } from 'node:crypto'
+import type { Pool, PoolClient } from 'pg'
+import { type Append, type AppendResult, StoreUnavailable } from '../store.js'
+import { toWireAppend, type WireAppend } from '../wire.js'
+import { Lines } from '../write/broken-lines.js'
+import { type Head, writeHeadSlot } from '../write/head.js'
+import { KEY_LIFETIME_MS } from '../write/ledger-writer.js'
+import { countChars, type Pending, settle } from '../write/pending-append.js'
+import { toUnavailable } from './connect.js'
+import { writeBatch } from './write-batch.js'
+
+const BATCH_MAX = 1_024
+const PENDING_MAX = 10_000
+const PENDING_CHARS_MAX = 64 * 1024 * 1024
+const PRUNE_EVERY = 256
+// Class 22: a value that PostgreSQL cannot store. Class 23: one that a constraint rejects.
+const REFUSED_VALUE = /^2[23]/
+
+interface Queued {
+  readonly wire: WireAppend
+  readonly pending: Pending
+}
+
+interface WriterOptions {
+  readonly pool: Pool
+  readonly dir: string
+  readonly key: KeyObject
+  readonly owner: string
+  readonly head: Head
+  readonly generation: number
+  readonly now: () => number
+  readonly onAppended: (lastSeq: number) => void
+}
+
+/**
+ * Writes appends in batches, one transaction each: everything that arrived during one transaction is in the next.
+ * Acknowledged means committed in the database and noted in the head file.
+ */
+export class PostgresWriter {
+  readonly #options: WriterOptions
+  readonly #lines = new Lines()
+  #queue: Queued[] = []
+  #chars = 0
+  #nextId = 1
+  #running: Promise<void> | null = null
+  #isClosed = false
+  #written: Head
+  #generation: number
+  #batches = 0
+
+  constructor(options: WriterOptions) {
+    this.#options = options
+    this.#written = options.head
+    this.#generation = options.generation
+  }
+
+  get batches(): number {
+    return this.#batches
+  }
+
+  append(append: Append): Promise<AppendResult> {
+    if (this.#isClosed) return Promise.reject(new StoreUnavailable('The ledger is closed.'))
+    if (this.#queue.length >= PENDING_MAX || this.#chars >= PENDING_CHARS_MAX)
+      return Promise.reject(new StoreUnavailable(`The ledger has ${this.#queue.length} appends waiting; try again.`))
+    return new Promise((resolve, reject) => {
+      const wire = toWireAppend(append, this.#nextId++, this.#options.now())
+      const chars = countChars(wire)
+      this.#chars += chars
+      this.#queue.push({ wire, pending: { append, chars, resolve, reject } })
+      this.#running ??= this.#run()
+    })
+  }
+
+  /** Everything that was accepted is answered first. */
+  async close(): Promise<void> {
+    this.#isClosed = true
+    await this.#running
+  }
+
+  async #run(): Promise<void> {
+    // Once per turn of the event loop: requests that arrived together share a transaction.
+    await new Promise((resolve) => setImmediate(resolve))
+    while (this.#queue.length > 0) {
+      const batch = this.#queue.splice(0, BATCH_MAX)
+      for (const { pending } of batch) this.#chars -= pending.chars
+      await this.#write(batch)
+    }
+    this.#running = null
+  }
+
+  async #write(batch: readonly Queued[]): Promise<void> {
+    try {
+      const results = await this.#transact(batch.map(({ wire }) => wire))
+      for (const [index, result] of results.entries()) {
+        const queued = batch[index]
+        if (queued !== undefined) settle(queued.pending, result)
+      }
+      this.#options.onAppended(this.#written.count)
+    } catch (error) {
+      const isRefused = REFUSED_VALUE.test(String((error as { code?: unknown }).code ?? ''))
+      // A value that the database rejects fails only its own append.
+      if (isRefused && batch.length > 1) for (const one of batch) await this.#write([one])
+      else this.#fail(batch, isRefused ? new TypeError(`The ledger rejected this: ${String(error)}`) : error)
+    }
+  }
+
+  #fail(batch: readonly Queued[], error: unknown): void {
+    for (const { wire, pending } of batch) {
+      this.#lines.break(wire.line)
+      pending.reject(error instanceof TypeError ? error : toUnavailable(error, 'The ledger cannot be written now'))
+    }
+  }
+
+  async #transact(appends: readonly WireAppend[]) {
+    const { pool, key, owner } = this.#options
+    const client = await pool.connect()
+    let isBroken = true
+    try {
+      await client.query('BEGIN')
+      await this.#requireAcknowledged(client)
+      const { results, head } = await writeBatch(client, { key, owner, lines: this.#lines, appends })
+      if (this.#batches % PRUNE_EVERY === 0) await this.#pruneKeys(client)
+      await client.query('COMMIT')
+      isBroken = false
+      this.#advanceHead(head)
+      return results
+    } catch (error) {
+      isBroken = isBroken && !(await rollBack(client))
+      throw error
+    } finally {
+      // A connection that failed in a transaction is not used again.
+      client.release(isBroken)
+    }
+  }
+
+  /** Acknowledged events must still be there, whichever copy of the database answers now. */
+  async #requireAcknowledged(client: PoolClient): Promise<void> {
+    const { count, hash } = this.#written
+    if (count === 0) return
+    const { rows } = await client.query('SELECT hash FROM event WHERE seq = $1', [count])
+    if (rows[0]?.hash !== hash)
+      throw new StoreUnavailable(`Event ${count} was acknowledged and is not in the database any more.`)
+  }
+
+  #advanceHead(head: Head): void {
+    if (head.count === this.#written.count) return
+    const { dir, key } = this.#options
+    writeHeadSlot(dir, key, { ...head, generation: this.#generation + 1 })
+    this.#generation += 1
+    this.#written = head
+    this.#batches += 1
+  }
+
+  async #pruneKeys(client: PoolClient): Promise<void> {
+    await client.query('DELETE FROM idempotency WHERE at <= $1', [this.#options.now() - KEY_LIFETIME_MS])
+  }
+}
+
+async function rollBack(client: PoolClient): Promise<boolean> {
+  try {
+    await client.query('ROLLBACK')
+    return true
+  } catch {
+    return false
+  }
+}

@@ -1,0 +1,94 @@
+import { execFileSync, spawnSync } from 'node:child_process'
+import { chmodSync, chownSync, existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
+import { createServer } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import pg from 'pg'
+
+const NOBODY = 65_534
+
+/** A PostgreSQL server of the tests' own. */
+export interface PostgresServer {
+  /** An empty database; gives its address. */
+  createDatabase(): Promise<string>
+  /** Runs SQL as the administrator of a database. */
+  run(url: string, sql: string, values?: readonly unknown[]): Promise<pg.QueryResultRow[]>
+  /** Stops the server as a crash would, and starts it again. */
+  crash(): void
+  stopNow(): void
+  start(): void
+  /** Stops the server and removes its data. */
+  remove(): void
+}
+
+/** The folder of the server's programs; null: PostgreSQL is not installed here. */
+export function findPostgres(): string | null {
+  const root = '/usr/lib/postgresql'
+  for (const version of existsSync(root) ? readdirSync(root) : []) {
+    const bin = join(root, version, 'bin')
+    if (spawnSync(join(bin, 'initdb'), ['--version']).status === 0) return bin
+  }
+  return null
+}
+
+/** Starts a server on a free port of loopback. It refuses to run as root, so root starts it as nobody. */
+export async function startPostgres(bin: string): Promise<PostgresServer> {
+  const dir = mkdtempSync(join(tmpdir(), 'postgres-'))
+  const data = join(dir, 'data')
+  mkdirSync(data, { mode: 0o700 })
+  chmodSync(dir, 0o755)
+  const isRoot = process.getuid?.() === 0
+  if (isRoot) chownSync(data, NOBODY, NOBODY)
+  const as = isRoot ? ['setpriv', `--reuid=${NOBODY}`, `--regid=${NOBODY}`, '--clear-groups'] : []
+  const run = (program: string, words: readonly string[]) => {
+    const [first = '', ...rest] = [...as, join(bin, program), ...words]
+    execFileSync(first, rest, { cwd: '/', stdio: 'ignore' })
+  }
+  run('initdb', ['-D', data, '-U', 'postgres', '--auth=trust', '-N', '-E', 'UTF8', '--locale=C'])
+  const port = await findFreePort()
+  const options = `-p ${port} -c listen_addresses=127.0.0.1 -k ${data} -c max_connections=200`
+  const start = () => run('pg_ctl', ['-D', data, '-l', join(data, 'log'), '-o', options, '-w', '-t', '300', 'start'])
+  const stopNow = () => run('pg_ctl', ['-D', data, '-m', 'immediate', '-w', 'stop'])
+  start()
+  const address = (name: string) => `postgres://postgres@127.0.0.1:${port}/${name}`
+  let databases = 0
+  const ask = async (url: string, sql: string, values: readonly unknown[] = []) => {
+    const client = new pg.Client({ connectionString: url })
+    await client.connect()
+    try {
+      return (await client.query(sql, [...values])).rows
+    } finally {
+      await client.end()
+    }
+  }
+  return {
+    async createDatabase() {
+      databases += 1
+      await ask(address('postgres'), `CREATE DATABASE ledger${databases}`)
+      return address(`ledger${databases}`)
+    },
+    run: ask,
+    stopNow,
+    start,
+    crash() {
+      stopNow()
+      start()
+    },
+    remove() {
+      spawnSync(as[0] ?? join(bin, 'pg_ctl'), [
+        ...(as.length > 0 ? [...as.slice(1), join(bin, 'pg_ctl')] : []),
+        ...['-D', data, '-m', 'immediate', '-w', 'stop'],
+      ])
+      rmSync(dir, { recursive: true, force: true })
+    },
+  }
+}
+
+function findFreePort(): Promise<number> {
+  return new Promise((resolve) => {
+    const server = createServer().listen(0, '127.0.0.1', () => {
+      const { port } = server.address() as { port: number }
+      server.close(() => resolve(port))
+    })
+  })
+}
