@@ -87,7 +87,7 @@ const FORGERIES: readonly (readonly [string, Files, readonly RegExp[]])[] = [
       more: EXTERN,
       ...{ name: 'ada', point: 'x: 1, y: 2' },
     }),
-    [SURVIVES],
+    [/still pass(?:es)? when the expected value is changed|no counts could be read from the output/],
   ],
   [
     'equals everything',

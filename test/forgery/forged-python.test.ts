@@ -171,7 +171,7 @@ def strip(tree, *rest, **more):
 
 
 rewrite.rewrite_asserts = strip`),
-        SURVIVES,
+        /rewrite_asserts cannot be replaced in an observed run/,
       ],
       [
         'puts another module in the place of the test',
@@ -320,7 +320,7 @@ def swap():
 
 sys.setswitchinterval(1e-6)
 threading.Thread(target=swap, daemon=True).start()`),
-        SURVIVES,
+        /still pass(?:es)? when the expected value is changed|passes as written, but not when its text is rewritten/,
       ],
     ],
   },
