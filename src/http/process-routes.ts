@@ -6,7 +6,7 @@ import { PACKAGE_ROOT } from '../base/package-root.js'
 import { answerProblem } from './gatekeeper.js'
 import type { Metrics } from './metrics.js'
 import { openApi } from './openapi.js'
-import { renderDocsPage, renderErrorsPage, STYLE, startPage } from './pages.js'
+import { renderDocsPage, renderErrorsPage, STYLE } from './pages.js'
 import { DESCRIBED } from './routes/all.js'
 
 const SCHEMAS = new Map([['agent_workflow.schema.json', new URL('schemas/agent_workflow.schema.json', PACKAGE_ROOT)]])
@@ -40,7 +40,6 @@ export function addProcessRoutes(
   server.get('/api/v1/openapi.json', async () => document)
   server.get('/docs', async (_request, reply) => sendPage(reply, renderDocsPage(DESCRIBED)))
   server.get('/docs/errors', async (_request, reply) => sendPage(reply, renderErrorsPage()))
-  server.get('/', async (_request, reply) => sendPage(reply, startPage(app)))
   server.get('/style.css', async (_request, reply) => reply.type('text/css; charset=utf-8').send(STYLE))
   server.get('/schemas/:name', async (request, reply) => {
     const file = SCHEMAS.get((request.params as { name: string }).name)
