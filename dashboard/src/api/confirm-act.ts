@@ -69,7 +69,7 @@ function askFor<T>(sensitive: SensitiveCall, reason: ApiProblem): Promise<T> {
     }
     const cancel = (): void => {
       setPending(null)
-      reject(new ApiProblem(0, 'confirmation_cancelled', 'Not confirmed: nothing was changed.', null))
+      reject(new ApiProblem(0, 'confirmation_cancelled', 'Not confirmed: nothing was changed.'))
     }
     setPending({ call: sensitive, methods: readMethods(reason), reason, confirm, cancel })
   })

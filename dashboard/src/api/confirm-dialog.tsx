@@ -92,11 +92,8 @@ async function signWithPasskey({ call }: PendingAct): Promise<Confirmation> {
     const optionsJSON = options as Parameters<typeof startAuthentication>[0]['optionsJSON']
     return { id, assertion: await startAuthentication({ optionsJSON }) }
   } catch (error) {
-    throw new ApiProblem(
-      0,
-      'passkey_failed',
-      error instanceof Error ? error.message : 'The passkey was not used.',
-      'Try again, or use your passphrase.',
-    )
+    throw new ApiProblem(0, 'passkey_failed', error instanceof Error ? error.message : 'The passkey was not used.', {
+      remedy: 'Try again, or use your passphrase.',
+    })
   }
 }

@@ -5,11 +5,16 @@ export class ApiProblem extends Error {
     readonly status: number,
     readonly code: string,
     readonly detail: string,
-    readonly remedy: string | null,
+    /** The whole document of the problem. */
     readonly body: Readonly<Record<string, unknown>> = {},
   ) {
     super(detail)
     this.name = 'ApiProblem'
+  }
+
+  /** What to do about it. */
+  get remedy(): string | null {
+    return typeof this.body.remedy === 'string' ? this.body.remedy : null
   }
 
   /** Whether the caller has no valid session. */
@@ -28,7 +33,6 @@ export async function readProblem(response: Response): Promise<ApiProblem> {
     response.status,
     text('code') ?? `http_${response.status}`,
     text('detail') ?? text('title') ?? `The server answered ${response.status}.`,
-    text('remedy'),
     body,
   )
 }
@@ -36,5 +40,5 @@ export async function readProblem(response: Response): Promise<ApiProblem> {
 /** Any thrown value as a problem that a page can show. */
 export function toProblem(error: unknown): ApiProblem {
   if (error instanceof ApiProblem) return error
-  return new ApiProblem(0, 'page_error', error instanceof Error ? error.message : String(error), null)
+  return new ApiProblem(0, 'page_error', error instanceof Error ? error.message : String(error))
 }
