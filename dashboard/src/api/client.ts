@@ -65,11 +65,8 @@ async function send(method: string, path: string, options: CallOptions): Promise
     })
   } catch (error) {
     if (error instanceof DOMException && error.name === 'AbortError') throw error
-    throw new ApiProblem(
-      0,
-      'server_unreachable',
-      'The server does not answer.',
-      'Check that it is running, then retry.',
-    )
+    throw new ApiProblem(0, 'server_unreachable', 'The server does not answer.', {
+      remedy: 'Check that it is running, then try again.',
+    })
   }
 }
