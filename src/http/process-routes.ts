@@ -3,6 +3,7 @@ import type { FastifyInstance, FastifyReply } from 'fastify'
 import type { Orchestrator } from '../app/orchestrator.js'
 import { refuse } from '../app/result.js'
 import { PACKAGE_ROOT } from '../base/package-root.js'
+import type { JsonObject } from '../core/json.js'
 import { answerProblem } from './gatekeeper.js'
 import type { Metrics } from './metrics.js'
 import { openApi } from './openapi.js'
@@ -21,7 +22,7 @@ export function addProcessRoutes(
   },
 ): void {
   const { app, metrics, prove } = parts
-  const document = openApi(DESCRIBED)
+  let document: JsonObject | null = null
   const health = async () => ({
     status: app.integrity() === 'broken' ? 'degraded' : 'ok',
     workflow_loaded: true,
@@ -37,7 +38,11 @@ export function addProcessRoutes(
   server.get('/metrics', async (_request, reply) =>
     reply.type('text/plain; version=0.0.4').send(await metrics.renderText()),
   )
-  server.get('/api/v1/openapi.json', async () => document)
+  // Made when it is first asked for: few servers are.
+  server.get('/api/v1/openapi.json', async () => {
+    document ??= openApi(DESCRIBED)
+    return document
+  })
   server.get('/docs', async (_request, reply) => sendPage(reply, renderDocsPage(DESCRIBED)))
   server.get('/docs/errors', async (_request, reply) => sendPage(reply, renderErrorsPage()))
   server.get('/style.css', async (_request, reply) => reply.type('text/css; charset=utf-8').send(STYLE))
