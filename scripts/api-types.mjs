@@ -45,7 +45,8 @@ function renderContent({ content }) {
 function renderSchema(schema) {
   if (schema.$ref !== undefined) return `components['schemas']['${schema.$ref.split('/').at(-1)}']`
   if ('const' in schema) return JSON.stringify(schema.const)
-  const choices = schema.enum?.map((value) => JSON.stringify(value)) ?? (schema.anyOf ?? schema.oneOf)?.map(renderSchema)
+  const choices =
+    schema.enum?.map((value) => JSON.stringify(value)) ?? (schema.anyOf ?? schema.oneOf)?.map(renderSchema)
   if (choices !== undefined) return `(${choices.join(' | ')})`
   if (Array.isArray(schema.type)) return `(${schema.type.map((type) => renderSchema({ ...schema, type })).join(' | ')})`
   return RENDERED[schema.type]?.(schema) ?? schema.type ?? 'unknown'
@@ -79,5 +80,7 @@ function renderFields(fields) {
 }
 
 function quote(name) {
-  return /^(?:[A-Za-z_]\w*\??|\d+|\[.+\])$/.test(name) ? name : `'${name.replace(/\?$/, '')}'${name.endsWith('?') ? '?' : ''}`
+  return /^(?:[A-Za-z_]\w*\??|\d+|\[.+\])$/.test(name)
+    ? name
+    : `'${name.replace(/\?$/, '')}'${name.endsWith('?') ? '?' : ''}`
 }

@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { DESCRIBED, ROUTES } from '../../src/http/routes/all.js'
 import { framesOf } from '../../sdk/typescript/src/sse.js'
+import { DESCRIBED, ROUTES } from '../../src/http/routes/all.js'
 import { ENDPOINTS } from '../garbage/endpoints.js'
 import { Stage } from '../garbage/stage.js'
 import { AnswerCheck } from '../http/answer-check.js'
@@ -105,7 +105,8 @@ describe('answers of a server process, held against the OpenAPI document that it
     }
     aborting.abort()
     expect(data.length).toBeGreaterThanOrEqual(count)
-    for (const body of data) expect(check.findMisfit('GET', path, { status: 200, body }), JSON.stringify(body)).toBeNull()
+    for (const body of data)
+      expect(check.findMisfit('GET', path, { status: 200, body }), JSON.stringify(body)).toBeNull()
   }
 })
 
@@ -114,7 +115,8 @@ async function prepareScreen(stage: Stage) {
   await stage.operate('/agents/spawn', { ...agent, task: { title: 'x', workspace: ownTree(stage.run) } })
   const pair = await stage.pair()
   const base = () => ({ params: { id: agent.agent_id } })
-  await expect.poll(async () => (await stage.run.call('GET', `/agents/${agent.agent_id}/screen`, stage.run.operator)).status).toBe(200)
+  await expect
+    .poll(async () => (await stage.run.call('GET', `/agents/${agent.agent_id}/screen`, stage.run.operator)).status)
+    .toBe(200)
   return { pair, base }
 }
-

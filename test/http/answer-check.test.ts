@@ -32,7 +32,9 @@ describe('the OpenAPI document', () => {
 
   it('gives the types that the dashboard uses: npm run generate:api writes them', () => {
     const file = new URL('../../dashboard/src/api/schema.d.ts', import.meta.url)
-    expect(readFileSync(file, 'utf8') === renderApiTypes(document), 'run npm run build && npm run generate:api').toBe(true)
+    expect(readFileSync(file, 'utf8') === renderApiTypes(document), 'run npm run build && npm run generate:api').toBe(
+      true,
+    )
   })
 })
 
@@ -52,7 +54,9 @@ describe('an answer that does not fit its schema', () => {
 
   it('is found in a part of it, and in a refusal', () => {
     expect(check.findMisfit('GET', '/agents', { status: 200, body: PAGE })).toContain('next')
-    expect(check.findMisfit('GET', '/agents', { status: 404, body: { code: 'not_found' } })).toContain('listAgents default')
+    expect(check.findMisfit('GET', '/agents', { status: 404, body: { code: 'not_found' } })).toContain(
+      'listAgents default',
+    )
     expect(check.findMisfit('GET', '/agents', { status: 204, body: {} })).toContain('204 is not documented')
   })
 

@@ -8,7 +8,9 @@ interface Schema {
 }
 interface Operation {
   readonly operationId: string
-  readonly responses: Readonly<Record<string, { readonly content: Readonly<Record<string, { readonly schema: Schema }>> }>>
+  readonly responses: Readonly<
+    Record<string, { readonly content: Readonly<Record<string, { readonly schema: Schema }>> }>
+  >
 }
 interface OpenApiDocument {
   readonly components: { readonly schemas: Readonly<Record<string, Schema>> }
@@ -60,7 +62,8 @@ export class AnswerCheck {
   }
 
   #requiredIn({ $ref, anyOf, required = [] }: Schema): readonly string[] {
-    if ($ref !== undefined) return this.#requiredIn(this.document.components.schemas[$ref.split('/').at(-1) ?? ''] ?? {})
+    if ($ref !== undefined)
+      return this.#requiredIn(this.document.components.schemas[$ref.split('/').at(-1) ?? ''] ?? {})
     const [first = [], ...others] = (anyOf ?? []).map((one) => this.#requiredIn(one))
     return anyOf === undefined ? required : first.filter((name) => others.every((names) => names.includes(name)))
   }
@@ -77,7 +80,9 @@ export class AnswerCheck {
   #validator(place: readonly [string, string, string], { responses }: Operation): ValidateFunction {
     const [path, method, status] = place
     const [media = ''] = Object.keys(responses[status]?.content ?? {})
-    const pointer = ['paths', path, method, 'responses', status, 'content', media, 'schema'].map(escapePointer).join('/')
+    const pointer = ['paths', path, method, 'responses', status, 'content', media, 'schema']
+      .map(escapePointer)
+      .join('/')
     const known = this.#validators.get(pointer)
     if (known !== undefined) return known
     const made = this.#ajv.compile({ $ref: `api#/${pointer}` })

@@ -161,7 +161,8 @@ export async function start(options: StartOptions = {}): Promise<Running> {
     const text = await response.text()
     const answer = { status: response.status, body: parsed(text), headers: response.headers }
     const misfit = answerCheck().findMisfit(method, path, answer)
-    if (misfit !== null) throw new Error(`${method} ${path} answers what its schema does not describe: ${misfit}\n${text}`)
+    if (misfit !== null)
+      throw new Error(`${method} ${path} answers what its schema does not describe: ${misfit}\n${text}`)
     return answer
   }
   return Object.assign(running, {

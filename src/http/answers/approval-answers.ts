@@ -1,5 +1,18 @@
 import type { Approval, Question } from '../../core/task/state.js'
-import { ANY_OBJECT, allowNull, COUNT, chooseWord, type Fields, FLAG, makeList, makeObject, nameObject, SHA256, TEXT, TIME } from './schema-parts.js'
+import {
+  ANY_OBJECT,
+  allowNull,
+  COUNT,
+  chooseWord,
+  type Fields,
+  FLAG,
+  makeList,
+  makeObject,
+  nameObject,
+  SHA256,
+  TEXT,
+  TIME,
+} from './schema-parts.js'
 import { BLOCKER, GRADE } from './task-answers.js'
 
 export const ARTIFACT_FIELDS: Fields = { type: TEXT, sha256: SHA256, bytes: COUNT, grade: GRADE, 'self_review?': FLAG }

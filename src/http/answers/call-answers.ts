@@ -1,7 +1,24 @@
 import { ARTIFACT_FIELDS } from './approval-answers.js'
-import { ANYTHING, allowNull, COUNT, chooseOne, chooseWord, FALSE, type Fields, FLAG, makeList, makeObject, NULL, NUMBER, nameObject, TEXT, TIME, TRUE } from './schema-parts.js'
-import { BLOCKER, PENDING_APPROVAL, RULE_VIOLATION, TASK, TASK_STATUS, USAGE_GRADE } from './task-answers.js'
 import { TOKEN_FIELDS } from './run-answers.js'
+import {
+  ANYTHING,
+  allowNull,
+  COUNT,
+  chooseOne,
+  chooseWord,
+  FALSE,
+  type Fields,
+  FLAG,
+  makeList,
+  makeObject,
+  NULL,
+  NUMBER,
+  nameObject,
+  TEXT,
+  TIME,
+  TRUE,
+} from './schema-parts.js'
+import { BLOCKER, PENDING_APPROVAL, RULE_VIOLATION, TASK, TASK_STATUS, USAGE_GRADE } from './task-answers.js'
 
 export const RETRY = nameObject('Retry', { attempt: COUNT, max: COUNT, text: TEXT })
 /** What a mode other than strict allowed. */

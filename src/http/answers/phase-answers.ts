@@ -1,7 +1,25 @@
 import type { JsonObject } from '../../core/json.js'
-import { ANY_OBJECT, ANYTHING, allowNull, COUNT, chooseOne, chooseWord, FALSE, type Fields, FLAG, INTEGER, makeList, makeMap, makeObject, NUMBER, nameObject, TEXT, TRUE } from './schema-parts.js'
+import { CHECKING_FIELDS, GRANT_FIELDS, GRANT_OR_END_FIELDS, HELP_FIELDS, INTERRUPT, RETRY } from './call-answers.js'
+import {
+  ANY_OBJECT,
+  ANYTHING,
+  allowNull,
+  COUNT,
+  chooseOne,
+  chooseWord,
+  FALSE,
+  type Fields,
+  FLAG,
+  INTEGER,
+  makeList,
+  makeMap,
+  makeObject,
+  NUMBER,
+  nameObject,
+  TEXT,
+  TRUE,
+} from './schema-parts.js'
 import { BLOCKER, PENDING_APPROVAL, TASK_STATUS } from './task-answers.js'
-import { RETRY, INTERRUPT, GRANT_FIELDS, GRANT_OR_END_FIELDS, HELP_FIELDS, CHECKING_FIELDS } from './call-answers.js'
 
 /** A phase by its id or, in a workflow of documents, by its number. */
 const PHASE_NAME: JsonObject = { type: ['string', 'integer'] }
@@ -78,7 +96,6 @@ export const COMPLETION = chooseOne(
   }),
   nameObject('PhaseChecking', { checkpoint_passed: FALSE, ...CHECKING_FIELDS, message: TEXT }),
 )
-
 
 export const SEARCH = nameObject('KnowledgeFound', {
   results: makeList(

@@ -1,8 +1,22 @@
 import type { Entrance } from '../../app/reports/visit-tally.js'
 import type { JsonObject } from '../../core/json.js'
-import { allowNull, COUNT, chooseOne, chooseWord, type Fields, FLAG, makeList, makeMap, makeObject, NUMBER, nameObject, TEXT, TIME } from './schema-parts.js'
-import { TASK_STATUS, USAGE_GRADE } from './task-answers.js'
 import { TOKEN_FIELDS, VERDICT } from './run-answers.js'
+import {
+  allowNull,
+  COUNT,
+  chooseOne,
+  chooseWord,
+  type Fields,
+  FLAG,
+  makeList,
+  makeMap,
+  makeObject,
+  NUMBER,
+  nameObject,
+  TEXT,
+  TIME,
+} from './schema-parts.js'
+import { TASK_STATUS, USAGE_GRADE } from './task-answers.js'
 
 /** What `GET /tasks/{id}/metrics` and `GET /runs/{id}/report` answer. */
 const TOKENS = nameObject('Tokens', { ...TOKEN_FIELDS, grade: USAGE_GRADE })

@@ -1,5 +1,20 @@
 import { ARTIFACT_FIELDS } from './approval-answers.js'
-import { ANY_OBJECT, ANYTHING, allowNull, COUNT, chooseOne, chooseWord, type Fields, FLAG, makeList, makeObject, nameObject, SHA256, TEXT, TIME } from './schema-parts.js'
+import {
+  ANY_OBJECT,
+  ANYTHING,
+  allowNull,
+  COUNT,
+  chooseOne,
+  chooseWord,
+  type Fields,
+  FLAG,
+  makeList,
+  makeObject,
+  nameObject,
+  SHA256,
+  TEXT,
+  TIME,
+} from './schema-parts.js'
 import { REVIEW_STATUS } from './task-answers.js'
 
 const REMARK_FIELDS: Fields = { text: TEXT, 'path?': TEXT, 'line?': COUNT }

@@ -1,7 +1,31 @@
 import { ARTIFACT_FIELDS } from './approval-answers.js'
-import { ANYTHING, allowNull, COUNT, chooseOne, type Fields, FLAG, makeList, makeMap, makeObject, NULL, nameObject, SHA256, TEXT, TIME } from './schema-parts.js'
-import { BLOCKER, CONTRACT_REF, PENDING_APPROVAL, REVIEW_STATUS, TASK_ALERT, TASK_FIELDS, TASK_ROW, TASK_STATUS } from './task-answers.js'
 import { HELD_OUT_FIELDS, REVIEW_REPORT } from './review-answers.js'
+import {
+  ANYTHING,
+  allowNull,
+  COUNT,
+  chooseOne,
+  type Fields,
+  FLAG,
+  makeList,
+  makeMap,
+  makeObject,
+  NULL,
+  nameObject,
+  SHA256,
+  TEXT,
+  TIME,
+} from './schema-parts.js'
+import {
+  BLOCKER,
+  CONTRACT_REF,
+  PENDING_APPROVAL,
+  REVIEW_STATUS,
+  TASK_ALERT,
+  TASK_FIELDS,
+  TASK_ROW,
+  TASK_STATUS,
+} from './task-answers.js'
 
 const SNAPSHOT_FIELDS: Fields = {
   task: allowNull(nameObject('SnapshotTask', { ...TASK_FIELDS, checking: FLAG })),
@@ -20,9 +44,7 @@ const SNAPSHOT_FIELDS: Fields = {
       'waiting_for_reviewers?': makeList(TEXT),
     }),
   ),
-  events: makeList(
-    makeObject({ seq: COUNT, type: TEXT, at: TIME, phase: allowNull(TEXT), code: allowNull(TEXT) }),
-  ),
+  events: makeList(makeObject({ seq: COUNT, type: TEXT, at: TIME, phase: allowNull(TEXT), code: allowNull(TEXT) })),
   next_step: TEXT,
   counts: makeObject({ by_status: makeMap(COUNT), active_by_phase: makeMap(COUNT) }),
   truncated: FLAG,
@@ -63,4 +85,3 @@ export const SNAPSHOT = chooseOne(
   }),
   REVIEWER_SNAPSHOT,
 )
-

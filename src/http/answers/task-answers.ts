@@ -197,7 +197,11 @@ export const INSTALLED_TASK = nameObject('InstalledTask', {
   }),
 })
 
-export const RESTORED_TASK = nameObject('RestoredTask', { ...TASK_FIELDS, restored: makeList(TEXT), restored_count: COUNT })
+export const RESTORED_TASK = nameObject('RestoredTask', {
+  ...TASK_FIELDS,
+  restored: makeList(TEXT),
+  restored_count: COUNT,
+})
 const STASH_FIELDS: Fields = {
   id: TEXT,
   name: allowNull(TEXT),

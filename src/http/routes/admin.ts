@@ -14,6 +14,7 @@ import { addContract } from '../../app/tasks/add-contract.js'
 import { mayRenewAgent } from '../../core/identity/permissions.js'
 import type { JsonObject } from '../../core/json.js'
 import { ADDED_CONTRACT, AGENT, CONTRACT_ROW, OPERATOR } from '../answers/admin-answers.js'
+import { APPROVAL, APPROVAL_DETAILS } from '../answers/approval-answers.js'
 import {
   ANY_OBJECT,
   allowNull,
@@ -25,7 +26,6 @@ import {
   TIME,
   TRUE,
 } from '../answers/schema-parts.js'
-import { APPROVAL, APPROVAL_DETAILS } from '../answers/approval-answers.js'
 import { FIELD, shape } from '../fields.js'
 import { parseLimit } from '../query.js'
 import { type Call, type Route, requireOperator, requireTaskPrincipal } from '../route.js'

@@ -13,12 +13,12 @@ import { toIsoTimeOrNull } from '../../app/wire.js'
 import type { Bearer } from '../../core/identity/admit.js'
 import type { Json, JsonObject } from '../../core/json.js'
 import type { TaskState } from '../../core/task/state.js'
-import { FIELD, makeAgentShape } from '../fields.js'
-import { type Call, type Route, requireBearer } from '../route.js'
 import { CLAIM, GRANT_FIELDS, TOOL_BATCH, TOOL_CHECK, TOOL_RESULT, TRANSITION } from '../answers/call-answers.js'
 import { allowNull, makeObject, TEXT, TIME } from '../answers/schema-parts.js'
 import { SNAPSHOT } from '../answers/snapshot-answers.js'
 import { TASK } from '../answers/task-answers.js'
+import { FIELD, makeAgentShape } from '../fields.js'
+import { type Call, type Route, requireBearer } from '../route.js'
 
 const CALLS_MAX = 32
 
@@ -131,7 +131,8 @@ export const AGENT_ROUTES: readonly Route[] = [
       },
       ['task_id', 'calls'],
     ),
-    answer: '`{results, advanced?, advancing?, phase_token?, expires_at?, allowed_tools?}`, the results in order; they end with the first one that has `checking: true`',
+    answer:
+      '`{results, advanced?, advancing?, phase_token?, expires_at?, allowed_tools?}`, the results in order; they end with the first one that has `checking: true`',
     response: TOOL_BATCH,
     isRepeatable: true,
     handle: async (call) =>

@@ -133,7 +133,8 @@ export const COORDINATION_ROUTES: readonly Route[] = [
       },
       ['tool_calls'],
     ),
-    answer: '`{accepted, action?, label?, reason?, message?, asked_again?, stopped?, attempt, max_attempts, round, view}`',
+    answer:
+      '`{accepted, action?, label?, reason?, message?, asked_again?, stopped?, attempt, max_attempts, round, view}`',
     response: RESPONSE_VERDICT,
     handle: async (call) => {
       const calls = (call.body.tool_calls ?? []) as readonly { name: string; arguments?: Json }[]

@@ -16,8 +16,8 @@ import { toFact } from '../../hooks/claude-code-facts.js'
 import { toContractCalls } from '../../hooks/claude-code-tools.js'
 import { ownMcpTool } from '../../hooks/own-mcp-tool.js'
 import { rewordForHooks } from '../../mcp/mcp-text.js'
-import { type Call, type Route, requireBearer } from '../route.js'
 import { HOOK_ANSWER } from '../answers/call-answers.js'
+import { type Call, type Route, requireBearer } from '../route.js'
 
 const PATH = '/hooks/claude-code'
 

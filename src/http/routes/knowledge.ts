@@ -1,8 +1,8 @@
 import { RESULTS_MAX } from '../../app/knowledge.js'
 import { searchKnowledge } from '../../app/search-knowledge.js'
+import { SEARCH } from '../answers/phase-answers.js'
 import { FIELD, makeAgentShape } from '../fields.js'
 import { type Route, requireParty } from '../route.js'
-import { SEARCH } from '../answers/phase-answers.js'
 
 const NAME = { type: 'string', minLength: 1, maxLength: 64 } as const
 

@@ -1,7 +1,7 @@
 import { completePhase, getPhase } from '../../app/transitions/phases.js'
+import { COMPLETION, PHASE } from '../answers/phase-answers.js'
 import { FIELD, makeAgentShape } from '../fields.js'
 import { type Route, requireBearer } from '../route.js'
-import { COMPLETION, PHASE } from '../answers/phase-answers.js'
 
 /** The content of a phase, and its completion. */
 export const PHASE_ROUTES: readonly Route[] = [

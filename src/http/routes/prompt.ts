@@ -1,10 +1,10 @@
 import { continuePrompt, getPrompt, nextPrompt } from '../../app/tasks/prompts.js'
 import { recordUsage } from '../../app/usage.js'
 import type { Json, JsonObject } from '../../core/json.js'
+import { NEXT_PROMPT, PROMPT, USAGE } from '../answers/call-answers.js'
 import { FIELD, makeAgentShape } from '../fields.js'
 import { type Route, requireBearer } from '../route.js'
 import { listStatements } from './agent.js'
-import { NEXT_PROMPT, PROMPT, USAGE } from '../answers/call-answers.js'
 
 /** Prompts, interrupts and token usage. */
 export const PROMPT_ROUTES: readonly Route[] = [

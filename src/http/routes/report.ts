@@ -1,6 +1,6 @@
 import { reportOfRun } from '../../app/reports/report.js'
-import { type Route, requireParty } from '../route.js'
 import { REPORT } from '../answers/report-answers.js'
+import { type Route, requireParty } from '../route.js'
 
 /** Reports of runs. */
 export const REPORT_ROUTES: readonly Route[] = [

@@ -5,10 +5,10 @@ import { applyOperatorCommand } from '../../app/tasks/operate.js'
 import { showHeldOut } from '../../app/test-runs/held-out.js'
 import type { JsonObject } from '../../core/json.js'
 import { REVIEWER_NAME } from '../../core/reviews/review.js'
-import { FIELD, shape } from '../fields.js'
-import { type Route, requireOperator, requireParty, requireTaskPrincipal, reviewBearerOf } from '../route.js'
 import { ADDED_REVIEWER, ARTIFACT_CONTENT, HELD_OUT, REVIEW_LIST, SENT_REVIEW } from '../answers/review-answers.js'
 import { TASK } from '../answers/task-answers.js'
+import { FIELD, shape } from '../fields.js'
+import { type Route, requireOperator, requireParty, requireTaskPrincipal, reviewBearerOf } from '../route.js'
 
 const EXPIRES_SECONDS_MAX = 30 * 24 * 3600
 

@@ -4,12 +4,11 @@ import { listStashes } from '../../app/stash/list-stashes.js'
 import { dropStash, popStash } from '../../app/stash/pop-stash.js'
 import { saveStash } from '../../app/stash/save-stash.js'
 import { buildActivity } from '../../app/tasks/activity.js'
-import { ACTIVITY } from '../answers/task-answers.js'
-import { FIELD, shape } from '../fields.js'
-import { type Route, requireOperator, requireParty } from '../route.js'
 import { TASK_METRICS } from '../answers/report-answers.js'
 import { makeList, makeObject } from '../answers/schema-parts.js'
-import { RESTORED_TASK, SAVED_STASH, STASH } from '../answers/task-answers.js'
+import { ACTIVITY, RESTORED_TASK, SAVED_STASH, STASH } from '../answers/task-answers.js'
+import { FIELD, shape } from '../fields.js'
+import { type Route, requireOperator, requireParty } from '../route.js'
 
 /** The cost of a run, and stashes. */
 export const RUN_ROUTES: readonly Route[] = [
