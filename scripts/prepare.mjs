@@ -13,6 +13,8 @@ const CONFIGURED = [join(ROOT, 'tsconfig.json'), join(ROOT, 'scripts', 'bundle.m
 const SDK_SOURCE = join(ROOT, 'sdk', 'typescript', 'src')
 const SDK_BUILT = join(ROOT, 'sdk', 'typescript', 'dist', 'index.js')
 const EXAMPLES = join(ROOT, 'examples')
+const DASHBOARD = join(ROOT, 'dashboard')
+const DASHBOARD_BUILT = join(ROOT, 'dist', 'dashboard', 'index.html')
 const EXAMPLES_BUILT = join(ROOT, 'dist', 'examples', 'agent.js')
 
 /** Installs the dependencies unless they are those of the lock file. Packages that are shared by a link are left alone. */
@@ -50,9 +52,9 @@ export function prepare() {
 
 /** Whether the compiled program is newer than every source file. */
 export function isBuilt() {
-  const folders = [join(ROOT, 'src'), SDK_SOURCE, EXAMPLES]
+  const folders = [join(ROOT, 'src'), SDK_SOURCE, EXAMPLES, DASHBOARD]
   const sources = [...folders.map(newestBelow), ...CONFIGURED.map(changedAt)]
-  const built = [BUILT, SDK_BUILT, EXAMPLES_BUILT].map(changedAt)
+  const built = [BUILT, SDK_BUILT, EXAMPLES_BUILT, DASHBOARD_BUILT].map(changedAt)
   return Math.min(...built) >= Math.max(...sources)
 }
 

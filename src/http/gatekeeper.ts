@@ -5,6 +5,7 @@ import { type Problem, refuse } from '../app/result.js'
 import { DOOR_HOSTS } from '../gateway/gateway-ports.js'
 import type { AgentSockets } from './agent-socket.js'
 import { findHostProblem } from './allowed-hosts.js'
+import { DASHBOARD_ROUTES } from './dashboard.js'
 import { buildProblemDocument, getStatus } from './problem.js'
 import { RateLimit } from './rate-limit.js'
 import type { Route } from './route.js'
@@ -103,8 +104,8 @@ export class Gatekeeper {
   }
 }
 
-// Without a token these would reveal the phases and how the whole server is used.
-const FOR_OPERATORS: ReadonlySet<string> = new Set(['/', '/metrics'])
+// The dashboard is for people. Without a token, the metrics would reveal how the whole server is used.
+const FOR_OPERATORS: ReadonlySet<string> = new Set([...DASHBOARD_ROUTES, '/metrics'])
 
 // Polling for work, waiting and a broken store are not refusals that should fill the ledger.
 const UNRECORDED: ReadonlySet<string> = new Set([

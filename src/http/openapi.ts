@@ -2,14 +2,17 @@ import { PROGRAM_VERSION } from '../app/version.js'
 import { CODES } from '../core/codes.js'
 import { describeCallers } from '../core/identity/permissions.js'
 import type { Json, JsonObject } from '../core/json.js'
+import { Components } from './answers/components.js'
 import type { RouteDescription } from './route.js'
 
 /** The OpenAPI 3.1 document, generated from the table and schemas that serve the requests. */
 export function openApi(routes: readonly RouteDescription[]): JsonObject {
+  const components = new Components()
+  components.lift(buildProblemSchema())
   const paths: Record<string, Record<string, Json>> = {}
   for (const route of routes) {
     const path = route.path.replace(/:([a-z_]+)/g, '{$1}')
-    paths[path] = { ...paths[path], [route.method.toLowerCase()]: buildOperation(route) }
+    paths[path] = { ...paths[path], [route.method.toLowerCase()]: buildOperation(route, components) }
   }
   return {
     openapi: '3.1.0',
@@ -28,13 +31,13 @@ export function openApi(routes: readonly RouteDescription[]): JsonObject {
           description: 'Operator token, agent token, phase token or review token.',
         },
       },
-      schemas: { Problem: buildProblemSchema() },
+      schemas: components.list(),
     },
     security: [{ token: [] }],
   }
 }
 
-function buildOperation(route: RouteDescription): JsonObject {
+function buildOperation(route: RouteDescription, components: Components): JsonObject {
   const parameters = [
     ...listPathParameters(route),
     ...queryParameters(route),
@@ -50,10 +53,15 @@ function buildOperation(route: RouteDescription): JsonObject {
       ? {}
       : { requestBody: { required: true, content: { 'application/json': { schema: route.body } } } }),
     responses: {
-      [success]: { description: route.answer, content: { 'application/json': { schema: { type: 'object' } } } },
+      [success]: {
+        description: route.answer,
+        content: {
+          [route.media ?? 'application/json']: { schema: components.lift(route.response ?? { type: 'object' }) },
+        },
+      },
       default: {
         description: 'A problem',
-        content: { 'application/problem+json': { schema: { $ref: '#/components/schemas/Problem' } } },
+        content: { 'application/problem+json': { schema: components.lift(buildProblemSchema()) } },
       },
     },
   }
@@ -83,6 +91,7 @@ function buildIdempotencyKey(): JsonObject {
 
 function buildProblemSchema(): JsonObject {
   return {
+    title: 'Problem',
     type: 'object',
     required: ['type', 'title', 'status', 'detail', 'code'],
     properties: {

@@ -1,32 +1,8 @@
-import type { Orchestrator } from '../app/orchestrator.js'
 import { CODES } from '../core/codes.js'
 import { describeCallers } from '../core/identity/permissions.js'
 import type { JsonObject } from '../core/json.js'
 import { getStatus, isBlockerOnly } from './problem.js'
 import type { RouteDescription } from './route.js'
-
-/** Shows what is running, where the documentation is and how to continue. Nothing here needs a token. */
-export function startPage(app: Orchestrator): string {
-  const { name, version, hash, phases } = app.contractOf
-  return renderPage(
-    'Phaselock',
-    `<h1>Phaselock is running</h1>
-<p>Agents work through <strong>${escapeText(name)}</strong> ${escapeText(version)} <code>${hash.slice(0, 12)}</code>: ${[...phases.keys()].map((id) => `<code>${escapeText(id)}</code>`).join(' → ')}.
-Enforcement is <strong>${escapeText(app.contractOf.enforcement.mode)}</strong>.</p>
-<h2>Go on</h2>
-<ol>
-<li>Add a task: <code>phaselock task add "Add a health endpoint"</code></li>
-<li>Let an agent in: <code>phaselock agent add coder</code></li>
-<li>See what happens: <code>phaselock status</code>, <code>phaselock audit recent</code></li>
-</ol>
-<h2>Look up</h2>
-<ul>
-<li><a href="/docs">API reference</a> · <a href="/api/v1/openapi.json">OpenAPI document</a></li>
-<li><a href="/docs/errors">Error codes</a> · <a href="/schemas/agent_workflow.schema.json">Schema of the contract</a></li>
-<li><a href="/health">Health</a> · <a href="/metrics">Metrics</a></li>
-</ul>`,
-  )
-}
 
 /** The readable reference, generated from the table that serves the requests. */
 export function renderDocsPage(routes: readonly RouteDescription[]): string {

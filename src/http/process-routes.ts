@@ -3,10 +3,11 @@ import type { FastifyInstance, FastifyReply } from 'fastify'
 import type { Orchestrator } from '../app/orchestrator.js'
 import { refuse } from '../app/result.js'
 import { PACKAGE_ROOT } from '../base/package-root.js'
+import type { JsonObject } from '../core/json.js'
 import { answerProblem } from './gatekeeper.js'
 import type { Metrics } from './metrics.js'
 import { openApi } from './openapi.js'
-import { renderDocsPage, renderErrorsPage, STYLE, startPage } from './pages.js'
+import { renderDocsPage, renderErrorsPage, STYLE } from './pages.js'
 import { DESCRIBED } from './routes/all.js'
 
 const SCHEMAS = new Map([['agent_workflow.schema.json', new URL('schemas/agent_workflow.schema.json', PACKAGE_ROOT)]])
@@ -21,7 +22,7 @@ export function addProcessRoutes(
   },
 ): void {
   const { app, metrics, prove } = parts
-  const document = openApi(DESCRIBED)
+  let document: JsonObject | null = null
   const health = async () => ({
     status: app.integrity() === 'broken' ? 'degraded' : 'ok',
     workflow_loaded: true,
@@ -37,10 +38,13 @@ export function addProcessRoutes(
   server.get('/metrics', async (_request, reply) =>
     reply.type('text/plain; version=0.0.4').send(await metrics.renderText()),
   )
-  server.get('/api/v1/openapi.json', async () => document)
+  // Made when it is first asked for: few servers are.
+  server.get('/api/v1/openapi.json', async () => {
+    document ??= openApi(DESCRIBED)
+    return document
+  })
   server.get('/docs', async (_request, reply) => sendPage(reply, renderDocsPage(DESCRIBED)))
   server.get('/docs/errors', async (_request, reply) => sendPage(reply, renderErrorsPage()))
-  server.get('/', async (_request, reply) => sendPage(reply, startPage(app)))
   server.get('/style.css', async (_request, reply) => reply.type('text/css; charset=utf-8').send(STYLE))
   server.get('/schemas/:name', async (request, reply) => {
     const file = SCHEMAS.get((request.params as { name: string }).name)

@@ -13,6 +13,7 @@ import type { Supervisor } from '../spawn/supervisor.js'
 import { findAccessProblem, limitBody } from './access.js'
 import { AgentSockets } from './agent-socket.js'
 import { ClientErrors } from './client-error.js'
+import { addDashboard } from './dashboard.js'
 import { EventStreams } from './event-streams.js'
 import { answerProblem, Gatekeeper, type GateOptions } from './gatekeeper.js'
 import { parseBody } from './json-body.js'
@@ -112,6 +113,7 @@ export function buildServer(app: Orchestrator, options: ServerOptions): Entrance
     ),
   )
   addProcessRoutes(server, { app, metrics, prove: options.prove })
+  addDashboard(server)
   addMcp(server, { app, gate, onFault: options.onFault })
   const scheme = options.tls === undefined ? 'http' : 'https'
   const limits = options.spawnLimits === undefined ? {} : { limits: options.spawnLimits }

@@ -42,8 +42,8 @@ export class Stage {
 
   private constructor(readonly run: Running) {}
 
-  static async open(): Promise<Stage> {
-    const run = await start({ agentPerSecond: 1_000_000_000 })
+  static async open(given?: Running): Promise<Stage> {
+    const run = given ?? (await start({ agentPerSecond: 1_000_000_000 }))
     // From here on the clock moves only when it is told to: strangers are slowed down by it.
     run.now = Date.now()
     const stage = new Stage(run)

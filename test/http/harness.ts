@@ -9,10 +9,13 @@ import { findBundledContract } from '../../src/contract/bundled-contracts.js'
 import { loadContractFile, loadContractText } from '../../src/contract/load/load-contract.js'
 import type { AgentSockets } from '../../src/http/agent-socket.js'
 import { listAllowedHosts } from '../../src/http/allowed-hosts.js'
+import { openApi } from '../../src/http/openapi.js'
+import { DESCRIBED } from '../../src/http/routes/all.js'
 import { buildServer } from '../../src/http/server.js'
 import { computeServerProof } from '../../src/store/server-proof.js'
 import { openSqliteStore } from '../../src/store/sqlite-store.js'
 import { removedAtExit } from '../leaving.js'
+import { AnswerCheck } from './answer-check.js'
 
 export type Answer = {
   readonly status: number
@@ -156,7 +159,11 @@ export async function start(options: StartOptions = {}): Promise<Running> {
       },
     )
     const text = await response.text()
-    return { status: response.status, body: parsed(text), headers: response.headers }
+    const answer = { status: response.status, body: parsed(text), headers: response.headers }
+    const misfit = answerCheck().findMisfit(method, path, answer)
+    if (misfit !== null)
+      throw new Error(`${method} ${path} answers what its schema does not describe: ${misfit}\n${text}`)
+    return answer
   }
   return Object.assign(running, {
     url,
@@ -169,23 +176,7 @@ export async function start(options: StartOptions = {}): Promise<Running> {
     operator,
     faults,
     call,
-    addAgent: async (id: string, capabilities?: readonly string[]) => {
-      const added = await call('POST', '/agents', operator, {
-        agent_id: id,
-        ...(capabilities === undefined ? {} : { capabilities }),
-      })
-      return String(added.body.agent_token)
-    },
-    addTask: async (about: Record<string, unknown> = {}) =>
-      String((await call('POST', '/tasks', operator, { title: 'A task', ...about })).body.id),
-    claim: async (agentId: string, agentToken: string, taskId?: string) => {
-      const claimed = await call('POST', '/tasks/claim', agentToken, {
-        agent_id: agentId,
-        ...(taskId === undefined ? {} : { task_id: taskId }),
-      })
-      if (claimed.status !== 200) throw new Error(JSON.stringify(claimed.body))
-      return String(claimed.body.phase_token)
-    },
+    ...makeShortcuts(call, operator),
     stop: async () => {
       await close()
       rmSync(dir, { recursive: true, force: true })
@@ -195,6 +186,41 @@ export async function start(options: StartOptions = {}): Promise<Running> {
       return start({ ...options, dir })
     },
   })
+}
+
+type Shortcuts = Pick<Running, 'addAgent' | 'addTask' | 'claim'>
+
+export function makeShortcuts(
+  call: (...request: Parameters<Running['call']>) => Promise<Pick<Answer, 'status' | 'body'>>,
+  operator: string,
+): Shortcuts {
+  return {
+    addAgent: async (id, capabilities) => {
+      const added = await call('POST', '/agents', operator, {
+        agent_id: id,
+        ...(capabilities === undefined ? {} : { capabilities }),
+      })
+      return String(added.body.agent_token)
+    },
+    addTask: async (about = {}) =>
+      String((await call('POST', '/tasks', operator, { title: 'A task', ...about })).body.id),
+    claim: async (agentId, agentToken, taskId) => {
+      const claimed = await call('POST', '/tasks/claim', agentToken, {
+        agent_id: agentId,
+        ...(taskId === undefined ? {} : { task_id: taskId }),
+      })
+      if (claimed.status !== 200) throw new Error(JSON.stringify(claimed.body))
+      return String(claimed.body.phase_token)
+    },
+  }
+}
+
+let check: AnswerCheck | null = null
+
+/** Every answer that a test gets is held against the OpenAPI document. */
+function answerCheck(): AnswerCheck {
+  check ??= new AnswerCheck(openApi(DESCRIBED) as never)
+  return check
 }
 
 const ROOT = new Set([

@@ -1,11 +1,12 @@
 import type { Contract } from '../../core/contract/contract.js'
 import type { Json, JsonObject } from '../../core/json.js'
 import { listSlotStatuses } from '../../core/reviews/reviewer-slots.js'
+import type { BlockerFound } from '../../core/task/fact-parts.js'
 import { nextStep } from '../../core/task/next-step.js'
 import type { TaskState } from '../../core/task/state.js'
 import type { App } from '../app.js'
 import { toIsoTime } from '../wire.js'
-import { toTaskRowView, toTaskView } from './views.js'
+import { toBlockerView, toTaskRowView, toTaskView } from './views.js'
 
 const SNAPSHOT_BYTES_MAX = 100_000
 const LIST_MAX = 50
@@ -108,7 +109,8 @@ async function readNewest(app: App, state: TaskState): Promise<{ readonly blocke
     phase: event.phase,
     code: event.data.code ?? null,
   }))
-  return { blockers: blocked?.data.blockers ?? [], events }
+  const blockers = (blocked?.data.blockers ?? []) as unknown as readonly BlockerFound[]
+  return { blockers: blockers.map(toBlockerView), events }
 }
 
 function boundTexts(view: JsonObject): JsonObject {

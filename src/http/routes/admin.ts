@@ -13,6 +13,19 @@ import { ok, refuse } from '../../app/result.js'
 import { addContract } from '../../app/tasks/add-contract.js'
 import { mayRenewAgent } from '../../core/identity/permissions.js'
 import type { JsonObject } from '../../core/json.js'
+import { ADDED_CONTRACT, AGENT, CONTRACT_ROW, OPERATOR } from '../answers/admin-answers.js'
+import { APPROVAL, APPROVAL_DETAILS } from '../answers/approval-answers.js'
+import {
+  ANY_OBJECT,
+  allowNull,
+  FLAG,
+  makeList,
+  makeObject,
+  makePage,
+  TEXT,
+  TIME,
+  TRUE,
+} from '../answers/schema-parts.js'
 import { FIELD, shape } from '../fields.js'
 import { parseLimit } from '../query.js'
 import { type Call, type Route, requireOperator, requireTaskPrincipal } from '../route.js'
@@ -27,6 +40,7 @@ export const ADMIN_ROUTES: readonly Route[] = [
     success: 201,
     body: shape({ agent_id: FIELD.id, capabilities: FIELD.ids }, ['agent_id']),
     answer: '`{agent_id, agent_token, expires_at}`',
+    response: makeObject({ agent_id: TEXT, agent_token: TEXT, expires_at: TIME }),
     handle: async (call) =>
       registerAgent(
         call.app,
@@ -43,6 +57,7 @@ export const ADMIN_ROUTES: readonly Route[] = [
     id: 'listAgents',
     summary: 'Agents and what they work on',
     answer: '`{agents}`',
+    response: makeObject({ agents: makeList(AGENT) }),
     handle: async ({ app }) => ok(await listAgents(app)),
   },
   {
@@ -52,6 +67,7 @@ export const ADMIN_ROUTES: readonly Route[] = [
     summary: "Revoke the agent's tokens immediately",
     body: shape({ reason: FIELD.reason }),
     answer: '`{agent_id, revoked: true}`',
+    response: makeObject({ agent_id: TEXT, revoked: TRUE }),
     handle: async (call) => {
       const agentId = call.params.id ?? ''
       return note(
@@ -69,6 +85,7 @@ export const ADMIN_ROUTES: readonly Route[] = [
     success: 201,
     body: shape({ name: FIELD.name, role: FIELD.name }, ['name']),
     answer: '`{name, role, operator_token}`',
+    response: makeObject({ name: TEXT, role: allowNull(TEXT), operator_token: TEXT }),
     handle: async (call) =>
       addOperator(
         call.app,
@@ -82,6 +99,7 @@ export const ADMIN_ROUTES: readonly Route[] = [
     id: 'listOperators',
     summary: 'Operators and their roles',
     answer: '`{operators}`',
+    response: makeObject({ operators: makeList(OPERATOR) }),
     handle: async ({ app }) => ok(listOperators(app)),
   },
   {
@@ -91,6 +109,7 @@ export const ADMIN_ROUTES: readonly Route[] = [
     summary: "Revoke an operator's token immediately",
     body: shape({ reason: FIELD.reason }),
     answer: '`{name, revoked: true}`',
+    response: makeObject({ name: TEXT, revoked: TRUE }),
     handle: async (call) => {
       const name = call.params.name ?? ''
       return note(
@@ -107,6 +126,7 @@ export const ADMIN_ROUTES: readonly Route[] = [
     summary: 'Sign new tokens with a new secret; existing tokens stay valid',
     body: shape({ reason: FIELD.reason }),
     answer: '`{kid}`',
+    response: makeObject({ kid: TEXT }),
     handle: async (call) => rotateSecret(call.app, readReason(call), { actor: requireOperator(call), once: call.once }),
   },
   {
@@ -121,6 +141,7 @@ export const ADMIN_ROUTES: readonly Route[] = [
       maxProperties: 1,
     },
     answer: '`{hash, name, version, warnings}`',
+    response: ADDED_CONTRACT,
     handle: async (call) => {
       const { source, contract } = call.body
       return addContract(
@@ -136,6 +157,7 @@ export const ADMIN_ROUTES: readonly Route[] = [
     id: 'listContracts',
     summary: 'Known contracts',
     answer: '`{contracts}`',
+    response: makeObject({ contracts: makeList(CONTRACT_ROW) }),
     handle: async ({ app }) => ok(listContracts(app)),
   },
   {
@@ -144,6 +166,7 @@ export const ADMIN_ROUTES: readonly Route[] = [
     id: 'getContract',
     summary: 'One contract in its canonical form',
     answer: '`{hash, contract}`',
+    response: makeObject({ hash: TEXT, contract: ANY_OBJECT }),
     handle: async ({ app, params }) => {
       const document = await app.contracts.document(params.hash ?? '')
       return document === null
@@ -158,6 +181,7 @@ export const ADMIN_ROUTES: readonly Route[] = [
     summary: 'Approvals that wait for an answer',
     query: { limit: FIELD.limit, cursor: FIELD.cursor },
     answer: '`{approvals, next_cursor}`',
+    response: makePage('approvals', APPROVAL),
     handle: async ({ app, query }) =>
       ok(
         await listApprovals(app, {
@@ -172,6 +196,7 @@ export const ADMIN_ROUTES: readonly Route[] = [
     id: 'getApproval',
     summary: 'One approval with the content to approve; agents and reviewers see those of their own task',
     answer: 'The approval, with `contents`',
+    response: APPROVAL_DETAILS,
     handle: async (call) => showApproval(call.app, requireTaskPrincipal(call), call.params.id ?? ''),
   },
   {
@@ -193,6 +218,7 @@ export const ADMIN_ROUTES: readonly Route[] = [
       ['decision', 'digest'],
     ),
     answer: 'The approval',
+    response: APPROVAL,
     handle: async (call) =>
       decideApproval(call.app, requireTaskPrincipal(call), {
         id: call.params.id ?? '',
@@ -214,6 +240,7 @@ function pause(name: 'pause' | 'unpause', summary: string, type: 'agents_paused'
     summary,
     body: shape({ reason: FIELD.reason }),
     answer: '`{paused}`',
+    response: makeObject({ paused: FLAG }),
     handle: async (call) =>
       note(call.app, { type, reason: readReason(call) }, makeBy(call, { paused: type === 'agents_paused' })),
   }

@@ -13,6 +13,10 @@ import { toIsoTimeOrNull } from '../../app/wire.js'
 import type { Bearer } from '../../core/identity/admit.js'
 import type { Json, JsonObject } from '../../core/json.js'
 import type { TaskState } from '../../core/task/state.js'
+import { CLAIM, GRANT_FIELDS, TOOL_BATCH, TOOL_CHECK, TOOL_RESULT, TRANSITION } from '../answers/call-answers.js'
+import { allowNull, makeObject, TEXT, TIME } from '../answers/schema-parts.js'
+import { SNAPSHOT } from '../answers/snapshot-answers.js'
+import { TASK } from '../answers/task-answers.js'
 import { FIELD, makeAgentShape } from '../fields.js'
 import { type Call, type Route, requireBearer } from '../route.js'
 
@@ -28,6 +32,7 @@ export const AGENT_ROUTES: readonly Route[] = [
     body: makeAgentShape({ agent_id: FIELD.id, capabilities: FIELD.ids, task_id: FIELD.id }, ['agent_id']),
     answer:
       '`{task, phase, phase_token, expires_at, prompt, allowed_tools, contract, warnings}`; `warnings` names what changed in the work tree without an allowed call, when a claim is resumed',
+    response: CLAIM,
     handle: async (call) => {
       const bearer = requireBearer(call)
       if (bearer.kind !== 'agent') return refuse('not_permitted', 'A claim needs the agent token, not a phase token.')
@@ -62,6 +67,7 @@ export const AGENT_ROUTES: readonly Route[] = [
     ),
     answer:
       '`{allowed: true, phase, status, phase_token, expires_at, prompt, allowed_tools, warnings, artifacts, violation?, completed?}` or `{allowed: false, phase, phase_token: null, blockers, warnings, retry, task_id, allowed_tools, next_step, interrupt?, pending_approval?, pending_consensus?}`; `{allowed: false, checking: true, …}` while the gates take long: send it again',
+    response: TRANSITION,
     handle: async (call) =>
       requestTransition(call.app, {
         bearer: requireBearer(call),
@@ -85,7 +91,8 @@ export const AGENT_ROUTES: readonly Route[] = [
       'args',
     ]),
     answer:
-      '`{result, logged: true, decision, duration_ms, violation?, unenforced?, interrupt?, advanced?}`, with `checking: true` and no result while tests still run; a tool that fails answers 400 `tool_failed`, changes that the phase does not allow 403 `constraint_violation`',
+      '`{result, logged: true, decision, duration_ms, violation?, unenforced?, interrupt?, advanced?, advancing?, phase_token?, expires_at?, allowed_tools?}`; `{checking: true, result: null, …}` while tests still run; a tool that fails answers 400 `tool_failed`, changes that the phase does not allow 403 `constraint_violation`',
+    response: TOOL_RESULT,
     handle: async (call) => executeTool(call.app, readToolRequest(call)),
   },
   {
@@ -99,6 +106,7 @@ export const AGENT_ROUTES: readonly Route[] = [
       'args',
     ]),
     answer: '`{allowed, code?, detail?, allowed_tools, violation?, retry?}`, also 200 when refused',
+    response: TOOL_CHECK,
     handle: async (call) => checkTool(call.app, readToolRequest(call)),
   },
   {
@@ -123,7 +131,9 @@ export const AGENT_ROUTES: readonly Route[] = [
       },
       ['task_id', 'calls'],
     ),
-    answer: '`{results, advanced?}`, the results in order; they end with the first one that has `checking: true`',
+    answer:
+      '`{results, advanced?, advancing?, phase_token?, expires_at?, allowed_tools?}`, the results in order; they end with the first one that has `checking: true`',
+    response: TOOL_BATCH,
     isRepeatable: true,
     handle: async (call) =>
       executeToolBatch(call.app, {
@@ -146,7 +156,8 @@ export const AGENT_ROUTES: readonly Route[] = [
     id: 'getSnapshot',
     summary: 'A read-only view of the state, under 100 KB',
     answer:
-      '`{task, current_phase, task_dependencies, completed_tasks, blockers, phases, agents, events, counts, truncated}`; to a reviewer `{task, current_phase, reviewer, reviews, artifacts, report, subject, allowed_tools, next_step, truncated}`',
+      '`{task, current_phase, task_dependencies, completed_tasks, blockers, phases, agents, events, next_step, counts, truncated}`, for operators also `tasks`, `paused` and `alerts`; to a reviewer `{task, current_phase, reviewer, expires_at, required_reviews, reviews, pending_approval, artifacts, held_out?, report, subject, allowed_tools, next_step, truncated}`',
+    response: SNAPSHOT,
     handle: async (call) => {
       if (call.principal.kind === 'operator') return ok(await buildOverview(call.app))
       if (call.principal.kind === 'reviewer') return reviewSnapshot(call.app, call.principal.bearer)
@@ -162,6 +173,7 @@ export const AGENT_ROUTES: readonly Route[] = [
     summary: 'A new token for the same phase and epoch',
     body: makeAgentShape({ task_id: FIELD.id }),
     answer: '`{phase, phase_token, expires_at, allowed_tools}`',
+    response: makeObject({ phase: TEXT, ...GRANT_FIELDS }),
     handle: async (call) => {
       const done = await applyAgentCommand(call, { type: 'renew_token' })
       return done.ok ? ok(await buildRenewedAnswer(call.app, makeGrant(done.value, requireBearer(call).agentId))) : done
@@ -174,6 +186,7 @@ export const AGENT_ROUTES: readonly Route[] = [
     summary: 'Extend the lease',
     body: makeAgentShape({ task_id: FIELD.id }),
     answer: '`{task_id, lease_expires_at}`',
+    response: makeObject({ task_id: TEXT, lease_expires_at: allowNull(TIME) }),
     handle: async (call) => {
       const done = await applyAgentCommand(call, { type: 'extend_lease' })
       return done.ok ? ok(toLeaseView(done.value)) : done
@@ -186,6 +199,7 @@ export const AGENT_ROUTES: readonly Route[] = [
     summary: 'Give the task back',
     body: makeAgentShape({ task_id: FIELD.id, reason: FIELD.reason }),
     answer: '`{task}`',
+    response: makeObject({ task: TASK }),
     handle: async (call) => {
       const done = await applyAgentCommand(call, {
         type: 'release',

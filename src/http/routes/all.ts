@@ -1,3 +1,6 @@
+import { EVENT } from '../answers/admin-answers.js'
+import { METRICS, STREAMED_PART } from '../answers/run-answers.js'
+import { chooseOne } from '../answers/schema-parts.js'
 import type { Route, RouteDescription } from '../route.js'
 import { ADMIN_ROUTES } from './admin.js'
 import { AGENT_ROUTES } from './agent.js'
@@ -45,6 +48,8 @@ export const EVENTS: RouteDescription = {
   id: 'streamEvents',
   summary: 'Events as they happen (server-sent events); resumable with the header Last-Event-ID',
   answer: 'A stream of `id`, `event`, `data`; an agent sees its own task only',
+  response: EVENT,
+  media: 'text/event-stream',
 }
 
 export const COORDINATION_STREAM: RouteDescription = {
@@ -53,6 +58,8 @@ export const COORDINATION_STREAM: RouteDescription = {
   id: 'streamCoordination',
   summary: 'A council as it happens (server-sent events); resumable with the header Last-Event-ID',
   answer: 'A stream of `id`, `event`, `data`, with `event: part` for what agents write in between; ends with the run',
+  response: chooseOne(EVENT, STREAMED_PART),
+  media: 'text/event-stream',
 }
 
 export const METRICS_SUMMARY: RouteDescription = {
@@ -61,6 +68,7 @@ export const METRICS_SUMMARY: RouteDescription = {
   id: 'metricsSummary',
   summary: 'Counts since the start of the server',
   answer: '`{events, refusals, tasks, gate_pass_rate, alerts, requests, mean_seconds}`',
+  response: METRICS,
 }
 
 /** What the OpenAPI document and the reference list. */

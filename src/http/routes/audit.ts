@@ -1,5 +1,7 @@
 import { ok } from '../../app/result.js'
 import { toEventView, toIsoTimeOrNull } from '../../app/wire.js'
+import { EVENT, LEDGER_CHECK, LEDGER_STATS } from '../answers/admin-answers.js'
+import { makeList, makeObject, makePage } from '../answers/schema-parts.js'
 import { FIELD } from '../fields.js'
 import { parseLimit, parseTime } from '../query.js'
 import type { Route } from '../route.js'
@@ -25,6 +27,7 @@ export const AUDIT_ROUTES: readonly Route[] = [
       cursor: FIELD.cursor,
     },
     answer: '`{events, next_cursor}`',
+    response: makePage('events', EVENT),
     handle: async ({ app, query }) => {
       const filter = {
         taskId: query.task_id,
@@ -50,6 +53,7 @@ export const AUDIT_ROUTES: readonly Route[] = [
     summary: 'The newest events',
     query: { count: FIELD.limit },
     answer: '`{events}`',
+    response: makeObject({ events: makeList(EVENT) }),
     handle: async ({ app, query }) => {
       const page = await app.ledger.store.query({ limit: query.count === undefined ? 50 : Number(query.count) })
       return ok({ events: page.items.map(toEventView) })
@@ -61,6 +65,7 @@ export const AUDIT_ROUTES: readonly Route[] = [
     id: 'auditStats',
     summary: 'Counts by type and by refusal code',
     answer: '`{events, streams, by_type, by_code, first_at, last_at}`',
+    response: LEDGER_STATS,
     handle: async ({ app }) => {
       const stats = await app.ledger.store.readStats()
       return ok({
@@ -79,6 +84,7 @@ export const AUDIT_ROUTES: readonly Route[] = [
     id: 'verifyAudit',
     summary: 'Verify the whole ledger',
     answer: '`{ok, events, streams, checkpoints, problems}`',
+    response: LEDGER_CHECK,
     handle: async ({ app }) => {
       const report = await app.ledger.store.verify()
       return ok({ ...report, problems: report.problems.map((problem) => ({ ...problem })) })

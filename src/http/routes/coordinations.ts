@@ -11,6 +11,15 @@ import { lookAtRun, respondToRun, WAIT_SECONDS_MAX } from '../../app/councils/ta
 import { COUNCIL_TOOLS } from '../../app/councils/turn-prompts.js'
 import { AGENTS_MAX, QUESTION_CHARS_MAX } from '../../core/councils/options.js'
 import type { Json, JsonObject } from '../../core/json.js'
+import {
+  COORDINATION_ROW,
+  COORDINATION_VIEW,
+  FINISH_REASON,
+  RESPONSE_VERDICT,
+  RUN_STATUS,
+  STARTED_COORDINATION,
+} from '../answers/run-answers.js'
+import { allowNull, FLAG, makeObject, makePage, TEXT } from '../answers/schema-parts.js'
 import { FIELD, shape } from '../fields.js'
 import { type Route, requireOperator, requireParticipant } from '../route.js'
 
@@ -60,6 +69,7 @@ export const COORDINATION_ROUTES: readonly Route[] = [
       ['question', 'agents'],
     ),
     answer: '`{id, agents: [{id, anonymous_id, token?}]}`; the tokens of remote agents are shown here',
+    response: STARTED_COORDINATION,
     handle: async (call) =>
       startCoordination(
         call.app,
@@ -79,6 +89,7 @@ export const COORDINATION_ROUTES: readonly Route[] = [
     query: { limit: FIELD.limit, cursor: FIELD.cursor },
     answer:
       '`{coordinations: [{id, question, started_at, ended_at, finish_reason, winner, agents, answers}], next_cursor}`',
+    response: makePage('coordinations', COORDINATION_ROW),
     handle: async ({ app, query }) =>
       listCoordinations(app, { limit: Number(query.limit ?? LIST_USUAL), cursor: query.cursor }),
   },
@@ -96,6 +107,7 @@ export const COORDINATION_ROUTES: readonly Route[] = [
       },
     },
     answer: 'The council with its `status`; or the view of the participant',
+    response: COORDINATION_VIEW,
     handle: async (call) => {
       const { app, principal, params, query } = call
       const id = params.id ?? ''
@@ -121,7 +133,9 @@ export const COORDINATION_ROUTES: readonly Route[] = [
       },
       ['tool_calls'],
     ),
-    answer: '`{accepted, action?, label?, reason?, message?, attempt, max_attempts, round, view}`',
+    answer:
+      '`{accepted, action?, label?, reason?, message?, asked_again?, stopped?, attempt, max_attempts, round, view}`',
+    response: RESPONSE_VERDICT,
     handle: async (call) => {
       const calls = (call.body.tool_calls ?? []) as readonly { name: string; arguments?: Json }[]
       const toolCalls = calls.map((one) => ({ name: one.name, arguments: one.arguments ?? {} }))
@@ -135,6 +149,7 @@ export const COORDINATION_ROUTES: readonly Route[] = [
     id: 'coordinationStatus',
     summary: 'The `status.json` of a council',
     answer: '`{finish_reason, finish_reason_details, is_complete, meta, coordination, agents, results}`',
+    response: RUN_STATUS,
     handle: async ({ app, params }) => readCouncilStatus(app, params.id ?? ''),
   },
   {
@@ -144,6 +159,7 @@ export const COORDINATION_ROUTES: readonly Route[] = [
     summary: "Show a remote agent's token again",
     body: shape({}),
     answer: '`{id, anonymous_id, token}`',
+    response: makeObject({ id: TEXT, anonymous_id: allowNull(TEXT), token: TEXT }),
     isRepeatable: true,
     handle: async ({ app, params }) => issueParticipantToken(app, { id: params.id ?? '', agent: params.agent ?? '' }),
   },
@@ -154,6 +170,7 @@ export const COORDINATION_ROUTES: readonly Route[] = [
     summary: 'End a council immediately',
     body: shape({ reason: FIELD.reason }, ['reason']),
     answer: '`{id, finish_reason, is_complete}`',
+    response: makeObject({ id: TEXT, finish_reason: FINISH_REASON, is_complete: FLAG }),
     handle: async (call) =>
       cancelCoordination(
         call.app,

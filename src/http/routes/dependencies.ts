@@ -1,4 +1,5 @@
 import { installDependencies } from '../../app/dependencies/install-dependencies.js'
+import { INSTALLED_TASK } from '../answers/task-answers.js'
 import { shape } from '../fields.js'
 import { type Route, requireOperator } from '../route.js'
 
@@ -17,6 +18,7 @@ export const DEPENDENCY_ROUTES: readonly Route[] = [
       ['command'],
     ),
     answer: 'the task, and `install` with the command, its exit code, the paths it changed and its last lines',
+    response: INSTALLED_TASK,
     handle: async (call) =>
       installDependencies(call.app, {
         taskId: call.params.id ?? '',

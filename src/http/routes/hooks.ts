@@ -16,6 +16,7 @@ import { toFact } from '../../hooks/claude-code-facts.js'
 import { toContractCalls } from '../../hooks/claude-code-tools.js'
 import { ownMcpTool } from '../../hooks/own-mcp-tool.js'
 import { rewordForHooks } from '../../mcp/mcp-text.js'
+import { HOOK_ANSWER } from '../answers/call-answers.js'
 import { type Call, type Route, requireBearer } from '../route.js'
 
 const PATH = '/hooks/claude-code'
@@ -37,6 +38,7 @@ export const HOOK_ROUTES: readonly Route[] = [
     },
     answer:
       'In the format of the agent CLI: `{hookSpecificOutput: {hookEventName: "PreToolUse", permissionDecision, permissionDecisionReason}}`, or `{hookSpecificOutput?: {hookEventName, additionalContext}, systemMessage?}`',
+    response: HOOK_ANSWER,
     refusal: toDenial,
     handle: async (call) => {
       const read = readClaudeCodeHook(call.body)

@@ -1,5 +1,6 @@
 import { RESULTS_MAX } from '../../app/knowledge.js'
 import { searchKnowledge } from '../../app/search-knowledge.js'
+import { SEARCH } from '../answers/phase-answers.js'
 import { FIELD, makeAgentShape } from '../fields.js'
 import { type Route, requireParty } from '../route.js'
 
@@ -25,6 +26,7 @@ export const KNOWLEDGE_ROUTES: readonly Route[] = [
     ),
     answer:
       '`{results: [{content, file, section, start_line, score, tokens, tags, phase}], total_tokens, retrieval_method, degraded?, hint?, query_time_ms, index_version}`',
+    response: SEARCH,
     handle: async (call) =>
       searchKnowledge(call.app, requireParty(call), {
         taskId: call.body.task_id as string | undefined,

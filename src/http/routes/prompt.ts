@@ -1,6 +1,7 @@
 import { continuePrompt, getPrompt, nextPrompt } from '../../app/tasks/prompts.js'
 import { recordUsage } from '../../app/usage.js'
 import type { Json, JsonObject } from '../../core/json.js'
+import { NEXT_PROMPT, PROMPT, USAGE } from '../answers/call-answers.js'
 import { FIELD, makeAgentShape } from '../fields.js'
 import { type Route, requireBearer } from '../route.js'
 import { listStatements } from './agent.js'
@@ -13,6 +14,7 @@ export const PROMPT_ROUTES: readonly Route[] = [
     id: 'getPrompt',
     summary: 'The prompt of the phase the task is in, or the interrupt of a rule in its place',
     answer: '`{kind: "prompt" | "interrupt", text, phase, violation?}`',
+    response: PROMPT,
     handle: async (call) => getPrompt(call.app, requireBearer(call)),
   },
   {
@@ -29,6 +31,7 @@ export const PROMPT_ROUTES: readonly Route[] = [
     }),
     answer:
       '`{kind, text, phase, violation?, task_id?, allowed_tools?, next_step?}`; if a claim led to a transition, also the fields that `POST /tasks/transition` answers',
+    response: NEXT_PROMPT,
     handle: async (call) =>
       nextPrompt(call.app, {
         bearer: requireBearer(call),
@@ -46,6 +49,7 @@ export const PROMPT_ROUTES: readonly Route[] = [
     summary: 'Acknowledge the interrupt that was shown, and get the prompt of the phase',
     body: makeAgentShape({ task_id: FIELD.id }),
     answer: '`{kind: "prompt", text, phase}`; the third time for one rule in a visit parks the task',
+    response: PROMPT,
     handle: async (call) => continuePrompt(call.app, requireBearer(call), call.body.task_id as string | undefined),
   },
   {
@@ -66,6 +70,7 @@ export const PROMPT_ROUTES: readonly Route[] = [
       ['input_tokens', 'output_tokens'],
     ),
     answer: '`{tokens: {input, output, cache_read, cache_write}, usage, interrupt?}` of this visit of the phase',
+    response: USAGE,
     handle: async (call) => recordUsage(call.app, requireBearer(call), call.body, call.once),
   },
 ]

@@ -2,6 +2,8 @@ import { listQuestions } from '../../app/approvals/list-questions.js'
 import { answerQuestion, showQuestion } from '../../app/approvals/questions.js'
 import { ANSWER_CHARS_MAX } from '../../core/approvals/question.js'
 import type { Question } from '../../core/task/state.js'
+import { QUESTION } from '../answers/approval-answers.js'
+import { makePage } from '../answers/schema-parts.js'
 import { FIELD, shape } from '../fields.js'
 import { parseLimit } from '../query.js'
 import { type Route, requireParty } from '../route.js'
@@ -20,6 +22,7 @@ export const QUESTION_ROUTES: readonly Route[] = [
       cursor: FIELD.cursor,
     },
     answer: '`{questions, next_cursor}`',
+    response: makePage('questions', QUESTION),
     handle: async (call) =>
       listQuestions(call.app, requireParty(call), {
         status: call.query.status as Question['status'] | undefined,
@@ -34,6 +37,7 @@ export const QUESTION_ROUTES: readonly Route[] = [
     id: 'getQuestion',
     summary: 'One question; agents see those of their own task',
     answer: 'The question',
+    response: QUESTION,
     handle: async (call) => showQuestion(call.app, requireParty(call), call.params.id ?? ''),
   },
   {
@@ -55,6 +59,7 @@ export const QUESTION_ROUTES: readonly Route[] = [
       ['answer'],
     ),
     answer: 'The question',
+    response: QUESTION,
     handle: async (call) =>
       answerQuestion(call.app, requireParty(call), {
         id: call.params.id ?? '',

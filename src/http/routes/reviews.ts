@@ -5,6 +5,8 @@ import { applyOperatorCommand } from '../../app/tasks/operate.js'
 import { showHeldOut } from '../../app/test-runs/held-out.js'
 import type { JsonObject } from '../../core/json.js'
 import { REVIEWER_NAME } from '../../core/reviews/review.js'
+import { ADDED_REVIEWER, ARTIFACT_CONTENT, HELD_OUT, REVIEW_LIST, SENT_REVIEW } from '../answers/review-answers.js'
+import { TASK } from '../answers/task-answers.js'
 import { FIELD, shape } from '../fields.js'
 import { type Route, requireOperator, requireParty, requireTaskPrincipal, reviewBearerOf } from '../route.js'
 
@@ -37,6 +39,7 @@ export const REVIEW_ROUTES: readonly Route[] = [
       ['name'],
     ),
     answer: '`{reviewer, review_token, expires_at}`',
+    response: ADDED_REVIEWER,
     handle: async (call) =>
       addReviewer(
         call.app,
@@ -55,6 +58,7 @@ export const REVIEW_ROUTES: readonly Route[] = [
     summary: "Revoke a reviewer's token immediately; its report of this visit no longer counts",
     body: shape({ reason: FIELD.reason }, ['reason']),
     answer: 'The task',
+    response: TASK,
     handle: async (call) =>
       applyOperatorCommand(
         call.app,
@@ -73,6 +77,7 @@ export const REVIEW_ROUTES: readonly Route[] = [
     id: 'listReviews',
     summary: 'Reviewers of a task and what they said; an agent sees those of its own task',
     answer: '`{task_id, phase, visit, required_reviews, reviews}`',
+    response: REVIEW_LIST,
     handle: async (call) => listReviews(call.app, requireParty(call), call.params.id ?? ''),
   },
   {
@@ -83,6 +88,7 @@ export const REVIEW_ROUTES: readonly Route[] = [
     success: 201,
     body: REVIEW_SHAPE,
     answer: '`{task_id, reviewer, status, finished, subject}`',
+    response: SENT_REVIEW,
     handle: async (call) =>
       submitReview(call.app, reviewBearerOf(call), {
         taskId: call.params.id ?? '',
@@ -98,6 +104,7 @@ export const REVIEW_ROUTES: readonly Route[] = [
     summary: 'One artifact of a task, whole',
     answer:
       '`{task_id, type, phase, visit, grade, bytes, sha256, content}`; `grade` is `reported`, `artifact`, `observed` or `proved`',
+    response: ARTIFACT_CONTENT,
     handle: async (call) => {
       const { app, params } = call
       const principal = requireTaskPrincipal(call)
@@ -111,6 +118,7 @@ export const REVIEW_ROUTES: readonly Route[] = [
     id: 'getHeldOut',
     summary: 'The held-out examples of a task, and how they last failed',
     answer: '`{task_id, sha256, count, failures, examples, last_failure}`',
+    response: HELD_OUT,
     handle: async (call) => {
       const principal = requireTaskPrincipal(call)
       if (principal.kind === 'agent') throw new Error('an agent reached a route that is not for agents')

@@ -4,6 +4,9 @@ import { listStashes } from '../../app/stash/list-stashes.js'
 import { dropStash, popStash } from '../../app/stash/pop-stash.js'
 import { saveStash } from '../../app/stash/save-stash.js'
 import { buildActivity } from '../../app/tasks/activity.js'
+import { TASK_METRICS } from '../answers/report-answers.js'
+import { makeList, makeObject } from '../answers/schema-parts.js'
+import { ACTIVITY, RESTORED_TASK, SAVED_STASH, STASH } from '../answers/task-answers.js'
 import { FIELD, shape } from '../fields.js'
 import { type Route, requireOperator, requireParty } from '../route.js'
 
@@ -15,6 +18,7 @@ export const RUN_ROUTES: readonly Route[] = [
     id: 'getTaskMetrics',
     summary: 'What a task cost: time, tokens, commands, edits, refusals and commits by visit and by phase',
     answer: '`{task, agent_id, contract, at, visits, phases, totals, outside, events, truncated}`',
+    response: TASK_METRICS,
     handle: async (call) => buildTaskMetrics(call.app, requireParty(call), call.params.id ?? ''),
   },
   {
@@ -23,6 +27,7 @@ export const RUN_ROUTES: readonly Route[] = [
     id: 'getActivity',
     summary: 'Open tasks and their progress',
     answer: '`{at, tasks, counts, paused, truncated}`',
+    response: ACTIVITY,
     handle: async ({ app }) => ok(await buildActivity(app)),
   },
   {
@@ -33,6 +38,7 @@ export const RUN_ROUTES: readonly Route[] = [
     success: 201,
     body: shape({ name: { ...FIELD.title, maxLength: 100 }, reason: FIELD.reason }, ['reason']),
     answer: 'The stash',
+    response: SAVED_STASH,
     handle: async (call) =>
       saveStash(call.app, {
         taskId: call.params.id ?? '',
@@ -48,6 +54,7 @@ export const RUN_ROUTES: readonly Route[] = [
     id: 'listStashes',
     summary: 'List stashes, newest first',
     answer: '`{stashes}`',
+    response: makeObject({ stashes: makeList(STASH) }),
     handle: async ({ app }) => ok(await listStashes(app)),
   },
   stashRoute('pop', 'Restore a stash and resume its task', popStash),
@@ -63,6 +70,7 @@ function stashRoute(name: 'pop' | 'drop', summary: string, work: typeof popStash
     body: shape({ reason: FIELD.reason }),
     answer:
       name === 'pop' ? 'The task, `restored` (the first of the paths) and `restored_count`' : 'The stash as it was',
+    response: name === 'pop' ? RESTORED_TASK : STASH,
     handle: async (call) =>
       work(call.app, {
         id: call.params.id ?? '',

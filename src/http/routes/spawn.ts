@@ -3,6 +3,8 @@ import type { TaskRequest } from '../../app/tasks/operate.js'
 import type { Mode } from '../../core/contract/contract.js'
 import type { JsonObject } from '../../core/json.js'
 import { ADAPTERS, HARNESSES, type SpawnRequest } from '../../spawn/spawn-request.js'
+import { SPAWNED_AGENT, STARTED_AGENT } from '../answers/admin-answers.js'
+import { allowNull, FLAG, makeObject, TEXT } from '../answers/schema-parts.js'
 import { FIELD, shape } from '../fields.js'
 import { type Call, type Route, requireOperator } from '../route.js'
 
@@ -48,6 +50,7 @@ export const SPAWN_ROUTES: readonly Route[] = [
       task_id: FIELD.id,
     }),
     answer: '`{agent_id, task_id, state, …}`; with `worktree` also `workspace`, `worktree` and `uncommitted`',
+    response: SPAWNED_AGENT,
     handle: spawnAgent,
   },
   {
@@ -56,6 +59,7 @@ export const SPAWN_ROUTES: readonly Route[] = [
     id: 'showAgent',
     summary: 'One agent that Phaselock started',
     answer: '`{agent_id, task_id, state, role, restarts, lost, outcome, reason, exit_code, unenforced, window, …}`',
+    response: STARTED_AGENT,
     handle: async ({ supervisor, params }) => supervisor.show(params.id ?? ''),
   },
   {
@@ -65,6 +69,7 @@ export const SPAWN_ROUTES: readonly Route[] = [
     summary: 'End an agent that Phaselock started; its task can be claimed again, or is parked',
     body: shape({ reason: FIELD.reason, park: { type: 'boolean', description: 'Park its task.' } }),
     answer: 'The agent',
+    response: STARTED_AGENT,
     handle: async (call) => {
       const { reason, park } = call.app.redact(call.body) as { reason?: string; park?: boolean }
       const about = { park: park === true, reason: reason ?? 'stopped by an operator' }
@@ -78,6 +83,7 @@ export const SPAWN_ROUTES: readonly Route[] = [
     summary: 'The output of an agent: its end, or everything after `cursor`',
     query: { cursor: { type: 'string', maxLength: 64, description: '`cursor` of the answer before.' } },
     answer: '`{agent_id, text, cursor, more, ended}`',
+    response: makeObject({ agent_id: TEXT, text: TEXT, cursor: allowNull(TEXT), more: FLAG, ended: FLAG }),
     handle: async ({ supervisor, params, query }) => supervisor.log(params.id ?? '', query.cursor ?? null),
   },
   {
@@ -86,6 +92,7 @@ export const SPAWN_ROUTES: readonly Route[] = [
     id: 'agentScreen',
     summary: 'What the window of an agent shows now',
     answer: '`{agent_id, screen}`',
+    response: makeObject({ agent_id: TEXT, screen: TEXT }),
     handle: async ({ supervisor, params }) => supervisor.readScreen(params.id ?? ''),
   },
 ]

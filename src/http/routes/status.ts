@@ -1,4 +1,5 @@
 import { readRunStatus } from '../../app/status/status-answer.js'
+import { RUN_STATUS } from '../answers/run-answers.js'
 import { FIELD } from '../fields.js'
 import { type Route, requireParty } from '../route.js'
 
@@ -12,6 +13,7 @@ export const STATUS_ROUTES: readonly Route[] = [
     query: { run: { ...FIELD.id, description: 'Id of the run; default: the newest. Agents: their own task only.' } },
     answer:
       '`{finish_reason, finish_reason_details, is_complete, meta, coordination, agents, results}`; each agent with its `reliability`',
+    response: RUN_STATUS,
     handle: async (call) => readRunStatus(call.app, requireParty(call), call.query.run),
   },
 ]

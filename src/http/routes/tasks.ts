@@ -8,6 +8,8 @@ import { toEventView } from '../../app/wire.js'
 import type { Mode } from '../../core/contract/contract.js'
 import type { JsonObject } from '../../core/json.js'
 import type { Command } from '../../core/task/command.js'
+import { TIMELINE } from '../answers/admin-answers.js'
+import * as ANSWERS from '../answers/task-answers.js'
 import { FIELD, shape } from '../fields.js'
 import { parseLimit } from '../query.js'
 import { type Call, type Route, requireOperator } from '../route.js'
@@ -62,6 +64,7 @@ export const TASK_ROUTES: readonly Route[] = [
       ['title'],
     ),
     answer: 'The task',
+    response: ANSWERS.CREATED_TASK,
     handle: async ({ app, body, once, ...call }) => {
       const metadata = (body.metadata as JsonObject | undefined) ?? {}
       if (JSON.stringify(metadata).length > METADATA_BYTES_MAX)
@@ -94,6 +97,7 @@ export const TASK_ROUTES: readonly Route[] = [
     summary: 'Tasks, newest first',
     query: { status: FIELD.phase, phase: FIELD.phase, agent_id: FIELD.id, limit: FIELD.limit, cursor: FIELD.cursor },
     answer: '`{tasks, next_cursor}`',
+    response: ANSWERS.TASK_PAGE,
     handle: async ({ app, query }) => {
       const { status, phase, agent_id: agentId, cursor } = query
       const page = await app.ledger.store.queryTasks({
@@ -115,6 +119,7 @@ export const TASK_ROUTES: readonly Route[] = [
     id: 'getTask',
     summary: 'One task',
     answer: 'The task',
+    response: ANSWERS.TASK_DETAILS,
     handle: async ({ app, params }) => showTask(app, params.id ?? ''),
   },
   {
@@ -127,6 +132,7 @@ export const TASK_ROUTES: readonly Route[] = [
       minProperties: 1,
     },
     answer: 'The task',
+    response: ANSWERS.TASK,
     handle: async (call) => {
       const { title, description, metadata, priority } = call.app.redact(call.body) as {
         title?: string
@@ -152,6 +158,7 @@ export const TASK_ROUTES: readonly Route[] = [
     summary: 'Every event of the task, oldest first',
     query: { after: { type: 'integer', minimum: 0, description: 'Version to start after.' }, limit: FIELD.limit },
     answer: '`{events, next_after}`',
+    response: TIMELINE,
     handle: async ({ app, params, query }) => {
       const id = params.id ?? ''
       if ((await app.ledger.read(id)) === null) return noTask(id)
@@ -183,6 +190,7 @@ export const TASK_ROUTES: readonly Route[] = [
       ['to_phase', 'reason'],
     ),
     answer: 'The task; with `restore_tree` also `restored` (the first of the paths) and `restored_count`',
+    response: ANSWERS.REWOUND_TASK,
     handle: async (call) => {
       const taskId = call.params.id ?? ''
       const to = call.body.to_phase as string
@@ -202,6 +210,7 @@ export const TASK_ROUTES: readonly Route[] = [
     summary: 'Accept the upstream tools of a task as their servers list them now',
     body: shape({ reason: FIELD.reason }, ['reason']),
     answer: 'the task, and `accepted_tools` with the hash of each tool',
+    response: ANSWERS.ACCEPTED_TOOLS,
     handle: async (call) =>
       acceptTools(call.app, call.params.id ?? '', {
         actor: requireOperator(call),
@@ -250,6 +259,7 @@ function makeTreeRoute(name: 'accept' | 'revert', summary: string, work: typeof 
       ['reason'],
     ),
     answer: 'the task, `paths` (the first of them) and `path_count`',
+    response: ANSWERS.SETTLED_TREE,
     handle: async (call) =>
       work(call.app, {
         taskId: call.params.id ?? '',
@@ -274,6 +284,7 @@ function makeActionRoute(
     summary,
     body: shape({ ...fields, reason: FIELD.reason }, [...Object.keys(fields), 'reason']),
     answer: 'The task',
+    response: ANSWERS.TASK,
     handle: async (call) => applyToTask(call, await command(call, call.app.redact(call.body.reason ?? '') as string)),
   }
 }

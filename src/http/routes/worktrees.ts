@@ -1,5 +1,6 @@
 import { endWorktree } from '../../app/worktrees/end-worktree.js'
 import { mergeWorktree } from '../../app/worktrees/merge-worktree.js'
+import { MERGED_TASK, TASK } from '../answers/task-answers.js'
 import { FIELD, shape } from '../fields.js'
 import { type Call, type Route, requireOperator } from '../route.js'
 
@@ -29,6 +30,7 @@ export const WORKTREE_ROUTES: readonly Route[] = [
       ['reason'],
     ),
     answer: 'the task, and `merge` with `into`, `commit`, `result`, `fast_forward` and `already`',
+    response: MERGED_TASK,
     handle: async (call) =>
       mergeWorktree(call.app, { ...readEndRequest(call), into: call.body.into as string | undefined }),
   },
@@ -39,6 +41,7 @@ export const WORKTREE_ROUTES: readonly Route[] = [
     summary: "Keep the work of a task as a branch of its repository, and remove the task's own work tree",
     body: shape({ reason: FIELD.reason, commit: COMMIT }, ['reason']),
     answer: 'the task; `worktree` names the branch and the commit',
+    response: TASK,
     handle: async (call) => endWorktree(call.app, { ...readEndRequest(call), end: 'hand_over' }),
   },
   {
@@ -51,6 +54,7 @@ export const WORKTREE_ROUTES: readonly Route[] = [
       ['reason'],
     ),
     answer: 'the task',
+    response: TASK,
     handle: async (call) => endWorktree(call.app, { ...readEndRequest(call), end: 'discard' }),
   },
 ]

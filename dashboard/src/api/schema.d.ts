@@ -1,0 +1,4900 @@
+// Generated from the OpenAPI document by `npm run generate:api`; not to be edited.
+
+export interface paths {
+  '/tasks/claim': {
+    post: operations['claimTask']
+  }
+  '/tasks/transition': {
+    post: operations['requestTransition']
+  }
+  '/tools/execute': {
+    post: operations['executeTool']
+  }
+  '/tools/check': {
+    post: operations['checkTool']
+  }
+  '/tools/batch': {
+    post: operations['batchTools']
+  }
+  '/state/snapshot': {
+    get: operations['getSnapshot']
+  }
+  '/tokens/renew': {
+    post: operations['renewToken']
+  }
+  '/tasks/heartbeat': {
+    post: operations['heartbeat']
+  }
+  '/tasks/release': {
+    post: operations['releaseTask']
+  }
+  '/prompt': {
+    get: operations['getPrompt']
+  }
+  '/prompt/next': {
+    post: operations['nextPrompt']
+  }
+  '/prompt/continue': {
+    post: operations['continuePrompt']
+  }
+  '/usage': {
+    post: operations['reportUsage']
+  }
+  '/phases/{phase}': {
+    get: operations['getPhase']
+  }
+  '/phases/{phase}/complete': {
+    post: operations['completePhase']
+  }
+  '/knowledge/search': {
+    post: operations['searchKnowledge']
+  }
+  '/hooks/claude-code': {
+    post: operations['hookClaudeCode']
+  }
+  '/tasks': {
+    post: operations['createTask']
+    get: operations['listTasks']
+  }
+  '/tasks/{id}': {
+    get: operations['getTask']
+    patch: operations['updateTask']
+  }
+  '/tasks/{id}/timeline': {
+    get: operations['getTimeline']
+  }
+  '/tasks/{id}/cancel': {
+    post: operations['cancelTask']
+  }
+  '/tasks/{id}/resume': {
+    post: operations['resumeTask']
+  }
+  '/tasks/{id}/rewind': {
+    post: operations['rewindTask']
+  }
+  '/tasks/{id}/tree/accept': {
+    post: operations['acceptTree']
+  }
+  '/tasks/{id}/tree/revert': {
+    post: operations['revertTree']
+  }
+  '/tasks/{id}/tools/accept': {
+    post: operations['acceptTools']
+  }
+  '/tasks/{id}/reassign': {
+    post: operations['reassignTask']
+  }
+  '/tasks/{id}/install': {
+    post: operations['installDependencies']
+  }
+  '/tasks/{id}/merge': {
+    post: operations['mergeTask']
+  }
+  '/tasks/{id}/handover': {
+    post: operations['handOverTask']
+  }
+  '/tasks/{id}/discard': {
+    post: operations['discardTask']
+  }
+  '/tasks/{id}/metrics': {
+    get: operations['getTaskMetrics']
+  }
+  '/activity': {
+    get: operations['getActivity']
+  }
+  '/tasks/{id}/stash': {
+    post: operations['stashTask']
+  }
+  '/stashes': {
+    get: operations['listStashes']
+  }
+  '/stashes/{id}/pop': {
+    post: operations['popStash']
+  }
+  '/stashes/{id}/drop': {
+    post: operations['dropStash']
+  }
+  '/runs/{id}/report': {
+    get: operations['getRunReport']
+  }
+  '/status': {
+    get: operations['getStatus']
+  }
+  '/questions': {
+    get: operations['listQuestions']
+  }
+  '/questions/{id}': {
+    get: operations['getQuestion']
+  }
+  '/questions/{id}/answer': {
+    post: operations['answerQuestion']
+  }
+  '/tasks/{id}/reviewers': {
+    post: operations['addReviewer']
+  }
+  '/tasks/{id}/reviewers/{name}/revoke': {
+    post: operations['revokeReviewer']
+  }
+  '/tasks/{id}/reviews': {
+    get: operations['listReviews']
+    post: operations['submitReview']
+  }
+  '/tasks/{id}/artifacts/{type}': {
+    get: operations['getArtifact']
+  }
+  '/tasks/{id}/held-out': {
+    get: operations['getHeldOut']
+  }
+  '/coordinations': {
+    post: operations['startCoordination']
+    get: operations['listCoordinations']
+  }
+  '/coordinations/{id}': {
+    get: operations['getCoordination']
+  }
+  '/coordinations/{id}/respond': {
+    post: operations['respond']
+  }
+  '/coordinations/{id}/status': {
+    get: operations['coordinationStatus']
+  }
+  '/coordinations/{id}/agents/{agent}/token': {
+    post: operations['participantToken']
+  }
+  '/coordinations/{id}/cancel': {
+    post: operations['cancelCoordination']
+  }
+  '/agents': {
+    post: operations['addAgent']
+    get: operations['listAgents']
+  }
+  '/agents/{id}/revoke': {
+    post: operations['revokeAgent']
+  }
+  '/operators': {
+    post: operations['addOperator']
+    get: operations['listOperators']
+  }
+  '/operators/{name}/revoke': {
+    post: operations['revokeOperator']
+  }
+  '/secret/rotate': {
+    post: operations['rotateSecret']
+  }
+  '/contracts': {
+    post: operations['addContract']
+    get: operations['listContracts']
+  }
+  '/contracts/{hash}': {
+    get: operations['getContract']
+  }
+  '/approvals': {
+    get: operations['listApprovals']
+  }
+  '/approvals/{id}': {
+    get: operations['getApproval']
+  }
+  '/approvals/{id}/decision': {
+    post: operations['decideApproval']
+  }
+  '/pause': {
+    post: operations['pause']
+  }
+  '/unpause': {
+    post: operations['unpause']
+  }
+  '/agents/spawn': {
+    post: operations['spawnAgent']
+  }
+  '/agents/{id}': {
+    get: operations['showAgent']
+  }
+  '/agents/{id}/stop': {
+    post: operations['stopAgent']
+  }
+  '/agents/{id}/log': {
+    get: operations['agentLog']
+  }
+  '/agents/{id}/screen': {
+    get: operations['agentScreen']
+  }
+  '/audit/query': {
+    get: operations['queryAudit']
+  }
+  '/audit/recent': {
+    get: operations['recentAudit']
+  }
+  '/audit/stats': {
+    get: operations['auditStats']
+  }
+  '/audit/verify': {
+    get: operations['verifyAudit']
+  }
+  '/events': {
+    get: operations['streamEvents']
+  }
+  '/coordinations/{id}/stream': {
+    get: operations['streamCoordination']
+  }
+  '/metrics/summary': {
+    get: operations['metricsSummary']
+  }
+}
+
+export interface operations {
+  /** Claim a task, or get the task back that the agent already holds */
+  claimTask: {
+    parameters: {
+      query?: never
+      header?: {
+        'Idempotency-Key'?: string
+      }
+      path?: never
+      cookie?: never
+    }
+    requestBody: {
+      content: {
+        'application/json': {
+          /** Letters, digits, `_`, `.`, `-`; at most 64. */
+          agent_id: string
+          capabilities?: string[]
+          /** Letters, digits, `_`, `.`, `-`; at most 64. */
+          task_id?: string
+          /** The phase token, where it is not in the Authorization header. */
+          phase_token?: string
+        }
+      }
+    }
+    responses: {
+      200: { headers: { [name: string]: unknown } } & {
+        content: {
+          'application/json': components['schemas']['Claim']
+        }
+      }
+      default: { headers: { [name: string]: unknown } } & {
+        content: {
+          'application/problem+json': components['schemas']['Problem']
+        }
+      }
+    }
+  }
+  /** Request a transition; the answer names every blocker, or has a new token */
+  requestTransition: {
+    parameters: {
+      query?: never
+      header?: {
+        'Idempotency-Key'?: string
+      }
+      path?: never
+      cookie?: never
+    }
+    requestBody: {
+      content: {
+        'application/json': {
+          /** Letters, digits, `_`, `.`, `-`; at most 64. */
+          task_id: string
+          current_phase?: string
+          target_phase: string
+          /** A map from the type of an artifact to its content. */
+          artifacts?: { [name: string]: unknown }
+          /** Checkpoint fields. */
+          evidence?: { [name: string]: unknown }
+          /** A map from the name of a claim to true. */
+          claims?: { [name: string]: boolean }
+          /** The phase token, where it is not in the Authorization header. */
+          phase_token?: string
+        }
+      }
+    }
+    responses: {
+      200: { headers: { [name: string]: unknown } } & {
+        content: {
+          'application/json': (components['schemas']['TransitionMade'] | components['schemas']['TransitionBlocked'] | components['schemas']['TransitionChecking'])
+        }
+      }
+      default: { headers: { [name: string]: unknown } } & {
+        content: {
+          'application/problem+json': components['schemas']['Problem']
+        }
+      }
+    }
+  }
+  /** Decide and run a tool call */
+  executeTool: {
+    parameters: {
+      query?: never
+      header?: {
+        'Idempotency-Key'?: string
+      }
+      path?: never
+      cookie?: never
+    }
+    requestBody: {
+      content: {
+        'application/json': {
+          /** Letters, digits, `_`, `.`, `-`; at most 64. */
+          task_id: string
+          tool_name: string
+          args: { [name: string]: unknown }
+          /** The same as the header Idempotency-Key. */
+          idempotency_key?: string
+          /** The phase token, where it is not in the Authorization header. */
+          phase_token?: string
+        }
+      }
+    }
+    responses: {
+      200: { headers: { [name: string]: unknown } } & {
+        content: {
+          'application/json': (components['schemas']['ToolResult'] | components['schemas']['ToolRunning'])
+        }
+      }
+      default: { headers: { [name: string]: unknown } } & {
+        content: {
+          'application/problem+json': components['schemas']['Problem']
+        }
+      }
+    }
+  }
+  /** Decide and record a tool call without running it */
+  checkTool: {
+    parameters: {
+      query?: never
+      header?: {
+        'Idempotency-Key'?: string
+      }
+      path?: never
+      cookie?: never
+    }
+    requestBody: {
+      content: {
+        'application/json': {
+          /** Letters, digits, `_`, `.`, `-`; at most 64. */
+          task_id: string
+          tool_name: string
+          args: { [name: string]: unknown }
+          /** The phase token, where it is not in the Authorization header. */
+          phase_token?: string
+        }
+      }
+    }
+    responses: {
+      200: { headers: { [name: string]: unknown } } & {
+        content: {
+          'application/json': (components['schemas']['ToolAllowed'] | components['schemas']['ToolRefused'])
+        }
+      }
+      default: { headers: { [name: string]: unknown } } & {
+        content: {
+          'application/problem+json': components['schemas']['Problem']
+        }
+      }
+    }
+  }
+  /** Up to 32 tool calls, each decided on its own */
+  batchTools: {
+    parameters: {
+      query?: never
+      header?: {
+        'Idempotency-Key'?: string
+      }
+      path?: never
+      cookie?: never
+    }
+    requestBody: {
+      content: {
+        'application/json': {
+          /** Letters, digits, `_`, `.`, `-`; at most 64. */
+          task_id: string
+          calls: {
+            tool_name: string
+            args: { [name: string]: unknown }
+          }[]
+          /** The phase token, where it is not in the Authorization header. */
+          phase_token?: string
+        }
+      }
+    }
+    responses: {
+      200: { headers: { [name: string]: unknown } } & {
+        content: {
+          'application/json': components['schemas']['ToolBatch']
+        }
+      }
+      default: { headers: { [name: string]: unknown } } & {
+        content: {
+          'application/problem+json': components['schemas']['Problem']
+        }
+      }
+    }
+  }
+  /** A read-only view of the state, under 100 KB */
+  getSnapshot: {
+    parameters: {
+      query?: never
+      header?: never
+      path?: never
+      cookie?: never
+    }
+    requestBody?: never
+    responses: {
+      200: { headers: { [name: string]: unknown } } & {
+        content: {
+          'application/json': (components['schemas']['Snapshot'] | components['schemas']['Overview'] | components['schemas']['ReviewerSnapshot'])
+        }
+      }
+      default: { headers: { [name: string]: unknown } } & {
+        content: {
+          'application/problem+json': components['schemas']['Problem']
+        }
+      }
+    }
+  }
+  /** A new token for the same phase and epoch */
+  renewToken: {
+    parameters: {
+      query?: never
+      header?: {
+        'Idempotency-Key'?: string
+      }
+      path?: never
+      cookie?: never
+    }
+    requestBody: {
+      content: {
+        'application/json': {
+          /** Letters, digits, `_`, `.`, `-`; at most 64. */
+          task_id?: string
+          /** The phase token, where it is not in the Authorization header. */
+          phase_token?: string
+        }
+      }
+    }
+    responses: {
+      200: { headers: { [name: string]: unknown } } & {
+        content: {
+          'application/json': {
+            phase: string
+            phase_token: string
+            expires_at: string
+            allowed_tools: string[]
+          }
+        }
+      }
+      default: { headers: { [name: string]: unknown } } & {
+        content: {
+          'application/problem+json': components['schemas']['Problem']
+        }
+      }
+    }
+  }
+  /** Extend the lease */
+  heartbeat: {
+    parameters: {
+      query?: never
+      header?: {
+        'Idempotency-Key'?: string
+      }
+      path?: never
+      cookie?: never
+    }
+    requestBody: {
+      content: {
+        'application/json': {
+          /** Letters, digits, `_`, `.`, `-`; at most 64. */
+          task_id?: string
+          /** The phase token, where it is not in the Authorization header. */
+          phase_token?: string
+        }
+      }
+    }
+    responses: {
+      200: { headers: { [name: string]: unknown } } & {
+        content: {
+          'application/json': {
+            task_id: string
+            lease_expires_at: (string | null)
+          }
+        }
+      }
+      default: { headers: { [name: string]: unknown } } & {
+        content: {
+          'application/problem+json': components['schemas']['Problem']
+        }
+      }
+    }
+  }
+  /** Give the task back */
+  releaseTask: {
+    parameters: {
+      query?: never
+      header?: {
+        'Idempotency-Key'?: string
+      }
+      path?: never
+      cookie?: never
+    }
+    requestBody: {
+      content: {
+        'application/json': {
+          /** Letters, digits, `_`, `.`, `-`; at most 64. */
+          task_id?: string
+          /** Why; kept in the ledger. */
+          reason?: string
+          /** The phase token, where it is not in the Authorization header. */
+          phase_token?: string
+        }
+      }
+    }
+    responses: {
+      200: { headers: { [name: string]: unknown } } & {
+        content: {
+          'application/json': {
+            task: components['schemas']['Task']
+          }
+        }
+      }
+      default: { headers: { [name: string]: unknown } } & {
+        content: {
+          'application/problem+json': components['schemas']['Problem']
+        }
+      }
+    }
+  }
+  /** The prompt of the phase the task is in, or the interrupt of a rule in its place */
+  getPrompt: {
+    parameters: {
+      query?: never
+      header?: never
+      path?: never
+      cookie?: never
+    }
+    requestBody?: never
+    responses: {
+      200: { headers: { [name: string]: unknown } } & {
+        content: {
+          'application/json': components['schemas']['Prompt']
+        }
+      }
+      default: { headers: { [name: string]: unknown } } & {
+        content: {
+          'application/problem+json': components['schemas']['Problem']
+        }
+      }
+    }
+  }
+  /** Claim that something is done: makes the transition that the claim leads to, or answers with an interrupt or the prompt */
+  nextPrompt: {
+    parameters: {
+      query?: never
+      header?: {
+        'Idempotency-Key'?: string
+      }
+      path?: never
+      cookie?: never
+    }
+    requestBody: {
+      content: {
+        'application/json': {
+          /** Letters, digits, `_`, `.`, `-`; at most 64. */
+          task_id?: string
+          /** A map from the name of a claim to true. */
+          claims?: { [name: string]: boolean }
+          /** A map from the type of an artifact to its content. */
+          artifacts?: { [name: string]: unknown }
+          /** Checkpoint fields. */
+          evidence?: { [name: string]: unknown }
+          /** The phase token, where it is not in the Authorization header. */
+          phase_token?: string
+        }
+      }
+    }
+    responses: {
+      200: { headers: { [name: string]: unknown } } & {
+        content: {
+          'application/json': (components['schemas']['PromptWithHelp'] | components['schemas']['PromptAfterTransition'] | components['schemas']['PromptAfterBlockers'] | components['schemas']['PromptWhileChecking'])
+        }
+      }
+      default: { headers: { [name: string]: unknown } } & {
+        content: {
+          'application/problem+json': components['schemas']['Problem']
+        }
+      }
+    }
+  }
+  /** Acknowledge the interrupt that was shown, and get the prompt of the phase */
+  continuePrompt: {
+    parameters: {
+      query?: never
+      header?: {
+        'Idempotency-Key'?: string
+      }
+      path?: never
+      cookie?: never
+    }
+    requestBody: {
+      content: {
+        'application/json': {
+          /** Letters, digits, `_`, `.`, `-`; at most 64. */
+          task_id?: string
+          /** The phase token, where it is not in the Authorization header. */
+          phase_token?: string
+        }
+      }
+    }
+    responses: {
+      200: { headers: { [name: string]: unknown } } & {
+        content: {
+          'application/json': components['schemas']['Prompt']
+        }
+      }
+      default: { headers: { [name: string]: unknown } } & {
+        content: {
+          'application/problem+json': components['schemas']['Problem']
+        }
+      }
+    }
+  }
+  /** Report tokens that were used; counted once for each `message_id` */
+  reportUsage: {
+    parameters: {
+      query?: never
+      header?: {
+        'Idempotency-Key'?: string
+      }
+      path?: never
+      cookie?: never
+    }
+    requestBody: {
+      content: {
+        'application/json': {
+          /** Letters, digits, `_`, `.`, `-`; at most 64. */
+          task_id?: string
+          input_tokens: number
+          output_tokens: number
+          cache_read_tokens?: number
+          cache_creation_tokens?: number
+          model?: string
+          message_id?: string
+          /** The phase token, where it is not in the Authorization header. */
+          phase_token?: string
+        }
+      }
+    }
+    responses: {
+      200: { headers: { [name: string]: unknown } } & {
+        content: {
+          'application/json': components['schemas']['Usage']
+        }
+      }
+      default: { headers: { [name: string]: unknown } } & {
+        content: {
+          'application/problem+json': components['schemas']['Problem']
+        }
+      }
+    }
+  }
+  /** The content of the current phase, or of one that was completed; of no other */
+  getPhase: {
+    parameters: {
+      query?: never
+      header?: never
+      path: {
+        phase: string
+      }
+      cookie?: never
+    }
+    requestBody?: never
+    responses: {
+      200: { headers: { [name: string]: unknown } } & {
+        content: {
+          'application/json': components['schemas']['Phase']
+        }
+      }
+      default: { headers: { [name: string]: unknown } } & {
+        content: {
+          'application/problem+json': components['schemas']['Problem']
+        }
+      }
+    }
+  }
+  /** Hand in the evidence of the phase; when it holds, the only legal transition is made */
+  completePhase: {
+    parameters: {
+      query?: never
+      header?: {
+        'Idempotency-Key'?: string
+      }
+      path: {
+        phase: string
+      }
+      cookie?: never
+    }
+    requestBody: {
+      content: {
+        'application/json': {
+          /** Letters, digits, `_`, `.`, `-`; at most 64. */
+          task_id?: string
+          /** Checkpoint fields. */
+          evidence: { [name: string]: unknown }
+          /** The phase token, where it is not in the Authorization header. */
+          phase_token?: string
+        }
+      }
+    }
+    responses: {
+      200: { headers: { [name: string]: unknown } } & {
+        content: {
+          'application/json': (components['schemas']['PhaseCompleted'] | components['schemas']['WorkflowCompleted'] | components['schemas']['PhaseHeld'] | components['schemas']['PhaseChecking'])
+        }
+      }
+      default: { headers: { [name: string]: unknown } } & {
+        content: {
+          'application/problem+json': components['schemas']['Problem']
+        }
+      }
+    }
+  }
+  /** Passages of the documents that the contract names, found by words and by meaning */
+  searchKnowledge: {
+    parameters: {
+      query?: never
+      header?: {
+        'Idempotency-Key'?: string
+      }
+      path?: never
+      cookie?: never
+    }
+    requestBody: {
+      content: {
+        'application/json': {
+          /** Letters, digits, `_`, `.`, `-`; at most 64. */
+          task_id?: string
+          /** Anything; the first 4,000 characters are looked at. */
+          query: string
+          /** Its id or, in a workflow of documents, its number. */
+          phase?: (string | number)
+          /** A passage must have all of them. */
+          tags?: string[]
+          workflow?: string
+          /** How many at most; default 5. */
+          n_results?: number
+          /** The phase token, where it is not in the Authorization header. */
+          phase_token?: string
+        }
+      }
+    }
+    responses: {
+      200: { headers: { [name: string]: unknown } } & {
+        content: {
+          'application/json': components['schemas']['KnowledgeFound']
+        }
+      }
+      default: { headers: { [name: string]: unknown } } & {
+        content: {
+          'application/problem+json': components['schemas']['Problem']
+        }
+      }
+    }
+  }
+  /** A hook of Claude Code: decides a call before it is made, and counts it afterwards */
+  hookClaudeCode: {
+    parameters: {
+      query?: never
+      header?: {
+        'Idempotency-Key'?: string
+      }
+      path?: never
+      cookie?: never
+    }
+    requestBody: {
+      content: {
+        'application/json': {
+          /** `PreToolUse`, `PostToolUse` or `PostToolUseFailure`. */
+          hook_event_name: unknown
+          [name: string]: unknown
+        }
+      }
+    }
+    responses: {
+      200: { headers: { [name: string]: unknown } } & {
+        content: {
+          'application/json': components['schemas']['ClaudeCodeHookAnswer']
+        }
+      }
+      default: { headers: { [name: string]: unknown } } & {
+        content: {
+          'application/problem+json': components['schemas']['Problem']
+        }
+      }
+    }
+  }
+  /** Create a task */
+  createTask: {
+    parameters: {
+      query?: never
+      header?: {
+        'Idempotency-Key'?: string
+      }
+      path?: never
+      cookie?: never
+    }
+    requestBody: {
+      content: {
+        'application/json': {
+          /** One line without control characters. */
+          title: string
+          /** Text without NUL. */
+          description?: string
+          /** Letters, digits, `_`, `.`, `-`; at most 64. */
+          id?: string
+          /** Hash or name of a known contract; default: the one the server was started with. */
+          contract?: string
+          /** Absolute path of the work tree. */
+          workspace?: string
+          /** Make a work tree for this task alone, from the repository in `workspace`. */
+          worktree?: boolean
+          /** With `worktree`: ignored paths of the repository that the new tree has too, such as installed packages. */
+          take?: string[]
+          depends_on?: string[]
+          requires?: string[]
+          /** Anything; at most 16 KiB of JSON. */
+          metadata?: { [name: string]: unknown }
+          mode?: ("strict" | "permissive" | "advisory")
+          /** Higher is claimed first; default 0. */
+          priority?: number
+          /** `{examples: [{criterion?, run, stdin?, expect}]}`: run at the gate with `examples_hold`, never shown to an agent. */
+          held_out?: { [name: string]: unknown }
+        }
+      }
+    }
+    responses: {
+      201: { headers: { [name: string]: unknown } } & {
+        content: {
+          'application/json': components['schemas']['CreatedTask']
+        }
+      }
+      default: { headers: { [name: string]: unknown } } & {
+        content: {
+          'application/problem+json': components['schemas']['Problem']
+        }
+      }
+    }
+  }
+  /** Tasks, newest first */
+  listTasks: {
+    parameters: {
+      query?: {
+        status?: string
+        phase?: string
+        /** Letters, digits, `_`, `.`, `-`; at most 64. */
+        agent_id?: string
+        /** How many at most. */
+        limit?: number
+        /** `next_cursor` of the page before. */
+        cursor?: string
+      }
+      header?: never
+      path?: never
+      cookie?: never
+    }
+    requestBody?: never
+    responses: {
+      200: { headers: { [name: string]: unknown } } & {
+        content: {
+          'application/json': {
+            tasks: components['schemas']['TaskRow'][]
+            next_cursor: (string | null)
+          }
+        }
+      }
+      default: { headers: { [name: string]: unknown } } & {
+        content: {
+          'application/problem+json': components['schemas']['Problem']
+        }
+      }
+    }
+  }
+  /** One task */
+  getTask: {
+    parameters: {
+      query?: never
+      header?: never
+      path: {
+        id: string
+      }
+      cookie?: never
+    }
+    requestBody?: never
+    responses: {
+      200: { headers: { [name: string]: unknown } } & {
+        content: {
+          'application/json': components['schemas']['TaskDetails']
+        }
+      }
+      default: { headers: { [name: string]: unknown } } & {
+        content: {
+          'application/problem+json': components['schemas']['Problem']
+        }
+      }
+    }
+  }
+  /** Change title, description, metadata or priority */
+  updateTask: {
+    parameters: {
+      query?: never
+      header?: {
+        'Idempotency-Key'?: string
+      }
+      path: {
+        id: string
+      }
+      cookie?: never
+    }
+    requestBody: {
+      content: {
+        'application/json': {
+          /** One line without control characters. */
+          title?: string
+          /** Text without NUL. */
+          description?: string
+          /** Anything; at most 16 KiB of JSON. */
+          metadata?: { [name: string]: unknown }
+          /** Higher is claimed first; default 0. */
+          priority?: number
+        }
+      }
+    }
+    responses: {
+      200: { headers: { [name: string]: unknown } } & {
+        content: {
+          'application/json': components['schemas']['Task']
+        }
+      }
+      default: { headers: { [name: string]: unknown } } & {
+        content: {
+          'application/problem+json': components['schemas']['Problem']
+        }
+      }
+    }
+  }
+  /** Every event of the task, oldest first */
+  getTimeline: {
+    parameters: {
+      query?: {
+        /** Version to start after. */
+        after?: number
+        /** How many at most. */
+        limit?: number
+      }
+      header?: never
+      path: {
+        id: string
+      }
+      cookie?: never
+    }
+    requestBody?: never
+    responses: {
+      200: { headers: { [name: string]: unknown } } & {
+        content: {
+          'application/json': {
+            events: components['schemas']['Event'][]
+            next_after: (number | null)
+          }
+        }
+      }
+      default: { headers: { [name: string]: unknown } } & {
+        content: {
+          'application/problem+json': components['schemas']['Problem']
+        }
+      }
+    }
+  }
+  /** Cancel the task */
+  cancelTask: {
+    parameters: {
+      query?: never
+      header?: {
+        'Idempotency-Key'?: string
+      }
+      path: {
+        id: string
+      }
+      cookie?: never
+    }
+    requestBody: {
+      content: {
+        'application/json': {
+          /** Why; kept in the ledger. */
+          reason: string
+        }
+      }
+    }
+    responses: {
+      200: { headers: { [name: string]: unknown } } & {
+        content: {
+          'application/json': components['schemas']['Task']
+        }
+      }
+      default: { headers: { [name: string]: unknown } } & {
+        content: {
+          'application/problem+json': components['schemas']['Problem']
+        }
+      }
+    }
+  }
+  /** Resume a parked task */
+  resumeTask: {
+    parameters: {
+      query?: never
+      header?: {
+        'Idempotency-Key'?: string
+      }
+      path: {
+        id: string
+      }
+      cookie?: never
+    }
+    requestBody: {
+      content: {
+        'application/json': {
+          /** Why; kept in the ledger. */
+          reason: string
+        }
+      }
+    }
+    responses: {
+      200: { headers: { [name: string]: unknown } } & {
+        content: {
+          'application/json': components['schemas']['Task']
+        }
+      }
+      default: { headers: { [name: string]: unknown } } & {
+        content: {
+          'application/problem+json': components['schemas']['Problem']
+        }
+      }
+    }
+  }
+  /** Return the task to an earlier phase */
+  rewindTask: {
+    parameters: {
+      query?: never
+      header?: {
+        'Idempotency-Key'?: string
+      }
+      path: {
+        id: string
+      }
+      cookie?: never
+    }
+    requestBody: {
+      content: {
+        'application/json': {
+          to_phase: string
+          /** Also restore the work tree as it was in that phase. */
+          restore_tree?: boolean
+          /** Why; kept in the ledger. */
+          reason: string
+        }
+      }
+    }
+    responses: {
+      200: { headers: { [name: string]: unknown } } & {
+        content: {
+          'application/json': components['schemas']['RewoundTask']
+        }
+      }
+      default: { headers: { [name: string]: unknown } } & {
+        content: {
+          'application/problem+json': components['schemas']['Problem']
+        }
+      }
+    }
+  }
+  /** Accept changes of the work tree that no allowed call explains */
+  acceptTree: {
+    parameters: {
+      query?: never
+      header?: {
+        'Idempotency-Key'?: string
+      }
+      path: {
+        id: string
+      }
+      cookie?: never
+    }
+    requestBody: {
+      content: {
+        'application/json': {
+          /** Why; kept in the ledger. */
+          reason: string
+          paths?: string[]
+        }
+      }
+    }
+    responses: {
+      200: { headers: { [name: string]: unknown } } & {
+        content: {
+          'application/json': components['schemas']['SettledTree']
+        }
+      }
+      default: { headers: { [name: string]: unknown } } & {
+        content: {
+          'application/problem+json': components['schemas']['Problem']
+        }
+      }
+    }
+  }
+  /** Revert changes of the work tree that no allowed call explains */
+  revertTree: {
+    parameters: {
+      query?: never
+      header?: {
+        'Idempotency-Key'?: string
+      }
+      path: {
+        id: string
+      }
+      cookie?: never
+    }
+    requestBody: {
+      content: {
+        'application/json': {
+          /** Why; kept in the ledger. */
+          reason: string
+          paths?: string[]
+        }
+      }
+    }
+    responses: {
+      200: { headers: { [name: string]: unknown } } & {
+        content: {
+          'application/json': components['schemas']['SettledTree']
+        }
+      }
+      default: { headers: { [name: string]: unknown } } & {
+        content: {
+          'application/problem+json': components['schemas']['Problem']
+        }
+      }
+    }
+  }
+  /** Accept the upstream tools of a task as their servers list them now */
+  acceptTools: {
+    parameters: {
+      query?: never
+      header?: {
+        'Idempotency-Key'?: string
+      }
+      path: {
+        id: string
+      }
+      cookie?: never
+    }
+    requestBody: {
+      content: {
+        'application/json': {
+          /** Why; kept in the ledger. */
+          reason: string
+        }
+      }
+    }
+    responses: {
+      200: { headers: { [name: string]: unknown } } & {
+        content: {
+          'application/json': components['schemas']['AcceptedTools']
+        }
+      }
+      default: { headers: { [name: string]: unknown } } & {
+        content: {
+          'application/problem+json': components['schemas']['Problem']
+        }
+      }
+    }
+  }
+  /** Take the task from its agent; with agent_id, reserve it for that agent */
+  reassignTask: {
+    parameters: {
+      query?: never
+      header?: {
+        'Idempotency-Key'?: string
+      }
+      path: {
+        id: string
+      }
+      cookie?: never
+    }
+    requestBody: {
+      content: {
+        'application/json': {
+          /** Why; kept in the ledger. */
+          reason: string
+          /** Letters, digits, `_`, `.`, `-`; at most 64. */
+          agent_id?: string
+        }
+      }
+    }
+    responses: {
+      200: { headers: { [name: string]: unknown } } & {
+        content: {
+          'application/json': components['schemas']['Task']
+        }
+      }
+      default: { headers: { [name: string]: unknown } } & {
+        content: {
+          'application/problem+json': components['schemas']['Problem']
+        }
+      }
+    }
+  }
+  /** Install dependencies for a task, with network, in the sandbox */
+  installDependencies: {
+    parameters: {
+      query?: never
+      header?: {
+        'Idempotency-Key'?: string
+      }
+      path: {
+        id: string
+      }
+      cookie?: never
+    }
+    requestBody: {
+      content: {
+        'application/json': {
+          command: string[]
+          cwd?: string
+        }
+      }
+    }
+    responses: {
+      200: { headers: { [name: string]: unknown } } & {
+        content: {
+          'application/json': components['schemas']['InstalledTask']
+        }
+      }
+      default: { headers: { [name: string]: unknown } } & {
+        content: {
+          'application/problem+json': components['schemas']['Problem']
+        }
+      }
+    }
+  }
+  /** Merge the work of a task into a branch of its repository, and remove the task's own work tree */
+  mergeTask: {
+    parameters: {
+      query?: never
+      header?: {
+        'Idempotency-Key'?: string
+      }
+      path: {
+        id: string
+      }
+      cookie?: never
+    }
+    requestBody: {
+      content: {
+        'application/json': {
+          /** Why; kept in the ledger. */
+          reason: string
+          /** Merge even if the task is not completed. */
+          force?: boolean
+          /** Include uncommitted changes: they are committed first. */
+          commit?: boolean
+          /** The branch; default: the one that the work tree was made from. */
+          into?: string
+        }
+      }
+    }
+    responses: {
+      200: { headers: { [name: string]: unknown } } & {
+        content: {
+          'application/json': components['schemas']['MergedTask']
+        }
+      }
+      default: { headers: { [name: string]: unknown } } & {
+        content: {
+          'application/problem+json': components['schemas']['Problem']
+        }
+      }
+    }
+  }
+  /** Keep the work of a task as a branch of its repository, and remove the task's own work tree */
+  handOverTask: {
+    parameters: {
+      query?: never
+      header?: {
+        'Idempotency-Key'?: string
+      }
+      path: {
+        id: string
+      }
+      cookie?: never
+    }
+    requestBody: {
+      content: {
+        'application/json': {
+          /** Why; kept in the ledger. */
+          reason: string
+          /** Include uncommitted changes: they are committed first. */
+          commit?: boolean
+        }
+      }
+    }
+    responses: {
+      200: { headers: { [name: string]: unknown } } & {
+        content: {
+          'application/json': components['schemas']['Task']
+        }
+      }
+      default: { headers: { [name: string]: unknown } } & {
+        content: {
+          'application/problem+json': components['schemas']['Problem']
+        }
+      }
+    }
+  }
+  /** Discard the work of a cancelled task, and remove the task's own work tree */
+  discardTask: {
+    parameters: {
+      query?: never
+      header?: {
+        'Idempotency-Key'?: string
+      }
+      path: {
+        id: string
+      }
+      cookie?: never
+    }
+    requestBody: {
+      content: {
+        'application/json': {
+          /** Why; kept in the ledger. */
+          reason: string
+          /** Discard the work of a completed task too. */
+          force?: boolean
+        }
+      }
+    }
+    responses: {
+      200: { headers: { [name: string]: unknown } } & {
+        content: {
+          'application/json': components['schemas']['Task']
+        }
+      }
+      default: { headers: { [name: string]: unknown } } & {
+        content: {
+          'application/problem+json': components['schemas']['Problem']
+        }
+      }
+    }
+  }
+  /** What a task cost: time, tokens, commands, edits, refusals and commits by visit and by phase */
+  getTaskMetrics: {
+    parameters: {
+      query?: never
+      header?: never
+      path: {
+        id: string
+      }
+      cookie?: never
+    }
+    requestBody?: never
+    responses: {
+      200: { headers: { [name: string]: unknown } } & {
+        content: {
+          'application/json': components['schemas']['TaskMetrics']
+        }
+      }
+      default: { headers: { [name: string]: unknown } } & {
+        content: {
+          'application/problem+json': components['schemas']['Problem']
+        }
+      }
+    }
+  }
+  /** Open tasks and their progress */
+  getActivity: {
+    parameters: {
+      query?: never
+      header?: never
+      path?: never
+      cookie?: never
+    }
+    requestBody?: never
+    responses: {
+      200: { headers: { [name: string]: unknown } } & {
+        content: {
+          'application/json': components['schemas']['Activity']
+        }
+      }
+      default: { headers: { [name: string]: unknown } } & {
+        content: {
+          'application/problem+json': components['schemas']['Problem']
+        }
+      }
+    }
+  }
+  /** Stash a task: save its changes and restore the work tree as it was when work began */
+  stashTask: {
+    parameters: {
+      query?: never
+      header?: {
+        'Idempotency-Key'?: string
+      }
+      path: {
+        id: string
+      }
+      cookie?: never
+    }
+    requestBody: {
+      content: {
+        'application/json': {
+          /** One line without control characters. */
+          name?: string
+          /** Why; kept in the ledger. */
+          reason: string
+        }
+      }
+    }
+    responses: {
+      201: { headers: { [name: string]: unknown } } & {
+        content: {
+          'application/json': components['schemas']['SavedStash']
+        }
+      }
+      default: { headers: { [name: string]: unknown } } & {
+        content: {
+          'application/problem+json': components['schemas']['Problem']
+        }
+      }
+    }
+  }
+  /** List stashes, newest first */
+  listStashes: {
+    parameters: {
+      query?: never
+      header?: never
+      path?: never
+      cookie?: never
+    }
+    requestBody?: never
+    responses: {
+      200: { headers: { [name: string]: unknown } } & {
+        content: {
+          'application/json': {
+            stashes: components['schemas']['Stash'][]
+          }
+        }
+      }
+      default: { headers: { [name: string]: unknown } } & {
+        content: {
+          'application/problem+json': components['schemas']['Problem']
+        }
+      }
+    }
+  }
+  /** Restore a stash and resume its task */
+  popStash: {
+    parameters: {
+      query?: never
+      header?: {
+        'Idempotency-Key'?: string
+      }
+      path: {
+        id: string
+      }
+      cookie?: never
+    }
+    requestBody: {
+      content: {
+        'application/json': {
+          /** Why; kept in the ledger. */
+          reason?: string
+        }
+      }
+    }
+    responses: {
+      200: { headers: { [name: string]: unknown } } & {
+        content: {
+          'application/json': components['schemas']['RestoredTask']
+        }
+      }
+      default: { headers: { [name: string]: unknown } } & {
+        content: {
+          'application/problem+json': components['schemas']['Problem']
+        }
+      }
+    }
+  }
+  /** Delete a stash permanently */
+  dropStash: {
+    parameters: {
+      query?: never
+      header?: {
+        'Idempotency-Key'?: string
+      }
+      path: {
+        id: string
+      }
+      cookie?: never
+    }
+    requestBody: {
+      content: {
+        'application/json': {
+          /** Why; kept in the ledger. */
+          reason?: string
+        }
+      }
+    }
+    responses: {
+      200: { headers: { [name: string]: unknown } } & {
+        content: {
+          'application/json': components['schemas']['Stash']
+        }
+      }
+      default: { headers: { [name: string]: unknown } } & {
+        content: {
+          'application/problem+json': components['schemas']['Problem']
+        }
+      }
+    }
+  }
+  /** Report on a task or a council: refusals by agent, reason, phase and round, time, tokens, gates, answers and votes */
+  getRunReport: {
+    parameters: {
+      query?: never
+      header?: never
+      path: {
+        id: string
+      }
+      cookie?: never
+    }
+    requestBody?: never
+    responses: {
+      200: { headers: { [name: string]: unknown } } & {
+        content: {
+          'application/json': (components['schemas']['TaskReport'] | components['schemas']['CoordinationReport'])
+        }
+      }
+      default: { headers: { [name: string]: unknown } } & {
+        content: {
+          'application/problem+json': components['schemas']['Problem']
+        }
+      }
+    }
+  }
+  /** The `status.json` of a run: a task that was claimed, or a council */
+  getStatus: {
+    parameters: {
+      query?: {
+        /** Id of the run; default: the newest. Agents: their own task only. */
+        run?: string
+      }
+      header?: never
+      path?: never
+      cookie?: never
+    }
+    requestBody?: never
+    responses: {
+      200: { headers: { [name: string]: unknown } } & {
+        content: {
+          'application/json': components['schemas']['RunStatus']
+        }
+      }
+      default: { headers: { [name: string]: unknown } } & {
+        content: {
+          'application/problem+json': components['schemas']['Problem']
+        }
+      }
+    }
+  }
+  /** Questions of agents to the operators; an agent sees those of its own task */
+  listQuestions: {
+    parameters: {
+      query?: {
+        /** Only these; default: all. */
+        status?: ("open" | "answered" | "withdrawn")
+        /** Letters, digits, `_`, `.`, `-`; at most 64. */
+        task_id?: string
+        /** How many at most. */
+        limit?: number
+        /** `next_cursor` of the page before. */
+        cursor?: string
+      }
+      header?: never
+      path?: never
+      cookie?: never
+    }
+    requestBody?: never
+    responses: {
+      200: { headers: { [name: string]: unknown } } & {
+        content: {
+          'application/json': {
+            questions: components['schemas']['Question'][]
+            next_cursor: (string | null)
+          }
+        }
+      }
+      default: { headers: { [name: string]: unknown } } & {
+        content: {
+          'application/problem+json': components['schemas']['Problem']
+        }
+      }
+    }
+  }
+  /** One question; agents see those of their own task */
+  getQuestion: {
+    parameters: {
+      query?: never
+      header?: never
+      path: {
+        id: string
+      }
+      cookie?: never
+    }
+    requestBody?: never
+    responses: {
+      200: { headers: { [name: string]: unknown } } & {
+        content: {
+          'application/json': components['schemas']['Question']
+        }
+      }
+      default: { headers: { [name: string]: unknown } } & {
+        content: {
+          'application/problem+json': components['schemas']['Problem']
+        }
+      }
+    }
+  }
+  /** Answer a question; answers are final */
+  answerQuestion: {
+    parameters: {
+      query?: never
+      header?: {
+        'Idempotency-Key'?: string
+      }
+      path: {
+        id: string
+      }
+      cookie?: never
+    }
+    requestBody: {
+      content: {
+        'application/json': {
+          /** One of the options, if any. */
+          answer: string
+          /** Whether the answer is a text instead of one of the options. */
+          other?: boolean
+          /** The phase token, where it is not in the Authorization header. */
+          phase_token?: string
+        }
+      }
+    }
+    responses: {
+      200: { headers: { [name: string]: unknown } } & {
+        content: {
+          'application/json': components['schemas']['Question']
+        }
+      }
+      default: { headers: { [name: string]: unknown } } & {
+        content: {
+          'application/problem+json': components['schemas']['Problem']
+        }
+      }
+    }
+  }
+  /** Add a reviewer for this visit to the phase; an older token of the same name no longer works */
+  addReviewer: {
+    parameters: {
+      query?: never
+      header?: {
+        'Idempotency-Key'?: string
+      }
+      path: {
+        id: string
+      }
+      cookie?: never
+    }
+    requestBody: {
+      content: {
+        'application/json': {
+          /** Letters, digits, `_`, `.`, `-`, a letter or digit first; at most 64. */
+          name: string
+          /** Lifetime of the token; default: that of a phase token. */
+          expires_seconds?: number
+        }
+      }
+    }
+    responses: {
+      201: { headers: { [name: string]: unknown } } & {
+        content: {
+          'application/json': components['schemas']['AddedReviewer']
+        }
+      }
+      default: { headers: { [name: string]: unknown } } & {
+        content: {
+          'application/problem+json': components['schemas']['Problem']
+        }
+      }
+    }
+  }
+  /** Revoke a reviewer's token immediately; its report of this visit no longer counts */
+  revokeReviewer: {
+    parameters: {
+      query?: never
+      header?: {
+        'Idempotency-Key'?: string
+      }
+      path: {
+        id: string
+        name: string
+      }
+      cookie?: never
+    }
+    requestBody: {
+      content: {
+        'application/json': {
+          /** Why; kept in the ledger. */
+          reason: string
+        }
+      }
+    }
+    responses: {
+      200: { headers: { [name: string]: unknown } } & {
+        content: {
+          'application/json': components['schemas']['Task']
+        }
+      }
+      default: { headers: { [name: string]: unknown } } & {
+        content: {
+          'application/problem+json': components['schemas']['Problem']
+        }
+      }
+    }
+  }
+  /** Reviewers of a task and what they said; an agent sees those of its own task */
+  listReviews: {
+    parameters: {
+      query?: never
+      header?: never
+      path: {
+        id: string
+      }
+      cookie?: never
+    }
+    requestBody?: never
+    responses: {
+      200: { headers: { [name: string]: unknown } } & {
+        content: {
+          'application/json': components['schemas']['ReviewList']
+        }
+      }
+      default: { headers: { [name: string]: unknown } } & {
+        content: {
+          'application/problem+json': components['schemas']['Problem']
+        }
+      }
+    }
+  }
+  /** Send a report, which replaces the one before */
+  submitReview: {
+    parameters: {
+      query?: never
+      header?: {
+        'Idempotency-Key'?: string
+      }
+      path: {
+        id: string
+      }
+      cookie?: never
+    }
+    requestBody: {
+      content: {
+        'application/json': {
+          /** `{status, summary?, comments?: [{text, path?, line?, resolved?}], blocking_issues?: [text or {text, path?, line?}]}` */
+          report: {
+            /** `completed` and `approved` finish the review. */
+            status: ("in_progress" | "changes_requested" | "completed" | "approved")
+            /** Text, not empty. */
+            summary?: string
+            comments?: {
+              /** Text, not empty. */
+              text: string
+              path?: string
+              line?: number
+              resolved?: boolean
+            }[]
+            blocking_issues?: (string | {
+              /** Text, not empty. */
+              text: string
+              path?: string
+              line?: number
+            })[]
+          }
+          /** `subject` of the snapshot: the report is refused if the work has changed since. */
+          subject?: string
+        }
+      }
+    }
+    responses: {
+      201: { headers: { [name: string]: unknown } } & {
+        content: {
+          'application/json': components['schemas']['SentReview']
+        }
+      }
+      default: { headers: { [name: string]: unknown } } & {
+        content: {
+          'application/problem+json': components['schemas']['Problem']
+        }
+      }
+    }
+  }
+  /** One artifact of a task, whole */
+  getArtifact: {
+    parameters: {
+      query?: never
+      header?: never
+      path: {
+        id: string
+        type: string
+      }
+      cookie?: never
+    }
+    requestBody?: never
+    responses: {
+      200: { headers: { [name: string]: unknown } } & {
+        content: {
+          'application/json': components['schemas']['ArtifactContent']
+        }
+      }
+      default: { headers: { [name: string]: unknown } } & {
+        content: {
+          'application/problem+json': components['schemas']['Problem']
+        }
+      }
+    }
+  }
+  /** The held-out examples of a task, and how they last failed */
+  getHeldOut: {
+    parameters: {
+      query?: never
+      header?: never
+      path: {
+        id: string
+      }
+      cookie?: never
+    }
+    requestBody?: never
+    responses: {
+      200: { headers: { [name: string]: unknown } } & {
+        content: {
+          'application/json': components['schemas']['HeldOut']
+        }
+      }
+      default: { headers: { [name: string]: unknown } } & {
+        content: {
+          'application/problem+json': components['schemas']['Problem']
+        }
+      }
+    }
+  }
+  /** Put a question to several agents, who answer and vote until there is a winner */
+  startCoordination: {
+    parameters: {
+      query?: never
+      header?: {
+        'Idempotency-Key'?: string
+      }
+      path?: never
+      cookie?: never
+    }
+    requestBody: {
+      content: {
+        'application/json': {
+          /** The question that all agents answer. */
+          question: string
+          /** `[{id, kind: model, command, remote or scripted, …}]`; their order breaks ties. */
+          agents: { [name: string]: unknown }[]
+          /** Limits of the council. */
+          options?: {
+            /** Default: 3. */
+            max_new_answers_per_agent?: number
+            /** Default: none. */
+            max_new_answers_global?: (number | null)
+            /** Default: lenient. */
+            novelty?: ("lenient" | "balanced" | "strict")
+            /** Default: 3. */
+            max_attempts?: number
+            /** Default: 600. */
+            round_timeout_seconds?: number
+            /** Default: 1800. */
+            timeout_seconds?: number
+            /** Default: none. */
+            quorum?: (number | null)
+            /** Default: false. */
+            skip_voting?: boolean
+            /** Default: true. */
+            allow_self_vote?: boolean
+            /** Default: false. */
+            final_presentation?: boolean
+            /** Tools with which models and programs may look at the work tree; default: none. */
+            tools?: ("read_files" | "glob" | "grep" | "search_codebase")[]
+          }
+        }
+      }
+    }
+    responses: {
+      201: { headers: { [name: string]: unknown } } & {
+        content: {
+          'application/json': components['schemas']['StartedCoordination']
+        }
+      }
+      default: { headers: { [name: string]: unknown } } & {
+        content: {
+          'application/problem+json': components['schemas']['Problem']
+        }
+      }
+    }
+  }
+  /** List councils, newest first */
+  listCoordinations: {
+    parameters: {
+      query?: {
+        /** How many at most. */
+        limit?: number
+        /** `next_cursor` of the page before. */
+        cursor?: string
+      }
+      header?: never
+      path?: never
+      cookie?: never
+    }
+    requestBody?: never
+    responses: {
+      200: { headers: { [name: string]: unknown } } & {
+        content: {
+          'application/json': {
+            coordinations: components['schemas']['CoordinationRow'][]
+            next_cursor: (string | null)
+          }
+        }
+      }
+      default: { headers: { [name: string]: unknown } } & {
+        content: {
+          'application/problem+json': components['schemas']['Problem']
+        }
+      }
+    }
+  }
+  /** One council; a participant sees the question, the answers under anonymous ids and what it must do */
+  getCoordination: {
+    parameters: {
+      query?: {
+        /** For participants: wait up to this many seconds for something to do. */
+        wait?: number
+      }
+      header?: never
+      path: {
+        id: string
+      }
+      cookie?: never
+    }
+    requestBody?: never
+    responses: {
+      200: { headers: { [name: string]: unknown } } & {
+        content: {
+          'application/json': (components['schemas']['Coordination'] | components['schemas']['ParticipantView'])
+        }
+      }
+      default: { headers: { [name: string]: unknown } } & {
+        content: {
+          'application/problem+json': components['schemas']['Problem']
+        }
+      }
+    }
+  }
+  /** One response of a remote agent, judged exactly as a model's */
+  respond: {
+    parameters: {
+      query?: never
+      header?: {
+        'Idempotency-Key'?: string
+      }
+      path: {
+        id: string
+      }
+      cookie?: never
+    }
+    requestBody: {
+      content: {
+        'application/json': {
+          /** Text of the response besides the calls. */
+          text?: string
+          /** `[{name: new_answer, arguments: {content}}]` or `[{name: vote, arguments: {agent_id, reason}}]`. */
+          tool_calls: {
+            name: string
+            arguments?: unknown
+          }[]
+        }
+      }
+    }
+    responses: {
+      200: { headers: { [name: string]: unknown } } & {
+        content: {
+          'application/json': components['schemas']['ResponseVerdict']
+        }
+      }
+      default: { headers: { [name: string]: unknown } } & {
+        content: {
+          'application/problem+json': components['schemas']['Problem']
+        }
+      }
+    }
+  }
+  /** The `status.json` of a council */
+  coordinationStatus: {
+    parameters: {
+      query?: never
+      header?: never
+      path: {
+        id: string
+      }
+      cookie?: never
+    }
+    requestBody?: never
+    responses: {
+      200: { headers: { [name: string]: unknown } } & {
+        content: {
+          'application/json': components['schemas']['RunStatus']
+        }
+      }
+      default: { headers: { [name: string]: unknown } } & {
+        content: {
+          'application/problem+json': components['schemas']['Problem']
+        }
+      }
+    }
+  }
+  /** Show a remote agent's token again */
+  participantToken: {
+    parameters: {
+      query?: never
+      header?: {
+        'Idempotency-Key'?: string
+      }
+      path: {
+        id: string
+        agent: string
+      }
+      cookie?: never
+    }
+    requestBody: {
+      content: {
+        'application/json': {}
+      }
+    }
+    responses: {
+      200: { headers: { [name: string]: unknown } } & {
+        content: {
+          'application/json': {
+            id: string
+            anonymous_id: (string | null)
+            token: string
+          }
+        }
+      }
+      default: { headers: { [name: string]: unknown } } & {
+        content: {
+          'application/problem+json': components['schemas']['Problem']
+        }
+      }
+    }
+  }
+  /** End a council immediately */
+  cancelCoordination: {
+    parameters: {
+      query?: never
+      header?: {
+        'Idempotency-Key'?: string
+      }
+      path: {
+        id: string
+      }
+      cookie?: never
+    }
+    requestBody: {
+      content: {
+        'application/json': {
+          /** Why; kept in the ledger. */
+          reason: string
+        }
+      }
+    }
+    responses: {
+      200: { headers: { [name: string]: unknown } } & {
+        content: {
+          'application/json': {
+            id: string
+            finish_reason: components['schemas']['FinishReason']
+            is_complete: boolean
+          }
+        }
+      }
+      default: { headers: { [name: string]: unknown } } & {
+        content: {
+          'application/problem+json': components['schemas']['Problem']
+        }
+      }
+    }
+  }
+  /** Register an agent; a known id gets a new token that replaces the older one (not with the role ci) */
+  addAgent: {
+    parameters: {
+      query?: never
+      header?: {
+        'Idempotency-Key'?: string
+      }
+      path?: never
+      cookie?: never
+    }
+    requestBody: {
+      content: {
+        'application/json': {
+          /** Letters, digits, `_`, `.`, `-`; at most 64. */
+          agent_id: string
+          capabilities?: string[]
+        }
+      }
+    }
+    responses: {
+      201: { headers: { [name: string]: unknown } } & {
+        content: {
+          'application/json': {
+            agent_id: string
+            agent_token: string
+            expires_at: string
+          }
+        }
+      }
+      default: { headers: { [name: string]: unknown } } & {
+        content: {
+          'application/problem+json': components['schemas']['Problem']
+        }
+      }
+    }
+  }
+  /** Agents and what they work on */
+  listAgents: {
+    parameters: {
+      query?: never
+      header?: never
+      path?: never
+      cookie?: never
+    }
+    requestBody?: never
+    responses: {
+      200: { headers: { [name: string]: unknown } } & {
+        content: {
+          'application/json': {
+            agents: components['schemas']['Agent'][]
+          }
+        }
+      }
+      default: { headers: { [name: string]: unknown } } & {
+        content: {
+          'application/problem+json': components['schemas']['Problem']
+        }
+      }
+    }
+  }
+  /** Revoke the agent's tokens immediately */
+  revokeAgent: {
+    parameters: {
+      query?: never
+      header?: {
+        'Idempotency-Key'?: string
+      }
+      path: {
+        id: string
+      }
+      cookie?: never
+    }
+    requestBody: {
+      content: {
+        'application/json': {
+          /** Why; kept in the ledger. */
+          reason?: string
+        }
+      }
+    }
+    responses: {
+      200: { headers: { [name: string]: unknown } } & {
+        content: {
+          'application/json': {
+            agent_id: string
+            revoked: true
+          }
+        }
+      }
+      default: { headers: { [name: string]: unknown } } & {
+        content: {
+          'application/problem+json': components['schemas']['Problem']
+        }
+      }
+    }
+  }
+  /** Add an operator; the token is shown once */
+  addOperator: {
+    parameters: {
+      query?: never
+      header?: {
+        'Idempotency-Key'?: string
+      }
+      path?: never
+      cookie?: never
+    }
+    requestBody: {
+      content: {
+        'application/json': {
+          /** Letters, digits, `_`, `.`, `-`; at most 64. */
+          name: string
+          /** Letters, digits, `_`, `.`, `-`; at most 64. */
+          role?: string
+        }
+      }
+    }
+    responses: {
+      201: { headers: { [name: string]: unknown } } & {
+        content: {
+          'application/json': {
+            name: string
+            role: (string | null)
+            operator_token: string
+          }
+        }
+      }
+      default: { headers: { [name: string]: unknown } } & {
+        content: {
+          'application/problem+json': components['schemas']['Problem']
+        }
+      }
+    }
+  }
+  /** Operators and their roles */
+  listOperators: {
+    parameters: {
+      query?: never
+      header?: never
+      path?: never
+      cookie?: never
+    }
+    requestBody?: never
+    responses: {
+      200: { headers: { [name: string]: unknown } } & {
+        content: {
+          'application/json': {
+            operators: components['schemas']['Operator'][]
+          }
+        }
+      }
+      default: { headers: { [name: string]: unknown } } & {
+        content: {
+          'application/problem+json': components['schemas']['Problem']
+        }
+      }
+    }
+  }
+  /** Revoke an operator's token immediately */
+  revokeOperator: {
+    parameters: {
+      query?: never
+      header?: {
+        'Idempotency-Key'?: string
+      }
+      path: {
+        name: string
+      }
+      cookie?: never
+    }
+    requestBody: {
+      content: {
+        'application/json': {
+          /** Why; kept in the ledger. */
+          reason?: string
+        }
+      }
+    }
+    responses: {
+      200: { headers: { [name: string]: unknown } } & {
+        content: {
+          'application/json': {
+            name: string
+            revoked: true
+          }
+        }
+      }
+      default: { headers: { [name: string]: unknown } } & {
+        content: {
+          'application/problem+json': components['schemas']['Problem']
+        }
+      }
+    }
+  }
+  /** Sign new tokens with a new secret; existing tokens stay valid */
+  rotateSecret: {
+    parameters: {
+      query?: never
+      header?: {
+        'Idempotency-Key'?: string
+      }
+      path?: never
+      cookie?: never
+    }
+    requestBody: {
+      content: {
+        'application/json': {
+          /** Why; kept in the ledger. */
+          reason?: string
+        }
+      }
+    }
+    responses: {
+      200: { headers: { [name: string]: unknown } } & {
+        content: {
+          'application/json': {
+            kid: string
+          }
+        }
+      }
+      default: { headers: { [name: string]: unknown } } & {
+        content: {
+          'application/problem+json': components['schemas']['Problem']
+        }
+      }
+    }
+  }
+  /** Make a contract known, as YAML or JSON text or as an object */
+  addContract: {
+    parameters: {
+      query?: never
+      header?: {
+        'Idempotency-Key'?: string
+      }
+      path?: never
+      cookie?: never
+    }
+    requestBody: {
+      content: {
+        'application/json': {
+          source?: string
+          contract?: { [name: string]: unknown }
+        }
+      }
+    }
+    responses: {
+      201: { headers: { [name: string]: unknown } } & {
+        content: {
+          'application/json': components['schemas']['AddedContract']
+        }
+      }
+      default: { headers: { [name: string]: unknown } } & {
+        content: {
+          'application/problem+json': components['schemas']['Problem']
+        }
+      }
+    }
+  }
+  /** Known contracts */
+  listContracts: {
+    parameters: {
+      query?: never
+      header?: never
+      path?: never
+      cookie?: never
+    }
+    requestBody?: never
+    responses: {
+      200: { headers: { [name: string]: unknown } } & {
+        content: {
+          'application/json': {
+            contracts: components['schemas']['ContractRow'][]
+          }
+        }
+      }
+      default: { headers: { [name: string]: unknown } } & {
+        content: {
+          'application/problem+json': components['schemas']['Problem']
+        }
+      }
+    }
+  }
+  /** One contract in its canonical form */
+  getContract: {
+    parameters: {
+      query?: never
+      header?: never
+      path: {
+        hash: string
+      }
+      cookie?: never
+    }
+    requestBody?: never
+    responses: {
+      200: { headers: { [name: string]: unknown } } & {
+        content: {
+          'application/json': {
+            hash: string
+            contract: { [name: string]: unknown }
+          }
+        }
+      }
+      default: { headers: { [name: string]: unknown } } & {
+        content: {
+          'application/problem+json': components['schemas']['Problem']
+        }
+      }
+    }
+  }
+  /** Approvals that wait for an answer */
+  listApprovals: {
+    parameters: {
+      query?: {
+        /** How many at most. */
+        limit?: number
+        /** `next_cursor` of the page before. */
+        cursor?: string
+      }
+      header?: never
+      path?: never
+      cookie?: never
+    }
+    requestBody?: never
+    responses: {
+      200: { headers: { [name: string]: unknown } } & {
+        content: {
+          'application/json': {
+            approvals: components['schemas']['Approval'][]
+            next_cursor: (string | null)
+          }
+        }
+      }
+      default: { headers: { [name: string]: unknown } } & {
+        content: {
+          'application/problem+json': components['schemas']['Problem']
+        }
+      }
+    }
+  }
+  /** One approval with the content to approve; agents and reviewers see those of their own task */
+  getApproval: {
+    parameters: {
+      query?: never
+      header?: never
+      path: {
+        id: string
+      }
+      cookie?: never
+    }
+    requestBody?: never
+    responses: {
+      200: { headers: { [name: string]: unknown } } & {
+        content: {
+          'application/json': components['schemas']['ApprovalDetails']
+        }
+      }
+      default: { headers: { [name: string]: unknown } } & {
+        content: {
+          'application/problem+json': components['schemas']['Problem']
+        }
+      }
+    }
+  }
+  /** Approve or reject exactly what the digest names */
+  decideApproval: {
+    parameters: {
+      query?: never
+      header?: {
+        'Idempotency-Key'?: string
+      }
+      path: {
+        id: string
+      }
+      cookie?: never
+    }
+    requestBody: {
+      content: {
+        'application/json': {
+          decision: ("approve" | "reject")
+          /** `digest` of the approval, 64 hexadecimal digits. */
+          digest: string
+          comment?: string
+          /** The phase token, where it is not in the Authorization header. */
+          phase_token?: string
+        }
+      }
+    }
+    responses: {
+      200: { headers: { [name: string]: unknown } } & {
+        content: {
+          'application/json': components['schemas']['Approval']
+        }
+      }
+      default: { headers: { [name: string]: unknown } } & {
+        content: {
+          'application/problem+json': components['schemas']['Problem']
+        }
+      }
+    }
+  }
+  /** Stop all agents: their calls are refused until unpause */
+  pause: {
+    parameters: {
+      query?: never
+      header?: {
+        'Idempotency-Key'?: string
+      }
+      path?: never
+      cookie?: never
+    }
+    requestBody: {
+      content: {
+        'application/json': {
+          /** Why; kept in the ledger. */
+          reason?: string
+        }
+      }
+    }
+    responses: {
+      200: { headers: { [name: string]: unknown } } & {
+        content: {
+          'application/json': {
+            paused: boolean
+          }
+        }
+      }
+      default: { headers: { [name: string]: unknown } } & {
+        content: {
+          'application/problem+json': components['schemas']['Problem']
+        }
+      }
+    }
+  }
+  /** Resume all agents */
+  unpause: {
+    parameters: {
+      query?: never
+      header?: {
+        'Idempotency-Key'?: string
+      }
+      path?: never
+      cookie?: never
+    }
+    requestBody: {
+      content: {
+        'application/json': {
+          /** Why; kept in the ledger. */
+          reason?: string
+        }
+      }
+    }
+    responses: {
+      200: { headers: { [name: string]: unknown } } & {
+        content: {
+          'application/json': {
+            paused: boolean
+          }
+        }
+      }
+      default: { headers: { [name: string]: unknown } } & {
+        content: {
+          'application/problem+json': components['schemas']['Problem']
+        }
+      }
+    }
+  }
+  /** Start an agent on a new task or on one that no agent holds */
+  spawnAgent: {
+    parameters: {
+      query?: never
+      header?: {
+        'Idempotency-Key'?: string
+      }
+      path?: never
+      cookie?: never
+    }
+    requestBody: {
+      content: {
+        'application/json': {
+          /** An entry of the contract's `agents`; or give `harness`. */
+          agent?: string
+          harness?: ("claude-code" | "codex" | "gemini" | "opencode" | "command")
+          /** The program; needed where `harness` is `command`. */
+          command?: string
+          args?: string[]
+          model?: string
+          /** What it is called; default: a new name. */
+          agent_id?: string
+          /** Default `subprocess`. */
+          adapter?: ("subprocess" | "tmux")
+          /** The task to create; or give `task_id`. */
+          task?: {
+            /** Default: generated. The branch of a separate work tree has this name. */
+            id?: string
+            /** One line without control characters. */
+            title: string
+            /** Text without NUL. */
+            description?: string
+            /** Hash or name of a known contract. */
+            contract?: string
+            /** Absolute path of the work tree. */
+            workspace?: string
+            /** Make a work tree for this task alone. */
+            worktree?: boolean
+            take?: string[]
+            /** Anything; at most 16 KiB of JSON. */
+            metadata?: { [name: string]: unknown }
+            mode?: ("strict" | "permissive" | "advisory")
+            /** Higher is claimed first; default 0. */
+            priority?: number
+          }
+          /** Letters, digits, `_`, `.`, `-`; at most 64. */
+          task_id?: string
+        }
+      }
+    }
+    responses: {
+      201: { headers: { [name: string]: unknown } } & {
+        content: {
+          'application/json': components['schemas']['SpawnedAgent']
+        }
+      }
+      default: { headers: { [name: string]: unknown } } & {
+        content: {
+          'application/problem+json': components['schemas']['Problem']
+        }
+      }
+    }
+  }
+  /** One agent that Phaselock started */
+  showAgent: {
+    parameters: {
+      query?: never
+      header?: never
+      path: {
+        id: string
+      }
+      cookie?: never
+    }
+    requestBody?: never
+    responses: {
+      200: { headers: { [name: string]: unknown } } & {
+        content: {
+          'application/json': components['schemas']['StartedAgent']
+        }
+      }
+      default: { headers: { [name: string]: unknown } } & {
+        content: {
+          'application/problem+json': components['schemas']['Problem']
+        }
+      }
+    }
+  }
+  /** End an agent that Phaselock started; its task can be claimed again, or is parked */
+  stopAgent: {
+    parameters: {
+      query?: never
+      header?: {
+        'Idempotency-Key'?: string
+      }
+      path: {
+        id: string
+      }
+      cookie?: never
+    }
+    requestBody: {
+      content: {
+        'application/json': {
+          /** Why; kept in the ledger. */
+          reason?: string
+          /** Park its task. */
+          park?: boolean
+        }
+      }
+    }
+    responses: {
+      200: { headers: { [name: string]: unknown } } & {
+        content: {
+          'application/json': components['schemas']['StartedAgent']
+        }
+      }
+      default: { headers: { [name: string]: unknown } } & {
+        content: {
+          'application/problem+json': components['schemas']['Problem']
+        }
+      }
+    }
+  }
+  /** The output of an agent: its end, or everything after `cursor` */
+  agentLog: {
+    parameters: {
+      query?: {
+        /** `cursor` of the answer before. */
+        cursor?: string
+      }
+      header?: never
+      path: {
+        id: string
+      }
+      cookie?: never
+    }
+    requestBody?: never
+    responses: {
+      200: { headers: { [name: string]: unknown } } & {
+        content: {
+          'application/json': {
+            agent_id: string
+            text: string
+            cursor: (string | null)
+            more: boolean
+            ended: boolean
+          }
+        }
+      }
+      default: { headers: { [name: string]: unknown } } & {
+        content: {
+          'application/problem+json': components['schemas']['Problem']
+        }
+      }
+    }
+  }
+  /** What the window of an agent shows now */
+  agentScreen: {
+    parameters: {
+      query?: never
+      header?: never
+      path: {
+        id: string
+      }
+      cookie?: never
+    }
+    requestBody?: never
+    responses: {
+      200: { headers: { [name: string]: unknown } } & {
+        content: {
+          'application/json': {
+            agent_id: string
+            screen: string
+          }
+        }
+      }
+      default: { headers: { [name: string]: unknown } } & {
+        content: {
+          'application/problem+json': components['schemas']['Problem']
+        }
+      }
+    }
+  }
+  /** Events by filter, newest first */
+  queryAudit: {
+    parameters: {
+      query?: {
+        /** Letters, digits, `_`, `.`, `-`; at most 64. */
+        task_id?: string
+        /** Letters, digits, `_`, `.`, `-`; at most 64. */
+        agent_id?: string
+        phase?: string
+        tool_name?: string
+        code?: string
+        type?: string
+        success?: ("true" | "false")
+        /** RFC 3339. */
+        since?: string
+        /** RFC 3339. */
+        until?: string
+        /** How many at most. */
+        limit?: number
+        /** `next_cursor` of the page before. */
+        cursor?: string
+      }
+      header?: never
+      path?: never
+      cookie?: never
+    }
+    requestBody?: never
+    responses: {
+      200: { headers: { [name: string]: unknown } } & {
+        content: {
+          'application/json': {
+            events: components['schemas']['Event'][]
+            next_cursor: (string | null)
+          }
+        }
+      }
+      default: { headers: { [name: string]: unknown } } & {
+        content: {
+          'application/problem+json': components['schemas']['Problem']
+        }
+      }
+    }
+  }
+  /** The newest events */
+  recentAudit: {
+    parameters: {
+      query?: {
+        /** How many at most. */
+        count?: number
+      }
+      header?: never
+      path?: never
+      cookie?: never
+    }
+    requestBody?: never
+    responses: {
+      200: { headers: { [name: string]: unknown } } & {
+        content: {
+          'application/json': {
+            events: components['schemas']['Event'][]
+          }
+        }
+      }
+      default: { headers: { [name: string]: unknown } } & {
+        content: {
+          'application/problem+json': components['schemas']['Problem']
+        }
+      }
+    }
+  }
+  /** Counts by type and by refusal code */
+  auditStats: {
+    parameters: {
+      query?: never
+      header?: never
+      path?: never
+      cookie?: never
+    }
+    requestBody?: never
+    responses: {
+      200: { headers: { [name: string]: unknown } } & {
+        content: {
+          'application/json': components['schemas']['LedgerStats']
+        }
+      }
+      default: { headers: { [name: string]: unknown } } & {
+        content: {
+          'application/problem+json': components['schemas']['Problem']
+        }
+      }
+    }
+  }
+  /** Verify the whole ledger */
+  verifyAudit: {
+    parameters: {
+      query?: never
+      header?: never
+      path?: never
+      cookie?: never
+    }
+    requestBody?: never
+    responses: {
+      200: { headers: { [name: string]: unknown } } & {
+        content: {
+          'application/json': components['schemas']['LedgerCheck']
+        }
+      }
+      default: { headers: { [name: string]: unknown } } & {
+        content: {
+          'application/problem+json': components['schemas']['Problem']
+        }
+      }
+    }
+  }
+  /** Events as they happen (server-sent events); resumable with the header Last-Event-ID */
+  streamEvents: {
+    parameters: {
+      query?: never
+      header?: never
+      path?: never
+      cookie?: never
+    }
+    requestBody?: never
+    responses: {
+      200: { headers: { [name: string]: unknown } } & {
+        content: {
+          'text/event-stream': components['schemas']['Event']
+        }
+      }
+      default: { headers: { [name: string]: unknown } } & {
+        content: {
+          'application/problem+json': components['schemas']['Problem']
+        }
+      }
+    }
+  }
+  /** A council as it happens (server-sent events); resumable with the header Last-Event-ID */
+  streamCoordination: {
+    parameters: {
+      query?: never
+      header?: never
+      path: {
+        id: string
+      }
+      cookie?: never
+    }
+    requestBody?: never
+    responses: {
+      200: { headers: { [name: string]: unknown } } & {
+        content: {
+          'text/event-stream': (components['schemas']['Event'] | components['schemas']['StreamedPart'])
+        }
+      }
+      default: { headers: { [name: string]: unknown } } & {
+        content: {
+          'application/problem+json': components['schemas']['Problem']
+        }
+      }
+    }
+  }
+  /** Counts since the start of the server */
+  metricsSummary: {
+    parameters: {
+      query?: never
+      header?: never
+      path?: never
+      cookie?: never
+    }
+    requestBody?: never
+    responses: {
+      200: { headers: { [name: string]: unknown } } & {
+        content: {
+          'application/json': components['schemas']['MetricsSummary']
+        }
+      }
+      default: { headers: { [name: string]: unknown } } & {
+        content: {
+          'application/problem+json': components['schemas']['Problem']
+        }
+      }
+    }
+  }
+}
+
+export interface components {
+  schemas: {
+    AcceptedTools: {
+      id: string
+      title: string
+      description: string
+      status: components['schemas']['TaskStatus']
+      phase: string
+      epoch: number
+      agent_id: (string | null)
+      capabilities: string[]
+      contract: components['schemas']['ContractRef']
+      depends_on: string[]
+      requires: string[]
+      workspace: string
+      worktree?: components['schemas']['Worktree']
+      completed_phases: string[]
+      lease_expires_at: (string | null)
+      created_at: string
+      updated_at: string
+      metadata: { [name: string]: unknown }
+      mode: (("strict" | "permissive" | "advisory") | null)
+      priority: number
+      visit: number
+      refusals: number
+      parked_reason: (string | null)
+      stash: (string | null)
+      pending_approval: (components['schemas']['PendingApproval'] | null)
+      open_questions: number
+      reviewers_wanted: {
+        name: string
+        status: ("wanted" | "registered" | "finished")
+        awaited: boolean
+      }[]
+      claimable_at: (string | null)
+      alerts: components['schemas']['Alert'][]
+      accepted_tools: { [name: string]: string }
+    }
+    ActiveTask: {
+      id: string
+      title: string
+      status: components['schemas']['TaskStatus']
+      checking: boolean
+      phase: string
+      visit: number
+      agent_id: (string | null)
+      phase_seconds: (number | null)
+      tokens: number
+      tokens_grade: ("observed" | "reported" | "none")
+      calls_per_minute: number
+      refusals: number
+      violation: ({
+        rule: string
+        diagnostic: string
+      } | null)
+      pending_approval: (components['schemas']['PendingApproval'] | null)
+      open_questions: number
+      parked_reason: (string | null)
+    }
+    Activity: {
+      at: string
+      tasks: components['schemas']['ActiveTask'][]
+      counts: { [name: string]: number }
+      paused: (string | null)
+      truncated: boolean
+    }
+    AddedContract: {
+      hash: string
+      name: string
+      version: string
+      warnings: components['schemas']['Diagnostic'][]
+    }
+    AddedReviewer: {
+      reviewer: string
+      review_token: string
+      expires_at: string
+    }
+    Advanced: {
+      phase: string
+      status: components['schemas']['TaskStatus']
+      warnings: components['schemas']['Blocker'][]
+      phase_token: (string | null)
+      expires_at: (string | null)
+      allowed_tools: string[]
+      prompt: (string | null)
+    }
+    Agent: {
+      agent_id: string
+      capabilities: string[]
+      status: ("idle" | "working" | "revoked" | "reviewing" | "ended")
+      task_id: (string | null)
+      phase: (string | null)
+      last_activity: (string | null)
+      registered_at: string
+      expires_at: (string | null)
+      spawn: (components['schemas']['Spawn'] | null)
+    }
+    AgentContract: {
+      name: string
+      version: string
+      hash: string
+      phases: {
+        id: string
+        name: string
+        description?: string
+        allowed_tools?: string[]
+        required_artifacts?: {
+          type: string
+          description: string
+        }[]
+        evidence?: {
+          name: string
+          type: string
+          description: string
+          optional: boolean
+        }[]
+        gates?: {
+          id: string
+          type: string
+          checks: string[]
+        }[]
+      }[]
+    }
+    AgentStatus: {
+      status: ("waiting" | "streaming" | "restarting" | "answered" | "voted" | "stopped" | "timeout" | "error" | "completed")
+      answer_count: number
+      latest_answer_label: (string | null)
+      vote_cast: ({
+        voted_for_agent: string
+        voted_for_label: string
+        reason_preview: string
+      } | null)
+      times_restarted: number
+      /** Unix time in seconds, with a fraction. */
+      last_activity: (number | null)
+      error: ({
+        type: string
+        message: string
+        /** Unix time in seconds, with a fraction. */
+        timestamp: number
+      } | null)
+      reliability: (components['schemas']['ReliabilityRecord'] | null)
+    }
+    Alert: {
+      alert: string
+      condition: ("gate_block_rate" | "task_stuck_in_phase" | "approval_waiting")
+      limit: number
+      message: string
+      since: string
+    }
+    AllowedViolation: {
+      code: string
+      detail: string
+    }
+    Approval: {
+      id: string
+      task_id: string
+      task_title: string
+      agent_id: (string | null)
+      workspace: string
+      gate: string
+      phase: string
+      target_phase: string
+      status: ("pending" | "approved" | "rejected" | "expired" | "used" | "void")
+      digest: string
+      approvers: string[]
+      min_approvals: number
+      decisions: {
+        by: string
+        decision: ("approve" | "reject")
+        comment: (string | null)
+        at: string
+      }[]
+      artifacts: components['schemas']['Artifact'][]
+      evidence: { [name: string]: unknown }
+      warnings: components['schemas']['Blocker'][]
+      requested_at: string
+      expires_at: string
+    }
+    ApprovalDetails: {
+      id: string
+      task_id: string
+      task_title: string
+      agent_id: (string | null)
+      workspace: string
+      gate: string
+      phase: string
+      target_phase: string
+      status: ("pending" | "approved" | "rejected" | "expired" | "used" | "void")
+      digest: string
+      approvers: string[]
+      min_approvals: number
+      decisions: {
+        by: string
+        decision: ("approve" | "reject")
+        comment: (string | null)
+        at: string
+      }[]
+      artifacts: components['schemas']['Artifact'][]
+      evidence: { [name: string]: unknown }
+      warnings: components['schemas']['Blocker'][]
+      requested_at: string
+      expires_at: string
+      contents: { [name: string]: unknown }
+    }
+    Artifact: {
+      type: string
+      sha256: string
+      bytes: number
+      grade: components['schemas']['Grade']
+      self_review?: boolean
+    }
+    ArtifactContent: {
+      task_id: string
+      type: string
+      sha256: string
+      bytes: number
+      grade: components['schemas']['Grade']
+      self_review?: boolean
+      phase: string
+      visit: number
+      /** What the agent handed in. */
+      content: unknown
+    }
+    BatchError: {
+      tool_name: string
+      error: {
+        code: string
+        detail: string
+        [name: string]: unknown
+      }
+    }
+    BatchResult: {
+      tool_name: string
+      /** What the tool answers. */
+      result: unknown
+      logged: true
+      decision: ("allowed")
+      duration_ms: number
+      violation?: components['schemas']['AllowedViolation']
+      unenforced?: string[]
+      interrupt?: components['schemas']['Interrupt']
+      advanced?: components['schemas']['Advanced']
+      advancing?: true
+      phase_token?: (string | null)
+      expires_at?: (string | null)
+      allowed_tools?: string[]
+    }
+    BatchRunning: {
+      tool_name: string
+      checking: true
+      decision: ("allowed")
+      result: null
+      logged: true
+      task_id: string
+      phase: string
+      allowed_tools?: string[]
+      next_step: string
+    }
+    Blocker: {
+      code: string
+      gate: (string | null)
+      check: (string | null)
+      artifact: (string | null)
+      message: string
+      remedy: string
+      severity: ("blocking" | "warning" | "info")
+      grade?: components['schemas']['Grade']
+      run?: {
+        cause: string
+        mended_by: string
+        remedy: string
+        last_lines: string[]
+      }
+    }
+    BlockingIssue: {
+      text: string
+      path?: string
+      line?: number
+    }
+    Claim: {
+      task: components['schemas']['Task']
+      phase: string
+      phase_token: string
+      expires_at: string
+      allowed_tools: string[]
+      prompt: string
+      contract: components['schemas']['AgentContract']
+      warnings: components['schemas']['Blocker'][]
+    }
+    ClaudeCodeHookAnswer: {
+      hookSpecificOutput?: {
+        hookEventName: string
+        permissionDecision?: ("allow" | "deny")
+        permissionDecisionReason?: string
+        additionalContext?: string
+      }
+      systemMessage?: string
+    }
+    ContractRef: {
+      name: string
+      version: string
+      hash: string
+    }
+    ContractRow: {
+      hash: string
+      name: string
+      version: string
+      origin: string
+      registered_at: string
+      trusted: boolean
+      default: boolean
+    }
+    Coordination: {
+      id: string
+      question: string
+      is_consensus: boolean
+      options: {
+        max_new_answers_per_agent: number
+        max_new_answers_global: (number | null)
+        novelty: ("lenient" | "balanced" | "strict")
+        max_attempts: number
+        round_timeout_seconds: number
+        timeout_seconds: number
+        quorum: (number | null)
+        skip_voting: boolean
+        allow_self_vote: boolean
+        final_presentation: boolean
+      }
+      tools: string[]
+      agents: components['schemas']['CoordinationAgent'][]
+      answers: components['schemas']['CoordinationAnswer'][]
+      final_presentation: (string | null)
+      status: components['schemas']['RunStatus']
+    }
+    CoordinationAgent: {
+      id: string
+      anonymous_id: string
+      kind: string
+      status: ("live" | "stopped" | "failed" | "timed_out")
+      round: number
+      turns: number
+      tokens: {
+        input: number
+        output: number
+        cache_read: number
+        cache_write: number
+      }
+      vote: ({
+        voted_for: string
+        label: string
+        reason: string
+      } | null)
+    }
+    CoordinationAnswer: {
+      label: string
+      agent_id: string
+      anonymous_id: string
+      content: string
+      verdict: (("approve" | "request_changes") | null)
+      at: string
+    }
+    CoordinationReport: {
+      run: {
+        id: string
+        title: string
+        status: string
+        phase: string
+        started_at: (string | null)
+        ended_at: (string | null)
+        elapsed_seconds: number
+        kind: ("coordination")
+        finish_reason_details: (string | null)
+      }
+      at: string
+      refusals: components['schemas']['RefusalCounts']
+      buffer_chars_lost: number
+      events: number
+      truncated: boolean
+      result: {
+        winner: (string | null)
+        label: (string | null)
+        is_tie: boolean
+        votes: { [name: string]: number }
+      }
+      agents: {
+        id: string
+        anonymous_id: string
+        status: string
+        error: (string | null)
+        answers: number
+        refusals: number
+        buffer_chars_lost: number
+        outcome: (string | null)
+        unknown_tools: string[]
+        tokens: components['schemas']['Tokens']
+        rounds: {
+          round: number
+          seconds: number
+          refusals: number
+          reasons: string[]
+          tokens: {
+            input: number
+            output: number
+            cache_read: number
+            cache_write: number
+          }
+        }[]
+      }[]
+      answers: {
+        agent: string
+        label: string
+        chars: number
+        content: string
+        is_cut: boolean
+        round: number
+        verdict: (("approve" | "request_changes") | null)
+        at: string
+      }[]
+      presentation: (components['schemas']['Presentation'] | null)
+      votes: {
+        agent: string
+        voted_for: string
+        label: string
+        round: number
+        reason: string
+        at: string
+        stands: boolean
+      }[]
+      timeline: {
+        seconds: number
+        agent: (string | null)
+        round: (number | null)
+        type: string
+        what: string
+      }[]
+    }
+    CoordinationRow: {
+      id: string
+      question: string
+      started_at: string
+      ended_at: (string | null)
+      finish_reason: components['schemas']['FinishReason']
+      winner: (string | null)
+      agents: number
+      answers: number
+    }
+    CreatedTask: {
+      id: string
+      title: string
+      description: string
+      status: components['schemas']['TaskStatus']
+      phase: string
+      epoch: number
+      agent_id: (string | null)
+      capabilities: string[]
+      contract: components['schemas']['ContractRef']
+      depends_on: string[]
+      requires: string[]
+      workspace: string
+      worktree?: components['schemas']['Worktree']
+      completed_phases: string[]
+      lease_expires_at: (string | null)
+      created_at: string
+      updated_at: string
+      metadata: { [name: string]: unknown }
+      mode: (("strict" | "permissive" | "advisory") | null)
+      priority: number
+      visit: number
+      refusals: number
+      parked_reason: (string | null)
+      stash: (string | null)
+      pending_approval: (components['schemas']['PendingApproval'] | null)
+      open_questions: number
+      reviewers_wanted: {
+        name: string
+        status: ("wanted" | "registered" | "finished")
+        awaited: boolean
+      }[]
+      claimable_at: (string | null)
+      alerts: components['schemas']['Alert'][]
+      uncommitted?: {
+        paths: string[]
+        count: number
+      }
+    }
+    Diagnostic: {
+      severity: ("error" | "warning")
+      code: string
+      kind?: string
+      path: string
+      message: string
+      remedy: string
+      file: string
+      line: number
+      column: number
+      extra?: { [name: string]: unknown }
+    }
+    Event: {
+      seq: number
+      stream: string
+      version: number
+      type: string
+      at: string
+      actor: string
+      epoch: number
+      phase: (string | null)
+      contract: (string | null)
+      /** What the event of this type records. */
+      data: { [name: string]: unknown }
+      prev_hash: string
+      hash: string
+    }
+    EvidenceField: {
+      type: string
+      description: string
+      required: boolean
+      grade: string
+      min?: number
+      max?: number
+      above?: number
+      min_length?: number
+      pattern?: string
+      enum?: unknown[]
+      must_be?: unknown
+      may_be_false?: boolean
+      rules?: string[]
+      source?: string
+    }
+    FinishReason: ("in_progress" | "completed" | "timeout" | "error" | "cancelled" | "parked")
+    Grade: ("reported" | "artifact" | "observed" | "proved")
+    HeldOut: {
+      task_id: string
+      sha256: (string | null)
+      count: number
+      failures: number
+      examples: { [name: string]: unknown }[]
+      last_failure: ({
+        criterion: (string | null)
+        number: number
+        difference: (string | null)
+      }[] | null)
+    }
+    InstalledTask: {
+      id: string
+      title: string
+      description: string
+      status: components['schemas']['TaskStatus']
+      phase: string
+      epoch: number
+      agent_id: (string | null)
+      capabilities: string[]
+      contract: components['schemas']['ContractRef']
+      depends_on: string[]
+      requires: string[]
+      workspace: string
+      worktree?: components['schemas']['Worktree']
+      completed_phases: string[]
+      lease_expires_at: (string | null)
+      created_at: string
+      updated_at: string
+      metadata: { [name: string]: unknown }
+      mode: (("strict" | "permissive" | "advisory") | null)
+      priority: number
+      visit: number
+      refusals: number
+      parked_reason: (string | null)
+      stash: (string | null)
+      pending_approval: (components['schemas']['PendingApproval'] | null)
+      open_questions: number
+      reviewers_wanted: {
+        name: string
+        status: ("wanted" | "registered" | "finished")
+        awaited: boolean
+      }[]
+      claimable_at: (string | null)
+      alerts: components['schemas']['Alert'][]
+      install: {
+        status: ("installed")
+        command: string[]
+        cwd: string
+        exit_code: number
+        paths: string[]
+        output: string
+        duration_ms: number
+        notes?: string[]
+      }
+    }
+    Interrupt: {
+      kind: ("interrupt")
+      text: string
+      phase: string
+      violation: components['schemas']['RuleViolation']
+    }
+    KnowledgeFound: {
+      results: {
+        content: string
+        file: string
+        section: (string | null)
+        start_line: number
+        score: number
+        tokens: number
+        tags: string[]
+        phase: (string | null)
+      }[]
+      total_tokens: number
+      retrieval_method: ("hybrid" | "lexical")
+      degraded?: true
+      hint?: string
+      query_time_ms: number
+      index_version: number
+    }
+    LedgerCheck: {
+      ok: boolean
+      events: number
+      streams: number
+      checkpoints: number
+      problems: {
+        code: string
+        detail: string
+        seq: (number | null)
+        stream: (string | null)
+        version: (number | null)
+      }[]
+    }
+    LedgerStats: {
+      events: number
+      streams: number
+      by_type: { [name: string]: number }
+      by_code: { [name: string]: number }
+      first_at: (string | null)
+      last_at: (string | null)
+    }
+    MergedTask: {
+      id: string
+      title: string
+      description: string
+      status: components['schemas']['TaskStatus']
+      phase: string
+      epoch: number
+      agent_id: (string | null)
+      capabilities: string[]
+      contract: components['schemas']['ContractRef']
+      depends_on: string[]
+      requires: string[]
+      workspace: string
+      worktree?: components['schemas']['Worktree']
+      completed_phases: string[]
+      lease_expires_at: (string | null)
+      created_at: string
+      updated_at: string
+      metadata: { [name: string]: unknown }
+      mode: (("strict" | "permissive" | "advisory") | null)
+      priority: number
+      visit: number
+      refusals: number
+      parked_reason: (string | null)
+      stash: (string | null)
+      pending_approval: (components['schemas']['PendingApproval'] | null)
+      open_questions: number
+      reviewers_wanted: {
+        name: string
+        status: ("wanted" | "registered" | "finished")
+        awaited: boolean
+      }[]
+      claimable_at: (string | null)
+      alerts: components['schemas']['Alert'][]
+      merge?: {
+        into: string
+        commit: string
+        result: string
+        fast_forward: boolean
+        already: boolean
+      }
+    }
+    MetricsSummary: {
+      events: { [name: string]: number }
+      refusals: { [name: string]: number }
+      tasks: {
+        status: components['schemas']['TaskStatus']
+        phase: string
+        count: number
+      }[]
+      gate_pass_rate: (number | null)
+      alerts: components['schemas']['TaskAlert'][]
+      requests: number
+      mean_seconds: (number | null)
+    }
+    OpenViolation: {
+      rule: string
+      rule_type: string
+      diagnostic: string
+      suggestion: string
+      metrics_snapshot: { [name: string]: unknown }
+      recent_events: {
+        at: string
+        text: string
+      }[]
+      action: string
+    }
+    Operator: {
+      name: string
+      role: (string | null)
+      added_at: string
+      revoked_at: (string | null)
+    }
+    Overview: {
+      task: (components['schemas']['SnapshotTask'] | null)
+      current_phase: (string | null)
+      task_dependencies: {
+        id: string
+        status: string
+      }[]
+      completed_tasks: {
+        id: string
+        title: string
+        completed_at: string
+      }[]
+      blockers: components['schemas']['Blocker'][]
+      phases: {
+        id: string
+        name: string
+      }[]
+      agents: {
+        agent_id: (string | null)
+        task_id: string
+        phase: string
+        checking: boolean
+        since: string
+        waiting_for_reviewers?: string[]
+      }[]
+      events: {
+        seq: number
+        type: string
+        at: string
+        phase: (string | null)
+        code: (string | null)
+      }[]
+      next_step: string
+      counts: {
+        by_status: { [name: string]: number }
+        active_by_phase: { [name: string]: number }
+      }
+      truncated: boolean
+      tasks: components['schemas']['TaskRow'][]
+      paused: (string | null)
+      alerts: components['schemas']['TaskAlert'][]
+    }
+    ParticipantView: {
+      id: string
+      question: string
+      anonymous_id: string
+      round: number
+      attempt: number
+      max_attempts: number
+      answers: {
+        agent_id: string
+        label: string
+        content: string
+        verdict: (("approve" | "request_changes") | null)
+      }[]
+      must: ("new_answer" | "vote" | "new_answer_or_vote" | "present" | "wait" | "none")
+      valid_agents: string[]
+      needs_verdict: boolean
+      is_complete: boolean
+      finish_reason: components['schemas']['FinishReason']
+      winner: (string | null)
+    }
+    PendingApproval: {
+      id: string
+      digest: string
+      expires_at: string
+    }
+    PendingConsensus: {
+      id: string
+      voters: string[]
+      voted: string[]
+      answered: string[]
+      gone: string[]
+      awaited: string[]
+      quorum: (number | null)
+      started_at: (string | null)
+    }
+    Phase: {
+      phase_number: (string | number)
+      phase_content: components['schemas']['PhaseContent']
+      tasks?: {
+        current: ({
+          id: string
+          title: string
+          content: string
+        } | null)
+        done: string[]
+        total: number
+      }
+      artifacts_from_previous: { [name: string]: { [name: string]: unknown } }
+      checkpoint_criteria: {
+        required_evidence: { [name: string]: components['schemas']['EvidenceField'] }
+        min_verified?: number
+      }
+    }
+    PhaseChecking: {
+      checkpoint_passed: false
+      task_id: (string | null)
+      phase: (string | null)
+      allowed_tools: string[]
+      next_step: string
+      checking: true
+      message: string
+    }
+    PhaseCompleted: {
+      checkpoint_passed: boolean
+      missing_evidence?: string[]
+      phase_completed: (string | number)
+      status: components['schemas']['TaskStatus']
+      warnings: components['schemas']['Blocker'][]
+      next_phase: (string | number)
+      next_phase_content: (components['schemas']['PhaseContent'] | null)
+      tasks?: {
+        current: ({
+          id: string
+          title: string
+          content: string
+        } | null)
+        done: string[]
+        total: number
+      }
+      artifacts_available: { [name: string]: { [name: string]: unknown } }
+      phase_token: string
+      expires_at: string
+      allowed_tools: string[]
+    }
+    PhaseContent: {
+      content: string
+      sources: string[]
+      total_tokens: number
+    }
+    PhaseHeld: {
+      checkpoint_passed: boolean
+      current_phase: (string | number)
+      current_phase_content: (components['schemas']['PhaseContent'] | null)
+      tasks?: {
+        current: ({
+          id: string
+          title: string
+          content: string
+        } | null)
+        done: string[]
+        total: number
+      }
+      retry: components['schemas']['Retry']
+      task_id: string
+      phase: string
+      allowed_tools: string[]
+      next_step: string
+      error?: ("incomplete_checkpoint" | "rule_interrupt")
+      missing_evidence?: string[]
+      required_format?: { [name: string]: components['schemas']['EvidenceField'] }
+      examples?: { [name: string]: unknown }
+      message?: string
+      blockers?: components['schemas']['Blocker'][]
+      warnings?: components['schemas']['Blocker'][]
+      interrupt?: components['schemas']['Interrupt']
+      pending_approval?: components['schemas']['PendingApproval']
+    }
+    PhaseMetrics: {
+      phase: string
+      visits: number
+      duration_seconds: number
+      tokens: components['schemas']['Tokens']
+      turns: number
+      commands: {
+        count: number
+        by_command: {
+          command: string
+          count: number
+        }[]
+      }
+      edits: {
+        count: number
+        by_path: {
+          path: string
+          count: number
+        }[]
+      }
+      tool_calls: number
+      refusals: {
+        count: number
+        by_code: { [name: string]: number }
+      }
+      interrupts: number
+      commits: number
+    }
+    Presentation: {
+      agent: string
+      label: string
+      chars: number
+      content: string
+      is_cut: boolean
+    }
+    Problem: {
+      type: string
+      title: string
+      status: number
+      detail: string
+      code: ("invalid_request" | "unknown_phase" | "no_transition" | "tool_failed" | "invalid_regex" | "token_missing" | "token_invalid" | "token_stale" | "token_mismatch" | "forbidden_tool" | "unknown_tool" | "constraint_violation" | "not_permitted" | "host_not_allowed" | "not_found" | "no_task_available" | "conflict" | "already_claimed" | "phase_sequence_violation" | "task_not_active" | "no_active_task" | "agents_paused" | "payload_too_large" | "unsupported_media_type" | "idempotency_mismatch" | "rate_limited" | "store_unavailable" | "shutting_down" | "confinement_unavailable" | "agent_unavailable" | "knowledge_unavailable" | "internal_error" | "contract.invalid" | "contract.not_enforced_yet" | "missing_artifact" | "invalid_artifact" | "check_failed" | "check_error" | "evidence_stale" | "incomplete_checkpoint" | "claim_missing" | "rule_interrupt" | "unledgered_change" | "consensus_pending" | "approval_pending" | "approval_rejected" | "enforcement_not_live" | "gate_blocked")
+      remedy?: string
+      next_step?: string
+      allowed_tools?: string[]
+      blockers?: { [name: string]: unknown }[]
+      retry?: {
+        attempt?: number
+        max?: number
+        text?: string
+        [name: string]: unknown
+      }
+      [name: string]: unknown
+    }
+    Prompt: {
+      kind: ("prompt" | "interrupt")
+      text: string
+      violation?: components['schemas']['RuleViolation']
+      phase: string
+    }
+    PromptAfterBlockers: {
+      allowed: false
+      task_id: string
+      phase: string
+      allowed_tools: string[]
+      next_step: string
+      phase_token: null
+      blockers: components['schemas']['Blocker'][]
+      warnings: components['schemas']['Blocker'][]
+      retry: components['schemas']['Retry']
+      interrupt?: components['schemas']['Interrupt']
+      pending_approval?: components['schemas']['PendingApproval']
+      pending_consensus?: {
+        id: string
+      }
+      kind: ("prompt" | "interrupt")
+      text: string
+      violation?: components['schemas']['RuleViolation']
+    }
+    PromptAfterTransition: {
+      allowed: true
+      phase: string
+      status: components['schemas']['TaskStatus']
+      phase_token: (string | null)
+      expires_at: (string | null)
+      allowed_tools: string[]
+      prompt: (string | null)
+      warnings: components['schemas']['Blocker'][]
+      artifacts: {
+        type: string
+        sha256: string
+        bytes: number
+        grade: components['schemas']['Grade']
+        self_review?: boolean
+        phase: string
+      }[]
+      violation?: (components['schemas']['AllowedViolation'] | components['schemas']['RuleViolation'])
+      completed?: true
+      kind: ("prompt" | "interrupt")
+      text: string
+    }
+    PromptWhileChecking: {
+      allowed: false
+      task_id: (string | null)
+      phase: (string | null)
+      allowed_tools: string[]
+      next_step: string
+      checking: true
+      phase_token: null
+      blockers: components['schemas']['Blocker'][]
+      warnings: components['schemas']['Blocker'][]
+      kind: ("prompt" | "interrupt")
+      text: string
+      violation?: components['schemas']['RuleViolation']
+    }
+    PromptWithHelp: {
+      kind: ("prompt" | "interrupt")
+      text: string
+      violation?: components['schemas']['RuleViolation']
+      phase: string
+      task_id?: string
+      allowed_tools?: string[]
+      next_step?: string
+    }
+    Question: {
+      id: string
+      task_id: string
+      task_title: string
+      agent_id: string
+      phase: string
+      status: ("open" | "answered" | "withdrawn")
+      question: string
+      options: string[]
+      asked_at: string
+      answer: (string | null)
+      answered_by: (string | null)
+      answered_at: (string | null)
+    }
+    RefusalCounts: {
+      count: number
+      by_agent: {
+        agent: string
+        count: number
+      }[]
+      by_reason: {
+        reason: string
+        count: number
+      }[]
+      by_phase: {
+        phase: string
+        count: number
+      }[]
+      by_round: {
+        round: number
+        count: number
+      }[]
+      rows: {
+        agent: string
+        reason: string
+        phase: string
+        round: number
+        count: number
+      }[]
+    }
+    ReliabilityRecord: {
+      enforcement_attempts: {
+        round: number
+        attempt: number
+        max_attempts: number
+        reason: string
+        tool_calls: string[]
+        error_message: (string | null)
+        buffer_preview: string
+        buffer_chars: number
+        handled: string
+        /** Unix time in seconds, with a fraction. */
+        timestamp: number
+      }[]
+      by_round: { [name: string]: {
+        count: number
+        reasons: string[]
+      } }
+      unknown_tools: string[]
+      workflow_errors: string[]
+      total_enforcement_retries: number
+      total_buffer_chars_lost: number
+      outcome: ("ok" | "non_compliant" | "dropped")
+    }
+    ResponseVerdict: {
+      accepted: boolean
+      action?: string
+      label?: string
+      reason?: string
+      message?: string
+      asked_again?: boolean
+      stopped?: string
+      attempt: number
+      max_attempts: number
+      round: number
+      view: components['schemas']['ParticipantView']
+    }
+    RestoredTask: {
+      id: string
+      title: string
+      description: string
+      status: components['schemas']['TaskStatus']
+      phase: string
+      epoch: number
+      agent_id: (string | null)
+      capabilities: string[]
+      contract: components['schemas']['ContractRef']
+      depends_on: string[]
+      requires: string[]
+      workspace: string
+      worktree?: components['schemas']['Worktree']
+      completed_phases: string[]
+      lease_expires_at: (string | null)
+      created_at: string
+      updated_at: string
+      metadata: { [name: string]: unknown }
+      mode: (("strict" | "permissive" | "advisory") | null)
+      priority: number
+      visit: number
+      refusals: number
+      parked_reason: (string | null)
+      stash: (string | null)
+      pending_approval: (components['schemas']['PendingApproval'] | null)
+      open_questions: number
+      reviewers_wanted: {
+        name: string
+        status: ("wanted" | "registered" | "finished")
+        awaited: boolean
+      }[]
+      claimable_at: (string | null)
+      alerts: components['schemas']['Alert'][]
+      restored: string[]
+      restored_count: number
+    }
+    Retry: {
+      attempt: number
+      max: number
+      text: string
+    }
+    Review: {
+      reviewer: string
+      phase: string
+      visit: number
+      token_status: ("open" | "finished" | "revoked" | "expired" | "ended")
+      status: (("in_progress" | "changes_requested" | "completed" | "approved") | null)
+      counts_as: ((("in_progress" | "changes_requested" | "completed" | "approved") | ("outdated" | "by_implementer")) | null)
+      added_at: string
+      expires_at: string
+      submitted_at: (string | null)
+      summary?: string
+      comments?: components['schemas']['ReviewComment'][]
+      blocking_issues?: components['schemas']['BlockingIssue'][]
+    }
+    ReviewComment: {
+      text: string
+      path?: string
+      line?: number
+      resolved: boolean
+    }
+    ReviewList: {
+      task_id: string
+      phase: string
+      visit: number
+      required_reviews: (string[] | null)
+      reviews: components['schemas']['Review'][]
+    }
+    ReviewReport: {
+      status: ("in_progress" | "changes_requested" | "completed" | "approved")
+      summary?: string
+      comments: components['schemas']['ReviewComment'][]
+      blocking_issues: components['schemas']['BlockingIssue'][]
+    }
+    ReviewerSnapshot: {
+      task: {
+        id: string
+        title: string
+        description: string
+        status: components['schemas']['TaskStatus']
+        phase: string
+        visit: number
+        agent_id: (string | null)
+        contract: components['schemas']['ContractRef']
+        completed_phases: string[]
+      }
+      current_phase: {
+        id: string
+        name: string
+        description: string
+      }
+      reviewer: string
+      expires_at: (string | null)
+      required_reviews: (string[] | null)
+      reviews: {
+        reviewer: string
+        status: (("in_progress" | "changes_requested" | "completed" | "approved") | null)
+      }[]
+      pending_approval: (components['schemas']['PendingApproval'] | null)
+      artifacts: {
+        type: string
+        sha256: string
+        bytes: number
+        grade: components['schemas']['Grade']
+        self_review?: boolean
+        phase: string
+        visit: number
+        content: unknown
+      }[]
+      held_out?: ({
+        sha256: (string | null)
+        count: number
+        failures: number
+        examples: { [name: string]: unknown }[]
+        last_failure: ({
+          criterion: (string | null)
+          number: number
+          difference: (string | null)
+        }[] | null)
+      } | {
+        count: number
+        examples: null
+      })
+      report: (components['schemas']['ReviewReport'] | null)
+      subject: (string | null)
+      allowed_tools: string[]
+      next_step: string
+      truncated: boolean
+    }
+    RewoundTask: {
+      id: string
+      title: string
+      description: string
+      status: components['schemas']['TaskStatus']
+      phase: string
+      epoch: number
+      agent_id: (string | null)
+      capabilities: string[]
+      contract: components['schemas']['ContractRef']
+      depends_on: string[]
+      requires: string[]
+      workspace: string
+      worktree?: components['schemas']['Worktree']
+      completed_phases: string[]
+      lease_expires_at: (string | null)
+      created_at: string
+      updated_at: string
+      metadata: { [name: string]: unknown }
+      mode: (("strict" | "permissive" | "advisory") | null)
+      priority: number
+      visit: number
+      refusals: number
+      parked_reason: (string | null)
+      stash: (string | null)
+      pending_approval: (components['schemas']['PendingApproval'] | null)
+      open_questions: number
+      reviewers_wanted: {
+        name: string
+        status: ("wanted" | "registered" | "finished")
+        awaited: boolean
+      }[]
+      claimable_at: (string | null)
+      alerts: components['schemas']['Alert'][]
+      restored?: string[]
+      restored_count?: number
+    }
+    RuleViolation: {
+      rule: string
+      rule_type: string
+      diagnostic: string
+      suggestion: string
+      metrics_snapshot: { [name: string]: unknown }
+      recent_events: {
+        at: string
+        text: string
+      }[]
+    }
+    RunStatus: {
+      finish_reason: components['schemas']['FinishReason']
+      finish_reason_details: (string | null)
+      is_complete: boolean
+      meta: {
+        /** Unix time in seconds, with a fraction. */
+        last_updated: number
+        session_id: string
+        log_dir: (string | null)
+        question: string
+        /** Unix time in seconds, with a fraction. */
+        start_time: number
+        elapsed_seconds: number
+      }
+      coordination: {
+        phase: string
+        active_agent: (string | null)
+        completion_percentage: number
+        is_final_presentation: boolean
+        checking?: boolean
+      }
+      agents: { [name: string]: components['schemas']['AgentStatus'] }
+      results: {
+        votes: { [name: string]: number }
+        winner: (string | null)
+        is_tie: boolean
+        final_answer_preview: (string | null)
+      }
+    }
+    SavedStash: {
+      id: string
+      name: (string | null)
+      task_id: string
+      task_title: (string | null)
+      task_status: (components['schemas']['TaskStatus'] | null)
+      phase: string
+      saved_at: string
+      saved_by: string
+      reason: string
+      workspace: string
+      status: ("saved" | "unfinished" | "lost" | "dropped")
+      bytes: number
+      paths: {
+        path: string
+        kind: ("created" | "modified" | "deleted")
+      }[]
+      path_count: number
+      warnings: string[]
+    }
+    SentReview: {
+      task_id: string
+      reviewer: string
+      status: (("in_progress" | "changes_requested" | "completed" | "approved") | null)
+      finished: boolean
+      subject: (string | null)
+    }
+    SettledTree: {
+      id: string
+      title: string
+      description: string
+      status: components['schemas']['TaskStatus']
+      phase: string
+      epoch: number
+      agent_id: (string | null)
+      capabilities: string[]
+      contract: components['schemas']['ContractRef']
+      depends_on: string[]
+      requires: string[]
+      workspace: string
+      worktree?: components['schemas']['Worktree']
+      completed_phases: string[]
+      lease_expires_at: (string | null)
+      created_at: string
+      updated_at: string
+      metadata: { [name: string]: unknown }
+      mode: (("strict" | "permissive" | "advisory") | null)
+      priority: number
+      visit: number
+      refusals: number
+      parked_reason: (string | null)
+      stash: (string | null)
+      pending_approval: (components['schemas']['PendingApproval'] | null)
+      open_questions: number
+      reviewers_wanted: {
+        name: string
+        status: ("wanted" | "registered" | "finished")
+        awaited: boolean
+      }[]
+      claimable_at: (string | null)
+      alerts: components['schemas']['Alert'][]
+      paths: string[]
+      path_count: number
+    }
+    Snapshot: {
+      task: (components['schemas']['SnapshotTask'] | null)
+      current_phase: (string | null)
+      task_dependencies: {
+        id: string
+        status: string
+      }[]
+      completed_tasks: {
+        id: string
+        title: string
+        completed_at: string
+      }[]
+      blockers: components['schemas']['Blocker'][]
+      phases: {
+        id: string
+        name: string
+      }[]
+      agents: {
+        agent_id: (string | null)
+        task_id: string
+        phase: string
+        checking: boolean
+        since: string
+        waiting_for_reviewers?: string[]
+      }[]
+      events: {
+        seq: number
+        type: string
+        at: string
+        phase: (string | null)
+        code: (string | null)
+      }[]
+      next_step: string
+      counts: {
+        by_status: { [name: string]: number }
+        active_by_phase: { [name: string]: number }
+      }
+      truncated: boolean
+    }
+    SnapshotTask: {
+      id: string
+      title: string
+      description: string
+      status: components['schemas']['TaskStatus']
+      phase: string
+      epoch: number
+      agent_id: (string | null)
+      capabilities: string[]
+      contract: components['schemas']['ContractRef']
+      depends_on: string[]
+      requires: string[]
+      workspace: string
+      worktree?: components['schemas']['Worktree']
+      completed_phases: string[]
+      lease_expires_at: (string | null)
+      created_at: string
+      updated_at: string
+      metadata: { [name: string]: unknown }
+      mode: (("strict" | "permissive" | "advisory") | null)
+      priority: number
+      visit: number
+      refusals: number
+      parked_reason: (string | null)
+      stash: (string | null)
+      pending_approval: (components['schemas']['PendingApproval'] | null)
+      open_questions: number
+      reviewers_wanted: {
+        name: string
+        status: ("wanted" | "registered" | "finished")
+        awaited: boolean
+      }[]
+      claimable_at: (string | null)
+      alerts: components['schemas']['Alert'][]
+      checking: boolean
+    }
+    Spawn: {
+      task_id: string
+      state: ("starting" | "running" | "waiting" | "ended")
+      role: ("worker" | "reviewer")
+      reviewer: (string | null)
+      entry: (string | null)
+      harness: string
+      model: (string | null)
+      adapter: string
+      restarts: number
+      spawned_at: string
+      lost: ({
+        cause: string
+        detail: string
+        at: string
+      } | null)
+      outcome: (string | null)
+      reason: (string | null)
+      exit_code: (number | null)
+      ended_at: (string | null)
+      unenforced: string[]
+    }
+    SpawnedAgent: {
+      agent_id: string
+      task_id: string
+      state: ("starting" | "running" | "waiting" | "ended")
+      role: ("worker" | "reviewer")
+      reviewer: (string | null)
+      entry: (string | null)
+      harness: string
+      model: (string | null)
+      adapter: string
+      restarts: number
+      spawned_at: string
+      lost: ({
+        cause: string
+        detail: string
+        at: string
+      } | null)
+      outcome: (string | null)
+      reason: (string | null)
+      exit_code: (number | null)
+      ended_at: (string | null)
+      unenforced: string[]
+      window: ({
+        socket: string
+        session: string
+      } | null)
+      workspace?: string
+      worktree?: components['schemas']['Worktree']
+      uncommitted?: {
+        paths: string[]
+        count: number
+      }
+    }
+    StartedAgent: {
+      agent_id: string
+      task_id: string
+      state: ("starting" | "running" | "waiting" | "ended")
+      role: ("worker" | "reviewer")
+      reviewer: (string | null)
+      entry: (string | null)
+      harness: string
+      model: (string | null)
+      adapter: string
+      restarts: number
+      spawned_at: string
+      lost: ({
+        cause: string
+        detail: string
+        at: string
+      } | null)
+      outcome: (string | null)
+      reason: (string | null)
+      exit_code: (number | null)
+      ended_at: (string | null)
+      unenforced: string[]
+      window: ({
+        socket: string
+        session: string
+      } | null)
+    }
+    StartedCoordination: {
+      id: string
+      agents: {
+        id: string
+        anonymous_id: (string | null)
+        token?: string
+      }[]
+    }
+    Stash: {
+      id: string
+      name: (string | null)
+      task_id: string
+      task_title: (string | null)
+      task_status: (components['schemas']['TaskStatus'] | null)
+      phase: string
+      saved_at: string
+      saved_by: string
+      reason: string
+      workspace: string
+      status: ("saved" | "unfinished" | "lost" | "dropped")
+      bytes: number
+      paths: {
+        path: string
+        kind: ("created" | "modified" | "deleted")
+      }[]
+      path_count: number
+    }
+    StreamedPart: {
+      agent: string
+      type: string
+      name?: string
+      text?: string
+    }
+    Task: {
+      id: string
+      title: string
+      description: string
+      status: components['schemas']['TaskStatus']
+      phase: string
+      epoch: number
+      agent_id: (string | null)
+      capabilities: string[]
+      contract: components['schemas']['ContractRef']
+      depends_on: string[]
+      requires: string[]
+      workspace: string
+      worktree?: components['schemas']['Worktree']
+      completed_phases: string[]
+      lease_expires_at: (string | null)
+      created_at: string
+      updated_at: string
+      metadata: { [name: string]: unknown }
+      mode: (("strict" | "permissive" | "advisory") | null)
+      priority: number
+      visit: number
+      refusals: number
+      parked_reason: (string | null)
+      stash: (string | null)
+      pending_approval: (components['schemas']['PendingApproval'] | null)
+      open_questions: number
+      reviewers_wanted: {
+        name: string
+        status: ("wanted" | "registered" | "finished")
+        awaited: boolean
+      }[]
+      claimable_at: (string | null)
+      alerts: components['schemas']['Alert'][]
+    }
+    TaskAlert: {
+      task_id: string
+      alert: string
+      condition: ("gate_block_rate" | "task_stuck_in_phase" | "approval_waiting")
+      limit: number
+      message: string
+      since: string
+    }
+    TaskDetails: {
+      id: string
+      title: string
+      description: string
+      status: components['schemas']['TaskStatus']
+      phase: string
+      epoch: number
+      agent_id: (string | null)
+      capabilities: string[]
+      contract: components['schemas']['ContractRef']
+      depends_on: string[]
+      requires: string[]
+      workspace: string
+      worktree?: components['schemas']['Worktree']
+      completed_phases: string[]
+      lease_expires_at: (string | null)
+      created_at: string
+      updated_at: string
+      metadata: { [name: string]: unknown }
+      mode: (("strict" | "permissive" | "advisory") | null)
+      priority: number
+      visit: number
+      refusals: number
+      parked_reason: (string | null)
+      stash: (string | null)
+      pending_approval: (components['schemas']['PendingApproval'] | null)
+      open_questions: number
+      reviewers_wanted: {
+        name: string
+        status: ("wanted" | "registered" | "finished")
+        awaited: boolean
+      }[]
+      claimable_at: (string | null)
+      alerts: components['schemas']['Alert'][]
+      held_out?: {
+        sha256: string
+        count: number
+        failures: number
+      }
+      checking: boolean
+      phase_entered_at: (string | null)
+      phase_seconds: (number | null)
+      rules: {
+        open: (components['schemas']['OpenViolation'] | null)
+        acknowledged: string[]
+        unavailable: string[]
+      }
+      pending_consensus: (components['schemas']['PendingConsensus'] | null)
+      next_step: string
+    }
+    TaskMetrics: {
+      task: {
+        id: string
+        title: string
+        status: components['schemas']['TaskStatus']
+        phase: string
+        visit: number
+      }
+      agent_id: (string | null)
+      contract: string
+      at: string
+      visits: components['schemas']['VisitMetrics'][]
+      phases: components['schemas']['PhaseMetrics'][]
+      totals: {
+        visits: number
+        duration_seconds: number
+        tokens: components['schemas']['Tokens']
+        turns: number
+        commands: {
+          count: number
+          by_command: {
+            command: string
+            count: number
+          }[]
+        }
+        edits: {
+          count: number
+          by_path: {
+            path: string
+            count: number
+          }[]
+        }
+        tool_calls: number
+        refusals: {
+          count: number
+          by_code: { [name: string]: number }
+        }
+        interrupts: number
+        commits: number
+      }
+      outside: {
+        tokens: components['schemas']['Tokens']
+        turns: number
+      }
+      events: number
+      truncated: boolean
+    }
+    TaskReport: {
+      run: {
+        id: string
+        title: string
+        status: string
+        phase: string
+        started_at: (string | null)
+        ended_at: (string | null)
+        elapsed_seconds: number
+        kind: ("task")
+      }
+      at: string
+      refusals: components['schemas']['RefusalCounts']
+      buffer_chars_lost: number
+      events: number
+      truncated: boolean
+      agents: {
+        id: string
+        refusals: number
+        buffer_chars_lost: number
+      }[]
+      phases: {
+        phase: string
+        visits: number
+        refusals: number
+        seconds: number
+        tokens: (components['schemas']['Tokens'] | null)
+        tool_calls: number
+        interrupts: number
+      }[]
+      visits: {
+        phase: string
+        visit: number
+        entered_by: ("start" | "transition" | "back" | "rewind")
+        entered_at: string
+        left_at: (string | null)
+        seconds: number
+        tokens: (components['schemas']['Tokens'] | null)
+        tool_calls: number
+        interrupts: number
+      }[]
+      totals: {
+        seconds: number
+        tokens: (components['schemas']['Tokens'] | null)
+        tool_calls: number
+        interrupts: number
+      }
+      gates: {
+        passed: number
+        blocked: number
+        pass_rate: (number | null)
+        by_gate: {
+          gate: string
+          passed: number
+          blocked: number
+        }[]
+      }
+      evidence: {
+        visit: number
+        phase: string
+        name: string
+        grade: string
+        run?: {
+          command: (string | null)
+          passed: (number | null)
+          failed: (number | null)
+          skipped: (number | null)
+          sigusr1?: string
+          inverted?: { [name: string]: number }
+        }
+      }[]
+    }
+    TaskRow: {
+      id: string
+      title: string
+      status: components['schemas']['TaskStatus']
+      checking: boolean
+      phase: string
+      agent_id: (string | null)
+      contract: string
+      depends_on: string[]
+      requires: string[]
+      priority: number
+      lease_expires_at: (string | null)
+      open_questions: number
+      created_at: string
+      updated_at: string
+    }
+    TaskStatus: ("queued" | "active" | "awaiting_approval" | "interrupted" | "parked" | "completed" | "cancelled")
+    Tokens: {
+      input: number
+      output: number
+      cache_read: number
+      cache_write: number
+      grade: ("observed" | "reported" | "none")
+    }
+    ToolAllowed: {
+      allowed: true
+      allowed_tools: string[]
+      violation?: components['schemas']['AllowedViolation']
+    }
+    ToolBatch: {
+      results: (components['schemas']['BatchResult'] | components['schemas']['BatchRunning'] | components['schemas']['BatchError'])[]
+      advanced?: components['schemas']['Advanced']
+      advancing?: true
+      phase_token?: (string | null)
+      expires_at?: (string | null)
+      allowed_tools?: string[]
+    }
+    ToolRefused: {
+      allowed: false
+      code: string
+      detail: string
+      allowed_tools: string[]
+      retry: components['schemas']['Retry']
+    }
+    ToolResult: {
+      /** What the tool answers. */
+      result: unknown
+      logged: true
+      decision: ("allowed")
+      duration_ms: number
+      violation?: components['schemas']['AllowedViolation']
+      unenforced?: string[]
+      interrupt?: components['schemas']['Interrupt']
+      advanced?: components['schemas']['Advanced']
+      advancing?: true
+      phase_token?: (string | null)
+      expires_at?: (string | null)
+      allowed_tools?: string[]
+    }
+    ToolRunning: {
+      checking: true
+      decision: ("allowed")
+      result: null
+      logged: true
+      task_id: string
+      phase: string
+      allowed_tools?: string[]
+      next_step: string
+    }
+    TransitionBlocked: {
+      allowed: false
+      task_id: string
+      phase: string
+      allowed_tools: string[]
+      next_step: string
+      phase_token: null
+      blockers: components['schemas']['Blocker'][]
+      warnings: components['schemas']['Blocker'][]
+      retry: components['schemas']['Retry']
+      interrupt?: components['schemas']['Interrupt']
+      pending_approval?: components['schemas']['PendingApproval']
+      pending_consensus?: {
+        id: string
+      }
+    }
+    TransitionChecking: {
+      allowed: false
+      task_id: (string | null)
+      phase: (string | null)
+      allowed_tools: string[]
+      next_step: string
+      checking: true
+      phase_token: null
+      blockers: components['schemas']['Blocker'][]
+      warnings: components['schemas']['Blocker'][]
+    }
+    TransitionMade: {
+      allowed: true
+      phase: string
+      status: components['schemas']['TaskStatus']
+      phase_token: (string | null)
+      expires_at: (string | null)
+      allowed_tools: string[]
+      prompt: (string | null)
+      warnings: components['schemas']['Blocker'][]
+      artifacts: {
+        type: string
+        sha256: string
+        bytes: number
+        grade: components['schemas']['Grade']
+        self_review?: boolean
+        phase: string
+      }[]
+      violation?: components['schemas']['AllowedViolation']
+      completed?: true
+    }
+    Usage: {
+      tokens: {
+        input: number
+        output: number
+        cache_read: number
+        cache_write: number
+      }
+      usage: ("observed" | "reported" | "none")
+      interrupt?: components['schemas']['Interrupt']
+    }
+    VisitMetrics: {
+      phase: string
+      visit: number
+      entered_by: ("start" | "transition" | "back" | "rewind")
+      entered_at: string
+      left_at: (string | null)
+      duration_seconds: number
+      tokens: components['schemas']['Tokens']
+      turns: number
+      commands: {
+        count: number
+        by_command: {
+          command: string
+          count: number
+        }[]
+      }
+      edits: {
+        count: number
+        by_path: {
+          path: string
+          count: number
+        }[]
+      }
+      tool_calls: number
+      refusals: {
+        count: number
+        by_code: { [name: string]: number }
+      }
+      interrupts: number
+      commits: number
+    }
+    WorkflowCompleted: {
+      checkpoint_passed: boolean
+      missing_evidence?: string[]
+      phase_completed: (string | number)
+      status: components['schemas']['TaskStatus']
+      warnings: components['schemas']['Blocker'][]
+      workflow_complete: true
+      message: string
+      phase_token: (string | null)
+      expires_at: (string | null)
+      allowed_tools: string[]
+    }
+    Worktree: {
+      repository: string
+      branch: string
+      base: string
+      into: (string | null)
+      status: ("open" | "merged" | "handed_over" | "discarded")
+      commit: (string | null)
+    }
+  }
+}
+

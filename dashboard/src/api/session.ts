@@ -1,0 +1,63 @@
+import { QueryClient } from '@tanstack/react-query'
+import { api, setCsrfToken, setLoggedOutListener } from './client.js'
+import { keys } from './keys.js'
+import { ApiProblem } from './problem.js'
+
+export interface Session {
+  readonly session_id: string
+  readonly operator: { readonly name: string; readonly role: string }
+  readonly csrf_token: string
+  readonly expires_at: string
+  readonly came_from: 'first_code' | 'code' | 'token'
+  readonly confirm: 'never' | 'native' | 'always'
+  readonly passkeys: number
+  readonly has_passphrase: boolean
+  readonly may_register_passkey: boolean
+}
+
+const RETRIES_MAX = 2
+
+export const queryClient = new QueryClient({
+  defaultOptions: {
+    queries: {
+      // Events say when something changed. Without a stream, an answer is asked for again after this time.
+      staleTime: 30_000,
+      retry: (count, error) => count < RETRIES_MAX && error instanceof ApiProblem && error.status === 0,
+      refetchOnWindowFocus: false,
+    },
+  },
+})
+
+/** The session of this browser; null when nobody is logged in. */
+export async function readSession(): Promise<Session | null> {
+  try {
+    const session = await api.get<Session>('/session')
+    setCsrfToken(session.csrf_token)
+    return session
+  } catch (error) {
+    if (error instanceof ApiProblem && error.isLoggedOut) return null
+    throw error
+  }
+}
+
+/** Logs in with a one-time code or an operator token. */
+export async function logIn(word: { readonly code: string } | { readonly operator_token: string }): Promise<void> {
+  const { csrf_token } = await api.post<{ readonly csrf_token: string }>('/login', { body: word })
+  setCsrfToken(csrf_token)
+  await queryClient.fetchQuery({ queryKey: keys.session, queryFn: readSession, staleTime: 0 })
+}
+
+/** Ends the session and forgets everything that was loaded with it. */
+export async function logOut(): Promise<void> {
+  await api.post('/logout')
+  endSession()
+}
+
+/** Forgets everything that was loaded: the next page is the login page. */
+export function endSession(): void {
+  setCsrfToken(null)
+  queryClient.removeQueries({ predicate: (query) => query.queryKey[0] !== keys.session[0] })
+  queryClient.setQueryData(keys.session, null)
+}
+
+setLoggedOutListener(endSession)

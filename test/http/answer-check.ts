@@ -1,0 +1,100 @@
+import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js'
+import addFormats from 'ajv-formats'
+
+interface Schema {
+  readonly $ref?: string
+  readonly anyOf?: readonly Schema[]
+  readonly required?: readonly string[]
+}
+interface Operation {
+  readonly operationId: string
+  readonly responses: Readonly<
+    Record<string, { readonly content: Readonly<Record<string, { readonly schema: Schema }>> }>
+  >
+}
+interface OpenApiDocument {
+  readonly components: { readonly schemas: Readonly<Record<string, Schema>> }
+  readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>
+}
+
+const OTHERS = 'default'
+
+/** Holds answers against the response schemas of an OpenAPI document. */
+export class AnswerCheck {
+  readonly #ajv = new Ajv2020({ strict: false, validateSchema: false })
+  readonly #validators = new Map<string, ValidateFunction>()
+  readonly #places: readonly { readonly pattern: RegExp; readonly path: string }[]
+  /** Operations that have had an answer which fits. */
+  readonly seen = new Set<string>()
+
+  constructor(private readonly document: OpenApiDocument) {
+    addFormats.default(this.#ajv)
+    this.#ajv.addSchema(document, 'api')
+    // Paths without parameters first: `/tasks/claim` is not a task.
+    this.#places = Object.keys(document.paths)
+      .sort((a, b) => countParameters(a) - countParameters(b))
+      .map((path) => ({ path, pattern: new RegExp(`^${path.replace(/\{[^}]+\}/g, '[^/]+')}$`) }))
+  }
+
+  /** What does not fit the schema of the answer, in words; null when it fits, or the document does not know the call. */
+  findMisfit(method: string, url: string, answer: { readonly status: number; readonly body: unknown }): string | null {
+    const found = this.#find(method, url)
+    if (found === null) return null
+    const { path, operation } = found
+    const status = answer.status in operation.responses ? String(answer.status) : OTHERS
+    if (status === OTHERS && answer.status < 400) return `${operation.operationId}: ${answer.status} is not documented`
+    const validate = this.#validator([path, method.toLowerCase(), status], operation)
+    if (!validate(answer.body)) {
+      const [error] = validate.errors ?? []
+      const said = (validate.errors ?? []).map(
+        ({ instancePath, message, params }) => `${instancePath || '/'} ${message} ${JSON.stringify(params)}`,
+      )
+      return `${operation.operationId} ${status}${error === undefined ? '' : `: ${said.join('; ')}`}`
+    }
+    if (status !== OTHERS) this.seen.add(operation.operationId)
+    return null
+  }
+
+  /** The fields that every answer with this status has. */
+  listRequired(method: string, url: string, status: number): readonly string[] {
+    const { content } = this.#find(method, url)?.operation.responses[status] ?? { content: {} }
+    return Object.values(content).flatMap(({ schema }) => this.#requiredIn(schema))
+  }
+
+  #requiredIn({ $ref, anyOf, required = [] }: Schema): readonly string[] {
+    if ($ref !== undefined)
+      return this.#requiredIn(this.document.components.schemas[$ref.split('/').at(-1) ?? ''] ?? {})
+    const [first = [], ...others] = (anyOf ?? []).map((one) => this.#requiredIn(one))
+    return anyOf === undefined ? required : first.filter((name) => others.every((names) => names.includes(name)))
+  }
+
+  #find(method: string, url: string) {
+    const [wanted = ''] = url.replace(/^\/api\/v1/, '').split('?')
+    for (const { path, pattern } of this.#places) {
+      const operation = pattern.test(wanted) ? this.document.paths[path]?.[method.toLowerCase()] : undefined
+      if (operation !== undefined) return { path, operation }
+    }
+    return null
+  }
+
+  #validator(place: readonly [string, string, string], { responses }: Operation): ValidateFunction {
+    const [path, method, status] = place
+    const [media = ''] = Object.keys(responses[status]?.content ?? {})
+    const pointer = ['paths', path, method, 'responses', status, 'content', media, 'schema']
+      .map(escapePointer)
+      .join('/')
+    const known = this.#validators.get(pointer)
+    if (known !== undefined) return known
+    const made = this.#ajv.compile({ $ref: `api#/${pointer}` })
+    this.#validators.set(pointer, made)
+    return made
+  }
+}
+
+function countParameters(path: string): number {
+  return path.split('{').length
+}
+
+function escapePointer(part: string): string {
+  return encodeURIComponent(part.replaceAll('~', '~0').replaceAll('/', '~1'))
+}
