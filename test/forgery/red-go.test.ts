@@ -72,7 +72,7 @@ describe('RED with Go', () => {
     ],
     [
       'a refused connection',
-      'could not reach',
+      'could not connect',
       testing('\t"net"\n', '\tif _, err := net.Dial("tcp", "127.0.0.1:1"); err != nil {\n\t\tt.Fatal(err)\n\t}\n'),
     ],
     ['a syntax error', 'syntax error', testing('', '\tif {\n')],
