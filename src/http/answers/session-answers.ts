@@ -2,8 +2,8 @@ import { CONFIRM_SETTINGS } from '../../core/identity/sensitive-acts.js'
 import {
   ANY_OBJECT,
   allowNull,
-  chooseWord,
   COUNT,
+  chooseWord,
   FLAG,
   INTEGER,
   makeList,

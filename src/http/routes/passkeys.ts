@@ -12,13 +12,7 @@ import { hasCredential } from '../../core/identity/operator-access.js'
 import { type CallId, PERMISSIONS } from '../../core/identity/permissions.js'
 import type { JsonObject } from '../../core/json.js'
 import { makeList, makeObject, TRUE } from '../answers/schema-parts.js'
-import {
-  ADDED_PASSKEY,
-  CONFIRMATION_CHALLENGE,
-  PASSKEY,
-  PASSKEY_OPTIONS,
-  REVOKED,
-} from '../answers/session-answers.js'
+import { ADDED_PASSKEY, CONFIRMATION_CHALLENGE, PASSKEY, PASSKEY_OPTIONS, REVOKED } from '../answers/session-answers.js'
 import { CONFIRMATION, FIELD, shape } from '../fields.js'
 import { type Call, type Route, requireOperatorPrincipal } from '../route.js'
 
