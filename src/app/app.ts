@@ -1,4 +1,5 @@
 import type { Coordinations } from './councils/councils.js'
+import type { OperatorAccess } from './identity/operator-access.js'
 import type { Library } from './knowledge.js'
 import type { Resources } from './resources.js'
 import type { TaskRuns } from './status/task-runs.js'
@@ -23,6 +24,8 @@ export interface App extends Resources {
   readonly library: Library
   /** Councils: several agents answering one question. */
   readonly coordinations: Coordinations
+  /** How operators log in and confirm what they decide. */
+  readonly operators: OperatorAccess
 }
 
 export { StoreUnavailable } from '../store/store.js'

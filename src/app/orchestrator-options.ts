@@ -1,5 +1,6 @@
 import type { Confinement, ProviderName } from '../confinement/confinement.js'
 import type { Contract, Enforcement } from '../core/contract/contract.js'
+import type { ConfirmSetting } from '../core/identity/sensitive-acts.js'
 import type { JsonObject } from '../core/json.js'
 import type { Store } from '../store/store.js'
 
@@ -33,6 +34,8 @@ export interface OrchestratorOptions {
   readonly confinement?: () => Promise<Confinement>
   /** The only provider to use; by default the strongest one available. */
   readonly provider?: ProviderName | null
+  /** When a sensitive act needs a passkey or passphrase besides the token; default `native`. */
+  readonly confirm?: ConfirmSetting
   /** Additional folders with transcripts of Claude Code. */
   readonly transcripts?: readonly string[]
 }

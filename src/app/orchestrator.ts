@@ -10,6 +10,7 @@ import type { App } from './app.js'
 import { watchVotes } from './councils/consensus-watch.js'
 import { Coordinations } from './councils/councils.js'
 import { hashToken } from './identity/identity.js'
+import { openOperatorAccess } from './identity/operator-access.js'
 import { openSecrets, type SecretKeeper } from './identity/secrets.js'
 import { Tokens } from './identity/tokens.js'
 import { Feed } from './ledger/feed.js'
@@ -116,7 +117,7 @@ export async function openOrchestrator(options: OrchestratorOptions): Promise<Or
     mcpArrivals: new McpArrivals(),
     runFiles,
     taskRuns: new TaskRuns({ ledger, contracts, now, checking }),
-    coordinations,
+    ...{ coordinations, operators: openOperatorAccess({ ...options, now }) },
   }
   const refusals = new RefusalLog(ledger, now)
   const webhooks = await goOn(app, options.environment, onFault)

@@ -48,6 +48,27 @@ export const CODES = {
     title: 'This token does not have the permission',
     remedy: 'Ask an operator who has the permission.',
   },
+  login_failed: {
+    title: 'The login failed',
+    remedy: 'Run `phaselock login` for a new link, or log in with an operator token.',
+  },
+  session_ended: {
+    title: 'The session has ended',
+    remedy: 'Log in again: `phaselock login` prints a link.',
+  },
+  csrf_token_missing: {
+    title: 'The CSRF token of the session is missing or wrong',
+    remedy: 'Send `csrf_token` of GET /session in the header X-CSRF-Token.',
+  },
+  confirmation_required: {
+    title: 'This act needs a passkey or passphrase besides the token',
+    remedy:
+      'Do it in the dashboard with a passkey, or at a terminal with the same `phaselock` command, which asks for the passphrase (`--passphrase-file FILE` in scripts).',
+  },
+  confirmation_invalid: {
+    title: 'The confirmation does not hold for this act',
+    remedy: 'Confirm exactly this act again: POST /confirmations, or send the passphrase.',
+  },
   host_not_allowed: {
     title: 'The Host or Origin header is not accepted',
     remedy: 'Use the address that the server printed at start, or start it with --allow-host NAME.',

@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { admitCall } from '../app/identity/agent-call.js'
-import type { Principal } from '../app/identity/identity.js'
+import type { OperatorPrincipal, Principal } from '../app/identity/identity.js'
 import type { StoredEvent } from '../app/ledger/feed.js'
 import type { Orchestrator } from '../app/orchestrator.js'
 import { ok, type Result, refuse } from '../app/result.js'
@@ -53,11 +53,7 @@ const ENDS_HOLD: ReadonlySet<string> = new Set([
 
 /** An operator sees everything; an agent with a valid token sees its own task while it holds it. */
 export async function streamScope(app: Orchestrator, principal: Principal): Promise<Result<Scope>> {
-  if (principal.kind === 'operator')
-    return ok({
-      stream: null,
-      endsWith: (event) => event.type === 'operator_revoked' && event.data.name === principal.name,
-    })
+  if (principal.kind === 'operator') return ok({ stream: null, endsWith: (event) => endsAccess(app, principal, event) })
   if (principal.kind !== 'agent') return refuse('not_permitted', `A ${principal.kind} cannot follow events.`)
   const { bearer } = principal
   const admitted = await admitCall(app, bearer, undefined, { isOnlyLooking: true })
@@ -72,6 +68,14 @@ export async function streamScope(app: Orchestrator, principal: Principal): Prom
     stream,
     endsWith: (event) => isReplaced(event) || (event.stream === stream && (isLost(event) || isSuperseded(event))),
   })
+}
+
+// A session ends by logout, by revocation, with its operator, and when the operator opens too many.
+const ENDS_SESSIONS: ReadonlySet<string> = new Set(['session_ended', 'session_opened', 'operator_revoked'])
+
+function endsAccess(app: Orchestrator, { name, session }: OperatorPrincipal, event: StoredEvent): boolean {
+  if (session === undefined) return event.type === 'operator_revoked' && event.data.name === name
+  return ENDS_SESSIONS.has(event.type) && !app.ledger.registry.access.sessions.has(session.id)
 }
 
 interface Target {

@@ -60,6 +60,35 @@ export const FIELD = {
   time: { type: 'string', format: 'date-time', description: 'RFC 3339.' },
 } as const satisfies Record<string, JsonObject>
 
+const SIGNED_CHARS_MAX = 8192
+const SIGNED_TEXT = { type: 'string', maxLength: SIGNED_CHARS_MAX } as const
+
+/** How an operator confirms a sensitive act. */
+export const CONFIRMATION: JsonObject = {
+  type: 'object',
+  description: '`{passphrase}`, or `{id, assertion}` with `id` of POST /confirmations and what the passkey signed.',
+  additionalProperties: false,
+  properties: {
+    passphrase: { type: 'string', minLength: 1, maxLength: 1000 },
+    id: { type: 'string', minLength: 1, maxLength: 64 },
+    assertion: {
+      type: 'object',
+      required: ['id', 'rawId', 'response', 'type'],
+      properties: {
+        id: SIGNED_TEXT,
+        rawId: SIGNED_TEXT,
+        type: { const: 'public-key' },
+        response: {
+          type: 'object',
+          required: ['authenticatorData', 'clientDataJSON', 'signature'],
+          properties: { authenticatorData: SIGNED_TEXT, clientDataJSON: SIGNED_TEXT, signature: SIGNED_TEXT },
+        },
+      },
+    },
+  },
+  oneOf: [{ required: ['passphrase'] }, { required: ['id', 'assertion'] }],
+}
+
 /** An object schema that refuses unknown fields. */
 export function shape(properties: Record<string, JsonObject>, required: readonly string[] = []): JsonObject {
   return { type: 'object', additionalProperties: false, properties, required }

@@ -1,5 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { findPrincipal, formatActor, formatCaller, type Principal } from '../app/identity/identity.js'
+import { findSessionPrincipal } from '../app/identity/sessions.js'
 import type { Orchestrator } from '../app/orchestrator.js'
 import { type Problem, refuse } from '../app/result.js'
 import { DOOR_HOSTS } from '../gateway/gateway-ports.js'
@@ -9,6 +10,7 @@ import { DASHBOARD_ROUTES } from './dashboard.js'
 import { buildProblemDocument, getStatus } from './problem.js'
 import { RateLimit } from './rate-limit.js'
 import type { Route } from './route.js'
+import { findForgeryProblem, readSessionCookie } from './session-cookie.js'
 
 const STRANGERS_PER_SECOND = 20
 const AGENT_PER_SECOND = 500
@@ -51,8 +53,10 @@ export class Gatekeeper {
   }
 
   /** The principal of the request, or why there is none. */
-  identify(request: FastifyRequest): Principal | Problem {
+  identify(request: FastifyRequest, how: { readonly allowsCookie?: true } = {}): Principal | Problem {
     const token = readToken(request)
+    const cookie = token === null && how.allowsCookie === true ? this.#readCookie(request) : null
+    if (cookie !== null) return this.#identifySession(request, cookie)
     if (token === null) return this.#stranger(request, refuse('token_missing', 'The request carries no token.').problem)
     const principal = findPrincipal(token, {
       registry: this.app.ledger.registry,
@@ -70,6 +74,17 @@ export class Gatekeeper {
     return wait === 0 ? principal : refuseLimited(wait)
   }
 
+  /** Whether the request came through the socket of a sandboxed agent. */
+  isConfined(request: FastifyRequest): boolean {
+    return this.sockets.findOwner(request.raw) !== null
+  }
+
+  /** Why a request without a principal has to wait; null when it does not. */
+  findStrangerLimit(request: FastifyRequest): Problem | null {
+    const wait = this.#strangers.take(this.sockets.findOwner(request.raw) ?? request.ip)
+    return wait === 0 ? null : refuseLimited(wait)
+  }
+
   /** Formats a refusal, and records it if no event of a task does. */
   async refuse(
     request: FastifyRequest,
@@ -77,8 +92,8 @@ export class Gatekeeper {
     problem: Problem,
     principal?: Principal,
   ): Promise<FastifyReply> {
-    // An operator's mistakes are not recorded; calls without permission are.
-    if (principal?.kind !== 'operator' || problem.code === 'not_permitted') {
+    // An operator's mistakes are not recorded; calls without permission or confirmation are.
+    if (principal?.kind !== 'operator' || RECORDED_OF_OPERATORS.has(problem.code)) {
       const at = { method: request.method, path: request.url.split('?')[0] ?? '' }
       await this.record(problem, at, this.#actorOf(request, principal))
     }
@@ -99,13 +114,37 @@ export class Gatekeeper {
   }
 
   #stranger(request: FastifyRequest, problem: Problem): Problem {
-    const wait = this.#strangers.take(this.sockets.findOwner(request.raw) ?? request.ip)
-    return wait === 0 ? problem : refuseLimited(wait)
+    return this.findStrangerLimit(request) ?? problem
+  }
+
+  // Browsers never use the sockets of agents.
+  #readCookie(request: FastifyRequest): string | null {
+    return this.isConfined(request) ? null : readSessionCookie(request.raw)
+  }
+
+  #identifySession(request: FastifyRequest, cookie: string): Principal | Problem {
+    const now = this.app.now()
+    const principal = findSessionPrincipal(this.app.ledger.registry, cookie, now)
+    if (principal?.session === undefined)
+      return this.#stranger(request, refuse('session_ended', 'The session expired, was revoked or was ended.').problem)
+    const forged = findForgeryProblem(request.raw, cookie)
+    if (forged !== null) {
+      this.#senders.set(request, formatActor(principal))
+      return forged
+    }
+    this.app.operators.sessionUses.set(principal.session.id, now)
+    return principal
   }
 }
 
 // The dashboard is for people. Without a token, the metrics would reveal how the whole server is used.
-const FOR_OPERATORS: ReadonlySet<string> = new Set([...DASHBOARD_ROUTES, '/metrics'])
+const FOR_OPERATORS: ReadonlySet<string> = new Set([...DASHBOARD_ROUTES, '/metrics', '/api/v1/login'])
+
+const RECORDED_OF_OPERATORS: ReadonlySet<string> = new Set([
+  'not_permitted',
+  'confirmation_required',
+  'confirmation_invalid',
+])
 
 // Polling for work, waiting and a broken store are not refusals that should fill the ledger.
 const UNRECORDED: ReadonlySet<string> = new Set([

@@ -1,4 +1,4 @@
-import type { Party, Principal, TaskPrincipal } from '../app/identity/identity.js'
+import type { OperatorPrincipal, Party, Principal, TaskPrincipal } from '../app/identity/identity.js'
 import type { Once } from '../app/kept-answer.js'
 import type { Orchestrator } from '../app/orchestrator.js'
 import type { Problem, Result } from '../app/result.js'
@@ -16,6 +16,12 @@ export interface Call {
   readonly query: Readonly<Record<string, string>>
   readonly body: JsonObject
   readonly once: Once | undefined
+  /** The session cookie, if it proved the caller. */
+  readonly cookie: string | null
+  /** The origin under which the browser knows this server. */
+  readonly origin: string
+  /** Whether the call came through the socket of a sandboxed agent. */
+  readonly isConfined: boolean
 }
 
 /** One endpoint: its input and its action. The OpenAPI document and the reference are generated from this. */
@@ -42,6 +48,8 @@ export interface Route extends RouteDescription {
   readonly refusal?: (problem: Problem, body: unknown) => JsonObject | null
   /** Repeating it under its idempotency key runs it again: it changes nothing, or checks itself what it did before. */
   readonly isRepeatable?: true
+  /** Its answer ends the session cookie. */
+  readonly clearsCookie?: true
   readonly handle: (call: Call) => Promise<Result<JsonObject>>
 }
 
@@ -71,6 +79,11 @@ export function requireTaskPrincipal({ principal }: Call): TaskPrincipal {
 export function requireParty({ principal }: Call): Party {
   if (principal.kind === 'reviewer' || principal.kind === 'participant')
     throw new Error(`a ${principal.kind} reached a route that is not for it`)
+  return principal
+}
+
+export function requireOperatorPrincipal({ principal }: Call): OperatorPrincipal {
+  if (principal.kind !== 'operator') throw new Error('an operator route was reached without an operator')
   return principal
 }
 

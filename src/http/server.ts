@@ -1,10 +1,12 @@
 import type { Socket } from 'node:net'
 import Fastify, { type FastifyError, type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify'
-import { formatCaller } from '../app/identity/identity.js'
+import { requireConfirmation } from '../app/identity/confirm-act.js'
+import { formatCaller, isBySession } from '../app/identity/identity.js'
+import { runConfirmed } from '../app/ledger/confirmed-act.js'
 import { recall } from '../app/ledger/idempotency.js'
 import { keepAnswer } from '../app/ledger/keep-answer.js'
 import type { Orchestrator } from '../app/orchestrator.js'
-import { ok, refuse } from '../app/result.js'
+import { ok, type Result, refuse } from '../app/result.js'
 import { isChecking } from '../app/transitions/long-gates.js'
 import { sha256Hex } from '../base/sha256.js'
 import type { JsonObject } from '../core/json.js'
@@ -13,16 +15,19 @@ import type { Supervisor } from '../spawn/supervisor.js'
 import { findAccessProblem, limitBody } from './access.js'
 import { AgentSockets } from './agent-socket.js'
 import { ClientErrors } from './client-error.js'
+import { takeConfirmation } from './confirmation-field.js'
 import { addDashboard } from './dashboard.js'
 import { EventStreams } from './event-streams.js'
 import { answerProblem, Gatekeeper, type GateOptions } from './gatekeeper.js'
 import { parseBody } from './json-body.js'
+import { addLogin } from './login-route.js'
 import { addMcp } from './mcp-route.js'
 import { Metrics } from './metrics.js'
 import { toErrorProblem } from './problem-of-error.js'
 import { addProcessRoutes } from './process-routes.js'
 import type { Call, Route } from './route.js'
 import { METRICS_SUMMARY, ROUTES } from './routes/all.js'
+import { findOrigin, formatEndedCookie, readSessionCookie } from './session-cookie.js'
 import { addStreams } from './stream-routes.js'
 import { startSupervision } from './supervision.js'
 import { requestValidator } from './validate-request.js'
@@ -131,6 +136,7 @@ export function buildServer(app: Orchestrator, options: ServerOptions): Entrance
     headersMs: HEADERS_MS_MAX,
     requestMs: REQUEST_MS_MAX,
   })
+  addLogin(server, { app, gate, prefix: API })
   addStreams(server, { app, gate, streams, prefix: API, scheme })
   return { server, drain: () => gate.drain(), agentSockets }
 }
@@ -172,10 +178,12 @@ function addRoute(
     url: `${API}${route.path}`,
     config: { refusal: route.refusal },
     handler: async (request, reply) => {
-      const principal = gate.identify(request)
+      const principal = gate.identify(request, { allowsCookie: true })
       if ('code' in principal) return gate.refuse(request, reply, principal)
       const forbidden = findAccessProblem(route.id, principal)
       if (forbidden !== null) return gate.refuse(request, reply, forbidden, principal)
+      const confirmation = takeConfirmation(route, request)
+      if (!confirmation.ok) return gate.refuse(request, reply, confirmation.problem, principal)
       const wrong = validate(request)
       if (wrong !== null) return gate.refuse(request, reply, wrong, principal)
       const limited = await limitBody(route.id, principal, { app, body: (request.body ?? {}) as JsonObject })
@@ -188,9 +196,13 @@ function addRoute(
         query: request.query as Record<string, string>,
         body: limited.value,
         once: undefined,
+        cookie: isBySession(principal) ? readSessionCookie(request.raw) : null,
+        origin: findOrigin(request.raw),
+        isConfined: gate.isConfined(request),
       }
-      const { status, result } = await handleCall(route, call, request)
+      const { status, result } = await handleCall(route, call, { request, confirmation: confirmation.value })
       if (!result.ok) return gate.refuse(request, reply, result.problem, principal)
+      if (route.clearsCookie === true) reply.header('set-cookie', formatEndedCookie(request.raw))
       return reply.code(status).send(result.value)
     },
   })
@@ -204,17 +216,27 @@ function mayBeKept(value: JsonObject): boolean {
 
 const IDEMPOTENCY_KEY = /^[\x20-\x7e]{1,200}$/
 
-async function handleCall(route: Route, call: Call, request: FastifyRequest) {
+interface Asked {
+  readonly request: FastifyRequest
+  readonly confirmation: JsonObject | undefined
+}
+
+// A call that was made before is answered again without a confirmation: that one was used then.
+async function handleCall(route: Route, call: Call, { request, confirmation }: Asked) {
   const { app } = call
   const key = request.headers['idempotency-key'] ?? call.body.idempotency_key
-  const fresh = async (one: Call) => ({ status: route.success ?? 200, result: await route.handle(one) })
+  const fresh = async (one: Call) => ({
+    status: route.success ?? 200,
+    result: await handleConfirmed(route, one, confirmation),
+  })
   if (route.method === 'GET' || key === undefined) return fresh(call)
   if (typeof key !== 'string' || !IDEMPOTENCY_KEY.test(key))
     return {
       status: 400,
       result: refuse('invalid_request', 'Idempotency-Key: must be 1 to 200 printable ASCII characters.'),
     }
-  const { phase_token: _token, idempotency_key: _key, ...said } = call.body
+  // A confirmation in the body of its own route is used once as well; a passphrase must not be hashed here.
+  const { phase_token: _token, idempotency_key: _key, confirmation: _, passphrase: __, ...said } = call.body
   const bodyHash = sha256Hex(JSON.stringify([route.method, request.url, said]))
   // Stored as a hash, so that the store does not reveal the client's key.
   const once = { principal: formatCaller(call.principal), key: sha256Hex(key), bodyHash }
@@ -230,4 +252,17 @@ async function handleCall(route: Route, call: Call, request: FastifyRequest) {
       })
     return done
   })
+}
+
+// The one place that asks for confirmations. (REQ-CONFIRM-2)
+async function handleConfirmed(
+  route: Route,
+  call: Call,
+  confirmation: JsonObject | undefined,
+): Promise<Result<JsonObject>> {
+  const { app, principal, params, body, origin } = call
+  const act = { id: route.id, params, body }
+  const confirmed = await requireConfirmation(app, principal, act, { confirmation, origin })
+  if (!confirmed.ok) return confirmed
+  return confirmed.value === null ? route.handle(call) : runConfirmed(confirmed.value, () => route.handle(call))
 }

@@ -1,7 +1,7 @@
 import type { AddressInfo } from 'node:net'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { refuseUnknownRun } from '../app/councils/operate-councils.js'
-import { formatCaller } from '../app/identity/identity.js'
+import { formatCaller, type Principal } from '../app/identity/identity.js'
 import type { Orchestrator } from '../app/orchestrator.js'
 import { type Problem, refuse } from '../app/result.js'
 import { findAccessProblem } from './access.js'
@@ -22,14 +22,16 @@ interface Parts {
 export function addStreams(server: FastifyInstance, parts: Parts): void {
   const { app, gate, streams, prefix } = parts
   server.get(`${prefix}${EVENTS.path}`, async (request, reply) => {
-    const principal = gate.identify(request)
+    const principal = gate.identify(request, { allowsCookie: true })
     if ('code' in principal) return gate.refuse(request, reply, principal)
     const forbidden = findAccessProblem(EVENTS.id, principal)
     if (forbidden !== null) return gate.refuse(request, reply, forbidden, principal)
     const seen = await streamScope(app, principal)
     if (!seen.ok) return gate.refuse(request, reply, seen.problem, principal)
-    if (!streams.hasRoom(formatCaller(principal))) return gate.refuse(request, reply, refuseTooManyStreams(), principal)
-    return streamEvents({ app, streams, scope: seen.value, caller: formatCaller(principal) }, request, reply)
+    const caller = formatStreamOwner(principal)
+    if (!streams.hasRoom(caller)) return gate.refuse(request, reply, refuseTooManyStreams(), principal)
+    endWithSession(app, principal, reply)
+    return streamEvents({ app, streams, scope: seen.value, caller }, request, reply)
   })
   server.get(`${prefix}${COORDINATION_STREAM.path}`, (request, reply) => followRun(parts, request, reply))
   // A participant that waits for its turn would delay the shutdown.
@@ -50,7 +52,7 @@ async function followRun(
   request: FastifyRequest,
   reply: FastifyReply,
 ): Promise<unknown> {
-  const principal = gate.identify(request)
+  const principal = gate.identify(request, { allowsCookie: true })
   if ('code' in principal) return gate.refuse(request, reply, principal)
   const forbidden = findAccessProblem(COORDINATION_STREAM.id, principal)
   if (forbidden !== null) return gate.refuse(request, reply, forbidden, principal)
@@ -59,9 +61,23 @@ async function followRun(
     return gate.refuse(request, reply, refuseUnknownRun(id).problem, principal)
   const seen = await streamScope(app, principal)
   if (!seen.ok) return gate.refuse(request, reply, seen.problem, principal)
-  const caller = formatCaller(principal)
+  const caller = formatStreamOwner(principal)
   if (!streams.hasRoom(caller)) return gate.refuse(request, reply, refuseTooManyStreams(), principal)
+  endWithSession(app, principal, reply)
   return streamRun({ app, streams, caller, id, endsWith: seen.value.endsWith }, request, reply)
+}
+
+// Each session of an operator may have its own streams.
+function formatStreamOwner(principal: Principal): string {
+  const session = principal.kind === 'operator' ? principal.session : undefined
+  return session === undefined ? formatCaller(principal) : `session:${session.id}`
+}
+
+function endWithSession(app: Orchestrator, principal: Principal, { raw }: FastifyReply): void {
+  const session = principal.kind === 'operator' ? principal.session : undefined
+  if (session === undefined) return
+  const timer = setTimeout(() => raw.end(), session.expiresAt - app.now())
+  raw.once('close', () => clearTimeout(timer))
 }
 
 // Programs that Phaselock starts run on the same machine.

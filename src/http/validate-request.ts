@@ -4,7 +4,7 @@ import type { FastifyRequest } from 'fastify'
 import { type Problem, refuse } from '../app/result.js'
 import type { JsonObject } from '../core/json.js'
 import { formatCount } from '../core/text.js'
-import type { Route } from './route.js'
+import type { RouteDescription } from './route.js'
 
 const ajv = new Ajv2020({ allErrors: true, strict: false, verbose: true })
 const addFormats = formatsModule as unknown as (instance: Ajv2020) => void
@@ -12,7 +12,7 @@ addFormats(ajv)
 const PROBLEMS_SHOWN_MAX = 10
 
 /** Validates body and query of a route against the schemas that its documentation shows. */
-export function requestValidator(route: Route): (request: FastifyRequest) => Problem | null {
+export function requestValidator(route: RouteDescription): (request: FastifyRequest) => Problem | null {
   return (request) => {
     const { body, query } = getValidators(route)
     if (body !== null && !body(request.body ?? {})) return makeProblem(body, '')
@@ -32,15 +32,24 @@ export function requestValidator(route: Route): (request: FastifyRequest) => Pro
   }
 }
 
+const fieldValidators = new WeakMap<JsonObject, ValidateFunction>()
+
+/** Why the value of one field is wrong; null when it is right. */
+export function findFieldProblem(schema: JsonObject, name: string, value: unknown): Problem | null {
+  const validate = fieldValidators.get(schema) ?? ajv.compile(schema)
+  fieldValidators.set(schema, validate)
+  return validate(value) ? null : makeProblem(validate, name)
+}
+
 interface Validators {
   readonly body: ValidateFunction | null
   readonly query: ValidateFunction
 }
 
-const validators = new WeakMap<Route, Validators>()
+const validators = new WeakMap<RouteDescription, Validators>()
 
 // Compiled on a route's first request: all together take much of the start time.
-function getValidators(route: Route): Validators {
+function getValidators(route: RouteDescription): Validators {
   const known = validators.get(route)
   if (known !== undefined) return known
   const made = {
@@ -51,12 +60,12 @@ function getValidators(route: Route): Validators {
   return made
 }
 
-function querySchema(route: Route): JsonObject {
+function querySchema(route: RouteDescription): JsonObject {
   return { type: 'object', additionalProperties: false, properties: route.query ?? {} }
 }
 
 // Query values are text; those that the schema declares as numbers are converted, all others are kept.
-function convertQuery(route: Route, query: Record<string, unknown>): Record<string, unknown> {
+function convertQuery(route: RouteDescription, query: Record<string, unknown>): Record<string, unknown> {
   return Object.fromEntries(
     Object.entries(query).map(([name, value]) => {
       const isNumber =

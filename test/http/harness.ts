@@ -66,6 +66,7 @@ export interface StartOptions extends Partial<Pick<ServerOptions, 'agentPerSecon
   readonly environment?: NodeJS.ProcessEnv
   readonly dir?: string
   readonly confinement?: () => Promise<Confinement>
+  readonly confirm?: 'never' | 'native' | 'always'
 }
 
 /** A work tree of a task's own, which holds what the server's holds now: in one tree two tasks cannot write the same paths. */
@@ -127,6 +128,7 @@ export async function start(options: StartOptions = {}): Promise<Running> {
     contractBases: options.contractFile === undefined ? [] : loaded.bases.flatMap(({ paths }) => paths),
     contractParts: options.contractParts ?? [],
     minConfinement: options.minConfinement ?? null,
+    ...(options.confirm === undefined ? {} : { confirm: options.confirm }),
     ...(options.answerWithinMs === undefined ? {} : { answerWithinMs: options.answerWithinMs }),
   })
   let port = 0

@@ -76,7 +76,7 @@ function served(): readonly string[] {
 /** What needs no token, as docs/api.md lists it, and under its other names. */
 function isPublic(call: string): boolean {
   const section = sectionsOf('docs/api.md').get('Without a token') ?? ''
-  const listed = [...section.matchAll(/^\| `(GET [^`]+)`/gm)].map(([, one = '']) => one)
+  const listed = [...section.matchAll(/^\| `((?:GET|POST) [^`]+)`/gm)].map(([, one = '']) => one)
   return [...listed, 'GET /api/v1/health', 'GET /schemas/{name}', 'GET /style.css'].includes(call)
 }
 

@@ -889,6 +889,8 @@ export interface operations {
         phase?: string
         /** Letters, digits, `_`, `.`, `-`; at most 64. */
         agent_id?: string
+        /** With `true`, each task has `progress`: its time in the phase, completed phases and refusals. */
+        progress?: ("true" | "false")
         /** How many at most. */
         limit?: number
         /** `next_cursor` of the page before. */
@@ -4646,6 +4648,14 @@ export interface components {
       events: number
       truncated: boolean
     }
+    TaskProgress: {
+      visit: number
+      phase_entered_at: (string | null)
+      completed_phases: string[]
+      refusals: number
+      pending_approval: (components['schemas']['PendingApproval'] | null)
+      parked_reason: (string | null)
+    }
     TaskReport: {
       run: {
         id: string
@@ -4733,6 +4743,7 @@ export interface components {
       open_questions: number
       created_at: string
       updated_at: string
+      progress?: (components['schemas']['TaskProgress'] | null)
     }
     TaskStatus: ("queued" | "active" | "awaiting_approval" | "interrupted" | "parked" | "completed" | "cancelled")
     Tokens: {

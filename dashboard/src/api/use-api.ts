@@ -6,6 +6,7 @@ import {
   useQuery,
   useQueryClient,
 } from '@tanstack/react-query'
+import type { AnswerOf, PathOf } from './answers.js'
 import { api, type CallOptions } from './client.js'
 import type { ApiProblem } from './problem.js'
 
@@ -17,7 +18,20 @@ interface ReadOptions extends Omit<CallOptions, 'body' | 'signal'> {
   readonly refetchInterval?: number
 }
 
-/** Reads an endpoint into the cache. Events of the server refresh it by its key (`live/invalidate.ts`). */
+/**
+ * Reads an endpoint into the cache. Events of the server refresh it by its key (`live/invalidate.ts`). Without a type
+ * argument, the answer has the type that the OpenAPI document gives it.
+ */
+export function useRead<P extends PathOf<'get'>>(
+  key: readonly unknown[],
+  path: P,
+  options?: ReadOptions,
+): UseQueryResult<AnswerOf<P, 'get'>, ApiProblem>
+export function useRead<T>(
+  key: readonly unknown[],
+  path: string,
+  options?: ReadOptions,
+): UseQueryResult<T, ApiProblem>
 export function useRead<T>(
   key: readonly unknown[],
   path: string,

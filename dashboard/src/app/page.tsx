@@ -4,6 +4,7 @@ import { useInbox } from '../api/inbox.js'
 import { Button } from '../ui/button.js'
 import { Brand } from './brand.js'
 import { ConnectionMark } from './connection-mark.js'
+import { ConnectionNote } from './connection-note.js'
 import { openKeys, openPalette } from './overlays.js'
 import { switchTheme } from './preferences.js'
 
@@ -53,6 +54,7 @@ export function Page({ title, crumbs = [], cols, children }: Props): ReactNode {
           </span>
         </div>
       </header>
+      <ConnectionNote />
       <main id="main" className={cols === true ? 'page page--cols' : 'page'} tabIndex={-1}>
         {children}
       </main>

@@ -6,16 +6,25 @@ import {
   type ParticipantBearer,
   type ReviewBearer,
 } from '../../core/identity/admit.js'
+import type { Session } from '../../core/identity/operator-access.js'
 import { type Caller, isMachineRole } from '../../core/identity/permissions.js'
 import type { Registry } from '../../core/identity/registry.js'
 import type { Tokens } from './tokens.js'
 
 /** Who is calling, proven by a token. */
 export type Principal =
-  | { readonly kind: 'operator'; readonly name: string; readonly role: string | null }
+  | OperatorPrincipal
   | { readonly kind: 'agent'; readonly bearer: AgentBearer }
   | { readonly kind: 'reviewer'; readonly bearer: ReviewBearer }
   | { readonly kind: 'participant'; readonly bearer: ParticipantBearer }
+
+export interface OperatorPrincipal {
+  readonly kind: 'operator'
+  readonly name: string
+  readonly role: string | null
+  /** Set if a session cookie proved it, and not the operator's token. */
+  readonly session?: Session
+}
 
 /** Principals that may view tasks. */
 export type TaskPrincipal = Exclude<Principal, { kind: 'participant' }>
@@ -69,6 +78,11 @@ export function findPrincipal(
   if (agent === undefined || agent.revokedAt !== null) return null
   if (bearer.kind === 'agent' && agent.instance !== bearer.instance) return null
   return { kind: 'agent', bearer }
+}
+
+/** Whether a session cookie proved the principal, and not a token. */
+export function isBySession(principal: Principal): boolean {
+  return principal.kind === 'operator' && principal.session !== undefined
 }
 
 /** The role that permissions are granted to. */

@@ -26,6 +26,7 @@ import {
 } from '../../store/store.js'
 import type { Kept } from '../kept-answer.js'
 import { type Plain, toNewEvent, toRegistryEvent, toTaskEvent } from '../wire.js'
+import { addConfirmation } from './confirmed-act.js'
 import { Entries, type Entry, formatStream } from './entries.js'
 import { needsRow, toTaskRow } from './task-row.js'
 
@@ -129,7 +130,7 @@ export class Ledger {
       if (decision.facts.length === 0) return { refusal: decision.refusal, events: [], state: before }
       const stamped = stamp(target.contract, before, decision.facts, context)
       const cleaned = stamped.events.map((event) => toNewEvent(event, this.clean))
-      const rows = cleaned.map((one) => one.row)
+      const rows = addConfirmation(cleaned.map((one) => one.row))
       // If redaction changed the events, fold the state from the redacted ones, as a replay would.
       const after = cleaned.some((one) => one.isChanged)
         ? rows.reduce<TaskState>((state, row) => evolve(state, toTaskEvent(row)), before)
@@ -160,7 +161,7 @@ export class Ledger {
     const result = await this.store.append({
       stream: formatStream(task.id),
       expectedVersion: 0,
-      events: rows,
+      events: addConfirmation(rows),
       task: toTaskRow(state),
       ...(options.blobs === undefined ? {} : { blobs: options.blobs }),
       ...(remember === undefined ? {} : { remember }),
@@ -190,7 +191,7 @@ export class Ledger {
       const result = await this.store.append({
         stream: SYSTEM_STREAM,
         expectedVersion: before.version,
-        events: rows,
+        events: addConfirmation(rows),
         ...(options.blobs === undefined ? {} : { blobs: options.blobs }),
         ...(options.remember === undefined ? {} : { remember: options.remember }),
       })

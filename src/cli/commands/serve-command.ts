@@ -1,5 +1,6 @@
 import { Option } from 'commander'
 import { PROVIDERS } from '../../confinement/confinement.js'
+import { CONFIRM_SETTINGS } from '../../core/identity/sensitive-acts.js'
 import type { CliCommand } from '../cli-command.js'
 import { collect, parsePortNumber } from '../options.js'
 import type { ServeOptions } from '../server/serve.js'
@@ -46,5 +47,14 @@ export function addServerOptions(command: CliCommand): CliCommand {
     .option('--tls-key <file>', 'private key of the certificate, PEM')
     .option('--insecure-http', 'listen on a public address without TLS')
     .option('--allow-host <name>', 'additional Host header to accept; repeatable', collect)
+    .addOption(
+      new Option(
+        '--confirm <when>',
+        'ask for a passkey or passphrase before sensitive acts: never, native (tasks of agents bound by hooks), always',
+      )
+        .choices(CONFIRM_SETTINGS)
+        .default('native'),
+    )
+    .option('--first-code', 'the login link of this start may register a first passkey or passphrase')
     .option('--transcripts <dir>', 'additional folder with Claude Code transcripts; repeatable', collect)
 }

@@ -1,6 +1,7 @@
 import { EXIT, Stop } from '../exit.js'
 import { askLine, canAsk, tell } from '../terminal/terminal.js'
 import { describeProject } from './init-text.js'
+import { findReportFile } from './report-files.js'
 import { isLanguage, type Survey, surveyFolder } from './survey.js'
 
 interface Wanted {
@@ -22,7 +23,7 @@ export async function chooseProject(folder: string, { language, tests, yes }: Wa
       ...survey,
       testCommand: tests,
       runs: tests,
-      reportFile: undefined,
+      reportFile: findReportFile(tests),
       builds: [],
       lints: [],
       problem: null,

@@ -1,5 +1,5 @@
 import { findNodeManager, type NodeManager } from './node-manager.js'
-import { type Folder, isTestFile, type Project, type Step } from './project.js'
+import { type Folder, isTestFile, nameSteps, type Project } from './project.js'
 import { RUNNERS_READ } from './runners-read.js'
 
 type Scripts = Readonly<Record<string, string>>
@@ -184,8 +184,4 @@ function formatStep(step: string, folder: Folder, manager: NodeManager): string 
   if (PROGRAMS.test(step) && !folder.has(`node_modules/.bin/${program}`)) return step
   const [variables = ''] = /^(?:\w+=\S* )*/.exec(step) ?? []
   return `${variables}${manager.exec} ${step.slice(variables.length)}`
-}
-
-function nameSteps(lines: readonly string[], name: string): readonly Step[] {
-  return lines.map((run, at) => ({ name: at === 0 ? name : `${name}_${at + 1}`, run }))
 }

@@ -1,6 +1,9 @@
+import { readPhp } from './php-project.js'
 import type { Folder, Project } from './project.js'
+import { findReportFile, RSPEC_REPORT } from './report-files.js'
 
 type Found = Pick<Project, 'language' | 'testCommand' | 'install' | 'reportFile'> & {
+  readonly lints?: Project['lints']
   readonly with?: readonly string[]
 }
 
@@ -15,8 +18,11 @@ const KINDS: readonly (readonly [file: string, read: (folder: Folder, text: stri
   ['settings.gradle', (folder, text) => readGradle(folder, text, 'Java')],
   ['settings.gradle.kts', (folder, text) => readGradle(folder, text, 'Kotlin')],
   ['Gemfile', readRuby],
+  ['.rspec', readRuby],
   ['mix.exs', () => ({ language: 'Elixir', testCommand: 'mix test', install: 'mix deps.get' })],
   ['composer.json', readPhp],
+  ['phpunit.xml', (folder) => readPhp(folder, '')],
+  ['phpunit.xml.dist', (folder) => readPhp(folder, '')],
 ]
 
 /** Projects of languages with one manifest each. */
@@ -27,7 +33,7 @@ export function findOtherProjects(folder: Folder): readonly Project[] {
     const text = 'text' in manifest ? manifest.text : ''
     const { with: more = [], ...project } = read(folder, text)
     const problem = 'problem' in manifest ? manifest.problem : findJsonProblem(file, text)
-    return [makeProject({ ...project, because: file, reason: [file, ...more].join(', '), problem })]
+    return [makeProject({ ...project, because: file, reason: [...new Set([file, ...more])].join(', '), problem })]
   })
   const solution = folder.files.find((path) => /^[^/]+\.(sln|slnx|csproj|fsproj)$/.test(path))
   if (solution !== undefined)
@@ -37,9 +43,15 @@ export function findOtherProjects(folder: Folder): readonly Project[] {
         ...{ because: solution, reason: solution, problem: null },
       }),
     )
-  // One manifest for each language: go.work goes before go.mod, a build file before its settings.
-  return found.filter((project, at) => found.findIndex(({ language }) => language === project.language) === at)
+  // One manifest for each build system: go.work goes before go.mod, a build file before its settings.
+  const systems = found.map(
+    ({ language, reportFile }) => `${language} ${JAVA.includes(language) ? reportFile?.report : ''}`,
+  )
+  return found.filter((_, at) => systems.indexOf(systems[at] ?? '') === at)
 }
+
+/** Languages with two build systems, which write to different places. */
+const JAVA = ['Java', 'Kotlin']
 
 /** What `make test` runs, if nothing else says how tests are run. */
 export function findMakeProject(folder: Folder): Project | null {
@@ -52,9 +64,10 @@ export function findMakeProject(folder: Folder): Project | null {
 }
 
 function makeProject(
-  about: Pick<Project, 'language' | 'because' | 'reason' | 'testCommand' | 'install' | 'problem' | 'reportFile'>,
+  about: Pick<Project, 'language' | 'because' | 'reason' | 'testCommand' | 'install' | 'problem' | 'reportFile'> &
+    Partial<Pick<Project, 'lints'>>,
 ): Project {
-  return { ...about, runs: about.testCommand ?? '', builds: [], lints: [] }
+  return { lints: [], ...about, runs: about.testCommand ?? '', builds: [] }
 }
 
 function readGoWorkspace(_: Folder, text: string): Found {
@@ -77,45 +90,52 @@ function readCargo(_: Folder, text: string): Found {
 function readMaven(folder: Folder, text: string): Found {
   const program = folder.hasFile('mvnw') ? './mvnw' : 'mvn'
   const modules = [...text.matchAll(/<module>\s*([^<\s]+)/g)].map(([, name = '']) => name)
+  // A module that fails does not keep those beside it from running.
+  const testCommand = `${program} -B -o ${modules.length === 0 ? '' : '-fae '}test`
   return {
-    language: 'Java',
-    // A module that fails does not keep those beside it from running.
-    testCommand: `${program} -B -o ${modules.length === 0 ? '' : '-fae '}test`,
-    reportFile: { format: 'junit', report: '**/target/surefire-reports/TEST-*.xml' },
+    language: chooseJava(folder, 'Java'),
+    testCommand,
+    reportFile: findReportFile(testCommand),
     install: `${program} dependency:go-offline`,
     ...(modules.length === 0 ? {} : { with: [`modules ${modules.join(' ')}`] }),
   }
 }
 
 function readGradle(folder: Folder, _: string, language: string): Found {
-  const program = folder.hasFile('gradlew') || !folder.has('gradle') ? './gradlew' : 'gradle'
+  const program = folder.hasFile('gradlew') ? './gradlew' : 'gradle'
   const settings = ['settings.gradle', 'settings.gradle.kts'].map((name) => folder.read(name)).join('\n')
-  const modules = [...settings.matchAll(/["'](:[\w:-]+)["']/g)].map(([, name = '']) => name)
+  const lists = [...settings.matchAll(/^\s*include\b[\s(]*((?:["'][\w:./-]+["'][,\s]*)+)/gm)]
+  const modules = lists.flatMap(([, list = '']) => [...list.matchAll(/["']([^"']+)["']/g)].map(([, name = '']) => name))
+  const testCommand = `${program} --offline --no-daemon ${modules.length === 0 ? '' : '--continue '}test`
   return {
-    language,
-    testCommand: `${program} --offline --no-daemon ${modules.length === 0 ? '' : '--continue '}test`,
-    reportFile: { format: 'junit', report: '**/build/test-results/**/TEST-*.xml' },
+    language: chooseJava(folder, language),
+    testCommand,
+    reportFile: findReportFile(testCommand),
     install: `${program} testClasses`,
     ...(modules.length === 0 ? {} : { with: [`modules ${modules.join(' ')}`] }),
   }
 }
 
-function readRuby(folder: Folder, text: string): Found {
-  const isRspec = folder.hasFile('.rspec') || /\brspec\b/.test(text)
-  const base = { language: 'Ruby', install: 'bundle install' }
-  if (!isRspec) return { ...base, testCommand: 'bundle exec rake test' }
-  const report = 'rspec-report.json'
-  const testCommand = `bundle exec rspec --format progress --format json --out ${report}`
-  return { ...base, testCommand, reportFile: { format: 'rspec', report } }
+// Which language a build file is written in says little about the sources.
+function chooseJava(folder: Folder, otherwise: string): string {
+  const [java, kotlin] = [folder.count(/\.java$/).sources, folder.count(/\.kt$/).sources]
+  if (java === kotlin) return otherwise
+  return java > kotlin ? 'Java' : 'Kotlin'
 }
 
-function readPhp(folder: Folder, text: string): Found {
-  const isPhpunit = folder.hasFile('phpunit.xml') || folder.hasFile('phpunit.xml.dist')
-  const hasScript = /"test"\s*:/.test(text)
-  const base = { language: 'PHP', install: 'composer install' }
-  if (hasScript || !isPhpunit) return { ...base, testCommand: 'composer test' }
-  const report = 'phpunit-report.xml'
-  return { ...base, testCommand: `vendor/bin/phpunit --log-junit ${report}`, reportFile: { format: 'junit', report } }
+const RSPEC_GEM = /^[^#\n]*["']rspec(?:-core|-rails)?["']/m
+
+function readRuby(folder: Folder, text: string): Found {
+  const specifications = folder.files.filter((path) => /^[^/]+\.gemspec$/.test(path)).map((path) => folder.read(path))
+  const isRspec = folder.hasFile('.rspec') || [text, ...specifications].some((one) => RSPEC_GEM.test(one))
+  const base = { language: 'Ruby', install: 'bundle install' }
+  const bundle = folder.hasFile('Gemfile') ? 'bundle exec ' : ''
+  if (isRspec) {
+    const testCommand = `${bundle}rspec --format progress --format json --out ${RSPEC_REPORT}`
+    return { ...base, testCommand, reportFile: findReportFile(testCommand) }
+  }
+  const hasTasks = ['Rakefile', 'rakefile', 'Rakefile.rb'].some((file) => folder.hasFile(file))
+  return { ...base, testCommand: hasTasks ? `${bundle}rake test` : null, with: [hasTasks ? 'Rakefile' : 'no Rakefile'] }
 }
 
 function findJsonProblem(file: string, text: string): string | null {

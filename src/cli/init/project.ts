@@ -11,6 +11,10 @@ export interface Step {
   readonly run: string
 }
 
+export function nameSteps(lines: readonly string[], name: string): readonly Step[] {
+  return lines.map((run, at) => ({ name: at === 0 ? name : `${name}_${at + 1}`, run }))
+}
+
 /** The file that a test command writes its results to, if its output does not name every test. */
 export interface ReportFile {
   readonly format: 'junit' | 'rspec'

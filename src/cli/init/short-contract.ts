@@ -10,6 +10,7 @@ import {
   REVIEWED_BY_OTHER,
   RUST_TESTS,
 } from './found-tests.js'
+import type { ReportFile } from './project.js'
 
 /** At the start of a text: the text of the base. In a list: the entries of the base. */
 const BASE = '...'
@@ -28,7 +29,7 @@ export function buildShortContract(
     version: bundled.get('version'),
     extends: [`${BUNDLED_PREFIX}${template}`, preset.name],
     ...listTests(found, preset),
-    commands: listCommands(found, bundled),
+    commands: listCommands(found, preset, bundled),
     phases: listPhases(found, bundled),
   })
   setFlow(document, ['extends'])
@@ -53,9 +54,12 @@ function listTests({ patterns, mayWrite }: FoundTests, preset: Preset) {
   return Object.keys(tests).length === 0 ? {} : { tests }
 }
 
-function listCommands({ command, timeoutSeconds, steps }: FoundTests, bundled: Document) {
+function listCommands({ command, timeoutSeconds, steps, reportFile }: FoundTests, preset: Preset, bundled: Document) {
   const timeout_seconds = timeoutSeconds ?? bundled.getIn(['commands', 'tests', 'timeout_seconds']) ?? 600
-  const tests = { ...(command === null ? {} : { run: command }), timeout_seconds }
+  const written = Object.entries(reportFile ?? {}).filter(
+    ([name, value]) => value !== preset.reportFile[name as keyof ReportFile],
+  )
+  const tests = { ...(command === null ? {} : { run: command }), ...Object.fromEntries(written), timeout_seconds }
   return { tests, ...Object.fromEntries(steps.map(({ name, run }) => [name, { run, timeout_seconds: 600 }])) }
 }
 

@@ -35,8 +35,12 @@ export function findTestPatterns(
   const named: string[] = []
   const isKnown = new Set(found.files)
   for (const path of [...found.testFiles, ...listReported(language, found.run).filter((file) => isKnown.has(file))]) {
-    if (patterns.some((pattern) => matchesGlob(pattern, path)) && findFolder(path) === null) continue
+    // A package may be called `test`.
+    if (findSourceSet(path) === 'main') continue
+    const matching = patterns.filter((pattern) => matchesGlob(pattern, path))
     const glob = findFolder(path)
+    // A file name such as `**/*.test.*` leaves out what lies beside the test.
+    if (matching.some((pattern) => pattern.endsWith('/**')) || (matching.length > 0 && glob === null)) continue
     if (glob !== null && !patterns.includes(glob)) patterns.push(glob)
     if (glob === null && !named.includes(path)) named.push(path)
   }
@@ -54,7 +58,16 @@ function listReported(language: string, run: ObservedRun | null): readonly strin
   return [...files].filter((file) => findEnding(language).test(file))
 }
 
+/** Source sets of Maven and Gradle. */
+const SOURCE_SET = /(?:^|\/)src\/(main|it|\w*[tT]est\w*)\/(?:java|kotlin|groovy|scala|resources)\//
+
+function findSourceSet(path: string): string | undefined {
+  return SOURCE_SET.exec(path)?.[1]
+}
+
 function findFolder(path: string): string | null {
+  const set = findSourceSet(path)
+  if (set !== undefined) return `**/src/${set}/**`
   const parts = path.split('/').slice(0, -1)
   const at = parts.findIndex((part) => FOLDER.test(part))
   if (at === -1) return null

@@ -15,6 +15,8 @@ export function formatReady(running: {
   readonly app: Orchestrator
   readonly confinement: Confinement
   readonly url: string
+  /** Logs in once, within 10 minutes. */
+  readonly login: string
   readonly settled: SettledContract
   readonly isInsecure: boolean
   /** What happens to the hooks of the repository. */
@@ -25,7 +27,8 @@ export function formatReady(running: {
   const contract = settled.origin === 'file' ? settled.file : settled.origin.replace(':', ' ')
   const { secrets } = app
   const lines: (readonly [string, string])[] = [
-    ['Page', `${url}/`],
+    ['Dashboard', running.login],
+    ['', 'this link logs you in once, within 10 minutes; later: phaselock login'],
     ['API', `${url}/api/v1`],
     ['Docs', `${url}/docs`],
     ['Contract', `${plainLine(name)} ${plainLine(version)} (${hash.slice(0, 12)}), ${enforcement.mode}`],

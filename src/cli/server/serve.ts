@@ -3,6 +3,7 @@ import { createSecureContext } from 'node:tls'
 import { readRegistry } from '../../app/ledger/ledger.js'
 import { type Orchestrator, openOrchestrator, resolvePlaces } from '../../app/orchestrator.js'
 import type { ProviderName } from '../../confinement/confinement.js'
+import type { ConfirmSetting } from '../../core/identity/sensitive-acts.js'
 import { plainJson, plainLine } from '../../core/plain-text.js'
 import { listAllowedHosts } from '../../http/allowed-hosts.js'
 import { buildServer, type Entrance } from '../../http/server.js'
@@ -38,6 +39,8 @@ export interface ServeOptions {
   readonly insecureHttp?: boolean
   readonly allowHost?: readonly string[]
   readonly transcripts?: readonly string[]
+  readonly confirm?: ConfirmSetting
+  readonly firstCode?: boolean
   readonly json?: boolean
 }
 
@@ -101,6 +104,9 @@ async function start(options: ServeOptions, tls: Tls): Promise<Running> {
     // Until here every Host is refused: a client that gets 200 from /ready can run CLI commands, which read the note.
     hosts = new Set([...listAllowedHosts({ host: options.host, port, extra: names }), ...names])
     const ready = async (): Promise<Ready> => {
+      const isFirst = app.firstStart || options.firstCode === true
+      const { code, expiresAt } = app.operators.codes.makeAtStart(isFirst)
+      const login = `${url}/login#code=${code}`
       const confinement = await app.confinement()
       const announcement = {
         event: 'ready',
@@ -108,6 +114,7 @@ async function start(options: ServeOptions, tls: Tls): Promise<Running> {
         api: `${url}/api/v1`,
         pid: process.pid,
         state_dir: stateDir,
+        login: { url: login, expires_at: new Date(expiresAt).toISOString(), first: isFirst },
         confinement: {
           provider: confinement.provider,
           missing: confinement.missing,
@@ -117,7 +124,7 @@ async function start(options: ServeOptions, tls: Tls): Promise<Running> {
       }
       const hooks = await formatHooks(app.contractOf, app.workspace, app.environment)
       const isInsecure = isExposed(options, tls)
-      const text = (): string => formatReady({ app, confinement, url, settled, isInsecure, hooks })
+      const text = (): string => formatReady({ app, confinement, url, login, settled, isInsecure, hooks })
       return { announcement, text, notes: [...settled.notes, ...hooks.map((line) => `Git hooks: ${line}`)] }
     }
     return { app, entrance, listening, stateDir, ready }
@@ -160,6 +167,7 @@ async function openApp(
       contractBases: settled.contractBases,
       contractParts: settled.contractParts,
       provider: options.confinement ?? null,
+      confirm: options.confirm ?? 'native',
       transcripts: options.transcripts ?? [],
     })
     return { app, settled }

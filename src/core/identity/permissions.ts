@@ -18,8 +18,13 @@ const OPERATORS = ['human', 'ci'] as const
 const HUMANS = ['human'] as const
 const PARTIES = [...AGENTS, ...OPERATORS] as const
 
+const EVERYBODY = [...PARTIES, 'reviewer', 'participant'] as const
+
 /** Who may make each call. A route for a call that is not listed does not compile. */
 export const PERMISSIONS = {
+  // Without a token: a code or token is in the body.
+  login: EVERYBODY,
+
   // Calls of agents.
   claimTask: ['agent'],
   requestTransition: AGENTS,
@@ -78,6 +83,19 @@ export const PERMISSIONS = {
   auditStats: OPERATORS,
   verifyAudit: OPERATORS,
   metricsSummary: OPERATORS,
+
+  // How operators log in. Each has its own sessions and passkeys.
+  createLoginCode: OPERATORS,
+  getSession: OPERATORS,
+  logout: OPERATORS,
+  listSessions: OPERATORS,
+  revokeSession: OPERATORS,
+  createConfirmation: HUMANS,
+  listPasskeys: HUMANS,
+  passkeyOptions: HUMANS,
+  addPasskey: HUMANS,
+  revokePasskey: HUMANS,
+  setPassphrase: HUMANS,
 
   // Calls that CI needs: create tasks, end them, and stop failures. `findCiLimit` says what it may not request.
   createTask: OPERATORS,
@@ -157,6 +175,7 @@ export function mayRenewAgent(caller: Caller): boolean {
 /** Who may make a call, as shown in documentation. */
 export function describeCallers(id: CallId): string {
   const callers = listCallers(id)
+  if (callers.length === EVERYBODY.length) return 'everybody'
   const names = [
     callers.includes('phase')
       ? 'agents (agent or phase token)'

@@ -3,6 +3,14 @@ import { evolveSpawns, type Spawn, type SpawnFact } from '../contract/agent-prog
 import type { Refusal } from '../task/refusal.js'
 import { assertUnreachable } from '../unreachable.js'
 import { isKnownAgent } from './agent-names.js'
+import {
+  type Access,
+  type AccessFact,
+  dropOperatorAccess,
+  EMPTY_ACCESS,
+  endSessions,
+  evolveAccess,
+} from './operator-access.js'
 
 /** Events outside any task: who may act, which contracts are known, which anonymous requests were refused. */
 export type RegistryFact =
@@ -47,6 +55,7 @@ export type RegistryFact =
   | { readonly type: 'webhook_failed'; readonly origin: string; readonly seq: number | null; readonly reason: string }
   | { readonly type: 'requests_refused'; readonly count: number; readonly seconds: number }
   | SpawnFact
+  | AccessFact
 
 export type RegistryEvent = RegistryFact & { readonly at: number; readonly actor: string }
 
@@ -90,6 +99,8 @@ export interface Registry {
   readonly coordinations: ReadonlyMap<string, { readonly openedAt: number; readonly isOpen: boolean }>
   /** Agents that Phaselock started, by their id, oldest first. */
   readonly spawns: ReadonlyMap<string, Spawn>
+  /** Sessions, passkeys and passphrases of operators, and agents with a shell of their own. */
+  readonly access: Access
 }
 
 export const EMPTY_REGISTRY: Registry = {
@@ -100,6 +111,7 @@ export const EMPTY_REGISTRY: Registry = {
   paused: null,
   coordinations: new Map(),
   spawns: new Map(),
+  access: EMPTY_ACCESS,
 }
 
 export function evolveRegistry(registry: Registry, event: RegistryEvent): Registry {
@@ -113,6 +125,7 @@ function applyEvent(registry: Registry, event: RegistryEvent): Registry {
       return {
         ...registry,
         operators: new Map(registry.operators).set(name, { name, role, verifier, addedAt: event.at, revokedAt: null }),
+        access: endSessions(registry.access, name),
       }
     }
     case 'operator_revoked': {
@@ -121,6 +134,7 @@ function applyEvent(registry: Registry, event: RegistryEvent): Registry {
       return {
         ...registry,
         operators: new Map(registry.operators).set(event.name, { ...operator, revokedAt: event.at }),
+        access: dropOperatorAccess(registry.access, event.name),
       }
     }
     case 'agent_registered': {
@@ -152,6 +166,13 @@ function applyEvent(registry: Registry, event: RegistryEvent): Registry {
       return { ...registry, spawns: evolveSpawns(registry.spawns, event) }
     case 'agent_ended':
       return { ...revokeAgent(registry, event), spawns: evolveSpawns(registry.spawns, event) }
+    case 'session_opened':
+    case 'session_ended':
+    case 'passkey_added':
+    case 'passkey_revoked':
+    case 'passphrase_set':
+    case 'agent_bound_by_hooks':
+      return { ...registry, access: evolveAccess(registry.access, event) }
     case 'secret_rotated':
     case 'server_started':
     case 'server_stopped':
@@ -226,6 +247,16 @@ export function decideRegistry(
     const known = registry.contracts.get(command.hash)
     if (known !== undefined && (known.isTrusted || command.trust === 'none')) return []
   }
+  if (command.type === 'agent_bound_by_hooks' && registry.access.boundByHooks.has(command.agentId)) return []
+  if (command.type === 'session_ended' && !registry.access.sessions.has(command.sessionId))
+    return { code: 'not_found', detail: `There is no session ${JSON.stringify(command.sessionId)}.` }
+  if (command.type === 'passkey_added' && registry.access.passkeys.has(command.credentialId))
+    return { code: 'conflict', detail: 'This passkey is registered already.' }
+  if (
+    command.type === 'passkey_revoked' &&
+    registry.access.passkeys.get(command.credentialId)?.operator !== command.operator
+  )
+    return { code: 'not_found', detail: `There is no passkey ${JSON.stringify(command.credentialId)} of yours.` }
   if (command.type === 'agents_paused' && registry.paused !== null) return []
   if (command.type === 'agents_unpaused' && registry.paused === null) return []
   return [command]

@@ -104,6 +104,16 @@ export const TASK_ROW = nameObject('TaskRow', {
   open_questions: COUNT,
   created_at: TIME,
   updated_at: TIME,
+  'progress?': allowNull(
+    nameObject('TaskProgress', {
+      visit: COUNT,
+      phase_entered_at: allowNull(TIME),
+      completed_phases: makeList(TEXT),
+      refusals: COUNT,
+      pending_approval: allowNull(PENDING_APPROVAL),
+      parked_reason: allowNull(TEXT),
+    }),
+  ),
 })
 export const TASK_PAGE = makePage('tasks', TASK_ROW)
 

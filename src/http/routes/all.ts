@@ -1,6 +1,7 @@
 import { EVENT } from '../answers/admin-answers.js'
 import { METRICS, STREAMED_PART } from '../answers/run-answers.js'
 import { chooseOne } from '../answers/schema-parts.js'
+import { describeConfirmation } from '../confirmation-field.js'
 import type { Route, RouteDescription } from '../route.js'
 import { ADMIN_ROUTES } from './admin.js'
 import { AGENT_ROUTES } from './agent.js'
@@ -9,12 +10,14 @@ import { COORDINATION_ROUTES } from './coordinations.js'
 import { DEPENDENCY_ROUTES } from './dependencies.js'
 import { HOOK_ROUTES } from './hooks.js'
 import { KNOWLEDGE_ROUTES } from './knowledge.js'
+import { PASSKEY_ROUTES } from './passkeys.js'
 import { PHASE_ROUTES } from './phases.js'
 import { PROMPT_ROUTES } from './prompt.js'
 import { QUESTION_ROUTES } from './questions.js'
 import { REPORT_ROUTES } from './report.js'
 import { REVIEW_ROUTES } from './reviews.js'
 import { RUN_ROUTES } from './run.js'
+import { LOGIN, SESSION_ROUTES } from './sessions.js'
 import { SPAWN_ROUTES } from './spawn.js'
 import { STATUS_ROUTES } from './status.js'
 import { TASK_ROUTES } from './tasks.js'
@@ -39,6 +42,8 @@ export const ROUTES: readonly Route[] = [
   ...ADMIN_ROUTES,
   ...SPAWN_ROUTES,
   ...AUDIT_ROUTES,
+  ...SESSION_ROUTES,
+  ...PASSKEY_ROUTES,
 ]
 
 /** Routes that answer in another format or from counters of the HTTP server; the server adds them itself. */
@@ -72,4 +77,7 @@ export const METRICS_SUMMARY: RouteDescription = {
 }
 
 /** What the OpenAPI document and the reference list. */
-export const DESCRIBED: readonly RouteDescription[] = [...ROUTES, EVENTS, COORDINATION_STREAM, METRICS_SUMMARY]
+export const DESCRIBED: readonly RouteDescription[] = [
+  ...ROUTES.map((route) => describeConfirmation(route)),
+  ...[LOGIN, EVENTS, COORDINATION_STREAM, METRICS_SUMMARY],
+]

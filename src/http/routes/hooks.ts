@@ -43,10 +43,21 @@ export const HOOK_ROUTES: readonly Route[] = [
     handle: async (call) => {
       const read = readClaudeCodeHook(call.body)
       if (!read.ok) return refuse('invalid_request', read.detail)
+      await recordBinding(call)
       return read.hook.event === 'PreToolUse' ? decideBeforeTool(call, read.hook) : recordAfterTool(call, read.hook)
     },
   },
 ]
+
+// An agent whose own tools do the work has a shell, unless it runs in the sandbox. Recorded before anything is decided:
+// from now on its tasks need confirmed decisions. (REQ-CONFIRM-1)
+async function recordBinding(call: Call): Promise<void> {
+  const { app, isConfined } = call
+  const { agentId } = requireBearer(call)
+  if (isConfined || app.ledger.registry.access.boundByHooks.has(agentId)) return
+  const fact = { type: 'agent_bound_by_hooks', agentId, agentCli: 'claude-code' } as const
+  await app.ledger.record(fact, { now: app.now(), actor: `agent:${agentId}` })
+}
 
 async function decideBeforeTool(call: Call, hook: ClaudeCodeHook): Promise<Result<JsonObject>> {
   const own = await ownCall(call, hook)

@@ -1,7 +1,7 @@
 import { noTask, ok, type Result, refuse } from '../../app/result.js'
+import { listTasks } from '../../app/tasks/list-tasks.js'
 import { acceptTools, applyOperatorCommand, createTask, isAgentFree } from '../../app/tasks/operate.js'
 import { showTask } from '../../app/tasks/show-task.js'
-import { toTaskRowView } from '../../app/tasks/views.js'
 import { acceptTree, revertTree } from '../../app/trees/reconcile.js'
 import { rewindTree } from '../../app/trees/rewind-tree.js'
 import { toEventView } from '../../app/wire.js'
@@ -95,22 +95,29 @@ export const TASK_ROUTES: readonly Route[] = [
     path: '/tasks',
     id: 'listTasks',
     summary: 'Tasks, newest first',
-    query: { status: FIELD.phase, phase: FIELD.phase, agent_id: FIELD.id, limit: FIELD.limit, cursor: FIELD.cursor },
+    query: {
+      status: FIELD.phase,
+      phase: FIELD.phase,
+      agent_id: FIELD.id,
+      progress: {
+        enum: ['true', 'false'],
+        description: 'With `true`, each task has `progress`: its time in the phase, completed phases and refusals.',
+      },
+      limit: FIELD.limit,
+      cursor: FIELD.cursor,
+    },
     answer: '`{tasks, next_cursor}`',
     response: ANSWERS.TASK_PAGE,
     handle: async ({ app, query }) => {
       const { status, phase, agent_id: agentId, cursor } = query
-      const page = await app.ledger.store.queryTasks({
+      const filter = {
         limit: parseLimit(query, 100),
         ...(status === undefined ? {} : { status }),
         ...(phase === undefined ? {} : { phase }),
         ...(agentId === undefined ? {} : { agentId }),
         ...(cursor === undefined ? {} : { cursor }),
-      })
-      return ok({
-        tasks: page.items.map((row) => toTaskRowView(row, app.checking.isChecking(row.id))),
-        next_cursor: page.nextCursor,
-      })
+      }
+      return ok(await listTasks(app, filter, query.progress === 'true'))
     },
   },
   {

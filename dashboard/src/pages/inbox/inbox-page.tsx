@@ -1,11 +1,121 @@
-import type { ReactNode } from 'react'
+import { Link, useNavigate } from '@tanstack/react-router'
+import { type ReactNode, useState } from 'react'
+import { type InboxItem, useInbox } from '../../api/inbox.js'
 import { Page } from '../../app/page.js'
-import { LoadingState } from '../../ui/states.js'
+import { useListCursor } from '../../app/use-list-cursor.js'
+import { toButtonClass } from '../../ui/button.js'
+import { Segmented } from '../../ui/controls.js'
+import { Section } from '../../ui/layout-parts.js'
+import { EmptyState, Loaded } from '../../ui/states.js'
+import { AtWork } from './at-work.js'
+import { InboxRow } from './inbox-row.js'
+import { toItemLink } from './item-look.js'
+import './inbox.css'
+import { LatestRefusals } from './latest-refusals.js'
+import { useSteadyList } from './use-steady-list.js'
 
+const NEAR_MAX = 10
+
+type Filter = 'all' | 'approvals' | 'stuck'
+
+/** What waits for a person, with what to do about it, and what happens right now. */
 export function InboxPage(): ReactNode {
+  const inbox = useInbox()
   return (
-    <Page title="Inbox">
-      <LoadingState what="what waits for you" />
+    <Page title="Inbox" cols>
+      <div>
+        <Loaded what="The inbox" query={inbox} rows={5}>
+          {({ items, total }) => <Queue items={items} total={total} />}
+        </Loaded>
+      </div>
+      <aside className="rail" aria-label="Right now">
+        <AtWork />
+        <LatestRefusals />
+      </aside>
     </Page>
   )
+}
+
+function Queue({ items, total }: { readonly items: readonly InboxItem[]; readonly total: number }): ReactNode {
+  const navigate = useNavigate()
+  const [filter, setFilter] = useState<Filter>('all')
+  const wanted = items.filter((item) => isShown(item, filter))
+  const { shown, waiting, release } = useSteadyList(wanted, toKey)
+  const cursor = useListCursor(
+    shown.map(toKey),
+    (key) => {
+      const item = shown.find((one) => toKey(one) === key)
+      if (item !== undefined) void navigate(toItemLink(item))
+    },
+    'item',
+  )
+  return (
+    <Section
+      title="Waiting for you"
+      count={total}
+      end={
+        <>
+          <span className="hide-s">oldest first</span>
+          <Segmented
+            label="Show"
+            value={filter}
+            onChange={setFilter}
+            options={[
+              { value: 'all', name: 'All' },
+              { value: 'approvals', name: 'Approvals' },
+              { value: 'stuck', name: 'Stuck' },
+            ]}
+          />
+        </>
+      }
+    >
+      {waiting === 0 ? null : (
+        <button type="button" className="newer" onClick={release}>
+          {waiting} new
+        </button>
+      )}
+      {shown.length === 0 ? <NothingWaits isFiltered={items.length > 0} /> : null}
+      {shown.length === 0 ? null : (
+        <ol className="queue" aria-label="Waiting for you">
+          {shown.map((item, index) => (
+            <InboxRow
+              key={toKey(item)}
+              item={item}
+              rowId={toKey(item)}
+              isNear={index < NEAR_MAX}
+              isCurrent={cursor.current === toKey(item)}
+              onFocus={() => cursor.setCurrent(toKey(item))}
+            />
+          ))}
+        </ol>
+      )}
+      {total > items.length ? <p className="muted">{total - items.length} more are not shown.</p> : null}
+    </Section>
+  )
+}
+
+function NothingWaits({ isFiltered }: { readonly isFiltered: boolean }): ReactNode {
+  return (
+    <div className="panel">
+      <EmptyState
+        title={isFiltered ? 'Nothing of this kind waits for you' : 'Nothing waits for you'}
+        actions={
+          <Link className={toButtonClass({})} to="/board">
+            Open the board
+          </Link>
+        }
+      >
+        You will see it here, and in the title of this tab, when an agent needs a decision.
+      </EmptyState>
+    </div>
+  )
+}
+
+function toKey({ kind, id }: InboxItem): string {
+  return `${kind}:${id}`
+}
+
+function isShown({ kind }: InboxItem, filter: Filter): boolean {
+  if (filter === 'approvals') return kind === 'approval'
+  return filter === 'all' || kind === 'parked' || kind === 'unexplained' || kind === 'alert'
 }

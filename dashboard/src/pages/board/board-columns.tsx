@@ -1,0 +1,127 @@
+import { useWindowVirtualizer } from '@tanstack/react-virtual'
+import { type ReactNode, useLayoutEffect, useRef, useState } from 'react'
+import { Gate } from '../../ui/marks.js'
+import type { Graph, TaskRow } from './board-data.js'
+import { TaskCard } from './task-card.js'
+
+// Below this number all cards are in the page: the browser's search finds them, and there is nothing to measure.
+const VIRTUAL_FROM = 60
+const CARD_PX = 112
+const GAP_PX = 8
+
+interface Props {
+  readonly graph: Graph
+  readonly tasks: readonly TaskRow[]
+  readonly current: string | null
+}
+
+/** A column for each phase of the contract, with the gate that leads out of it. */
+export function BoardColumns({ graph, tasks, current }: Props): ReactNode {
+  const phases = graph.phases.map(({ id }) => id)
+  const byPhase = Map.groupBy(tasks, (task) => task.phase)
+  return (
+    <>
+      <nav className="jump" aria-label="Phases">
+        {phases.map((phase) => (
+          <a key={phase} className="chip" href={`#column-${phase}`}>
+            {phase} <span className="n">{byPhase.get(phase)?.length ?? 0}</span>
+          </a>
+        ))}
+      </nav>
+      <div className={`board board--${Math.min(phases.length, 8)}`}>
+        {phases.map((phase) => (
+          <Column
+            key={phase}
+            phase={phase}
+            phases={phases}
+            gate={findGate(graph, phase)}
+            tasks={byPhase.get(phase) ?? []}
+            current={current}
+          />
+        ))}
+      </div>
+    </>
+  )
+}
+
+interface ColumnProps {
+  readonly phase: string
+  readonly phases: readonly string[]
+  readonly gate: { readonly name: string; readonly waiting: number } | null
+  readonly tasks: readonly TaskRow[]
+  readonly current: string | null
+}
+
+function Column({ phase, phases, gate, tasks, current }: ColumnProps): ReactNode {
+  const says = gate === null ? '' : `Gate ${gate.name}${gate.waiting === 0 ? '' : `: ${gate.waiting} waiting`}`
+  return (
+    <section className="col" id={`column-${phase}`} aria-label={`${phase}, ${tasks.length} tasks`}>
+      <header className="col__head">
+        {gate === null ? null : (
+          <Gate className="col__gate" state={gate.waiting > 0 ? 'waiting' : 'ahead'} label={says} />
+        )}
+        <h2 className="col__name">
+          <span className="phase">{phase}</span>
+          <span className="count">{tasks.length}</span>
+        </h2>
+        <p className="col__sub">{gate === null ? 'the end' : `then ${gate.name}`}</p>
+      </header>
+      {tasks.length < VIRTUAL_FROM ? (
+        <ul className="cards">
+          {tasks.map((task) => (
+            <li key={task.id}>
+              <TaskCard task={task} phases={phases} isCurrent={current === task.id} />
+            </li>
+          ))}
+        </ul>
+      ) : (
+        <VirtualCards tasks={tasks} phases={phases} current={current} />
+      )}
+    </section>
+  )
+}
+
+function VirtualCards({ tasks, phases, current }: Pick<ColumnProps, 'tasks' | 'phases' | 'current'>): ReactNode {
+  const list = useRef<HTMLUListElement>(null)
+  const [top, setTop] = useState(0)
+  useLayoutEffect(() => {
+    setTop((list.current?.getBoundingClientRect().top ?? 0) + window.scrollY)
+  }, [])
+  const rows = useWindowVirtualizer({
+    count: tasks.length,
+    estimateSize: () => CARD_PX,
+    gap: GAP_PX,
+    overscan: 6,
+    scrollMargin: top,
+    getItemKey: (index) => tasks[index]?.id ?? index,
+  })
+  const at = current === null ? -1 : tasks.findIndex(({ id }) => id === current)
+  useLayoutEffect(() => {
+    if (at !== -1) rows.scrollToIndex(at, { align: 'auto' })
+  }, [at, rows])
+  return (
+    <ul ref={list} className="cards cards--virtual" style={{ height: rows.getTotalSize() }}>
+      {rows.getVirtualItems().map(({ key, index, start }) => {
+        const task = tasks[index]
+        return task === undefined ? null : (
+          <li
+            key={key}
+            ref={rows.measureElement}
+            data-index={index}
+            aria-setsize={tasks.length}
+            aria-posinset={index + 1}
+            style={{ transform: `translateY(${start - top}px)` }}
+          >
+            <TaskCard task={task} phases={phases} isCurrent={current === task.id} />
+          </li>
+        )
+      })}
+    </ul>
+  )
+}
+
+function findGate(graph: Graph, phase: string): ColumnProps['gate'] {
+  const next = graph.transitions.find(({ from, kind }) => from === phase && kind === 'forward')
+  if (next === undefined || next.gate === null) return null
+  return { name: next.gate, waiting: graph.waiting[next.gate] ?? 0 }
+}

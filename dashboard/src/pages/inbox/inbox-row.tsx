@@ -1,0 +1,82 @@
+import { Link } from '@tanstack/react-router'
+import type { ReactNode } from 'react'
+import type { InboxItem } from '../../api/inbox.js'
+import { Icon } from '../../ui/icon.js'
+import { Phase } from '../../ui/marks.js'
+import { Age } from '../../ui/time.js'
+import { toToneClass } from '../../ui/tone.js'
+import { ApprovalActions } from './approval-actions.js'
+import { ContractActions } from './contract-actions.js'
+import { getLook, toItemLink } from './item-look.js'
+import { ParkedActions } from './parked-actions.js'
+import { QuestionActions } from './question-actions.js'
+import { UnexplainedActions } from './unexplained-actions.js'
+
+interface Props {
+  readonly item: InboxItem
+  readonly rowId: string
+  readonly isCurrent: boolean
+  /** Whether to load what belongs to the item; the first rows are shown at once, others when they are chosen. */
+  readonly isNear: boolean
+  readonly onFocus: () => void
+}
+
+/** One thing that waits: what it is, where, since when, and what can be done about it. */
+export function InboxRow({ item, rowId, isCurrent, isNear, onFocus }: Props): ReactNode {
+  const { name, icon, tone } = getLook(item.kind)
+  const isTaskTitle = item.kind === 'approval' || item.kind === 'parked' || item.kind === 'unexplained'
+  const title = isTaskTitle ? (item.task_title ?? item.title) : item.title
+  return (
+    <li
+      className={`item ${toToneClass(tone)}${isCurrent ? ' item--sel' : ''}`}
+      data-row={rowId}
+      aria-current={isCurrent ? true : undefined}
+      onFocus={onFocus}
+    >
+      <span className="item__icon">
+        <Icon name={icon} />
+      </span>
+      <div className="item__main">
+        <p className="item__kind">
+          <b>{name}</b>
+          {item.phase === null ? null : <Phase>{item.phase}</Phase>}
+          {item.task_id === null ? null : (
+            <Link to="/tasks/$id" params={{ id: item.task_id }}>
+              {item.task_id}
+            </Link>
+          )}
+          {item.agent_id === null ? null : <span>{item.agent_id}</span>}
+        </p>
+        <h3 className="item__title">
+          <Link {...toItemLink(item)}>{title}</Link>
+        </h3>
+        {isTaskTitle ? <p className="item__body">{item.title}</p> : null}
+        {item.kind === 'question' || item.detail === '' ? null : <p className="item__body">{item.detail}</p>}
+        <Actions item={item} isCurrent={isCurrent} isNear={isNear || isCurrent} />
+      </div>
+      <p className="item__age">
+        <span className="hide-s">waits </span>
+        <b>
+          <Age since={item.since} />
+        </b>
+      </p>
+    </li>
+  )
+}
+
+function Actions({ item, isCurrent, isNear }: Pick<Props, 'item' | 'isCurrent' | 'isNear'>): ReactNode {
+  switch (item.kind) {
+    case 'approval':
+      return <ApprovalActions item={item} isCurrent={isCurrent} isNear={isNear} />
+    case 'question':
+      return <QuestionActions item={item} />
+    case 'parked':
+      return <ParkedActions item={item} />
+    case 'unexplained':
+      return <UnexplainedActions item={item} />
+    case 'contract':
+      return <ContractActions item={item} />
+    default:
+      return null
+  }
+}

@@ -1,0 +1,71 @@
+import { Link } from '@tanstack/react-router'
+import type { ReactNode } from 'react'
+import { keys } from '../../api/keys.js'
+import { useRead } from '../../api/use-api.js'
+import type { LedgerEvent } from '../../live/event.js'
+import { Section } from '../../ui/layout-parts.js'
+import { Code } from '../../ui/marks.js'
+import { Loaded } from '../../ui/states.js'
+import { Time } from '../../ui/time.js'
+
+const SHOWN_MAX = 8
+const DETAIL_CHARS_MAX = 220
+
+/** Refusals as they come, newest first. */
+export function LatestRefusals(): ReactNode {
+  const refusals = useRead<{ readonly events: readonly LedgerEvent[] }>(keys.audit('refusals'), '/audit/query', {
+    query: { success: 'false', limit: SHOWN_MAX },
+  })
+  return (
+    <Section
+      title="Refused"
+      end={
+        <Link className="link" to="/audit" search={{ success: 'false' }}>
+          Audit
+        </Link>
+      }
+    >
+      <Loaded what="The latest refusals" query={refusals} rows={3}>
+        {({ events }) =>
+          events.length === 0 ? (
+            <p className="muted">Nothing was refused yet.</p>
+          ) : (
+            <ol className="feed" aria-label="Latest refusals">
+              {events.map((event) => (
+                <Refusal key={event.seq} event={event} />
+              ))}
+            </ol>
+          )
+        }
+      </Loaded>
+    </Section>
+  )
+}
+
+function Refusal({ event }: { readonly event: LedgerEvent }): ReactNode {
+  const { code, detail, tool } = event.data
+  const task = event.stream.startsWith('task:') ? event.stream.slice('task:'.length) : null
+  const who = event.actor.replace(/^agent:/, '')
+  const text = typeof detail === 'string' ? detail : typeof tool === 'string' ? `called ${tool}` : event.type
+  return (
+    <li>
+      <Time at={event.at} />
+      <div>
+        <Code>{typeof code === 'string' ? code : event.type}</Code>
+        <p>
+          {who}
+          {event.phase === null ? '' : ` in ${event.phase}`}: {cut(text)}{' '}
+          {task === null ? null : (
+            <Link to="/tasks/$id" params={{ id: task }}>
+              {task}
+            </Link>
+          )}
+        </p>
+      </div>
+    </li>
+  )
+}
+
+function cut(text: string): string {
+  return text.length <= DETAIL_CHARS_MAX ? text : `${text.slice(0, DETAIL_CHARS_MAX)}…`
+}

@@ -1,0 +1,66 @@
+import { type ReactNode, useState } from 'react'
+import { api } from '../../api/client.js'
+import type { InboxItem } from '../../api/inbox.js'
+import { keys } from '../../api/keys.js'
+import { useAct, useRead } from '../../api/use-api.js'
+import { Button } from '../../ui/button.js'
+import { ActionProblem } from '../../ui/states.js'
+import { Done } from './act-form.js'
+
+interface Question {
+  readonly id: string
+  readonly context?: string | null
+  readonly options: readonly string[]
+}
+
+const ANSWER_CHARS_MAX = 4000
+
+/** Answer a question: with one of its options, or in words. */
+export function QuestionActions({ item }: { readonly item: InboxItem }): ReactNode {
+  const [text, setText] = useState('')
+  const question = useRead<Question>(keys.questions({ id: item.id }), '/questions/{id}', { path: { id: item.id } })
+  const act = useAct(
+    (body: { answer: string; other: boolean }) => api.post('/questions/{id}/answer', { path: { id: item.id }, body }),
+    [keys.inbox, keys.questions()],
+  )
+  if (act.isSuccess) return <Done>Answered</Done>
+  const options = question.data?.options ?? []
+  return (
+    <>
+      {question.data?.context ? <p className="item__body">“{question.data.context}”</p> : null}
+      <form
+        className="answer"
+        onSubmit={(event) => {
+          event.preventDefault()
+          if (text.trim() !== '') act.mutate({ answer: text.trim(), other: options.length > 0 })
+        }}
+      >
+        {options.map((option) => (
+          <Button
+            key={option}
+            className="answer__option"
+            busy={act.isPending}
+            onClick={() => act.mutate({ answer: option, other: false })}
+          >
+            {option}
+          </Button>
+        ))}
+        <input
+          className="field"
+          type="text"
+          aria-label={options.length > 0 ? 'Another answer' : 'Your answer'}
+          placeholder={options.length > 0 ? 'Another answer' : 'Your answer; it is final'}
+          maxLength={ANSWER_CHARS_MAX}
+          value={text}
+          onChange={(event) => setText(event.target.value)}
+        />
+        {text.trim() === '' ? null : (
+          <Button type="submit" look="primary" busy={act.isPending}>
+            Answer
+          </Button>
+        )}
+      </form>
+      <ActionProblem error={act.error} />
+    </>
+  )
+}
