@@ -1,5 +1,5 @@
 import { Link } from '@tanstack/react-router'
-import { BOX, type ContractGraph, layOutGraph, type PhaseBox, type TransitionLine } from './graph-layout.js'
+import { BOX, type ContractGraph, LABEL_CHARS_MAX, layOutGraph, type PhaseBox, type TransitionLine } from './graph-layout.js'
 
 /** The phases with the tasks in each now, and the gates between them with the tasks that wait there. */
 export function ContractPicture({ graph, name }: { readonly graph: ContractGraph; readonly name: string }) {
@@ -63,7 +63,7 @@ function GateMark({ line }: { readonly line: TransitionLine }) {
   if (line.gate === null) return null
   const { x, y } = line.mark
   const isLeft = line.isBack
-  const label = cut(line.gate, 24)
+  const label = cut(line.gate, LABEL_CHARS_MAX)
   return (
     <g className={line.waiting > 0 ? 'con-gate con-gate-waits' : 'con-gate'}>
       <title>{`${line.gate}: ${line.waiting} waiting`}</title>
