@@ -1,5 +1,12 @@
 import { Link } from '@tanstack/react-router'
-import { BOX, type ContractGraph, LABEL_CHARS_MAX, layOutGraph, type PhaseBox, type TransitionLine } from './graph-layout.js'
+import {
+  BOX,
+  type ContractGraph,
+  LABEL_CHARS_MAX,
+  layOutGraph,
+  type PhaseBox,
+  type TransitionLine,
+} from './graph-layout.js'
 
 /** The phases with the tasks in each now, and the gates between them with the tasks that wait there. */
 export function ContractPicture({ graph, name }: { readonly graph: ContractGraph; readonly name: string }) {
