@@ -1,4 +1,5 @@
 import { Link } from '@tanstack/react-router'
+import { type ReactNode, useEffect, useRef } from 'react'
 import {
   BOX,
   type ContractGraph,
@@ -10,10 +11,18 @@ import {
 
 /** The phases with the tasks in each now, and the gates between them with the tasks that wait there. */
 export function ContractPicture({ graph, name }: { readonly graph: ContractGraph; readonly name: string }) {
+  const picture = useRef<SVGSVGElement>(null)
   const layout = layOutGraph(graph)
+  const { boxX } = layout
+  // Where the picture is wider than the screen, the phases come first and the ways back are scrolled to.
+  useEffect(() => {
+    const box = picture.current?.parentElement
+    if (box != null) box.scrollLeft = boxX - BOX.gap
+  }, [boxX])
   const tasks = Object.values(graph.counts).reduce((sum, count) => sum + count, 0)
   return (
     <svg
+      ref={picture}
       className="con-graph"
       viewBox={`0 0 ${layout.width} ${layout.height}`}
       width={layout.width}
