@@ -5,7 +5,12 @@ import AxeSource, { type AxeResults } from 'axe-core'
 import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core'
 import { makePlace, type Place, type Served, serve } from '../e2e/process.js'
 
-const KNOWN = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome', '/usr/bin/google-chrome-stable']
+const KNOWN = [
+  '/usr/bin/chromium',
+  '/usr/bin/chromium-browser',
+  '/usr/bin/google-chrome',
+  '/usr/bin/google-chrome-stable',
+]
 const INSTALL_MS_MAX = 240_000
 const STEP_MS_MAX = 60_000
 
@@ -111,10 +116,12 @@ function watchPage(page: Page, url: string, complaints: string[]): Page {
   page.on('console', (message) => {
     const text = message.text()
     // A browser reports every refusal of the server; those that a test provokes are its own business.
-    if (message.type() === 'error' && !/Failed to load resource|net::ERR_/.test(text)) complaints.push(`console: ${text}`)
+    if (message.type() === 'error' && !/Failed to load resource|net::ERR_/.test(text))
+      complaints.push(`console: ${text}`)
   })
   page.on('request', (request) => {
-    if (!request.url().startsWith(url) && !request.url().startsWith('data:')) complaints.push(`request: ${request.url()}`)
+    if (!request.url().startsWith(url) && !request.url().startsWith('data:'))
+      complaints.push(`request: ${request.url()}`)
   })
   page.on('dialog', (dialog) => {
     complaints.push(`dialog: ${dialog.message()}`)
@@ -129,7 +136,9 @@ export async function findBarriers(page: Page): Promise<readonly string[]> {
   const { violations } = await page.evaluate<AxeResults>("axe.run(document, { resultTypes: ['violations'] })")
   return violations
     .filter(({ impact }) => impact === 'serious' || impact === 'critical')
-    .flatMap(({ id, nodes }) => nodes.map(({ target, failureSummary }) => `${id}: ${target.join(' ')}: ${failureSummary}`))
+    .flatMap(({ id, nodes }) =>
+      nodes.map(({ target, failureSummary }) => `${id}: ${target.join(' ')}: ${failureSummary}`),
+    )
 }
 
 const WIDTHS = [

@@ -31,7 +31,7 @@ describe.skipIf(findBrowser() === null)('the pages of the dashboard', () => {
     const third = await stage.open()
     await third.goto(link)
     await third.getByText('login_failed').waitFor()
-    await third.getByText('A code works once').waitFor()
+    await third.getByText('was used already').waitFor()
     await takePictures(third, 'login')
     await third.getByLabel('Code or operator token').fill(stage.server.operator)
     await third.getByRole('button', { name: 'Log in' }).click()
@@ -58,8 +58,14 @@ describe.skipIf(findBrowser() === null)('the pages of the dashboard', () => {
   it('[REQ-DASH-3] board: tasks stand in the columns of their phases, and the palette finds them', async () => {
     await page.keyboard.press('g')
     await page.keyboard.press('b')
-    await page.getByRole('region', { name: /^TDD, 1 tasks/ }).getByText('Sum up sum').waitFor()
-    await page.getByRole('region', { name: /^PLAN, 1 tasks/ }).getByText('A second task').waitFor()
+    await page
+      .getByRole('region', { name: /^TDD, 1 tasks/ })
+      .getByText('Sum up sum')
+      .waitFor()
+    await page
+      .getByRole('region', { name: /^PLAN, 1 tasks/ })
+      .getByText('A second task')
+      .waitFor()
     expect(await findBarriers(page)).toEqual([])
     await takePictures(page, 'board')
     await page.getByLabel('Filter by text').fill('second')
