@@ -136,5 +136,6 @@ export function ActionProblem({ error }: { readonly error: unknown }): ReactNode
 
 /** A sentence of the server, with what stands between backticks as code. */
 export function Prose({ text }: { readonly text: string }): ReactNode {
-  return text.split('`').map((part, index) => (index % 2 === 1 ? <code key={`${index}${part}`}>{part}</code> : part))
+  // biome-ignore lint/suspicious/noArrayIndexKey: the parts of a sentence have no other identity
+  return text.split('`').map((part, index) => (index % 2 === 1 ? <code key={index}>{part}</code> : part))
 }
