@@ -37,6 +37,13 @@ export async function makeSample(server: Reachable): Promise<Sample> {
   return { councilId: await holdCouncil(server), approvals: [approval, second.approval] }
 }
 
+/** One task whose plan waits for an approval; gives the id of the approval. */
+export async function askForApproval(server: Reachable): Promise<string> {
+  const agents = new Map([['coder-1', await addAgent(server, 'coder-1')]])
+  await addTask(server, 'cart-total', 'Sum up carts')
+  return (await plan(server, agents, { agent: 'coder-1', task: 'cart-total' })).approval
+}
+
 /** A council with a winner, refused responses, a restart and an answer that tries to break out of the page. */
 export async function holdCouncil(server: Reachable, delayMs = 0): Promise<string> {
   const delay = (turn: object) => ({ ...turn, ...(delayMs === 0 ? {} : { delay_ms: delayMs }) })
