@@ -25,7 +25,7 @@ describe('answers of a server process, held against the OpenAPI document that it
   let served: Served
   let stage: Stage
   let check: AnswerCheck
-  /** The last answer of each operation that fits its schema. */
+  /** The first answer of each operation. */
   const heard = new Map<string, Heard>()
 
   beforeAll(async () => {
@@ -50,12 +50,15 @@ describe('answers of a server process, held against the OpenAPI document that it
   })
 
   const asked = ROUTES.filter(({ id }) => id !== 'agentScreen' || hasTmux)
-  it.each(asked.map((route) => [`${route.method} ${route.path}`, route] as const))('%s', async (_, route) => {
-    const lane = route.id === 'agentScreen' ? await prepareScreen(stage) : await prepareRequest(stage, route.id)
-    const { status, body } = await sendRequest(stage, route, { pair: lane.pair, base: lane.base() })
-    expect(status, JSON.stringify(body)).toBe(route.success ?? 200)
-    await ENDPOINTS[route.id]?.after?.(stage)
-  })
+  it.each(asked.map((route) => [`${route.method} ${route.path}`, route] as const))(
+    '[REQ-SCHEMA-2] %s',
+    async (_, route) => {
+      const lane = route.id === 'agentScreen' ? await prepareScreen(stage) : await prepareRequest(stage, route.id)
+      const { status, body } = await sendRequest(stage, route, { pair: lane.pair, base: lane.base() })
+      expect(status, JSON.stringify(body)).toBe(route.success ?? 200)
+      await ENDPOINTS[route.id]?.after?.(stage)
+    },
+  )
 
   it('GET /metrics/summary, and the snapshot of an operator and of a reviewer', async () => {
     const { review } = await stage.pair()
@@ -81,7 +84,7 @@ describe('answers of a server process, held against the OpenAPI document that it
     await expectFrames('/events', 50)
   })
 
-  it('every route had an answer, and one with a field more or less is found', () => {
+  it('[REQ-SCHEMA-2] every route had an answer, and one with a field more or less is found', () => {
     const missing = DESCRIBED.filter(({ id }) => !STREAMS.has(id) && !heard.has(id)).map(({ id }) => id)
     expect(missing).toEqual(hasTmux ? [] : ['agentScreen'])
     for (const { method, path, status, body } of heard.values()) {

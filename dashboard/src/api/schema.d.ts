@@ -271,11 +271,7 @@ export interface operations {
           'application/json': components['schemas']['Claim']
         }
       }
-      default: { headers: { [name: string]: unknown } } & {
-        content: {
-          'application/problem+json': components['schemas']['Problem']
-        }
-      }
+      default: components['responses']['Problem']
     }
   }
   /** Request a transition; the answer names every blocker, or has a new token */
@@ -312,11 +308,7 @@ export interface operations {
           'application/json': (components['schemas']['TransitionMade'] | components['schemas']['TransitionBlocked'] | components['schemas']['TransitionChecking'])
         }
       }
-      default: { headers: { [name: string]: unknown } } & {
-        content: {
-          'application/problem+json': components['schemas']['Problem']
-        }
-      }
+      default: components['responses']['Problem']
     }
   }
   /** Decide and run a tool call */
@@ -349,11 +341,7 @@ export interface operations {
           'application/json': (components['schemas']['ToolResult'] | components['schemas']['ToolRunning'])
         }
       }
-      default: { headers: { [name: string]: unknown } } & {
-        content: {
-          'application/problem+json': components['schemas']['Problem']
-        }
-      }
+      default: components['responses']['Problem']
     }
   }
   /** Decide and record a tool call without running it */
@@ -384,11 +372,7 @@ export interface operations {
           'application/json': (components['schemas']['ToolAllowed'] | components['schemas']['ToolRefused'])
         }
       }
-      default: { headers: { [name: string]: unknown } } & {
-        content: {
-          'application/problem+json': components['schemas']['Problem']
-        }
-      }
+      default: components['responses']['Problem']
     }
   }
   /** Up to 32 tool calls, each decided on its own */
@@ -421,11 +405,7 @@ export interface operations {
           'application/json': components['schemas']['ToolBatch']
         }
       }
-      default: { headers: { [name: string]: unknown } } & {
-        content: {
-          'application/problem+json': components['schemas']['Problem']
-        }
-      }
+      default: components['responses']['Problem']
     }
   }
   /** A read-only view of the state, under 100 KB */
@@ -443,11 +423,7 @@ export interface operations {
           'application/json': (components['schemas']['Snapshot'] | components['schemas']['Overview'] | components['schemas']['ReviewerSnapshot'])
         }
       }
-      default: { headers: { [name: string]: unknown } } & {
-        content: {
-          'application/problem+json': components['schemas']['Problem']
-        }
-      }
+      default: components['responses']['Problem']
     }
   }
   /** A new token for the same phase and epoch */
@@ -481,11 +457,7 @@ export interface operations {
           }
         }
       }
-      default: { headers: { [name: string]: unknown } } & {
-        content: {
-          'application/problem+json': components['schemas']['Problem']
-        }
-      }
+      default: components['responses']['Problem']
     }
   }
   /** Extend the lease */
@@ -517,11 +489,7 @@ export interface operations {
           }
         }
       }
-      default: { headers: { [name: string]: unknown } } & {
-        content: {
-          'application/problem+json': components['schemas']['Problem']
-        }
-      }
+      default: components['responses']['Problem']
     }
   }
   /** Give the task back */
@@ -554,11 +522,7 @@ export interface operations {
           }
         }
       }
-      default: { headers: { [name: string]: unknown } } & {
-        content: {
-          'application/problem+json': components['schemas']['Problem']
-        }
-      }
+      default: components['responses']['Problem']
     }
   }
   /** The prompt of the phase the task is in, or the interrupt of a rule in its place */
@@ -576,11 +540,7 @@ export interface operations {
           'application/json': components['schemas']['Prompt']
         }
       }
-      default: { headers: { [name: string]: unknown } } & {
-        content: {
-          'application/problem+json': components['schemas']['Problem']
-        }
-      }
+      default: components['responses']['Problem']
     }
   }
   /** Claim that something is done: makes the transition that the claim leads to, or answers with an interrupt or the prompt */
@@ -615,11 +575,7 @@ export interface operations {
           'application/json': (components['schemas']['PromptWithHelp'] | components['schemas']['PromptAfterTransition'] | components['schemas']['PromptAfterBlockers'] | components['schemas']['PromptWhileChecking'])
         }
       }
-      default: { headers: { [name: string]: unknown } } & {
-        content: {
-          'application/problem+json': components['schemas']['Problem']
-        }
-      }
+      default: components['responses']['Problem']
     }
   }
   /** Acknowledge the interrupt that was shown, and get the prompt of the phase */
@@ -648,11 +604,7 @@ export interface operations {
           'application/json': components['schemas']['Prompt']
         }
       }
-      default: { headers: { [name: string]: unknown } } & {
-        content: {
-          'application/problem+json': components['schemas']['Problem']
-        }
-      }
+      default: components['responses']['Problem']
     }
   }
   /** Report tokens that were used; counted once for each `message_id` */
@@ -687,11 +639,7 @@ export interface operations {
           'application/json': components['schemas']['Usage']
         }
       }
-      default: { headers: { [name: string]: unknown } } & {
-        content: {
-          'application/problem+json': components['schemas']['Problem']
-        }
-      }
+      default: components['responses']['Problem']
     }
   }
   /** The content of the current phase, or of one that was completed; of no other */
@@ -711,11 +659,7 @@ export interface operations {
           'application/json': components['schemas']['Phase']
         }
       }
-      default: { headers: { [name: string]: unknown } } & {
-        content: {
-          'application/problem+json': components['schemas']['Problem']
-        }
-      }
+      default: components['responses']['Problem']
     }
   }
   /** Hand in the evidence of the phase; when it holds, the only legal transition is made */
@@ -748,11 +692,7 @@ export interface operations {
           'application/json': (components['schemas']['PhaseCompleted'] | components['schemas']['WorkflowCompleted'] | components['schemas']['PhaseHeld'] | components['schemas']['PhaseChecking'])
         }
       }
-      default: { headers: { [name: string]: unknown } } & {
-        content: {
-          'application/problem+json': components['schemas']['Problem']
-        }
-      }
+      default: components['responses']['Problem']
     }
   }
   /** Passages of the documents that the contract names, found by words and by meaning */
@@ -790,11 +730,7 @@ export interface operations {
           'application/json': components['schemas']['KnowledgeFound']
         }
       }
-      default: { headers: { [name: string]: unknown } } & {
-        content: {
-          'application/problem+json': components['schemas']['Problem']
-        }
-      }
+      default: components['responses']['Problem']
     }
   }
   /** A hook of Claude Code: decides a call before it is made, and counts it afterwards */
@@ -822,11 +758,7 @@ export interface operations {
           'application/json': components['schemas']['ClaudeCodeHookAnswer']
         }
       }
-      default: { headers: { [name: string]: unknown } } & {
-        content: {
-          'application/problem+json': components['schemas']['Problem']
-        }
-      }
+      default: components['responses']['Problem']
     }
   }
   /** Create a task */
@@ -874,11 +806,7 @@ export interface operations {
           'application/json': components['schemas']['CreatedTask']
         }
       }
-      default: { headers: { [name: string]: unknown } } & {
-        content: {
-          'application/problem+json': components['schemas']['Problem']
-        }
-      }
+      default: components['responses']['Problem']
     }
   }
   /** Tasks, newest first */
@@ -910,11 +838,7 @@ export interface operations {
           }
         }
       }
-      default: { headers: { [name: string]: unknown } } & {
-        content: {
-          'application/problem+json': components['schemas']['Problem']
-        }
-      }
+      default: components['responses']['Problem']
     }
   }
   /** One task */
@@ -934,11 +858,7 @@ export interface operations {
           'application/json': components['schemas']['TaskDetails']
         }
       }
-      default: { headers: { [name: string]: unknown } } & {
-        content: {
-          'application/problem+json': components['schemas']['Problem']
-        }
-      }
+      default: components['responses']['Problem']
     }
   }
   /** Change title, description, metadata or priority */
@@ -973,11 +893,7 @@ export interface operations {
           'application/json': components['schemas']['Task']
         }
       }
-      default: { headers: { [name: string]: unknown } } & {
-        content: {
-          'application/problem+json': components['schemas']['Problem']
-        }
-      }
+      default: components['responses']['Problem']
     }
   }
   /** Every event of the task, oldest first */
@@ -1005,11 +921,7 @@ export interface operations {
           }
         }
       }
-      default: { headers: { [name: string]: unknown } } & {
-        content: {
-          'application/problem+json': components['schemas']['Problem']
-        }
-      }
+      default: components['responses']['Problem']
     }
   }
   /** Cancel the task */
@@ -1038,11 +950,7 @@ export interface operations {
           'application/json': components['schemas']['Task']
         }
       }
-      default: { headers: { [name: string]: unknown } } & {
-        content: {
-          'application/problem+json': components['schemas']['Problem']
-        }
-      }
+      default: components['responses']['Problem']
     }
   }
   /** Resume a parked task */
@@ -1071,11 +979,7 @@ export interface operations {
           'application/json': components['schemas']['Task']
         }
       }
-      default: { headers: { [name: string]: unknown } } & {
-        content: {
-          'application/problem+json': components['schemas']['Problem']
-        }
-      }
+      default: components['responses']['Problem']
     }
   }
   /** Return the task to an earlier phase */
@@ -1107,11 +1011,7 @@ export interface operations {
           'application/json': components['schemas']['RewoundTask']
         }
       }
-      default: { headers: { [name: string]: unknown } } & {
-        content: {
-          'application/problem+json': components['schemas']['Problem']
-        }
-      }
+      default: components['responses']['Problem']
     }
   }
   /** Accept changes of the work tree that no allowed call explains */
@@ -1141,11 +1041,7 @@ export interface operations {
           'application/json': components['schemas']['SettledTree']
         }
       }
-      default: { headers: { [name: string]: unknown } } & {
-        content: {
-          'application/problem+json': components['schemas']['Problem']
-        }
-      }
+      default: components['responses']['Problem']
     }
   }
   /** Revert changes of the work tree that no allowed call explains */
@@ -1175,11 +1071,7 @@ export interface operations {
           'application/json': components['schemas']['SettledTree']
         }
       }
-      default: { headers: { [name: string]: unknown } } & {
-        content: {
-          'application/problem+json': components['schemas']['Problem']
-        }
-      }
+      default: components['responses']['Problem']
     }
   }
   /** Accept the upstream tools of a task as their servers list them now */
@@ -1208,11 +1100,7 @@ export interface operations {
           'application/json': components['schemas']['AcceptedTools']
         }
       }
-      default: { headers: { [name: string]: unknown } } & {
-        content: {
-          'application/problem+json': components['schemas']['Problem']
-        }
-      }
+      default: components['responses']['Problem']
     }
   }
   /** Take the task from its agent; with agent_id, reserve it for that agent */
@@ -1243,11 +1131,7 @@ export interface operations {
           'application/json': components['schemas']['Task']
         }
       }
-      default: { headers: { [name: string]: unknown } } & {
-        content: {
-          'application/problem+json': components['schemas']['Problem']
-        }
-      }
+      default: components['responses']['Problem']
     }
   }
   /** Install dependencies for a task, with network, in the sandbox */
@@ -1276,11 +1160,7 @@ export interface operations {
           'application/json': components['schemas']['InstalledTask']
         }
       }
-      default: { headers: { [name: string]: unknown } } & {
-        content: {
-          'application/problem+json': components['schemas']['Problem']
-        }
-      }
+      default: components['responses']['Problem']
     }
   }
   /** Merge the work of a task into a branch of its repository, and remove the task's own work tree */
@@ -1315,11 +1195,7 @@ export interface operations {
           'application/json': components['schemas']['MergedTask']
         }
       }
-      default: { headers: { [name: string]: unknown } } & {
-        content: {
-          'application/problem+json': components['schemas']['Problem']
-        }
-      }
+      default: components['responses']['Problem']
     }
   }
   /** Keep the work of a task as a branch of its repository, and remove the task's own work tree */
@@ -1350,11 +1226,7 @@ export interface operations {
           'application/json': components['schemas']['Task']
         }
       }
-      default: { headers: { [name: string]: unknown } } & {
-        content: {
-          'application/problem+json': components['schemas']['Problem']
-        }
-      }
+      default: components['responses']['Problem']
     }
   }
   /** Discard the work of a cancelled task, and remove the task's own work tree */
@@ -1385,11 +1257,7 @@ export interface operations {
           'application/json': components['schemas']['Task']
         }
       }
-      default: { headers: { [name: string]: unknown } } & {
-        content: {
-          'application/problem+json': components['schemas']['Problem']
-        }
-      }
+      default: components['responses']['Problem']
     }
   }
   /** What a task cost: time, tokens, commands, edits, refusals and commits by visit and by phase */
@@ -1409,11 +1277,7 @@ export interface operations {
           'application/json': components['schemas']['TaskMetrics']
         }
       }
-      default: { headers: { [name: string]: unknown } } & {
-        content: {
-          'application/problem+json': components['schemas']['Problem']
-        }
-      }
+      default: components['responses']['Problem']
     }
   }
   /** Open tasks and their progress */
@@ -1431,11 +1295,7 @@ export interface operations {
           'application/json': components['schemas']['Activity']
         }
       }
-      default: { headers: { [name: string]: unknown } } & {
-        content: {
-          'application/problem+json': components['schemas']['Problem']
-        }
-      }
+      default: components['responses']['Problem']
     }
   }
   /** Stash a task: save its changes and restore the work tree as it was when work began */
@@ -1466,11 +1326,7 @@ export interface operations {
           'application/json': components['schemas']['SavedStash']
         }
       }
-      default: { headers: { [name: string]: unknown } } & {
-        content: {
-          'application/problem+json': components['schemas']['Problem']
-        }
-      }
+      default: components['responses']['Problem']
     }
   }
   /** List stashes, newest first */
@@ -1490,11 +1346,7 @@ export interface operations {
           }
         }
       }
-      default: { headers: { [name: string]: unknown } } & {
-        content: {
-          'application/problem+json': components['schemas']['Problem']
-        }
-      }
+      default: components['responses']['Problem']
     }
   }
   /** Restore a stash and resume its task */
@@ -1523,11 +1375,7 @@ export interface operations {
           'application/json': components['schemas']['RestoredTask']
         }
       }
-      default: { headers: { [name: string]: unknown } } & {
-        content: {
-          'application/problem+json': components['schemas']['Problem']
-        }
-      }
+      default: components['responses']['Problem']
     }
   }
   /** Delete a stash permanently */
@@ -1556,11 +1404,7 @@ export interface operations {
           'application/json': components['schemas']['Stash']
         }
       }
-      default: { headers: { [name: string]: unknown } } & {
-        content: {
-          'application/problem+json': components['schemas']['Problem']
-        }
-      }
+      default: components['responses']['Problem']
     }
   }
   /** Report on a task or a council: refusals by agent, reason, phase and round, time, tokens, gates, answers and votes */
@@ -1580,11 +1424,7 @@ export interface operations {
           'application/json': (components['schemas']['TaskReport'] | components['schemas']['CoordinationReport'])
         }
       }
-      default: { headers: { [name: string]: unknown } } & {
-        content: {
-          'application/problem+json': components['schemas']['Problem']
-        }
-      }
+      default: components['responses']['Problem']
     }
   }
   /** The `status.json` of a run: a task that was claimed, or a council */
@@ -1605,11 +1445,7 @@ export interface operations {
           'application/json': components['schemas']['RunStatus']
         }
       }
-      default: { headers: { [name: string]: unknown } } & {
-        content: {
-          'application/problem+json': components['schemas']['Problem']
-        }
-      }
+      default: components['responses']['Problem']
     }
   }
   /** Questions of agents to the operators; an agent sees those of its own task */
@@ -1639,11 +1475,7 @@ export interface operations {
           }
         }
       }
-      default: { headers: { [name: string]: unknown } } & {
-        content: {
-          'application/problem+json': components['schemas']['Problem']
-        }
-      }
+      default: components['responses']['Problem']
     }
   }
   /** One question; agents see those of their own task */
@@ -1663,11 +1495,7 @@ export interface operations {
           'application/json': components['schemas']['Question']
         }
       }
-      default: { headers: { [name: string]: unknown } } & {
-        content: {
-          'application/problem+json': components['schemas']['Problem']
-        }
-      }
+      default: components['responses']['Problem']
     }
   }
   /** Answer a question; answers are final */
@@ -1700,11 +1528,7 @@ export interface operations {
           'application/json': components['schemas']['Question']
         }
       }
-      default: { headers: { [name: string]: unknown } } & {
-        content: {
-          'application/problem+json': components['schemas']['Problem']
-        }
-      }
+      default: components['responses']['Problem']
     }
   }
   /** Add a reviewer for this visit to the phase; an older token of the same name no longer works */
@@ -1735,11 +1559,7 @@ export interface operations {
           'application/json': components['schemas']['AddedReviewer']
         }
       }
-      default: { headers: { [name: string]: unknown } } & {
-        content: {
-          'application/problem+json': components['schemas']['Problem']
-        }
-      }
+      default: components['responses']['Problem']
     }
   }
   /** Revoke a reviewer's token immediately; its report of this visit no longer counts */
@@ -1769,11 +1589,7 @@ export interface operations {
           'application/json': components['schemas']['Task']
         }
       }
-      default: { headers: { [name: string]: unknown } } & {
-        content: {
-          'application/problem+json': components['schemas']['Problem']
-        }
-      }
+      default: components['responses']['Problem']
     }
   }
   /** Reviewers of a task and what they said; an agent sees those of its own task */
@@ -1793,11 +1609,7 @@ export interface operations {
           'application/json': components['schemas']['ReviewList']
         }
       }
-      default: { headers: { [name: string]: unknown } } & {
-        content: {
-          'application/problem+json': components['schemas']['Problem']
-        }
-      }
+      default: components['responses']['Problem']
     }
   }
   /** Send a report, which replaces the one before */
@@ -1846,11 +1658,7 @@ export interface operations {
           'application/json': components['schemas']['SentReview']
         }
       }
-      default: { headers: { [name: string]: unknown } } & {
-        content: {
-          'application/problem+json': components['schemas']['Problem']
-        }
-      }
+      default: components['responses']['Problem']
     }
   }
   /** One artifact of a task, whole */
@@ -1871,11 +1679,7 @@ export interface operations {
           'application/json': components['schemas']['ArtifactContent']
         }
       }
-      default: { headers: { [name: string]: unknown } } & {
-        content: {
-          'application/problem+json': components['schemas']['Problem']
-        }
-      }
+      default: components['responses']['Problem']
     }
   }
   /** The held-out examples of a task, and how they last failed */
@@ -1895,11 +1699,7 @@ export interface operations {
           'application/json': components['schemas']['HeldOut']
         }
       }
-      default: { headers: { [name: string]: unknown } } & {
-        content: {
-          'application/problem+json': components['schemas']['Problem']
-        }
-      }
+      default: components['responses']['Problem']
     }
   }
   /** Put a question to several agents, who answer and vote until there is a winner */
@@ -1953,11 +1753,7 @@ export interface operations {
           'application/json': components['schemas']['StartedCoordination']
         }
       }
-      default: { headers: { [name: string]: unknown } } & {
-        content: {
-          'application/problem+json': components['schemas']['Problem']
-        }
-      }
+      default: components['responses']['Problem']
     }
   }
   /** List councils, newest first */
@@ -1983,11 +1779,7 @@ export interface operations {
           }
         }
       }
-      default: { headers: { [name: string]: unknown } } & {
-        content: {
-          'application/problem+json': components['schemas']['Problem']
-        }
-      }
+      default: components['responses']['Problem']
     }
   }
   /** One council; a participant sees the question, the answers under anonymous ids and what it must do */
@@ -2010,11 +1802,7 @@ export interface operations {
           'application/json': (components['schemas']['Coordination'] | components['schemas']['ParticipantView'])
         }
       }
-      default: { headers: { [name: string]: unknown } } & {
-        content: {
-          'application/problem+json': components['schemas']['Problem']
-        }
-      }
+      default: components['responses']['Problem']
     }
   }
   /** One response of a remote agent, judged exactly as a model's */
@@ -2048,11 +1836,7 @@ export interface operations {
           'application/json': components['schemas']['ResponseVerdict']
         }
       }
-      default: { headers: { [name: string]: unknown } } & {
-        content: {
-          'application/problem+json': components['schemas']['Problem']
-        }
-      }
+      default: components['responses']['Problem']
     }
   }
   /** The `status.json` of a council */
@@ -2072,11 +1856,7 @@ export interface operations {
           'application/json': components['schemas']['RunStatus']
         }
       }
-      default: { headers: { [name: string]: unknown } } & {
-        content: {
-          'application/problem+json': components['schemas']['Problem']
-        }
-      }
+      default: components['responses']['Problem']
     }
   }
   /** Show a remote agent's token again */
@@ -2107,11 +1887,7 @@ export interface operations {
           }
         }
       }
-      default: { headers: { [name: string]: unknown } } & {
-        content: {
-          'application/problem+json': components['schemas']['Problem']
-        }
-      }
+      default: components['responses']['Problem']
     }
   }
   /** End a council immediately */
@@ -2144,11 +1920,7 @@ export interface operations {
           }
         }
       }
-      default: { headers: { [name: string]: unknown } } & {
-        content: {
-          'application/problem+json': components['schemas']['Problem']
-        }
-      }
+      default: components['responses']['Problem']
     }
   }
   /** Register an agent; a known id gets a new token that replaces the older one (not with the role ci) */
@@ -2180,11 +1952,7 @@ export interface operations {
           }
         }
       }
-      default: { headers: { [name: string]: unknown } } & {
-        content: {
-          'application/problem+json': components['schemas']['Problem']
-        }
-      }
+      default: components['responses']['Problem']
     }
   }
   /** Agents and what they work on */
@@ -2204,11 +1972,7 @@ export interface operations {
           }
         }
       }
-      default: { headers: { [name: string]: unknown } } & {
-        content: {
-          'application/problem+json': components['schemas']['Problem']
-        }
-      }
+      default: components['responses']['Problem']
     }
   }
   /** Revoke the agent's tokens immediately */
@@ -2240,11 +2004,7 @@ export interface operations {
           }
         }
       }
-      default: { headers: { [name: string]: unknown } } & {
-        content: {
-          'application/problem+json': components['schemas']['Problem']
-        }
-      }
+      default: components['responses']['Problem']
     }
   }
   /** Add an operator; the token is shown once */
@@ -2277,11 +2037,7 @@ export interface operations {
           }
         }
       }
-      default: { headers: { [name: string]: unknown } } & {
-        content: {
-          'application/problem+json': components['schemas']['Problem']
-        }
-      }
+      default: components['responses']['Problem']
     }
   }
   /** Operators and their roles */
@@ -2301,11 +2057,7 @@ export interface operations {
           }
         }
       }
-      default: { headers: { [name: string]: unknown } } & {
-        content: {
-          'application/problem+json': components['schemas']['Problem']
-        }
-      }
+      default: components['responses']['Problem']
     }
   }
   /** Revoke an operator's token immediately */
@@ -2337,11 +2089,7 @@ export interface operations {
           }
         }
       }
-      default: { headers: { [name: string]: unknown } } & {
-        content: {
-          'application/problem+json': components['schemas']['Problem']
-        }
-      }
+      default: components['responses']['Problem']
     }
   }
   /** Sign new tokens with a new secret; existing tokens stay valid */
@@ -2370,11 +2118,7 @@ export interface operations {
           }
         }
       }
-      default: { headers: { [name: string]: unknown } } & {
-        content: {
-          'application/problem+json': components['schemas']['Problem']
-        }
-      }
+      default: components['responses']['Problem']
     }
   }
   /** Make a contract known, as YAML or JSON text or as an object */
@@ -2401,11 +2145,7 @@ export interface operations {
           'application/json': components['schemas']['AddedContract']
         }
       }
-      default: { headers: { [name: string]: unknown } } & {
-        content: {
-          'application/problem+json': components['schemas']['Problem']
-        }
-      }
+      default: components['responses']['Problem']
     }
   }
   /** Known contracts */
@@ -2425,11 +2165,7 @@ export interface operations {
           }
         }
       }
-      default: { headers: { [name: string]: unknown } } & {
-        content: {
-          'application/problem+json': components['schemas']['Problem']
-        }
-      }
+      default: components['responses']['Problem']
     }
   }
   /** One contract in its canonical form */
@@ -2452,11 +2188,7 @@ export interface operations {
           }
         }
       }
-      default: { headers: { [name: string]: unknown } } & {
-        content: {
-          'application/problem+json': components['schemas']['Problem']
-        }
-      }
+      default: components['responses']['Problem']
     }
   }
   /** Approvals that wait for an answer */
@@ -2482,11 +2214,7 @@ export interface operations {
           }
         }
       }
-      default: { headers: { [name: string]: unknown } } & {
-        content: {
-          'application/problem+json': components['schemas']['Problem']
-        }
-      }
+      default: components['responses']['Problem']
     }
   }
   /** One approval with the content to approve; agents and reviewers see those of their own task */
@@ -2506,11 +2234,7 @@ export interface operations {
           'application/json': components['schemas']['ApprovalDetails']
         }
       }
-      default: { headers: { [name: string]: unknown } } & {
-        content: {
-          'application/problem+json': components['schemas']['Problem']
-        }
-      }
+      default: components['responses']['Problem']
     }
   }
   /** Approve or reject exactly what the digest names */
@@ -2543,11 +2267,7 @@ export interface operations {
           'application/json': components['schemas']['Approval']
         }
       }
-      default: { headers: { [name: string]: unknown } } & {
-        content: {
-          'application/problem+json': components['schemas']['Problem']
-        }
-      }
+      default: components['responses']['Problem']
     }
   }
   /** Stop all agents: their calls are refused until unpause */
@@ -2576,11 +2296,7 @@ export interface operations {
           }
         }
       }
-      default: { headers: { [name: string]: unknown } } & {
-        content: {
-          'application/problem+json': components['schemas']['Problem']
-        }
-      }
+      default: components['responses']['Problem']
     }
   }
   /** Resume all agents */
@@ -2609,11 +2325,7 @@ export interface operations {
           }
         }
       }
-      default: { headers: { [name: string]: unknown } } & {
-        content: {
-          'application/problem+json': components['schemas']['Problem']
-        }
-      }
+      default: components['responses']['Problem']
     }
   }
   /** Start an agent on a new task or on one that no agent holds */
@@ -2672,11 +2384,7 @@ export interface operations {
           'application/json': components['schemas']['SpawnedAgent']
         }
       }
-      default: { headers: { [name: string]: unknown } } & {
-        content: {
-          'application/problem+json': components['schemas']['Problem']
-        }
-      }
+      default: components['responses']['Problem']
     }
   }
   /** One agent that Phaselock started */
@@ -2696,11 +2404,7 @@ export interface operations {
           'application/json': components['schemas']['StartedAgent']
         }
       }
-      default: { headers: { [name: string]: unknown } } & {
-        content: {
-          'application/problem+json': components['schemas']['Problem']
-        }
-      }
+      default: components['responses']['Problem']
     }
   }
   /** End an agent that Phaselock started; its task can be claimed again, or is parked */
@@ -2731,11 +2435,7 @@ export interface operations {
           'application/json': components['schemas']['StartedAgent']
         }
       }
-      default: { headers: { [name: string]: unknown } } & {
-        content: {
-          'application/problem+json': components['schemas']['Problem']
-        }
-      }
+      default: components['responses']['Problem']
     }
   }
   /** The output of an agent: its end, or everything after `cursor` */
@@ -2764,11 +2464,7 @@ export interface operations {
           }
         }
       }
-      default: { headers: { [name: string]: unknown } } & {
-        content: {
-          'application/problem+json': components['schemas']['Problem']
-        }
-      }
+      default: components['responses']['Problem']
     }
   }
   /** What the window of an agent shows now */
@@ -2791,11 +2487,7 @@ export interface operations {
           }
         }
       }
-      default: { headers: { [name: string]: unknown } } & {
-        content: {
-          'application/problem+json': components['schemas']['Problem']
-        }
-      }
+      default: components['responses']['Problem']
     }
   }
   /** Events by filter, newest first */
@@ -2834,11 +2526,7 @@ export interface operations {
           }
         }
       }
-      default: { headers: { [name: string]: unknown } } & {
-        content: {
-          'application/problem+json': components['schemas']['Problem']
-        }
-      }
+      default: components['responses']['Problem']
     }
   }
   /** The newest events */
@@ -2861,11 +2549,7 @@ export interface operations {
           }
         }
       }
-      default: { headers: { [name: string]: unknown } } & {
-        content: {
-          'application/problem+json': components['schemas']['Problem']
-        }
-      }
+      default: components['responses']['Problem']
     }
   }
   /** Counts by type and by refusal code */
@@ -2883,11 +2567,7 @@ export interface operations {
           'application/json': components['schemas']['LedgerStats']
         }
       }
-      default: { headers: { [name: string]: unknown } } & {
-        content: {
-          'application/problem+json': components['schemas']['Problem']
-        }
-      }
+      default: components['responses']['Problem']
     }
   }
   /** Verify the whole ledger */
@@ -2905,11 +2585,7 @@ export interface operations {
           'application/json': components['schemas']['LedgerCheck']
         }
       }
-      default: { headers: { [name: string]: unknown } } & {
-        content: {
-          'application/problem+json': components['schemas']['Problem']
-        }
-      }
+      default: components['responses']['Problem']
     }
   }
   /** Events as they happen (server-sent events); resumable with the header Last-Event-ID */
@@ -2927,11 +2603,7 @@ export interface operations {
           'text/event-stream': components['schemas']['Event']
         }
       }
-      default: { headers: { [name: string]: unknown } } & {
-        content: {
-          'application/problem+json': components['schemas']['Problem']
-        }
-      }
+      default: components['responses']['Problem']
     }
   }
   /** A council as it happens (server-sent events); resumable with the header Last-Event-ID */
@@ -2951,11 +2623,7 @@ export interface operations {
           'text/event-stream': (components['schemas']['Event'] | components['schemas']['StreamedPart'])
         }
       }
-      default: { headers: { [name: string]: unknown } } & {
-        content: {
-          'application/problem+json': components['schemas']['Problem']
-        }
-      }
+      default: components['responses']['Problem']
     }
   }
   /** Counts since the start of the server */
@@ -2973,16 +2641,19 @@ export interface operations {
           'application/json': components['schemas']['MetricsSummary']
         }
       }
-      default: { headers: { [name: string]: unknown } } & {
-        content: {
-          'application/problem+json': components['schemas']['Problem']
-        }
-      }
+      default: components['responses']['Problem']
     }
   }
 }
 
 export interface components {
+  responses: {
+    Problem: { headers: { [name: string]: unknown } } & {
+      content: {
+        'application/problem+json': components['schemas']['Problem']
+      }
+    }
+  }
   schemas: {
     AcceptedTools: {
       id: string
@@ -3891,7 +3562,7 @@ export interface components {
       remedy?: string
       next_step?: string
       allowed_tools?: string[]
-      blockers?: { [name: string]: unknown }[]
+      blockers?: components['schemas']['Blocker'][]
       retry?: {
         attempt?: number
         max?: number
