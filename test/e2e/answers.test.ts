@@ -60,6 +60,11 @@ describe('answers of a server process, held against the OpenAPI document that it
     },
   )
 
+  it('a list of tasks with their progress', async () => {
+    const { body } = await stage.run.call('GET', '/tasks?progress=true', stage.run.operator)
+    expect(body.tasks).toContainEqual(expect.objectContaining({ progress: expect.objectContaining({ visit: 1 }) }))
+  })
+
   it('GET /metrics/summary, and the snapshot of an operator and of a reviewer', async () => {
     const { review } = await stage.pair()
     expect((await stage.run.call('GET', '/metrics/summary', stage.run.operator)).status).toBe(200)
