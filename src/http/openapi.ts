@@ -61,7 +61,7 @@ function buildOperation(route: RouteDescription, components: Components): JsonOb
       [success]: {
         description: route.answer,
         content: {
-          [route.media ?? 'application/json']: { schema: components.lift(route.response ?? { type: 'object' }) },
+          [route.media ?? 'application/json']: { schema: components.lift(route.response) },
         },
       },
       default: { $ref: '#/components/responses/Problem' },
