@@ -30,15 +30,15 @@ describe('answers of a server process, held against the OpenAPI document that it
 
   beforeAll(async () => {
     place = await makePlace()
-    served = await serve(place, 'tdd')
+    served = await serve(place, 'tdd', {}, ['--confirm', 'never'])
     const { body: document } = await served.call('GET', '/openapi.json', null)
     check = new AnswerCheck(document as never)
     const call: Served['call'] = async (method, path, ...rest) => {
-      const { status, body } = await served.call(method, path, ...rest)
+      const { status, body, headers } = await served.call(method, path, ...rest)
       const before = new Set(check.seen)
       expect(check.findMisfit(method, path, { status, body }), `${method} ${path}: ${JSON.stringify(body)}`).toBeNull()
       for (const id of check.seen) if (!before.has(id)) heard.set(id, { method, path, status, body })
-      return { status, body }
+      return { status, body, headers }
     }
     const { operator } = served
     const run = { ...place, call, operator, now: null, ...makeShortcuts(call, operator) } as unknown as Running

@@ -230,6 +230,40 @@ export interface paths {
   '/audit/verify': {
     get: operations['verifyAudit']
   }
+  '/login/codes': {
+    post: operations['createLoginCode']
+  }
+  '/session': {
+    get: operations['getSession']
+  }
+  '/logout': {
+    post: operations['logout']
+  }
+  '/sessions': {
+    get: operations['listSessions']
+  }
+  '/sessions/{id}/revoke': {
+    post: operations['revokeSession']
+  }
+  '/passkeys': {
+    get: operations['listPasskeys']
+    post: operations['addPasskey']
+  }
+  '/passkeys/options': {
+    post: operations['passkeyOptions']
+  }
+  '/passkeys/{id}/revoke': {
+    post: operations['revokePasskey']
+  }
+  '/passphrase': {
+    post: operations['setPassphrase']
+  }
+  '/confirmations': {
+    post: operations['createConfirmation']
+  }
+  '/login': {
+    post: operations['login']
+  }
   '/events': {
     get: operations['streamEvents']
   }
@@ -797,6 +831,8 @@ export interface operations {
           priority?: number
           /** `{examples: [{criterion?, run, stdin?, expect}]}`: run at the gate with `examples_hold`, never shown to an agent. */
           held_out?: { [name: string]: unknown }
+          /** `{passphrase}`, or `{id, assertion}` with `id` of POST /confirmations and what the passkey signed. */
+          confirmation?: (unknown | unknown)
         }
       }
     }
@@ -884,6 +920,8 @@ export interface operations {
           metadata?: { [name: string]: unknown }
           /** Higher is claimed first; default 0. */
           priority?: number
+          /** `{passphrase}`, or `{id, assertion}` with `id` of POST /confirmations and what the passkey signed. */
+          confirmation?: (unknown | unknown)
         }
       }
     }
@@ -970,6 +1008,8 @@ export interface operations {
         'application/json': {
           /** Why; kept in the ledger. */
           reason: string
+          /** `{passphrase}`, or `{id, assertion}` with `id` of POST /confirmations and what the passkey signed. */
+          confirmation?: (unknown | unknown)
         }
       }
     }
@@ -1002,6 +1042,8 @@ export interface operations {
           restore_tree?: boolean
           /** Why; kept in the ledger. */
           reason: string
+          /** `{passphrase}`, or `{id, assertion}` with `id` of POST /confirmations and what the passkey signed. */
+          confirmation?: (unknown | unknown)
         }
       }
     }
@@ -1032,6 +1074,8 @@ export interface operations {
           /** Why; kept in the ledger. */
           reason: string
           paths?: string[]
+          /** `{passphrase}`, or `{id, assertion}` with `id` of POST /confirmations and what the passkey signed. */
+          confirmation?: (unknown | unknown)
         }
       }
     }
@@ -1091,6 +1135,8 @@ export interface operations {
         'application/json': {
           /** Why; kept in the ledger. */
           reason: string
+          /** `{passphrase}`, or `{id, assertion}` with `id` of POST /confirmations and what the passkey signed. */
+          confirmation?: (unknown | unknown)
         }
       }
     }
@@ -1122,6 +1168,8 @@ export interface operations {
           reason: string
           /** Letters, digits, `_`, `.`, `-`; at most 64. */
           agent_id?: string
+          /** `{passphrase}`, or `{id, assertion}` with `id` of POST /confirmations and what the passkey signed. */
+          confirmation?: (unknown | unknown)
         }
       }
     }
@@ -1151,6 +1199,8 @@ export interface operations {
         'application/json': {
           command: string[]
           cwd?: string
+          /** `{passphrase}`, or `{id, assertion}` with `id` of POST /confirmations and what the passkey signed. */
+          confirmation?: (unknown | unknown)
         }
       }
     }
@@ -1186,6 +1236,8 @@ export interface operations {
           commit?: boolean
           /** The branch; default: the one that the work tree was made from. */
           into?: string
+          /** `{passphrase}`, or `{id, assertion}` with `id` of POST /confirmations and what the passkey signed. */
+          confirmation?: (unknown | unknown)
         }
       }
     }
@@ -1366,6 +1418,8 @@ export interface operations {
         'application/json': {
           /** Why; kept in the ledger. */
           reason?: string
+          /** `{passphrase}`, or `{id, assertion}` with `id` of POST /confirmations and what the passkey signed. */
+          confirmation?: (unknown | unknown)
         }
       }
     }
@@ -1519,6 +1573,8 @@ export interface operations {
           other?: boolean
           /** The phase token, where it is not in the Authorization header. */
           phase_token?: string
+          /** `{passphrase}`, or `{id, assertion}` with `id` of POST /confirmations and what the passkey signed. */
+          confirmation?: (unknown | unknown)
         }
       }
     }
@@ -1550,6 +1606,8 @@ export interface operations {
           name: string
           /** Lifetime of the token; default: that of a phase token. */
           expires_seconds?: number
+          /** `{passphrase}`, or `{id, assertion}` with `id` of POST /confirmations and what the passkey signed. */
+          confirmation?: (unknown | unknown)
         }
       }
     }
@@ -1580,6 +1638,8 @@ export interface operations {
         'application/json': {
           /** Why; kept in the ledger. */
           reason: string
+          /** `{passphrase}`, or `{id, assertion}` with `id` of POST /confirmations and what the passkey signed. */
+          confirmation?: (unknown | unknown)
         }
       }
     }
@@ -1874,7 +1934,10 @@ export interface operations {
     }
     requestBody: {
       content: {
-        'application/json': {}
+        'application/json': {
+          /** `{passphrase}`, or `{id, assertion}` with `id` of POST /confirmations and what the passkey signed. */
+          confirmation?: (unknown | unknown)
+        }
       }
     }
     responses: {
@@ -2024,6 +2087,8 @@ export interface operations {
           name: string
           /** Letters, digits, `_`, `.`, `-`; at most 64. */
           role?: string
+          /** `{passphrase}`, or `{id, assertion}` with `id` of POST /confirmations and what the passkey signed. */
+          confirmation?: (unknown | unknown)
         }
       }
     }
@@ -2136,6 +2201,8 @@ export interface operations {
         'application/json': {
           source?: string
           contract?: { [name: string]: unknown }
+          /** `{passphrase}`, or `{id, assertion}` with `id` of POST /confirmations and what the passkey signed. */
+          confirmation?: (unknown | unknown)
         }
       }
     }
@@ -2258,6 +2325,8 @@ export interface operations {
           comment?: string
           /** The phase token, where it is not in the Authorization header. */
           phase_token?: string
+          /** `{passphrase}`, or `{id, assertion}` with `id` of POST /confirmations and what the passkey signed. */
+          confirmation?: (unknown | unknown)
         }
       }
     }
@@ -2314,6 +2383,8 @@ export interface operations {
         'application/json': {
           /** Why; kept in the ledger. */
           reason?: string
+          /** `{passphrase}`, or `{id, assertion}` with `id` of POST /confirmations and what the passkey signed. */
+          confirmation?: (unknown | unknown)
         }
       }
     }
@@ -2375,6 +2446,8 @@ export interface operations {
           }
           /** Letters, digits, `_`, `.`, `-`; at most 64. */
           task_id?: string
+          /** `{passphrase}`, or `{id, assertion}` with `id` of POST /confirmations and what the passkey signed. */
+          confirmation?: (unknown | unknown)
         }
       }
     }
@@ -2432,7 +2505,7 @@ export interface operations {
     responses: {
       200: { headers: { [name: string]: unknown } } & {
         content: {
-          'application/json': components['schemas']['StartedAgent']
+          'application/json': components['schemas']['StoppedAgent']
         }
       }
       default: components['responses']['Problem']
@@ -2583,6 +2656,358 @@ export interface operations {
       200: { headers: { [name: string]: unknown } } & {
         content: {
           'application/json': components['schemas']['LedgerCheck']
+        }
+      }
+      default: components['responses']['Problem']
+    }
+  }
+  /** A one-time code for the login page, valid for 10 minutes; only with an operator token */
+  createLoginCode: {
+    parameters: {
+      query?: never
+      header?: {
+        'Idempotency-Key'?: string
+      }
+      path?: never
+      cookie?: never
+    }
+    requestBody: {
+      content: {
+        'application/json': {}
+      }
+    }
+    responses: {
+      201: { headers: { [name: string]: unknown } } & {
+        content: {
+          'application/json': {
+            code: string
+            expires_at: string
+            url: string
+          }
+        }
+      }
+      default: components['responses']['Problem']
+    }
+  }
+  /** The session of the cookie */
+  getSession: {
+    parameters: {
+      query?: never
+      header?: never
+      path?: never
+      cookie?: never
+    }
+    requestBody?: never
+    responses: {
+      200: { headers: { [name: string]: unknown } } & {
+        content: {
+          'application/json': components['schemas']['OwnSession']
+        }
+      }
+      default: components['responses']['Problem']
+    }
+  }
+  /** End the session of the cookie */
+  logout: {
+    parameters: {
+      query?: never
+      header?: {
+        'Idempotency-Key'?: string
+      }
+      path?: never
+      cookie?: never
+    }
+    requestBody: {
+      content: {
+        'application/json': {}
+      }
+    }
+    responses: {
+      200: { headers: { [name: string]: unknown } } & {
+        content: {
+          'application/json': {
+            logged_out: true
+          }
+        }
+      }
+      default: components['responses']['Problem']
+    }
+  }
+  /** Open sessions; an operator with the role ci sees its own */
+  listSessions: {
+    parameters: {
+      query?: never
+      header?: never
+      path?: never
+      cookie?: never
+    }
+    requestBody?: never
+    responses: {
+      200: { headers: { [name: string]: unknown } } & {
+        content: {
+          'application/json': {
+            sessions: components['schemas']['Session'][]
+          }
+        }
+      }
+      default: components['responses']['Problem']
+    }
+  }
+  /** End a session immediately */
+  revokeSession: {
+    parameters: {
+      query?: never
+      header?: {
+        'Idempotency-Key'?: string
+      }
+      path: {
+        id: string
+      }
+      cookie?: never
+    }
+    requestBody: {
+      content: {
+        'application/json': {}
+      }
+    }
+    responses: {
+      200: { headers: { [name: string]: unknown } } & {
+        content: {
+          'application/json': {
+            id: string
+            revoked: true
+          }
+        }
+      }
+      default: components['responses']['Problem']
+    }
+  }
+  /** Your passkeys */
+  listPasskeys: {
+    parameters: {
+      query?: never
+      header?: never
+      path?: never
+      cookie?: never
+    }
+    requestBody?: never
+    responses: {
+      200: { headers: { [name: string]: unknown } } & {
+        content: {
+          'application/json': {
+            passkeys: components['schemas']['Passkey'][]
+          }
+        }
+      }
+      default: components['responses']['Problem']
+    }
+  }
+  /** Register the passkey that a browser made: the first in a session from the code of the first start, each further one with a confirmation */
+  addPasskey: {
+    parameters: {
+      query?: never
+      header?: {
+        'Idempotency-Key'?: string
+      }
+      path?: never
+      cookie?: never
+    }
+    requestBody: {
+      content: {
+        'application/json': {
+          /** One line without control characters. */
+          name: string
+          response: { [name: string]: unknown }
+          /** `{passphrase}`, or `{id, assertion}` with `id` of POST /confirmations and what the passkey signed. */
+          confirmation?: (unknown | unknown)
+        }
+      }
+    }
+    responses: {
+      201: { headers: { [name: string]: unknown } } & {
+        content: {
+          'application/json': {
+            id: string
+            name: string
+            created_at: string
+          }
+        }
+      }
+      default: components['responses']['Problem']
+    }
+  }
+  /** The options with which a browser makes a new passkey */
+  passkeyOptions: {
+    parameters: {
+      query?: never
+      header?: {
+        'Idempotency-Key'?: string
+      }
+      path?: never
+      cookie?: never
+    }
+    requestBody: {
+      content: {
+        'application/json': {}
+      }
+    }
+    responses: {
+      200: { headers: { [name: string]: unknown } } & {
+        content: {
+          'application/json': {
+            options: {
+              rp: {
+                id: string
+                name: string
+              }
+              user: {
+                id: string
+                name: string
+                displayName: string
+              }
+              challenge: string
+              pubKeyCredParams: {
+                type: "public-key"
+                alg: number
+              }[]
+              timeout: number
+              excludeCredentials: {
+                id: string
+                type: "public-key"
+                transports: string[]
+              }[]
+              authenticatorSelection: { [name: string]: unknown }
+              attestation: string
+            }
+          }
+        }
+      }
+      default: components['responses']['Problem']
+    }
+  }
+  /** Revoke one of your passkeys, with a confirmation */
+  revokePasskey: {
+    parameters: {
+      query?: never
+      header?: {
+        'Idempotency-Key'?: string
+      }
+      path: {
+        id: string
+      }
+      cookie?: never
+    }
+    requestBody: {
+      content: {
+        'application/json': {
+          /** `{passphrase}`, or `{id, assertion}` with `id` of POST /confirmations and what the passkey signed. */
+          confirmation?: (unknown | unknown)
+        }
+      }
+    }
+    responses: {
+      200: { headers: { [name: string]: unknown } } & {
+        content: {
+          'application/json': {
+            id: string
+            revoked: true
+          }
+        }
+      }
+      default: components['responses']['Problem']
+    }
+  }
+  /** Set or replace your passphrase; replacing needs a confirmation */
+  setPassphrase: {
+    parameters: {
+      query?: never
+      header?: {
+        'Idempotency-Key'?: string
+      }
+      path?: never
+      cookie?: never
+    }
+    requestBody: {
+      content: {
+        'application/json': {
+          passphrase: string
+          /** `{passphrase}`, or `{id, assertion}` with `id` of POST /confirmations and what the passkey signed. */
+          confirmation?: (unknown | unknown)
+        }
+      }
+    }
+    responses: {
+      200: { headers: { [name: string]: unknown } } & {
+        content: {
+          'application/json': {
+            has_passphrase: true
+          }
+        }
+      }
+      default: components['responses']['Problem']
+    }
+  }
+  /** The challenge with which a passkey confirms one act; valid once, for five minutes */
+  createConfirmation: {
+    parameters: {
+      query?: never
+      header?: {
+        'Idempotency-Key'?: string
+      }
+      path?: never
+      cookie?: never
+    }
+    requestBody: {
+      content: {
+        'application/json': {
+          /** The operationId of the call. */
+          act: ("login" | "claimTask" | "requestTransition" | "executeTool" | "checkTool" | "batchTools" | "renewToken" | "heartbeat" | "releaseTask" | "getPrompt" | "nextPrompt" | "continuePrompt" | "reportUsage" | "getPhase" | "completePhase" | "hookClaudeCode" | "mcp" | "submitReview" | "respond" | "getSnapshot" | "searchKnowledge" | "getStatus" | "listQuestions" | "getQuestion" | "listReviews" | "getTaskMetrics" | "streamEvents" | "getApproval" | "getArtifact" | "getHeldOut" | "getCoordination" | "listTasks" | "getTask" | "getTimeline" | "getActivity" | "getRunReport" | "listAgents" | "showAgent" | "agentLog" | "agentScreen" | "listOperators" | "listContracts" | "getContract" | "listApprovals" | "listStashes" | "listCoordinations" | "coordinationStatus" | "streamCoordination" | "queryAudit" | "recentAudit" | "auditStats" | "verifyAudit" | "metricsSummary" | "createLoginCode" | "getSession" | "logout" | "listSessions" | "revokeSession" | "createConfirmation" | "listPasskeys" | "passkeyOptions" | "addPasskey" | "revokePasskey" | "setPassphrase" | "createTask" | "updateTask" | "cancelTask" | "revertTree" | "mergeTask" | "handOverTask" | "discardTask" | "addAgent" | "revokeAgent" | "stopAgent" | "pause" | "cancelCoordination" | "decideApproval" | "answerQuestion" | "resumeTask" | "rewindTask" | "reassignTask" | "acceptTree" | "installDependencies" | "acceptTools" | "stashTask" | "popStash" | "dropStash" | "addReviewer" | "revokeReviewer" | "addContract" | "addOperator" | "revokeOperator" | "rotateSecret" | "unpause" | "spawnAgent" | "startCoordination" | "participantToken")
+          /** The parameters in its path. */
+          params?: { [name: string]: string }
+          /** Its body, without `confirmation`. */
+          body?: { [name: string]: unknown }
+        }
+      }
+    }
+    responses: {
+      201: { headers: { [name: string]: unknown } } & {
+        content: {
+          'application/json': components['schemas']['ConfirmationChallenge']
+        }
+      }
+      default: components['responses']['Problem']
+    }
+  }
+  /** Log in with a one-time code or an operator token; the answer sets the session cookie */
+  login: {
+    parameters: {
+      query?: never
+      header?: {
+        'Idempotency-Key'?: string
+      }
+      path?: never
+      cookie?: never
+    }
+    requestBody: {
+      content: {
+        'application/json': {
+          /** The code of a printed link. */
+          code?: string
+          operator_token?: string
+        }
+      }
+    }
+    responses: {
+      200: { headers: { [name: string]: unknown } } & {
+        content: {
+          'application/json': {
+            operator: {
+              name: string
+              role: (string | null)
+            }
+            csrf_token: string
+            expires_at: string
+          }
         }
       }
       default: components['responses']['Problem']
@@ -2951,6 +3376,23 @@ export interface components {
         additionalContext?: string
       }
       systemMessage?: string
+    }
+    ConfirmationChallenge: {
+      id: string
+      challenge: string
+      options: {
+        challenge: string
+        rpId: string
+        timeout: number
+        allowCredentials: {
+          id: string
+          type: "public-key"
+          transports: string[]
+        }[]
+        userVerification: string
+      }
+      text: string
+      expires_at: string
     }
     ContractRef: {
       name: string
@@ -3401,6 +3843,20 @@ export interface components {
       paused: (string | null)
       alerts: components['schemas']['TaskAlert'][]
     }
+    OwnSession: {
+      session_id: string
+      operator: {
+        name: string
+        role: (string | null)
+      }
+      csrf_token: string
+      expires_at: string
+      came_from: ("first_code" | "code" | "token")
+      confirm: ("never" | "native" | "always")
+      passkeys: number
+      has_passphrase: boolean
+      may_register_passkey: boolean
+    }
     ParticipantView: {
       id: string
       question: string
@@ -3420,6 +3876,13 @@ export interface components {
       is_complete: boolean
       finish_reason: components['schemas']['FinishReason']
       winner: (string | null)
+    }
+    Passkey: {
+      id: string
+      name: string
+      operator: string
+      created_at: string
+      last_used_at: (string | null)
     }
     PendingApproval: {
       id: string
@@ -3558,7 +4021,7 @@ export interface components {
       title: string
       status: number
       detail: string
-      code: ("invalid_request" | "unknown_phase" | "no_transition" | "tool_failed" | "invalid_regex" | "token_missing" | "token_invalid" | "token_stale" | "token_mismatch" | "forbidden_tool" | "unknown_tool" | "constraint_violation" | "not_permitted" | "host_not_allowed" | "not_found" | "no_task_available" | "conflict" | "already_claimed" | "phase_sequence_violation" | "task_not_active" | "no_active_task" | "agents_paused" | "payload_too_large" | "unsupported_media_type" | "idempotency_mismatch" | "rate_limited" | "store_unavailable" | "shutting_down" | "confinement_unavailable" | "agent_unavailable" | "knowledge_unavailable" | "internal_error" | "contract.invalid" | "contract.not_enforced_yet" | "missing_artifact" | "invalid_artifact" | "check_failed" | "check_error" | "evidence_stale" | "incomplete_checkpoint" | "claim_missing" | "rule_interrupt" | "unledgered_change" | "consensus_pending" | "approval_pending" | "approval_rejected" | "enforcement_not_live" | "gate_blocked")
+      code: ("invalid_request" | "unknown_phase" | "no_transition" | "tool_failed" | "invalid_regex" | "token_missing" | "token_invalid" | "token_stale" | "token_mismatch" | "forbidden_tool" | "unknown_tool" | "constraint_violation" | "not_permitted" | "login_failed" | "session_ended" | "csrf_token_missing" | "confirmation_required" | "confirmation_invalid" | "host_not_allowed" | "not_found" | "no_task_available" | "conflict" | "already_claimed" | "phase_sequence_violation" | "task_not_active" | "no_active_task" | "agents_paused" | "payload_too_large" | "unsupported_media_type" | "idempotency_mismatch" | "rate_limited" | "store_unavailable" | "shutting_down" | "confinement_unavailable" | "agent_unavailable" | "knowledge_unavailable" | "internal_error" | "contract.invalid" | "contract.not_enforced_yet" | "missing_artifact" | "invalid_artifact" | "check_failed" | "check_error" | "evidence_stale" | "incomplete_checkpoint" | "claim_missing" | "rule_interrupt" | "unledgered_change" | "consensus_pending" | "approval_pending" | "approval_rejected" | "enforcement_not_live" | "gate_blocked")
       remedy?: string
       next_step?: string
       allowed_tools?: string[]
@@ -3952,6 +4415,16 @@ export interface components {
       finished: boolean
       subject: (string | null)
     }
+    Session: {
+      id: string
+      operator: string
+      came_from: ("first_code" | "code" | "token")
+      created_at: string
+      last_used_at: string
+      expires_at: string
+      user_agent: string
+      current: boolean
+    }
     SettledTree: {
       id: string
       title: string
@@ -4108,7 +4581,7 @@ export interface components {
       exit_code: (number | null)
       ended_at: (string | null)
       unenforced: string[]
-      window: ({
+      window?: ({
         socket: string
         session: string
       } | null)
@@ -4172,6 +4645,33 @@ export interface components {
         kind: ("created" | "modified" | "deleted")
       }[]
       path_count: number
+    }
+    StoppedAgent: {
+      agent_id: string
+      task_id: string
+      state: ("starting" | "running" | "waiting" | "ended")
+      role: ("worker" | "reviewer")
+      reviewer: (string | null)
+      entry: (string | null)
+      harness: string
+      model: (string | null)
+      adapter: string
+      restarts: number
+      spawned_at: string
+      lost: ({
+        cause: string
+        detail: string
+        at: string
+      } | null)
+      outcome: (string | null)
+      reason: (string | null)
+      exit_code: (number | null)
+      ended_at: (string | null)
+      unenforced: string[]
+      window?: ({
+        socket: string
+        session: string
+      } | null)
     }
     StreamedPart: {
       agent: string
