@@ -6,17 +6,19 @@ const HEAD = '// Generated from the OpenAPI document by `npm run generate:api`; 
 /** The content of `dashboard/src/api/schema.d.ts`. */
 export function renderApiTypes({ paths, components }) {
   const operations = Object.values(paths).flatMap((methods) => Object.values(methods))
-  return [
-    HEAD,
-    `export interface paths ${renderFields(Object.entries(paths).map(([path, methods]) => [path, renderPath(methods)]))}`,
-    `export interface operations ${renderFields(operations.map((one) => [one.operationId, renderOperation(one), one.summary]))}`,
-    `export interface components ${renderFields([['schemas', renderFields(Object.entries(components.schemas).map(([name, schema]) => [name, renderSchema(schema)]))]])}`,
-    '',
-  ].join('\n\n')
+  const parts = {
+    paths: renderEach(paths, renderPath),
+    operations: renderFields(operations.map((one) => [one.operationId, renderOperation(one), one.summary])),
+    components: renderFields([
+      ['responses', renderEach(components.responses, renderAnswer)],
+      ['schemas', renderEach(components.schemas, renderSchema)],
+    ]),
+  }
+  return [HEAD, ...Object.entries(parts).map(([name, part]) => `export interface ${name} ${part}`), ''].join('\n\n')
 }
 
 function renderPath(methods) {
-  return renderFields(Object.entries(methods).map(([method, one]) => [method, `operations['${one.operationId}']`]))
+  return renderEach(methods, ({ operationId }) => `operations['${operationId}']`)
 }
 
 function renderOperation({ parameters = [], requestBody, responses }) {
@@ -29,27 +31,32 @@ function renderOperation({ parameters = [], requestBody, responses }) {
   return renderFields([
     ['parameters', renderFields([...places, ['cookie?', 'never']])],
     requestBody === undefined ? ['requestBody?', 'never'] : ['requestBody', renderContent(requestBody)],
-    ['responses', renderFields(Object.entries(responses).map(([status, answer]) => [status, renderAnswer(answer)]))],
+    ['responses', renderEach(responses, renderAnswer)],
   ])
 }
 
 function renderAnswer(answer) {
+  if (answer.$ref !== undefined) return renderRef(answer)
   return `{ headers: { [name: string]: unknown } } & ${renderContent(answer)}`
 }
 
 function renderContent({ content }) {
-  const media = Object.entries(content).map(([type, { schema }]) => [type, renderSchema(schema)])
-  return renderFields([['content', renderFields(media)]])
+  return renderFields([['content', renderEach(content, ({ schema }) => renderSchema(schema))]])
 }
 
 function renderSchema(schema) {
-  if (schema.$ref !== undefined) return `components['schemas']['${schema.$ref.split('/').at(-1)}']`
+  if (schema.$ref !== undefined) return renderRef(schema)
   if ('const' in schema) return JSON.stringify(schema.const)
   const choices =
     schema.enum?.map((value) => JSON.stringify(value)) ?? (schema.anyOf ?? schema.oneOf)?.map(renderSchema)
   if (choices !== undefined) return `(${choices.join(' | ')})`
   if (Array.isArray(schema.type)) return `(${schema.type.map((type) => renderSchema({ ...schema, type })).join(' | ')})`
   return RENDERED[schema.type]?.(schema) ?? schema.type ?? 'unknown'
+}
+
+function renderRef({ $ref }) {
+  const [kind, name] = $ref.split('/').slice(-2)
+  return `components['${kind}']['${name}']`
 }
 
 const RENDERED = {
@@ -68,6 +75,10 @@ const RENDERED = {
 
 function mark(name, isRequired) {
   return isRequired ? name : `${name}?`
+}
+
+function renderEach(parts, render) {
+  return renderFields(Object.entries(parts).map(([name, part]) => [name, render(part)]))
 }
 
 function renderFields(fields) {

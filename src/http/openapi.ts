@@ -3,12 +3,14 @@ import { CODES } from '../core/codes.js'
 import { describeCallers } from '../core/identity/permissions.js'
 import type { Json, JsonObject } from '../core/json.js'
 import { Components } from './answers/components.js'
+import { makeList } from './answers/schema-parts.js'
+import { BLOCKER } from './answers/task-answers.js'
 import type { RouteDescription } from './route.js'
 
 /** The OpenAPI 3.1 document, generated from the table and schemas that serve the requests. */
 export function openApi(routes: readonly RouteDescription[]): JsonObject {
   const components = new Components()
-  components.lift(buildProblemSchema())
+  const problem = components.lift(buildProblemSchema())
   const paths: Record<string, Record<string, Json>> = {}
   for (const route of routes) {
     const path = route.path.replace(/:([a-z_]+)/g, '{$1}')
@@ -30,6 +32,9 @@ export function openApi(routes: readonly RouteDescription[]): JsonObject {
           scheme: 'bearer',
           description: 'Operator token, agent token, phase token or review token.',
         },
+      },
+      responses: {
+        Problem: { description: 'A problem', content: { 'application/problem+json': { schema: problem } } },
       },
       schemas: components.list(),
     },
@@ -56,13 +61,10 @@ function buildOperation(route: RouteDescription, components: Components): JsonOb
       [success]: {
         description: route.answer,
         content: {
-          [route.media ?? 'application/json']: { schema: components.lift(route.response ?? { type: 'object' }) },
+          [route.media ?? 'application/json']: { schema: components.lift(route.response) },
         },
       },
-      default: {
-        description: 'A problem',
-        content: { 'application/problem+json': { schema: components.lift(buildProblemSchema()) } },
-      },
+      default: { $ref: '#/components/responses/Problem' },
     },
   }
 }
@@ -103,7 +105,7 @@ function buildProblemSchema(): JsonObject {
       remedy: { type: 'string' },
       next_step: { type: 'string' },
       allowed_tools: { type: 'array', items: { type: 'string' } },
-      blockers: { type: 'array', items: { type: 'object' } },
+      blockers: makeList(BLOCKER),
       retry: {
         type: 'object',
         properties: { attempt: { type: 'integer' }, max: { type: 'integer' }, text: { type: 'string' } },

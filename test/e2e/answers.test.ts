@@ -25,20 +25,20 @@ describe('answers of a server process, held against the OpenAPI document that it
   let served: Served
   let stage: Stage
   let check: AnswerCheck
-  /** The last answer of each operation that fits its schema. */
+  /** The first answer of each operation. */
   const heard = new Map<string, Heard>()
 
   beforeAll(async () => {
     place = await makePlace()
-    served = await serve(place, 'tdd')
+    served = await serve(place, 'tdd', {}, ['--confirm', 'never'])
     const { body: document } = await served.call('GET', '/openapi.json', null)
     check = new AnswerCheck(document as never)
     const call: Served['call'] = async (method, path, ...rest) => {
-      const { status, body } = await served.call(method, path, ...rest)
+      const { status, body, headers } = await served.call(method, path, ...rest)
       const before = new Set(check.seen)
       expect(check.findMisfit(method, path, { status, body }), `${method} ${path}: ${JSON.stringify(body)}`).toBeNull()
       for (const id of check.seen) if (!before.has(id)) heard.set(id, { method, path, status, body })
-      return { status, body }
+      return { status, body, headers }
     }
     const { operator } = served
     const run = { ...place, call, operator, now: null, ...makeShortcuts(call, operator) } as unknown as Running
@@ -50,11 +50,19 @@ describe('answers of a server process, held against the OpenAPI document that it
   })
 
   const asked = ROUTES.filter(({ id }) => id !== 'agentScreen' || hasTmux)
-  it.each(asked.map((route) => [`${route.method} ${route.path}`, route] as const))('%s', async (_, route) => {
-    const lane = route.id === 'agentScreen' ? await prepareScreen(stage) : await prepareRequest(stage, route.id)
-    const { status, body } = await sendRequest(stage, route, { pair: lane.pair, base: lane.base() })
-    expect(status, JSON.stringify(body)).toBe(route.success ?? 200)
-    await ENDPOINTS[route.id]?.after?.(stage)
+  it.each(asked.map((route) => [`${route.method} ${route.path}`, route] as const))(
+    '[REQ-SCHEMA-2] %s',
+    async (_, route) => {
+      const lane = route.id === 'agentScreen' ? await prepareScreen(stage) : await prepareRequest(stage, route.id)
+      const { status, body } = await sendRequest(stage, route, { pair: lane.pair, base: lane.base() })
+      expect(status, JSON.stringify(body)).toBe(route.success ?? 200)
+      await ENDPOINTS[route.id]?.after?.(stage)
+    },
+  )
+
+  it('a list of tasks with their progress', async () => {
+    const { body } = await stage.run.call('GET', '/tasks?progress=true', stage.run.operator)
+    expect(body.tasks).toContainEqual(expect.objectContaining({ progress: expect.objectContaining({ visit: 1 }) }))
   })
 
   it('GET /metrics/summary, and the snapshot of an operator and of a reviewer', async () => {
@@ -81,7 +89,7 @@ describe('answers of a server process, held against the OpenAPI document that it
     await expectFrames('/events', 50)
   })
 
-  it('every route had an answer, and one with a field more or less is found', () => {
+  it('[REQ-SCHEMA-2] every route had an answer, and one with a field more or less is found', () => {
     const missing = DESCRIBED.filter(({ id }) => !STREAMS.has(id) && !heard.has(id)).map(({ id }) => id)
     expect(missing).toEqual(hasTmux ? [] : ['agentScreen'])
     for (const { method, path, status, body } of heard.values()) {

@@ -26,7 +26,7 @@ export interface Served {
     token: string | null,
     body?: unknown,
     headers?: Record<string, string>,
-  ): Promise<{ status: number; body: Record<string, unknown> }>
+  ): Promise<{ status: number; body: Record<string, unknown>; headers: Headers }>
   /** Ends the process without a word, as the kernel would. */
   kill(): Promise<void>
   stop(): Promise<number | null>
@@ -45,7 +45,12 @@ export async function makePlace(): Promise<Place> {
 }
 
 /** Runs `bin/phaselock serve`: that process is the server itself. */
-export async function serve(place: Place, contract: string, environment: NodeJS.ProcessEnv = {}): Promise<Served> {
+export async function serve(
+  place: Place,
+  contract: string,
+  environment: NodeJS.ProcessEnv = {},
+  more: readonly string[] = [],
+): Promise<Served> {
   const args = [
     'serve',
     '--port',
@@ -56,6 +61,7 @@ export async function serve(place: Place, contract: string, environment: NodeJS.
     place.workspace,
     '--state-dir',
     place.stateDir,
+    ...more,
   ]
   const child = spawn(join(ROOT, 'bin/phaselock'), args, {
     stdio: ['ignore', 'pipe', 'pipe'],
@@ -84,7 +90,11 @@ export async function serve(place: Place, contract: string, environment: NodeJS.
         },
         ...(body === undefined ? {} : { body: JSON.stringify(body) }),
       })
-      return { status: response.status, body: (await response.json()) as Record<string, unknown> }
+      return {
+        status: response.status,
+        body: (await response.json()) as Record<string, unknown>,
+        headers: response.headers,
+      }
     },
     kill: async () => {
       child.kill('SIGKILL')

@@ -17,7 +17,11 @@ export async function startUp(place: Place, env: NodeJS.ProcessEnv = {}): Promis
       },
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
     })
-    return { status: response.status, body: (await response.json()) as Record<string, unknown> }
+    return {
+      status: response.status,
+      body: (await response.json()) as Record<string, unknown>,
+      headers: response.headers,
+    }
   }
   const operator = readFileSync(join(String(stateDir), 'operator.token'), 'utf8').trim()
   return { call, operator } as Served

@@ -6,6 +6,7 @@ import { ownTree, PLAN, RED } from '../http/harness.js'
 import { COORDINATION_ENDPOINTS } from './coordination-endpoints.js'
 import { nested } from './junk.js'
 import type { Base } from './mutate.js'
+import { OPERATOR_ENDPOINTS } from './operator-endpoints.js'
 import { type Pair, SHORT, type Stage } from './stage.js'
 
 /** What one lane of requests works on, and how a right request is made from it. */
@@ -509,4 +510,5 @@ export const ENDPOINTS: Readonly<Record<string, Endpoint>> = {
   popStash: onStash,
   dropStash: onStash,
   ...COORDINATION_ENDPOINTS,
+  ...OPERATOR_ENDPOINTS,
 }

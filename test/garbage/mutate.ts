@@ -19,6 +19,8 @@ export interface Base {
   readonly params?: Readonly<Record<string, string>>
   readonly query?: Readonly<Record<string, string>>
   readonly body?: Readonly<Record<string, unknown>>
+  /** With a cookie, the request carries no token. */
+  readonly headers?: Readonly<Record<string, string>>
   /** Other right values by parameter, field or query name: other tasks, other phases, other tools. */
   readonly also?: Readonly<Record<string, readonly unknown[]>>
 }

@@ -39,16 +39,20 @@ export class Stage {
   queued = ''
   shortHash = ''
   approval: Approval = { id: '', digest: '' }
+  /** With which the operator confirms. */
+  passphrase = 'a passphrase of some length'
 
   private constructor(readonly run: Running) {}
 
   static async open(given?: Running): Promise<Stage> {
-    const run = given ?? (await start({ agentPerSecond: 1_000_000_000 }))
+    const run = given ?? (await start({ agentPerSecond: 1_000_000_000, confirm: 'never' }))
     // From here on the clock moves only when it is told to: strangers are slowed down by it.
     run.now = Date.now()
     const stage = new Stage(run)
     stage.#secrets.add(run.operator)
     stage.readKeys()
+    // Before an agent comes that has a shell: then the token alone is not enough for it.
+    await stage.operate('/passphrase', { passphrase: stage.passphrase })
     stage.shortHash = String((await stage.operate('/contracts', { source: SHORT })).hash)
     const done = await stage.pair({ contract: 'short' })
     await run.call('POST', '/tasks/transition', done.phase, { task_id: done.task, target_phase: 'B' })

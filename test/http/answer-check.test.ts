@@ -12,13 +12,13 @@ const document = openApi(DESCRIBED)
 const PAGE = { agents: [], next: 1 }
 
 describe('the OpenAPI document', () => {
-  it('is valid OpenAPI 3.1', async () => {
+  it('[REQ-SCHEMA-1] is valid OpenAPI 3.1', async () => {
     const result = await new Validator().validate(structuredClone(document) as Record<string, unknown>)
     expect(result.errors ?? []).toEqual([])
     expect(result.valid).toBe(true)
   })
 
-  it('says of every answer which fields it has', () => {
+  it('[REQ-SCHEMA-1] says of every answer which fields it has', () => {
     const open = DESCRIBED.filter(({ response }) => JSON.stringify(response) === '{"type":"object"}')
     expect(open.map(({ id }) => id)).toEqual([])
   })
@@ -30,7 +30,7 @@ describe('the OpenAPI document', () => {
     expect(() => components.lift(makeObject({ part: nameObject('One', { b: TEXT }) }))).toThrow('named One')
   })
 
-  it('gives the types that the dashboard uses: npm run generate:api writes them', () => {
+  it('[REQ-SCHEMA-3] gives the types that the dashboard uses: npm run generate:api writes them', () => {
     const file = new URL('../../dashboard/src/api/schema.d.ts', import.meta.url)
     expect(readFileSync(file, 'utf8') === renderApiTypes(document), 'run npm run build && npm run generate:api').toBe(
       true,
@@ -47,7 +47,7 @@ describe('an answer that does not fit its schema', () => {
     ['a missing field', { ...stats, streams: undefined }, 'streams'],
     ['a field of another type', { ...stats, events: 'many' }, '/events must be integer'],
     ['a time that is none', { ...stats, first_at: 'yesterday' }, '/first_at must match format'],
-  ])('is found: %s', (_, body, words) => {
+  ])('[REQ-SCHEMA-2] is found: %s', (_, body, words) => {
     const sent = JSON.parse(JSON.stringify(body)) as unknown
     expect(check.findMisfit('GET', '/audit/stats', { status: 200, body: sent })).toContain(words)
   })

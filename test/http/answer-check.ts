@@ -6,14 +6,18 @@ interface Schema {
   readonly anyOf?: readonly Schema[]
   readonly required?: readonly string[]
 }
+interface Response {
+  readonly content: Readonly<Record<string, { readonly schema: Schema }>>
+}
 interface Operation {
   readonly operationId: string
-  readonly responses: Readonly<
-    Record<string, { readonly content: Readonly<Record<string, { readonly schema: Schema }>> }>
-  >
+  readonly responses: Readonly<Record<string, Response>>
 }
 interface OpenApiDocument {
-  readonly components: { readonly schemas: Readonly<Record<string, Schema>> }
+  readonly components: {
+    readonly responses: { readonly Problem: Response }
+    readonly schemas: Readonly<Record<string, Schema>>
+  }
   readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>
 }
 
@@ -79,10 +83,11 @@ export class AnswerCheck {
 
   #validator(place: readonly [string, string, string], { responses }: Operation): ValidateFunction {
     const [path, method, status] = place
-    const [media = ''] = Object.keys(responses[status]?.content ?? {})
-    const pointer = ['paths', path, method, 'responses', status, 'content', media, 'schema']
-      .map(escapePointer)
-      .join('/')
+    const isRefusal = status === OTHERS
+    const { content } = isRefusal ? this.document.components.responses.Problem : (responses[status] ?? { content: {} })
+    const [media = ''] = Object.keys(content)
+    const at = isRefusal ? ['components', 'responses', 'Problem'] : ['paths', path, method, 'responses', status]
+    const pointer = [...at, 'content', media, 'schema'].map(escapePointer).join('/')
     const known = this.#validators.get(pointer)
     if (known !== undefined) return known
     const made = this.#ajv.compile({ $ref: `api#/${pointer}` })

@@ -102,8 +102,9 @@ export function sendRequest(
   const path = route.path.replace(/:(\w+)/g, (_, name: string) => encodeURIComponent(base.params?.[name] ?? ''))
   const query = new URLSearchParams(base.query ?? {}).toString()
   const body = route.method === 'GET' ? undefined : (base.body ?? {})
-  const token = tokenFor(route, pair, stage.run.operator)
-  return stage.run.call(route.method, query === '' ? path : `${path}?${query}`, token, body, headers)
+  const token = base.headers?.cookie === undefined ? tokenFor(route, pair, stage.run.operator) : null
+  const url = query === '' ? path : `${path}?${query}`
+  return stage.run.call(route.method, url, token, body, { ...base.headers, ...headers })
 }
 
 function tokenFor({ id }: Route, pair: Pair, operator: string): string {

@@ -230,6 +230,40 @@ export interface paths {
   '/audit/verify': {
     get: operations['verifyAudit']
   }
+  '/login/codes': {
+    post: operations['createLoginCode']
+  }
+  '/session': {
+    get: operations['getSession']
+  }
+  '/logout': {
+    post: operations['logout']
+  }
+  '/sessions': {
+    get: operations['listSessions']
+  }
+  '/sessions/{id}/revoke': {
+    post: operations['revokeSession']
+  }
+  '/passkeys': {
+    get: operations['listPasskeys']
+    post: operations['addPasskey']
+  }
+  '/passkeys/options': {
+    post: operations['passkeyOptions']
+  }
+  '/passkeys/{id}/revoke': {
+    post: operations['revokePasskey']
+  }
+  '/passphrase': {
+    post: operations['setPassphrase']
+  }
+  '/confirmations': {
+    post: operations['createConfirmation']
+  }
+  '/login': {
+    post: operations['login']
+  }
   '/events': {
     get: operations['streamEvents']
   }
@@ -271,11 +305,7 @@ export interface operations {
           'application/json': components['schemas']['Claim']
         }
       }
-      default: { headers: { [name: string]: unknown } } & {
-        content: {
-          'application/problem+json': components['schemas']['Problem']
-        }
-      }
+      default: components['responses']['Problem']
     }
   }
   /** Request a transition; the answer names every blocker, or has a new token */
@@ -312,11 +342,7 @@ export interface operations {
           'application/json': (components['schemas']['TransitionMade'] | components['schemas']['TransitionBlocked'] | components['schemas']['TransitionChecking'])
         }
       }
-      default: { headers: { [name: string]: unknown } } & {
-        content: {
-          'application/problem+json': components['schemas']['Problem']
-        }
-      }
+      default: components['responses']['Problem']
     }
   }
   /** Decide and run a tool call */
@@ -349,11 +375,7 @@ export interface operations {
           'application/json': (components['schemas']['ToolResult'] | components['schemas']['ToolRunning'])
         }
       }
-      default: { headers: { [name: string]: unknown } } & {
-        content: {
-          'application/problem+json': components['schemas']['Problem']
-        }
-      }
+      default: components['responses']['Problem']
     }
   }
   /** Decide and record a tool call without running it */
@@ -384,11 +406,7 @@ export interface operations {
           'application/json': (components['schemas']['ToolAllowed'] | components['schemas']['ToolRefused'])
         }
       }
-      default: { headers: { [name: string]: unknown } } & {
-        content: {
-          'application/problem+json': components['schemas']['Problem']
-        }
-      }
+      default: components['responses']['Problem']
     }
   }
   /** Up to 32 tool calls, each decided on its own */
@@ -421,11 +439,7 @@ export interface operations {
           'application/json': components['schemas']['ToolBatch']
         }
       }
-      default: { headers: { [name: string]: unknown } } & {
-        content: {
-          'application/problem+json': components['schemas']['Problem']
-        }
-      }
+      default: components['responses']['Problem']
     }
   }
   /** A read-only view of the state, under 100 KB */
@@ -443,11 +457,7 @@ export interface operations {
           'application/json': (components['schemas']['Snapshot'] | components['schemas']['Overview'] | components['schemas']['ReviewerSnapshot'])
         }
       }
-      default: { headers: { [name: string]: unknown } } & {
-        content: {
-          'application/problem+json': components['schemas']['Problem']
-        }
-      }
+      default: components['responses']['Problem']
     }
   }
   /** A new token for the same phase and epoch */
@@ -481,11 +491,7 @@ export interface operations {
           }
         }
       }
-      default: { headers: { [name: string]: unknown } } & {
-        content: {
-          'application/problem+json': components['schemas']['Problem']
-        }
-      }
+      default: components['responses']['Problem']
     }
   }
   /** Extend the lease */
@@ -517,11 +523,7 @@ export interface operations {
           }
         }
       }
-      default: { headers: { [name: string]: unknown } } & {
-        content: {
-          'application/problem+json': components['schemas']['Problem']
-        }
-      }
+      default: components['responses']['Problem']
     }
   }
   /** Give the task back */
@@ -554,11 +556,7 @@ export interface operations {
           }
         }
       }
-      default: { headers: { [name: string]: unknown } } & {
-        content: {
-          'application/problem+json': components['schemas']['Problem']
-        }
-      }
+      default: components['responses']['Problem']
     }
   }
   /** The prompt of the phase the task is in, or the interrupt of a rule in its place */
@@ -576,11 +574,7 @@ export interface operations {
           'application/json': components['schemas']['Prompt']
         }
       }
-      default: { headers: { [name: string]: unknown } } & {
-        content: {
-          'application/problem+json': components['schemas']['Problem']
-        }
-      }
+      default: components['responses']['Problem']
     }
   }
   /** Claim that something is done: makes the transition that the claim leads to, or answers with an interrupt or the prompt */
@@ -615,11 +609,7 @@ export interface operations {
           'application/json': (components['schemas']['PromptWithHelp'] | components['schemas']['PromptAfterTransition'] | components['schemas']['PromptAfterBlockers'] | components['schemas']['PromptWhileChecking'])
         }
       }
-      default: { headers: { [name: string]: unknown } } & {
-        content: {
-          'application/problem+json': components['schemas']['Problem']
-        }
-      }
+      default: components['responses']['Problem']
     }
   }
   /** Acknowledge the interrupt that was shown, and get the prompt of the phase */
@@ -648,11 +638,7 @@ export interface operations {
           'application/json': components['schemas']['Prompt']
         }
       }
-      default: { headers: { [name: string]: unknown } } & {
-        content: {
-          'application/problem+json': components['schemas']['Problem']
-        }
-      }
+      default: components['responses']['Problem']
     }
   }
   /** Report tokens that were used; counted once for each `message_id` */
@@ -687,11 +673,7 @@ export interface operations {
           'application/json': components['schemas']['Usage']
         }
       }
-      default: { headers: { [name: string]: unknown } } & {
-        content: {
-          'application/problem+json': components['schemas']['Problem']
-        }
-      }
+      default: components['responses']['Problem']
     }
   }
   /** The content of the current phase, or of one that was completed; of no other */
@@ -711,11 +693,7 @@ export interface operations {
           'application/json': components['schemas']['Phase']
         }
       }
-      default: { headers: { [name: string]: unknown } } & {
-        content: {
-          'application/problem+json': components['schemas']['Problem']
-        }
-      }
+      default: components['responses']['Problem']
     }
   }
   /** Hand in the evidence of the phase; when it holds, the only legal transition is made */
@@ -748,11 +726,7 @@ export interface operations {
           'application/json': (components['schemas']['PhaseCompleted'] | components['schemas']['WorkflowCompleted'] | components['schemas']['PhaseHeld'] | components['schemas']['PhaseChecking'])
         }
       }
-      default: { headers: { [name: string]: unknown } } & {
-        content: {
-          'application/problem+json': components['schemas']['Problem']
-        }
-      }
+      default: components['responses']['Problem']
     }
   }
   /** Passages of the documents that the contract names, found by words and by meaning */
@@ -790,11 +764,7 @@ export interface operations {
           'application/json': components['schemas']['KnowledgeFound']
         }
       }
-      default: { headers: { [name: string]: unknown } } & {
-        content: {
-          'application/problem+json': components['schemas']['Problem']
-        }
-      }
+      default: components['responses']['Problem']
     }
   }
   /** A hook of Claude Code: decides a call before it is made, and counts it afterwards */
@@ -822,11 +792,7 @@ export interface operations {
           'application/json': components['schemas']['ClaudeCodeHookAnswer']
         }
       }
-      default: { headers: { [name: string]: unknown } } & {
-        content: {
-          'application/problem+json': components['schemas']['Problem']
-        }
-      }
+      default: components['responses']['Problem']
     }
   }
   /** Create a task */
@@ -865,6 +831,8 @@ export interface operations {
           priority?: number
           /** `{examples: [{criterion?, run, stdin?, expect}]}`: run at the gate with `examples_hold`, never shown to an agent. */
           held_out?: { [name: string]: unknown }
+          /** `{passphrase}`, or `{id, assertion}` with `id` of POST /confirmations and what the passkey signed. */
+          confirmation?: (unknown | unknown)
         }
       }
     }
@@ -874,11 +842,7 @@ export interface operations {
           'application/json': components['schemas']['CreatedTask']
         }
       }
-      default: { headers: { [name: string]: unknown } } & {
-        content: {
-          'application/problem+json': components['schemas']['Problem']
-        }
-      }
+      default: components['responses']['Problem']
     }
   }
   /** Tasks, newest first */
@@ -910,11 +874,7 @@ export interface operations {
           }
         }
       }
-      default: { headers: { [name: string]: unknown } } & {
-        content: {
-          'application/problem+json': components['schemas']['Problem']
-        }
-      }
+      default: components['responses']['Problem']
     }
   }
   /** One task */
@@ -934,11 +894,7 @@ export interface operations {
           'application/json': components['schemas']['TaskDetails']
         }
       }
-      default: { headers: { [name: string]: unknown } } & {
-        content: {
-          'application/problem+json': components['schemas']['Problem']
-        }
-      }
+      default: components['responses']['Problem']
     }
   }
   /** Change title, description, metadata or priority */
@@ -964,6 +920,8 @@ export interface operations {
           metadata?: { [name: string]: unknown }
           /** Higher is claimed first; default 0. */
           priority?: number
+          /** `{passphrase}`, or `{id, assertion}` with `id` of POST /confirmations and what the passkey signed. */
+          confirmation?: (unknown | unknown)
         }
       }
     }
@@ -973,11 +931,7 @@ export interface operations {
           'application/json': components['schemas']['Task']
         }
       }
-      default: { headers: { [name: string]: unknown } } & {
-        content: {
-          'application/problem+json': components['schemas']['Problem']
-        }
-      }
+      default: components['responses']['Problem']
     }
   }
   /** Every event of the task, oldest first */
@@ -1005,11 +959,7 @@ export interface operations {
           }
         }
       }
-      default: { headers: { [name: string]: unknown } } & {
-        content: {
-          'application/problem+json': components['schemas']['Problem']
-        }
-      }
+      default: components['responses']['Problem']
     }
   }
   /** Cancel the task */
@@ -1038,11 +988,7 @@ export interface operations {
           'application/json': components['schemas']['Task']
         }
       }
-      default: { headers: { [name: string]: unknown } } & {
-        content: {
-          'application/problem+json': components['schemas']['Problem']
-        }
-      }
+      default: components['responses']['Problem']
     }
   }
   /** Resume a parked task */
@@ -1062,6 +1008,8 @@ export interface operations {
         'application/json': {
           /** Why; kept in the ledger. */
           reason: string
+          /** `{passphrase}`, or `{id, assertion}` with `id` of POST /confirmations and what the passkey signed. */
+          confirmation?: (unknown | unknown)
         }
       }
     }
@@ -1071,11 +1019,7 @@ export interface operations {
           'application/json': components['schemas']['Task']
         }
       }
-      default: { headers: { [name: string]: unknown } } & {
-        content: {
-          'application/problem+json': components['schemas']['Problem']
-        }
-      }
+      default: components['responses']['Problem']
     }
   }
   /** Return the task to an earlier phase */
@@ -1098,6 +1042,8 @@ export interface operations {
           restore_tree?: boolean
           /** Why; kept in the ledger. */
           reason: string
+          /** `{passphrase}`, or `{id, assertion}` with `id` of POST /confirmations and what the passkey signed. */
+          confirmation?: (unknown | unknown)
         }
       }
     }
@@ -1107,11 +1053,7 @@ export interface operations {
           'application/json': components['schemas']['RewoundTask']
         }
       }
-      default: { headers: { [name: string]: unknown } } & {
-        content: {
-          'application/problem+json': components['schemas']['Problem']
-        }
-      }
+      default: components['responses']['Problem']
     }
   }
   /** Accept changes of the work tree that no allowed call explains */
@@ -1132,6 +1074,8 @@ export interface operations {
           /** Why; kept in the ledger. */
           reason: string
           paths?: string[]
+          /** `{passphrase}`, or `{id, assertion}` with `id` of POST /confirmations and what the passkey signed. */
+          confirmation?: (unknown | unknown)
         }
       }
     }
@@ -1141,11 +1085,7 @@ export interface operations {
           'application/json': components['schemas']['SettledTree']
         }
       }
-      default: { headers: { [name: string]: unknown } } & {
-        content: {
-          'application/problem+json': components['schemas']['Problem']
-        }
-      }
+      default: components['responses']['Problem']
     }
   }
   /** Revert changes of the work tree that no allowed call explains */
@@ -1175,11 +1115,7 @@ export interface operations {
           'application/json': components['schemas']['SettledTree']
         }
       }
-      default: { headers: { [name: string]: unknown } } & {
-        content: {
-          'application/problem+json': components['schemas']['Problem']
-        }
-      }
+      default: components['responses']['Problem']
     }
   }
   /** Accept the upstream tools of a task as their servers list them now */
@@ -1199,6 +1135,8 @@ export interface operations {
         'application/json': {
           /** Why; kept in the ledger. */
           reason: string
+          /** `{passphrase}`, or `{id, assertion}` with `id` of POST /confirmations and what the passkey signed. */
+          confirmation?: (unknown | unknown)
         }
       }
     }
@@ -1208,11 +1146,7 @@ export interface operations {
           'application/json': components['schemas']['AcceptedTools']
         }
       }
-      default: { headers: { [name: string]: unknown } } & {
-        content: {
-          'application/problem+json': components['schemas']['Problem']
-        }
-      }
+      default: components['responses']['Problem']
     }
   }
   /** Take the task from its agent; with agent_id, reserve it for that agent */
@@ -1234,6 +1168,8 @@ export interface operations {
           reason: string
           /** Letters, digits, `_`, `.`, `-`; at most 64. */
           agent_id?: string
+          /** `{passphrase}`, or `{id, assertion}` with `id` of POST /confirmations and what the passkey signed. */
+          confirmation?: (unknown | unknown)
         }
       }
     }
@@ -1243,11 +1179,7 @@ export interface operations {
           'application/json': components['schemas']['Task']
         }
       }
-      default: { headers: { [name: string]: unknown } } & {
-        content: {
-          'application/problem+json': components['schemas']['Problem']
-        }
-      }
+      default: components['responses']['Problem']
     }
   }
   /** Install dependencies for a task, with network, in the sandbox */
@@ -1267,6 +1199,8 @@ export interface operations {
         'application/json': {
           command: string[]
           cwd?: string
+          /** `{passphrase}`, or `{id, assertion}` with `id` of POST /confirmations and what the passkey signed. */
+          confirmation?: (unknown | unknown)
         }
       }
     }
@@ -1276,11 +1210,7 @@ export interface operations {
           'application/json': components['schemas']['InstalledTask']
         }
       }
-      default: { headers: { [name: string]: unknown } } & {
-        content: {
-          'application/problem+json': components['schemas']['Problem']
-        }
-      }
+      default: components['responses']['Problem']
     }
   }
   /** Merge the work of a task into a branch of its repository, and remove the task's own work tree */
@@ -1306,6 +1236,8 @@ export interface operations {
           commit?: boolean
           /** The branch; default: the one that the work tree was made from. */
           into?: string
+          /** `{passphrase}`, or `{id, assertion}` with `id` of POST /confirmations and what the passkey signed. */
+          confirmation?: (unknown | unknown)
         }
       }
     }
@@ -1315,11 +1247,7 @@ export interface operations {
           'application/json': components['schemas']['MergedTask']
         }
       }
-      default: { headers: { [name: string]: unknown } } & {
-        content: {
-          'application/problem+json': components['schemas']['Problem']
-        }
-      }
+      default: components['responses']['Problem']
     }
   }
   /** Keep the work of a task as a branch of its repository, and remove the task's own work tree */
@@ -1350,11 +1278,7 @@ export interface operations {
           'application/json': components['schemas']['Task']
         }
       }
-      default: { headers: { [name: string]: unknown } } & {
-        content: {
-          'application/problem+json': components['schemas']['Problem']
-        }
-      }
+      default: components['responses']['Problem']
     }
   }
   /** Discard the work of a cancelled task, and remove the task's own work tree */
@@ -1385,11 +1309,7 @@ export interface operations {
           'application/json': components['schemas']['Task']
         }
       }
-      default: { headers: { [name: string]: unknown } } & {
-        content: {
-          'application/problem+json': components['schemas']['Problem']
-        }
-      }
+      default: components['responses']['Problem']
     }
   }
   /** What a task cost: time, tokens, commands, edits, refusals and commits by visit and by phase */
@@ -1409,11 +1329,7 @@ export interface operations {
           'application/json': components['schemas']['TaskMetrics']
         }
       }
-      default: { headers: { [name: string]: unknown } } & {
-        content: {
-          'application/problem+json': components['schemas']['Problem']
-        }
-      }
+      default: components['responses']['Problem']
     }
   }
   /** Open tasks and their progress */
@@ -1431,11 +1347,7 @@ export interface operations {
           'application/json': components['schemas']['Activity']
         }
       }
-      default: { headers: { [name: string]: unknown } } & {
-        content: {
-          'application/problem+json': components['schemas']['Problem']
-        }
-      }
+      default: components['responses']['Problem']
     }
   }
   /** Stash a task: save its changes and restore the work tree as it was when work began */
@@ -1466,11 +1378,7 @@ export interface operations {
           'application/json': components['schemas']['SavedStash']
         }
       }
-      default: { headers: { [name: string]: unknown } } & {
-        content: {
-          'application/problem+json': components['schemas']['Problem']
-        }
-      }
+      default: components['responses']['Problem']
     }
   }
   /** List stashes, newest first */
@@ -1490,11 +1398,7 @@ export interface operations {
           }
         }
       }
-      default: { headers: { [name: string]: unknown } } & {
-        content: {
-          'application/problem+json': components['schemas']['Problem']
-        }
-      }
+      default: components['responses']['Problem']
     }
   }
   /** Restore a stash and resume its task */
@@ -1514,6 +1418,8 @@ export interface operations {
         'application/json': {
           /** Why; kept in the ledger. */
           reason?: string
+          /** `{passphrase}`, or `{id, assertion}` with `id` of POST /confirmations and what the passkey signed. */
+          confirmation?: (unknown | unknown)
         }
       }
     }
@@ -1523,11 +1429,7 @@ export interface operations {
           'application/json': components['schemas']['RestoredTask']
         }
       }
-      default: { headers: { [name: string]: unknown } } & {
-        content: {
-          'application/problem+json': components['schemas']['Problem']
-        }
-      }
+      default: components['responses']['Problem']
     }
   }
   /** Delete a stash permanently */
@@ -1556,11 +1458,7 @@ export interface operations {
           'application/json': components['schemas']['Stash']
         }
       }
-      default: { headers: { [name: string]: unknown } } & {
-        content: {
-          'application/problem+json': components['schemas']['Problem']
-        }
-      }
+      default: components['responses']['Problem']
     }
   }
   /** Report on a task or a council: refusals by agent, reason, phase and round, time, tokens, gates, answers and votes */
@@ -1580,11 +1478,7 @@ export interface operations {
           'application/json': (components['schemas']['TaskReport'] | components['schemas']['CoordinationReport'])
         }
       }
-      default: { headers: { [name: string]: unknown } } & {
-        content: {
-          'application/problem+json': components['schemas']['Problem']
-        }
-      }
+      default: components['responses']['Problem']
     }
   }
   /** The `status.json` of a run: a task that was claimed, or a council */
@@ -1605,11 +1499,7 @@ export interface operations {
           'application/json': components['schemas']['RunStatus']
         }
       }
-      default: { headers: { [name: string]: unknown } } & {
-        content: {
-          'application/problem+json': components['schemas']['Problem']
-        }
-      }
+      default: components['responses']['Problem']
     }
   }
   /** Questions of agents to the operators; an agent sees those of its own task */
@@ -1639,11 +1529,7 @@ export interface operations {
           }
         }
       }
-      default: { headers: { [name: string]: unknown } } & {
-        content: {
-          'application/problem+json': components['schemas']['Problem']
-        }
-      }
+      default: components['responses']['Problem']
     }
   }
   /** One question; agents see those of their own task */
@@ -1663,11 +1549,7 @@ export interface operations {
           'application/json': components['schemas']['Question']
         }
       }
-      default: { headers: { [name: string]: unknown } } & {
-        content: {
-          'application/problem+json': components['schemas']['Problem']
-        }
-      }
+      default: components['responses']['Problem']
     }
   }
   /** Answer a question; answers are final */
@@ -1691,6 +1573,8 @@ export interface operations {
           other?: boolean
           /** The phase token, where it is not in the Authorization header. */
           phase_token?: string
+          /** `{passphrase}`, or `{id, assertion}` with `id` of POST /confirmations and what the passkey signed. */
+          confirmation?: (unknown | unknown)
         }
       }
     }
@@ -1700,11 +1584,7 @@ export interface operations {
           'application/json': components['schemas']['Question']
         }
       }
-      default: { headers: { [name: string]: unknown } } & {
-        content: {
-          'application/problem+json': components['schemas']['Problem']
-        }
-      }
+      default: components['responses']['Problem']
     }
   }
   /** Add a reviewer for this visit to the phase; an older token of the same name no longer works */
@@ -1726,6 +1606,8 @@ export interface operations {
           name: string
           /** Lifetime of the token; default: that of a phase token. */
           expires_seconds?: number
+          /** `{passphrase}`, or `{id, assertion}` with `id` of POST /confirmations and what the passkey signed. */
+          confirmation?: (unknown | unknown)
         }
       }
     }
@@ -1735,11 +1617,7 @@ export interface operations {
           'application/json': components['schemas']['AddedReviewer']
         }
       }
-      default: { headers: { [name: string]: unknown } } & {
-        content: {
-          'application/problem+json': components['schemas']['Problem']
-        }
-      }
+      default: components['responses']['Problem']
     }
   }
   /** Revoke a reviewer's token immediately; its report of this visit no longer counts */
@@ -1760,6 +1638,8 @@ export interface operations {
         'application/json': {
           /** Why; kept in the ledger. */
           reason: string
+          /** `{passphrase}`, or `{id, assertion}` with `id` of POST /confirmations and what the passkey signed. */
+          confirmation?: (unknown | unknown)
         }
       }
     }
@@ -1769,11 +1649,7 @@ export interface operations {
           'application/json': components['schemas']['Task']
         }
       }
-      default: { headers: { [name: string]: unknown } } & {
-        content: {
-          'application/problem+json': components['schemas']['Problem']
-        }
-      }
+      default: components['responses']['Problem']
     }
   }
   /** Reviewers of a task and what they said; an agent sees those of its own task */
@@ -1793,11 +1669,7 @@ export interface operations {
           'application/json': components['schemas']['ReviewList']
         }
       }
-      default: { headers: { [name: string]: unknown } } & {
-        content: {
-          'application/problem+json': components['schemas']['Problem']
-        }
-      }
+      default: components['responses']['Problem']
     }
   }
   /** Send a report, which replaces the one before */
@@ -1846,11 +1718,7 @@ export interface operations {
           'application/json': components['schemas']['SentReview']
         }
       }
-      default: { headers: { [name: string]: unknown } } & {
-        content: {
-          'application/problem+json': components['schemas']['Problem']
-        }
-      }
+      default: components['responses']['Problem']
     }
   }
   /** One artifact of a task, whole */
@@ -1871,11 +1739,7 @@ export interface operations {
           'application/json': components['schemas']['ArtifactContent']
         }
       }
-      default: { headers: { [name: string]: unknown } } & {
-        content: {
-          'application/problem+json': components['schemas']['Problem']
-        }
-      }
+      default: components['responses']['Problem']
     }
   }
   /** The held-out examples of a task, and how they last failed */
@@ -1895,11 +1759,7 @@ export interface operations {
           'application/json': components['schemas']['HeldOut']
         }
       }
-      default: { headers: { [name: string]: unknown } } & {
-        content: {
-          'application/problem+json': components['schemas']['Problem']
-        }
-      }
+      default: components['responses']['Problem']
     }
   }
   /** Put a question to several agents, who answer and vote until there is a winner */
@@ -1953,11 +1813,7 @@ export interface operations {
           'application/json': components['schemas']['StartedCoordination']
         }
       }
-      default: { headers: { [name: string]: unknown } } & {
-        content: {
-          'application/problem+json': components['schemas']['Problem']
-        }
-      }
+      default: components['responses']['Problem']
     }
   }
   /** List councils, newest first */
@@ -1983,11 +1839,7 @@ export interface operations {
           }
         }
       }
-      default: { headers: { [name: string]: unknown } } & {
-        content: {
-          'application/problem+json': components['schemas']['Problem']
-        }
-      }
+      default: components['responses']['Problem']
     }
   }
   /** One council; a participant sees the question, the answers under anonymous ids and what it must do */
@@ -2010,11 +1862,7 @@ export interface operations {
           'application/json': (components['schemas']['Coordination'] | components['schemas']['ParticipantView'])
         }
       }
-      default: { headers: { [name: string]: unknown } } & {
-        content: {
-          'application/problem+json': components['schemas']['Problem']
-        }
-      }
+      default: components['responses']['Problem']
     }
   }
   /** One response of a remote agent, judged exactly as a model's */
@@ -2048,11 +1896,7 @@ export interface operations {
           'application/json': components['schemas']['ResponseVerdict']
         }
       }
-      default: { headers: { [name: string]: unknown } } & {
-        content: {
-          'application/problem+json': components['schemas']['Problem']
-        }
-      }
+      default: components['responses']['Problem']
     }
   }
   /** The `status.json` of a council */
@@ -2072,11 +1916,7 @@ export interface operations {
           'application/json': components['schemas']['RunStatus']
         }
       }
-      default: { headers: { [name: string]: unknown } } & {
-        content: {
-          'application/problem+json': components['schemas']['Problem']
-        }
-      }
+      default: components['responses']['Problem']
     }
   }
   /** Show a remote agent's token again */
@@ -2094,7 +1934,10 @@ export interface operations {
     }
     requestBody: {
       content: {
-        'application/json': {}
+        'application/json': {
+          /** `{passphrase}`, or `{id, assertion}` with `id` of POST /confirmations and what the passkey signed. */
+          confirmation?: (unknown | unknown)
+        }
       }
     }
     responses: {
@@ -2107,11 +1950,7 @@ export interface operations {
           }
         }
       }
-      default: { headers: { [name: string]: unknown } } & {
-        content: {
-          'application/problem+json': components['schemas']['Problem']
-        }
-      }
+      default: components['responses']['Problem']
     }
   }
   /** End a council immediately */
@@ -2144,11 +1983,7 @@ export interface operations {
           }
         }
       }
-      default: { headers: { [name: string]: unknown } } & {
-        content: {
-          'application/problem+json': components['schemas']['Problem']
-        }
-      }
+      default: components['responses']['Problem']
     }
   }
   /** Register an agent; a known id gets a new token that replaces the older one (not with the role ci) */
@@ -2180,11 +2015,7 @@ export interface operations {
           }
         }
       }
-      default: { headers: { [name: string]: unknown } } & {
-        content: {
-          'application/problem+json': components['schemas']['Problem']
-        }
-      }
+      default: components['responses']['Problem']
     }
   }
   /** Agents and what they work on */
@@ -2204,11 +2035,7 @@ export interface operations {
           }
         }
       }
-      default: { headers: { [name: string]: unknown } } & {
-        content: {
-          'application/problem+json': components['schemas']['Problem']
-        }
-      }
+      default: components['responses']['Problem']
     }
   }
   /** Revoke the agent's tokens immediately */
@@ -2240,11 +2067,7 @@ export interface operations {
           }
         }
       }
-      default: { headers: { [name: string]: unknown } } & {
-        content: {
-          'application/problem+json': components['schemas']['Problem']
-        }
-      }
+      default: components['responses']['Problem']
     }
   }
   /** Add an operator; the token is shown once */
@@ -2264,6 +2087,8 @@ export interface operations {
           name: string
           /** Letters, digits, `_`, `.`, `-`; at most 64. */
           role?: string
+          /** `{passphrase}`, or `{id, assertion}` with `id` of POST /confirmations and what the passkey signed. */
+          confirmation?: (unknown | unknown)
         }
       }
     }
@@ -2277,11 +2102,7 @@ export interface operations {
           }
         }
       }
-      default: { headers: { [name: string]: unknown } } & {
-        content: {
-          'application/problem+json': components['schemas']['Problem']
-        }
-      }
+      default: components['responses']['Problem']
     }
   }
   /** Operators and their roles */
@@ -2301,11 +2122,7 @@ export interface operations {
           }
         }
       }
-      default: { headers: { [name: string]: unknown } } & {
-        content: {
-          'application/problem+json': components['schemas']['Problem']
-        }
-      }
+      default: components['responses']['Problem']
     }
   }
   /** Revoke an operator's token immediately */
@@ -2337,11 +2154,7 @@ export interface operations {
           }
         }
       }
-      default: { headers: { [name: string]: unknown } } & {
-        content: {
-          'application/problem+json': components['schemas']['Problem']
-        }
-      }
+      default: components['responses']['Problem']
     }
   }
   /** Sign new tokens with a new secret; existing tokens stay valid */
@@ -2370,11 +2183,7 @@ export interface operations {
           }
         }
       }
-      default: { headers: { [name: string]: unknown } } & {
-        content: {
-          'application/problem+json': components['schemas']['Problem']
-        }
-      }
+      default: components['responses']['Problem']
     }
   }
   /** Make a contract known, as YAML or JSON text or as an object */
@@ -2392,6 +2201,8 @@ export interface operations {
         'application/json': {
           source?: string
           contract?: { [name: string]: unknown }
+          /** `{passphrase}`, or `{id, assertion}` with `id` of POST /confirmations and what the passkey signed. */
+          confirmation?: (unknown | unknown)
         }
       }
     }
@@ -2401,11 +2212,7 @@ export interface operations {
           'application/json': components['schemas']['AddedContract']
         }
       }
-      default: { headers: { [name: string]: unknown } } & {
-        content: {
-          'application/problem+json': components['schemas']['Problem']
-        }
-      }
+      default: components['responses']['Problem']
     }
   }
   /** Known contracts */
@@ -2425,11 +2232,7 @@ export interface operations {
           }
         }
       }
-      default: { headers: { [name: string]: unknown } } & {
-        content: {
-          'application/problem+json': components['schemas']['Problem']
-        }
-      }
+      default: components['responses']['Problem']
     }
   }
   /** One contract in its canonical form */
@@ -2452,11 +2255,7 @@ export interface operations {
           }
         }
       }
-      default: { headers: { [name: string]: unknown } } & {
-        content: {
-          'application/problem+json': components['schemas']['Problem']
-        }
-      }
+      default: components['responses']['Problem']
     }
   }
   /** Approvals that wait for an answer */
@@ -2482,11 +2281,7 @@ export interface operations {
           }
         }
       }
-      default: { headers: { [name: string]: unknown } } & {
-        content: {
-          'application/problem+json': components['schemas']['Problem']
-        }
-      }
+      default: components['responses']['Problem']
     }
   }
   /** One approval with the content to approve; agents and reviewers see those of their own task */
@@ -2506,11 +2301,7 @@ export interface operations {
           'application/json': components['schemas']['ApprovalDetails']
         }
       }
-      default: { headers: { [name: string]: unknown } } & {
-        content: {
-          'application/problem+json': components['schemas']['Problem']
-        }
-      }
+      default: components['responses']['Problem']
     }
   }
   /** Approve or reject exactly what the digest names */
@@ -2534,6 +2325,8 @@ export interface operations {
           comment?: string
           /** The phase token, where it is not in the Authorization header. */
           phase_token?: string
+          /** `{passphrase}`, or `{id, assertion}` with `id` of POST /confirmations and what the passkey signed. */
+          confirmation?: (unknown | unknown)
         }
       }
     }
@@ -2543,11 +2336,7 @@ export interface operations {
           'application/json': components['schemas']['Approval']
         }
       }
-      default: { headers: { [name: string]: unknown } } & {
-        content: {
-          'application/problem+json': components['schemas']['Problem']
-        }
-      }
+      default: components['responses']['Problem']
     }
   }
   /** Stop all agents: their calls are refused until unpause */
@@ -2576,11 +2365,7 @@ export interface operations {
           }
         }
       }
-      default: { headers: { [name: string]: unknown } } & {
-        content: {
-          'application/problem+json': components['schemas']['Problem']
-        }
-      }
+      default: components['responses']['Problem']
     }
   }
   /** Resume all agents */
@@ -2598,6 +2383,8 @@ export interface operations {
         'application/json': {
           /** Why; kept in the ledger. */
           reason?: string
+          /** `{passphrase}`, or `{id, assertion}` with `id` of POST /confirmations and what the passkey signed. */
+          confirmation?: (unknown | unknown)
         }
       }
     }
@@ -2609,11 +2396,7 @@ export interface operations {
           }
         }
       }
-      default: { headers: { [name: string]: unknown } } & {
-        content: {
-          'application/problem+json': components['schemas']['Problem']
-        }
-      }
+      default: components['responses']['Problem']
     }
   }
   /** Start an agent on a new task or on one that no agent holds */
@@ -2663,6 +2446,8 @@ export interface operations {
           }
           /** Letters, digits, `_`, `.`, `-`; at most 64. */
           task_id?: string
+          /** `{passphrase}`, or `{id, assertion}` with `id` of POST /confirmations and what the passkey signed. */
+          confirmation?: (unknown | unknown)
         }
       }
     }
@@ -2672,11 +2457,7 @@ export interface operations {
           'application/json': components['schemas']['SpawnedAgent']
         }
       }
-      default: { headers: { [name: string]: unknown } } & {
-        content: {
-          'application/problem+json': components['schemas']['Problem']
-        }
-      }
+      default: components['responses']['Problem']
     }
   }
   /** One agent that Phaselock started */
@@ -2696,11 +2477,7 @@ export interface operations {
           'application/json': components['schemas']['StartedAgent']
         }
       }
-      default: { headers: { [name: string]: unknown } } & {
-        content: {
-          'application/problem+json': components['schemas']['Problem']
-        }
-      }
+      default: components['responses']['Problem']
     }
   }
   /** End an agent that Phaselock started; its task can be claimed again, or is parked */
@@ -2728,14 +2505,10 @@ export interface operations {
     responses: {
       200: { headers: { [name: string]: unknown } } & {
         content: {
-          'application/json': components['schemas']['StartedAgent']
+          'application/json': components['schemas']['StoppedAgent']
         }
       }
-      default: { headers: { [name: string]: unknown } } & {
-        content: {
-          'application/problem+json': components['schemas']['Problem']
-        }
-      }
+      default: components['responses']['Problem']
     }
   }
   /** The output of an agent: its end, or everything after `cursor` */
@@ -2764,11 +2537,7 @@ export interface operations {
           }
         }
       }
-      default: { headers: { [name: string]: unknown } } & {
-        content: {
-          'application/problem+json': components['schemas']['Problem']
-        }
-      }
+      default: components['responses']['Problem']
     }
   }
   /** What the window of an agent shows now */
@@ -2791,11 +2560,7 @@ export interface operations {
           }
         }
       }
-      default: { headers: { [name: string]: unknown } } & {
-        content: {
-          'application/problem+json': components['schemas']['Problem']
-        }
-      }
+      default: components['responses']['Problem']
     }
   }
   /** Events by filter, newest first */
@@ -2834,11 +2599,7 @@ export interface operations {
           }
         }
       }
-      default: { headers: { [name: string]: unknown } } & {
-        content: {
-          'application/problem+json': components['schemas']['Problem']
-        }
-      }
+      default: components['responses']['Problem']
     }
   }
   /** The newest events */
@@ -2861,11 +2622,7 @@ export interface operations {
           }
         }
       }
-      default: { headers: { [name: string]: unknown } } & {
-        content: {
-          'application/problem+json': components['schemas']['Problem']
-        }
-      }
+      default: components['responses']['Problem']
     }
   }
   /** Counts by type and by refusal code */
@@ -2883,11 +2640,7 @@ export interface operations {
           'application/json': components['schemas']['LedgerStats']
         }
       }
-      default: { headers: { [name: string]: unknown } } & {
-        content: {
-          'application/problem+json': components['schemas']['Problem']
-        }
-      }
+      default: components['responses']['Problem']
     }
   }
   /** Verify the whole ledger */
@@ -2905,11 +2658,359 @@ export interface operations {
           'application/json': components['schemas']['LedgerCheck']
         }
       }
-      default: { headers: { [name: string]: unknown } } & {
+      default: components['responses']['Problem']
+    }
+  }
+  /** A one-time code for the login page, valid for 10 minutes; only with an operator token */
+  createLoginCode: {
+    parameters: {
+      query?: never
+      header?: {
+        'Idempotency-Key'?: string
+      }
+      path?: never
+      cookie?: never
+    }
+    requestBody: {
+      content: {
+        'application/json': {}
+      }
+    }
+    responses: {
+      201: { headers: { [name: string]: unknown } } & {
         content: {
-          'application/problem+json': components['schemas']['Problem']
+          'application/json': {
+            code: string
+            expires_at: string
+            url: string
+          }
         }
       }
+      default: components['responses']['Problem']
+    }
+  }
+  /** The session of the cookie */
+  getSession: {
+    parameters: {
+      query?: never
+      header?: never
+      path?: never
+      cookie?: never
+    }
+    requestBody?: never
+    responses: {
+      200: { headers: { [name: string]: unknown } } & {
+        content: {
+          'application/json': components['schemas']['OwnSession']
+        }
+      }
+      default: components['responses']['Problem']
+    }
+  }
+  /** End the session of the cookie */
+  logout: {
+    parameters: {
+      query?: never
+      header?: {
+        'Idempotency-Key'?: string
+      }
+      path?: never
+      cookie?: never
+    }
+    requestBody: {
+      content: {
+        'application/json': {}
+      }
+    }
+    responses: {
+      200: { headers: { [name: string]: unknown } } & {
+        content: {
+          'application/json': {
+            logged_out: true
+          }
+        }
+      }
+      default: components['responses']['Problem']
+    }
+  }
+  /** Open sessions; an operator with the role ci sees its own */
+  listSessions: {
+    parameters: {
+      query?: never
+      header?: never
+      path?: never
+      cookie?: never
+    }
+    requestBody?: never
+    responses: {
+      200: { headers: { [name: string]: unknown } } & {
+        content: {
+          'application/json': {
+            sessions: components['schemas']['Session'][]
+          }
+        }
+      }
+      default: components['responses']['Problem']
+    }
+  }
+  /** End a session immediately */
+  revokeSession: {
+    parameters: {
+      query?: never
+      header?: {
+        'Idempotency-Key'?: string
+      }
+      path: {
+        id: string
+      }
+      cookie?: never
+    }
+    requestBody: {
+      content: {
+        'application/json': {}
+      }
+    }
+    responses: {
+      200: { headers: { [name: string]: unknown } } & {
+        content: {
+          'application/json': {
+            id: string
+            revoked: true
+          }
+        }
+      }
+      default: components['responses']['Problem']
+    }
+  }
+  /** Your passkeys */
+  listPasskeys: {
+    parameters: {
+      query?: never
+      header?: never
+      path?: never
+      cookie?: never
+    }
+    requestBody?: never
+    responses: {
+      200: { headers: { [name: string]: unknown } } & {
+        content: {
+          'application/json': {
+            passkeys: components['schemas']['Passkey'][]
+          }
+        }
+      }
+      default: components['responses']['Problem']
+    }
+  }
+  /** Register the passkey that a browser made: the first in a session from the code of the first start, each further one with a confirmation */
+  addPasskey: {
+    parameters: {
+      query?: never
+      header?: {
+        'Idempotency-Key'?: string
+      }
+      path?: never
+      cookie?: never
+    }
+    requestBody: {
+      content: {
+        'application/json': {
+          /** One line without control characters. */
+          name: string
+          response: { [name: string]: unknown }
+          /** `{passphrase}`, or `{id, assertion}` with `id` of POST /confirmations and what the passkey signed. */
+          confirmation?: (unknown | unknown)
+        }
+      }
+    }
+    responses: {
+      201: { headers: { [name: string]: unknown } } & {
+        content: {
+          'application/json': {
+            id: string
+            name: string
+            created_at: string
+          }
+        }
+      }
+      default: components['responses']['Problem']
+    }
+  }
+  /** The options with which a browser makes a new passkey */
+  passkeyOptions: {
+    parameters: {
+      query?: never
+      header?: {
+        'Idempotency-Key'?: string
+      }
+      path?: never
+      cookie?: never
+    }
+    requestBody: {
+      content: {
+        'application/json': {}
+      }
+    }
+    responses: {
+      200: { headers: { [name: string]: unknown } } & {
+        content: {
+          'application/json': {
+            options: {
+              rp: {
+                id: string
+                name: string
+              }
+              user: {
+                id: string
+                name: string
+                displayName: string
+              }
+              challenge: string
+              pubKeyCredParams: {
+                type: "public-key"
+                alg: number
+              }[]
+              timeout: number
+              excludeCredentials: {
+                id: string
+                type: "public-key"
+                transports: string[]
+              }[]
+              authenticatorSelection: { [name: string]: unknown }
+              attestation: string
+            }
+          }
+        }
+      }
+      default: components['responses']['Problem']
+    }
+  }
+  /** Revoke one of your passkeys, with a confirmation */
+  revokePasskey: {
+    parameters: {
+      query?: never
+      header?: {
+        'Idempotency-Key'?: string
+      }
+      path: {
+        id: string
+      }
+      cookie?: never
+    }
+    requestBody: {
+      content: {
+        'application/json': {
+          /** `{passphrase}`, or `{id, assertion}` with `id` of POST /confirmations and what the passkey signed. */
+          confirmation?: (unknown | unknown)
+        }
+      }
+    }
+    responses: {
+      200: { headers: { [name: string]: unknown } } & {
+        content: {
+          'application/json': {
+            id: string
+            revoked: true
+          }
+        }
+      }
+      default: components['responses']['Problem']
+    }
+  }
+  /** Set or replace your passphrase; replacing needs a confirmation */
+  setPassphrase: {
+    parameters: {
+      query?: never
+      header?: {
+        'Idempotency-Key'?: string
+      }
+      path?: never
+      cookie?: never
+    }
+    requestBody: {
+      content: {
+        'application/json': {
+          passphrase: string
+          /** `{passphrase}`, or `{id, assertion}` with `id` of POST /confirmations and what the passkey signed. */
+          confirmation?: (unknown | unknown)
+        }
+      }
+    }
+    responses: {
+      200: { headers: { [name: string]: unknown } } & {
+        content: {
+          'application/json': {
+            has_passphrase: true
+          }
+        }
+      }
+      default: components['responses']['Problem']
+    }
+  }
+  /** The challenge with which a passkey confirms one act; valid once, for five minutes */
+  createConfirmation: {
+    parameters: {
+      query?: never
+      header?: {
+        'Idempotency-Key'?: string
+      }
+      path?: never
+      cookie?: never
+    }
+    requestBody: {
+      content: {
+        'application/json': {
+          /** The operationId of the call. */
+          act: ("login" | "claimTask" | "requestTransition" | "executeTool" | "checkTool" | "batchTools" | "renewToken" | "heartbeat" | "releaseTask" | "getPrompt" | "nextPrompt" | "continuePrompt" | "reportUsage" | "getPhase" | "completePhase" | "hookClaudeCode" | "mcp" | "submitReview" | "respond" | "getSnapshot" | "searchKnowledge" | "getStatus" | "listQuestions" | "getQuestion" | "listReviews" | "getTaskMetrics" | "streamEvents" | "getApproval" | "getArtifact" | "getHeldOut" | "getCoordination" | "listTasks" | "getTask" | "getTimeline" | "getActivity" | "getRunReport" | "listAgents" | "showAgent" | "agentLog" | "agentScreen" | "listOperators" | "listContracts" | "getContract" | "listApprovals" | "listStashes" | "listCoordinations" | "coordinationStatus" | "streamCoordination" | "queryAudit" | "recentAudit" | "auditStats" | "verifyAudit" | "metricsSummary" | "createLoginCode" | "getSession" | "logout" | "listSessions" | "revokeSession" | "createConfirmation" | "listPasskeys" | "passkeyOptions" | "addPasskey" | "revokePasskey" | "setPassphrase" | "createTask" | "updateTask" | "cancelTask" | "revertTree" | "mergeTask" | "handOverTask" | "discardTask" | "addAgent" | "revokeAgent" | "stopAgent" | "pause" | "cancelCoordination" | "decideApproval" | "answerQuestion" | "resumeTask" | "rewindTask" | "reassignTask" | "acceptTree" | "installDependencies" | "acceptTools" | "stashTask" | "popStash" | "dropStash" | "addReviewer" | "revokeReviewer" | "addContract" | "addOperator" | "revokeOperator" | "rotateSecret" | "unpause" | "spawnAgent" | "startCoordination" | "participantToken")
+          /** The parameters in its path. */
+          params?: { [name: string]: string }
+          /** Its body, without `confirmation`. */
+          body?: { [name: string]: unknown }
+        }
+      }
+    }
+    responses: {
+      201: { headers: { [name: string]: unknown } } & {
+        content: {
+          'application/json': components['schemas']['ConfirmationChallenge']
+        }
+      }
+      default: components['responses']['Problem']
+    }
+  }
+  /** Log in with a one-time code or an operator token; the answer sets the session cookie */
+  login: {
+    parameters: {
+      query?: never
+      header?: {
+        'Idempotency-Key'?: string
+      }
+      path?: never
+      cookie?: never
+    }
+    requestBody: {
+      content: {
+        'application/json': {
+          /** The code of a printed link. */
+          code?: string
+          operator_token?: string
+        }
+      }
+    }
+    responses: {
+      200: { headers: { [name: string]: unknown } } & {
+        content: {
+          'application/json': {
+            operator: {
+              name: string
+              role: (string | null)
+            }
+            csrf_token: string
+            expires_at: string
+          }
+        }
+      }
+      default: components['responses']['Problem']
     }
   }
   /** Events as they happen (server-sent events); resumable with the header Last-Event-ID */
@@ -2927,11 +3028,7 @@ export interface operations {
           'text/event-stream': components['schemas']['Event']
         }
       }
-      default: { headers: { [name: string]: unknown } } & {
-        content: {
-          'application/problem+json': components['schemas']['Problem']
-        }
-      }
+      default: components['responses']['Problem']
     }
   }
   /** A council as it happens (server-sent events); resumable with the header Last-Event-ID */
@@ -2951,11 +3048,7 @@ export interface operations {
           'text/event-stream': (components['schemas']['Event'] | components['schemas']['StreamedPart'])
         }
       }
-      default: { headers: { [name: string]: unknown } } & {
-        content: {
-          'application/problem+json': components['schemas']['Problem']
-        }
-      }
+      default: components['responses']['Problem']
     }
   }
   /** Counts since the start of the server */
@@ -2973,16 +3066,19 @@ export interface operations {
           'application/json': components['schemas']['MetricsSummary']
         }
       }
-      default: { headers: { [name: string]: unknown } } & {
-        content: {
-          'application/problem+json': components['schemas']['Problem']
-        }
-      }
+      default: components['responses']['Problem']
     }
   }
 }
 
 export interface components {
+  responses: {
+    Problem: { headers: { [name: string]: unknown } } & {
+      content: {
+        'application/problem+json': components['schemas']['Problem']
+      }
+    }
+  }
   schemas: {
     AcceptedTools: {
       id: string
@@ -3280,6 +3376,23 @@ export interface components {
         additionalContext?: string
       }
       systemMessage?: string
+    }
+    ConfirmationChallenge: {
+      id: string
+      challenge: string
+      options: {
+        challenge: string
+        rpId: string
+        timeout: number
+        allowCredentials: {
+          id: string
+          type: "public-key"
+          transports: string[]
+        }[]
+        userVerification: string
+      }
+      text: string
+      expires_at: string
     }
     ContractRef: {
       name: string
@@ -3730,6 +3843,20 @@ export interface components {
       paused: (string | null)
       alerts: components['schemas']['TaskAlert'][]
     }
+    OwnSession: {
+      session_id: string
+      operator: {
+        name: string
+        role: (string | null)
+      }
+      csrf_token: string
+      expires_at: string
+      came_from: ("first_code" | "code" | "token")
+      confirm: ("never" | "native" | "always")
+      passkeys: number
+      has_passphrase: boolean
+      may_register_passkey: boolean
+    }
     ParticipantView: {
       id: string
       question: string
@@ -3749,6 +3876,13 @@ export interface components {
       is_complete: boolean
       finish_reason: components['schemas']['FinishReason']
       winner: (string | null)
+    }
+    Passkey: {
+      id: string
+      name: string
+      operator: string
+      created_at: string
+      last_used_at: (string | null)
     }
     PendingApproval: {
       id: string
@@ -3887,11 +4021,11 @@ export interface components {
       title: string
       status: number
       detail: string
-      code: ("invalid_request" | "unknown_phase" | "no_transition" | "tool_failed" | "invalid_regex" | "token_missing" | "token_invalid" | "token_stale" | "token_mismatch" | "forbidden_tool" | "unknown_tool" | "constraint_violation" | "not_permitted" | "host_not_allowed" | "not_found" | "no_task_available" | "conflict" | "already_claimed" | "phase_sequence_violation" | "task_not_active" | "no_active_task" | "agents_paused" | "payload_too_large" | "unsupported_media_type" | "idempotency_mismatch" | "rate_limited" | "store_unavailable" | "shutting_down" | "confinement_unavailable" | "agent_unavailable" | "knowledge_unavailable" | "internal_error" | "contract.invalid" | "contract.not_enforced_yet" | "missing_artifact" | "invalid_artifact" | "check_failed" | "check_error" | "evidence_stale" | "incomplete_checkpoint" | "claim_missing" | "rule_interrupt" | "unledgered_change" | "consensus_pending" | "approval_pending" | "approval_rejected" | "enforcement_not_live" | "gate_blocked")
+      code: ("invalid_request" | "unknown_phase" | "no_transition" | "tool_failed" | "invalid_regex" | "token_missing" | "token_invalid" | "token_stale" | "token_mismatch" | "forbidden_tool" | "unknown_tool" | "constraint_violation" | "not_permitted" | "login_failed" | "session_ended" | "csrf_token_missing" | "confirmation_required" | "confirmation_invalid" | "host_not_allowed" | "not_found" | "no_task_available" | "conflict" | "already_claimed" | "phase_sequence_violation" | "task_not_active" | "no_active_task" | "agents_paused" | "payload_too_large" | "unsupported_media_type" | "idempotency_mismatch" | "rate_limited" | "store_unavailable" | "shutting_down" | "confinement_unavailable" | "agent_unavailable" | "knowledge_unavailable" | "internal_error" | "contract.invalid" | "contract.not_enforced_yet" | "missing_artifact" | "invalid_artifact" | "check_failed" | "check_error" | "evidence_stale" | "incomplete_checkpoint" | "claim_missing" | "rule_interrupt" | "unledgered_change" | "consensus_pending" | "approval_pending" | "approval_rejected" | "enforcement_not_live" | "gate_blocked")
       remedy?: string
       next_step?: string
       allowed_tools?: string[]
-      blockers?: { [name: string]: unknown }[]
+      blockers?: components['schemas']['Blocker'][]
       retry?: {
         attempt?: number
         max?: number
@@ -4281,6 +4415,16 @@ export interface components {
       finished: boolean
       subject: (string | null)
     }
+    Session: {
+      id: string
+      operator: string
+      came_from: ("first_code" | "code" | "token")
+      created_at: string
+      last_used_at: string
+      expires_at: string
+      user_agent: string
+      current: boolean
+    }
     SettledTree: {
       id: string
       title: string
@@ -4437,7 +4581,7 @@ export interface components {
       exit_code: (number | null)
       ended_at: (string | null)
       unenforced: string[]
-      window: ({
+      window?: ({
         socket: string
         session: string
       } | null)
@@ -4501,6 +4645,33 @@ export interface components {
         kind: ("created" | "modified" | "deleted")
       }[]
       path_count: number
+    }
+    StoppedAgent: {
+      agent_id: string
+      task_id: string
+      state: ("starting" | "running" | "waiting" | "ended")
+      role: ("worker" | "reviewer")
+      reviewer: (string | null)
+      entry: (string | null)
+      harness: string
+      model: (string | null)
+      adapter: string
+      restarts: number
+      spawned_at: string
+      lost: ({
+        cause: string
+        detail: string
+        at: string
+      } | null)
+      outcome: (string | null)
+      reason: (string | null)
+      exit_code: (number | null)
+      ended_at: (string | null)
+      unenforced: string[]
+      window?: ({
+        socket: string
+        session: string
+      } | null)
     }
     StreamedPart: {
       agent: string

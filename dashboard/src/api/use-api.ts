@@ -27,11 +27,7 @@ export function useRead<P extends PathOf<'get'>>(
   path: P,
   options?: ReadOptions,
 ): UseQueryResult<AnswerOf<P, 'get'>, ApiProblem>
-export function useRead<T>(
-  key: readonly unknown[],
-  path: string,
-  options?: ReadOptions,
-): UseQueryResult<T, ApiProblem>
+export function useRead<T>(key: readonly unknown[], path: string, options?: ReadOptions): UseQueryResult<T, ApiProblem>
 export function useRead<T>(
   key: readonly unknown[],
   path: string,

@@ -42,7 +42,7 @@ export function FailedState({ what, error, onRetry }: FailedProps): ReactNode {
       <h3 className="h3">{what} could not be loaded</h3>
       <p>
         {problem.status === 0 ? null : `The server answered ${problem.status} `}
-        <Code>{problem.code}</Code>: {problem.detail} {problem.remedy}
+        <Code>{problem.code}</Code>: <Prose text={`${problem.detail} ${problem.remedy ?? ''}`} />
       </p>
       <div className="acts">
         {onRetry === undefined ? null : (
@@ -128,8 +128,14 @@ export function ActionProblem({ error }: { readonly error: unknown }): ReactNode
   return (
     <div role="alert">
       <Note tone="refused" icon="ban" title={problem.detail}>
-        <Code>{problem.code}</Code> {problem.remedy}
+        <Code>{problem.code}</Code> <Prose text={problem.remedy ?? ''} />
       </Note>
     </div>
   )
+}
+
+/** A sentence of the server, with what stands between backticks as code. */
+export function Prose({ text }: { readonly text: string }): ReactNode {
+  // biome-ignore lint/suspicious/noArrayIndexKey: the parts of a sentence have no other identity
+  return text.split('`').map((part, index) => (index % 2 === 1 ? <code key={index}>{part}</code> : part))
 }

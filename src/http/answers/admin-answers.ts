@@ -33,13 +33,12 @@ const SPAWN_FIELDS: Fields = {
   ended_at: allowNull(TIME),
   unenforced: makeList(TEXT),
 }
-const STARTED_FIELDS: Fields = {
-  agent_id: TEXT,
-  ...SPAWN_FIELDS,
-  window: allowNull(makeObject({ socket: TEXT, session: TEXT })),
-}
+const WINDOW = allowNull(makeObject({ socket: TEXT, session: TEXT }))
+/** An answer that is sent again has no `window`: the ledger does not know it. */
+const STARTED_FIELDS: Fields = { agent_id: TEXT, ...SPAWN_FIELDS, 'window?': WINDOW }
 /** An agent that Phaselock started. */
-export const STARTED_AGENT = nameObject('StartedAgent', STARTED_FIELDS)
+export const STARTED_AGENT = nameObject('StartedAgent', { agent_id: TEXT, ...SPAWN_FIELDS, window: WINDOW })
+export const STOPPED_AGENT = nameObject('StoppedAgent', STARTED_FIELDS)
 export const SPAWNED_AGENT = nameObject('SpawnedAgent', {
   ...STARTED_FIELDS,
   'workspace?': TEXT,

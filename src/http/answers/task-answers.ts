@@ -239,6 +239,7 @@ const UNREADABLE_RUN = makeObject({
   last_lines: makeList(TEXT),
 })
 
+export const SEVERITY = chooseWord<Severity>('blocking', 'warning', 'info')
 export const BLOCKER = nameObject('Blocker', {
   code: TEXT,
   gate: allowNull(TEXT),
@@ -246,7 +247,7 @@ export const BLOCKER = nameObject('Blocker', {
   artifact: allowNull(TEXT),
   message: TEXT,
   remedy: TEXT,
-  severity: chooseWord<Severity>('blocking', 'warning', 'info'),
+  severity: SEVERITY,
   'grade?': GRADE,
   'run?': UNREADABLE_RUN,
 })

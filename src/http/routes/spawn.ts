@@ -3,7 +3,7 @@ import type { TaskRequest } from '../../app/tasks/operate.js'
 import type { Mode } from '../../core/contract/contract.js'
 import type { JsonObject } from '../../core/json.js'
 import { ADAPTERS, HARNESSES, type SpawnRequest } from '../../spawn/spawn-request.js'
-import { SPAWNED_AGENT, STARTED_AGENT } from '../answers/admin-answers.js'
+import { SPAWNED_AGENT, STARTED_AGENT, STOPPED_AGENT } from '../answers/admin-answers.js'
 import { allowNull, FLAG, makeObject, TEXT } from '../answers/schema-parts.js'
 import { FIELD, shape } from '../fields.js'
 import { type Call, type Route, requireOperator } from '../route.js'
@@ -69,7 +69,7 @@ export const SPAWN_ROUTES: readonly Route[] = [
     summary: 'End an agent that Phaselock started; its task can be claimed again, or is parked',
     body: shape({ reason: FIELD.reason, park: { type: 'boolean', description: 'Park its task.' } }),
     answer: 'The agent',
-    response: STARTED_AGENT,
+    response: STOPPED_AGENT,
     handle: async (call) => {
       const { reason, park } = call.app.redact(call.body) as { reason?: string; park?: boolean }
       const about = { park: park === true, reason: reason ?? 'stopped by an operator' }

@@ -110,13 +110,8 @@ export const TASK_ROUTES: readonly Route[] = [
     response: ANSWERS.TASK_PAGE,
     handle: async ({ app, query }) => {
       const { status, phase, agent_id: agentId, cursor } = query
-      const filter = {
-        limit: parseLimit(query, 100),
-        ...(status === undefined ? {} : { status }),
-        ...(phase === undefined ? {} : { phase }),
-        ...(agentId === undefined ? {} : { agentId }),
-        ...(cursor === undefined ? {} : { cursor }),
-      }
+      const asked = Object.entries({ status, phase, agentId, cursor }).filter(([, value]) => value !== undefined)
+      const filter = { limit: parseLimit(query, 100), ...Object.fromEntries(asked) }
       return ok(await listTasks(app, filter, query.progress === 'true'))
     },
   },

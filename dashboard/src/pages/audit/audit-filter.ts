@@ -71,5 +71,5 @@ export function summarize(data: Readonly<Record<string, unknown>>): string {
 const SUMMARY_CHARS_MAX = 240
 const SUMMARY_FIELDS = [
   ...['code', 'tool_name', 'tool', 'gate', 'from', 'to', 'target', 'agent_id', 'agent', 'name', 'label', 'decision'],
-  ...['detail', 'message', 'reason', 'title', 'comment', 'path'],
+  ...['detail', 'message', 'reason', 'title', 'comment', 'path', 'question', 'details', 'winner', 'id'],
 ]

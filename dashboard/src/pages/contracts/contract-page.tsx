@@ -7,6 +7,7 @@ import { Page } from '../../app/page.js'
 import { Button } from '../../ui/button.js'
 import { Tabs } from '../../ui/controls.js'
 import { Badge } from '../../ui/marks.js'
+import { ScrollBox } from '../../ui/scroll-box.js'
 import { ActionProblem, EmptyState, Loaded, Note } from '../../ui/states.js'
 import { Time } from '../../ui/time.js'
 import { type ContractRow, shortenHash } from './contract-answers.js'
@@ -53,13 +54,15 @@ function OneContract({ contract, contracts }: Parts): ReactNode {
     void navigate({ to: '/contracts/$hash', params: { hash: contract.hash }, search: next as never, replace: true })
   return (
     <>
-      <div className="meta con-about">
-        <span className="mono">{shortenHash(contract.hash)}</span>
-        <span>{contract.origin}</span>
-        <span>
-          known since <Time at={contract.registered_at} />
-        </span>
+      <div className="con-about">
         {contract.default ? <Badge tone="running">new tasks get it</Badge> : null}
+        <div className="meta">
+          <span className="mono">{shortenHash(contract.hash)}</span>
+          <span>{contract.origin}</span>
+          <span>
+            known since <Time at={contract.registered_at} />
+          </span>
+        </div>
       </div>
       {contract.trusted ? null : <TrustContract contract={contract} />}
       <Tabs
@@ -95,9 +98,9 @@ function Graph({ contract }: { readonly contract: ContractRow }): ReactNode {
   return (
     <Loaded what="The graph" query={query} rows={5}>
       {(graph) => (
-        <section className="con-scroll panel" aria-label="Phases and gates">
+        <ScrollBox className="con-scroll panel" label="Phases and gates">
           <ContractPicture graph={graph} name={`${contract.name} ${contract.version}`} />
-        </section>
+        </ScrollBox>
       )}
     </Loaded>
   )

@@ -1,12 +1,28 @@
 import { Link } from '@tanstack/react-router'
-import { BOX, type ContractGraph, layOutGraph, type PhaseBox, type TransitionLine } from './graph-layout.js'
+import { useEffect, useRef } from 'react'
+import {
+  BOX,
+  type ContractGraph,
+  LABEL_CHARS_MAX,
+  layOutGraph,
+  type PhaseBox,
+  type TransitionLine,
+} from './graph-layout.js'
 
 /** The phases with the tasks in each now, and the gates between them with the tasks that wait there. */
 export function ContractPicture({ graph, name }: { readonly graph: ContractGraph; readonly name: string }) {
+  const picture = useRef<SVGSVGElement>(null)
   const layout = layOutGraph(graph)
+  const { boxX } = layout
+  // Where the picture is wider than the screen, the phases come first and the ways back are scrolled to.
+  useEffect(() => {
+    const box = picture.current?.parentElement
+    if (box != null) box.scrollLeft = boxX - BOX.gap
+  }, [boxX])
   const tasks = Object.values(graph.counts).reduce((sum, count) => sum + count, 0)
   return (
     <svg
+      ref={picture}
       className="con-graph"
       viewBox={`0 0 ${layout.width} ${layout.height}`}
       width={layout.width}
@@ -63,7 +79,7 @@ function GateMark({ line }: { readonly line: TransitionLine }) {
   if (line.gate === null) return null
   const { x, y } = line.mark
   const isLeft = line.isBack
-  const label = cut(line.gate, 24)
+  const label = cut(line.gate, LABEL_CHARS_MAX)
   return (
     <g className={line.waiting > 0 ? 'con-gate con-gate-waits' : 'con-gate'}>
       <title>{`${line.gate}: ${line.waiting} waiting`}</title>

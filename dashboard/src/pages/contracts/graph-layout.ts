@@ -37,10 +37,13 @@ export interface GraphLayout {
   readonly lines: readonly TransitionLine[]
 }
 
+export const LABEL_CHARS_MAX = 24
 export const BOX = { width: 232, height: 56, gap: 60 } as const
 const MARGIN = 12
 const LANE = 30
-const LABEL_WIDTH = 150
+const CHAR_PX = 7.3
+/** Beside a label: its lock, and how many tasks wait there. */
+const BESIDE_PX = 90
 
 /** Phases from top to bottom in the contract's order; ways back on the left, ways that skip a phase on the right. */
 export function layOutGraph(graph: ContractGraph): GraphLayout {
@@ -50,8 +53,9 @@ export function layOutGraph(graph: ContractGraph): GraphLayout {
     return steps === 1 ? 'middle' : steps > 1 ? 'right' : 'left'
   })
   const lanes = (side: string) => sides.filter((one) => one === side).length
-  const boxX = MARGIN + (lanes('left') === 0 ? 0 : lanes('left') * LANE + LABEL_WIDTH)
-  const right = lanes('right') === 0 ? 0 : lanes('right') * LANE + LABEL_WIDTH
+  const boxX = MARGIN + lanes('left') * LANE + measureLabels(graph, (_, index) => sides[index] === 'left')
+  const right = lanes('right') * LANE + measureLabels(graph, (_, index) => sides[index] === 'right')
+  const middle = measureLabels(graph, (_, index) => sides[index] === 'middle') - BOX.width / 2
   const top = (id: string) => MARGIN + (rank.get(id) ?? 0) * (BOX.height + BOX.gap)
   const used = { left: 0, right: 0 }
   const lines = graph.transitions.map((transition, index): TransitionLine => {
@@ -64,12 +68,20 @@ export function layOutGraph(graph: ContractGraph): GraphLayout {
     return { ...about, ...drawAround({ boxX, from: top(transition.from), to: top(transition.to), lane: used[at], at }) }
   })
   return {
-    width: boxX + BOX.width + Math.max(right, 160) + MARGIN,
+    width: boxX + BOX.width + Math.max(right, middle, 0) + MARGIN,
     height: 2 * MARGIN + graph.phases.length * BOX.height + Math.max(0, graph.phases.length - 1) * BOX.gap,
     boxX,
     boxes: graph.phases.map(({ id, name }) => ({ id, name, count: graph.counts[id] ?? 0, y: top(id) })),
     lines,
   }
+}
+
+/** The room that the names of these gates take. */
+function measureLabels(graph: ContractGraph, isOne: (gate: string | null, index: number) => boolean): number {
+  const gates = graph.transitions.map(({ gate }) => gate)
+  const chars = gates.filter(isOne).map((gate) => Math.min(LABEL_CHARS_MAX, gate?.length ?? 0))
+  const longest = Math.max(0, ...chars)
+  return longest === 0 ? 0 : longest * CHAR_PX + BESIDE_PX
 }
 
 function drawStraight(boxX: number, from: number, to: number): Pick<TransitionLine, 'path' | 'mark'> {

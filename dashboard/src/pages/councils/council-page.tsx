@@ -60,23 +60,25 @@ function Head({ id, story, isLive }: { readonly id: string; readonly story: Coun
   const restarts = [...story.rounds.values()].reduce((sum, round) => sum + round.restarts, 0)
   return (
     <header className="cou-head">
-      <div className="meta">
+      <div className="cou-facts">
         <Badge tone={tone} icon={icon}>
           {word}
         </Badge>
-        <span className="mono">{id}</span>
-        {story.startedAt === null ? null : (
-          <span>
-            began <Time at={story.startedAt} />
-          </span>
-        )}
-        {isLive && story.ended === null && story.startedAt !== null ? (
-          <span>
-            <Age since={story.startedAt} /> so far
-          </span>
-        ) : null}
-        <span>{refused === 1 ? '1 refused response' : `${refused} refused responses`}</span>
-        {restarts === 0 ? null : <span>{restarts === 1 ? '1 restart' : `${restarts} restarts`}</span>}
+        <div className="meta">
+          <span className="mono">{id}</span>
+          {story.startedAt === null ? null : (
+            <span>
+              began <Time at={story.startedAt} />
+            </span>
+          )}
+          {isLive && story.ended === null && story.startedAt !== null ? (
+            <span>
+              <Age since={story.startedAt} /> so far
+            </span>
+          ) : null}
+          <span>{refused === 1 ? '1 refused response' : `${refused} refused responses`}</span>
+          {restarts === 0 ? null : <span>{restarts === 1 ? '1 restart' : `${restarts} restarts`}</span>}
+        </div>
       </div>
       <p className="cou-question">{story.question}</p>
       {story.ended === null ? <CancelCouncil id={id} /> : null}

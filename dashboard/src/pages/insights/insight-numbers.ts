@@ -87,12 +87,12 @@ export function sumTokens(phases: readonly PhaseNumbers[]): number {
   return phases.reduce((sum, phase) => sum + phase.tokens.total, 0)
 }
 
-/** A round number at or above it, which four grid lines divide well. */
+/** A round number at or above it, of which a quarter is a whole number. */
 export function findScale(max: number): number {
   if (max <= 4) return 4
-  const power = 10 ** Math.floor(Math.log10(max))
-  const steps = [1, 2, 4, 5, 8, 10].map((step) => step * power)
-  return steps.find((step) => step >= max) ?? 10 * power
+  const power = 10 ** Math.max(0, Math.floor(Math.log10(max)) - 1)
+  const steps = [4, 8, 12, 16, 20, 24, 32, 40, 60, 80, 100].map((step) => step * power)
+  return steps.find((step) => step >= max) ?? 100 * power
 }
 
 /** The end of an axis of time: a round number of seconds, minutes or hours. */

@@ -71,7 +71,7 @@ export function DaysPanel({ insights, numberLink, perDay }: PanelProps & { reado
       ) : (
         <DayBars
           days={days}
-          label={`Refusals per day: ${days.map(({ label, count }) => `${label} ${count}`).join(', ')}`}
+          label={`Refusals per day: ${days.map(({ label, count }) => `${label.join(' ')}: ${count}`).join(', ')}`}
         />
       )}
     </Panel>
@@ -80,13 +80,10 @@ export function DaysPanel({ insights, numberLink, perDay }: PanelProps & { reado
 
 const LEGEND_MAX = 8
 
-function nameDay(day: string, count: number): string {
+function nameDay(day: string, count: number): readonly [string, string] {
   const at = new Date(`${day}T12:00:00Z`)
-  const isWeek = count <= 8
-  return new Intl.DateTimeFormat(
-    'en-GB',
-    isWeek ? { weekday: 'short', day: 'numeric' } : { day: 'numeric', month: 'short' },
-  ).format(at)
+  const format = (part: Intl.DateTimeFormatOptions) => new Intl.DateTimeFormat('en-GB', part).format(at)
+  return [format(count <= 8 ? { weekday: 'short' } : { month: 'short' }), format({ day: 'numeric' })]
 }
 
 export function TimePanel({ insights, numberLink }: PanelProps) {
@@ -247,7 +244,7 @@ export function AgentsPanel({ insights, numberLink }: PanelProps) {
   const rows = insights.refusals.by_agent.slice(0, AGENTS_MAX)
   const max = Math.max(1, ...rows.map(({ count }) => count))
   return (
-    <Panel title="Refusals by agent" className="ins-narrow">
+    <Panel title="Refusals by agent" className="ins-full">
       {rows.length === 0 ? <p className="muted">Nothing was refused in this time.</p> : null}
       <div className="ins-gates">
         {rows.map(({ key, count }) =>

@@ -24,7 +24,8 @@ export function Spark({ values }: { readonly values: readonly number[] }) {
 
 export interface DayBar {
   readonly day: string
-  readonly label: string
+  /** `Tue` and `10`: narrow screens show the second part only. */
+  readonly label: readonly [string, string]
   readonly count: number
 }
 
@@ -61,7 +62,7 @@ export function DayBars({ days, label }: { readonly days: readonly DayBar[]; rea
           <span key={day}>
             {index % every === 0 ? (
               <>
-                {name}
+                <span className="hide-s">{name[0]}</span> {name[1]}
                 <b>{count}</b>
               </>
             ) : null}

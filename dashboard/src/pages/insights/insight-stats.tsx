@@ -31,7 +31,7 @@ export function InsightStats({ insights, before, numberLink }: StatsProps): Reac
               {number} <small>{unit}</small>
             </span>
             <span className="ins-stat-sub">{sub}</span>
-            <Spark values={days} />
+            {days.length === 0 ? null : <Spark values={days} />}
           </>,
           { label: `${name}: ${number} ${unit}`, className: 'ins-stat' },
         ),
@@ -76,8 +76,8 @@ function listStats(insights: Insights, before: Insights | null): readonly Stat[]
       unit: '',
       sub: (
         <>
-          <Change now={perTask} before={before === null ? null : computeRefusalsPerTask(before)} unit="" more="worse" />{' '}
-          {formatCount(insights.refusals.total)} in {formatCount(insights.tasks.total)} tasks
+          {formatCount(insights.refusals.total)} in {formatCount(insights.tasks.total)} tasks{' '}
+          <Change now={perTask} before={before === null ? null : computeRefusalsPerTask(before)} unit="" more="worse" />
         </>
       ),
       link: nameNumber('all', 'refusals'),
@@ -105,7 +105,7 @@ function listStats(insights: Insights, before: Insights | null): readonly Stat[]
           ),
         ),
       ),
-      days: insights.approvals.histogram.map((bin) => bin.count),
+      days: [],
     },
     {
       name: 'Tokens',
@@ -116,7 +116,7 @@ function listStats(insights: Insights, before: Insights | null): readonly Stat[]
           ? ''
           : `${formatCount(Math.round(sumTokens(insights.phases) / insights.tasks.total))} per task`,
       link: nameNumber('all', 'tokens'),
-      days: insights.phases.map((phase) => phase.tokens.total),
+      days: [],
     },
   ]
 }
@@ -136,7 +136,7 @@ function Change({
   if (now === null || before === null) return null
   const by = now - before
   const size = Number.isInteger(by) ? Math.abs(by) : Math.abs(by).toFixed(1)
-  if (Number(size) === 0) return <>as in the time before </>
+  if (Number(size) === 0) return <>as in the time before</>
   const isGood = by > 0 === (more === 'better')
   const word = more === 'better' ? (by > 0 ? 'better' : 'worse') : by > 0 ? 'more' : 'fewer'
   return (

@@ -106,8 +106,8 @@ function Numbers({
         <TimePanel insights={insights} numberLink={numberLink} />
         <StuckPanel insights={insights} numberLink={numberLink} />
         <HeatPanel insights={insights} numberLink={numberLink} />
-        <AgentsPanel insights={insights} numberLink={numberLink} />
         <WaitsPanel insights={insights} numberLink={numberLink} />
+        <AgentsPanel insights={insights} numberLink={numberLink} />
       </div>
     </>
   )

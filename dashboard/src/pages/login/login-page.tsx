@@ -1,7 +1,6 @@
 import { useQueryClient } from '@tanstack/react-query'
 import { useNavigate, useRouterState } from '@tanstack/react-router'
 import { type ReactNode, useEffect, useState } from 'react'
-import { toProblem } from '../../api/problem.js'
 import { logIn } from '../../api/session.js'
 import { Brand } from '../../app/brand.js'
 import { takeCode } from '../../app/login-code.js'
@@ -63,22 +62,8 @@ export function LoginPage(): ReactNode {
         <Button type="submit" look="primary" size="lg" wide busy={isBusy} disabled={word.trim() === ''}>
           Log in
         </Button>
-        {problem === null ? null : <LoginProblem error={problem} />}
+        <ActionProblem error={problem} />
       </form>
     </main>
-  )
-}
-
-function LoginProblem({ error }: { readonly error: unknown }): ReactNode {
-  const { code } = toProblem(error)
-  return (
-    <>
-      <ActionProblem error={error} />
-      {code === 'login_failed' ? (
-        <p className="soft">
-          A code works once and for ten minutes. Get another with <code className="in">phaselock login</code>.
-        </p>
-      ) : null}
-    </>
   )
 }
