@@ -199,6 +199,7 @@ export const FULL_ONLY: Readonly<Record<string, string>> = {
   'real-agents/slow-door': 'a real agent CLI behind a slow model',
   'real-agents/whole-others': 'a whole task with Gemini CLI, OpenCode and Codex; the Claude Code one is in npm test',
   'repositories/compiled': 'whole walks with Go and cargo, which compile for each run; e2e/init-walk covers the walk',
+  'repositories/gradle': 'a whole walk with Gradle, which compiles for each run; e2e/init-walk covers the walk',
   'repositories/javascript':
     'whole walks with vitest, jest, mocha, TypeScript and workspaces; e2e/init-walk covers node:test',
   'repositories/others': 'whole walks with Maven, RSpec and PHPUnit; e2e/init-walk covers the walk',

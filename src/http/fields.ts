@@ -86,7 +86,10 @@ export const CONFIRMATION: JsonObject = {
       },
     },
   },
-  oneOf: [{ required: ['passphrase'] }, { required: ['id', 'assertion'] }],
+  oneOf: [
+    { required: ['passphrase'], maxProperties: 1 },
+    { required: ['id', 'assertion'], maxProperties: 2 },
+  ],
 }
 
 /** An object schema that refuses unknown fields. */

@@ -127,7 +127,7 @@ function* walkDependencies(root: string, { rules, also }: DependencyRules): Gene
   let meantDepth: number | null = null
   try {
     const isEntered = ({ name }: MetEntry): boolean => name !== '.git'
-    for (const met of walkFrom(opened.fd, { isEntered, entriesMax: ENTRIES_MAX })) {
+    for (const met of walkFrom(opened.fd, { isEntered, entriesMax: ENTRIES_MAX, reusesNames: true })) {
       if (met.name === '.git') continue
       if (meantDepth === null || met.depth <= meantDepth) {
         meantDepth = null

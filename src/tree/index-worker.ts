@@ -1,11 +1,13 @@
-import { parentPort } from 'node:worker_threads'
+import { parentPort, workerData } from 'node:worker_threads'
 import { acceptDependencies, findChangedDependencies, keepDependencies } from './dependencies.js'
 import { FingerprintReader } from './fingerprint.js'
 import type { Asked, TreeLook } from './indexer.js'
-import { indexTree } from './tree-contents.js'
+import { indexTree, KnownContents, type TreeIndex } from './tree-contents.js'
 
 const KNOWN_MAX = 1_000_000
-const known = new Map<string, string>()
+const { pattern } = workerData as { readonly pattern: string | null }
+const read = (): KnownContents => new KnownContents(pattern === null ? null : new RegExp(pattern))
+let known = read()
 
 parentPort?.on('message', ({ id, root, asked }: { id: number; root: string; asked: Asked }) => {
   try {
@@ -18,11 +20,18 @@ parentPort?.on('message', ({ id, root, asked }: { id: number; root: string; aske
 function look(root: string, asked: Asked & { readonly type: 'index' }): TreeLook {
   const reader = asked.except === null ? null : new FingerprintReader(new Set(asked.except))
   const index = indexTree(root, asked, known, reader)
-  return { index, fingerprint: reader?.finish() ?? null }
+  return { index, fingerprint: reader?.finish() ?? null, noted: listNoted(index) }
+}
+
+function listNoted({ entries }: TreeIndex): readonly string[] {
+  return Object.keys(entries).filter((path) => {
+    const entry = entries[path] ?? ''
+    return entry.startsWith('file ') && known.noted.has(entry.slice('file '.length))
+  })
 }
 
 function answer(root: string, asked: Asked): unknown {
-  if (known.size > KNOWN_MAX) known.clear()
+  if (known.hashes.size > KNOWN_MAX) known = read()
   switch (asked.type) {
     case 'index':
       return look(root, asked)

@@ -21,6 +21,8 @@ export interface TreeLook {
   readonly index: TreeIndex
   /** Null: not asked for. */
   readonly fingerprint: Fingerprint | null
+  /** Files of the index whose content matches the pattern of the indexer, or is too long to tell. */
+  readonly noted: readonly string[]
 }
 
 interface Waiting {
@@ -34,10 +36,13 @@ export class Indexer {
   #count = 0
   readonly #waiting = new Map<number, Waiting>()
 
+  /** `pattern`: contents to take note of. It must match bytes as latin1. */
+  constructor(private readonly pattern: RegExp | null = null) {}
+
   /** `except`: files that do not count for the fingerprint; null: no fingerprint is wanted. */
   async look(root: string, ignoring: Ignoring, except: readonly string[] | null): Promise<TreeLook> {
-    const { index, fingerprint } = (await this.#ask(root, { type: 'index', ...ignoring, except })) as TreeLook
-    return { index: restoreIndex(index), fingerprint }
+    const look = (await this.#ask(root, { type: 'index', ...ignoring, except })) as TreeLook
+    return { ...look, index: restoreIndex(look.index) }
   }
 
   /** Records dependencies and ignored files of a tree; see `dependencies.ts`. */
@@ -70,7 +75,7 @@ export class Indexer {
 
   #started(): Worker {
     if (this.#worker !== null) return this.#worker
-    const worker = new Worker(WORKER_FILE)
+    const worker = new Worker(WORKER_FILE, { workerData: { pattern: this.pattern?.source ?? null } })
     worker.unref()
     worker.on('message', ({ id, value, problem }: { id: number; value?: unknown; problem?: string }) => {
       const waiting = this.#waiting.get(id)

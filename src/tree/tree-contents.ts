@@ -36,14 +36,24 @@ const UNREAD = 'unread'
 /** Folders of installed packages, wherever they lie. */
 const PACKAGE_FOLDERS: ReadonlySet<string> = new Set(['node_modules', '.venv', 'venv'])
 
+/** What earlier readings found out about contents. */
+export class KnownContents {
+  /** The SHA-256 of files, by identity. */
+  readonly hashes = new Map<string, string>()
+  /** The SHA-256 of contents that match the pattern, or that are too long to tell. */
+  readonly noted = new Set<string>()
+
+  constructor(readonly pattern: RegExp | null = null) {}
+}
+
 /**
- * Reads a whole tree. Files whose identity is in `known` are not read again. The fingerprint covers ignored files too,
- * and is read along with the rest: looking at every file twice would take twice the time.
+ * Reads a whole tree. Files whose identity is known are not read again. The fingerprint covers ignored files too, and
+ * is read along with the rest: looking at every file twice would take twice the time.
  */
 export function indexTree(
   root: string,
   ignoring: Ignoring,
-  known: Map<string, string>,
+  known: KnownContents,
   fingerprint: FingerprintReader | null = null,
 ): TreeIndex {
   const opened = openDirectory(root, [])
@@ -67,7 +77,14 @@ export function indexTree(
     fingerprint?.refuse(`${path} cannot be read: permission denied`)
   }
   try {
-    for (const met of walkFrom(opened.fd, { enter, isEntered, denied, tooDeep, entriesMax: ENTRIES_MAX })) {
+    for (const met of walkFrom(opened.fd, {
+      enter,
+      isEntered,
+      denied,
+      tooDeep,
+      entriesMax: ENTRIES_MAX,
+      reusesNames: true,
+    })) {
       if (leftOutDepth !== null && met.depth <= leftOutDepth) leftOutDepth = null
       const what = leftOutDepth === null ? reader.addEntry(met) : undefined
       if ((met.kind === 'file' || met.kind === 'link') && fingerprint?.isInside(met) === true)
@@ -86,7 +103,7 @@ class Reader {
 
   constructor(
     private readonly ignoring: Ignoring,
-    private readonly known: Map<string, string>,
+    private readonly known: KnownContents,
   ) {
     this.#rules = ignoring.rules === null ? new IgnoreRules() : reuseRules(ignoring.rules)
   }
@@ -146,15 +163,15 @@ class Reader {
   #file(met: MetEntry): string | null {
     // Known files are not even opened.
     const seen = lstatSync(formatFdPath(met.directoryFd, met.name), { bigint: true })
-    const before = seen.isFile() ? this.known.get(formatIdentity(seen)) : undefined
+    const before = seen.isFile() ? this.known.hashes.get(formatIdentity(seen)) : undefined
     if (before !== undefined) return `file ${before}`
     const file = openFileIn(met.directoryFd, met.name)
     if (!file.ok) return file.problem === 'missing' ? null : file.problem === 'denied' ? UNREAD : 'special'
     try {
       const identity = formatIdentity(file.stat)
-      const digest = hashFile(file.fd)
+      const digest = hashFile(file.fd, this.known)
       if (isSettled(file.stat) && formatIdentity(fstatSync(file.fd, { bigint: true })) === identity)
-        this.known.set(identity, digest)
+        this.known.hashes.set(identity, digest)
       return `file ${digest}`
     } finally {
       closeSync(file.fd)
@@ -175,12 +192,24 @@ function isSettled(stat: BigIntStats): boolean {
   return Date.now() - Number(stat.ctimeMs) > SETTLED_MS
 }
 
-function hashFile(fd: number): string {
+function hashFile(fd: number, known: KnownContents): string {
   const hash = createHash('sha256')
   chunk ??= Buffer.allocUnsafeSlow(CHUNK_BYTES)
-  for (let read = readSync(fd, chunk, 0, CHUNK_BYTES, null); read > 0; read = readSync(fd, chunk, 0, CHUNK_BYTES, null))
+  let isNoted = false
+  let whole = 0
+  for (let read = readNext(fd, chunk); read > 0; read = readNext(fd, chunk)) {
     hash.update(chunk.subarray(0, read))
-  return hash.digest('hex')
+    // What stands on the border of two parts would be missed.
+    isNoted = whole > 0 || read === CHUNK_BYTES || known.pattern?.test(chunk.toString('latin1', 0, read)) === true
+    whole += read
+  }
+  const digest = hash.digest('hex')
+  if (isNoted) known.noted.add(digest)
+  return digest
+}
+
+function readNext(fd: number, into: Buffer): number {
+  return readSync(fd, into, 0, CHUNK_BYTES, null)
 }
 
 // Files that tools write next to packages whenever they run.
@@ -195,7 +224,7 @@ function hashPackages(met: MetEntry): string {
   if (!opened.ok) return 'unreadable'
   const hash = createHash('sha256')
   try {
-    for (const one of walkFrom(opened.fd, { isEntered: isNoCache, entriesMax: ENTRIES_MAX })) {
+    for (const one of walkFrom(opened.fd, { isEntered: isNoCache, entriesMax: ENTRIES_MAX, reusesNames: true })) {
       if (one.kind === 'directory') continue
       const stat = lstatSync(formatFdPath(one.directoryFd, one.name), { bigint: true, throwIfNoEntry: false })
       if (stat === undefined) continue

@@ -1,9 +1,12 @@
-import { closeSync, type Dirent, opendirSync } from 'node:fs'
+import { closeSync, type Dirent, fstatSync, opendirSync } from 'node:fs'
 import { FOLDERS_MAX, isTooLong } from './limits.js'
-import { type Kind, openDirectoryIn } from './lookup.js'
+import { formatIdentity, type Kind, openDirectoryIn } from './lookup.js'
 import { TreeUnreadable } from './problems.js'
 
 const NAMES_AT_ONCE = 256
+const NAMES_KEPT_MAX = 500_000
+// File systems have coarse clocks: two changes this close together may have the same time.
+const SETTLED_MS = 2_000
 
 /** One entry of a tree. Valid until the next one: its directory is closed then. */
 export interface MetEntry {
@@ -29,6 +32,11 @@ interface Walk {
   /** Called for entries that are too deep: a name that is not visited, or a directory that is not entered. */
   readonly tooDeep?: (path: string) => void
   readonly entriesMax: number
+  /**
+   * Whether a directory whose identity is unchanged has the same names. Not for a view of several layers: names of a
+   * lower layer come and go without a change of the folder above.
+   */
+  readonly reusesNames?: boolean
 }
 
 /** The tree is larger than the walk may be. */
@@ -55,16 +63,15 @@ interface Here {
 
 function* walkInto(here: Here, walk: Walk, budget: Budget): Generator<MetEntry> {
   walk.enter?.(here.path, here.fd)
-  for (const entry of readNames(here.fd, budget)) {
+  const names = walk.reusesNames === true ? reuseNames(here.fd, budget) : readNames(here.fd, budget)
+  for (const entry of names) {
     const path = here.path === '' ? entry.name : `${here.path}/${entry.name}`
     if (here.depth > FOLDERS_MAX || isTooLong(path)) {
       walk.tooDeep?.(path)
       continue
     }
-    const { name } = entry
-    const met: MetEntry = {
-      ...{ path, folder: here.path, name, kind: toKind(entry), depth: here.depth, directoryFd: here.fd },
-    }
+    const { name, kind } = entry
+    const met: MetEntry = { path, folder: here.path, name, kind, depth: here.depth, directoryFd: here.fd }
     yield met
     if (met.kind !== 'directory' || !walk.isEntered(met)) continue
     // No entry of it could be visited.
@@ -86,14 +93,49 @@ function* walkInto(here: Here, walk: Walk, budget: Budget): Generator<MetEntry> 
   }
 }
 
-function readNames(fd: number, budget: Budget): readonly Dirent[] {
-  const names: Dirent[] = []
+interface NamedEntry {
+  readonly name: string
+  readonly kind: Kind
+}
+
+// By everything that changes when an entry of a folder is added, removed, renamed or replaced.
+const kept = new Map<string, readonly NamedEntry[]>()
+let keptNames = 0
+
+/** The same as `readNames`, without reading an unchanged directory again. */
+function reuseNames(fd: number, budget: Budget): readonly NamedEntry[] {
+  const stat = fstatSync(fd, { bigint: true })
+  const identity = formatIdentity(stat)
+  const known = kept.get(identity)
+  if (known !== undefined) {
+    budget.left -= known.length
+    if (budget.left < 0) throw new TooMuch(`the work tree has more than ${budget.max} entries`)
+    return known
+  }
+  const isSettled = Date.now() - Number(stat.ctimeMs) > SETTLED_MS
+  const names = readNames(fd, budget)
+  if (isSettled && formatIdentity(fstatSync(fd, { bigint: true })) === identity) keepNames(identity, names)
+  return names
+}
+
+function keepNames(identity: string, names: readonly NamedEntry[]): void {
+  keptNames += names.length + 1
+  if (keptNames > NAMES_KEPT_MAX) {
+    kept.clear()
+    keptNames = names.length + 1
+  }
+  kept.set(identity, names)
+}
+
+/** The entries of an open directory, in the order of names. */
+function readNames(fd: number, budget: Budget): readonly NamedEntry[] {
+  const names: NamedEntry[] = []
   const directory = opendirSync(`/proc/self/fd/${fd}`, { bufferSize: NAMES_AT_ONCE })
   try {
     for (let entry = directory.readSync(); entry !== null; entry = directory.readSync()) {
       budget.left -= 1
       if (budget.left < 0) throw new TooMuch(`the work tree has more than ${budget.max} entries`)
-      names.push(entry)
+      names.push({ name: entry.name, kind: toKind(entry) })
     }
   } finally {
     directory.closeSync()

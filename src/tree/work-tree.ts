@@ -21,6 +21,7 @@ const FILE_BYTES_MAX = 10 * 1024 * 1024
 const HASHED_BYTES_MAX = 1024 * 1024 * 1024
 const HASHES_KEPT_MAX = 200_000
 const ENTRIES_MAX = 200_000
+const LISTINGS_KEPT_MAX = 50
 const ENTRIES_PER_TURN = 500
 // File systems have coarse clocks: two writes this close together may have the same time.
 const SETTLED_MS = 2_000
@@ -56,10 +57,18 @@ export interface WorkTree {
   hashEach(paths: Iterable<string>): Promise<ReadonlyMap<string, string | null>>
 }
 
-export function openWorkTree(root: string): WorkTree {
+interface OpenOptions {
+  /**
+   * A folder of unchanged identity is not read again, and a listing that is equal to the one before is the same array.
+   * Not for a view of several layers.
+   */
+  readonly reusesNames: boolean
+}
+
+export function openWorkTree(root: string, { reusesNames }: OpenOptions = { reusesNames: false }): WorkTree {
   return {
     read: (path) => readInside(root, path),
-    list: (skipped) => listInside(root, { skipped }),
+    list: reusesNames ? (skipped) => listAgain(root, skipped) : (skipped) => listInside(root, { skipped }),
     hash: (path) => hashInside(root, path),
     hashEach: (paths) => hashEachInside(root, paths),
   }
@@ -226,9 +235,35 @@ function linkTarget(root: string, path: string): string | null {
   }
 }
 
+interface ListOptions {
+  readonly skipped: SkippedNames
+  readonly parts?: readonly string[]
+  readonly reusesNames?: boolean
+}
+
+// The newest listings, by root and by what is skipped.
+const listings = new Map<string, Map<SkippedNames, readonly ListedFile[]>>()
+
+// What was worked out from a listing can be used again for the same array.
+async function listAgain(root: string, skipped: SkippedNames): Promise<readonly ListedFile[]> {
+  const listed = await listInside(root, { skipped, reusesNames: true })
+  const before = listings.get(root)?.get(skipped)
+  if (before !== undefined && isSameListing(before, listed)) return before
+  if (listings.size >= LISTINGS_KEPT_MAX) listings.clear()
+  const ofRoot = listings.get(root) ?? new Map<SkippedNames, readonly ListedFile[]>()
+  listings.set(root, ofRoot.set(skipped, listed))
+  return listed
+}
+
+function isSameListing(before: readonly ListedFile[], now: readonly ListedFile[]): boolean {
+  const isSame = ({ path, isLink }: ListedFile, at: number): boolean =>
+    now[at]?.path === path && now[at]?.isLink === isLink
+  return before.length === now.length && before.every(isSame)
+}
+
 async function listInside(
   root: string,
-  { skipped, parts = [] }: { readonly skipped: SkippedNames; readonly parts?: readonly string[] },
+  { skipped, parts = [], reusesNames = false }: ListOptions,
 ): Promise<readonly ListedFile[]> {
   const opened = openDirectory(root, parts)
   if (!opened.ok) throw new TreeUnreadable(`the work tree ${root} cannot be opened`)
@@ -244,6 +279,7 @@ async function listInside(
       isEntered: (entry) => !isSkipped(entry),
       denied,
       entriesMax: ENTRIES_MAX,
+      reusesNames,
     })) {
       met += 1
       if (met % ENTRIES_PER_TURN === 0) await nextTurn()

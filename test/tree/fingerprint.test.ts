@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { FingerprintReader, requireFingerprint } from '../../src/tree/fingerprint.js'
-import { indexTree, type TreeIndex } from '../../src/tree/tree-contents.js'
+import { indexTree, KnownContents, type TreeIndex } from '../../src/tree/tree-contents.js'
 
 let root: string
 beforeEach(() => {
@@ -22,7 +22,7 @@ function put(files: Readonly<Record<string, string>>): void {
   }
 }
 
-const known = new Map<string, string>()
+const known = new KnownContents()
 function look(except: readonly string[] = []): { readonly index: TreeIndex; readonly hash: string } {
   const reader = new FingerprintReader(new Set(except))
   const index = indexTree(root, { rules: null, excludes: '' }, known, reader)

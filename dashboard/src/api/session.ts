@@ -5,7 +5,7 @@ import { ApiProblem } from './problem.js'
 
 export interface Session {
   readonly session_id: string
-  readonly operator: { readonly name: string; readonly role: string }
+  readonly operator: { readonly name: string; readonly role: string | null }
   readonly csrf_token: string
   readonly expires_at: string
   readonly came_from: 'first_code' | 'code' | 'token'
@@ -28,8 +28,12 @@ export const queryClient = new QueryClient({
   },
 })
 
+// The cookie cannot be seen from here. Without this mark, every visit to the login page would be a refusal in the ledger.
+const MARK = 'phaselock-logged-in'
+
 /** The session of this browser; null when nobody is logged in. */
 export async function readSession(): Promise<Session | null> {
+  if (localStorage.getItem(MARK) === null) return null
   try {
     const session = await api.get<Session>('/session')
     setCsrfToken(session.csrf_token)
@@ -44,6 +48,7 @@ export async function readSession(): Promise<Session | null> {
 export async function logIn(word: { readonly code: string } | { readonly operator_token: string }): Promise<void> {
   const { csrf_token } = await api.post<{ readonly csrf_token: string }>('/login', { body: word })
   setCsrfToken(csrf_token)
+  localStorage.setItem(MARK, 'yes')
   await queryClient.fetchQuery({ queryKey: keys.session, queryFn: readSession, staleTime: 0 })
 }
 
@@ -56,6 +61,7 @@ export async function logOut(): Promise<void> {
 /** Forgets everything that was loaded: the next page is the login page. */
 export function endSession(): void {
   setCsrfToken(null)
+  localStorage.removeItem(MARK)
   queryClient.removeQueries({ predicate: (query) => query.queryKey[0] !== keys.session[0] })
   queryClient.setQueryData(keys.session, null)
 }

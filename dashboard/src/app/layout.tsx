@@ -87,7 +87,7 @@ function Side({ session }: { readonly session: Session }): ReactNode {
           <span>
             <b className="cut">{name}</b>
             <small>
-              {role}
+              {role ?? 'operator'}
               {session.passkeys > 0 ? ', passkey' : ''}
             </small>
           </span>

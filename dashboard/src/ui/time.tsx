@@ -4,6 +4,7 @@ const MINUTE_MS = 60_000
 const HOUR_MS = 60 * MINUTE_MS
 const DAY_MS = 24 * HOUR_MS
 const LOW_MS = MINUTE_MS
+const CLOCK = { hour: '2-digit', minute: '2-digit', hourCycle: 'h23' } as const
 
 /** "48 min", "2 h 41 min", "3 d 4 h". */
 export function formatDuration(ms: number): string {
@@ -20,11 +21,11 @@ function joinParts(ms: number, large: readonly [number, string], small: readonly
 }
 
 export function formatClock(iso: string): string {
-  return new Date(iso).toLocaleTimeString([], { hour: '2-digit', minute: '2-digit' })
+  return new Date(iso).toLocaleTimeString([], { ...CLOCK })
 }
 
 export function formatClockSeconds(iso: string): string {
-  return new Date(iso).toLocaleTimeString([], { hour: '2-digit', minute: '2-digit', second: '2-digit' })
+  return new Date(iso).toLocaleTimeString([], { ...CLOCK, second: '2-digit' })
 }
 
 /** Date and time with seconds, for tooltips. */

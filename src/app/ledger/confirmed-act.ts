@@ -9,21 +9,28 @@ export interface ConfirmedAct {
   readonly confirmation: JsonObject
 }
 
-const current = new AsyncLocalStorage<ConfirmedAct>()
+interface Running extends ConfirmedAct {
+  /** The type of the event that carries the confirmation. */
+  type: string | null
+}
 
-/** Runs the act: what it appends to the ledger in the name of the operator carries the confirmation. */
+const current = new AsyncLocalStorage<Running>()
+
+/** Runs the act: the first event that it appends in the name of the operator carries the confirmation. */
 export function runConfirmed<T>(act: ConfirmedAct, work: () => Promise<T>): Promise<T> {
-  return current.run(act, work)
+  return current.run({ ...act, type: null }, work)
 }
 
 /**
- * Adds the confirmation of the running act to its first event. It is added after redaction, which would take a
- * signature for a secret: everything in it was verified.
+ * Adds the confirmation of the running act to its first event, also when that is written again after a conflict. It is
+ * added after redaction, which would take a signature for a secret: everything in it was verified.
  */
 export function addConfirmation(rows: readonly NewEvent[]): readonly NewEvent[] {
   const act = current.getStore()
   const [first, ...rest] = rows
   if (act === undefined || first === undefined || first.actor !== act.actor) return rows
+  act.type ??= first.type
+  if (act.type !== first.type) return rows
   const data = { ...first.data, confirmation: act.confirmation }
   return [{ ...first, data, text: JSON.stringify(data) }, ...rest]
 }

@@ -13,16 +13,23 @@ import { isTestName } from '../../core/paths/test-setup-names.js'
 import type { TaskState } from '../../core/task/state.js'
 import { NOT_THE_PROJECT, type WorkTree } from '../../tree/work-tree.js'
 import type { App } from '../app.js'
+import type { TreeComparison } from '../trees/trees.js'
 import type { PinnedFiles } from './task-views.js'
 
 const TEST_FILES_MAX = 20_000
+
+/** What this gate's look at the tree found: most files need not be read again to know that they run no tests. */
+type Looked = Pick<TreeComparison, 'index' | 'namesRunner'>
 
 /** The files that RED records: tests by name, files next to them, and files that run tests under any other name. */
 export async function findTestFiles(
   contract: Contract,
   tree: WorkTree,
   isIgnored: (path: string) => boolean,
+  looked: Looked | null = null,
 ): Promise<PinnedFiles> {
+  const mayRunTests = (path: string): boolean =>
+    mayImportRunner(path) && (looked?.index.entries[path]?.startsWith('file ') !== true || looked.namesRunner.has(path))
   const named: string[] = []
   const others: string[] = []
   const sources: string[] = []
@@ -38,7 +45,7 @@ export async function findTestFiles(
     else if (isIgnored(path)) continue
     else if (
       isTestLike(contract, path) ||
-      (!isLink && mayImportRunner(path) && (await importsTestRunner(path, await readSource(tree, path))))
+      (!isLink && mayRunTests(path) && (await importsTestRunner(path, await readSource(tree, path))))
     )
       others.push(path)
     else if (!isLink && isRust(path)) sources.push(path)

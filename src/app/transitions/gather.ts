@@ -80,8 +80,8 @@ const STAGES: readonly ((gathering: Gathering) => Promise<void>)[] = [
   readVote,
   readReviews,
   hashTree,
-  listTests,
   compareBefore,
+  listTests,
   listChanges,
   runCheapChecks,
   compareSetup,
@@ -104,7 +104,14 @@ export async function gather(
   const { needed, isAuto } = work
   const gathering: Gathering = {
     ...{ app, contract, state, needed, isAuto, offer: omitObserved(contract, needed, work.offer) },
-    ...{ tree: openWorkTree(state.workspace), blobs: [], problems: [], offered: [], bound: [], vote: null },
+    ...{
+      tree: openWorkTree(state.workspace, { reusesNames: true }),
+      blobs: [],
+      problems: [],
+      offered: [],
+      bound: [],
+      vote: null,
+    },
     ...{ contents: { ofVisit: new Map(), all: new Map() }, reviews: null, treeHash: null, comparison: null },
     ...{
       testFiles: null,
@@ -193,7 +200,7 @@ async function listTests(one: Gathering): Promise<void> {
   if (!one.needed.pinsTests) return
   const isIgnored = makeIgnoredMatcher(app, state.workspace)
   one.testFiles = await attempt(one, 'The test files cannot be recorded', () =>
-    findTestFiles(contract, tree, isIgnored),
+    findTestFiles(contract, tree, isIgnored, one.compared),
   )
   one.readTestSurroundings = await attempt(one, 'How the tests are run cannot be recorded', () =>
     readTestSurroundings(contract, tree),

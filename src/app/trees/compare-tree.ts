@@ -16,6 +16,7 @@ interface ComparedTree {
   readonly index: TreeIndex
   /** Changes that no allowed call explains, without paths that the contract ignores. */
   readonly unledgered: readonly UnledgeredChange[]
+  readonly namesRunner: ReadonlySet<string>
 }
 
 /**
@@ -29,11 +30,12 @@ export async function compareTree(
   comparison: TreeComparison | null = null,
 ): Promise<ComparedTree | null> {
   if (contract.enforcement.reconcile === 'off') return null
-  const { index, differences } = comparison ?? (await app.trees.compare(state.workspace))
+  const { index, differences, namesRunner } = comparison ?? (await app.trees.compare(state.workspace))
   const isIgnored = (path: string): boolean =>
     contract.enforcement.reconcileIgnore.some((pattern) => matchesGlob(pattern, path))
   const counted = differences.filter(({ path }) => !isIgnored(path))
-  return { index, unledgered: await judgeAgentCliFiles(app, state.workspace, { differences: counted, index }) }
+  const unledgered = await judgeAgentCliFiles(app, state.workspace, { differences: counted, index })
+  return { index, unledgered, namesRunner }
 }
 
 /**

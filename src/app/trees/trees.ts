@@ -16,6 +16,7 @@ import {
 import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import { isAtOrBelow } from '../../base/is-at-or-below.js'
+import { RUNNER_NAME } from '../../checks/test-files/runner-imports.js'
 import type { Change } from '../../tree/change.js'
 import type { Fingerprint } from '../../tree/fingerprint.js'
 import type { IgnoreText } from '../../tree/ignore-rules.js'
@@ -50,6 +51,8 @@ export interface TreeComparison {
   readonly isLeft: (path: string) => boolean
   /** Null: not asked for. */
   readonly fingerprint: Fingerprint | null
+  /** Files that may name the module of a test runner. Others of the index do not. */
+  readonly namesRunner: ReadonlySet<string>
 }
 
 /**
@@ -60,7 +63,7 @@ export class Trees {
   readonly #known = new Map<string, ExpectedTree | null>()
   /** Marks that were read lately, by file. */
   readonly #marks = new Map<string, TreeIndex>()
-  readonly #indexer = new Indexer()
+  readonly #indexer = new Indexer(RUNNER_NAME)
   // Temporary files older than the server do not belong to one of its commits.
   readonly #startedAt = Date.now()
   /** Stored contents of files. */
@@ -89,14 +92,14 @@ export class Trees {
    */
   async compare(tree: string, fingerprintExcept: Iterable<string> | null = null): Promise<TreeComparison> {
     const expected = this.#expected(tree)
-    const { index, fingerprint } = await this.#look(tree, expected, fingerprintExcept)
+    const { index, fingerprint, noted } = await this.#look(tree, expected, fingerprintExcept)
     const found = expected === null ? [] : listDifferences(expected.index, index)
     const left = makeLeftoverMatcher((folder) => this.isSource(tree, folder))
     const isLeft = (path: string): boolean => left(path, false)
     // A file that a call wrote and the rules ignore exists, but is not compared.
     const counts = ({ path, kind }: Difference): boolean =>
       (kind !== 'deleted' || !isThere(tree, path)) && !isLeft(path)
-    return { differences: found.filter(counts), index, isLeft, fingerprint }
+    return { differences: found.filter(counts), index, isLeft, fingerprint, namesRunner: new Set(noted) }
   }
 
   /** Stores the expected tree when a task enters a phase. */
@@ -163,10 +166,7 @@ export class Trees {
   /** Accepts the current content of some paths. */
   accept(tree: string, index: TreeIndex, paths: readonly string[]): void {
     const expected = this.#expected(tree)
-    if (expected === null) {
-      this.#keep(tree, index)
-      return
-    }
+    if (expected === null) return this.#keep(tree, index)
     const entries = toPlainPaths(expected.index.entries)
     const packages = toPlainPaths(expected.index.packages)
     for (const path of paths) {
@@ -211,8 +211,7 @@ export class Trees {
 
   /** The announced changes did not happen: expect these paths as they are. */
   async acceptAsIs(tree: string, paths: readonly string[]): Promise<void> {
-    const { index } = await this.compare(tree)
-    this.accept(tree, index, paths)
+    this.accept(tree, (await this.compare(tree)).index, paths)
   }
 
   close(): Promise<void> {

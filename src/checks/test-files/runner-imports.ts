@@ -15,7 +15,8 @@ export const ALWAYS_TESTS: ReadonlySet<string> = new Set([
   'uvu',
   'mocha',
 ])
-const NAMED = /['"`](node:test|bun:test|ava|tap|tape|uvu|mocha)['"`]/
+/** A file without it imports none of these modules. */
+export const RUNNER_NAME = /['"`](node:test|bun:test|ava|tap|tape|uvu|mocha)['"`]/
 /** Only files in JavaScript and TypeScript name the module of their runner. */
 export function mayImportRunner(path: string): boolean {
   return JS.test(path)
@@ -34,7 +35,7 @@ export function findImportedModules(text: string): readonly { readonly module: s
  * a string or a comment is not an import. If the file cannot be parsed, or runs generated code, the words decide.
  */
 export async function importsTestRunner(path: string, text: string): Promise<boolean> {
-  if (!JS.test(path) || !NAMED.test(text)) return false
+  if (!JS.test(path) || !RUNNER_NAME.test(text)) return false
   const parsed = await parseFile(detectLanguage(path), text, performance.now() + PARSE_MS_MAX)
   if (typeof parsed === 'string' || parsed.errors > 0 || RUNS_TEXT.test(text))
     return findImportedModules(stripComments(path, text)).some(({ module }) => ALWAYS_TESTS.has(module))

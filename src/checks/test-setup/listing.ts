@@ -1,5 +1,6 @@
 import { posix } from 'node:path'
 import { matchesGlob } from '../../contract/glob.js'
+import { findSetupKind, type HarnessKind, isBuildFile } from '../../core/paths/test-setup-names.js'
 import type { ListedFile } from '../../tree/work-tree.js'
 
 const GLOBS_MAX = 2000
@@ -8,6 +9,10 @@ const GLOBS_MAX = 2000
 export interface Listing {
   readonly paths: readonly string[]
   readonly links: readonly string[]
+  /** Files that belong to the test setup by their names. */
+  readonly setup: readonly { readonly path: string; readonly kind: HarnessKind }[]
+  /** Files that tell a build tool or a linter what to do. */
+  readonly buildFiles: readonly string[]
   has(path: string): boolean
   isFolder(path: string): boolean
   /** The files that a path means: those that a glob matches, or the path itself, whether it exists or not. */
@@ -15,9 +20,9 @@ export interface Listing {
 }
 
 export function makeListing(listed: readonly ListedFile[]): Listing {
-  const paths = listed.map(({ path }) => path)
-  const files = new Set(paths)
-  const folders = collectFolders(paths)
+  const sorted = sortedListings.get(listed) ?? sortListing(listed)
+  sortedListings.set(listed, sorted)
+  const { paths, links, setup, buildFiles, files, folders } = sorted
   const matched = new Map<string, readonly string[]>()
   const filesAt = (path: string): readonly string[] => {
     if (!isGlob(path)) return [path]
@@ -33,11 +38,31 @@ export function makeListing(listed: readonly ListedFile[]): Listing {
     return found
   }
   return {
-    paths,
-    links: listed.filter(({ isLink }) => isLink).map(({ path }) => path),
+    ...{ paths, links, setup, buildFiles },
     has: (path) => files.has(path),
     isFolder: (path) => folders.has(path),
     filesAt,
+  }
+}
+
+interface SortedListing extends Pick<Listing, 'paths' | 'links' | 'setup' | 'buildFiles'> {
+  readonly files: ReadonlySet<string>
+  readonly folders: ReadonlySet<string>
+}
+
+// A gate asks about the same listing many times.
+const sortedListings = new WeakMap<readonly ListedFile[], SortedListing>()
+
+function sortListing(listed: readonly ListedFile[]): SortedListing {
+  const paths = listed.map(({ path }) => path)
+  const setup = paths.flatMap((path) => {
+    const kind = findSetupKind(path)
+    return kind === null ? [] : [{ path, kind }]
+  })
+  return {
+    ...{ paths, setup, files: new Set(paths), folders: collectFolders(paths) },
+    links: listed.filter(({ isLink }) => isLink).map(({ path }) => path),
+    buildFiles: paths.filter(isBuildFile),
   }
 }
 

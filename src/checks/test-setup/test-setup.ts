@@ -67,10 +67,7 @@ export async function readHarness(
 ): Promise<Harness> {
   const listing = makeListing(await tree.list(NOT_THE_PROJECT))
   const into: TakenFiles = { found: new Map(), texts: new Map(), of: scope.of }
-  for (const path of listing.paths) {
-    const kind = findSetupKind(path)
-    if (kind !== null) await take(tree, { path, kind }, into)
-  }
+  for (const file of listing.setup) await take(tree, file, into)
   await takeExtended(tree, into)
   const packages = parsePackages(into.texts)
   const reading = buildLines(scope, into.texts)
@@ -81,7 +78,7 @@ export async function readHarness(
   const bins = packages.flatMap((pkg) => [...findBins(pkg, offered).values()])
   const named = findNamedFiles(reading, { texts: into.texts, listing, contract, isNarrow })
   const entered = packages.filter(({ folder }) => named.scripts.has(folder))
-  const built = listing.paths.filter((path) => !into.found.has(path) && isBuildFileOf(programs, path))
+  const built = listing.buildFiles.filter((path) => !into.found.has(path) && isBuildFileOf(programs, path))
   const tasks = [...into.texts].filter(([path, text]) => /\.jsonc?$/.test(path) && detectLanguage(path, text).isShell)
   const queue = [...built, ...bins, ...entered.flatMap(findMain), ...named.paths, ...named.loaded]
   for (const [path, text] of tasks) queue.push(...listLoaded(path, text))

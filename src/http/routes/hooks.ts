@@ -41,9 +41,9 @@ export const HOOK_ROUTES: readonly Route[] = [
     response: HOOK_ANSWER,
     refusal: toDenial,
     handle: async (call) => {
+      await recordBinding(call)
       const read = readClaudeCodeHook(call.body)
       if (!read.ok) return refuse('invalid_request', read.detail)
-      await recordBinding(call)
       return read.hook.event === 'PreToolUse' ? decideBeforeTool(call, read.hook) : recordAfterTool(call, read.hook)
     },
   },

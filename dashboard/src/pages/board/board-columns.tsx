@@ -28,7 +28,12 @@ export function BoardColumns({ graph, tasks, current }: Props): ReactNode {
           </a>
         ))}
       </nav>
-      <div className={`board board--${Math.min(phases.length, 8)}`}>
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: where the columns do not fit, the arrow keys scroll them */}
+      <section
+        className={`board board--${Math.min(phases.length, 8)}`}
+        aria-label="Phases of the contract"
+        tabIndex={0}
+      >
         {phases.map((phase) => (
           <Column
             key={phase}
@@ -39,7 +44,7 @@ export function BoardColumns({ graph, tasks, current }: Props): ReactNode {
             current={current}
           />
         ))}
-      </div>
+      </section>
     </>
   )
 }

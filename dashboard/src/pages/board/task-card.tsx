@@ -6,7 +6,8 @@ import { Age, Lease } from '../../ui/time.js'
 import { type Tone, toToneClass } from '../../ui/tone.js'
 import { isPending, listPhaseStates, type TaskRow } from './board-data.js'
 
-const LEASE_SECONDS = 300
+// The longest that a contract gives without saying otherwise. A ring needs something to be a part of.
+const LEASE_SECONDS = 900
 
 interface Props {
   readonly task: TaskRow

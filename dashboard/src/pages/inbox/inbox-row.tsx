@@ -50,8 +50,7 @@ export function InboxRow({ item, rowId, isCurrent, isNear, onFocus }: Props): Re
         <h3 className="item__title">
           <Link {...toItemLink(item)}>{title}</Link>
         </h3>
-        {isTaskTitle ? <p className="item__body">{item.title}</p> : null}
-        {item.kind === 'question' || item.detail === '' ? null : <p className="item__body">{item.detail}</p>}
+        <Body item={item} says={isTaskTitle ? item.title : ''} />
         <Actions item={item} isCurrent={isCurrent} isNear={isNear || isCurrent} />
       </div>
       <p className="item__age">
@@ -62,6 +61,13 @@ export function InboxRow({ item, rowId, isCurrent, isNear, onFocus }: Props): Re
       </p>
     </li>
   )
+}
+
+function Body({ item, says }: { readonly item: InboxItem; readonly says: string }): ReactNode {
+  // The options of a question are its buttons.
+  const detail = item.kind === 'question' ? '' : item.detail
+  const text = [says, detail].filter((part) => part !== '').join(': ')
+  return text === '' ? null : <p className="item__body">{text}</p>
 }
 
 function Actions({ item, isCurrent, isNear }: Pick<Props, 'item' | 'isCurrent' | 'isNear'>): ReactNode {

@@ -1,5 +1,5 @@
 import { type ReactNode, useState } from 'react'
-import { api } from '../../api/client.js'
+import { confirmAct } from '../../api/confirm-act.js'
 import type { InboxItem } from '../../api/inbox.js'
 import { keys } from '../../api/keys.js'
 import { useAct, useRead } from '../../api/use-api.js'
@@ -20,7 +20,8 @@ export function QuestionActions({ item }: { readonly item: InboxItem }): ReactNo
   const [text, setText] = useState('')
   const question = useRead<Question>(keys.questions({ id: item.id }), '/questions/{id}', { path: { id: item.id } })
   const act = useAct(
-    (body: { answer: string; other: boolean }) => api.post('/questions/{id}/answer', { path: { id: item.id }, body }),
+    (body: { answer: string; other: boolean }) =>
+      confirmAct({ act: 'answerQuestion', path: '/questions/{id}/answer', params: { id: item.id }, body }),
     [keys.inbox, keys.questions()],
   )
   if (act.isSuccess) return <Done>Answered</Done>

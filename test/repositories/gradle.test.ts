@@ -1,0 +1,4 @@
+import { GRADLE } from './gradle-sample.js'
+import { describeSamples } from './samples.suite.js'
+
+describeSamples([GRADLE])
