@@ -43,3 +43,17 @@ it.each([
   const text = 'package carts\n\nclass SumTest {\n}\n'
   expect(isTestIn({ id, status: 'passed', file: null, message: null }, path, text)).toBe(isIn)
 })
+
+it.each([
+  ['test_cart.CartTest.test_other', 'tests/test_cart.py', false],
+  ['test_cart.Other.test_sum', 'tests/test_cart.py', false],
+  ['test_carts.CartTest.test_sum', 'tests/test_cart.py', false],
+  ['b.test_cart.CartTest.test_sum', 'tests/a/test_cart.py', false],
+  ['cart.CartTest.test_sum', 'tests/test_cart.py', false],
+  ['test_cart.CartTest.test_sum', 'tests/test_cart.py', true],
+  ['a.test_cart.CartTest.test_sum', 'tests/a/test_cart.py', true],
+  ['tests.test_cart.CartTest.test_sum', 'tests/test_cart.py', true],
+])('[REQ-RED-3] unittest names %s from the folder where it starts; it is in %s: %s', (id, path, isIn) => {
+  const text = 'class CartTest(unittest.TestCase):\n    def test_sum(self):\n        self.assertEqual(total([]), 0)\n'
+  expect(isTestIn({ id, status: 'passed', file: null, message: null }, path, text)).toBe(isIn)
+})

@@ -107,7 +107,7 @@ export function isTestIn(test: ObservedTest, path: string, text: string): boolea
     const isBuilt = getStem(test.file) === getStem(path) && posix.extname(test.file) !== posix.extname(path)
     return isBuilt && text.includes(parseLeaf(test.id))
   }
-  if (/\.py$/.test(path)) return test.id.startsWith(`${path.slice(0, -3).replaceAll('/', '.')}.`)
+  if (path.endsWith('.py')) return isPythonTestIn(test.id, path, text)
   if (/\.go$/.test(path)) {
     const name = parseLeaf(test.id).split('/')[0]?.replace(/\W/g, '') ?? ''
     return new RegExp(`^func ${name}\\(`, 'm').test(text)
@@ -115,6 +115,22 @@ export function isTestIn(test: ObservedTest, path: string, text: string): boolea
   const parts = parseTestName(test.id).split(' > ')
   if (JVM.test(path)) return parts.some((part) => isClassIn(part, path, text))
   return parts.every((part) => part !== '' && text.includes(part))
+}
+
+/**
+ * unittest names a test after its module: `tests.test_cart.CartTest.test_sum`. With `discover -s tests` the module is
+ * named from that folder: `test_cart.CartTest.test_sum`. Then class and method must be in the text too.
+ */
+function isPythonTestIn(id: string, path: string, text: string): boolean {
+  const module = path.slice(0, -3).split('/')
+  if (id.startsWith(`${module.join('.')}.`)) return true
+  const isFromFolder = module.some((_, from) => from > 0 && id.startsWith(`${module.slice(from).join('.')}.`))
+  const [owner = '', method = ''] = id.split('.').slice(-2)
+  return isFromFolder && hasPythonName(text, 'class', owner) && hasPythonName(text, 'def', method)
+}
+
+function hasPythonName(text: string, keyword: 'class' | 'def', name: string): boolean {
+  return /^\w+$/.test(name) && new RegExp(`^[ \\t]*(?:async )?${keyword} ${name}\\b`, 'm').test(text)
 }
 
 const JVM = /\.(?:java|kt|groovy|scala)$/
