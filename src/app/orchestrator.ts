@@ -38,7 +38,7 @@ import { listClaudeCodeFolders, Transcripts } from './transcripts.js'
 import { Checking } from './transitions/checking.js'
 import { LongGates } from './transitions/long-gates.js'
 import { PROGRAM_VERSION } from './version.js'
-import { Webhooks } from './webhooks/webhooks.js'
+import { Webhooks, type WebhookStatus } from './webhooks/webhooks.js'
 import { recoverWorktrees } from './worktrees/recover-worktrees.js'
 
 export type { OrchestratorOptions }
@@ -54,6 +54,8 @@ export interface Orchestrator extends App {
   readonly environment: NodeJS.ProcessEnv
   /** Progress of the ledger verification that starts with the server. */
   readonly integrity: () => Integrity
+  /** The addresses that get events, with their newest deliveries. */
+  readonly webhooks: () => Promise<readonly WebhookStatus[]>
   /** True when this start wrote the operator token. */
   readonly firstStart: boolean
   close(): Promise<void>
@@ -141,7 +143,8 @@ export async function openOrchestrator(options: OrchestratorOptions): Promise<Or
     }
   }
   const { environment } = options
-  return { ...app, refusals, inFlight: new InFlight(), contractOf: contract, environment, integrity, firstStart, close }
+  const own = { refusals, inFlight: new InFlight(), contractOf: contract, environment, integrity, firstStart }
+  return { ...app, ...own, webhooks: () => webhooks.list(), close }
 }
 
 // Resumes the work that was in progress when the server stopped.

@@ -11,6 +11,7 @@ import { addCoordinateCommand } from './commands/coordinate-commands.js'
 import { addDoctorCommand } from './commands/doctor-command.js'
 import { addInitCommand } from './commands/init-command.js'
 import { addKnowledgeCommand } from './commands/knowledge-command.js'
+import { addDiffCommand } from './commands/diff-command.js'
 import { addLookCommands } from './commands/look-commands.js'
 import { addMcpCommand } from './commands/mcp-command.js'
 import { addQuestionCommands } from './commands/question-commands.js'
@@ -61,6 +62,7 @@ export function buildProgram(): CliCommand {
   addApprovalCommands(program)
   addQuestionCommands(program)
   addTreeCommands(program)
+  addDiffCommand(program)
   addReviewCommand(program)
   program.commandsGroup('Run:')
   addRunCommands(program)

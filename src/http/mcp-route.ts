@@ -1,4 +1,5 @@
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { noteMcpAgent } from '../app/agents/agent-entrances.js'
 import { formatActor, type Principal, toCallerKind } from '../app/identity/identity.js'
 import type { Orchestrator } from '../app/orchestrator.js'
 import { refuse } from '../app/result.js'
@@ -44,6 +45,7 @@ export function addMcp(
       }
       if (principal.kind === 'operator' || !mayCall('mcp', toCallerKind(principal)))
         return gate.refuse(request, reply, ONLY_AGENTS, principal)
+      if (principal.kind === 'agent') noteMcpAgent(app, principal.bearer.agentId)
       loaded ??= load()
       const answer = await (await loaded).answer({
         request: toWebRequest(request, reply),

@@ -109,6 +109,14 @@ export interface AuditFilter {
   readonly code?: string
   readonly success?: boolean
   readonly type?: string
+  /** Any of these. */
+  readonly types?: readonly string[]
+  readonly actor?: string
+  readonly stream?: string
+  /** In the data, in any case. A page may have fewer events than asked for, and a next one all the same. */
+  readonly text?: string
+  /** Only events after this one. */
+  readonly afterSeq?: number
   readonly since?: number
   readonly until?: number
   readonly cursor?: string

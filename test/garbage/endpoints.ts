@@ -5,6 +5,7 @@ import { git, makeRepository } from '../e2e/projects.js'
 import { ownTree, PLAN, RED } from '../http/harness.js'
 import { COORDINATION_ENDPOINTS } from './coordination-endpoints.js'
 import { nested } from './junk.js'
+import { LOOK_ENDPOINTS } from './look-endpoints.js'
 import type { Base } from './mutate.js'
 import { OPERATOR_ENDPOINTS } from './operator-endpoints.js'
 import { type Pair, SHORT, type Stage } from './stage.js'
@@ -364,7 +365,10 @@ export const ENDPOINTS: Readonly<Record<string, Endpoint>> = {
     prepare: plain((stage) => ({ params: { hash: stage.shortHash }, also: { hash: ['short', 'f'.repeat(64)] } })),
   },
   listApprovals: {
-    prepare: plain(() => ({ query: { limit: '10', cursor: 'cDE' }, also: { limit: ['1', '1000'] } })),
+    prepare: plain(() => ({
+      query: { limit: '10', cursor: 'cDE' },
+      also: { limit: ['1', '1000'], status: ['all', 'decided', 'nope'] },
+    })),
   },
   getApproval: {
     prepare: async (stage) => {
@@ -511,4 +515,5 @@ export const ENDPOINTS: Readonly<Record<string, Endpoint>> = {
   dropStash: onStash,
   ...COORDINATION_ENDPOINTS,
   ...OPERATOR_ENDPOINTS,
+  ...LOOK_ENDPOINTS,
 }

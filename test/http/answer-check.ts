@@ -25,7 +25,7 @@ const OTHERS = 'default'
 
 /** Holds answers against the response schemas of an OpenAPI document. */
 export class AnswerCheck {
-  readonly #ajv = new Ajv2020({ strict: false, validateSchema: false })
+  readonly #ajv = new Ajv2020({ strict: false, validateSchema: false, code: { optimize: false } })
   readonly #validators = new Map<string, ValidateFunction>()
   readonly #places: readonly { readonly pattern: RegExp; readonly path: string }[]
   /** Operations that have had an answer which fits. */

@@ -37,6 +37,7 @@ const BODIES: Readonly<Record<keyof typeof SENSITIVE, object>> = {
   addOperator: { name: 'mallory' },
   participantToken: {},
   unpause: {},
+  trustContract: {},
 }
 
 it('[REQ-CONFIRM-8] every unsafe call of operators is sensitive, or has a written reason why it is not', () => {

@@ -24,9 +24,18 @@ export function matchesEvent(event: StoredEvent, filter: AuditFilter): boolean {
     isWanted(filter.code, code) &&
     isWanted(filter.success, success) &&
     isWanted(filter.type, event.type) &&
+    (filter.types === undefined || filter.types.includes(event.type)) &&
+    isWanted(filter.actor, event.actor) &&
+    isWanted(filter.stream, event.stream) &&
+    (filter.text === undefined || containsText(event, filter.text)) &&
+    (filter.afterSeq === undefined || event.seq > filter.afterSeq) &&
     (filter.since === undefined || event.at >= filter.since) &&
     (filter.until === undefined || event.at <= filter.until)
   )
+}
+
+function containsText({ data }: StoredEvent, text: string): boolean {
+  return JSON.stringify(data).toLowerCase().includes(JSON.stringify(text).slice(1, -1).toLowerCase())
 }
 
 function isWanted(wanted: unknown, found: unknown): boolean {

@@ -47,6 +47,23 @@ export function auditSuite(name: string, open: OpenStore): void {
       expect(await seqs({ taskId: 'nobody' })).toEqual([])
     })
 
+    test('[REQ-SEARCH-1] the audit is searched by types, actor, stream and text, and from an event on', async () => {
+      const store = await filled()
+      const seqs = async (filter: object) =>
+        (await store.query({ limit: 10, ...filter })).items.map((event) => event.seq)
+      await store.append(one('task:c', 0, { events: [newEvent('noted', { detail: 'Say "50%_off" \\ now' })] }))
+      expect(await seqs({ types: ['key_rotated', 'phase_entered'] })).toEqual([5, 3])
+      expect(await seqs({ types: ['nothing'] })).toEqual([])
+      expect(await seqs({ actor: 'operator:root' })).toEqual([3])
+      expect(await seqs({ stream: 'system' })).toEqual([5])
+      expect(await seqs({ afterSeq: 4 })).toEqual([6, 5])
+      expect(await seqs({ text: 'FORBIDDEN' })).toEqual([2])
+      for (const text of ['50%_off', '"50', '\\ now', '%_off"']) expect(await seqs({ text })).toEqual([6])
+      for (const text of ['50%off', '50x_', "' OR 1=1 --", '%'])
+        expect([text, await seqs({ text })]).toEqual([text, text === '%' ? [6] : []])
+      expect(await seqs({ text: 'tool_name', taskId: 'a', afterSeq: 1 })).toEqual([2])
+    })
+
     test('REQ-LEDGER-8 cursors page through the audit without repeating or losing an event', async () => {
       const store = await filled()
       const seqs: number[] = []

@@ -84,6 +84,12 @@ export interface paths {
   '/tasks/{id}/reassign': {
     post: operations['reassignTask']
   }
+  '/tasks/{id}/diff': {
+    get: operations['getTaskDiff']
+  }
+  '/tasks/{id}/state': {
+    get: operations['getTaskState']
+  }
   '/tasks/{id}/install': {
     post: operations['installDependencies']
   }
@@ -102,6 +108,9 @@ export interface paths {
   '/activity': {
     get: operations['getActivity']
   }
+  '/inbox': {
+    get: operations['getInbox']
+  }
   '/tasks/{id}/stash': {
     post: operations['stashTask']
   }
@@ -116,6 +125,9 @@ export interface paths {
   }
   '/runs/{id}/report': {
     get: operations['getRunReport']
+  }
+  '/insights': {
+    get: operations['getInsights']
   }
   '/status': {
     get: operations['getStatus']
@@ -202,6 +214,21 @@ export interface paths {
   }
   '/unpause': {
     post: operations['unpause']
+  }
+  '/contracts/{hash}/text': {
+    get: operations['getContractText']
+  }
+  '/contracts/{hash}/graph': {
+    get: operations['getContractGraph']
+  }
+  '/contracts/{hash}/trust': {
+    post: operations['trustContract']
+  }
+  '/webhooks': {
+    get: operations['listWebhooks']
+  }
+  '/doctor': {
+    get: operations['checkServer']
   }
   '/agents/spawn': {
     post: operations['spawnAgent']
@@ -1182,6 +1209,56 @@ export interface operations {
       default: components['responses']['Problem']
     }
   }
+  /** What changed in the work tree of a task, with the changed lines */
+  getTaskDiff: {
+    parameters: {
+      query?: {
+        /** `start` (of the task), `phase` (the current visit) or the number of a visit; default `start`. */
+        from?: string
+        /** `now`, or the number of a visit whose end is meant; default `now`. */
+        to?: string
+        /** Only this file, up to 4 MiB of it. */
+        path?: string
+      }
+      header?: never
+      path: {
+        id: string
+      }
+      cookie?: never
+    }
+    requestBody?: never
+    responses: {
+      200: { headers: { [name: string]: unknown } } & {
+        content: {
+          'application/json': components['schemas']['TaskDiff']
+        }
+      }
+      default: components['responses']['Problem']
+    }
+  }
+  /** A task as it was at an event of the ledger */
+  getTaskState: {
+    parameters: {
+      query?: {
+        /** `seq` of an event; default: the newest. */
+        at?: number
+      }
+      header?: never
+      path: {
+        id: string
+      }
+      cookie?: never
+    }
+    requestBody?: never
+    responses: {
+      200: { headers: { [name: string]: unknown } } & {
+        content: {
+          'application/json': components['schemas']['TaskStateAt']
+        }
+      }
+      default: components['responses']['Problem']
+    }
+  }
   /** Install dependencies for a task, with network, in the sandbox */
   installDependencies: {
     parameters: {
@@ -1350,6 +1427,24 @@ export interface operations {
       default: components['responses']['Problem']
     }
   }
+  /** What waits for an operator, oldest first */
+  getInbox: {
+    parameters: {
+      query?: never
+      header?: never
+      path?: never
+      cookie?: never
+    }
+    requestBody?: never
+    responses: {
+      200: { headers: { [name: string]: unknown } } & {
+        content: {
+          'application/json': components['schemas']['Inbox']
+        }
+      }
+      default: components['responses']['Problem']
+    }
+  }
   /** Stash a task: save its changes and restore the work tree as it was when work began */
   stashTask: {
     parameters: {
@@ -1476,6 +1571,31 @@ export interface operations {
       200: { headers: { [name: string]: unknown } } & {
         content: {
           'application/json': (components['schemas']['TaskReport'] | components['schemas']['CoordinationReport'])
+        }
+      }
+      default: components['responses']['Problem']
+    }
+  }
+  /** What past runs show: gates passed at first try, refusals, time and tokens by phase, waiting */
+  getInsights: {
+    parameters: {
+      query?: {
+        /** RFC 3339. */
+        since?: string
+        /** RFC 3339. */
+        until?: string
+        /** Hash or name; default: all. */
+        contract?: string
+      }
+      header?: never
+      path?: never
+      cookie?: never
+    }
+    requestBody?: never
+    responses: {
+      200: { headers: { [name: string]: unknown } } & {
+        content: {
+          'application/json': components['schemas']['Insights']
         }
       }
       default: components['responses']['Problem']
@@ -2258,10 +2378,12 @@ export interface operations {
       default: components['responses']['Problem']
     }
   }
-  /** Approvals that wait for an answer */
+  /** Approvals that wait for an answer, or were answered */
   listApprovals: {
     parameters: {
       query?: {
+        /** Which ones; default `pending`. */
+        status?: ("pending" | "decided" | "all")
         /** How many at most. */
         limit?: number
         /** `next_cursor` of the page before. */
@@ -2393,6 +2515,120 @@ export interface operations {
         content: {
           'application/json': {
             paused: boolean
+          }
+        }
+      }
+      default: components['responses']['Problem']
+    }
+  }
+  /** One contract as YAML */
+  getContractText: {
+    parameters: {
+      query?: never
+      header?: never
+      path: {
+        hash: string
+      }
+      cookie?: never
+    }
+    requestBody?: never
+    responses: {
+      200: { headers: { [name: string]: unknown } } & {
+        content: {
+          'application/json': components['schemas']['ContractText']
+        }
+      }
+      default: components['responses']['Problem']
+    }
+  }
+  /** The phases and transitions of a contract, with the open tasks in each */
+  getContractGraph: {
+    parameters: {
+      query?: never
+      header?: never
+      path: {
+        hash: string
+      }
+      cookie?: never
+    }
+    requestBody?: never
+    responses: {
+      200: { headers: { [name: string]: unknown } } & {
+        content: {
+          'application/json': components['schemas']['ContractGraph']
+        }
+      }
+      default: components['responses']['Problem']
+    }
+  }
+  /** Trust a contract that the server was started with */
+  trustContract: {
+    parameters: {
+      query?: never
+      header?: {
+        'Idempotency-Key'?: string
+      }
+      path: {
+        hash: string
+      }
+      cookie?: never
+    }
+    requestBody: {
+      content: {
+        'application/json': {
+          /** `{passphrase}`, or `{id, assertion}` with `id` of POST /confirmations and what the passkey signed. */
+          confirmation?: (unknown | unknown)
+        }
+      }
+    }
+    responses: {
+      200: { headers: { [name: string]: unknown } } & {
+        content: {
+          'application/json': {
+            hash: string
+            name: string
+            version: string
+            trusted: true
+          }
+        }
+      }
+      default: components['responses']['Problem']
+    }
+  }
+  /** The addresses that get events, with their newest deliveries */
+  listWebhooks: {
+    parameters: {
+      query?: never
+      header?: never
+      path?: never
+      cookie?: never
+    }
+    requestBody?: never
+    responses: {
+      200: { headers: { [name: string]: unknown } } & {
+        content: {
+          'application/json': {
+            webhooks: components['schemas']['Webhook'][]
+          }
+        }
+      }
+      default: components['responses']['Problem']
+    }
+  }
+  /** What the server needs and whether it has it */
+  checkServer: {
+    parameters: {
+      query?: never
+      header?: never
+      path?: never
+      cookie?: never
+    }
+    requestBody?: never
+    responses: {
+      200: { headers: { [name: string]: unknown } } & {
+        content: {
+          'application/json': {
+            checks: components['schemas']['ServerCheck'][]
           }
         }
       }
@@ -2575,6 +2811,14 @@ export interface operations {
         tool_name?: string
         code?: string
         type?: string
+        /** As in the event: `operator:admin`. */
+        actor?: string
+        /** As in the event: `system`, `task:ID`. */
+        stream?: string
+        /** Text in the data of the event, in any case. */
+        q?: string
+        /** Only events after this one. */
+        after_seq?: number
         success?: ("true" | "false")
         /** RFC 3339. */
         since?: string
@@ -2961,7 +3205,7 @@ export interface operations {
       content: {
         'application/json': {
           /** The operationId of the call. */
-          act: ("login" | "claimTask" | "requestTransition" | "executeTool" | "checkTool" | "batchTools" | "renewToken" | "heartbeat" | "releaseTask" | "getPrompt" | "nextPrompt" | "continuePrompt" | "reportUsage" | "getPhase" | "completePhase" | "hookClaudeCode" | "mcp" | "submitReview" | "respond" | "getSnapshot" | "searchKnowledge" | "getStatus" | "listQuestions" | "getQuestion" | "listReviews" | "getTaskMetrics" | "streamEvents" | "getApproval" | "getArtifact" | "getHeldOut" | "getCoordination" | "listTasks" | "getTask" | "getTimeline" | "getActivity" | "getRunReport" | "listAgents" | "showAgent" | "agentLog" | "agentScreen" | "listOperators" | "listContracts" | "getContract" | "listApprovals" | "listStashes" | "listCoordinations" | "coordinationStatus" | "streamCoordination" | "queryAudit" | "recentAudit" | "auditStats" | "verifyAudit" | "metricsSummary" | "createLoginCode" | "getSession" | "logout" | "listSessions" | "revokeSession" | "createConfirmation" | "listPasskeys" | "passkeyOptions" | "addPasskey" | "revokePasskey" | "setPassphrase" | "createTask" | "updateTask" | "cancelTask" | "revertTree" | "mergeTask" | "handOverTask" | "discardTask" | "addAgent" | "revokeAgent" | "stopAgent" | "pause" | "cancelCoordination" | "decideApproval" | "answerQuestion" | "resumeTask" | "rewindTask" | "reassignTask" | "acceptTree" | "installDependencies" | "acceptTools" | "stashTask" | "popStash" | "dropStash" | "addReviewer" | "revokeReviewer" | "addContract" | "addOperator" | "revokeOperator" | "rotateSecret" | "unpause" | "spawnAgent" | "startCoordination" | "participantToken")
+          act: ("login" | "claimTask" | "requestTransition" | "executeTool" | "checkTool" | "batchTools" | "renewToken" | "heartbeat" | "releaseTask" | "getPrompt" | "nextPrompt" | "continuePrompt" | "reportUsage" | "getPhase" | "completePhase" | "hookClaudeCode" | "mcp" | "submitReview" | "respond" | "getSnapshot" | "searchKnowledge" | "getStatus" | "listQuestions" | "getQuestion" | "listReviews" | "getTaskMetrics" | "streamEvents" | "getApproval" | "getArtifact" | "getHeldOut" | "getCoordination" | "listTasks" | "getTask" | "getTimeline" | "getTaskDiff" | "getTaskState" | "getActivity" | "getInbox" | "getRunReport" | "getInsights" | "listAgents" | "showAgent" | "agentLog" | "agentScreen" | "listOperators" | "listContracts" | "getContract" | "getContractText" | "getContractGraph" | "listWebhooks" | "checkServer" | "listApprovals" | "listStashes" | "listCoordinations" | "coordinationStatus" | "streamCoordination" | "queryAudit" | "recentAudit" | "auditStats" | "verifyAudit" | "metricsSummary" | "createLoginCode" | "getSession" | "logout" | "listSessions" | "revokeSession" | "createConfirmation" | "listPasskeys" | "passkeyOptions" | "addPasskey" | "revokePasskey" | "setPassphrase" | "createTask" | "updateTask" | "cancelTask" | "revertTree" | "mergeTask" | "handOverTask" | "discardTask" | "addAgent" | "revokeAgent" | "stopAgent" | "pause" | "cancelCoordination" | "decideApproval" | "answerQuestion" | "resumeTask" | "rewindTask" | "reassignTask" | "acceptTree" | "installDependencies" | "acceptTools" | "stashTask" | "popStash" | "dropStash" | "addReviewer" | "revokeReviewer" | "addContract" | "trustContract" | "addOperator" | "revokeOperator" | "rotateSecret" | "unpause" | "spawnAgent" | "startCoordination" | "participantToken")
           /** The parameters in its path. */
           params?: { [name: string]: string }
           /** Its body, without `confirmation`. */
@@ -3174,6 +3418,26 @@ export interface components {
       registered_at: string
       expires_at: (string | null)
       spawn: (components['schemas']['Spawn'] | null)
+      binding: components['schemas']['AgentBinding']
+      reliability: {
+        refusals: number
+        retries: number
+        gates_first_try: number
+        gates_passed: number
+      }
+      tokens: {
+        input: number
+        output: number
+      }
+      last_call: ({
+        tool: string
+        at: string
+        phase: string
+      } | null)
+    }
+    AgentBinding: {
+      kind: ("confined" | "tools_only" | "hooks" | "rest" | "mcp")
+      holds: string
     }
     AgentContract: {
       name: string
@@ -3257,6 +3521,15 @@ export interface components {
       requested_at: string
       expires_at: string
     }
+    ApprovalCheck: {
+      gate: (string | null)
+      artifact: (string | null)
+      check: string
+      severity: string
+      status: ("passed" | "failed" | "warning" | "not_run")
+      grade: (components['schemas']['Grade'] | null)
+      message: string
+    }
     ApprovalDetails: {
       id: string
       task_id: string
@@ -3282,6 +3555,37 @@ export interface components {
       requested_at: string
       expires_at: string
       contents: { [name: string]: unknown }
+      waiting_seconds?: number
+      covers?: {
+        artifacts: {
+          type: string
+          sha256: string
+        }[]
+        tree_hash: (string | null)
+      }
+      outdated?: boolean
+      diff?: components['schemas']['ApprovalDiff']
+      checks?: components['schemas']['ApprovalCheck'][]
+      refusals?: components['schemas']['PastRefusal'][]
+      since_last?: (components['schemas']['SinceLastApproval'] | null)
+    }
+    ApprovalDiff: {
+      from: {
+        kind: ("approval" | "start")
+        approval_id: (string | null)
+        visit: number
+        phase: (string | null)
+        at: (string | null)
+      }
+      files: components['schemas']['FileDiff'][]
+      totals: {
+        files: number
+        additions: number
+        deletions: number
+      }
+      truncated: boolean
+      available: boolean
+      unavailable_reason: (string | null)
     }
     Artifact: {
       type: string
@@ -3394,6 +3698,24 @@ export interface components {
       text: string
       expires_at: string
     }
+    ContractGraph: {
+      hash: string
+      phases: {
+        id: string
+        name: string
+      }[]
+      transitions: {
+        from: string
+        to: string
+        gate: (string | null)
+        when: (string | null)
+        gates: string[]
+        kind: ("forward" | "back")
+      }[]
+      counts: { [name: string]: number }
+      waiting: { [name: string]: number }
+      truncated: boolean
+    }
     ContractRef: {
       name: string
       version: string
@@ -3407,6 +3729,11 @@ export interface components {
       registered_at: string
       trusted: boolean
       default: boolean
+    }
+    ContractText: {
+      hash: string
+      text: string
+      origin: string
     }
     Coordination: {
       id: string
@@ -3542,6 +3869,11 @@ export interface components {
       agents: number
       answers: number
     }
+    CountedTasks: {
+      key: string
+      count: number
+      task_ids: string[]
+    }
     CreatedTask: {
       id: string
       title: string
@@ -3581,6 +3913,14 @@ export interface components {
         count: number
       }
     }
+    Delivery: {
+      at: string
+      event: string
+      seq: number
+      status: ("delivered" | "retrying" | "failed")
+      attempts: number
+      error: (string | null)
+    }
     Diagnostic: {
       severity: ("error" | "warning")
       code: string
@@ -3592,6 +3932,13 @@ export interface components {
       line: number
       column: number
       extra?: { [name: string]: unknown }
+    }
+    DiffHunk: {
+      old_start: number
+      old_lines: number
+      new_start: number
+      new_lines: number
+      lines: string[]
     }
     Event: {
       seq: number
@@ -3624,7 +3971,25 @@ export interface components {
       rules?: string[]
       source?: string
     }
+    FileDiff: {
+      path: string
+      status: ("added" | "modified" | "deleted")
+      binary: boolean
+      additions: number
+      deletions: number
+      unexplained: boolean
+      pinned: boolean
+      hunks: components['schemas']['DiffHunk'][]
+      omitted: (("binary" | "too_large" | "too_many_files" | "secret" | "not_kept") | null)
+    }
     FinishReason: ("in_progress" | "completed" | "timeout" | "error" | "cancelled" | "parked")
+    FirstTry: {
+      phase: string
+      gate: (string | null)
+      attempts: number
+      passed_first: number
+      task_ids: string[]
+    }
     Grade: ("reported" | "artifact" | "observed" | "proved")
     HeldOut: {
       task_id: string
@@ -3637,6 +4002,68 @@ export interface components {
         number: number
         difference: (string | null)
       }[] | null)
+    }
+    Inbox: {
+      items: components['schemas']['InboxItem'][]
+      total: number
+      truncated: boolean
+    }
+    InboxItem: {
+      kind: ("approval" | "question" | "parked" | "unexplained" | "alert" | "contract")
+      id: string
+      task_id: (string | null)
+      task_title: (string | null)
+      agent_id: (string | null)
+      phase: (string | null)
+      since: string
+      title: string
+      detail: string
+      actions: string[]
+    }
+    Insights: {
+      since: string
+      until: string
+      contract: (string | null)
+      tasks: {
+        total: number
+        completed: number
+        cancelled: number
+        parked: number
+        open: number
+      }
+      first_try: components['schemas']['FirstTry'][]
+      refusals: {
+        total: number
+        by_code: components['schemas']['CountedTasks'][]
+        by_phase: components['schemas']['CountedTasks'][]
+        by_agent: components['schemas']['CountedTasks'][]
+        matrix: {
+          phase: string
+          code: string
+          count: number
+        }[]
+      }
+      phases: components['schemas']['PhaseInsight'][]
+      stuck: components['schemas']['StuckTasks'][]
+      approvals: {
+        count: number
+        waiting: {
+          median: number
+          p90: number
+          max: number
+        }
+        histogram: {
+          up_to_seconds: (number | null)
+          count: number
+          approval_ids: string[]
+        }[]
+      }
+      per_day: {
+        day: string
+        completed: number
+        refusals: number
+      }[]
+      truncated: boolean
     }
     InstalledTask: {
       id: string
@@ -3884,6 +4311,49 @@ export interface components {
       created_at: string
       last_used_at: (string | null)
     }
+    PastArtifact: {
+      type: string
+      sha256: string
+      bytes: number
+      grade: components['schemas']['Grade']
+      self_review?: boolean
+      phase: string
+      visit: number
+      version: number
+      seq: (number | null)
+    }
+    PastCheck: {
+      check: string
+      severity: string
+      status: ("passed" | "failed" | "warning" | "not_run")
+      grade: (components['schemas']['Grade'] | null)
+      message: string
+      remedy: (string | null)
+    }
+    PastGate: {
+      id: string
+      phase: string
+      type: string
+      status: ("passed" | "blocked" | "waiting" | "not_tried")
+      checks: components['schemas']['PastCheck'][]
+    }
+    PastPhase: {
+      id: string
+      name: string
+      status: ("done" | "current" | "ahead")
+      visits: {
+        visit: number
+        entered_at: string
+        left_at: (string | null)
+      }[]
+    }
+    PastRefusal: {
+      seq: number
+      at: string
+      phase: string
+      code: string
+      detail: string
+    }
     PendingApproval: {
       id: string
       digest: string
@@ -3980,6 +4450,24 @@ export interface components {
       warnings?: components['schemas']['Blocker'][]
       interrupt?: components['schemas']['Interrupt']
       pending_approval?: components['schemas']['PendingApproval']
+    }
+    PhaseInsight: {
+      phase: string
+      visits: number
+      seconds: {
+        p10: number
+        p25: number
+        median: number
+        p75: number
+        p90: number
+        max: number
+      }
+      tokens: {
+        median: number
+        p90: number
+        total: number
+      }
+      task_ids: string[]
     }
     PhaseMetrics: {
       phase: string
@@ -4415,6 +4903,12 @@ export interface components {
       finished: boolean
       subject: (string | null)
     }
+    ServerCheck: {
+      name: string
+      status: ("ok" | "warning" | "problem")
+      detail: string
+      remedy: string
+    }
     Session: {
       id: string
       operator: string
@@ -4461,6 +4955,15 @@ export interface components {
       alerts: components['schemas']['Alert'][]
       paths: string[]
       path_count: number
+    }
+    SinceLastApproval: {
+      approval_id: string
+      decision: ("approve" | "reject" | "pending" | "approved" | "rejected" | "expired" | "used" | "void")
+      comment: string
+      by: (string | null)
+      at: string
+      changed_artifacts: string[]
+      changed_paths: (string[] | null)
     }
     Snapshot: {
       task: (components['schemas']['SnapshotTask'] | null)
@@ -4679,6 +5182,12 @@ export interface components {
       name?: string
       text?: string
     }
+    StuckTasks: {
+      phase: string
+      reason: string
+      count: number
+      task_ids: string[]
+    }
     Task: {
       id: string
       title: string
@@ -4771,6 +5280,30 @@ export interface components {
       }
       pending_consensus: (components['schemas']['PendingConsensus'] | null)
       next_step: string
+    }
+    TaskDiff: {
+      task_id: string
+      from: {
+        kind: ("start" | "phase" | "visit")
+        visit: number
+        phase: string
+        at: (string | null)
+      }
+      to: {
+        kind: ("now" | "end" | "visit")
+        visit: number
+        phase: string
+        at: (string | null)
+      }
+      files: components['schemas']['FileDiff'][]
+      totals: {
+        files: number
+        additions: number
+        deletions: number
+      }
+      truncated: boolean
+      available: boolean
+      unavailable_reason: (string | null)
     }
     TaskMetrics: {
       task: {
@@ -4916,6 +5449,21 @@ export interface components {
       updated_at: string
       progress?: (components['schemas']['TaskProgress'] | null)
     }
+    TaskStateAt: {
+      task_id: string
+      at: {
+        seq: number
+        time: string
+        type: string
+      }
+      last_seq: number
+      task: components['schemas']['Task']
+      phases: components['schemas']['PastPhase'][]
+      artifacts: components['schemas']['PastArtifact'][]
+      gates: components['schemas']['PastGate'][]
+      approvals: components['schemas']['Approval'][]
+      changed_paths: string[]
+    }
     TaskStatus: ("queued" | "active" | "awaiting_approval" | "interrupted" | "parked" | "completed" | "cancelled")
     Tokens: {
       input: number
@@ -5056,6 +5604,12 @@ export interface components {
       }
       interrupts: number
       commits: number
+    }
+    Webhook: {
+      url: string
+      events: string[]
+      problem: (string | null)
+      last_deliveries: components['schemas']['Delivery'][]
     }
     WorkflowCompleted: {
       checkpoint_passed: boolean

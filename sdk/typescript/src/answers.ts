@@ -1,3 +1,4 @@
+import type { ApprovalCheck, Diff, SinceLast } from './diff-answers.js'
 import type { Blocker, PendingApproval, Retry } from './errors.js'
 import type { Json, JsonObject } from './json.js'
 
@@ -152,6 +153,14 @@ export interface Approval extends JsonObject {
   readonly evidence: JsonObject
   readonly warnings: readonly JsonObject[]
   readonly expires_at: string
+  /** The rest only for operators and reviewers, when a single approval is requested. */
+  readonly waiting_seconds?: number
+  /** The work tree is not the one any more that was asked about. */
+  readonly outdated?: boolean
+  readonly diff?: Diff
+  readonly checks?: readonly ApprovalCheck[]
+  readonly refusals?: readonly JsonObject[]
+  readonly since_last?: SinceLast | null
 }
 
 export type Decision = {

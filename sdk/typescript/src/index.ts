@@ -1,6 +1,7 @@
 export type * from './answers.js'
 export { AgentClient, type AgentClientOptions } from './client.js'
 export type { Verdict } from './coordination.js'
+export type * from './diff-answers.js'
 export type { Environment } from './environment.js'
 export {
   ApiError,

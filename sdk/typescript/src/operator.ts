@@ -1,6 +1,7 @@
 import { parseServerAddress } from './address.js'
 import type { Approval, ClaimAnswer, ContractRef, Task } from './answers.js'
 import { Connection } from './connection.js'
+import type { TaskDiff } from './diff-answers.js'
 import { PhaselockError } from './errors.js'
 import type { JsonObject } from './json.js'
 import type * as Answers from './operator-answers.js'
@@ -84,6 +85,8 @@ export class OperatorClient {
     this.#post<Answers.InstalledTask>(at`/tasks/${id}/install`, { ...body }, INSTALL_MS_MAX)
   timeline = (id: string, query: { after: number; limit: number }) =>
     this.#get<Answers.TimelinePage>(at`/tasks/${id}/timeline`, query)
+  diff = (id: string, query: { from?: string; to?: string; path?: string | undefined }) =>
+    this.#get<TaskDiff>(at`/tasks/${id}/diff`, query)
   heldOut = (id: string) => this.#get<Answers.HeldOut>(at`/tasks/${id}/held-out`)
   metrics = (id: string) => this.#get<TaskMetrics>(at`/tasks/${id}/metrics`)
   report = (run: string) => this.#get<Report>(at`/runs/${run}/report`)

@@ -9,14 +9,37 @@ import { keepUnder, type Once } from '../kept-answer.js'
 import type { ApplyOptions } from '../ledger/ledger.js'
 import { noTask, ok, type Result, refuse, toProblem } from '../result.js'
 import { toApprovalView } from '../tasks/views.js'
+import { buildApprovalDetails } from './approval-details.js'
 
 const APPROVAL_ID = /^apr-\d+-(.+)$/
 
-/** Pending approvals, oldest task first; an agent sees only those of its own task. */
-export async function listApprovals(
-  app: App,
-  query: { readonly limit: number; readonly cursor?: string },
-): Promise<JsonObject> {
+interface ApprovalQuery {
+  readonly status: 'pending' | 'decided' | 'all'
+  readonly limit: number
+  readonly cursor?: string
+}
+
+/** Approvals: those that wait, newest task first, or those that were decided or requested last. */
+export async function listApprovals(app: App, query: ApprovalQuery): Promise<JsonObject> {
+  return query.status === 'pending' ? listPending(app, query) : listPast(app, query)
+}
+
+// By the events, newest first. An approval that a task's state no longer has is only in the ledger.
+async function listPast(app: App, { status, limit, cursor }: ApprovalQuery): Promise<JsonObject> {
+  const type = status === 'decided' ? 'approval_decided' : 'approval_requested'
+  const page = await app.ledger.store.query({ type, limit, ...(cursor === undefined ? {} : { cursor }) })
+  const found = new Map<string, JsonObject>()
+  for (const event of page.items) {
+    const state = await app.ledger.read(event.stream.replace(/^task:/, ''))
+    const approval = state?.approvals.get(String(event.data.approval_id))
+    // One that still lacks some of its approvals is not decided.
+    const isWanted = approval !== undefined && (status === 'all' || approval.status !== 'pending')
+    if (state !== null && isWanted && !found.has(approval.id)) found.set(approval.id, toApprovalView(state, approval))
+  }
+  return { approvals: [...found.values()], next_cursor: page.nextCursor }
+}
+
+async function listPending(app: App, query: ApprovalQuery): Promise<JsonObject> {
   const page = await app.ledger.store.queryTasks({
     hasApproval: true,
     limit: query.limit,
@@ -51,7 +74,11 @@ export async function showApproval(app: App, principal: TaskPrincipal, id: strin
     const content = await app.ledger.store.readBlob(artifact.sha256)
     contents[artifact.type] = content === null ? null : (JSON.parse(content) as Json)
   }
-  return ok({ ...toApprovalView(state, approval), contents })
+  const view = { ...toApprovalView(state, approval), contents }
+  // An agent knows its own work, and must not see files that are hidden from it.
+  if (principal.kind === 'agent') return ok(view)
+  const isOperator = principal.kind === 'operator'
+  return ok({ ...view, ...(await buildApprovalDetails(app, state, approval, { isOperator })) })
 }
 
 /** Takes the answer of an approver. An agent's attempt is refused and recorded with its task. */

@@ -2,6 +2,8 @@ import { randomBytes } from 'node:crypto'
 import type { Spawn } from '../../core/contract/agent-programs.js'
 import type { RegistryFact } from '../../core/identity/registry.js'
 import type { JsonObject } from '../../core/json.js'
+import { buildAgentDetails } from '../agents/agent-details.js'
+import { readAgentTallies } from '../agents/agent-tallies.js'
 import type { App } from '../app.js'
 import { type AddedOperator, type AgentGrant, keepUnder, type Once } from '../kept-answer.js'
 import { ok, type Result, refuse, toProblem } from '../result.js'
@@ -58,6 +60,7 @@ export function buildAgentAnswer(app: App, agent: AgentGrant): JsonObject {
 
 export async function listAgents(app: App): Promise<JsonObject> {
   const agents: JsonObject[] = []
+  const tallies = await readAgentTallies(app)
   for (const agent of app.ledger.registry.agents.values()) {
     const held = await app.ledger.store.findHeldBy(agent.id)
     const spawn = app.ledger.registry.spawns.get(agent.id)
@@ -71,10 +74,16 @@ export async function listAgents(app: App): Promise<JsonObject> {
       registered_at: toIsoTime(agent.registeredAt),
       expires_at: toIsoTime(agent.expiresAt),
       spawn: spawn === undefined ? null : toSpawnView(spawn),
+      ...(await buildAgentDetails(app, { id: agent.id, held, spawn }, tallies.get(agent.id))),
     })
   }
   // Reviewers that Phaselock started use another token and are not agents.
-  for (const spawn of app.ledger.registry.spawns.values()) if (spawn.review !== null) agents.push(toReviewerRow(spawn))
+  for (const spawn of app.ledger.registry.spawns.values()) {
+    if (spawn.review === null) continue
+    const tally = tallies.get(`reviewer:${spawn.review.name}`)
+    const details = await buildAgentDetails(app, { id: spawn.agentId, held: null, spawn }, tally)
+    agents.push({ ...toReviewerRow(spawn), ...details })
+  }
   return { agents }
 }
 

@@ -6,6 +6,7 @@ import type { App } from '../app.js'
 import type { Party } from '../identity/identity.js'
 import { ok, type Result } from '../result.js'
 import { toIsoTime, toIsoTimeOrNull } from '../wire.js'
+import { findAuthor, findRefusalCode } from './refusal-code.js'
 import { Refusals } from './report-refusals.js'
 import { addTaskEvents, buildTaskMetrics, EVENTS_MAX } from './task-metrics.js'
 
@@ -145,33 +146,6 @@ function listEvidence({ phase, artifacts, observed = [] }: RequestEvent, visit: 
 function toRunCounts({ command, passed, failed, skipped, sigusr1, inverted }: JsonObject): JsonObject {
   const counts = { command: command ?? null, passed: passed ?? null, failed: failed ?? null, skipped: skipped ?? null }
   return { ...counts, ...(sigusr1 === undefined ? {} : { sigusr1 }), ...(inverted === undefined ? {} : { inverted }) }
-}
-
-/** The code of a refusal; null for other events. The same set that a task's metrics count. */
-function findRefusalCode(event: TaskEvent): string | null {
-  switch (event.type) {
-    case 'rule_violated':
-      return event.shadow ? null : event.code
-    // Waiting for people or reviewers is not a refusal.
-    case 'gate_blocked':
-      return isRefusal(event) ? event.code : null
-    case 'tool_denied':
-    case 'changes_dropped':
-    case 'transition_refused':
-    case 'checkpoint_refused':
-    case 'approval_refused':
-    case 'question_refused':
-    case 'token_refused':
-      return event.code
-    default:
-      return null
-  }
-}
-
-function findAuthor(event: TaskEvent): string {
-  const { agentId, reviewer } = event as { readonly agentId?: unknown; readonly reviewer?: unknown }
-  if (typeof reviewer === 'string') return `reviewer:${reviewer}`
-  return typeof agentId === 'string' ? agentId : event.actor.replace(/^agent:/, '')
 }
 
 function toMetricsPart(of: JsonObject): JsonObject {

@@ -12,7 +12,7 @@ import { AgentBusy, type ApplyOptions, type CommandResult } from '../ledger/ledg
 import { ok, type Result, refuse, toProblem } from '../result.js'
 import { readHeldOut } from '../test-runs/held-out.js'
 import { pinUpstream } from '../tool-calls/upstream.js'
-import { formatRewindMark } from '../trees/content-at-start.js'
+import { formatVisitMoment, WORK_ENDED } from '../trees/tree-moments.js'
 import { type MadeWorktree, makeWorktree } from '../worktrees/make-worktree.js'
 import { getPlace, removePlace } from '../worktrees/worktree-place.js'
 import { runWithPathLease } from './path-leases.js'
@@ -190,7 +190,8 @@ export async function applyOperatorCommand(
     goesOn === null ? await apply() : await runWithPathLease(app, { state, contract, phase: goesOn, agentId }, apply)
   if (!handled.ok) return handled
   const { state: after } = handled.value
-  if (command.type === 'rewind') app.trees.mark(state.workspace, taskId, formatRewindMark(after.visit))
+  if (command.type === 'rewind') app.trees.mark(state.workspace, taskId, formatVisitMoment(after.visit))
+  if (command.type === 'cancel') app.trees.mark(state.workspace, taskId, WORK_ENDED)
   return ok(toTaskView(after))
 }
 

@@ -205,6 +205,7 @@ const RED: Needs['checks'][number] = {
     message: 'The tests must fail under the new setup',
     params: {},
   },
+  gate: null,
   artifact: null,
   timeoutSeconds: null,
 }

@@ -140,6 +140,7 @@ function factsOf(one: Gathering): GateFacts {
     checks: one.checks,
     ...one.evidenceFacts,
     digest: computeApprovalDigest(one),
+    treeHash: one.treeHash,
     problems: one.problems,
     testFiles: one.pinned,
     observed: one.observed.refs,

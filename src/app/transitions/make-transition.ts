@@ -10,6 +10,7 @@ import { openVote } from '../councils/consensus.js'
 import type { CommandResult } from '../ledger/ledger.js'
 import { type Result, refuse } from '../result.js'
 import { refusePathConflict, runWithPathLease } from '../tasks/path-leases.js'
+import { markMoments } from '../trees/tree-moments.js'
 import { gatherEvidence } from './checkpoint.js'
 import { type Gathered, gather } from './gather.js'
 import { runWhileChecking } from './keep-lease.js'
@@ -90,10 +91,7 @@ async function decideTransition(
   const handled = await (gathered === null ? apply() : runWithPathLease(app, describeEntering(one), apply))
   if (!handled.ok || gathered === null) return handled
   const { events, state: after } = handled.value
-  if (gathered.index !== null && events.some((event) => event.type === 'gate_passed')) {
-    app.trees.settle(state.workspace, gathered.index)
-    app.trees.mark(state.workspace, state.id, after.phase)
-  }
+  if (gathered.index !== null) markMoments(app, { before: state, after, events, index: gathered.index })
   // A failure to ask the reviewers is reported when the agent asks again, which retries it.
   const plan = needed?.consensus ?? null
   if (plan !== null && gathered.vote !== null && events.some((event) => event.type === 'consensus_requested'))

@@ -4,6 +4,7 @@ import type { TreeIndex } from '../../tree/tree-contents.js'
 import { openWorkTree } from '../../tree/work-tree.js'
 import type { App } from '../app.js'
 import { findContentByHash } from './reconcile.js'
+import { formatVisitMoment } from './tree-moments.js'
 
 /** Returns a file's content at the start of the visit: '' if it did not exist, null if unknown. */
 export function makeStartContentReader(app: App, state: TaskState): (path: string) => Promise<string | null> {
@@ -12,7 +13,7 @@ export function makeStartContentReader(app: App, state: TaskState): (path: strin
   let start: TreeIndex | null | undefined
   return async (path) => {
     start ??=
-      app.trees.readMark(tree, state.id, formatRewindMark(state.visit)) ??
+      app.trees.readMark(tree, state.id, formatVisitMoment(state.visit)) ??
       app.trees.readMark(tree, state.id, state.phase)
     if (start === null) return null
     const [, sha256] = /^file ([0-9a-f]{64})$/.exec(start.entries[path] ?? '') ?? []
@@ -21,9 +22,4 @@ export function makeStartContentReader(app: App, state: TaskState): (path: strin
     if (now !== null && sha256Hex(now) === sha256) return now.toString('utf8')
     return (await findContentByHash(app, { tree, path, sha256 }))?.toString('utf8') ?? null
   }
-}
-
-/** The mark of a visit that began with a rewind. The mark of its phase still describes the earlier entry. */
-export function formatRewindMark(visit: number): string {
-  return `visit ${visit}`
 }

@@ -13,6 +13,7 @@ import { keepBody, type Once } from '../kept-answer.js'
 import { noTask, ok, type Result, refuse, toProblem } from '../result.js'
 import { toTaskView } from '../tasks/views.js'
 import { findContentByHash } from './reconcile.js'
+import { formatVisitMoment } from './tree-moments.js'
 
 const PATHS_MAX = 2000
 const PATHS_TOLD_MAX = 200
@@ -111,7 +112,8 @@ async function record(
   if (!handled.ok) return handled
   const reverted = { type: 'tree_reverted', ...told, reason: request.reason } as const
   if (paths.length > 0) await applyTo(app, one, reverted, { actor, isHolding: true })
-  app.trees.mark(state.workspace, state.id, request.to)
+  for (const moment of [request.to, formatVisitMoment(handled.value.state.visit)])
+    app.trees.mark(state.workspace, state.id, moment)
   return ok(answerOf(handled.value.state))
 }
 

@@ -1,6 +1,6 @@
-import { lstatSync, readFileSync } from 'node:fs'
+import { existsSync, lstatSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { gunzipSync } from 'node:zlib'
+import { gunzipSync, gzipSync } from 'node:zlib'
 import { sha256Hex } from '../../base/sha256.js'
 import type { Change } from '../../tree/change.js'
 import { restoreIndex } from '../../tree/only-paths.js'
@@ -29,7 +29,7 @@ export function toLines({ path, kind, type, sha256 }: Change): readonly Line[] {
 }
 
 /** A line of the journal; null when it is invalid. */
-export function parseLine(line: string): Line | null {
+function parseLine(line: string): Line | null {
   try {
     const parsed = JSON.parse(line) as Line
     return Array.isArray(parsed) && typeof parsed[0] === 'string' ? parsed : null
@@ -41,6 +41,39 @@ export function parseLine(line: string): Line | null {
 /** Reads a stored snapshot. */
 export function readIndex(file: string): TreeIndex {
   return restoreIndex(JSON.parse(gunzipSync(readFileSync(file)).toString('utf8')) as TreeIndex)
+}
+
+/** Reads a snapshot with the journal of later changes; null when there is none. */
+export function loadIndex(
+  snapshot: string,
+  journal: string,
+): { readonly index: TreeIndex; readonly journalLines: number } | null {
+  if (!existsSync(snapshot)) return null
+  const index = readIndex(snapshot)
+  const lines = existsSync(journal) ? readFileSync(journal, 'utf8').split('\n') : []
+  const entries = index.entries as Record<string, string>
+  let journalLines = 0
+  for (const line of lines) {
+    if (line === '') continue
+    // The last line of a killed server may be incomplete: its change did not happen.
+    const parsed = parseLine(line)
+    if (parsed === null) continue
+    take(entries, parsed[0], parsed[1] ?? undefined)
+    journalLines += 1
+  }
+  return { index, journalLines }
+}
+
+/** Writes a snapshot, on disk before this returns. */
+export function writeIndex(file: string, index: TreeIndex): void {
+  writeFileSync(file, gzipSync(JSON.stringify(index), { level: 1 }), { mode: 0o600, flush: true })
+}
+
+/** Removes the oldest of these files, so that `keptMax` are left. */
+export function removeOldest(dir: string, names: readonly string[], keptMax: number): void {
+  const aged = names.map((name) => ({ name, at: statSync(join(dir, name)).ctimeMs }))
+  const oldest = aged.sort((a, b) => a.at - b.at).slice(0, names.length - keptMax)
+  for (const { name } of oldest) rmSync(join(dir, name), { force: true })
 }
 
 /** Sets or removes the entry of a path. */

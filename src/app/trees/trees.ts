@@ -7,14 +7,11 @@ import {
   mkdirSync,
   openSync,
   readdirSync,
-  readFileSync,
   renameSync,
   rmSync,
-  statSync,
   writeFileSync,
 } from 'node:fs'
 import { join } from 'node:path'
-import { gzipSync } from 'node:zlib'
 import { isAtOrBelow } from '../../base/is-at-or-below.js'
 import { RUNNER_NAME } from '../../checks/test-files/runner-imports.js'
 import type { Change } from '../../tree/change.js'
@@ -26,11 +23,20 @@ import { type Difference, listDifferences, type TreeIndex } from '../../tree/tre
 import { isLeftover, LEFTOVER_MS, sweepLeftovers } from '../../tree/write/leftovers.js'
 import { findSourceCoverageFolders, LEFT_BEHIND, makeLeftoverMatcher } from '../tool-calls/ignored-paths.js'
 import { KeptContents } from './kept-contents.js'
-import { formatTreeName, isThere, parseLine, readIndex, take, toLines } from './tree-journal.js'
+import {
+  formatTreeName,
+  isThere,
+  loadIndex,
+  readIndex,
+  removeOldest,
+  take,
+  toLines,
+  writeIndex,
+} from './tree-journal.js'
 
 const JOURNAL_LINES_MAX = 5000
-/** Maximum number of phase entries whose trees are stored; the oldest are removed. */
-const MARKS_MAX = 500
+/** Maximum number of moments whose trees are stored; the oldest are removed. */
+const MARKS_MAX = 2000
 const MARKS_READY_MAX = 3
 const MARK = '.mark.gz'
 /** Used instead of a phase id: the start of work on the task. */
@@ -102,23 +108,27 @@ export class Trees {
     return { differences: found.filter(counts), index, isLeft, fingerprint, namesRunner: new Set(noted) }
   }
 
-  /** Stores the expected tree when a task enters a phase. */
-  mark(tree: string, taskId: string, phase: string): void {
+  /** Stores the tree of a moment, such as the entry of a phase: the expected one, or the given one where it differs. */
+  mark(tree: string, taskId: string, moment: string, now: TreeIndex | null = null): void {
     const expected = this.#expected(tree)
     if (expected === null) return
-    if (expected.journalLines > 0) this.#keep(tree, expected.index)
-    const file = this.#mark(tree, taskId, phase)
+    const file = this.#mark(tree, taskId, moment)
     this.#marks.delete(file)
     rmSync(file, { force: true })
-    // Snapshots are replaced, never rewritten: the mark keeps the current one.
-    linkSync(this.#snapshot(tree), file)
+    if (now !== null && listDifferences(expected.index, now).length > 0) {
+      writeIndex(file, now)
+    } else {
+      if (expected.journalLines > 0) this.#keep(tree, expected.index)
+      // Snapshots are replaced, never rewritten: the mark keeps the current one.
+      linkSync(this.#snapshot(tree), file)
+    }
     const marks = readdirSync(this.dir).filter((name) => name.endsWith(MARK))
     if (marks.length > MARKS_MAX) this.#dropMarks(marks)
   }
 
-  /** The expected tree when the task last entered the phase; null when unknown. */
-  readMark(tree: string, taskId: string, phase: string): TreeIndex | null {
-    const file = this.#mark(tree, taskId, phase)
+  /** The tree of a moment, such as the task's newest entry of a phase; null when unknown. */
+  readMark(tree: string, taskId: string, moment: string): TreeIndex | null {
+    const file = this.#mark(tree, taskId, moment)
     const known = this.#marks.get(file) ?? (existsSync(file) ? readIndex(file) : null)
     if (this.#marks.size >= MARKS_READY_MAX) this.#marks.clear()
     if (known !== null) this.#marks.set(file, known)
@@ -241,33 +251,15 @@ export class Trees {
   #expected(tree: string): ExpectedTree | null {
     const known = this.#known.get(tree)
     if (known !== undefined) return known
-    const loaded = this.#load(tree)
+    const loaded = loadIndex(this.#snapshot(tree), this.#journal(tree))
     this.#known.set(tree, loaded)
     return loaded
-  }
-
-  #load(tree: string): ExpectedTree | null {
-    const file = this.#snapshot(tree)
-    if (!existsSync(file)) return null
-    const index = readIndex(file)
-    const journal = existsSync(this.#journal(tree)) ? readFileSync(this.#journal(tree), 'utf8').split('\n') : []
-    const entries = index.entries as Record<string, string>
-    let journalLines = 0
-    for (const line of journal) {
-      if (line === '') continue
-      // The last line of a killed server may be incomplete: its change did not happen.
-      const parsed = parseLine(line)
-      if (parsed === null) continue
-      take(entries, parsed[0], parsed[1] ?? undefined)
-      journalLines += 1
-    }
-    return { index, journalLines }
   }
 
   #keep(tree: string, index: TreeIndex): void {
     mkdirSync(this.dir, { recursive: true, mode: 0o700 })
     const file = this.#snapshot(tree)
-    writeFileSync(`${file}.new`, gzipSync(JSON.stringify(index), { level: 1 }), { mode: 0o600, flush: true })
+    writeIndex(`${file}.new`, index)
     writeFileSync(this.#journal(tree), '', { mode: 0o600 })
     renameSync(`${file}.new`, file)
     this.#known.set(tree, { index, journalLines: 0 })
@@ -281,15 +273,13 @@ export class Trees {
     return join(this.dir, `${formatTreeName(tree)}.json.gz`)
   }
 
-  #mark(tree: string, taskId: string, phase: string): string {
-    return join(this.dir, `${formatTreeName(tree)}-${formatTreeName(taskId)}-${formatTreeName(phase)}${MARK}`)
+  #mark(tree: string, taskId: string, moment: string): string {
+    return join(this.dir, `${formatTreeName(tree)}-${formatTreeName(taskId)}-${formatTreeName(moment)}${MARK}`)
   }
 
   #dropMarks(names: readonly string[]): void {
-    const aged = names.map((name) => ({ name, at: statSync(join(this.dir, name)).ctimeMs }))
     this.#marks.clear()
-    const oldest = aged.sort((a, b) => a.at - b.at).slice(0, names.length - MARKS_MAX)
-    for (const { name } of oldest) rmSync(join(this.dir, name), { force: true })
+    removeOldest(this.dir, names, MARKS_MAX)
   }
 
   #journal(tree: string): string {

@@ -26,12 +26,27 @@ interface LaneParts {
   readonly onFault: (error: unknown) => void
 }
 
+/** An event that was sent to an address, or is being sent. */
+export interface Delivery {
+  readonly at: number
+  readonly event: string
+  readonly seq: number
+  readonly status: 'delivered' | 'retrying' | 'failed'
+  readonly attempts: number
+  /** Never contains the address. */
+  readonly error: string | null
+}
+
+const DELIVERIES_KEPT_MAX = 20
+
 /** Sends the events for one address in order, each until it is delivered or given up. */
 export class Lane {
   #isKicked = true
   #wake: () => void = () => undefined
   readonly #abort = new AbortController()
   readonly #running: Promise<void>
+  /** The newest ones since the server started, oldest first. */
+  deliveries: readonly Delivery[] = []
 
   constructor(
     readonly receiver: Receiver & { readonly secretEnvVar: string | null },
@@ -88,11 +103,20 @@ export class Lane {
     const ended = this.#abort.signal
     for (let attempt = 1; !ended.aborted; attempt += 1) {
       const problem = await deliver(this.receiver, event, { now: this.parts.app.now(), ended, reach })
-      if (problem === null || ended.aborted) return
+      if (ended.aborted) return
+      const isOver = problem !== null && (problem.isFinal || attempt >= attemptsMax)
+      const status = problem === null ? 'delivered' : isOver ? 'failed' : 'retrying'
+      this.#note(event, { status, attempts: attempt, error: problem?.reason ?? null })
+      if (problem === null) return
       if (problem.isFinal) return this.parts.gaveUp(event, problem.reason)
-      if (attempt >= attemptsMax) return this.parts.gaveUp(event, `${attempt} attempts; the last: ${problem.reason}`)
+      if (isOver) return this.parts.gaveUp(event, `${attempt} attempts; the last: ${problem.reason}`)
       await this.#pause(Math.min(BACKOFF_MS_MAX, backoffMs * 2 ** (attempt - 1)))
     }
+  }
+
+  #note({ seq, type }: StoredEvent, outcome: Pick<Delivery, 'status' | 'attempts' | 'error'>): void {
+    const others = this.deliveries.filter((one) => one.seq !== seq).slice(1 - DELIVERIES_KEPT_MAX)
+    this.deliveries = [...others, { at: this.parts.app.now(), event: type, seq, ...outcome }]
   }
 
   async #pause(ms: number): Promise<void> {

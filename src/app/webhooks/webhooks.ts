@@ -4,7 +4,7 @@ import type { StoredEvent } from '../../store/store.js'
 import { StoreUnavailable } from '../../store/store.js'
 import type { App } from '../app.js'
 import { type LaneMark, readCursors, writeCursors } from './cursor-file.js'
-import { LANE_LIMITS, Lane, type LaneLimits } from './delivery-queue.js'
+import { type Delivery, LANE_LIMITS, Lane, type LaneLimits } from './delivery-queue.js'
 
 const PAGE = 500
 const SAVE_MS = 500
@@ -58,6 +58,35 @@ export class Webhooks {
     this.#stop()
     await Promise.all([...this.#lanes.values()].map((lane) => lane.close()))
     if (this.#saving !== null) this.#save()
+  }
+
+  /** Every known address with its newest deliveries. Paths and queries of addresses may contain keys. */
+  async list(): Promise<readonly WebhookStatus[]> {
+    const events = await this.#collectEvents()
+    const held = [...this.#held].map(([key, { url, secretEnvVar }]) => ({
+      ...{ url: hidePath(url), events: [...(events.get(key) ?? [])], deliveries: [] },
+      problem: `The variable ${secretEnvVar} with its signing secret is not set.`,
+    }))
+    const lanes = [...this.#lanes].map(([key, { receiver, deliveries }]) => {
+      const last = deliveries.at(-1)
+      const isWell = last === undefined || last.status === 'delivered'
+      const problem = isWell ? null : `The last delivery failed: ${last.error}.`
+      return { url: hidePath(receiver.url), events: [...(events.get(key) ?? [])], deliveries, problem }
+    })
+    return [...lanes, ...held]
+  }
+
+  /** Which events the known contracts send to each address. */
+  async #collectEvents(): Promise<ReadonlyMap<string, ReadonlySet<string>>> {
+    const found = new Map<string, Set<string>>()
+    for (const hash of this.app.ledger.registry.contracts.keys()) {
+      const contract = await this.app.contracts.get(hash).catch(() => null)
+      for (const { url, secretEnvVar, events } of contract?.webhooks ?? []) {
+        const key = formatKey(url, secretEnvVar)
+        found.set(key, new Set([...(found.get(key) ?? []), ...events]))
+      }
+    }
+    return found
   }
 
   // Events are checked in order for addresses that are still unused.
@@ -152,6 +181,19 @@ export class Webhooks {
       this.onFault(error)
     }
   }
+}
+
+export interface WebhookStatus {
+  readonly url: string
+  readonly events: readonly string[]
+  readonly deliveries: readonly Delivery[]
+  /** Why it does not get its events; null: it does. */
+  readonly problem: string | null
+}
+
+function hidePath(url: string): string {
+  const { origin, pathname, search } = new URL(url)
+  return pathname === '/' && search === '' ? origin : `${origin}/…`
 }
 
 function formatKey(url: string, secretEnvVar: string | null): string {

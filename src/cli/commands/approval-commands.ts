@@ -6,6 +6,7 @@ import type { ClientOptions } from '../client/connection.js'
 import { findNamedTask } from '../client/named-task.js'
 import { EXIT, Stop } from '../exit.js'
 import { formatApproval, formatApprovalTable, formatDecided, formatEnded } from '../terminal/approval-text.js'
+import { printPaged } from '../terminal/pager.js'
 import { canAsk, confirm, print, printJson, show, tell } from '../terminal/terminal.js'
 
 const PAGE = 100
@@ -14,13 +15,20 @@ const PAGE = 100
 export function addApprovalCommands(program: CliCommand): void {
   serverCommand(program, 'approvals', 'list pending approvals')
     .argument('[id]', 'show this approval in full')
+    .option('--stat', 'of the diff only the files and how many lines changed')
+    .option('--no-pager', 'print everything at once')
     .examples(['phaselock approvals apr-1-task-1', 'what exactly is to be approved'])
     .asks((client, options, id: string | undefined) => list(client, id, options))
   addAnswer(program, 'approve')
   addAnswer(program, 'reject')
 }
 
-interface AnswerOptions extends ClientOptions {
+interface LookOptions extends ClientOptions {
+  readonly stat?: boolean
+  readonly pager?: boolean
+}
+
+interface AnswerOptions extends LookOptions {
   readonly comment?: string
   readonly yes?: boolean
   readonly digest?: string
@@ -33,6 +41,8 @@ function addAnswer(program: CliCommand, decision: 'approve' | 'reject'): void {
     .option('--comment <text>', isRejection ? 'what must change (required)' : 'kept in the ledger')
     .option('--digest <sha256>', `${decision} only if the content still has this digest`)
     .option('-y, --yes', 'do not ask for confirmation')
+    .option('--stat', 'of the diff only the files and how many lines changed')
+    .option('--no-pager', 'print everything at once')
     .examples([
       `phaselock ${decision} apr-1-task-1${isRejection ? ' --comment "no error cases"' : ''}`,
       'shows what it is about, then asks',
@@ -55,7 +65,7 @@ async function answer(
   if (options.digest !== undefined && options.digest !== digest)
     throw new Stop(EXIT.refused, `The content to approve now has the digest ${plainLine(digest)}, not the given one.`)
   if (approval.status !== 'pending') throw new Stop(EXIT.refused, `Approval ${plainLine(id)} ${formatEnded(approval)}.`)
-  if (options.json !== true) print(formatApproval(approval))
+  if (options.json !== true) printPaged(formatApproval(approval, options), options)
   if (options.yes !== true) {
     if (!canAsk()) throw new Stop(EXIT.usage, 'There is no terminal to ask on: add --yes.')
     const sure = await confirm(`${decision === 'approve' ? 'Approve' : 'Reject'} exactly this?`)
@@ -77,10 +87,11 @@ async function findApprovalId(client: Client, id: string): Promise<string> {
   throw new Stop(EXIT.refused, `Task ${plainLine(id)} waits for no approval; it is ${plainLine(task.status)}.`)
 }
 
-async function list(client: Client, id: string | undefined, options: ClientOptions): Promise<void> {
+async function list(client: Client, id: string | undefined, options: LookOptions): Promise<void> {
   if (id !== undefined) {
     const approval = await client.approval(await findApprovalId(client, id))
-    return show(options, approval, formatApproval(approval))
+    if (options.json === true) return printJson(approval)
+    return printPaged(formatApproval(approval, options), options)
   }
   const found = await client.approvals({ limit: PAGE })
   const { approvals, next_cursor } = found

@@ -1,11 +1,14 @@
-import type { Approval, Artifact, Decision, Json, JsonObject } from 'phaselock/sdk'
+import type { Approval, Artifact, Decision, Json, JsonObject, SinceLast } from 'phaselock/sdk'
 import { plainLine, plainText } from '../../core/plain-text.js'
+import { formatCount } from '../../core/text.js'
 import { formatTime } from '../client/answer-values.js'
+import { formatDiff, formatDiffStat } from './diff-text.js'
 import { formatTable } from './table.js'
 import { paintText } from './terminal.js'
 
 const LINES_MAX = 200
 const LINE_CHARS_MAX = 2000
+const PATHS_MAX = 20
 
 export function formatApprovalTable(approvals: readonly Approval[]): string {
   return formatTable(approvals, [
@@ -16,8 +19,8 @@ export function formatApprovalTable(approvals: readonly Approval[]): string {
   ])
 }
 
-/** Exactly the content to approve: every artifact with its digest and content. */
-export function formatApproval(approval: Approval): string {
+/** Exactly the content to approve: every artifact with its digest and content, the checks, and the diff. */
+export function formatApproval(approval: Approval, options: { readonly stat?: boolean } = {}): string {
   const { contents = {}, artifacts } = approval
   const field = (label: string, text: string): string => `  ${label.padEnd(10)} ${plainLine(text)}`
   return [
@@ -25,8 +28,8 @@ export function formatApproval(approval: Approval): string {
     field('Task', `${approval.task_id}, agent ${approval.agent_id ?? '-'}`),
     field('Step', `${approval.phase} -> ${approval.target_phase}, gate ${approval.gate}`),
     field('Approvers', formatApprovers(approval)),
-    // The digest covers the files too, which are not shown here.
     field('Work tree', approval.workspace),
+    ...(approval.outdated === true ? [field('Outdated', OUTDATED)] : []),
     field('Status', approval.status),
     field('Expires', formatTime(approval.expires_at)),
     field('Digest', approval.digest),
@@ -35,8 +38,41 @@ export function formatApproval(approval: Approval): string {
     ...artifacts.flatMap((artifact) => formatArtifactLines(artifact, contents[artifact.type])),
     ...(artifacts.length === 0 ? ['', '  There are no artifacts.'] : []),
     ...formatEvidenceLines(approval.evidence),
+    ...formatLastLines(approval.since_last ?? null),
+    ...formatCheckLines(approval),
+    ...formatDiffLines(approval, options),
     '',
   ].join('\n')
+}
+
+const OUTDATED = 'the work tree changed since the request; the diff shows what was asked about'
+
+function formatLastLines(last: SinceLast | null): readonly string[] {
+  if (last === null) return []
+  const said = last.comment === '' ? '' : `: ${last.comment}`
+  const paths = last.changed_paths ?? []
+  const changed = [...last.changed_artifacts, ...paths.slice(0, PATHS_MAX)].map((name) => `  ${plainLine(name)}`)
+  const more = paths.length > PATHS_MAX ? [`  and ${paths.length - PATHS_MAX} more`] : []
+  return [
+    '',
+    `${paintText('bold', 'Since the last request')}  ${plainLine(`${last.decision}${last.by === null ? '' : ` by ${last.by}`}${said}`)}`,
+    ...(changed.length === 0 ? ['  nothing changed'] : [...changed, ...more]),
+  ]
+}
+
+function formatCheckLines({ checks = [], refusals = [] }: Approval): readonly string[] {
+  const told = refusals.length === 0 ? [] : ['', `${formatCount(refusals.length, 'refusal')} on the way`]
+  if (checks.length === 0) return told
+  const lines = checks.map(
+    ({ check, status, grade, message }) =>
+      `  ${status.padEnd(8)} ${plainLine(check)}${grade === null ? '' : ` (${plainLine(grade)})`}${message === '' ? '' : `: ${plainLine(message)}`}`,
+  )
+  return ['', paintText('bold', 'Checks'), ...lines, ...told]
+}
+
+function formatDiffLines({ diff }: Approval, { stat }: { readonly stat?: boolean }): readonly string[] {
+  if (diff === undefined) return []
+  return ['', paintText('bold', 'Changes'), stat === true ? formatDiffStat(diff) : formatDiff(diff)]
 }
 
 /** The state of an approval after the answer that was just given. */

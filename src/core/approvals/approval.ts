@@ -107,6 +107,7 @@ function request(
     artifacts: asked.artifacts,
     evidence: asked.facts.evidence,
     warnings: asked.warnings,
+    ...(typeof asked.facts.treeHash === 'string' ? { treeHash: asked.facts.treeHash } : {}),
   }
   return {
     kind: 'blocked',

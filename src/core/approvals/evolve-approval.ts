@@ -20,11 +20,18 @@ export function applyApprovalRequested(state: TaskState, event: TaskEvent & { ty
     artifacts: event.artifacts,
     evidence: event.evidence,
     warnings: event.warnings,
+    ...(event.treeHash === undefined ? {} : { treeHash: event.treeHash }),
+    // The request to leave the phase was recorded right before it, unless a tool asks.
+    ...(isOfGate(event) && state.checksSeen !== undefined ? { checks: state.checksSeen } : {}),
     decisions: [],
     status: 'pending',
   }
   const older = [...state.approvals].slice(-APPROVALS_KEPT_MAX)
   return { ...state, status: 'awaiting_approval', approvals: new Map(older).set(approval.id, approval) }
+}
+
+function isOfGate({ gate }: { readonly gate: string }): boolean {
+  return gate !== 'request_setup_change' && gate !== 'request_dependency'
 }
 
 export function applyApprovalDecided(state: TaskState, event: TaskEvent & { type: 'approval_decided' }): TaskState {

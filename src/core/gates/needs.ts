@@ -13,6 +13,8 @@ import { computeDemand, type Demand, findTransition, isFinal } from './transitio
 interface CheckNeeded {
   readonly key: string
   readonly blocker: Blocker
+  /** The gate that lists it; null for a check of an artifact or of the phase. */
+  readonly gate: string | null
   /** The artifact whose `validation` requires it; null for a check of a gate. */
   readonly artifact: string | null
   /** Its time limit; null: the default. */
@@ -61,6 +63,7 @@ export function needs(
     gate.blockers.map((blocker, index) => ({
       key: checkKey({ gate: gate.id, artifact: null, index, check: blocker.check }),
       blocker,
+      gate: gate.id,
       artifact: null,
       timeoutSeconds: gate.type === 'validation' ? gate.timeoutSeconds : null,
     })),
@@ -69,6 +72,7 @@ export function needs(
     required.checks.map((blocker, index) => ({
       key: checkKey({ gate: null, artifact: required.type, index, check: blocker.check }),
       blocker,
+      gate: null,
       artifact: required.type,
       timeoutSeconds: null,
     })),
@@ -77,6 +81,7 @@ export function needs(
   const ofPhase = phaseChecks.map((blocker, index) => ({
     key: checkKey({ gate: null, artifact: null, index, check: blocker.check }),
     blocker,
+    gate: null,
     artifact: null,
     timeoutSeconds: null,
   }))

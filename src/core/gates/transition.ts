@@ -20,6 +20,7 @@ import { requirePhase } from '../tool-calls/offered-tools.js'
 import { findHoldingViolation, makeViolationFacts } from '../watch/watch.js'
 import { findAutoTarget } from './auto-advance.js'
 import { findBlockers, makeBlocker } from './blockers.js'
+import { pickChecks } from './check-results.js'
 import { type Needs, needs } from './needs.js'
 import { addFacts, listAcceptedArtifacts, visitArtifacts } from './transition-facts.js'
 import { completesOnEntry, isFinal, listTargets } from './transition-rules.js'
@@ -151,6 +152,7 @@ function judge(contract: Contract, state: TaskState, one: Case): Decision {
     claims: request.claims,
     leaseSeconds: contract.enforcement.leaseSeconds,
     observed: one.facts.observed ?? [],
+    ...pickChecks(needed, facts),
     ...(facts.evidenceRef === undefined ? {} : { evidenceBytes: facts.evidenceRef.bytes }),
     ...pickAuto(request),
   }

@@ -80,6 +80,10 @@ export const SENSITIVE = {
   },
   popStash: { about: 'server', describe: ({ params }) => `Restore the stash ${quote(params.id)} and resume its task.` },
   addContract: { about: 'server', describe: () => 'Register a contract; tasks can be created under its rules.' },
+  trustContract: {
+    about: 'server',
+    describe: ({ params }) => `Trust the contract ${quote(params.hash?.slice(0, 12))}….`,
+  },
   addOperator: {
     about: 'server',
     describe: ({ body }) =>

@@ -75,6 +75,8 @@ export interface GateFacts {
   readonly problems: readonly string[]
   /** SHA-256 over the canonical artifacts and the work tree, which approvals are bound to. */
   readonly digest: string
+  /** The hash of the work tree in that digest; null or absent: it is not bound to the tree. */
+  readonly treeHash?: string | null
   /** Test files and their hashes, if a gate pins them. */
   readonly testFiles: Readonly<Record<string, string>> | null
   /** Paths that differ from the expected tree. */

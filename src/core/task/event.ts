@@ -9,7 +9,7 @@ import type { JsonObject } from '../json.js'
 import type { ConsensusFact, ConsensusProof } from '../reviews/consensus-event.js'
 import type { ReviewFact } from '../reviews/review-event.js'
 import type { WatchFact } from '../watch/watch-event.js'
-import type { ArtifactRef, BlockerFound, NewTask, Refused, UpstreamRef, Violation } from './fact-parts.js'
+import type { ArtifactRef, BlockerFound, CheckSeen, NewTask, Refused, UpstreamRef, Violation } from './fact-parts.js'
 import type { TreeFact } from './tree-event.js'
 
 /** A path that a tool changed. */
@@ -142,6 +142,8 @@ export type TaskFact =
       readonly evidenceBytes?: number
       /** Runs of the contract's commands in wire format; each record is stored under its `sha256`. */
       readonly observed?: readonly JsonObject[]
+      /** Every check of the request with its outcome. Absent: none, or recorded by an earlier version. */
+      readonly checks?: readonly CheckSeen[]
       /** Phaselock made it automatically (`auto_advance`). */
       readonly auto?: true
     }
@@ -204,6 +206,8 @@ export type TaskFact =
       readonly artifacts: readonly ArtifactRef[]
       readonly evidence: JsonObject
       readonly warnings: readonly BlockerFound[]
+      /** The hash of the work tree that the digest covers. Absent: it covers none. */
+      readonly treeHash?: string
     }
   | {
       readonly type: 'approval_decided'

@@ -33,6 +33,7 @@ import {
 import type { ArtifactRef } from './fact-parts.js'
 import { isRefusal } from './refusal.js'
 import type { KeptArtifact, TaskState } from './state.js'
+import { findUnexplained } from './unexplained.js'
 import { applyWorktreeEvent } from './worktree.js'
 
 /** Folds one event into the state. The first event of a stream must be `task_created`; anything else before it is a fault. */
@@ -46,6 +47,10 @@ export function evolve(state: TaskState | null, event: TaskEvent): TaskState {
   own.version = state.version + 1
   own.updatedAt = event.at
   if (own.lapsed !== null && own.status !== 'interrupted') own.lapsed = null
+  const unexplained = findUnexplained(state.unexplained, event)
+  // Deleting a field makes the object slow, so only where it is set.
+  if (unexplained !== undefined) own.unexplained = unexplained
+  else if (own.unexplained !== undefined) delete own.unexplained
   return own
 }
 
@@ -243,6 +248,7 @@ function applyTransitionRequested(state: TaskState, event: TaskEvent & { type: '
   return {
     ...extendLease(state, event),
     artifacts: keepArtifacts(state, event.artifacts),
+    checksSeen: event.checks ?? [],
     visitBytes: state.visitBytes + bytes,
   }
 }

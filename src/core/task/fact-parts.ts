@@ -22,6 +22,20 @@ export interface BlockerFound {
   readonly run?: JsonObject
 }
 
+/** The outcome of one check of a request, whether it blocked or not. */
+export interface CheckSeen {
+  readonly gate: string | null
+  /** The artifact whose `validation` requires it; null for a check of a gate. */
+  readonly artifact: string | null
+  readonly check: string
+  readonly severity: Severity
+  /** `not_run`: something else blocked before it was its turn. */
+  readonly result: 'holds' | 'fails' | 'error' | 'not_run'
+  readonly grade: Grade | null
+  /** What the check found; the beginning of it. */
+  readonly found: string
+}
+
 /** A stored artifact; its content is stored under `sha256`. */
 export interface ArtifactRef {
   readonly type: string

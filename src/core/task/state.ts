@@ -5,7 +5,7 @@ import type { JsonObject } from '../json.js'
 import type { Violation as RuleViolation } from '../rules/evaluate.js'
 import type { Facts } from '../rules/facts.js'
 import type { Rule } from '../rules/rule.js'
-import type { ArtifactRef, BlockerFound, HeldOutRef, ReviewStatus, UpstreamRef } from './fact-parts.js'
+import type { ArtifactRef, BlockerFound, CheckSeen, HeldOutRef, ReviewStatus, UpstreamRef } from './fact-parts.js'
 import type { NewWorktree } from './tree-event.js'
 
 /** An alert that was raised and has not cleared. */
@@ -89,6 +89,10 @@ export interface Approval {
   readonly expiresAt: number
   readonly artifacts: readonly ArtifactRef[]
   readonly evidence: JsonObject
+  /** The hash of the work tree that the digest covers; absent: it covers none. */
+  readonly treeHash?: string
+  /** Every check of the request with its outcome; absent: none was recorded. */
+  readonly checks?: readonly CheckSeen[]
   /** Failed checks that do not block. */
   readonly warnings: readonly BlockerFound[]
   readonly decisions: readonly ApprovalDecision[]
@@ -265,6 +269,10 @@ export interface TaskState {
   readonly claimableAt: number | null
   /** Alerts that were raised and have not cleared, by name. */
   readonly alerts: ReadonlyMap<string, RaisedAlert>
+  /** The checks of the newest request to leave a phase; absent: none was recorded. */
+  readonly checksSeen?: readonly CheckSeen[]
+  /** Changes that no call explains, as the newest comparison found them; absent: none, or settled since. */
+  readonly unexplained?: { readonly detail: string; readonly since: number }
   /** Gate decisions of the whole task; waiting for others does not count. */
   readonly gates: { readonly passed: number; readonly blocked: number }
   /** The epoch that `auto_advance` began; null when the newest one began otherwise. */

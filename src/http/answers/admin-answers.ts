@@ -56,6 +56,13 @@ export const AGENT = nameObject('Agent', {
   registered_at: TIME,
   expires_at: allowNull(TIME),
   spawn: allowNull(nameObject('Spawn', SPAWN_FIELDS)),
+  binding: nameObject('AgentBinding', {
+    kind: chooseWord('confined', 'tools_only', 'hooks', 'rest', 'mcp'),
+    holds: TEXT,
+  }),
+  reliability: makeObject({ refusals: COUNT, retries: COUNT, gates_first_try: COUNT, gates_passed: COUNT }),
+  tokens: makeObject({ input: COUNT, output: COUNT }),
+  last_call: allowNull(makeObject({ tool: TEXT, at: TIME, phase: TEXT })),
 })
 
 export const OPERATOR = nameObject('Operator', {

@@ -1,4 +1,5 @@
 import type { Approval, Question } from '../../core/task/state.js'
+import { APPROVAL_DIFF } from './diff-answers.js'
 import {
   ANY_OBJECT,
   allowNull,
@@ -40,7 +41,43 @@ export const APPROVAL_FIELDS: Fields = {
   expires_at: TIME,
 }
 export const APPROVAL = nameObject('Approval', APPROVAL_FIELDS)
-export const APPROVAL_DETAILS = nameObject('ApprovalDetails', { ...APPROVAL_FIELDS, contents: ANY_OBJECT })
+
+/** A check of a request with its outcome. */
+export const CHECK_FIELDS: Fields = {
+  check: TEXT,
+  severity: TEXT,
+  status: chooseWord('passed', 'failed', 'warning', 'not_run'),
+  grade: allowNull(GRADE),
+  message: TEXT,
+}
+
+const SINCE_LAST = nameObject('SinceLastApproval', {
+  approval_id: TEXT,
+  decision: chooseWord('approve', 'reject', 'pending', 'approved', 'rejected', 'expired', 'used', 'void'),
+  comment: TEXT,
+  by: allowNull(TEXT),
+  at: TIME,
+  changed_artifacts: makeList(TEXT),
+  changed_paths: allowNull(makeList(TEXT)),
+})
+
+/** Agents see the contents only. */
+export const APPROVAL_DETAILS = nameObject('ApprovalDetails', {
+  ...APPROVAL_FIELDS,
+  contents: ANY_OBJECT,
+  'waiting_seconds?': COUNT,
+  'covers?': makeObject({
+    artifacts: makeList(makeObject({ type: TEXT, sha256: SHA256 })),
+    tree_hash: allowNull(SHA256),
+  }),
+  'outdated?': FLAG,
+  'diff?': APPROVAL_DIFF,
+  'checks?': makeList(
+    nameObject('ApprovalCheck', { gate: allowNull(TEXT), artifact: allowNull(TEXT), ...CHECK_FIELDS }),
+  ),
+  'refusals?': makeList(nameObject('PastRefusal', { seq: COUNT, at: TIME, phase: TEXT, code: TEXT, detail: TEXT })),
+  'since_last?': allowNull(SINCE_LAST),
+})
 
 export const QUESTION = nameObject('Question', {
   id: TEXT,

@@ -178,13 +178,18 @@ export const ADMIN_ROUTES: readonly Route[] = [
     method: 'GET',
     path: '/approvals',
     id: 'listApprovals',
-    summary: 'Approvals that wait for an answer',
-    query: { limit: FIELD.limit, cursor: FIELD.cursor },
+    summary: 'Approvals that wait for an answer, or were answered',
+    query: {
+      status: { enum: ['pending', 'decided', 'all'], description: 'Which ones; default `pending`.' },
+      limit: FIELD.limit,
+      cursor: FIELD.cursor,
+    },
     answer: '`{approvals, next_cursor}`',
     response: makePage('approvals', APPROVAL),
     handle: async ({ app, query }) =>
       ok(
         await listApprovals(app, {
+          status: (query.status ?? 'pending') as 'pending' | 'decided' | 'all',
           limit: parseLimit(query, 100),
           ...(query.cursor === undefined ? {} : { cursor: query.cursor }),
         }),

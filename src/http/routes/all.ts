@@ -9,6 +9,7 @@ import { AUDIT_ROUTES } from './audit.js'
 import { COORDINATION_ROUTES } from './coordinations.js'
 import { DEPENDENCY_ROUTES } from './dependencies.js'
 import { HOOK_ROUTES } from './hooks.js'
+import { INSIGHT_ROUTES } from './insights.js'
 import { KNOWLEDGE_ROUTES } from './knowledge.js'
 import { PASSKEY_ROUTES } from './passkeys.js'
 import { PHASE_ROUTES } from './phases.js'
@@ -17,9 +18,11 @@ import { QUESTION_ROUTES } from './questions.js'
 import { REPORT_ROUTES } from './report.js'
 import { REVIEW_ROUTES } from './reviews.js'
 import { RUN_ROUTES } from './run.js'
+import { SERVER_LOOK_ROUTES } from './server-looks.js'
 import { LOGIN, SESSION_ROUTES } from './sessions.js'
 import { SPAWN_ROUTES } from './spawn.js'
 import { STATUS_ROUTES } from './status.js'
+import { TASK_LOOK_ROUTES } from './task-looks.js'
 import { TASK_ROUTES } from './tasks.js'
 import { WORKTREE_ROUTES } from './worktrees.js'
 
@@ -31,15 +34,18 @@ export const ROUTES: readonly Route[] = [
   ...KNOWLEDGE_ROUTES,
   ...HOOK_ROUTES,
   ...TASK_ROUTES,
+  ...TASK_LOOK_ROUTES,
   ...DEPENDENCY_ROUTES,
   ...WORKTREE_ROUTES,
   ...RUN_ROUTES,
   ...REPORT_ROUTES,
+  ...INSIGHT_ROUTES,
   ...STATUS_ROUTES,
   ...QUESTION_ROUTES,
   ...REVIEW_ROUTES,
   ...COORDINATION_ROUTES,
   ...ADMIN_ROUTES,
+  ...SERVER_LOOK_ROUTES,
   ...SPAWN_ROUTES,
   ...AUDIT_ROUTES,
   ...SESSION_ROUTES,

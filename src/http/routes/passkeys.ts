@@ -39,6 +39,7 @@ export const PASSKEY_ROUTES: readonly Route[] = [
     body: shape({}),
     answer: '`{options}`: PublicKeyCredentialCreationOptionsJSON',
     response: PASSKEY_OPTIONS,
+    isRepeatable: true,
     handle: async (call) => {
       const principal = requireOperatorPrincipal(call)
       return findFirstPasskeyProblem(call) ?? makePasskeyOptions(call.app, principal.name, call.origin)
@@ -119,6 +120,7 @@ export const PASSKEY_ROUTES: readonly Route[] = [
     ),
     answer: '`{id, challenge, options, text, expires_at}`; `options`: PublicKeyCredentialRequestOptionsJSON',
     response: CONFIRMATION_CHALLENGE,
+    isRepeatable: true,
     handle: async (call) => {
       const { act, params, body } = call.body as { act: CallId; params?: Record<string, string>; body?: JsonObject }
       const asked = { id: act, params: params ?? {}, body: body ?? {} }

@@ -4,9 +4,12 @@ import { listStashes } from '../../app/stash/list-stashes.js'
 import { dropStash, popStash } from '../../app/stash/pop-stash.js'
 import { saveStash } from '../../app/stash/save-stash.js'
 import { buildActivity } from '../../app/tasks/activity.js'
+import { buildInbox } from '../../app/tasks/inbox.js'
+import { INBOX } from '../answers/insight-answers.js'
 import { TASK_METRICS } from '../answers/report-answers.js'
 import { makeList, makeObject } from '../answers/schema-parts.js'
 import { ACTIVITY, RESTORED_TASK, SAVED_STASH, STASH } from '../answers/task-answers.js'
+
 import { FIELD, shape } from '../fields.js'
 import { type Route, requireOperator, requireParty } from '../route.js'
 
@@ -29,6 +32,15 @@ export const RUN_ROUTES: readonly Route[] = [
     answer: '`{at, tasks, counts, paused, truncated}`',
     response: ACTIVITY,
     handle: async ({ app }) => ok(await buildActivity(app)),
+  },
+  {
+    method: 'GET',
+    path: '/inbox',
+    id: 'getInbox',
+    summary: 'What waits for an operator, oldest first',
+    answer: '`{items, total, truncated}`',
+    response: INBOX,
+    handle: async ({ app }) => ok(await buildInbox(app)),
   },
   {
     method: 'POST',

@@ -37,6 +37,7 @@ export const SESSION_ROUTES: readonly Route[] = [
     body: shape({}),
     answer: '`{code, expires_at, url}`',
     response: LOGIN_CODE,
+    isRepeatable: true,
     handle: async (call) => {
       const principal = requireOperatorPrincipal(call)
       if (principal.session !== undefined)
@@ -65,6 +66,7 @@ export const SESSION_ROUTES: readonly Route[] = [
     body: shape({}),
     answer: '`{logged_out: true}`, and the cookie is cleared',
     response: makeObject({ logged_out: TRUE }),
+    isRepeatable: true,
     clearsCookie: true,
     handle: async (call) => {
       const principal = requireOperatorPrincipal(call)

@@ -1,13 +1,17 @@
 import type { Pool, QueryResultRow } from 'pg'
 import { sha256Hex } from '../../base/sha256.js'
 import { clampPageLimit, decodeCursor, encodeCursor, readLimit } from '../cursor.js'
+import { findSearchFloor, toEventPage, toStoredText } from '../read/audit-reads.js'
 import type { AuditFilter, AuditStats, Page, Remembered, StoredEvent, TaskFilter, TaskRow } from '../store.js'
 import { EVENT_COLUMNS, toRemembered, toStoredEvent, toTaskRow } from '../wire.js'
 import { KEY_LIFETIME_MS } from '../write/ledger-writer.js'
 import { HELD } from '../write/write-statements.js'
 import { toUnavailable } from './connect.js'
 
-type Wanted = readonly (readonly [condition: string, value: string | number | boolean | undefined])[]
+type Wanted = readonly (readonly [
+  condition: string,
+  value: string | number | boolean | readonly string[] | undefined,
+])[]
 
 /** Reads on the pool. Each sees everything that was acknowledged before it. */
 export class PostgresReads {
@@ -93,6 +97,7 @@ export class PostgresReads {
   }
 
   async query(filter: AuditFilter): Promise<Page<StoredEvent>> {
+    const floor = filter.text === undefined ? 0 : findSearchFloor(filter, await this.lastSeq())
     const { conditions, values } = toConditions([
       ['stream =', filter.taskId === undefined ? undefined : `task:${filter.taskId}`],
       ['agent =', filter.agentId],
@@ -101,6 +106,12 @@ export class PostgresReads {
       ['code =', filter.code],
       ['success =', filter.success],
       ['type =', filter.type],
+      ['ARRAY[type] <@', filter.types],
+      ['actor =', filter.actor],
+      ['stream =', filter.stream],
+      ['lower(data) LIKE', filter.text === undefined ? undefined : toLikePattern(filter.text)],
+      ['seq >', filter.afterSeq],
+      ['seq >', floor === 0 ? undefined : floor],
       ['at >=', filter.since],
       ['at <=', filter.until],
       ['seq <', filter.cursor === undefined ? undefined : decodeCursor(filter.cursor)],
@@ -110,8 +121,7 @@ export class PostgresReads {
     const order = filter.taskId === undefined ? 'seq DESC' : 'version DESC'
     const sql = `SELECT ${EVENT_COLUMNS} FROM event ${toWhere(conditions)} ORDER BY ${order} LIMIT $${values.length + 1}`
     const rows = await this.#all(sql, [...values, limit + 1])
-    const items = rows.slice(0, limit).map(toStoredEvent)
-    return { items, nextCursor: rows.length > limit ? encodeCursor(items.at(-1)?.seq ?? 0) : null }
+    return toEventPage(rows.map(toStoredEvent), { limit, floor, afterSeq: filter.afterSeq ?? 0 })
   }
 
   async readStats(): Promise<AuditStats> {
@@ -142,6 +152,13 @@ export class PostgresReads {
       throw toUnavailable(error, 'The ledger cannot be read now')
     }
   }
+}
+
+// A backslash is the escape character of LIKE.
+function toLikePattern(text: string): string {
+  return `%${toStoredText(text)
+    .toLowerCase()
+    .replace(/[\\%_]/g, '\\$&')}%`
 }
 
 function toConditions(wanted: Wanted): { readonly conditions: string[]; readonly values: unknown[] } {

@@ -1,0 +1,57 @@
+import type { Spawn } from '../../core/contract/agent-programs.js'
+import type { JsonObject } from '../../core/json.js'
+import type { TaskRow } from '../../store/store.js'
+import type { App } from '../app.js'
+import { toIsoTime } from '../wire.js'
+import { findEntrance } from './agent-entrances.js'
+import type { AgentTally } from './agent-tallies.js'
+
+/** How an agent is bound, how reliably it works, what it used and what it called last. */
+export async function buildAgentDetails(
+  app: App,
+  agent: { readonly id: string; readonly held: TaskRow | null; readonly spawn: Spawn | undefined },
+  tally: AgentTally,
+): Promise<JsonObject> {
+  const { id, held, spawn } = agent
+  const { refusals, retries, gatesFirstTry, gatesPassed, input, output } = tally
+  return {
+    binding: findBinding(app, agent),
+    reliability: { refusals, retries, gates_first_try: gatesFirstTry, gates_passed: gatesPassed },
+    tokens: { input, output },
+    last_call: await findLastCall(app, id, held?.id ?? spawn?.taskId ?? null),
+  }
+}
+
+type Kind = 'confined' | 'tools_only' | 'hooks' | 'mcp' | 'rest'
+
+const BESIDE = 'what it does beside them is noticed when the work tree is compared'
+const HOLDS: Readonly<Record<Exclude<Kind, 'tools_only'>, string>> = {
+  confined: 'It runs in the sandbox: only the tools of Phaselock and its model are within its reach.',
+  hooks: `Hooks ask Phaselock before each call of its own tools, which run under your account; ${BESIDE}.`,
+  mcp: `It uses the tools of Phaselock over MCP; ${BESIDE}.`,
+  rest: `It uses the tools of Phaselock over REST or an SDK; ${BESIDE}.`,
+}
+
+function findBinding(app: App, { id, spawn }: { readonly id: string; readonly spawn: Spawn | undefined }): JsonObject {
+  if (spawn !== undefined && spawn.unenforced.length > 0)
+    return {
+      kind: 'tools_only',
+      holds: `Its own tools are switched off. The sandbox does not enforce: ${spawn.unenforced.join(', ')}.`,
+    }
+  // Hooks are recorded in the ledger, because an agent with its own shell asks for more care.
+  const isHooked = app.ledger.registry.access.boundByHooks.has(id)
+  const kind = spawn !== undefined ? 'confined' : isHooked ? 'hooks' : findEntrance(app, id)
+  return { kind, holds: HOLDS[kind] }
+}
+
+const CALLS = ['tool_allowed', 'tool_denied', 'fact_recorded'] as const
+
+/** Looked up in the stream of its task, so that the cost does not grow with the ledger. */
+async function findLastCall(app: App, agentId: string, taskId: string | null): Promise<JsonObject | null> {
+  if (taskId === null) return null
+  const { items } = await app.ledger.store.query({ taskId, agentId, types: CALLS, limit: 1 })
+  const [last] = items
+  return last === undefined
+    ? null
+    : { tool: String(last.data.tool_name ?? ''), at: toIsoTime(last.at), phase: last.phase ?? '' }
+}

@@ -1,0 +1,66 @@
+import {
+  allowNull,
+  COUNT,
+  chooseWord,
+  FLAG,
+  makeList,
+  makeMap,
+  makeObject,
+  nameObject,
+  TEXT,
+  TIME,
+  TRUE,
+} from './schema-parts.js'
+
+export const WEBHOOKS = makeObject({
+  webhooks: makeList(
+    nameObject('Webhook', {
+      url: TEXT,
+      events: makeList(TEXT),
+      problem: allowNull(TEXT),
+      last_deliveries: makeList(
+        nameObject('Delivery', {
+          at: TIME,
+          event: TEXT,
+          seq: COUNT,
+          status: chooseWord('delivered', 'retrying', 'failed'),
+          attempts: COUNT,
+          error: allowNull(TEXT),
+        }),
+      ),
+    }),
+  ),
+})
+
+export const SERVER_CHECKS = makeObject({
+  checks: makeList(
+    nameObject('ServerCheck', {
+      name: TEXT,
+      status: chooseWord('ok', 'warning', 'problem'),
+      detail: TEXT,
+      remedy: TEXT,
+    }),
+  ),
+})
+
+export const CONTRACT_TEXT = nameObject('ContractText', { hash: TEXT, text: TEXT, origin: TEXT })
+
+export const CONTRACT_GRAPH = nameObject('ContractGraph', {
+  hash: TEXT,
+  phases: makeList(makeObject({ id: TEXT, name: TEXT })),
+  transitions: makeList(
+    makeObject({
+      from: TEXT,
+      to: TEXT,
+      gate: allowNull(TEXT),
+      when: allowNull(TEXT),
+      gates: makeList(TEXT),
+      kind: chooseWord('forward', 'back'),
+    }),
+  ),
+  counts: makeMap(COUNT),
+  waiting: makeMap(COUNT),
+  truncated: FLAG,
+})
+
+export const TRUSTED_CONTRACT = makeObject({ hash: TEXT, name: TEXT, version: TEXT, trusted: TRUE })

@@ -1,0 +1,63 @@
+import { ok } from '../../app/result.js'
+import { checkServer } from '../../app/status/server-checks.js'
+import { showContractGraph, showContractText, trustContract } from '../../app/tasks/contract-looks.js'
+import { toIsoTime } from '../../app/wire.js'
+import { CONTRACT_GRAPH, CONTRACT_TEXT, SERVER_CHECKS, TRUSTED_CONTRACT, WEBHOOKS } from '../answers/server-answers.js'
+import { shape } from '../fields.js'
+import { type Route, requireOperator } from '../route.js'
+
+/** What operators see of contracts and of the server itself. */
+export const SERVER_LOOK_ROUTES: readonly Route[] = [
+  {
+    method: 'GET',
+    path: '/contracts/:hash/text',
+    id: 'getContractText',
+    summary: 'One contract as YAML',
+    answer: '`{hash, text, origin}`',
+    response: CONTRACT_TEXT,
+    handle: async ({ app, params }) => showContractText(app, params.hash ?? ''),
+  },
+  {
+    method: 'GET',
+    path: '/contracts/:hash/graph',
+    id: 'getContractGraph',
+    summary: 'The phases and transitions of a contract, with the open tasks in each',
+    answer: '`{hash, phases, transitions, counts, waiting, truncated}`',
+    response: CONTRACT_GRAPH,
+    handle: async ({ app, params }) => showContractGraph(app, params.hash ?? ''),
+  },
+  {
+    method: 'POST',
+    path: '/contracts/:hash/trust',
+    id: 'trustContract',
+    summary: 'Trust a contract that the server was started with',
+    body: shape({}),
+    answer: '`{hash, name, version, trusted: true}`',
+    response: TRUSTED_CONTRACT,
+    handle: async (call) => trustContract(call.app, call.params.hash ?? '', requireOperator(call)),
+  },
+  {
+    method: 'GET',
+    path: '/webhooks',
+    id: 'listWebhooks',
+    summary: 'The addresses that get events, with their newest deliveries',
+    answer: '`{webhooks}`',
+    response: WEBHOOKS,
+    handle: async ({ app }) =>
+      ok({
+        webhooks: (await app.webhooks()).map(({ url, events, problem, deliveries }) => ({
+          ...{ url, events, problem },
+          last_deliveries: deliveries.map((one) => ({ ...one, at: toIsoTime(one.at) })),
+        })),
+      }),
+  },
+  {
+    method: 'GET',
+    path: '/doctor',
+    id: 'checkServer',
+    summary: 'What the server needs and whether it has it',
+    answer: '`{checks}`',
+    response: SERVER_CHECKS,
+    handle: async ({ app }) => ok(await checkServer(app)),
+  },
+]
