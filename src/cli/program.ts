@@ -8,10 +8,11 @@ import { addBackgroundCommands } from './commands/background-commands.js'
 import { addCompletionCommand } from './commands/completion-command.js'
 import { addContractCommands } from './commands/contract-commands.js'
 import { addCoordinateCommand } from './commands/coordinate-commands.js'
+import { addDiffCommand } from './commands/diff-command.js'
 import { addDoctorCommand } from './commands/doctor-command.js'
 import { addInitCommand } from './commands/init-command.js'
 import { addKnowledgeCommand } from './commands/knowledge-command.js'
-import { addDiffCommand } from './commands/diff-command.js'
+import { addLaunchCommands } from './commands/launch-commands.js'
 import { addLookCommands } from './commands/look-commands.js'
 import { addMcpCommand } from './commands/mcp-command.js'
 import { addQuestionCommands } from './commands/question-commands.js'
@@ -65,6 +66,7 @@ export function buildProgram(): CliCommand {
   addDiffCommand(program)
   addReviewCommand(program)
   program.commandsGroup('Run:')
+  addLaunchCommands(program)
   addRunCommands(program)
   addAgentRunCommands(program)
   addCoordinateCommand(program)

@@ -2445,6 +2445,8 @@ export interface operations {
           /** `digest` of the approval, 64 hexadecimal digits. */
           digest: string
           comment?: string
+          /** Where the operator decided; kept in the ledger. */
+          channel?: ("in_chat" | "cli" | "dashboard")
           /** The phase token, where it is not in the Authorization header. */
           phase_token?: string
           /** `{passphrase}`, or `{id, assertion}` with `id` of POST /confirmations and what the passkey signed. */
@@ -3514,6 +3516,7 @@ export interface components {
         decision: ("approve" | "reject")
         comment: (string | null)
         at: string
+        channel: (("in_chat" | "cli" | "dashboard") | null)
       }[]
       artifacts: components['schemas']['Artifact'][]
       evidence: { [name: string]: unknown }
@@ -3548,6 +3551,7 @@ export interface components {
         decision: ("approve" | "reject")
         comment: (string | null)
         at: string
+        channel: (("in_chat" | "cli" | "dashboard") | null)
       }[]
       artifacts: components['schemas']['Artifact'][]
       evidence: { [name: string]: unknown }

@@ -168,6 +168,8 @@ export type Decision = {
   readonly decision: string
   readonly comment: string | null
   readonly at: string
+  /** Where the person decided; null: over the API. Absent in answers of older servers. */
+  readonly channel?: string | null
 }
 
 /** An artifact without its content. */

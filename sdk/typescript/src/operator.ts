@@ -145,6 +145,9 @@ export class OperatorClient {
 
   // With the token of an agent.
   claim = (body: JsonObject) => this.#post<ClaimAnswer>('/tasks/claim', body, CLAIM_MS_MAX)
+  heartbeat = (body: { readonly task_id: string }) => this.#post<JsonObject>('/tasks/heartbeat', { ...body })
+  release = (body: { readonly task_id: string; readonly reason: string }) =>
+    this.#post<{ readonly task: Task }>('/tasks/release', { ...body })
   snapshot = () => this.#get<AgentSnapshot>('/state/snapshot')
   prompt = () => this.#get<Answers.Step>('/prompt')
   continue = () => this.#post<Answers.Step>('/prompt/continue')

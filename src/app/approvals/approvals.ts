@@ -1,6 +1,7 @@
 import type { ReviewBearer } from '../../core/identity/admit.js'
 import type { Json, JsonObject } from '../../core/json.js'
 import type { Approver, Command } from '../../core/task/command.js'
+import type { DecisionChannel } from '../../core/task/fact-parts.js'
 import type { TaskState } from '../../core/task/state.js'
 import { type App, contextOf } from '../app.js'
 import { admitCall, applyAs, refuseForeign } from '../identity/agent-call.js'
@@ -10,6 +11,7 @@ import type { ApplyOptions } from '../ledger/ledger.js'
 import { noTask, ok, type Result, refuse, toProblem } from '../result.js'
 import { toApprovalView } from '../tasks/views.js'
 import { buildApprovalDetails } from './approval-details.js'
+import { findChatProblem } from './in-chat.js'
 
 const APPROVAL_ID = /^apr-\d+-(.+)$/
 
@@ -90,6 +92,8 @@ export async function decideApproval(
     readonly decision: 'approve' | 'reject'
     readonly digest: string
     readonly comment: string
+    /** Where the operator decided; nobody else names one. */
+    readonly channel?: DecisionChannel
     readonly once: Once | undefined
   },
 ): Promise<Result<JsonObject>> {
@@ -105,7 +109,14 @@ export async function decideApproval(
     const admitted = await admitCall(app, principal.bearer, state.id)
     if (!admitted.ok) return admitted
   }
+  // An answer in the chat counts for the person in front of it: no other token can claim that.
+  if (principal.kind === 'reviewer' && answer.channel !== undefined)
+    return refuse('not_permitted', 'Only an operator names the channel of a decision.')
   const contract = await app.contracts.get(state.contract.hash)
+  if (answer.channel === 'in_chat' && answer.decision === 'approve') {
+    const problem = await findChatProblem(app, contract, state)
+    if (problem !== null) return refuse('not_permitted', problem)
+  }
   const comment = app.redact(answer.comment) as string
   const { decision, digest, once } = answer
   const command = {
@@ -115,6 +126,7 @@ export async function decideApproval(
     digest,
     comment,
     by: toApprover(principal),
+    ...(answer.channel === undefined ? {} : { channel: answer.channel }),
   } as const
   const remember: ApplyOptions['remember'] = (done) => {
     const decided = done.state.approvals.get(approval.id)

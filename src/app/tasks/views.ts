@@ -94,6 +94,7 @@ export function toApprovalView(state: TaskState, approval: Approval): JsonObject
       decision: decision.decision,
       comment: decision.comment,
       at: toIsoTime(decision.at),
+      channel: decision.channel ?? null,
     })),
     artifacts: approval.artifacts.map(toArtifactView),
     evidence: approval.evidence,

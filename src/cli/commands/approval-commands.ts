@@ -75,7 +75,7 @@ async function answer(
     }
   }
   // The digest of the content that was shown: if it changes meanwhile, the server refuses.
-  const decided = await client.decide(id, compact({ decision, digest, comment: options.comment }))
+  const decided = await client.decide(id, compact({ decision, digest, comment: options.comment, channel: 'cli' }))
   show(options, decided, `${plainLine(decided.id)} ${formatDecided(decided)}.`)
 }
 

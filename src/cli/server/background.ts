@@ -40,7 +40,7 @@ export interface BackgroundServer {
 
 /** Starts a server that outlives this program, and waits until it answers. */
 export async function runUp(options: ServeOptions): Promise<void> {
-  await askFirst(options)
+  await askAboutContract(options)
   const { note, stateDir, isNew } = await startInBackground(options)
   const settled = isNew ? await settleStartedContract(options) : null
   const { workspace } = resolveServerPlaces(options)
@@ -48,8 +48,8 @@ export async function runUp(options: ServeOptions): Promise<void> {
   sayRunning(note, stateDir, { ...options, isNew, settled, hooks })
 }
 
-// A background server has no terminal: ask here about a contract that nobody has accepted yet.
-async function askFirst(options: ServeOptions): Promise<void> {
+/** Asks about a contract that nobody has accepted yet: a background server has no terminal. */
+export async function askAboutContract(options: ServeOptions): Promise<void> {
   const wanted = toWanted(options)
   if (options.contract !== undefined || !canAsk() || findRunningServer(wanted.stateDir) !== null) return
   const pin = new ContractPins(wanted.stateDir).findPin(wanted.workspace)

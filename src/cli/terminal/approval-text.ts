@@ -109,6 +109,11 @@ function formatDecision({ decision, by, comment }: Decision): string {
   return `${decision === 'approve' ? 'approved' : 'rejected'} by ${by}${said}`
 }
 
+/** An agent's value as lines of plain text. */
+export function formatContent(content: Json): readonly string[] {
+  return plainText(formatValue(content, '').replace(/^\n/, '')).split('\n')
+}
+
 function formatArtifactLines(artifact: Artifact, content: Json | undefined): readonly string[] {
   return [
     '',

@@ -181,6 +181,7 @@ export function decideApproval(
       by: name,
       comment: command.comment,
       digest: approval.digest,
+      ...(command.channel === undefined ? {} : { channel: command.channel }),
     },
   ])
 }

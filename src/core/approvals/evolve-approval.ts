@@ -37,7 +37,8 @@ function isOfGate({ gate }: { readonly gate: string }): boolean {
 export function applyApprovalDecided(state: TaskState, event: TaskEvent & { type: 'approval_decided' }): TaskState {
   const approval = state.approvals.get(event.approvalId)
   if (approval === undefined) return state
-  const decision = { by: event.by, decision: event.decision, comment: event.comment, at: event.at }
+  const { by, comment, at, channel = null } = event
+  const decision = { by, decision: event.decision, comment, at, channel }
   const decisions = [...approval.decisions, decision]
   const approvals = decisions.filter((one) => one.decision === 'approve').length
   const status = event.decision === 'reject' ? 'rejected' : approvals >= approval.minApprovals ? 'approved' : 'pending'

@@ -9,7 +9,16 @@ import type { JsonObject } from '../json.js'
 import type { ConsensusFact, ConsensusProof } from '../reviews/consensus-event.js'
 import type { ReviewFact } from '../reviews/review-event.js'
 import type { WatchFact } from '../watch/watch-event.js'
-import type { ArtifactRef, BlockerFound, CheckSeen, NewTask, Refused, UpstreamRef, Violation } from './fact-parts.js'
+import type {
+  ArtifactRef,
+  BlockerFound,
+  CheckSeen,
+  DecisionChannel,
+  NewTask,
+  Refused,
+  UpstreamRef,
+  Violation,
+} from './fact-parts.js'
 import type { TreeFact } from './tree-event.js'
 
 /** A path that a tool changed. */
@@ -216,6 +225,8 @@ export type TaskFact =
       readonly by: string
       readonly comment: string
       readonly digest: string
+      /** Where the person decided. Absent: over the API, or recorded by an earlier version. */
+      readonly channel?: DecisionChannel
     }
   | (Refused & { readonly type: 'approval_refused'; readonly approvalId: string; readonly by: string })
   | (Caller & { readonly type: 'token_refused'; readonly code: Code; readonly detail: string; readonly success: false })

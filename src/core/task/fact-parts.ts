@@ -127,3 +127,7 @@ export interface UsageSaid {
   readonly grade: 'observed' | 'reported'
   readonly occurredAt: number
 }
+
+/** Where a person decided: in the chat of an agent CLI, on the command line or in the dashboard. */
+export const DECISION_CHANNELS = ['in_chat', 'cli', 'dashboard'] as const
+export type DecisionChannel = (typeof DECISION_CHANNELS)[number]

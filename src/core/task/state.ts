@@ -5,7 +5,15 @@ import type { JsonObject } from '../json.js'
 import type { Violation as RuleViolation } from '../rules/evaluate.js'
 import type { Facts } from '../rules/facts.js'
 import type { Rule } from '../rules/rule.js'
-import type { ArtifactRef, BlockerFound, CheckSeen, HeldOutRef, ReviewStatus, UpstreamRef } from './fact-parts.js'
+import type {
+  ArtifactRef,
+  BlockerFound,
+  CheckSeen,
+  DecisionChannel,
+  HeldOutRef,
+  ReviewStatus,
+  UpstreamRef,
+} from './fact-parts.js'
 import type { NewWorktree } from './tree-event.js'
 
 /** An alert that was raised and has not cleared. */
@@ -72,6 +80,8 @@ interface ApprovalDecision {
   readonly decision: 'approve' | 'reject'
   readonly comment: string
   readonly at: number
+  /** Null: over the API. Absent in states that an earlier version kept. */
+  readonly channel?: DecisionChannel | null
 }
 
 export interface Approval {

@@ -1,3 +1,4 @@
+import { DECISION_CHANNELS, type DecisionChannel } from '../../core/task/fact-parts.js'
 import type { Approval, Question } from '../../core/task/state.js'
 import { APPROVAL_DIFF } from './diff-answers.js'
 import {
@@ -32,7 +33,13 @@ export const APPROVAL_FIELDS: Fields = {
   approvers: makeList(TEXT),
   min_approvals: COUNT,
   decisions: makeList(
-    makeObject({ by: TEXT, decision: chooseWord('approve', 'reject'), comment: allowNull(TEXT), at: TIME }),
+    makeObject({
+      by: TEXT,
+      decision: chooseWord('approve', 'reject'),
+      comment: allowNull(TEXT),
+      at: TIME,
+      channel: allowNull(chooseWord<DecisionChannel>(...DECISION_CHANNELS)),
+    }),
   ),
   artifacts: makeList(nameObject('Artifact', ARTIFACT_FIELDS)),
   evidence: ANY_OBJECT,

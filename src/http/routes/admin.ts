@@ -13,6 +13,7 @@ import { ok, refuse } from '../../app/result.js'
 import { addContract } from '../../app/tasks/add-contract.js'
 import { mayRenewAgent } from '../../core/identity/permissions.js'
 import type { JsonObject } from '../../core/json.js'
+import { DECISION_CHANNELS, type DecisionChannel } from '../../core/task/fact-parts.js'
 import { ADDED_CONTRACT, AGENT, CONTRACT_ROW, OPERATOR } from '../answers/admin-answers.js'
 import { APPROVAL, APPROVAL_DETAILS } from '../answers/approval-answers.js'
 import {
@@ -218,6 +219,7 @@ export const ADMIN_ROUTES: readonly Route[] = [
           description: '`digest` of the approval, 64 hexadecimal digits.',
         },
         comment: { type: 'string', maxLength: 4000 },
+        channel: { enum: DECISION_CHANNELS, description: 'Where the operator decided; kept in the ledger.' },
         phase_token: FIELD.token,
       },
       ['decision', 'digest'],
@@ -230,6 +232,7 @@ export const ADMIN_ROUTES: readonly Route[] = [
         decision: call.body.decision as 'approve' | 'reject',
         digest: call.body.digest as string,
         comment: (call.body.comment as string | undefined) ?? '',
+        ...(call.body.channel === undefined ? {} : { channel: call.body.channel as DecisionChannel }),
         once: call.once,
       }),
   },

@@ -1,0 +1,48 @@
+/** What the CLI that is opened gets to know about the session. */
+export interface SessionPlan {
+  readonly program: string
+  /** Address of the shim, such as `http://127.0.0.1:40123`. */
+  readonly url: string
+  /** What hooks and the MCP entry authenticate with. It opens nothing but this session. */
+  readonly secret: string
+  /** A private folder for configuration, removed when the session ends. */
+  readonly folder: string
+  /** The work tree of the task, where the CLI is opened. */
+  readonly workspace: string
+  readonly isNative: boolean
+  /** Instructions that stay in force for the whole session, also after the conversation was cleared. */
+  readonly instructions: string
+  /** The first message; null: the person types it. */
+  readonly prompt: string | null
+  /** Arguments of the person for the CLI itself. */
+  readonly own: readonly string[]
+  readonly environment: NodeJS.ProcessEnv
+}
+
+export interface PreparedSession {
+  /** By their path below the folder of the session. */
+  readonly files: Readonly<Record<string, string>>
+  readonly args: readonly string[]
+  readonly env: Readonly<Record<string, string>>
+}
+
+/** An agent CLI with an interface for a terminal. */
+export interface AgentCliKind {
+  /** The command of Phaselock, and the prefix of the agents that it registers. */
+  readonly name: string
+  readonly title: string
+  /** What `phaselock run` calls it. */
+  readonly runName: string
+  readonly program: string
+  readonly npmPackage: string
+  /** The oldest version whose own tools can be switched off, and the oldest whose hooks hold; null: none does. */
+  readonly least: { readonly toolsOnly: string; readonly native: string | null }
+  /** Arguments that a person may pass on, with whether a value follows. All others could undo the binding. */
+  readonly allowed: Readonly<Record<string, 'flag' | 'value' | 'optional'>>
+  prepare(plan: SessionPlan): PreparedSession
+}
+
+/** The name under which agent CLIs know Phaselock's MCP server. */
+export const SERVER_NAME = 'phaselock'
+/** The variable that carries the secret of the session to the CLI. */
+export const SECRET_VARIABLE = 'PHASELOCK_SESSION'

@@ -1,0 +1,97 @@
+import type { Approval, Json } from 'phaselock/sdk'
+import { isObject, type JsonObject } from '../../core/json.js'
+import { plainLine, plainText } from '../../core/plain-text.js'
+import { formatContent } from '../terminal/approval-text.js'
+
+const LINES_MAX = 60
+const LINE_CHARS_MAX = 300
+const FILES_MAX = 15
+const DIGEST_CHARS = 16
+const COMMENT_CHARS_MAX = 4000
+
+/** What the person fills in. */
+export const DECISION_SCHEMA = {
+  type: 'object',
+  properties: {
+    decision: {
+      type: 'string',
+      title: 'Decision',
+      description: 'approve, or reject with a comment',
+      enum: ['approve', 'reject'],
+    },
+    comment: {
+      type: 'string',
+      title: 'Comment',
+      description: 'what must change, if you reject; the agent gets it',
+      maxLength: COMMENT_CHARS_MAX,
+    },
+  },
+  required: ['decision'],
+} as const
+
+/** What is asked, what it is about, what changed, and exactly which content is meant. What agents wrote is marked. */
+export function formatApprovalForm(approval: Approval, url: string): string {
+  const id = plainLine(approval.id)
+  const contents = approval.contents ?? {}
+  const lines = approval.artifacts.flatMap(({ type }) => [
+    `${plainLine(type)}:`,
+    ...formatContent(contents[type] ?? null).map((line) => `│ ${cutLine(line)}`),
+  ])
+  const left = lines.length - LINES_MAX
+  return [
+    `Phaselock asks you: may ${plainLine(approval.agent_id ?? 'the agent')} go from ${plainLine(approval.phase)} to ${plainLine(approval.target_phase)} with exactly this?`,
+    ...formatTitles(contents),
+    `Digest ${plainLine(approval.digest).slice(0, DIGEST_CHARS)}…  The whole: ${url}/approvals/${id}  or  phaselock approve ${id}`,
+    `Task: ${plainLine(approval.task_title)}`,
+    ...lines.slice(0, LINES_MAX),
+    ...(left > 0 ? [`… ${left} more lines: read them before you decide`] : []),
+    ...approval.warnings.map((warning) => `Warning: ${plainLine(String(warning.message))}`),
+    ...formatChangedFiles(approval.diff),
+  ].join('\n')
+}
+
+// A small terminal folds the form after a few lines: what it is about comes first.
+function formatTitles(contents: NonNullable<Approval['contents']>): readonly string[] {
+  return Object.entries(contents).flatMap(([type, content]) =>
+    isObject(content) && typeof content.title === 'string'
+      ? [`${plainLine(type)}: ${cutLine(plainLine(content.title))}`]
+      : [],
+  )
+}
+
+function formatChangedFiles(diff: Json | undefined): readonly string[] {
+  if (!isObject(diff) || !Array.isArray(diff.files) || diff.files.length === 0) return ['Changed files: none']
+  const files = diff.files.filter(isObject)
+  return [
+    `Changed files: ${files.length}`,
+    ...files.slice(0, FILES_MAX).map((file) => `  ${formatFile(file)}`),
+    ...(files.length > FILES_MAX ? [`  … and ${files.length - FILES_MAX} more`] : []),
+  ]
+}
+
+function formatFile({ path, status, additions, deletions, unexplained }: JsonObject): string {
+  const counts = typeof additions === 'number' && typeof deletions === 'number' ? ` +${additions} -${deletions}` : ''
+  const mark = unexplained === true ? ', no allowed call explains it' : ''
+  return cutLine(`${plainLine(String(path))} (${plainLine(String(status))}${counts}${mark})`)
+}
+
+function cutLine(line: string): string {
+  const text = plainText(line)
+  return text.length <= LINE_CHARS_MAX ? text : `${text.slice(0, LINE_CHARS_MAX)}… (cut)`
+}
+
+export type FormAnswer =
+  | { readonly kind: 'decided'; readonly decision: 'approve' | 'reject'; readonly comment: string }
+  | { readonly kind: 'dismissed' }
+
+/** Reads the answer. Whatever is not clearly an approval approves nothing. */
+export function readFormAnswer(answer: { readonly action: string; readonly content?: unknown }): FormAnswer {
+  const content = isObject(answer.content) ? answer.content : {}
+  const comment = typeof content.comment === 'string' ? content.comment.slice(0, COMMENT_CHARS_MAX) : ''
+  if (answer.action === 'decline')
+    return { kind: 'decided', decision: 'reject', comment: comment === '' ? 'Declined in the chat.' : comment }
+  if (answer.action !== 'accept') return { kind: 'dismissed' }
+  if (content.decision === 'approve') return { kind: 'decided', decision: 'approve', comment }
+  if (content.decision === 'reject') return { kind: 'decided', decision: 'reject', comment }
+  return { kind: 'dismissed' }
+}

@@ -1,0 +1,149 @@
+import { randomUUID } from 'node:crypto'
+import { setTimeout as wait } from 'node:timers/promises'
+import {
+  isInitializeRequest,
+  ProtocolError,
+  Server,
+  type ServerContext,
+  WebStandardStreamableHTTPServerTransport,
+} from '@modelcontextprotocol/server'
+import { isObject, type JsonObject } from '../../core/json.js'
+import { readProgramVersion } from '../version.js'
+import { SERVER_NAME } from './agent-cli-kind.js'
+import { ASK_MS_MAX, type Chat, type People } from './ask-people.js'
+import type { UpstreamMcp } from './upstream-mcp.js'
+import { addNote, findWaiting } from './waiting-for-people.js'
+
+const SESSIONS_MAX = 8
+const LISTED_MS_MAX = 20_000
+/** A client that has received the list takes a moment to offer it to its model. */
+const LISTED_SETTLE_MS = 1000
+const ROUNDS_MAX = 20
+
+export interface SessionMcpParts {
+  readonly upstream: UpstreamMcp
+  readonly people: People
+  /** What the model is told about the session when it connects. */
+  readonly instructions: string
+  /** Whether a form that the CLI shows can decide something. */
+  readonly asksInChat: boolean
+}
+
+/**
+ * The MCP server of the CLI in the terminal. It decides nothing about tools: every call goes to Phaselock's server. It
+ * adds what needs the person: a call that waits for one asks in the chat, and ends when somebody has decided.
+ */
+export class SessionMcp {
+  readonly #clients = new Map<string, WebStandardStreamableHTTPServerTransport>()
+
+  readonly #listed: Promise<void>
+  #noteListed: () => void = () => undefined
+
+  constructor(private readonly parts: SessionMcpParts) {
+    this.#listed = new Promise((resolve) => {
+      this.#noteListed = resolve
+    })
+  }
+
+  /** Resolves when a client has read the list of tools, or after a while. */
+  async waitUntilListed(): Promise<void> {
+    await Promise.race([this.#listed, wait(LISTED_MS_MAX, undefined, { ref: false })])
+  }
+
+  async answer(request: Request, body: unknown): Promise<Response> {
+    const id = request.headers.get('mcp-session-id')
+    if (id !== null) {
+      const known = this.#clients.get(id)
+      if (known === undefined) return makeRpcError(404, -32001, 'Session not found')
+      return known.handleRequest(request, body === undefined ? {} : { parsedBody: body })
+    }
+    if (request.method !== 'POST' || !isInitializeRequest(body))
+      return makeRpcError(400, -32000, 'Bad Request: begin with initialize, then send Mcp-Session-Id')
+    const transport = await this.#open()
+    return transport.handleRequest(request, { parsedBody: body })
+  }
+
+  async close(): Promise<void> {
+    for (const transport of this.#clients.values()) await transport.close()
+  }
+
+  async #open(): Promise<WebStandardStreamableHTTPServerTransport> {
+    const [oldest] = this.#clients
+    if (oldest !== undefined && this.#clients.size >= SESSIONS_MAX) await oldest[1].close()
+    const id = randomUUID()
+    const transport = new WebStandardStreamableHTTPServerTransport({ sessionIdGenerator: () => id })
+    const server = new Server(
+      { name: SERVER_NAME, version: readProgramVersion() },
+      { capabilities: { tools: {}, prompts: {}, resources: {} }, instructions: this.parts.instructions },
+    )
+    server.fallbackRequestHandler = (request, context) => this.#forward(server, request, context)
+    server.onclose = () => this.#clients.delete(id)
+    this.#clients.set(id, transport)
+    await server.connect(transport)
+    return transport
+  }
+
+  async #forward(
+    server: Server,
+    { method, params }: { readonly method: string; readonly params?: unknown },
+    context: ServerContext,
+  ): Promise<JsonObject> {
+    if (method === 'tools/call') return this.#callTool(server, toObject(params), context)
+    const answer = await this.parts.upstream.request(method, toObject(params), context.mcpReq.signal)
+    if (method === 'tools/list') setTimeout(this.#noteListed, LISTED_SETTLE_MS).unref()
+    return answer
+  }
+
+  async #callTool(server: Server, params: JsonObject, context: ServerContext): Promise<JsonObject> {
+    const { signal } = context.mcpReq
+    let result = await this.#call(params, signal)
+    for (let round = 0; round < ROUNDS_MAX; round += 1) {
+      const waiting = findWaiting(result)
+      if (waiting === null) return result
+      const asked = await this.parts.people.ask(waiting, this.#chat(server, params, context))
+      if (asked.kind === 'open') return addNote(result, asked.note)
+      result = await this.#call(params, signal)
+    }
+    return result
+  }
+
+  // A model reads results, not errors of the protocol.
+  async #call(params: JsonObject, signal: AbortSignal): Promise<JsonObject> {
+    try {
+      return await this.parts.upstream.request('tools/call', params, signal)
+    } catch (error) {
+      if (!(error instanceof ProtocolError)) throw error
+      return { content: [{ type: 'text', text: `Refused: ${error.message}` }], isError: true }
+    }
+  }
+
+  #chat(server: Server, params: JsonObject, { mcpReq }: ServerContext): Chat {
+    const token = isObject(params._meta) ? params._meta.progressToken : undefined
+    let progress = 0
+    const canAsk = this.parts.asksInChat && server.getClientCapabilities()?.elicitation !== undefined
+    return {
+      signal: mcpReq.signal,
+      ask: canAsk
+        ? ({ message, schema }, signal) =>
+            server.elicitInput(
+              { mode: 'form', message, requestedSchema: schema as never },
+              // On the stream of the call: not every client has another one open.
+              { signal, timeout: ASK_MS_MAX, relatedRequestId: mcpReq.id },
+            )
+        : null,
+      progress: async (message) => {
+        if (typeof token !== 'string' && typeof token !== 'number') return
+        progress += 1
+        await mcpReq.notify({ method: 'notifications/progress', params: { progressToken: token, progress, message } })
+      },
+    }
+  }
+}
+
+function toObject(value: unknown): JsonObject {
+  return isObject(value) ? value : {}
+}
+
+function makeRpcError(status: number, code: number, message: string): Response {
+  return Response.json({ jsonrpc: '2.0', error: { code, message }, id: null }, { status })
+}

@@ -1,0 +1,60 @@
+import type { Task } from 'phaselock/sdk'
+import { plainLine } from '../../core/plain-text.js'
+import { findProgramName } from '../program-name.js'
+import type { AgentCliKind } from './agent-cli-kind.js'
+import type { SessionTask } from './session-task.js'
+
+/** Stays in force for the whole session, also after the conversation was cleared or compacted. */
+export function formatInstructions({ id, agentId, claimed }: SessionTask, asksInChat: boolean): string {
+  return [
+    `Phaselock leads this session. You are agent ${agentId}; task ${id} is claimed for you: ${claimed.task.title}`,
+    `You work with the tools of the MCP server "phaselock": they are the only ones that read, write and run in this repository. Paths are relative to the root of the work tree.`,
+    'The task goes through phases. Each phase offers some of the tools; a call that is refused says what is allowed now and what to do next. Call get_workflow_state when you do not know where the task stands, for example after the conversation was cleared: it has the phase, what is missing and the next legal step.',
+    'Leave a phase with request_transition and the artifacts it demands. Only what Phaselock accepted counts as done; the task is done when its status is completed.',
+    asksInChat
+      ? 'Where a person has to approve, the person is asked in this chat while your call waits. You cannot approve anything yourself.'
+      : 'Where a person has to approve, tell the person what waits and make the same call again: it waits for the decision. You cannot approve anything yourself.',
+  ].join('\n')
+}
+
+/** The first message of the session. */
+export function formatFirstPrompt({ claimed, id, isResumed }: SessionTask): string {
+  const { task, phase, prompt } = claimed
+  return [
+    isResumed ? `Go on with task ${id}: ${task.title}` : task.title,
+    ...(task.description === '' ? [] : [task.description]),
+    `The task is in phase ${phase}. What this phase asks for:`,
+    prompt,
+    ...(isResumed
+      ? ['What was accepted before still counts. Look first at what is missing (get_workflow_state).']
+      : []),
+  ].join('\n\n')
+}
+
+/** Printed before the CLI opens. */
+export function formatStart(kind: AgentCliKind, task: SessionTask, url: string): string {
+  return [
+    `Task ${plainLine(task.id)} is in ${plainLine(task.claimed.phase)}, held by agent ${plainLine(task.agentId)}. Opening ${kind.title} …`,
+    `Look at it, and decide what waits: ${url}`,
+  ].join('\n')
+}
+
+/** Printed when the session is over. */
+export function formatEnd(kind: AgentCliKind, id: string, task: Task | null): string {
+  const program = findProgramName()
+  const again = `${program} ${kind.name} --task ${plainLine(id)}`
+  if (task === null)
+    return `The server does not answer, so that the state of task ${plainLine(id)} is unknown. Go on with: ${again}`
+  const name = `Task ${plainLine(id)}`
+  const phase = plainLine(task.phase)
+  if (task.status === 'completed') return `${name} is completed.`
+  if (task.status === 'cancelled') return `${name} is cancelled.`
+  if (task.status === 'parked')
+    return `${name} is parked in ${phase}: ${plainLine(task.parked_reason ?? '')}\nResume it: ${program} task resume ${plainLine(id)} --reason TEXT, then go on with: ${again}`
+  const approval = task.pending_approval
+  return [
+    `${name} is not completed: it is in ${phase}${approval === null ? '' : ' and waits for your approval'}.`,
+    ...(approval === null ? [] : [`Decide: ${program} approve ${plainLine(approval.id)}`]),
+    `Go on with: ${again}`,
+  ].join('\n')
+}

@@ -1,0 +1,25 @@
+import { isObject, type JsonObject } from '../../core/json.js'
+
+/** What a person has to decide before a call can end otherwise. */
+export type Waiting =
+  | { readonly kind: 'approval'; readonly id: string }
+  | { readonly kind: 'question'; readonly id: string }
+
+/** Finds what the result of a tool call waits for; null: it is final. */
+export function findWaiting(result: JsonObject): Waiting | null {
+  const said = result.structuredContent
+  if (!isObject(said)) return null
+  const { code, pending_approval: pending } = said
+  if (code === 'approval_pending' && isObject(pending) && typeof pending.id === 'string')
+    return { kind: 'approval', id: pending.id }
+  const asked = isObject(said.result) ? said.result : said
+  if (asked.status === 'open' && typeof asked.question_id === 'string')
+    return { kind: 'question', id: asked.question_id }
+  return null
+}
+
+/** The result with a line for the model at the end. */
+export function addNote(result: JsonObject, note: string): JsonObject {
+  const content = Array.isArray(result.content) ? result.content : []
+  return { ...result, content: [...content, { type: 'text', text: note }] }
+}

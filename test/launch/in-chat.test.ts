@@ -1,0 +1,204 @@
+import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { People } from '../../src/cli/launch/ask-people.js'
+import { SessionMcp } from '../../src/cli/launch/session-mcp.js'
+import { SessionServer } from '../../src/cli/launch/session-server.js'
+import { SessionShim } from '../../src/cli/launch/session-shim.js'
+import { UpstreamMcp } from '../../src/cli/launch/upstream-mcp.js'
+import { PLAN } from '../e2e/walker.js'
+import { type Running, start } from '../http/harness.js'
+
+const CONTRACT = `
+name: asked
+version: "1"
+enforcement: { confinement: off, reconcile: off }
+phases:
+  - id: PLAN
+    name: Plan
+    prompt: Plan it.
+    allowed_tools: [read_files, ask_user_question]
+    required_artifacts: [{ type: plan_document, description: The plan. }]
+    gates: [{ id: plan_approval, type: approval, approvers: [human] }]
+  - id: DONE
+    name: Done
+    prompt: Nothing more.
+    allowed_tools: [read_files]
+transitions:
+  - { from: PLAN, to: DONE, gate: plan_approval }
+`
+const GO = { name: 'request_transition', arguments: { target_phase: 'DONE', artifacts: { plan_document: PLAN } } }
+
+type FormAnswer = { action: 'accept' | 'decline' | 'cancel'; content?: Record<string, string> }
+
+let run: Running
+let shim: SessionShim
+let mcp: SessionMcp
+let task: string
+const clients: Client[] = []
+
+beforeEach(async () => {
+  run = await start({ contract: CONTRACT })
+  const token = await run.addAgent('claude-00112233')
+  task = await run.addTask({ title: 'Sum up' })
+  await run.claim('claude-00112233', token, task)
+  const server = new SessionServer({ url: run.url, token: run.operator })
+  const upstream = new UpstreamMcp(server, token)
+  mcp = new SessionMcp({ upstream, people: new People(server, task), instructions: 'Hello.', asksInChat: true })
+  const refuse = (status: number): Response => new Response(null, { status })
+  shim = await SessionShim.open({
+    '/mcp': {
+      methods: ['GET', 'POST', 'DELETE'],
+      handle: (request, body) => mcp.answer(request, body),
+      refuse,
+    },
+  })
+})
+afterEach(async () => {
+  for (const client of clients.splice(0)) await client.close()
+  await mcp.close()
+  await shim.close()
+  expect(run.faults).toEqual([])
+  await run.stop()
+})
+
+/** A CLI whose person answers forms like this; null: a CLI that shows no forms. */
+async function open(answer: ((message: string) => Promise<FormAnswer>) | null): Promise<Client> {
+  const capabilities = answer === null ? {} : { elicitation: { form: {} } }
+  const client = new Client({ name: 'cli', version: '1' }, { capabilities, versionNegotiation: { mode: 'legacy' } })
+  if (answer !== null) client.setRequestHandler('elicitation/create', async ({ params }) => answer(params.message))
+  const headers = { authorization: `Bearer ${shim.secret}` }
+  await client.connect(new StreamableHTTPClientTransport(new URL(`${shim.url}/mcp`), { requestInit: { headers } }))
+  clients.push(client)
+  return client
+}
+
+async function decisions(): Promise<readonly Record<string, unknown>[]> {
+  const { body } = await run.call('GET', `/tasks/${task}/timeline?limit=100`, run.operator)
+  const events = body.events as { type: string; data: Record<string, unknown> }[]
+  return events.filter(({ type }) => type === 'approval_decided').map(({ data }) => data)
+}
+
+const textOf = (result: { content?: unknown }): string => JSON.stringify(result.content)
+
+describe('an approval in the chat', () => {
+  it('[REQ-LAUNCH-5] is asked for with the plan and its digest, recorded as such, and the call goes on by itself', async () => {
+    let shown = ''
+    const client = await open(async (message) => {
+      shown = message
+      return { action: 'accept', content: { decision: 'approve' } }
+    })
+    const result = await client.callTool(GO)
+    expect(result.isError, textOf(result)).not.toBe(true)
+    expect(result.structuredContent).toMatchObject({ allowed: true, phase: 'DONE' })
+    expect(shown).toContain('may claude-00112233 go from PLAN to DONE with exactly this?')
+    expect(shown).toContain(`│ title: ${String((PLAN as { title: string }).title)}`)
+    expect(await decisions()).toMatchObject([{ decision: 'approve', by: 'admin', channel: 'in_chat' }])
+    expect(shown).toContain(String((await decisions())[0]?.digest).slice(0, 16))
+  })
+
+  it('[REQ-LAUNCH-5] that is declined is a rejection, and the agent gets the comment', async () => {
+    const answers: FormAnswer[] = [
+      { action: 'accept', content: { decision: 'reject', comment: 'Say what an empty cart costs.' } },
+    ]
+    const client = await open(async () => answers.shift() ?? { action: 'cancel' })
+    const result = await client.callTool(GO)
+    expect(result.isError).toBe(true)
+    expect(textOf(result)).toContain('Say what an empty cart costs.')
+    expect(await decisions()).toMatchObject([{ decision: 'reject', channel: 'in_chat' }])
+  })
+
+  it('[REQ-LAUNCH-5] that is closed without an answer decides nothing', async () => {
+    const client = await open(async () => ({ action: 'cancel' }))
+    const result = await client.callTool(GO)
+    expect(result.isError).toBe(true)
+    expect(textOf(result)).toContain('closed the form without deciding')
+    expect(await decisions()).toEqual([])
+  })
+
+  it('[REQ-LAUNCH-5] a call that waits returns when somebody approves elsewhere, and a late answer changes nothing', async () => {
+    let late: (answer: FormAnswer) => void = () => undefined
+    const asked = new Promise<void>((resolve) => {
+      void open(
+        () =>
+          new Promise<FormAnswer>((answer) => {
+            late = answer
+            resolve()
+          }),
+      )
+    })
+    while (clients.length === 0) await new Promise((resolve) => setTimeout(resolve, 5))
+    const [client] = clients
+    const calling = client?.callTool(GO)
+    await asked
+    const { approvals } = (await run.call('GET', '/approvals', run.operator)).body as {
+      approvals: { id: string; digest: string }[]
+    }
+    const [{ id, digest } = { id: '', digest: '' }] = approvals
+    await run.call('POST', `/approvals/${id}/decision`, run.operator, {
+      decision: 'approve',
+      digest,
+      channel: 'dashboard',
+    })
+    expect(await calling).toMatchObject({ structuredContent: { allowed: true, phase: 'DONE' } })
+    late({ action: 'accept', content: { decision: 'reject', comment: 'too late' } })
+    await client?.ping()
+    expect(await decisions()).toMatchObject([{ decision: 'approve', channel: 'dashboard' }])
+  })
+
+  it('[REQ-LAUNCH-5] without forms the model is told to say what waits, and its second call waits', async () => {
+    const client = await open(null)
+    const first = await client.callTool(GO)
+    expect(first.isError).toBe(true)
+    expect(textOf(first)).toContain('Tell the person that this waits for them')
+    const second = client.callTool(GO)
+    const { approvals } = (await run.call('GET', '/approvals', run.operator)).body as {
+      approvals: { id: string; digest: string }[]
+    }
+    const [{ id, digest } = { id: '', digest: '' }] = approvals
+    await run.call('POST', `/approvals/${id}/decision`, run.operator, { decision: 'approve', digest })
+    expect(await second).toMatchObject({ structuredContent: { allowed: true } })
+    expect((await decisions())[0]).not.toHaveProperty('channel')
+  })
+
+  it('[REQ-LAUNCH-5] an agent cannot decide with its own token, whatever channel it names', async () => {
+    const client = await open(async () => ({ action: 'cancel' }))
+    await client.callTool(GO)
+    const { approvals } = (await run.call('GET', '/approvals', run.operator)).body as {
+      approvals: { id: string; digest: string }[]
+    }
+    const [{ id, digest } = { id: '', digest: '' }] = approvals
+    const other = await run.addAgent('other')
+    const attempt = { decision: 'approve', digest, channel: 'in_chat' }
+    expect(await run.call('POST', `/approvals/${id}/decision`, other, attempt)).toMatchObject({ status: 403 })
+    expect(
+      await run.call('POST', `/approvals/${id}/decision`, run.operator, { ...attempt, channel: 'agent' }),
+    ).toMatchObject({ status: 400 })
+    expect(await decisions()).toEqual([])
+  })
+})
+
+describe('a question in the chat', () => {
+  const ASK = { name: 'ask_user_question', arguments: { question: 'Which currency?', options: ['EUR', 'USD'] } }
+
+  it('[REQ-LAUNCH-5] is answered there, and the call returns the answer', async () => {
+    const client = await open(async () => ({ action: 'accept', content: { answer: 'EUR' } }))
+    const result = await client.callTool(ASK)
+    expect(result.structuredContent, textOf(result)).toMatchObject({ result: { status: 'answered', answer: 'EUR' } })
+  })
+
+  it('[REQ-LAUNCH-5] that is closed stays open for an answer elsewhere', async () => {
+    const client = await open(async () => ({ action: 'cancel' }))
+    const result = await client.callTool(ASK)
+    expect(result.structuredContent).toMatchObject({ result: { status: 'open' } })
+    expect(textOf(result)).toContain('phaselock answer qst-')
+  })
+})
+
+describe('a session', () => {
+  it('[REQ-LAUNCH-1] offers the tools of the contract, and a refusal is read as one', async () => {
+    const client = await open(null)
+    const { tools } = await client.listTools()
+    expect(tools.map(({ name }) => name)).toEqual(expect.arrayContaining(['request_transition', 'read_files']))
+    expect(await client.callTool({ name: 'bash', arguments: { command: 'ls' } })).toMatchObject({ isError: true })
+  })
+})

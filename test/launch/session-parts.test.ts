@@ -1,0 +1,155 @@
+import { mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { readFormAnswer } from '../../src/cli/launch/approval-form.js'
+import { CLAUDE_CODE } from '../../src/cli/launch/claude-code.js'
+import { compareVersions, findAgentCli, requireVersion } from '../../src/cli/launch/find-agent-cli.js'
+import { computeBeatMs } from '../../src/cli/launch/keep-lease.js'
+import { checkOwnArguments } from '../../src/cli/launch/own-arguments.js'
+import { readProjectInstructions } from '../../src/cli/launch/project-instructions.js'
+import { findSession, removeSessionNote, writeSessionNote } from '../../src/cli/launch/session-note.js'
+import { findWaiting } from '../../src/cli/launch/waiting-for-people.js'
+
+let dir: string
+beforeEach(() => {
+  dir = mkdtempSync(join(tmpdir(), 'phaselock-launch-'))
+})
+afterEach(() => rmSync(dir, { recursive: true, force: true }))
+
+describe("the CLI's own arguments", () => {
+  it.each([
+    [['--tools', 'default']],
+    [['--mcp-config', 'x.json']],
+    [['--settings', '{"disableAllHooks": true}']],
+    [['--settings={}']],
+    [['--setting-sources', 'project']],
+    [['--plugin-dir', '.']],
+    [['--bare']],
+    [['--dangerously-skip-permissions']],
+    [['-p']],
+    [['--model', 'opus', '--tools', 'Bash']],
+    [['--continue=x']],
+    [['another task']],
+    [['--from-the-future']],
+    [['--constructor']],
+  ])('[REQ-LAUNCH-2] that could undo the binding, or are unknown, are refused: %j', (given) => {
+    expect(() => checkOwnArguments(CLAUDE_CODE, given)).toThrow(/is not passed on to Claude Code/)
+  })
+
+  it.each([[[]], [['--model', 'opus', '-c']], [['--model=opus']], [['--resume']], [['--resume', 'id', '--verbose']]])(
+    '[REQ-LAUNCH-2] that leave it intact are passed on: %j',
+    (given) => {
+      expect(() => checkOwnArguments(CLAUDE_CODE, given)).not.toThrow()
+    },
+  )
+
+  it('[REQ-LAUNCH-2] a value may not be missing', () => {
+    expect(() => checkOwnArguments(CLAUDE_CODE, ['--model', '--verbose'])).toThrow(/needs a value/)
+  })
+})
+
+describe('the agent CLI', () => {
+  it('[REQ-LAUNCH-2] that is not installed is named with how to install it', () => {
+    expect(() => findAgentCli(CLAUDE_CODE, { PATH: dir })).toThrow(/npm install -g @anthropic-ai\/claude-code/)
+  })
+
+  it('[REQ-LAUNCH-2] that does not say its version is refused', () => {
+    writeFileSync(join(dir, 'claude'), '#!/bin/sh\necho hello\n', { mode: 0o755 })
+    expect(() => findAgentCli(CLAUDE_CODE, { PATH: dir })).toThrow(/does not say its version/)
+    writeFileSync(join(dir, 'claude'), '#!/bin/sh\necho "2.1.325 (Claude Code)"\n', { mode: 0o755 })
+    expect(findAgentCli(CLAUDE_CODE, { PATH: dir }).version).toBe('2.1.325')
+  })
+
+  it('[REQ-LAUNCH-2] that is too old is refused, the next version is not', () => {
+    const needed = { least: '2.1.295', what: '--native' }
+    expect(() => requireVersion(CLAUDE_CODE, { program: 'claude', version: '2.1.294' }, needed)).toThrow(
+      /\[agent_cli_too_old\]/,
+    )
+    requireVersion(CLAUDE_CODE, { program: 'claude', version: '2.1.295' }, needed)
+    expect(compareVersions('2.10.0', '2.9.9')).toBeGreaterThan(0)
+  })
+})
+
+describe('an answer from the chat', () => {
+  it.each([
+    [{ action: 'accept' }],
+    [{ action: 'accept', content: {} }],
+    [{ action: 'accept', content: { decision: 'APPROVE' } }],
+    [{ action: 'accept', content: { decision: ['approve'] } }],
+    [{ action: 'accept', content: 'approve' }],
+    [{ action: 'cancel', content: { decision: 'approve' } }],
+    [{ action: 'approve', content: { decision: 'approve' } }],
+  ])('[REQ-LAUNCH-5] approves nothing unless it says so: %j', (answer) => {
+    expect(readFormAnswer(answer)).toEqual({ kind: 'dismissed' })
+  })
+
+  it('[REQ-LAUNCH-5] is read as it was meant', () => {
+    const said = (action: string, content?: unknown) => readFormAnswer({ action, content })
+    expect(said('accept', { decision: 'approve' })).toMatchObject({ kind: 'decided', decision: 'approve' })
+    expect(said('accept', { decision: 'reject', comment: 'no' })).toMatchObject({ decision: 'reject', comment: 'no' })
+    expect(said('decline')).toMatchObject({ decision: 'reject', comment: 'Declined in the chat.' })
+    expect(said('decline', { decision: 'approve', comment: 'no' })).toMatchObject({ decision: 'reject', comment: 'no' })
+  })
+
+  it('[REQ-LAUNCH-5] is asked for only where the approval is all that is missing', () => {
+    const pending_approval = { id: 'apr-1-t', digest: 'x' }
+    expect(findWaiting({ structuredContent: { code: 'gate_blocked', pending_approval } })).toBeNull()
+    expect(findWaiting({ structuredContent: { code: 'approval_pending' } })).toBeNull()
+    expect(findWaiting({ content: [] })).toBeNull()
+    expect(findWaiting({ structuredContent: { code: 'approval_pending', pending_approval } })).toEqual({
+      kind: 'approval',
+      id: 'apr-1-t',
+    })
+    expect(findWaiting({ structuredContent: { result: { status: 'open', question_id: 'qst-1-t' } } })).toEqual({
+      kind: 'question',
+      id: 'qst-1-t',
+    })
+    expect(findWaiting({ structuredContent: { result: { status: 'answered', question_id: 'qst-1-t' } } })).toBeNull()
+  })
+})
+
+describe('the instructions of the project', () => {
+  it('[REQ-LAUNCH-4] reach the model with the files that they include', () => {
+    writeFileSync(join(dir, 'CLAUDE.md'), 'Use tabs.\n@AGENTS.md\n@missing.md\n')
+    writeFileSync(join(dir, 'AGENTS.md'), 'Speak plainly.\n')
+    expect(readProjectInstructions(dir, ['CLAUDE.md', 'CLAUDE.local.md'])).toContain(
+      'Use tabs.\nSpeak plainly.\n\n@missing.md',
+    )
+  })
+
+  it('[REQ-LAUNCH-4] a link shows the model nothing, nor does a path out of the tree', () => {
+    const tree = join(dir, 'tree')
+    writeFileSync(join(dir, 'secret.md'), 'SECRET\n')
+    rmSync(tree, { recursive: true, force: true })
+    symlinkSync(dir, tree)
+    symlinkSync(join(dir, 'secret.md'), join(dir, 'CLAUDE.md'))
+    expect(readProjectInstructions(dir, ['CLAUDE.md', '../secret.md', 'tree/../../secret.md'])).not.toContain('SECRET')
+    writeFileSync(join(dir, 'NOTES.md'), '@../secret.md\n@/etc/passwd.md\n')
+    expect(readProjectInstructions(dir, ['NOTES.md'])).toContain('@../secret.md')
+  })
+})
+
+describe('a session', () => {
+  it('[REQ-LAUNCH-6] is known to be open while its process lives, and by nobody else', () => {
+    writeSessionNote(dir, 'claude-0011aabb')
+    expect(findSession(dir, 'claude-0011aabb')).toEqual({ pid: process.pid, isOpen: true })
+    expect(findSession(dir, 'claude-0011aabc')).toBeNull()
+    expect(findSession(dir, '../launched/claude-0011aabb')).toBeNull()
+    // A process id that was given to another program since.
+    writeFileSync(join(dir, 'launched/claude-0011aabc.json'), JSON.stringify({ pid: process.pid, started: '1' }))
+    expect(findSession(dir, 'claude-0011aabc')).toEqual({ pid: process.pid, isOpen: false })
+    writeFileSync(join(dir, 'launched/claude-0011aabd.json'), '{"pid": "1"')
+    expect(findSession(dir, 'claude-0011aabd')).toBeNull()
+    removeSessionNote(dir, 'claude-0011aabb')
+    expect(findSession(dir, 'claude-0011aabb')).toBeNull()
+  })
+
+  it('[REQ-LAUNCH-6] extends its lease three times before it would run out', () => {
+    const at = (ms: number) => new Date(1_000_000 + ms).toISOString()
+    expect(computeBeatMs(at(900_000), 1_000_000)).toBe(60_000)
+    expect(computeBeatMs(at(6_000), 1_000_000)).toBe(2_000)
+    expect(computeBeatMs(at(-5), 1_000_000)).toBe(500)
+    expect(computeBeatMs(null)).toBe(60_000)
+  })
+})

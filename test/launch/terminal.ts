@@ -1,0 +1,203 @@
+import { execFileSync, spawnSync } from 'node:child_process'
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { SCRIPT } from '../cli/program.js'
+import { git, makeRepository } from '../e2e/projects.js'
+import { type Model, openModel, type Script } from '../real-agents/model.js'
+import { PROJECT } from '../real-agents/work.js'
+
+const UNTIL_MS_MAX = 120_000
+const KEY = 'key-of-the-model-5511'
+
+export type Body = Record<string, unknown>
+
+/** A person at a terminal: a home, a repository, a model on the loopback, and windows of tmux. */
+export class Desk {
+  readonly repository: string
+  readonly home: string
+  readonly #socket: string
+  readonly #environment: Readonly<Record<string, string>>
+  #windows = 0
+
+  private constructor(
+    readonly dir: string,
+    readonly model: Model,
+    programs: readonly string[],
+  ) {
+    this.repository = join(dir, 'carts')
+    this.home = join(dir, 'home')
+    this.#socket = join(dir, 'tmux.sock')
+    mkdirSync(this.home)
+    makeRepository(this.repository, {
+      ...PROJECT,
+      'CLAUDE.md': 'RULES-OF-THE-PROJECT\n',
+      'AGENTS.md': 'AGENTS-RULES\n',
+    })
+    this.#environment = {
+      ...{ HOME: this.home, TMPDIR: dir, TERM: 'xterm-256color', LANG: 'C.UTF-8', PS1: '$ ' },
+      PATH: [...programs.map((program) => dirname(program)), dirname(SCRIPT), process.env.PATH ?? ''].join(':'),
+      ...{ ANTHROPIC_API_KEY: KEY, ANTHROPIC_BASE_URL: model.url },
+      ...{ OPENAI_API_KEY: KEY, OPENAI_BASE_URL: `${model.url}/v1` },
+      ...{ CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1', DISABLE_AUTOUPDATER: '1', DISABLE_TELEMETRY: '1' },
+    }
+    this.#prepareClaude()
+  }
+
+  static async open(programs: readonly string[], scripts: Readonly<Record<string, Script>>): Promise<Desk> {
+    const dir = realpathSync(mkdtempSync(join(tmpdir(), 'phaselock-desk-')))
+    return new Desk(dir, await openModel(scripts), programs)
+  }
+
+  // What a person has behind them who used Claude Code here before: a login, and trust in the folder.
+  #prepareClaude(): void {
+    const known = {
+      ...{ hasCompletedOnboarding: true, theme: 'dark' },
+      customApiKeyResponses: { approved: [KEY.slice(-20)], rejected: [] },
+      projects: { [this.repository]: { hasTrustDialogAccepted: true, hasCompletedProjectOnboarding: true } },
+    }
+    writeFileSync(join(this.home, '.claude.json'), JSON.stringify(known))
+  }
+
+  /** Opens a window with a shell in the repository. */
+  window(): Window {
+    this.#windows += 1
+    const name = `w${this.#windows}`
+    const variables = Object.entries(this.#environment).map(([key, value]) => `${key}=${value}`)
+    const shell = ['env', '-i', ...variables, 'bash', '--norc']
+    this.#tmux('new-session', '-d', '-s', name, '-x', '140', '-y', '50', '-c', this.repository, ...shell)
+    return new Window(name, (...words) => this.#tmux(...words))
+  }
+
+  /** A command of the operator, in another terminal. */
+  phaselock(...words: readonly string[]): string {
+    const done = spawnSync(SCRIPT, words, { cwd: this.repository, env: this.#environment, encoding: 'utf8' })
+    return `${done.stdout}${done.stderr}`
+  }
+
+  /** The REST API with the token of the operator. */
+  async get(path: string): Promise<Body> {
+    const states = join(this.home, '.local/state/phaselock')
+    const [name = ''] = readdirSync(states)
+    const { url } = JSON.parse(readFileSync(join(states, name, 'server.json'), 'utf8')) as { url: string }
+    const token = readFileSync(join(states, name, 'operator.token'), 'utf8').trim()
+    const response = await fetch(`${url}/api/v1${path}`, { headers: { authorization: `Bearer ${token}` } })
+    return (await response.json()) as Body
+  }
+
+  /** The first approval that is asked for. */
+  async approval(): Promise<string> {
+    const found = await until(
+      async () => (await this.get('/approvals')).approvals as readonly { readonly id: string }[],
+      (approvals) => approvals.length > 0,
+    )
+    return found[0]?.id ?? ''
+  }
+
+  async events(task: string, type: string): Promise<readonly Body[]> {
+    const { events } = await this.get(`/tasks/${task}/timeline?limit=1000`)
+    return (events as { type: string; data: Body }[]).filter((event) => event.type === type).map(({ data }) => data)
+  }
+
+  async reaches(task: string, status: string): Promise<void> {
+    await until(
+      async () => (await this.get(`/tasks/${task}`)).status,
+      (found) => found === status,
+    )
+  }
+
+  /** What a session leaves behind in temporary folders. */
+  leftOver(): readonly string[] {
+    return readdirSync(this.dir).filter((name) => name.startsWith('phaselock-session-'))
+  }
+
+  git(...words: readonly string[]): string {
+    return git(this.repository, ...words)
+  }
+
+  read(path: string): string {
+    return readFileSync(join(this.repository, path), 'utf8')
+  }
+
+  close(): void {
+    spawnSync('tmux', ['-S', this.#socket, 'kill-server'])
+    this.phaselock('down')
+    this.model.close()
+    rmSync(this.dir, { recursive: true, force: true })
+  }
+
+  #tmux(...words: readonly string[]): string {
+    return execFileSync('tmux', ['-S', this.#socket, '-f', '/dev/null', ...words], { encoding: 'utf8' })
+  }
+}
+
+export class Window {
+  constructor(
+    readonly name: string,
+    private readonly tmux: (...words: readonly string[]) => string,
+  ) {}
+
+  /** Types a text and presses Enter, as a person would: not in the same moment. */
+  async enter(text: string): Promise<void> {
+    this.tmux('send-keys', '-t', this.name, '-l', text)
+    await sleep(300)
+    this.press('Enter')
+  }
+
+  press(...keys: readonly string[]): void {
+    this.tmux('send-keys', '-t', this.name, ...keys)
+  }
+
+  /** Everything from the beginning, without empty lines. */
+  screen(): string {
+    return this.tmux('capture-pane', '-p', '-S', '-', '-t', this.name)
+      .split('\n')
+      .filter((line) => line.trim() !== '')
+      .join('\n')
+  }
+
+  shows(pattern: RegExp): Promise<string> {
+    return until(
+      () => this.screen(),
+      (screen) => pattern.test(screen),
+    )
+  }
+}
+
+/** Fills in the form of Claude Code as a person would: chooses, writes a comment, accepts. */
+export async function answerForm(window: Window, decision: 'approve' | 'reject', comment = ''): Promise<void> {
+  await window.shows(/❯ \* Decision/)
+  window.press('Right')
+  await window.shows(/reject\s*$/m)
+  if (decision === 'reject') window.press('Down')
+  await sleep(300)
+  window.press('Enter')
+  await window.shows(new RegExp(`Decision: ${decision}`))
+  if (comment !== '') {
+    await window.shows(/❯\s+Comment/)
+    await window.enter(comment)
+  }
+  for (let tries = 0; tries < 4 && !/❯ Accept/.test(window.screen()); tries += 1) {
+    window.press('Down')
+    await sleep(500)
+  }
+  window.press('Enter')
+}
+
+export const hasTmux = spawnSync('tmux', ['-V']).status === 0
+
+export function sleep(ms: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, ms))
+}
+
+/** Looks until it is so. */
+export async function until<T>(look: () => Promise<T> | T, isSo: (found: T) => boolean): Promise<T> {
+  const deadline = Date.now() + UNTIL_MS_MAX
+  for (;;) {
+    const found = await look()
+    if (isSo(found)) return found
+    if (Date.now() > deadline)
+      throw new Error(`not in time:\n${typeof found === 'string' ? found : JSON.stringify(found)}`)
+    await sleep(200)
+  }
+}
