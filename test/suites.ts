@@ -57,6 +57,10 @@ export const FULL_ONLY: Readonly<Record<string, string>> = {
   'confinement/toolchains': 'compiles with Go and cargo in the sandbox; confinement/credentials covers what is hidden',
   'coordination/kill': 'kills a server in the middle of a council; e2e/kill covers recovery in general',
   'coordination/seed-000': 'a council as its document tells it; coordination and http/coordinations cover the rules',
+  'dashboard/passkeys':
+    'passkeys in a browser under --confirm always; operators/confirmations covers the rules over REST',
+  'dashboard/records':
+    'filters, hostile content, live councils, revoked sessions and axe on six pages; dashboard/pages covers their main paths',
   'demo/faults': 'the demo with planted faults: it has to notice each',
   'demo/leaving': 'interrupts the demo at many points',
   'docs/coordination': 'the commands of the page on councils; docs/tour runs those of the tour',

@@ -1,12 +1,13 @@
 import { type ReactNode, useState } from 'react'
-import { api, formatPath } from '../../api/client.js'
+import { api } from '../../api/client.js'
 import { useAct } from '../../api/use-api.js'
-import { Button, toButtonClass } from '../../ui/button.js'
+import { Button } from '../../ui/button.js'
 import { Icon } from '../../ui/icon.js'
 import { ActionProblem } from '../../ui/states.js'
 import { Age } from '../../ui/time.js'
-import { type AuditFilter, toQuery } from './audit-filter.js'
+import type { AuditFilter } from './audit-filter.js'
 import { useLedgerStats } from './audit-filters.js'
+import { ExportEvents } from './export-events.js'
 
 interface Verified {
   readonly ok: boolean
@@ -33,9 +34,7 @@ export function ChainState({ filter }: { readonly filter: AuditFilter }): ReactN
         <Button icon="shield" busy={verify.isPending} onClick={begin}>
           Verify the chain
         </Button>
-        <a className={toButtonClass({})} href={formatPath('/audit/export', { query: toQuery(filter) })} download>
-          <Icon name="download" size={14} /> Export
-        </a>
+        <ExportEvents filter={filter} />
       </div>
       {verify.isPending && startedAt !== null ? (
         <div className="aud-verify" role="status">

@@ -5,6 +5,8 @@ export interface ContractGraph {
     readonly from: string
     readonly to: string
     readonly gate: string | null
+    /** Every gate that has to open, also where the transition names none. */
+    readonly gates?: readonly string[]
     readonly kind: string
   }[]
   readonly counts: Readonly<Record<string, number>>
@@ -61,7 +63,9 @@ export function layOutGraph(graph: ContractGraph): GraphLayout {
   const lines = graph.transitions.map((transition, index): TransitionLine => {
     const side = sides[index] ?? 'middle'
     const isBack = transition.kind === 'back' || side === 'left'
-    const about = { ...transition, waiting: graph.waiting[transition.gate ?? ''] ?? 0, isBack }
+    const gates = listGates(transition)
+    const waiting = gates.reduce((sum, gate) => sum + (graph.waiting[gate] ?? 0), 0)
+    const about = { from: transition.from, to: transition.to, gate: nameGates(gates), waiting, isBack }
     if (side === 'middle') return { ...about, ...drawStraight(boxX, top(transition.from), top(transition.to)) }
     const at = side === 'left' ? 'left' : 'right'
     used[at] += 1
@@ -76,9 +80,18 @@ export function layOutGraph(graph: ContractGraph): GraphLayout {
   }
 }
 
+function listGates({ gate, gates }: ContractGraph['transitions'][number]): readonly string[] {
+  return gates ?? (gate === null ? [] : [gate])
+}
+
+function nameGates([first, ...more]: readonly string[]): string | null {
+  if (first === undefined) return null
+  return more.length === 0 ? first : `${first} and ${more.length} more`
+}
+
 /** The room that the names of these gates take. */
 function measureLabels(graph: ContractGraph, isOne: (gate: string | null, index: number) => boolean): number {
-  const gates = graph.transitions.map(({ gate }) => gate)
+  const gates = graph.transitions.map((transition) => nameGates(listGates(transition)))
   const chars = gates.filter(isOne).map((gate) => Math.min(LABEL_CHARS_MAX, gate?.length ?? 0))
   const longest = Math.max(0, ...chars)
   return longest === 0 ? 0 : longest * CHAR_PX + BESIDE_PX

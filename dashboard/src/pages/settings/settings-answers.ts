@@ -28,10 +28,12 @@ export interface Passkey {
 export interface Webhook {
   readonly url: string
   readonly events: readonly string[]
+  /** Why it gets nothing; null when it does. */
+  readonly problem: string | null
   readonly last_deliveries: readonly {
     readonly at: string
     readonly event: string
-    readonly status: string | number | null
+    readonly status: 'delivered' | 'retrying' | 'failed'
     readonly attempts: number
     readonly error: string | null
   }[]

@@ -1,11 +1,21 @@
 import type { ReactNode } from 'react'
 import { keys } from '../../api/keys.js'
 import { useRead } from '../../api/use-api.js'
+import type { IconName } from '../../ui/icon.js'
 import { Panel } from '../../ui/layout-parts.js'
 import { Badge } from '../../ui/marks.js'
 import { EmptyState, Loaded } from '../../ui/states.js'
 import { Time } from '../../ui/time.js'
+import type { Tone } from '../../ui/tone.js'
 import type { Webhook } from './settings-answers.js'
+
+const LOOKS: Readonly<
+  Record<Webhook['last_deliveries'][number]['status'], { readonly tone: Tone; readonly icon: IconName }>
+> = {
+  delivered: { tone: 'allowed', icon: 'check' },
+  retrying: { tone: 'pending', icon: 'retry' },
+  failed: { tone: 'refused', icon: 'x-circle' },
+}
 
 /** The addresses that contracts name, and how their last deliveries went. */
 export function WebhookList(): ReactNode {
@@ -33,17 +43,18 @@ function OneWebhook({ webhook }: { readonly webhook: Webhook }): ReactNode {
   const { last_deliveries: deliveries } = webhook
   return (
     <Panel title={<span className="mono anywhere">{webhook.url}</span>} sub={webhook.events.join(', ')} flush>
+      {webhook.problem === null ? null : <p className="set-pad bad">{webhook.problem}</p>}
       {deliveries.length === 0 ? <p className="set-pad muted">Nothing was sent since the server started.</p> : null}
       {deliveries.length === 0 ? null : (
         <ul className="set-rows">
           {deliveries.map((delivery) => {
-            const isSent = delivery.error === null
+            const { tone, icon } = LOOKS[delivery.status]
             return (
               <li key={`${delivery.at} ${delivery.event}`}>
                 <div>
                   <span className="mono">{delivery.event}</span>{' '}
-                  <Badge tone={isSent ? 'allowed' : 'refused'} icon={isSent ? 'check' : 'x-circle'}>
-                    {delivery.status ?? (isSent ? 'delivered' : 'failed')}
+                  <Badge tone={tone} icon={icon}>
+                    {delivery.status}
                   </Badge>
                   <p className="muted">
                     {delivery.attempts === 1 ? 'first attempt' : `${delivery.attempts} attempts`}
