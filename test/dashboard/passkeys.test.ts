@@ -10,7 +10,7 @@ describe.skipIf(findBrowser() === null)('passkeys, under --confirm always', () =
   beforeAll(async () => {
     stage = await openStage({ args: ['--confirm', 'always'] })
     // The link of the first start: only a session that comes from it may add the first passkey.
-    const link = /http:\/\/localhost:\d+\/login#code=[\w-]+/.exec(stage.server.output())?.[0] ?? ''
+    const link = await findFirstLink(stage)
     page = await stage.open()
     await page.goto(link)
     await page.getByRole('heading', { name: 'Inbox', level: 1 }).waitFor()
@@ -59,6 +59,14 @@ describe.skipIf(findBrowser() === null)('passkeys, under --confirm always', () =
     expect(stage.complaints).toEqual([])
   })
 })
+
+const LINK = /http:\/\/localhost:\d+\/login#code=[\w-]+/
+
+/** The server is ready a moment before it has printed the link. */
+async function findFirstLink({ server }: Stage): Promise<string> {
+  await expect.poll(() => server.output(), { timeout: 20_000 }).toMatch(LINK)
+  return LINK.exec(server.output())?.[0] ?? ''
+}
 
 /** Chromium's own authenticator, which says yes at once. */
 async function addAuthenticator(page: Page): Promise<void> {

@@ -112,7 +112,7 @@ describe.skipIf(findBrowser() === null)('agents, councils, contracts, audit, ins
     await page.getByRole('button', { name: 'Let all agents go on' }).click()
     await page.getByRole('button', { name: 'Pause all agents' }).waitFor()
     await page.goto('/settings?tab=operators')
-    await page.getByLabel('Name').fill('second')
+    await page.getByRole('textbox', { name: 'Name', exact: true }).fill('second')
     await page.getByRole('button', { name: 'Add…' }).click()
     await page.getByText('plop_').waitFor()
     await page.getByRole('button', { name: 'Revoke second' }).click()
