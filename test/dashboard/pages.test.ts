@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { findBarriers, findBrowser, openStage, type Page, type Stage, takePictures } from './browser.js'
+import { walkRecordPages } from './record-pages.suite.js'
 
 // One server and one browser for the main path of every page. Pages that need more have a file of their own.
 describe.skipIf(findBrowser() === null)('the pages of the dashboard', () => {
@@ -34,6 +35,8 @@ describe.skipIf(findBrowser() === null)('the pages of the dashboard', () => {
     await third.getByRole('heading', { name: 'Inbox', level: 1 }).waitFor()
     expect(await findBarriers(third)).toEqual([])
   })
+
+  walkRecordPages(() => ({ stage, page }))
 
   it('[REQ-DASH-4] nothing on these pages is loaded from elsewhere, refused by the policy or broken', () => {
     expect(stage.complaints).toEqual([])
