@@ -97,7 +97,7 @@ export function walkRecordPages(given: () => { readonly stage: Stage; readonly p
       await page.getByRole('tab', { name: 'Webhooks' }).click()
       await page.getByText('No contract names a webhook').waitFor()
       await page.getByRole('tab', { name: 'Server' }).click()
-      await page.getByText('confinement').first().waitFor()
+      await page.getByText('sandbox').first().waitFor()
       await show('Settings', 'settings-server')
     })
   })

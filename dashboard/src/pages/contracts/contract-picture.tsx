@@ -76,17 +76,22 @@ function PhaseNode({ box, x }: { readonly box: PhaseBox; readonly x: number }) {
 }
 
 function GateMark({ line }: { readonly line: TransitionLine }) {
-  if (line.gate === null) return null
+  const name = line.gate ?? line.when
+  if (name === null) return null
   const { x, y } = line.mark
-  const isLeft = line.isBack
-  const label = cut(line.gate, LABEL_CHARS_MAX)
+  const side = line.isBack ? -1 : 1
+  const away = line.gate === null ? 8 : 17
   return (
     <g className={line.waiting > 0 ? 'con-gate con-gate-waits' : 'con-gate'}>
-      <title>{`${line.gate}: ${line.waiting} waiting`}</title>
-      <circle cx={x} cy={y} r="11" />
-      <path className="con-lock" d={`M${x - 3.5} ${y - 0.5}h7v5h-7zM${x - 2} ${y - 0.5}v-2a2 2 0 0 1 4 0v2`} />
-      <text x={isLeft ? x - 17 : x + 17} y={y + 4} textAnchor={isLeft ? 'end' : 'start'}>
-        {label}
+      <title>{line.gate === null ? `when ${name}` : `${name}: ${line.waiting} waiting`}</title>
+      {line.gate === null ? null : (
+        <>
+          <circle cx={x} cy={y} r="11" />
+          <path className="con-lock" d={`M${x - 3.5} ${y - 0.5}h7v5h-7zM${x - 2} ${y - 0.5}v-2a2 2 0 0 1 4 0v2`} />
+        </>
+      )}
+      <text x={x + side * away} y={y + 4} textAnchor={line.isBack ? 'end' : 'start'}>
+        {cut(name, LABEL_CHARS_MAX)}
         {line.waiting > 0 ? <tspan className="con-waits">{`  ${line.waiting} wait`}</tspan> : null}
       </text>
     </g>

@@ -7,6 +7,8 @@ export interface ContractGraph {
     readonly gate: string | null
     /** Every gate that has to open, also where the transition names none. */
     readonly gates?: readonly string[]
+    /** What the agent has to claim. */
+    readonly when?: string | null
     readonly kind: string
   }[]
   readonly counts: Readonly<Record<string, number>>
@@ -23,7 +25,9 @@ export interface PhaseBox {
 export interface TransitionLine {
   readonly from: string
   readonly to: string
+  /** The gates that hold it, in a few words; null: none. */
   readonly gate: string | null
+  readonly when: string | null
   readonly waiting: number
   readonly isBack: boolean
   readonly path: string
@@ -65,7 +69,14 @@ export function layOutGraph(graph: ContractGraph): GraphLayout {
     const isBack = transition.kind === 'back' || side === 'left'
     const gates = listGates(transition)
     const waiting = gates.reduce((sum, gate) => sum + (graph.waiting[gate] ?? 0), 0)
-    const about = { from: transition.from, to: transition.to, gate: nameGates(gates), waiting, isBack }
+    const about = {
+      from: transition.from,
+      to: transition.to,
+      gate: nameGates(gates),
+      when: transition.when ?? null,
+      waiting,
+      isBack,
+    }
     if (side === 'middle') return { ...about, ...drawStraight(boxX, top(transition.from), top(transition.to)) }
     const at = side === 'left' ? 'left' : 'right'
     used[at] += 1
@@ -80,8 +91,10 @@ export function layOutGraph(graph: ContractGraph): GraphLayout {
   }
 }
 
-function listGates({ gate, gates }: ContractGraph['transitions'][number]): readonly string[] {
-  return gates ?? (gate === null ? [] : [gate])
+// A way that an agent claims is named by its claim, unless it names a gate itself.
+function listGates({ gate, gates, when }: ContractGraph['transitions'][number]): readonly string[] {
+  if (gate !== null) return [gate]
+  return when == null ? (gates ?? []) : []
 }
 
 function nameGates([first, ...more]: readonly string[]): string | null {
@@ -91,7 +104,7 @@ function nameGates([first, ...more]: readonly string[]): string | null {
 
 /** The room that the names of these gates take. */
 function measureLabels(graph: ContractGraph, isOne: (gate: string | null, index: number) => boolean): number {
-  const gates = graph.transitions.map((transition) => nameGates(listGates(transition)))
+  const gates = graph.transitions.map((transition) => nameGates(listGates(transition)) ?? transition.when ?? null)
   const chars = gates.filter(isOne).map((gate) => Math.min(LABEL_CHARS_MAX, gate?.length ?? 0))
   const longest = Math.max(0, ...chars)
   return longest === 0 ? 0 : longest * CHAR_PX + BESIDE_PX

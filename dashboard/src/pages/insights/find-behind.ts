@@ -55,6 +55,7 @@ const ALL_TITLES: Readonly<Record<string, string>> = {
   gates: 'Tasks whose gates were tried',
   refusals: 'Tasks with refusals',
   tokens: 'Tasks that used tokens',
+  tasks: 'Tasks that were worked on',
 }
 
 function listAll(insights: Insights, what: string): readonly string[] {

@@ -88,14 +88,14 @@ function listStats(insights: Insights, before: Insights | null): readonly Stat[]
       number: formatCount(insights.tasks.completed),
       unit: `of ${formatCount(insights.tasks.total)}`,
       sub: `${insights.tasks.open} open, ${insights.tasks.parked} parked, ${insights.tasks.cancelled} cancelled`,
-      link: nameNumber('all', 'tokens'),
+      link: nameNumber('all', 'tasks'),
       days: perDay((day) => day.completed),
     },
     {
       name: 'Approval waits, median',
       number: waiting.median === null || count === 0 ? '–' : formatSeconds(waiting.median),
       unit: '',
-      sub: `${formatCount(count)} approvals`,
+      sub: count === 1 ? '1 approval' : `${formatCount(count)} approvals`,
       link: nameNumber(
         'waits',
         String(
