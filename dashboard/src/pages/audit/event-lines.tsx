@@ -2,6 +2,7 @@ import { Link } from '@tanstack/react-router'
 import { type ReactNode, useState } from 'react'
 import type { LedgerEvent } from '../../live/event.js'
 import { Icon, type IconName } from '../../ui/icon.js'
+import { ScrollBox } from '../../ui/scroll-box.js'
 import { Time } from '../../ui/time.js'
 import { summarize } from './audit-filter.js'
 import './audit.css'
@@ -56,7 +57,9 @@ function RawEvent({ event }: { readonly event: LedgerEvent }): ReactNode {
           </Link>
         </p>
       )}
-      <pre>{raw.length <= RAW_CHARS_MAX ? raw : raw.slice(0, RAW_CHARS_MAX)}</pre>
+      <ScrollBox className="aud-pre" label={`Event ${event.seq}`}>
+        <pre>{raw.length <= RAW_CHARS_MAX ? raw : raw.slice(0, RAW_CHARS_MAX)}</pre>
+      </ScrollBox>
       {raw.length <= RAW_CHARS_MAX ? null : (
         <p className="muted">Cut here: the event has {raw.length.toLocaleString('en-GB')} characters.</p>
       )}

@@ -56,9 +56,8 @@ function Way({ line }: { readonly line: TransitionLine }) {
 const NAME_CHARS = 30
 
 function PhaseNode({ box, x }: { readonly box: PhaseBox; readonly x: number }) {
-  const tasks = box.count === 1 ? '1 task' : `${box.count} tasks`
   return (
-    <Link to="/board" search={{ phase: box.id }} aria-label={`${box.id}, ${tasks}`} className="con-phase">
+    <Link to="/board" search={{ phase: box.id }} className="con-phase">
       <rect x={x} y={box.y} width={BOX.width} height={BOX.height} rx="8" />
       <text className="con-id" x={x + 14} y={box.y + 24}>
         {cut(box.id, NAME_CHARS)}
@@ -67,9 +66,14 @@ function PhaseNode({ box, x }: { readonly box: PhaseBox; readonly x: number }) {
         {box.name === box.id ? '' : cut(box.name, NAME_CHARS)}
       </text>
       {box.count === 0 ? null : (
-        <text className="con-count" x={x + BOX.width - 14} y={box.y + 34} textAnchor="end">
-          {box.count}
-        </text>
+        <>
+          <text className="con-count" x={x + BOX.width - 14} y={box.y + 28} textAnchor="end">
+            {box.count}
+          </text>
+          <text className="con-name" x={x + BOX.width - 14} y={box.y + 44} textAnchor="end">
+            {box.count === 1 ? 'task' : 'tasks'}
+          </text>
+        </>
       )}
     </Link>
   )

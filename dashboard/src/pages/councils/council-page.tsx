@@ -14,9 +14,13 @@ import { Age, Time } from '../../ui/time.js'
 import { findOutcome } from './council-outcome.js'
 import { CouncilRounds } from './council-rounds.js'
 import type { CouncilStory } from './council-story.js'
+import { CutText } from './cut-text.js'
 import { useCouncilStory } from './use-council-story.js'
 import { VoteMatrix } from './vote-matrix.js'
 import './councils.css'
+
+const QUESTION_CHARS = 1000
+const RESULT_CHARS = 4000
 
 /** One council, live while it runs: rounds as columns, answers side by side, who voted for whom, and who won. */
 export function CouncilPage(): ReactNode {
@@ -80,7 +84,9 @@ function Head({ id, story, isLive }: { readonly id: string; readonly story: Coun
           {restarts === 0 ? null : <span>{restarts === 1 ? '1 restart' : `${restarts} restarts`}</span>}
         </div>
       </div>
-      <p className="cou-question">{story.question}</p>
+      <div>
+        <CutText text={story.question} chars={QUESTION_CHARS} className="cou-question" />
+      </div>
       {story.ended === null ? <CancelCouncil id={id} /> : null}
     </header>
   )
@@ -99,7 +105,11 @@ function Result({ story }: { readonly story: CouncilStory }): ReactNode {
       </header>
       <div className="panel__body stack stack--8">
         {ended === null ? null : <p className="soft">{ended.details}</p>}
-        {answer === undefined ? null : <p className="cou-text">{story.presentation ?? answer.content}</p>}
+        {answer === undefined ? null : (
+          <div>
+            <CutText text={story.presentation ?? answer.content} chars={RESULT_CHARS} className="cou-text" />
+          </div>
+        )}
       </div>
     </section>
   )

@@ -1,9 +1,9 @@
-import { useState } from 'react'
 import { Icon } from '../../ui/icon.js'
 import { Badge } from '../../ui/marks.js'
 import { ScrollBox } from '../../ui/scroll-box.js'
 import type { Rejection, RoundOfAgent } from './council-story.js'
 import { type CouncilAgent, type CouncilAnswer, type CouncilStory, countRounds, findRound } from './council-story.js'
+import { CutText } from './cut-text.js'
 import { nameReason } from './rejection-reasons.js'
 
 /** Rounds as columns, agents as rows: answers of one round stand side by side with those of the next. */
@@ -158,12 +158,10 @@ function RejectedResponse({ rejection }: { readonly rejection: Rejection }) {
   )
 }
 
-const SHOWN_CHARS = 600
+const ANSWER_CHARS = 600
 
 /** An answer as text, cut after a while; the rest opens in place. */
 function AnswerText({ answer, isWinner }: { readonly answer: CouncilAnswer; readonly isWinner: boolean }) {
-  const [isWhole, setWhole] = useState(false)
-  const isLong = answer.content.length > SHOWN_CHARS
   return (
     <article className={isWinner ? 'cou-answer cou-answer-won' : 'cou-answer'} aria-label={`Answer ${answer.label}`}>
       <header>
@@ -173,12 +171,7 @@ function AnswerText({ answer, isWinner }: { readonly answer: CouncilAnswer; read
         )}
         {isWinner ? <span className="cou-won">won</span> : null}
       </header>
-      <p className="cou-text">{isLong && !isWhole ? `${answer.content.slice(0, SHOWN_CHARS)}…` : answer.content}</p>
-      {isLong ? (
-        <button type="button" className="cou-more" onClick={() => setWhole(!isWhole)}>
-          {isWhole ? 'Show less' : `Show all ${answer.content.length.toLocaleString('en-GB')} characters`}
-        </button>
-      ) : null}
+      <CutText text={answer.content} chars={ANSWER_CHARS} className="cou-text" />
     </article>
   )
 }

@@ -9,7 +9,8 @@ import { DayBars, findHeat, ShareBar, SpreadRow, WaitBars } from './insight-plot
 export type RenderNumber = (
   name: string,
   children: ReactNode,
-  about: { readonly label: string; readonly className?: string },
+  /** `label`: said instead of a number that stands alone. */
+  about?: { readonly label?: string; readonly className?: string },
 ) => ReactNode
 
 interface PanelProps {
@@ -37,7 +38,6 @@ export function GatesPanel({ insights, numberLink }: PanelProps) {
               </span>
               <ShareBar percent={percent} low={LOW_PERCENT} />
             </>,
-            { label: `${phase} ${gate ?? 'checkpoint'}: ${percent} percent, ${passed_first} of ${attempts}` },
           )
         })}
       </div>
@@ -57,8 +57,8 @@ export function DaysPanel({ insights, numberLink, perDay }: PanelProps & { reado
               nameNumber('code', key),
               <>
                 <span className="mono">{key}</span> <b>{count}</b>
+                <span className="sr"> refusals</span>
               </>,
-              { label: `${key}: ${count} refusals` },
             )}
           </li>
         ))}
@@ -224,7 +224,6 @@ export function WaitsPanel({ insights, numberLink }: PanelProps) {
                 <b>{bin.count}</b>
                 <span>{name}</span>
               </>,
-              { label: `${bin.count} approvals waited ${name}` },
             )
           }
         />
@@ -254,10 +253,10 @@ export function AgentsPanel({ insights, numberLink }: PanelProps) {
               <span className="ins-gate">{key}</span>
               <span className="ins-value">
                 <b>{count}</b>
+                <span className="sr"> refusals</span>
               </span>
               <ShareBar percent={(count / max) * 100} />
             </>,
-            { label: `${key}: ${count} refusals` },
           ),
         )}
       </div>

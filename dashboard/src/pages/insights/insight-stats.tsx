@@ -33,7 +33,7 @@ export function InsightStats({ insights, before, numberLink }: StatsProps): Reac
             <span className="ins-stat-sub">{sub}</span>
             {days.length === 0 ? null : <Spark values={days} />}
           </>,
-          { label: `${name}: ${number} ${unit}`, className: 'ins-stat' },
+          { className: 'ins-stat' },
         ),
       )}
     </div>

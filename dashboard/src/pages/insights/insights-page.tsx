@@ -80,7 +80,7 @@ function Numbers({
   const show = typeof search.show === 'string' ? search.show : ''
   const behind = useMemo(() => (show === '' ? null : findBehind(insights, show)), [insights, show])
   const perDay = listDays(insights, insights.since, insights.until)
-  const numberLink: RenderNumber = (name, children, { label, className }) => (
+  const numberLink: RenderNumber = (name, children, { label, className } = {}) => (
     <NumberLink key={name} name={name} label={label} className={className} search={search}>
       {children}
     </NumberLink>
@@ -122,13 +122,16 @@ function NumberLink({
   children,
 }: {
   readonly name: string
-  readonly label: string
+  readonly label: string | undefined
   readonly className: string | undefined
   readonly search: Search
   readonly children: ReactNode
 }): ReactNode {
   const [kind, phase = '', code = ''] = name.split(':').map(decodeURIComponent)
-  const about = { 'aria-label': label, ...(className === undefined ? {} : { className }) }
+  const about = {
+    ...(label === undefined ? {} : { 'aria-label': label }),
+    ...(className === undefined ? {} : { className }),
+  }
   if (kind === 'events')
     return (
       <Link to="/audit" search={{ phase, code } as never} {...about}>
