@@ -100,7 +100,7 @@ describe.skipIf(findBrowser() === null)('agents, councils, contracts, audit, ins
     await other.goto('/agents')
     await other.getByRole('heading', { name: 'Agents', level: 1 }).waitFor()
     await page.goto('/settings')
-    await page.getByRole('button', { name: /End the session of .* in Firefox on Windows/ }).click()
+    await page.getByRole('button', { name: /Revoke the session of .* in Firefox on Windows/ }).click()
     await other.getByLabel('Code or operator token').waitFor()
     await page.getByText('Firefox on Windows').waitFor({ state: 'detached' })
   })

@@ -10,6 +10,11 @@ import { ActionProblem, EmptyState, Loaded } from '../../ui/states.js'
 import { Age, Time } from '../../ui/time.js'
 import { nameBrowser, nameSource, type SessionRow } from './settings-answers.js'
 
+function nameAct(session: SessionRow): string {
+  const where = `${session.operator} in ${nameBrowser(session.user_agent)}`
+  return session.current ? `Log out ${where}` : `Revoke the session of ${where}`
+}
+
 /** Who is logged in where. A session that is revoked ends at once, also its open pages. */
 export function SessionList(): ReactNode {
   const query = useRead<{ readonly sessions: readonly SessionRow[] }>(keys.sessions, '/sessions')
@@ -41,7 +46,7 @@ export function SessionList(): ReactNode {
                     </p>
                   </div>
                   <Button
-                    aria-label={`End the session of ${session.operator} in ${nameBrowser(session.user_agent)}`}
+                    aria-label={nameAct(session)}
                     busy={revoke.isPending && revoke.variables?.id === session.id}
                     onClick={() => revoke.mutate(session, { onSuccess: () => session.current && endSession() })}
                   >
