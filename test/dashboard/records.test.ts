@@ -57,7 +57,7 @@ describe.skipIf(findBrowser() === null)('agents, councils, contracts, audit, ins
     await page.goto('/audit')
     await page.getByLabel('Code').selectOption('forbidden_tool')
     await page.waitForURL('**/audit?code=forbidden_tool')
-    await page.getByLabel('Agent').fill('coder-3')
+    await page.getByRole('textbox', { name: 'Agent' }).fill('coder-3')
     await page.waitForURL('**agent_id=coder-3**')
     await page.getByText(/events, that is all/).waitFor()
     const shown = await page.getByRole('button', { name: /tool_denied/ }).count()

@@ -12,7 +12,11 @@ export function StopAgent({ agentId }: { readonly agentId: string }): ReactNode 
   const [reason, setReason] = useState('')
   const [parks, setParks] = useState(false)
   const stop = useAct(
-    () => api.post('/agents/{id}/stop', { path: { id: agentId }, body: { reason: reason.trim(), park: parks } }),
+    () =>
+      api.post('/agents/{id}/stop', {
+        path: { id: agentId },
+        body: { park: parks, ...(reason.trim() === '' ? {} : { reason: reason.trim() }) },
+      }),
     [keys.agents, keys.agent(agentId)],
   )
   return (

@@ -19,7 +19,7 @@ export function AgentTokens(): ReactNode {
   const [revoking, setRevoking] = useState<string | null>(null)
   const revoke = useAct(
     ({ id, reason }: { readonly id: string; readonly reason: string }) =>
-      api.post('/agents/{id}/revoke', { path: { id }, body: { reason } }),
+      api.post('/agents/{id}/revoke', { path: { id }, body: reason === '' ? {} : { reason } }),
     [keys.agents],
   )
   return (

@@ -19,7 +19,7 @@ export function OperatorList(): ReactNode {
   const [revoking, setRevoking] = useState<Operator | null>(null)
   const revoke = useAct(
     ({ name, reason }: { readonly name: string; readonly reason: string }) =>
-      api.post('/operators/{name}/revoke', { path: { name }, body: { reason } }),
+      api.post('/operators/{name}/revoke', { path: { name }, body: reason === '' ? {} : { reason } }),
     [keys.operators, keys.sessions],
   )
   return (

@@ -21,7 +21,7 @@ export function PauseAgents(): ReactNode {
       confirmAct({
         act: pauses ? 'pause' : 'unpause',
         path: pauses ? '/pause' : '/unpause',
-        body: { reason: reason.trim() },
+        body: reason.trim() === '' ? {} : { reason: reason.trim() },
       }),
     [keys.activity, keys.agents, keys.inbox],
   )
