@@ -12,7 +12,7 @@ const KNOWN = [
   '/usr/bin/google-chrome-stable',
 ]
 const INSTALL_MS_MAX = 240_000
-const STEP_MS_MAX = 60_000
+const STEP_MS_MAX = 25_000
 
 /** Where pictures go, when they are asked for. */
 const PICTURES = process.env.PHASELOCK_PICTURES

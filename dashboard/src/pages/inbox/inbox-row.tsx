@@ -31,7 +31,10 @@ export function InboxRow({ item, rowId, isCurrent, isNear, onFocus }: Props): Re
       className={`item ${toToneClass(tone)}${isCurrent ? ' item--sel' : ''}`}
       data-row={rowId}
       aria-current={isCurrent ? true : undefined}
-      onFocus={onFocus}
+      onFocus={(event) => {
+        // Not for the pointer: the hints of keys would move the button that is being pressed.
+        if (event.target.matches(':focus-visible')) onFocus()
+      }}
     >
       <span className="item__icon">
         <Icon name={icon} />
