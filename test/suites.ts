@@ -57,6 +57,10 @@ export const FULL_ONLY: Readonly<Record<string, string>> = {
   'confinement/toolchains': 'compiles with Go and cargo in the sandbox; confinement/credentials covers what is hidden',
   'coordination/kill': 'kills a server in the middle of a council; e2e/kill covers recovery in general',
   'coordination/seed-000': 'a council as its document tells it; coordination and http/coordinations cover the rules',
+  'dashboard/inbox':
+    'everything that waits, acted on in a browser by pointer and by keys; dashboard/pages covers an approval',
+  'dashboard/live':
+    'two browsers, tabs, a restarted server and ended sessions; dashboard/pages covers what arrives live',
   'demo/faults': 'the demo with planted faults: it has to notice each',
   'demo/leaving': 'interrupts the demo at many points',
   'docs/coordination': 'the commands of the page on councils; docs/tour runs those of the tour',
