@@ -127,9 +127,7 @@ function Results({ entries, words, chosen, onOpen }: ResultsProps): ReactNode {
                 </span>
                 <span className="opt__side">
                   {entry.group === 'Tasks' ? <span className="phase">{entry.side}</span> : entry.side}
-                  {entry.keys?.split(' ').map((key) => (
-                    <ShortcutHint key={key} keys={key} />
-                  ))}
+                  {entry.keys === undefined ? null : <ShortcutHint keys={entry.keys} />}
                 </span>
               </div>
             ) : null,
