@@ -57,6 +57,7 @@ export const FULL_ONLY: Readonly<Record<string, string>> = {
   'confinement/toolchains': 'compiles with Go and cargo in the sandbox; confinement/credentials covers what is hidden',
   'coordination/kill': 'kills a server in the middle of a council; e2e/kill covers recovery in general',
   'coordination/seed-000': 'a council as its document tells it; coordination and http/coordinations cover the rules',
+  'dashboard/confirm': 'passkeys in a browser with a virtual authenticator; operators/confirmations covers the rules',
   'dashboard/inbox':
     'everything that waits, acted on in a browser by pointer and by keys; dashboard/pages covers an approval',
   'dashboard/live':

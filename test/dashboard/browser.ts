@@ -64,6 +64,8 @@ export interface Stage {
 interface StageOptions {
   readonly contract?: string
   readonly environment?: NodeJS.ProcessEnv
+  /** More options of `serve`. */
+  readonly args?: readonly string[]
   /** Called with the place before the server starts. */
   readonly prepare?: (place: Place) => void
 }
@@ -74,7 +76,7 @@ export async function openStage(options: StageOptions = {}): Promise<Stage> {
   if (executablePath === null) throw new Error('there is no browser; ask findBrowser first')
   const place = await makePlace()
   options.prepare?.(place)
-  const start = (): Promise<Served> => serve(place, options.contract ?? 'tdd', options.environment)
+  const start = (): Promise<Served> => serve(place, options.contract ?? 'tdd', options.environment, options.args)
   const [server, browser] = await Promise.all([
     start(),
     chromium.launch({ executablePath, args: ['--no-sandbox', '--disable-dev-shm-usage'] }),

@@ -130,6 +130,7 @@ describe.skipIf(findBrowser() === null)('what waits is acted on in the inbox', (
     await page.waitForURL('**/tasks/*')
     await page.goto('/board')
     await page.getByText('<img src=x onerror=alert(1)>').waitFor()
+    await page.getByText('⟨U+202E⟩gnp.exe').waitFor()
     expect(await page.locator('main img').count()).toBe(0)
     await page.goto('/')
     await page.setViewportSize({ width: 390, height: 844 })

@@ -5,6 +5,7 @@ import { useRead } from '../../api/use-api.js'
 import type { LedgerEvent } from '../../live/event.js'
 import { Section } from '../../ui/layout-parts.js'
 import { Code } from '../../ui/marks.js'
+import { toPlainText } from '../../ui/plain-text.js'
 import { Loaded } from '../../ui/states.js'
 import { Time } from '../../ui/time.js'
 
@@ -79,5 +80,5 @@ function Refusal({ event, count }: { readonly event: LedgerEvent; readonly count
 }
 
 function cut(text: string): string {
-  return text.length <= DETAIL_CHARS_MAX ? text : `${text.slice(0, DETAIL_CHARS_MAX)}…`
+  return toPlainText(text.length <= DETAIL_CHARS_MAX ? text : `${text.slice(0, DETAIL_CHARS_MAX)}…`)
 }
