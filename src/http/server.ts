@@ -18,6 +18,7 @@ import { ClientErrors } from './client-error.js'
 import { takeConfirmation } from './confirmation-field.js'
 import { addDashboard } from './dashboard.js'
 import { EventStreams } from './event-streams.js'
+import { addExport } from './export-route.js'
 import { answerProblem, Gatekeeper, type GateOptions } from './gatekeeper.js'
 import { parseBody } from './json-body.js'
 import { addLogin } from './login-route.js'
@@ -137,6 +138,7 @@ export function buildServer(app: Orchestrator, options: ServerOptions): Entrance
     requestMs: REQUEST_MS_MAX,
   })
   addLogin(server, { app, gate, prefix: API })
+  addExport(server, { app, gate, prefix: API })
   addStreams(server, { app, gate, streams, prefix: API, scheme })
   return { server, drain: () => gate.drain(), agentSockets }
 }

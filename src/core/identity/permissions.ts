@@ -90,6 +90,7 @@ export const PERMISSIONS = {
   recentAudit: OPERATORS,
   auditStats: OPERATORS,
   verifyAudit: OPERATORS,
+  exportAudit: OPERATORS,
   metricsSummary: OPERATORS,
 
   // How operators log in. Each has its own sessions and passkeys.
