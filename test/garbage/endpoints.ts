@@ -271,7 +271,20 @@ export const ENDPOINTS: Readonly<Record<string, Endpoint>> = {
       also: { id: [stage.completed, stage.cancelled, stage.queued], after: ['1', '999999'] },
     })),
   },
+  getTaskPrompt: {
+    prepare: plain((stage, pair) => ({
+      params: { id: pair.task },
+      also: { id: [stage.completed, stage.cancelled, stage.queued, 'no-such-task'] },
+    })),
+  },
+  getTaskContent: {
+    prepare: plain((stage, pair) => ({
+      params: { id: pair.task, sha256: 'a'.repeat(64) },
+      also: { id: [stage.completed, stage.queued, 'no-such-task'], sha256: ['', 'nope', '..', 'A'.repeat(64)] },
+    })),
+  },
   cancelTask: action(() => ({ reason: 'not needed' })),
+  parkTask: action(() => ({ reason: 'look at it first' })),
   resumeTask: {
     prepare: plain(
       (stage, pair) => ({
