@@ -18,6 +18,7 @@ const PATHS_SHOWN = 8
 export function SinceLastPart({ since }: { readonly since: SinceLast }): ReactNode {
   const word =
     since.decision === 'reject' || since.decision === 'rejected' ? 'rejected it' : `decided (${since.decision})`
+  const paths = since.changed_paths ?? []
   return (
     <Section title={`Since ${since.by} ${word}`} end={<Time at={since.at} />}>
       <div className="panel since">
@@ -29,11 +30,11 @@ export function SinceLastPart({ since }: { readonly since: SinceLast }): ReactNo
         <p className="since__line">
           <Icon name="diff" size={14} />
           <span>
-            {since.changed_paths.length === 0 ? 'No file differs.' : `${since.changed_paths.length} files differ: `}
+            {describeChanged(since.changed_paths)}
             <span className="mono">
-              <PlainText text={since.changed_paths.slice(0, PATHS_SHOWN).join(', ')} charsMax={1000} />
+              <PlainText text={paths.slice(0, PATHS_SHOWN).join(', ')} charsMax={1000} />
             </span>
-            {since.changed_paths.length > PATHS_SHOWN && ` and ${since.changed_paths.length - PATHS_SHOWN} more`}
+            {paths.length > PATHS_SHOWN && ` and ${paths.length - PATHS_SHOWN} more`}
           </span>
         </p>
         <p className="since__line">
@@ -47,6 +48,12 @@ export function SinceLastPart({ since }: { readonly since: SinceLast }): ReactNo
       </div>
     </Section>
   )
+}
+
+function describeChanged(paths: SinceLast['changed_paths']): string {
+  if (paths === null) return 'The files of that time were not recorded.'
+  if (paths.length === 0) return 'No file differs.'
+  return paths.length === 1 ? '1 file differs: ' : `${paths.length} files differ: `
 }
 
 /** Every check with its grade and result; what does not hold comes first. */
@@ -107,6 +114,11 @@ export function DiffPart({ approval }: { readonly approval: Approval }): ReactNo
   if (diff == null) return null
   return (
     <Section title="Changes" count={`${diff.totals.files} files`}>
+      {approval.outdated === true && (
+        <Note tone="pending" icon="warn" title="The work tree has changed since this was asked.">
+          Shown is what was asked about. If the gate covers the files, an approval of this no longer opens it.
+        </Note>
+      )}
       {!diff.available && (
         <EmptyState icon="diff" title="The change cannot be shown">
           {diff.unavailable_reason ?? 'The work tree is not there any more.'}

@@ -30,6 +30,8 @@ export interface Approval {
   readonly contents: Readonly<Record<string, Json>>
   readonly requested_at: string
   readonly expires_at: string
+  /** The tree changed since the request: the diff still shows what was asked about. */
+  readonly outdated?: boolean
   readonly diff?: TreeDiff | null
   readonly checks?: readonly ApprovalCheck[]
   readonly refusals?: readonly PastRefusal[]
@@ -61,5 +63,6 @@ export interface SinceLast {
   readonly by: string
   readonly at: string
   readonly changed_artifacts: readonly string[]
-  readonly changed_paths: readonly string[]
+  /** Null: the tree of that time was not recorded. */
+  readonly changed_paths: readonly string[] | null
 }

@@ -102,7 +102,7 @@ function TaskTabs({ task, view, log, state }: TaskTabsProps) {
     timeline: () => <TimelineTab view={view} log={log} />,
     changes: () =>
       view.at !== null && state !== undefined ? (
-        <PastChanges state={state} onVisit={(visit) => view.change({ at: null, from: String(visit) })} />
+        <PastChanges state={state} />
       ) : (
         <ChangesTab task={task} state={state} from={view.from} onFrom={(from) => view.change({ from })} />
       ),

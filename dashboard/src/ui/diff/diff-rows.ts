@@ -23,6 +23,11 @@ function addHunk(rows: DiffRow[], hunk: DiffHunk): void {
   const { lines } = hunk
   for (let at = 0; at < lines.length; ) {
     const line = lines[at] ?? ''
+    if (line.startsWith('\\')) {
+      rows.push({ kind: 'hunk', text: line })
+      at += 1
+      continue
+    }
     if (!line.startsWith('-') && !line.startsWith('+')) {
       rows.push({ kind: 'same', old: oldLine, new: newLine, text: line.slice(1) })
       oldLine += 1

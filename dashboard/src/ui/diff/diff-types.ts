@@ -16,7 +16,7 @@ export interface FileDiff {
   readonly unexplained: boolean
   readonly pinned: boolean
   readonly hunks: readonly DiffHunk[]
-  readonly omitted: null | 'binary' | 'too_large' | 'too_many_files' | 'secret'
+  readonly omitted: null | 'binary' | 'too_large' | 'too_many_files' | 'secret' | 'not_kept'
 }
 
 export interface DiffHunk {
@@ -24,6 +24,6 @@ export interface DiffHunk {
   readonly old_lines: number
   readonly new_start: number
   readonly new_lines: number
-  /** Each begins with a space, `-` or `+`. */
+  /** Each begins with a space, `-`, `+`, or a backslash: the line before it ends the file without a line break. */
   readonly lines: readonly string[]
 }

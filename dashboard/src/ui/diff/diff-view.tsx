@@ -10,6 +10,7 @@ const OMITTED = {
   too_large: 'Too large to be shown with the others.',
   too_many_files: 'Too many files changed to show this one with the others.',
   secret: 'Not shown, because the file may hold secrets.',
+  not_kept: 'Its earlier content was not kept.',
 } as const
 
 export interface DiffViewProps {
