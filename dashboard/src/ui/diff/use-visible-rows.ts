@@ -1,12 +1,5 @@
 import { type RefObject, useLayoutEffect, useState } from 'react'
-
-const OVERSCAN = 20
-
-export interface RowRange {
-  readonly first: number
-  /** The row after the last one. */
-  readonly end: number
-}
+import { computeRange, type RowRange } from './row-range.js'
 
 /**
  * Which of many rows of equal height are near the screen. The list may be as long as it likes: only these rows are in
@@ -40,22 +33,4 @@ export function useVisibleRows(list: RefObject<HTMLElement | null>, count: numbe
     }
   }, [list, count, rowHeight])
   return { first: Math.min(range.first, count), end: Math.min(range.end, count) }
-}
-
-/** Rounded to half the overscan, so that a small scroll changes nothing. */
-export function computeRange(view: {
-  readonly top: number
-  readonly windowHeight: number
-  readonly count: number
-  readonly rowHeight: number
-}): RowRange {
-  const { top, windowHeight, count, rowHeight } = view
-  const step = OVERSCAN / 2
-  const first = Math.floor(-top / rowHeight / step) * step - OVERSCAN
-  const end = Math.ceil((windowHeight - top) / rowHeight / step) * step + OVERSCAN
-  return { first: clamp(first, count), end: clamp(end, count) }
-}
-
-function clamp(value: number, max: number): number {
-  return Math.max(0, Math.min(max, value))
 }
