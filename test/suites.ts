@@ -62,6 +62,10 @@ export const FULL_ONLY: Readonly<Record<string, string>> = {
     'everything that waits, acted on in a browser by pointer and by keys; dashboard/pages covers an approval',
   'dashboard/live':
     'two browsers, tabs, a restarted server and ended sessions; dashboard/pages covers what arrives live',
+  'dashboard/decisions': 'approvals decided in two browsers and by keyboard; dashboard/pages covers the main path',
+  'dashboard/hostile-content':
+    'markup, links, turned text and diffs of 100,000 lines; dashboard/shown-text covers how text is shown',
+  'dashboard/task': 'every tab, action and moment of a task page; dashboard/pages covers the main path',
   'demo/faults': 'the demo with planted faults: it has to notice each',
   'demo/leaving': 'interrupts the demo at many points',
   'docs/coordination': 'the commands of the page on councils; docs/tour runs those of the tour',

@@ -79,6 +79,27 @@ describe.skipIf(findBrowser() === null)('the pages of the dashboard', () => {
     await page.waitForURL('**/tasks/sum')
   })
 
+  it('[REQ-DASH-TASK-12] approval and task: read, approved by key, and the agent goes on', async () => {
+    const agent = await Walker.claim(stage.server, 'read')
+    const asked = await agent.move('TDD', { plan_document: PLAN })
+    const { id } = asked.pending_approval as { id: string }
+    await page.goto(`/approvals/${id}`)
+    await page.getByText(PLAN.title).waitFor()
+    await page.getByText('What you see is what you sign.').waitFor()
+    await page.getByRole('region', { name: 'Checks' }).getByText('plan_has_acceptance_criteria').waitFor()
+    await page.keyboard.press('a')
+    await page.getByRole('dialog').waitFor()
+    await page.keyboard.press('Enter')
+    await page.getByText('Approved: the agent may go on').waitFor()
+    await agent.enters('TDD', { plan_document: PLAN })
+    await page.goto('/tasks/read')
+    await page.getByText('Gate opened').waitFor()
+    await page.getByRole('region', { name: 'Phases' }).getByText('TDD').waitFor()
+    await page.keyboard.press('[')
+    await page.getByRole('button', { name: 'Back to now' }).waitFor()
+    expect(await findBarriers(page)).toEqual([])
+  })
+
   it('[REQ-DASH-4] nothing on these pages is loaded from elsewhere, refused by the policy or broken', () => {
     expect(stage.complaints).toEqual([])
   })

@@ -278,10 +278,14 @@ export const ENDPOINTS: Readonly<Record<string, Endpoint>> = {
     })),
   },
   getTaskContent: {
-    prepare: plain((stage, pair) => ({
-      params: { id: pair.task, sha256: 'a'.repeat(64) },
-      also: { id: [stage.completed, stage.queued, 'no-such-task'], sha256: ['', 'nope', '..', 'A'.repeat(64)] },
-    })),
+    prepare: async (stage) => {
+      const pair = await stage.testing()
+      const { body } = await stage.run.call('GET', `/tasks/${pair.task}/timeline`, stage.run.operator)
+      const events = body.events as { data: { artifacts?: { sha256: string }[] } }[]
+      const sha256 = events.flatMap(({ data }) => data.artifacts ?? [])[0]?.sha256 ?? ''
+      const also = { id: [stage.completed, stage.queued, 'no-such-task'], sha256: ['nope', '..', 'A'.repeat(64)] }
+      return { pair, base: () => ({ params: { id: pair.task, sha256 }, also }) }
+    },
   },
   cancelTask: action(() => ({ reason: 'not needed' })),
   parkTask: action(() => ({ reason: 'look at it first' })),

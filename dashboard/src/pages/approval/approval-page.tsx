@@ -1,5 +1,5 @@
 import { useNavigate, useParams } from '@tanstack/react-router'
-import { type ReactNode, useRef } from 'react'
+import { type ReactNode, type RefObject, useRef } from 'react'
 import { keys } from '../../api/keys.js'
 import { useRead } from '../../api/use-api.js'
 import { Page } from '../../app/page.js'
@@ -66,7 +66,7 @@ function ApprovalBody({ approval }: { readonly approval: Approval }): ReactNode 
   )
 }
 
-function useApprovalKeys(body: React.RefObject<HTMLElement | null>): void {
+function useApprovalKeys(body: RefObject<HTMLElement | null>): void {
   const navigate = useNavigate()
   const move = (step: number): void => {
     const parts = [...(body.current?.children ?? [])].filter((part) => part.tagName === 'SECTION') as HTMLElement[]

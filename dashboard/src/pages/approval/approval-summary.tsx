@@ -68,11 +68,7 @@ export function SummaryLine({ approval }: { readonly approval: Approval }): Reac
       <Fact name="Rests on" value={`${verified} of ${graded.length} verified`}>
         {reported === 0 ? 'nothing on the agent’s word' : `${reported} on the agent’s word`}
       </Fact>
-      <Fact
-        name="Change"
-        value={approval.diff == null ? 'no diff' : <Delta {...approval.diff.totals} />}
-        tone={unexplained > 0 ? 'bad' : null}
-      >
+      <Fact name="Change" value={describeChange(approval)} tone={unexplained > 0 ? 'bad' : null}>
         {approval.diff == null
           ? ''
           : `${approval.diff.totals.files} ${approval.diff.totals.files === 1 ? 'file' : 'files'}, ${unexplained === 0 ? 'all explained' : `${unexplained} unexplained`}`}
@@ -82,6 +78,11 @@ export function SummaryLine({ approval }: { readonly approval: Approval }): Reac
       </Fact>
     </div>
   )
+}
+
+function describeChange({ diff }: Approval): ReactNode {
+  if (diff == null || !diff.available) return 'not shown'
+  return diff.totals.additions + diff.totals.deletions === 0 ? 'no lines' : <Delta {...diff.totals} />
 }
 
 interface FactProps {

@@ -1,4 +1,4 @@
-import { type ReactNode, useRef, useState } from 'react'
+import { type ReactNode, useEffect, useRef, useState } from 'react'
 import { confirmAct } from '../../api/confirm-act.js'
 import { keys } from '../../api/keys.js'
 import { useAct } from '../../api/use-api.js'
@@ -142,6 +142,9 @@ interface ApproveProps {
 
 /** A key or a touch alone never approves: this asks once more, unless the passkey does. */
 function ApproveDialog({ approval, onClose, onApprove }: ApproveProps): ReactNode {
+  // The browser gives the focus to the first button of a dialog, which closes it.
+  const button = useRef<HTMLButtonElement>(null)
+  useEffect(() => button.current?.focus(), [])
   const blocking = (approval.checks ?? []).filter(({ status }) => status !== 'passed').length
   return (
     <Dialog
@@ -151,7 +154,7 @@ function ApproveDialog({ approval, onClose, onApprove }: ApproveProps): ReactNod
       footer={
         <>
           <Button onClick={onClose}>Not yet</Button>
-          <Button type="submit" look="approve" autoFocus>
+          <Button type="submit" look="approve" ref={button}>
             Approve
           </Button>
         </>

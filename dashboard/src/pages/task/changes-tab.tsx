@@ -41,7 +41,7 @@ export function ChangesTab({ task, state, from, onFrom }: Props) {
             <h3 className="h2">
               {diff.totals.files} {diff.totals.files === 1 ? 'file' : 'files'}
             </h3>
-            <Delta {...diff.totals} />
+            <Delta {...sumLines(diff.files.map((file) => whole.get(`${from} ${file.path}`) ?? file))} />
             <div className="sect__end">
               <Pick label="Since" value={from} options={listStarts(state)} onChange={onFrom} />
             </div>
@@ -143,6 +143,11 @@ function UnexplainedNote({ task, path, onAct }: UnexplainedProps) {
       reverted or accepted with a reason.
     </Note>
   )
+}
+
+function sumLines(files: readonly FileDiff[]): { readonly additions: number; readonly deletions: number } {
+  const sum = (name: 'additions' | 'deletions'): number => files.reduce((total, file) => total + file[name], 0)
+  return { additions: sum('additions'), deletions: sum('deletions') }
 }
 
 function listStarts(state: TaskStateAt | undefined): readonly { readonly value: string; readonly name: string }[] {

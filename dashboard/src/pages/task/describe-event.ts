@@ -97,8 +97,8 @@ const LINES: Readonly<Record<string, Describe>> = {
   }),
   gate_blocked: (data, event) => ({
     icon: 'lock',
-    tone: isWaiting(data) ? 'pending' : 'refused',
-    title: isWaiting(data) ? 'Gate waits' : 'Gate stayed closed',
+    tone: onlyWaits(data) ? 'pending' : 'refused',
+    title: onlyWaits(data) ? 'Gate waits' : 'Gate stayed closed',
     text: `${event.phase ?? ''} to ${readText(data, 'to')}`,
   }),
   gate_passed: (data, event) => ({
@@ -274,11 +274,14 @@ function describeDecision(data: TaskEvent['data']): EventLine {
   }
 }
 
-function isWaiting(data: TaskEvent['data']): boolean {
+function onlyWaits(data: TaskEvent['data']): boolean {
   const blockers = readRecords<Blocker>(data, 'blockers')
-  return (
-    blockers.length > 0 && blockers.every(({ code }) => code === 'approval_pending' || code === 'consensus_pending')
-  )
+  return blockers.length > 0 && blockers.every(({ code }) => isWaiting(code))
+}
+
+/** Whether a blocker only says that people have not decided yet. */
+export function isWaiting(code: string): boolean {
+  return code === 'approval_pending' || code === 'consensus_pending'
 }
 
 function listHandedIn(data: TaskEvent['data']): string {

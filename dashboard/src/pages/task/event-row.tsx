@@ -1,3 +1,4 @@
+import type { ReactNode } from 'react'
 import { Icon } from '../../ui/icon.js'
 import { PlainText } from '../../ui/text/plain-text.js'
 import { formatClockSeconds, formatExact } from '../../ui/time.js'
@@ -23,19 +24,23 @@ export function EventRow({ item, isChosen }: { readonly item: TimelineItem; read
       </time>
       <span className="ev__node">{!isQuiet && <Icon name={line.icon} size={12} />}</span>
       <div className="ev__body">
-        {item.kind === 'calls' ? <CallsRow events={item.events} /> : <Line line={line} />}
+        {item.kind === 'calls' ? (
+          <CallsRow events={item.events} />
+        ) : (
+          <Line line={line} raw={isCard ? null : <RawEvents events={item.events} />} />
+        )}
         {item.kind === 'gate' && <GateRequest asked={item.asked} outcome={item.outcome} />}
-        {item.kind === 'one' && (isCard ? <RefusedEvent event={item.last} /> : <RawEvents events={item.events} />)}
+        {item.kind === 'one' && isCard && <RefusedEvent event={item.last} />}
       </div>
       <span className="ev__end">{formatRange(item.events.map(({ seq }) => seq))}</span>
     </li>
   )
 }
 
-function Line({ line }: { readonly line: EventLine }) {
+function Line({ line, raw }: { readonly line: EventLine; readonly raw: ReactNode }) {
   return (
     <>
-      <p className="ev__line">
+      <div className="ev__line">
         <b className="strong">{line.title}</b>
         {line.code !== undefined && line.code !== '' && (
           <code>
@@ -47,7 +52,8 @@ function Line({ line }: { readonly line: EventLine }) {
             <PlainText text={line.text} charsMax={500} />
           </span>
         )}
-      </p>
+        {raw}
+      </div>
       {line.quote !== undefined && line.quote !== '' && (
         <p className="ev__sub agent-text">
           “<PlainText text={line.quote} charsMax={2000} />”

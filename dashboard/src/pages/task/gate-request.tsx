@@ -1,5 +1,6 @@
 import { CheckList } from '../../ui/checks.js'
 import { PlainText } from '../../ui/text/plain-text.js'
+import { isWaiting } from './describe-event.js'
 import { RawEvents } from './raw-event.js'
 import { type Blocker, type CheckState, type Grade, readRecords, readText, type TaskEvent } from './task-types.js'
 
@@ -25,6 +26,7 @@ export function GateRequest({ asked, outcome }: { readonly asked: TaskEvent | nu
   const checks = listChecks(asked, outcome)
   const others = listOtherBlockers(outcome, checks)
   const runs = asked === null ? [] : readRecords<RunSeen>(asked.data, 'observed')
+  const code = readText(outcome.data, 'code')
   const holds = checks.filter(({ status }) => status === 'passed').length
   return (
     <div className="gatebox">
@@ -33,7 +35,7 @@ export function GateRequest({ asked, outcome }: { readonly asked: TaskEvent | nu
           <PlainText text={readText(outcome.data, 'gate') || 'no gate'} charsMax={100} />
         </span>
         {outcome.type === 'gate_blocked' ? (
-          <span className="code tone-refused">{readText(outcome.data, 'code')}</span>
+          <span className={`code ${isWaiting(code) ? 'tone-pending' : 'tone-refused'}`}>{code}</span>
         ) : (
           <span className="ok">{checks.length === 0 ? 'open' : `${holds} of ${checks.length} checks hold`}</span>
         )}
@@ -74,11 +76,17 @@ function listOtherBlockers(outcome: TaskEvent, checks: readonly CheckState[]): r
     .filter((one) => !checks.some(({ check }) => check === one.check))
     .map((one) => ({
       check: one.check ?? one.artifact ?? one.code,
-      status: one.severity === 'warning' ? ('warning' as const) : ('failed' as const),
+      status: findBlockerStatus(one),
       grade: one.grade ?? null,
       message: one.message,
       remedy: one.remedy,
     }))
+}
+
+// What waits for people has not failed.
+function findBlockerStatus({ code, severity }: Blocker): CheckState['status'] {
+  if (isWaiting(code)) return 'not_run'
+  return severity === 'warning' ? 'warning' : 'failed'
 }
 
 function listFound({ data }: TaskEvent): readonly Blocker[] {

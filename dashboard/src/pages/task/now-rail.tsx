@@ -60,11 +60,12 @@ function GatePanel({ gate }: { readonly gate: GateState }) {
       }
     >
       {gate.checks.length > 0 && <CheckList checks={gate.checks} />}
-      {gate.checks.length === 0 && <p className="pad muted">It has no checks: {describeType(gate.type)}.</p>}
+      {gate.checks.length === 0 && <p className="pad muted">{describeEmpty(gate)}</p>}
     </Panel>
   )
 }
 
-function describeType(type: string): string {
-  return type === 'approval' ? 'a person decides' : `it is of the kind ${type}`
+function describeEmpty({ status, type, phase }: GateState): string {
+  if (status === 'not_tried') return `Its checks run when the agent asks to leave ${phase}.`
+  return type === 'approval' ? 'It has no checks: a person decides.' : 'It has no checks.'
 }

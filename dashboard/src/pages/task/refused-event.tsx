@@ -1,3 +1,4 @@
+import { CODES } from '../../../../src/core/codes.js'
 import { RefusalCard } from '../../ui/checks.js'
 import { PlainText } from '../../ui/text/plain-text.js'
 import { describeArguments } from './calls-row.js'
@@ -7,20 +8,20 @@ import { readRecords, readText, type TaskEvent } from './task-types.js'
 interface Retry {
   readonly attempt: number
   readonly max: number
-  readonly text: string
 }
 
 /** A refusal in the timeline: what was tried, why it was refused, what the agent was told to do. */
 export function RefusedEvent({ event }: { readonly event: TaskEvent }) {
   const { data } = event
   const retry = data.retry as Retry | undefined
+  const { title, remedy } = findCode(readText(data, 'code'))
   return (
     <RefusalCard
       code={readText(data, 'code')}
-      title={readText(data, 'by') === '' ? '' : `by ${readText(data, 'by')}`}
+      title={title}
       tried={<Tried event={event} />}
       why={<PlainText text={readText(data, 'detail')} charsMax={2000} />}
-      remedy={<PlainText text={findRemedy(retry)} charsMax={2000} />}
+      remedy={remedy}
       tries={retry !== undefined && retry.max > 0 ? { used: retry.attempt, max: retry.max } : null}
       foot={
         <>
@@ -32,9 +33,10 @@ export function RefusedEvent({ event }: { readonly event: TaskEvent }) {
   )
 }
 
-// The text begins with the count of tries, which the card shows already.
-function findRemedy(retry: Retry | undefined): string {
-  return retry === undefined ? 'The answer to the agent says it.' : retry.text.replace(/^Retry \(\d+\/\d+\): /, '')
+function findCode(code: string): { readonly title: string; readonly remedy: string } {
+  return Object.hasOwn(CODES, code)
+    ? CODES[code as keyof typeof CODES]
+    : { title: '', remedy: 'The answer to the agent says it.' }
 }
 
 function Tried({ event }: { readonly event: TaskEvent }) {

@@ -3,7 +3,7 @@ import type { ReactNode } from 'react'
 import { Icon } from '../../ui/icon.js'
 import { Avatar, Badge } from '../../ui/marks.js'
 import { PlainText } from '../../ui/text/plain-text.js'
-import { Lease } from '../../ui/time.js'
+import { formatCount, Lease } from '../../ui/time.js'
 import type { Tone } from '../../ui/tone.js'
 import type { Task } from './task-types.js'
 
@@ -56,7 +56,9 @@ export function TaskHead({ task, unexplained, calls, actions }: Props) {
               {task.refusals} {task.refusals === 1 ? 'refusal' : 'refusals'}
             </span>
           )}
-          <span>{calls.toLocaleString('en')} calls</span>
+          <span>
+            {formatCount(calls)} {calls === 1 ? 'call' : 'calls'}
+          </span>
           {task.mode !== null && task.mode !== 'strict' && <Badge tone="pending">{task.mode}</Badge>}
         </p>
         {task.parked_reason !== null && (

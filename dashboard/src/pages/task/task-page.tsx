@@ -1,5 +1,5 @@
 import { useNavigate } from '@tanstack/react-router'
-import { useEffect, useMemo } from 'react'
+import { type ReactNode, useEffect, useMemo } from 'react'
 import { keys } from '../../api/keys.js'
 import { useRead } from '../../api/use-api.js'
 import { Page } from '../../app/page.js'
@@ -39,7 +39,7 @@ export function TaskPage() {
         </EmptyState>
       ) : (
         <Loaded what="The task" query={task} rows={5}>
-          {(data) => <TaskBody task={data} view={view} />}
+          {(data) => <TaskBody key={data.id} task={data} view={view} />}
         </Loaded>
       )}
     </Page>
@@ -98,7 +98,7 @@ function TaskTabs({ task, view, log, state }: TaskTabsProps) {
   const { events } = log
   const artifacts = useMemo(() => listArtifacts(events).length, [events])
   const lastAgent = task.agent_id ?? findLastAgent(events)
-  const contents: Readonly<Record<TabId, () => React.ReactNode>> = {
+  const contents: Readonly<Record<TabId, () => ReactNode>> = {
     timeline: () => <TimelineTab view={view} log={log} />,
     changes: () =>
       view.at !== null && state !== undefined ? (
@@ -113,7 +113,7 @@ function TaskTabs({ task, view, log, state }: TaskTabsProps) {
   const counts: Partial<Record<TabId, number>> = {
     timeline: events.length,
     evidence: artifacts,
-    ...(state === undefined ? {} : { changes: state.changed_paths.length }),
+    ...(state === undefined || state.changed_paths.length === 0 ? {} : { changes: state.changed_paths.length }),
   }
   return (
     <Tabs

@@ -7,6 +7,7 @@ import type { TaskEvent } from './task-types.js'
 const PAGE = 500
 /** A task with more shows the newest, and says so. */
 const EVENTS_MAX = 20_000
+const SHOWN_AFTER_MS = 100
 
 export interface TaskEvents {
   /** Oldest first, without a gap. */
@@ -36,6 +37,8 @@ export function useTaskEvents(taskId: string): TaskEvents {
   const [problem, setProblem] = useState<ApiProblem | null>(null)
   const [attempt, setAttempt] = useState(0)
   const newest = useRef(0)
+  /** The newest version that the stream named. */
+  const seen = useRef(0)
 
   const add = useCallback((more: readonly TaskEvent[], isComplete?: boolean) => {
     setLoaded((before) => ({
@@ -44,18 +47,6 @@ export function useTaskEvents(taskId: string): TaskEvents {
     }))
     newest.current = Math.max(newest.current, more.at(-1)?.version ?? 0)
   }, [])
-
-  // biome-ignore lint/correctness/useExhaustiveDependencies: another attempt loads again
-  useEffect(() => {
-    const stop = new AbortController()
-    newest.current = 0
-    setLoaded(NOTHING)
-    setProblem(null)
-    loadBackwards(taskId, stop.signal, add).catch((error: unknown) => {
-      if (!stop.signal.aborted) setProblem(toProblem(error))
-    })
-    return () => stop.abort()
-  }, [taskId, attempt, add])
 
   const catchUp = useCallback(async () => {
     if (newest.current === 0) return
@@ -66,10 +57,31 @@ export function useTaskEvents(taskId: string): TaskEvents {
     }
   }, [taskId, add])
 
+  // biome-ignore lint/correctness/useExhaustiveDependencies: another attempt loads again
+  useEffect(() => {
+    const stop = new AbortController()
+    newest.current = 0
+    setLoaded(NOTHING)
+    setProblem(null)
+    loadBackwards(taskId, stop.signal, add)
+      // What happened while the first page was loaded is in neither.
+      .then(() => (seen.current > newest.current && !stop.signal.aborted ? catchUp() : undefined))
+      .catch((error: unknown) => {
+        if (!stop.signal.aborted) setProblem(toProblem(error))
+      })
+    return () => stop.abort()
+  }, [taskId, attempt, add, catchUp])
+
+  const arrived = useRef<TaskEvent[]>([])
   useEvents((event) => {
-    if (event.stream !== `task:${taskId}` || event.version <= newest.current || newest.current === 0) return
-    if (event.version === newest.current + 1) add([event])
-    else void catchUp()
+    if (event.stream !== `task:${taskId}`) return
+    seen.current = Math.max(seen.current, event.version)
+    if (event.version <= newest.current || newest.current === 0) return
+    if (event.version !== newest.current + 1) return void catchUp()
+    newest.current = event.version
+    arrived.current.push(event)
+    // Events that stream in are shown together, a few times a second.
+    if (arrived.current.length === 1) setTimeout(() => add(arrived.current.splice(0)), SHOWN_AFTER_MS)
   })
   const status = useConnectionStatus()
   useEffect(() => {

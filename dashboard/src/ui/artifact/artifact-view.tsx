@@ -49,7 +49,7 @@ function TextValue({ text }: { readonly text: string }): ReactNode {
 type Fields = { readonly [name: string]: Json }
 
 function RecordValue({ value, depth }: { readonly value: Fields; readonly depth: number }): ReactNode {
-  const entries = Object.entries(value)
+  const entries = Object.entries(value).toSorted(([a], [b]) => rankName(a) - rankName(b))
   if (entries.length === 0) return <span className="muted">nothing</span>
   return (
     <div className={depth === 0 ? 'artifact__parts' : 'artifact__inner'}>
@@ -142,7 +142,15 @@ export function findColumns(values: readonly Json[]): readonly string[] | null {
     }
     if (names.size > COLUMNS_MAX) return null
   }
-  return names.size === 0 ? null : [...names]
+  return names.size === 0 ? null : [...names].toSorted((a, b) => rankName(a) - rankName(b))
+}
+
+// Kept contents have their names in alphabetical order; a reader wants these first.
+const FIRST = ['id', 'title', 'name', 'path', 'summary', 'status', 'description', 'criterion']
+
+function rankName(name: string): number {
+  const place = FIRST.indexOf(name)
+  return place === -1 ? FIRST.length : place
 }
 
 function isShort(value: Json): boolean {
