@@ -9,7 +9,7 @@ import { Code, Grade } from '../../ui/marks.js'
 import { EmptyState, Note } from '../../ui/states.js'
 import { PlainText } from '../../ui/text/plain-text.js'
 import { Age, Time } from '../../ui/time.js'
-import type { Approval, ApprovalCheck, SinceLast } from './approval-types.js'
+import type { Approval, ApprovalCheck, DiffStart, SinceLast } from './approval-types.js'
 
 const REFUSALS_SHOWN = 20
 const PATHS_SHOWN = 8
@@ -113,7 +113,11 @@ export function DiffPart({ approval }: { readonly approval: Approval }): ReactNo
   const { diff } = approval
   if (diff == null) return null
   return (
-    <Section title="Changes" count={`${diff.totals.files} files`}>
+    <Section
+      title="Changes"
+      count={`${diff.totals.files} ${diff.totals.files === 1 ? 'file' : 'files'}`}
+      end={<span>{describeStart(diff.from)}</span>}
+    >
       {approval.outdated === true && (
         <Note tone="pending" icon="warn" title="The work tree has changed since this was asked.">
           Shown is what was asked about. If the gate covers the files, an approval of this no longer opens it.
@@ -147,6 +151,13 @@ export function DiffPart({ approval }: { readonly approval: Approval }): ReactNo
       )}
     </Section>
   )
+}
+
+function describeStart(from: DiffStart | undefined): string {
+  if (from === undefined) return ''
+  return from.kind === 'start'
+    ? 'since the start of the task'
+    : `since the approval in ${from.phase ?? 'an earlier phase'}`
 }
 
 /** What was refused before this was asked. */

@@ -32,11 +32,18 @@ export interface Approval {
   readonly expires_at: string
   /** The tree changed since the request: the diff still shows what was asked about. */
   readonly outdated?: boolean
-  readonly diff?: TreeDiff | null
+  readonly diff?: (TreeDiff & { readonly from?: DiffStart }) | null
   readonly checks?: readonly ApprovalCheck[]
   readonly refusals?: readonly PastRefusal[]
   readonly since_last?: SinceLast | null
   readonly covers?: { readonly artifacts: readonly { readonly type: string }[]; readonly tree_hash: string | null }
+}
+
+/** What the diff begins with: the newest approval that was given, or the start of the task. */
+export interface DiffStart {
+  readonly kind: 'approval' | 'start'
+  readonly phase: string | null
+  readonly at: string | null
 }
 
 export interface ApprovalCheck {

@@ -21,7 +21,9 @@ export function PastChanges({ state }: { readonly state: TaskStateAt }) {
           </h3>
         </div>
         <PathList paths={state.changed_paths} />
-        <p className="muted">Contents are kept at the boundaries of visits; in between the ledger names the paths.</p>
+        <p className="muted">
+          These are the paths that calls had changed in this visit. Contents are kept at the boundaries of visits.
+        </p>
       </section>
       {before > 0 && <BoundaryDiff taskId={state.task.id} visit={before} />}
     </div>

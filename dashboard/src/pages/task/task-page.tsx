@@ -113,7 +113,6 @@ function TaskTabs({ task, view, log, state }: TaskTabsProps) {
   const counts: Partial<Record<TabId, number>> = {
     timeline: events.length,
     evidence: artifacts,
-    ...(state === undefined || state.changed_paths.length === 0 ? {} : { changes: state.changed_paths.length }),
   }
   return (
     <Tabs
