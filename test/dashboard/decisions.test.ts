@@ -46,7 +46,11 @@ describe.skipIf(findBrowser() === null)('deciding an approval in the browser', (
     await main.getByText('“Say how <b>rounding</b> works.”').waitFor()
     await main.getByText('Changed: plan_document.').waitFor()
     await main.getByText('What you see is what you sign.').waitFor()
-    await main.getByRole('region', { name: 'Refused on the way' }).getByText('Cannot leave PLAN for TDD').first().waitFor()
+    await main
+      .getByRole('region', { name: 'Refused on the way' })
+      .getByText('Cannot leave PLAN for TDD')
+      .first()
+      .waitFor()
     expect(await findBarriers(page)).toEqual([])
     expect(await findOverflow(page)).toBe(0)
     await takePictures(page, 'approval')

@@ -173,7 +173,7 @@ export const TASK_ROUTES: readonly Route[] = [
     },
   },
   makeActionRoute('cancel', 'Cancel the task', {}, async (_, reason) => ({ type: 'cancel', reason })),
-  makeActionRoute('park', 'Park the task: its agent stops until an operator resumes it', {}, async (_, reason) => ({
+  makeActionRoute('park', 'Park the task until an operator resumes it', {}, async (_, reason) => ({
     type: 'park',
     reason,
   })),
