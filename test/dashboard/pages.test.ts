@@ -1,3 +1,5 @@
+import { mkdirSync } from 'node:fs'
+import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { PLAN, Walker } from '../e2e/walker.js'
 import { findBarriers, findBrowser, findOverflow, openStage, type Page, type Stage, takePictures } from './browser.js'
@@ -80,8 +82,12 @@ describe.skipIf(findBrowser() === null)('the pages of the dashboard', () => {
   })
 
   it('[REQ-DASH-TASK-12] approval and task: read, approved by key, and the agent goes on', async () => {
-    const agent = await Walker.claim(stage.server, 'read')
+    // In a tree of its own: the other task of these walks has the first one.
+    const workspace = join(stage.place.dir, 'other')
+    mkdirSync(workspace)
+    const agent = await Walker.claim(stage.server, 'read', { workspace })
     const asked = await agent.move('TDD', { plan_document: PLAN })
+    expect(asked, JSON.stringify(asked)).toMatchObject({ pending_approval: {} })
     const { id } = asked.pending_approval as { id: string }
     await page.goto(`/approvals/${id}`)
     await page.getByText(PLAN.title).waitFor()

@@ -173,10 +173,7 @@ export const TASK_ROUTES: readonly Route[] = [
     },
   },
   makeActionRoute('cancel', 'Cancel the task', {}, async (_, reason) => ({ type: 'cancel', reason })),
-  makeActionRoute('park', 'Park the task until an operator resumes it', {}, async (_, reason) => ({
-    type: 'park',
-    reason,
-  })),
+  makeActionRoute('park', 'Park the task until it is resumed', {}, async (_, reason) => ({ type: 'park', reason })),
   makeActionRoute('resume', 'Resume a parked task', {}, async (call, reason) => ({
     type: 'resume',
     reason,
