@@ -31,6 +31,9 @@ export interface paths {
   '/prompt': {
     get: operations['getPrompt']
   }
+  '/tasks/{id}/prompt': {
+    get: operations['getTaskPrompt']
+  }
   '/prompt/next': {
     post: operations['nextPrompt']
   }
@@ -65,6 +68,9 @@ export interface paths {
   }
   '/tasks/{id}/cancel': {
     post: operations['cancelTask']
+  }
+  '/tasks/{id}/park': {
+    post: operations['parkTask']
   }
   '/tasks/{id}/resume': {
     post: operations['resumeTask']
@@ -125,6 +131,9 @@ export interface paths {
   }
   '/runs/{id}/report': {
     get: operations['getRunReport']
+  }
+  '/tasks/{id}/contents/{sha}256': {
+    get: operations['getTaskContent']
   }
   '/insights': {
     get: operations['getInsights']
@@ -607,6 +616,26 @@ export interface operations {
       default: components['responses']['Problem']
     }
   }
+  /** What the agent of a task is told now */
+  getTaskPrompt: {
+    parameters: {
+      query?: never
+      header?: never
+      path: {
+        id: string
+      }
+      cookie?: never
+    }
+    requestBody?: never
+    responses: {
+      200: { headers: { [name: string]: unknown } } & {
+        content: {
+          'application/json': components['schemas']['TaskPrompt']
+        }
+      }
+      default: components['responses']['Problem']
+    }
+  }
   /** Claim that something is done: makes the transition that the claim leads to, or answers with an interrupt or the prompt */
   nextPrompt: {
     parameters: {
@@ -994,6 +1023,35 @@ export interface operations {
   }
   /** Cancel the task */
   cancelTask: {
+    parameters: {
+      query?: never
+      header?: {
+        'Idempotency-Key'?: string
+      }
+      path: {
+        id: string
+      }
+      cookie?: never
+    }
+    requestBody: {
+      content: {
+        'application/json': {
+          /** Why; kept in the ledger. */
+          reason: string
+        }
+      }
+    }
+    responses: {
+      200: { headers: { [name: string]: unknown } } & {
+        content: {
+          'application/json': components['schemas']['Task']
+        }
+      }
+      default: components['responses']['Problem']
+    }
+  }
+  /** Park the task until it is resumed */
+  parkTask: {
     parameters: {
       query?: never
       header?: {
@@ -1574,6 +1632,27 @@ export interface operations {
       200: { headers: { [name: string]: unknown } } & {
         content: {
           'application/json': (components['schemas']['TaskReport'] | components['schemas']['CoordinationReport'])
+        }
+      }
+      default: components['responses']['Problem']
+    }
+  }
+  /** The content that an event of the task names by its hash: an artifact, a run, evidence or a review */
+  getTaskContent: {
+    parameters: {
+      query?: never
+      header?: never
+      path: {
+        id: string
+        sha: string
+      }
+      cookie?: never
+    }
+    requestBody?: never
+    responses: {
+      200: { headers: { [name: string]: unknown } } & {
+        content: {
+          'application/json': components['schemas']['TaskContent']
         }
       }
       default: components['responses']['Problem']
@@ -3210,7 +3289,7 @@ export interface operations {
       content: {
         'application/json': {
           /** The operationId of the call. */
-          act: ("login" | "claimTask" | "requestTransition" | "executeTool" | "checkTool" | "batchTools" | "renewToken" | "heartbeat" | "releaseTask" | "getPrompt" | "nextPrompt" | "continuePrompt" | "reportUsage" | "getPhase" | "completePhase" | "hookClaudeCode" | "mcp" | "submitReview" | "respond" | "getSnapshot" | "searchKnowledge" | "getStatus" | "listQuestions" | "getQuestion" | "listReviews" | "getTaskMetrics" | "streamEvents" | "getApproval" | "getArtifact" | "getHeldOut" | "getCoordination" | "listTasks" | "getTask" | "getTimeline" | "getTaskDiff" | "getTaskState" | "getActivity" | "getInbox" | "getRunReport" | "getInsights" | "listAgents" | "showAgent" | "agentLog" | "agentScreen" | "listOperators" | "listContracts" | "getContract" | "getContractText" | "getContractGraph" | "listWebhooks" | "checkServer" | "listApprovals" | "listStashes" | "listCoordinations" | "coordinationStatus" | "streamCoordination" | "queryAudit" | "recentAudit" | "auditStats" | "verifyAudit" | "exportAudit" | "metricsSummary" | "createLoginCode" | "getSession" | "logout" | "listSessions" | "revokeSession" | "createConfirmation" | "listPasskeys" | "passkeyOptions" | "addPasskey" | "revokePasskey" | "setPassphrase" | "createTask" | "updateTask" | "cancelTask" | "revertTree" | "mergeTask" | "handOverTask" | "discardTask" | "addAgent" | "revokeAgent" | "stopAgent" | "pause" | "cancelCoordination" | "decideApproval" | "answerQuestion" | "resumeTask" | "rewindTask" | "reassignTask" | "acceptTree" | "installDependencies" | "acceptTools" | "stashTask" | "popStash" | "dropStash" | "addReviewer" | "revokeReviewer" | "addContract" | "trustContract" | "addOperator" | "revokeOperator" | "rotateSecret" | "unpause" | "spawnAgent" | "startCoordination" | "participantToken")
+          act: ("login" | "claimTask" | "requestTransition" | "executeTool" | "checkTool" | "batchTools" | "renewToken" | "heartbeat" | "releaseTask" | "getPrompt" | "nextPrompt" | "continuePrompt" | "reportUsage" | "getPhase" | "completePhase" | "hookClaudeCode" | "mcp" | "submitReview" | "respond" | "getSnapshot" | "searchKnowledge" | "getStatus" | "listQuestions" | "getQuestion" | "listReviews" | "getTaskMetrics" | "streamEvents" | "getApproval" | "getArtifact" | "getHeldOut" | "getCoordination" | "listTasks" | "getTask" | "getTimeline" | "getTaskDiff" | "getTaskState" | "getTaskPrompt" | "getTaskContent" | "getActivity" | "getInbox" | "getRunReport" | "getInsights" | "listAgents" | "showAgent" | "agentLog" | "agentScreen" | "listOperators" | "listContracts" | "getContract" | "getContractText" | "getContractGraph" | "listWebhooks" | "checkServer" | "listApprovals" | "listStashes" | "listCoordinations" | "coordinationStatus" | "streamCoordination" | "queryAudit" | "recentAudit" | "auditStats" | "verifyAudit" | "exportAudit" | "metricsSummary" | "createLoginCode" | "getSession" | "logout" | "listSessions" | "revokeSession" | "createConfirmation" | "listPasskeys" | "passkeyOptions" | "addPasskey" | "revokePasskey" | "setPassphrase" | "createTask" | "updateTask" | "cancelTask" | "parkTask" | "revertTree" | "mergeTask" | "handOverTask" | "discardTask" | "addAgent" | "revokeAgent" | "stopAgent" | "pause" | "cancelCoordination" | "decideApproval" | "answerQuestion" | "resumeTask" | "rewindTask" | "reassignTask" | "acceptTree" | "installDependencies" | "acceptTools" | "stashTask" | "popStash" | "dropStash" | "addReviewer" | "revokeReviewer" | "addContract" | "trustContract" | "addOperator" | "revokeOperator" | "rotateSecret" | "unpause" | "spawnAgent" | "startCoordination" | "participantToken")
           /** The parameters in its path. */
           params?: { [name: string]: string }
           /** Its body, without `confirmation`. */
@@ -5278,6 +5357,17 @@ export interface components {
       message: string
       since: string
     }
+    TaskContent: {
+      task_id: string
+      sha256: string
+      kind: ("artifact" | "run" | "baseline" | "evidence" | "review")
+      name: string
+      seq: number
+      at: string
+      phase: (string | null)
+      /** What was handed in or observed, as it is kept. */
+      content: unknown
+    }
     TaskDetails: {
       id: string
       title: string
@@ -5406,6 +5496,15 @@ export interface components {
       refusals: number
       pending_approval: (components['schemas']['PendingApproval'] | null)
       parked_reason: (string | null)
+    }
+    TaskPrompt: {
+      kind: ("prompt" | "interrupt")
+      text: string
+      violation?: components['schemas']['RuleViolation']
+      task_id: string
+      phase: string
+      allowed_tools: string[]
+      next_step: string
     }
     TaskReport: {
       run: {
