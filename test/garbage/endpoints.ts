@@ -282,9 +282,9 @@ export const ENDPOINTS: Readonly<Record<string, Endpoint>> = {
       const pair = await stage.testing()
       const { body } = await stage.run.call('GET', `/tasks/${pair.task}/timeline`, stage.run.operator)
       const events = body.events as { data: { artifacts?: { sha256: string }[] } }[]
-      const sha256 = events.flatMap(({ data }) => data.artifacts ?? [])[0]?.sha256 ?? ''
-      const also = { id: [stage.completed, stage.queued, 'no-such-task'], sha256: ['nope', '..', 'A'.repeat(64)] }
-      return { pair, base: () => ({ params: { id: pair.task, sha256 }, also }) }
+      const hash = events.flatMap(({ data }) => data.artifacts ?? [])[0]?.sha256 ?? ''
+      const also = { id: [stage.completed, stage.queued, 'no-such-task'], hash: ['nope', '..', 'A'.repeat(64)] }
+      return { pair, base: () => ({ params: { id: pair.task, hash }, also }) }
     },
   },
   cancelTask: action(() => ({ reason: 'not needed' })),

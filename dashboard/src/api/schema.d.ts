@@ -132,7 +132,7 @@ export interface paths {
   '/runs/{id}/report': {
     get: operations['getRunReport']
   }
-  '/tasks/{id}/contents/{sha}256': {
+  '/tasks/{id}/contents/{hash}': {
     get: operations['getTaskContent']
   }
   '/insights': {
@@ -1644,7 +1644,7 @@ export interface operations {
       header?: never
       path: {
         id: string
-        sha: string
+        hash: string
       }
       cookie?: never
     }

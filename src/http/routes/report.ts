@@ -19,11 +19,11 @@ export const REPORT_ROUTES: readonly Route[] = [
   },
   {
     method: 'GET',
-    path: '/tasks/:id/contents/:sha256',
+    path: '/tasks/:id/contents/:hash',
     id: 'getTaskContent',
     summary: 'The content that an event of the task names by its hash: an artifact, a run, evidence or a review',
     answer: '`{task_id, sha256, kind, name, seq, at, phase, content}`',
     response: TASK_CONTENT,
-    handle: async ({ app, params }) => showTaskContent(app, params.id ?? '', params.sha256 ?? ''),
+    handle: async ({ app, params }) => showTaskContent(app, params.id ?? '', params.hash ?? ''),
   },
 ]

@@ -58,8 +58,8 @@ interface Content<T> {
 
 // A content never changes: its address is its hash.
 function useContent<T>(taskId: string, sha256: string | null) {
-  return useRead<Content<T>>(keys.audit('content', taskId, sha256), '/tasks/{id}/contents/{sha256}', {
-    path: { id: taskId, sha256: sha256 ?? '' },
+  return useRead<Content<T>>(keys.audit('content', taskId, sha256), '/tasks/{id}/contents/{hash}', {
+    path: { id: taskId, hash: sha256 ?? '' },
     enabled: sha256 !== null,
   })
 }
