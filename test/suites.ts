@@ -61,6 +61,16 @@ export const FULL_ONLY: Readonly<Record<string, string>> = {
     'passkeys in a browser under --confirm always; operators/confirmations covers the rules over REST',
   'dashboard/records':
     'filters, hostile content, live councils, revoked sessions and axe on six pages; dashboard/pages covers their main paths',
+  'dashboard/confirm': 'passkeys in a browser with a virtual authenticator; operators/confirmations covers the rules',
+  'dashboard/inbox':
+    'everything that waits, acted on in a browser by pointer and by keys; dashboard/pages covers an approval',
+  'dashboard/large': 'a thousand tasks on the board; dashboard/pages covers a few',
+  'dashboard/live':
+    'two browsers, tabs, a restarted server and ended sessions; dashboard/pages covers what arrives live',
+  'dashboard/decisions': 'approvals decided in two browsers and by keyboard; dashboard/pages covers the main path',
+  'dashboard/hostile-content':
+    'markup, links, turned text and diffs of 100,000 lines; dashboard/shown-text covers how text is shown',
+  'dashboard/task': 'every tab, action and moment of a task page; dashboard/pages covers the main path',
   'demo/faults': 'the demo with planted faults: it has to notice each',
   'demo/leaving': 'interrupts the demo at many points',
   'docs/coordination': 'the commands of the page on councils; docs/tour runs those of the tour',
@@ -182,6 +192,7 @@ export const FULL_ONLY: Readonly<Record<string, string>> = {
   'knowledge/words': 'related words and forms of words; knowledge/index covers the order of results',
   'launch/claude': 'a real Claude Code in tmux; launch/in-chat and launch/shim cover the session behind it',
   'launch/claude-walks': 'further sessions of a real Claude Code in tmux; launch/in-chat covers the rules',
+  'launch/codex': 'a real Codex in tmux; launch/in-chat and launch/shim cover the session behind it',
   'lying/red': 'what does not open RED in one workflow; forgery/vitest and forgery/node try one of each class',
   'lying/reports': 'forged reports through a server; checks/reports/properties and lying/green cover the rules',
   'mcp/conformance': 'runs the official MCP conformance suite, which has to be installed first',

@@ -39,4 +39,5 @@ export function serverCommand(parent: CliCommand, usage: string, description: st
     .option('--url <address>', 'server address ($PHASELOCK_URL; default: the server of this work tree)')
     .option('--token-file <file>', 'file with the operator token (default: operator.token of the server)')
     .option('--state-dir <dir>', 'state directory of the server ($PHASELOCK_STATE_DIR)')
+    .option('--passphrase-file <file>', 'file with your passphrase, for acts that you have to confirm')
 }

@@ -40,7 +40,7 @@ export interface RouteDescription {
   /** JSON Schema 2020-12 of the answer; `src/http/answers` has the parts. A schema with a `title` becomes a component. */
   readonly response: JsonObject
   /** The format of the answer; default `application/json`. The schema of a stream describes the data of its events. */
-  readonly media?: 'text/event-stream'
+  readonly media?: 'text/event-stream' | 'application/x-ndjson'
 }
 
 export interface Route extends RouteDescription {

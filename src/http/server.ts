@@ -1,3 +1,4 @@
+import { createHmac } from 'node:crypto'
 import type { Socket } from 'node:net'
 import Fastify, { type FastifyError, type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify'
 import { requireConfirmation } from '../app/identity/confirm-act.js'
@@ -18,6 +19,7 @@ import { ClientErrors } from './client-error.js'
 import { takeConfirmation } from './confirmation-field.js'
 import { addDashboard } from './dashboard.js'
 import { EventStreams } from './event-streams.js'
+import { addExport } from './export-route.js'
 import { answerProblem, Gatekeeper, type GateOptions } from './gatekeeper.js'
 import { parseBody } from './json-body.js'
 import { addLogin } from './login-route.js'
@@ -137,6 +139,7 @@ export function buildServer(app: Orchestrator, options: ServerOptions): Entrance
     requestMs: REQUEST_MS_MAX,
   })
   addLogin(server, { app, gate, prefix: API })
+  addExport(server, { app, gate, prefix: API })
   addStreams(server, { app, gate, streams, prefix: API, scheme })
   return { server, drain: () => gate.drain(), agentSockets }
 }
@@ -235,9 +238,8 @@ async function handleCall(route: Route, call: Call, { request, confirmation }: A
       status: 400,
       result: refuse('invalid_request', 'Idempotency-Key: must be 1 to 200 printable ASCII characters.'),
     }
-  // A confirmation in the body of its own route is used once as well; a passphrase must not be hashed here.
-  const { phase_token: _token, idempotency_key: _key, confirmation: _, passphrase: __, ...said } = call.body
-  const bodyHash = sha256Hex(JSON.stringify([route.method, request.url, said]))
+  const { phase_token: _token, idempotency_key: _key, confirmation: _confirmation, ...said } = call.body
+  const bodyHash = sha256Hex(JSON.stringify([route.method, request.url, hidePassphrase(app, said)]))
   // Stored as a hash, so that the store does not reveal the client's key.
   const once = { principal: formatCaller(call.principal), key: sha256Hex(key), bodyHash }
   return app.inFlight.run(once, async () => {
@@ -252,6 +254,13 @@ async function handleCall(route: Route, call: Call, { request, confirmation }: A
       })
     return done
   })
+}
+
+// The hash of the body is stored: without a key, the passphrase could be guessed from it.
+function hidePassphrase({ secrets }: Orchestrator, body: JsonObject): JsonObject {
+  if (typeof body.passphrase !== 'string') return body
+  const key = secrets.signing()[0] ?? ''
+  return { ...body, passphrase: createHmac('sha256', key).update(body.passphrase).digest('hex') }
 }
 
 // The one place that asks for confirmations. (REQ-CONFIRM-2)

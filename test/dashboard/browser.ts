@@ -12,7 +12,7 @@ const KNOWN = [
   '/usr/bin/google-chrome-stable',
 ]
 const INSTALL_MS_MAX = 240_000
-const STEP_MS_MAX = 60_000
+const STEP_MS_MAX = 25_000
 
 /** Where pictures go, when they are asked for. */
 const PICTURES = process.env.PHASELOCK_PICTURES
@@ -64,7 +64,7 @@ export interface Stage {
 interface StageOptions {
   readonly contract?: string
   readonly environment?: NodeJS.ProcessEnv
-  /** Further words for `serve`. */
+  /** More options of `serve`. */
   readonly args?: readonly string[]
   /** Called with the place before the server starts. */
   readonly prepare?: (place: Place) => void

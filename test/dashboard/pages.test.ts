@@ -1,14 +1,20 @@
+import { mkdirSync } from 'node:fs'
+import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { findBarriers, findBrowser, openStage, type Page, type Stage, takePictures } from './browser.js'
+import { PLAN, Walker } from '../e2e/walker.js'
+import { findBarriers, findBrowser, findOverflow, openStage, type Page, type Stage, takePictures } from './browser.js'
 import { walkRecordPages } from './record-pages.suite.js'
 
 // One server and one browser for the main path of every page. Pages that need more have a file of their own.
 describe.skipIf(findBrowser() === null)('the pages of the dashboard', () => {
   let stage: Stage
   let page: Page
+  let agent: Walker
 
   beforeAll(async () => {
     stage = await openStage()
+    agent = await Walker.claim(stage.server, 'sum')
+    await stage.server.call('POST', '/tasks', stage.server.operator, { title: 'A second task', id: 'second' })
     page = await stage.logIn()
   }, 120_000)
   afterAll(() => stage?.close())
@@ -34,6 +40,71 @@ describe.skipIf(findBrowser() === null)('the pages of the dashboard', () => {
     await third.getByRole('button', { name: 'Log in' }).click()
     await third.getByRole('heading', { name: 'Inbox', level: 1 }).waitFor()
     expect(await findBarriers(third)).toEqual([])
+  })
+
+  it('[REQ-DASH-2] inbox: an approval arrives live, is given in place, and the agent goes on', async () => {
+    await page.getByText('Nothing waits for you').waitFor()
+    expect(await page.title()).toBe('Inbox · Phaselock')
+    const asked = await agent.move('TDD', { plan_document: PLAN })
+    expect(asked).toMatchObject({ pending_approval: {} })
+    const row = page.getByRole('listitem').filter({ hasText: 'Approval' })
+    await row.getByRole('button', { name: 'Approve…' }).click()
+    expect(await page.title()).toBe('(1) Inbox · Phaselock')
+    await takePictures(page, 'inbox')
+    expect(await findBarriers(page)).toEqual([])
+    expect(await findOverflow(page)).toBe(0)
+    await row.getByRole('button', { name: 'Approve', exact: true }).click()
+    await page.getByText('Nothing waits for you').waitFor()
+    expect(await agent.move('TDD', { plan_document: PLAN })).toMatchObject({ allowed: true, phase: 'TDD' })
+  })
+
+  it('[REQ-DASH-3] board: tasks stand in the columns of their phases, and the palette finds them', async () => {
+    await page.keyboard.press('g')
+    await page.keyboard.press('b')
+    await page
+      .getByRole('region', { name: /^TDD, 1 tasks/ })
+      .getByText('Sum up sum')
+      .waitFor()
+    await page
+      .getByRole('region', { name: /^PLAN, 1 tasks/ })
+      .getByText('A second task')
+      .waitFor()
+    expect(await findBarriers(page)).toEqual([])
+    await takePictures(page, 'board')
+    await page.getByLabel('Filter by text').fill('second')
+    await page.getByText('Sum up sum').waitFor({ state: 'detached' })
+    await page.getByLabel('Filter by text').fill('')
+    await page.getByLabel('Filter by text').blur()
+    await page.keyboard.press('/')
+    await page.getByRole('combobox', { name: 'Find tasks' }).fill('sum up')
+    await takePictures(page, 'palette')
+    await page.keyboard.press('Enter')
+    await page.waitForURL('**/tasks/sum')
+  })
+
+  it('[REQ-DASH-TASK-12] approval and task: read, approved by key, and the agent goes on', async () => {
+    // In a tree of its own: the other task of these walks has the first one.
+    const workspace = join(stage.place.dir, 'other')
+    mkdirSync(workspace)
+    const agent = await Walker.claim(stage.server, 'read', { workspace })
+    const asked = await agent.move('TDD', { plan_document: PLAN })
+    expect(asked, JSON.stringify(asked)).toMatchObject({ pending_approval: {} })
+    const { id } = asked.pending_approval as { id: string }
+    await page.goto(`/approvals/${id}`)
+    await page.getByText(PLAN.title).waitFor()
+    await page.getByText('What you see is what you sign.').waitFor()
+    await page.getByRole('region', { name: 'Checks' }).getByText('plan_has_acceptance_criteria').waitFor()
+    await page.keyboard.press('a')
+    await page.getByRole('dialog').waitFor()
+    await page.keyboard.press('Enter')
+    await page.getByText('Approved: the agent may go on').waitFor()
+    await agent.enters('TDD', { plan_document: PLAN })
+    await page.goto('/tasks/read')
+    await page.getByText('Gate opened').waitFor()
+    await page.getByRole('region', { name: 'Phases' }).getByText('TDD').waitFor()
+    await page.keyboard.press('[')
+    await page.getByRole('button', { name: 'Back to now' }).waitFor()
+    expect(await findBarriers(page)).toEqual([])
   })
 
   walkRecordPages(() => ({ stage, page }))

@@ -271,7 +271,24 @@ export const ENDPOINTS: Readonly<Record<string, Endpoint>> = {
       also: { id: [stage.completed, stage.cancelled, stage.queued], after: ['1', '999999'] },
     })),
   },
+  getTaskPrompt: {
+    prepare: plain((stage, pair) => ({
+      params: { id: pair.task },
+      also: { id: [stage.completed, stage.cancelled, stage.queued, 'no-such-task'] },
+    })),
+  },
+  getTaskContent: {
+    prepare: async (stage) => {
+      const pair = await stage.testing()
+      const { body } = await stage.run.call('GET', `/tasks/${pair.task}/timeline`, stage.run.operator)
+      const events = body.events as { data: { artifacts?: { sha256: string }[] } }[]
+      const hash = events.flatMap(({ data }) => data.artifacts ?? [])[0]?.sha256 ?? ''
+      const also = { id: [stage.completed, stage.queued, 'no-such-task'], hash: ['nope', '..', 'A'.repeat(64)] }
+      return { pair, base: () => ({ params: { id: pair.task, hash }, also }) }
+    },
+  },
   cancelTask: action(() => ({ reason: 'not needed' })),
+  parkTask: action(() => ({ reason: 'look at it first' })),
   resumeTask: {
     prepare: plain(
       (stage, pair) => ({

@@ -45,6 +45,12 @@ export const LOOK_ENDPOINTS = {
       also: { hash: ['short', 'f'.repeat(64)] },
     })),
   },
+  exportAudit: {
+    prepare: plain((_, pair) => ({
+      query: { task_id: pair.task, type: 'task_created' },
+      also: { since: ['yesterday', '2028-01-01T00:00:00Z'], q: ['x', 'task'], after_seq: ['0', '-1', 'x'] },
+    })),
+  },
   listWebhooks: { prepare: plain(() => ({})) },
   checkServer: { prepare: plain(() => ({})) },
 } as const

@@ -163,6 +163,6 @@ function otherValues(value: unknown): readonly unknown[] {
 
 // Tokens are minted anew, and how long a search took is measured.
 function lasting(body: Answer['body']): unknown {
-  const isMinted = (name: string): boolean => /token$|^expires_at$|^query_time_ms$/.test(name)
+  const isMinted = (name: string): boolean => /token$|^expires_at$|^query_time_ms$|^code$|^url$/.test(name)
   return JSON.parse(JSON.stringify(body, (name, value) => (isMinted(name) ? undefined : value)))
 }

@@ -1,4 +1,5 @@
-import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
+import { execFileSync } from 'node:child_process'
+import { existsSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { type Answer, type Running, start } from './harness.js'
@@ -145,6 +146,33 @@ describe('what a task changed', () => {
     run = await run.restart()
     expect(await ask()).toMatchObject({ body: { to: { kind: 'end' }, totals: { files: 1 } } })
     expect((await files())[0]?.hunks[0]?.lines).toEqual(['-one', '-two', '-three', '+changed'])
+  })
+
+  it('[REQ-CHANGED-3] a task with its own work tree shows its changes after they were merged and the tree is gone', async () => {
+    const git = (...args: string[]) =>
+      execFileSync('git', ['-c', 'user.name=t', '-c', 'user.email=t@t', ...args], { cwd: run.workspace })
+    git('init', '-q', '-b', 'main')
+    git('add', '.')
+    git('commit', '-qm', 'first')
+    const added = await run.call('POST', '/tasks', run.operator, { id: 'w', title: 'W', worktree: true })
+    expect(added.status).toBe(201)
+    const own = await run.claim('b', await run.addAgent('b'), 'w')
+    const call = (path: string, body: object, who: string) => run.call('POST', path, who, { task_id: 'w', ...body })
+    const inImpl = await call('/tasks/transition', { target_phase: 'IMPL' }, own)
+    const phase = String(inImpl.body.phase_token)
+    const args = { path: 'src/kept', content: 'one\nII\nthree\n' }
+    await call('/tools/execute', { tool_name: 'write_files', args }, phase)
+    await call('/tasks/transition', { target_phase: 'DONE' }, phase)
+    const merged = await run.call('POST', '/tasks/w/merge', run.operator, { commit: true, reason: 'done' })
+    expect(merged).toMatchObject({ status: 200, body: { worktree: { status: 'merged' } } })
+    expect(existsSync(String(added.body.workspace))).toBe(false)
+    expect(await run.call('GET', '/tasks/w/diff', run.operator)).toMatchObject({
+      status: 200,
+      body: {
+        ...{ available: true, to: { kind: 'end' } },
+        files: [{ path: 'src/kept', hunks: [{ lines: [' one', '-two', '+II', ' three'] }] }],
+      },
+    })
   })
 
   it('[REQ-CHANGED-4] no secret is shown, on one line or on many; a change of nothing else says so', async () => {

@@ -20,8 +20,6 @@ async function openDesk(script: Script = honest): Promise<Desk> {
   return desk
 }
 
-const taskIn = (screen: string): string => /Task (task-\w+) is/.exec(screen)?.[1] ?? ''
-
 /** Ends the processes whose command line has these words, as the kernel would; only those of this desk. */
 function kill(words: string): void {
   const listed = spawnSync('pgrep', ['-f', words], { encoding: 'utf8' }).stdout.trim().split('\n')
@@ -45,7 +43,7 @@ describe.skipIf(reason !== null)(`phaselock claude${reason === null ? '' : ` (sk
       await window.enter(`phaselock claude "${TASK}"`)
       await window.shows(/go from PLAN to TDD/)
       expect(desk.phaselock('approve', await desk.approval(), '--yes')).toContain('is approved')
-      const task = taskIn(window.screen())
+      const task = await desk.taskId()
       await desk.reaches(task, 'completed')
       await answerForm(window, 'reject')
       await window.shows(/Done\./)
@@ -87,7 +85,7 @@ describe.skipIf(reason !== null)(`phaselock claude${reason === null ? '' : ` (sk
       const window = desk.window()
       await window.enter(`phaselock claude "${TASK}" --contract ${contract}`)
       await window.shows(/go from PLAN to TDD/)
-      const task = taskIn(window.screen())
+      const task = await desk.taskId()
       await sleep(25_000)
       await answerForm(window, 'approve')
       await desk.reaches(task, 'completed')
@@ -105,7 +103,7 @@ describe.skipIf(reason !== null)(`phaselock claude${reason === null ? '' : ` (sk
       const window = desk.window()
       await window.enter(`phaselock claude "${TASK}"`)
       await window.shows(/go from PLAN to TDD/)
-      const task = taskIn(window.screen())
+      const task = await desk.taskId()
       const other = desk.window()
       await other.enter(`phaselock claude --task ${task}`)
       await other.shows(/is open in another terminal/)

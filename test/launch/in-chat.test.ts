@@ -177,6 +177,45 @@ describe('an approval in the chat', () => {
   })
 })
 
+describe('an answer in the chat that the agent could have given itself', () => {
+  const SHELL = CONTRACT.replace('[read_files, ask_user_question]', '[read_files, bash]')
+
+  async function ask(contract: string, isBoundByHooks: boolean) {
+    const other = await start({ contract })
+    try {
+      const token = await other.addAgent('shell')
+      const id = await other.addTask({ title: 'Sum up' })
+      const phaseToken = await other.claim('shell', token, id)
+      const hook = { hook_event_name: 'PreToolUse', tool_name: 'TodoWrite', tool_input: {}, cwd: other.workspace }
+      if (isBoundByHooks) await other.call('POST', '/hooks/claude-code', token, hook)
+      const asked = { task_id: id, target_phase: 'DONE', artifacts: { plan_document: PLAN } }
+      const { body } = await other.call('POST', '/tasks/transition', phaseToken, asked)
+      const { id: approval, digest } = body.pending_approval as { id: string; digest: string }
+      const decide = async (channel: string) => {
+        const said = { decision: 'approve', digest, channel }
+        return other.call('POST', `/approvals/${approval}/decision`, other.operator, said)
+      }
+      return { inChat: await decide('in_chat'), elsewhere: await decide('cli') }
+    } finally {
+      await other.stop()
+    }
+  }
+
+  it('[REQ-LAUNCH-5] approves nothing where commands run without a sandbox, and a decision elsewhere does', async () => {
+    const { inChat, elsewhere } = await ask(SHELL, false)
+    expect(inChat).toMatchObject({ status: 403, body: { code: 'not_permitted' } })
+    expect(inChat.body.detail).toContain('without a whole sandbox')
+    expect(elsewhere).toMatchObject({ status: 200, body: { status: 'approved' } })
+  })
+
+  it('[REQ-LAUNCH-5] approves nothing for an agent that is bound by hooks', async () => {
+    const { inChat, elsewhere } = await ask(CONTRACT, true)
+    expect(inChat.status).toBe(403)
+    // A decision elsewhere has to be confirmed.
+    expect(elsewhere).toMatchObject({ status: 403, body: { code: 'confirmation_required' } })
+  })
+})
+
 describe('a question in the chat', () => {
   const ASK = { name: 'ask_user_question', arguments: { question: 'Which currency?', options: ['EUR', 'USD'] } }
 
@@ -199,6 +238,11 @@ describe('a session', () => {
     const client = await open(null)
     const { tools } = await client.listTools()
     expect(tools.map(({ name }) => name)).toEqual(expect.arrayContaining(['request_transition', 'read_files']))
-    expect(await client.callTool({ name: 'bash', arguments: { command: 'ls' } })).toMatchObject({ isError: true })
+    const refused = await client.callTool({ name: 'bash', arguments: { command: 'ls' } })
+    expect(refused.isError).toBe(true)
+    expect(textOf(refused)).toMatch(/^\[\{"type":"text","text":"Refused: bash \[forbidden_tool\]\\n/)
+    const allowed = await client.callTool({ name: 'get_workflow_state', arguments: {} })
+    expect(allowed.isError).not.toBe(true)
+    expect(textOf(allowed)).toMatch(/^\[\{"type":"text","text":"Allowed: get_workflow_state\\n/)
   })
 })

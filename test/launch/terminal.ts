@@ -42,6 +42,7 @@ export class Desk {
       ...{ CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1', DISABLE_AUTOUPDATER: '1', DISABLE_TELEMETRY: '1' },
     }
     this.#prepareClaude()
+    this.#prepareCodex()
   }
 
   static async open(programs: readonly string[], scripts: Readonly<Record<string, Script>>): Promise<Desk> {
@@ -57,6 +58,18 @@ export class Desk {
       projects: { [this.repository]: { hasTrustDialogAccepted: true, hasCompletedProjectOnboarding: true } },
     }
     writeFileSync(join(this.home, '.claude.json'), JSON.stringify(known))
+  }
+
+  // Their own provider, and an MCP server that must not be started.
+  #prepareCodex(): void {
+    mkdirSync(join(this.home, '.codex'))
+    const lines = [
+      ...['model = "scripted"', 'model_provider = "endpoint"', '[analytics]', 'enabled = false'],
+      ...['[model_providers.endpoint]', 'name = "endpoint"', `base_url = "${this.model.url}/v1"`],
+      ...['env_key = "OPENAI_API_KEY"', 'wire_api = "responses"', 'supports_websockets = false'],
+      ...['[mcp_servers.other]', 'command = "false"', ''],
+    ]
+    writeFileSync(join(this.home, '.codex/config.toml'), lines.join('\n'))
   }
 
   /** Opens a window with a shell in the repository. */
@@ -97,6 +110,12 @@ export class Desk {
   async events(task: string, type: string): Promise<readonly Body[]> {
     const { events } = await this.get(`/tasks/${task}/timeline?limit=1000`)
     return (events as { type: string; data: Body }[]).filter((event) => event.type === type).map(({ data }) => data)
+  }
+
+  /** The only task. */
+  async taskId(): Promise<string> {
+    const { tasks } = await this.get('/tasks')
+    return (tasks as readonly { readonly id: string }[])[0]?.id ?? ''
   }
 
   async reaches(task: string, status: string): Promise<void> {

@@ -115,7 +115,9 @@ describe('with --confirm native', () => {
     const asked = await askForApproval(run, true)
     for (let tries = 0; tries < 5; tries += 1)
       expect(await approve(run, asked, { passphrase: 'guess' })).toMatchObject(refusal(403, 'confirmation_invalid'))
-    expect(await approve(run, asked, { passphrase: 'another four words 8' })).toMatchObject(refusal(429, 'rate_limited'))
+    expect(await approve(run, asked, { passphrase: 'another four words 8' })).toMatchObject(
+      refusal(429, 'rate_limited'),
+    )
     run.now = Date.now() + 61_000
     expect(await approve(run, asked, { passphrase: 'another four words 8' })).toMatchObject({ status: 200 })
   })

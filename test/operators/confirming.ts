@@ -78,7 +78,12 @@ export async function addPasskey(
 export async function confirmWith(
   session: BrowserSession,
   run: Running,
-  about: { readonly passkey: SoftwareAuthenticator; readonly act: string; readonly params?: object; readonly body?: object },
+  about: {
+    readonly passkey: SoftwareAuthenticator
+    readonly act: string
+    readonly params?: object
+    readonly body?: object
+  },
 ): Promise<{ readonly id: string; readonly assertion: ReturnType<SoftwareAuthenticator['sign']> }> {
   const { passkey, act, params = {}, body = {} } = about
   const made = await session.call('POST', '/confirmations', { act, params, body }, { origin: originOf(run) })

@@ -160,7 +160,11 @@ describe('confirming with a passkey', () => {
 
   it('[REQ-CONFIRM-6] says what will happen, and takes no call that needs none', async () => {
     const asked = await askForApproval(run)
-    const body = { act: 'decideApproval', params: { id: asked.id }, body: { decision: 'approve', digest: asked.digest } }
+    const body = {
+      act: 'decideApproval',
+      params: { id: asked.id },
+      body: { decision: 'approve', digest: asked.digest },
+    }
     const made = await admin.call('POST', '/confirmations', body, origin())
     expect(made).toMatchObject({
       status: 201,

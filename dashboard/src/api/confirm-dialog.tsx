@@ -68,8 +68,11 @@ function ConfirmForm({ pending }: { readonly pending: PendingAct }): ReactNode {
       ) : null}
       {hasPasskey || hasPassphrase ? null : (
         <p>
-          You have no passkey and no passphrase yet. Add one under <Link to="/settings">Settings</Link>, or set a
-          passphrase with <code className="in">phaselock operator passphrase</code>.
+          You have no passkey and no passphrase yet. Add one under{' '}
+          <Link to="/settings" onClick={pending.cancel}>
+            Settings
+          </Link>
+          , or set a passphrase with <code className="in">phaselock operator passphrase</code>.
         </p>
       )}
       <ActionProblem error={problem} />

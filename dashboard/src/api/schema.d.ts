@@ -31,6 +31,9 @@ export interface paths {
   '/prompt': {
     get: operations['getPrompt']
   }
+  '/tasks/{id}/prompt': {
+    get: operations['getTaskPrompt']
+  }
   '/prompt/next': {
     post: operations['nextPrompt']
   }
@@ -65,6 +68,9 @@ export interface paths {
   }
   '/tasks/{id}/cancel': {
     post: operations['cancelTask']
+  }
+  '/tasks/{id}/park': {
+    post: operations['parkTask']
   }
   '/tasks/{id}/resume': {
     post: operations['resumeTask']
@@ -125,6 +131,9 @@ export interface paths {
   }
   '/runs/{id}/report': {
     get: operations['getRunReport']
+  }
+  '/tasks/{id}/contents/{hash}': {
+    get: operations['getTaskContent']
   }
   '/insights': {
     get: operations['getInsights']
@@ -296,6 +305,9 @@ export interface paths {
   }
   '/coordinations/{id}/stream': {
     get: operations['streamCoordination']
+  }
+  '/audit/export': {
+    get: operations['exportAudit']
   }
   '/metrics/summary': {
     get: operations['metricsSummary']
@@ -599,6 +611,26 @@ export interface operations {
       200: { headers: { [name: string]: unknown } } & {
         content: {
           'application/json': components['schemas']['Prompt']
+        }
+      }
+      default: components['responses']['Problem']
+    }
+  }
+  /** What the agent of a task is told now */
+  getTaskPrompt: {
+    parameters: {
+      query?: never
+      header?: never
+      path: {
+        id: string
+      }
+      cookie?: never
+    }
+    requestBody?: never
+    responses: {
+      200: { headers: { [name: string]: unknown } } & {
+        content: {
+          'application/json': components['schemas']['TaskPrompt']
         }
       }
       default: components['responses']['Problem']
@@ -991,6 +1023,35 @@ export interface operations {
   }
   /** Cancel the task */
   cancelTask: {
+    parameters: {
+      query?: never
+      header?: {
+        'Idempotency-Key'?: string
+      }
+      path: {
+        id: string
+      }
+      cookie?: never
+    }
+    requestBody: {
+      content: {
+        'application/json': {
+          /** Why; kept in the ledger. */
+          reason: string
+        }
+      }
+    }
+    responses: {
+      200: { headers: { [name: string]: unknown } } & {
+        content: {
+          'application/json': components['schemas']['Task']
+        }
+      }
+      default: components['responses']['Problem']
+    }
+  }
+  /** Park the task until it is resumed */
+  parkTask: {
     parameters: {
       query?: never
       header?: {
@@ -1571,6 +1632,27 @@ export interface operations {
       200: { headers: { [name: string]: unknown } } & {
         content: {
           'application/json': (components['schemas']['TaskReport'] | components['schemas']['CoordinationReport'])
+        }
+      }
+      default: components['responses']['Problem']
+    }
+  }
+  /** The content that an event of the task names by its hash: an artifact, a run, evidence or a review */
+  getTaskContent: {
+    parameters: {
+      query?: never
+      header?: never
+      path: {
+        id: string
+        hash: string
+      }
+      cookie?: never
+    }
+    requestBody?: never
+    responses: {
+      200: { headers: { [name: string]: unknown } } & {
+        content: {
+          'application/json': components['schemas']['TaskContent']
         }
       }
       default: components['responses']['Problem']
@@ -3207,7 +3289,7 @@ export interface operations {
       content: {
         'application/json': {
           /** The operationId of the call. */
-          act: ("login" | "claimTask" | "requestTransition" | "executeTool" | "checkTool" | "batchTools" | "renewToken" | "heartbeat" | "releaseTask" | "getPrompt" | "nextPrompt" | "continuePrompt" | "reportUsage" | "getPhase" | "completePhase" | "hookClaudeCode" | "mcp" | "submitReview" | "respond" | "getSnapshot" | "searchKnowledge" | "getStatus" | "listQuestions" | "getQuestion" | "listReviews" | "getTaskMetrics" | "streamEvents" | "getApproval" | "getArtifact" | "getHeldOut" | "getCoordination" | "listTasks" | "getTask" | "getTimeline" | "getTaskDiff" | "getTaskState" | "getActivity" | "getInbox" | "getRunReport" | "getInsights" | "listAgents" | "showAgent" | "agentLog" | "agentScreen" | "listOperators" | "listContracts" | "getContract" | "getContractText" | "getContractGraph" | "listWebhooks" | "checkServer" | "listApprovals" | "listStashes" | "listCoordinations" | "coordinationStatus" | "streamCoordination" | "queryAudit" | "recentAudit" | "auditStats" | "verifyAudit" | "metricsSummary" | "createLoginCode" | "getSession" | "logout" | "listSessions" | "revokeSession" | "createConfirmation" | "listPasskeys" | "passkeyOptions" | "addPasskey" | "revokePasskey" | "setPassphrase" | "createTask" | "updateTask" | "cancelTask" | "revertTree" | "mergeTask" | "handOverTask" | "discardTask" | "addAgent" | "revokeAgent" | "stopAgent" | "pause" | "cancelCoordination" | "decideApproval" | "answerQuestion" | "resumeTask" | "rewindTask" | "reassignTask" | "acceptTree" | "installDependencies" | "acceptTools" | "stashTask" | "popStash" | "dropStash" | "addReviewer" | "revokeReviewer" | "addContract" | "trustContract" | "addOperator" | "revokeOperator" | "rotateSecret" | "unpause" | "spawnAgent" | "startCoordination" | "participantToken")
+          act: ("login" | "claimTask" | "requestTransition" | "executeTool" | "checkTool" | "batchTools" | "renewToken" | "heartbeat" | "releaseTask" | "getPrompt" | "nextPrompt" | "continuePrompt" | "reportUsage" | "getPhase" | "completePhase" | "hookClaudeCode" | "mcp" | "submitReview" | "respond" | "getSnapshot" | "searchKnowledge" | "getStatus" | "listQuestions" | "getQuestion" | "listReviews" | "getTaskMetrics" | "streamEvents" | "getApproval" | "getArtifact" | "getHeldOut" | "getCoordination" | "listTasks" | "getTask" | "getTimeline" | "getTaskDiff" | "getTaskState" | "getTaskPrompt" | "getTaskContent" | "getActivity" | "getInbox" | "getRunReport" | "getInsights" | "listAgents" | "showAgent" | "agentLog" | "agentScreen" | "listOperators" | "listContracts" | "getContract" | "getContractText" | "getContractGraph" | "listWebhooks" | "checkServer" | "listApprovals" | "listStashes" | "listCoordinations" | "coordinationStatus" | "streamCoordination" | "queryAudit" | "recentAudit" | "auditStats" | "verifyAudit" | "exportAudit" | "metricsSummary" | "createLoginCode" | "getSession" | "logout" | "listSessions" | "revokeSession" | "createConfirmation" | "listPasskeys" | "passkeyOptions" | "addPasskey" | "revokePasskey" | "setPassphrase" | "createTask" | "updateTask" | "cancelTask" | "parkTask" | "revertTree" | "mergeTask" | "handOverTask" | "discardTask" | "addAgent" | "revokeAgent" | "stopAgent" | "pause" | "cancelCoordination" | "decideApproval" | "answerQuestion" | "resumeTask" | "rewindTask" | "reassignTask" | "acceptTree" | "installDependencies" | "acceptTools" | "stashTask" | "popStash" | "dropStash" | "addReviewer" | "revokeReviewer" | "addContract" | "trustContract" | "addOperator" | "revokeOperator" | "rotateSecret" | "unpause" | "spawnAgent" | "startCoordination" | "participantToken")
           /** The parameters in its path. */
           params?: { [name: string]: string }
           /** Its body, without `confirmation`. */
@@ -3292,6 +3374,46 @@ export interface operations {
       200: { headers: { [name: string]: unknown } } & {
         content: {
           'text/event-stream': (components['schemas']['Event'] | components['schemas']['StreamedPart'])
+        }
+      }
+      default: components['responses']['Problem']
+    }
+  }
+  /** The ledger as lines of JSON: signed as a whole, or only the events that match */
+  exportAudit: {
+    parameters: {
+      query?: {
+        /** Letters, digits, `_`, `.`, `-`; at most 64. */
+        task_id?: string
+        /** Letters, digits, `_`, `.`, `-`; at most 64. */
+        agent_id?: string
+        phase?: string
+        tool_name?: string
+        code?: string
+        type?: string
+        /** As in the event: `operator:admin`. */
+        actor?: string
+        /** As in the event: `system`, `task:ID`. */
+        stream?: string
+        /** Text in the data of the event, in any case. */
+        q?: string
+        /** Only events after this one. */
+        after_seq?: number
+        success?: ("true" | "false")
+        /** RFC 3339. */
+        since?: string
+        /** RFC 3339. */
+        until?: string
+      }
+      header?: never
+      path?: never
+      cookie?: never
+    }
+    requestBody?: never
+    responses: {
+      200: { headers: { [name: string]: unknown } } & {
+        content: {
+          'application/x-ndjson': components['schemas']['Event']
         }
       }
       default: components['responses']['Problem']
@@ -5235,6 +5357,17 @@ export interface components {
       message: string
       since: string
     }
+    TaskContent: {
+      task_id: string
+      sha256: string
+      kind: ("artifact" | "run" | "baseline" | "evidence" | "review")
+      name: string
+      seq: number
+      at: string
+      phase: (string | null)
+      /** What was handed in or observed, as it is kept. */
+      content: unknown
+    }
     TaskDetails: {
       id: string
       title: string
@@ -5363,6 +5496,15 @@ export interface components {
       refusals: number
       pending_approval: (components['schemas']['PendingApproval'] | null)
       parked_reason: (string | null)
+    }
+    TaskPrompt: {
+      kind: ("prompt" | "interrupt")
+      text: string
+      violation?: components['schemas']['RuleViolation']
+      task_id: string
+      phase: string
+      allowed_tools: string[]
+      next_step: string
     }
     TaskReport: {
       run: {

@@ -1,4 +1,5 @@
 import type { ReactNode } from 'react'
+import { Tick } from '../ui/controls.js'
 import { Dialog } from '../ui/dialog.js'
 import { closeOverlay } from './overlays.js'
 import { setPreferences, usePreferences } from './preferences.js'
@@ -16,9 +17,7 @@ export function KeysDialog(): ReactNode {
           <div key={keys}>
             <span>{does}</span>
             <span className="nowrap">
-              {keys.split(' ').map((key) => (
-                <kbd key={key}>{key}</kbd>
-              ))}
+              <Keys keys={keys} />
             </span>
           </div>
         ))}
@@ -27,14 +26,19 @@ export function KeysDialog(): ReactNode {
           <kbd>Esc</kbd>
         </div>
       </div>
-      <label>
-        <input
-          type="checkbox"
-          checked={letterKeys}
-          onChange={(event) => setPreferences({ letterKeys: event.target.checked })}
-        />{' '}
+      <Tick checked={letterKeys} onChange={(checked) => setPreferences({ letterKeys: checked })}>
         Single letters are shortcuts
-      </label>
+      </Tick>
     </Dialog>
+  )
+}
+
+function Keys({ keys }: { readonly keys: string }): ReactNode {
+  const [first, second] = keys.split(' ')
+  return (
+    <>
+      <kbd>{first}</kbd>
+      {second === undefined ? null : <kbd>{second}</kbd>}
+    </>
   )
 }

@@ -2,6 +2,7 @@ import { keys } from '../api/keys.js'
 import { logOut } from '../api/session.js'
 import { useRead } from '../api/use-api.js'
 import type { IconName } from '../ui/icon.js'
+import { toPlainText } from '../ui/plain-text.js'
 import { openKeys } from './overlays.js'
 import { PAGES } from './page-list.js'
 import { switchTheme } from './preferences.js'
@@ -90,7 +91,14 @@ const ACTIONS: readonly Entry[] = [
 ]
 
 function toTaskEntry({ id, title, phase }: Tasks['tasks'][number]): Entry {
-  return { group: 'Tasks', id, name: title, icon: 'board', side: phase, to: `/tasks/${encodeURIComponent(id)}` }
+  return {
+    group: 'Tasks',
+    id,
+    name: toPlainText(title),
+    icon: 'board',
+    side: phase,
+    to: `/tasks/${encodeURIComponent(id)}`,
+  }
 }
 
 function toAgentEntry({ agent_id: id, status }: Agents['agents'][number]): Entry {

@@ -1,5 +1,5 @@
 import { useNavigate } from '@tanstack/react-router'
-import { type KeyboardEvent, type ReactNode, useDeferredValue, useEffect, useRef, useState } from 'react'
+import { type KeyboardEvent, type ReactNode, useEffect, useRef, useState } from 'react'
 import { Button } from '../ui/button.js'
 import { Icon } from '../ui/icon.js'
 import { ShortcutHint } from '../ui/shortcut-hint.js'
@@ -12,7 +12,7 @@ export function Palette(): ReactNode {
   const navigate = useNavigate()
   const [words, setWords] = useState('')
   const [chosen, setChosen] = useState(0)
-  const entries = useEntries(useDeferredValue(words))
+  const entries = useEntries(words)
   const at = Math.min(chosen, entries.length - 1)
   useEffect(() => {
     const before = document.activeElement
@@ -127,9 +127,7 @@ function Results({ entries, words, chosen, onOpen }: ResultsProps): ReactNode {
                 </span>
                 <span className="opt__side">
                   {entry.group === 'Tasks' ? <span className="phase">{entry.side}</span> : entry.side}
-                  {entry.keys?.split(' ').map((key) => (
-                    <ShortcutHint key={key} keys={key} />
-                  ))}
+                  {entry.keys === undefined ? null : <ShortcutHint keys={entry.keys} />}
                 </span>
               </div>
             ) : null,

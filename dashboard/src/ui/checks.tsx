@@ -1,7 +1,10 @@
 import type { ReactNode } from 'react'
 import { Icon, type IconName } from './icon.js'
 import { Code, Gate, type GateState, Grade, Pips } from './marks.js'
+import { PlainText } from './text/plain-text.js'
 import { type Tone, toToneClass } from './tone.js'
+
+const MESSAGE_CHARS_MAX = 2000
 
 export type CheckStatus = 'passed' | 'failed' | 'warning' | 'not_run'
 
@@ -24,20 +27,21 @@ const CHECK_LOOK: Readonly<Record<CheckStatus, { icon: IconName; tone: Tone; wor
 export function CheckList({ checks }: { readonly checks: readonly CheckResult[] }): ReactNode {
   return (
     <ul className="checks">
-      {checks.map(({ check, status, grade, message, remedy }) => {
+      {checks.map(({ check, status, grade, message, remedy }, index) => {
         const { icon, tone, word } = CHECK_LOOK[status] ?? CHECK_LOOK.not_run
         const tinted = status === 'failed' || status === 'warning' ? ' check--tinted' : ''
         return (
-          <li key={check} className={`check ${toToneClass(tone)}${tinted}`}>
+          // biome-ignore lint/suspicious/noArrayIndexKey: a gate may ask for the same check twice
+          <li key={`${check} ${index}`} className={`check ${toToneClass(tone)}${tinted}`}>
             <Icon name={icon} />
             <div className="check__text">
               <p className="check__name">
                 <span className="sr">{word}: </span>
-                {check}
+                <PlainText text={check} charsMax={200} />
               </p>
               <p className="check__msg">
-                {message}
-                {status === 'failed' && remedy ? ` ${remedy}` : null}
+                <PlainText text={message ?? ''} charsMax={MESSAGE_CHARS_MAX} />
+                {status === 'failed' && remedy ? <PlainText text={` ${remedy}`} charsMax={MESSAGE_CHARS_MAX} /> : null}
               </p>
             </div>
             {grade === null ? <span className="muted nowrap">no result</span> : <Grade grade={grade} />}

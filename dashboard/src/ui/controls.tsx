@@ -95,6 +95,22 @@ export function Field({ label, hint, wrong, ...rest }: FieldProps): ReactNode {
   )
 }
 
+interface TickProps {
+  readonly checked: boolean
+  readonly onChange: (checked: boolean) => void
+  readonly children: ReactNode
+}
+
+/** Something that is on or off. */
+export function Tick({ checked, onChange, children }: TickProps): ReactNode {
+  return (
+    <label className="tick">
+      <input type="checkbox" checked={checked} onChange={(event) => onChange(event.target.checked)} />
+      {children}
+    </label>
+  )
+}
+
 interface TextAreaProps extends ComponentProps<'textarea'> {
   readonly label: string
   readonly hint?: ReactNode

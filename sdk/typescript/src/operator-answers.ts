@@ -250,6 +250,23 @@ export interface OperatorRow {
   readonly revoked_at: string | null
 }
 
+export interface SessionRow {
+  readonly id: string
+  readonly operator: string
+  readonly came_from: 'first_code' | 'code' | 'token'
+  readonly created_at: string
+  readonly last_used_at: string
+  readonly expires_at: string
+  readonly user_agent: string
+  readonly current: boolean
+}
+
+export interface LoginCode {
+  readonly code: string
+  readonly expires_at: string
+  readonly url: string
+}
+
 export interface AddedOperator {
   readonly name: string
   readonly role: string | null

@@ -2,7 +2,7 @@ import { parseServerAddress } from './address.js'
 import type { Approval, ClaimAnswer, ContractRef, Task } from './answers.js'
 import { Connection } from './connection.js'
 import type { TaskDiff } from './diff-answers.js'
-import { PhaselockError } from './errors.js'
+import { ApiError, PhaselockError } from './errors.js'
 import type { JsonObject } from './json.js'
 import type * as Answers from './operator-answers.js'
 import type { Activity, AgentSnapshot, Overview } from './overview-answers.js'
@@ -23,6 +23,8 @@ export interface OperatorClientOptions {
   readonly signal?: AbortSignal
   /** Awaited before the first call. If it throws, the token is not sent. */
   readonly before?: () => Promise<void>
+  /** Gives the `confirmation` of an act that the server wants confirmed; null: the refusal stands. */
+  readonly confirm?: (problem: JsonObject) => Promise<JsonObject | null>
   /** Replaces errors of this package by the caller's own. */
   readonly fail?: (error: PhaselockError) => unknown
 }
@@ -122,6 +124,12 @@ export class OperatorClient {
 
   operators = () => this.#get<{ readonly operators: readonly Answers.OperatorRow[] }>('/operators')
   addOperator = (body: JsonObject) => this.#post<Answers.AddedOperator>('/operators', body)
+  sessions = () => this.#get<{ readonly sessions: readonly Answers.SessionRow[] }>('/sessions')
+  revokeSession = (id: string) => this.#post<JsonObject>(at`/sessions/${id}/revoke`)
+  /** A one-time link for the login page. */
+  makeLoginCode = () => this.#post<Answers.LoginCode>('/login/codes')
+  setPassphrase = (passphrase: string) =>
+    this.#post<{ readonly has_passphrase: boolean }>('/passphrase', { passphrase })
   revokeOperator = (name: string, body: Reason) => this.#post<JsonObject>(at`/operators/${name}/revoke`, body)
   rotateSecret = () => this.#post<{ readonly kid: string }>('/secret/rotate')
   pause = (body: Reason) => this.#post<JsonObject>('/pause', body)
@@ -164,18 +172,40 @@ export class OperatorClient {
   #get<Answer>(path: string, query: Query = {}, msMax?: number): Promise<Answer> {
     const given = Object.entries(query).filter(([, value]) => value !== undefined)
     const search = new URLSearchParams(given.map(([name, value]): [string, string] => [name, String(value)])).toString()
-    return this.#call('GET', search === '' ? path : `${path}?${search}`, { ...(msMax === undefined ? {} : { msMax }) })
+    const request = {
+      method: 'GET',
+      path: search === '' ? path : `${path}?${search}`,
+      token: this.#options.token,
+    } as const
+    return this.#try(() =>
+      this.#connection.call({ ...request, ...(msMax === undefined ? {} : { msMax }) }),
+    ) as Promise<Answer>
   }
 
   // A call that a proxy or a retry sends twice acts once.
   #post<Answer>(path: string, body: JsonObject = {}, msMax?: number): Promise<Answer> {
-    const more = { body, key: crypto.randomUUID(), ...(msMax === undefined ? {} : { msMax }) }
-    return this.#call('POST', path, more)
+    const { token } = this.#options
+    const more = {
+      method: 'POST',
+      path,
+      token,
+      key: crypto.randomUUID(),
+      ...(msMax === undefined ? {} : { msMax }),
+    } as const
+    return this.#try(async () => {
+      try {
+        return await this.#connection.call({ ...more, body })
+      } catch (error) {
+        const confirmation = await this.#confirm(error)
+        if (confirmation === null) throw error
+        return this.#connection.call({ ...more, body: { ...body, confirmation } })
+      }
+    }) as Promise<Answer>
   }
 
-  #call<Answer>(method: 'GET' | 'POST', path: string, more: { body?: JsonObject; key?: string; msMax?: number }) {
-    const { token } = this.#options
-    return this.#try(() => this.#connection.call({ method, path, token, ...more })) as Promise<Answer>
+  async #confirm(error: unknown): Promise<JsonObject | null> {
+    if (!(error instanceof ApiError) || error.code !== 'confirmation_required') return null
+    return (await this.#options.confirm?.(error.problem)) ?? null
   }
 
   async #try<Answer>(work: () => Promise<Answer>): Promise<Answer> {

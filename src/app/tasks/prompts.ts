@@ -3,6 +3,7 @@ import { listClaimedTasks } from '../../core/gates/phase-tasks.js'
 import type { AgentBearer } from '../../core/identity/admit.js'
 import type { Json, JsonObject } from '../../core/json.js'
 import { findClaimedTarget } from '../../core/task/claimed-target.js'
+import { nextStep } from '../../core/task/next-step.js'
 import type { TaskState } from '../../core/task/state.js'
 import { requirePhase } from '../../core/tool-calls/offered-tools.js'
 import { listRules } from '../../core/watch/watch.js'
@@ -10,11 +11,12 @@ import type { App } from '../app.js'
 import { type AdmitOptions, type AgentCall, admitCall, applyAs, buildAgentHelp } from '../identity/agent-call.js'
 import { buildPrompt } from '../identity/grant.js'
 import type { Once } from '../kept-answer.js'
-import { ok, type Result, refuse, toProblem } from '../result.js'
+import { noTask, ok, type Result, refuse, toProblem } from '../result.js'
 import { answerSoon } from '../transitions/answer-soon.js'
 import { readCommitTime } from '../transitions/newest-commit.js'
 import { runTransition } from '../transitions/request-transition.js'
 import { findInterrupt } from './interrupts.js'
+import { listAllowedTools } from './views.js'
 
 /** The prompt of the phase or, while a rule is violated, the interrupt instead. */
 export async function getPrompt(
@@ -29,6 +31,19 @@ export async function getPrompt(
     return ok(await buildPromptView(app, call.contract, call.state))
   const handled = await applyAs(app, call, { type: 'watch', at: 'prompt', stays: true, committedAt: null })
   return handled.ok ? ok(await buildPromptView(app, call.contract, handled.value.state)) : handled
+}
+
+/** What the agent of a task is told now, for operators. Rules are not judged again: only an agent's call does that. */
+export async function showTaskPrompt(app: App, taskId: string): Promise<Result<JsonObject>> {
+  const state = await app.ledger.read(taskId)
+  if (state === null) return noTask(taskId)
+  const contract = await app.contracts.get(state.contract.hash)
+  return ok({
+    task_id: state.id,
+    ...(await buildPromptView(app, contract, state)),
+    allowed_tools: listAllowedTools(contract, state),
+    next_step: nextStep(contract, state),
+  })
 }
 
 interface NextRequest {

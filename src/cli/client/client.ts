@@ -7,6 +7,7 @@ import { findProgramName } from '../program-name.js'
 import { formatProblem } from '../terminal/problem-text.js'
 import { tell } from '../terminal/terminal.js'
 import { type ClientOptions, type Connection, connect, pinServer } from './connection.js'
+import { giveConfirmation } from './give-confirmation.js'
 
 const RETRY_MS = 1000
 const RETRIES_MAX = 300
@@ -21,7 +22,14 @@ export async function openClient(options: ClientOptions): Promise<Client> {
   const sdk = await import('phaselock/sdk')
   const before = async (): Promise<void> => (stateDir === null ? undefined : requireServerProof(stateDir, url))
   try {
-    return new sdk.OperatorClient({ url, token, before, fail: (error) => stopFor(error, connection) })
+    const fail = (error: PhaselockError): Stop => stopFor(error, connection)
+    return new sdk.OperatorClient({
+      url,
+      token,
+      before,
+      fail,
+      confirm: (problem) => giveConfirmation(problem as JsonObject, options),
+    })
   } catch (error) {
     throw error instanceof sdk.InvalidOptions
       ? new Stop(EXIT.usage, `The token cannot be used: ${error.message}.`)

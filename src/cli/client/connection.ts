@@ -15,6 +15,8 @@ export interface ClientOptions {
   readonly token?: string
   readonly stateDir?: string
   readonly json?: boolean
+  /** Where the passphrase is, for acts that need a confirmation. */
+  readonly passphraseFile?: string
 }
 
 /** The server's address, and the token to use. */

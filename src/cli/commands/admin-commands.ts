@@ -1,19 +1,20 @@
-import type { AgentRow, OperatorRow } from 'phaselock/sdk'
+import type { AgentRow } from 'phaselock/sdk'
 import { plainLine } from '../../core/plain-text.js'
 import { formatDuration } from '../../core/text.js'
 import { type CliCommand, serverCommand } from '../cli-command.js'
 import { compact, formatTime } from '../client/answer-values.js'
-import type { Client } from '../client/client.js'
 import type { ClientOptions } from '../client/connection.js'
 import { collect } from '../options.js'
 import { findProgramName } from '../program-name.js'
 import { type Column, formatTable } from '../terminal/table.js'
-import { paintText, print, show } from '../terminal/terminal.js'
+import { paintText, show } from '../terminal/terminal.js'
+import { addOperatorCommands } from './operator-commands.js'
+import { addRevoke } from './revoke-command.js'
 
 /** Who may act: agents, operators, and the signing secret. */
 export function addAdminCommands(program: CliCommand): void {
   addAgents(program)
-  addOperators(program)
+  addOperatorCommands(program)
   const secret = program
     .command('secret')
     .description('manage the secret that signs tokens')
@@ -85,59 +86,6 @@ function taskOf({ task_id, spawn }: AgentRow): string | null {
 function formatAgo(time: string | null): string {
   const seconds = Math.round((Date.now() - Date.parse(time ?? '')) / 1000)
   return Number.isFinite(seconds) ? `${formatDuration(Math.max(0, seconds))} ago` : '-'
-}
-
-function addOperators(program: CliCommand): void {
-  const operator = program
-    .command('operator')
-    .alias('operators')
-    .description('add, list and revoke operators')
-    .examples('phaselock operator list')
-  serverCommand(operator, 'add <name>', 'add an operator and print the token once')
-    .option('--role <role>', 'role that approval gates can require, such as lead or ci')
-    .examples('phaselock operator add ada --role lead')
-    .asks(async (client, options: ClientOptions & { readonly role?: string }, name: string) => {
-      const added = await client.addOperator(compact({ name, role: options.role }))
-      const who = `${plainLine(added.name)} is added${added.role === null ? '' : ` as ${plainLine(added.role)}`}`
-      show(options, added, `Operator ${who}. The token is shown only once:\n\n${added.operator_token}`)
-    })
-  serverCommand(operator, 'list', 'list operators')
-    .alias('ls')
-    .examples('phaselock operator list')
-    .asks(async (client, options) => {
-      const found = await client.operators()
-      show(options, found, formatOperatorTable(found.operators))
-    })
-  addRevoke(operator, 'operator')
-}
-
-function formatOperatorTable(operators: readonly OperatorRow[]): string {
-  return formatTable(operators, [
-    { title: 'NAME', text: (row) => row.name },
-    { title: 'ROLE', text: (row) => row.role ?? '-' },
-    { title: 'ADDED', text: (row) => formatTime(row.added_at) },
-    { title: 'REVOKED', text: (row) => formatTime(row.revoked_at) || '-' },
-  ])
-}
-
-function addRevoke(parent: CliCommand, kind: 'agent' | 'operator'): void {
-  serverCommand(parent, kind === 'agent' ? 'revoke <id>' : 'revoke <name>', 'revoke its tokens immediately')
-    .option('--reason <text>', 'why')
-    .examples(`phaselock ${kind} revoke ${kind === 'agent' ? 'coder' : 'ada'}`)
-    .asks(async (client, options: ClientOptions & { readonly reason?: string }, id: string) => {
-      const body = compact({ reason: options.reason })
-      const revoked = await (kind === 'agent' ? client.revokeAgent(id, body) : client.revokeOperator(id, body))
-      show(options, revoked, `The tokens of ${kind} ${plainLine(id)} are refused from now on.`)
-      if (kind === 'agent' && options.json !== true) await tellHeld(client, id)
-    })
-}
-
-// It keeps its task until the lease lapses; agents that the server started are ended and release theirs.
-async function tellHeld(client: Client, id: string): Promise<void> {
-  const agent = (await client.agents()).agents.find((one) => one.agent_id === id)
-  const task = plainLine(agent?.task_id)
-  if (task === '' || agent?.spawn !== null) return
-  print(`It holds task ${task} until its lease lapses. To free it now: phaselock task reassign ${task} --reason TEXT`)
 }
 
 function addPauses(program: CliCommand): void {

@@ -1,5 +1,6 @@
 import type { LedgerStats } from 'phaselock/sdk'
 import { plainLine } from '../../core/plain-text.js'
+import type { ConfirmationsOptions } from '../audit/audit-confirmations.js'
 import type { ExportOptions } from '../audit/audit-export.js'
 import type { VerifyOptions } from '../audit/audit-verify.js'
 import { type CliCommand, serverCommand } from '../cli-command.js'
@@ -39,6 +40,16 @@ export function addAuditCommands(program: CliCommand): void {
     )
     .action(async (file: string | undefined, options: VerifyOptions) =>
       (await import('../audit/audit-verify.js')).verifyLedgerCommand(file, options),
+    )
+  audit
+    .command('confirmations')
+    .description('verify the passkey signatures of confirmed acts, from the ledger alone')
+    .argument('[export-file]', 'export file to read (default: the ledger itself)')
+    .option('--state-dir <dir>', 'state directory with the ledger ($PHASELOCK_STATE_DIR)')
+    .option('--json', 'print JSON')
+    .examples('phaselock audit confirmations', ['phaselock audit confirmations ledger.jsonl', 'on any machine'])
+    .action(async (file: string | undefined, options: ConfirmationsOptions) =>
+      (await import('../audit/audit-confirmations.js')).verifyConfirmationsCommand(file, options),
     )
   audit
     .command('export')

@@ -2,10 +2,11 @@ import { type CliCommand, serverCommand } from '../cli-command.js'
 import { EXIT, Stop } from '../exit.js'
 import type { AgentCliKind } from '../launch/agent-cli-kind.js'
 import { CLAUDE_CODE } from '../launch/claude-code.js'
+import { CODEX } from '../launch/codex.js'
 import type { LaunchOptions } from '../launch/launch-session.js'
 import { collect } from '../options.js'
 
-const KINDS: readonly AgentCliKind[] = [CLAUDE_CODE]
+const KINDS: readonly AgentCliKind[] = [CLAUDE_CODE, CODEX]
 
 /** `claude` and its like: an agent CLI in this terminal, bound to a task. */
 export function addLaunchCommands(program: CliCommand): void {
@@ -20,7 +21,6 @@ function addLaunch(program: CliCommand, kind: AgentCliKind): void {
     .option('--worktree', 'create a separate git work tree for the new task')
     .option('--take <path>', 'with --worktree: copy this ignored path, such as node_modules; repeatable', collect)
     .option('--contract <file|name>', 'contract for the server, if none runs yet')
-    .option('--native', `keep the own tools of ${kind.title}, each call decided by hooks`)
     .examples(
       [`phaselock ${kind.name} "Add a health endpoint"`, 'starts the server if none runs'],
       [`phaselock ${kind.name} --task task-1f0c`, 'goes on where a session ended'],

@@ -9,7 +9,6 @@ export interface SessionPlan {
   readonly folder: string
   /** The work tree of the task, where the CLI is opened. */
   readonly workspace: string
-  readonly isNative: boolean
   /** Instructions that stay in force for the whole session, also after the conversation was cleared. */
   readonly instructions: string
   /** The first message; null: the person types it. */
@@ -35,8 +34,8 @@ export interface AgentCliKind {
   readonly runName: string
   readonly program: string
   readonly npmPackage: string
-  /** The oldest version whose own tools can be switched off, and the oldest whose hooks hold; null: none does. */
-  readonly least: { readonly toolsOnly: string; readonly native: string | null }
+  /** The oldest version whose own tools can be switched off. */
+  readonly least: string
   /** Arguments that a person may pass on, with whether a value follows. All others could undo the binding. */
   readonly allowed: Readonly<Record<string, 'flag' | 'value' | 'optional'>>
   prepare(plan: SessionPlan): PreparedSession

@@ -12,8 +12,7 @@ export const CLAUDE_CODE: AgentCliKind = {
   runName: 'claude-code',
   program: 'claude',
   npmPackage: '@anthropic-ai/claude-code',
-  // `onFailure: block` came with 2.1.295: before that a tool ran when the hook could not be asked.
-  least: { toolsOnly: '2.1.0', native: '2.1.295' },
+  least: '2.1.0',
   allowed: {
     '--model': 'value',
     '--fallback-model': 'value',

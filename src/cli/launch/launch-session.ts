@@ -16,9 +16,7 @@ import { closeSessionTask, openSessionTask, type SessionTask, type TaskWanted } 
 import { formatEnd, formatFirstPrompt, formatInstructions, formatStart } from './session-text.js'
 import { UpstreamMcp } from './upstream-mcp.js'
 
-export interface LaunchOptions extends ServerWanted, Omit<TaskWanted, 'title'> {
-  readonly native?: boolean
-}
+export type LaunchOptions = ServerWanted & Omit<TaskWanted, 'title'>
 
 export interface LaunchRequest {
   readonly title: string | undefined
@@ -32,7 +30,7 @@ export async function launchSession(kind: AgentCliKind, { title, options, own }:
   checkUsage(kind, title, options)
   checkOwnArguments(kind, own)
   const found = findAgentCli(kind)
-  requireVersion(kind, found, { least: kind.least.toolsOnly, what: 'a session with Phaselock' })
+  requireVersion(kind, found, { least: kind.least, what: 'a session with Phaselock' })
   const server = await openSessionServer(options)
   const task = await openSessionTask(server, kind, { ...options, title })
   const ended = await holdSession({ kind, server, task, own, program: found.program })
@@ -50,8 +48,6 @@ function checkUsage(kind: AgentCliKind, title: string | undefined, options: Laun
     )
   if (options.task !== undefined && (options.worktree ?? options.take) !== undefined)
     throw new Stop(EXIT.usage, '--worktree and --take apply only to a new task; an existing task has its work tree.')
-  if (options.native === true)
-    throw new Stop(EXIT.usage, `${kind.title} cannot be bound with --native in this version.`)
   if (process.stdin.isTTY !== true || process.stdout.isTTY !== true)
     throw new Stop(
       EXIT.usage,
@@ -85,7 +81,7 @@ async function holdSession({ kind, server, task, own, program }: Session): Promi
   try {
     const prepared = kind.prepare({
       program,
-      ...{ url: shim.url, secret: shim.secret, folder: folder.path, workspace: chooseFolder(task), isNative: false },
+      ...{ url: shim.url, secret: shim.secret, folder: folder.path, workspace: chooseFolder(task) },
       ...{ prompt: formatFirstPrompt(task), instructions, own, environment: process.env },
     })
     folder.write(prepared.files)

@@ -12,7 +12,7 @@ import { readProgramVersion } from '../version.js'
 import { SERVER_NAME } from './agent-cli-kind.js'
 import { ASK_MS_MAX, type Chat, type People } from './ask-people.js'
 import type { UpstreamMcp } from './upstream-mcp.js'
-import { addNote, findWaiting } from './waiting-for-people.js'
+import { addNote, addVerdict, findWaiting } from './waiting-for-people.js'
 
 const SESSIONS_MAX = 8
 const LISTED_MS_MAX = 20_000
@@ -88,7 +88,10 @@ export class SessionMcp {
     { method, params }: { readonly method: string; readonly params?: unknown },
     context: ServerContext,
   ): Promise<JsonObject> {
-    if (method === 'tools/call') return this.#callTool(server, toObject(params), context)
+    if (method === 'tools/call') {
+      const call = toObject(params)
+      return addVerdict(await this.#callTool(server, call, context), String(call.name))
+    }
     const answer = await this.parts.upstream.request(method, toObject(params), context.mcpReq.signal)
     if (method === 'tools/list') setTimeout(this.#noteListed, LISTED_SETTLE_MS).unref()
     return answer
@@ -113,7 +116,7 @@ export class SessionMcp {
       return await this.parts.upstream.request('tools/call', params, signal)
     } catch (error) {
       if (!(error instanceof ProtocolError)) throw error
-      return { content: [{ type: 'text', text: `Refused: ${error.message}` }], isError: true }
+      return { content: [{ type: 'text', text: error.message }], isError: true }
     }
   }
 

@@ -1,4 +1,4 @@
-import { isObject, type JsonObject } from '../../core/json.js'
+import { isObject, type Json, type JsonObject } from '../../core/json.js'
 
 /** What a person has to decide before a call can end otherwise. */
 export type Waiting =
@@ -16,6 +16,21 @@ export function findWaiting(result: JsonObject): Waiting | null {
   if (asked.status === 'open' && typeof asked.question_id === 'string')
     return { kind: 'question', id: asked.question_id }
   return null
+}
+
+/**
+ * The result with the verdict as its first line: a folded result of an agent CLI shows nothing else, and a refused call
+ * looks like one that was made.
+ */
+export function addVerdict(result: JsonObject, tool: string): JsonObject {
+  const { structuredContent: said } = result
+  const code = isObject(said) && typeof said.code === 'string' ? ` [${said.code}]` : ''
+  const verdict = result.isError === true ? `Refused: ${tool}${code}` : `Allowed: ${tool}`
+  const content = Array.isArray(result.content) ? (result.content as readonly Json[]) : []
+  const [first, ...rest] = content
+  const isText = isObject(first) && first.type === 'text'
+  const text = isText ? `${verdict}\n${String(first.text)}` : verdict
+  return { ...result, content: [{ type: 'text', text }, ...(isText ? rest : content)] }
 }
 
 /** The result with a line for the model at the end. */

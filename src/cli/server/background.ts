@@ -160,13 +160,18 @@ function buildArguments(options: ServeOptions): readonly string[] {
     ['--state-dir', options.stateDir],
     ['--confinement', options.confinement],
     ['--min-confinement', options.minConfinement],
+    ['--confirm', options.confirm],
     ['--tls-cert', options.tlsCert],
     ['--tls-key', options.tlsKey],
     ...(options.allowHost ?? []).map((name) => ['--allow-host', name] as const),
     ...(options.transcripts ?? []).map((dir) => ['--transcripts', dir] as const),
   ]
   const named = given.flatMap(([name, value]) => (value === undefined ? [] : [name, value]))
-  return options.insecureHttp === true ? [...named, '--insecure-http'] : named
+  const flags = [
+    ...(options.insecureHttp === true ? ['--insecure-http'] : []),
+    ...(options.firstCode === true ? ['--first-code'] : []),
+  ]
+  return [...named, ...flags]
 }
 
 function sayRunning(
@@ -185,6 +190,7 @@ function sayRunning(
   }
   print(how.isNew ? `Phaselock runs at ${note.url} (pid ${note.pid}).` : formatAlreadyRuns(note))
   const [program, where] = [findProgramName(), formatStateDirOption(stateDir)]
+  print(`Log in to the dashboard with: ${program} login${where}`)
   print(`State and log: ${stateDir}\nStop it with: ${program} down${where}`)
   if (!how.isNew) return
   const { settled = null } = how

@@ -1,5 +1,6 @@
 import { writeSync } from 'node:fs'
 import { createInterface } from 'node:readline/promises'
+import { Writable } from 'node:stream'
 import { plainJson } from '../../core/plain-text.js'
 import { EXIT, Stop } from '../exit.js'
 
@@ -53,6 +54,26 @@ export async function askLine(question: string): Promise<string> {
   } finally {
     reader.close()
   }
+}
+
+/** Asks for a secret on the terminal, without showing it. */
+export async function askHidden(question: string): Promise<string> {
+  process.stderr.write(question)
+  const reader = createInterface({ input: process.stdin, output: new Writable({ write: skipWrite }), terminal: true })
+  reader.once('SIGINT', () => reader.close())
+  try {
+    const ended = new Promise<null>((resolve) => reader.once('close', () => resolve(null)))
+    const answer = await Promise.race([reader.question(''), ended])
+    if (answer === null) throw new Stop(EXIT.interrupted, 'Interrupted; nothing was done.')
+    return answer
+  } finally {
+    reader.close()
+    process.stderr.write('\n')
+  }
+}
+
+function skipWrite(_chunk: unknown, _encoding: string, done: () => void): void {
+  done()
 }
 
 /** Ends the command unless the user agrees, or if nobody can be asked. */

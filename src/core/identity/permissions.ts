@@ -66,6 +66,8 @@ export const PERMISSIONS = {
   getTimeline: OPERATORS,
   getTaskDiff: OPERATORS,
   getTaskState: OPERATORS,
+  getTaskPrompt: OPERATORS,
+  getTaskContent: OPERATORS,
   getActivity: OPERATORS,
   getInbox: OPERATORS,
   getRunReport: OPERATORS,
@@ -90,6 +92,7 @@ export const PERMISSIONS = {
   recentAudit: OPERATORS,
   auditStats: OPERATORS,
   verifyAudit: OPERATORS,
+  exportAudit: OPERATORS,
   metricsSummary: OPERATORS,
 
   // How operators log in. Each has its own sessions and passkeys.
@@ -109,6 +112,7 @@ export const PERMISSIONS = {
   createTask: OPERATORS,
   updateTask: OPERATORS,
   cancelTask: OPERATORS,
+  parkTask: OPERATORS,
   revertTree: OPERATORS,
   mergeTask: OPERATORS,
   handOverTask: OPERATORS,

@@ -111,6 +111,7 @@ export const NOT_SENSITIVE: Readonly<Partial<Record<CallId, string>>> = {
   setPassphrase: 'It has a stricter rule: always a confirmation, unless it is the first.',
   searchKnowledge: 'It reads.',
   cancelTask: 'It ends a task.',
+  parkTask: 'It stops a task until somebody resumes it.',
   revertTree: 'It removes changes that no call explains.',
   handOverTask: 'It keeps the work as a branch that nothing is built from.',
   discardTask: 'It removes work.',

@@ -109,6 +109,8 @@ export const TRANSITION = chooseOne(
 
 const PROMPT_FIELDS: Fields = { kind: chooseWord('prompt', 'interrupt'), text: TEXT, 'violation?': RULE_VIOLATION }
 export const PROMPT = nameObject('Prompt', { ...PROMPT_FIELDS, phase: TEXT })
+/** What an operator sees of it. */
+export const TASK_PROMPT = nameObject('TaskPrompt', { ...PROMPT_FIELDS, ...HELP_FIELDS })
 /** The prompt and, if a claim led to a transition, its result. */
 export const NEXT_PROMPT = chooseOne(
   nameObject('PromptWithHelp', {

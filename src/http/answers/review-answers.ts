@@ -68,6 +68,17 @@ export const ARTIFACT_CONTENT = nameObject('ArtifactContent', {
   content: { ...ANYTHING, description: 'What the agent handed in.' },
 })
 
+export const TASK_CONTENT = nameObject('TaskContent', {
+  task_id: TEXT,
+  sha256: SHA256,
+  kind: chooseWord('artifact', 'run', 'baseline', 'evidence', 'review'),
+  name: TEXT,
+  seq: COUNT,
+  at: TIME,
+  phase: allowNull(TEXT),
+  content: { ...ANYTHING, description: 'What was handed in or observed, as it is kept.' },
+})
+
 export const HELD_OUT_FIELDS: Fields = {
   sha256: allowNull(SHA256),
   count: COUNT,

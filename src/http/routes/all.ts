@@ -5,7 +5,7 @@ import { describeConfirmation } from '../confirmation-field.js'
 import type { Route, RouteDescription } from '../route.js'
 import { ADMIN_ROUTES } from './admin.js'
 import { AGENT_ROUTES } from './agent.js'
-import { AUDIT_ROUTES } from './audit.js'
+import { AUDIT_EXPORT, AUDIT_ROUTES } from './audit.js'
 import { COORDINATION_ROUTES } from './coordinations.js'
 import { DEPENDENCY_ROUTES } from './dependencies.js'
 import { HOOK_ROUTES } from './hooks.js'
@@ -85,5 +85,5 @@ export const METRICS_SUMMARY: RouteDescription = {
 /** What the OpenAPI document and the reference list. */
 export const DESCRIBED: readonly RouteDescription[] = [
   ...ROUTES.map((route) => describeConfirmation(route)),
-  ...[LOGIN, EVENTS, COORDINATION_STREAM, METRICS_SUMMARY],
+  ...[LOGIN, EVENTS, COORDINATION_STREAM, AUDIT_EXPORT, METRICS_SUMMARY],
 ]

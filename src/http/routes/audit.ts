@@ -1,10 +1,63 @@
+import type { AuditFilter } from '../../app/ledger/export-events.js'
 import { ok } from '../../app/result.js'
 import { toEventView, toIsoTimeOrNull } from '../../app/wire.js'
 import { EVENT, LEDGER_CHECK, LEDGER_STATS } from '../answers/admin-answers.js'
 import { makeList, makeObject, makePage } from '../answers/schema-parts.js'
 import { FIELD } from '../fields.js'
 import { parseLimit, parseTime } from '../query.js'
-import type { Route } from '../route.js'
+import type { Route, RouteDescription } from '../route.js'
+
+/** Filters over the ledger. */
+const FILTERS = {
+  task_id: FIELD.id,
+  agent_id: FIELD.id,
+  phase: FIELD.phase,
+  tool_name: FIELD.tool,
+  code: FIELD.phase,
+  type: FIELD.phase,
+  actor: { type: 'string', minLength: 1, maxLength: 200, description: 'As in the event: `operator:admin`.' },
+  stream: { type: 'string', minLength: 1, maxLength: 200, description: 'As in the event: `system`, `task:ID`.' },
+  q: { type: 'string', minLength: 2, maxLength: 200, description: 'Text in the data of the event, in any case.' },
+  after_seq: { type: 'integer', minimum: 0, description: 'Only events after this one.' },
+  success: { enum: ['true', 'false'] },
+  since: FIELD.time,
+  until: FIELD.time,
+} as const
+
+type Query = Readonly<Record<string, string>>
+
+/** The filter that a query asks for. */
+export function readAuditFilter(query: Query): Omit<AuditFilter, 'limit'> {
+  const filter = {
+    taskId: query.task_id,
+    agentId: query.agent_id,
+    phase: query.phase,
+    toolName: query.tool_name,
+    code: query.code,
+    type: query.type,
+    actor: query.actor,
+    stream: query.stream,
+    text: query.q,
+    afterSeq: query.after_seq === undefined ? undefined : Number(query.after_seq),
+    success: query.success === undefined ? undefined : query.success === 'true',
+    since: parseTime(query.since),
+    until: parseTime(query.until),
+    cursor: query.cursor,
+  }
+  return Object.fromEntries(Object.entries(filter).filter(([, value]) => value !== undefined))
+}
+
+/** Answers with lines of JSON; the server adds it itself. */
+export const AUDIT_EXPORT: RouteDescription = {
+  method: 'GET',
+  path: '/audit/export',
+  id: 'exportAudit',
+  summary: 'The ledger as lines of JSON: signed as a whole, or only the events that match',
+  query: FILTERS,
+  media: 'application/x-ndjson',
+  answer: 'A file of one JSON value a line',
+  response: EVENT,
+}
 
 /** What the ledger answers. */
 export const AUDIT_ROUTES: readonly Route[] = [
@@ -13,44 +66,11 @@ export const AUDIT_ROUTES: readonly Route[] = [
     path: '/audit/query',
     id: 'queryAudit',
     summary: 'Events by filter, newest first',
-    query: {
-      task_id: FIELD.id,
-      agent_id: FIELD.id,
-      phase: FIELD.phase,
-      tool_name: FIELD.tool,
-      code: FIELD.phase,
-      type: FIELD.phase,
-      actor: { type: 'string', minLength: 1, maxLength: 200, description: 'As in the event: `operator:admin`.' },
-      stream: { type: 'string', minLength: 1, maxLength: 200, description: 'As in the event: `system`, `task:ID`.' },
-      q: { type: 'string', minLength: 2, maxLength: 200, description: 'Text in the data of the event, in any case.' },
-      after_seq: { type: 'integer', minimum: 0, description: 'Only events after this one.' },
-      success: { enum: ['true', 'false'] },
-      since: FIELD.time,
-      until: FIELD.time,
-      limit: FIELD.limit,
-      cursor: FIELD.cursor,
-    },
+    query: { ...FILTERS, limit: FIELD.limit, cursor: FIELD.cursor },
     answer: '`{events, next_cursor}`',
     response: makePage('events', EVENT),
     handle: async ({ app, query }) => {
-      const filter = {
-        taskId: query.task_id,
-        agentId: query.agent_id,
-        phase: query.phase,
-        toolName: query.tool_name,
-        code: query.code,
-        type: query.type,
-        actor: query.actor,
-        stream: query.stream,
-        text: query.q,
-        afterSeq: query.after_seq === undefined ? undefined : Number(query.after_seq),
-        success: query.success === undefined ? undefined : query.success === 'true',
-        since: parseTime(query.since),
-        until: parseTime(query.until),
-        cursor: query.cursor,
-      }
-      const given = Object.fromEntries(Object.entries(filter).filter(([, value]) => value !== undefined))
-      const page = await app.ledger.store.query({ ...given, limit: parseLimit(query, 100) })
+      const page = await app.ledger.store.query({ ...readAuditFilter(query), limit: parseLimit(query, 100) })
       return ok({ events: page.items.map(toEventView), next_cursor: page.nextCursor })
     },
   },

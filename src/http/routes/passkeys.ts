@@ -95,7 +95,6 @@ export const PASSKEY_ROUTES: readonly Route[] = [
     ),
     answer: '`{has_passphrase: true}`',
     response: makeObject({ has_passphrase: TRUE }),
-    isRepeatable: true,
     handle: async (call) =>
       findFirstPassphraseProblem(call) ?? runOwnAct(call, 'setPassphrase', () => setPassphrase(call)),
   },

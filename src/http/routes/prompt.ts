@@ -1,7 +1,7 @@
-import { continuePrompt, getPrompt, nextPrompt } from '../../app/tasks/prompts.js'
+import { continuePrompt, getPrompt, nextPrompt, showTaskPrompt } from '../../app/tasks/prompts.js'
 import { recordUsage } from '../../app/usage.js'
 import type { Json, JsonObject } from '../../core/json.js'
-import { NEXT_PROMPT, PROMPT, USAGE } from '../answers/call-answers.js'
+import { NEXT_PROMPT, PROMPT, TASK_PROMPT, USAGE } from '../answers/call-answers.js'
 import { FIELD, makeAgentShape } from '../fields.js'
 import { type Route, requireBearer } from '../route.js'
 import { listStatements } from './agent.js'
@@ -16,6 +16,15 @@ export const PROMPT_ROUTES: readonly Route[] = [
     answer: '`{kind: "prompt" | "interrupt", text, phase, violation?}`',
     response: PROMPT,
     handle: async (call) => getPrompt(call.app, requireBearer(call)),
+  },
+  {
+    method: 'GET',
+    path: '/tasks/:id/prompt',
+    id: 'getTaskPrompt',
+    summary: 'What the agent of a task is told now',
+    answer: '`{task_id, kind: "prompt" | "interrupt", text, phase, violation?, allowed_tools, next_step}`',
+    response: TASK_PROMPT,
+    handle: async ({ app, params }) => showTaskPrompt(app, params.id ?? ''),
   },
   {
     method: 'POST',

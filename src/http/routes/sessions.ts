@@ -37,6 +37,7 @@ export const SESSION_ROUTES: readonly Route[] = [
     body: shape({}),
     answer: '`{code, expires_at, url}`',
     response: LOGIN_CODE,
+    // A stored answer would hold the code.
     isRepeatable: true,
     handle: async (call) => {
       const principal = requireOperatorPrincipal(call)

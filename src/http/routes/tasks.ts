@@ -173,6 +173,7 @@ export const TASK_ROUTES: readonly Route[] = [
     },
   },
   makeActionRoute('cancel', 'Cancel the task', {}, async (_, reason) => ({ type: 'cancel', reason })),
+  makeActionRoute('park', 'Park the task until it is resumed', {}, async (_, reason) => ({ type: 'park', reason })),
   makeActionRoute('resume', 'Resume a parked task', {}, async (call, reason) => ({
     type: 'resume',
     reason,
@@ -274,7 +275,7 @@ function makeTreeRoute(name: 'accept' | 'revert', summary: string, work: typeof 
 }
 
 function makeActionRoute(
-  name: 'cancel' | 'resume' | 'reassign',
+  name: 'cancel' | 'park' | 'resume' | 'reassign',
   summary: string,
   fields: Record<string, JsonObject>,
   command: (call: Call, reason: string) => Promise<Command>,

@@ -28,10 +28,10 @@ export function BoardColumns({ graph, tasks, current }: Props): ReactNode {
           </a>
         ))}
       </nav>
-      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: where the columns do not fit, the arrow keys scroll them */}
       <section
         className={`board board--${Math.min(phases.length, 8)}`}
         aria-label="Phases of the contract"
+        // biome-ignore lint/a11y/noNoninteractiveTabindex: where the columns do not fit, the arrow keys scroll them
         tabIndex={0}
       >
         {phases.map((phase) => (

@@ -3,6 +3,7 @@ import { useWindowVirtualizer } from '@tanstack/react-virtual'
 import { type ReactNode, useLayoutEffect, useRef, useState } from 'react'
 import { Icon } from '../../ui/icon.js'
 import { Phase, PhaseBar, Refusals } from '../../ui/marks.js'
+import { toPlainText } from '../../ui/plain-text.js'
 import { Age } from '../../ui/time.js'
 import { toToneClass } from '../../ui/tone.js'
 import { listPhaseStates, type TaskRow } from './board-data.js'
@@ -69,7 +70,7 @@ function TaskLine({
     <div className="taskline" data-row={task.id} aria-current={isCurrent ? true : undefined}>
       <Phase>{task.phase}</Phase>
       <Link className="taskline__title" to="/tasks/$id" params={{ id: task.id }}>
-        {task.title}
+        {toPlainText(task.title)}
       </Link>
       {state === null ? (
         <span className="taskline__state muted">{task.agent_id ?? ''}</span>

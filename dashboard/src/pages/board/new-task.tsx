@@ -4,7 +4,7 @@ import { confirmAct } from '../../api/confirm-act.js'
 import { keys } from '../../api/keys.js'
 import { useAct } from '../../api/use-api.js'
 import { Button } from '../../ui/button.js'
-import { Field, Pick, TextArea } from '../../ui/controls.js'
+import { Field, Pick, TextArea, Tick } from '../../ui/controls.js'
 import { Dialog } from '../../ui/dialog.js'
 import { ActionProblem } from '../../ui/states.js'
 import { type ContractRow, useContracts } from './board-data.js'
@@ -69,10 +69,9 @@ export function NewTask({ onClose }: { readonly onClose: () => void }): ReactNod
       />
       <div className="acts">
         <Pick label="Contract" value={contract} onChange={setContract} options={listChoices(contracts)} />
-        <label>
-          <input type="checkbox" checked={isSeparate} onChange={(event) => setSeparate(event.target.checked)} /> In a
-          work tree of its own
-        </label>
+        <Tick checked={isSeparate} onChange={setSeparate}>
+          In a work tree of its own
+        </Tick>
       </div>
       <ActionProblem error={act.error} />
     </Dialog>

@@ -2,6 +2,7 @@ import { Link } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
 import { Icon, type IconName } from '../../ui/icon.js'
 import { Avatar, PhaseBar, Refusals } from '../../ui/marks.js'
+import { toPlainText } from '../../ui/plain-text.js'
 import { Age, Lease } from '../../ui/time.js'
 import { type Tone, toToneClass } from '../../ui/tone.js'
 import { isPending, listPhaseStates, type TaskRow } from './board-data.js'
@@ -31,8 +32,8 @@ export function TaskCard({ task, phases, isCurrent }: Props): ReactNode {
           <span className="cut">{state.says}</span>
         </p>
       )}
-      <Link className="card__title" to="/tasks/$id" params={{ id: task.id }} title={task.title}>
-        {task.title}
+      <Link className="card__title" to="/tasks/$id" params={{ id: task.id }} title={toPlainText(task.title)}>
+        {toPlainText(task.title)}
       </Link>
       <p className="card__row">
         <Holder task={task} />

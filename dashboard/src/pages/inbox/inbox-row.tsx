@@ -3,6 +3,7 @@ import type { ReactNode } from 'react'
 import type { InboxItem } from '../../api/inbox.js'
 import { Icon } from '../../ui/icon.js'
 import { Phase } from '../../ui/marks.js'
+import { toPlainText } from '../../ui/plain-text.js'
 import { Age } from '../../ui/time.js'
 import { toToneClass } from '../../ui/tone.js'
 import { ApprovalActions } from './approval-actions.js'
@@ -31,7 +32,10 @@ export function InboxRow({ item, rowId, isCurrent, isNear, onFocus }: Props): Re
       className={`item ${toToneClass(tone)}${isCurrent ? ' item--sel' : ''}`}
       data-row={rowId}
       aria-current={isCurrent ? true : undefined}
-      onFocus={onFocus}
+      onFocus={(event) => {
+        // Not for the pointer: the hints of keys would move the button that is being pressed.
+        if (event.target.matches(':focus-visible')) onFocus()
+      }}
     >
       <span className="item__icon">
         <Icon name={icon} />
@@ -48,7 +52,7 @@ export function InboxRow({ item, rowId, isCurrent, isNear, onFocus }: Props): Re
           {item.agent_id === null ? null : <span>{item.agent_id}</span>}
         </p>
         <h3 className="item__title">
-          <Link {...toItemLink(item)}>{title}</Link>
+          <Link {...toItemLink(item)}>{toPlainText(title)}</Link>
         </h3>
         <Body item={item} says={isTaskTitle ? item.title : ''} />
         <Actions item={item} isCurrent={isCurrent} isNear={isNear || isCurrent} />
@@ -67,7 +71,7 @@ function Body({ item, says }: { readonly item: InboxItem; readonly says: string 
   // The options of a question are its buttons.
   const detail = item.kind === 'question' ? '' : item.detail
   const text = [says, detail].filter((part) => part !== '').join(': ')
-  return text === '' ? null : <p className="item__body">{text}</p>
+  return text === '' ? null : <p className="item__body">{toPlainText(text)}</p>
 }
 
 function Actions({ item, isCurrent, isNear }: Pick<Props, 'item' | 'isCurrent' | 'isNear'>): ReactNode {

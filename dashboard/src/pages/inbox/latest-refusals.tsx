@@ -5,16 +5,18 @@ import { useRead } from '../../api/use-api.js'
 import type { LedgerEvent } from '../../live/event.js'
 import { Section } from '../../ui/layout-parts.js'
 import { Code } from '../../ui/marks.js'
+import { toPlainText } from '../../ui/plain-text.js'
 import { Loaded } from '../../ui/states.js'
 import { Time } from '../../ui/time.js'
 
 const SHOWN_MAX = 8
+const READ_MAX = 60
 const DETAIL_CHARS_MAX = 220
 
 /** Refusals as they come, newest first. */
 export function LatestRefusals(): ReactNode {
   const refusals = useRead<{ readonly events: readonly LedgerEvent[] }>(keys.audit('refusals'), '/audit/query', {
-    query: { success: 'false', limit: SHOWN_MAX },
+    query: { success: 'false', limit: READ_MAX },
   })
   return (
     <Section
@@ -31,8 +33,8 @@ export function LatestRefusals(): ReactNode {
             <p className="muted">Nothing was refused yet.</p>
           ) : (
             <ol className="feed" aria-label="Latest refusals">
-              {events.map((event) => (
-                <Refusal key={event.seq} event={event} />
+              {foldEqual(events).map(({ event, count }) => (
+                <Refusal key={event.seq} event={event} count={count} />
               ))}
             </ol>
           )
@@ -42,7 +44,17 @@ export function LatestRefusals(): ReactNode {
   )
 }
 
-function Refusal({ event }: { readonly event: LedgerEvent }): ReactNode {
+/** Refusals of one agent for one reason are one line, under the newest of them. */
+function foldEqual(events: readonly LedgerEvent[]): readonly { readonly event: LedgerEvent; readonly count: number }[] {
+  const folded = Map.groupBy(events, ({ actor, stream, data }) =>
+    JSON.stringify([actor, stream, data.code, data.detail]),
+  )
+  return [...folded.values()]
+    .flatMap((same) => (same[0] === undefined ? [] : [{ event: same[0], count: same.length }]))
+    .slice(0, SHOWN_MAX)
+}
+
+function Refusal({ event, count }: { readonly event: LedgerEvent; readonly count: number }): ReactNode {
   const { code, detail, tool } = event.data
   const task = event.stream.startsWith('task:') ? event.stream.slice('task:'.length) : null
   const who = event.actor.replace(/^agent:/, '')
@@ -52,6 +64,7 @@ function Refusal({ event }: { readonly event: LedgerEvent }): ReactNode {
       <Time at={event.at} />
       <div>
         <Code>{typeof code === 'string' ? code : event.type}</Code>
+        {count === 1 ? null : <span className="muted"> {count} times</span>}
         <p>
           {who}
           {event.phase === null ? '' : ` in ${event.phase}`}: {cut(text)}{' '}
@@ -67,5 +80,5 @@ function Refusal({ event }: { readonly event: LedgerEvent }): ReactNode {
 }
 
 function cut(text: string): string {
-  return text.length <= DETAIL_CHARS_MAX ? text : `${text.slice(0, DETAIL_CHARS_MAX)}…`
+  return toPlainText(text.length <= DETAIL_CHARS_MAX ? text : `${text.slice(0, DETAIL_CHARS_MAX)}…`)
 }

@@ -4,6 +4,7 @@ import type { InboxItem } from '../../api/inbox.js'
 import { keys } from '../../api/keys.js'
 import { useAct, useRead } from '../../api/use-api.js'
 import { Button } from '../../ui/button.js'
+import { toPlainText } from '../../ui/plain-text.js'
 import { ActionProblem } from '../../ui/states.js'
 import { Done } from './act-form.js'
 
@@ -28,7 +29,7 @@ export function QuestionActions({ item }: { readonly item: InboxItem }): ReactNo
   const options = question.data?.options ?? []
   return (
     <>
-      {question.data?.context ? <p className="item__body">“{question.data.context}”</p> : null}
+      {question.data?.context ? <p className="item__body">“{toPlainText(question.data.context)}”</p> : null}
       <form
         className="answer"
         onSubmit={(event) => {
@@ -43,7 +44,7 @@ export function QuestionActions({ item }: { readonly item: InboxItem }): ReactNo
             busy={act.isPending}
             onClick={() => act.mutate({ answer: option, other: false })}
           >
-            {option}
+            {toPlainText(option)}
           </Button>
         ))}
         <input

@@ -1,0 +1,100 @@
+import { Badge, Gate, type GateState as GateLook } from '../../ui/marks.js'
+import { PlainText } from '../../ui/text/plain-text.js'
+import { formatDuration, useNow } from '../../ui/time.js'
+import type { GateState, PhaseState, Task, TaskStateAt } from './task-types.js'
+
+const LOOKS: Readonly<Record<GateState['status'], GateLook>> = {
+  passed: 'open',
+  blocked: 'closed',
+  waiting: 'waiting',
+  not_tried: 'ahead',
+}
+const WORDS: Readonly<Record<GateState['status'], string>> = {
+  passed: 'open',
+  blocked: 'closed',
+  waiting: 'waits for a person',
+  not_tried: 'not tried',
+}
+
+/** The phases of a task with their visits and times, and the gates between them. */
+export function PhaseLine({ state, isPast }: { readonly state: TaskStateAt; readonly isPast: boolean }) {
+  return (
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: a part that scrolls sideways must be reachable by keyboard
+    <section className="stepper-scroll" tabIndex={0} aria-label="Phases">
+      <ol className="stepper">
+        {state.phases.map((phase, index) => (
+          <Step
+            key={phase.id}
+            phase={phase}
+            gate={index === state.phases.length - 1 ? undefined : findGate(state, phase.id)}
+            task={state.task}
+            until={isPast ? Date.parse(state.at.time) : null}
+          />
+        ))}
+      </ol>
+    </section>
+  )
+}
+
+interface StepProps {
+  readonly phase: PhaseState
+  readonly gate: GateState | undefined
+  readonly task: Task
+  /** The moment that is shown; null: now. */
+  readonly until: number | null
+}
+
+function Step({ phase, gate, task, until }: StepProps) {
+  const now = useNow()
+  return (
+    <li className={`step ${findLook(phase, task)}`} aria-current={phase.status === 'current' ? 'step' : undefined}>
+      {gate !== undefined && <Gate state={LOOKS[gate.status]} label={`Gate ${gate.id}: ${WORDS[gate.status]}`} />}
+      <p className="step__name">
+        <span className="phase">
+          <PlainText text={phase.id} charsMax={64} />
+        </span>
+        {phase.status === 'current' && <Badge tone={findTone(task)}>{describeStatus(task)}</Badge>}
+      </p>
+      <p className="step__meta">{describeVisits(phase, until ?? now)}</p>
+    </li>
+  )
+}
+
+function findGate({ gates }: TaskStateAt, phase: string): GateState | undefined {
+  const own = gates.filter((gate) => gate.phase === phase)
+  const order = ['blocked', 'waiting', 'not_tried', 'passed'] as const
+  return order.map((status) => own.find((gate) => gate.status === status)).find((gate) => gate !== undefined)
+}
+
+function findLook({ status, visits }: PhaseState, task: Task): string {
+  if (status === 'done') return 'step--done'
+  if (status === 'ahead') return visits.length > 0 ? 'step--back' : ''
+  if (task.status === 'parked') return 'step--parked'
+  if (task.status === 'completed') return 'step--done'
+  return task.status === 'awaiting_approval' ? 'step--wait' : 'step--now'
+}
+
+function findTone({ status }: Task) {
+  if (status === 'parked') return 'parked' as const
+  if (status === 'completed') return 'allowed' as const
+  if (status === 'cancelled') return 'refused' as const
+  return status === 'active' ? ('running' as const) : ('pending' as const)
+}
+
+function describeStatus({ status, checking }: Task): string {
+  if (checking === true) return 'checking'
+  return status === 'active' ? 'now' : status.replaceAll('_', ' ')
+}
+
+function describeVisits({ visits, status }: PhaseState, now: number): string {
+  const last = visits.at(-1)
+  if (last === undefined) return status === 'ahead' ? 'not reached' : ''
+  const lasted = formatDuration((last.left_at === null ? now : Date.parse(last.left_at)) - Date.parse(last.entered_at))
+  const before = visits.slice(0, -1)
+  if (before.length === 0) return status === 'ahead' ? `${lasted}, went back` : lasted
+  const earlier = before.reduce(
+    (sum, one) => sum + Date.parse(one.left_at ?? one.entered_at) - Date.parse(one.entered_at),
+    0,
+  )
+  return `${lasted}, visit ${visits.length} (${formatDuration(earlier)} before)`
+}

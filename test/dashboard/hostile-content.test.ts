@@ -1,0 +1,109 @@
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { PLAN, Walker } from '../e2e/walker.js'
+import { findBrowser, findOverflow, openStage, type Page, type Stage, takePictures } from './browser.js'
+
+const HOSTILE = [
+  '<script>window.hacked = 1</script>',
+  '<img src="https://elsewhere.example/x.png" onerror="window.hacked = 1">',
+  '[click](javascript:window.hacked=1) ![picture](https://elsewhere.example/p.png) <https://elsewhere.example/>',
+  '<svg onload="window.hacked = 1"><a href="https://elsewhere.example">x</a></svg>',
+  '\u001b[31mred\u001b[0m \u001b]8;;https://elsewhere.example\u0007link\u001b]8;;\u0007',
+  'left\u202eright\u200b\u2066\ufeff',
+].join('\n\n')
+const LONG_LINE = 'x'.repeat(1_000_000)
+const LINES = 100_000
+
+/** Run in the page: the addresses of links that lead elsewhere. */
+const FOREIGN_LINKS = `[...document.querySelectorAll('main a')]
+  .map((link) => link.getAttribute('href') ?? '')
+  .filter((href) => !/^[/#]/.test(href) || href.startsWith('//'))`
+
+describe.skipIf(findBrowser() === null)('hostile content of agents', () => {
+  let stage: Stage
+  let page: Page
+  let agent: Walker
+  let approval: string
+
+  beforeAll(async () => {
+    stage = await openStage({ prepare: ({ workspace }) => writeFileSync(join(workspace, 'README.md'), 'one\n') })
+    agent = await Walker.claim(stage.server, 'hostile', { title: 'A <b>title</b> with \u202e turned text' })
+    await agent.use('bash', { command: `echo '${HOSTILE.replaceAll("'", '')}'` })
+    await agent.does('ask_user_question', { question: HOSTILE, options: ['<i>yes</i>', 'no\u202e'] })
+    const asked = await agent.move('TDD', {
+      plan_document: {
+        ...PLAN,
+        title: HOSTILE.slice(0, 150),
+        implementation_steps: [HOSTILE, LONG_LINE.slice(0, 200_000)],
+      },
+    })
+    approval = (asked.pending_approval as { id: string }).id
+    page = await stage.logIn()
+  }, 180_000)
+  afterAll(() => stage?.close())
+
+  const expectHarmless = async (): Promise<void> => {
+    expect(await page.evaluate('window.hacked')).toBe(undefined)
+    expect(await page.locator('main img, main svg a, main script, main iframe').count()).toBe(0)
+    expect(await page.evaluate(FOREIGN_LINKS)).toEqual([])
+    expect(await findOverflow(page)).toBe(0)
+    expect(stage.complaints).toEqual([])
+  }
+
+  it('[REQ-DASH-TASK-9] an approval shows it as text: markup, links, colours and turned text by their codes', async () => {
+    await page.goto(`/approvals/${approval}`)
+    await page.getByText('<script>window.hacked = 1</script>').first().waitFor()
+    await page.getByText('U+202E').first().waitFor()
+    await page.getByText('javascript:window.hacked=1').first().waitFor()
+    await expectHarmless()
+    await takePictures(page, 'approval-hostile')
+  })
+
+  it('[REQ-DASH-TASK-10] so do the timeline, the question and the evidence of the task', async () => {
+    await page.goto('/tasks/hostile')
+    await page.getByRole('region', { name: 'Question' }).getByText('<script>window.hacked = 1</script>').waitFor()
+    await page.getByRole('button', { name: '<i>yes</i>' }).waitFor()
+    await expectHarmless()
+    await takePictures(page, 'task-hostile')
+    await page.keyboard.press('3')
+    await page
+      .getByRole('button', { name: /plan_document/ })
+      .first()
+      .click()
+    await page.getByText('window.hacked = 1').first().waitFor()
+    await expectHarmless()
+  })
+
+  it('[REQ-DASH-TASK-11] a diff of 100,000 lines and a line of a megabyte never freeze the page', async () => {
+    const decided = await stage.server.call('GET', `/approvals/${approval}`, stage.server.operator)
+    await stage.server.call('POST', `/approvals/${approval}/decision`, stage.server.operator, {
+      ...{ decision: 'approve', digest: decided.body.digest },
+    })
+    const steps = {
+      ...PLAN,
+      title: HOSTILE.slice(0, 150),
+      implementation_steps: [HOSTILE, LONG_LINE.slice(0, 200_000)],
+    }
+    await agent.enters('TDD', { plan_document: steps })
+    // Written beside the agent: the page has to show what is in the tree, explained or not.
+    const { workspace } = stage.place
+    writeFileSync(join(workspace, 'long.test.js'), `${LONG_LINE}\n${HOSTILE}\n`)
+    const lines = Array.from({ length: LINES }, (_, index) => `line ${index}`)
+    writeFileSync(join(workspace, 'many.test.js'), lines.join('\n'))
+    await page.goto('/tasks/hostile?tab=changes')
+    const many = page.getByRole('article').filter({ hasText: 'many.test.js' })
+    await many.waitFor()
+    const load = many.getByRole('button', { name: 'Show this file' })
+    if ((await load.count()) > 0) await load.click()
+    await many.getByText('line 0', { exact: true }).waitFor()
+    expect(await page.locator('.diff tr').count()).toBeLessThan(1000)
+    await page.getByRole('article').filter({ hasText: 'long.test.js' }).waitFor()
+    await expectHarmless()
+    await page.getByText('No allowed call wrote this.').first().waitFor()
+    await takePictures(page, 'changes-hostile')
+    // The page still answers: a key pressed now is acted on.
+    await page.keyboard.press('1')
+    await page.getByRole('tab', { name: /^Timeline/, selected: true }).waitFor()
+  })
+})
