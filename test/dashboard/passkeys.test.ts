@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { findBrowser, openStage, type Page, type Stage } from './browser.js'
 import { askForApproval } from './sample-run.js'
 
@@ -64,7 +64,7 @@ const LINK = /http:\/\/localhost:\d+\/login#code=[\w-]+/
 
 /** The server is ready a moment before it has printed the link. */
 async function findFirstLink({ server }: Stage): Promise<string> {
-  await expect.poll(() => server.output(), { timeout: 20_000 }).toMatch(LINK)
+  await vi.waitUntil(() => LINK.test(server.output()), { timeout: 20_000 })
   return LINK.exec(server.output())?.[0] ?? ''
 }
 
