@@ -1,6 +1,7 @@
 import { mkdirSync, realpathSync, symlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { DASHBOARD_ROUTES } from '../../src/http/dashboard.js'
 import { sectionsOf } from '../docs/blocks.js'
 import { type Answer, type Running, start } from './harness.js'
 
@@ -26,7 +27,7 @@ let tokens: Readonly<Record<Column | 'lead' | 'revoked', string>>
 let taskId: string
 
 beforeAll(async () => {
-  run = await start({ contract: CONTRACT })
+  run = await start({ contract: CONTRACT, confirm: 'never' })
   const agent = await run.addAgent('ada')
   taskId = await run.addTask()
   const phase = await run.claim('ada', agent, taskId)
@@ -77,7 +78,8 @@ function served(): readonly string[] {
 function isPublic(call: string): boolean {
   const section = sectionsOf('docs/api.md').get('Without a token') ?? ''
   const listed = [...section.matchAll(/^\| `((?:GET|POST) [^`]+)`/gm)].map(([, one = '']) => one)
-  return [...listed, 'GET /api/v1/health', 'GET /schemas/{name}', 'GET /style.css'].includes(call)
+  const pages = DASHBOARD_ROUTES.map((path) => `GET ${path.replace(/:(\w+)/g, '{$1}')}`)
+  return [...listed, ...pages, 'GET /api/v1/health', 'GET /schemas/{name}', 'GET /style.css'].includes(call)
 }
 
 // A hook that asks for a decision would be refused in the words of its agent CLI, with status 200.
