@@ -56,6 +56,8 @@ describe('insights', () => {
     ])
     const range = findRange('7d', Date.parse('2026-11-17T10:00:30Z'))
     expect(range).toEqual({ since: '2026-11-10T10:01:00.000Z', until: '2026-11-17T10:01:00.000Z' })
+    // What happens in this very minute counts, also at its first moment.
+    expect(findRange('7d', Date.parse('2026-11-17T10:00:00Z'))).toEqual(range)
     expect(findRangeBefore(range)).toEqual({ since: '2026-11-03T10:01:00.000Z', until: range.since })
   })
 

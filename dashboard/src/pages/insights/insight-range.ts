@@ -21,9 +21,9 @@ export function isSpan(value: unknown): value is Span {
   return typeof value === 'string' && value in SPANS
 }
 
-/** From the span to now. The end is a full minute, so that the same request is asked once a minute at most. */
+/** From the span to the end of this minute, so that the same request is asked once a minute and misses nothing. */
 export function findRange(span: Span, now: number): TimeRange {
-  const until = Math.ceil(now / MINUTE_MS) * MINUTE_MS
+  const until = (Math.floor(now / MINUTE_MS) + 1) * MINUTE_MS
   return toRange(until - SPANS[span] * DAY_MS, until)
 }
 
