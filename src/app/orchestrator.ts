@@ -38,7 +38,7 @@ import { listClaudeCodeFolders, Transcripts } from './transcripts.js'
 import { Checking } from './transitions/checking.js'
 import { LongGates } from './transitions/long-gates.js'
 import { PROGRAM_VERSION } from './version.js'
-import { Webhooks, type WebhookStatus } from './webhooks/webhooks.js'
+import { type WebhookStatus, Webhooks } from './webhooks/webhooks.js'
 import { recoverWorktrees } from './worktrees/recover-worktrees.js'
 
 export type { OrchestratorOptions }
@@ -142,9 +142,8 @@ export async function openOrchestrator(options: OrchestratorOptions): Promise<Or
       await options.store.close()
     }
   }
-  const { environment } = options
-  const own = { refusals, inFlight: new InFlight(), contractOf: contract, environment, integrity, firstStart }
-  return { ...app, ...own, webhooks: () => webhooks.list(), close }
+  const own = { refusals, inFlight: new InFlight(), contractOf: contract, integrity, firstStart }
+  return { ...app, ...own, environment: options.environment, webhooks: () => webhooks.list(), close }
 }
 
 // Resumes the work that was in progress when the server stopped.

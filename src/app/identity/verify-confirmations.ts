@@ -56,7 +56,8 @@ export class ConfirmationCheck {
     const { seq, type, actor } = event
     const method = confirmation.method === 'passphrase' ? 'passphrase' : 'passkey'
     const problem =
-      findMismatch(event, confirmation) ?? (method === 'passkey' ? await this.#findBadSignature(event, confirmation) : null)
+      findMismatch(event, confirmation) ??
+      (method === 'passkey' ? await this.#findBadSignature(event, confirmation) : null)
     return { seq, type, actor, method, act: String(confirmation.act), problem }
   }
 

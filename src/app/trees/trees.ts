@@ -176,7 +176,10 @@ export class Trees {
   /** Accepts the current content of some paths. */
   accept(tree: string, index: TreeIndex, paths: readonly string[]): void {
     const expected = this.#expected(tree)
-    if (expected === null) return this.#keep(tree, index)
+    if (expected === null) {
+      this.#keep(tree, index)
+      return
+    }
     const entries = toPlainPaths(expected.index.entries)
     const packages = toPlainPaths(expected.index.packages)
     for (const path of paths) {

@@ -9,7 +9,16 @@ import type { JsonObject } from '../json.js'
 import type { AgentCliFile } from '../paths/agent-cli-files.js'
 import type { ConsensusSeen } from '../reviews/consensus-event.js'
 import type { CallFacts } from '../tool-calls/call-facts.js'
-import type { ArtifactRef, ChangedPath, DecisionChannel, GitAccess, Grade, ReviewStatus, UpstreamRef, UsageSaid } from './fact-parts.js'
+import type {
+  ArtifactRef,
+  ChangedPath,
+  DecisionChannel,
+  GitAccess,
+  Grade,
+  ReviewStatus,
+  UpstreamRef,
+  UsageSaid,
+} from './fact-parts.js'
 
 /** The caller, the time, and functions that the core is given. */
 export interface Context {
