@@ -12,7 +12,7 @@ const suites = sortIntoSuites()
 // they share processes. Every other integration test gets its own process.
 const SHARED_FOLDERS = [
   ...['attack', 'checks', 'cli', 'contract', 'coordination', 'core', 'docs', 'doors', 'hooks', 'http', 'knowledge'],
-  ...['mcp', 'participants', 'store', 'tools', 'transcripts', 'tree'],
+  ...['mcp', 'operators', 'participants', 'store', 'tools', 'transcripts', 'tree'],
   ...['confinement', 'e2e', 'forgery', 'lying', 'sdk', 'spawn', 'webhooks', 'worktrees'],
 ]
 const integration = [...suites.integration, ...(isFullDepth() ? suites.full : [])]

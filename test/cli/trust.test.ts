@@ -103,7 +103,7 @@ describe.concurrent('a contract in a cloned repository', () => {
     RUN_MS_MAX,
   )
 
-  it(
+  it.runIf(isFullDepth())(
     '[REQ-TRUST-2] [REQ-TRUST-3] that started without a question gains no rights by it, at this start or a later one',
     async () => {
       const place = cloned({ 'agent_workflow.yaml': HARMLESS })
@@ -133,7 +133,7 @@ describe.concurrent('a contract in a cloned repository', () => {
     RUN_MS_MAX,
   )
 
-  it(
+  it.runIf(isFullDepth())(
     '[REQ-TRUST-2] is found as agent_workflow.yaml, else as the folder agent_workflow, and under no other name',
     async () => {
       const others = ['agent_workflow.yml', 'agent_workflow.json', 'agent_workflow.md', 'Agent_Workflow.yaml']

@@ -1,3 +1,5 @@
+import { mkdirSync } from 'node:fs'
+import { join } from 'node:path'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { findBarriers, findOverflow, type Page, type Stage, takePictures } from './browser.js'
 import { askForApproval, holdCouncil } from './sample-run.js'
@@ -11,7 +13,10 @@ export function walkRecordPages(given: () => { readonly stage: Stage; readonly p
 
     beforeAll(async () => {
       ;({ stage, page } = given())
-      await askForApproval(stage.server)
+      // A work tree of its own: other walks hold paths of the first one.
+      const workspace = join(stage.place.dir, 'records')
+      mkdirSync(workspace)
+      await askForApproval(stage.server, workspace)
       councilId = await holdCouncil(stage.server)
     }, 120_000)
 

@@ -38,9 +38,9 @@ export async function makeSample(server: Reachable): Promise<Sample> {
 }
 
 /** One task whose plan waits for an approval; gives the id of the approval. */
-export async function askForApproval(server: Reachable): Promise<string> {
+export async function askForApproval(server: Reachable, workspace?: string): Promise<string> {
   const agents = new Map([['coder-1', await addAgent(server, 'coder-1')]])
-  await addTask(server, 'cart-total', 'Sum up carts')
+  await addTask(server, 'cart-total', 'Sum up carts', workspace)
   return (await plan(server, agents, { agent: 'coder-1', task: 'cart-total' })).approval
 }
 
@@ -111,8 +111,12 @@ async function addAgent(server: Reachable, id: string): Promise<string> {
   return String((await must(server, 'POST', '/agents', server.operator, { agent_id: id })).agent_token)
 }
 
-async function addTask(server: Reachable, id: string, title: string): Promise<void> {
-  await must(server, 'POST', '/tasks', server.operator, { id, title })
+async function addTask(server: Reachable, id: string, title: string, workspace?: string): Promise<void> {
+  await must(server, 'POST', '/tasks', server.operator, {
+    id,
+    title,
+    ...(workspace === undefined ? {} : { workspace }),
+  })
 }
 
 interface Planned {

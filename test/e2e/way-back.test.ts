@@ -113,7 +113,7 @@ describe('the way back from code to tests', () => {
     WALK_MS_MAX,
   )
 
-  it(
+  it.runIf(isFullDepth())(
     '[REQ-BACK-3] test setup that was changed in IMPL is not pinned by going back',
     async () => {
       const { agent, tree } = await withWrongTest()

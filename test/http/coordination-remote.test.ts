@@ -82,7 +82,7 @@ describe('who may respond', () => {
         if (JSON.stringify(got.body).includes('"permissionDecision":"deny"')) continue
         open.push(`${operationId} ${got.status}`)
       }
-    expect(open.sort()).toEqual(['getCoordination 200', 'respond 400'])
+    expect(open.sort()).toEqual(['getCoordination 200', 'login 400', 'respond 400'])
     for (const path of ['/events', `/coordinations/${run.id}/stream`, '/metrics/summary'])
       expect((await server.call('GET', path, tokenOf(run, 0))).status, path).toBe(403)
   })

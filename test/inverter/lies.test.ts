@@ -123,7 +123,7 @@ const WITH_PYTEST: Lies = {
     'assert Cash(4) == Cash(4)',
     'assert Keyed(1, 2) == Keyed(1, 3)',
     'assert Pair(1, 2) == Pair(1, 2)',
-    'assert Color.RED == Color.RED',
+    'assert Color(1) == Color.RED',
     "assert {'a': [Cash(4)], 'b': None} == {'a': [Cash(4)], 'b': None}",
     "assert 'q' == 'q' and b'abc' == b'abc' and '--' == '--' and '' == ''",
     'from decimal import Decimal; assert Decimal(5) > 3',

@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { afterEach, describe, expect, it } from 'vitest'
 import type { Knowledge } from '../../src/knowledge/knowledge.js'
 import { FILE_BYTES_MAX } from '../../src/knowledge/sources.js'
+import { isFullDepth } from '../depth.js'
 import { asking, type Library, library } from './measure.js'
 
 let lib: Library
@@ -80,7 +81,7 @@ describe('the index', () => {
     expect(await until(async () => (await files(knowledge, 'beta')).length === 0)).toBe(true)
   })
 
-  it('[REQ-KNOW-11] the watcher finds the first file of a folder that was empty', async () => {
+  it.runIf(isFullDepth())('[REQ-KNOW-11] the watcher finds the first file of a folder that was empty', async () => {
     lib = library([])
     mkdirSync(join(lib.root, 'docs/empty'), { recursive: true })
     const knowledge = lib.open(undefined, { isWatching: true, sources: ['docs/**/*.md'] })
@@ -89,7 +90,7 @@ describe('the index', () => {
     expect(await until(async () => (await files(knowledge, 'alpha')).length === 1)).toBe(true)
   })
 
-  it('[REQ-KNOW-12] a folder that may not be opened hides its own files only', async () => {
+  it.runIf(isFullDepth())('[REQ-KNOW-12] a folder that may not be opened hides its own files only', async () => {
     lib = library([
       { file: 'a/one.md', text: '# One\n\nalpha\n' },
       { file: 'b/two.md', text: '# Two\n\nalpha\n' },
@@ -123,30 +124,36 @@ describe('the index', () => {
     expect(await files(knowledge, 'alpha')).toEqual(['docs/in.md'])
   })
 
-  it('[REQ-KNOW-12] a file that is too large is left out with its reason, and found no more if it was there', async () => {
-    lib = library([{ file: 'a.md', text: '# A\n\nalpha\n' }])
-    const knowledge = lib.open()
-    await knowledge.settle()
-    lib.write('a.md', `# A\n\nalpha ${'x'.repeat(FILE_BYTES_MAX)}\n`)
-    await knowledge.refresh()
-    expect(await files(knowledge, 'alpha')).toEqual([])
-    expect((await knowledge.status()).skipped).toEqual([{ file: 'a.md', reason: expect.stringContaining('larger') }])
-  })
+  it.runIf(isFullDepth())(
+    '[REQ-KNOW-12] a file that is too large is left out with its reason, and found no more if it was there',
+    async () => {
+      lib = library([{ file: 'a.md', text: '# A\n\nalpha\n' }])
+      const knowledge = lib.open()
+      await knowledge.settle()
+      lib.write('a.md', `# A\n\nalpha ${'x'.repeat(FILE_BYTES_MAX)}\n`)
+      await knowledge.refresh()
+      expect(await files(knowledge, 'alpha')).toEqual([])
+      expect((await knowledge.status()).skipped).toEqual([{ file: 'a.md', reason: expect.stringContaining('larger') }])
+    },
+  )
 
-  it('[REQ-KNOW-12] hard links, empty files, bytes that are not text and strange names do no harm', async () => {
-    lib = library([
-      { file: 'a.md', text: '# A\n\nalpha\n' },
-      { file: 'empty.md', text: '' },
-      { file: 'a\nb.md', text: '# Line\n\nalpha\n' },
-      { file: '__proto__.md', text: '# P\n\nalpha\n' },
-      { file: 'constructor.md', text: '# P\n\nalpha\n' },
-    ])
-    writeFileSync(join(lib.root, 'bytes.md'), Buffer.from([0, 255, 254, 10, 35, 32, 0, 97, 108, 112, 104, 97]))
-    linkSync(join(lib.root, 'a.md'), join(lib.root, 'hard.md'))
-    const knowledge = lib.open()
-    await knowledge.settle()
-    expect((await files(knowledge, 'alpha')).length).toBeGreaterThanOrEqual(4)
-  })
+  it.runIf(isFullDepth())(
+    '[REQ-KNOW-12] hard links, empty files, bytes that are not text and strange names do no harm',
+    async () => {
+      lib = library([
+        { file: 'a.md', text: '# A\n\nalpha\n' },
+        { file: 'empty.md', text: '' },
+        { file: 'a\nb.md', text: '# Line\n\nalpha\n' },
+        { file: '__proto__.md', text: '# P\n\nalpha\n' },
+        { file: 'constructor.md', text: '# P\n\nalpha\n' },
+      ])
+      writeFileSync(join(lib.root, 'bytes.md'), Buffer.from([0, 255, 254, 10, 35, 32, 0, 97, 108, 112, 104, 97]))
+      linkSync(join(lib.root, 'a.md'), join(lib.root, 'hard.md'))
+      const knowledge = lib.open()
+      await knowledge.settle()
+      expect((await files(knowledge, 'alpha')).length).toBeGreaterThanOrEqual(4)
+    },
+  )
 
   it('[REQ-KNOW-13] what belonged to no phase before a restart and belongs to one now is not shown meanwhile', async () => {
     lib = library([{ file: 'a.md', text: '# A\n\nalpha\n' }])
@@ -174,7 +181,7 @@ describe('the index', () => {
     expect((await second.search(asking('alpha', { visible: ['DONE'] }))).results).toHaveLength(1)
   })
 
-  it('[REQ-KNOW-14] a closed index refuses, and closing twice is fine', async () => {
+  it.runIf(isFullDepth())('[REQ-KNOW-14] a closed index refuses, and closing twice is fine', async () => {
     lib = library([])
     const knowledge = lib.open()
     await knowledge.close()

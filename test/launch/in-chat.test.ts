@@ -5,6 +5,7 @@ import { SessionMcp } from '../../src/cli/launch/session-mcp.js'
 import { SessionServer } from '../../src/cli/launch/session-server.js'
 import { SessionShim } from '../../src/cli/launch/session-shim.js'
 import { UpstreamMcp } from '../../src/cli/launch/upstream-mcp.js'
+import { isFullDepth } from '../depth.js'
 import { PLAN } from '../e2e/walker.js'
 import { type Running, start } from '../http/harness.js'
 
@@ -96,18 +97,21 @@ describe('an approval in the chat', () => {
     expect(shown).toContain(String((await decisions())[0]?.digest).slice(0, 16))
   })
 
-  it('[REQ-LAUNCH-5] that is declined is a rejection, and the agent gets the comment', async () => {
-    const answers: FormAnswer[] = [
-      { action: 'accept', content: { decision: 'reject', comment: 'Say what an empty cart costs.' } },
-    ]
-    const client = await open(async () => answers.shift() ?? { action: 'cancel' })
-    const result = await client.callTool(GO)
-    expect(result.isError).toBe(true)
-    expect(textOf(result)).toContain('Say what an empty cart costs.')
-    expect(await decisions()).toMatchObject([{ decision: 'reject', channel: 'in_chat' }])
-  })
+  it.runIf(isFullDepth())(
+    '[REQ-LAUNCH-5] that is declined is a rejection, and the agent gets the comment',
+    async () => {
+      const answers: FormAnswer[] = [
+        { action: 'accept', content: { decision: 'reject', comment: 'Say what an empty cart costs.' } },
+      ]
+      const client = await open(async () => answers.shift() ?? { action: 'cancel' })
+      const result = await client.callTool(GO)
+      expect(result.isError).toBe(true)
+      expect(textOf(result)).toContain('Say what an empty cart costs.')
+      expect(await decisions()).toMatchObject([{ decision: 'reject', channel: 'in_chat' }])
+    },
+  )
 
-  it('[REQ-LAUNCH-5] that is closed without an answer decides nothing', async () => {
+  it.runIf(isFullDepth())('[REQ-LAUNCH-5] that is closed without an answer decides nothing', async () => {
     const client = await open(async () => ({ action: 'cancel' }))
     const result = await client.callTool(GO)
     expect(result.isError).toBe(true)
@@ -145,20 +149,23 @@ describe('an approval in the chat', () => {
     expect(await decisions()).toMatchObject([{ decision: 'approve', channel: 'dashboard' }])
   })
 
-  it('[REQ-LAUNCH-5] without forms the model is told to say what waits, and its second call waits', async () => {
-    const client = await open(null)
-    const first = await client.callTool(GO)
-    expect(first.isError).toBe(true)
-    expect(textOf(first)).toContain('Tell the person that this waits for them')
-    const second = client.callTool(GO)
-    const { approvals } = (await run.call('GET', '/approvals', run.operator)).body as {
-      approvals: { id: string; digest: string }[]
-    }
-    const [{ id, digest } = { id: '', digest: '' }] = approvals
-    await run.call('POST', `/approvals/${id}/decision`, run.operator, { decision: 'approve', digest })
-    expect(await second).toMatchObject({ structuredContent: { allowed: true } })
-    expect((await decisions())[0]).not.toHaveProperty('channel')
-  })
+  it.runIf(isFullDepth())(
+    '[REQ-LAUNCH-5] without forms the model is told to say what waits, and its second call waits',
+    async () => {
+      const client = await open(null)
+      const first = await client.callTool(GO)
+      expect(first.isError).toBe(true)
+      expect(textOf(first)).toContain('Tell the person that this waits for them')
+      const second = client.callTool(GO)
+      const { approvals } = (await run.call('GET', '/approvals', run.operator)).body as {
+        approvals: { id: string; digest: string }[]
+      }
+      const [{ id, digest } = { id: '', digest: '' }] = approvals
+      await run.call('POST', `/approvals/${id}/decision`, run.operator, { decision: 'approve', digest })
+      expect(await second).toMatchObject({ structuredContent: { allowed: true } })
+      expect((await decisions())[0]).not.toHaveProperty('channel')
+    },
+  )
 
   it('[REQ-LAUNCH-5] an agent cannot decide with its own token, whatever channel it names', async () => {
     const client = await open(async () => ({ action: 'cancel' }))
@@ -219,13 +226,13 @@ describe('an answer in the chat that the agent could have given itself', () => {
 describe('a question in the chat', () => {
   const ASK = { name: 'ask_user_question', arguments: { question: 'Which currency?', options: ['EUR', 'USD'] } }
 
-  it('[REQ-LAUNCH-5] is answered there, and the call returns the answer', async () => {
+  it.runIf(isFullDepth())('[REQ-LAUNCH-5] is answered there, and the call returns the answer', async () => {
     const client = await open(async () => ({ action: 'accept', content: { answer: 'EUR' } }))
     const result = await client.callTool(ASK)
     expect(result.structuredContent, textOf(result)).toMatchObject({ result: { status: 'answered', answer: 'EUR' } })
   })
 
-  it('[REQ-LAUNCH-5] that is closed stays open for an answer elsewhere', async () => {
+  it.runIf(isFullDepth())('[REQ-LAUNCH-5] that is closed stays open for an answer elsewhere', async () => {
     const client = await open(async () => ({ action: 'cancel' }))
     const result = await client.callTool(ASK)
     expect(result.structuredContent).toMatchObject({ result: { status: 'open' } })

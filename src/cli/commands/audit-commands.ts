@@ -43,8 +43,8 @@ export function addAuditCommands(program: CliCommand): void {
     )
   audit
     .command('confirmations')
-    .description('verify the passkey signatures of confirmed acts, from the ledger alone')
-    .argument('[export-file]', 'export file to read (default: the ledger itself)')
+    .description('verify what operators confirmed by passkey')
+    .argument('[file]', 'export file to read (default: the ledger itself)')
     .option('--state-dir <dir>', 'state directory with the ledger ($PHASELOCK_STATE_DIR)')
     .option('--json', 'print JSON')
     .examples('phaselock audit confirmations', ['phaselock audit confirmations ledger.jsonl', 'on any machine'])
