@@ -77,7 +77,8 @@ export const FULL_ONLY: Readonly<Record<string, string>> = {
   'docs/workflow':
     'the commands of the page on workflows; docs/tour runs those of the tour, http/rules covers the rules',
   'e2e/answers':
-    'every route of a server process against its schema; docs/api-answers asks every route of a server in the test process',
+    'every route of a server process against its schema; http/answer-check covers how answers are held against it',
+  'docs/api-answers': 'the fields of every answer as docs/api.md lists them; http/answer-check covers the schemas',
   'e2e/baseline-kill': 'kills a server while the tests of the starting tree run; http/baseline covers restarts',
   'e2e/earlier-version': 'the state directory of an earlier version; store/sqlite covers ledgers that are opened again',
   'e2e/independent-review':

@@ -7,6 +7,7 @@ import { prepare } from '../../scripts/prepare.mjs'
 import { benchCheck } from './check.mjs'
 import { benchConfined } from './confined.mjs'
 import { benchCoordination } from './coordination.mjs'
+import { benchDashboards } from './dashboards.mjs'
 import { benchDecide } from './decide.mjs'
 import { benchFileTools } from './file-tools.mjs'
 import { benchGateCache } from './gate-cache.mjs'
@@ -48,6 +49,7 @@ const SUITES = {
   repository: () => benchRepository({ files: 10_000, rounds: quick ? 1 : 5 }),
   rules: () => benchRules({ rounds: quick ? 20 : 60 }),
   coordination: () => benchCoordination({ rounds: quick ? 3 : 7 }),
+  dashboards: () => benchDashboards({ rounds: quick ? 3 : 5, seconds: quick ? 4 : 10 }),
   check: () => benchCheck({ rounds: quick ? 3 : 5, seconds: quick ? 2 : 5 }),
   scale: () => benchScale({ sizes: quick ? [50, 5000] : [50, 5000, 10_000, 100_000] }),
   start: () => benchStart(quick ? { events: 50_000, tasks: 500 } : { events: 1_000_000, tasks: 10_000 }),

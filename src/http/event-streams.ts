@@ -12,6 +12,8 @@ const PENDING_BYTES_MAX = 4 * 1024 * 1024
 const WAITING_MAX = 10_000
 const KEEP_ALIVE_MS = 15_000
 const STREAMS_PER_CALLER_MAX = 16
+// An operator has a stream for each browser, and several people may share a name.
+const STREAMS_PER_OPERATOR_MAX = 500
 
 /** The open streams of a server: bounded for each caller, and ended when the server stops. */
 export class EventStreams {
@@ -20,7 +22,7 @@ export class EventStreams {
   hasRoom(caller: string): boolean {
     let count = 0
     for (const owner of this.#open.values()) if (owner === caller) count += 1
-    return count < STREAMS_PER_CALLER_MAX
+    return count < (caller.startsWith('operator:') ? STREAMS_PER_OPERATOR_MAX : STREAMS_PER_CALLER_MAX)
   }
 
   add(response: ServerResponse, caller: string): void {
@@ -182,6 +184,13 @@ function startOf(request: FastifyRequest): number | null {
   return text !== undefined && /^\d{1,15}$/.test(text) ? Number(text) : null
 }
 
-function formatFrame(event: StoredEvent): string {
-  return `id: ${event.seq}\nevent: ${event.type}\ndata: ${JSON.stringify(toEventView(event))}\n\n`
+// Every open stream sends the same bytes: they are made once for each event.
+const frames = new WeakMap<StoredEvent, Buffer>()
+
+function formatFrame(event: StoredEvent): Buffer {
+  const known = frames.get(event)
+  if (known !== undefined) return known
+  const frame = Buffer.from(`id: ${event.seq}\nevent: ${event.type}\ndata: ${JSON.stringify(toEventView(event))}\n\n`)
+  frames.set(event, frame)
+  return frame
 }

@@ -49,7 +49,7 @@ describe('the clients for Python', () => {
     expect(code, output).toBe(0)
   })
 
-  it.concurrent.each(depth(['WithAsyncio'], ['WithoutAsyncio', 'WithAsyncio']))(
+  it.concurrent.each(depth<readonly string[]>([], ['WithoutAsyncio', 'WithAsyncio']))(
     '[REQ-SDK-22] %s does in every vector what the client for TypeScript does',
     async (name) => {
       const { code, output } = await python(['-W', 'error', '-m', 'unittest', `test_vectors.${name}`], {
