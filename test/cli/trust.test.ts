@@ -156,7 +156,7 @@ describe.concurrent('a contract in a cloned repository', () => {
     RUN_MS_MAX,
   )
 
-  it(
+  it.runIf(isFullDepth())(
     '[REQ-TRUST-2] cannot be replaced by a file beside it or by deleting it',
     async () => {
       const place = cloned({ 'agent_workflow/metadata.yaml': 'workflow_type: ours\nversion: "1"\n' })
