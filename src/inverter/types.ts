@@ -17,6 +17,7 @@ export type LeftReason =
   | 'checks_types_only'
   | 'same_on_both_sides'
   | 'asserts_nothing'
+  | 'joined_conditions'
   | 'no_stored_snapshot'
   | 'spread_arguments'
   | 'missing_arguments'

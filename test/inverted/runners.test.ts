@@ -134,8 +134,10 @@ func TestAdds(t *testing.T) {
 import "testing"
 
 func TestAdds(t *testing.T) {
-	if got := Add(2, 3); got != 5 && t == nil {
-		t.Errorf("got %d", got)
+	if got := Add(2, 3); got != 5 {
+		if got == 6 {
+			t.Errorf("got %d", got)
+		}
 	}
 }
 `,

@@ -153,6 +153,11 @@ const GO: readonly Fixture[] = [
     { left: 'same_on_both_sides' },
   ],
   ['if Add(1, 2) != Add(1, 2) {\n\t\tt.Error("wrong")\n\t}', 'if fail', { left: 'same_on_both_sides' }],
+  ['if got := Add(1, 2); got != 3 && t == nil {\n\t\tt.Error("wrong")\n\t}', 'if fail', { left: 'joined_conditions' }],
+  ['if got := Add(1, 2); (got != 3 && got > 9) {\n\t\tt.Error("wrong")\n\t}', 'if fail', { left: 'joined_conditions' }],
+  ['if Add(1, 2) == 3 || true {\n\t} else {\n\t\tt.Error("wrong")\n\t}', 'if fail', { left: 'joined_conditions' }],
+  ['if false {\n\t\tt.Error("wrong")\n\t}', 'if fail', { left: 'asserts_nothing' }],
+  ['if got := Add(1, 2); got != 3 || got > 9 {\n\t\tt.Error("wrong")\n\t}', 'if fail', 'negated'],
   ['Add(1, 2)', null],
 ]
 

@@ -20,7 +20,7 @@ export function setCsrfToken(token: string | null): void {
   csrfToken = token
 }
 
-/** Called when the server says that there is no valid session. */
+/** Called when the session has ended. */
 export function setLoggedOutListener(listener: () => void): void {
   onLoggedOut = listener
 }

@@ -119,7 +119,7 @@ export function PhaseBar({ phases }: { readonly phases: readonly { id: string; s
   )
 }
 
-/** Tries used, of those that there are. */
+/** How many tries are used, and how many there were. */
 export function Pips({ used, max }: { readonly used: number; readonly max: number }): ReactNode {
   const count = Math.min(max, 10)
   return (

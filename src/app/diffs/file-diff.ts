@@ -117,7 +117,7 @@ function cutLines(hunk: Hunk): Hunk {
   return hunk.lines.every((line) => line.length <= LINE_CHARS_MAX + 1) ? hunk : { ...hunk, lines: hunk.lines.map(cut) }
 }
 
-// Cut aloud: nobody approves the rest of a line without knowing that there is one.
+// The cut is shown, so that an approver knows that a part of the line is hidden.
 function cut(line: string): string {
   if (line.length <= LINE_CHARS_MAX + 1) return line
   const shown = line.slice(0, LINE_CHARS_MAX + 1).toWellFormed()

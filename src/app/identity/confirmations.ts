@@ -13,7 +13,7 @@ export interface Act {
   readonly body: JsonObject
 }
 
-/** What a passkey signs the hash of. Whoever has the ledger can compute the hash again. */
+/** A passkey signs the hash of this. The hash can be computed again from the ledger. */
 export type Statement = {
   readonly act: string
   /** The id of the approval, or the parameters of the path. */

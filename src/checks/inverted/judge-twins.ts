@@ -1,7 +1,7 @@
 import type { JudgedTest } from '../../core/evidence/inverted-run.js'
 import type { ObservedRun, ObservedTest } from '../../core/evidence/observed-run.js'
 import { isWithoutRules } from '../../inverter/libraries.js'
-import type { FoundTest, Inversion, NotJudgedReason } from '../../inverter/types.js'
+import type { FoundTest, Inversion, LeftReason, NotJudgedReason } from '../../inverter/types.js'
 import { parseTestName } from '../red-green/baseline-tests.js'
 import { TIMEOUT } from '../red-green/failure-reasons.js'
 import { isTestIn, parseLeaf } from '../red-green/red-files.js'
@@ -226,12 +226,18 @@ function makeNotJudged({ id, file, found }: Subject): TwinVerdict {
   if (isExample(id, file)) return { verdict: 'not_judged', reason: EXAMPLE }
   const { inversion } = file
   const isOwn = (test: string | null): boolean => found !== null && test === found.name
-  const isSame = inversion.leftAlone.some(({ test, reason }) => isOwn(test) && reason === 'same_on_both_sides')
-  return { verdict: 'not_judged', reason: isSame ? SAME_ON_BOTH_SIDES : explainNotJudged(inversion) }
+  const left = inversion.leftAlone.find(({ test, reason }) => isOwn(test) && LEFT_TEXTS[reason] !== undefined)
+  return {
+    verdict: 'not_judged',
+    reason: left === undefined ? explainNotJudged(inversion) : (LEFT_TEXTS[left.reason] ?? null),
+  }
 }
 
 const EXAMPLE = 'it is an example in a comment, and these are not rewritten'
-const SAME_ON_BOTH_SIDES = 'it compares a value with itself: write down the value that is expected'
+const LEFT_TEXTS: Readonly<Partial<Record<LeftReason, string>>> = {
+  same_on_both_sides: 'it compares a value with itself: write down the value that is expected',
+  joined_conditions: 'it fails only when several conditions meet: check each of them in an `if` of its own',
+}
 
 function isUnknown({ libraries, ...inversion }: Inversion): boolean {
   const isUnknownLanguage = inversion.outcome === 'not_judged' && inversion.reason === 'unknown_language'

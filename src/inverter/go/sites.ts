@@ -1,7 +1,7 @@
 import type { LiteralChange } from '../literals.js'
 import type { Syntax } from '../parse.js'
 import { findAround, getField, insert, listNamedChildren, replace, walk, wrap } from '../syntax.js'
-import type { Edit, Site } from '../types.js'
+import type { Edit, LeftReason, Site } from '../types.js'
 import { changeLiteral } from './literal.js'
 import { FAILING } from './rules.js'
 import { parseSelector, readScope, type Scope } from './scope.js'
@@ -67,6 +67,8 @@ function readIf(node: Syntax, scope: Scope): Site | null {
   const place = makeSite(node, 'if fail')
   if (isInGoroutine(node)) return { ...place, turn: { left: 'not_on_test_goroutine' } }
   if (comparesWithItself(condition)) return { ...place, turn: { left: 'same_on_both_sides' } }
+  const unproved = findUnproved(condition, scope, thenFails === null ? '||' : '&&')
+  if (unproved !== null) return { ...place, turn: { left: unproved } }
   const literal = thenFails === null ? null : changeCompared(condition, scope.change)
   if (literal !== null) return { ...place, turn: { rule: 'literal', edits: literal } }
   const block = thenFails === null ? other : then
@@ -77,6 +79,17 @@ function readIf(node: Syntax, scope: Scope): Site | null {
   const guards = other === null && scope.typed.has(handle) && /[!=]= ?nil$/.test(condition.text)
   if (guards) edits.push({ ...insert(node.end, ` else { ${handle}.SkipNow() }`), closes: true })
   return { ...place, turn: { rule: 'negated', edits } }
+}
+
+/**
+ * Why turning the condition would prove nothing: it holds no value that code could have made (`false`, `t == nil`), or
+ * the test fails only when several conditions meet, which may never happen (`got != 5 && t == nil`).
+ */
+function findUnproved(condition: Syntax, { handles }: Scope, joint: '&&' | '||'): LeftReason | null {
+  const inner = condition.type === 'parenthesized_expression' ? listNamedChildren(condition)[0] : condition
+  if (inner !== undefined && getField(inner, 'operator')?.text === joint) return 'joined_conditions'
+  const names = [...walk(condition)].filter(({ type }) => type === 'identifier').map(({ text }) => text)
+  return names.every((name) => handles.has(name) || /^(?:true|false|nil)$/.test(name)) ? 'asserts_nothing' : null
 }
 
 /** `got != got`, `Add(1, 2) != Add(1, 2)` */

@@ -90,7 +90,7 @@ function AgentPick({
         value={value}
         onChange={onChange}
         options={[
-          { value: '', name: 'whoever claims it' },
+          { value: '', name: 'any agent' },
           ...usable.map(({ agent_id }) => ({ value: agent_id, name: agent_id })),
         ]}
       />

@@ -30,7 +30,7 @@ export function PasskeyList(): ReactNode {
             <EmptyState icon="finger" title="No passkey yet">
               {session?.may_register_passkey === false
                 ? 'The first one is added in a session that began with the code of the first start. Until then, a passphrase confirms your decisions.'
-                : 'Add one: then nobody who only has your token can decide in your name.'}
+                : 'Add one. A stolen token is then not enough to decide in your name.'}
             </EmptyState>
           ) : (
             <ul className="set-rows">

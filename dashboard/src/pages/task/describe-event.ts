@@ -57,7 +57,7 @@ const LINES: Readonly<Record<string, Describe>> = {
     icon: 'agent',
     tone: 'pending',
     title: 'Reassigned',
-    text: data.agent_id === null ? 'to whoever claims it next' : `to ${readText(data, 'agent_id')}`,
+    text: data.agent_id === null ? 'to the next agent that claims it' : `to ${readText(data, 'agent_id')}`,
     ...withQuote(data),
   }),
   task_parked: (data) => ({

@@ -35,7 +35,7 @@ export function TaskPage() {
     <Page title={title} crumbs={[{ name: 'Board', to: '/board' }]}>
       {task.data === undefined && task.error?.status === 404 ? (
         <EmptyState icon="search" title="There is no such task">
-          The address may be mistyped, or the server has another ledger. Open the board to see the tasks that there are.
+          The address may be mistyped, or the server has another ledger. Open the board to see all tasks.
         </EmptyState>
       ) : (
         <Loaded what="The task" query={task} rows={5}>
