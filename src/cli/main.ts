@@ -2,7 +2,7 @@ import { CommanderError } from 'commander'
 import { plainJson, plainText } from '../core/plain-text.js'
 import { EXIT, Stop } from './exit.js'
 import { buildProgram } from './program.js'
-import { paintText, tell, tolerateClosedPipes } from './terminal/terminal.js'
+import { paintText, print, tell, tolerateClosedPipes } from './terminal/terminal.js'
 
 /** Runs the program with these arguments and sets the exit code. */
 export async function main(args: readonly string[]): Promise<void> {
@@ -13,6 +13,7 @@ export async function main(args: readonly string[]): Promise<void> {
     for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(EXIT.interrupted))
   }
   try {
+    if (args.length === 0) return print((await import('./terminal/where-next.js')).describeNext())
     await buildProgram().parseAsync(args, { from: 'user' })
   } catch (error) {
     process.exitCode = report(error, args.includes('--json'))

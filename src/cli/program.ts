@@ -1,3 +1,4 @@
+import { type Command, Help } from 'commander'
 import { CliCommand } from './cli-command.js'
 import { addAdminCommands } from './commands/admin-commands.js'
 import { addAgentRunCommands } from './commands/agent-run-commands.js'
@@ -35,6 +36,19 @@ const EXIT_CODES = `
 Exit codes: 0 done, 1 refused or a check failed, 2 wrong usage, 3 no server
 reached, 4 interrupted.`
 
+/** What most people need. The first help lists these only. */
+const COMMON = new Set([
+  ...['init', 'up', 'down', 'doctor', 'demo'],
+  ...['task', 'approve', 'reject', 'questions', 'answer', 'diff'],
+  ...['claude', 'codex', 'gemini', 'opencode', 'run'],
+  ...['status', 'login', 'report', 'audit', 'explain', 'help'],
+])
+
+function listShown(command: Command): Command[] {
+  const all = new Help().visibleCommands(command)
+  return command.parent !== null || command.opts().all === true ? all : all.filter((one) => COMMON.has(one.name()))
+}
+
 /** The whole command line. */
 export function buildProgram(): CliCommand {
   const program = new CliCommand('phaselock')
@@ -42,13 +56,15 @@ export function buildProgram(): CliCommand {
     .version(readProgramVersion(), '-V, --version', 'print the version')
     .helpOption('-h, --help', 'print this help')
     .helpCommand('help [command]', 'print help for a command')
-    .configureHelp({ helpWidth: Math.min(getWidth(), HELP_WIDTH_MAX) })
+    .option('--all', 'with --help: list all commands')
+    .configureHelp({ helpWidth: Math.min(getWidth(), HELP_WIDTH_MAX), visibleCommands: listShown })
     .exitOverride()
     .examples(
+      ['phaselock', 'say what to do next in this folder'],
       ['phaselock init', 'write a contract for this repository'],
-      ['phaselock serve', 'start the server'],
-      ['phaselock task add "Add a health endpoint"', 'add a task for agents'],
+      ['phaselock claude "Add a health endpoint"', 'open Claude Code, bound to a task'],
       ['phaselock approve', 'see what needs your approval'],
+      ['phaselock --help --all', 'list all commands'],
     )
     .notes(EXIT_CODES)
   program.commandsGroup('Start:')

@@ -222,6 +222,35 @@ test('[REQ-CLI-18] every command has a help with an example, within 80 columns',
   }
 })
 
+test('[REQ-CLI-27] the first help lists common commands, and --all lists every command', async () => {
+  const [first, all] = await Promise.all([place.run(['--help']), place.run(['--help', '--all'])])
+  for (const name of ['init', 'claude', 'approve', 'status'])
+    expect(first.stdout).toMatch(new RegExp(`^  ${name} `, 'm'))
+  for (const name of ['mcp', 'untrust', 'stash']) expect(first.stdout).not.toMatch(new RegExp(`^  ${name} `, 'm'))
+  expect(first.stdout).toContain('phaselock --help --all')
+  for (const [name, ...rest] of commandPaths().slice(1))
+    if (rest.length === 0) expect(all.stdout).toMatch(new RegExp(`^  ${name}[ |]`, 'm'))
+  const unknown = await place.run(['aprove'])
+  expect(unknown).toMatchObject({ code: 2, stdout: '', stderr: expect.stringContaining('Did you mean approve?') })
+})
+
+test('[REQ-CLI-27] phaselock alone says what to do next in this folder', async () => {
+  const say = async (cwd: string): Promise<string> => {
+    const ended = await place.run([], { cwd })
+    expect(ended).toMatchObject({ code: 0, stderr: '' })
+    return ended.stdout
+  }
+  const cwd = folder('nothing-yet', {})
+  expect(await say(cwd)).toMatch(/not in a git repository[\s\S]* demo\n[\s\S]*cd YOUR-REPOSITORY && \S+ init\n/)
+  mkdirSync(join(cwd, '.git'))
+  mkdirSync(join(cwd, 'part'))
+  expect(await say(join(cwd, 'part'))).toMatch(/has no contract yet[\s\S]*1\. [^:]+: +\S+ init\n/)
+  writeFileSync(join(cwd, 'agent_workflow.yaml'), 'name: x\n')
+  expect(await say(cwd)).toMatch(
+    /has a contract, \S+agent_workflow\.yaml, and no server runs[\s\S]*1\. [^:]+: +\S+ up\n/,
+  )
+})
+
 test('[REQ-CLI-17] completion scripts are valid and name every command', async () => {
   const shells = ['bash', 'zsh', 'fish'] as const
   for (const shell of shells) {

@@ -58,20 +58,22 @@ describe('the next steps', () => {
     async () => {
       const at = scene('codex')
       const init = await works(`${SCRIPT} init --yes --no-trial`, at)
-      const [explain = '', up = '', run = '', approve = '', status = ''] = commandsIn(init)
-      expect([explain, up, run, approve, status]).toEqual([
+      const [explain = '', up = '', open = '', approve = '', status = ''] = commandsIn(init)
+      const run = `${SCRIPT} run codex "Add a health endpoint"`
+      expect([explain, up, open, approve, status]).toEqual([
         `${SCRIPT} explain`,
         `${SCRIPT} up`,
-        `${SCRIPT} run codex "Add a health endpoint"`,
+        `${SCRIPT} codex "Add a health endpoint"`,
         `${SCRIPT} approve`,
         `${SCRIPT} status`,
       ])
+      expect(init).toContain(`Without a terminal:\n       ${run}\n`)
       expect(init).toContain('The server must be started with OPENAI_API_KEY set')
       await works(explain, at)
       writeFileSync(join(at.cwd, 'agent_workflow.yaml'), SIMPLE)
       const started = await works(`${up} --port 0`, at)
       try {
-        expect(commandsIn(started)).toEqual([run, approve, status])
+        expect(commandsIn(started)).toEqual([open, approve, status])
         expect(await works(run, at)).toMatch(/now in B\n[\s\S]*: completed\./)
         expect(await works(approve, at)).toBe('Nothing waits for an approval.\n')
         expect(await works(status, at)).toContain('1 completed')

@@ -5,8 +5,9 @@ import { listPermissions } from '../../core/contract/contract-permissions.js'
 import { plainLine } from '../../core/plain-text.js'
 import { formatPermissionLines } from '../contracts/permission-text.js'
 import type { SettledContract } from '../contracts/settle-contract.js'
+import { getDefaultStateDir, getSamplePath } from '../places.js'
 import { findProgramName } from '../program-name.js'
-import { formatStateDirOption, formatStepLines, listAgentSteps } from '../terminal/next-steps.js'
+import { formatStateDirOption, formatStepLines, listAgentSteps, listSampleSteps } from '../terminal/next-steps.js'
 import { paintText } from '../terminal/terminal.js'
 import { readProgramVersion } from '../version.js'
 
@@ -55,13 +56,15 @@ export function formatReady(running: {
   // The printed commands must reach this server, even from a folder where nothing leads to it.
   const where = formatStateDirOption(app.stateDir)
   const agents = app.contractOf.agents ?? new Map()
+  const isSample = getDefaultStateDir(app.workspace) === getDefaultStateDir(getSamplePath())
+  const listSteps = isSample ? listSampleSteps : listAgentSteps
   return [
     paintText('bold', `Phaselock ${readProgramVersion()} is ready.`),
     '',
     ...lines.map(([label, text]) => `  ${paintText('cyan', label.padEnd(10))} ${text}`),
     '',
     'Next:',
-    ...formatStepLines(listAgentSteps({ program, agents, environment: app.environment, where })),
+    ...formatStepLines(listSteps({ program, agents, environment: app.environment, where })),
     '',
     `Register an agent that you start yourself with: ${program} agent add${where} NAME`,
     'Ctrl-C stops.',

@@ -9,7 +9,7 @@ const TASK = '"Add a health endpoint"'
 const LABEL_WIDTH = 25
 
 /** One next step: its purpose, its command, and notes. */
-interface Step {
+export interface Step {
   readonly label: string
   readonly command: string
   readonly notes?: readonly string[]
@@ -25,12 +25,18 @@ interface Situation {
 }
 
 /** How to start an agent, and what to do then. Each command works as printed. */
-export function listAgentSteps(at: Situation): readonly Step[] {
+export function listAgentSteps(at: Situation): readonly [Step, Step, Step] {
   return [
     makeWorkStep(at),
     { label: 'Approve its plan', command: `${at.program} approve${at.where}` },
     { label: 'See what happens', command: `${at.program} status${at.where}` },
   ]
+}
+
+/** The same on the sample project, with the way to a repository of one's own. */
+export function listSampleSteps(at: Situation): readonly Step[] {
+  const [work, approve] = listAgentSteps(at)
+  return [work, approve, { label: 'Your own repository', command: `cd YOUR-REPOSITORY && ${at.program} init` }]
 }
 
 /** Numbered, the commands below each other. */
@@ -56,7 +62,15 @@ function makeWorkStep({ program, agents, environment, where }: Situation): Step 
   }
   const found = CLI_NAMES.find((name) => isInstalled(name, null))
   if (found !== undefined)
-    return { label, command: `${program} run${where} ${found} ${TASK}`, notes: listKeyNotes(found, environment) }
+    return {
+      label,
+      command: `${program} ${AGENT_CLIS[found].program}${where} ${TASK}`,
+      notes: [
+        'This opens it in your terminal, with your own login. Without a terminal:',
+        `  ${program} run${where} ${found} ${TASK}`,
+        ...listKeyNotes(found, environment),
+      ],
+    }
   return {
     label: 'Do the first task',
     command: `${program} start${where} --task ${TASK}`,
@@ -76,7 +90,7 @@ function isInstalled(harness: AgentEntry['harness'], command: string | null): bo
   return name.includes('/') ? existsSync(name) : name !== '' && findProgram(name) !== null
 }
 
-// The server adds the key of the model: a login in the agent CLI itself does not count.
+// For `run` the server adds the key of the model: a login in the agent CLI itself does not count.
 function listKeyNotes(harness: AgentEntry['harness'], environment: NodeJS.ProcessEnv): readonly string[] {
   const keys: readonly string[] = harness === 'command' ? [] : AGENT_CLIS[harness].keys
   const [first] = keys
