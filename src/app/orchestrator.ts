@@ -18,6 +18,7 @@ import { InFlight } from './ledger/idempotency.js'
 import { type Integrity, verifyInBackground } from './ledger/integrity.js'
 import { Ledger } from './ledger/ledger.js'
 import { Quota, RefusalLog } from './ledger/refusal-log.js'
+import { HookSessions } from './hooks/hook-sessions.js'
 import { McpArrivals } from './mcp-arrivals.js'
 import type { OrchestratorOptions } from './orchestrator-options.js'
 import { recoverStashes } from './stash/recover-stashes.js'
@@ -117,6 +118,7 @@ export async function openOrchestrator(options: OrchestratorOptions): Promise<Or
     ...{ scratch: workshop.scratch, views: workshop.views, library: workshop.library },
     transcripts: new Transcripts(options.stateDir, transcriptFolders, onFault),
     mcpArrivals: new McpArrivals(),
+    hookSessions: new HookSessions(),
     runFiles,
     taskRuns: new TaskRuns({ ledger, contracts, now, checking }),
     ...{ coordinations, operators: openOperatorAccess({ ...options, now }) },

@@ -6,6 +6,7 @@ import { matchesPattern } from '../contract/patterns.js'
 import type { Json } from '../core/json.js'
 import type { Context } from '../core/task/command.js'
 import type { Upstream } from '../tools/upstream/upstream.js'
+import type { HookSessions } from './hooks/hook-sessions.js'
 import type { SecretKeeper } from './identity/secrets.js'
 import type { Tokens } from './identity/tokens.js'
 import type { Feed } from './ledger/feed.js'
@@ -66,6 +67,8 @@ export interface Resources {
   readonly views: TaskViews
   /** MCP calls that hooks have allowed. */
   readonly mcpArrivals: McpArrivals
+  /** What the hooks of agent CLIs said lately. */
+  readonly hookSessions: HookSessions
   /** `status.json` of every run. */
   readonly runFiles: RunFiles
   /** The contract's own file, if it has one. */

@@ -1,33 +1,47 @@
-import type { JsonObject } from '../core/json.js'
-import type { ClaudeCodeEvent } from './claude-code.js'
+import { isObject, type JsonObject } from '../core/json.js'
+import type { HookAnswers } from './hook-message.js'
 
 const REASON_CHARS_MAX = 9000
 
 /**
- * Whether a tool may run. Always explicit: Claude Code runs the tool when an answer is empty, has a status other than
- * 200, or contains its decision elsewhere.
+ * Always explicit: Claude Code runs the tool when an answer is empty, has a status other than 200, or contains its
+ * decision elsewhere.
  */
-export function buildDecision(permission: 'allow' | 'deny', reason: string): JsonObject {
-  return {
+export const CLAUDE_CODE_ANSWERS: HookAnswers = {
+  decide: (permission, reason) => ({
     hookSpecificOutput: {
       hookEventName: 'PreToolUse',
       permissionDecision: permission,
       permissionDecisionReason: shortenText(reason),
     },
-  }
+  }),
+  tellAfter: (event, { interrupt, note }) => ({
+    ...(interrupt === null ? {} : addContext(event, interrupt)),
+    ...(note === null ? {} : { systemMessage: shortenText(note) }),
+  }),
+  addContext,
+  keepGoing: (_event, reason) => ({ decision: 'block', reason: shortenText(reason) }),
+  pass: (note) => ({ continue: true, ...(note === null ? {} : { systemMessage: shortenText(note) }) }),
+  block: (_event, reason) => ({ decision: 'block', reason: shortenText(reason) }),
+  refuse,
 }
 
-/** The answer to a finished call: what the agent must be told, and what its user should know. */
-export function buildAfterAnswer(
-  event: ClaudeCodeEvent,
-  said: { readonly interrupt: string | null; readonly note: string | null },
-): JsonObject {
-  return {
-    ...(said.interrupt === null
-      ? {}
-      : { hookSpecificOutput: { hookEventName: event, additionalContext: shortenText(said.interrupt) } }),
-    ...(said.note === null ? {} : { systemMessage: shortenText(said.note) }),
-  }
+function addContext(event: string, text: string): JsonObject {
+  return { hookSpecificOutput: { hookEventName: event, additionalContext: shortenText(text) } }
+}
+
+/** Events after which the agent would go on if they were blocked: a refusal would be a loop. */
+const ENDS: ReadonlySet<unknown> = new Set(['Stop', 'SubagentStop', 'SessionEnd'])
+/** Events whose answers can only add text. */
+const STARTS: ReadonlySet<unknown> = new Set(['SessionStart', 'SubagentStart'])
+
+// Everything that may ask whether a tool may run gets a decision; a prompt or a change of settings is kept back.
+function refuse(body: unknown, reason: string): JsonObject {
+  const event = isObject(body) ? body.hook_event_name : undefined
+  if (typeof event !== 'string' || event === 'PreToolUse') return CLAUDE_CODE_ANSWERS.decide('deny', reason)
+  if (ENDS.has(event)) return CLAUDE_CODE_ANSWERS.pass(reason)
+  if (STARTS.has(event)) return addContext(event, `Phaselock: ${reason}`)
+  return CLAUDE_CODE_ANSWERS.block(event, reason)
 }
 
 // Claude Code writes longer texts to a file instead of showing them to the model.

@@ -1,24 +1,13 @@
 import { createHash } from 'node:crypto'
 import { isObject, type Json } from '../core/json.js'
-import type { ClaudeCodeHook } from './claude-code.js'
+import type { HookFact, ToolHook } from './hook-message.js'
 import { listPatchPaths } from './patch-paths.js'
 import { resolveTreePath } from './tree-path.js'
 
 const PATHS_MAX = 100
 const PATH_CHARS_MAX = 4096
 
-/** The effects of a finished call that rules look at. */
-interface HookFact {
-  readonly tool: string
-  readonly command: string | null
-  readonly paths: readonly string[]
-  readonly success: boolean
-  readonly durationMs: number | null
-  /** Stable if the same call is reported twice. An id that is reused with another content is another call. */
-  readonly factId: string | null
-}
-
-export function toFact(hook: ClaudeCodeHook, tree: string): HookFact {
+export function toFact(hook: ToolHook, tree: string): HookFact {
   const { command: line } = hook.input
   const command = hook.tool === 'Bash' && typeof line === 'string' ? line : null
   const named = hook.tool === 'Bash' ? listChangedFiles(hook.response) : listEditedFiles(hook)
@@ -27,7 +16,7 @@ export function toFact(hook: ClaudeCodeHook, tree: string): HookFact {
     tool: hook.tool,
     command,
     paths,
-    success: hook.event === 'PostToolUse',
+    success: hook.success,
     durationMs: hook.durationMs === null ? null : Math.round(hook.durationMs),
     // Without the content, one id for all calls would hide every loop.
     factId:
@@ -37,7 +26,7 @@ export function toFact(hook: ClaudeCodeHook, tree: string): HookFact {
   }
 }
 
-function listEditedFiles({ tool, input }: ClaudeCodeHook): readonly string[] {
+function listEditedFiles({ tool, input }: ToolHook): readonly string[] {
   const path = EDITORS.get(tool)
   if (path === undefined) return []
   const value = input[path]

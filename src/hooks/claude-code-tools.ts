@@ -1,5 +1,5 @@
 import { isObject, type Json, type JsonObject } from '../core/json.js'
-import type { ClaudeCodeHook } from './claude-code.js'
+import type { ContractCall, ToolHook, TranslatedCall } from './hook-message.js'
 import { listPatchPaths } from './patch-paths.js'
 import { type PathRead, resolveTreePath } from './tree-path.js'
 
@@ -10,18 +10,6 @@ const PATCH_FILES_MAX = 100
  */
 const UNKNOWN_PREFIX = 'claude-code:'
 
-interface ContractCall {
-  readonly tool: string
-  readonly args: JsonObject
-  /** Paths of the work tree that Claude Code will open by name. */
-  readonly opens: readonly string[]
-}
-
-type TranslatedCall =
-  | { readonly kind: 'bookkeeping' }
-  | { readonly kind: 'calls'; readonly calls: readonly ContractCall[] }
-  | { readonly kind: 'unreadable'; readonly detail: string }
-
 /** Tools for Claude Code's own notes: they touch neither files nor commands nor the network. */
 const BOOKKEEPING: ReadonlySet<string> = new Set([
   ...['TodoWrite', 'TodoRead', 'TaskCreate', 'TaskGet', 'TaskList', 'TaskUpdate'],
@@ -30,7 +18,7 @@ const BOOKKEEPING: ReadonlySet<string> = new Set([
 ])
 
 /** A call of Claude Code as calls of the contract's tools. */
-export function toContractCalls(hook: ClaudeCodeHook, tree: string): TranslatedCall {
+export function toContractCalls(hook: ToolHook, tree: string): TranslatedCall {
   if (BOOKKEEPING.has(hook.tool)) return { kind: 'bookkeeping' }
   const place = { cwd: hook.cwd, tree }
   const read = (path: string): PathRead => resolveTreePath(path, place)

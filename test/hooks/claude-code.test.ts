@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { Json, JsonObject } from '../../src/core/json.js'
-import { needsDecision, readClaudeCodeHook } from '../../src/hooks/claude-code.js'
-import { buildAfterAnswer, buildDecision } from '../../src/hooks/claude-code-answers.js'
+import { readClaudeCodeHook } from '../../src/hooks/claude-code.js'
+import { CLAUDE_CODE_ANSWERS } from '../../src/hooks/claude-code-answers.js'
 import { toFact } from '../../src/hooks/claude-code-facts.js'
 import { toContractCalls } from '../../src/hooks/claude-code-tools.js'
 import { resolveTreePath } from '../../src/hooks/tree-path.js'
@@ -20,6 +20,7 @@ const BODY: JsonObject = {
 function hookOf(change: Readonly<Record<string, Json>>) {
   const read = readClaudeCodeHook({ ...BODY, ...change })
   if (!read.ok) throw new Error(read.detail)
+  if (read.hook.kind !== 'before_tool' && read.hook.kind !== 'after_tool') throw new Error(read.hook.kind)
   return read.hook
 }
 
@@ -51,7 +52,11 @@ describe('the body of a hook', () => {
     ['duration_ms', { duration_ms: '5' }],
     ['transcript_path', { transcript_path: [] }],
     ['agent_id', { agent_id: '../x' }],
-    ['hook_event_name', { hook_event_name: 'Stop' }],
+    ['session_id', { session_id: '../x' }],
+    ['session_id', { session_id: 7 }],
+    ['hook_event_name', { hook_event_name: 'Notification' }],
+    ['hook_event_name', { hook_event_name: 'constructor' }],
+    ['cwd', { hook_event_name: 'Stop', cwd: 7 }],
     ['hook_event_name', { hook_event_name: 'pretooluse' }],
     ['hook_event_name', { hook_event_name: ['PreToolUse'] }],
   ])('[REQ-HOOK-1] a wrong %s is refused by name: %j', (field, change) => {
@@ -63,10 +68,16 @@ describe('the body of a hook', () => {
     expect(readClaudeCodeHook({ ...BODY, effort: { level: 'high' }, future: [1, 2] })).toMatchObject({ ok: true })
   })
 
-  it('[REQ-HOOK-2] every event that may ask for a decision gets one', () => {
+  it('[REQ-HOOK-2] a refusal keeps everything from running, and never keeps an agent from ending', () => {
+    const { refuse } = CLAUDE_CODE_ANSWERS
     for (const body of [null, 'x', [], {}, { hook_event_name: 7 }, { hook_event_name: 'PreToolUse' }])
-      expect(needsDecision(body)).toBe(true)
-    for (const event of ['PostToolUse', 'Stop']) expect(needsDecision({ hook_event_name: event })).toBe(false)
+      expect(refuse(body, 'no')).toMatchObject({ hookSpecificOutput: { permissionDecision: 'deny' } })
+    for (const event of ['PostToolUse', 'UserPromptSubmit', 'ConfigChange', 'PreCompact', 'Unheard'])
+      expect(refuse({ hook_event_name: event }, 'no')).toEqual({ decision: 'block', reason: 'no' })
+    for (const event of ['Stop', 'SubagentStop', 'SessionEnd'])
+      expect(refuse({ hook_event_name: event }, 'no')).toEqual({ continue: true, systemMessage: 'no' })
+    for (const event of ['SessionStart', 'SubagentStart'])
+      expect(refuse({ hook_event_name: event }, 'no')).toMatchObject({ hookSpecificOutput: { hookEventName: event } })
   })
 })
 
@@ -222,19 +233,19 @@ describe('facts', () => {
 
 describe('answers', () => {
   it('[REQ-HOOK-2] a decision is where the agent CLI looks for it, and is never longer than it shows', () => {
-    expect(buildDecision('deny', 'no')).toEqual({
+    expect(CLAUDE_CODE_ANSWERS.decide('deny', 'no')).toEqual({
       hookSpecificOutput: {
         hookEventName: 'PreToolUse',
         permissionDecision: 'deny',
         permissionDecisionReason: 'no',
       },
     })
-    expect(JSON.stringify(buildDecision('deny', '😀'.repeat(50_000))).length).toBeLessThan(10_000)
+    expect(JSON.stringify(CLAUDE_CODE_ANSWERS.decide('deny', '😀'.repeat(50_000))).length).toBeLessThan(10_000)
   })
 
   it('[REQ-HOOK-6] nothing to say is an empty object', () => {
-    expect(buildAfterAnswer('PostToolUse', { interrupt: null, note: null })).toEqual({})
-    expect(buildAfterAnswer('PostToolUseFailure', { interrupt: 'stop', note: 'n' })).toEqual({
+    expect(CLAUDE_CODE_ANSWERS.tellAfter('PostToolUse', { interrupt: null, note: null })).toEqual({})
+    expect(CLAUDE_CODE_ANSWERS.tellAfter('PostToolUseFailure', { interrupt: 'stop', note: 'n' })).toEqual({
       hookSpecificOutput: { hookEventName: 'PostToolUseFailure', additionalContext: 'stop' },
       systemMessage: 'n',
     })

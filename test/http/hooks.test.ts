@@ -218,15 +218,16 @@ describe('before a call', () => {
 describe('after a call', () => {
   it('[REQ-HOOK-1] other events and wrong bodies are refused and count nothing', async () => {
     await begin(LOOP)
-    for (const event of ['Stop', 'SessionStart', 'UserPromptSubmit', 'x'.repeat(500)])
-      expect(await hook(bodyOf(event, 'Bash', { command: 'npm test' }))).toMatchObject({
-        status: 400,
-        body: { code: 'invalid_request', detail: expect.stringContaining('this version does not handle') },
+    const blocked = (answer: Answer, reason: string): void =>
+      expect(answer).toMatchObject({
+        ...{ status: 200, body: { decision: 'block', reason: expect.stringContaining(reason) } },
       })
-    expect(await did('Bash', [])).toMatchObject({ status: 400 })
-    expect(await bash('npm test', { tool_use_id: 7 })).toMatchObject({ status: 400 })
-    expect(await bash('npm test', { duration_ms: -1 })).toMatchObject({ status: 400 })
-    expect(await hook(bodyOf('PostToolUse', 'Bash', {}), 'x.y.z')).toMatchObject({ status: 403 })
+    for (const event of ['Notification', 'PermissionRequest', 'x'.repeat(500)])
+      blocked(await hook(bodyOf(event, 'Bash', { command: 'npm test' })), 'this version does not handle')
+    blocked(await did('Bash', []), '[invalid_request]')
+    blocked(await bash('npm test', { tool_use_id: 7 }), '[invalid_request]')
+    blocked(await bash('npm test', { duration_ms: -1 }), '[invalid_request]')
+    blocked(await hook(bodyOf('PostToolUse', 'Bash', {}), 'x.y.z'), '[token_invalid]')
     expect(await events('fact_recorded')).toEqual([])
     expect(run.faults).toEqual([])
   })
@@ -297,7 +298,7 @@ describe('after a call', () => {
     await bash('ls')
     expect(interruptIn(await bash('ls'))).toContain('WORKFLOW INTERRUPT')
     denied(await asked('Read', { file_path: join(run.workspace, 'a') }), 'task_not_active')
-    expect(await bash('ls')).toMatchObject({ status: 409 })
+    expect(await bash('ls')).toMatchObject({ status: 200, body: { decision: 'block' } })
   })
 })
 

@@ -13,7 +13,7 @@ const MESSAGES_MAX = 50_000
 const TYPES = [
   ...['phase_entered', 'task_rewound', 'gate_passed', 'gate_blocked', 'checkpoint_refused', 'tool_denied'],
   ...['changes_dropped', 'transition_refused', 'approval_refused', 'question_refused', 'token_refused'],
-  ...['rule_violated', 'usage_recorded'],
+  ...['rule_violated', 'usage_recorded', 'unledgered_change_found'],
 ] as const
 
 /** How reliably an agent works, and what it used. */
@@ -86,7 +86,7 @@ class AgentTallies {
     if (isBlocked) this.#blocked.add(stream)
     if (findRefusalCode(event) === null) return
     tally.refusals += 1
-    if ('retry' in event && event.retry.attempt > 1) tally.retries += 1
+    if ('retry' in event && (event.retry?.attempt ?? 0) > 1) tally.retries += 1
   }
 
   // The same message may be reported again with higher numbers.

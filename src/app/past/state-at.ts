@@ -111,7 +111,7 @@ class PastTask {
   #collectPaths(event: TaskEvent): void {
     if (event.type === 'phase_entered' || event.type === 'task_rewound') this.#paths.clear()
     const changed =
-      event.type === 'tool_finished'
+      event.type === 'tool_finished' || event.type === 'fact_recorded'
         ? (event.changes ?? []).map(({ path }) => path)
         : event.type === 'tree_accepted' || event.type === 'tree_reverted'
           ? event.paths

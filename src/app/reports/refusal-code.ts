@@ -9,6 +9,8 @@ export function findRefusalCode(event: TaskEvent): string | null {
     // Waiting for people or reviewers is not a refusal.
     case 'gate_blocked':
       return isRefusal(event) ? event.code : null
+    case 'unledgered_change_found':
+      return event.counted === undefined ? null : event.code
     case 'tool_denied':
     case 'changes_dropped':
     case 'transition_refused':

@@ -185,6 +185,9 @@ function tell(tally: Tally, event: TaskEvent): void {
     case 'gate_blocked':
       if (isRefusal(event)) tally.refusals.add(event.code)
       return
+    case 'unledgered_change_found':
+      if (event.counted !== undefined) tally.refusals.add(event.code)
+      return
     case 'tool_denied':
     case 'changes_dropped':
     case 'transition_refused':

@@ -86,7 +86,7 @@ async function collectWrites(app: Resources, state: TaskState): Promise<Readonly
   }
   for (const event of events) {
     const { phase } = event
-    if (event.type === 'tool_finished')
+    if (event.type === 'tool_finished' || event.type === 'fact_recorded')
       for (const { path, sha256 } of event.changes ?? []) note(path, { phase, by: 'agent', sha256: sha256 ?? null })
     if (event.type === 'tree_accepted' && !POPPED.test(event.reason))
       for (const path of event.paths) note(path, { phase, by: 'operator', sha256: null })

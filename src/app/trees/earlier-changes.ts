@@ -42,7 +42,7 @@ export async function findTouched(
       isComplete &&= event.pathCount <= event.paths.length
     }
     if (event.type === 'install_finished' && event.success) paths.push(...event.paths)
-    if (event.type !== 'tool_finished') continue
+    if (event.type !== 'tool_finished' && event.type !== 'fact_recorded') continue
     paths.push(...(event.changes ?? []).map(({ path }) => path))
     isComplete &&= (event.changeCount ?? 0) <= (event.changes ?? []).length
   }

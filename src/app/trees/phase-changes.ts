@@ -38,7 +38,7 @@ export async function readChanges(
     }
     if (event.type === 'install_finished' && event.success)
       for (const path of event.paths) note(changes, path, 'modified')
-    if (event.type !== 'tool_finished') continue
+    if (event.type !== 'tool_finished' && event.type !== 'fact_recorded') continue
     for (const { path, kind } of event.changes ?? []) note(changes, path, kind)
     isComplete &&= (event.changeCount ?? 0) <= (event.changes ?? []).length
   }

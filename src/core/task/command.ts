@@ -12,6 +12,7 @@ import type { CallFacts } from '../tool-calls/call-facts.js'
 import type {
   ArtifactRef,
   ChangedPath,
+  ChangeRef,
   DecisionChannel,
   GitAccess,
   Grade,
@@ -166,6 +167,9 @@ export type Command =
       readonly success: boolean
       readonly durationMs: number | null
       readonly factId: string | null
+      /** What it changed in the work tree, as the tree shows it. */
+      readonly changes?: readonly ChangeRef[]
+      readonly changeCount?: number
     }
   | {
       readonly type: 'transition'
@@ -231,8 +235,13 @@ export type Command =
       /** Hash of the work the reviewer says it read; null: not given. */
       readonly seen: string | null
     }
-  /** Unexplained paths found when a claim was resumed. */
-  | { readonly type: 'report_unledgered'; readonly changed: NonNullable<GateFacts['unledgered']> }
+  /** Unexplained paths found when a claim was resumed, or after a call of an agent CLI. */
+  | {
+      readonly type: 'report_unledgered'
+      readonly changed: NonNullable<GateFacts['unledgered']>
+      /** What changed them, in words: then it counts as a refusal of the agent. */
+      readonly by?: string
+    }
   | { readonly type: 'extend_lease' }
   | { readonly type: 'renew_token' }
   | { readonly type: 'release'; readonly reason: string }

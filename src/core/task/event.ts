@@ -12,6 +12,7 @@ import type { WatchFact } from '../watch/watch-event.js'
 import type {
   ArtifactRef,
   BlockerFound,
+  ChangeRef,
   CheckSeen,
   DecisionChannel,
   NewTask,
@@ -20,13 +21,6 @@ import type {
   Violation,
 } from './fact-parts.js'
 import type { TreeFact } from './tree-event.js'
-
-/** A path that a tool changed. */
-interface ChangeRef {
-  readonly path: string
-  readonly kind: 'created' | 'modified' | 'deleted'
-  readonly sha256: string | null
-}
 
 /** The caller: the agent or a reviewer. */
 interface Caller {

@@ -88,8 +88,9 @@ function applyEvent(state: TaskState, event: Exclude<TaskEvent, { type: 'task_cr
     case 'tool_finished':
       return applyToolFinished(state, event)
     case 'token_refused':
-    case 'unledgered_change_found':
       return state
+    case 'unledgered_change_found':
+      return event.counted === undefined ? state : addRefusal(state, { code: event.code, counted: event.counted })
     case 'transition_requested':
       return applyTransitionRequested(state, event)
     case 'gate_passed':

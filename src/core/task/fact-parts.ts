@@ -67,6 +67,13 @@ export interface Refused {
   readonly counted: boolean
 }
 
+/** A changed path with the hash of its new content. */
+export interface ChangeRef {
+  readonly path: string
+  readonly kind: 'created' | 'modified' | 'deleted'
+  readonly sha256: string | null
+}
+
 /** The status of a review. `completed` and `approved` finish it. */
 export const REVIEW_STATUSES = ['in_progress', 'changes_requested', 'completed', 'approved'] as const
 export type ReviewStatus = (typeof REVIEW_STATUSES)[number]

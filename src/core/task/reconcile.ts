@@ -3,7 +3,7 @@ import { makeBlocker } from '../gates/blockers.js'
 import { findRefusedPaths, type RefusedPath } from '../paths/writable.js'
 import type { Command, Context, GateFacts } from './command.js'
 import type { BlockerFound } from './fact-parts.js'
-import { type Decision, makeDecision } from './refusal.js'
+import { type Decision, makeDecision, numberRefusal, refuseWithinBudget } from './refusal.js'
 import type { TaskState } from './state.js'
 
 const PATHS_NAMED_MAX = 20
@@ -63,7 +63,10 @@ function warnOfCliWrite(path: string, cli: string): BlockerFound {
   })
 }
 
-/** Records the tree comparison when a claim is resumed. It refuses nothing: the next transition does. */
+/**
+ * Records the tree comparison when a claim is resumed: it refuses nothing, the next transition does. Where a call of the
+ * agent made the changes, it is a refusal that came too late to prevent them.
+ */
 export function reportUnledgered(
   contract: Contract,
   state: TaskState,
@@ -73,16 +76,21 @@ export function reportUnledgered(
   const [found] = findUnledgeredBlockers(contract, state, command.changed, context)
   if (found === undefined) return makeDecision([])
   const refused = listRefusedChanges(contract, state, command.changed, context)
-  return makeDecision([
-    {
-      type: 'unledgered_change_found',
-      agentId: state.held?.agentId ?? '',
-      code: 'unledgered_change',
-      detail: found.message,
-      paths: refused.slice(0, PATHS_TOLD_MAX).map((path) => path.path),
-      pathCount: refused.length,
-    },
-  ])
+  const fact = {
+    type: 'unledgered_change_found',
+    agentId: state.held?.agentId ?? '',
+    code: 'unledgered_change',
+    detail: found.message,
+    paths: refused.slice(0, PATHS_TOLD_MAX).map((path) => path.path),
+    pathCount: refused.length,
+  } as const
+  const { by } = command
+  if (by === undefined) return makeDecision([fact])
+  const named = refused.slice(0, PATHS_NAMED_MAX).map(({ path, reason }) => `${JSON.stringify(path)} ${reason}`)
+  const more = refused.length > named.length ? ` and ${refused.length - named.length} more` : ''
+  const detail = `${by} changed files that ${state.phase} does not allow: ${named.join('; ')}${more}`
+  const numbered = numberRefusal(contract, state, { code: fact.code, detail })
+  return refuseWithinBudget(contract, state, { ...fact, ...numbered, code: fact.code, by })
 }
 
 function listRefusedChanges(

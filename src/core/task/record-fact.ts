@@ -26,6 +26,7 @@ export function record(contract: Contract, state: TaskState, command: Record, co
           success: command.success,
           durationMs: command.durationMs,
           factId: command.factId,
+          ...(command.changes === undefined ? {} : { changes: command.changes, changeCount: command.changeCount ?? 0 }),
         }
   // Facts that arrive while nobody works on the task are counted but block nobody.
   if (state.status === 'completed' || state.held === null) return makeDecision([fact])

@@ -1,3 +1,5 @@
+import type { Refused } from './fact-parts.js'
+
 /** A task's own work tree: made from a repository, on a separate branch. */
 export interface NewWorktree {
   /** Absolute path of the repository's own work tree. */
@@ -11,8 +13,11 @@ export interface NewWorktree {
 
 /** Events of work trees. */
 export type TreeFact =
-  /** When a claim was resumed, the tree had changes that no allowed call explains and the phase does not permit. */
-  | {
+  /**
+   * When a claim was resumed, or after a call of an agent CLI, the tree had changes that no allowed call explains and
+   * the phase does not permit.
+   */
+  | (Partial<Omit<Refused, 'code' | 'detail'>> & {
       readonly type: 'unledgered_change_found'
       readonly agentId: string
       readonly code: 'unledgered_change'
@@ -20,7 +25,9 @@ export type TreeFact =
       /** The first ones; `pathCount` has the total. */
       readonly paths: readonly string[]
       readonly pathCount: number
-    }
+      /** What changed them, where that is known: then it is a refusal of the agent. */
+      readonly by?: string
+    })
   | {
       readonly type: 'tree_accepted' | 'tree_reverted'
       readonly paths: readonly string[]

@@ -162,7 +162,8 @@ function recordFact(state: TaskState, event: TaskEvent & { type: 'fact_recorded'
     if (seen.size <= SEEN_MAX) break
     seen.delete(id)
   }
-  return { ...state, watch: { ...watch, facts, mark, seen } }
+  const denialsInARow = (event.changeCount ?? 0) > 0 ? 0 : state.denialsInARow
+  return { ...state, denialsInARow, watch: { ...watch, facts, mark, seen } }
 }
 
 function dropRule(rules: ReadonlySet<string>, rule: string): ReadonlySet<string> {

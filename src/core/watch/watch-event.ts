@@ -1,6 +1,6 @@
 import type { Violation as RuleViolation } from '../rules/evaluate.js'
 import type { RuleAction } from '../rules/rule.js'
-import type { UsageSaid } from '../task/fact-parts.js'
+import type { ChangeRef, UsageSaid } from '../task/fact-parts.js'
 
 /** Events of rules, and of facts they evaluate besides Phaselock's own tool calls. */
 export type WatchFact =
@@ -36,4 +36,7 @@ export type WatchFact =
       readonly success: boolean
       readonly durationMs: number | null
       readonly factId: string | null
+      /** The first changes by path, where the tree was compared; `changeCount` has the number. */
+      readonly changes?: readonly ChangeRef[]
+      readonly changeCount?: number
     }

@@ -195,4 +195,7 @@ export const HOOK_ANSWER = nameObject('ClaudeCodeHookAnswer', {
     'additionalContext?': TEXT,
   }),
   'systemMessage?': TEXT,
+  'decision?': chooseWord('block'),
+  'reason?': TEXT,
+  'continue?': { type: 'boolean' },
 })
