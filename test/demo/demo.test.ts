@@ -1,12 +1,12 @@
 import { execFileSync, spawnSync } from 'node:child_process'
-import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { renderRecording } from '../../dev/pictures/demo-recording.mjs'
 import { CODES } from '../../src/core/codes.js'
 import { built, ROOT, SCRIPT } from '../cli/program.js'
 import { isFullDepth } from '../depth.js'
 import { readDoc } from '../docs/blocks.js'
-import { excerpt } from './excerpt.js'
 import { Room, type Showing, type Shown, show } from './showing.js'
 
 const SHOWING_MS_MAX = 300_000
@@ -70,16 +70,9 @@ describe('a showing', () => {
     await expect.poll(() => room.leftovers()).toEqual([])
   })
 
-  // To write the real output into the file: UPDATE_DOCS=1 npx vitest run test/demo/demo.test.ts
-  it('[REQ-DEMO-6] the part that the README shows is what the program prints', () => {
-    const block = /(```console\n)([\s\S]*?)(```\n)/
-    const real = excerpt(shown.stdout)
-    if (process.env.UPDATE_DOCS === '1')
-      writeFileSync(
-        join(ROOT, 'README.md'),
-        readDoc('README.md').replace(block, (_, open, __, close) => `${open}${real}${close}`),
-      )
-    expect(block.exec(readDoc('README.md'))?.[2]).toBe(real)
+  it('[REQ-DEMO-6] the recording in the README shows what the program prints (npm run record-demo makes it anew)', () => {
+    expect(renderRecording(shown.stdout)).toBe(readFileSync(join(ROOT, 'docs/pictures/demo.svg'), 'utf8'))
+    expect(readDoc('README.md')).toContain('(docs/pictures/demo.svg)')
   })
 })
 

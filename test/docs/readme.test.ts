@@ -1,4 +1,4 @@
-import { existsSync, writeFileSync } from 'node:fs'
+import { writeFileSync } from 'node:fs'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { CHECK_NAMES, CHECKS_NOT_ENFORCED } from '../../src/core/contract/contract.js'
 import { blocksOf, ROOT, readDoc, sectionsOf } from './blocks.js'
@@ -48,45 +48,3 @@ test('the checks that are said not to be enforced are those that are not', () =>
   const said = sectionsOf('docs/contract.md').get('What is not enforced yet') ?? ''
   expect(CHECK_NAMES.filter((name) => said.includes(`\`${name}\``))).toEqual([...CHECKS_NOT_ENFORCED])
 })
-
-const FILES = [
-  'README.md',
-  'ARCHITECTURE.md',
-  'CONTRIBUTING.md',
-  'CHANGELOG.md',
-  'docs/glossary.md',
-  'docs/internals/calls.md',
-  'docs/internals/rules.md',
-  ...['tour', 'api', 'errors', 'agents', 'operate', 'security', 'tools', 'contract'].map((name) => `docs/${name}.md`),
-]
-
-test.each(FILES)('every file that %s names or links to is there', (file) => {
-  const text = readDoc(file)
-  const folder = file.slice(0, file.lastIndexOf('/') + 1)
-  const links = [...text.matchAll(/\]\((?!https?:)([^)#]+)(?:#[^)]*)?\)/g)].map(([, path]) => `${folder}${path}`)
-  const named = [...text.matchAll(/`((?:src|test|contracts|docs|scripts)\/[\w./-]*\w)`/g)].map(([, path]) => path ?? '')
-  expect([...links, ...named].filter((path) => !existsSync(`${ROOT}${path}`))).toEqual([])
-})
-
-test.each(FILES)('every heading that %s links to is there', (file) => {
-  const folder = file.slice(0, file.lastIndexOf('/') + 1)
-  const links = [...readDoc(file).matchAll(/\]\((?!https?:)([^)#]*)#([^)]+)\)/g)]
-  const lost = links.filter(([, path, anchor]) => {
-    const target = path === '' ? file : `${folder}${path}`
-    return !anchorsOf(target).has(anchor ?? '')
-  })
-  expect(lost.map(([link]) => link)).toEqual([])
-})
-
-// As the usual renderers make them.
-function anchorsOf(file: string): ReadonlySet<string> {
-  const headings = [...readDoc(file).matchAll(/^#{1,6} (.+)$/gm)].map(([, text]) => text ?? '')
-  return new Set(
-    headings.map((text) =>
-      text
-        .toLowerCase()
-        .replace(/[^\p{L}\p{N} _-]/gu, '')
-        .replaceAll(' ', '-'),
-    ),
-  )
-}

@@ -9,6 +9,7 @@ const FILES = [
   'README.md',
   'docs/agents.md',
   'docs/api.md',
+  'docs/cookbook.md',
   'docs/migration.md',
   'docs/operate.md',
   'docs/rules.md',

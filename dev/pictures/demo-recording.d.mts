@@ -1,0 +1,1 @@
+export function renderRecording(output: string): string
