@@ -24,6 +24,7 @@ export const FULL_ONLY: Readonly<Record<string, string>> = {
     'installs libraries that patch clocks and I/O; lying/green covers the guards through a server',
   'cli/accept-tools': 'changed upstream tools accepted on the command line; http/upstream covers the rules',
   'cli/analyze': 'tables, graphs and totals of analyze; http/metrics covers the numbers',
+  'cli/backup': 'backups under load with kill -9; store/backup covers what is refused',
   'cli/by-hand': 'every workflow command typed by hand; docs/tour runs the main ones',
   'cli/client': 'faults of every client command; cli/serve and cli/local cover the main ones',
   'cli/coordinate': 'councils through the CLI; coordination and http/coordinations cover the rules',

@@ -12,6 +12,7 @@ import { addCoordinateCommand } from './commands/coordinate-commands.js'
 import { addDiffCommand } from './commands/diff-command.js'
 import { addDoctorCommand } from './commands/doctor-command.js'
 import { addInitCommand } from './commands/init-command.js'
+import { addKeepingCommands } from './commands/keeping-commands.js'
 import { addKnowledgeCommand } from './commands/knowledge-command.js'
 import { addLaunchCommands } from './commands/launch-commands.js'
 import { addLookCommands } from './commands/look-commands.js'
@@ -98,6 +99,7 @@ export function buildProgram(): CliCommand {
   addContractCommands(program)
   program.commandsGroup('Administer:')
   addAdminCommands(program)
+  addKeepingCommands(program)
   addKnowledgeCommand(program)
   addCompletionCommand(program)
   return program

@@ -106,6 +106,17 @@ function refuseNewer(found: number): void {
   )
 }
 
+/** Refuses to read a database of another schema than this program's, without changing it. */
+export function requireCurrentSchema(database: Database): void {
+  const found = readSchemaVersion(database)
+  refuseNewer(found)
+  if (found < SCHEMA_VERSION)
+    throw new StoreRefused(
+      'unreadable',
+      `The ledger has schema version ${found}, this program writes ${SCHEMA_VERSION}. Start its server once with this program, which migrates it.`,
+    )
+}
+
 /** 0 for a database without tables. */
 function readSchemaVersion(database: Database): number {
   const table = database.prepare("SELECT 1 AS found FROM sqlite_master WHERE type = 'table' AND name = 'meta'").get()

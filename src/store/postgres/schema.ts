@@ -88,15 +88,19 @@ export async function migrate(client: PoolClient): Promise<void> {
   await client.query('SELECT pg_advisory_lock($1)', [MIGRATION_LOCK])
   try {
     const found = await readSchemaVersion(client)
-    if (found > SCHEMA_VERSION)
-      throw new StoreRefused(
-        'too_new',
-        `The database has schema version ${found}, this program knows up to ${SCHEMA_VERSION}. Start a newer phaselock, or restore a backup made by this version.`,
-      )
+    refuseNewerSchema(found)
     for (let version = found + 1; version <= SCHEMA_VERSION; version += 1) await applyMigration(client, version)
   } finally {
     await client.query('SELECT pg_advisory_unlock($1)', [MIGRATION_LOCK])
   }
+}
+
+export function refuseNewerSchema(found: number): void {
+  if (found <= SCHEMA_VERSION) return
+  throw new StoreRefused(
+    'too_new',
+    `The database has schema version ${found}, this program knows up to ${SCHEMA_VERSION}. Start a newer phaselock, or restore a backup made by this version.`,
+  )
 }
 
 async function applyMigration(client: PoolClient, version: number): Promise<void> {

@@ -71,5 +71,9 @@ export function listCheckpoints(dir: string): readonly number[] {
 }
 
 function formatCheckpointPath(dir: string, seq: number): string {
-  return join(listLedgerFiles(dir).checkpoints, `${String(seq).padStart(12, '0')}.json`)
+  return join(listLedgerFiles(dir).checkpoints, formatCheckpointName(seq))
+}
+
+export function formatCheckpointName(seq: number): string {
+  return `${String(seq).padStart(12, '0')}.json`
 }

@@ -1,0 +1,39 @@
+import type { CliCommand } from '../cli-command.js'
+import type { BackupOptions } from '../keeping/backup.js'
+import type { RestoreOptions } from '../keeping/restore.js'
+
+const STATE_DIR = 'state directory with the ledger ($PHASELOCK_STATE_DIR; default: that of this work tree)'
+
+/** `phaselock backup`, `restore` */
+export function addKeepingCommands(program: CliCommand): void {
+  program
+    .command('backup')
+    .description('write the ledger and its checkpoints to one signed file; the server can keep running')
+    .option('--to <file>', 'new file (default: below $XDG_DATA_HOME/phaselock/backups)')
+    .option('--with-keys', 'put the private keys into the file, readable')
+    .option('--encrypt-keys', 'put the private keys into the file, encrypted with a passphrase')
+    .option('--passphrase-file <file>', 'file with that passphrase in its first line')
+    .option('--state-dir <dir>', STATE_DIR)
+    .option('--store <url>', 'PostgreSQL database with the ledger ($PHASELOCK_STORE)')
+    .option('--json', 'print JSON')
+    .examples(
+      ['phaselock backup --to /backup/shop.backup', 'without the private keys: keep those apart'],
+      ['phaselock backup --to /backup/shop.backup --passphrase-file ~/.backup-passphrase', 'everything in one file'],
+    )
+    .action(async (options: BackupOptions) => (await import('../keeping/backup.js')).backupCommand(options))
+  program
+    .command('restore <file>')
+    .description('make a new state directory from a backup, if it verifies')
+    .option('--state-dir <dir>', 'the new state directory: it must not exist, or be empty ($PHASELOCK_STATE_DIR)')
+    .option('--keys <dir>', 'folder with ledger.key and ledger.ed25519, for a backup without keys')
+    .option('--passphrase-file <file>', 'file with the passphrase of encrypted keys in its first line')
+    .option('--public-key <file>', 'the key that must have signed the backup (ledger.ed25519.pub)')
+    .option('--json', 'print JSON')
+    .examples(
+      ['phaselock restore shop.backup --state-dir /srv/phaselock --keys /safe/keys', ''],
+      ['phaselock restore shop.backup --state-dir /srv/phaselock --public-key ledger.ed25519.pub', 'and no other key'],
+    )
+    .action(async (file: string, options: RestoreOptions) =>
+      (await import('../keeping/restore.js')).restoreCommand(file, options),
+    )
+}
