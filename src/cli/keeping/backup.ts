@@ -48,7 +48,8 @@ function formatMade({ file, bytes, head, streams, sha256 }: MadeBackup): string 
 }
 
 const KEYS_TOLD = {
-  plain: 'The private keys are in it. Anybody who can read the file can sign as this ledger: keep it as safe as the keys.',
+  plain:
+    'The private keys are in it. Anybody who can read the file can sign as this ledger: keep it as safe as the keys.',
   encrypted: 'The private keys are in it, encrypted. Without the passphrase it cannot be restored.',
 } as const
 
