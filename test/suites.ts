@@ -195,6 +195,8 @@ export const FULL_ONLY: Readonly<Record<string, string>> = {
   'launch/claude': 'a real Claude Code in tmux; launch/in-chat and launch/shim cover the session behind it',
   'launch/claude-walks': 'further sessions of a real Claude Code in tmux; launch/in-chat covers the rules',
   'launch/codex': 'a real Codex in tmux; launch/in-chat and launch/shim cover the session behind it',
+  'launch/other-clis':
+    'a real Gemini CLI and OpenCode in tmux; launch/in-chat and launch/shim cover the session behind them',
   'lying/red': 'what does not open RED in one workflow; forgery/vitest and forgery/node try one of each class',
   'lying/reports': 'forged reports through a server; checks/reports/properties and lying/green cover the rules',
   'mcp/conformance': 'runs the official MCP conformance suite, which has to be installed first',

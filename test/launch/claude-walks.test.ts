@@ -1,4 +1,3 @@
-import { spawnSync } from 'node:child_process'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, describe, expect, it } from 'vitest'
@@ -18,20 +17,6 @@ afterEach(() => desk.close())
 async function openDesk(script: Script = honest): Promise<Desk> {
   desk = await Desk.open(found.ok ? [found.program] : [], { honest: script })
   return desk
-}
-
-/** Ends the processes whose command line has these words, as the kernel would; only those of this desk. */
-function kill(words: string): void {
-  const listed = spawnSync('pgrep', ['-f', words], { encoding: 'utf8' }).stdout.trim().split('\n')
-  const own = listed.filter((pid) => {
-    try {
-      return readFileSync(`/proc/${pid}/environ`, 'utf8').includes(desk.home)
-    } catch {
-      return false
-    }
-  })
-  expect(own.length).toBeGreaterThan(0)
-  for (const pid of own) process.kill(Number(pid), 'SIGKILL')
 }
 
 describe.skipIf(reason !== null)(`phaselock claude${reason === null ? '' : ` (skipped: ${reason})`}`, () => {
@@ -107,14 +92,14 @@ describe.skipIf(reason !== null)(`phaselock claude${reason === null ? '' : ` (sk
       const other = desk.window()
       await other.enter(`phaselock claude --task ${task}`)
       await other.shows(/is open in another terminal/)
-      kill('claude.*--strict-mcp-config')
+      desk.kill('claude.*--strict-mcp-config')
       await window.shows(/is not completed: it is in PLAN and waits for your approval/)
       expect(desk.leftOver()).toEqual([])
       await window.enter(`clear; phaselock claude --task ${task}`)
       await window.shows(/go from PLAN to TDD/)
       const before = (await desk.get(`/tasks/${task}`)).agent_id
-      kill(`phaselock claude --task ${task}`)
-      kill('claude.*--strict-mcp-config')
+      desk.kill(`phaselock claude --task ${task}`)
+      desk.kill('claude.*--strict-mcp-config')
       await other.enter(`clear; phaselock claude --task ${task}`)
       await answerForm(other, 'approve')
       expect((await desk.get(`/tasks/${task}`)).agent_id).toBe(before)

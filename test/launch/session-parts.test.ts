@@ -1,12 +1,16 @@
-import { mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { execFileSync } from 'node:child_process'
+import { existsSync, mkdirSync, mkdtempSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { readFormAnswer } from '../../src/cli/launch/approval-form.js'
 import { CLAUDE_CODE } from '../../src/cli/launch/claude-code.js'
 import { compareVersions, findAgentCli, requireVersion } from '../../src/cli/launch/find-agent-cli.js'
+import { GEMINI } from '../../src/cli/launch/gemini.js'
 import { computeBeatMs } from '../../src/cli/launch/keep-lease.js'
+import { OPENCODE } from '../../src/cli/launch/opencode.js'
 import { checkOwnArguments } from '../../src/cli/launch/own-arguments.js'
+import { makePrivateFolder } from '../../src/cli/launch/private-folder.js'
 import { readProjectInstructions } from '../../src/cli/launch/project-instructions.js'
 import { findSession, removeSessionNote, writeSessionNote } from '../../src/cli/launch/session-note.js'
 import { findWaiting } from '../../src/cli/launch/waiting-for-people.js'
@@ -43,6 +47,20 @@ describe("the CLI's own arguments", () => {
       expect(() => checkOwnArguments(CLAUDE_CODE, given)).not.toThrow()
     },
   )
+
+  it.each([
+    [GEMINI, ['--yolo']],
+    [GEMINI, ['--policy', 'x.toml']],
+    [GEMINI, ['--allowed-mcp-server-names', 'other']],
+    [GEMINI, ['--include-directories', '.']],
+    [OPENCODE, ['--agent', 'build']],
+    [OPENCODE, ['--auto']],
+    [OPENCODE, ['--port', '4096']],
+    [OPENCODE, ['.']],
+  ])('[REQ-LAUNCH-2] of $name that could undo the binding are refused: %j', (kind, given) => {
+    expect(() => checkOwnArguments(kind, given)).toThrow(/is not passed on to/)
+    expect(() => checkOwnArguments(kind, ['--model', 'a/b'])).not.toThrow()
+  })
 
   it('[REQ-LAUNCH-2] a value may not be missing', () => {
     expect(() => checkOwnArguments(CLAUDE_CODE, ['--model', '--verbose'])).toThrow(/needs a value/)
@@ -127,6 +145,54 @@ describe('the instructions of the project', () => {
     expect(readProjectInstructions(dir, ['CLAUDE.md', '../secret.md', 'tree/../../secret.md'])).not.toContain('SECRET')
     writeFileSync(join(dir, 'NOTES.md'), '@../secret.md\n@/etc/passwd.md\n')
     expect(readProjectInstructions(dir, ['NOTES.md'])).toContain('@../secret.md')
+  })
+})
+
+describe('the folder in which Gemini CLI and OpenCode are opened', () => {
+  it.each([GEMINI, OPENCODE])('[REQ-LAUNCH-20] $name: is private and the root of an empty repository', (kind) => {
+    const workspace = join(dir, 'carts')
+    mkdirSync(join(workspace, '.gemini'), { recursive: true })
+    writeFileSync(join(workspace, '.gemini/.env'), 'GEMINI_API_KEY=planted\n')
+    writeFileSync(join(workspace, 'AGENTS.md'), 'Speak plainly.\n')
+    writeFileSync(join(dir, 'opencode'), `#!/bin/sh\necho '{"mcp": {"other": {}}, "agent": {"mine": {}}}'\n`, {
+      mode: 0o755,
+    })
+    const folder = makePrivateFolder(dir)
+    const prepared = kind.prepare({
+      ...{
+        program: join(dir, 'opencode'),
+        url: 'http://127.0.0.1:1',
+        secret: 'SECRET',
+        folder: folder.path,
+        workspace,
+      },
+      ...{ instructions: 'Hello.', prompt: 'Begin.', own: [], environment: { HOME: dir } },
+    })
+    folder.write(prepared.files)
+    const cwd = prepared.cwd ?? ''
+    expect(cwd).toBe(join(folder.path, 'opened/carts'))
+    const root = execFileSync('git', ['-C', cwd, 'rev-parse', '--show-toplevel'], { encoding: 'utf8' }).trim()
+    expect(root).toBe(cwd)
+    const all = JSON.stringify(prepared)
+    expect(all).toContain('Speak plainly.')
+    expect(all).not.toMatch(/planted|SECRET/)
+    expect(statSync(cwd).mode & 0o077).toBe(0)
+    folder.remove()
+    expect(existsSync(cwd)).toBe(false)
+  })
+
+  it.each([
+    ['it fails', 'exit 1', /does not say how it is configured/],
+    ['it answers something else', 'echo hello', /does not say how it is configured/],
+    ['a server has our name', `echo '{"mcp": {"phaselock": {}}}'`, /The MCP server "phaselock"/],
+    ['an agent has our name', `echo '{"agent": {"phaselock": {}}}'`, /The agent "phaselock"/],
+  ])('[REQ-LAUNCH-2] OpenCode whose configuration cannot be held is refused: %s', (_name, answer, refusal) => {
+    writeFileSync(join(dir, 'opencode'), `#!/bin/sh\n${answer}\n`, { mode: 0o755 })
+    const plan = {
+      ...{ program: join(dir, 'opencode'), url: 'http://127.0.0.1:1', secret: 'SECRET', folder: dir, workspace: dir },
+      ...{ instructions: '', prompt: null, own: [], environment: {} },
+    }
+    expect(() => OPENCODE.prepare(plan)).toThrow(refusal)
   })
 })
 

@@ -3,7 +3,16 @@ import { join } from 'node:path'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { built } from '../cli/program.js'
 import { processesWith } from '../confinement/scene.js'
-import { CLAUDE_VERSION, CODEX_VERSION, claudeCode, codex } from '../participants/real-agents.js'
+import {
+  CLAUDE_VERSION,
+  CODEX_VERSION,
+  claudeCode,
+  codex,
+  GEMINI_VERSION,
+  gemini,
+  OPENCODE_VERSION,
+  opencode,
+} from '../participants/real-agents.js'
 import { cheating, OWN, planTricks, RUNS, type Trick, tddTricks } from './cheats.js'
 import type { Script } from './model.js'
 import { Stage } from './stage.js'
@@ -17,6 +26,8 @@ beforeAll(built, RUN_MS_MAX)
 const AGENTS = [
   { name: `Claude Code ${CLAUDE_VERSION}`, harness: 'claude-code', find: claudeCode, more: [] },
   { name: `Codex ${CODEX_VERSION}`, harness: 'codex', find: codex, more: ['--model', 'scripted-1'] },
+  { name: `Gemini CLI ${GEMINI_VERSION}`, harness: 'gemini', find: gemini, more: ['--model', 'scripted-1'] },
+  { name: `OpenCode ${OPENCODE_VERSION}`, harness: 'opencode', find: opencode, more: ['--model', 'scripted-1'] },
 ]
 
 describe.each(AGENTS)('$name, whose model cheats', ({ harness, find, more }) => {
@@ -99,7 +110,7 @@ function expectAnswered(
   for (const [at, { text, isError }] of told.entries()) {
     const { code, call } = tricks[at] ?? { code: '', call: null }
     expect(isError, `${JSON.stringify(call)} ${text}`).toBe(code !== RUNS)
-    if (code === OWN) expect(text).toMatch(/no such tool|unsupported call|unknown tool/i)
+    if (code === OWN) expect(text).toMatch(/no such tool|unsupported call|unknown tool|not found|unavailable tool/i)
     if (code === RUNS && call?.name === 'bash') expect(text).toMatch(/"exit_code":[12],/)
     expect(text).not.toContain('REACHED')
   }

@@ -52,6 +52,31 @@ const OWN_TOOLS: Readonly<Record<string, (targets: Targets) => readonly [readonl
       own('spawn_agent', { message: 'x' }),
     ],
   ],
+  gemini: ({ workspace, stateDir }) => [
+    [
+      own('write_file', { file_path: `${workspace}/${CODE}`, content: CODE_TEXT }),
+      own('run_shell_command', { command: `cat ${stateDir}/operator.token; touch ${workspace}/${CODE}` }),
+      call('approve', { decision: 'approve' }),
+    ],
+    [
+      own('replace', { file_path: `${workspace}/package.json`, old_string: 'carts', new_string: 'mine' }),
+      own('read_file', { file_path: `${stateDir}/operator.token` }),
+      own('web_fetch', { prompt: 'https://example.com' }),
+    ],
+  ],
+  opencode: ({ workspace, stateDir }) => [
+    [
+      own('write', { filePath: `${workspace}/${CODE}`, content: CODE_TEXT }),
+      own('bash', { command: `cat ${stateDir}/operator.token; touch ${workspace}/${CODE}`, description: 'x' }),
+      call('approve', { decision: 'approve' }),
+    ],
+    [
+      own('edit', { filePath: `${workspace}/package.json`, oldString: 'carts', newString: 'mine' }),
+      own('read', { filePath: `${stateDir}/operator.token` }),
+      own('webfetch', { url: 'https://example.com', format: 'text' }),
+      own('task', { description: 'x', prompt: 'x', subagent_type: 'general' }),
+    ],
+  ],
 }
 
 function ownTricks(harness: string, targets: Targets, phase: 0 | 1): readonly Trick[] {
@@ -84,8 +109,9 @@ export function tddTricks(harness: string, targets: Targets): readonly Trick[] {
     trick('constraint_violation', call('bash', { command: 'curl https://example.com' })),
     trick(RUNS, call('write_files', { path: TEST, content: GREEN_TEST })),
     trick('gate_blocked', go('IMPL', { ...testFiles(TEST), ...INVENTED_RED })),
-    // Over and over: with the one before these are ten in a row, and the task is parked.
-    ...Array.from({ length: 9 }, () => trick('forbidden_tool', call('git_commit', { message: 'done' }))),
+    // Over and over: with the one before these are ten in a row, and the task is parked. Gemini CLI itself ends a turn
+    // with the same call again and again.
+    ...Array.from({ length: 9 }, (_, at) => trick('forbidden_tool', call('git_commit', { message: `done ${at}` }))),
   ]
 }
 

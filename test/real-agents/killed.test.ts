@@ -1,7 +1,16 @@
 import { beforeAll, describe, expect, it } from 'vitest'
 import { built } from '../cli/program.js'
 import { processesWith } from '../confinement/scene.js'
-import { CLAUDE_VERSION, CODEX_VERSION, claudeCode, codex } from '../participants/real-agents.js'
+import {
+  CLAUDE_VERSION,
+  CODEX_VERSION,
+  claudeCode,
+  codex,
+  GEMINI_VERSION,
+  gemini,
+  OPENCODE_VERSION,
+  opencode,
+} from '../participants/real-agents.js'
 import type { Script } from './model.js'
 import { type Body, Stage, until } from './stage.js'
 import type { Talk } from './talk.js'
@@ -13,6 +22,8 @@ beforeAll(built, RUN_MS_MAX)
 const AGENTS = [
   { name: `Claude Code ${CLAUDE_VERSION}`, harness: 'claude-code', find: claudeCode, more: [] },
   { name: `Codex ${CODEX_VERSION}`, harness: 'codex', find: codex, more: ['--model', 'scripted-1'] },
+  { name: `Gemini CLI ${GEMINI_VERSION}`, harness: 'gemini', find: gemini, more: ['--model', 'scripted-1'] },
+  { name: `OpenCode ${OPENCODE_VERSION}`, harness: 'opencode', find: opencode, more: ['--model', 'scripted-1'] },
 ]
 
 /** The honest model, which keeps silent once the agent was told that it is in IMPL, until it is let on. */
@@ -22,7 +33,8 @@ function silentInImpl(): { readonly script: Script; readonly isSilent: () => boo
   const opened = new Promise<void>((resolve) => {
     letOn = resolve
   })
-  const isThere = ({ results }: Talk): boolean => results.at(-1)?.text.includes('"phase":"IMPL"') === true
+  // Gemini CLI sends results within other JSON.
+  const isThere = ({ results }: Talk): boolean => /\\?"phase\\?":\\?"IMPL\\?"/.test(results.at(-1)?.text ?? '')
   return {
     isSilent: () => isSilent,
     letOn: () => letOn(),

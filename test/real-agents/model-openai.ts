@@ -29,11 +29,9 @@ function toolsOf(tools: Json | undefined): readonly string[] {
   )
 }
 
-export function openaiAnswer(response: ServerResponse, _asked: JsonObject, { call, step }: Spoken): void {
-  response.writeHead(200, { 'content-type': 'text/event-stream' })
-  const send = (type: string, data: JsonObject): void => {
-    response.write(`event: ${type}\ndata: ${JSON.stringify({ type, ...data })}\n\n`)
-  }
+export function openaiAnswer(response: ServerResponse, asked: JsonObject, { call, step }: Spoken): void {
+  // Codex groups the tools of a server; libraries take the names as they are.
+  const isPlain = call?.isOwn === true || toolsOf(asked.tools).includes('request_transition')
   const item: JsonObject =
     call === null
       ? {
@@ -45,7 +43,7 @@ export function openaiAnswer(response: ServerResponse, _asked: JsonObject, { cal
           ...(call.text === undefined
             ? { type: 'function_call', arguments: JSON.stringify(call.input) }
             : { type: 'custom_tool_call', input: call.text }),
-          ...(call.isOwn === true ? {} : { namespace: 'mcp__phaselock' }),
+          ...(isPlain ? {} : { namespace: 'mcp__phaselock' }),
         }
   const base: JsonObject = { id: `resp_${step}`, object: 'response', created_at: 1, model: 'scripted', output: [] }
   const input = USAGE.input + USAGE.cacheRead
@@ -54,9 +52,19 @@ export function openaiAnswer(response: ServerResponse, _asked: JsonObject, { cal
     ...{ output_tokens: USAGE.output, output_tokens_details: { reasoning_tokens: 0 } },
     total_tokens: input + USAGE.output,
   }
+  const whole = { ...base, status: 'completed', output: [item], usage }
+  if (asked.stream !== true) {
+    response.writeHead(200, { 'content-type': 'application/json' })
+    response.end(JSON.stringify({ ...whole, parallel_tool_calls: false, tool_choice: 'auto', tools: [] }))
+    return
+  }
+  response.writeHead(200, { 'content-type': 'text/event-stream' })
+  const send = (type: string, data: JsonObject): void => {
+    response.write(`event: ${type}\ndata: ${JSON.stringify({ type, ...data })}\n\n`)
+  }
   send('response.created', { response: { ...base, status: 'in_progress' } })
   send('response.output_item.added', { output_index: 0, item })
   send('response.output_item.done', { output_index: 0, item })
-  send('response.completed', { response: { ...base, status: 'completed', output: [item], usage } })
+  send('response.completed', { response: whole })
   response.end()
 }

@@ -3,10 +3,12 @@ import { EXIT, Stop } from '../exit.js'
 import type { AgentCliKind } from '../launch/agent-cli-kind.js'
 import { CLAUDE_CODE } from '../launch/claude-code.js'
 import { CODEX } from '../launch/codex.js'
+import { GEMINI } from '../launch/gemini.js'
 import type { LaunchOptions } from '../launch/launch-session.js'
+import { OPENCODE } from '../launch/opencode.js'
 import { collect } from '../options.js'
 
-const KINDS: readonly AgentCliKind[] = [CLAUDE_CODE, CODEX]
+const KINDS: readonly AgentCliKind[] = [CLAUDE_CODE, CODEX, GEMINI, OPENCODE]
 
 /** `claude` and its like: an agent CLI in this terminal, bound to a task. */
 export function addLaunchCommands(program: CliCommand): void {
@@ -27,7 +29,7 @@ function addLaunch(program: CliCommand, kind: AgentCliKind): void {
       [`phaselock ${kind.name} "Write the docs" --worktree`, 'beside another task'],
     )
     .notes(
-      `\nThe own tools of ${kind.title} are off and those of Phaselock take their place.\nApprovals are asked in the chat; the dashboard and \`phaselock approve\` work too.\n\nExit codes: that of ${kind.title}; 1 refused, 2 wrong usage, 3 no server reached.`,
+      `\nThe own tools of ${kind.title} are off and those of Phaselock take their place.\n${kind.asksInChat ? 'Approvals are asked in the chat; the dashboard and `phaselock approve` work too.' : 'Approve in the dashboard or with `phaselock approve`; the waiting call then returns by itself.'}\n\nExit codes: that of ${kind.title}; 1 refused, 2 wrong usage, 3 no server reached.`,
     )
     .action(async (first: string | undefined, rest: readonly string[], options: LaunchOptions) => {
       const { title, own } = splitWords(program, [...(first === undefined ? [] : [first]), ...rest])

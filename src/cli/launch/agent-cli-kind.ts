@@ -23,6 +23,8 @@ export interface PreparedSession {
   readonly files: Readonly<Record<string, string>>
   readonly args: readonly string[]
   readonly env: Readonly<Record<string, string>>
+  /** Where the CLI is opened, if not in the work tree: a folder of the files above. */
+  readonly cwd?: string
 }
 
 /** An agent CLI with an interface for a terminal. */
@@ -36,6 +38,8 @@ export interface AgentCliKind {
   readonly npmPackage: string
   /** The oldest version whose own tools can be switched off. */
   readonly least: string
+  /** Whether it shows forms of MCP servers to the person. Otherwise decisions come from elsewhere. */
+  readonly asksInChat: boolean
   /** Arguments that a person may pass on, with whether a value follows. All others could undo the binding. */
   readonly allowed: Readonly<Record<string, 'flag' | 'value' | 'optional'>>
   prepare(plan: SessionPlan): PreparedSession

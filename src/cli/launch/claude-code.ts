@@ -13,6 +13,7 @@ export const CLAUDE_CODE: AgentCliKind = {
   program: 'claude',
   npmPackage: '@anthropic-ai/claude-code',
   least: '2.1.0',
+  asksInChat: true,
   allowed: {
     '--model': 'value',
     '--fallback-model': 'value',

@@ -29,6 +29,7 @@ export const CODEX: AgentCliKind = {
   program: 'codex',
   npmPackage: '@openai/codex',
   least: '0.160.0',
+  asksInChat: true,
   allowed: {
     '-m': 'value',
     '--model': 'value',

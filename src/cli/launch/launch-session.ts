@@ -65,12 +65,11 @@ interface Session {
 
 /** From the shim to the end of the CLI; everything that was opened is closed again. */
 async function holdSession({ kind, server, task, own, program }: Session): Promise<TerminalEnd> {
-  const asksInChat = true
-  const instructions = formatInstructions(task, asksInChat)
+  const instructions = formatInstructions(task, kind.asksInChat)
   const mcp = new SessionMcp({
     upstream: new UpstreamMcp(server, task.token),
     people: new People(server, task.id),
-    ...{ instructions, asksInChat },
+    ...{ instructions, asksInChat: true },
   })
   const shim = await SessionShim.open({
     '/mcp': { methods: ['GET', 'POST', 'DELETE'], handle: (request, body) => mcp.answer(request, body), refuse },
@@ -87,7 +86,7 @@ async function holdSession({ kind, server, task, own, program }: Session): Promi
     folder.write(prepared.files)
     tell(formatStart(kind, task, server.url))
     const env = { ...omitTokens(process.env), ...prepared.env, [SECRET_VARIABLE]: shim.secret }
-    return await runInTerminal({ program, args: prepared.args, cwd: chooseFolder(task), env })
+    return await runInTerminal({ program, args: prepared.args, cwd: prepared.cwd ?? chooseFolder(task), env })
   } finally {
     stopBeating()
     folder.remove()

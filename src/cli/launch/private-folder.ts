@@ -9,6 +9,7 @@ const PRIVATE_FILE = 0o600
 /** The configuration of a session, in a folder that nobody else can read. */
 export interface PrivateFolder {
   readonly path: string
+  /** A path that ends with `/` is made as a folder. */
   write(files: Readonly<Record<string, string>>): void
   remove(): void
 }
@@ -21,7 +22,9 @@ export function makePrivateFolder(parent: string = tmpdir()): PrivateFolder {
     path,
     write: (files) => {
       for (const [name, text] of Object.entries(files)) {
-        mkdirSync(dirname(join(path, name)), { recursive: true, mode: PRIVATE_FOLDER })
+        const isFolder = name.endsWith('/')
+        mkdirSync(isFolder ? join(path, name) : dirname(join(path, name)), { recursive: true, mode: PRIVATE_FOLDER })
+        if (isFolder) continue
         writeFileSync(join(path, name), text, { mode: PRIVATE_FILE, flag: 'wx' })
       }
     },
