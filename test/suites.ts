@@ -36,6 +36,8 @@ export const FULL_ONLY: Readonly<Record<string, string>> = {
   'cli/lasting': 'CLI commands that outlive restarts of the server',
   'cli/next-steps': 'what every command says next; docs/tour and cli/fresh run the main ones',
   'cli/odd-places': 'commands in odd places; cli/serve and cli/local cover the main ones',
+  'cli/operator-login':
+    'logging in, sessions and passphrases on the command line; operators/sessions and operators/confirmations cover the rules',
   'cli/questions': 'questions answered on the command line; http/questions covers the rules',
   'cli/reviews': 'reviews on the command line; http/reviews covers the rules',
   'cli/seed-003': 'the cases of seed 003 through the CLI; http/seed-003 covers them over REST',
@@ -71,6 +73,16 @@ export const FULL_ONLY: Readonly<Record<string, string>> = {
   'dashboard/decisions': 'approvals decided in two browsers and by keyboard; dashboard/pages covers the main path',
   'dashboard/hostile-content':
     'markup, links, turned text and diffs of 100,000 lines; dashboard/shown-text covers how text is shown',
+  'dashboard/agents-and-ends':
+    'started agents, merges and cancelled tasks in a browser; spawn/spawn and worktrees/cli cover the rules',
+  'dashboard/contracts':
+    'trust, differences and webhooks of contracts in a browser; dashboard/pages covers the main path',
+  'dashboard/ended-sessions':
+    'expired sessions, foreign pages and long comments in a browser; operators/sessions covers the rules',
+  'dashboard/keyboard': 'inbox, approval and task by keys alone; dashboard/pages covers single keys',
+  'dashboard/native': 'passkeys for agents bound by hooks in a browser; operators/passkeys covers the rules',
+  'dashboard/passphrase': 'passphrases in a browser; operators/confirmations covers the rules',
+  'dashboard/unknown-addresses': 'addresses of nothing in a browser; dashboard/serving covers what is answered',
   'dashboard/task': 'every tab, action and moment of a task page; dashboard/pages covers the main path',
   'demo/faults': 'the demo with planted faults: it has to notice each',
   'demo/leaving': 'interrupts the demo at many points',

@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { extname, join } from 'node:path'
-import type { FastifyInstance, FastifyReply } from 'fastify'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { packagePath } from '../base/package-root.js'
 
 /** Addresses of the dashboard. Each answers with the same document; the program in it shows the page. */
@@ -48,19 +48,22 @@ const NOT_BUILT = `<!doctype html>
 <html lang="en"><meta charset="utf-8"><title>Phaselock</title><link rel="stylesheet" href="/style.css">
 <main><h1>The dashboard is not built</h1><p>The server is running. Run <code>npm run build</code>, then restart it.</p></main></html>`
 
+export interface Dashboard {
+  /** Answers 404 with the document, which then says that there is no such page. */
+  sendUnknownPage(reply: FastifyReply): FastifyReply
+}
+
 /** Serves the built dashboard. It needs no token: it holds no data, and asks the API for everything. */
-export function addDashboard(server: FastifyInstance): void {
+export function addDashboard(server: FastifyInstance): Dashboard {
   // Read at once and kept, so that a new build under a running server does not mix two versions.
   let files: ReadonlyMap<string, Buffer> | null = null
   const loadFiles = (): ReadonlyMap<string, Buffer> => {
     files ??= readFiles(packagePath('dist/dashboard'))
     return files
   }
-  for (const path of DASHBOARD_PATHS)
-    server.get(path, async (_request, reply) => {
-      reply.header('cache-control', 'no-cache')
-      return sendFile(reply, '.html', loadFiles().get('index.html') ?? NOT_BUILT)
-    })
+  const sendDocument = (reply: FastifyReply): FastifyReply =>
+    sendFile(reply.header('cache-control', 'no-cache'), '.html', loadFiles().get('index.html') ?? NOT_BUILT)
+  for (const path of DASHBOARD_PATHS) server.get(path, async (_request, reply) => sendDocument(reply))
   server.get(ASSETS_PATH, async (request, reply) => {
     const { name } = request.params as { readonly name: string }
     const file = loadFiles().get(`assets/${name}`)
@@ -68,6 +71,15 @@ export function addDashboard(server: FastifyInstance): void {
     reply.header('cache-control', 'public, max-age=31536000, immutable')
     return sendFile(reply, extname(name), file)
   })
+  return { sendUnknownPage: (reply) => sendDocument(reply.code(404)) }
+}
+
+// What programs call; a mistake there is answered as everywhere in the API.
+const FOR_PROGRAMS = /^\/(api|mcp|assets)(\/|\?|$)/
+
+/** Whether a person typed the address or followed a link to it: a browser asks for a document. */
+export function asksForPage({ method, url, headers }: FastifyRequest): boolean {
+  return method === 'GET' && /(^|,)\s*text\/html\b/i.test(headers.accept ?? '') && !FOR_PROGRAMS.test(url)
 }
 
 function sendFile(reply: FastifyReply, kind: string, content: Buffer | string): FastifyReply {

@@ -17,7 +17,7 @@ import { findAccessProblem, limitBody } from './access.js'
 import { AgentSockets } from './agent-socket.js'
 import { ClientErrors } from './client-error.js'
 import { takeConfirmation } from './confirmation-field.js'
-import { addDashboard } from './dashboard.js'
+import { addDashboard, asksForPage } from './dashboard.js'
 import { EventStreams } from './event-streams.js'
 import { addExport } from './export-route.js'
 import { answerProblem, Gatekeeper, type GateOptions } from './gatekeeper.js'
@@ -113,14 +113,13 @@ export function buildServer(app: Orchestrator, options: ServerOptions): Entrance
     if (problem.code === 'internal_error') options.onFault(error)
     return answerProblem(reply, problem)
   })
-  server.setNotFoundHandler(async (request, reply) =>
-    answerProblem(
-      reply,
-      refuse('not_found', `There is nothing at ${request.method} ${request.url.slice(0, 200)}.`).problem,
-    ),
-  )
   addProcessRoutes(server, { app, metrics, prove: options.prove })
-  addDashboard(server)
+  const dashboard = addDashboard(server)
+  server.setNotFoundHandler(async (request, reply) => {
+    if (asksForPage(request) && !gate.isConfined(request)) return dashboard.sendUnknownPage(reply)
+    const detail = `There is nothing at ${request.method} ${request.url.slice(0, 200)}.`
+    return answerProblem(reply, refuse('not_found', detail).problem)
+  })
   addMcp(server, { app, gate, onFault: options.onFault })
   const scheme = options.tls === undefined ? 'http' : 'https'
   const limits = options.spawnLimits === undefined ? {} : { limits: options.spawnLimits }

@@ -63,6 +63,8 @@ export interface Stage {
 
 interface StageOptions {
   readonly contract?: string
+  /** Instead of `contract`: a file that `prepare` wrote, below the directory of the place. */
+  readonly contractFile?: string
   readonly environment?: NodeJS.ProcessEnv
   /** More options of `serve`. */
   readonly args?: readonly string[]
@@ -72,15 +74,11 @@ interface StageOptions {
 
 /** Starts a server with `bin/phaselock` and a browser. */
 export async function openStage(options: StageOptions = {}): Promise<Stage> {
-  const executablePath = findBrowser()
-  if (executablePath === null) throw new Error('there is no browser; ask findBrowser first')
   const place = await makePlace()
   options.prepare?.(place)
-  const start = (): Promise<Served> => serve(place, options.contract ?? 'tdd', options.environment, options.args)
-  const [server, browser] = await Promise.all([
-    start(),
-    chromium.launch({ executablePath, args: ['--no-sandbox', '--disable-dev-shm-usage'] }),
-  ])
+  const contract = options.contractFile === undefined ? options.contract : join(place.dir, options.contractFile)
+  const start = (): Promise<Served> => serve(place, contract ?? 'tdd', options.environment, options.args)
+  const [server, browser] = await Promise.all([start(), launchBrowser()])
   const url = `http://localhost:${place.port}`
   const complaints: string[] = []
   const stage: Stage = {
@@ -112,7 +110,14 @@ export async function openStage(options: StageOptions = {}): Promise<Stage> {
   return stage
 }
 
-function watchPage(page: Page, url: string, complaints: string[]): Page {
+export function launchBrowser(): Promise<Browser> {
+  const executablePath = findBrowser()
+  if (executablePath === null) throw new Error('there is no browser; ask findBrowser first')
+  return chromium.launch({ executablePath, args: ['--no-sandbox', '--disable-dev-shm-usage'] })
+}
+
+/** Notes what a page complains about. */
+export function watchPage(page: Page, url: string, complaints: string[]): Page {
   page.setDefaultTimeout(STEP_MS_MAX)
   page.on('pageerror', (error) => complaints.push(`error: ${error.message}`))
   page.on('console', (message) => {
@@ -130,6 +135,18 @@ function watchPage(page: Page, url: string, complaints: string[]): Page {
     void dialog.dismiss()
   })
   return page
+}
+
+/** Gives a page Chromium's own authenticator, which says yes at once. */
+export async function addAuthenticator(page: Page): Promise<void> {
+  const devtools = await page.context().newCDPSession(page)
+  await devtools.send('WebAuthn.enable')
+  await devtools.send('WebAuthn.addVirtualAuthenticator', {
+    options: {
+      ...{ protocol: 'ctap2', transport: 'internal', hasResidentKey: true, hasUserVerification: true },
+      ...{ isUserVerified: true, automaticPresenceSimulation: true },
+    },
+  })
 }
 
 /** Serious and critical findings of axe, each with where it is. */

@@ -1,6 +1,14 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { PLAN, Walker } from '../e2e/walker.js'
-import { findBarriers, findBrowser, openStage, type Page, type Stage, takePictures } from './browser.js'
+import {
+  addAuthenticator,
+  findBarriers,
+  findBrowser,
+  openStage,
+  type Page,
+  type Stage,
+  takePictures,
+} from './browser.js'
 
 const PASSPHRASE = 'a long enough passphrase'
 
@@ -14,14 +22,7 @@ describe.skipIf(findBrowser() === null)('decisions that have to be confirmed', (
     // The code that the first start printed may register the first passkey.
     const findLink = () => /https?:\/\/localhost:\d+\/login#code=\S+/.exec(stage.server.output())?.[0]
     while (findLink() === undefined) await new Promise((resolve) => setTimeout(resolve, 50))
-    const devtools = await page.context().newCDPSession(page)
-    await devtools.send('WebAuthn.enable')
-    await devtools.send('WebAuthn.addVirtualAuthenticator', {
-      options: {
-        ...{ protocol: 'ctap2', transport: 'internal', hasResidentKey: true, hasUserVerification: true },
-        ...{ isUserVerified: true, automaticPresenceSimulation: true },
-      },
-    })
+    await addAuthenticator(page)
     await page.goto(findLink() ?? '')
     await page.getByRole('heading', { name: 'Inbox', level: 1 }).waitFor()
   }, 120_000)

@@ -30,7 +30,8 @@ describe.skipIf(findBrowser() === null)('the pages of the dashboard', () => {
     expect(other.url()).toBe(`${stage.url}/login`)
     await other.goto('about:blank')
     await other.goto(link)
-    await other.getByRole('heading', { name: 'Inbox', level: 1 }).waitFor()
+    // Back to the page that was asked for before the login.
+    await other.getByRole('heading', { name: 'Board', level: 1 }).waitFor()
     const third = await stage.open()
     await third.goto(link)
     await third.getByText('login_failed').waitFor()

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
-import { findBrowser, openStage, type Page, type Stage } from './browser.js'
+import { addAuthenticator, findBrowser, openStage, type Page, type Stage } from './browser.js'
 import { askForApproval } from './sample-run.js'
 
 describe.skipIf(findBrowser() === null)('passkeys, under --confirm always', () => {
@@ -66,20 +66,4 @@ const LINK = /http:\/\/localhost:\d+\/login#code=[\w-]+/
 async function findFirstLink({ server }: Stage): Promise<string> {
   await vi.waitUntil(() => LINK.test(server.output()), { timeout: 20_000 })
   return LINK.exec(server.output())?.[0] ?? ''
-}
-
-/** Chromium's own authenticator, which says yes at once. */
-async function addAuthenticator(page: Page): Promise<void> {
-  const devtools = await page.context().newCDPSession(page)
-  await devtools.send('WebAuthn.enable')
-  await devtools.send('WebAuthn.addVirtualAuthenticator', {
-    options: {
-      protocol: 'ctap2',
-      transport: 'internal',
-      hasResidentKey: true,
-      hasUserVerification: true,
-      isUserVerified: true,
-      automaticPresenceSimulation: true,
-    },
-  })
 }

@@ -24,6 +24,24 @@ describe('how the dashboard is served', () => {
       expect((await get(`/assets/${name}`)).status, name).toBe(404)
   })
 
+  it('[REQ-DASH-10] a program gets a problem document for what does not exist, a person a page', async () => {
+    const ask = (path: string, accept: string, method = 'GET') =>
+      fetch(`${run.url}${path}`, { method, headers: { accept } })
+    const typeOf = async (answer: Promise<Response>) => {
+      const { status, headers } = await answer
+      return `${status} ${headers.get('content-type')}`
+    }
+    const problem = '404 application/problem+json'
+    for (const path of ['/api/v1/nowhere', '/api', '/api?x', '/assets/none.js', '/mcp/none'])
+      expect(await typeOf(ask(path, 'text/html,*/*;q=0.8')), path).toContain(problem)
+    for (const accept of ['*/*', 'application/json', 'text/plain', 'application/xhtml+xml'])
+      expect(await typeOf(ask('/nowhere', accept)), accept).toContain(problem)
+    expect(await typeOf(ask('/nowhere', 'text/html', 'POST'))).toContain(problem)
+    const page = ask('/nowhere', 'text/html,application/xhtml+xml,*/*;q=0.8')
+    expect(await typeOf(page)).toBe('404 text/html; charset=utf-8')
+    expect((await page).headers.get('content-security-policy')).toBe(POLICY)
+  })
+
   it('[REQ-DASH-5] every page answers with the same document under a policy without exceptions', async () => {
     const html = readFileSync(join(BUILT, 'index.html'), 'utf8')
     for (const path of DASHBOARD_PATHS) {

@@ -76,6 +76,26 @@ describe('the socket of an agent', () => {
     expect(JSON.stringify(recorded)).not.toContain(server.operator)
   })
 
+  it('[REQ-SOCKET-3] the cookie of a session opens nothing, and no page is served', async () => {
+    const login = await server.call('POST', '/login', null, { operator_token: server.operator })
+    const [session = ''] = (login.headers.get('set-cookie') ?? '').split(';')
+    // A socket has no port: its cookie would be named after port 0.
+    const cookie = `${session}; ${session.replace(/^phaselock_\d+/, 'phaselock_0')}`
+    const headers = { cookie, 'x-csrf-token': String(login.body.csrf_token) }
+    for (const entrance of ENTRANCES) {
+      const { status, body } = await askThrough(own.path, { ...entrance, headers: { ...entrance.headers, ...headers } })
+      expect([status, body.code], entrance.path).toEqual([401, 'token_missing'])
+    }
+    for (const path of ['/', '/login', '/board', '/tasks/x', `${API}/login`])
+      expect(
+        (await askThrough(own.path, { path, headers, ...(path.startsWith(API) ? { method: 'POST' } : {}) })).body,
+        path,
+      ).toMatchObject({ code: 'not_permitted' })
+    const unknown = await askThrough(own.path, { path: '/nowhere', headers: { ...headers, accept: 'text/html' } })
+    expect(unknown.body).toMatchObject({ code: 'not_found' })
+    expect((await server.call('GET', '/session', null, undefined, { cookie: session })).status).toBe(200)
+  })
+
   it("[REQ-SOCKET-3] a phase token of another agent is refused, also in the body; the owner's own is taken", async () => {
     await server.addTask()
     const task = await server.addTask()

@@ -1,4 +1,4 @@
-import { SoftwarePasskey } from '../operators/software-passkey.js'
+import { SoftwareAuthenticator } from '../operators/software-authenticator.js'
 import type { Endpoint, Lane } from './endpoints.js'
 import type { Base } from './mutate.js'
 import type { Stage } from './stage.js'
@@ -27,13 +27,13 @@ async function findOpenedSession(stage: Stage): Promise<string> {
 /** A passkey that the server has not seen yet, and what registers it. */
 async function makePasskey(stage: Stage) {
   const { body } = await stage.run.call('POST', '/passkeys/options', stage.run.operator, {}, getOrigin(stage))
-  const options = body.options as Parameters<SoftwarePasskey['register']>[0]
-  const passkey = new SoftwarePasskey()
+  const options = body.options as Parameters<SoftwareAuthenticator['register']>[0]
+  const passkey = new SoftwareAuthenticator(getOrigin(stage).origin)
   const confirmation = { passphrase: stage.passphrase }
-  return { passkey, body: { name: 'Key', response: passkey.register(options, getOrigin(stage).origin), confirmation } }
+  return { passkey, body: { name: 'Key', response: passkey.register(options), confirmation } }
 }
 
-async function addPasskey(stage: Stage): Promise<SoftwarePasskey> {
+async function addPasskey(stage: Stage): Promise<SoftwareAuthenticator> {
   const { passkey, body } = await makePasskey(stage)
   const { status, body: answer } = await stage.run.call(
     ...(['POST', '/passkeys', stage.run.operator, body, getOrigin(stage)] as const),

@@ -826,7 +826,7 @@ export interface operations {
       default: components['responses']['Problem']
     }
   }
-  /** A hook of Claude Code: decides a call before it is made, and counts it afterwards */
+  /** A hook of Claude Code: decides a call before it is made, counts it afterwards, and leads the session */
   hookClaudeCode: {
     parameters: {
       query?: never
@@ -839,7 +839,7 @@ export interface operations {
     requestBody: {
       content: {
         'application/json': {
-          /** `PreToolUse`, `PostToolUse` or `PostToolUseFailure`. */
+          /** One of `PreToolUse`, `PostToolUse`, `PostToolUseFailure`, `UserPromptSubmit`, `SessionStart`, `SubagentStart`, `Stop`, `SubagentStop`, `SessionEnd`, `ConfigChange`, `PreCompact`. */
           hook_event_name: unknown
           [name: string]: unknown
         }
@@ -3806,6 +3806,9 @@ export interface components {
         additionalContext?: string
       }
       systemMessage?: string
+      decision?: ("block")
+      reason?: string
+      continue?: boolean
     }
     ConfirmationChallenge: {
       id: string
@@ -5408,6 +5411,7 @@ export interface components {
         failures: number
       }
       checking: boolean
+      lease_seconds: number
       phase_entered_at: (string | null)
       phase_seconds: (number | null)
       rules: {
@@ -5496,6 +5500,7 @@ export interface components {
       refusals: number
       pending_approval: (components['schemas']['PendingApproval'] | null)
       parked_reason: (string | null)
+      lease_seconds: number
     }
     TaskPrompt: {
       kind: ("prompt" | "interrupt")

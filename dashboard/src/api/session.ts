@@ -15,6 +15,10 @@ export interface Session {
   readonly may_register_passkey: boolean
 }
 
+type Farewell = 'ended' | 'left'
+
+let farewell: Farewell | null = null
+
 const RETRIES_MAX = 2
 
 export const queryClient = new QueryClient({
@@ -48,22 +52,44 @@ export async function readSession(): Promise<Session | null> {
 export async function logIn(word: { readonly code: string } | { readonly operator_token: string }): Promise<void> {
   const { csrf_token } = await api.post<{ readonly csrf_token: string }>('/login', { body: word })
   setCsrfToken(csrf_token)
+  farewell = null
+  localStorage.removeItem(MARK)
   localStorage.setItem(MARK, 'yes')
   await queryClient.fetchQuery({ queryKey: keys.session, queryFn: readSession, staleTime: 0 })
 }
 
 /** Ends the session and forgets everything that was loaded with it. */
 export async function logOut(): Promise<void> {
-  await api.post('/logout')
-  endSession()
+  // Said before it is done: the stream of events ends with the session, often before this call is answered.
+  farewell = 'left'
+  try {
+    await api.post('/logout')
+  } catch (error) {
+    farewell = null
+    throw error
+  }
+  endSession('left')
+}
+
+/** Why nobody is logged in any more: the session ended, or its operator left; null when this page saw no session. */
+export function getFarewell(): Farewell | null {
+  return farewell
 }
 
 /** Forgets everything that was loaded: the next page is the login page. */
-export function endSession(): void {
+export function endSession(why: Farewell): void {
+  // Calls that were under way when somebody left are refused afterwards.
+  farewell ??= why
   setCsrfToken(null)
   localStorage.removeItem(MARK)
   queryClient.removeQueries({ predicate: (query) => query.queryKey[0] !== keys.session[0] })
   queryClient.setQueryData(keys.session, null)
 }
 
-setLoggedOutListener(endSession)
+setLoggedOutListener(() => endSession('ended'))
+
+// Another tab of this browser logged in: this one goes on where it was.
+addEventListener('storage', ({ key, newValue }) => {
+  if (key === MARK && newValue !== null && queryClient.getQueryData(keys.session) === null)
+    void queryClient.fetchQuery({ queryKey: keys.session, queryFn: readSession, staleTime: 0 })
+})

@@ -1,4 +1,4 @@
-import { Link } from '@tanstack/react-router'
+import { Link, useRouterState } from '@tanstack/react-router'
 import { type ReactNode, useEffect } from 'react'
 import { useInbox } from '../api/inbox.js'
 import { Button } from '../ui/button.js'
@@ -21,6 +21,7 @@ interface Props {
 /** The frame of every page: top bar with heading and connection, then the content. */
 export function Page({ title, crumbs = [], cols, children }: Props): ReactNode {
   useTitle(title)
+  useFocusOnNewPage()
   return (
     <div className="main">
       <header className="top">
@@ -55,7 +56,7 @@ export function Page({ title, crumbs = [], cols, children }: Props): ReactNode {
         </div>
       </header>
       <ConnectionNote />
-      <main id="main" className={cols === true ? 'page page--cols' : 'page'} tabIndex={-1}>
+      <main id="main" className={cols === true ? 'page page--cols' : 'page'} aria-label={title} tabIndex={-1}>
         {children}
       </main>
     </div>
@@ -69,4 +70,17 @@ export function useTitle(title: string): void {
   useEffect(() => {
     document.title = `${waiting === 0 ? '' : `(${waiting}) `}${title} · Phaselock`
   }, [title, waiting])
+}
+
+let shownPath: string | null = null
+
+// What had the focus is gone with the page before, which may stay until the next one is loaded. Without this, Tab would
+// begin at the top of the document again.
+function useFocusOnNewPage(): void {
+  const path = useRouterState({ select: (state) => state.location.pathname })
+  useEffect(() => {
+    const isMoved = shownPath !== null && (shownPath !== path || document.activeElement === document.body)
+    if (isMoved) document.getElementById('main')?.focus({ preventScroll: true })
+    shownPath = path
+  }, [path])
 }

@@ -1,5 +1,6 @@
-import { createRootRoute, createRoute, createRouter, lazyRouteComponent } from '@tanstack/react-router'
+import { createRootRoute, createRoute, createRouter, Link, lazyRouteComponent } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
+import { toButtonClass } from '../ui/button.js'
 import { EmptyState, FailedState } from '../ui/states.js'
 import { Page } from './page.js'
 import { Root } from './root.js'
@@ -36,7 +37,15 @@ export const router = createRouter({ routeTree: routes, defaultPreload: 'intent'
 function NotFound(): ReactNode {
   return (
     <Page title="Not found">
-      <EmptyState icon="search" title="There is no such page">
+      <EmptyState
+        icon="search"
+        title="There is no such page"
+        actions={
+          <Link className={toButtonClass({})} to="/">
+            Open the inbox
+          </Link>
+        }
+      >
         The address may be mistyped, or what it showed is gone. Press / to find something.
       </EmptyState>
     </Page>

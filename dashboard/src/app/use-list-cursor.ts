@@ -11,10 +11,16 @@ interface Cursor {
 export function useListCursor(ids: readonly string[], onOpen: (id: string) => void, noun: string): Cursor {
   const [current, setCurrent] = useState<string | null>(null)
   const isMoved = useRef(false)
+  // Where the cursor was. When its row is gone, the next one has taken its place.
+  const place = useRef<number | null>(null)
+  const at = current === null ? -1 : ids.indexOf(current)
+  useEffect(() => {
+    if (at !== -1) place.current = at
+  }, [at])
   const move = (step: number): void => {
     if (ids.length === 0) return
-    const at = current === null ? -1 : ids.indexOf(current)
-    const next = at === -1 ? (step > 0 ? 0 : ids.length - 1) : Math.min(ids.length - 1, Math.max(0, at + step))
+    const wanted = at === -1 ? findFirst(step, place.current, ids.length) : at + step
+    const next = Math.min(ids.length - 1, Math.max(0, wanted))
     isMoved.current = true
     setCurrent(ids[next] ?? null)
   }
@@ -29,4 +35,9 @@ export function useListCursor(ids: readonly string[], onOpen: (id: string) => vo
     document.querySelector(`[data-row="${CSS.escape(current)}"]`)?.scrollIntoView({ block: 'nearest' })
   }, [current])
   return { current: current !== null && ids.includes(current) ? current : null, setCurrent }
+}
+
+function findFirst(step: number, place: number | null, count: number): number {
+  if (place !== null) return step > 0 ? place : place - 1
+  return step > 0 ? 0 : count - 1
 }

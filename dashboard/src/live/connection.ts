@@ -93,7 +93,7 @@ async function keepReading(signal: AbortSignal): Promise<void> {
         },
       })
     } catch (error) {
-      if (error instanceof ApiProblem && error.isLoggedOut) return endSession()
+      if (error instanceof ApiProblem && error.isLoggedOut) return endSession('ended')
     }
     if (signal.aborted) return
     share({ ...state, status: 'retrying', lostAt: state.lostAt ?? Date.now(), nextTryAt: Date.now() + waitMs })

@@ -111,23 +111,41 @@ export function Tick({ checked, onChange, children }: TickProps): ReactNode {
   )
 }
 
-interface TextAreaProps extends ComponentProps<'textarea'> {
+interface TextAreaProps extends Omit<ComponentProps<'textarea'>, 'value' | 'maxLength'> {
   readonly label: string
   readonly hint?: ReactNode
+  readonly value: string
+  /** What the server takes. A longer text is kept and said to be too long: cut silently, it would say something else. */
+  readonly charsMax: number
 }
 
 /** A labelled text of several lines. */
-export function TextArea({ label, hint, ...rest }: TextAreaProps): ReactNode {
+export function TextArea({ label, hint, value, charsMax, ...rest }: TextAreaProps): ReactNode {
   const id = useId()
+  const excess = describeExcess(value, charsMax)
   return (
     <label className="label" htmlFor={id}>
       {label}
-      <textarea className="field" {...rest} id={id} aria-describedby={`${id}-hint`} />
-      <span id={`${id}-hint`} className="label__hint">
-        {hint}
+      <textarea
+        className="field"
+        {...rest}
+        value={value}
+        id={id}
+        aria-describedby={`${id}-hint`}
+        aria-invalid={excess === null ? undefined : true}
+      />
+      <span id={`${id}-hint`} className={excess === null ? 'label__hint' : 'label__wrong'}>
+        {excess ?? hint}
       </span>
     </label>
   )
+}
+
+/** How much too long a text is for the server; null when it fits. */
+export function describeExcess(text: string, charsMax: number): string | null {
+  const excess = text.trim().length - charsMax
+  if (excess <= 0) return null
+  return `Too long by ${excess.toLocaleString('en')} ${excess === 1 ? 'character' : 'characters'}: at most ${charsMax.toLocaleString('en')}`
 }
 
 export interface Tab {

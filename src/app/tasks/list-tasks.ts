@@ -27,5 +27,6 @@ async function readProgress(app: App, taskId: string): Promise<JsonObject | null
     refusals: state.refusalsTotal,
     pending_approval: toPendingView(state),
     parked_reason: state.parkedReason?.slice(0, REASON_CHARS_MAX).toWellFormed() ?? null,
+    lease_seconds: (await app.contracts.get(state.contract.hash)).enforcement.leaseSeconds,
   }
 }

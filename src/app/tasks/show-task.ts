@@ -21,6 +21,7 @@ export async function showTask(app: App, taskId: string): Promise<Result<JsonObj
     ...toTaskView(state),
     ...toHeldOutCounts(state),
     checking: app.checking.isChecking(taskId),
+    lease_seconds: contract.enforcement.leaseSeconds,
     phase_entered_at: state.visit === 0 ? null : toIsoTime(state.visitStartedAt),
     // Also sent as a number, because the client's clock may differ.
     phase_seconds: isUnderWay ? Math.max(0, Math.floor((context.now - state.visitStartedAt) / 1000)) : null,

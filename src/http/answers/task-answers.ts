@@ -112,6 +112,7 @@ export const TASK_ROW = nameObject('TaskRow', {
       refusals: COUNT,
       pending_approval: allowNull(PENDING_APPROVAL),
       parked_reason: allowNull(TEXT),
+      lease_seconds: COUNT,
     }),
   ),
 })
@@ -132,6 +133,7 @@ export const TASK_DETAILS = nameObject('TaskDetails', {
   ...TASK_FIELDS,
   'held_out?': makeObject({ sha256: SHA256, count: COUNT, failures: COUNT }),
   checking: FLAG,
+  lease_seconds: COUNT,
   phase_entered_at: allowNull(TIME),
   phase_seconds: allowNull(COUNT),
   rules: makeObject({

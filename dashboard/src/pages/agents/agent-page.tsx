@@ -6,6 +6,8 @@ import { Page } from '../../app/page.js'
 import type { LedgerEvent } from '../../live/event.js'
 import { KeyValues, Panel } from '../../ui/layout-parts.js'
 import { EmptyState, FailedState, Loaded } from '../../ui/states.js'
+import { PlainText } from '../../ui/text/plain-text.js'
+import { stripTerminal } from '../../ui/text/terminal-lines.js'
 import { Time } from '../../ui/time.js'
 import { EventLines } from '../audit/event-lines.js'
 import { formatCount } from '../insights/insight-numbers.js'
@@ -87,7 +89,7 @@ function Screen({ agentId }: { readonly agentId: string }): ReactNode {
         {({ screen }) => (
           // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls has to be reachable by keyboard
           <pre className="age-screen" tabIndex={0}>
-            {screen}
+            <PlainText text={stripTerminal(screen)} />
           </pre>
         )}
       </Loaded>

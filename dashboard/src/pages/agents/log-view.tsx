@@ -1,5 +1,7 @@
 import { useVirtualizer } from '@tanstack/react-virtual'
 import { type ReactNode, useEffect, useRef, useState } from 'react'
+import { PlainText } from '../../ui/text/plain-text.js'
+import { stripTerminal } from '../../ui/text/terminal-lines.js'
 
 const LINE_PX = 20
 const LINE_CHARS_MAX = 2000
@@ -34,16 +36,10 @@ export function LogView({ lines, label }: { readonly lines: readonly string[]; r
             className={lines[row.index]?.startsWith('---') === true ? 'age-log-line age-ours' : 'age-log-line'}
             style={{ transform: `translateY(${row.start}px)` }}
           >
-            {cut(lines[row.index] ?? '')}
+            <PlainText text={stripTerminal(lines[row.index] ?? '') || '\u00a0'} charsMax={LINE_CHARS_MAX} />
           </div>
         ))}
       </div>
     </div>
   )
-}
-
-function cut(line: string): string {
-  if (line === '') return '\u00a0'
-  if (line.length <= LINE_CHARS_MAX) return line
-  return `${line.slice(0, LINE_CHARS_MAX)} … ${line.length - LINE_CHARS_MAX} more characters`
 }

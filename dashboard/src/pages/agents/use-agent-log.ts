@@ -59,8 +59,10 @@ async function follow(
 }
 
 function addPage(log: AgentLog, page: LogPage): AgentLog {
-  const added = page.text === '' ? [] : page.text.replace(/\n$/, '').split('\n')
-  const all = [...log.lines, ...added]
+  const [first = '', ...rest] = page.text.split('\n')
+  // A page may end in the middle of a line; the next one goes on with it.
+  const last = log.lines.at(-1) ?? ''
+  const all = page.text === '' ? log.lines : [...log.lines.slice(0, -1), `${last}${first}`, ...rest]
   const lines = all.slice(-LINES_MAX)
   return { lines, cut: log.cut + all.length - lines.length, hasEnded: page.ended, isLoading: false, problem: null }
 }

@@ -1,5 +1,5 @@
 import { useNavigate, useParams } from '@tanstack/react-router'
-import { type ReactNode, type RefObject, useRef } from 'react'
+import { type ReactNode, type RefObject, useEffect, useRef } from 'react'
 import { keys } from '../../api/keys.js'
 import { useRead } from '../../api/use-api.js'
 import { Page } from '../../app/page.js'
@@ -35,12 +35,13 @@ export function ApprovalPage(): ReactNode {
 function ApprovalBody({ approval }: { readonly approval: Approval }): ReactNode {
   const body = useRef<HTMLDivElement>(null)
   const isPending = approval.status === 'pending'
+  const outcome = useFocusAfterDecision(isPending)
   useApprovalKeys(body)
   return (
     <div className={`page--cols approval${isPending ? ' has-decidebar' : ''}`}>
       <div className="approval-main" ref={body}>
         <ApprovalHead approval={approval} />
-        {(!isPending || approval.decisions.length > 0) && <OutcomePart approval={approval} />}
+        {(!isPending || approval.decisions.length > 0) && <OutcomePart approval={approval} ref={outcome} />}
         <SummaryLine approval={approval} />
         {approval.since_last != null && <SinceLastPart since={approval.since_last} />}
         <ChecksPart checks={approval.checks ?? []} />
@@ -64,6 +65,17 @@ function ApprovalBody({ approval }: { readonly approval: Approval }): ReactNode 
       </aside>
     </div>
   )
+}
+
+// The buttons go with the decision, and the focus with them: what came of it takes it.
+function useFocusAfterDecision(isPending: boolean): RefObject<HTMLDivElement | null> {
+  const outcome = useRef<HTMLDivElement>(null)
+  const wasPending = useRef(isPending)
+  useEffect(() => {
+    if (wasPending.current && !isPending && document.activeElement === document.body) outcome.current?.focus()
+    wasPending.current = isPending
+  }, [isPending])
+  return outcome
 }
 
 function useApprovalKeys(body: RefObject<HTMLElement | null>): void {

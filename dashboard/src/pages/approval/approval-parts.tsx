@@ -1,5 +1,5 @@
 import { Link } from '@tanstack/react-router'
-import { type ReactNode, useState } from 'react'
+import { type ReactNode, type Ref, useState } from 'react'
 import { ArtifactView } from '../../ui/artifact/artifact-view.js'
 import { CheckList } from '../../ui/checks.js'
 import { DiffView } from '../../ui/diff/diff-view.js'
@@ -197,13 +197,18 @@ export function RefusalsPart({ approval }: { readonly approval: Approval }): Rea
   )
 }
 
+interface OutcomeProps {
+  readonly approval: Approval
+  readonly ref: Ref<HTMLDivElement>
+}
+
 /** What became of an approval that no longer waits. */
-export function OutcomePart({ approval }: { readonly approval: Approval }): ReactNode {
+export function OutcomePart({ approval, ref }: OutcomeProps): ReactNode {
   const { decisions, status } = approval
   const last = decisions.at(-1)
   const isRejected = status === 'rejected'
   return (
-    <div role="status">
+    <div role="status" ref={ref} tabIndex={-1}>
       <Note
         tone={isRejected ? 'refused' : status === 'approved' || status === 'used' ? 'allowed' : 'pending'}
         icon={isRejected ? 'x-circle' : 'ok-circle'}

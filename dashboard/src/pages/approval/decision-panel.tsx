@@ -4,6 +4,7 @@ import { keys } from '../../api/keys.js'
 import { useAct } from '../../api/use-api.js'
 import { useShortcuts } from '../../app/shortcuts.js'
 import { Button } from '../../ui/button.js'
+import { describeExcess, TextArea } from '../../ui/controls.js'
 import { Dialog } from '../../ui/dialog.js'
 import { ActionProblem } from '../../ui/states.js'
 import type { Approval } from './approval-types.js'
@@ -23,7 +24,7 @@ export function DecisionPanel({ approval }: { readonly approval: Approval }): Re
   const field = useRef<HTMLTextAreaElement>(null)
   const deciding = useDecision(approval)
   const agent = approval.agent_id ?? 'the agent'
-  const isEmpty = comment.trim() === ''
+  const isUsable = comment.trim() !== '' && describeExcess(comment, COMMENT_CHARS_MAX) === null
   const startReject = () => {
     field.current?.scrollIntoView({ block: 'center' })
     field.current?.focus()
@@ -56,16 +57,14 @@ export function DecisionPanel({ approval }: { readonly approval: Approval }): Re
         className="decide__body"
         onSubmit={(event) => {
           event.preventDefault()
-          if (!isEmpty) deciding.mutate({ decision: 'reject', comment: comment.trim() })
+          if (isUsable) deciding.mutate({ decision: 'reject', comment: comment.trim() })
         }}
       >
-        <label htmlFor="why">Reject, and tell {agent} why</label>
-        <textarea
+        <TextArea
           ref={field}
-          className="field"
-          id="why"
+          label={`Reject, and tell ${agent} why`}
           rows={3}
-          maxLength={COMMENT_CHARS_MAX}
+          charsMax={COMMENT_CHARS_MAX}
           placeholder="The agent gets this comment as it is."
           value={comment}
           onChange={({ target }) => setComment(target.value)}
@@ -75,7 +74,7 @@ export function DecisionPanel({ approval }: { readonly approval: Approval }): Re
           }}
         />
         <div className="acts">
-          <Button type="submit" look="reject" icon="close" shortcut="r" busy={deciding.isPending} disabled={isEmpty}>
+          <Button type="submit" look="reject" icon="close" shortcut="r" busy={deciding.isPending} disabled={!isUsable}>
             Reject
           </Button>
           <span className="decide__hint">The task stays in {approval.phase}.</span>
@@ -89,9 +88,9 @@ export function DecisionPanel({ approval }: { readonly approval: Approval }): Re
         <ApproveDialog
           approval={approval}
           onClose={() => setAsking(false)}
-          onApprove={() => {
+          onApprove={(words) => {
             setAsking(false)
-            deciding.mutate({ decision: 'approve', comment: '' })
+            deciding.mutate({ decision: 'approve', comment: words })
           }}
         />
       )}
@@ -137,7 +136,7 @@ function DecideBar({ isBusy, onApprove, onReject }: BarProps): ReactNode {
 interface ApproveProps {
   readonly approval: Approval
   readonly onClose: () => void
-  readonly onApprove: () => void
+  readonly onApprove: (comment: string) => void
 }
 
 /** A key or a touch alone never approves: this asks once more, unless the passkey does. */
@@ -145,16 +144,20 @@ function ApproveDialog({ approval, onClose, onApprove }: ApproveProps): ReactNod
   // The browser gives the focus to the first button of a dialog, which closes it.
   const button = useRef<HTMLButtonElement>(null)
   useEffect(() => button.current?.focus(), [])
+  const [comment, setComment] = useState('')
+  const isUsable = describeExcess(comment, COMMENT_CHARS_MAX) === null
   const blocking = (approval.checks ?? []).filter(({ status }) => status !== 'passed').length
   return (
     <Dialog
       title="Approve this?"
       onClose={onClose}
-      onSubmit={onApprove}
+      onSubmit={() => {
+        if (isUsable) onApprove(comment.trim())
+      }}
       footer={
         <>
           <Button onClick={onClose}>Not yet</Button>
-          <Button type="submit" look="approve" ref={button}>
+          <Button type="submit" look="approve" ref={button} disabled={!isUsable}>
             Approve
           </Button>
         </>
@@ -165,6 +168,17 @@ function ApproveDialog({ approval, onClose, onApprove }: ApproveProps): ReactNod
         {blocking > 0 && `${blocking} ${blocking === 1 ? 'check does' : 'checks do'} not hold. `}
         Where the server asks for it, you confirm with your passkey or passphrase.
       </p>
+      <TextArea
+        label="Comment"
+        hint="Optional. Kept in the ledger with the approval."
+        rows={2}
+        charsMax={COMMENT_CHARS_MAX}
+        value={comment}
+        onChange={({ target }) => setComment(target.value)}
+        onKeyDown={(event) => {
+          if (event.key === 'Enter' && (event.ctrlKey || event.metaKey)) event.currentTarget.form?.requestSubmit()
+        }}
+      />
     </Dialog>
   )
 }

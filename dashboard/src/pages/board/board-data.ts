@@ -22,6 +22,7 @@ export interface TaskRow {
     readonly refusals: number
     readonly pending_approval: { readonly id: string } | null
     readonly parked_reason: string | null
+    readonly lease_seconds: number
   } | null
 }
 

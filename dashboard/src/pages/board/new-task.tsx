@@ -9,6 +9,8 @@ import { Dialog } from '../../ui/dialog.js'
 import { ActionProblem } from '../../ui/states.js'
 import { type ContractRow, useContracts } from './board-data.js'
 
+const DESCRIPTION_CHARS_MAX = 10_000
+
 /** Creates a task; agents can claim it at once. */
 export function NewTask({ onClose }: { readonly onClose: () => void }): ReactNode {
   const navigate = useNavigate()
@@ -63,6 +65,7 @@ export function NewTask({ onClose }: { readonly onClose: () => void }): ReactNod
       <TextArea
         label="Description"
         rows={5}
+        charsMax={DESCRIPTION_CHARS_MAX}
         value={description}
         onChange={(event) => setDescription(event.target.value)}
         hint="The agent gets it as it is"

@@ -7,9 +7,6 @@ import { Age, Lease } from '../../ui/time.js'
 import { type Tone, toToneClass } from '../../ui/tone.js'
 import { isPending, listPhaseStates, type TaskRow } from './board-data.js'
 
-// The longest that a contract gives without saying otherwise. A ring needs something to be a part of.
-const LEASE_SECONDS = 900
-
 interface Props {
   readonly task: TaskRow
   readonly phases: readonly string[]
@@ -42,10 +39,10 @@ export function TaskCard({ task, phases, isCurrent }: Props): ReactNode {
           <Age since={since} />
         </span>
       </p>
-      {task.lease_expires_at === null ? null : (
+      {task.lease_expires_at === null || task.progress === null ? null : (
         <p className="card__row">
           <span className="grow mono">{task.checking ? 'gates are checked' : task.id}</span>
-          <Lease until={task.lease_expires_at} seconds={LEASE_SECONDS} />
+          <Lease until={task.lease_expires_at} seconds={task.progress.lease_seconds} />
         </p>
       )}
       <PhaseBar phases={listPhaseStates(task, phases)} />

@@ -73,9 +73,20 @@ interface LinesProps {
 }
 
 const CONTEXT = 3
+// Texts that have nothing in common are not worth the time that comparing them takes.
+const COMPARE_MS_MAX = 2000
 
 function Lines({ from, to, old, now }: LinesProps): ReactNode {
-  const hunks = useMemo(() => structuredPatch('', '', old, now, '', '', { context: CONTEXT }).hunks, [old, now])
+  const hunks = useMemo(() => {
+    const options = { context: CONTEXT, timeout: COMPARE_MS_MAX }
+    return structuredPatch('', '', old, now, '', '', options)?.hunks ?? null
+  }, [old, now])
+  if (hunks === null)
+    return (
+      <EmptyState icon="diff" title="The texts differ almost everywhere">
+        Comparing them line by line would take too long. Read both under Text.
+      </EmptyState>
+    )
   const count = (sign: string) => hunks.flatMap(({ lines }) => lines).filter((line) => line.startsWith(sign)).length
   if (hunks.length === 0)
     return (

@@ -120,7 +120,7 @@ function TrustContract({ contract }: { readonly contract: ContractRow }): ReactN
         title="Nobody has trusted this contract"
         actions={
           <Button busy={trust.isPending} onClick={() => trust.mutate(undefined)}>
-            Trust it…
+            Trust it
           </Button>
         }
       >

@@ -80,17 +80,39 @@ interface Listener {
 async function follow(id: string, signal: AbortSignal, listener: Listener): Promise<void> {
   const at = { last: '', isOver: false, hasOpened: false }
   while (!signal.aborted && !at.isOver) {
+    await untilVisible(signal)
+    const hidden = new AbortController()
+    const onHide = (): void => {
+      if (document.hidden) hidden.abort()
+    }
+    document.addEventListener('visibilitychange', onHide)
     try {
-      await readOnce(id, signal, listener, at)
+      await readOnce(id, AbortSignal.any([signal, hidden.signal]), listener, at)
     } catch (error) {
       if (signal.aborted) return
+      if (hidden.signal.aborted) continue
       const problem = toProblem(error)
       // Before the first answer the page has nothing to show; later it keeps what it has and tries again.
       if (!at.hasOpened || problem.status >= 400) return listener.onFail(problem)
+    } finally {
+      document.removeEventListener('visibilitychange', onHide)
     }
     if (!at.isOver) await new Promise((resolve) => setTimeout(resolve, RETRY_MS))
   }
   if (!signal.aborted) listener.onOver()
+}
+
+// A browser has six connections to a server: tabs that nobody sees hold none, and go on where they stopped.
+function untilVisible(signal: AbortSignal): Promise<void> {
+  if (!document.hidden) return Promise.resolve()
+  return new Promise((resolve) => {
+    const done = (): void => {
+      document.removeEventListener('visibilitychange', done)
+      resolve()
+    }
+    document.addEventListener('visibilitychange', done)
+    signal.addEventListener('abort', done, { once: true })
+  })
 }
 
 async function readOnce(

@@ -1,5 +1,6 @@
-import { type ReactNode, useEffect, useId, useRef, useState } from 'react'
+import { type ReactNode, useEffect, useRef, useState } from 'react'
 import { Button, type ButtonProps } from '../../ui/button.js'
+import { describeExcess, TextArea } from '../../ui/controls.js'
 import { Note } from '../../ui/states.js'
 
 interface Props {
@@ -9,26 +10,42 @@ interface Props {
   readonly submit: string
   readonly look: ButtonProps['look']
   readonly busy: boolean
+  /** What the server takes as the text; a reason where nothing else is said. */
+  readonly charsMax?: number
   readonly more?: ReactNode
   readonly onSubmit: (text: string) => void
   readonly onCancel: () => void
 }
 
-const TEXT_CHARS_MAX = 4000
-
 /** Opens below the buttons of an item: says what will happen and asks for what the act needs. */
-export function ActForm({ says, field, submit, look, busy, more, onSubmit, onCancel }: Props): ReactNode {
+export function ActForm({
+  says,
+  field,
+  submit,
+  look,
+  busy,
+  charsMax = 2000,
+  more,
+  onSubmit,
+  onCancel,
+}: Props): ReactNode {
   const [text, setText] = useState('')
   const first = useRef<HTMLTextAreaElement>(null)
   const button = useRef<HTMLButtonElement>(null)
-  const id = useId()
-  useEffect(() => (first.current ?? button.current)?.focus(), [])
+  const form = useRef<HTMLFormElement>(null)
+  const isUsable = describeExcess(text, charsMax) === null && (field?.required !== true || text.trim() !== '')
+  useEffect(() => {
+    const row = form.current?.closest<HTMLElement>('[data-row]') ?? null
+    ;(first.current ?? button.current)?.focus()
+    return () => returnFocus(row, submit)
+  }, [submit])
   return (
     <form
+      ref={form}
       className="actform"
       onSubmit={(event) => {
         event.preventDefault()
-        onSubmit(text.trim())
+        if (isUsable) onSubmit(text.trim())
       }}
       onKeyDown={(event) => {
         if (event.key === 'Escape') onCancel()
@@ -38,29 +55,19 @@ export function ActForm({ says, field, submit, look, busy, more, onSubmit, onCan
       <p className="soft">{says}</p>
       {more}
       {field === undefined ? null : (
-        <label className="label" htmlFor={id}>
-          {field.label}
-          <textarea
-            ref={first}
-            id={id}
-            className="field"
-            rows={2}
-            maxLength={TEXT_CHARS_MAX}
-            required={field.required === true}
-            placeholder={field.placeholder}
-            value={text}
-            onChange={(event) => setText(event.target.value)}
-          />
-        </label>
+        <TextArea
+          ref={first}
+          label={field.label}
+          rows={2}
+          charsMax={charsMax}
+          required={field.required === true}
+          placeholder={field.placeholder}
+          value={text}
+          onChange={(event) => setText(event.target.value)}
+        />
       )}
       <div className="acts">
-        <Button
-          ref={button}
-          type="submit"
-          look={look}
-          busy={busy}
-          disabled={field?.required === true && text.trim() === ''}
-        >
+        <Button ref={button} type="submit" look={look} busy={busy} disabled={!isUsable}>
           {submit}
         </Button>
         <Button look="ghost" onClick={onCancel}>
@@ -78,4 +85,14 @@ export function Done({ children }: { readonly children: string }): ReactNode {
       <Note tone="allowed" icon="check" title={children} />
     </div>
   )
+}
+
+/** Gives the focus back to the button that opened the form, or to the title of the row, once the form is gone. */
+function returnFocus(row: HTMLElement | null, submit: string): void {
+  setTimeout(() => {
+    if (row === null || !row.isConnected || document.activeElement !== document.body) return
+    const buttons = [...row.querySelectorAll<HTMLElement>('.acts button')]
+    const opener = buttons.find((button) => button.textContent?.startsWith(submit)) ?? buttons[0]
+    ;(opener ?? row.querySelector<HTMLElement>('.item__title a'))?.focus()
+  }, 0)
 }

@@ -48,6 +48,8 @@ interface Props {
 
 type Decision = 'approve' | 'reject'
 
+const COMMENT_CHARS_MAX = 4000
+
 /** Approve or reject in place, with the evidence in one line. */
 export function ApprovalActions({ item, isCurrent, isNear }: Props): ReactNode {
   const [asked, setAsked] = useState<Decision | null>(null)
@@ -101,6 +103,7 @@ export function ApprovalActions({ item, isCurrent, isNear }: Props): ReactNode {
         <ActForm
           says={`The gate stays closed. ${data?.agent_id ?? 'The agent'} gets your comment as it is.`}
           field={{ label: 'What has to change', required: true }}
+          charsMax={COMMENT_CHARS_MAX}
           submit="Reject"
           look="reject"
           busy={act.isPending}

@@ -12,6 +12,7 @@ import { InboxRow } from './inbox-row.js'
 import { toItemLink } from './item-look.js'
 import './inbox.css'
 import { LatestRefusals } from './latest-refusals.js'
+import { useFocusOnNextRow } from './use-focus-on-next-row.js'
 import { useSteadyList } from './use-steady-list.js'
 
 const NEAR_MAX = 10
@@ -49,6 +50,7 @@ function Queue({ items, total }: { readonly items: readonly InboxItem[]; readonl
     },
     'item',
   )
+  const list = useFocusOnNextRow(shown.map(toKey))
   return (
     <Section
       title="Waiting for you"
@@ -76,7 +78,7 @@ function Queue({ items, total }: { readonly items: readonly InboxItem[]; readonl
       )}
       {shown.length === 0 ? <NothingWaits isFiltered={items.length > 0} /> : null}
       {shown.length === 0 ? null : (
-        <ol className="queue" aria-label="Waiting for you">
+        <ol className="queue" aria-label="Waiting for you" ref={list}>
           {shown.map((item, index) => (
             <InboxRow
               key={toKey(item)}

@@ -4,6 +4,7 @@ import type { InboxItem } from '../../api/inbox.js'
 import { keys } from '../../api/keys.js'
 import { useAct, useRead } from '../../api/use-api.js'
 import { Button } from '../../ui/button.js'
+import { describeExcess } from '../../ui/controls.js'
 import { toPlainText } from '../../ui/plain-text.js'
 import { ActionProblem } from '../../ui/states.js'
 import { Done } from './act-form.js'
@@ -26,6 +27,7 @@ export function QuestionActions({ item }: { readonly item: InboxItem }): ReactNo
     [keys.inbox, keys.questions()],
   )
   if (act.isSuccess) return <Done>Answered</Done>
+  const excess = describeExcess(text, ANSWER_CHARS_MAX)
   const options = question.data?.options ?? []
   return (
     <>
@@ -34,7 +36,7 @@ export function QuestionActions({ item }: { readonly item: InboxItem }): ReactNo
         className="answer"
         onSubmit={(event) => {
           event.preventDefault()
-          if (text.trim() !== '') act.mutate({ answer: text.trim(), other: options.length > 0 })
+          if (text.trim() !== '' && excess === null) act.mutate({ answer: text.trim(), other: options.length > 0 })
         }}
       >
         {options.map((option) => (
@@ -52,15 +54,16 @@ export function QuestionActions({ item }: { readonly item: InboxItem }): ReactNo
           type="text"
           aria-label={options.length > 0 ? 'Another answer' : 'Your answer'}
           placeholder={options.length > 0 ? 'Another answer' : 'Your answer; it is final'}
-          maxLength={ANSWER_CHARS_MAX}
+          aria-invalid={excess === null ? undefined : true}
           value={text}
           onChange={(event) => setText(event.target.value)}
         />
         {text.trim() === '' ? null : (
-          <Button type="submit" look="primary" busy={act.isPending}>
+          <Button type="submit" look="primary" busy={act.isPending} disabled={excess !== null}>
             Answer
           </Button>
         )}
+        {excess === null ? null : <span className="label__wrong">{excess}</span>}
       </form>
       <ActionProblem error={act.error} />
     </>

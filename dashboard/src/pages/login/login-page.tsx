@@ -1,19 +1,19 @@
 import { useQueryClient } from '@tanstack/react-query'
-import { useNavigate, useRouterState } from '@tanstack/react-router'
+import { useRouter, useRouterState } from '@tanstack/react-router'
 import { type ReactNode, useEffect, useState } from 'react'
-import { logIn } from '../../api/session.js'
+import { getFarewell, logIn } from '../../api/session.js'
 import { Brand } from '../../app/brand.js'
 import { takeCode } from '../../app/login-code.js'
 import { Button } from '../../ui/button.js'
 import { Field } from '../../ui/controls.js'
-import { ActionProblem } from '../../ui/states.js'
+import { ActionProblem, Note } from '../../ui/states.js'
 import './login-page.css'
 
 /** Takes a one-time code from the address, or an operator token that is pasted. */
 export function LoginPage(): ReactNode {
   const client = useQueryClient()
-  const navigate = useNavigate()
-  const path = useRouterState({ select: (state) => state.location.pathname })
+  const router = useRouter()
+  const address = useRouterState({ select: (state) => state.location.href })
   const [word, setWord] = useState('')
   const [isBusy, setBusy] = useState(false)
   const [problem, setProblem] = useState<unknown>(null)
@@ -22,7 +22,8 @@ export function LoginPage(): ReactNode {
     setProblem(null)
     try {
       await logIn(secret)
-      if (path === '/login') await navigate({ to: '/', replace: true })
+      const back = takeBack()
+      if (isLogin(address)) router.history.replace(back ?? '/')
     } catch (error) {
       setProblem(error)
       setWord('')
@@ -32,6 +33,7 @@ export function LoginPage(): ReactNode {
   // biome-ignore lint/correctness/useExhaustiveDependencies: the code of the address is used once, when the page opens
   useEffect(() => {
     document.title = 'Log in · Phaselock'
+    if (!isLogin(address)) sessionStorage.setItem(BACK, address)
     const code = takeCode()
     if (code !== null) void enter({ code })
   }, [client])
@@ -48,6 +50,7 @@ export function LoginPage(): ReactNode {
         <h1 className="login__brand h1">
           <Brand /> Phaselock
         </h1>
+        <Farewell />
         <p className="soft">
           Open the link that <code className="in">phaselock login</code> prints, or paste its code or an operator token.
         </p>
@@ -65,5 +68,34 @@ export function LoginPage(): ReactNode {
         <ActionProblem error={problem} />
       </form>
     </main>
+  )
+}
+
+// The link of `phaselock login` opens this page under its own address: what was asked for before it waits here.
+const BACK = 'phaselock-back'
+
+function takeBack(): string | null {
+  const back = sessionStorage.getItem(BACK)
+  sessionStorage.removeItem(BACK)
+  return back
+}
+
+function isLogin(address: string): boolean {
+  return /^\/login\b/.test(address)
+}
+
+function Farewell(): ReactNode {
+  const farewell = getFarewell()
+  if (farewell === null) return null
+  return (
+    <div role="status">
+      {farewell === 'left' ? (
+        <Note tone="neutral" icon="ok-circle" title="You are logged out" />
+      ) : (
+        <Note tone="pending" icon="clock" title="Your session has ended">
+          It expired, was revoked, or was logged out elsewhere. Log in to go on where you were.
+        </Note>
+      )}
+    </div>
   )
 }

@@ -1,7 +1,7 @@
 import type { ReactNode } from 'react'
 import { api } from '../../api/client.js'
 import { keys } from '../../api/keys.js'
-import { endSession } from '../../api/session.js'
+import { logOut } from '../../api/session.js'
 import { useAct, useRead } from '../../api/use-api.js'
 import { Button } from '../../ui/button.js'
 import { Panel } from '../../ui/layout-parts.js'
@@ -18,7 +18,13 @@ function nameAct(session: SessionRow): string {
 /** Who is logged in where. A session that is revoked ends at once, also its open pages. */
 export function SessionList(): ReactNode {
   const query = useRead<{ readonly sessions: readonly SessionRow[] }>(keys.sessions, '/sessions')
-  const revoke = useAct(({ id }: SessionRow) => api.post('/sessions/{id}/revoke', { path: { id } }), [keys.sessions])
+  const revoke = useAct(
+    async ({ id, current }: SessionRow) => {
+      if (current) await logOut()
+      else await api.post('/sessions/{id}/revoke', { path: { id } })
+    },
+    [keys.sessions],
+  )
   return (
     <Panel title="Sessions" sub="twelve hours each" flush>
       <Loaded what="The list of sessions" query={query}>
@@ -48,7 +54,7 @@ export function SessionList(): ReactNode {
                   <Button
                     aria-label={nameAct(session)}
                     busy={revoke.isPending && revoke.variables?.id === session.id}
-                    onClick={() => revoke.mutate(session, { onSuccess: () => session.current && endSession() })}
+                    onClick={() => revoke.mutate(session)}
                   >
                     {session.current ? 'Log out' : 'Revoke'}
                   </Button>

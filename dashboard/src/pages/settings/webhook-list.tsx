@@ -17,9 +17,14 @@ const LOOKS: Readonly<
   failed: { tone: 'refused', icon: 'x-circle' },
 }
 
+// No event says that something was delivered.
+const POLL_MS = 3000
+
 /** The addresses that contracts name, and how their last deliveries went. */
 export function WebhookList(): ReactNode {
-  const query = useRead<{ readonly webhooks: readonly Webhook[] }>(keys.webhooks, '/webhooks')
+  const query = useRead<{ readonly webhooks: readonly Webhook[] }>(keys.webhooks, '/webhooks', {
+    refetchInterval: POLL_MS,
+  })
   return (
     <Loaded what="The list of webhooks" query={query}>
       {({ webhooks }) =>

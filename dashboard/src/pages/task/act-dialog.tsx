@@ -3,7 +3,7 @@ import { confirmAct, type SensitiveCall } from '../../api/confirm-act.js'
 import { keys } from '../../api/keys.js'
 import { useAct } from '../../api/use-api.js'
 import { Button } from '../../ui/button.js'
-import { TextArea } from '../../ui/controls.js'
+import { describeExcess, TextArea } from '../../ui/controls.js'
 import { Dialog } from '../../ui/dialog.js'
 import { ActionProblem } from '../../ui/states.js'
 
@@ -30,8 +30,9 @@ interface Props {
 export function ActDialog({ taskId, act, onClose }: Props) {
   const [reason, setReason] = useState('')
   const doing = useAct((call: SensitiveCall) => confirmAct<unknown>(call), [keys.task(taskId), keys.inbox])
+  const isUsable = reason.trim() !== '' && describeExcess(reason, REASON_CHARS_MAX) === null
   const send = () => {
-    if (reason.trim() === '' || doing.isPending) return
+    if (!isUsable || doing.isPending) return
     doing.mutate(act.call(reason.trim()), { onSuccess: onClose })
   }
   return (
@@ -42,7 +43,7 @@ export function ActDialog({ taskId, act, onClose }: Props) {
       footer={
         <>
           <Button onClick={onClose}>Not now</Button>
-          <Button type="submit" look={act.look ?? 'primary'} busy={doing.isPending} disabled={reason.trim() === ''}>
+          <Button type="submit" look={act.look ?? 'primary'} busy={doing.isPending} disabled={!isUsable}>
             {act.button}
           </Button>
         </>
@@ -56,7 +57,7 @@ export function ActDialog({ taskId, act, onClose }: Props) {
           hint="Kept in the ledger."
           rows={2}
           required
-          maxLength={REASON_CHARS_MAX}
+          charsMax={REASON_CHARS_MAX}
           value={reason}
           onChange={({ target }) => setReason(target.value)}
         />

@@ -7,8 +7,6 @@ import { formatCount, Lease } from '../../ui/time.js'
 import type { Tone } from '../../ui/tone.js'
 import type { Task } from './task-types.js'
 
-const LEASE_SECONDS = 300
-
 interface Props {
   readonly task: Task
   readonly unexplained: boolean
@@ -47,7 +45,8 @@ export function TaskHead({ task, unexplained, calls, actions }: Props) {
           )}
           {task.lease_expires_at !== null && task.status === 'active' && (
             <span>
-              <Lease until={task.lease_expires_at} seconds={LEASE_SECONDS} /> <span className="muted">of lease</span>
+              <Lease until={task.lease_expires_at} seconds={task.lease_seconds} />{' '}
+              <span className="muted">of lease</span>
             </span>
           )}
           {task.refusals > 0 && (

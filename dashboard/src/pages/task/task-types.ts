@@ -24,6 +24,8 @@ export interface Task {
     readonly commit?: string | null
   }
   readonly lease_expires_at: string | null
+  /** How long a claim lasts without a call. */
+  readonly lease_seconds: number
   readonly created_at: string
   readonly updated_at: string
   readonly mode: string | null

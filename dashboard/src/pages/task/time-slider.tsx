@@ -1,4 +1,4 @@
-import { useMemo } from 'react'
+import { useMemo, useRef } from 'react'
 import { Button } from '../../ui/button.js'
 import { formatClock, formatClockSeconds } from '../../ui/time.js'
 import { findKind } from './event-kinds.js'
@@ -15,6 +15,7 @@ interface Props {
 
 /** Goes back in time, event by event. Ticks are gates, dots are refusals. */
 export function TimeSlider({ events, at, onMove }: Props) {
+  const slider = useRef<HTMLInputElement>(null)
   const last = events.length - 1
   const index = at === null ? last : Math.max(0, findIndex(events, at))
   const event = events[index]
@@ -30,6 +31,7 @@ export function TimeSlider({ events, at, onMove }: Props) {
       <div className="scrub__track">
         <Marks events={events} index={index} />
         <input
+          ref={slider}
           type="range"
           min={0}
           max={last}
@@ -45,7 +47,14 @@ export function TimeSlider({ events, at, onMove }: Props) {
           {formatClock(event.at)}
         </span>
       ) : (
-        <Button look="primary" onClick={() => onMove(null)}>
+        <Button
+          look="primary"
+          onClick={() => {
+            // The button goes away with the past.
+            slider.current?.focus()
+            onMove(null)
+          }}
+        >
           Back to now
         </Button>
       )}
