@@ -206,6 +206,10 @@ export const FULL_ONLY: Readonly<Record<string, string>> = {
   'knowledge/words': 'related words and forms of words; knowledge/index covers the order of results',
   'launch/claude': 'a real Claude Code in tmux; launch/in-chat and launch/shim cover the session behind it',
   'launch/claude-walks': 'further sessions of a real Claude Code in tmux; launch/in-chat covers the rules',
+  'launch/claude-restarts': 'restarts, /clear and two sessions of a real Claude Code in tmux; launch/in-chat covers the rules',
+  'launch/native': 'a real Claude Code with its own tools in tmux; http/hook-events covers the rules',
+  'launch/native-attacks':
+    'attacks by a real Claude Code with its own tools in tmux; http/hook-events and launch/session-hooks cover the rules',
   'launch/codex': 'a real Codex in tmux; launch/in-chat and launch/shim cover the session behind it',
   'launch/other-clis':
     'a real Gemini CLI and OpenCode in tmux; launch/in-chat and launch/shim cover the session behind them',

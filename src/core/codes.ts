@@ -120,6 +120,10 @@ export const CODES = {
     title: 'The agent cannot be started here',
     remedy: 'Install what is missing or correct the entry under agents, then start the agent again.',
   },
+  agent_cli_too_old: {
+    title: 'This version of the agent CLI cannot be held',
+    remedy: 'Update the agent CLI, then run the command again.',
+  },
   knowledge_unavailable: {
     title: 'The documents cannot be searched now',
     remedy: 'Send the request again in a few seconds, or read the files themselves.',

@@ -40,6 +40,7 @@ const STATUS: Readonly<Partial<Record<Code, number>>> = {
   shutting_down: 503,
   confinement_unavailable: 503,
   agent_unavailable: 422,
+  agent_cli_too_old: 422,
   knowledge_unavailable: 503,
 }
 

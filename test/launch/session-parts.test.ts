@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { readFormAnswer } from '../../src/cli/launch/approval-form.js'
 import { CLAUDE_CODE } from '../../src/cli/launch/claude-code.js'
+import { CODEX } from '../../src/cli/launch/codex.js'
 import { compareVersions, findAgentCli, requireVersion } from '../../src/cli/launch/find-agent-cli.js'
 import { GEMINI } from '../../src/cli/launch/gemini.js'
 import { computeBeatMs } from '../../src/cli/launch/keep-lease.js'
@@ -86,6 +87,46 @@ describe('the agent CLI', () => {
     )
     requireVersion(CLAUDE_CODE, { program: 'claude', version: '2.1.295' }, needed)
     expect(compareVersions('2.10.0', '2.9.9')).toBeGreaterThan(0)
+  })
+})
+
+describe('own tools under hooks', () => {
+  const plan = {
+    ...{ program: 'claude', url: 'http://127.0.0.1:4', secret: 'the-secret', workspace: '/tree', folder: '/private' },
+    ...{ instructions: '', prompt: null, own: [], environment: {} },
+  }
+
+  it('[REQ-NATIVE-1] cannot be held on Codex, and are refused', () => {
+    expect(CODEX.native).toMatchObject({ kind: 'refused', reason: expect.stringContaining('when its hook fails') })
+  })
+
+  it('[REQ-NATIVE-10] every tool is asked about, and nothing runs when a hook fails', () => {
+    const { native } = CLAUDE_CODE
+    if (native.kind !== 'held') throw new Error('not held')
+    const { files, args, env } = native.prepare(plan)
+    const settings = JSON.parse(files['settings.json'] ?? '') as {
+      readonly hooks: Record<string, { matcher?: string; hooks: Record<string, unknown>[] }[]>
+    }
+    const { SessionStart, ...asked } = settings.hooks
+    expect(Object.keys(asked).sort()).toEqual(
+      [
+        ...['PreToolUse', 'PostToolUse', 'PostToolUseFailure', 'UserPromptSubmit', 'SubagentStart'],
+        ...['Stop', 'SubagentStop', 'ConfigChange', 'PreCompact'],
+      ].sort(),
+    )
+    for (const [event, entries] of Object.entries(asked)) {
+      expect(entries).toHaveLength(1)
+      expect(entries[0]?.matcher).toBe(event.includes('ToolUse') ? '*' : undefined)
+      expect(entries[0]?.hooks).toMatchObject([{ type: 'http', url: `${plan.url}/hooks`, onFailure: 'block' }])
+    }
+    expect(SessionStart?.[0]?.hooks).toMatchObject([{ type: 'command' }])
+    expect(settings).toMatchObject({ disableAllHooks: false, disableSkillShellExecution: true })
+    expect(JSON.stringify([files, args])).not.toContain(plan.secret)
+    expect(args).toEqual(expect.arrayContaining(['--setting-sources', 'user', '--strict-mcp-config']))
+    expect(args[args.indexOf('--tools') + 1]?.split(',')).not.toContain('Monitor')
+    expect(env).toMatchObject({ CLAUDE_CODE_DISABLE_BACKGROUND_TASKS: '1' })
+    expect(native.dropped).toContain('CLAUDE_CODE_SIMPLE')
+    expect(native.least).toBe('2.1.295')
   })
 })
 

@@ -128,6 +128,9 @@ export class OperatorClient {
   revokeSession = (id: string) => this.#post<JsonObject>(at`/sessions/${id}/revoke`)
   /** A one-time link for the login page. */
   makeLoginCode = () => this.#post<Answers.LoginCode>('/login/codes')
+  /** What this operator can confirm sensitive acts with. */
+  credentials = () =>
+    this.#get<{ readonly passkeys: readonly JsonObject[]; readonly has_passphrase: boolean }>('/passkeys')
   setPassphrase = (passphrase: string) =>
     this.#post<{ readonly has_passphrase: boolean }>('/passphrase', { passphrase })
   revokeOperator = (name: string, body: Reason) => this.#post<JsonObject>(at`/operators/${name}/revoke`, body)

@@ -32,11 +32,11 @@ type ChangeView = NonNullable<(Command & { type: 'record_fact' })['changes']>[nu
 interface NativeChanges {
   /** What the phase allows, which is explained from now on. */
   readonly changes: readonly ChangeView[]
-  /** What it does not allow; null: nothing new. */
-  readonly report: Report | null
+  /** What it does not allow, as far as it is new. */
+  readonly reports: readonly Report[]
 }
 
-const NOTHING: NativeChanges = { changes: [], report: null }
+const NOTHING: NativeChanges = { changes: [], reports: [] }
 
 /** Before a call that may change any file: remembers how the tree differs now. */
 export async function beginNativeCall(app: App, call: AgentCall, native: NativeCall): Promise<void> {
@@ -61,15 +61,21 @@ export async function settleNativeCall(app: App, call: AgentCall, native: Native
   const isNew = ({ path }: { readonly path: string }): boolean =>
     begun === null || begun.before.get(path) !== looked.differing.get(path)
   const changed = looked.unledgered.filter(isNew)
+  const earlier = looked.unledgered.filter((change) => !isNew(change))
   const explained = await explainChanges(app, call, changed.slice(0, CHANGES_MAX).map(toChange(looked.differing)))
-  const named = begun === null ? [] : [begun.command, ...beside]
-  return { changes: explained.changes, report: makeReport(app, call, { looked, by: nameAll(native, named) }) }
+  const by = nameAll(native, begun === null ? [] : [begun.command, ...beside])
+  const { differing } = looked
+  const reports = [
+    makeReport(app, call, { unledgered: earlier, differing, by: BETWEEN }),
+    makeReport(app, call, { unledgered: changed, differing, by }),
+  ]
+  return { changes: explained.changes, reports: reports.filter((report) => report !== null) }
 }
 
 /** Changes that no call explains and that were not reported yet, for example of a program that runs on. */
 export async function findNewUnexplained(app: App, call: AgentCall): Promise<Report | null> {
   const looked = await lookAtTree(app, call)
-  return looked === null ? null : makeReport(app, call, { looked, by: null })
+  return looked === null ? null : makeReport(app, call, { ...looked, by: BETWEEN })
 }
 
 type Looked = NonNullable<Awaited<ReturnType<typeof lookAtTree>>>
@@ -87,17 +93,18 @@ async function lookAtTree(app: App, { contract, state }: AgentCall) {
 function makeReport(
   app: App,
   call: AgentCall,
-  { looked, by }: { readonly looked: Looked; readonly by: string | null },
+  { unledgered, differing, by }: Pick<Looked, 'unledgered' | 'differing'> & { readonly by: string },
 ): Report | null {
   const { agentId } = call.bearer
-  const refused = new Set(listRefused(app, call, looked.unledgered))
-  const news = looked.unledgered.filter(
+  const refused = new Set(listRefused(app, call, unledgered))
+  const news = unledgered.filter(
     ({ path, agentCli }) =>
       refused.has(path) &&
       agentCli?.problem !== null &&
-      app.hookSessions.isNews(agentId, path, looked.differing.get(path) ?? GONE),
+      app.hookSessions.isNews(agentId, path, differing.get(path) ?? GONE),
   )
-  return news.length === 0 ? null : { type: 'report_unledgered', changed: news, by: by ?? BETWEEN }
+  if (news.length === 0) return null
+  return { type: 'report_unledgered', changed: news, by, ...(by === BETWEEN ? { isUncounted: true } : {}) }
 }
 
 const BETWEEN = 'something outside of Phaselock, between two calls,'
@@ -108,7 +115,7 @@ async function explainChanges(app: App, call: AgentCall, changed: readonly Chang
   if (allowed.length === 0) return NOTHING
   app.trees.explain(call.state.workspace, allowed)
   await keepContents(app, call.state.workspace, allowed)
-  return { changes: allowed.map(({ path, kind, sha256 }) => ({ path, kind, sha256 })), report: null }
+  return { changes: allowed.map(({ path, kind, sha256 }) => ({ path, kind, sha256 })), reports: [] }
 }
 
 function listRefused(

@@ -4,6 +4,7 @@ import type { Command } from '../../core/task/command.js'
 import { getMode } from '../../core/task/refusal.js'
 import { type App, contextOf } from '../app.js'
 import { type AgentCall, admitCall, applyAs } from '../identity/agent-call.js'
+import type { CommandResult } from '../ledger/ledger.js'
 import { ok, type Result } from '../result.js'
 import { findInterrupt, toInterruptView } from '../tasks/interrupts.js'
 import { type NativeCall, settleNativeCall } from './native-changes.js'
@@ -32,22 +33,23 @@ export async function recordHook(app: App, call: AgentCall, given: HookReport): 
   const handled = await applyAs(app, call, { type: 'record_fact', ...fact, paths, ...changed })
   if (!handled.ok) return handled
   const { state, events } = handled.value
-  const refused = found.report === null ? null : await applyAs(app, call, found.report)
-  if (refused !== null && !refused.ok) return refused
+  const refused: string[] = []
+  for (const report of found.reports) {
+    const reported = await applyAs(app, call, report)
+    if (!reported.ok) return reported
+    if (reported.value.refusal !== null) refused.push(formatRefusedChange(reported.value))
+  }
   const violated = events.find((event) => event.type === 'rule_violated' && !event.shadow)
   const told =
     violated?.type === 'rule_violated' ? toInterruptView(state, violated.violation) : takeUntoldInterrupt(app, state)
-  const texts = [
-    ...(refused?.value.refusal === null || refused === null ? [] : [formatRefusedChange(refused.value)]),
-    ...(told === null ? [] : [String(told.text)]),
-  ]
+  const texts = [...refused, ...(told === null ? [] : [String(told.text)])]
   return ok({
     interrupt: texts.length === 0 ? null : texts.join('\n\n'),
     note: readOn(app, call, given.transcripts),
   })
 }
 
-function formatRefusedChange({ refusal, state }: Extract<Awaited<ReturnType<typeof applyAs>>, { ok: true }>['value']) {
+function formatRefusedChange({ refusal, state }: CommandResult): string {
   const text = refusal?.retry?.text ?? refusal?.detail ?? ''
   const end =
     state.status === 'parked'

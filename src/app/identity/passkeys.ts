@@ -39,7 +39,7 @@ export function listPasskeys(app: App, operator: string): JsonObject {
     created_at: toIsoTime(passkey.addedAt),
     last_used_at: toIsoTimeOrNull(app.operators.passkeyUses.get(passkey.credentialId)?.at ?? null),
   }))
-  return { passkeys }
+  return { passkeys, has_passphrase: app.ledger.registry.access.passphrases.has(operator) }
 }
 
 /** The options with which a browser makes a new passkey. */

@@ -22,6 +22,7 @@ function addLaunch(program: CliCommand, kind: AgentCliKind): void {
     .option('--task <id>', 'go on with this task')
     .option('--worktree', 'create a separate git work tree for the new task')
     .option('--take <path>', 'with --worktree: copy this ignored path, such as node_modules; repeatable', collect)
+    .option('--native', `keep the own tools of ${kind.title}, each call decided by Phaselock through its hooks`)
     .option('--contract <file|name>', 'contract for the server, if none runs yet')
     .examples(
       [`phaselock ${kind.name} "Add a health endpoint"`, 'starts the server if none runs'],
@@ -29,7 +30,7 @@ function addLaunch(program: CliCommand, kind: AgentCliKind): void {
       [`phaselock ${kind.name} "Write the docs" --worktree`, 'beside another task'],
     )
     .notes(
-      `\nThe own tools of ${kind.title} are off and those of Phaselock take their place.\n${kind.asksInChat ? 'Approvals are asked in the chat; the dashboard and `phaselock approve` work too.' : 'Approve in the dashboard or with `phaselock approve`; the waiting call then returns by itself.'}\n\nExit codes: that of ${kind.title}; 1 refused, 2 wrong usage, 3 no server reached.`,
+      `\nThe own tools of ${kind.title} are off and those of Phaselock take their place${kind.native.kind === 'held' ? '; --native keeps them' : ''}.\n${kind.asksInChat ? 'Approvals are asked in the chat; the dashboard and `phaselock approve` work too.' : 'Approve in the dashboard or with `phaselock approve`; the waiting call then returns by itself.'}\n\nExit codes: that of ${kind.title}; 1 refused, 2 wrong usage, 3 no server reached.`,
     )
     .action(async (first: string | undefined, rest: readonly string[], options: LaunchOptions) => {
       const { title, own } = splitWords(program, [...(first === undefined ? [] : [first]), ...rest])

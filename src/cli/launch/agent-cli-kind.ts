@@ -1,3 +1,5 @@
+import type { HookAnswers } from '../../hooks/hook-message.js'
+
 /** What the CLI that is opened gets to know about the session. */
 export interface SessionPlan {
   readonly program: string
@@ -27,6 +29,24 @@ export interface PreparedSession {
   readonly cwd?: string
 }
 
+/** How a session is bound: the own tools of the CLI are off, or they stay and hooks decide each call. */
+export type Binding = 'tools_only' | 'native'
+
+/** How the own tools of a CLI are held, or why they cannot be. */
+export type NativeBinding =
+  | {
+      readonly kind: 'held'
+      /** The oldest version whose hooks keep a tool from running when they fail. */
+      readonly least: string
+      readonly answers: HookAnswers
+      /** The endpoint of the server for its hooks. */
+      readonly path: string
+      prepare(plan: SessionPlan): PreparedSession
+      /** Variables with which a person could have switched hooks off. */
+      readonly dropped: readonly string[]
+    }
+  | { readonly kind: 'refused'; readonly reason: string }
+
 /** An agent CLI with an interface for a terminal. */
 export interface AgentCliKind {
   /** The command of Phaselock, and the prefix of the agents that it registers. */
@@ -42,7 +62,9 @@ export interface AgentCliKind {
   readonly asksInChat: boolean
   /** Arguments that a person may pass on, with whether a value follows. All others could undo the binding. */
   readonly allowed: Readonly<Record<string, 'flag' | 'value' | 'optional'>>
+  /** With its own tools off. */
   prepare(plan: SessionPlan): PreparedSession
+  readonly native: NativeBinding
 }
 
 /** The name under which agent CLIs know Phaselock's MCP server. */

@@ -1,4 +1,13 @@
-import { type AgentCliKind, SECRET_VARIABLE, SERVER_NAME, type SessionPlan } from './agent-cli-kind.js'
+import type { JsonObject } from '../../core/json.js'
+import { CLAUDE_CODE_ANSWERS } from '../../hooks/claude-code-answers.js'
+import {
+  type AgentCliKind,
+  type PreparedSession,
+  SECRET_VARIABLE,
+  SERVER_NAME,
+  type SessionPlan,
+} from './agent-cli-kind.js'
+import { buildClaudeCodeHooks, CLAUDE_CODE_CLOSED_WAYS, CLAUDE_CODE_HOOKS_LEAST } from './claude-code-hooks.js'
 import { readProjectInstructions } from './project-instructions.js'
 
 /** A call may wait for a person for a day. */
@@ -34,17 +43,49 @@ export const CLAUDE_CODE: AgentCliKind = {
     '--debug': 'flag',
     '--debug-file': 'value',
   },
-  prepare: (plan) => ({
+  prepare: (plan) => prepare(plan, { settings: buildSettings(plan), tools: [], env: {} }),
+  native: {
+    kind: 'held',
+    least: CLAUDE_CODE_HOOKS_LEAST,
+    answers: CLAUDE_CODE_ANSWERS,
+    path: '/hooks/claude-code',
+    // Each leaves the hooks of the settings out.
+    dropped: ['CLAUDE_CODE_SIMPLE', 'CLAUDE_CODE_SAFE_MODE', 'CLAUDE_CODE_BARE'],
+    prepare: (plan) =>
+      prepare(plan, {
+        settings: buildNativeSettings(plan),
+        tools: NATIVE_TOOLS,
+        // A command that runs on in the background changes files when no call is there to explain them.
+        env: { CLAUDE_CODE_DISABLE_BACKGROUND_TASKS: '1' },
+      }),
+  },
+}
+
+/** The own tools that hooks translate. Others run commands, wake up later or leave the work tree, and are off. */
+const NATIVE_TOOLS = [
+  ...['Bash', 'Read', 'Write', 'Edit', 'MultiEdit', 'NotebookEdit', 'Glob', 'Grep', 'WebFetch', 'WebSearch'],
+  ...['Agent', 'Task', 'TodoWrite', 'TaskCreate', 'TaskGet', 'TaskList', 'TaskUpdate'],
+]
+
+interface Bound {
+  readonly settings: JsonObject
+  readonly tools: readonly string[]
+  readonly env: Readonly<Record<string, string>>
+}
+
+function prepare(plan: SessionPlan, { settings, tools, env }: Bound): PreparedSession {
+  return {
     files: {
+      'settings.json': JSON.stringify(settings),
       'mcp.json': JSON.stringify(buildMcpConfig(plan)),
       'instructions.md': [plan.instructions, readProjectInstructions(plan.workspace, MEMORY)].join('\n\n'),
     },
     args: [
       ...plan.own,
       // Only what the person set for all projects: a repository could bring hooks, status lines and key helpers.
-      ...['--setting-sources', 'user', '--settings', JSON.stringify(buildSettings(plan))],
+      ...['--setting-sources', 'user', '--settings', `${plan.folder}/settings.json`],
       ...['--strict-mcp-config', '--mcp-config', `${plan.folder}/mcp.json`],
-      ...['--allowedTools', `mcp__${SERVER_NAME}`, '--tools', ''],
+      ...['--allowedTools', `mcp__${SERVER_NAME}`, '--tools', tools.join(',')],
       ...['--append-system-prompt-file', `${plan.folder}/instructions.md`],
       ...(plan.prompt === null ? [] : [plan.prompt]),
     ],
@@ -55,8 +96,9 @@ export const CLAUDE_CODE: AgentCliKind = {
       MCP_TIMEOUT: String(START_MS_MAX),
       MCP_TOOL_TIMEOUT: String(CALL_MS_MAX),
       CLAUDE_CODE_MCP_TOOL_IDLE_TIMEOUT: '0',
+      ...env,
     },
-  }),
+  }
 }
 
 /** Files that Claude Code reads only together with the settings of the project. */
@@ -64,9 +106,14 @@ const MEMORY = ['CLAUDE.md', '.claude/CLAUDE.md', 'CLAUDE.local.md']
 
 // Commands and skills of a repository can start programs before any tool is asked for. The first message is sent before
 // Claude Code has read the list of tools, unless a hook holds it back.
-function buildSettings({ url }: SessionPlan) {
+function buildSettings({ url }: SessionPlan): JsonObject {
   const ready = { type: 'http', url: `${url}/ready`, headers: AUTHORIZATION, allowedEnvVars: [SECRET_VARIABLE] }
   return { disableSkillShellExecution: true, hooks: { UserPromptSubmit: [{ hooks: [ready] }] } }
+}
+
+function buildNativeSettings({ url }: SessionPlan): JsonObject {
+  const target = { url: `${url}/hooks`, secretVariable: SECRET_VARIABLE, reportsEnd: false }
+  return { ...CLAUDE_CODE_CLOSED_WAYS, hooks: buildClaudeCodeHooks(target) }
 }
 
 const AUTHORIZATION = { Authorization: `Bearer \${${SECRET_VARIABLE}}` }

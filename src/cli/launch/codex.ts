@@ -49,6 +49,11 @@ export const CODEX: AgentCliKind = {
     ],
     env: {},
   }),
+  native: {
+    kind: 'refused',
+    reason:
+      'Codex runs a tool when its hook fails or is not trusted, and what is typed into an open shell reaches no hook.',
+  },
 }
 
 function buildOverrides(plan: SessionPlan): readonly string[] {

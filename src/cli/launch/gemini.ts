@@ -34,6 +34,10 @@ export const GEMINI: AgentCliKind = {
   program: 'gemini',
   npmPackage: '@google/gemini-cli',
   least: '0.60.0',
+  native: {
+    kind: 'refused',
+    reason: 'Gemini CLI runs a tool when its hook fails, and settings of a repository switch its hooks off.',
+  },
   asksInChat: false,
   allowed: {
     '-m': 'value',

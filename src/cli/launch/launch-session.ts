@@ -2,21 +2,23 @@ import { existsSync } from 'node:fs'
 import { EXIT, Stop } from '../exit.js'
 import { findProgramName } from '../program-name.js'
 import { tell } from '../terminal/terminal.js'
-import { type AgentCliKind, SECRET_VARIABLE } from './agent-cli-kind.js'
+import { type AgentCliKind, type NativeBinding, SECRET_VARIABLE, type SessionPlan } from './agent-cli-kind.js'
 import { People } from './ask-people.js'
 import { findAgentCli, requireVersion } from './find-agent-cli.js'
 import { keepLease } from './keep-lease.js'
 import { checkOwnArguments } from './own-arguments.js'
 import { makePrivateFolder } from './private-folder.js'
+import { requireCredential } from './require-credential.js'
 import { runInTerminal, type TerminalEnd } from './run-in-terminal.js'
+import { SessionHooks } from './session-hooks.js'
 import { SessionMcp } from './session-mcp.js'
 import { openSessionServer, type ServerWanted, type SessionServer } from './session-server.js'
-import { SessionShim } from './session-shim.js'
+import { SessionShim, type ShimPath } from './session-shim.js'
 import { closeSessionTask, openSessionTask, type SessionTask, type TaskWanted } from './session-task.js'
 import { formatEnd, formatFirstPrompt, formatInstructions, formatStart } from './session-text.js'
 import { UpstreamMcp } from './upstream-mcp.js'
 
-export type LaunchOptions = ServerWanted & Omit<TaskWanted, 'title'>
+export type LaunchOptions = ServerWanted & Omit<TaskWanted, 'title'> & { readonly native?: boolean }
 
 export interface LaunchRequest {
   readonly title: string | undefined
@@ -29,11 +31,15 @@ export interface LaunchRequest {
 export async function launchSession(kind: AgentCliKind, { title, options, own }: LaunchRequest): Promise<void> {
   checkUsage(kind, title, options)
   checkOwnArguments(kind, own)
+  const native = chooseNative(kind, options)
   const found = findAgentCli(kind)
   requireVersion(kind, found, { least: kind.least, what: 'a session with Phaselock' })
+  if (native !== null)
+    requireVersion(kind, found, { least: native.least, what: 'its own tools under hooks (--native)' })
   const server = await openSessionServer(options)
+  if (native !== null) await requireCredential(await server.operator())
   const task = await openSessionTask(server, kind, { ...options, title })
-  const ended = await holdSession({ kind, server, task, own, program: found.program })
+  const ended = await holdSession({ kind, native, server, task, own, program: found.program })
   const last = await closeSessionTask(server, task, `the ${kind.title} session ended`)
   tell(formatEnd(kind, task.id, last))
   process.exitCode = ended.code
@@ -55,8 +61,21 @@ function checkUsage(kind: AgentCliKind, title: string | undefined, options: Laun
     )
 }
 
+type HeldNative = NativeBinding & { readonly kind: 'held' }
+
+function chooseNative(kind: AgentCliKind, { native }: LaunchOptions): HeldNative | null {
+  if (native !== true) return null
+  if (kind.native.kind === 'held') return kind.native
+  throw new Stop(
+    EXIT.refused,
+    `The own tools of ${kind.title} cannot be held by its hooks: ${kind.native.reason}\nLeave --native out: then its own tools are off, and those of Phaselock take their place.`,
+  )
+}
+
 interface Session {
   readonly kind: AgentCliKind
+  /** Null: the own tools of the CLI are off. */
+  readonly native: HeldNative | null
   readonly server: SessionServer
   readonly task: SessionTask
   readonly own: readonly string[]
@@ -64,29 +83,46 @@ interface Session {
 }
 
 /** From the shim to the end of the CLI; everything that was opened is closed again. */
-async function holdSession({ kind, server, task, own, program }: Session): Promise<TerminalEnd> {
-  const instructions = formatInstructions(task, kind.asksInChat)
+async function holdSession(session: Session): Promise<TerminalEnd> {
+  const { kind, native, server, task, own, program } = session
+  // Where the agent has a shell of its own, an answer in the chat could be the agent's.
+  const asksInChat = native === null
+  const binding = native === null ? 'tools_only' : 'native'
+  const instructions = formatInstructions(task, { asksInChat: asksInChat && kind.asksInChat, binding })
+  const workspace = chooseFolder(task)
+  const ready = (): Promise<void> => mcp.waitUntilListed()
+  const hooks =
+    native === null
+      ? null
+      : new SessionHooks({
+          ...{ server, token: task.token, workspace, ready },
+          ...{ path: native.path, answers: native.answers },
+        })
   const mcp = new SessionMcp({
     upstream: new UpstreamMcp(server, task.token),
     people: new People(server, task.id),
-    ...{ instructions, asksInChat: true },
+    ...{ instructions, asksInChat },
+    ...(hooks === null ? {} : { findProblem: (params) => hooks.findProblem(params) }),
   })
+  await hooks?.announce()
   const shim = await SessionShim.open({
     '/mcp': { methods: ['GET', 'POST', 'DELETE'], handle: (request, body) => mcp.answer(request, body), refuse },
-    '/ready': { methods: ['POST'], handle: () => mcp.waitUntilListed().then(() => Response.json({})), refuse },
+    ...(hooks === null || native === null
+      ? { '/ready': { methods: ['POST'], handle: () => ready().then(() => Response.json({})), refuse } }
+      : { '/hooks': makeHookPath(hooks, native) }),
   })
   const folder = makePrivateFolder()
   const stopBeating = keepLease(server, task)
   try {
-    const prepared = kind.prepare({
-      program,
-      ...{ url: shim.url, secret: shim.secret, folder: folder.path, workspace: chooseFolder(task) },
+    const plan: SessionPlan = {
+      ...{ program, url: shim.url, secret: shim.secret, folder: folder.path, workspace },
       ...{ prompt: formatFirstPrompt(task), instructions, own, environment: process.env },
-    })
+    }
+    const prepared = (native ?? kind).prepare(plan)
     folder.write(prepared.files)
     tell(formatStart(kind, task, server.url))
-    const env = { ...omitTokens(process.env), ...prepared.env, [SECRET_VARIABLE]: shim.secret }
-    return await runInTerminal({ program, args: prepared.args, cwd: prepared.cwd ?? chooseFolder(task), env })
+    const env = { ...omitVariables(process.env, native?.dropped), ...prepared.env, [SECRET_VARIABLE]: shim.secret }
+    return await runInTerminal({ program, args: prepared.args, cwd: prepared.cwd ?? workspace, env })
   } finally {
     stopBeating()
     folder.remove()
@@ -97,13 +133,24 @@ async function holdSession({ kind, server, task, own, program }: Session): Promi
   }
 }
 
+function makeHookPath(hooks: SessionHooks, { answers }: HeldNative): ShimPath {
+  return {
+    methods: ['POST'],
+    takesText: true,
+    handle: (request, body) => hooks.answer(body, request.signal),
+    // Whoever has the secret is the CLI: it reads a refusal only with 200.
+    refuse: (status, detail) => Response.json(answers.refuse(null, detail), { status: status === 413 ? 200 : status }),
+  }
+}
+
 function refuse(status: number, detail: string): Response {
   return Response.json({ jsonrpc: '2.0', error: { code: -32000, message: detail }, id: null }, { status })
 }
 
 // The CLI is not the operator: it gets none of Phaselock's tokens.
-function omitTokens(environment: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
-  return Object.fromEntries(Object.entries(environment).filter(([name]) => !/^PHASELOCK_.*TOKEN$/.test(name)))
+function omitVariables(environment: NodeJS.ProcessEnv, dropped: readonly string[] = []): NodeJS.ProcessEnv {
+  const isKept = (name: string): boolean => !/^PHASELOCK_.*TOKEN$/.test(name) && !dropped.includes(name)
+  return Object.fromEntries(Object.entries(environment).filter(([name]) => isKept(name)))
 }
 
 // The work tree of a server on another machine is not here.

@@ -33,6 +33,10 @@ export const OPENCODE: AgentCliKind = {
   program: 'opencode',
   npmPackage: 'opencode-ai',
   least: '1.18.0',
+  native: {
+    kind: 'refused',
+    reason: 'OpenCode leaves out a plugin that does not load, without a word, and runs the tool.',
+  },
   asksInChat: false,
   allowed: {
     '-m': 'value',

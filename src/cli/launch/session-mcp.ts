@@ -27,6 +27,8 @@ export interface SessionMcpParts {
   readonly instructions: string
   /** Whether a form that the CLI shows can decide something. */
   readonly asksInChat: boolean
+  /** Why a call is refused before it is sent on; null: it is not. */
+  readonly findProblem?: (params: JsonObject) => string | null
 }
 
 /**
@@ -99,6 +101,8 @@ export class SessionMcp {
 
   async #callTool(server: Server, params: JsonObject, context: ServerContext): Promise<JsonObject> {
     const { signal } = context.mcpReq
+    const problem = this.parts.findProblem?.(params) ?? null
+    if (problem !== null) return { content: [{ type: 'text', text: problem }], isError: true }
     let result = await this.#call(params, signal)
     for (let round = 0; round < ROUNDS_MAX; round += 1) {
       const waiting = findWaiting(result)

@@ -17,6 +17,8 @@ export interface ShimPath {
   readonly handle: ShimHandler
   readonly methods: readonly string[]
   readonly refuse: ShimRefusal
+  /** A body that is not JSON is handed over as its text. */
+  readonly takesText?: true
 }
 
 /**
@@ -88,7 +90,8 @@ export class SessionShim {
     if (!found.methods.includes(request.method ?? '')) return refuse(405, 'This method is not served here.')
     const text = request.method === 'POST' ? await readBody(request) : ''
     if (text === null) return refuse(413, `The request is larger than ${BODY_BYTES_MAX} bytes.`)
-    const body = request.method === 'POST' ? parseJson(text) : undefined
+    const parsed = request.method === 'POST' ? parseJson(text) : undefined
+    const body = parsed === UNREADABLE && found.takesText === true ? text : parsed
     if (body === UNREADABLE) return refuse(400, 'The request is not JSON.')
     return found.handle(toWebRequest(request, response, this.url), body)
   }

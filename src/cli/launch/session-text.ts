@@ -1,20 +1,32 @@
 import type { Task } from 'phaselock/sdk'
 import { plainLine } from '../../core/plain-text.js'
 import { findProgramName } from '../program-name.js'
-import type { AgentCliKind } from './agent-cli-kind.js'
+import type { AgentCliKind, Binding } from './agent-cli-kind.js'
 import type { SessionTask } from './session-task.js'
 
+interface SessionWays {
+  readonly asksInChat: boolean
+  readonly binding: Binding
+}
+
 /** Stays in force for the whole session, also after the conversation was cleared or compacted. */
-export function formatInstructions({ id, agentId, claimed }: SessionTask, asksInChat: boolean): string {
+export function formatInstructions({ id, agentId, claimed }: SessionTask, ways: SessionWays): string {
   return [
     `Phaselock leads this session. You are agent ${agentId}; task ${id} is claimed for you: ${claimed.task.title}`,
-    `You work with the tools of the MCP server "phaselock": they are the only ones that read, write and run in this repository. Paths are relative to the root of the work tree.`,
+    WORK[ways.binding],
     'The task goes through phases. Each phase offers some of the tools; a call that is refused says what is allowed now and what to do next. Call get_workflow_state when you do not know where the task stands, for example after the conversation was cleared: it has the phase, what is missing and the next legal step.',
     'Leave a phase with request_transition and the artifacts it demands. Only what Phaselock accepted counts as done; the task is done when its status is completed.',
-    asksInChat
+    ways.asksInChat
       ? 'Where a person has to approve, the person is asked in this chat while your call waits. You cannot approve anything yourself.'
       : 'Where a person has to approve, tell the person what waits and make the same call again: it waits for the decision. You cannot approve anything yourself.',
   ].join('\n')
+}
+
+const WORK: Readonly<Record<Binding, string>> = {
+  tools_only:
+    'You work with the tools of the MCP server "phaselock": they are the only ones that read, write and run in this repository. Paths are relative to the root of the work tree.',
+  native:
+    'You work with your own tools, and each call is decided by Phaselock before it is made. What a command changes is looked at afterwards: files that the phase does not allow are found at once, and close it until they are undone. The tools of the MCP server "phaselock" lead through the phases, commit and ask the person.',
 }
 
 /** The first message of the session. */

@@ -52,11 +52,7 @@ export class UpstreamMcp {
         return await this.server.send(this.token, { path: '/mcp', body: JSON.stringify(message), headers, signal })
       } catch (error) {
         if (signal.aborted) throw error
-        if (!isNotSent(error) || Date.now() > deadline)
-          throw new ProtocolError(
-            SERVER_ERROR,
-            `Phaselock's server does not answer (${formatReason(error)}). Nothing was allowed.`,
-          )
+        if (!isNotSent(error) || Date.now() > deadline) throw new ProtocolError(SERVER_ERROR, formatUnreachable(error))
       }
       await wait(AWAY_POLL_MS, undefined, { signal })
     }
@@ -109,7 +105,13 @@ function parseObject(text: string): JsonObject | null {
   }
 }
 
-function isNotSent(error: unknown): boolean {
+/** What to tell an agent whose call could not be decided. */
+export function formatUnreachable(error: unknown): string {
+  return `Phaselock's server does not answer (${formatReason(error)}). Nothing was allowed.`
+}
+
+/** Whether nothing was sent, so that sending it again does nothing twice. */
+export function isNotSent(error: unknown): boolean {
   const exit = Object(error) as { exit?: unknown }
   // The server's note is gone, or what answers there is not the server: no token was sent.
   if (exit.exit === 3) return true

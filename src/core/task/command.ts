@@ -239,8 +239,10 @@ export type Command =
   | {
       readonly type: 'report_unledgered'
       readonly changed: NonNullable<GateFacts['unledgered']>
-      /** What changed them, in words: then it counts as a refusal of the agent. */
+      /** What changed them, in words: then it is a refusal of the agent. */
       readonly by?: string
+      /** Somebody else may have done it: nothing is taken from the denial budget. */
+      readonly isUncounted?: true
     }
   | { readonly type: 'extend_lease' }
   | { readonly type: 'renew_token' }

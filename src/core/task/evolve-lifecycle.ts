@@ -41,7 +41,8 @@ export function applyTaskRewound(state: TaskState, event: TaskEvent & { type: 't
 export function leaseLost(state: TaskState, event: TaskEvent & { type: 'lease_lapsed' | 'agent_dropped' }): TaskState {
   const claimableAt = event.claimableAt ?? null
   const reservedFor = event.isReserved === true ? event.agentId : state.reservedFor
-  const lapsed = event.type === 'lease_lapsed' ? state.held : null
+  // Phaselock starts its own agents again; others go on with their next call.
+  const lapsed = event.type === 'lease_lapsed' || state.held?.isSpawned !== true ? state.held : null
   return { ...state, status: 'interrupted', held: null, lapsed, crashes: state.crashes + 1, claimableAt, reservedFor }
 }
 

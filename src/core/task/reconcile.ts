@@ -89,8 +89,13 @@ export function reportUnledgered(
   const named = refused.slice(0, PATHS_NAMED_MAX).map(({ path, reason }) => `${JSON.stringify(path)} ${reason}`)
   const more = refused.length > named.length ? ` and ${refused.length - named.length} more` : ''
   const detail = `${by} changed files that ${state.phase} does not allow: ${named.join('; ')}${more}`
+  // Where such changes only warn, they count for nothing.
+  if (found.severity === 'warning') return makeDecision([{ ...fact, detail, by }])
   const numbered = numberRefusal(contract, state, { code: fact.code, detail })
-  return refuseWithinBudget(contract, state, { ...fact, ...numbered, code: fact.code, by })
+  return refuseWithinBudget(contract, state, {
+    ...{ ...fact, ...numbered, code: fact.code, by },
+    counted: numbered.counted && command.isUncounted !== true,
+  })
 }
 
 function listRefusedChanges(

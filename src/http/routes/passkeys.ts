@@ -11,7 +11,7 @@ import { ok, type Result, refuse } from '../../app/result.js'
 import { hasCredential } from '../../core/identity/operator-access.js'
 import { type CallId, PERMISSIONS } from '../../core/identity/permissions.js'
 import type { JsonObject } from '../../core/json.js'
-import { makeList, makeObject, TRUE } from '../answers/schema-parts.js'
+import { FLAG, makeList, makeObject, TRUE } from '../answers/schema-parts.js'
 import { ADDED_PASSKEY, CONFIRMATION_CHALLENGE, PASSKEY, PASSKEY_OPTIONS, REVOKED } from '../answers/session-answers.js'
 import { CONFIRMATION, FIELD, shape } from '../fields.js'
 import { type Call, type Route, requireOperatorPrincipal } from '../route.js'
@@ -26,9 +26,9 @@ export const PASSKEY_ROUTES: readonly Route[] = [
     method: 'GET',
     path: '/passkeys',
     id: 'listPasskeys',
-    summary: 'Your passkeys',
-    answer: '`{passkeys}`',
-    response: makeObject({ passkeys: makeList(PASSKEY) }),
+    summary: 'Your passkeys, and whether you have a passphrase',
+    answer: '`{passkeys, has_passphrase}`',
+    response: makeObject({ passkeys: makeList(PASSKEY), has_passphrase: FLAG }),
     handle: async (call) => ok(listPasskeys(call.app, requireOperatorPrincipal(call).name)),
   },
   {

@@ -1,0 +1,82 @@
+import { setTimeout as wait } from 'node:timers/promises'
+import { isObject, type JsonObject } from '../../core/json.js'
+import type { HookAnswers } from '../../hooks/hook-message.js'
+import { EXIT, Stop } from '../exit.js'
+import type { SessionServer } from './session-server.js'
+import { formatUnreachable, isNotSent } from './upstream-mcp.js'
+
+const ANNOUNCE_MS_MAX = 30_000
+const AWAY_MS_MAX = 60_000
+const AWAY_POLL_MS = 500
+const SEEN_MAX = 2000
+const TOOL_USE_ID = 'claudecode/toolUseId'
+
+export interface SessionHooksParts {
+  readonly server: SessionServer
+  readonly token: string
+  /** The endpoint of the server. */
+  readonly path: string
+  readonly answers: HookAnswers
+  readonly workspace: string
+  /** Resolves when the CLI can offer Phaselock's tools to its model. */
+  readonly ready: () => Promise<void>
+}
+
+/**
+ * The hooks of the CLI in the terminal. It decides nothing: every message goes to Phaselock's server, with the agent's
+ * token, which the CLI does not have. What the server does not answer is refused.
+ */
+export class SessionHooks {
+  readonly #seen = new Set<string>()
+
+  constructor(private readonly parts: SessionHooksParts) {}
+
+  /** Tells the server that this agent has a shell, before it has one. */
+  async announce(): Promise<void> {
+    const body = { hook_event_name: 'PreCompact', cwd: this.parts.workspace }
+    const answer = await this.#ask(body, AbortSignal.timeout(ANNOUNCE_MS_MAX))
+    if (answer.continue !== true)
+      throw new Stop(EXIT.refused, `The hooks of the session do not reach Phaselock: ${JSON.stringify(answer)}`)
+  }
+
+  /** `body`: parsed, or the text of something that is not JSON. */
+  async answer(body: unknown, signal: AbortSignal): Promise<Response> {
+    const event = isObject(body) ? body.hook_event_name : undefined
+    if (event === 'UserPromptSubmit') await this.parts.ready()
+    const answer = await this.#ask(body, signal)
+    if (event === 'PreToolUse' && isObject(body) && typeof body.tool_use_id === 'string') this.#note(body.tool_use_id)
+    return Response.json(answer)
+  }
+
+  /** Why an MCP call is refused; null: a hook was asked about it first. */
+  findProblem(params: JsonObject): string | null {
+    const meta = isObject(params._meta) ? params._meta : {}
+    const id = meta[TOOL_USE_ID]
+    if (typeof id === 'string' && this.#seen.has(id)) return null
+    return 'No hook was asked about this call, so that the hooks of this session are not active. Nothing is done until they are: end the session and begin it again. [enforcement_not_live]'
+  }
+
+  async #ask(body: unknown, signal: AbortSignal): Promise<JsonObject> {
+    const text = typeof body === 'string' ? body : JSON.stringify(body)
+    const { server, token, path, answers } = this.parts
+    const deadline = Date.now() + AWAY_MS_MAX
+    for (;;) {
+      try {
+        const response = await server.send(token, { path: `/api/v1${path}`, body: text, signal })
+        const answer: unknown = await response.json()
+        if (response.status === 200 && isObject(answer)) return answer
+        return answers.refuse(body, `Phaselock's server answered ${response.status}.`)
+      } catch (error) {
+        if (signal.aborted) throw error
+        if (!isNotSent(error) || Date.now() > deadline) return answers.refuse(body, formatUnreachable(error))
+      }
+      await wait(AWAY_POLL_MS, undefined, { signal })
+    }
+  }
+
+  #note(id: string): void {
+    this.#seen.add(id)
+    const [oldest] = this.#seen
+    if (this.#seen.size > SEEN_MAX && oldest !== undefined) this.#seen.delete(oldest)
+  }
+}
