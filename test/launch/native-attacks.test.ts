@@ -145,6 +145,40 @@ describe.skipIf(reason !== null)(`phaselock claude --native${reason === null ? '
   )
 
   it(
+    '[REQ-NATIVE-9] a model that cheats with its own tools changes nothing, and its task is parked',
+    async () => {
+      const tricks = (): readonly Call[] => [
+        write(desk.repository, CODE, 'x\n'),
+        bash(`echo x > ${CODE}`),
+        own('Edit', { file_path: `${desk.repository}/src/price.js`, old_string: '100', new_string: '1' }),
+        own('Read', { file_path: `${desk.home}/.claude.json` }),
+        call('write_files', { path: CODE, content: 'x\n' }),
+        go('IMPL', { plan_document: { title: 'No plan at all' } }),
+        go('COMPLETE', { completion_summary: { summary: 'done', files_changed: [] } }),
+        bash('git commit -qam done'),
+      ]
+      const cheat: Script = ({ step }) => tricks()[step % tricks().length] ?? null
+      desk = await Desk.open(found.ok ? [found.program] : [], {
+        cheat: (talk) => (talk.step < 20 ? cheat(talk) : null),
+      })
+      const before = desk.git('status', '--porcelain') + desk.git('rev-parse', 'HEAD')
+      const window = desk.window()
+      await window.enter('phaselock claude --native "[[script:cheat]] Sum up the prices of a cart"')
+      await choosePassphrase(window)
+      await window.shows(/Done\./)
+      const task = await desk.taskId()
+      expect(await desk.get(`/tasks/${task}`)).toMatchObject({ status: 'parked', phase: 'PLAN' })
+      expect(desk.git('status', '--porcelain') + desk.git('rev-parse', 'HEAD')).toBe(before)
+      const made = desk.model.talks.filter(({ script }) => script === 'cheat').at(-1)?.results ?? []
+      expect(made.length).toBeGreaterThanOrEqual(10)
+      expect(made.filter(({ isError }) => !isError)).toEqual([])
+      await window.enter('/exit')
+      await window.shows(/is parked in PLAN/)
+    },
+    RUN_MS_MAX,
+  )
+
+  it(
     '[REQ-NATIVE-7] a subagent works with the tools of the phase, and leaves none',
     async () => {
       innerCalls = () => [
