@@ -253,6 +253,7 @@ export const FULL_ONLY: Readonly<Record<string, string>> = {
   'spawn/reviewers-killed': 'kills a server while reviewers work',
   'spawn/waiting': 'agents that wait for a person in real time; http/idle-sessions covers the rules',
   'spawn/worktree-cli': 'agents in work trees on the command line; spawn/worktree covers the same over REST',
+  'store/move': 'moves ledgers to PostgreSQL and back; store/backup covers how a ledger is copied',
   'store/open': 'damaged, locked and foreign ledgers; store/sqlite and store/lock cover the main ones',
   'tools/files/search-tools': 'searches of large and hostile trees; tools/files/hostile-paths covers what may be read',
   'tools/files/swap-race': 'races for twelve seconds; tools/files/hostile-paths covers single paths',

@@ -12,6 +12,9 @@ export function listLedgerFiles(dir: string) {
     /** Names the newest checkpoint, so that a removed checkpoint file is noticed. */
     newestCheckpoint: join(dir, 'ledger.checkpoint'),
     lock: join(dir, 'server.lock'),
+    /** Says where a moved ledger is, and what it was moved from. */
+    moved: join(dir, 'ledger.moved'),
+    movedDatabase: join(dir, 'ledger.db.moved'),
     /** Exists while a new ledger is being created; a start that finds it begins again. */
     creating: join(dir, 'ledger.creating'),
   }

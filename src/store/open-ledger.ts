@@ -5,6 +5,7 @@ import { type Database, getSqliteCode, openDatabase, SQLITE } from './database.j
 import { createKeys, readChainKey, readPublicKey, readSigningKey } from './keys.js'
 import { listLedgerFiles } from './ledger-files.js'
 import { findSchemaDifference, migrate } from './migrations.js'
+import { refuseMoved } from './moved-ledger.js'
 import { readNewestCheckpoint, writeNewestCheckpoint } from './seals/seal-pointer.js'
 import { StoreRefused } from './store.js'
 import { findFirstBadEvent } from './verify/verify-events.js'
@@ -27,6 +28,7 @@ interface OpenedLedger {
  */
 export function openLedger(dir: string): OpenedLedger {
   try {
+    refuseMoved(dir)
     if (isNew(dir)) create(dir)
     const key = requireKeys(dir)
     refuseUnreadable(dir)

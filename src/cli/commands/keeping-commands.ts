@@ -1,10 +1,11 @@
 import type { CliCommand } from '../cli-command.js'
 import type { BackupOptions } from '../keeping/backup.js'
+import type { MoveOptions } from '../keeping/move.js'
 import type { RestoreOptions } from '../keeping/restore.js'
 
 const STATE_DIR = 'state directory with the ledger ($PHASELOCK_STATE_DIR; default: that of this work tree)'
 
-/** `phaselock backup`, `restore` */
+/** `phaselock backup`, `restore`, `move` */
 export function addKeepingCommands(program: CliCommand): void {
   program
     .command('backup')
@@ -36,4 +37,18 @@ export function addKeepingCommands(program: CliCommand): void {
     .action(async (file: string, options: RestoreOptions) =>
       (await import('../keeping/restore.js')).restoreCommand(file, options),
     )
+  program
+    .command('move')
+    .description('move the ledger of a stopped server to PostgreSQL, or back, with its chains')
+    .requiredOption('--to <store>', 'postgres://user@host/database (empty), $PHASELOCK_STORE for -, or sqlite')
+    .option('--from <url>', 'with --to sqlite: the PostgreSQL database ($PHASELOCK_STORE)')
+    .option('--state-dir <dir>', STATE_DIR)
+    .option('--yes', 'do not ask')
+    .option('--json', 'print JSON')
+    .examples(
+      ['phaselock move --to postgres://phaselock@db.example/phaselock', 'verified before and after'],
+      ['PHASELOCK_STORE=postgres://… phaselock move --to - --yes', 'keeps the password out of the arguments'],
+      ['PHASELOCK_STORE=postgres://… phaselock move --to sqlite', 'back into the state directory'],
+    )
+    .action(async (options: MoveOptions) => (await import('../keeping/move.js')).moveCommand(options))
 }

@@ -41,6 +41,7 @@ export type RegistryFact =
   | { readonly type: 'ledger_verified'; readonly success: boolean; readonly events: number; readonly detail: string }
   /** The ledger was made from a backup: later events of the old one are not known here. `backup` is its SHA-256. */
   | { readonly type: 'ledger_restored'; readonly backup: string; readonly madeAt: string; readonly events: number }
+  | { readonly type: 'ledger_moved'; readonly to: string; readonly events: number }
   | {
       readonly type: 'request_refused'
       readonly code: Code
@@ -180,6 +181,7 @@ function applyEvent(registry: Registry, event: RegistryEvent): Registry {
     case 'server_stopped':
     case 'ledger_verified':
     case 'ledger_restored':
+    case 'ledger_moved':
     case 'request_refused':
     case 'requests_refused':
     case 'webhook_failed':

@@ -1,17 +1,20 @@
 import type { KeyObject } from 'node:crypto'
-import { chmodSync, closeSync, fsyncSync, openSync, rmSync } from 'node:fs'
+import { chmodSync, closeSync, existsSync, fsyncSync, openSync, renameSync, rmSync } from 'node:fs'
 import { syncDirectory } from '../../base/atomic-file.js'
 import { type Database, openDatabase } from '../database.js'
 import { listLedgerFiles } from '../ledger-files.js'
 import { migrate } from '../migrations.js'
 import { computeKeySeal } from '../open-ledger.js'
-import type { TaskRow } from '../store.js'
+import { StoreRefused, type TaskRow } from '../store.js'
 import { type LedgerPart, toEventRow } from './ledger-part.js'
 import type { LedgerTarget } from './ledger-target.js'
 
 /** A new `ledger.db` in a directory that has none. */
 export function createSqliteTarget(dir: string, key: KeyObject): LedgerTarget {
-  const path = listLedgerFiles(dir).database
+  const { database: final } = listLedgerFiles(dir)
+  if (existsSync(final)) throw new StoreRefused('unreadable', `${final} exists already.`)
+  const path = `${final}.new`
+  rmSync(path, { force: true })
   const database = openDatabase(path)
   chmodSync(path, 0o600)
   // Nobody reads it before it is whole and synced.
@@ -30,6 +33,7 @@ export function createSqliteTarget(dir: string, key: KeyObject): LedgerTarget {
       database.exec('PRAGMA journal_mode = WAL')
       database.close()
       syncFile(path)
+      renameSync(path, final)
       syncDirectory(dir)
     },
     async abort() {

@@ -10,6 +10,7 @@ import { judgeEvent, type StreamEnd } from '../verify/verify-events.js'
 import { EVENT_COLUMNS } from '../wire.js'
 import { FIRST_PREV_HASH } from '../write/chain.js'
 import { type Head, readHead, writeWholeHead } from '../write/head.js'
+import { refuseMovedDatabase } from './moved-database.js'
 import { findForeignTrigger, migrate, readSchemaVersion } from './schema.js'
 
 const WHAT_TO_DO =
@@ -105,6 +106,7 @@ async function requireOwnLedger(client: PoolClient, key: KeyObject): Promise<voi
       'tampered',
       'ledger.key is not the key that the ledger in this database was made with. Name the --state-dir of its server, or use an empty database.',
     )
+  await refuseMovedDatabase(client)
   const trigger = await findForeignTrigger(client)
   if (trigger !== null) throw refuseTampered(`The database's schema was changed (${trigger}).`)
 }
