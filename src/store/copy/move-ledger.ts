@@ -80,14 +80,17 @@ async function copy(
 ): Promise<LedgerSummary> {
   const parts = readVerified(dir, open)
   try {
-    for (let events = 0; ; ) {
+    let events = 0
+    for (;;) {
       const { done, value } = await parts.next()
       if (done === true) {
         await target?.finish(value)
         return value
       }
       await target?.write(value)
-      if (value[0] === 'event') onProgress?.((events += 1))
+      if (value[0] !== 'event') continue
+      events += 1
+      onProgress?.(events)
     }
   } catch (error) {
     await parts.return(undefined as never)
