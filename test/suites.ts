@@ -98,6 +98,7 @@ export const FULL_ONLY: Readonly<Record<string, string>> = {
     'reviews by another than the agent, through all phases; core/independent-review covers the rules',
   'e2e/install':
     'tasks that install dependencies, approved and refused; core/package-managers and app/install-changes cover the rules',
+  'e2e/package': 'the packages, installed with three versions of Node.js; cli/bundle covers the built program',
   'e2e/postgres': 'a whole task on PostgreSQL with kill -9 and crashes; e2e/kill covers recovery in general',
   'e2e/setup-change': 'changes of the test setup, approved and rejected; http/pinned-tests covers what RED records',
   'e2e/stash-kill': 'kills a server at every step of a stash; e2e/kill covers recovery in general',

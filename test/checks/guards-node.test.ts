@@ -1,4 +1,9 @@
+import { spawnSync } from 'node:child_process'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
+import { GUARDS_FOLDER } from '../../src/checks/observed-runs/test-guards.js'
 import { type Project, runTests } from './guards-run.js'
 
 // The implementation gives 0 for everything: only a trick turns these tests green.
@@ -400,5 +405,21 @@ describe('honest tests of node:test', () => {
     const guarded = runTests({ ...esm(''), files: { 'tests/add.test.mjs': ESM_TEST } }, 'guarded')
     expect(guarded.isGreen).toBe(false)
     expect(guarded.text).toContain('ERR_MODULE_NOT_FOUND')
+  })
+
+  // As Node.js 24 does: it repeats the options of the runner in the arguments of each test file.
+  it('[REQ-GUARD-2] a guard that is named twice holds once, and neither name is left', () => {
+    const folder = mkdtempSync(join(tmpdir(), 'phaselock-twice-'))
+    const file = join(folder, 'one.test.mjs')
+    const seen = 'JSON.stringify([process.execArgv, process.env.NODE_OPTIONS ?? null, Object.isFrozen(assert)])'
+    writeFileSync(
+      file,
+      `import assert from 'node:assert/strict'\nimport { test } from 'node:test'\ntest('one', () => console.error(${seen}))\n`,
+    )
+    const guard = join(GUARDS_FOLDER, 'node/guard.cjs')
+    const env = { ...process.env, NODE_TEST_CONTEXT: 'child', NODE_OPTIONS: `--require "${guard}"` }
+    const ran = spawnSync(process.execPath, [`--require=${guard}`, file], { env, encoding: 'utf8' })
+    rmSync(folder, { recursive: true })
+    expect(ran, ran.stdout).toMatchObject({ status: 0, stderr: '[[],null,true]\n' })
   })
 })

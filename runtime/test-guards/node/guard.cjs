@@ -1,6 +1,7 @@
 'use strict'
 // Loaded by NODE_OPTIONS before anything of the project, in every Node.js process of an observed run.
 const { isMainThread } = require('node:worker_threads')
+const Module = require('node:module')
 const { leaveNoTrace } = require('./leave-no-trace.cjs')
 const { lockAssertions } = require('./lock-assertions.cjs')
 const { isVitestWorker, lockComparing, lockContexts, lockLibraries, lockVitest } = require('./lock-libraries.cjs')
@@ -31,4 +32,7 @@ function start() {
   leaveNoTrace()
 }
 
-start()
+// Node.js 24 names the options of its parent to test files once more, so that they load this file twice.
+const isStarted = Object.getOwnPropertyDescriptor(Module.prototype, 'require')?.configurable === false
+if (isStarted) leaveNoTrace()
+else start()

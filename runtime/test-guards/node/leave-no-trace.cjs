@@ -10,6 +10,9 @@ function leaveNoTrace() {
     setOrDelete(name, process.env[name]?.replace(OURS, ''))
   const folders = process.env.PYTHONPATH?.split(delimiter).filter((folder) => folder !== PYTHON)
   setOrDelete('PYTHONPATH', folders?.join(delimiter))
+  // Node.js 24 repeats the options of the runner in the arguments of its test files.
+  const own = `--require=${join(__dirname, 'guard.cjs')}`
+  process.execArgv = process.execArgv.filter((word) => word !== own)
   for (const file of Object.keys(require.cache)) if (file.startsWith(__dirname)) delete require.cache[file]
 }
 

@@ -1,5 +1,6 @@
 'use strict'
 const Module = require('node:module')
+const { join } = require('node:path')
 const { apply, defineProperty, hold, pin } = require('./freeze.cjs')
 
 /** Whether the file that the process was started with was loaded to its end. */
@@ -38,9 +39,10 @@ function lockLoading(real, { isTestFile, onLoaded }) {
 
 // Hooks of the loader could return other assertions. Those that the command names itself are loaded before the project.
 function lockHooks() {
-  const named = `${process.env.NODE_OPTIONS ?? ''} ${process.execArgv.join(' ')}`.replace(
-    /--require "[^"]*guard\.cjs"/,
-    '',
+  const own = join(__dirname, 'guard.cjs')
+  const named = [`--require "${own}"`, `--require=${own}`].reduce(
+    (text, words) => text.replaceAll(words, ''),
+    `${process.env.NODE_OPTIONS ?? ''} ${process.execArgv.join(' ')}`,
   )
   if (/--(import|require|loader|experimental-loader)\b|(^|\s)-r\b/.test(named)) return
   for (const name of ['register', 'registerHooks'])
