@@ -6,6 +6,7 @@ import { FIRST_OPERATOR } from '../core/identity/registry.js'
 import { type Cleaner, makeCleaner } from '../store/redaction/clean-data.js'
 import { listEnvironmentSecrets } from '../store/redaction/secret-names.js'
 import { takeStateDirectory } from '../store/state-directory.js'
+import type { Store } from '../store/store.js'
 import type { App } from './app.js'
 import { watchVotes } from './councils/consensus-watch.js'
 import { Coordinations } from './councils/councils.js'
@@ -73,8 +74,7 @@ export async function openOrchestrator(options: OrchestratorOptions): Promise<Or
   const { hash: defaultContract } = contract
   const { secrets, redact, clean } = keepSecrets(options)
   const tokens = new Tokens(secrets.signing())
-  const ledger = new Ledger(options.store, clean, redact)
-  await ledger.start()
+  const ledger = await startLedger(options.store, { secrets, redact, clean })
   const contracts = new ContractBook(ledger, options.minConfinement ?? null)
   const system = { now: now(), actor: 'system' }
   const { origin, isTrusted = true } = options.contract
@@ -146,6 +146,13 @@ export async function openOrchestrator(options: OrchestratorOptions): Promise<Or
   }
   const own = { refusals, inFlight: new InFlight(), contractOf: contract, integrity, firstStart }
   return { ...app, ...own, environment: options.environment, webhooks: () => webhooks.list(), close }
+}
+
+async function startLedger(store: Store, cleaner: ReturnType<typeof keepSecrets>): Promise<Ledger> {
+  await store.cluster?.agreeOnSecrets(cleaner.secrets.signing())
+  const ledger = new Ledger(store, cleaner.clean, cleaner.redact)
+  await ledger.start()
+  return ledger
 }
 
 // Resumes the work that was in progress when the server stopped.
@@ -228,6 +235,9 @@ async function ensureOperator(
 ): Promise<boolean> {
   const present = secrets.readOperatorToken()
   const known = ledger.registry.operators.get(FIRST_OPERATOR)
+  const nodes = (await ledger.cluster?.listNodes()) ?? []
+  // On a further node a new token would lock out everybody who has the one of the others.
+  if (present === null && known !== undefined && nodes.length > 1) return false
   if (present !== null && known !== undefined && known.verifier === hashToken(present)) return false
   const token = secrets.writeOperatorToken()
   await ledger.record({ type: 'operator_added', name: FIRST_OPERATOR, role: null, verifier: hashToken(token) }, by)

@@ -1,6 +1,7 @@
 import type { Command } from '../core/task/command.js'
 import { StoreUnavailable, type TaskRow } from '../store/store.js'
 import { type App, contextOf } from './app.js'
+import { formatStream } from './ledger/entries.js'
 
 const SWEEP_MS = 1000
 const PER_SWEEP_MAX = 200
@@ -28,6 +29,7 @@ export function startSweep(app: App, onFault: (error: unknown) => void): () => v
 export async function sweep(app: App): Promise<void> {
   const rows = await app.ledger.store.listOverdue({ now: app.now(), limit: PER_SWEEP_MAX })
   for (const row of rows) {
+    if (await app.ledger.isElsewhere(formatStream(row.id))) continue
     const contract = await app.contracts.get(row.contract).catch(() => null)
     // A task whose contract cannot be loaded must not stop the sweep of the others.
     if (contract === null) continue
@@ -62,8 +64,15 @@ class AlertTour {
   async #look(row: TaskRow): Promise<void> {
     const contract = await this.app.contracts.get(row.contract).catch(() => null)
     if (contract === null || (contract.alerts ?? []).length === 0) return
+    if (await this.app.ledger.isElsewhere(formatStream(row.id))) return this.#copy(row.id)
     const command: Command = { type: 'check_alerts' }
     const handled = await this.app.ledger.apply({ taskId: row.id, contract }, command, contextOf(this.app, 'system'))
     if (handled !== null) this.app.alerts.put(handled.state)
+  }
+
+  // Its own node decides; every node shows its alerts.
+  async #copy(taskId: string): Promise<void> {
+    const state = await this.app.ledger.read(taskId)
+    if (state !== null) this.app.alerts.put(state)
   }
 }

@@ -17,6 +17,7 @@ import { addKnowledgeCommand } from './commands/knowledge-command.js'
 import { addLaunchCommands } from './commands/launch-commands.js'
 import { addLookCommands } from './commands/look-commands.js'
 import { addMcpCommand } from './commands/mcp-command.js'
+import { addNodeCommands } from './commands/node-commands.js'
 import { addQuestionCommands } from './commands/question-commands.js'
 import { addReportCommand } from './commands/report-commands.js'
 import { addReviewCommand } from './commands/review-commands.js'
@@ -100,6 +101,7 @@ export function buildProgram(): CliCommand {
   program.commandsGroup('Administer:')
   addAdminCommands(program)
   addKeepingCommands(program)
+  addNodeCommands(program)
   addKnowledgeCommand(program)
   addCompletionCommand(program)
   return program

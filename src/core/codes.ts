@@ -111,6 +111,11 @@ export const CODES = {
     remedy:
       'Free disk space or repair the store, then send the request again, under the same Idempotency-Key if it had one.',
   },
+  wrong_node: {
+    title: 'The task is on another node that cannot be reached',
+    remedy:
+      'Wait for the number of seconds in Retry-After, then send the request again. Start the node if it stays away.',
+  },
   shutting_down: { title: 'The server is stopping', remedy: 'Send the request again when it is back.' },
   confinement_unavailable: {
     title: 'Commands cannot be confined as the contract requires',

@@ -119,7 +119,7 @@ export async function streamEvents(to: Target, request: FastifyRequest, reply: F
   }
   const waiting: StoredEvent[] = []
   let isLive = false
-  const unsubscribe = app.feed.subscribe((event) => {
+  const unsubscribe = app.feed.follow((event) => {
     // A client that does not read is disconnected; it can resume.
     const isTooSlow = isLive ? raw.writableLength > PENDING_BYTES_MAX : waiting.length > WAITING_MAX
     if (isTooSlow) raw.destroy()

@@ -7,6 +7,7 @@ import { DOOR_HOSTS } from '../gateway/gateway-ports.js'
 import type { AgentSockets } from './agent-socket.js'
 import { findHostProblem } from './allowed-hosts.js'
 import { DASHBOARD_ROUTES } from './dashboard.js'
+import type { Forwarder } from './forward.js'
 import { buildProblemDocument, getStatus } from './problem.js'
 import { RateLimit } from './rate-limit.js'
 import type { Route } from './route.js'
@@ -33,6 +34,7 @@ export class Gatekeeper {
     private readonly app: Orchestrator,
     private readonly options: GateOptions,
     private readonly sockets: AgentSockets,
+    private readonly forwarder: Forwarder,
   ) {
     this.#strangers = new RateLimit(STRANGERS_PER_SECOND, app.now)
     this.#agents = new RateLimit(options.agentPerSecond ?? AGENT_PER_SECOND, app.now)
@@ -45,7 +47,11 @@ export class Gatekeeper {
   /** Refusals that do not depend on the sender. */
   findFirstProblem(request: FastifyRequest): Problem | null {
     const owner = this.sockets.findOwner(request.raw)
-    const host = findHostProblem(request.raw, owner === null ? this.options.hosts() : DOOR_HOSTS)
+    const arrival = this.forwarder.findArrival(request.raw)
+    if (typeof arrival !== 'boolean') return arrival
+    if (arrival && owner !== null) return refuse('not_permitted', 'No node uses the socket of an agent.').problem
+    // The node that got it first has checked the Host, which names that node.
+    const host = arrival ? null : findHostProblem(request.raw, owner === null ? this.options.hosts() : DOOR_HOSTS)
     if (host !== null) return refuse('host_not_allowed', host).problem
     if (owner !== null && FOR_OPERATORS.has(request.routeOptions.url ?? ''))
       return refuse('not_permitted', `The socket of agent ${owner} does not serve this path.`).problem
@@ -72,6 +78,14 @@ export class Gatekeeper {
     if (principal.kind === 'operator') return principal
     const wait = this.#agents.take(formatCaller(principal))
     return wait === 0 ? principal : refuseLimited(wait)
+  }
+
+  /** Answers from another node, if the request is about something there. False: it is for this one. */
+  async forward(request: FastifyRequest, reply: FastifyReply, principal: Principal): Promise<boolean> {
+    const forwarded = await this.forwarder.forward(request, reply, principal)
+    if (typeof forwarded === 'boolean') return forwarded
+    answerProblem(reply, forwarded)
+    return true
   }
 
   /** Whether the request came through the socket of a sandboxed agent. */
@@ -151,6 +165,7 @@ const UNRECORDED: ReadonlySet<string> = new Set([
   'no_task_available',
   'rate_limited',
   'store_unavailable',
+  'wrong_node',
   'shutting_down',
   'internal_error',
   'not_found',

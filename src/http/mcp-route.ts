@@ -45,6 +45,7 @@ export function addMcp(
       }
       if (principal.kind === 'operator' || !mayCall('mcp', toCallerKind(principal)))
         return gate.refuse(request, reply, ONLY_AGENTS, principal)
+      if (await gate.forward(request, reply, principal)) return reply
       if (principal.kind === 'agent') noteMcpAgent(app, principal.bearer.agentId)
       loaded ??= load()
       const answer = await (await loaded).answer({

@@ -1,5 +1,7 @@
 import type { FastifyRequest } from 'fastify'
 import { StoreUnavailable, TreeUnreadable } from '../app/app.js'
+import { WrongNode } from '../app/ledger/ledger.js'
+import { refuseWrongNode } from '../app/nodes/find-node.js'
 import { type Problem, refuse, refuseUnreadable } from '../app/result.js'
 import { BadBody } from './json-body.js'
 
@@ -12,6 +14,7 @@ export function toErrorProblem(error: unknown, request: FastifyRequest): Problem
   if (error instanceof BadBody) return refuse('invalid_request', error.message).problem
   if (error instanceof StoreUnavailable)
     return refuse('store_unavailable', 'The ledger cannot be written now; the request was not acknowledged.').problem
+  if (error instanceof WrongNode) return refuseWrongNode(error.stream, error.home).problem
   if (error instanceof TreeUnreadable) return refuseUnreadable(error).problem
   if (error instanceof RangeError && error.message.includes('cursor'))
     return refuse('invalid_request', `query.cursor: ${error.message}`).problem

@@ -37,6 +37,7 @@ const STATUS: Readonly<Partial<Record<Code, number>>> = {
   rate_limited: 429,
   internal_error: 500,
   store_unavailable: 503,
+  wrong_node: 503,
   shutting_down: 503,
   confinement_unavailable: 503,
   agent_unavailable: 422,

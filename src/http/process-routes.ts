@@ -31,7 +31,7 @@ export function addProcessRoutes(
   for (const prefix of ['', '/api/v1']) server.get(`${prefix}/health`, health)
   if (prove !== undefined) addProof(server, prove)
   server.get('/ready', async (_request, reply) => {
-    await app.ledger.store.lastSeq()
+    await (app.ledger.cluster?.refresh() ?? app.ledger.store.lastSeq())
     if (app.integrity() === 'broken') return reply.code(503).send({ status: 'ledger_broken' })
     return reply.send({ status: 'ready' })
   })

@@ -20,6 +20,7 @@ import { takeConfirmation } from './confirmation-field.js'
 import { addDashboard, asksForPage } from './dashboard.js'
 import { EventStreams } from './event-streams.js'
 import { addExport } from './export-route.js'
+import { Forwarder } from './forward.js'
 import { answerProblem, Gatekeeper, type GateOptions } from './gatekeeper.js'
 import { parseBody } from './json-body.js'
 import { addLogin } from './login-route.js'
@@ -84,10 +85,12 @@ export function buildServer(app: Orchestrator, options: ServerOptions): Entrance
   } as Parameters<typeof Fastify>[0]) as unknown as FastifyInstance
   const metrics = new Metrics(app)
   const agentSockets = new AgentSockets(app.stateDir)
-  const gate = new Gatekeeper(app, options, agentSockets)
+  const forwarder = new Forwarder(app)
+  const gate = new Gatekeeper(app, options, agentSockets, forwarder)
 
   server.removeAllContentTypeParsers()
-  server.addContentTypeParser('application/json', { parseAs: 'string' }, (_request, body, done) => {
+  server.addContentTypeParser('application/json', { parseAs: 'string' }, (request, body, done) => {
+    forwarder.keepBody(request.raw, body as string)
     try {
       done(null, parseBody(body as string))
     } catch (error) {
@@ -104,6 +107,7 @@ export function buildServer(app: Orchestrator, options: ServerOptions): Entrance
     if (problem === null) done()
     else void gate.refuse(request, reply, problem)
   })
+  addRefresh(server, app)
   server.addHook('onResponse', (request, reply, done) => {
     metrics.request(request.routeOptions.url ?? 'none', reply.statusCode, reply.elapsedTime / 1000)
     done()
@@ -141,6 +145,15 @@ export function buildServer(app: Orchestrator, options: ServerOptions): Entrance
   addExport(server, { app, gate, prefix: API })
   addStreams(server, { app, gate, streams, prefix: API, scheme })
   return { server, drain: () => gate.drain(), agentSockets }
+}
+
+// Tokens, sessions and pauses are read from memory: where other nodes change them too, memory is brought up to date
+// before every call. A node that cannot do so refuses.
+function addRefresh(server: FastifyInstance, { ledger: { cluster } }: Orchestrator): void {
+  if (cluster === undefined) return
+  server.addHook('preHandler', async ({ routeOptions }) => {
+    if (routeOptions.url?.startsWith(API) === true || routeOptions.url === '/mcp') await cluster.refresh()
+  })
 }
 
 // A connection that never sent a request keeps `close` waiting: once no request is running, all connections are ended.
@@ -182,6 +195,7 @@ function addRoute(
     handler: async (request, reply) => {
       const principal = gate.identify(request, { allowsCookie: true })
       if ('code' in principal) return gate.refuse(request, reply, principal)
+      if (await gate.forward(request, reply, principal)) return reply
       const forbidden = findAccessProblem(route.id, principal)
       if (forbidden !== null) return gate.refuse(request, reply, forbidden, principal)
       const confirmation = takeConfirmation(route, request)

@@ -5,8 +5,17 @@ import { sha256Hex } from '../base/sha256.js'
 
 const MAX_AGE_SECONDS = 12 * 3600
 
+const forwarded = new WeakMap<IncomingMessage, string>()
+
+/** Another node has read the cookie of this request. */
+export function keepForwardedSession(request: IncomingMessage, value: string): void {
+  forwarded.set(request, value)
+}
+
 /** The value of the session cookie; null when the request has none, or several that differ. */
 export function readSessionCookie(request: IncomingMessage): string | null {
+  const known = forwarded.get(request)
+  if (known !== undefined) return known
   const name = nameCookie(request)
   const values = (request.headers.cookie ?? '').split(';').flatMap((pair) => {
     const at = pair.indexOf('=')

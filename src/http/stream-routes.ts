@@ -26,6 +26,7 @@ export function addStreams(server: FastifyInstance, parts: Parts): void {
     if ('code' in principal) return gate.refuse(request, reply, principal)
     const forbidden = findAccessProblem(EVENTS.id, principal)
     if (forbidden !== null) return gate.refuse(request, reply, forbidden, principal)
+    if (await gate.forward(request, reply, principal)) return reply
     const seen = await streamScope(app, principal)
     if (!seen.ok) return gate.refuse(request, reply, seen.problem, principal)
     const caller = formatStreamOwner(principal)
@@ -56,6 +57,7 @@ async function followRun(
   if ('code' in principal) return gate.refuse(request, reply, principal)
   const forbidden = findAccessProblem(COORDINATION_STREAM.id, principal)
   if (forbidden !== null) return gate.refuse(request, reply, forbidden, principal)
+  if (await gate.forward(request, reply, principal)) return reply
   const { id } = request.params as { readonly id: string }
   if ((await app.coordinations.read(id)) === null)
     return gate.refuse(request, reply, refuseUnknownRun(id).problem, principal)

@@ -31,7 +31,7 @@ export class Changes {
     private readonly app: App,
     private readonly onFault: (error: unknown) => void,
   ) {
-    this.#stop = app.feed.subscribe((event) => this.#see(event))
+    this.#stop = app.feed.follow((event) => this.#see(event))
   }
 
   hasRoom(agentId: string): boolean {

@@ -48,7 +48,7 @@ export class ReviewerStarts {
     let next: { readonly cursor?: string } = {}
     for (let page = 0; page < PAGES_MAX; page += 1) {
       const active = await this.app.ledger.store.queryTasks({ status: 'active', limit: PAGE_TASKS, ...next })
-      for (const { id } of active.items) await this.start(id)
+      for (const { id } of active.items) if (await this.app.ledger.isHere(`task:${id}`)) await this.start(id)
       if (active.nextCursor === null) return
       next = { cursor: active.nextCursor }
     }

@@ -87,7 +87,8 @@ export class Supervisor {
     this.#reached(url)
     if (this.#isStarted || this.#isClosed) return
     this.#isStarted = true
-    for (const spawn of this.app.ledger.registry.spawns.values()) if (spawn.ended === null) this.#adopt(spawn)
+    for (const spawn of this.app.ledger.registry.spawns.values())
+      if (spawn.ended === null) this.#adoptOwn(spawn).catch(this.options.onFault)
     this.#reviewers.startAll().catch(this.options.onFault)
   }
 
@@ -257,16 +258,17 @@ export class Supervisor {
     return sandbox === null || sandbox.provider === 'none' ? () => undefined : this.options.gateways.bind(agentId)
   }
 
+  // An agent runs on the node of its task.
+  async #adoptOwn(spawn: Spawn): Promise<void> {
+    if (await this.app.ledger.isHere(`task:${spawn.taskId}`)) this.#adopt(spawn)
+  }
+
   /** Continues an agent that nothing watches. */
   #adopt(spawn: Spawn, adoptions = 0): void {
     if (this.#isClosed || this.#lives.has(spawn.agentId)) return
     const parts = this.#parts(spawn.agentId)
-    if (spawn.review !== null) {
-      this.#keep(new ReviewerLife(spawn.agentId, spawn.taskId, parts), (life) => life.resume(), adoptions)
-      return
-    }
-    const life = new WorkerLife(spawn.agentId, spawn.taskId, parts)
-    this.#keep(life, (one) => one.resume(), adoptions)
+    const Kind = spawn.review === null ? WorkerLife : ReviewerLife
+    this.#keep(new Kind(spawn.agentId, spawn.taskId, parts), (life) => life.resume(), adoptions)
   }
 
   #notice(event: StoredEvent): void {

@@ -1,4 +1,5 @@
 import type { Json, JsonObject } from '../core/json.js'
+import type { Cluster } from './cluster.js'
 
 /**
  * An event from the core before it is in the ledger. `data` has snake_case keys and is already redacted and bounded.
@@ -87,6 +88,8 @@ export type AppendResult =
   | { readonly ok: false; readonly reason: 'agent_busy' }
   /** The idempotency key is taken. */
   | { readonly ok: false; readonly reason: 'key_taken' }
+  /** Another node decides on this stream. */
+  | { readonly ok: false; readonly reason: 'wrong_node'; readonly home: string }
 
 export interface TaskFilter {
   readonly status?: string
@@ -160,6 +163,8 @@ export interface VerifyReport {
  * with `ok: true` is durable. A store that cannot write rejects with a StoreUnavailable.
  */
 export interface Store {
+  /** Where several servers share the ledger. */
+  readonly cluster?: Cluster
   append(append: Append): Promise<AppendResult>
   readStream(stream: string, afterVersion: number, limit: number): Promise<readonly StoredEvent[]>
   /** Events of all streams in the order of `seq`, for the event feed and its catch-up. */

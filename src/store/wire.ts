@@ -44,6 +44,7 @@ export type WireResult =
     }
   | { readonly id: number; readonly ok: false; readonly reason: 'version_conflict'; readonly version: number }
   | { readonly id: number; readonly ok: false; readonly reason: 'agent_busy' | 'key_taken' }
+  | { readonly id: number; readonly ok: false; readonly reason: 'wrong_node'; readonly home: string }
   /** A fault of this append alone: the database rejects it. */
   | { readonly id: number; readonly ok: false; readonly reason: 'refused'; readonly message: string }
   | { readonly id: number; readonly ok: false; readonly reason: 'unavailable'; readonly message: string }

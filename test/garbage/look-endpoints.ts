@@ -52,5 +52,6 @@ export const LOOK_ENDPOINTS = {
     })),
   },
   listWebhooks: { prepare: plain(() => ({})) },
+  listNodes: { prepare: plain(() => ({})) },
   checkServer: { prepare: plain(() => ({})) },
 } as const

@@ -1,11 +1,16 @@
-import { cpSync, writeFileSync } from 'node:fs'
+import { createSecretKey } from 'node:crypto'
+import { cpSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
+import { computeLockNumber } from '../../src/store/postgres/node-lease.js'
 import { openPostgresStore } from '../../src/store/postgres/postgres-store.js'
 import { openSqliteStore } from '../../src/store/sqlite-store.js'
 import { events, newEvent, newTask, sha256, temporaryDirectory } from './events.js'
 import { findPostgres, type PostgresServer, startPostgres } from './postgres-server.js'
 import { storeSuite } from './suite.js'
+
+const NODE_FILES = ['ledger.key', 'ledger.ed25519', 'ledger.ed25519.pub', 'ledger.head', 'ledger.checkpoint']
 
 const bin = findPostgres()
 let server: PostgresServer
@@ -67,16 +72,27 @@ describe.skipIf(bin === null)('in PostgreSQL (skipped where it is not installed)
       await expect(open(url.replace('postgres@', 'weak@'))).rejects.toThrow(/GRANT CREATE ON SCHEMA/)
     })
 
-    test('a ledger that another server uses', async () => {
+    test('a state directory that another server uses, and a copy of it', async () => {
       const { url, dir } = await openFilled()
       await expect(open(url, dir)).rejects.toMatchObject({ code: 'locked' })
       const copy = temporaryDirectory()
-      for (const name of ['ledger.key', 'ledger.ed25519', 'ledger.ed25519.pub', 'ledger.head', 'ledger.checkpoint'])
-        cpSync(join(dir, name), join(copy, name))
+      for (const name of [...NODE_FILES, 'node.id']) cpSync(join(dir, name), join(copy, name))
       await expect(open(url, copy)).rejects.toMatchObject({
         code: 'locked',
-        message: /Another server uses this ledger/,
+        message: /Another server runs as node-[0-9a-f]{12} on this ledger/,
       })
+    })
+
+    test('a ledger that a server of an earlier version uses', async () => {
+      const { url, dir, store } = await openFilled()
+      await store.close()
+      const key = createSecretKey(readFileSync(join(dir, 'ledger.key')))
+      const earlier = new pg.Client({ connectionString: url })
+      await earlier.connect()
+      await earlier.query('SELECT pg_advisory_lock($1)', [computeLockNumber(key, 'phaselock advisory lock')])
+      await expect(open(url, dir)).rejects.toMatchObject({ code: 'locked', message: /an earlier version/ })
+      await earlier.end()
+      await (await open(url, dir)).close()
     })
 
     test('a ledger with other keys, or without its keys', async () => {
@@ -199,7 +215,7 @@ describe.skipIf(bin === null)('in PostgreSQL (skipped where it is not installed)
     const { url, store } = await openFilled()
     await server.run(url, "UPDATE ledger_head SET owner = 'somebody else'")
     await expect(store.append({ stream: 'x', expectedVersion: 0, events: [newEvent()] })).rejects.toThrow(
-      /Another server has taken over/,
+      /A server of another version has taken over/,
     )
     expect(await store.lastSeq()).toBe(12)
   })

@@ -145,6 +145,7 @@ export class OperatorClient {
   events = (query: Query) => this.#get<Answers.EventPage>('/audit/query', query)
   recentEvents = (count: number) => this.#get<Answers.EventPage>('/audit/recent', { count })
   ledgerStats = () => this.#get<Answers.LedgerStats>('/audit/stats')
+  nodes = () => this.#get<{ readonly nodes: readonly Answers.NodeRow[] }>('/nodes')
   verifyLedger = () => this.#get<Answers.LedgerCheck>('/audit/verify', {}, VERIFY_MS_MAX)
 
   coordinations = (query: Page) =>

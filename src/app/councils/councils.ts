@@ -11,7 +11,7 @@ import type { Resources } from '../resources.js'
 import { ok, type Result, refuse } from '../result.js'
 import { runFolder } from '../status/run-files.js'
 import { Council } from './council.js'
-import { type AppliedCommand, type RunApplyOptions, RunBook } from './council-book.js'
+import { type AppliedCommand, type RunApplyOptions, RunBook, runStream } from './council-book.js'
 import { type CouncilFile, packCouncil, readCouncil } from './council-file.js'
 import { type LookApp, look, lookAt } from './look.js'
 import { Openers, type ProgramCalls } from './participant-openers.js'
@@ -82,7 +82,8 @@ export class Coordinations {
   /** Resumes the councils that were open when the server stopped. */
   async resume(): Promise<void> {
     for (const [id, { isOpen }] of this.app.ledger.registry.coordinations) {
-      if (!isOpen) continue
+      // One without a stream may be starting on another node.
+      if (!isOpen || !(await this.app.ledger.isHere(runStream(id)))) continue
       const run = await this.#book.read(id)
       // The status file may be older than the ledger, because the server was down.
       if (run !== null) for (const listener of this.#listeners) listener(run)

@@ -50,6 +50,21 @@ export class Entries {
     return loading
   }
 
+  /** Another node has appended to the stream of a task. */
+  follow(event: StoredEvent): void {
+    const taskId = event.stream.replace(/^task:/, '')
+    const known = this.#entries.get(taskId)
+    if (known === undefined || formatStream(taskId) !== event.stream) return
+    this.#keep(
+      taskId,
+      known.then((entry) => {
+        if (entry === null || entry.durable.version >= event.version) return entry
+        if (entry.durable.version !== event.version - 1) return this.#load(taskId)
+        return makeEntry(evolve(entry.durable, toTaskEvent(event)))
+      }),
+    )
+  }
+
   async #load(taskId: string): Promise<Entry | null> {
     let state: TaskState | null = null
     for (;;) {
@@ -68,10 +83,14 @@ export class Entries {
 
 let nextLine = 1
 
-function makeEntry(state: TaskState): Entry {
-  const line = nextLine
+/** A number that no other sequence of decisions has. */
+export function makeLine(): number {
   nextLine += 1
-  return { tip: state, durable: state, rowLease: 0, line }
+  return nextLine
+}
+
+function makeEntry(state: TaskState): Entry {
+  return { tip: state, durable: state, rowLease: 0, line: makeLine() }
 }
 
 export function formatStream(taskId: string): string {

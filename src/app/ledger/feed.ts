@@ -9,18 +9,30 @@ type Listener = (event: StoredEvent) => void
 /** Durable events as they happen, in the order of `seq`. A client that missed some reads them from the store. */
 export class Feed {
   readonly #listeners = new Set<Listener>()
+  readonly #followers = new Set<Listener>()
   #stop: () => void
 
   constructor(ledger: Ledger) {
     this.#stop = ledger.listen((events) => {
-      for (const event of events) for (const listener of this.#listeners) listener(event)
+      for (const event of events) {
+        for (const follower of this.#followers) follower(event)
+        if (ledger.cluster?.isElsewhere(event.stream) === true) continue
+        for (const listener of this.#listeners) listener(event)
+      }
     })
   }
 
   get size(): number {
-    return this.#listeners.size
+    return this.#listeners.size + this.#followers.size
   }
 
+  /** Events of every node: for those who show them. */
+  follow(listener: Listener): () => void {
+    this.#followers.add(listener)
+    return () => this.#followers.delete(listener)
+  }
+
+  /** Events of the streams that this node decides on, and the system's: for those who act on them. */
   subscribe(listener: Listener): () => void {
     this.#listeners.add(listener)
     return () => this.#listeners.delete(listener)
@@ -29,5 +41,6 @@ export class Feed {
   close(): void {
     this.#stop()
     this.#listeners.clear()
+    this.#followers.clear()
   }
 }

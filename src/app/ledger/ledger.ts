@@ -1,12 +1,6 @@
 import { KeyedLock } from '../../base/keyed-lock.js'
 import type { Contract } from '../../core/contract/contract.js'
-import {
-  decideRegistry,
-  EMPTY_REGISTRY,
-  evolveRegistry,
-  type Registry,
-  type RegistryCommand,
-} from '../../core/identity/registry.js'
+import type { Registry, RegistryCommand } from '../../core/identity/registry.js'
 import type { Command, Context } from '../../core/task/command.js'
 import { createTask, decide, stamp } from '../../core/task/decide.js'
 import type { TaskEvent } from '../../core/task/event.js'
@@ -14,6 +8,7 @@ import { evolve } from '../../core/task/evolve.js'
 import type { NewTask } from '../../core/task/fact-parts.js'
 import type { Decision, Refusal } from '../../core/task/refusal.js'
 import type { TaskState } from '../../core/task/state.js'
+import { type Cluster, SYSTEM_STREAM } from '../../store/cluster.js'
 import type { Cleaner } from '../../store/redaction/clean-data.js'
 import {
   type Append,
@@ -25,14 +20,13 @@ import {
   StoreUnavailable,
 } from '../../store/store.js'
 import type { Kept } from '../kept-answer.js'
-import { type Plain, toNewEvent, toRegistryEvent, toTaskEvent } from '../wire.js'
+import { type Plain, toNewEvent, toTaskEvent } from '../wire.js'
 import { addConfirmation } from './confirmed-act.js'
 import { Entries, type Entry, formatStream } from './entries.js'
+import { type RecordOptions, RegistryBook } from './registry-book.js'
 import { needsRow, toTaskRow } from './task-row.js'
 
-const SYSTEM_STREAM = 'system'
 const CONFLICTS_MAX = 5
-const PAGE = 1000
 
 /** Outcome of a command. */
 export interface CommandResult {
@@ -57,13 +51,23 @@ export class AgentBusy extends Error {
   override readonly name = 'AgentBusy'
 }
 
+/** Another node decides on the stream. */
+export class WrongNode extends Error {
+  override readonly name = 'WrongNode'
+  constructor(
+    readonly stream: string,
+    readonly home: string,
+  ) {
+    super(`${stream} belongs to ${home}`)
+  }
+}
+
 /** The only place that appends events. Commands on one task are decided one at a time and pipelined to the disk. */
 export class Ledger {
   readonly #entries: Entries
   /** Per-task lock: no command is decided while it is held. */
   readonly #holds = new KeyedLock()
-  #registry: Registry = EMPTY_REGISTRY
-  #registryTip: Registry = EMPTY_REGISTRY
+  readonly #registry: RegistryBook
   readonly #listeners = new Set<(events: readonly StoredEvent[]) => void>()
 
   constructor(
@@ -72,22 +76,43 @@ export class Ledger {
     private readonly redact: Cleaner['redact'],
   ) {
     this.#entries = new Entries(store)
+    this.#registry = new RegistryBook(store, clean, (events) => this.#tell(events))
+    store.cluster?.follow((events) => this.#follow(events))
+  }
+
+  /** The other servers on this ledger; undefined: there are none. */
+  get cluster(): Cluster | undefined {
+    return this.store.cluster
+  }
+
+  /** The other node that decides on the stream; null: this one does, or any. */
+  async findOtherHome(stream: string): Promise<string | null> {
+    const home = await this.cluster?.findHome(stream)
+    return home == null || home === this.cluster?.nodeId ? null : home
+  }
+
+  /** Whether another node decides on the stream. */
+  async isElsewhere(stream: string): Promise<boolean> {
+    return (await this.findOtherHome(stream)) !== null
   }
 
   get registry(): Registry {
-    return this.#registry
+    return this.#registry.registry
   }
 
-  /** Called with every batch of events once it is durable. */
+  /** Whether this node decides on the stream, which exists. */
+  async isHere(stream: string): Promise<boolean> {
+    return this.cluster === undefined || (await this.cluster.findHome(stream)) === this.cluster.nodeId
+  }
+
+  /** Called with every batch of events once it is durable, in the order of `seq`, whichever node appended them. */
   listen(listener: (events: readonly StoredEvent[]) => void): () => void {
     this.#listeners.add(listener)
     return () => this.#listeners.delete(listener)
   }
 
-  async start(): Promise<void> {
-    const registry = await readRegistry(this.store)
-    this.#registry = registry
-    this.#registryTip = registry
+  start(): Promise<void> {
+    return this.#registry.start()
   }
 
   /** The durable state of a task; null when the id is unknown. */
@@ -161,7 +186,7 @@ export class Ledger {
     const result = await this.store.append({
       stream: formatStream(task.id),
       expectedVersion: 0,
-      events: addConfirmation(rows),
+      events: this.#addNode(addConfirmation(rows)),
       task: toTaskRow(state),
       ...(options.blobs === undefined ? {} : { blobs: options.blobs }),
       ...(remember === undefined ? {} : { remember }),
@@ -175,34 +200,12 @@ export class Ledger {
    * Records an event of the system stream: who may act, which contracts are known, which anonymous requests were
    * refused.
    */
-  async record(
+  record(
     fact: RegistryCommand,
     context: { readonly now: number; readonly actor: string },
-    options: { readonly blobs?: readonly Blob[]; readonly remember?: Kept | undefined } = {},
+    options: RecordOptions = {},
   ): Promise<Refusal | null> {
-    const facts = decideRegistry(this.#registryTip, fact)
-    if ('code' in facts) return facts
-    const rows = facts.map((one) => toNewEvent({ ...one, at: context.now, actor: context.actor }, this.clean).row)
-    if (rows.length === 0) return null
-    const before = this.#registryTip
-    const after = rows.reduce((registry, row) => evolveRegistry(registry, toRegistryEvent(row)), before)
-    this.#registryTip = after
-    try {
-      const result = await this.store.append({
-        stream: SYSTEM_STREAM,
-        expectedVersion: before.version,
-        events: addConfirmation(rows),
-        ...(options.blobs === undefined ? {} : { blobs: options.blobs }),
-        ...(options.remember === undefined ? {} : { remember: options.remember }),
-      })
-      if (!result.ok) throw new StoreUnavailable(`the system stream could not be written (${result.reason})`)
-      if (after.version > this.#registry.version) this.#registry = after
-      this.#tell(result.events)
-      return null
-    } catch (error) {
-      await this.#reloadRegistry()
-      throw error
-    }
+    return this.#registry.record(fact, context, options)
   }
 
   /** Events as they would be stored: without secrets, within bounds. */
@@ -215,6 +218,7 @@ export class Ledger {
     const remember = this.#cleaned(one.remember)
     const result = await this.store.append(remember === undefined ? one : { ...one, remember })
     if (result.ok) this.#tell(result.events)
+    else if (result.reason === 'wrong_node') throw new WrongNode(one.stream, result.home)
     return result.ok
   }
 
@@ -249,6 +253,7 @@ export class Ledger {
         return true
       }
       if (result.reason === 'agent_busy') throw new AgentBusy(after.held?.agentId ?? '')
+      if (result.reason === 'wrong_node') throw new WrongNode(append.stream, result.home)
       return false
     } catch (error) {
       // The write failed, so it did not happen: drop the cached state, and the next caller reads the stream again.
@@ -262,25 +267,24 @@ export class Ledger {
     return remember === undefined ? undefined : { ...remember, answer: this.redact(remember.answer) }
   }
 
-  async #reloadRegistry(): Promise<void> {
-    try {
-      await this.start()
-    } catch {
-      this.#registryTip = this.#registry
-    }
+  // Protected by the chain: the home of a stream cannot be changed unnoticed.
+  #addNode(rows: readonly NewEvent[]): readonly NewEvent[] {
+    const [first, ...rest] = rows
+    if (this.cluster === undefined || first === undefined) return rows
+    const data = { ...first.data, node: this.cluster.nodeId }
+    return [{ ...first, data, text: JSON.stringify(data) }, ...rest]
   }
 
   #tell(events: readonly StoredEvent[]): void {
-    for (const listener of this.#listeners) listener(events)
+    if (this.cluster === undefined) for (const listener of this.#listeners) listener(events)
+    else this.cluster.note(events)
   }
-}
 
-/** The registry folded from the stored events. */
-export async function readRegistry(store: Pick<Store, 'readStream'>): Promise<Registry> {
-  let registry = EMPTY_REGISTRY
-  for (;;) {
-    const page = await store.readStream(SYSTEM_STREAM, registry.version, PAGE)
-    for (const stored of page) registry = evolveRegistry(registry, toRegistryEvent(stored))
-    if (page.length < PAGE) return registry
+  #follow(events: readonly StoredEvent[]): void {
+    for (const event of events) {
+      if (event.stream === SYSTEM_STREAM) this.#registry.follow(event)
+      else if (this.cluster?.isElsewhere(event.stream) === true) this.#entries.follow(event)
+    }
+    for (const listener of this.#listeners) listener(events)
   }
 }

@@ -2,6 +2,7 @@ import { open, readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { StoreUnavailable } from '../../store/store.js'
 import type { App } from '../app.js'
+import { runStream } from '../councils/council-book.js'
 import { runFolderName, runOfFolder, STATUS_FILE } from './run-files.js'
 import { TASK_STREAM } from './task-runs.js'
 
@@ -21,8 +22,8 @@ const OPEN = ['active', 'awaiting_approval', 'interrupted', 'parked'] as const
 /** Keeps `status.json` of tasks up to date, and updates the files that an earlier server left behind. */
 export function keepRunFiles(app: App, onFault: (error: unknown) => void): () => void {
   let isStopped = false
+  const stopSeeing = app.feed.follow((event) => app.taskRuns.see(event))
   const stop = app.feed.subscribe((event) => {
-    app.taskRuns.see(event)
     if (event.stream.startsWith(TASK_STREAM) && event.type !== 'task_created')
       putTask(app, event.stream.slice(TASK_STREAM.length))
   })
@@ -32,6 +33,7 @@ export function keepRunFiles(app: App, onFault: (error: unknown) => void): () =>
   })
   return () => {
     isStopped = true
+    stopSeeing()
     stop()
     stopListening()
   }
@@ -53,7 +55,10 @@ async function catchUp(app: App, isStopped: () => boolean): Promise<void> {
     for (let waits = 0; app.runFiles.size > WAITING_MAX && waits < WAITS_MAX && !isStopped(); waits += 1)
       await new Promise((resolve) => setTimeout(resolve, WAIT_MS))
     if (isStopped()) return
-    if (coordinations.has(id)) putCoordination(app, id)
+    const isRun = coordinations.has(id)
+    // The files of a run are on the node where it runs.
+    if (!(await app.ledger.isHere(isRun ? runStream(id) : `${TASK_STREAM}${id}`))) return
+    if (isRun) putCoordination(app, id)
     else putTask(app, id)
   }
   const folders = await listFolders(app.runFiles.folder)

@@ -8,7 +8,9 @@ import { offersCommandTool } from '../../core/tool-calls/offered-tools.js'
 import { type App, contextOf, TreeUnreadable } from '../app.js'
 import { buildPrompt, issuePhaseToken, makeGrant } from '../identity/grant.js'
 import { type Grant, keepUnder, type Once } from '../kept-answer.js'
+import { formatStream } from '../ledger/entries.js'
 import { AgentBusy } from '../ledger/ledger.js'
+import { claimElsewhere } from '../nodes/claim-elsewhere.js'
 import { noTask, ok, type Problem, type Result, refuse, refuseUnreadable, toProblem, UNREADABLE } from '../result.js'
 import { needsBaseline } from '../test-runs/baselines.js'
 import { refuseWithoutConfinement } from '../tool-calls/contract-sandbox.js'
@@ -130,7 +132,7 @@ async function claimOldest(app: App, request: Ready): Promise<Result<JsonObject>
       if (!row.requires.every((require) => request.capabilities.includes(require))) continue
       const result = await tryClaim(app, row.id, request)
       // This task may conflict with another one or be unable to commit; the next candidate may not.
-      if (!result.ok && (isPathConflict(result.problem) || isOfItsTree(result.problem))) {
+      if (!result.ok && (isPathConflict(result.problem) || isOfItsTree(result.problem) || isAway(result.problem))) {
         held ??= result
         continue
       }
@@ -143,6 +145,8 @@ async function claimOldest(app: App, request: Ready): Promise<Result<JsonObject>
 }
 
 async function tryClaim(app: App, taskId: string, request: Ready): Promise<Result<JsonObject>> {
+  const home = await app.ledger.findOtherHome(formatStream(taskId))
+  if (home !== null) return claimElsewhere(app, { ...request, taskId, home })
   const state = await app.ledger.peek(taskId)
   if (state === null) return noTask(taskId)
   const contract = await app.contracts.get(state.contract.hash)
@@ -206,8 +210,10 @@ async function beginTree(app: App, state: TaskState): Promise<void> {
   if (state.visit > 0 && app.trees.isKnown(state.workspace)) return
   const active = await app.ledger.store.queryTasks({ status: 'active', limit: OTHERS_MAX })
   let isShared = false
-  for (const { id } of active.items)
-    isShared ||= id !== state.id && (await app.ledger.peek(id))?.workspace === state.workspace
+  for (const { id } of active.items) {
+    if (isShared || id === state.id || (await app.ledger.isElsewhere(formatStream(id)))) continue
+    isShared = (await app.ledger.peek(id))?.workspace === state.workspace
+  }
   if (!isShared || !app.trees.isKnown(state.workspace)) await app.trees.begin(state.workspace)
   await keepAgentCliFiles(app, state.workspace)
 }
@@ -219,6 +225,11 @@ async function refuseWithoutSandbox(app: App, contract: Contract): Promise<Resul
   if (contract.enforcement.confinement !== 'required' || !offersCommandTool(contract)) return null
   const refused = refuseWithoutConfinement({ contract }, await app.confinement())
   return refused === null || refused.ok ? null : refuse(refused.code, refused.detail, refused.extra)
+}
+
+// A node that is away does not keep an agent from the tasks of the others.
+function isAway({ code }: Problem): boolean {
+  return code === 'wrong_node' || code === 'shutting_down' || code === 'store_unavailable'
 }
 
 function isOfItsTree(problem: Problem): boolean {

@@ -6,6 +6,7 @@ import { getWritable, type Writable } from '../../core/paths/writable.js'
 import type { TaskState } from '../../core/task/state.js'
 import { requirePhase } from '../../core/tool-calls/offered-tools.js'
 import type { App } from '../app.js'
+import { formatStream } from '../ledger/entries.js'
 import { type Problem, type Result, refuse } from '../result.js'
 
 const PAGE = 500
@@ -99,6 +100,8 @@ async function findHeldLease(
   app: App,
   row: { readonly id: string; readonly contract: string; readonly phase: string },
 ): Promise<Lease | null> {
+  // The same path on another node is another tree.
+  if (await app.ledger.isElsewhere(formatStream(row.id))) return null
   const contract = await app.contracts.get(row.contract)
   const state = await app.ledger.peek(row.id)
   const isHeld = state !== null && (state.status === 'active' || state.status === 'awaiting_approval')

@@ -151,6 +151,8 @@ export class Webhooks {
 
   async #hooksOf(event: StoredEvent): Promise<readonly Webhook[]> {
     if (event.contract === null || !event.stream.startsWith('task:')) return []
+    // The node that decides on the task sends its events, so that each is sent by one.
+    if (await this.app.ledger.isElsewhere(event.stream)) return []
     const contract = await this.app.contracts.get(event.contract).catch(() => null)
     return (contract?.webhooks ?? []).filter((hook) => hook.events.includes(event.type))
   }

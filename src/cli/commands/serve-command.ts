@@ -32,6 +32,7 @@ export function addServerOptions(command: CliCommand): CliCommand {
       '--store <url>',
       'PostgreSQL database for the ledger, postgres://user@host/db (default: SQLite in the state directory)',
     )
+    .option('--advertise <url>', 'with PostgreSQL: where other nodes reach this server ($PHASELOCK_ADVERTISE)')
     .addOption(
       new Option('--confinement <provider>', 'sandbox for commands (default: the strongest available)').choices(
         PROVIDERS,

@@ -1,7 +1,8 @@
 import { readFileSync } from 'node:fs'
 import { createSecureContext } from 'node:tls'
-import { readRegistry } from '../../app/ledger/ledger.js'
+import { readRegistry } from '../../app/ledger/registry-book.js'
 import { type Orchestrator, openOrchestrator, resolvePlaces } from '../../app/orchestrator.js'
+import { PROGRAM_VERSION } from '../../app/version.js'
 import type { ProviderName } from '../../confinement/confinement.js'
 import type { ConfirmSetting } from '../../core/identity/sensitive-acts.js'
 import { plainJson, plainLine } from '../../core/plain-text.js'
@@ -19,7 +20,7 @@ import { formatHooks } from './hook-text.js'
 import { formatAddress, isLoopback, type Listening, listen } from './listen.js'
 import { formatReady } from './ready-text.js'
 import { startFailure } from './start-failure.js'
-import { readStoreUrl, requireSigningSecret } from './store-url.js'
+import { readAdvertised, readStoreUrl, requireSigningSecret } from './store-url.js'
 
 const CLOSE_MS_MAX = 10_000
 // One Ctrl-C reaches a process several times when npm and the terminal both pass it on.
@@ -32,6 +33,7 @@ export interface ServeOptions {
   readonly workspace?: string
   readonly stateDir?: string
   readonly store?: string
+  readonly advertise?: string
   readonly confinement?: ProviderName
   readonly minConfinement?: 'required' | 'best_effort'
   readonly tlsCert?: string
@@ -48,6 +50,7 @@ export interface ServeOptions {
 export async function serve(options: ServeOptions): Promise<void> {
   tolerateClosedPipes(() => undefined)
   const tls = chooseTransport(options)
+  readAdvertised(options.advertise)
   requireSigningSecret(readStoreUrl(options.store))
   try {
     const running = await start(options, tls)
@@ -89,6 +92,7 @@ async function start(options: ServeOptions, tls: Tls): Promise<Running> {
   try {
     let hosts: ReadonlySet<string> = new Set()
     let url = ''
+    const advertised = readAdvertised(options.advertise)
     const prove = (nonce: string): string | null => computeServerProof(stateDir, { url, nonce })
     const entrance = buildServer(app, {
       hosts: () => hosts,
@@ -100,6 +104,7 @@ async function start(options: ServeOptions, tls: Tls): Promise<Running> {
     const { port } = listening
     const names = (options.allowHost ?? []).map((name) => name.toLowerCase())
     url = formatAddress({ host: options.host, port, isTls: tls !== null })
+    await app.ledger.cluster?.announce({ url: advertised ?? url, programVersion: PROGRAM_VERSION })
     await leaveNote(stateDir, url, listening)
     // Until here every Host is refused: a client that gets 200 from /ready can run CLI commands, which read the note.
     hosts = new Set([...listAllowedHosts({ host: options.host, port, extra: names }), ...names])

@@ -22,3 +22,12 @@ export function requireSigningSecret(url: string | null): void {
     'With a PostgreSQL store ORCHESTRATOR_JWT_SECRET must be set, to at least 32 bytes (openssl rand -base64 48).',
   )
 }
+
+/** Where other nodes reach this server, as `--advertise` or PHASELOCK_ADVERTISE says; null: where it listens. */
+export function readAdvertised(given: string | undefined): string | null {
+  const text = given ?? process.env.PHASELOCK_ADVERTISE ?? ''
+  if (text === '') return null
+  const url = URL.canParse(text) ? new URL(text) : null
+  if (url !== null && /^https?:$/.test(url.protocol) && url.pathname === '/' && url.username === '') return url.origin
+  throw new Stop(EXIT.usage, '--advertise, PHASELOCK_ADVERTISE: give a URL like https://node-a.example:8000.')
+}

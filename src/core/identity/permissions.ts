@@ -82,6 +82,7 @@ export const PERMISSIONS = {
   getContractText: OPERATORS,
   getContractGraph: OPERATORS,
   listWebhooks: OPERATORS,
+  listNodes: OPERATORS,
   checkServer: OPERATORS,
   listApprovals: OPERATORS,
   listStashes: OPERATORS,

@@ -32,6 +32,20 @@ export const WEBHOOKS = makeObject({
   ),
 })
 
+export const NODES = makeObject({
+  nodes: makeList(
+    nameObject('Node', {
+      id: TEXT,
+      own: { ...FLAG, description: 'The server that was asked.' },
+      alive: FLAG,
+      url: allowNull(TEXT),
+      program_version: TEXT,
+      started_at: TIME,
+      seen_at: TIME,
+    }),
+  ),
+})
+
 export const SERVER_CHECKS = makeObject({
   checks: makeList(
     nameObject('ServerCheck', {

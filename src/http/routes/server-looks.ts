@@ -1,8 +1,16 @@
+import { listNodes } from '../../app/nodes/list-nodes.js'
 import { ok } from '../../app/result.js'
 import { checkServer } from '../../app/status/server-checks.js'
 import { showContractGraph, showContractText, trustContract } from '../../app/tasks/contract-looks.js'
 import { toIsoTime } from '../../app/wire.js'
-import { CONTRACT_GRAPH, CONTRACT_TEXT, SERVER_CHECKS, TRUSTED_CONTRACT, WEBHOOKS } from '../answers/server-answers.js'
+import {
+  CONTRACT_GRAPH,
+  CONTRACT_TEXT,
+  NODES,
+  SERVER_CHECKS,
+  TRUSTED_CONTRACT,
+  WEBHOOKS,
+} from '../answers/server-answers.js'
 import { shape } from '../fields.js'
 import { type Route, requireOperator } from '../route.js'
 
@@ -50,6 +58,15 @@ export const SERVER_LOOK_ROUTES: readonly Route[] = [
           last_deliveries: deliveries.map((one) => ({ ...one, at: toIsoTime(one.at) })),
         })),
       }),
+  },
+  {
+    method: 'GET',
+    path: '/nodes',
+    id: 'listNodes',
+    summary: 'The servers that share the ledger',
+    answer: '`{nodes}`',
+    response: NODES,
+    handle: async ({ app }) => ok({ nodes: await listNodes(app) }),
   },
   {
     method: 'GET',

@@ -3,12 +3,15 @@ import { StoreUnavailable, type TaskRow } from '../store.js'
 import type { WireAppend } from '../wire.js'
 import { FIRST_PREV_HASH } from '../write/chain.js'
 import type { Head } from '../write/head.js'
+import type { NodeLease } from './node-lease.js'
 
 export interface StreamHead {
   /** Position among all streams, from 1. */
   readonly num: number
   readonly version: number
   readonly hash: string
+  /** The node that appends to it; empty: every node. */
+  readonly home: string
 }
 
 export interface StoredTask {
@@ -29,17 +32,21 @@ export interface BatchView {
   readonly keys: Map<string, number>
 }
 
+/** In the place where an earlier version wrote its own name: it then writes nothing beside several nodes. */
+export const NODES = 'nodes'
+
 /** Locks the head of the ledger and reads what the appends are compared with. */
 export async function readBatchView(
   client: PoolClient,
-  owner: string,
+  lease: NodeLease,
   batch: readonly WireAppend[],
 ): Promise<BatchView> {
   const { rows } = await client.query('SELECT count, hash, streams, tasks, owner FROM ledger_head FOR UPDATE')
   const head = rows[0]
   if (head === undefined) throw new StoreUnavailable('The head of the ledger is missing from the database.')
-  if (head.owner !== owner)
-    throw new StoreUnavailable('Another server has taken over this ledger. This one writes nothing more.')
+  if (head.owner !== NODES)
+    throw new StoreUnavailable('A server of another version has taken over this ledger. This one writes nothing more.')
+  await requireLease(client, lease)
   const agents = batch.flatMap(({ task }) => (task?.agentId == null ? [] : [task.agentId]))
   return {
     head: { count: head.count, hash: head.hash },
@@ -54,9 +61,19 @@ export async function readBatchView(
   }
 }
 
+// Read after the lock was had: a statement that waited for it would see the nodes as they were before.
+async function requireLease(client: PoolClient, { nodeId, epoch }: NodeLease): Promise<void> {
+  const { rows } = await client.query('SELECT epoch, expires_at > clock_timestamp() AS alive FROM node WHERE id = $1', [
+    nodeId,
+  ])
+  if (rows[0]?.epoch !== epoch)
+    throw new StoreUnavailable(`Another server has taken over ${nodeId}. This one writes nothing more.`)
+  if (rows[0]?.alive !== true) throw new StoreUnavailable(`The lease of ${nodeId} has ended; nothing was written.`)
+}
+
 async function readStreamHeads(client: PoolClient, names: readonly string[]): Promise<Map<string, StreamHead>> {
-  const { rows } = await client.query('SELECT num, name, version, hash FROM stream WHERE name = ANY($1)', [names])
-  return new Map(rows.map(({ num, name, version, hash }) => [name, { num, version, hash }]))
+  const { rows } = await client.query('SELECT num, name, version, hash, home FROM stream WHERE name = ANY($1)', [names])
+  return new Map(rows.map(({ name, ...head }) => [name, head]))
 }
 
 async function readTaskRows(client: PoolClient, ids: readonly string[]): Promise<Map<string, StoredTask>> {
@@ -90,5 +107,5 @@ export function formatKey(principal: string, key: string): string {
 }
 
 export function getStreamHead(view: BatchView, stream: string): StreamHead {
-  return view.streamHeads.get(stream) ?? { num: 0, version: 0, hash: FIRST_PREV_HASH }
+  return view.streamHeads.get(stream) ?? { num: 0, version: 0, hash: FIRST_PREV_HASH, home: '' }
 }

@@ -4,10 +4,12 @@ import { StoreRefused, StoreUnavailable } from '../store.js'
 const CONNECTIONS_MAX = 10
 const CONNECT_MS_MAX = 5_000
 const STATEMENT_MS_MAX = 30_000
+// A cut connection gives no answer at all, not even an error.
+const ANSWER_MS_MAX = 40_000
 const INT8 = 20
 
 /** A pool of connections. 64-bit integers arrive as numbers: none of ours reaches 2^53. */
-export function createPool(url: string): pg.Pool {
+export function createPool(url: string, limits: { readonly answerMs?: number } = {}): pg.Pool {
   const getTypeParser = ((oid: number, format?: string) =>
     oid === INT8 ? Number : pg.types.getTypeParser(oid, format as 'text')) as typeof pg.types.getTypeParser
   const pool = new pg.Pool({
@@ -15,6 +17,8 @@ export function createPool(url: string): pg.Pool {
     max: CONNECTIONS_MAX,
     connectionTimeoutMillis: CONNECT_MS_MAX,
     statement_timeout: STATEMENT_MS_MAX,
+    query_timeout: limits.answerMs ?? ANSWER_MS_MAX,
+    keepAlive: true,
     application_name: 'phaselock',
     types: { getTypeParser },
   })

@@ -1,4 +1,4 @@
-import { createHmac, type KeyObject, randomUUID } from 'node:crypto'
+import type { KeyObject } from 'node:crypto'
 import { existsSync, mkdirSync } from 'node:fs'
 import type { Pool, PoolClient } from 'pg'
 import { createKeys, readChainKey, readPublicKey, readSigningKey } from '../keys.js'
@@ -10,9 +10,12 @@ import { judgeEvent, type StreamEnd } from '../verify/verify-events.js'
 import { EVENT_COLUMNS } from '../wire.js'
 import { FIRST_PREV_HASH } from '../write/chain.js'
 import { type Head, readHead, writeWholeHead } from '../write/head.js'
+import { NODES } from './batch-view.js'
+import { computeLockNumber } from './node-lease.js'
 import { refuseMovedDatabase } from './moved-database.js'
 import { findForeignTrigger, migrate, readSchemaVersion } from './schema.js'
 
+const PAGE = 2_000
 const WHAT_TO_DO =
   '`phaselock audit verify` shows the details; restore a backup of the database and the state directory.'
 
@@ -20,39 +23,34 @@ export interface OpenedPostgres {
   readonly key: KeyObject
   readonly head: Head
   readonly generation: number
-  /** Written into the head row: a server that finds another name there writes nothing more. */
-  readonly owner: string
-  /** Holds the lock of this ledger while it is connected. */
-  readonly guard: PoolClient
 }
 
 /**
- * Creates the ledger in an empty database, or checks and migrates the existing one, and takes it for this server.
- * Throws StoreRefused for one that must not be used.
+ * Creates the ledger in an empty database, or checks and migrates the existing one. Throws StoreRefused for one that
+ * must not be used.
  */
 export async function openPostgres(pool: Pool, dir: string): Promise<OpenedPostgres> {
-  const guard = await pool.connect()
+  const client = await pool.connect()
   try {
-    await requireDurable(guard)
-    const isNew = (await readSchemaVersion(guard)) === 0
+    await requireDurable(client)
+    const isNew = (await readSchemaVersion(client)) === 0
     const key = isNew ? takeKeys(dir) : requireKeys(dir)
-    await lockLedger(guard, key)
-    await migrate(guard)
-    await guard.query("INSERT INTO meta (name, value) VALUES ('key_seal', $1) ON CONFLICT DO NOTHING", [
+    await refuseEarlierVersion(client, key)
+    await migrate(client)
+    await client.query("INSERT INTO meta (name, value) VALUES ('key_seal', $1) ON CONFLICT DO NOTHING", [
       computeKeySeal(key),
     ])
-    await requireOwnLedger(guard, key)
-    const settled = await settleHead(guard, dir, key)
-    const owner = randomUUID()
-    await guard.query(
+    await requireOwnLedger(client, key)
+    const settled = await settleHead(client, dir, key)
+    await client.query(
       `INSERT INTO ledger_head (count, hash, streams, tasks, owner) VALUES (0, $1, 0, 0, $2)
        ON CONFLICT (only_row) DO UPDATE SET owner = excluded.owner`,
-      [FIRST_PREV_HASH, owner],
+      [FIRST_PREV_HASH, NODES],
     )
-    return { key, ...settled, owner, guard }
-  } catch (error) {
-    guard.release(true)
-    throw error
+    return { key, ...settled }
+  } finally {
+    // Its lock ends with the connection.
+    client.release(true)
   }
 }
 
@@ -91,12 +89,12 @@ function requireKeys(dir: string): KeyObject {
   )
 }
 
-/** Only one server at a time: the lock ends with the connection, also after `kill -9`. */
-async function lockLedger(client: PoolClient, key: KeyObject): Promise<void> {
-  const seal = createHmac('sha256', key).update('phaselock advisory lock').digest()
-  const { rows } = await client.query('SELECT pg_try_advisory_lock($1) AS taken', [String(seal.readBigInt64BE())])
+/** A server of the version that was alone on its database holds a lock while it is connected. */
+async function refuseEarlierVersion(client: PoolClient, key: KeyObject): Promise<void> {
+  const lock = computeLockNumber(key, 'phaselock advisory lock')
+  const { rows } = await client.query('SELECT pg_try_advisory_lock_shared($1) AS taken', [lock])
   if (rows[0]?.taken === true) return
-  throw new StoreRefused('locked', 'Another server uses this ledger in PostgreSQL. Stop it first.')
+  throw new StoreRefused('locked', 'A server of an earlier version uses this ledger in PostgreSQL. Stop it first.')
 }
 
 async function requireOwnLedger(client: PoolClient, key: KeyObject): Promise<void> {
@@ -136,18 +134,25 @@ async function settleHead(
   return { head: last, generation: writeWholeHead(dir, key, { head: last, generation }) }
 }
 
+// Other nodes may have written much since this one last did.
 async function requireGoodEnd(client: PoolClient, key: KeyObject, head: Head): Promise<void> {
-  const { rows } = await client.query(`SELECT ${EVENT_COLUMNS} FROM event WHERE seq >= $1 ORDER BY seq`, [
-    Math.max(1, head.count),
-  ])
-  if (head.count > 0 && rows[0]?.hash !== head.hash)
-    throw refuseTampered(`Event ${head.count} is not the one that the ledger head names.`)
+  const first = Math.max(1, head.count)
   const ends = new Map<string, StreamEnd>()
-  for (const [index, row] of rows.entries()) {
-    const end = ends.get(row.stream) ?? (await readEndBefore(client, row.stream, row.version))
-    const problem = judgeEvent(row, key, { seq: Math.max(1, head.count) + index, end })
-    if (problem !== null) throw refuseTampered(problem.detail)
-    ends.set(row.stream, { version: row.version, hash: row.hash })
+  for (let seq = first; ; ) {
+    const { rows } = await client.query(`SELECT ${EVENT_COLUMNS} FROM event WHERE seq >= $1 ORDER BY seq LIMIT $2`, [
+      seq,
+      PAGE,
+    ])
+    if (seq === first && head.count > 0 && rows[0]?.hash !== head.hash)
+      throw refuseTampered(`Event ${head.count} is not the one that the ledger head names.`)
+    for (const row of rows) {
+      const end = ends.get(row.stream) ?? (await readEndBefore(client, row.stream, row.version))
+      const problem = judgeEvent(row, key, { seq, end })
+      if (problem !== null) throw refuseTampered(problem.detail)
+      ends.set(row.stream, { version: row.version, hash: row.hash })
+      seq += 1
+    }
+    if (rows.length < PAGE) return
   }
 }
 

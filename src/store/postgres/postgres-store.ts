@@ -13,12 +13,16 @@ import {
   type TaskFilter,
 } from '../store.js'
 import { createPool, findAddressProblem, toRefusal } from './connect.js'
+import { joinNodes, type OpenedNode } from './join-nodes.js'
+import type { NodeLine } from './node-line.js'
 import { type OpenedPostgres, openPostgres } from './open-postgres.js'
+import type { PostgresCluster } from './postgres-cluster.js'
 import { PostgresReads } from './postgres-reads.js'
 import { PostgresWriter } from './postgres-writer.js'
 import { verifyPostgres } from './verify-postgres.js'
 
 const CHECKPOINT_EVERY = 1_000
+const WRITE_ANSWER_MS_MAX = 6_000
 
 interface PostgresStoreOptions {
   /** `postgres://user:password@host/database` */
@@ -28,6 +32,17 @@ interface PostgresStoreOptions {
   /** For the age of idempotency keys. */
   readonly now?: () => number
   readonly checkpointEvery?: number
+  /** How long a node that does not renew its lease may still write. */
+  readonly leaseMs?: number
+}
+
+interface Parts {
+  readonly pool: Pool
+  /** For writes: a connection that was cut is given up sooner. */
+  readonly writePool: Pool
+  readonly lock: Lock
+  readonly opened: OpenedPostgres
+  readonly node: OpenedNode
 }
 
 /** Opens or creates the ledger in a PostgreSQL database. Rejects with StoreRefused when it must not be used. */
@@ -37,10 +52,13 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
   takeStateDirectory(options.dir)
   const lock = lockDirectory(options.dir)
   const pool = createPool(options.url)
+  const writePool = createPool(options.url, { answerMs: WRITE_ANSWER_MS_MAX })
   try {
-    return new PostgresStore(options, { pool, lock, opened: await openPostgres(pool, options.dir) })
+    const opened = await openPostgres(pool, options.dir)
+    const node = await joinNodes({ ...options, pool, key: opened.key })
+    return new PostgresStore(options, { pool, writePool, lock, opened, node })
   } catch (error) {
-    await pool.end()
+    await Promise.all([pool.end(), writePool.end()])
     lock.release()
     throw toRefusal(error)
   }
@@ -51,8 +69,9 @@ export class PostgresStore implements Store {
   readonly #now: () => number
   readonly #pool: Pool
   readonly #lock: Lock
-  /** When it breaks, the owner in the head row still keeps any other server from writing beside this one. */
-  readonly #guard: OpenedPostgres['guard']
+  readonly #writePool: Pool
+  readonly #line: NodeLine
+  readonly cluster: PostgresCluster
   readonly #reads: PostgresReads
   readonly #writer: PostgresWriter
   readonly #checkpoints: Checkpoints
@@ -60,22 +79,22 @@ export class PostgresStore implements Store {
   #isClosed = false
   #closing: Promise<void> | null = null
 
-  constructor(
-    options: PostgresStoreOptions,
-    parts: { readonly pool: Pool; readonly lock: Lock; readonly opened: OpenedPostgres },
-  ) {
-    const { pool, lock, opened } = parts
+  constructor(options: PostgresStoreOptions, { pool, writePool, lock, opened, node }: Parts) {
     this.#dir = options.dir
     this.#now = options.now ?? Date.now
     this.#pool = pool
     this.#lock = lock
-    this.#guard = opened.guard
+    this.#writePool = writePool
+    this.#line = node.line
+    this.cluster = node.cluster
     this.#reads = new PostgresReads(pool)
     const every = options.checkpointEvery ?? CHECKPOINT_EVERY
     this.#checkpoints = createCheckpoints({ every, write: () => this.#writeCheckpoint() })
     this.#checkpoints.startAt(opened.head.count)
     const onAppended = (seq: number) => this.#checkpoints.onAppended(seq)
-    this.#writer = new PostgresWriter({ ...opened, pool, dir: options.dir, now: this.#now, onAppended })
+    const { lease, channel } = node
+    const how = { lease, channel, pool: writePool, dir: options.dir, now: this.#now, onAppended }
+    this.#writer = new PostgresWriter({ ...opened, ...how })
   }
 
   /** Transactions with events since the store was opened: one serves many appends. */
@@ -164,8 +183,9 @@ export class PostgresStore implements Store {
     try {
       await this.#writer.close()
       await this.#checkpoints.finish()
-      this.#guard.release(true)
-      await this.#pool.end()
+      await this.cluster.close()
+      await this.#line.close()
+      await Promise.all([this.#pool.end(), this.#writePool.end()])
     } finally {
       this.#lock.release()
     }

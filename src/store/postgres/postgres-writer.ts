@@ -7,6 +7,7 @@ import { type Head, writeHeadSlot } from '../write/head.js'
 import { KEY_LIFETIME_MS } from '../write/ledger-writer.js'
 import { countChars, type Pending, settle } from '../write/pending-append.js'
 import { toUnavailable } from './connect.js'
+import type { NodeLease } from './node-lease.js'
 import { writeBatch } from './write-batch.js'
 
 const BATCH_MAX = 1_024
@@ -25,7 +26,9 @@ interface WriterOptions {
   readonly pool: Pool
   readonly dir: string
   readonly key: KeyObject
-  readonly owner: string
+  readonly lease: NodeLease
+  /** Other nodes hear on it that there is something to read. */
+  readonly channel: string
   readonly head: Head
   readonly generation: number
   readonly now: () => number
@@ -112,20 +115,22 @@ export class PostgresWriter {
   }
 
   async #transact(appends: readonly WireAppend[]) {
-    const { pool, key, owner } = this.#options
+    const { pool, key, lease, channel } = this.#options
     const client = await pool.connect()
     let isBroken = true
     try {
       await client.query('BEGIN')
       await this.#requireAcknowledged(client)
-      const { results, head } = await writeBatch(client, { key, owner, lines: this.#lines, appends })
+      const { results, head } = await writeBatch(client, { key, lease, lines: this.#lines, appends })
       if (this.#batches % PRUNE_EVERY === 0) await this.#pruneKeys(client)
+      if (head.count > this.#written.count) await client.query(`NOTIFY ${channel}`)
       await client.query('COMMIT')
       isBroken = false
       this.#advanceHead(head)
       return results
     } catch (error) {
-      isBroken = isBroken && !(await rollBack(client))
+      const isCut = error instanceof Error && error.message === 'Query read timeout'
+      isBroken = isBroken && (isCut || !(await rollBack(client)))
       throw error
     } finally {
       // A connection that failed in a transaction is not used again.

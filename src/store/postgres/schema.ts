@@ -77,6 +77,20 @@ CREATE TABLE idempotency (
 );
 CREATE INDEX idempotency_at ON idempotency (at);
 `,
+  // Several nodes. An empty home: every node may append.
+  `
+CREATE TABLE node (
+  id TEXT PRIMARY KEY,
+  epoch BIGINT NOT NULL,
+  url TEXT,
+  program_version TEXT NOT NULL,
+  secrets TEXT NOT NULL,
+  started_at TIMESTAMPTZ NOT NULL,
+  seen_at TIMESTAMPTZ NOT NULL,
+  expires_at TIMESTAMPTZ NOT NULL
+);
+ALTER TABLE stream ADD COLUMN home TEXT NOT NULL DEFAULT '';
+`,
 ]
 
 const SCHEMA_VERSION = MIGRATIONS.length

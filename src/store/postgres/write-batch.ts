@@ -1,6 +1,7 @@
 import type { KeyObject } from 'node:crypto'
 import type { PoolClient } from 'pg'
 import type { JsonObject } from '../../core/json.js'
+import { SYSTEM_STREAM } from '../cluster.js'
 import type { TaskRow } from '../store.js'
 import type { WireAppend, WireRemembered, WireResult } from '../wire.js'
 import type { Lines } from '../write/broken-lines.js'
@@ -8,6 +9,7 @@ import { computeEventHash } from '../write/chain.js'
 import type { Head } from '../write/head.js'
 import { KEY_LIFETIME_MS } from '../write/ledger-writer.js'
 import { type BatchView, formatKey, getStreamHead, readBatchView } from './batch-view.js'
+import type { NodeLease } from './node-lease.js'
 import { transpose } from './transpose.js'
 import { writeTasks } from './write-tasks.js'
 
@@ -42,7 +44,7 @@ type EventRow = readonly [
 
 interface Batch {
   readonly key: KeyObject
-  readonly owner: string
+  readonly lease: NodeLease
   readonly lines: Lines
   readonly appends: readonly WireAppend[]
 }
@@ -52,7 +54,7 @@ export async function writeBatch(
   client: PoolClient,
   batch: Batch,
 ): Promise<{ readonly results: readonly WireResult[]; readonly head: Head }> {
-  const view = await readBatchView(client, batch.owner, batch.appends)
+  const view = await readBatchView(client, batch.lease, batch.appends)
   const written: Written = { events: [], streams: new Set(), tasks: new Map(), blobs: new Map(), keys: new Map() }
   const results = batch.appends.map((append) => {
     const result = applyAppend(view, written, batch, append)
@@ -63,15 +65,17 @@ export async function writeBatch(
   return { results, head: view.head }
 }
 
-function applyAppend(view: BatchView, written: Written, { key, lines }: Batch, append: WireAppend): WireResult {
+function applyAppend(view: BatchView, written: Written, batch: Batch, append: WireAppend): WireResult {
+  const { lease, lines } = batch
   const { id, remember, task, stream } = append
   if (remember !== undefined && isKeyTaken(view, remember)) return { id, ok: false, reason: 'key_taken' }
   const head = getStreamHead(view, stream)
+  if (head.home !== '' && head.home !== lease.nodeId) return { id, ok: false, reason: 'wrong_node', home: head.home }
   if (head.version !== append.expectedVersion || lines.isBroken(append.line))
     return { id, ok: false, reason: 'version_conflict', version: head.version }
   if (task !== undefined && isAgentBusy(view, task)) return { id, ok: false, reason: 'agent_busy' }
   const seq = view.head.count + 1
-  const hashes = addEvents(view, written, key, append)
+  const hashes = addEvents(view, written, batch, append)
   if (task !== undefined) addTask(view, written, task)
   for (const blob of append.blobs ?? []) written.blobs.set(blob.sha256, blob.content)
   if (remember !== undefined) {
@@ -97,7 +101,7 @@ function isAgentBusy(view: BatchView, task: TaskRow): boolean {
   return held !== undefined && held !== task.id
 }
 
-function addEvents(view: BatchView, written: Written, key: KeyObject, append: WireAppend): string[] {
+function addEvents(view: BatchView, written: Written, { key, lease }: Batch, append: WireAppend): string[] {
   const { stream } = append
   const before = getStreamHead(view, stream)
   let { version, hash: prevHash } = before
@@ -118,7 +122,8 @@ function addEvents(view: BatchView, written: Written, key: KeyObject, append: Wi
   }
   if (hashes.length === 0) return hashes
   if (before.num === 0) view.streams += 1
-  view.streamHeads.set(stream, { num: before.num || view.streams, version, hash: prevHash })
+  const home = before.num === 0 && stream !== SYSTEM_STREAM ? lease.nodeId : before.home
+  view.streamHeads.set(stream, { num: before.num || view.streams, version, hash: prevHash, home })
   view.head = { count: seq, hash: prevHash }
   written.streams.add(stream)
   return hashes
@@ -163,15 +168,15 @@ async function insertRows(client: PoolClient, view: BatchView, written: Written)
       transpose(written.events, 16),
     )
     await client.query(
-      `INSERT INTO stream (num, name, version, hash)
-       SELECT * FROM unnest($1::bigint[], $2::text[], $3::bigint[], $4::text[])
+      `INSERT INTO stream (num, name, version, hash, home)
+       SELECT * FROM unnest($1::bigint[], $2::text[], $3::bigint[], $4::text[], $5::text[])
        ON CONFLICT (name) DO UPDATE SET version = excluded.version, hash = excluded.hash`,
       transpose(
         [...written.streams].map((name) => {
-          const { num, version, hash } = getStreamHead(view, name)
-          return [num, name, version, hash]
+          const { num, version, hash, home } = getStreamHead(view, name)
+          return [num, name, version, hash, home]
         }),
-        4,
+        5,
       ),
     )
   }

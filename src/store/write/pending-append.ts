@@ -17,10 +17,12 @@ export function settle(pending: Pending, result: WireResult): void {
 }
 
 function toRefusedResult(
-  result: Extract<WireResult, { reason: 'version_conflict' | 'agent_busy' | 'key_taken' }>,
+  result: Extract<WireResult, { reason: 'version_conflict' | 'agent_busy' | 'key_taken' | 'wrong_node' }>,
 ): AppendResult {
-  const { ok, reason } = result
-  return reason === 'version_conflict' ? { ok, reason, version: result.version } : { ok, reason }
+  const { ok } = result
+  if (result.reason === 'version_conflict') return { ok, reason: result.reason, version: result.version }
+  if (result.reason === 'wrong_node') return { ok, reason: result.reason, home: result.home }
+  return { ok, reason: result.reason }
 }
 
 export function countChars(wire: WireAppend): number {

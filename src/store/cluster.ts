@@ -1,0 +1,50 @@
+import type { StoredEvent } from './store.js'
+
+/** The stream of operators, agents, contracts and pauses. Every node appends to it. */
+export const SYSTEM_STREAM = 'system'
+
+/** A server on a database that several servers may share. */
+export interface NodeRow {
+  readonly id: string
+  /** Counts the starts of the node: only the newest one writes. */
+  readonly epoch: number
+  /** Where other nodes reach it; null until it listens. */
+  readonly url: string | null
+  readonly programVersion: string
+  /** Unix milliseconds, by the clock of the database. */
+  readonly startedAt: number
+  readonly seenAt: number
+  /** Whether its lease holds. */
+  readonly isAlive: boolean
+}
+
+/** What a node says about itself to the others. */
+export interface NodeNote {
+  readonly url: string
+  readonly programVersion: string
+}
+
+/**
+ * Several servers on one ledger. Every stream except the system's has a home: the node that began it, because the work
+ * tree and the processes of a task are there. Only its home appends to a stream.
+ */
+export interface Cluster {
+  readonly nodeId: string
+  /**
+   * Resolves when this node knows every event that was committed before the call and still holds its lease. Rejects with
+   * StoreUnavailable when it cannot know: then it must answer nothing from memory.
+   */
+  refresh(): Promise<void>
+  /** The node that decides on a stream; null: every node may, or there is no such stream. */
+  findHome(stream: string): Promise<string | null>
+  /** The same without waiting, for a stream whose event was just followed. */
+  isElsewhere(stream: string): boolean
+  /** Events of all nodes, each once, in the order of `seq`. */
+  follow(listener: (events: readonly StoredEvent[]) => void): void
+  /** This process appended these: whoever follows gets them without another read. */
+  note(events: readonly StoredEvent[]): void
+  /** Rejects with StoreRefused when a living node signs its tokens with a secret that this one does not accept. */
+  agreeOnSecrets(secrets: readonly string[]): Promise<void>
+  announce(note: NodeNote): Promise<void>
+  listNodes(): Promise<readonly NodeRow[]>
+}
