@@ -98,7 +98,7 @@ export const FULL_ONLY: Readonly<Record<string, string>> = {
     'reviews by another than the agent, through all phases; core/independent-review covers the rules',
   'e2e/install':
     'tasks that install dependencies, approved and refused; core/package-managers and app/install-changes cover the rules',
-  'e2e/nodes': 'two servers on one PostgreSQL database, killed and paused; store/nodes covers the rules below',
+  'e2e/nodes': 'two servers on one PostgreSQL database, killed and paused; needs PostgreSQL',
   'e2e/package': 'the packages, installed with three versions of Node.js; cli/bundle covers the built program',
   'e2e/postgres': 'a whole task on PostgreSQL with kill -9 and crashes; e2e/kill covers recovery in general',
   'e2e/setup-change': 'changes of the test setup, approved and rejected; http/pinned-tests covers what RED records',
@@ -264,6 +264,7 @@ export const FULL_ONLY: Readonly<Record<string, string>> = {
   'store/nodes': 'several nodes on one PostgreSQL database: homes, fencing, following; needs PostgreSQL',
   'store/postgres': 'the store suite on PostgreSQL, tampering and crashes; store/sqlite runs the same suite',
   'torture/faults': 'full disks and I/O errors under load; store/faults covers the store',
+  'torture/nodes': 'three nodes on PostgreSQL, hit in every way, and planted faults; torture/kill hits one server',
   'torture/power': 'power failures of the store at many points; torture/power-server tries a whole server',
   'transcripts/large': 'transcripts of many megabytes; transcripts/refusals covers how they are read',
   'worktrees/kill': 'kills a server while it merges; e2e/kill covers recovery in general',

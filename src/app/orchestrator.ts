@@ -10,6 +10,7 @@ import type { Store } from '../store/store.js'
 import type { App } from './app.js'
 import { watchVotes } from './councils/consensus-watch.js'
 import { Coordinations } from './councils/councils.js'
+import { HookSessions } from './hooks/hook-sessions.js'
 import { hashToken } from './identity/identity.js'
 import { openOperatorAccess } from './identity/operator-access.js'
 import { openSecrets, type SecretKeeper } from './identity/secrets.js'
@@ -19,7 +20,6 @@ import { InFlight } from './ledger/idempotency.js'
 import { type Integrity, verifyInBackground } from './ledger/integrity.js'
 import { Ledger } from './ledger/ledger.js'
 import { Quota, RefusalLog } from './ledger/refusal-log.js'
-import { HookSessions } from './hooks/hook-sessions.js'
 import { McpArrivals } from './mcp-arrivals.js'
 import type { OrchestratorOptions } from './orchestrator-options.js'
 import { recoverStashes } from './stash/recover-stashes.js'
@@ -235,9 +235,9 @@ async function ensureOperator(
 ): Promise<boolean> {
   const present = secrets.readOperatorToken()
   const known = ledger.registry.operators.get(FIRST_OPERATOR)
-  const nodes = (await ledger.cluster?.listNodes()) ?? []
-  // On a further node a new token would lock out everybody who has the one of the others.
-  if (present === null && known !== undefined && nodes.length > 1) return false
+  const nodes = (await ledger.cluster?.listNodes())?.filter(({ isAlive }) => isAlive) ?? []
+  // Beside other nodes a new token would lock out everybody who has theirs.
+  if (known !== undefined && nodes.length > 1) return false
   if (present !== null && known !== undefined && known.verifier === hashToken(present)) return false
   const token = secrets.writeOperatorToken()
   await ledger.record({ type: 'operator_added', name: FIRST_OPERATOR, role: null, verifier: hashToken(token) }, by)

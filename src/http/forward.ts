@@ -94,7 +94,11 @@ function ask({ url, request, headers, body, isAlive }: Asked): Promise<IncomingM
   const sent = { ...headers, ...(body === '' ? {} : { 'content-length': String(Buffer.byteLength(body)) }) }
   return new Promise((resolve) => {
     const begin = target.protocol === 'https:' ? askHttps : askHttp
-    const asked: ClientRequest = begin(target, { method: request.method, headers: sent, setHost: false })
+    const asked: ClientRequest = begin(target, {
+      ...{ method: request.method, headers: sent, setHost: false },
+      // A connection that the other side may just have closed would make an answer uncertain.
+      agent: false,
+    })
     const timer = setInterval(() => {
       isAlive().then(
         (is) => (is ? undefined : asked.destroy()),

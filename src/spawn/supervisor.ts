@@ -266,9 +266,8 @@ export class Supervisor {
   /** Continues an agent that nothing watches. */
   #adopt(spawn: Spawn, adoptions = 0): void {
     if (this.#isClosed || this.#lives.has(spawn.agentId)) return
-    const parts = this.#parts(spawn.agentId)
     const Kind = spawn.review === null ? WorkerLife : ReviewerLife
-    this.#keep(new Kind(spawn.agentId, spawn.taskId, parts), (life) => life.resume(), adoptions)
+    this.#keep(new Kind(spawn.agentId, spawn.taskId, this.#parts(spawn.agentId)), (life) => life.resume(), adoptions)
   }
 
   #notice(event: StoredEvent): void {

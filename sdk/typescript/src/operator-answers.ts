@@ -110,18 +110,6 @@ export interface LedgerStats {
   readonly by_code: Readonly<Record<string, number>>
 }
 
-/** A server on a database that several servers share. */
-export interface NodeRow {
-  readonly id: string
-  /** The server that was asked. */
-  readonly own: boolean
-  readonly alive: boolean
-  readonly url: string | null
-  readonly program_version: string
-  readonly started_at: string
-  readonly seen_at: string
-}
-
 export interface LedgerCheck {
   readonly ok: boolean
   readonly events: number

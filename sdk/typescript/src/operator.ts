@@ -5,7 +5,7 @@ import type { TaskDiff } from './diff-answers.js'
 import { ApiError, PhaselockError } from './errors.js'
 import type { JsonObject } from './json.js'
 import type * as Answers from './operator-answers.js'
-import type { Activity, AgentSnapshot, Overview } from './overview-answers.js'
+import type { Activity, AgentSnapshot, NodeRow, Overview } from './overview-answers.js'
 import type { Report, TaskMetrics } from './report-answers.js'
 import { type Frame, framesOf } from './sse.js'
 import { checkToken } from './token.js'
@@ -145,7 +145,7 @@ export class OperatorClient {
   events = (query: Query) => this.#get<Answers.EventPage>('/audit/query', query)
   recentEvents = (count: number) => this.#get<Answers.EventPage>('/audit/recent', { count })
   ledgerStats = () => this.#get<Answers.LedgerStats>('/audit/stats')
-  nodes = () => this.#get<{ readonly nodes: readonly Answers.NodeRow[] }>('/nodes')
+  nodes = () => this.#get<{ readonly nodes: readonly NodeRow[] }>('/nodes')
   verifyLedger = () => this.#get<Answers.LedgerCheck>('/audit/verify', {}, VERIFY_MS_MAX)
 
   coordinations = (query: Page) =>

@@ -44,3 +44,15 @@ export interface ActiveTask extends Omit<TaskRow, 'created_at'> {
   readonly open_questions: number
   readonly parked_reason: string | null
 }
+
+/** A server on a database that several servers share. */
+export interface NodeRow {
+  readonly id: string
+  /** The server that was asked. */
+  readonly own: boolean
+  readonly alive: boolean
+  readonly url: string | null
+  readonly program_version: string
+  readonly started_at: string
+  readonly seen_at: string
+}

@@ -141,7 +141,8 @@ export class RunBook {
       if (this.#entries.get(id) === loading) this.#entries.delete(id)
     }
     loading.then((entry) => {
-      if (entry === null) forget()
+      // What another node appends to it later would not be noticed.
+      if (entry === null || this.app.ledger.cluster?.isElsewhere(runStream(id)) === true) forget()
       else if (entry.run.endedAt !== null) this.#letGo(id)
     }, forget)
     return loading

@@ -76,7 +76,12 @@ export class Ledger {
     private readonly redact: Cleaner['redact'],
   ) {
     this.#entries = new Entries(store)
-    this.#registry = new RegistryBook(store, clean, (events) => this.#tell(events))
+    this.#registry = new RegistryBook(
+      store,
+      clean,
+      (append) => store.append(append),
+      (events) => this.#tell(events),
+    )
     store.cluster?.follow((events) => this.#follow(events))
   }
 

@@ -9,7 +9,14 @@ import {
 import type { Refusal } from '../../core/task/refusal.js'
 import { SYSTEM_STREAM } from '../../store/cluster.js'
 import type { Cleaner } from '../../store/redaction/clean-data.js'
-import { type Blob, type Store, type StoredEvent, StoreUnavailable } from '../../store/store.js'
+import {
+  type Append,
+  type AppendResult,
+  type Blob,
+  type Store,
+  type StoredEvent,
+  StoreUnavailable,
+} from '../../store/store.js'
 import type { Kept } from '../kept-answer.js'
 import { toNewEvent, toRegistryEvent } from '../wire.js'
 import { addConfirmation } from './confirmed-act.js'
@@ -38,8 +45,9 @@ export class RegistryBook {
   readonly #reads = new KeyedLock()
 
   constructor(
-    private readonly store: Store,
+    private readonly store: Pick<Store, 'readStream'>,
     private readonly clean: Cleaner['clean'],
+    private readonly write: (append: Append) => Promise<AppendResult>,
     private readonly tell: (events: readonly StoredEvent[]) => void,
   ) {}
 
@@ -84,7 +92,7 @@ export class RegistryBook {
     const line = this.#line
     this.#tip = after
     try {
-      const result = await this.store.append({
+      const result = await this.write({
         ...{ stream: SYSTEM_STREAM, expectedVersion: before.version, line, events: addConfirmation(rows) },
         ...(options.blobs === undefined ? {} : { blobs: options.blobs }),
         ...(options.remember === undefined ? {} : { remember: options.remember }),

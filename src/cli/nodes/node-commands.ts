@@ -1,9 +1,9 @@
 import type { NodeRow } from 'phaselock/sdk'
 import { type CliCommand, serverCommand } from '../cli-command.js'
 import { formatTime } from '../client/answer-values.js'
-import type { CheckOptions } from '../nodes/check-cluster-command.js'
 import { formatTable } from '../terminal/table.js'
 import { show } from '../terminal/terminal.js'
+import type { CheckOptions } from './check-cluster-command.js'
 
 /** Several servers on one PostgreSQL database. */
 export function addNodeCommands(program: CliCommand): void {
@@ -24,7 +24,7 @@ export function addNodeCommands(program: CliCommand): void {
     .option('--state-dir <dir>', 'state directory of an existing node ($PHASELOCK_STATE_DIR)')
     .examples('phaselock nodes prepare /tmp/node-b')
     .action(async (dir: string, options: { readonly stateDir?: string }) =>
-      (await import('../nodes/prepare-node-command.js')).prepareNodeCommand(dir, options),
+      (await import('./prepare-node-command.js')).prepareNodeCommand(dir, options),
     )
   program
     .command('cluster-check')
@@ -33,9 +33,7 @@ export function addNodeCommands(program: CliCommand): void {
     .option('--store <url>', 'PostgreSQL database of the ledger ($PHASELOCK_STORE)')
     .option('--json', 'print JSON')
     .examples('phaselock cluster-check')
-    .action(async (options: CheckOptions) =>
-      (await import('../nodes/check-cluster-command.js')).checkClusterCommand(options),
-    )
+    .action(async (options: CheckOptions) => (await import('./check-cluster-command.js')).checkClusterCommand(options))
 }
 
 function formatNodes(nodes: readonly NodeRow[]): string {

@@ -1,0 +1,62 @@
+import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { ROOT } from '../disk/place.js'
+
+type Patch = readonly [text: string, instead: string]
+
+const ANSWERS_ITSELF: Patch = ['return home == null || home === this.cluster?.nodeId ? null : home;', 'return null;']
+
+/** Faults that are planted into a copy of the built program: the torture must find each. */
+export const FAULTS = {
+  /** Every node decides on every task, and does not compare versions when it writes. */
+  'a claim without compare-and-set': [
+    ANSWERS_ITSELF,
+    ['if (head.home !== "" && head.home !== lease.nodeId) return', 'if (false) return'],
+    ['if (head.version !== append.expectedVersion || lines.isBroken(append.line)) return', 'if (false) return'],
+  ],
+  /** A node that is asked about a task of another one believes what it read of it first. */
+  'a token checked with what a node remembers': [
+    ANSWERS_ITSELF,
+    ['if (known === void 0 || formatStream(taskId) !== event.stream) return;', 'return;'],
+  ],
+  /** A process whose node was started elsewhere goes on. */
+  'no fencing': [
+    ['if (found?.epoch !== epoch) throw refuseReplaced(this.nodeId);', ''],
+    ['if (found.alive !== true && !await this.#renew()) throw refuseReplaced(this.nodeId);', ''],
+    [
+      'if (rows[0]?.epoch !== epoch) throw new StoreUnavailable(`Another',
+      'if (false) throw new StoreUnavailable(`Another',
+    ],
+    ['if (rows[0]?.alive !== true) throw new StoreUnavailable', 'if (false) throw new StoreUnavailable'],
+  ],
+} as const satisfies Record<string, readonly Patch[]>
+
+/** The program as it was built. */
+export const GOOD_PROGRAM = join(ROOT, 'bin/phaselock')
+
+/** Copies the program, changes the copy and gives its path. */
+export function plantFault(name: keyof typeof FAULTS): { readonly program: string; readonly dir: string } {
+  const dir = mkdtempSync(join(tmpdir(), 'phaselock-faulty-'))
+  mkdirSync(join(dir, 'dist'))
+  for (const one of readdirSync(ROOT)) if (one !== 'dist' && one !== 'bin') symlinkSync(join(ROOT, one), join(dir, one))
+  for (const one of readdirSync(join(ROOT, 'dist')))
+    if (one !== 'program') symlinkSync(join(ROOT, 'dist', one), join(dir, 'dist', one))
+  cpSync(join(ROOT, 'bin'), join(dir, 'bin'), { recursive: true })
+  cpSync(join(ROOT, 'dist/program'), join(dir, 'dist/program'), { recursive: true })
+  for (const [text, instead] of FAULTS[name]) replaceOnce(join(dir, 'dist/program'), text, instead)
+  return { program: join(dir, 'bin/phaselock'), dir }
+}
+
+function replaceOnce(folder: string, text: string, instead: string): void {
+  const files = readdirSync(folder).filter((file) => file.endsWith('.js'))
+  const found = files.filter((file) => readFileSync(join(folder, file), 'utf8').includes(text))
+  const [file] = found
+  if (file === undefined || found.length > 1) throw new Error(`the program has ${found.length} files with: ${text}`)
+  const content = readFileSync(join(folder, file), 'utf8')
+  if (content.split(text).length !== 2) throw new Error(`${file} has it more than once: ${text}`)
+  writeFileSync(
+    join(folder, file),
+    content.replace(text, () => instead),
+  )
+}
