@@ -91,3 +91,8 @@ export function requireOperator(call: Call): string {
   if (call.principal.kind !== 'operator') throw new Error('an operator route was reached without an operator')
   return `operator:${call.principal.name}`
 }
+
+/** Why the caller does it, without secrets. */
+export function readReason(call: Call): string {
+  return call.app.redact((call.body.reason as string | undefined) ?? 'no reason given') as string
+}

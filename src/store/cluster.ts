@@ -45,6 +45,11 @@ export interface Cluster {
   note(events: readonly StoredEvent[]): void
   /** Rejects with StoreRefused when a living node signs its tokens with a secret that this one does not accept. */
   agreeOnSecrets(secrets: readonly string[]): Promise<void>
+  /**
+   * Takes over every stream of a node that is away, for good: what it still tries to write is refused. `alive`: its lease
+   * holds. Gives the number of streams.
+   */
+  adopt(nodeId: string): Promise<number | 'alive' | 'unknown'>
   announce(note: NodeNote): Promise<void>
   listNodes(): Promise<readonly NodeRow[]>
 }

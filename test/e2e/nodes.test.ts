@@ -175,4 +175,22 @@ describe.skipIf(bin === null)('several nodes on one database (skipped where Post
     const { body } = await at(0).call('GET', '/nodes', at(0).operator)
     expect((body.nodes as { alive: boolean }[]).filter(({ alive }) => alive)).toHaveLength(2)
   })
+
+  it('[REQ-NODES-11] a node that has gone for good is adopted, and its task goes on under another', async () => {
+    const agent = await Walker.claim(at(0), 'T8')
+    const [first, second] = nodes as [TestNode, TestNode]
+    const { body } = await at(1).call('GET', '/nodes', at(1).operator)
+    const { id } = (body.nodes as { id: string; own: boolean }[]).find(({ own }) => !own) ?? { id: '' }
+    const adopt = () => at(1).call('POST', `/nodes/${id}/adopt`, at(1).operator, { reason: 'gone' })
+    expect(await adopt()).toMatchObject({ status: 409, body: { code: 'conflict' } })
+    await first.server.kill()
+    await expect.poll(async () => (await adopt()).status, { timeout: 30_000, interval: 500 }).toBe(200)
+    expect((await at(1).call('GET', '/state/snapshot', agent.token)).body).toMatchObject({ task: { id: 'T8' } })
+    expect((await at(1).call('POST', '/tasks/release', agent.token, { task_id: 'T8' })).status).toBe(200)
+    const checked = await run(['cluster-check', '--store', store, '--state-dir', second.place.stateDir], {})
+    expect(checked, checked.stdout).toMatchObject({ code: 0 })
+    // Its next start is a node without tasks.
+    await startAgain(first, store)
+    expect((await at(0).call('GET', '/tasks/T8', at(0).operator)).status).toBe(200)
+  })
 })

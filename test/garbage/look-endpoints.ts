@@ -52,6 +52,10 @@ export const LOOK_ENDPOINTS = {
     })),
   },
   listWebhooks: { prepare: plain(() => ({})) },
+  adoptNode: {
+    prepare: plain(() => ({ params: { id: 'node-0123456789ab' }, body: { reason: 'gone' } })),
+    isAlwaysRefused: true,
+  },
   listNodes: { prepare: plain(() => ({})) },
   checkServer: { prepare: plain(() => ({})) },
 } as const

@@ -139,6 +139,20 @@ describe.skipIf(bin === null)('several nodes on PostgreSQL (skipped where it is 
     events(await a.append(one('system', await countSystem(a))))
   })
 
+  test('[REQ-NODES-11] a node is adopted when it is away, not while it is alive, and then writes nothing', async () => {
+    const { a, b, url } = await openTwo(800)
+    events(await a.append(one('task:x')))
+    expect(await b.cluster.adopt(a.cluster.nodeId)).toBe('alive')
+    expect(await b.cluster.adopt('node-000000000000')).toBe('unknown')
+    expect(await b.append(one('task:x', 1))).toMatchObject({ reason: 'wrong_node' })
+    a.cluster.pause()
+    await expect.poll(() => b.cluster.adopt(a.cluster.nodeId)).toBe(1)
+    await expect(a.append(one('task:x', 1))).rejects.toMatchObject({ name: 'StoreUnavailable' })
+    await expect(a.cluster.refresh()).rejects.toMatchObject({ name: 'StoreUnavailable' })
+    expect(events(await b.append(one('task:x', 1)))).toMatchObject([{ version: 2 }])
+    expect((await server.run(url, 'SELECT home FROM stream'))[0]?.home).toBe(b.cluster.nodeId)
+  })
+
   test('[REQ-NODES-4] a node with another signing secret is refused, and accepted while both are known', async () => {
     const { a, b } = await openTwo()
     await a.cluster.agreeOnSecrets(['old'])

@@ -146,6 +146,11 @@ export class OperatorClient {
   recentEvents = (count: number) => this.#get<Answers.EventPage>('/audit/recent', { count })
   ledgerStats = () => this.#get<Answers.LedgerStats>('/audit/stats')
   nodes = () => this.#get<{ readonly nodes: readonly NodeRow[] }>('/nodes')
+  adoptNode = (id: string, body: Reason) =>
+    this.#post<{ readonly node: string; readonly adopted_by: string; readonly streams: number }>(
+      at`/nodes/${id}/adopt`,
+      body,
+    )
   verifyLedger = () => this.#get<Answers.LedgerCheck>('/audit/verify', {}, VERIFY_MS_MAX)
 
   coordinations = (query: Page) =>

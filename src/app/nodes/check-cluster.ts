@@ -1,5 +1,6 @@
 import { evolve } from '../../core/task/evolve.js'
 import type { TaskState } from '../../core/task/state.js'
+import { SYSTEM_STREAM } from '../../store/cluster.js'
 import type { LedgerSnapshot } from '../../store/postgres/ledger-snapshot.js'
 import type { StoredEvent, TaskRow } from '../../store/store.js'
 import { toTaskRow } from '../ledger/task-row.js'
@@ -44,6 +45,7 @@ class ClusterWalk {
   claims = 0
   readonly #versions = new Map<string, number>()
   readonly #nodes = new Map<string, string>()
+  readonly #adopted = new Map<string, string>()
   readonly #states = new Map<string, TaskState>()
   /** The task that each agent holds at this point of the ledger. */
   readonly #held = new Map<string, string>()
@@ -57,6 +59,8 @@ class ClusterWalk {
     if (version !== before + 1) this.#add('version_gap', `${stream} goes from version ${before} to ${version}.`, seq)
     this.#versions.set(stream, version)
     if (version === 1 && typeof event.data.node === 'string') this.#nodes.set(stream, event.data.node)
+    if (stream === SYSTEM_STREAM && event.type === 'node_adopted')
+      this.#adopted.set(String(event.data.node), String(event.data.by))
     if (stream.startsWith(TASK)) this.#passTask(event, stream.slice(TASK.length))
   }
 
@@ -66,7 +70,7 @@ class ClusterWalk {
     if (found !== version) this.#add('version_gap', `${name} has ${found} events and says ${version}.`, null)
     const node = this.#nodes.get(name)
     // In a restored ledger the nodes of the time before are unknown, and the first new one has their streams.
-    if (node !== undefined && node !== home && this.known.has(node))
+    if (node !== undefined && this.known.has(node) && !this.#isHome(node, home))
       this.#add('wrong_home', `${name} was begun by ${node}, and the database says ${home}.`, null)
   }
 
@@ -79,6 +83,16 @@ class ClusterWalk {
       expected.phase === row.phase &&
       expected.agentId === row.agentId
     if (!isSame) this.#add('wrong_row', `The row of task ${row.id} is not what its events say.`, null)
+  }
+
+  // The node that began it, or one that adopted that node.
+  #isHome(node: string, home: string): boolean {
+    const seen = new Set<string>()
+    for (let at: string | undefined = node; at !== undefined && !seen.has(at); at = this.#adopted.get(at)) {
+      if (at === home) return true
+      seen.add(at)
+    }
+    return false
   }
 
   #passTask(event: StoredEvent, id: string): void {

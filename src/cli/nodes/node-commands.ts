@@ -1,6 +1,7 @@
 import type { NodeRow } from 'phaselock/sdk'
 import { type CliCommand, serverCommand } from '../cli-command.js'
-import { formatTime } from '../client/answer-values.js'
+import { compact, formatTime } from '../client/answer-values.js'
+import type { ClientOptions } from '../client/connection.js'
 import { formatTable } from '../terminal/table.js'
 import { show } from '../terminal/terminal.js'
 import type { CheckOptions } from './check-cluster-command.js'
@@ -17,6 +18,13 @@ export function addNodeCommands(program: CliCommand): void {
       const found = await client.nodes()
       const none = 'This server is alone: its ledger is in SQLite.'
       show(options, found, found.nodes.length === 0 ? none : formatNodes(found.nodes))
+    })
+  serverCommand(nodes, 'adopt <node>', 'take over the tasks of a node that has gone for good')
+    .option('--reason <text>', 'kept in the ledger')
+    .examples('phaselock nodes adopt node-1f2e3d4c5b6a --reason "its disk is lost"')
+    .asks(async (client, options: ClientOptions & { readonly reason?: string }, node: string) => {
+      const done = await client.adoptNode(node, compact({ reason: options.reason }))
+      show(options, done, `${done.adopted_by} now decides on the ${done.streams} streams of ${done.node}.`)
     })
   nodes
     .command('prepare <dir>')

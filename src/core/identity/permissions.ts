@@ -150,6 +150,7 @@ export const PERMISSIONS = {
   addOperator: HUMANS,
   revokeOperator: HUMANS,
   rotateSecret: HUMANS,
+  adoptNode: HUMANS,
   unpause: HUMANS,
   spawnAgent: HUMANS,
   // Its agents are programs, or models that are sent a key of the server.

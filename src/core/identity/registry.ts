@@ -38,6 +38,8 @@ export type RegistryFact =
   | { readonly type: 'secret_rotated'; readonly kid: string; readonly reason: string }
   | { readonly type: 'server_started'; readonly programVersion: string; readonly contractHash: string }
   | { readonly type: 'server_stopped' }
+  /** What another node had decided on so far belongs to `by` from now on. */
+  | { readonly type: 'node_adopted'; readonly node: string; readonly by: string; readonly reason: string }
   | { readonly type: 'ledger_verified'; readonly success: boolean; readonly events: number; readonly detail: string }
   /** The ledger was made from a backup: later events of the old one are not known here. `backup` is its SHA-256. */
   | { readonly type: 'ledger_restored'; readonly backup: string; readonly madeAt: string; readonly events: number }
@@ -179,6 +181,7 @@ function applyEvent(registry: Registry, event: RegistryEvent): Registry {
     case 'secret_rotated':
     case 'server_started':
     case 'server_stopped':
+    case 'node_adopted':
     case 'ledger_verified':
     case 'ledger_restored':
     case 'ledger_moved':

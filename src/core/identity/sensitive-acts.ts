@@ -124,6 +124,7 @@ export const NOT_SENSITIVE: Readonly<Partial<Record<CallId, string>>> = {
   dropStash: 'It removes saved changes.',
   revokeOperator: 'It takes a token away.',
   rotateSecret: 'Tokens keep their rights.',
+  adoptNode: 'It moves tasks of a node that has gone, and opens no gate.',
   startCoordination: 'A council answers a question and opens no gate.',
 }
 

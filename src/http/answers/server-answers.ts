@@ -46,6 +46,8 @@ export const NODES = makeObject({
   ),
 })
 
+export const ADOPTED_NODE = makeObject({ node: TEXT, adopted_by: TEXT, streams: COUNT })
+
 export const SERVER_CHECKS = makeObject({
   checks: makeList(
     nameObject('ServerCheck', {

@@ -29,7 +29,7 @@ import {
 } from '../answers/schema-parts.js'
 import { FIELD, shape } from '../fields.js'
 import { parseLimit } from '../query.js'
-import { type Call, type Route, requireOperator, requireTaskPrincipal } from '../route.js'
+import { type Call, type Route, readReason, requireOperator, requireTaskPrincipal } from '../route.js'
 
 /** Who may act, which contracts are known, and what waits for a human. */
 export const ADMIN_ROUTES: readonly Route[] = [
@@ -252,10 +252,6 @@ function pause(name: 'pause' | 'unpause', summary: string, type: 'agents_paused'
     handle: async (call) =>
       note(call.app, { type, reason: readReason(call) }, makeBy(call, { paused: type === 'agents_paused' })),
   }
-}
-
-function readReason(call: Call): string {
-  return call.app.redact((call.body.reason as string | undefined) ?? 'no reason given') as string
 }
 
 function makeBy(call: Call, answer: JsonObject) {

@@ -1,9 +1,11 @@
+import { adoptNode } from '../../app/nodes/adopt-node.js'
 import { listNodes } from '../../app/nodes/list-nodes.js'
 import { ok } from '../../app/result.js'
 import { checkServer } from '../../app/status/server-checks.js'
 import { showContractGraph, showContractText, trustContract } from '../../app/tasks/contract-looks.js'
 import { toIsoTime } from '../../app/wire.js'
 import {
+  ADOPTED_NODE,
   CONTRACT_GRAPH,
   CONTRACT_TEXT,
   NODES,
@@ -11,8 +13,8 @@ import {
   TRUSTED_CONTRACT,
   WEBHOOKS,
 } from '../answers/server-answers.js'
-import { shape } from '../fields.js'
-import { type Route, requireOperator } from '../route.js'
+import { FIELD, shape } from '../fields.js'
+import { type Route, readReason, requireOperator } from '../route.js'
 
 /** What operators see of contracts and of the server itself. */
 export const SERVER_LOOK_ROUTES: readonly Route[] = [
@@ -67,6 +69,19 @@ export const SERVER_LOOK_ROUTES: readonly Route[] = [
     answer: '`{nodes}`',
     response: NODES,
     handle: async ({ app }) => ok({ nodes: await listNodes(app) }),
+  },
+  {
+    method: 'POST',
+    path: '/nodes/:id/adopt',
+    id: 'adoptNode',
+    summary: 'Take over the tasks of a node that has gone for good',
+    body: shape({ reason: FIELD.reason }),
+    answer: '`{node, adopted_by, streams}`',
+    response: ADOPTED_NODE,
+    handle: async (call) => {
+      const by = { actor: requireOperator(call), once: call.once, reason: readReason(call) }
+      return adoptNode(call.app, call.params.id ?? '', by)
+    },
   },
   {
     method: 'GET',

@@ -159,3 +159,25 @@ export async function agreeOnSecrets(
     throw error
   }
 }
+
+/** Ends the epoch of a node that is away and makes its streams those of another. The lock keeps appends out meanwhile. */
+export async function adoptStreams(
+  client: PoolClient,
+  { from, to }: { readonly from: string; readonly to: string },
+): Promise<number | 'alive' | 'unknown'> {
+  await client.query('BEGIN')
+  try {
+    await client.query('SELECT count FROM ledger_head FOR UPDATE')
+    const { rows } = await client.query('SELECT expires_at > clock_timestamp() AS alive FROM node WHERE id = $1', [
+      from,
+    ])
+    const found = rows[0]?.alive
+    if (found === false) await client.query('UPDATE node SET epoch = epoch + 1, url = NULL WHERE id = $1', [from])
+    const moved = found === false ? await client.query('UPDATE stream SET home = $2 WHERE home = $1', [from, to]) : null
+    await client.query('COMMIT')
+    return moved === null ? (found === true ? 'alive' : 'unknown') : (moved.rowCount ?? 0)
+  } catch (error) {
+    await client.query('ROLLBACK')
+    throw error
+  }
+}

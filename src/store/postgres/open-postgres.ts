@@ -11,8 +11,8 @@ import { EVENT_COLUMNS } from '../wire.js'
 import { FIRST_PREV_HASH } from '../write/chain.js'
 import { type Head, readHead, writeWholeHead } from '../write/head.js'
 import { NODES } from './batch-view.js'
-import { computeLockNumber } from './node-lease.js'
 import { refuseMovedDatabase } from './moved-database.js'
+import { computeLockNumber } from './node-lease.js'
 import { findForeignTrigger, migrate, readSchemaVersion } from './schema.js'
 
 const PAGE = 2_000

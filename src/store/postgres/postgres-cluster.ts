@@ -5,7 +5,15 @@ import { type StoredEvent, StoreUnavailable } from '../store.js'
 import { EVENT_COLUMNS, toStoredEvent } from '../wire.js'
 import { toRefusal, toUnavailable } from './connect.js'
 import { Follower } from './follower.js'
-import { agreeOnSecrets, announceNode, endLease, type NodeLease, readNodes, renewLease } from './node-lease.js'
+import {
+  adoptStreams,
+  agreeOnSecrets,
+  announceNode,
+  endLease,
+  type NodeLease,
+  readNodes,
+  renewLease,
+} from './node-lease.js'
 
 const RENEWALS_PER_LEASE = 4
 const REFRESH_MS_MAX = 4_000
@@ -33,6 +41,7 @@ export class PostgresCluster implements Cluster {
   constructor(options: ClusterOptions) {
     this.#options = options
     this.#follower = new Follower(options.after, (afterSeq, limit) => this.#readEvents(afterSeq, limit))
+    this.#follower.listen((events) => this.#noticeAdoptions(events))
     const renew = setInterval(() => void this.#renew(), options.leaseMs / RENEWALS_PER_LEASE)
     const poll = setInterval(() => this.look(), POLL_MS)
     this.#timers = [renew, poll]
@@ -99,6 +108,19 @@ export class PostgresCluster implements Cluster {
     })
   }
 
+  async adopt(nodeId: string): Promise<number | 'alive' | 'unknown'> {
+    const client = await this.#options.pool.connect().catch((error: unknown) => {
+      throw toUnavailable(error, 'The nodes cannot be changed now')
+    })
+    try {
+      const adopted = await adoptStreams(client, { from: nodeId, to: this.nodeId })
+      if (typeof adopted === 'number') this.#moveHomes(nodeId, this.nodeId)
+      return adopted
+    } finally {
+      client.release()
+    }
+  }
+
   async agreeOnSecrets(secrets: readonly string[]): Promise<void> {
     const { pool, key, lease } = this.#options
     const seals = secrets.map((secret) => createHmac('sha256', key).update(`signing secret ${secret}`).digest('hex'))
@@ -150,6 +172,15 @@ export class PostgresCluster implements Cluster {
     )
     for (const { stream, home } of rows) this.#keepHome(stream, home)
     return rows.map(toStoredEvent)
+  }
+
+  #noticeAdoptions(events: readonly StoredEvent[]): void {
+    for (const { stream, type, data } of events)
+      if (stream === SYSTEM_STREAM && type === 'node_adopted') this.#moveHomes(String(data.node), String(data.by))
+  }
+
+  #moveHomes(from: string, to: string): void {
+    for (const [stream, home] of this.#homes) if (home === from) this.#homes.set(stream, to)
   }
 
   #keepHome(stream: string, home: string): void {
