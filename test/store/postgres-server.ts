@@ -1,11 +1,24 @@
 import { execFileSync, spawnSync } from 'node:child_process'
-import { chmodSync, chownSync, existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
+import {
+  chmodSync,
+  chownSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import pg from 'pg'
 
 const NOBODY = 65_534
+
+/** A user that has to give its password; the test makes it. */
+export const WITH_PASSWORD = 'careful'
 
 /** A PostgreSQL server of the tests' own. */
 export interface PostgresServer {
@@ -45,6 +58,9 @@ export async function startPostgres(bin: string): Promise<PostgresServer> {
     execFileSync(first, rest, { cwd: '/', stdio: 'ignore' })
   }
   run('initdb', ['-D', data, '-U', 'postgres', '--auth=trust', '-N', '-E', 'UTF8', '--locale=C'])
+  // One user has a password, so that a wrong one can be tried.
+  const rules = join(data, 'pg_hba.conf')
+  writeFileSync(rules, `host all ${WITH_PASSWORD} 127.0.0.1/32 scram-sha-256\n${readFileSync(rules, 'utf8')}`)
   const port = await findFreePort()
   const options = `-p ${port} -c listen_addresses=127.0.0.1 -k ${data} -c max_connections=200`
   const start = () => run('pg_ctl', ['-D', data, '-l', join(data, 'log'), '-o', options, '-w', '-t', '300', 'start'])

@@ -7,7 +7,7 @@ import { computeLockNumber } from '../../src/store/postgres/node-lease.js'
 import { openPostgresStore } from '../../src/store/postgres/postgres-store.js'
 import { openSqliteStore } from '../../src/store/sqlite-store.js'
 import { events, newEvent, newTask, sha256, temporaryDirectory } from './events.js'
-import { findPostgres, type PostgresServer, startPostgres } from './postgres-server.js'
+import { findPostgres, type PostgresServer, startPostgres, WITH_PASSWORD } from './postgres-server.js'
 import { storeSuite } from './suite.js'
 
 const NODE_FILES = ['ledger.key', 'ledger.ed25519', 'ledger.ed25519.pub', 'ledger.head', 'ledger.checkpoint']
@@ -64,6 +64,18 @@ describe.skipIf(bin === null)('in PostgreSQL (skipped where it is not installed)
       const away = await open('postgres://postgres:hunter2secret@127.0.0.1:1/x').catch((error) => error)
       expect(away.message).toMatch(/Check that PostgreSQL runs/)
       expect(`${gone.message}${away.message}`).not.toContain('hunter2secret')
+    })
+
+    test('a wrong password, and none', async () => {
+      const url = await server.createDatabase()
+      await server.run(url, `CREATE ROLE ${WITH_PASSWORD} LOGIN PASSWORD 'right' SUPERUSER`)
+      for (const given of [':wrongsecret', '']) {
+        const error = await open(url.replace('postgres@', `${WITH_PASSWORD}${given}@`)).catch((one) => one)
+        expect(error).toMatchObject({ name: 'StoreRefused', code: 'unreachable' })
+        expect(error.message).toMatch(/Check user and password/)
+        expect(error.message).not.toContain('wrongsecret')
+      }
+      await (await open(url.replace('postgres@', `${WITH_PASSWORD}:right@`))).close()
     })
 
     test('a user without the right to create tables', async () => {
@@ -167,6 +179,19 @@ describe.skipIf(bin === null)('in PostgreSQL (skipped where it is not installed)
     expect(await again.readAll(0, 100)).toEqual(before)
     const [next] = events(await again.append({ stream: 'task:a', expectedVersion: 4, events: [newEvent()] }))
     expect(next).toMatchObject({ seq: 13, version: 5 })
+    expect((await again.verify()).problems).toEqual([])
+  })
+
+  test('[REQ-NODES-1] a ledger from before there were nodes is migrated, and its streams belong to the first', async () => {
+    const { url, dir, store } = await openFilled()
+    await store.close()
+    await server.run(url, 'DROP TABLE node')
+    await server.run(url, 'ALTER TABLE stream DROP COLUMN home')
+    await server.run(url, "UPDATE meta SET value = '1' WHERE name = 'schema_version'")
+    const again = await openPostgresStore({ url, dir })
+    onTestFinished(() => again.close())
+    expect(await again.cluster.findHome('task:a')).toBe(again.cluster.nodeId)
+    events(await again.append({ stream: 'task:a', expectedVersion: 4, events: [newEvent()] }))
     expect((await again.verify()).problems).toEqual([])
   })
 
