@@ -51,7 +51,8 @@ const NO_RIGHTS = '42501'
 export function toRefusal(error: unknown): StoreRefused {
   if (error instanceof StoreRefused) return error
   const { code, message } = describe(error)
-  const remedy = WRONG_LOGIN.test(code)
+  // The driver itself complains when no password was given.
+  const remedy = WRONG_LOGIN.test(code) || /password must be a string/.test(message)
     ? 'Check user and password of the store.'
     : code === NO_DATABASE
       ? 'Create the database first (createdb).'
