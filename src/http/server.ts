@@ -151,8 +151,9 @@ export function buildServer(app: Orchestrator, options: ServerOptions): Entrance
 // before every call. A node that cannot do so refuses.
 function addRefresh(server: FastifyInstance, { ledger: { cluster } }: Orchestrator): void {
   if (cluster === undefined) return
-  server.addHook('preHandler', async ({ routeOptions }) => {
-    if (routeOptions.url?.startsWith(API) === true || routeOptions.url === '/mcp') await cluster.refresh()
+  server.addHook('preHandler', async ({ routeOptions: { url = '' } }) => {
+    const isAboutProcess = url === `${API}/health` || url === `${API}/openapi.json`
+    if (url === '/mcp' || (url.startsWith(API) && !isAboutProcess)) await cluster.refresh()
   })
 }
 
