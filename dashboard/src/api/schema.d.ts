@@ -239,6 +239,9 @@ export interface paths {
   '/nodes': {
     get: operations['listNodes']
   }
+  '/nodes/{id}/adopt': {
+    post: operations['adoptNode']
+  }
   '/doctor': {
     get: operations['checkServer']
   }
@@ -2722,6 +2725,39 @@ export interface operations {
       default: components['responses']['Problem']
     }
   }
+  /** Take over the tasks of a node that has gone for good */
+  adoptNode: {
+    parameters: {
+      query?: never
+      header?: {
+        'Idempotency-Key'?: string
+      }
+      path: {
+        id: string
+      }
+      cookie?: never
+    }
+    requestBody: {
+      content: {
+        'application/json': {
+          /** Why; kept in the ledger. */
+          reason?: string
+        }
+      }
+    }
+    responses: {
+      200: { headers: { [name: string]: unknown } } & {
+        content: {
+          'application/json': {
+            node: string
+            adopted_by: string
+            streams: number
+          }
+        }
+      }
+      default: components['responses']['Problem']
+    }
+  }
   /** What the server needs and whether it has it */
   checkServer: {
     parameters: {
@@ -3133,7 +3169,7 @@ export interface operations {
       default: components['responses']['Problem']
     }
   }
-  /** Your passkeys */
+  /** Your passkeys, and whether you have a passphrase */
   listPasskeys: {
     parameters: {
       query?: never
@@ -3147,6 +3183,7 @@ export interface operations {
         content: {
           'application/json': {
             passkeys: components['schemas']['Passkey'][]
+            has_passphrase: boolean
           }
         }
       }
@@ -3312,7 +3349,7 @@ export interface operations {
       content: {
         'application/json': {
           /** The operationId of the call. */
-          act: ("login" | "claimTask" | "requestTransition" | "executeTool" | "checkTool" | "batchTools" | "renewToken" | "heartbeat" | "releaseTask" | "getPrompt" | "nextPrompt" | "continuePrompt" | "reportUsage" | "getPhase" | "completePhase" | "hookClaudeCode" | "mcp" | "submitReview" | "respond" | "getSnapshot" | "searchKnowledge" | "getStatus" | "listQuestions" | "getQuestion" | "listReviews" | "getTaskMetrics" | "streamEvents" | "getApproval" | "getArtifact" | "getHeldOut" | "getCoordination" | "listTasks" | "getTask" | "getTimeline" | "getTaskDiff" | "getTaskState" | "getTaskPrompt" | "getTaskContent" | "getActivity" | "getInbox" | "getRunReport" | "getInsights" | "listAgents" | "showAgent" | "agentLog" | "agentScreen" | "listOperators" | "listContracts" | "getContract" | "getContractText" | "getContractGraph" | "listWebhooks" | "listNodes" | "checkServer" | "listApprovals" | "listStashes" | "listCoordinations" | "coordinationStatus" | "streamCoordination" | "queryAudit" | "recentAudit" | "auditStats" | "verifyAudit" | "exportAudit" | "metricsSummary" | "createLoginCode" | "getSession" | "logout" | "listSessions" | "revokeSession" | "createConfirmation" | "listPasskeys" | "passkeyOptions" | "addPasskey" | "revokePasskey" | "setPassphrase" | "createTask" | "updateTask" | "cancelTask" | "parkTask" | "revertTree" | "mergeTask" | "handOverTask" | "discardTask" | "addAgent" | "revokeAgent" | "stopAgent" | "pause" | "cancelCoordination" | "decideApproval" | "answerQuestion" | "resumeTask" | "rewindTask" | "reassignTask" | "acceptTree" | "installDependencies" | "acceptTools" | "stashTask" | "popStash" | "dropStash" | "addReviewer" | "revokeReviewer" | "addContract" | "trustContract" | "addOperator" | "revokeOperator" | "rotateSecret" | "unpause" | "spawnAgent" | "startCoordination" | "participantToken")
+          act: ("login" | "claimTask" | "requestTransition" | "executeTool" | "checkTool" | "batchTools" | "renewToken" | "heartbeat" | "releaseTask" | "getPrompt" | "nextPrompt" | "continuePrompt" | "reportUsage" | "getPhase" | "completePhase" | "hookClaudeCode" | "mcp" | "submitReview" | "respond" | "getSnapshot" | "searchKnowledge" | "getStatus" | "listQuestions" | "getQuestion" | "listReviews" | "getTaskMetrics" | "streamEvents" | "getApproval" | "getArtifact" | "getHeldOut" | "getCoordination" | "listTasks" | "getTask" | "getTimeline" | "getTaskDiff" | "getTaskState" | "getTaskPrompt" | "getTaskContent" | "getActivity" | "getInbox" | "getRunReport" | "getInsights" | "listAgents" | "showAgent" | "agentLog" | "agentScreen" | "listOperators" | "listContracts" | "getContract" | "getContractText" | "getContractGraph" | "listWebhooks" | "listNodes" | "checkServer" | "listApprovals" | "listStashes" | "listCoordinations" | "coordinationStatus" | "streamCoordination" | "queryAudit" | "recentAudit" | "auditStats" | "verifyAudit" | "exportAudit" | "metricsSummary" | "createLoginCode" | "getSession" | "logout" | "listSessions" | "revokeSession" | "createConfirmation" | "listPasskeys" | "passkeyOptions" | "addPasskey" | "revokePasskey" | "setPassphrase" | "createTask" | "updateTask" | "cancelTask" | "parkTask" | "revertTree" | "mergeTask" | "handOverTask" | "discardTask" | "addAgent" | "revokeAgent" | "stopAgent" | "pause" | "cancelCoordination" | "decideApproval" | "answerQuestion" | "resumeTask" | "rewindTask" | "reassignTask" | "acceptTree" | "installDependencies" | "acceptTools" | "stashTask" | "popStash" | "dropStash" | "addReviewer" | "revokeReviewer" | "addContract" | "trustContract" | "addOperator" | "revokeOperator" | "rotateSecret" | "adoptNode" | "unpause" | "spawnAgent" | "startCoordination" | "participantToken")
           /** The parameters in its path. */
           params?: { [name: string]: string }
           /** Its body, without `confirmation`. */
@@ -4671,7 +4708,7 @@ export interface components {
       title: string
       status: number
       detail: string
-      code: ("invalid_request" | "unknown_phase" | "no_transition" | "tool_failed" | "invalid_regex" | "token_missing" | "token_invalid" | "token_stale" | "token_mismatch" | "forbidden_tool" | "unknown_tool" | "constraint_violation" | "not_permitted" | "login_failed" | "session_ended" | "csrf_token_missing" | "confirmation_required" | "confirmation_invalid" | "host_not_allowed" | "not_found" | "no_task_available" | "conflict" | "already_claimed" | "phase_sequence_violation" | "task_not_active" | "no_active_task" | "agents_paused" | "payload_too_large" | "unsupported_media_type" | "idempotency_mismatch" | "rate_limited" | "store_unavailable" | "wrong_node" | "shutting_down" | "confinement_unavailable" | "agent_unavailable" | "knowledge_unavailable" | "internal_error" | "contract.invalid" | "contract.not_enforced_yet" | "missing_artifact" | "invalid_artifact" | "check_failed" | "check_error" | "evidence_stale" | "incomplete_checkpoint" | "claim_missing" | "rule_interrupt" | "unledgered_change" | "consensus_pending" | "approval_pending" | "approval_rejected" | "enforcement_not_live" | "gate_blocked")
+      code: ("invalid_request" | "unknown_phase" | "no_transition" | "tool_failed" | "invalid_regex" | "token_missing" | "token_invalid" | "token_stale" | "token_mismatch" | "forbidden_tool" | "unknown_tool" | "constraint_violation" | "not_permitted" | "login_failed" | "session_ended" | "csrf_token_missing" | "confirmation_required" | "confirmation_invalid" | "host_not_allowed" | "not_found" | "no_task_available" | "conflict" | "already_claimed" | "phase_sequence_violation" | "task_not_active" | "no_active_task" | "agents_paused" | "payload_too_large" | "unsupported_media_type" | "idempotency_mismatch" | "rate_limited" | "store_unavailable" | "wrong_node" | "shutting_down" | "confinement_unavailable" | "agent_unavailable" | "agent_cli_too_old" | "knowledge_unavailable" | "internal_error" | "contract.invalid" | "contract.not_enforced_yet" | "missing_artifact" | "invalid_artifact" | "check_failed" | "check_error" | "evidence_stale" | "incomplete_checkpoint" | "claim_missing" | "rule_interrupt" | "unledgered_change" | "consensus_pending" | "approval_pending" | "approval_rejected" | "enforcement_not_live" | "gate_blocked")
       remedy?: string
       next_step?: string
       allowed_tools?: string[]
