@@ -52,13 +52,14 @@ export function toRefusal(error: unknown): StoreRefused {
   if (error instanceof StoreRefused) return error
   const { code, message } = describe(error)
   // The driver itself complains when no password was given.
-  const remedy = WRONG_LOGIN.test(code) || /password must be a string/.test(message)
-    ? 'Check user and password of the store.'
-    : code === NO_DATABASE
-      ? 'Create the database first (createdb).'
-      : code === NO_RIGHTS
-        ? 'Give the user the right to create tables in it (GRANT CREATE ON SCHEMA).'
-        : 'Check that PostgreSQL runs and can be reached from here.'
+  const remedy =
+    WRONG_LOGIN.test(code) || /password must be a string/.test(message)
+      ? 'Check user and password of the store.'
+      : code === NO_DATABASE
+        ? 'Create the database first (createdb).'
+        : code === NO_RIGHTS
+          ? 'Give the user the right to create tables in it (GRANT CREATE ON SCHEMA).'
+          : 'Check that PostgreSQL runs and can be reached from here.'
   return new StoreRefused('unreachable', `The PostgreSQL store cannot be opened: ${message}. ${remedy}`, {
     cause: error,
   })
