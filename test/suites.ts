@@ -230,6 +230,9 @@ export const FULL_ONLY: Readonly<Record<string, string>> = {
   'participants/model-failures': 'every failure of a model; participants/turn covers the main ones',
   'real-agents/budget': 'token budgets of four real agent CLIs; doors/usage-meter covers how tokens are counted',
   'real-agents/cheats': 'real agent CLIs that cheat; attack and lying cover the same attempts over REST',
+  'real-agents/hooks': 'hooks of real agent CLIs; http/other-hooks and cli/hook cover the rules',
+  'real-agents/integrations':
+    'installs five libraries for agents and runs an example with each; sdk/typescript and mcp cover what they use',
   'real-agents/killed': 'real agent CLIs that are killed half-way; spawn/killed covers the same with a small agent',
   'real-agents/own-tools': 'real agent CLIs that use their own tools; spawn/harness covers how they are switched off',
   'real-agents/reviewer-instructions':

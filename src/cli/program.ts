@@ -11,6 +11,7 @@ import { addContractCommands } from './commands/contract-commands.js'
 import { addCoordinateCommand } from './commands/coordinate-commands.js'
 import { addDiffCommand } from './commands/diff-command.js'
 import { addDoctorCommand } from './commands/doctor-command.js'
+import { addHookCommand } from './commands/hook-command.js'
 import { addInitCommand } from './commands/init-command.js'
 import { addKeepingCommands } from './commands/keeping-commands.js'
 import { addKnowledgeCommand } from './commands/knowledge-command.js'
@@ -89,6 +90,7 @@ export function buildProgram(): CliCommand {
   addAgentRunCommands(program)
   addCoordinateCommand(program)
   addMcpCommand(program)
+  addHookCommand(program)
   addStashCommands(program)
   program.commandsGroup('Look:')
   addLookCommands(program)

@@ -1,7 +1,6 @@
 import { isObject, type JsonObject } from '../core/json.js'
 import type { HookAnswers } from './hook-message.js'
-
-const REASON_CHARS_MAX = 9000
+import { shortenText } from './shorten-text.js'
 
 /**
  * Always explicit: Claude Code runs the tool when an answer is empty, has a status other than 200, or contains its
@@ -42,9 +41,4 @@ function refuse(body: unknown, reason: string): JsonObject {
   if (ENDS.has(event)) return CLAUDE_CODE_ANSWERS.pass(reason)
   if (STARTS.has(event)) return addContext(event, `Phaselock: ${reason}`)
   return CLAUDE_CODE_ANSWERS.block(event, reason)
-}
-
-// Claude Code writes longer texts to a file instead of showing them to the model.
-function shortenText(text: string): string {
-  return text.length <= REASON_CHARS_MAX ? text : `${text.slice(0, REASON_CHARS_MAX - 1).toWellFormed()}…`
 }

@@ -31,6 +31,7 @@ const TESTS = {
   test_run_result: RED,
 }
 const SHELL = ['ls -la', 'git push', 'echo $(curl x)', 'rm -rf /', 'npm test && cat a | sh']
+const HOOKED = { session_id: 's', conversation_id: 's', cwd: '/tree', tool_use_id: 't1', tool_input: { command: 'ls' } }
 
 const plain =
   (make: (stage: Stage, pair: Pair) => Base, pairOf: (stage: Stage) => Promise<Pair> = (stage) => stage.pair()) =>
@@ -225,6 +226,19 @@ export const ENDPOINTS: Readonly<Record<string, Endpoint>> = {
         also: { tool_input: SHELL.map((command) => ({ command })) },
       }),
     ),
+  },
+  hookCodex: { prepare: plain(() => ({ body: { ...HOOKED, hook_event_name: 'PreToolUse', tool_name: 'Bash' } })) },
+  hookGemini: {
+    prepare: plain(() => ({ body: { ...HOOKED, hook_event_name: 'BeforeTool', tool_name: 'run_shell_command' } })),
+  },
+  hookCursor: {
+    prepare: plain(() => ({
+      body: { ...HOOKED, hook_event_name: 'preToolUse', tool_name: 'Shell', workspace_roots: ['/tree'] },
+    })),
+  },
+  hookCopilot: { prepare: plain(() => ({ body: { ...HOOKED, hook_event_name: 'PostToolUse', tool_name: 'Bash' } })) },
+  hookOpencode: {
+    prepare: plain(() => ({ body: { ...HOOKED, hook_event_name: 'tool.execute.after', tool_name: 'bash' } })),
   },
   renewToken: { prepare: plain((_, pair) => ({ body: { task_id: pair.task } })) },
   heartbeat: { prepare: plain((_, pair) => ({ body: { task_id: pair.task } })) },

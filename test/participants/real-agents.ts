@@ -7,6 +7,7 @@ export const CLAUDE_VERSION = '2.1.325'
 export const CODEX_VERSION = '0.166.0'
 export const GEMINI_VERSION = '0.61.0'
 export const OPENCODE_VERSION = '1.18.33'
+export const COPILOT_VERSION = '1.0.102'
 
 /** The native programs: what npm puts before them would outlive them. */
 export function claudeCode(): Found {
@@ -23,6 +24,10 @@ export function codex(): Found {
 
 export function opencode(): Found {
   return native('opencode', `opencode-linux-x64@${OPENCODE_VERSION}`, ['opencode-linux-x64/bin/opencode'])
+}
+
+export function copilot(): Found {
+  return native('copilot', `@github/copilot-linux-x64@${COPILOT_VERSION}`, ['@github/copilot-linux-x64/copilot'])
 }
 
 export function gemini(): Found {

@@ -185,17 +185,3 @@ export const USAGE = nameObject('Usage', {
   usage: USAGE_GRADE,
   'interrupt?': INTERRUPT,
 })
-
-/** In the format of Claude Code. */
-export const HOOK_ANSWER = nameObject('ClaudeCodeHookAnswer', {
-  'hookSpecificOutput?': makeObject({
-    hookEventName: TEXT,
-    'permissionDecision?': chooseWord('allow', 'deny'),
-    'permissionDecisionReason?': TEXT,
-    'additionalContext?': TEXT,
-  }),
-  'systemMessage?': TEXT,
-  'decision?': chooseWord('block'),
-  'reason?': TEXT,
-  'continue?': { type: 'boolean' },
-})
