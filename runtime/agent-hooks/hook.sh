@@ -6,20 +6,21 @@
 # `open` is for events that run no tool (the end of a turn, a call that was made): there a failure is let go, because a
 # turn that is kept from ending would begin again for ever.
 #
-# Beside this file: `address` with the URL of the server or of the session, `headers` with the Authorization header. They
-# are files because agent CLIs clean the environment of their hooks, and arguments are visible to every process.
+# Beside this file: `address` with the URL of the API, `headers` with the Authorization header. They are files because
+# agent CLIs clean the environment of their hooks, and arguments are visible to every process.
 folder=$(dirname "$0")
+mode=$2
 fail() {
   echo "Phaselock did not answer ($1). Nothing is allowed until it does: start it with 'phaselock up'." >&2
   [ "$mode" = open ] && exit 0
   exit 2
 }
-mode=$2
 [ -r "$folder/address" ] && [ -r "$folder/headers" ] || fail 'its address is missing'
-answer=$(curl --silent --show-error --fail --noproxy '*' --max-time 20 --max-filesize 1000000 \
+answer=$(curl --silent --show-error --noproxy '*' --max-time 20 --max-filesize 1000000 --write-out '\n%{http_code}' \
   --header 'Content-Type: application/json' --header "@$folder/headers" \
-  --data-binary @- "$(cat "$folder/address")/hooks/$1" 2>&1) || fail "$answer"
+  --data-binary @- "$(cat "$folder/address")/hooks/$1" 2>&1) || fail 'no connection'
 case $answer in
-'{'*'}') printf '%s\n' "$answer" ;;
-*) fail 'what it said is no answer' ;;
+'{'*'}
+200') printf '%s\n' "${answer%?200}" ;;
+*) fail 'what answers there is not Phaselock' ;;
 esac

@@ -13,7 +13,10 @@ export function completionsTalk(body: JsonObject): Talk {
     tools,
     results: messages
       .filter(({ role }) => role === 'tool')
-      .map(({ content }) => ({ text: textOf(content), isError: /\[[a-z]+(?:_[a-z]+)+\]|unavailable tool/.test(textOf(content)) })),
+      .map(({ content }) => ({
+        text: textOf(content),
+        isError: /\[[a-z]+(?:_[a-z]+)+\]|unavailable tool/.test(textOf(content)),
+      })),
   }
 }
 
