@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { CODES } from '../../src/core/codes.js'
-import { readDoc, sectionsOf } from './blocks.js'
+import { sectionsOf } from './blocks.js'
 import { type DocsServer, startServer } from './server.js'
 
 interface Operation {
@@ -84,22 +84,6 @@ test('what is served beside the table of routes answers', async () => {
     expect({ one, status: answer.status }).toEqual({ one, status: 200 })
     aborting.abort()
   }
-})
-
-test('features documented as missing are not there', async () => {
-  const text = /## Not in this version\n\n(.+)/.exec(readDoc(FILE))?.[1] ?? ''
-  const paths = [...text.matchAll(/`(\/[^`]+)`/g)].map(([, path]) =>
-    (path ?? '').replace('…', 'x').replace('{id}', 'x'),
-  )
-  expect(paths.length).toBeGreaterThan(4)
-  for (const path of paths)
-    for (const method of ['GET', 'POST']) {
-      const answer = await fetch(`http://localhost:${server.port}/api/v1${path}`, {
-        method,
-        headers: { authorization: `Bearer ${server.operatorToken}` },
-      })
-      expect({ path, method, status: answer.status }).toEqual({ path, method, status: 404 })
-    }
 })
 
 function fieldsOf(operation: Operation): { all: string[]; required: string[] } {

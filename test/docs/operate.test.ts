@@ -27,7 +27,7 @@ test('every option of serve is documented, and every documented option exists', 
 })
 
 test('every command is documented, and every documented command exists', () => {
-  const help = execFileSync(join(ROOT, 'bin/phaselock'), ['--help'], { encoding: 'utf8' })
+  const help = execFileSync(join(ROOT, 'bin/phaselock'), ['--help', '--all'], { encoding: 'utf8' })
   const listed = help.slice(help.indexOf('Start:'), help.indexOf('Examples:'))
   const real = [...listed.matchAll(/^ {2}([a-z]+)(?:\|[a-z]+)?(?= )/gm)].map(([, name]) => name)
   const documented = firstColumn('The command line').flatMap((cell) =>

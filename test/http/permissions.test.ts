@@ -100,6 +100,11 @@ async function ask(call: string, token: string | null): Promise<{ readonly statu
   const isStream = response.headers.get('content-type')?.includes('event-stream') === true
   const body = isStream ? {} : ((await response.json()) as { code?: string })
   aborting.abort()
+  // Hooks are refused with 200, in the words of the agent CLI: any other status could let the tool run.
+  const hooked = at.includes('/hooks/')
+    ? /\[(not_permitted|token_missing|token_invalid)\]/.exec(JSON.stringify(body))
+    : null
+  if (hooked !== null) return { status: hooked[1] === 'token_missing' ? 401 : 403, code: hooked[1] ?? '' }
   return { status: response.status, code: body.code ?? '' }
 }
 

@@ -29,7 +29,7 @@ export function addHookCommand(program: CliCommand): void {
       const dialect = HOOK_DIALECTS.find(({ agentCli }) => agentCli === name)
       if (dialect === undefined)
         throw new Stop(EXIT.usage, `There are no hooks of '${name}'. Known agent CLIs: ${NAMES.join(', ')}`)
-      const { answerHookOnce } = await import('../hooks/answer-hook-once.js')
+      const { answerHookOnce } = await import('./answer-hook-once.js')
       await answerHookOnce(dialect, options)
     })
 }
