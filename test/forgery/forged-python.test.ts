@@ -306,21 +306,20 @@ def add(a, b):
       ],
       [
         'replaces the methods of the test class',
-        before(`import sys, threading, time
+        before(`import builtins
+
+build = builtins.__build_class__
 
 
-def swap():
-    while True:
-        module = sys.modules.get("tests.test_calc")
-        if module is not None and hasattr(module, "AddTest"):
-            module.AddTest.test_adds = lambda self: None
-            return
-        time.sleep(0)
+def swap(body, name, *bases, **more):
+    made = build(body, name, *bases, **more)
+    if name == "AddTest":
+        made.test_adds = lambda self: None
+    return made
 
 
-sys.setswitchinterval(1e-6)
-threading.Thread(target=swap, daemon=True).start()`),
-        /still pass(?:es)? when the expected value is changed|passes as written, but not when its text is rewritten/,
+builtins.__build_class__ = swap`),
+        SURVIVES,
       ],
     ],
   },

@@ -16,8 +16,7 @@ export interface ForgedStage {
 }
 
 export async function openForgedStage(): Promise<ForgedStage> {
-  // With the program of Go on the path its standard library is compiled once for all runs.
-  const stage: Stage = await openStage({ environment: { PATH: process.env.PATH } })
+  const stage: Stage = await openStage()
   return {
     inImpl: async ({ files, terms, path, test }) => {
       const task = await stage.task({ '.gitignore': 'target/\n__pycache__/\n', ...files }, terms)

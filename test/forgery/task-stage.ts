@@ -76,7 +76,8 @@ export async function openTaskStage(prefix: string, options: StartOptions = {}):
   const hashes = new Map<string, string>()
   let count = 0
   const stage: TaskStage = {
-    run: await start(options),
+    // As a server has it: without a PATH no compiled packages of Go are kept, and every run compiles them.
+    run: await start({ environment: { PATH: process.env.PATH }, ...options }),
     end: () => stage.run.stop(),
     task: async (source, project, prepare) => {
       const { run } = stage

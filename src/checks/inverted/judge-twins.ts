@@ -236,7 +236,9 @@ function makeNotJudged({ id, file, found }: Subject): TwinVerdict {
 const EXAMPLE = 'it is an example in a comment, and these are not rewritten'
 const LEFT_TEXTS: Readonly<Partial<Record<LeftReason, string>>> = {
   same_on_both_sides: 'it compares a value with itself: write down the value that is expected',
-  joined_conditions: 'it fails only when several conditions meet: check each of them in an `if` of its own',
+  joined_conditions:
+    'it fails only when several conditions meet, which may never happen: assert each of them on its own',
+  asserts_nothing: 'it asserts nothing about the code under test',
 }
 
 function isUnknown({ libraries, ...inversion }: Inversion): boolean {

@@ -1,3 +1,4 @@
+import { hasAlternatives } from '../conditions.js'
 import type { LiteralChange } from '../literals.js'
 import type { Syntax } from '../parse.js'
 import { findAround, getField, insert, listNamedChildren, replace, walk, wrap } from '../syntax.js'
@@ -67,7 +68,7 @@ function readIf(node: Syntax, scope: Scope): Site | null {
   const place = makeSite(node, 'if fail')
   if (isInGoroutine(node)) return { ...place, turn: { left: 'not_on_test_goroutine' } }
   if (comparesWithItself(condition)) return { ...place, turn: { left: 'same_on_both_sides' } }
-  const unproved = findUnproved(condition, scope, thenFails === null ? '||' : '&&')
+  const unproved = findUnproved(condition, scope, thenFails === null)
   if (unproved !== null) return { ...place, turn: { left: unproved } }
   const literal = thenFails === null ? null : changeCompared(condition, scope.change)
   if (literal !== null) return { ...place, turn: { rule: 'literal', edits: literal } }
@@ -85,9 +86,8 @@ function readIf(node: Syntax, scope: Scope): Site | null {
  * Why turning the condition would prove nothing: it holds no value that code could have made (`false`, `t == nil`), or
  * the test fails only when several conditions meet, which may never happen (`got != 5 && t == nil`).
  */
-function findUnproved(condition: Syntax, { handles }: Scope, joint: '&&' | '||'): LeftReason | null {
-  const inner = condition.type === 'parenthesized_expression' ? listNamedChildren(condition)[0] : condition
-  if (inner !== undefined && getField(inner, 'operator')?.text === joint) return 'joined_conditions'
+function findUnproved(condition: Syntax, { handles }: Scope, wanted: boolean): LeftReason | null {
+  if (hasAlternatives(condition, wanted)) return 'joined_conditions'
   const names = [...walk(condition)].filter(({ type }) => type === 'identifier').map(({ text }) => text)
   return names.every((name) => handles.has(name) || /^(?:true|false|nil)$/.test(name)) ? 'asserts_nothing' : null
 }
@@ -142,6 +142,8 @@ function readReturnOrFail(node: Syntax, scope: Scope): Site | null {
   const handle = findFailingHandle(next, scope)
   if (handle === null) return null
   if (isInGoroutine(node)) return { ...makeSite(node, 'return or fail'), turn: { left: 'not_on_test_goroutine' } }
+  const unproved = findUnproved(condition, scope, true)
+  if (unproved !== null) return { ...makeSite(node, 'return or fail'), turn: { left: unproved } }
   const edits = [...wrap(condition, '!(', ')'), stop(next.start, handle, scope)]
   return { ...makeSite(node, 'return or fail'), turn: { rule: 'negated', edits } }
 }
@@ -156,6 +158,8 @@ function readCase(node: Syntax, scope: Scope): Site | null {
   const handle = body.map((statement) => findFailingHandle(statement, scope)).find((name) => name !== null) ?? null
   const [first] = body
   if (condition === undefined || conditions.length !== 1 || handle === null || first === undefined) return null
+  const unproved = findUnproved(condition, scope, false)
+  if (unproved !== null) return { ...makeSite(node, 'case fail'), turn: { left: unproved } }
   const edits = [...wrap(condition, '!(', ')'), stop(first.start, handle, scope)]
   return { ...makeSite(node, 'case fail'), turn: { rule: 'negated', edits } }
 }

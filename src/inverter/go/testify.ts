@@ -1,3 +1,4 @@
+import { findUnproved } from '../conditions.js'
 import type { LiteralChange } from '../literals.js'
 import type { Syntax } from '../parse.js'
 import { findAround, getField, insert, listNamedChildren, replace, wrap } from '../syntax.js'
@@ -74,6 +75,9 @@ interface Call {
 
 function turnTestify({ field, operands, owner, node, change, canFailAlone }: Call): Site['turn'] {
   const name = field.text
+  const truth = /^(True|False)f?$/.exec(name)?.[1]
+  const unproved = truth === undefined ? null : findUnproved(operands[0], truth === 'True')
+  if (unproved !== null) return { left: unproved }
   const literal = changeOperand(name, operands, change)
   if (literal !== null) return { rule: 'literal', edits: literal }
   const opposite = TESTIFY_OPPOSITES.get(name)

@@ -1,3 +1,4 @@
+import { findUnproved } from '../conditions.js'
 import type { Syntax } from '../parse.js'
 import { getField, insert, listNamedChildren, walk, wrap } from '../syntax.js'
 import type { Edit, Site } from '../types.js'
@@ -139,6 +140,8 @@ function readIfThrow(node: Syntax): Site | null {
   const condition = getField(node, 'condition')
   const throws = then?.type === 'throw_statement' || listNamedChildren(then)[0]?.type === 'throw_statement'
   if (!throws || condition === null || !isDirectlyInTest(node)) return null
+  const unproved = findUnproved(condition, false)
+  if (unproved !== null) return { ...makeSite(node, 'throw', 'if throw'), turn: { left: unproved } }
   const closing: Edit = { ...insert(condition.end, ')'), closes: true }
   return {
     ...makeSite(node, 'throw', 'if throw'),

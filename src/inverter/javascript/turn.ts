@@ -1,3 +1,4 @@
+import { findUnproved, isConstant } from '../conditions.js'
 import type { Syntax } from '../parse.js'
 import { areSame, cut, insert, wrap } from '../syntax.js'
 import type { Edit, LeftReason, RuleName } from '../types.js'
@@ -35,10 +36,25 @@ export function turnAssertion(assertion: Assertion): Turn {
   if ([actual, ...args].some((node) => node?.type === 'spread_element')) return negateOr(assertion, 'spread_arguments')
   const compared = rule.turn === 'expected' && !assertion.isNot ? args[rule.at] : null
   if (compared !== actual && areSame(actual, compared)) return { left: 'same_on_both_sides' }
+  const unproved = findUnprovedTruth(assertion)
+  if (unproved !== null) return { left: unproved }
   const edits = buildEdits(assertion)
   if (edits !== null && edits !== 'negate') return { rule: nameTurn(assertion), edits }
   return negateOr(assertion, edits === null ? 'missing_arguments' : 'no_rule')
 }
+
+/** Why the assertion proves nothing though it fails when it is turned: see `conditions.ts`. */
+function findUnprovedTruth({ name, rule, actual, args, isNot }: Assertion): LeftReason | null {
+  if (rule.turn === 'truth') return findUnproved(actual, FALSE.test(name) === isNot)
+  if (rule.turn === 'actual' && /^(?:true|false)$/.test(rule.fails))
+    return findUnproved(actual, (rule.holds === 'true') !== isNot)
+  const expected = rule.turn === 'expected' && rule.how === 'value' ? args[rule.at] : undefined
+  if (expected === undefined || actual === null || !isConstant(expected)) return null
+  if (isConstant(actual) && actual !== expected) return 'asserts_nothing'
+  return /^(?:true|false)$/.test(expected.text) ? findUnproved(actual, (expected.text === 'true') !== isNot) : null
+}
+
+const FALSE = /^(?:isNotOk|isFalse|notOk|notok|false|falsy|toBeFalsy)$/
 
 function negateOr(assertion: Assertion, left: LeftReason): Turn {
   return assertion.negate === null ? { left } : { rule: 'negated', edits: assertion.negate }

@@ -1,6 +1,7 @@
+import { findUnproved, isConstant } from '../conditions.js'
 import type { Syntax } from '../parse.js'
 import { areSame, getField, insert, listNamedChildren, replace, walk, wrap } from '../syntax.js'
-import type { Edit, RuleName, Site } from '../types.js'
+import type { Edit, LeftReason, RuleName, Site } from '../types.js'
 import { COMPARISONS, MOCK, PYTEST, type Rule, UNITTEST } from './rules.js'
 import { stepOf } from './steps.js'
 
@@ -62,14 +63,27 @@ function turnCondition(part: Syntax, slot: number): { readonly turn: Turn; reado
   if (kind !== null) return { turn: { rule: 'expected', edits: wrap(kind, '$kind(', ')') }, sign: ' isinstance' }
   const comparison = operands.length === 2 ? COMPARISONS[sign.join(' ')] : undefined
   const [left, right] = operands
-  if (comparison === undefined || left === undefined || right === undefined)
-    return { turn: { rule: 'truth', edits: wrap(part, '$flip(', ')') }, sign: '' }
+  if (comparison === undefined || left === undefined || right === undefined) {
+    const unproved = findUnproved(part, true)
+    const turn: Turn = unproved === null ? { rule: 'truth', edits: wrap(part, '$flip(', ')') } : { left: unproved }
+    return { turn, sign: '' }
+  }
   if (comparison.rule === 'expected' && areSame(left, right))
     return { turn: { left: 'same_on_both_sides' }, sign: ` ${sign.join(' ')}` }
+  const unproved = comparison.rule === 'expected' ? findUnprovedValue(left, right) : null
+  if (unproved !== null) return { turn: { left: unproved }, sign: ` ${sign.join(' ')}` }
   return {
     turn: { rule: comparison.rule, edits: compare(comparison.helper, left, right, slot) },
     sign: ` ${sign.join(' ')}`,
   }
+}
+
+/** Why comparing with a literal proves nothing: see `conditions.ts`. */
+function findUnprovedValue(left: Syntax | undefined, right: Syntax | undefined): LeftReason | null {
+  if (left === undefined || right === undefined) return null
+  if (isConstant(left) && isConstant(right)) return 'asserts_nothing'
+  const [truth, condition] = /^(?:true|false)$/.test(left.type) ? [left, right] : [right, left]
+  return /^(?:true|false)$/.test(truth.type) ? findUnproved(condition, truth.type === 'true') : null
 }
 
 /**
@@ -157,8 +171,16 @@ function turnCall(call: Call): Turn {
   if (rule.turn === 'opposite') return { rule: nameRule(rule), edits: pickMethod(call.callee, call.name, rule.method) }
   const positional = all.filter(({ type }) => type !== 'keyword_argument')
   if (nameRule(rule) === 'expected' && areSame(positional[0], positional[1])) return { left: 'same_on_both_sides' }
+  const unproved = findUnprovedCall(call, positional)
+  if (unproved !== null) return { left: unproved }
   const edits = editCall(call, all, positional)
   return edits === null ? { left: 'missing_arguments' } : { rule: nameRule(rule), edits }
+}
+
+function findUnprovedCall({ rule, name }: Call, [first, second]: readonly Syntax[]): LeftReason | null {
+  if (rule.turn !== 'argument') return null
+  if (rule.rule === 'truth') return findUnproved(first, name !== 'assertFalse')
+  return rule.helper === 'value' && rule.at === 1 ? findUnprovedValue(first, second) : null
 }
 
 export function nameRule(rule: Rule): RuleName {

@@ -1,10 +1,11 @@
+import { hasAlternatives } from '../conditions.js'
 import { changeNumber, changeText, type LiteralChange } from '../literals.js'
 import type { Syntax } from '../parse.js'
 import { getField, insert, listNamedChildren, replace, walk, wrap } from '../syntax.js'
 import type { Edit, Site } from '../types.js'
 import { EQUALITY, OTHER_LIBRARIES } from './rules.js'
 import { isTestCode } from './tests.js'
-import { isPlainData, splitArguments } from './tokens.js'
+import { findUnproved, isPlainData, splitArguments } from './tokens.js'
 
 export function* findSites(root: Syntax, path: string, change: LiteralChange): Generator<Site> {
   for (const node of walk(root)) {
@@ -72,6 +73,8 @@ function readMacro({ place: at, macro, body }: Macro, change: LiteralChange): Si
   if (/^(debug_)?assert$/.test(name)) {
     const [from, to] = [first?.at(0), first?.at(-1)]
     if (from === undefined || to === undefined) return { ...place, turn: { left: 'missing_arguments' } }
+    const unproved = findUnproved(first ?? [], true)
+    if (unproved !== null) return { ...place, turn: { left: unproved } }
     const edits: readonly Edit[] = [insert(from.start, '!('), { ...insert(to.end, ')'), closes: true }]
     return { ...place, turn: { rule: 'negated', edits } }
   }
@@ -125,5 +128,6 @@ function readIfPanic(node: Syntax): Site | null {
   const panics =
     call?.type === 'macro_invocation' && /^(std::)?(panic|unreachable)$/.test(getField(call, 'macro')?.text ?? '')
   if (condition === null || !panics || /^let_/.test(condition.type)) return null
+  if (hasAlternatives(condition, false)) return { ...makeSite(node, 'if panic'), turn: { left: 'joined_conditions' } }
   return { ...makeSite(node, 'if panic'), turn: { rule: 'negated', edits: wrap(condition, '!(', ')') } }
 }
