@@ -1,7 +1,6 @@
 import { closeSync, lstatSync, mkdirSync, readFileSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { gunzipSync, gzipSync } from 'node:zlib'
-import ignore from 'ignore'
 import { writeFileAtomically } from '../base/atomic-file.js'
 import { isAtOrBelow } from '../base/is-at-or-below.js'
 import { type IgnoreText, reuseRules } from './ignore-rules.js'
@@ -117,11 +116,11 @@ function* walkDependencies(root: string, { rules, also }: DependencyRules): Gene
   const opened = openDirectory(root, [])
   if (!opened.ok) throw new TreeUnreadable(`the work tree ${root} cannot be opened`)
   const ignored = reuseRules(rules)
-  const always = ignore({ ignorecase: false }).add([...also])
+  const always = reuseRules([{ base: '', text: also.join('\n') }])
   const isMeant = ({ path, name, kind }: MetEntry): boolean => {
     const isDirectory = kind === 'directory'
     if (isDirectory && DEPENDENCY_FOLDERS.has(name)) return true
-    return ignored.isIgnored(path, isDirectory) || always.test(isDirectory ? `${path}/` : path).ignored
+    return ignored.isIgnored(path, isDirectory) || always.isIgnored(path, isDirectory)
   }
   // Everything below a covered folder is covered: no rules need to be checked there.
   let meantDepth: number | null = null

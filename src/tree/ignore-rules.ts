@@ -6,7 +6,7 @@ export interface IgnoreText {
   readonly text: string
 }
 
-const READY_MAX = 4
+const READY_MAX = 8
 const USES_MAX = 200
 const ready = new Map<string, { readonly rules: IgnoreRules; uses: number }>()
 
@@ -32,17 +32,28 @@ export function reuseRules(list: readonly IgnoreText[]): IgnoreRules {
 export class IgnoreRules {
   readonly list: IgnoreText[] = []
   readonly #byFolder = new Map<string, Ignore>()
+  readonly #answers = new Map<string, boolean>()
 
   constructor(rules: readonly IgnoreText[] = []) {
     for (const rule of rules) this.take(rule)
   }
 
   take(rule: IgnoreText): void {
+    this.#answers.clear()
     this.list.push(rule)
     this.#byFolder.set(rule.base, ignore({ ignorecase: false }).add(rule.text))
   }
 
   isIgnored(path: string, isDirectory: boolean): boolean {
+    const asked = isDirectory ? `${path}/` : path
+    const known = this.#answers.get(asked)
+    if (known !== undefined) return known
+    const isIgnored = this.#judge(path, isDirectory)
+    this.#answers.set(asked, isIgnored)
+    return isIgnored
+  }
+
+  #judge(path: string, isDirectory: boolean): boolean {
     for (let base = getParent(path); ; base = getParent(base)) {
       const rules = this.#byFolder.get(base)
       if (rules !== undefined) {

@@ -2,6 +2,7 @@ import { parentPort, workerData } from 'node:worker_threads'
 import { acceptDependencies, findChangedDependencies, keepDependencies } from './dependencies.js'
 import { FingerprintReader } from './fingerprint.js'
 import type { Asked, TreeLook } from './indexer.js'
+import { StampWriter } from './stamps.js'
 import { indexTree, KnownContents, type TreeIndex } from './tree-contents.js'
 
 const KNOWN_MAX = 1_000_000
@@ -18,9 +19,15 @@ parentPort?.on('message', ({ id, root, asked }: { id: number; root: string; aske
 })
 
 function look(root: string, asked: Asked & { readonly type: 'index' }): TreeLook {
-  const reader = asked.except === null ? null : new FingerprintReader(new Set(asked.except))
-  const index = indexTree(root, asked, known, reader)
-  return { index, fingerprint: reader?.finish() ?? null, noted: listNoted(index) }
+  const fingerprint = asked.except === null ? null : new FingerprintReader(new Set(asked.except))
+  const stamps = asked.stamps ? new StampWriter() : null
+  const index = indexTree(root, asked, known, { fingerprint, stamps })
+  return {
+    index,
+    fingerprint: fingerprint?.finish() ?? null,
+    stamps: stamps?.finish() ?? null,
+    noted: listNoted(index),
+  }
 }
 
 function listNoted({ entries }: TreeIndex): readonly string[] {

@@ -4,6 +4,7 @@ import type { DependencyRules } from './dependencies.js'
 import type { Fingerprint } from './fingerprint.js'
 import { restoreIndex } from './only-paths.js'
 import { TreeUnreadable } from './problems.js'
+import type { Stamps } from './stamps.js'
 import type { Ignoring, TreeIndex } from './tree-contents.js'
 
 const WORKER_FILE = new URL('dist/threads/index-worker.cjs', PACKAGE_ROOT)
@@ -11,8 +12,17 @@ const WORKER_FILE = new URL('dist/threads/index-worker.cjs', PACKAGE_ROOT)
 /** A list of dependencies is kept in a file: it may be large, and only the thread reads it. */
 type Listing = DependencyRules & { readonly file: string }
 
+/** What is read along with an index. */
+export interface Wanted {
+  /** Files that do not count for the fingerprint; null: no fingerprint is wanted. */
+  readonly except: readonly string[] | null
+  readonly stamps: boolean
+}
+
+export const INDEX_ONLY: Wanted = { except: null, stamps: false }
+
 export type Asked =
-  | ({ readonly type: 'index'; readonly except: readonly string[] | null } & Ignoring)
+  | ({ readonly type: 'index' } & Wanted & Ignoring)
   | ({ readonly type: 'keep_dependencies'; readonly before: number } & Listing)
   | ({ readonly type: 'dependencies_since' } & Listing)
   | ({ readonly type: 'accept_dependencies'; readonly paths: readonly string[] } & Listing)
@@ -21,6 +31,8 @@ export interface TreeLook {
   readonly index: TreeIndex
   /** Null: not asked for. */
   readonly fingerprint: Fingerprint | null
+  /** Null: not asked for. */
+  readonly stamps: Stamps | null
   /** Files of the index whose content matches the pattern of the indexer, or is too long to tell. */
   readonly noted: readonly string[]
 }
@@ -39,9 +51,8 @@ export class Indexer {
   /** `pattern`: contents to take note of. It must match bytes as latin1. */
   constructor(private readonly pattern: RegExp | null = null) {}
 
-  /** `except`: files that do not count for the fingerprint; null: no fingerprint is wanted. */
-  async look(root: string, ignoring: Ignoring, except: readonly string[] | null): Promise<TreeLook> {
-    const look = (await this.#ask(root, { type: 'index', ...ignoring, except })) as TreeLook
+  async look(root: string, ignoring: Ignoring, wanted: Wanted): Promise<TreeLook> {
+    const look = (await this.#ask(root, { type: 'index', ...ignoring, ...wanted })) as TreeLook
     return { ...look, index: restoreIndex(look.index) }
   }
 

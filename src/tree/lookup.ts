@@ -140,7 +140,7 @@ export function formatInode(stat: BigIntStats): string {
 
 /** Changes whenever a file is written, replaced or gets another mode. */
 export function formatIdentity(stat: BigIntStats): string {
-  return [stat.dev, stat.ino, stat.size, stat.mtimeNs, stat.ctimeNs].join(':')
+  return `${stat.dev}:${stat.ino}:${stat.size}:${stat.mtimeNs}:${stat.ctimeNs}`
 }
 
 let hasDescriptors: boolean | null = null

@@ -1,9 +1,10 @@
-import { createHash } from 'node:crypto'
+import { createHash, hash } from 'node:crypto'
 import { type BigIntStats, closeSync, fstatSync, lstatSync, readlinkSync, readSync } from 'node:fs'
 import type { FingerprintReader } from './fingerprint.js'
 import { IgnoreRules, type IgnoreText, reuseRules } from './ignore-rules.js'
 import { formatFdPath, formatIdentity, openDirectory, openDirectoryIn, openFileIn } from './lookup.js'
 import { getErrno, TreeUnreadable } from './problems.js'
+import type { StampWriter } from './stamps.js'
 import { type MetEntry, walkFrom } from './walk.js'
 
 const ENTRIES_MAX = 1_000_000
@@ -46,19 +47,23 @@ export class KnownContents {
   constructor(readonly pattern: RegExp | null = null) {}
 }
 
-/**
- * Reads a whole tree. Files whose identity is known are not read again. The fingerprint covers ignored files too, and
- * is read along with the rest: looking at every file twice would take twice the time.
- */
+/** What is read along with an index: looking at every file twice would take twice the time. */
+interface ReadAlong {
+  /** Covers ignored files too. */
+  readonly fingerprint: FingerprintReader | null
+  readonly stamps: StampWriter | null
+}
+
+/** Reads a whole tree. Files whose identity is known are not read again. */
 export function indexTree(
   root: string,
   ignoring: Ignoring,
   known: KnownContents,
-  fingerprint: FingerprintReader | null = null,
+  { fingerprint, stamps }: ReadAlong = { fingerprint: null, stamps: null },
 ): TreeIndex {
   const opened = openDirectory(root, [])
   if (!opened.ok) throw new TreeUnreadable(`the work tree ${root} cannot be opened`)
-  const reader = new Reader(ignoring, known)
+  const reader = new Reader(ignoring, known, stamps)
   // Below a folder that is left out of the index, only the fingerprint is read.
   let leftOutDepth: number | null = null
   const isEntered = (met: MetEntry): boolean => {
@@ -100,15 +105,19 @@ class Reader {
   readonly #entries: Record<string, string> = Object.create(null)
   readonly #packages: Record<string, string> = Object.create(null)
   readonly #rules: IgnoreRules
+  /** Of the file that was read last. */
+  #identity: string | null = null
 
   constructor(
     private readonly ignoring: Ignoring,
     private readonly known: KnownContents,
+    private readonly stamps: StampWriter | null,
   ) {
     this.#rules = ignoring.rules === null ? new IgnoreRules() : reuseRules(ignoring.rules)
   }
 
   enter(path: string, fd: number): void {
+    this.stamps?.enter(path, fd)
     if (this.ignoring.rules !== null) return
     const own = readIgnoreFile(fd)
     const text = path === '' ? `${this.ignoring.excludes}\n${own ?? ''}` : own
@@ -134,7 +143,9 @@ class Reader {
     }
     if (this.#rules.isIgnored(met.path, false)) return undefined
     const what = this.readEntry(met)
-    if (what !== null) this.#entries[met.path] = what
+    if (what === null) return what
+    this.#entries[met.path] = what
+    this.stamps?.add(met, this.#identity)
     return what
   }
 
@@ -149,6 +160,7 @@ class Reader {
 
   /** Null when it was removed since its folder was listed: then it is not part of the tree. */
   readEntry(met: MetEntry): string | null {
+    this.#identity = null
     try {
       if (met.kind === 'file') return this.#file(met)
       return met.kind === 'link' ? `link ${readlinkSync(formatFdPath(met.directoryFd, met.name))}` : 'special'
@@ -163,13 +175,14 @@ class Reader {
   #file(met: MetEntry): string | null {
     // Known files are not even opened.
     const seen = lstatSync(formatFdPath(met.directoryFd, met.name), { bigint: true })
-    const before = seen.isFile() ? this.known.hashes.get(formatIdentity(seen)) : undefined
+    this.#identity = formatIdentity(seen)
+    const before = seen.isFile() ? this.known.hashes.get(this.#identity) : undefined
     if (before !== undefined) return `file ${before}`
     const file = openFileIn(met.directoryFd, met.name)
     if (!file.ok) return file.problem === 'missing' ? null : file.problem === 'denied' ? UNREAD : 'special'
     try {
       const identity = formatIdentity(file.stat)
-      const digest = hashFile(file.fd, this.known)
+      const digest = hashFile(file.fd, Number(file.stat.size), this.known)
       if (isSettled(file.stat) && formatIdentity(fstatSync(file.fd, { bigint: true })) === identity)
         this.known.hashes.set(identity, digest)
       return `file ${digest}`
@@ -192,19 +205,20 @@ function isSettled(stat: BigIntStats): boolean {
   return Date.now() - Number(stat.ctimeMs) > SETTLED_MS
 }
 
-function hashFile(fd: number, known: KnownContents): string {
-  const hash = createHash('sha256')
+function hashFile(fd: number, size: number, known: KnownContents): string {
   chunk ??= Buffer.allocUnsafeSlow(CHUNK_BYTES)
-  let isNoted = false
-  let whole = 0
-  for (let read = readNext(fd, chunk); read > 0; read = readNext(fd, chunk)) {
-    hash.update(chunk.subarray(0, read))
-    // What stands on the border of two parts would be missed.
-    isNoted = whole > 0 || read === CHUNK_BYTES || known.pattern?.test(chunk.toString('latin1', 0, read)) === true
-    whole += read
+  let read = readNext(fd, chunk)
+  // A file that grows meanwhile has another identity afterwards.
+  if (read === size && read < CHUNK_BYTES) {
+    const digest = hash('sha256', chunk.subarray(0, read), 'hex')
+    if (known.pattern?.test(chunk.toString('latin1', 0, read)) === true) known.noted.add(digest)
+    return digest
   }
-  const digest = hash.digest('hex')
-  if (isNoted) known.noted.add(digest)
+  const all = createHash('sha256')
+  for (; read > 0; read = readNext(fd, chunk)) all.update(chunk.subarray(0, read))
+  const digest = all.digest('hex')
+  // What stands on the border of two parts would be missed.
+  known.noted.add(digest)
   return digest
 }
 
@@ -222,15 +236,15 @@ function isNoCache({ name, depth }: MetEntry): boolean {
 function hashPackages(met: MetEntry): string {
   const opened = openDirectoryIn(met.directoryFd, met.name)
   if (!opened.ok) return 'unreadable'
-  const hash = createHash('sha256')
+  const packed = createHash('sha256')
   try {
     for (const one of walkFrom(opened.fd, { isEntered: isNoCache, entriesMax: ENTRIES_MAX, reusesNames: true })) {
       if (one.kind === 'directory') continue
       const stat = lstatSync(formatFdPath(one.directoryFd, one.name), { bigint: true, throwIfNoEntry: false })
       if (stat === undefined) continue
-      hash.update(`${one.path}\0${stat.size} ${stat.mtimeNs} ${stat.ctimeNs} ${stat.ino}\n`)
+      packed.update(`${one.path}\0${stat.size} ${stat.mtimeNs} ${stat.ctimeNs} ${stat.ino}\n`)
     }
-    return hash.digest('hex')
+    return packed.digest('hex')
   } finally {
     closeSync(opened.fd)
   }
@@ -260,13 +274,22 @@ export interface Difference {
 export function listDifferences(before: TreeIndex, after: TreeIndex): readonly Difference[] {
   const found: Difference[] = []
   for (const part of ['entries', 'packages'] as const) {
-    for (const [path, what] of Object.entries(after[part])) {
-      const was = Object.hasOwn(before[part], path) ? before[part][path] : undefined
+    const [old, now] = [before[part], after[part]]
+    if (old === now) continue
+    const names = Object.keys(now)
+    let shared = 0
+    for (const path of names) {
+      const was = Object.hasOwn(old, path) ? old[path] : undefined
       if (was === undefined) found.push({ path, kind: 'created' })
-      else if (was !== what && !(was === ANY_LINK && what.startsWith('link '))) found.push({ path, kind: 'modified' })
+      else {
+        shared += 1
+        const what = now[path] ?? ''
+        if (was !== what && !(was === ANY_LINK && what.startsWith('link '))) found.push({ path, kind: 'modified' })
+      }
     }
-    for (const path of Object.keys(before[part]))
-      if (!Object.hasOwn(after[part], path)) found.push({ path, kind: 'deleted' })
+    const earlier = Object.keys(old)
+    if (earlier.length === shared) continue
+    for (const path of earlier) if (!Object.hasOwn(now, path)) found.push({ path, kind: 'deleted' })
   }
   return found.sort((a, b) => (a.path < b.path ? -1 : 1))
 }

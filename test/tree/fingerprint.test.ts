@@ -25,7 +25,7 @@ function put(files: Readonly<Record<string, string>>): void {
 const known = new KnownContents()
 function look(except: readonly string[] = []): { readonly index: TreeIndex; readonly hash: string } {
   const reader = new FingerprintReader(new Set(except))
-  const index = indexTree(root, { rules: null, excludes: '' }, known, reader)
+  const index = indexTree(root, { rules: null, excludes: '' }, known, { fingerprint: reader, stamps: null })
   return { index, hash: requireFingerprint(reader.finish()) }
 }
 

@@ -13,7 +13,7 @@ const COMPILED = /\.pyc$/
  * nobody can change it after the review. Files that agent CLIs write for themselves do not count.
  */
 export async function hashApprovalTree(app: Pick<Resources, 'trees'>, workspace: string): Promise<string> {
-  return hashComparedTree(await app.trees.compare(workspace, AGENT_CLI_FILES.keys()))
+  return hashComparedTree(await app.trees.compare(workspace, { except: AGENT_CLI_FILES.keys() }))
 }
 
 /** The same of a tree that was compared with its fingerprint, except the files of agent CLIs. */

@@ -2,12 +2,12 @@ import { sha256Hex } from '../../base/sha256.js'
 import { hashBesideProject } from '../../checks/observed-runs/beside-project.js'
 import { observe, runKey } from '../../checks/observed-runs/observe.js'
 import { observeRepeatedly } from '../../checks/observed-runs/repeat-runs.js'
-import { findTouched, readStamps } from '../../checks/observed-runs/stamps.js'
 import { isSource } from '../../checks/test-files/test-files.js'
 import type { Contract, ObservedCommand } from '../../core/contract/contract.js'
 import type { Baseline, ObservedRun } from '../../core/evidence/observed-run.js'
 import { comparesCoverage } from '../../core/evidence/red-gate.js'
 import type { TaskState } from '../../core/task/state.js'
+import { findTouched } from '../../tree/stamps.js'
 import { listDifferences, type TreeIndex } from '../../tree/tree-contents.js'
 import { openWorkTree } from '../../tree/work-tree.js'
 import { blobOf } from '../blobs.js'
@@ -111,7 +111,7 @@ async function runOnStart(
   const confinement = await openSandbox(app, contract)
   const refused = refuseWithoutConfinement({ contract }, confinement)
   if (refused !== null && !refused.ok) return { why: refused.detail }
-  const before = (await app.trees.compare(state.workspace)).index
+  const { index: before, stamps } = await app.trees.compare(state.workspace, { stamps: true })
   const moved = listDifferences({ ...start, packages: {} }, { ...before, packages: {} }).map(({ path }) => path)
   const isInTree = confinement.provider === 'none'
   const isRecorded = app.trees.readMark(state.workspace, state.id, WORK_BEGAN) !== null
@@ -119,7 +119,6 @@ async function runOnStart(
     return { why: `files changed before the first test run (${moved[0]})` }
   // A large uncommitted file appears with its current content.
   const { put, leftOut } = await composeFilesAtStart(app, contract, state, { start, paths: moved })
-  const stamps = await readStamps(state.workspace, before)
   const hidden = getReserved(app, contract, state.workspace).hidden
   const composition = { put, leftOut, pinned: [], isGuarded: () => false }
   const job = { tree: state.workspace, hidden, signal, composition }
@@ -137,12 +136,12 @@ async function runOnStart(
   const covered = coverage === undefined ? null : await observe(place, 'coverage', coverage, { treeHash: 'start' })
   if (signal.aborted) return null
   // Files written during the run show through its view: then it is not a run of the starting tree alone.
-  const after = (await app.trees.compare(state.workspace)).index
-  const changes = listDifferences(before, after)
+  const after = await app.trees.compare(state.workspace, { stamps: true })
+  const changes = listDifferences(before, after.index)
   // Without a view, the run itself leaves reports and caches in the tree.
   const isDisturbed = changes.some(({ path, kind }) => !isInTree || kind !== 'created' || isSource(path))
   if (isDisturbed) return null
-  if (findTouched(stamps, await readStamps(state.workspace, before)).length > 0) return null
+  if (findTouched(stamps, after.stamps).length > 0) return null
   return { ...toBaseline(run), ...(covered === null ? {} : { coverage: toCoverage(covered, run) }) }
 }
 

@@ -5,7 +5,6 @@ import type { Example, ExampleOutcome, ExamplesSeen } from '../../checks/example
 import { checkExamplesHold } from '../../checks/examples/examples-hold.js'
 import { readPlanExamples } from '../../checks/examples/read-examples.js'
 import { type ExamplePlace, runExample } from '../../checks/examples/run-example.js'
-import { findTouched, readStamps } from '../../checks/observed-runs/stamps.js'
 import type { Contract } from '../../core/contract/contract.js'
 import { needsReview } from '../../core/evidence/held-out.js'
 import type { Needs } from '../../core/gates/needs.js'
@@ -13,6 +12,7 @@ import { isOpenButForExamples } from '../../core/gates/open-so-far.js'
 import type { Json } from '../../core/json.js'
 import type { CheckOutcome, GateFacts } from '../../core/task/command.js'
 import type { TaskState } from '../../core/task/state.js'
+import { findTouched } from '../../tree/stamps.js'
 import type { TreeIndex } from '../../tree/tree-contents.js'
 import type { WorkTree } from '../../tree/work-tree.js'
 import { type App, contextOf } from '../app.js'
@@ -70,8 +70,7 @@ async function runAndJudgeExamples(app: App, scene: Scene, visible: readonly Exa
   if (needsReview(state)) return abortCheck('held-out examples failed too often. An operator must look at the task')
   try {
     const composed = await composeViewOf(app, contract, state, { ...scene, pinnedRun: await readPinnedRun(app, state) })
-    const index = scene.index ?? (await app.trees.compare(state.workspace)).index
-    const before = await readStamps(state.workspace, index)
+    const before = await app.trees.compare(state.workspace, { stamps: true })
     const place: ExamplePlace = {
       confinement,
       tree: state.workspace,
@@ -83,7 +82,8 @@ async function runAndJudgeExamples(app: App, scene: Scene, visible: readonly Exa
       deadline: performance.now() + EXAMPLES_MS_MAX,
     }
     const seen = await seeExamples(app, scene, { place, visible })
-    const touched = findTouched(before, await readStamps(state.workspace, index))
+    const after = await app.trees.compare(state.workspace, { stamps: true })
+    const touched = findTouched(before.stamps, after.stamps)
     if (touched.length > 0)
       return abortCheck(`${touched[0]} changed while the examples ran. Request the transition again`)
     const outcome = checkExamplesHold({ all, examples: seen, hasHeldOut: true })

@@ -1,9 +1,9 @@
 import { type GitFacts, readGitFacts } from '../../checks/git-facts.js'
 import { hashBesideProject } from '../../checks/observed-runs/beside-project.js'
+import { formatTouched } from '../../checks/observed-runs/format-touched.js'
 import { runKey } from '../../checks/observed-runs/observe.js'
 import { observeRepeatedly } from '../../checks/observed-runs/repeat-runs.js'
 import type { ShownPlace } from '../../checks/observed-runs/run-in-view.js'
-import { findTouched, formatTouched, readStamps } from '../../checks/observed-runs/stamps.js'
 import { explainCoverageFailures, hasOnlyOldFailures, pickGreenAgainst } from '../../checks/red-green/green-run.js'
 import type { Confinement } from '../../confinement/confinement.js'
 import type { Contract } from '../../core/contract/contract.js'
@@ -20,6 +20,7 @@ import type { Json, JsonObject } from '../../core/json.js'
 import type { TaskState } from '../../core/task/state.js'
 import type { Blob } from '../../store/store.js'
 import { requireFingerprint } from '../../tree/fingerprint.js'
+import { findTouched } from '../../tree/stamps.js'
 import type { TreeIndex } from '../../tree/tree-contents.js'
 import type { WorkTree } from '../../tree/work-tree.js'
 import type { App } from '../app.js'
@@ -28,6 +29,7 @@ import { getReserved } from '../tool-calls/contract-paths.js'
 import { openSandbox, refuseWithoutConfinement } from '../tool-calls/contract-sandbox.js'
 import { needsGit, selectCommands } from '../transitions/commands-for.js'
 import { commitRulesOf } from '../trees/commit-rules.js'
+import type { TreeComparison } from '../trees/trees.js'
 import { findCompiled } from './build-caches.js'
 import { type ComposedView, composeViewOf } from './compose-view.js'
 import { holdAgainstSources } from './declared-tests.js'
@@ -47,6 +49,8 @@ export interface ObservedRuns {
   /** The baseline; null: not required, or not available. */
   readonly baseline: Baseline | null
   readonly noBaseline: string | null
+  /** The tree after the commands; null: none was run. */
+  readonly after: TreeComparison | null
 }
 
 /** Runs everything that the gates need to observe, each once. */
@@ -54,7 +58,12 @@ export async function observeFor(
   app: App,
   contract: Contract,
   state: TaskState,
-  work: { readonly needed: Needs; readonly tree: WorkTree },
+  work: {
+    readonly needed: Needs
+    readonly tree: WorkTree
+    /** The tree as it was a moment ago, with what `LOOK` asks for. */
+    readonly before?: TreeComparison | null
+  },
 ): Promise<ObservedRuns> {
   const commands = selectCommands(contract, work.needed)
   const asksGit = needsGit(contract, work.needed)
@@ -62,10 +71,12 @@ export async function observeFor(
   const confinement = await openSandbox(app, contract)
   const refused = refuseWithoutConfinement({ contract }, confinement)
   if (refused !== null && !refused.ok) return { ...NOT_OBSERVED, problems: [refused.detail] }
+  const hasBaseline = state.baseline !== null || !commands.has('tests') || !comparesWithStart(contract)
   const base = await gatherBaseline(app, contract, state, commands.has('tests'))
   if ('problem' in base) return { ...NOT_OBSERVED, problems: [base.problem] }
-  const { index, fingerprint } = await app.trees.compare(state.workspace, [])
-  const untouched = commands.size === 0 ? new Map<string, string>() : await readStamps(state.workspace, index)
+  // While a baseline was waited for, files may have changed.
+  const known = hasBaseline ? work.before : null
+  const { index, fingerprint, stamps } = known ?? (await app.trees.compare(state.workspace, LOOK))
   const treeHash = requireFingerprint(fingerprint)
   const beside = hashBesideProject(state.workspace, index)
   const bare = {
@@ -114,16 +125,20 @@ export async function observeFor(
     const pinnedRun = await readPinnedRun(app, state)
     runs.set('coverage', explainCoverageFailures(coverage, tests, pickGreenAgainst({ contract, pinnedRun, ...base })))
   }
-  const touched =
-    fresh.size === 0 && wasInverted === null ? [] : findTouched(untouched, await readStamps(state.workspace, index))
+  const git = asksGit ? await readGitFacts(place, index, await commitRulesOf(app, contract, state)) : null
+  const hasRun = fresh.size > 0 || wasInverted !== null
+  const after = hasRun ? await app.trees.compare(state.workspace, { stamps: true }) : null
+  const touched = after === null ? [] : findTouched(stamps, after.stamps)
   // A test that passed before may be flaky: it runs again when the agent asks again.
   const isKept = (run: ObservedRun): boolean => base.baseline === null || !hasOnlyOldFailures(run, base.baseline)
   if (touched.length === 0) wasInverted?.keep()
   if (touched.length === 0)
     for (const [key, run] of fresh) if (key !== '' && isKept(run)) app.observations.set(key, run)
-  const git = asksGit ? await readGitFacts(place, index, await commitRulesOf(app, contract, state)) : null
-  return { runs, refs, blobs, problems: formatTouched(touched), git, ...base }
+  return { runs, refs, blobs, problems: formatTouched(touched), git, after, ...base }
 }
+
+/** What commands need to know about the tree before they run. */
+export const LOOK = { except: [], stamps: true } as const
 
 const DISTURBED = 'Files changed while the tests of the starting tree ran. Request the transition again'
 
@@ -182,7 +197,7 @@ const NEEDS_SANDBOX = 'Tests seen failing earlier are run with the starting code
 /** State before anything was run. */
 export const NOT_OBSERVED: ObservedRuns = {
   ...{ runs: new Map(), refs: [], blobs: [], problems: [], git: null },
-  ...{ baseline: null, noBaseline: null },
+  ...{ baseline: null, noBaseline: null, after: null },
 }
 
 /** The record as shown by reviewers' views, expressions and the artifact `test_run_result`. */

@@ -1,17 +1,13 @@
-import type { EvidenceJudged } from '../../checks/evidence.js'
 import { isAutomatic } from '../../core/approvals/approval.js'
 import type { Contract } from '../../core/contract/contract.js'
 import type { Needs } from '../../core/gates/needs.js'
 import { isOpenSoFar } from '../../core/gates/open-so-far.js'
-import type { Json } from '../../core/json.js'
 import { AGENT_CLI_FILES } from '../../core/paths/agent-cli-files.js'
 import { formatReviewsKey } from '../../core/reviews/review.js'
-import type { ArtifactOffered, GateFacts } from '../../core/task/command.js'
-import type { ArtifactRef } from '../../core/task/fact-parts.js'
+import type { GateFacts } from '../../core/task/command.js'
 import type { TaskState } from '../../core/task/state.js'
 import type { Blob } from '../../store/store.js'
 import type { TreeIndex } from '../../tree/tree-contents.js'
-import { openWorkTree, type WorkTree } from '../../tree/work-tree.js'
 import type { App } from '../app.js'
 import { hashComparedTree } from '../approvals/approval-tree-hash.js'
 import { lookAtVote, type Vote } from '../councils/consensus.js'
@@ -19,15 +15,16 @@ import { gatherReviews } from '../reviews/gather-reviews.js'
 import { reviewChanges } from '../reviews/review-changes.js'
 import { makeIgnoredMatcher } from '../test-runs/compose-view.js'
 import { judgeExamples } from '../test-runs/example-runs.js'
-import { NOT_OBSERVED, type ObservedRuns, observeFor } from '../test-runs/observe-gates.js'
+import { LOOK, NOT_OBSERVED, observeFor } from '../test-runs/observe-gates.js'
 import { findTestFiles, keepTests } from '../test-runs/pin-tests.js'
 import { pinOfRun, readTestSurroundings } from '../test-runs/pinned-run.js'
 import type { UnledgeredChange } from '../trees/agent-cli-files.js'
 import { compareTree } from '../trees/compare-tree.js'
 import { needsChanges, readChanges } from '../trees/phase-changes.js'
-import type { TreeComparison } from '../trees/trees.js'
 import { judgeCheckpoint, packEvidence } from './checkpoint.js'
-import { computeApprovalDigest, judgeOffered, type Offer, omitObserved, readContents } from './handed-in.js'
+import { selectCommands } from './commands-for.js'
+import { type Gathering, startGathering } from './gathering.js'
+import { computeApprovalDigest, judgeOffered, type Offer, readContents } from './handed-in.js'
 import { buildObservedArtifact, findChangedUnderEvidence, findSetupToRestore, runChecks } from './run-checks.js'
 
 export interface Gathered {
@@ -37,41 +34,6 @@ export interface Gathered {
   readonly index: TreeIndex | null
   /** The vote on leaving the phase; null: there is none. */
   readonly vote: Vote | null
-}
-
-/** Facts known so far about a request to leave a phase. Each stage reads the results of the stages before it. */
-interface Gathering {
-  readonly app: App
-  readonly contract: Contract
-  readonly state: TaskState
-  readonly needed: Needs
-  readonly offer: Offer
-  /** Phaselock asks, not an agent. */
-  readonly isAuto: boolean
-  readonly tree: WorkTree
-  readonly blobs: Blob[]
-  /** Read failures and changes during the check; each keeps the gate closed. */
-  readonly problems: string[]
-  offered: readonly ArtifactOffered[]
-  /** What an approval is bound to. */
-  bound: readonly ArtifactOffered[]
-  contents: { readonly ofVisit: ReadonlyMap<string, Json>; readonly all: ReadonlyMap<string, Json> }
-  vote: Vote | null
-  reviews: Awaited<ReturnType<typeof gatherReviews>>['seen']
-  treeHash: string | null
-  /** Made for the hash of the tree, and used once more. */
-  comparison: TreeComparison | null
-  testFiles: Awaited<ReturnType<typeof findTestFiles>> | null
-  readTestSurroundings: Awaited<ReturnType<typeof readTestSurroundings>> | null
-  compared: Awaited<ReturnType<typeof compareTree>>
-  changes: Awaited<ReturnType<typeof readChanges>> | null
-  evidence: EvidenceJudged | null
-  evidenceFacts: ReturnType<typeof packEvidence>['facts'] | null
-  checks: GateFacts['checks']
-  observed: ObservedRuns
-  pinned: GateFacts['testFiles']
-  pinnedRun: string | null
-  shown: readonly ArtifactRef[]
 }
 
 /** Cheap stages first; commands run only if everything else holds. */
@@ -101,29 +63,7 @@ export async function gather(
   state: TaskState,
   work: { readonly needed: Needs; readonly offer: Offer; readonly isAuto: boolean },
 ): Promise<Gathered> {
-  const { needed, isAuto } = work
-  const gathering: Gathering = {
-    ...{ app, contract, state, needed, isAuto, offer: omitObserved(contract, needed, work.offer) },
-    ...{
-      tree: openWorkTree(state.workspace, { reusesNames: true }),
-      blobs: [],
-      problems: [],
-      offered: [],
-      bound: [],
-      vote: null,
-    },
-    ...{ contents: { ofVisit: new Map(), all: new Map() }, reviews: null, treeHash: null, comparison: null },
-    ...{
-      testFiles: null,
-      readTestSurroundings: null,
-      compared: null,
-      changes: null,
-      evidence: null,
-      evidenceFacts: null,
-      checks: new Map(),
-    },
-    ...{ observed: NOT_OBSERVED, pinned: null, pinnedRun: null, shown: [] },
-  }
+  const gathering = startGathering({ ...work, app, contract, state })
   for (const stage of STAGES) await stage(gathering)
   // Examples run last, once nothing else keeps the gate closed.
   const { blobs, vote, contents } = gathering
@@ -191,7 +131,7 @@ async function readReviews(one: Gathering): Promise<void> {
 async function hashTree(one: Gathering): Promise<void> {
   if (one.needed.demand.gates.every(isAutomatic)) return
   one.treeHash = await attempt(one, 'The work tree cannot be read', async () => {
-    one.comparison = await one.app.trees.compare(one.state.workspace, AGENT_CLI_FILES.keys())
+    one.comparison = await one.app.trees.compare(one.state.workspace, { except: AGENT_CLI_FILES.keys() })
     return hashComparedTree(one.comparison)
   })
 }
@@ -209,9 +149,13 @@ async function listTests(one: Gathering): Promise<void> {
 }
 
 async function compareBefore(one: Gathering): Promise<void> {
-  one.compared = await attempt(one, 'The work tree cannot be compared', () =>
-    compareTree(one.app, one.contract, one.state, one.comparison),
-  )
+  const { app, contract, state, needed } = one
+  const runs = one.comparison === null && selectCommands(contract, needed).size > 0
+  one.compared = await attempt(one, 'The work tree cannot be compared', async () => {
+    if (runs && contract.enforcement.reconcile !== 'off')
+      one.before = one.comparison = await app.trees.compare(state.workspace, LOOK)
+    return compareTree(app, contract, state, one.comparison)
+  })
   one.comparison = null
 }
 
@@ -238,7 +182,8 @@ async function runCommands(one: Gathering): Promise<void> {
   const { app, contract, state, needed, tree, problems } = one
   const found = { ...one, evidenceHolds: one.evidence?.problems.length === 0 }
   if (!isOpenSoFar(contract, state, needed, found)) return
-  one.observed = await observeFor(app, contract, state, { needed, tree })
+  one.observed = await observeFor(app, contract, state, { needed, tree, before: one.before })
+  one.before = null
   one.blobs.push(...one.observed.blobs)
   problems.push(...one.observed.problems)
   if (one.observed.runs.size === 0) return
@@ -250,6 +195,7 @@ async function runCommands(one: Gathering): Promise<void> {
 
 // Changes made during a run, even if undone again, are detected now.
 async function compareAfter(one: Gathering): Promise<void> {
+  one.comparison = one.observed.after
   if (one.observed.runs.size > 0) await compareBefore(one)
   if (one.vote !== null && (await attempt(one, UNSEEN, one.vote.isUnchanged)) === false) one.problems.push(CHANGED)
 }

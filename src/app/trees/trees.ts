@@ -17,8 +17,9 @@ import { RUNNER_NAME } from '../../checks/test-files/runner-imports.js'
 import type { Change } from '../../tree/change.js'
 import type { Fingerprint } from '../../tree/fingerprint.js'
 import type { IgnoreText } from '../../tree/ignore-rules.js'
-import { Indexer, type TreeLook } from '../../tree/indexer.js'
+import { INDEX_ONLY, Indexer, type TreeLook } from '../../tree/indexer.js'
 import { toPlainPaths } from '../../tree/only-paths.js'
+import type { Stamps } from '../../tree/stamps.js'
 import { type Difference, listDifferences, type TreeIndex } from '../../tree/tree-contents.js'
 import { isLeftover, LEFTOVER_MS, sweepLeftovers } from '../../tree/write/leftovers.js'
 import { findSourceCoverageFolders, LEFT_BEHIND, makeLeftoverMatcher } from '../tool-calls/ignored-paths.js'
@@ -57,6 +58,8 @@ export interface TreeComparison {
   readonly isLeft: (path: string) => boolean
   /** Null: not asked for. */
   readonly fingerprint: Fingerprint | null
+  /** Null: not asked for. */
+  readonly stamps: Stamps | null
   /** Files that may name the module of a test runner. Others of the index do not. */
   readonly namesRunner: ReadonlySet<string>
 }
@@ -94,18 +97,23 @@ export class Trees {
 
   /**
    * Differences from the expected tree. A tree without a snapshot is recorded now and counts as expected. With
-   * `fingerprintExcept` also the fingerprint of the project, except for these files.
+   * `except` also the fingerprint of the project, except for these files.
    */
-  async compare(tree: string, fingerprintExcept: Iterable<string> | null = null): Promise<TreeComparison> {
+  async compare(
+    tree: string,
+    { except = null, stamps = false }: { readonly except?: Iterable<string> | null; readonly stamps?: boolean } = {},
+  ): Promise<TreeComparison> {
     const expected = this.#expected(tree)
-    const { index, fingerprint, noted } = await this.#look(tree, expected, fingerprintExcept)
+    const wanted = { except: except === null ? null : [...except], stamps }
+    const { noted, ...look } = await this.#look(tree, expected, wanted)
+    const { index } = look
     const found = expected === null ? [] : listDifferences(expected.index, index)
     const left = makeLeftoverMatcher((folder) => this.isSource(tree, folder))
     const isLeft = (path: string): boolean => left(path, false)
     // A file that a call wrote and the rules ignore exists, but is not compared.
     const counts = ({ path, kind }: Difference): boolean =>
       (kind !== 'deleted' || !isThere(tree, path)) && !isLeft(path)
-    return { differences: found.filter(counts), index, isLeft, fingerprint, namesRunner: new Set(noted) }
+    return { ...look, differences: found.filter(counts), isLeft, namesRunner: new Set(noted) }
   }
 
   /** Stores the tree of a moment, such as the entry of a phase: the expected one, or the given one where it differs. */
@@ -165,7 +173,9 @@ export class Trees {
 
   /** Accepts the current tree. */
   settle(tree: string, index: TreeIndex): void {
-    const known = this.#expected(tree)?.index.entries ?? toPlainPaths({})
+    const expected = this.#expected(tree)
+    if (expected?.journalLines === 0 && listDifferences(expected.index, index).length === 0) return
+    const known = expected?.index.entries ?? toPlainPaths({})
     const isTaken = (path: string): boolean => known[path] !== undefined || !isLeftover(path)
     const left = Object.keys(index.entries).filter((path) => !isTaken(path))
     const entries = toPlainPaths(index.entries)
@@ -176,17 +186,13 @@ export class Trees {
   /** Accepts the current content of some paths. */
   accept(tree: string, index: TreeIndex, paths: readonly string[]): void {
     const expected = this.#expected(tree)
-    if (expected === null) {
-      this.#keep(tree, index)
-      return
-    }
-    const entries = toPlainPaths(expected.index.entries)
-    const packages = toPlainPaths(expected.index.packages)
+    const was = expected?.index ?? index
+    const [entries, packages] = [toPlainPaths(was.entries), toPlainPaths(was.packages)]
     for (const path of paths) {
       take(entries, path, index.entries[path])
       take(packages, path, index.packages[path])
     }
-    this.#keep(tree, { ...expected.index, entries, packages })
+    this.#keep(tree, { ...was, entries, packages })
   }
 
   /** An allowed call is about to make these changes. */
@@ -232,10 +238,10 @@ export class Trees {
   }
 
   // First removes what a killed commit left behind, which counts as nobody's change.
-  async #look(tree: string, expected: ExpectedTree | null, except: Iterable<string> | null = null): Promise<TreeLook> {
+  async #look(tree: string, expected: ExpectedTree | null, wanted = INDEX_ONLY): Promise<TreeLook> {
     const excludes = expected === null ? await this.excludesOf(tree) : ''
     const ignoring = { rules: expected?.index.rules ?? null, excludes }
-    const look = await this.#indexer.look(tree, ignoring, except === null ? null : [...except])
+    const look = await this.#indexer.look(tree, ignoring, wanted)
     const { index } = look
     const isOurs = (path: string): boolean => isLeftover(path) && expected?.index.entries[path] === undefined
     const paths = Object.keys(index.entries).filter(isOurs)
@@ -246,6 +252,8 @@ export class Trees {
       keep: (content) => this.contents.keep(content),
     })
     if (swept.length === 0) return look
+    // Folders were touched by the removal.
+    if (wanted.stamps) return this.#indexer.look(tree, ignoring, wanted)
     const isSwept = (path: string): boolean => swept.some((one) => isAtOrBelow(one, path))
     const entries = toPlainPaths(Object.fromEntries(Object.entries(index.entries).filter(([path]) => !isSwept(path))))
     return { ...look, index: { ...index, entries } }
