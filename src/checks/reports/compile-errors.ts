@@ -5,6 +5,7 @@ const COMPILE_ERRORS_MAX = 1_000
 const GO_MISSING: readonly RegExp[] = [
   /^undefined: (\S{1,200})/,
   /^(\S{1,200}) undefined \(/,
+  /^.{1,1000} undefined \(type .{1,400} has no field or method (\w{1,200})/,
   /^no required module provides package ([^\s;]{1,400})/,
   /^package (\S{1,400}) is not in (?:std|GOROOT)/,
   /^cannot find (?:package|module providing package) "?([^\s";:]{1,400})/,

@@ -222,6 +222,7 @@ describe('causes', () => {
   it.each([
     ['a.go:1:2: undefined: Foo', 'missing_module', 'Foo'],
     ['a.go:1:2: b.Foo undefined (type T has no field or method Foo)', 'missing_module', 'b.Foo'],
+    ['a.go:1:2: Of(1, 2).Foo undefined (type T has no field or method Foo)', 'missing_module', 'Foo'],
     ['a.go:1:2: undefined: b.Foo', 'missing_module', 'b.Foo'],
     ['a.go:1:2: package foo/bar is not in std (/usr/lib/go/src/foo/bar)', 'missing_module', 'foo/bar'],
     ['a.go:1:2: cannot find package "foo/bar" in any of:', 'missing_module', 'foo/bar'],
