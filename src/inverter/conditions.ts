@@ -24,6 +24,8 @@ export function hasAlternatives(condition: Syntax, wanted: boolean): boolean {
   if (isNegation(condition)) return hasAlternatives(first, !wanted)
   const converted = findConverted(condition)
   if (converted !== null) return hasAlternatives(converted, wanted)
+  const compared = findComparedTruth(condition)
+  if (compared !== null) return hasAlternatives(compared.condition, compared.isTrue === wanted)
   const joint = readJoint(condition)
   if (joint === null) return false
   // `found ?? false` holds only if `found` does.
@@ -42,6 +44,25 @@ function findConverted(call: Syntax): Syntax | null {
   if (!/^(?:Boolean|bool)$/.test(getField(call, 'function')?.text ?? '')) return null
   const given = listNamedChildren(getField(call, 'arguments'))
   return given.length === 1 ? (given[0] ?? null) : null
+}
+
+const EQUALITY = /^(?:[!=]==?|is(?: not)?)$/
+
+/** The condition in `condition === true`, `condition is not False`, and whether it has to hold for that. */
+function findComparedTruth(comparison: Syntax): { readonly condition: Syntax; readonly isTrue: boolean } | null {
+  const [left, right] = listNamedChildren(comparison)
+  const sign = comparison.children.filter(({ isNamed }) => !isNamed).map(({ text }) => text)
+  if (left === undefined || right === undefined || !EQUALITY.test(sign.join(' '))) return null
+  const isEqual = !/^!|not/.test(sign.join(' '))
+  const [condition, truth] = readTruth(left) === null ? [left, readTruth(right)] : [right, readTruth(left)]
+  return truth === null ? null : { condition, isTrue: truth === isEqual }
+}
+
+/** What a literal says: `true`, `False`, `!0`; null if it is something else. */
+export function readTruth({ text }: Syntax): boolean | null {
+  if (/^(?:true|True|false|False)$/.test(text)) return /^[tT]/.test(text)
+  const [, signs = '', digit] = /^(!{1,9})([01])$/.exec(text) ?? []
+  return digit === undefined ? null : (digit === '1') === (signs.length % 2 === 0)
 }
 
 function readJoint(condition: Syntax): 'or' | 'and' | null {

@@ -1,4 +1,4 @@
-import { findUnproved, isConstant } from '../conditions.js'
+import { findUnproved, isConstant, readTruth } from '../conditions.js'
 import type { Syntax } from '../parse.js'
 import { areSame, cut, insert, wrap } from '../syntax.js'
 import type { Edit, LeftReason, RuleName } from '../types.js'
@@ -51,7 +51,8 @@ function findUnprovedTruth({ name, rule, actual, args, isNot }: Assertion): Left
   const expected = rule.turn === 'expected' && rule.how === 'value' ? args[rule.at] : undefined
   if (expected === undefined || actual === null || !isConstant(expected)) return null
   if (isConstant(actual) && actual !== expected) return 'asserts_nothing'
-  return /^(?:true|false)$/.test(expected.text) ? findUnproved(actual, (expected.text === 'true') !== isNot) : null
+  const truth = readTruth(expected)
+  return truth === null ? null : findUnproved(actual, truth !== isNot)
 }
 
 const FALSE = /^(?:isNotOk|isFalse|notOk|notok|false|falsy|toBeFalsy)$/
