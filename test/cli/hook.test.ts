@@ -4,6 +4,7 @@ import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { pathToFileURL } from 'node:url'
 import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { isFullDepth } from '../depth.js'
 import { type Running, start } from '../http/harness.js'
@@ -130,5 +131,44 @@ describe('phaselock hook', () => {
     // The end of a turn is let go: it would begin again for ever.
     expect(await hook(STOP, 'http://127.0.0.1:9')).toMatchObject({ code: 0, out: expect.not.stringContaining('deny') })
     expect(await pipe([SCRIPT, 'hook', 'vim'], CALL)).toMatchObject({ code: 2, out: '' })
+  })
+})
+
+describe('the plugin for OpenCode', () => {
+  type Before = (input: object, output: object) => Promise<void>
+
+  /** As OpenCode loads it; `child` is a subagent of `root`, and nobody knows `stranger`. */
+  async function load(): Promise<Before> {
+    copyFileSync(join(ROOT, 'runtime/agent-hooks/opencode.js'), join(dir, 'opencode.mjs'))
+    const { Phaselock } = await import(/* @vite-ignore */ pathToFileURL(join(dir, 'opencode.mjs')).href)
+    const sessions: Readonly<Record<string, object>> = { root: {}, child: { parentID: 'root' } }
+    const get = async ({ path }: { path: { id: string } }): Promise<object> => ({ data: sessions[path.id] })
+    const hooks = await Phaselock({ client: { session: { get } }, directory: run.workspace })
+    return hooks['tool.execute.before']
+  }
+  const todos = (sessionID: string) => [{ tool: 'todowrite', sessionID, callID: 'c1' }, { args: {} }] as const
+
+  it('[REQ-HOOK-33] throws unless Phaselock allows the call, whatever else answers', async () => {
+    const ask = await load()
+    await ask(...todos('root'))
+    await ask(...todos('child'))
+    await expect(ask(...todos('stranger'))).rejects.toThrow('does not know this session')
+    const shell = { tool: 'bash', sessionID: 'root', callID: 'c2' }
+    await expect(ask(shell, { args: { command: 'ls' } })).rejects.toThrow('[forbidden_tool]')
+    for (const [status, body] of [
+      [500, '{"decision": "allow"}'],
+      [200, ''],
+      [200, '{"decision": "allow"'],
+      [200, '{"decision": "ALLOW"}'],
+      [200, '{"decision": ["allow"]}'],
+      [200, '["allow"]'],
+      [200, 'null'],
+    ] as const) {
+      aim(await answerLike(status, body), token)
+      await expect(ask(...todos('root')), body).rejects.toThrow()
+      stranger?.close()
+    }
+    aim('http://127.0.0.1:9', token)
+    await expect(ask(...todos('root'))).rejects.toThrow()
   })
 })
