@@ -244,6 +244,8 @@ export const FULL_ONLY: Readonly<Record<string, string>> = {
   'repositories/gradle': 'a whole walk with Gradle, which compiles for each run; e2e/init-walk covers the walk',
   'repositories/javascript':
     'whole walks with vitest, jest, mocha, TypeScript and workspaces; e2e/init-walk covers node:test',
+  'repositories/newest':
+    'walks with Node.js 24 and the newest vitest and mocha; e2e/init-walk covers the way from init to a commit',
   'repositories/others': 'whole walks with Maven, RSpec and PHPUnit; e2e/init-walk covers the walk',
   'repositories/pytest': 'whole walks with pytest in .venv; e2e/init-walk covers node:test',
   'repositories/python': 'whole walks with uv, unittest and Django; e2e/init-walk covers node:test',

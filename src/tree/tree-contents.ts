@@ -227,7 +227,7 @@ function readNext(fd: number, into: Buffer): number {
 }
 
 // Files that tools write next to packages whenever they run.
-const CACHES: ReadonlySet<string> = new Set(['.cache', '.vite', '.vite-temp', '.vitest'])
+const CACHES: ReadonlySet<string> = new Set(['.cache', '.vite', '.vite-temp', '.vitest', '.vitest-cache'])
 
 function isNoCache({ name, depth }: MetEntry): boolean {
   return name !== '__pycache__' && !(depth === 0 && CACHES.has(name))

@@ -39,10 +39,15 @@ export function installed(name: string, packages: readonly string[]): Installed 
 
 /** Node.js 22 from the registry, for programs that do not run on the one that runs the tests. */
 export function node22(): Installed {
-  if (process.platform !== 'linux') return { ok: false, reason: 'Node.js 22 is had from the registry on Linux only' }
-  const found = installed('node', [`node-linux-${process.arch}@22.23.3`])
-  if (!found.ok) return found
-  return { ok: true, dir: join(found.dir, 'node_modules', `node-linux-${process.arch}`, 'bin', 'node') }
+  return findNode('22.23.3')
+}
+
+/** A version of Node.js from the registry: `dir` is the program. */
+export function findNode(version: string): Installed {
+  if (process.platform !== 'linux') return { ok: false, reason: 'Node.js is had from the registry on Linux only' }
+  const name = `node-linux-${process.arch}`
+  const found = installed('node', [`${name}@${version}`])
+  return found.ok ? { ok: true, dir: join(found.dir, 'node_modules', name, 'bin', 'node') } : found
 }
 
 function lastLine(text: string): string {

@@ -58,7 +58,7 @@ export const NODE_TEST: Sample = {
   old: { 'test/old.test.js': ofNode.old },
 }
 
-const VITEST: Sample = {
+export const VITEST: Sample = {
   name: 'vitest',
   files: {
     ...IGNORED,
@@ -102,7 +102,7 @@ const JEST: Sample = {
   old: { '__tests__/old.test.js': asCommon(ofJest.old) },
 }
 
-const MOCHA_CHAI: Sample = {
+export const MOCHA_CHAI: Sample = {
   name: 'mocha',
   files: {
     ...IGNORED,

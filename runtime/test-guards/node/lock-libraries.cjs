@@ -107,8 +107,7 @@ function lockVitest() {
   const wait = async () => {
     if (isThread) await turnOfLoop()
     if (!isWorker()) return
-    const expecting = createRequire(createRequire(process.argv[1]).resolve('@vitest/expect'))
-    const found = expecting.resolve('chai')
+    const found = findChai(createRequire(process.argv[1]))
     const chai = await import(pathToFileURL(found).href)
     for (let turn = 0; turn < WAIT_TURNS_MAX && !('toBe' in chai.Assertion.prototype); turn++) await turnOfLoop()
     lockChai(chai, found)
@@ -118,6 +117,16 @@ function lockVitest() {
     process._rawDebug(`phaselock: the assertions of vitest cannot be guarded: ${error}`)
     process.reallyExit(1)
   })
+}
+
+// Until version 4 the matchers are a package beside vitest; since version 5 they are part of it.
+function findChai(worker) {
+  try {
+    return createRequire(worker.resolve('@vitest/expect')).resolve('chai')
+  } catch (error) {
+    if (error?.code !== 'MODULE_NOT_FOUND') throw error
+    return worker.resolve('chai')
+  }
 }
 
 function turnOfLoop() {

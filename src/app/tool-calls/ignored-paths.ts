@@ -19,6 +19,7 @@ export const LEFT_BEHIND = [
   'node_modules/.vite/',
   'node_modules/.vite-temp/',
   'node_modules/.vitest/',
+  'node_modules/.vitest-cache/',
   '*.tsbuildinfo',
 ]
 /** What build tools and package managers fill; part of the project where git tracks files in it. */
