@@ -194,8 +194,8 @@ function judge(run: LaneRun, got: Got): string | null {
   if (leak !== null) return `the answer leaks ${leak}`
   for (const [, token] of got.text.matchAll(/"(?:phase_token|agent_token|operator_token|review_token)":"([^"]+)"/g))
     run.stage.issued(token ?? '')
-  // A harness is refused with 200, in its own words.
-  if (/^\{"hookSpecificOutput":\{"hookEventName":"PreToolUse","permissionDecision":"deny"/.test(got.text)) return null
+  // An agent CLI is refused with 200, in its own words, with the code at the end of the reason.
+  if (operation.id.startsWith('hook') && got.status === 200 && /\[[a-z]+(?:_[a-z]+)+\]/.test(got.text)) return null
   if (got.status < 300)
     return operation.mayCall.includes(who) || got.text === '' ? null : `${who} got in where it may not call`
   const isUnfinished = got.json.code === 'confinement_unavailable' && UNFINISHED.has(operation.id)
