@@ -55,6 +55,21 @@ export interface paths {
   '/hooks/claude-code': {
     post: operations['hookClaudeCode']
   }
+  '/hooks/codex': {
+    post: operations['hookCodex']
+  }
+  '/hooks/gemini': {
+    post: operations['hookGemini']
+  }
+  '/hooks/cursor': {
+    post: operations['hookCursor']
+  }
+  '/hooks/copilot': {
+    post: operations['hookCopilot']
+  }
+  '/hooks/opencode': {
+    post: operations['hookOpencode']
+  }
   '/tasks': {
     post: operations['createTask']
     get: operations['listTasks']
@@ -855,6 +870,146 @@ export interface operations {
       200: { headers: { [name: string]: unknown } } & {
         content: {
           'application/json': components['schemas']['ClaudeCodeHookAnswer']
+        }
+      }
+      default: components['responses']['Problem']
+    }
+  }
+  /** A hook of Codex: decides a call before it is made, counts it afterwards, and leads the session */
+  hookCodex: {
+    parameters: {
+      query?: never
+      header?: {
+        'Idempotency-Key'?: string
+      }
+      path?: never
+      cookie?: never
+    }
+    requestBody: {
+      content: {
+        'application/json': {
+          /** One of `PreToolUse`, `PostToolUse`, `UserPromptSubmit`, `SessionStart`, `SubagentStart`, `Stop`, `SubagentStop`, `SessionEnd`, `PreCompact`. */
+          hook_event_name: unknown
+          [name: string]: unknown
+        }
+      }
+    }
+    responses: {
+      200: { headers: { [name: string]: unknown } } & {
+        content: {
+          'application/json': components['schemas']['CodexHookAnswer']
+        }
+      }
+      default: components['responses']['Problem']
+    }
+  }
+  /** A hook of Gemini CLI: decides a call before it is made, counts it afterwards, and leads the session */
+  hookGemini: {
+    parameters: {
+      query?: never
+      header?: {
+        'Idempotency-Key'?: string
+      }
+      path?: never
+      cookie?: never
+    }
+    requestBody: {
+      content: {
+        'application/json': {
+          /** One of `BeforeTool`, `AfterTool`, `BeforeAgent`, `AfterAgent`, `SessionStart`, `SessionEnd`, `PreCompress`. */
+          hook_event_name: unknown
+          [name: string]: unknown
+        }
+      }
+    }
+    responses: {
+      200: { headers: { [name: string]: unknown } } & {
+        content: {
+          'application/json': components['schemas']['GeminiHookAnswer']
+        }
+      }
+      default: components['responses']['Problem']
+    }
+  }
+  /** A hook of Cursor: decides a call before it is made, counts it afterwards, and leads the session */
+  hookCursor: {
+    parameters: {
+      query?: never
+      header?: {
+        'Idempotency-Key'?: string
+      }
+      path?: never
+      cookie?: never
+    }
+    requestBody: {
+      content: {
+        'application/json': {
+          /** One of `preToolUse`, `beforeShellExecution`, `beforeMCPExecution`, `beforeReadFile`, `postToolUse`, `postToolUseFailure`, `afterShellExecution`, `afterFileEdit`, `beforeSubmitPrompt`, `sessionStart`, `subagentStart`, `subagentStop`, `stop`, `sessionEnd`, `preCompact`. */
+          hook_event_name: unknown
+          [name: string]: unknown
+        }
+      }
+    }
+    responses: {
+      200: { headers: { [name: string]: unknown } } & {
+        content: {
+          'application/json': components['schemas']['CursorHookAnswer']
+        }
+      }
+      default: components['responses']['Problem']
+    }
+  }
+  /** A hook of Copilot CLI: decides a call before it is made, counts it afterwards, and leads the session */
+  hookCopilot: {
+    parameters: {
+      query?: never
+      header?: {
+        'Idempotency-Key'?: string
+      }
+      path?: never
+      cookie?: never
+    }
+    requestBody: {
+      content: {
+        'application/json': {
+          /** One of `PreToolUse`, `PostToolUse`, `PostToolUseFailure`, `UserPromptSubmit`, `SessionStart`, `SubagentStart`, `SubagentStop`, `Stop`, `SessionEnd`, `PreCompact`. */
+          hook_event_name: unknown
+          [name: string]: unknown
+        }
+      }
+    }
+    responses: {
+      200: { headers: { [name: string]: unknown } } & {
+        content: {
+          'application/json': components['schemas']['CopilotHookAnswer']
+        }
+      }
+      default: components['responses']['Problem']
+    }
+  }
+  /** A call of the plugin for OpenCode: decides a call before it is made and counts it afterwards */
+  hookOpencode: {
+    parameters: {
+      query?: never
+      header?: {
+        'Idempotency-Key'?: string
+      }
+      path?: never
+      cookie?: never
+    }
+    requestBody: {
+      content: {
+        'application/json': {
+          /** One of `tool.execute.before`, `tool.execute.after`. */
+          hook_event_name: unknown
+          [name: string]: unknown
+        }
+      }
+    }
+    responses: {
+      200: { headers: { [name: string]: unknown } } & {
+        content: {
+          'application/json': components['schemas']['OpencodeHookAnswer']
         }
       }
       default: components['responses']['Problem']
@@ -3349,7 +3504,7 @@ export interface operations {
       content: {
         'application/json': {
           /** The operationId of the call. */
-          act: ("login" | "claimTask" | "requestTransition" | "executeTool" | "checkTool" | "batchTools" | "renewToken" | "heartbeat" | "releaseTask" | "getPrompt" | "nextPrompt" | "continuePrompt" | "reportUsage" | "getPhase" | "completePhase" | "hookClaudeCode" | "mcp" | "submitReview" | "respond" | "getSnapshot" | "searchKnowledge" | "getStatus" | "listQuestions" | "getQuestion" | "listReviews" | "getTaskMetrics" | "streamEvents" | "getApproval" | "getArtifact" | "getHeldOut" | "getCoordination" | "listTasks" | "getTask" | "getTimeline" | "getTaskDiff" | "getTaskState" | "getTaskPrompt" | "getTaskContent" | "getActivity" | "getInbox" | "getRunReport" | "getInsights" | "listAgents" | "showAgent" | "agentLog" | "agentScreen" | "listOperators" | "listContracts" | "getContract" | "getContractText" | "getContractGraph" | "listWebhooks" | "listNodes" | "checkServer" | "listApprovals" | "listStashes" | "listCoordinations" | "coordinationStatus" | "streamCoordination" | "queryAudit" | "recentAudit" | "auditStats" | "verifyAudit" | "exportAudit" | "metricsSummary" | "createLoginCode" | "getSession" | "logout" | "listSessions" | "revokeSession" | "createConfirmation" | "listPasskeys" | "passkeyOptions" | "addPasskey" | "revokePasskey" | "setPassphrase" | "createTask" | "updateTask" | "cancelTask" | "parkTask" | "revertTree" | "mergeTask" | "handOverTask" | "discardTask" | "addAgent" | "revokeAgent" | "stopAgent" | "pause" | "cancelCoordination" | "decideApproval" | "answerQuestion" | "resumeTask" | "rewindTask" | "reassignTask" | "acceptTree" | "installDependencies" | "acceptTools" | "stashTask" | "popStash" | "dropStash" | "addReviewer" | "revokeReviewer" | "addContract" | "trustContract" | "addOperator" | "revokeOperator" | "rotateSecret" | "adoptNode" | "unpause" | "spawnAgent" | "startCoordination" | "participantToken")
+          act: ("login" | "claimTask" | "requestTransition" | "executeTool" | "checkTool" | "batchTools" | "renewToken" | "heartbeat" | "releaseTask" | "getPrompt" | "nextPrompt" | "continuePrompt" | "reportUsage" | "getPhase" | "completePhase" | "hookClaudeCode" | "hookCodex" | "hookGemini" | "hookCursor" | "hookCopilot" | "hookOpencode" | "mcp" | "submitReview" | "respond" | "getSnapshot" | "searchKnowledge" | "getStatus" | "listQuestions" | "getQuestion" | "listReviews" | "getTaskMetrics" | "streamEvents" | "getApproval" | "getArtifact" | "getHeldOut" | "getCoordination" | "listTasks" | "getTask" | "getTimeline" | "getTaskDiff" | "getTaskState" | "getTaskPrompt" | "getTaskContent" | "getActivity" | "getInbox" | "getRunReport" | "getInsights" | "listAgents" | "showAgent" | "agentLog" | "agentScreen" | "listOperators" | "listContracts" | "getContract" | "getContractText" | "getContractGraph" | "listWebhooks" | "listNodes" | "checkServer" | "listApprovals" | "listStashes" | "listCoordinations" | "coordinationStatus" | "streamCoordination" | "queryAudit" | "recentAudit" | "auditStats" | "verifyAudit" | "exportAudit" | "metricsSummary" | "createLoginCode" | "getSession" | "logout" | "listSessions" | "revokeSession" | "createConfirmation" | "listPasskeys" | "passkeyOptions" | "addPasskey" | "revokePasskey" | "setPassphrase" | "createTask" | "updateTask" | "cancelTask" | "parkTask" | "revertTree" | "mergeTask" | "handOverTask" | "discardTask" | "addAgent" | "revokeAgent" | "stopAgent" | "pause" | "cancelCoordination" | "decideApproval" | "answerQuestion" | "resumeTask" | "rewindTask" | "reassignTask" | "acceptTree" | "installDependencies" | "acceptTools" | "stashTask" | "popStash" | "dropStash" | "addReviewer" | "revokeReviewer" | "addContract" | "trustContract" | "addOperator" | "revokeOperator" | "rotateSecret" | "adoptNode" | "unpause" | "spawnAgent" | "startCoordination" | "participantToken")
           /** The parameters in its path. */
           params?: { [name: string]: string }
           /** Its body, without `confirmation`. */
@@ -3870,6 +4025,17 @@ export interface components {
       reason?: string
       continue?: boolean
     }
+    CodexHookAnswer: {
+      hookSpecificOutput?: {
+        hookEventName: string
+        permissionDecision?: ("deny")
+        permissionDecisionReason?: string
+        additionalContext?: string
+      }
+      systemMessage?: string
+      decision?: ("block")
+      reason?: string
+    }
     ConfirmationChallenge: {
       id: string
       challenge: string
@@ -4058,6 +4224,13 @@ export interface components {
       agents: number
       answers: number
     }
+    CopilotHookAnswer: {
+      permissionDecision?: ("allow" | "deny")
+      permissionDecisionReason?: string
+      additionalContext?: string
+      decision?: ("block")
+      reason?: string
+    }
     CountedTasks: {
       key: string
       count: number
@@ -4101,6 +4274,16 @@ export interface components {
         paths: string[]
         count: number
       }
+    }
+    CursorHookAnswer: {
+      permission?: ("allow" | "deny")
+      decision?: ("allow" | "deny")
+      reason?: string
+      user_message?: string
+      agent_message?: string
+      additional_context?: string
+      followup_message?: string
+      continue?: boolean
     }
     Delivery: {
       at: string
@@ -4178,6 +4361,15 @@ export interface components {
       attempts: number
       passed_first: number
       task_ids: string[]
+    }
+    GeminiHookAnswer: {
+      decision?: ("allow" | "deny")
+      reason?: string
+      hookSpecificOutput?: {
+        hookEventName: string
+        additionalContext: string
+      }
+      systemMessage?: string
     }
     Grade: ("reported" | "artifact" | "observed" | "proved")
     HeldOut: {
@@ -4420,6 +4612,12 @@ export interface components {
         text: string
       }[]
       action: string
+    }
+    OpencodeHookAnswer: {
+      decision: ("allow" | "deny")
+      reason?: string
+      context?: string
+      note?: string
     }
     Operator: {
       name: string
