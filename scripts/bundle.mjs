@@ -25,6 +25,8 @@ const { output } = await build({
   input: join(ROOT, 'dist/cli/main.js'),
   platform: 'node',
   external: isApart,
+  // Its main file loads others in a way that no bundler follows.
+  resolve: { alias: { 'jsonc-parser': join(ROOT, 'node_modules/jsonc-parser/lib/esm/main.js') } },
   logLevel: 'warn',
   output: {
     // As deep as the folders of dist: paths from one's own place lead to the same files as there.

@@ -7,10 +7,12 @@ import { addApprovalCommands } from './commands/approval-commands.js'
 import { addAuditCommands } from './commands/audit-commands.js'
 import { addBackgroundCommands } from './commands/background-commands.js'
 import { addCompletionCommand } from './commands/completion-command.js'
+import { addConnectCommands } from './commands/connect-commands.js'
 import { addContractCommands } from './commands/contract-commands.js'
 import { addCoordinateCommand } from './commands/coordinate-commands.js'
 import { addDiffCommand } from './commands/diff-command.js'
 import { addDoctorCommand } from './commands/doctor-command.js'
+import { addHookCommand } from './commands/hook-command.js'
 import { addInitCommand } from './commands/init-command.js'
 import { addKeepingCommands } from './commands/keeping-commands.js'
 import { addKnowledgeCommand } from './commands/knowledge-command.js'
@@ -86,6 +88,7 @@ export function buildProgram(): CliCommand {
   addReviewCommand(program)
   program.commandsGroup('Run:')
   addLaunchCommands(program)
+  addConnectCommands(program)
   addRunCommands(program)
   addAgentRunCommands(program)
   addCoordinateCommand(program)

@@ -235,6 +235,8 @@ export interface AgentRow {
   readonly phase: string | null
   readonly last_activity: string | null
   readonly spawn: Spawn | null
+  /** How it is bound, and what that holds. */
+  readonly binding: { readonly kind: string; readonly holds: string }
 }
 
 export interface AddedAgent {

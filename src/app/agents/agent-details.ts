@@ -1,4 +1,5 @@
 import type { Spawn } from '../../core/contract/agent-programs.js'
+import type { AgentBinding } from '../../core/identity/operator-access.js'
 import type { JsonObject } from '../../core/json.js'
 import type { TaskRow } from '../../store/store.js'
 import type { App } from '../app.js'
@@ -23,6 +24,7 @@ export async function buildAgentDetails(
 }
 
 type Kind = 'confined' | 'tools_only' | 'hooks' | 'mcp' | 'rest'
+type Unnamed = { readonly kind: string; readonly holds: string }
 
 const BESIDE = 'what it does beside them is noticed when the work tree is compared'
 const HOLDS: Readonly<Record<Exclude<Kind, 'tools_only'>, string>> = {
@@ -32,7 +34,33 @@ const HOLDS: Readonly<Record<Exclude<Kind, 'tools_only'>, string>> = {
   rest: `It uses the tools of Phaselock over REST or an SDK; ${BESIDE}.`,
 }
 
-function findBinding(app: App, { id, spawn }: { readonly id: string; readonly spawn: Spawn | undefined }): JsonObject {
+/** How an agent is bound; `agent_cli` and `mode` where the configuration of an agent CLI does it. */
+export function findBinding(
+  app: Pick<App, 'ledger'>,
+  agent: { readonly id: string; readonly spawn: Spawn | undefined },
+): JsonObject {
+  const bound = app.ledger.registry.access.bindings.get(agent.id)
+  if (bound === undefined || agent.spawn !== undefined)
+    return { ...findUnnamed(app, agent), agent_cli: agent.spawn?.program.harness ?? null, mode: null }
+  const { agentCli, place, mode } = bound
+  const kind = place === 'session' ? mode : place
+  return { kind, holds: `${TOOLS[mode]} ${PLACES[place]}`, agent_cli: agentCli, mode }
+}
+
+const TOOLS: Readonly<Record<AgentBinding['mode'], string>> = {
+  tools_only: 'Its own tools are off; those of Phaselock take their place.',
+  native: `Hooks ask Phaselock before each call of its own tools, which run under your account; ${BESIDE}.`,
+}
+const PLACES: Readonly<Record<AgentBinding['place'], string>> = {
+  session: 'Configured for this session, outside of the repository.',
+  project: 'Configured in the settings of the repository: a change of them is noticed, not prevented.',
+  managed: 'Configured in the managed settings of the machine, which the agent cannot change.',
+}
+
+function findUnnamed(
+  app: Pick<App, 'ledger'>,
+  { id, spawn }: { readonly id: string; readonly spawn: Spawn | undefined },
+): Unnamed {
   if (spawn !== undefined && spawn.unenforced.length > 0)
     return {
       kind: 'tools_only',

@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import type { Spawn } from '../../core/contract/agent-programs.js'
+import type { AgentBinding } from '../../core/identity/operator-access.js'
 import type { RegistryFact } from '../../core/identity/registry.js'
 import type { JsonObject } from '../../core/json.js'
 import { buildAgentDetails } from '../agents/agent-details.js'
@@ -18,10 +19,20 @@ const KNOWN_AGENT = 'Choose another id, or ask an operator without the role ci t
 /** Registers an agent for an operator. `unlessKnown`: only if it is new. (REQ-ROLES-6, REQ-ROLES-7) */
 export async function registerAgent(
   app: App,
-  request: { readonly agentId: string; readonly capabilities: readonly string[] },
+  request: {
+    readonly agentId: string
+    readonly capabilities: readonly string[]
+    readonly binding?: AgentBinding | undefined
+  },
   by: { readonly actor: string; readonly once: Once | undefined; readonly unlessKnown: boolean },
 ): Promise<Result<JsonObject>> {
-  return (await refuseReservedAgentName(app, request.agentId)) ?? addAgent(app, request, by)
+  const { agentId, binding } = request
+  const refused = await refuseReservedAgentName(app, agentId)
+  if (refused !== null) return refused
+  const added = await addAgent(app, request, by)
+  if (added.ok && binding !== undefined)
+    await app.ledger.record({ type: 'agent_bound', agentId, ...binding }, { now: app.now(), actor: by.actor })
+  return added
 }
 
 /** Registers an agent, or a new instance of a known one, which revokes its older agent token. */

@@ -67,6 +67,7 @@ function formatAgentTable(agents: readonly AgentRow[]): string {
     { title: 'RESTARTS', text: (row) => row.spawn?.restarts ?? '-' },
     { title: 'TASK', text: (row) => taskOf(row) ?? '-', isFlexible: true },
     { title: 'PHASE', text: (row) => row.phase ?? '-', isFlexible: true },
+    { title: 'BINDING', text: (row) => row.binding.kind.replaceAll('_', '-') },
     { title: 'ACTIVE', text: (row) => formatAgo(row.last_activity) },
     ...(agents.some((one) => one.capabilities.length > 0) ? [CAPABILITIES] : []),
   ])

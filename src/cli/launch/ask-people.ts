@@ -40,7 +40,7 @@ export class People {
 
   constructor(
     private readonly server: SessionServer,
-    private readonly taskId: string,
+    private readonly getTaskId: () => string,
   ) {}
 
   async ask(waiting: Waiting, chat: Chat): Promise<Asked> {
@@ -73,7 +73,7 @@ export class People {
     try {
       const operator = await this.server.operator()
       if (waiting.kind === 'question') return (await operator.question(waiting.id)).status !== 'open'
-      return (await operator.task(this.taskId)).pending_approval?.id !== waiting.id
+      return (await operator.task(this.getTaskId())).pending_approval?.id !== waiting.id
     } catch (error) {
       // The server is being restarted, or refuses for now: keep waiting.
       if (error instanceof Stop) return false

@@ -7,13 +7,16 @@ import type { AgentCliKind } from './agent-cli-kind.js'
 const VERSION_MS_MAX = 20_000
 const VERSION = /(\d+)\.(\d+)\.(\d+)/
 
+/** What is needed to look for a program. */
+type NamedCli = Pick<AgentCliKind, 'title' | 'program' | 'npmPackage'>
+
 export interface FoundCli {
   readonly program: string
   readonly version: string
 }
 
 /** The agent CLI on the PATH and its version; stops with how to install it when it is missing. */
-export function findAgentCli(kind: AgentCliKind, environment: NodeJS.ProcessEnv = process.env): FoundCli {
+export function findAgentCli(kind: NamedCli, environment: NodeJS.ProcessEnv = process.env): FoundCli {
   const program = (environment.PATH ?? '')
     .split(delimiter)
     .filter(isAbsolute)
@@ -35,7 +38,7 @@ export function findAgentCli(kind: AgentCliKind, environment: NodeJS.ProcessEnv 
 }
 
 /** Stops when the version is older than the binding needs. */
-export function requireVersion(kind: AgentCliKind, found: FoundCli, needed: { least: string; what: string }): void {
+export function requireVersion(kind: NamedCli, found: FoundCli, needed: { least: string; what: string }): void {
   if (compareVersions(found.version, needed.least) >= 0) return
   throw new Stop(
     EXIT.refused,

@@ -10,7 +10,7 @@ const SHARE = 3
 const FINAL: ReadonlySet<unknown> = new Set(['no_active_task', 'task_not_active', 'token_invalid', 'token_mismatch'])
 
 /** Extends the lease for as long as the session lives, also while it waits for a person. Returns how to stop. */
-export function keepLease(server: SessionServer, task: SessionTask): () => void {
+export function keepLease(server: SessionServer, task: Pick<SessionTask, 'id' | 'token' | 'claimed'>): () => void {
   const everyMs = computeBeatMs(task.claimed.task.lease_expires_at)
   let isStopped = false
   let timer: NodeJS.Timeout | null = null

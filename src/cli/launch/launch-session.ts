@@ -100,7 +100,7 @@ async function holdSession(session: Session): Promise<TerminalEnd> {
         })
   const mcp = new SessionMcp({
     upstream: new UpstreamMcp(server, task.token),
-    people: new People(server, task.id),
+    people: new People(server, () => task.id),
     ...{ instructions, asksInChat },
     ...(hooks === null ? {} : { findProblem: (params) => hooks.findProblem(params) }),
   })

@@ -5,6 +5,7 @@ import {
   ProtocolError,
   Server,
   type ServerContext,
+  type Transport,
   WebStandardStreamableHTTPServerTransport,
 } from '@modelcontextprotocol/server'
 import { isObject, type JsonObject } from '../../core/json.js'
@@ -29,6 +30,15 @@ export interface SessionMcpParts {
   readonly asksInChat: boolean
   /** Why a call is refused before it is sent on; null: it is not. */
   readonly findProblem?: (params: JsonObject) => string | null
+  /** Tools of the session itself, and who looks at the results of all calls. */
+  readonly session?: SessionTools
+}
+
+export interface SessionTools {
+  readonly tools: readonly JsonObject[]
+  /** Null: not a tool of the session. */
+  call(name: string, args: JsonObject, chat: Chat): Promise<JsonObject | null>
+  noteResult(name: string, result: JsonObject): void
 }
 
 /**
@@ -74,15 +84,20 @@ export class SessionMcp {
     if (oldest !== undefined && this.#clients.size >= SESSIONS_MAX) await oldest[1].close()
     const id = randomUUID()
     const transport = new WebStandardStreamableHTTPServerTransport({ sessionIdGenerator: () => id })
+    this.#clients.set(id, transport)
+    await this.serve(transport, () => this.#clients.delete(id))
+    return transport
+  }
+
+  /** Serves one client until its connection ends. */
+  async serve(transport: Transport, onClose: () => void): Promise<void> {
     const server = new Server(
       { name: SERVER_NAME, version: readProgramVersion() },
       { capabilities: { tools: {}, prompts: {}, resources: {} }, instructions: this.parts.instructions },
     )
     server.fallbackRequestHandler = (request, context) => this.#forward(server, request, context)
-    server.onclose = () => this.#clients.delete(id)
-    this.#clients.set(id, transport)
+    server.onclose = onClose
     await server.connect(transport)
-    return transport
   }
 
   async #forward(
@@ -95,15 +110,22 @@ export class SessionMcp {
       return addVerdict(await this.#callTool(server, call, context), String(call.name))
     }
     const answer = await this.parts.upstream.request(method, toObject(params), context.mcpReq.signal)
-    if (method === 'tools/list') setTimeout(this.#noteListed, LISTED_SETTLE_MS).unref()
-    return answer
+    if (method !== 'tools/list') return answer
+    setTimeout(this.#noteListed, LISTED_SETTLE_MS).unref()
+    const listed = Array.isArray(answer.tools) ? answer.tools : []
+    return { ...answer, tools: [...(this.parts.session?.tools ?? []), ...listed] }
   }
 
   async #callTool(server: Server, params: JsonObject, context: ServerContext): Promise<JsonObject> {
     const { signal } = context.mcpReq
     const problem = this.parts.findProblem?.(params) ?? null
     if (problem !== null) return { content: [{ type: 'text', text: problem }], isError: true }
+    const { session } = this.parts
+    const name = String(params.name)
+    const own = await session?.call(name, toObject(params.arguments), this.#chat(server, params, context))
+    if (own !== undefined && own !== null) return own
     let result = await this.#call(params, signal)
+    session?.noteResult(name, result)
     for (let round = 0; round < ROUNDS_MAX; round += 1) {
       const waiting = findWaiting(result)
       if (waiting === null) return result

@@ -29,25 +29,29 @@ export class SessionShim {
   readonly #server: Server
   readonly #secret: string
   readonly #paths: ReadonlyMap<string, ShimPath>
+  readonly #socket: string | null
   #refused = 0
 
-  private constructor(paths: Readonly<Record<string, ShimPath>>) {
+  private constructor(paths: Readonly<Record<string, ShimPath>>, socket: string | null) {
+    this.#socket = socket
     this.#paths = new Map(Object.entries(paths))
     this.#secret = randomBytes(SECRET_BYTES).toString('base64url')
     this.#server = createServer((request, response) => void this.#answer(request, response))
     this.#server.requestTimeout = 60_000
   }
 
-  static async open(paths: Readonly<Record<string, ShimPath>>): Promise<SessionShim> {
-    const shim = new SessionShim(paths)
+  /** `socket`: at this path in a folder that nobody else can enter, which takes the place of the secret. */
+  static async open(paths: Readonly<Record<string, ShimPath>>, socket: string | null = null): Promise<SessionShim> {
+    const shim = new SessionShim(paths, socket)
     await new Promise<void>((resolve, reject) => {
       shim.#server.once('error', reject)
-      shim.#server.listen({ host: HOST, port: 0 }, resolve)
+      shim.#server.listen(socket === null ? { host: HOST, port: 0 } : { path: socket }, resolve)
     })
     return shim
   }
 
   get url(): string {
+    if (this.#socket !== null) return 'http://localhost'
     return `http://${HOST}:${(this.#server.address() as AddressInfo).port}`
   }
 
@@ -98,6 +102,7 @@ export class SessionShim {
 
   // A web page that the person visits could reach the loopback; it knows neither the secret nor the right Host.
   #findStranger({ headers }: IncomingMessage): { readonly status: number; readonly detail: string } | null {
+    if (this.#socket !== null) return null
     if (headers.host !== new URL(this.url).host) return { status: 403, detail: 'The Host header is not accepted.' }
     if (headers.origin !== undefined) return { status: 403, detail: 'Web pages are not served.' }
     const [, given = ''] = /^Bearer (\S+)$/.exec(headers.authorization ?? '') ?? []

@@ -38,7 +38,10 @@ export async function openSessionTask(
   const operator = await server.operator()
   const task = wanted.task === undefined ? await addTask(operator, wanted) : await operator.task(wanted.task)
   const agentId = await chooseAgent(server, kind, task)
-  const { agent_token: token } = await operator.addAgent({ agent_id: agentId })
+  const { agent_token: token } = await operator.addAgent({
+    agent_id: agentId,
+    binding: { agent_cli: kind.runName, place: 'session', mode: 'tools_only' },
+  })
   const { stateDir } = server
   if (stateDir !== null) writeSessionNote(stateDir, agentId)
   try {

@@ -37,6 +37,21 @@ export type AccessFact =
   | { readonly type: 'passphrase_set'; readonly operator: string; readonly verifier: string }
   /** The agent called a hook outside the sandbox: it has a shell under the account of whoever started it. */
   | { readonly type: 'agent_bound_by_hooks'; readonly agentId: string; readonly agentCli: string }
+  /** How the configuration of an agent CLI binds the agent, as the program that registered it says. */
+  | ({ readonly type: 'agent_bound'; readonly agentId: string } & AgentBinding)
+
+/**
+ * `place`: for one session by the command that opened it, in the settings of the repository, or in the managed settings
+ * of the machine. `mode`: its own tools are off, or hooks ask before each of them.
+ */
+export interface AgentBinding {
+  readonly agentCli: string
+  readonly place: (typeof BINDING_PLACES)[number]
+  readonly mode: (typeof BINDING_MODES)[number]
+}
+
+export const BINDING_PLACES = ['session', 'project', 'managed'] as const
+export const BINDING_MODES = ['tools_only', 'native'] as const
 
 export interface Session {
   readonly id: string
@@ -68,6 +83,8 @@ export interface Access {
   readonly passphrases: ReadonlyMap<string, string>
   /** Agents that ever called a hook outside the sandbox. */
   readonly boundByHooks: ReadonlySet<string>
+  /** Of agents that an agent CLI was bound for. */
+  readonly bindings: ReadonlyMap<string, AgentBinding>
 }
 
 export const EMPTY_ACCESS: Access = {
@@ -75,6 +92,7 @@ export const EMPTY_ACCESS: Access = {
   passkeys: new Map(),
   passphrases: new Map(),
   boundByHooks: new Set(),
+  bindings: new Map(),
 }
 
 const SESSIONS_PER_OPERATOR_MAX = 50
@@ -96,6 +114,13 @@ export function evolveAccess(access: Access, event: AccessFact & { readonly at: 
       return { ...access, passphrases: new Map(access.passphrases).set(event.operator, event.verifier) }
     case 'agent_bound_by_hooks':
       return { ...access, boundByHooks: new Set(access.boundByHooks).add(event.agentId) }
+    case 'agent_bound': {
+      const { agentId, agentCli, place, mode } = event
+      const bindings = new Map(access.bindings).set(agentId, { agentCli, place, mode })
+      // Its own tools include a shell under the account of the person, before its first hook as well.
+      const boundByHooks = mode === 'native' ? new Set(access.boundByHooks).add(agentId) : access.boundByHooks
+      return { ...access, bindings, boundByHooks }
+    }
     default:
       return assertUnreachable(event)
   }

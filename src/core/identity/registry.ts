@@ -177,6 +177,7 @@ function applyEvent(registry: Registry, event: RegistryEvent): Registry {
     case 'passkey_revoked':
     case 'passphrase_set':
     case 'agent_bound_by_hooks':
+    case 'agent_bound':
       return { ...registry, access: evolveAccess(registry.access, event) }
     case 'secret_rotated':
     case 'server_started':

@@ -57,8 +57,10 @@ export const AGENT = nameObject('Agent', {
   expires_at: allowNull(TIME),
   spawn: allowNull(nameObject('Spawn', SPAWN_FIELDS)),
   binding: nameObject('AgentBinding', {
-    kind: chooseWord('confined', 'tools_only', 'hooks', 'rest', 'mcp'),
+    kind: chooseWord('confined', 'tools_only', 'native', 'project', 'managed', 'hooks', 'rest', 'mcp'),
     holds: TEXT,
+    agent_cli: allowNull(TEXT),
+    mode: allowNull(chooseWord('tools_only', 'native')),
   }),
   reliability: makeObject({ refusals: COUNT, retries: COUNT, gates_first_try: COUNT, gates_passed: COUNT }),
   tokens: makeObject({ input: COUNT, output: COUNT }),

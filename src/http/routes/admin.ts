@@ -11,6 +11,7 @@ import {
 import { toCallerKind } from '../../app/identity/identity.js'
 import { ok, refuse } from '../../app/result.js'
 import { addContract } from '../../app/tasks/add-contract.js'
+import { type AgentBinding, BINDING_MODES, BINDING_PLACES } from '../../core/identity/operator-access.js'
 import { mayRenewAgent } from '../../core/identity/permissions.js'
 import type { JsonObject } from '../../core/json.js'
 import { DECISION_CHANNELS, type DecisionChannel } from '../../core/task/fact-parts.js'
@@ -31,6 +32,19 @@ import { FIELD, shape } from '../fields.js'
 import { parseLimit } from '../query.js'
 import { type Call, type Route, readReason, requireOperator, requireTaskPrincipal } from '../route.js'
 
+const BINDING = {
+  ...shape({ agent_cli: FIELD.id, place: { enum: [...BINDING_PLACES] }, mode: { enum: [...BINDING_MODES] } }, [
+    ...['agent_cli', 'place', 'mode'],
+  ]),
+  description: 'How the configuration of an agent CLI binds it; kept in the ledger.',
+}
+
+function toBinding(given: JsonObject | undefined): AgentBinding | undefined {
+  if (given === undefined) return undefined
+  const { agent_cli: agentCli, place, mode } = given
+  return { agentCli, place, mode } as unknown as AgentBinding
+}
+
 /** Who may act, which contracts are known, and what waits for a human. */
 export const ADMIN_ROUTES: readonly Route[] = [
   {
@@ -39,7 +53,7 @@ export const ADMIN_ROUTES: readonly Route[] = [
     id: 'addAgent',
     summary: 'Register an agent; a known id gets a new token that replaces the older one (not with the role ci)',
     success: 201,
-    body: shape({ agent_id: FIELD.id, capabilities: FIELD.ids }, ['agent_id']),
+    body: shape({ agent_id: FIELD.id, capabilities: FIELD.ids, binding: BINDING }, ['agent_id']),
     answer: '`{agent_id, agent_token, expires_at}`',
     response: makeObject({ agent_id: TEXT, agent_token: TEXT, expires_at: TIME }),
     handle: async (call) =>
@@ -48,6 +62,7 @@ export const ADMIN_ROUTES: readonly Route[] = [
         {
           agentId: call.body.agent_id as string,
           capabilities: (call.body.capabilities as readonly string[] | undefined) ?? [],
+          binding: toBinding(call.body.binding as JsonObject | undefined),
         },
         { actor: requireOperator(call), once: call.once, unlessKnown: !mayRenewAgent(toCallerKind(call.principal)) },
       ),

@@ -25,11 +25,11 @@ export function AgentLiveness({ agent }: { readonly agent: AgentRow }): ReactNod
 export function Binding({ agent }: { readonly agent: AgentRow }): ReactNode {
   if (agent.binding === undefined) return <span className="muted">–</span>
   const { kind, holds } = agent.binding
+  const isLoose = isLooselyBound(agent.binding)
   return (
     <span className="age-binding">
-      <span className={isLooselyBound(kind) ? 'warn strong' : 'strong'}>
-        <Icon name={kind === 'confined' ? 'shield' : isLooselyBound(kind) ? 'warn' : 'lock'} size={14} />{' '}
-        {nameBinding(kind)}
+      <span className={isLoose ? 'warn strong' : 'strong'}>
+        <Icon name={kind === 'confined' ? 'shield' : isLoose ? 'warn' : 'lock'} size={14} /> {nameBinding(kind)}
       </span>
       <span className="muted">{holds}</span>
     </span>

@@ -9,7 +9,7 @@ export interface AgentRow {
   readonly registered_at: string
   readonly expires_at: string | null
   readonly spawn: SpawnedAgent | null
-  readonly binding?: { readonly kind: string; readonly holds: string }
+  readonly binding?: { readonly kind: string; readonly holds: string; readonly mode: string | null }
   readonly reliability?: Readonly<Record<'refusals' | 'retries' | 'gates_first_try' | 'gates_passed', number>>
   readonly tokens?: { readonly input: number; readonly output: number }
   readonly last_call?: { readonly tool: string; readonly at: string; readonly phase: string | null } | null
@@ -39,6 +39,9 @@ export interface SpawnedAgent {
 const BINDINGS: Readonly<Record<string, string>> = {
   confined: 'Confined',
   tools_only: 'Tools only',
+  native: 'Own tools under hooks',
+  project: 'Project settings',
+  managed: 'Managed settings',
   hooks: 'Hooks',
   rest: 'REST',
   mcp: 'MCP',
@@ -50,8 +53,8 @@ export function nameBinding(kind: string): string {
 }
 
 /** An agent with a shell of its own is not held back by its tools: that deserves a look. */
-export function isLooselyBound(kind: string): boolean {
-  return kind === 'hooks'
+export function isLooselyBound({ kind, mode }: { readonly kind: string; readonly mode: string | null }): boolean {
+  return kind === 'hooks' || kind === 'native' || (kind === 'project' && mode === 'native')
 }
 
 export interface Liveness {

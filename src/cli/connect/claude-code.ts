@@ -1,0 +1,101 @@
+import { join } from 'node:path'
+import type { Json } from '../../core/json.js'
+import { SERVER_NAME } from '../launch/agent-cli-kind.js'
+import type { ConfigEntry } from './config-entry.js'
+import type { ConnectKind, ConnectPlace } from './connect-kind.js'
+
+const DAY_MS = 24 * 3600 * 1000
+const HOOK_SECONDS_MAX = 60
+
+/** Own tools that read, write, run, fetch or start something. `Read` stays listed: without it CLAUDE.md is not read. */
+const OWN_TOOLS = [
+  ...['Bash', 'Edit', 'Write', 'MultiEdit', 'NotebookEdit', 'Glob', 'Grep', 'WebFetch', 'WebSearch', 'Monitor'],
+  ...['Agent', 'Task', 'Workflow', 'Skill', 'CronCreate', 'ScheduleWakeup', 'EnterWorktree', 'SendMessage'],
+]
+
+/** Tools that only keep the notes of Claude Code itself. */
+const NOTES = ['TodoWrite', 'TodoRead', 'ToolSearch', 'EnterPlanMode', 'ExitPlanMode', 'AskUserQuestion']
+
+/** All tools but those of Phaselock and the notes. */
+const OTHERS = `^(?!(mcp__${SERVER_NAME}__.*|${NOTES.join('|')})$).*$`
+
+const REFUSAL =
+  'Phaselock: this tool is off in this repository. Use the tools of the MCP server phaselock; begin with claim_task.'
+
+const EVENTS_WITH_TOOL = ['PreToolUse', 'PostToolUse', 'PostToolUseFailure']
+
+/** Claude Code by its settings. */
+export const CLAUDE_CODE_CONNECTION: ConnectKind = {
+  name: 'claude',
+  title: 'Claude Code',
+  agentCli: 'claude-code',
+  program: 'claude',
+  npmPackage: '@anthropic-ai/claude-code',
+  // Older ones ignore `onFailure`: a hook that cannot run would let the tool run.
+  least: { 'tools-only': '2.1.295', native: '2.1.295' },
+  modes: ['tools-only', 'native'],
+  managedFolder: '/etc/claude-code',
+  plan: (place) => {
+    const settings = place.isManaged
+      ? '/etc/claude-code/managed-settings.json'
+      : join(place.workspace, '.claude/settings.json')
+    return [
+      { file: settings, format: 'json', entries: buildSettings(place) },
+      { file: join(place.workspace, '.mcp.json'), format: 'json', entries: [buildServer(place)] },
+    ]
+  },
+  notes: () => ['Claude Code asks once whether you trust this folder; its settings count from then on.'],
+}
+
+function buildServer({ program, mode, isManaged }: ConnectPlace): ConfigEntry {
+  const args = ['mcp', '--session', 'claude', '--binding', formatBinding({ mode, isManaged })]
+  return { kind: 'set', path: ['mcpServers', SERVER_NAME], value: { type: 'stdio', command: program, args } }
+}
+
+export function formatBinding({ mode, isManaged }: Pick<ConnectPlace, 'mode' | 'isManaged'>): string {
+  return `${isManaged ? 'managed' : 'project'}:${mode}`
+}
+
+function buildSettings(place: ConnectPlace): readonly ConfigEntry[] {
+  const add = (path: readonly string[], items: readonly Json[], mark: string | null): ConfigEntry => ({
+    kind: 'add',
+    ...{ path, items, mark },
+  })
+  const set = (path: readonly string[], value: Json): ConfigEntry => ({ kind: 'set', path, value })
+  return [
+    // Otherwise the tools of MCP servers hide behind a search, and calls that wait for a person end too early.
+    set(['env', 'ENABLE_TOOL_SEARCH'], 'false'),
+    set(['env', 'MCP_CONNECTION_NONBLOCKING'], 'false'),
+    set(['env', 'MCP_TOOL_TIMEOUT'], String(DAY_MS)),
+    set(['env', 'CLAUDE_CODE_MCP_TOOL_IDLE_TIMEOUT'], '0'),
+    // Commands in slash commands and skills run without a hook.
+    set(['disableSkillShellExecution'], true),
+    add(['enabledMcpjsonServers'], [SERVER_NAME], null),
+    add(['permissions', 'allow'], [`mcp__${SERVER_NAME}`], null),
+    ...(place.mode === 'tools-only' ? [add(['permissions', 'deny'], OWN_TOOLS, null)] : []),
+    ...(place.isManaged ? [set(['allowManagedHooksOnly'], true)] : []),
+    ...buildHooks(place).map(([event, group]) => add(['hooks', event], [group], findMark(place))),
+  ]
+}
+
+function buildHooks(place: ConnectPlace): readonly (readonly [string, Json])[] {
+  const guard = place.isManaged ? buildGuard(place.workspace) : ''
+  const toHook = (command: string): Json => ({
+    ...{ type: 'command', command: `${guard}${command}`, timeout: HOOK_SECONDS_MAX, onFailure: 'block' },
+  })
+  if (place.mode === 'tools-only')
+    return [['PreToolUse', { matcher: OTHERS, hooks: [toHook(`echo '${REFUSAL}' >&2; exit 2`)] }]]
+  const command = `${place.program} hook claude-code`
+  return EVENTS_WITH_TOOL.map((event) => [event, { matcher: '*', hooks: [toHook(command)] }])
+}
+
+// Recognises the hook also where somebody has changed its time limit.
+function findMark({ mode }: ConnectPlace): string {
+  return mode === 'tools-only' ? 'Phaselock: this tool is off' : ' hook claude-code'
+}
+
+// Managed settings count in every folder of the machine: elsewhere the hook lets everything pass.
+function buildGuard(workspace: string): string {
+  const folder = workspace.replaceAll("'", "'\\''")
+  return `case "$CLAUDE_PROJECT_DIR/" in '${folder}'/*) ;; *) exit 0;; esac; `
+}

@@ -1,0 +1,146 @@
+import { randomBytes } from 'node:crypto'
+import { rmSync } from 'node:fs'
+import { StdioServerTransport } from '@modelcontextprotocol/server/stdio'
+import type { ClaimAnswer } from 'phaselock/sdk'
+import { isObject, type JsonObject } from '../../core/json.js'
+import { Stop } from '../exit.js'
+import { type Chat, People } from '../launch/ask-people.js'
+import { keepLease } from '../launch/keep-lease.js'
+import { SessionMcp, type SessionTools } from '../launch/session-mcp.js'
+import { removeSessionNote, writeSessionNote } from '../launch/session-note.js'
+import { openSessionServer, type ServerWanted, type SessionServer } from '../launch/session-server.js'
+import { SessionShim } from '../launch/session-shim.js'
+import { closeSessionTask } from '../launch/session-task.js'
+import { UpstreamMcp } from '../launch/upstream-mcp.js'
+import { BEGIN_TASK, BEGIN_TASK_TOOL, beginTask } from './begin-task.js'
+import { forwardHook, refuseHook } from './forward-hook.js'
+import { serveTrouble } from './serve-trouble.js'
+import { makeSessionSocket } from './session-socket.js'
+
+/** How the configuration that started this session binds it, as `connect` wrote it. */
+export interface SessionBinding {
+  /** `claude`, `codex`, … */
+  readonly cli: string
+  readonly agentCli: string
+  readonly place: 'project' | 'managed'
+  readonly mode: 'tools_only' | 'native'
+}
+
+const INSTRUCTIONS = [
+  'Phaselock leads the work in this repository. You work with the tools of the MCP server "phaselock". Before anything is changed, a task must be claimed: call claim_task. If there is none, call begin_task with what the person asked for; the person confirms it, and you claim it.',
+  'The task goes through phases. Each phase offers some of the tools; a call that is refused says what is allowed now and what to do next. Call get_workflow_state when you do not know where the task stands, for example after the conversation was cleared.',
+  'Leave a phase with request_transition and the artifacts it demands. Only what Phaselock accepted counts as done; the task is done when its status is completed. Where a person has to approve, your call waits or tells you so. You cannot approve anything yourself.',
+].join('\n')
+
+/**
+ * The MCP server of a connected session, over standard input and output. It registers an agent with the person's
+ * token, which stays in this process, keeps what the agent claims while the session lives, and answers its hooks.
+ */
+export async function serveSession(binding: SessionBinding, wanted: ServerWanted): Promise<void> {
+  const transport = new StdioServerTransport()
+  const ended = new Promise<void>((resolve) => {
+    process.stdin.once('end', resolve)
+    process.stdin.once('close', resolve)
+    for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.once(signal, () => resolve())
+  })
+  let session: ConnectedSession
+  try {
+    session = await ConnectedSession.open(binding, wanted)
+  } catch (error) {
+    if (!(error instanceof Stop)) throw error
+    await serveTrouble(transport, error.message)
+    return ended
+  }
+  try {
+    await session.serve(transport)
+    await ended
+  } finally {
+    await session.close()
+  }
+}
+
+class ConnectedSession implements SessionTools {
+  readonly tools = [BEGIN_TASK_TOOL]
+  readonly #mcp: SessionMcp
+  #taskId = ''
+  #stopBeating: () => void = () => undefined
+  #shim: SessionShim | null = null
+  #socket: string | null = null
+
+  private constructor(
+    private readonly server: SessionServer,
+    private readonly agent: { readonly id: string; readonly token: string },
+    binding: SessionBinding,
+  ) {
+    this.#mcp = new SessionMcp({
+      upstream: new UpstreamMcp(server, agent.token),
+      people: new People(server, () => this.#taskId),
+      instructions: INSTRUCTIONS,
+      // With a shell outside the sandbox an answer in the chat proves nothing.
+      asksInChat: binding.mode === 'tools_only',
+      session: this,
+    })
+  }
+
+  static async open(binding: SessionBinding, wanted: ServerWanted): Promise<ConnectedSession> {
+    const server = await openSessionServer(wanted)
+    const id = `${binding.cli}-${randomBytes(4).toString('hex')}`
+    const { agentCli, place, mode } = binding
+    const operator = await server.operator()
+    const added = await operator.addAgent({ agent_id: id, binding: { agent_cli: agentCli, place, mode } })
+    const { stateDir } = server
+    if (stateDir !== null) writeSessionNote(stateDir, id)
+    const session = new ConnectedSession(server, { id, token: added.agent_token }, binding)
+    if (mode === 'native') await session.#listenToHooks(agentCli)
+    return session
+  }
+
+  async #listenToHooks(agentCli: string): Promise<void> {
+    this.#socket = makeSessionSocket(process.ppid)
+    const forward = forwardHook(this.server, this.agent.token, agentCli)
+    this.#shim = await SessionShim.open(
+      { [`/hooks/${agentCli}`]: { methods: ['POST'], handle: forward, refuse: refuseHook } },
+      this.#socket,
+    )
+  }
+
+  serve(transport: StdioServerTransport): Promise<void> {
+    return this.#mcp.serve(transport, () => undefined)
+  }
+
+  async call(name: string, args: JsonObject, chat: Chat): Promise<JsonObject | null> {
+    return name === BEGIN_TASK ? beginTask(this.server, args, chat) : null
+  }
+
+  /** A claimed task is kept while the session lives. */
+  noteResult(name: string, result: JsonObject): void {
+    const { structuredContent: said, isError } = result
+    if (name !== 'claim_task' || isError === true || !isObject(said) || !isObject(said.task)) return
+    const claimed = said as unknown as ClaimAnswer
+    if (claimed.task.id === this.#taskId) return
+    this.#stopBeating()
+    this.#taskId = claimed.task.id
+    this.#stopBeating = keepLease(this.server, { id: claimed.task.id, token: this.agent.token, claimed })
+  }
+
+  async close(): Promise<void> {
+    this.#stopBeating()
+    await this.#shim?.close()
+    if (this.#socket !== null) rmSync(this.#socket, { force: true })
+    const reason = 'the session of the agent CLI ended'
+    if (this.#taskId !== '')
+      await closeSessionTask(this.server, { id: this.#taskId, agentId: this.agent.id, token: this.agent.token }, reason)
+    else await this.#revoke(reason)
+    await this.#mcp.close()
+  }
+
+  async #revoke(reason: string): Promise<void> {
+    try {
+      await (await this.server.operator()).revokeAgent(this.agent.id, { reason })
+      if (this.server.stateDir !== null) removeSessionNote(this.server.stateDir, this.agent.id)
+    } catch (error) {
+      // The server has ended: its agent cannot do anything either.
+      if (!(error instanceof Stop)) throw error
+    }
+  }
+}

@@ -1,0 +1,76 @@
+import { afterEach, describe, expect, it } from 'vitest'
+import { answerForm, Desk, hasTmux, sleep, type Window } from '../launch/terminal.js'
+import { claudeCode } from '../participants/real-agents.js'
+import type { Script } from '../real-agents/model.js'
+import { CODE, CODE_TEXT, call, honest, own } from '../real-agents/work.js'
+
+const RUN_MS_MAX = 300_000
+const found = claudeCode()
+const reason = found.ok ? (hasTmux ? null : 'tmux is not installed') : found.reason
+let desk: Desk | null = null
+afterEach(() => {
+  desk?.close()
+  desk = null
+})
+
+/** Tries its own tools, begins a task, claims it, and does the work. */
+const FIRST = [
+  own('Bash', { command: 'touch evil' }),
+  own('Write', { file_path: 'evil.js', content: 'x' }),
+  own('Read', { file_path: 'package.json' }),
+  call('begin_task', { title: 'Sum up the prices of a cart' }),
+  call('claim_task', {}),
+]
+const connected: Script = (talk) => FIRST[talk.step] ?? honest({ ...talk, step: talk.step - FIRST.length })
+
+/** Says yes to the question whether a task shall begin. */
+async function answerBegin(window: Window): Promise<void> {
+  await window.shows(/❯ \* Begin this task/)
+  window.press('Right')
+  await window.shows(/no\s*$/m)
+  await sleep(300)
+  window.press('Enter')
+  await window.shows(/Begin this task: yes/)
+  for (let tries = 0; tries < 4 && !/❯ Accept/.test(window.screen()); tries += 1) {
+    window.press('Down')
+    await sleep(500)
+  }
+  window.press('Enter')
+}
+
+describe(`phaselock connect claude${reason === null ? '' : ` (skipped: ${reason})`}`, () => {
+  it.skipIf(reason !== null)(
+    '[REQ-CONNECT-5] a connected repository binds the session that a person opens, from the task to the commit, and disconnects cleanly',
+    async () => {
+      desk = await Desk.open(found.ok ? [found.program] : [], { connected })
+      const window = desk.window()
+      await window.enter('phaselock connect claude')
+      await window.shows(/Write these 2 files\? \[y\/N\]/)
+      await window.enter('y')
+      await window.shows(/Claude Code is connected in/)
+      desk.git('add', '-A')
+      desk.git('commit', '-qm', 'connect Claude Code')
+      await window.enter('claude "[[script:connected]] Sum up the prices of a cart"')
+      await answerBegin(window)
+      await window.shows(/may claude-\w+ go from PLAN to TDD/)
+      expect(desk.phaselock('agents')).toMatch(/claude-\w+ +working .* project /)
+      await answerForm(window, 'approve')
+      await window.shows(/Done\./)
+      const task = await desk.taskId()
+      await desk.reaches(task, 'completed')
+      await window.enter('/exit')
+      expect(desk.read(CODE)).toBe(CODE_TEXT)
+      expect(desk.git('log', '-1', '--format=%s').trim()).toBe('Sum up prices')
+      expect(desk.git('status', '--porcelain', '--ignored')).toBe('')
+      // Its own tools did nothing.
+      const results = desk.model.talks.at(-1)?.results.slice(0, 3) ?? []
+      expect(results.map(({ isError }) => isError)).toEqual([true, true, true])
+      expect(desk.phaselock('disconnect', 'claude', '--yes')).toContain('is disconnected')
+      expect(desk.git('status', '--porcelain').trim().split('\n')).toEqual([
+        ' D .claude/settings.json',
+        ' D .mcp.json',
+      ].map((line) => line.trim()).sort().map((line) => expect.stringContaining(line.slice(2))))
+    },
+    RUN_MS_MAX,
+  )
+})
