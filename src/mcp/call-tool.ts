@@ -27,6 +27,7 @@ export async function callTool(app: App, call: ToolCall, record: RecordRefusal):
   const answer = await answerOf(app, call)
   if (!answer.ok) await record(answer.problem, call.name, call.bearer)
   return toToolResult(
+    call.name,
     answer.ok ? ok(rewordForMcp(redactForCaller(call.bearer, answer.value))) : rewordProblem(answer.problem),
   )
 }

@@ -7,7 +7,24 @@ import type { JsonObject } from '../core/json.js'
 const INVALID_PARAMS = -32602
 
 /** A tool result: the answer of the REST API, as structure and as text. */
-export function toToolResult(answer: Result<JsonObject>): CallToolResult {
+export function toToolResult(tool: string, answer: Result<JsonObject>): CallToolResult {
+  return addVerdict(tool, toResult(answer))
+}
+
+/**
+ * The verdict is the first line: agent CLIs fold results to it, and a refused call must not look like one that was made.
+ */
+export function addVerdict(tool: string, result: CallToolResult): CallToolResult {
+  const code = result.structuredContent?.code
+  const verdict =
+    result.isError === true ? `Refused: ${tool}${typeof code === 'string' ? ` [${code}]` : ''}` : `Allowed: ${tool}`
+  const [first, ...rest] = result.content
+  return first?.type === 'text'
+    ? { ...result, content: [{ ...first, text: `${verdict}\n${first.text}` }, ...rest] }
+    : { ...result, content: [{ type: 'text', text: verdict }, ...result.content] }
+}
+
+function toResult(answer: Result<JsonObject>): CallToolResult {
   if (!answer.ok) return toRefusalResult(answer.problem)
   // A closed gate is a normal answer of the API; a model must not take it for success. Gates that are still being
   // checked refuse nothing.

@@ -84,9 +84,9 @@ interface ReviewerCall {
 /** Makes a call through the same path as REST, where refused tools are decided, counted and recorded too. */
 export async function callReviewerTool(app: App, call: ReviewerCall, record: RecordRefusal): Promise<CallToolResult> {
   const answer = await answerOf(app, call)
-  if (answer.ok) return toToolResult(ok(rewordReview(answer.value)))
+  if (answer.ok) return toToolResult(call.name, ok(rewordReview(answer.value)))
   await record(answer.problem, call.name, call.bearer)
-  return toToolResult({ ok: false, problem: rewordProblem(answer.problem) })
+  return toToolResult(call.name, { ok: false, problem: rewordProblem(answer.problem) })
 }
 
 async function answerOf(app: App, { bearer, name, args }: ReviewerCall): Promise<Result<JsonObject>> {

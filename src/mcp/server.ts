@@ -9,7 +9,7 @@ import { buildParticipantServer } from './participant-server.js'
 import { openParticipantDoor } from './participant-tools.js'
 import { listPrompts, readPrompt } from './prompts.js'
 import { RESOURCES, readResource } from './resources.js'
-import { toRefusalError, toRefusalResult } from './results.js'
+import { addVerdict, toRefusalError, toRefusalResult } from './results.js'
 import { buildReviewerServer } from './reviewer-server.js'
 import { callReviewerTool, listReviewerTools } from './reviewer-tools.js'
 import { listTools } from './tool-list.js'
@@ -124,7 +124,7 @@ async function runToResult(parts: ServerParts, work: () => ReturnType<typeof cal
     return await work()
   } catch (error) {
     if (error instanceof ProtocolError) throw error
-    return toRefusalResult(toCaughtProblem(parts, error))
+    return addVerdict('the call', toRefusalResult(toCaughtProblem(parts, error)))
   }
 }
 

@@ -44,7 +44,7 @@ beforeEach(async () => {
   await run.claim('claude-00112233', token, task)
   const server = new SessionServer({ url: run.url, token: run.operator })
   const upstream = new UpstreamMcp(server, token)
-  mcp = new SessionMcp({ upstream, people: new People(server, task), instructions: 'Hello.', asksInChat: true })
+  mcp = new SessionMcp({ upstream, people: new People(server, () => task), instructions: 'Hello.', asksInChat: true })
   const refuse = (status: number): Response => new Response(null, { status })
   shim = await SessionShim.open({
     '/mcp': {

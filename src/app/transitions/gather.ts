@@ -11,6 +11,7 @@ import type { TreeIndex } from '../../tree/tree-contents.js'
 import type { App } from '../app.js'
 import { hashComparedTree } from '../approvals/approval-tree-hash.js'
 import { lookAtVote, type Vote } from '../councils/consensus.js'
+import { areHooksSilent } from '../hooks/hook-silence.js'
 import { gatherReviews } from '../reviews/gather-reviews.js'
 import { reviewChanges } from '../reviews/review-changes.js'
 import { makeIgnoredMatcher } from '../test-runs/compose-view.js'
@@ -87,6 +88,7 @@ function factsOf(one: Gathering): GateFacts {
     pinnedRun: one.pinnedRun,
     shown: one.shown,
     unledgered: one.compared?.unledgered ?? [],
+    areHooksSilent: one.areHooksSilent,
     reviewsKey: formatReviewsKey(one.state),
     consensus: one.vote?.seen ?? null,
   }
@@ -157,6 +159,7 @@ async function compareBefore(one: Gathering): Promise<void> {
     return compareTree(app, contract, state, one.comparison)
   })
   one.comparison = null
+  one.areHooksSilent = await areHooksSilent(one.app, one.state)
 }
 
 async function listChanges(one: Gathering): Promise<void> {

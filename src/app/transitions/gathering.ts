@@ -47,6 +47,7 @@ export interface Gathering {
   readTestSurroundings: Awaited<ReturnType<typeof readTestSurroundings>> | null
   compared: Awaited<ReturnType<typeof compareTree>>
   changes: Awaited<ReturnType<typeof readChanges>> | null
+  areHooksSilent: boolean
   evidence: EvidenceJudged | null
   evidenceFacts: ReturnType<typeof packEvidence>['facts'] | null
   checks: GateFacts['checks']
@@ -67,7 +68,7 @@ export function startGathering(
     ...{ blobs: [], problems: [], offered: [], bound: [], vote: null },
     ...{ contents: { ofVisit: new Map(), all: new Map() }, reviews: null, treeHash: null },
     ...{ comparison: null, before: null, testFiles: null, readTestSurroundings: null, compared: null },
-    ...{ changes: null, evidence: null, evidenceFacts: null, checks: new Map() },
+    ...{ changes: null, areHooksSilent: false, evidence: null, evidenceFacts: null, checks: new Map() },
     ...{ observed: NOT_OBSERVED, pinned: null, pinnedRun: null, shown: [] },
   }
 }

@@ -2,14 +2,14 @@ import { join } from 'node:path'
 import type { Json } from '../../core/json.js'
 import { SERVER_NAME } from '../launch/agent-cli-kind.js'
 import type { ConfigEntry } from './config-entry.js'
-import type { ConnectKind, ConnectPlace } from './connect-kind.js'
+import { type ConnectKind, type ConnectPlace, listSessionWords } from './connect-kind.js'
 
 const DAY_MS = 24 * 3600 * 1000
 const HOOK_SECONDS_MAX = 60
 
 /** Own tools that read, write, run, fetch or start something. `Read` stays listed: without it CLAUDE.md is not read. */
 const OWN_TOOLS = [
-  ...['Bash', 'Edit', 'Write', 'MultiEdit', 'NotebookEdit', 'Glob', 'Grep', 'WebFetch', 'WebSearch', 'Monitor'],
+  ...['Bash', 'Edit', 'Write', 'NotebookEdit', 'Glob', 'Grep', 'WebFetch', 'WebSearch', 'Monitor'],
   ...['Agent', 'Task', 'Workflow', 'Skill', 'CronCreate', 'ScheduleWakeup', 'EnterWorktree', 'SendMessage'],
 ]
 
@@ -22,7 +22,15 @@ const OTHERS = `^(?!(mcp__${SERVER_NAME}__.*|${NOTES.join('|')})$).*$`
 const REFUSAL =
   'Phaselock: this tool is off in this repository. Use the tools of the MCP server phaselock; begin with claim_task.'
 
-const EVENTS_WITH_TOOL = ['PreToolUse', 'PostToolUse', 'PostToolUseFailure']
+const NO_SERVERS = '{"mcpServers":{}}'
+
+/** Where a hook that cannot run must stop what it is about. A Stop that is blocked then would never end. */
+const CLOSED: ReadonlySet<string> = new Set(['PreToolUse', 'ConfigChange'])
+const ABOUT_TOOLS: ReadonlySet<string> = new Set(['PreToolUse', 'PostToolUse', 'PostToolUseFailure'])
+const EVENTS = [
+  ...['PreToolUse', 'PostToolUse', 'PostToolUseFailure', 'UserPromptSubmit', 'SessionStart', 'SubagentStart'],
+  ...['Stop', 'SubagentStop', 'SessionEnd', 'ConfigChange', 'PreCompact'],
+]
 
 /** Claude Code by its settings. */
 export const CLAUDE_CODE_CONNECTION: ConnectKind = {
@@ -44,16 +52,24 @@ export const CLAUDE_CODE_CONNECTION: ConnectKind = {
       { file: join(place.workspace, '.mcp.json'), format: 'json', entries: [buildServer(place)] },
     ]
   },
+  canary: {
+    // Without its MCP servers, so that no session begins; all permissions, so that only the binding is in the way.
+    args: () => [
+      ...['-p', 'Phaselock tries whether its binding holds.', '--strict-mcp-config', '--mcp-config', NO_SERVERS],
+      ...['--permission-mode', 'bypassPermissions', '--no-session-persistence'],
+    ],
+    env: (url) => ({
+      ...{ ANTHROPIC_BASE_URL: url, ANTHROPIC_API_KEY: 'canary', IS_SANDBOX: '1', CLAUDE_CODE_MAX_RETRIES: '1' },
+      ...{ CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1', DISABLE_AUTOUPDATER: '1', DISABLE_TELEMETRY: '1' },
+    }),
+    call: (file) => ({ tool: 'Bash', input: { command: `touch '${file}'`, description: 'canary' } }),
+  },
   notes: () => ['Claude Code asks once whether you trust this folder; its settings count from then on.'],
 }
 
-function buildServer({ program, mode, isManaged }: ConnectPlace): ConfigEntry {
-  const args = ['mcp', '--session', 'claude', '--binding', formatBinding({ mode, isManaged })]
-  return { kind: 'set', path: ['mcpServers', SERVER_NAME], value: { type: 'stdio', command: program, args } }
-}
-
-export function formatBinding({ mode, isManaged }: Pick<ConnectPlace, 'mode' | 'isManaged'>): string {
-  return `${isManaged ? 'managed' : 'project'}:${mode}`
+function buildServer(place: ConnectPlace): ConfigEntry {
+  const value = { type: 'stdio', command: place.program, args: listSessionWords('claude', place) }
+  return { kind: 'set', path: ['mcpServers', SERVER_NAME], value }
 }
 
 function buildSettings(place: ConnectPlace): readonly ConfigEntry[] {
@@ -80,13 +96,17 @@ function buildSettings(place: ConnectPlace): readonly ConfigEntry[] {
 
 function buildHooks(place: ConnectPlace): readonly (readonly [string, Json])[] {
   const guard = place.isManaged ? buildGuard(place.workspace) : ''
-  const toHook = (command: string): Json => ({
-    ...{ type: 'command', command: `${guard}${command}`, timeout: HOOK_SECONDS_MAX, onFailure: 'block' },
+  const toHook = (command: string, event: string): Json => ({
+    ...{ type: 'command', command: `${guard}${command}`, timeout: HOOK_SECONDS_MAX },
+    ...(CLOSED.has(event) ? { onFailure: 'block' } : {}),
   })
   if (place.mode === 'tools-only')
-    return [['PreToolUse', { matcher: OTHERS, hooks: [toHook(`echo '${REFUSAL}' >&2; exit 2`)] }]]
+    return [['PreToolUse', { matcher: OTHERS, hooks: [toHook(`echo '${REFUSAL}' >&2; exit 2`, 'PreToolUse')] }]]
   const command = `${place.program} hook claude-code`
-  return EVENTS_WITH_TOOL.map((event) => [event, { matcher: '*', hooks: [toHook(command)] }])
+  return EVENTS.map((event) => [
+    event,
+    { ...(ABOUT_TOOLS.has(event) ? { matcher: '*' } : {}), hooks: [toHook(command, event)] },
+  ])
 }
 
 // Recognises the hook also where somebody has changed its time limit.

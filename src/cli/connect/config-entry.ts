@@ -11,11 +11,14 @@ export type ConfigEntry =
       readonly mark: string | null
     }
 
+/** `json`: its CLI reads no comments. `jsonc`: it does. */
+export type ConfigFormat = 'json' | 'jsonc' | 'toml'
+
 /** One configuration file of an agent CLI, and what belongs into it. */
 export interface ConfigPlan {
   /** Absolute. */
   readonly file: string
-  readonly format: 'json' | 'toml'
+  readonly format: ConfigFormat
   readonly entries: readonly ConfigEntry[]
 }
 

@@ -13,7 +13,7 @@ import { dirname, join } from 'node:path'
 import { writeFileAtomically } from '../../base/atomic-file.js'
 import { isAtOrBelow } from '../../base/is-at-or-below.js'
 import { type ConfigPlan, ConfigProblem } from './config-entry.js'
-import { addJsonEntries, readJsonConfig, removeJsonEntries } from './edit-json.js'
+import { addJsonEntries, checkPlainJson, readJsonConfig, removeJsonEntries } from './edit-json.js'
 import { addTomlEntries, readTomlConfig, removeTomlEntries } from './edit-toml.js'
 
 const BYTES_MAX = 1024 * 1024
@@ -87,7 +87,8 @@ export function removeConfigFile(file: string, made: readonly string[]): void {
 }
 
 export function addEntries({ format, entries }: ConfigPlan, text: string | null): string {
-  return format === 'json' ? addJsonEntries(text, entries) : addTomlEntries(text, entries)
+  if (format === 'json' && text !== null && text.trim() !== '') checkPlainJson(text)
+  return format === 'toml' ? addTomlEntries(text, entries) : addJsonEntries(text, entries)
 }
 
 /** `before`: the text before our entries were added; undefined: unknown. Null: nothing is left. */
@@ -96,13 +97,13 @@ export function removeEntries(
   text: string,
   before: string | null | undefined,
 ): string | null {
-  return format === 'json' ? removeJsonEntries(text, entries, before) : removeTomlEntries(text)
+  return format === 'toml' ? removeTomlEntries(text) : removeJsonEntries(text, entries, before)
 }
 
 /** Throws `ConfigProblem` for a text that its CLI could not read either. */
 export function checkConfig({ format }: Pick<ConfigPlan, 'format'>, text: string): void {
-  if (format === 'json') readJsonConfig(text)
-  else readTomlConfig(text)
+  if (format === 'toml') readTomlConfig(text)
+  else readJsonConfig(text)
 }
 
 /** How a file is called in messages: relative to the repository. */

@@ -1,3 +1,4 @@
+import type { CanaryPlan } from '../canary/run-canary.js'
 import type { ConfigPlan } from './config-entry.js'
 
 /** What the agent CLI may still do itself: nothing, or everything that its hooks let through. */
@@ -28,7 +29,14 @@ export interface ConnectKind {
   readonly modes: readonly BindingMode[]
   /** Folders for the managed configuration of the machine; null: it has none that holds. */
   readonly managedFolder: string | null
+  /** How it is started for a call that must be refused; null: it cannot be tried. */
+  readonly canary: Omit<CanaryPlan, 'program' | 'workspace'> | null
   plan(place: ConnectPlace): readonly ConfigPlan[]
   /** What a person has to do once, before the binding holds. */
   notes(place: ConnectPlace): readonly string[]
+}
+
+/** The words after the program that start the MCP server of a session. */
+export function listSessionWords(cli: string, { mode, isManaged }: Pick<ConnectPlace, 'mode' | 'isManaged'>): string[] {
+  return ['mcp', '--session', cli, '--binding', `${isManaged ? 'managed' : 'project'}:${mode}`]
 }

@@ -2,13 +2,13 @@ import { mkdirSync, readFileSync, rmSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { writeFileAtomically } from '../../base/atomic-file.js'
 import { isObject, type Json } from '../../core/json.js'
-import type { ConfigEntry } from './config-entry.js'
+import type { ConfigEntry, ConfigFormat } from './config-entry.js'
 import type { BindingMode } from './connect-kind.js'
 
 /** One file as `connect` found it and left it. */
 export interface RecordedFile {
   readonly file: string
-  readonly format: 'json' | 'toml'
+  readonly format: ConfigFormat
   /** The text before; null: there was no file. */
   readonly before: string | null
   readonly after: string

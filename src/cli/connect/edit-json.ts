@@ -75,6 +75,16 @@ export function readJsonConfig(text: string): JsonObject {
   return value
 }
 
+/** Throws for comments and trailing commas, where the CLI would skip the whole file: then nothing would be bound. */
+export function checkPlainJson(text: string): void {
+  readJsonConfig(text)
+  try {
+    JSON.parse(text)
+  } catch {
+    throw new ConfigProblem('has comments or trailing commas, for which its agent CLI skips the whole file')
+  }
+}
+
 // A member, and the objects around it that it was alone in.
 function dropAt(text: string, path: readonly string[], old: JsonObject | undefined): string {
   let edited = edit(text, path, undefined)

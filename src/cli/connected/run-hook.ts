@@ -31,24 +31,35 @@ export async function runHook(
   environment: NodeJS.ProcessEnv = process.env,
 ): Promise<HookEnd> {
   const timer = AbortSignal.timeout(ANSWER_MS_MAX)
+  let event: unknown = null
   try {
     const text = await readAll(input, timer)
-    if (text === null) return refuse(`Phaselock: the hook's input is larger than ${BODY_BYTES_MAX} bytes.`)
+    if (text === null) return refuse(`Phaselock: the hook's input is larger than ${BODY_BYTES_MAX} bytes.`, event)
     const body = parseObject(text)
-    if (body === null) return refuse("Phaselock: the hook's input is not a JSON object.")
+    if (body === null) return refuse("Phaselock: the hook's input is not a JSON object.", event)
+    event = body.hook_event_name
     const sent = { timestamp: new Date().toISOString(), ...body }
     const answer = await send(agentCli, sent, { environment, signal: timer })
-    if (answer === null) return refuse(NO_SESSION)
+    if (answer === null) return refuse(NO_SESSION, event)
     const said = parseObject(answer.text)
     if (answer.status !== 200 || said === null)
-      return refuse(`Phaselock: ${String(said?.detail ?? said?.error ?? `the server answered ${answer.status}`)}`)
+      return refuse(
+        `Phaselock: ${String(said?.detail ?? said?.error ?? `the server answered ${answer.status}`)}`,
+        event,
+      )
     return { stdout: `${JSON.stringify(said)}\n`, stderr: '', exit: 0 }
   } catch (error) {
-    return refuse(`Phaselock: nothing answers (${formatReason(error)}), so that nothing is allowed.`)
+    return refuse(`Phaselock: nothing answers (${formatReason(error)}), so that nothing is allowed.`, event)
   }
 }
 
-function refuse(reason: string): HookEnd {
+/** What happens anyway, or must be able to end: a refusal there would keep a session from ending for ever. */
+const OPEN: ReadonlySet<unknown> = new Set([
+  ...['Stop', 'SubagentStop', 'SessionEnd', 'SessionStart', 'SubagentStart', 'UserPromptSubmit', 'PreCompact'],
+])
+
+function refuse(reason: string, event: unknown): HookEnd {
+  if (OPEN.has(event)) return { stdout: `${JSON.stringify({ systemMessage: reason })}\n`, stderr: '', exit: 0 }
   return { stdout: '', stderr: `${reason}\n`, exit: REFUSED }
 }
 

@@ -34,6 +34,9 @@ export interface DoctorOptions {
   readonly trial: boolean
   readonly fix?: boolean
   readonly json?: boolean
+  /** Only agent CLIs and what binds them. */
+  readonly agents?: boolean
+  readonly harness?: boolean
 }
 
 /** Checks everything that a server needs, and fails when something is missing. */
@@ -49,6 +52,8 @@ export async function runDoctor(options: DoctorOptions): Promise<void> {
 
 async function collectFindings(options: DoctorOptions): Promise<readonly Finding[]> {
   const stateDir = findGivenStateDir(options.stateDir) ?? getDefaultStateDir(options.workspace)
+  if (options.agents === true || options.harness === true)
+    return (await import('./doctor-agents.js')).checkAgents(resolve(options.workspace), stateDir)
   return [
     checkNodeVersion(),
     checkSqlite(),

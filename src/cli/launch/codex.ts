@@ -11,7 +11,7 @@ const LIST_MS_MAX = 20_000
 const PLAIN_NAME = /^[A-Za-z0-9_-]+$/
 
 // Every feature that runs, reads, writes or fetches something without Phaselock.
-const OFF = [
+export const CODEX_OFF = [
   ...['shell_tool', 'unified_exec', 'multi_agent', 'multi_agent_v2', 'view_image', 'goals', 'hooks', 'memories'],
   ...['plugins', 'apps', 'remote_plugin', 'plugin_discovery_prefetch', 'plugin_sharing', 'daemon_auto_start'],
   ...['browser_use', 'browser_use_external', 'computer_use', 'image_generation', 'in_app_browser', 'js_repl'],
@@ -59,7 +59,7 @@ export const CODEX: AgentCliKind = {
 function buildOverrides(plan: SessionPlan): readonly string[] {
   const server = `mcp_servers.${SERVER_NAME}`
   return [
-    ...OFF.map((name) => `features.${name}=false`),
+    ...CODEX_OFF.map((name) => `features.${name}=false`),
     ...listOtherServers(plan).map((name) => `mcp_servers.${name}.enabled=false`),
     ...['web_search="disabled"', 'check_for_update_on_startup=false'],
     // Forms of Phaselock are shown; everything else that would ask the person is refused.

@@ -4,8 +4,8 @@ import { isVoting } from '../reviews/consensus.js'
 import { dependsOnReviews } from '../reviews/consensus-plan.js'
 import { REVIEW_ARTIFACTS } from '../reviews/review.js'
 import type { ArtifactOffered, CheckOutcome, Context, GateFacts } from '../task/command.js'
-import { findUnledgeredBlockers } from '../task/reconcile.js'
 import type { TaskState } from '../task/state.js'
+import { findTreeBlockers } from '../task/tree-blockers.js'
 import { findBlockers, OBSERVED_ARTIFACT } from './blockers.js'
 import type { Needs } from './needs.js'
 
@@ -79,7 +79,7 @@ export function isOpenButForExamples(
     claims: when === null ? [] : [when],
     mode: 'strict',
     isVoting: isVoting(needed.consensus, facts.consensus),
-    more: findUnledgeredBlockers(contract, state, facts.unledgered ?? [], one.context),
+    more: findTreeBlockers(contract, state, facts, one.context),
   })
   return blockers.every(({ check }) => check === 'examples_hold')
 }

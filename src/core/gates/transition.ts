@@ -13,9 +13,9 @@ import type { Command, Context, GateFacts } from '../task/command.js'
 import type { TaskFact } from '../task/event.js'
 import { sumBytesHandedIn } from '../task/evolve.js'
 import type { ArtifactRef, BlockerFound } from '../task/fact-parts.js'
-import { findUnledgeredBlockers } from '../task/reconcile.js'
 import { type Decision, getMode, makeDecision, numberRefusal, refuseWithinBudget } from '../task/refusal.js'
 import type { TaskState } from '../task/state.js'
+import { findTreeBlockers } from '../task/tree-blockers.js'
 import { requirePhase } from '../tool-calls/offered-tools.js'
 import { findHoldingViolation, makeViolationFacts } from '../watch/watch.js'
 import { findAutoTarget } from './auto-advance.js'
@@ -139,7 +139,7 @@ interface Case {
 
 function judge(contract: Contract, state: TaskState, one: Case): Decision {
   const { request, needed, facts } = one
-  const unledgered = findUnledgeredBlockers(contract, state, facts.unledgered ?? [], one.context)
+  const unledgered = findTreeBlockers(contract, state, facts, one.context)
   const voting = isVoting(needed.consensus, facts.consensus)
   const given = { facts, claims: request.claims, mode: getMode(contract, state), more: unledgered, isVoting: voting }
   const findings = findBlockers(state, needed, given)

@@ -91,6 +91,8 @@ export interface GateFacts {
   readonly testFiles: Readonly<Record<string, string>> | null
   /** Paths that differ from the expected tree. */
   readonly unledgered?: readonly UnledgeredPath[]
+  /** The agent's own tools are bound by hooks, which saw no call of it in this visit. */
+  readonly areHooksSilent?: boolean
   /** `formatReviewsKey` of the state from which the reviews were gathered, if the phase requires some. */
   readonly reviewsKey?: string
   /** The decision of voting reviewers, if the phase has some. */

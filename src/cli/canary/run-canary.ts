@@ -1,0 +1,82 @@
+import { spawn } from 'node:child_process'
+import { existsSync, mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { type CanaryCall, openCanaryModel } from './canary-model.js'
+
+const CANARY_MS_MAX = 60_000
+const TEXT_CHARS_MAX = 300
+/** How agent CLIs say that a tool does not exist. */
+const OFF = /disabled for this session|unsupported call|not found|unknown tool|does not exist/i
+
+/** How an agent CLI is started for one call that must be refused. */
+export interface CanaryPlan {
+  readonly program: string
+  readonly workspace: string
+  readonly args: (modelUrl: string) => readonly string[]
+  readonly env: (modelUrl: string) => Readonly<Record<string, string>>
+  /** A call of its shell that makes the file. */
+  readonly call: (file: string) => CanaryCall
+}
+
+export type CanaryVerdict =
+  | { readonly kind: 'refused'; readonly by: 'phaselock' | 'off'; readonly said: string }
+  | { readonly kind: 'executed' }
+  /** Refused, but by something else, so that it proves nothing; or not tried at all. */
+  | { readonly kind: 'unknown'; readonly why: string }
+
+/** Lets the agent CLI, with its own configuration, make a call that its binding must refuse. */
+export async function runCanary(plan: CanaryPlan): Promise<CanaryVerdict> {
+  const folder = mkdtempSync(join(tmpdir(), 'phaselock-canary-'))
+  const file = join(folder, 'executed')
+  const model = await openCanaryModel(plan.call(file))
+  try {
+    const ended = await runProgram(plan, model.url)
+    if (existsSync(file)) return { kind: 'executed' }
+    const said = model.result()
+    if (said === null)
+      return {
+        kind: 'unknown',
+        why: model.wasAsked() ? 'it told nothing about the call' : `it did not start: ${ended}`,
+      }
+    const short = said.slice(0, TEXT_CHARS_MAX)
+    if (/phaselock/i.test(said)) return { kind: 'refused', by: 'phaselock', said: short }
+    if (OFF.test(said)) return { kind: 'refused', by: 'off', said: short }
+    return { kind: 'unknown', why: `the call did nothing, but not because of Phaselock: ${short}` }
+  } finally {
+    model.close()
+    rmSync(folder, { recursive: true, force: true })
+  }
+}
+
+function runProgram({ program, workspace, args, env }: CanaryPlan, modelUrl: string): Promise<string> {
+  return new Promise((resolve) => {
+    const child = spawn(program, args(modelUrl), {
+      cwd: workspace,
+      env: { ...process.env, ...env(modelUrl) },
+      stdio: ['ignore', 'pipe', 'pipe'],
+      detached: true,
+    })
+    let said = ''
+    const hear = (chunk: Buffer): void => {
+      said = `${said}${chunk.toString('utf8')}`.slice(-TEXT_CHARS_MAX)
+    }
+    child.stdout.on('data', hear)
+    child.stderr.on('data', hear)
+    const timer = setTimeout(() => endGroup(child.pid), CANARY_MS_MAX)
+    child.once('error', (error) => resolve(error.message))
+    child.once('close', (code) => {
+      clearTimeout(timer)
+      resolve(`exit code ${code}, ${said.trim().split('\n').at(-1) ?? ''}`)
+    })
+  })
+}
+
+// Its helpers as well: an agent CLI that hangs may have started some.
+function endGroup(pid: number | undefined): void {
+  try {
+    if (pid !== undefined) process.kill(-pid, 'SIGKILL')
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error
+  }
+}

@@ -1,0 +1,41 @@
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+import { SERVER_NAME } from '../launch/agent-cli-kind.js'
+import type { ConfigEntry } from './config-entry.js'
+import { type ConnectKind, type ConnectPlace, listSessionWords } from './connect-kind.js'
+
+const DAY_MS = 24 * 3600 * 1000
+
+/** OpenCode by the configuration of the project: permissions deny everything but Phaselock. */
+export const OPENCODE_CONNECTION: ConnectKind = {
+  name: 'opencode',
+  title: 'OpenCode',
+  agentCli: 'opencode',
+  program: 'opencode',
+  npmPackage: 'opencode-ai',
+  least: { 'tools-only': '1.18.0', native: '1.18.0' },
+  modes: ['tools-only'],
+  managedFolder: '/etc/opencode',
+  canary: null,
+  plan: (place) => [{ file: findConfig(place), format: 'jsonc', entries: buildEntries(place) }],
+  notes: () => [],
+}
+
+// Both names are read and merged: the one that is there is extended.
+function findConfig({ workspace, isManaged }: ConnectPlace): string {
+  const folder = isManaged ? '/etc/opencode' : workspace
+  const commented = join(folder, 'opencode.jsonc')
+  return existsSync(commented) ? commented : join(folder, 'opencode.json')
+}
+
+function buildEntries(place: ConnectPlace): readonly ConfigEntry[] {
+  const command = [place.program, ...listSessionWords('opencode', place)]
+  return [
+    { kind: 'set', path: ['permission'], value: { '*': 'deny', [`${SERVER_NAME}_*`]: 'allow' } },
+    {
+      kind: 'set',
+      path: ['mcp', SERVER_NAME],
+      value: { type: 'local', command, enabled: true, timeout: DAY_MS },
+    },
+  ]
+}

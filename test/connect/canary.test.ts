@@ -1,0 +1,84 @@
+import { spawnSync } from 'node:child_process'
+import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { SCRIPT } from '../cli/program.js'
+import { makeRepository } from '../e2e/projects.js'
+import { claudeCode, codex } from '../participants/real-agents.js'
+
+const RUN_MS_MAX = 200_000
+const found = { claude: claudeCode(), codex: codex() }
+let dir = ''
+let repository = ''
+beforeEach(() => {
+  dir = realpathSync(mkdtempSync(join(tmpdir(), 'phaselock-canary-test-')))
+  repository = join(dir, 'repository')
+  mkdirSync(join(dir, 'home/.codex'), { recursive: true })
+  makeRepository(repository, { 'a.txt': 'a\n' })
+  // As after the question whether this folder is trusted.
+  writeFileSync(
+    join(dir, 'home/.codex/config.toml'),
+    `[projects.${JSON.stringify(repository)}]\ntrust_level = "trusted"\n`,
+  )
+  writeFileSync(
+    join(dir, 'home/.claude.json'),
+    JSON.stringify({ projects: { [repository]: { hasTrustDialogAccepted: true } } }),
+  )
+})
+afterEach(() => rmSync(dir, { recursive: true, force: true }))
+
+function phaselock(...words: readonly string[]) {
+  const programs = Object.values(found).flatMap((one) => (one.ok ? [dirname(one.program)] : []))
+  const PATH = [...programs, dirname(SCRIPT), dirname(process.execPath), '/usr/bin', '/bin'].join(':')
+  return spawnSync(SCRIPT, words, { cwd: repository, env: { HOME: join(dir, 'home'), PATH }, encoding: 'utf8' })
+}
+
+type Found = { name: string; status: string; detail: string }
+const doctor = () => {
+  const { status, stdout } = phaselock('doctor', '--agents', '--json')
+  const { findings } = JSON.parse(stdout) as { findings: Found[] }
+  return { status, about: (name: string) => findings.find((one) => one.name === name) }
+}
+
+describe.skipIf(!found.claude.ok)('the canary of Claude Code', () => {
+  it(
+    '[REQ-CONNECT-6] is executed where a setting switches the hooks off, and refused where the binding holds',
+    () => {
+      expect(doctor().about('claude')).toMatchObject({ status: 'ok', detail: expect.stringContaining('no binding') })
+      phaselock('connect', 'claude', '--yes', '--native')
+      writeFileSync(join(repository, '.claude/settings.local.json'), '{"disableAllHooks": true}')
+      const open = doctor()
+      expect(open.about('claude canary')).toMatchObject({
+        status: 'missing',
+        detail: expect.stringContaining('enforcement_not_live'),
+      })
+      expect(open.status).toBe(1)
+      rmSync(join(repository, '.claude/settings.local.json'))
+      const closed = doctor()
+      expect(closed.about('claude canary')).toMatchObject({ status: 'ok', detail: expect.stringContaining('refused') })
+      expect(closed.status).toBe(0)
+      phaselock('connect', 'claude', '--yes')
+      expect(doctor().about('claude canary')).toMatchObject({ status: 'ok' })
+      // Without hooks the own tools are still off.
+      writeFileSync(join(repository, '.claude/settings.local.json'), '{"disableAllHooks": true}')
+      expect(doctor().about('claude canary')).toMatchObject({ status: 'ok' })
+    },
+    RUN_MS_MAX,
+  )
+})
+
+describe.skipIf(!found.codex.ok)('the canary of Codex', () => {
+  it(
+    '[REQ-CONNECT-6] is executed where the entries are gone, and refused where the binding holds',
+    () => {
+      phaselock('connect', 'codex', '--yes')
+      expect(doctor().about('codex canary')).toMatchObject({ status: 'ok' })
+      writeFileSync(join(repository, '.codex/config.toml'), 'sandbox_mode = "danger-full-access"\n')
+      const open = doctor()
+      expect(open.about('codex files')).toMatchObject({ status: 'warning' })
+      expect(open.about('codex canary')).toMatchObject({ status: 'missing' })
+    },
+    RUN_MS_MAX,
+  )
+})
