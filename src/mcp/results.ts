@@ -15,7 +15,7 @@ export function toToolResult(tool: string, answer: Result<JsonObject>): CallTool
  * The verdict is the first line: agent CLIs fold results to it, and a refused call must not look like one that was made.
  */
 export function addVerdict(tool: string, result: CallToolResult): CallToolResult {
-  const code = result.structuredContent?.code
+  const { code } = (result.structuredContent ?? {}) as { readonly code?: unknown }
   const verdict =
     result.isError === true ? `Refused: ${tool}${typeof code === 'string' ? ` [${code}]` : ''}` : `Allowed: ${tool}`
   const [first, ...rest] = result.content

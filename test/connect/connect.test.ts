@@ -12,7 +12,12 @@ import {
 } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
-import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { Readable } from 'node:stream'
+import { afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
+import { CliCommand } from '../../src/cli/cli-command.js'
+import { addConnectCommands } from '../../src/cli/commands/connect-commands.js'
+import { runHook } from '../../src/cli/connected/run-hook.js'
+import { Stop } from '../../src/cli/exit.js'
 import { built, SCRIPT } from '../cli/program.js'
 import { git, makeRepository } from '../e2e/projects.js'
 
@@ -36,12 +41,31 @@ function install(name: string, version: string): void {
   chmodSync(join(dir, 'bin', name), 0o755)
 }
 
-function phaselock(...words: readonly string[]) {
-  return spawnSync(SCRIPT, words, {
-    cwd: repository,
-    env: { HOME: join(dir, 'home'), PATH: `${join(dir, 'bin')}:${dirname(SCRIPT)}:/usr/bin:/bin` },
-    encoding: 'utf8',
-  })
+interface Done {
+  readonly status: number
+  readonly stdout: string
+  readonly stderr: string
+}
+
+/** The command in this process, with the PATH of a machine on which these agent CLIs are installed. */
+async function phaselock(...words: readonly string[]): Promise<Done> {
+  const [command = '', ...rest] = words
+  const program = new CliCommand('phaselock').exitOverride()
+  addConnectCommands(program)
+  const said: string[] = []
+  const write = vi.spyOn(process.stdout, 'write').mockImplementation((text) => said.push(String(text)) > 0)
+  vi.stubEnv('PATH', `${join(dir, 'bin')}:${dirname(SCRIPT)}:/usr/bin:/bin`)
+  vi.stubEnv('HOME', join(dir, 'home'))
+  try {
+    await program.parseAsync(['node', 'phaselock', command, ...rest, '--workspace', repository])
+    return { status: 0, stdout: said.join(''), stderr: '' }
+  } catch (error) {
+    if (!(error instanceof Stop)) throw error
+    return { status: error.exit, stdout: said.join(''), stderr: error.message }
+  } finally {
+    write.mockRestore()
+    vi.unstubAllEnvs()
+  }
 }
 
 const SETTINGS = '.claude/settings.json'
@@ -51,28 +75,28 @@ function write(path: string, text: string): void {
   writeFileSync(join(repository, path), text)
 }
 
-function refuses(words: readonly string[], code: number, text: RegExp): void {
+async function refuses(words: readonly string[], code: number, text: RegExp): Promise<void> {
   const before = git(repository, 'status', '--porcelain', '--ignored')
-  const { status, stderr } = phaselock(...words)
+  const { status, stderr } = await phaselock(...words)
   expect({ status, stderr }).toEqual({ status: code, stderr: expect.stringMatching(text) })
   expect(stderr.trim().split('\n').length).toBeLessThanOrEqual(3)
   expect(git(repository, 'status', '--porcelain', '--ignored')).toBe(before)
 }
 
-describe('connect refuses', () => {
-  it('[REQ-CONNECT-2] an unknown or missing agent CLI, and one that is too old', () => {
-    refuses(['connect', 'emacs', '--yes'], 2, /cannot be connected. Name one of: claude, codex, gemini, opencode/)
-    refuses(['connect', '--yes'], 2, /Name an agent CLI/)
-    refuses(['connect', 'gemini', '--yes'], 1, /not installed/)
+describe('connect refuses', async () => {
+  it('[REQ-CONNECT-2] an unknown or missing agent CLI, and one that is too old', async () => {
+    await refuses(['connect', 'emacs', '--yes'], 2, /cannot be connected. Name one of: claude, codex, gemini, opencode/)
+    await refuses(['connect', '--yes'], 2, /Name an agent CLI/)
+    await refuses(['connect', 'gemini', '--yes'], 1, /not installed/)
     install('claude', '2.1.294')
-    refuses(['connect', 'claude', '--yes'], 1, /agent_cli_too_old/)
-    refuses(['connect', 'claude', '--yes', '--tools-only', '--native'], 2, /Choose one/)
-    refuses(['connect', 'codex', '--yes', '--native'], 1, /cannot hold the binding --native/)
-    refuses(['disconnect', 'claude', '--yes'], 1, /is not connected/)
+    await refuses(['connect', 'claude', '--yes'], 1, /agent_cli_too_old/)
+    await refuses(['connect', 'claude', '--yes', '--tools-only', '--native'], 2, /Choose one/)
+    await refuses(['connect', 'codex', '--yes', '--native'], 1, /cannot hold the binding --native/)
+    await refuses(['disconnect', 'claude', '--yes'], 1, /is not connected/)
   })
 
-  it('[REQ-CONNECT-2] to write without being asked, and into files that are broken, read-only, links or huge', () => {
-    refuses(['connect', 'claude'], 2, /nothing was written/)
+  it('[REQ-CONNECT-2] to write without being asked, and into files that are broken, read-only, links or huge', async () => {
+    await refuses(['connect', 'claude'], 2, /nothing was written/)
     for (const [text, said] of [
       ['{"hooks": ', /settings.json is not valid JSON \(line 1/],
       ['[]', /is not a JSON object/],
@@ -81,96 +105,91 @@ describe('connect refuses', () => {
       [`{"a": "${'x'.repeat(1_100_000)}"}`, /is larger than/],
     ] as const) {
       write(SETTINGS, text)
-      refuses(['connect', 'claude', '--yes'], 1, said)
+      await refuses(['connect', 'claude', '--yes'], 1, said)
       expect(read(SETTINGS)).toBe(text)
     }
     write(SETTINGS, '{}')
     chmodSync(join(repository, SETTINGS), 0o444)
-    refuses(['connect', 'claude', '--yes'], 1, /is read-only. Nothing was written/)
+    await refuses(['connect', 'claude', '--yes'], 1, /is read-only. Nothing was written/)
     rmSync(join(repository, '.claude'), { recursive: true })
     mkdirSync(join(dir, 'elsewhere'))
     symlinkSync(join(dir, 'elsewhere'), join(repository, '.claude'))
-    refuses(['connect', 'claude', '--yes'], 1, /symbolic link out of the repository/)
+    await refuses(['connect', 'claude', '--yes'], 1, /symbolic link out of the repository/)
     rmSync(join(repository, '.claude'))
     write('other.json', '{}')
     mkdirSync(join(repository, '.claude'))
     symlinkSync('../other.json', join(repository, SETTINGS))
-    refuses(['connect', 'claude', '--yes'], 1, /is a symbolic link/)
+    await refuses(['connect', 'claude', '--yes'], 1, /is a symbolic link/)
     expect(read('other.json')).toBe('{}')
   })
 })
 
-describe('connect and disconnect', () => {
-  it('[REQ-CONNECT-3] show the difference, write it once, and give back the same bytes', () => {
+describe('connect and disconnect', async () => {
+  it('[REQ-CONNECT-3] show the difference, write it once, and give back the same bytes', async () => {
     const own = '{\n "permissions": {"deny": ["Bash(rm:*)"]}\n}\n'
     write(SETTINGS, own)
     git(repository, 'add', '-A')
     git(repository, '-c', 'user.name=P', '-c', 'user.email=p@example.com', 'commit', '-qm', 'settings')
-    const dry = phaselock('connect', 'claude', '--dry-run')
+    const dry = await phaselock('connect', 'claude', '--dry-run')
     expect(dry.stdout).toMatch(/\+ +"mcpServers"/)
     expect(git(repository, 'status', '--porcelain')).toBe('')
-    expect(phaselock('connect', 'claude', '--yes').stdout).toContain('is connected in')
+    expect((await phaselock('connect', 'claude', '--yes')).stdout).toContain('is connected in')
     const first = read(SETTINGS)
-    expect(phaselock('connect', 'claude', '--yes').stdout).toContain('connected already')
-    expect(phaselock('connect', 'claude', '--yes', '--native').status).toBe(0)
+    expect((await phaselock('connect', 'claude', '--yes')).stdout).toContain('connected already')
+    expect((await phaselock('connect', 'claude', '--yes', '--native')).status).toBe(0)
     expect(read(SETTINGS)).toContain('phaselock hook claude-code')
     expect(read(SETTINGS)).not.toContain('this tool is off')
-    expect(phaselock('connect', 'claude', '--yes').status).toBe(0)
+    expect((await phaselock('connect', 'claude', '--yes')).status).toBe(0)
     expect(read(SETTINGS)).toBe(first)
-    expect(phaselock('disconnect', 'claude', '--yes').status).toBe(0)
+    expect((await phaselock('disconnect', 'claude', '--yes')).status).toBe(0)
     expect(read(SETTINGS)).toBe(own)
     expect(git(repository, 'status', '--porcelain', '--ignored')).toBe('')
   })
 
-  it('[REQ-CONNECT-3] files and folders that were made go again, those of others stay', () => {
-    expect(phaselock('connect', 'codex', '--yes').status).toBe(0)
-    expect(phaselock('connect', 'claude', '--yes').status).toBe(0)
+  it('[REQ-CONNECT-3] files and folders that were made go again, those of others stay', async () => {
+    expect((await phaselock('connect', 'codex', '--yes')).status).toBe(0)
+    expect((await phaselock('connect', 'claude', '--yes')).status).toBe(0)
     write('.claude/commands/mine.md', 'mine')
-    expect(phaselock('disconnect', 'codex', '--yes').status).toBe(0)
-    expect(phaselock('disconnect', 'claude', '--yes').status).toBe(0)
+    expect((await phaselock('disconnect', 'codex', '--yes')).status).toBe(0)
+    expect((await phaselock('disconnect', 'claude', '--yes')).status).toBe(0)
     expect(existsSync(join(repository, '.codex'))).toBe(false)
     expect(existsSync(join(repository, '.mcp.json'))).toBe(false)
     expect(git(repository, 'status', '--porcelain').trim()).toBe('?? .claude/')
     expect(existsSync(join(repository, SETTINGS))).toBe(false)
   })
 
-  it('[REQ-CONNECT-6] the status says how, since when, and whether somebody changed it', () => {
-    const status = () => JSON.parse(phaselock('connect', '--status', '--json').stdout).connections[0]
-    expect(status()).toMatchObject({ cli: 'claude', binding: null, files: [] })
-    phaselock('connect', 'claude', '--yes', '--native')
-    expect(status()).toMatchObject({
+  it('[REQ-CONNECT-6] the status says how, since when, and whether somebody changed it', async () => {
+    const status = async () => JSON.parse((await phaselock('connect', '--status', '--json')).stdout).connections[0]
+    expect(await status()).toMatchObject({ cli: 'claude', binding: null, files: [] })
+    await phaselock('connect', 'claude', '--yes', '--native')
+    expect(await status()).toMatchObject({
       ...{ binding: 'project', mode: 'native', version: '2.1.325', since: expect.any(String) },
       files: [{ state: 'as_written' }, { state: 'as_written' }],
     })
     write(SETTINGS, read(SETTINGS).replace('{\n', '{\n  "model": "x",\n'))
     rmSync(join(repository, '.mcp.json'))
-    expect(status().files).toMatchObject([{ state: 'changed' }, { state: 'missing' }])
+    expect((await status()).files).toMatchObject([{ state: 'changed' }, { state: 'missing' }])
     write(SETTINGS, '{"model": "x"}\n')
-    expect(status().files[0]).toMatchObject({ state: 'removed' })
-    expect(phaselock('connect', '--status').stdout).toContain('the entries of Phaselock are gone')
-    expect(phaselock('disconnect', 'claude', '--yes').status).toBe(0)
+    expect((await status()).files[0]).toMatchObject({ state: 'removed' })
+    expect((await phaselock('connect', '--status')).stdout).toContain('the entries of Phaselock are gone')
+    expect((await phaselock('disconnect', 'claude', '--yes')).status).toBe(0)
     expect(read(SETTINGS)).toBe('{"model": "x"}\n')
   })
 
-  it('[REQ-CONNECT-3] without its record, as in another clone, what Phaselock wrote is recognised', () => {
-    phaselock('connect', 'claude', '--yes', '--native')
+  it('[REQ-CONNECT-3] without its record, as in another clone, what Phaselock wrote is recognised', async () => {
+    await phaselock('connect', 'claude', '--yes', '--native')
     rmSync(join(dir, 'home'), { recursive: true })
-    expect(phaselock('disconnect', 'claude', '--yes').status).toBe(0)
+    expect((await phaselock('disconnect', 'claude', '--yes')).status).toBe(0)
     expect(existsSync(join(repository, '.mcp.json'))).toBe(false)
     expect(read(SETTINGS)).not.toContain('hook')
   })
 })
 
 describe('phaselock hook', () => {
-  const hook = (input: string, ...words: readonly string[]) =>
-    spawnSync(SCRIPT, ['hook', 'claude-code', ...words], {
-      cwd: repository,
-      env: { HOME: join(dir, 'home'), PATH: '/usr/bin:/bin' },
-      encoding: 'utf8',
-      input,
-    })
+  const hook = (input: string, more: Readonly<Record<string, string>> = {}) =>
+    runHook('claude-code', Readable.from([Buffer.from(input)]), { HOME: join(dir, 'home'), ...more })
 
-  it('[REQ-CONNECT-4] refuses without a session, and what it cannot read', () => {
+  it('[REQ-CONNECT-4] refuses without a session, and what it cannot read', async () => {
     const call = { hook_event_name: 'PreToolUse', tool_name: 'Bash', tool_input: { command: 'true' }, cwd: repository }
     for (const [input, said] of [
       [JSON.stringify(call, null, 2), /no session holds this call/],
@@ -178,17 +197,24 @@ describe('phaselock hook', () => {
       ['', /not a JSON object/],
       ['[1]', /not a JSON object/],
       [`{"x": "${'y'.repeat(9 * 1024 * 1024)}"}`, /larger than/],
-    ] as const) {
-      const { status, stdout, stderr } = hook(input)
-      expect({ status, stdout, stderr }).toEqual({ status: 2, stdout: '', stderr: expect.stringMatching(said) })
-    }
+    ] as const)
+      expect(await hook(input)).toEqual({ exit: 2, stdout: '', stderr: expect.stringMatching(said) })
     expect(spawnSync(SCRIPT, ['hook', 'emacs'], { input: '{}', encoding: 'utf8' }).status).toBe(2)
+    expect(spawnSync(SCRIPT, ['hook', 'claude-code'], { input: '{', encoding: 'utf8' }).status).toBe(2)
   })
 
-  it('[REQ-CONNECT-4] never keeps a session from ending', () => {
-    const { status, stdout } = hook(JSON.stringify({ hook_event_name: 'Stop' }))
-    expect({ status, said: JSON.parse(stdout) }).toMatchObject({
-      status: 0,
+  it('[REQ-CONNECT-4] refuses while the server is down', async () => {
+    vi.stubEnv('PHASELOCK_URL', 'http://127.0.0.1:9')
+    const input = JSON.stringify({ hook_event_name: 'PreToolUse', tool_name: 'Bash', tool_input: {} })
+    const ended = await hook(input, { PHASELOCK_TOKEN: 'x' })
+    vi.unstubAllEnvs()
+    expect(ended).toEqual({ exit: 2, stdout: '', stderr: expect.stringContaining('nothing is allowed') })
+  })
+
+  it('[REQ-CONNECT-4] never keeps a session from ending', async () => {
+    const { exit, stdout } = await hook(JSON.stringify({ hook_event_name: 'Stop' }))
+    expect({ exit, said: JSON.parse(stdout) }).toEqual({
+      exit: 0,
       said: { systemMessage: expect.stringContaining('no session') },
     })
   })

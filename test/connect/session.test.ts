@@ -1,5 +1,5 @@
 import { spawn, spawnSync } from 'node:child_process'
-import { mkdirSync, mkdtempSync, realpathSync, rmSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { Client } from '@modelcontextprotocol/client'
@@ -43,8 +43,15 @@ async function openCli(binding: string, answer: 'yes' | 'no' | null): Promise<Cl
 }
 
 const call = async (client: Client, name: string, args: Record<string, unknown> = {}) => {
-  const { content, isError } = await client.callTool({ name, arguments: args })
+  const _meta = { 'claudecode/toolUseId': `toolu_${name}` }
+  const { content, isError } = await client.callTool({ name, arguments: args, _meta })
   return { text: (content as { text: string }[]).map(({ text }) => text).join('\n'), isError: isError === true }
+}
+
+function setPassphrase(): void {
+  const file = join(dir, 'passphrase')
+  writeFileSync(file, 'correct horse battery staple\n', { mode: 0o600 })
+  expect(phaselock('operator', 'passphrase', '--new-file', file)).toMatchObject({ status: 0 })
 }
 
 /** A hook that runs below the process of the agent CLI: here, of this test. */
@@ -56,7 +63,7 @@ function runHook(event: string, tool: string, input: object): Promise<{ exit: nu
     child.stderr.on('data', (chunk: Buffer) => (said += chunk.toString()))
     child.on('close', (exit) => resolve({ exit, said }))
     const body = { hook_event_name: event, session_id: 's', cwd: repository, tool_name: tool, tool_input: input }
-    child.stdin.end(JSON.stringify({ ...body, tool_use_id: 'toolu_1', tool_response: {} }))
+    child.stdin.end(JSON.stringify({ ...body, tool_use_id: `toolu_${tool.split('__').at(-1)}`, tool_response: {} }))
   })
 }
 
@@ -90,22 +97,29 @@ describe('a session of a connected repository', () => {
     expect(ended).toHaveLength(3)
   }, 60_000)
 
-  it('[REQ-CONNECT-4] its hooks are decided with its agent, and nothing is allowed when it or the server is gone', async () => {
+  it('[REQ-CONNECT-4] its hooks are decided with its agent, and nothing is allowed when it is gone', async () => {
     expect(await runHook('PreToolUse', 'Bash', { command: 'true' })).toMatchObject({
       exit: 2,
       said: expect.stringContaining('no session'),
     })
+    // Without a passphrase its shell could approve what it asks for.
+    const early = await openCli('project:native', 'yes')
+    expect((await call(early, 'claim_task')).text).toMatch(/no session with Phaselock.*operator passphrase/s)
+    setPassphrase()
     const client = await openCli('project:native', 'yes')
     const before = await runHook('PreToolUse', 'Write', { file_path: 'x.js', content: 'x' })
     expect(before).toMatchObject({ exit: 0, said: expect.stringMatching(/"deny".*no_active_task/) })
     const begin = await runHook('PreToolUse', 'mcp__phaselock__begin_task', { title: 'x' })
     expect(begin.said).toContain('"permissionDecision":"allow"')
     phaselock('task', 'add', 'Sum up')
+    // A call that no hook was asked about shows that the hooks are not active.
+    expect((await call(client, 'claim_task')).text).toMatch(/^Refused: claim_task\n.*enforcement_not_live/s)
+    await runHook('PreToolUse', 'mcp__phaselock__claim_task', {})
     expect((await call(client, 'claim_task')).isError).toBe(false)
     const write = await runHook('PreToolUse', 'Write', { file_path: 'x.js', content: 'x' })
     expect(write.said).toMatch(/"deny".*forbidden_tool/)
     expect((await runHook('PreToolUse', 'Read', { file_path: 'a.txt' })).said).toContain('"permissionDecision":"allow"')
-    phaselock('down')
+    for (const open of clients.splice(0)) await open.close()
     expect(await runHook('PreToolUse', 'Read', { file_path: 'a.txt' })).toMatchObject({ exit: 2 })
     expect(await runHook('Stop', '', {})).toMatchObject({ exit: 0 })
   }, 60_000)

@@ -20,7 +20,7 @@ const NATIVE = { agent_cli: 'claude-code', place: 'project', mode: 'native' }
 let run: Running
 let agent = ''
 beforeEach(async () => {
-  run = await start({ contract: CONTRACT })
+  run = await start({ contract: CONTRACT, confirm: 'never' })
 })
 afterEach(() => run.stop())
 

@@ -1,6 +1,8 @@
 import { join } from 'node:path'
 import type { Json } from '../../core/json.js'
 import { SERVER_NAME } from '../launch/agent-cli-kind.js'
+import { CLAUDE_CODE_HOOKS_LEAST } from '../launch/claude-code-hooks.js'
+import { findProgramScript, quoteShellWord } from '../program-name.js'
 import type { ConfigEntry } from './config-entry.js'
 import { type ConnectKind, type ConnectPlace, listSessionWords } from './connect-kind.js'
 
@@ -22,6 +24,7 @@ const OTHERS = `^(?!(mcp__${SERVER_NAME}__.*|${NOTES.join('|')})$).*$`
 const REFUSAL =
   'Phaselock: this tool is off in this repository. Use the tools of the MCP server phaselock; begin with claim_task.'
 
+const MANAGED = '/etc/claude-code/managed-settings.json'
 const NO_SERVERS = '{"mcpServers":{}}'
 
 /** Where a hook that cannot run must stop what it is about. A Stop that is blocked then would never end. */
@@ -40,15 +43,19 @@ export const CLAUDE_CODE_CONNECTION: ConnectKind = {
   program: 'claude',
   npmPackage: '@anthropic-ai/claude-code',
   // Older ones ignore `onFailure`: a hook that cannot run would let the tool run.
-  least: { 'tools-only': '2.1.295', native: '2.1.295' },
+  least: { 'tools-only': CLAUDE_CODE_HOOKS_LEAST, native: CLAUDE_CODE_HOOKS_LEAST },
   modes: ['tools-only', 'native'],
   managedFolder: '/etc/claude-code',
   plan: (place) => {
-    const settings = place.isManaged
-      ? '/etc/claude-code/managed-settings.json'
-      : join(place.workspace, '.claude/settings.json')
+    const hooks = buildHooks(place).map(([event, group]) => addTo(['hooks', event], [group], findMark(place)))
+    const settings = { file: join(place.workspace, '.claude/settings.json'), format: 'json' } as const
     return [
-      { file: settings, format: 'json', entries: buildSettings(place) },
+      ...(place.isManaged
+        ? [
+            { ...settings, entries: buildSettings(place) },
+            { file: MANAGED, format: 'json' as const, entries: hooks },
+          ]
+        : [{ ...settings, entries: [...buildSettings(place), ...hooks] }]),
       { file: join(place.workspace, '.mcp.json'), format: 'json', entries: [buildServer(place)] },
     ]
   },
@@ -73,10 +80,6 @@ function buildServer(place: ConnectPlace): ConfigEntry {
 }
 
 function buildSettings(place: ConnectPlace): readonly ConfigEntry[] {
-  const add = (path: readonly string[], items: readonly Json[], mark: string | null): ConfigEntry => ({
-    kind: 'add',
-    ...{ path, items, mark },
-  })
   const set = (path: readonly string[], value: Json): ConfigEntry => ({ kind: 'set', path, value })
   return [
     // Otherwise the tools of MCP servers hide behind a search, and calls that wait for a person end too early.
@@ -86,12 +89,14 @@ function buildSettings(place: ConnectPlace): readonly ConfigEntry[] {
     set(['env', 'CLAUDE_CODE_MCP_TOOL_IDLE_TIMEOUT'], '0'),
     // Commands in slash commands and skills run without a hook.
     set(['disableSkillShellExecution'], true),
-    add(['enabledMcpjsonServers'], [SERVER_NAME], null),
-    add(['permissions', 'allow'], [`mcp__${SERVER_NAME}`], null),
-    ...(place.mode === 'tools-only' ? [add(['permissions', 'deny'], OWN_TOOLS, null)] : []),
-    ...(place.isManaged ? [set(['allowManagedHooksOnly'], true)] : []),
-    ...buildHooks(place).map(([event, group]) => add(['hooks', event], [group], findMark(place))),
+    addTo(['enabledMcpjsonServers'], [SERVER_NAME], null),
+    addTo(['permissions', 'allow'], [`mcp__${SERVER_NAME}`], null),
+    ...(place.mode === 'tools-only' ? [addTo(['permissions', 'deny'], OWN_TOOLS, null)] : []),
   ]
+}
+
+function addTo(path: readonly string[], items: readonly Json[], mark: string | null): ConfigEntry {
+  return { kind: 'add', path, items, mark }
 }
 
 function buildHooks(place: ConnectPlace): readonly (readonly [string, Json])[] {
@@ -102,7 +107,9 @@ function buildHooks(place: ConnectPlace): readonly (readonly [string, Json])[] {
   })
   if (place.mode === 'tools-only')
     return [['PreToolUse', { matcher: OTHERS, hooks: [toHook(`echo '${REFUSAL}' >&2; exit 2`, 'PreToolUse')] }]]
-  const command = `${place.program} hook claude-code`
+  // In the settings of the machine by its full path: the PATH belongs to whoever opens the session.
+  const program = place.isManaged ? quoteShellWord(findProgramScript()) : place.program
+  const command = `${program} hook claude-code`
   return EVENTS.map((event) => [
     event,
     { ...(ABOUT_TOOLS.has(event) ? { matcher: '*' } : {}), hooks: [toHook(command, event)] },

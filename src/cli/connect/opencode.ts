@@ -15,17 +15,17 @@ export const OPENCODE_CONNECTION: ConnectKind = {
   npmPackage: 'opencode-ai',
   least: { 'tools-only': '1.18.0', native: '1.18.0' },
   modes: ['tools-only'],
-  managedFolder: '/etc/opencode',
+  // Its managed configuration counts in every folder of the machine, where nobody may want it.
+  managedFolder: null,
   canary: null,
   plan: (place) => [{ file: findConfig(place), format: 'jsonc', entries: buildEntries(place) }],
   notes: () => [],
 }
 
 // Both names are read and merged: the one that is there is extended.
-function findConfig({ workspace, isManaged }: ConnectPlace): string {
-  const folder = isManaged ? '/etc/opencode' : workspace
-  const commented = join(folder, 'opencode.jsonc')
-  return existsSync(commented) ? commented : join(folder, 'opencode.json')
+function findConfig({ workspace }: ConnectPlace): string {
+  const commented = join(workspace, 'opencode.jsonc')
+  return existsSync(commented) ? commented : join(workspace, 'opencode.json')
 }
 
 function buildEntries(place: ConnectPlace): readonly ConfigEntry[] {

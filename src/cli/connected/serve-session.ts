@@ -3,17 +3,20 @@ import { rmSync } from 'node:fs'
 import { StdioServerTransport } from '@modelcontextprotocol/server/stdio'
 import type { ClaimAnswer } from 'phaselock/sdk'
 import { isObject, type JsonObject } from '../../core/json.js'
-import { Stop } from '../exit.js'
+import type { Client } from '../client/client.js'
+import { EXIT, Stop } from '../exit.js'
 import { type Chat, People } from '../launch/ask-people.js'
+import { CLAUDE_CODE } from '../launch/claude-code.js'
 import { keepLease } from '../launch/keep-lease.js'
+import { SessionHooks } from '../launch/session-hooks.js'
 import { SessionMcp, type SessionTools } from '../launch/session-mcp.js'
 import { removeSessionNote, writeSessionNote } from '../launch/session-note.js'
 import { openSessionServer, type ServerWanted, type SessionServer } from '../launch/session-server.js'
-import { SessionShim } from '../launch/session-shim.js'
+import { SessionShim, type ShimPath } from '../launch/session-shim.js'
 import { closeSessionTask } from '../launch/session-task.js'
 import { UpstreamMcp } from '../launch/upstream-mcp.js'
+import { findProgramName } from '../program-name.js'
 import { BEGIN_TASK, BEGIN_TASK_TOOL, beginTask } from './begin-task.js'
-import { forwardHook, refuseHook } from './forward-hook.js'
 import { serveTrouble } from './serve-trouble.js'
 import { makeSessionSocket } from './session-socket.js'
 
@@ -62,6 +65,7 @@ export async function serveSession(binding: SessionBinding, wanted: ServerWanted
 class ConnectedSession implements SessionTools {
   readonly tools = [BEGIN_TASK_TOOL]
   readonly #mcp: SessionMcp
+  readonly #hooks: SessionHooks | null
   #taskId = ''
   #stopBeating: () => void = () => undefined
   #shim: SessionShim | null = null
@@ -72,7 +76,10 @@ class ConnectedSession implements SessionTools {
     private readonly agent: { readonly id: string; readonly token: string },
     binding: SessionBinding,
   ) {
+    this.#hooks = binding.mode === 'native' ? makeHooks(server, agent.token) : null
+    const hooks = this.#hooks
     this.#mcp = new SessionMcp({
+      ...(hooks === null ? {} : { findProblem: (params) => hooks.findProblem(params) }),
       upstream: new UpstreamMcp(server, agent.token),
       people: new People(server, () => this.#taskId),
       instructions: INSTRUCTIONS,
@@ -87,21 +94,21 @@ class ConnectedSession implements SessionTools {
     const id = `${binding.cli}-${randomBytes(4).toString('hex')}`
     const { agentCli, place, mode } = binding
     const operator = await server.operator()
+    if (mode === 'native') await requireCredential(operator)
     const added = await operator.addAgent({ agent_id: id, binding: { agent_cli: agentCli, place, mode } })
     const { stateDir } = server
     if (stateDir !== null) writeSessionNote(stateDir, id)
     const session = new ConnectedSession(server, { id, token: added.agent_token }, binding)
-    if (mode === 'native') await session.#listenToHooks(agentCli)
+    await session.#listenToHooks(agentCli)
     return session
   }
 
   async #listenToHooks(agentCli: string): Promise<void> {
+    const hooks = this.#hooks
+    if (hooks === null) return
+    await hooks.announce()
     this.#socket = makeSessionSocket(process.ppid)
-    const forward = forwardHook(this.server, this.agent.token, agentCli)
-    this.#shim = await SessionShim.open(
-      { [`/hooks/${agentCli}`]: { methods: ['POST'], handle: forward, refuse: refuseHook } },
-      this.#socket,
-    )
+    this.#shim = await SessionShim.open({ [`/hooks/${agentCli}`]: makeHookPath(hooks) }, this.#socket)
   }
 
   serve(transport: StdioServerTransport): Promise<void> {
@@ -143,4 +150,49 @@ class ConnectedSession implements SessionTools {
       if (!(error instanceof Stop)) throw error
     }
   }
+}
+
+function makeHooks(server: SessionServer, token: string): SessionHooks {
+  const { native } = CLAUDE_CODE
+  if (native.kind !== 'held') throw new Error('Claude Code has hooks')
+  const { path, answers } = native
+  return new SessionHooks({
+    ...{ server, token, path, answers },
+    workspace: process.cwd(),
+    ready: async () => undefined,
+  })
+}
+
+const OWN = new Set([`mcp__phaselock__${BEGIN_TASK}`, `mcp__plugin_phaselock_phaselock__${BEGIN_TASK}`])
+
+function makeHookPath(hooks: SessionHooks): ShimPath {
+  const refuse = (status: number, detail: string): Response => Response.json({ error: detail }, { status })
+  return {
+    methods: ['POST'],
+    refuse,
+    handle: async (request, body) => {
+      // A tool of this process, which the server does not know: the person is asked about it.
+      if (isObject(body) && OWN.has(String(body.tool_name)) && String(body.hook_event_name).endsWith('ToolUse'))
+        return Response.json(body.hook_event_name === 'PreToolUse' ? ALLOWED : {})
+      return hooks.answer(body, request.signal)
+    },
+  }
+}
+
+const ALLOWED = {
+  hookSpecificOutput: {
+    ...{ hookEventName: 'PreToolUse', permissionDecision: 'allow' },
+    permissionDecisionReason: 'The person is asked about it.',
+  },
+}
+
+// With a shell of its own the agent could read the operator's token: what approves must be something else, and a first
+// one can only be set before such an agent was there.
+async function requireCredential(operator: Client): Promise<void> {
+  const { passkeys, has_passphrase } = await operator.credentials()
+  if (passkeys.length > 0 || has_passphrase) return
+  throw new Stop(
+    EXIT.refused,
+    `With its own tools the agent has a shell under your account, so that approvals need a passphrase or a passkey. Set one, then start this session again: ${findProgramName()} operator passphrase`,
+  )
 }

@@ -118,12 +118,12 @@ export class SessionMcp {
 
   async #callTool(server: Server, params: JsonObject, context: ServerContext): Promise<JsonObject> {
     const { signal } = context.mcpReq
-    const problem = this.parts.findProblem?.(params) ?? null
-    if (problem !== null) return { content: [{ type: 'text', text: problem }], isError: true }
     const { session } = this.parts
     const name = String(params.name)
     const own = await session?.call(name, toObject(params.arguments), this.#chat(server, params, context))
     if (own !== undefined && own !== null) return own
+    const problem = this.parts.findProblem?.(params) ?? null
+    if (problem !== null) return { content: [{ type: 'text', text: problem }], isError: true }
     let result = await this.#call(params, signal)
     session?.noteResult(name, result)
     for (let round = 0; round < ROUNDS_MAX; round += 1) {

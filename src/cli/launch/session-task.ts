@@ -17,6 +17,8 @@ export interface TaskWanted {
   readonly task?: string
   readonly worktree?: boolean
   readonly take?: readonly string[]
+  /** Its own tools stay on, under hooks. */
+  readonly native?: boolean
 }
 
 /** The task of a session and the agent that holds it. The token never leaves this process. */
@@ -40,7 +42,7 @@ export async function openSessionTask(
   const agentId = await chooseAgent(server, kind, task)
   const { agent_token: token } = await operator.addAgent({
     agent_id: agentId,
-    binding: { agent_cli: kind.runName, place: 'session', mode: 'tools_only' },
+    binding: { agent_cli: kind.runName, place: 'session', mode: wanted.native === true ? 'native' : 'tools_only' },
   })
   const { stateDir } = server
   if (stateDir !== null) writeSessionNote(stateDir, agentId)
