@@ -60,6 +60,7 @@ export const FULL_ONLY: Readonly<Record<string, string>> = {
   'confinement/toolchains': 'compiles with Go and cargo in the sandbox; confinement/credentials covers what is hidden',
   'connect/canary': 'real Claude Code and Codex, each started several times; connect/edit covers what is written',
   'connect/claude': 'a real Claude Code in tmux; connect/session and connect/connect cover what is behind it',
+  'connect/codex': 'a real Codex in tmux; connect/session and connect/connect cover what is behind it',
   'coordination/kill': 'kills a server in the middle of a council; e2e/kill covers recovery in general',
   'coordination/seed-000': 'a council as its document tells it; coordination and http/coordinations cover the rules',
   'dashboard/passkeys':

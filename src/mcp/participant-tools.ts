@@ -9,7 +9,7 @@ import type { ParticipantBearer } from '../core/identity/admit.js'
 import type { Json, JsonObject } from '../core/json.js'
 import { findNameProblem } from './call-tool.js'
 import type { ParticipantCalls } from './participant-server.js'
-import { addVerdict, toRefusalError, toRefusalResult } from './results.js'
+import { toRefusalError, toRefusalResult } from './results.js'
 
 interface Call {
   readonly name: string
@@ -36,7 +36,7 @@ export async function openParticipantDoor(
   const way = isRemote ? REMOTE : PROGRAM
   const told = async (what: string, answer: Result<JsonObject>): Promise<CallToolResult> => {
     if (!answer.ok) await record(answer.problem, what)
-    return answer.ok ? toResponseResult(answer.value) : addVerdict(what, toRefusalResult(answer.problem))
+    return answer.ok ? toResponseResult(answer.value) : toRefusalResult(answer.problem)
   }
   return {
     needsVerdict: run.isConsensus,

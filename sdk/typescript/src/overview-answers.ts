@@ -15,6 +15,8 @@ export interface WorkingAgent {
   readonly task_id: string
   readonly phase: string
   readonly checking: boolean
+  /** How the agent is bound; servers of earlier versions do not say it. */
+  readonly binding?: string | null
   readonly since: string
   readonly waiting_for_reviewers?: readonly string[]
 }

@@ -4,6 +4,7 @@ import { listSlotStatuses } from '../../core/reviews/reviewer-slots.js'
 import type { BlockerFound } from '../../core/task/fact-parts.js'
 import { nextStep } from '../../core/task/next-step.js'
 import type { TaskState } from '../../core/task/state.js'
+import { findBinding } from '../agents/agent-details.js'
 import type { App } from '../app.js'
 import { toIsoTime } from '../wire.js'
 import { toBlockerView, toTaskRowView, toTaskView } from './views.js'
@@ -48,6 +49,7 @@ export async function buildSnapshot(
       task_id: row.id,
       phase: row.phase,
       checking: app.checking.isChecking(row.id),
+      binding: row.agentId === null ? null : nameBinding(app, row.agentId),
       since: toIsoTime(row.updatedAt),
     })),
     events: newest.events,
@@ -56,6 +58,10 @@ export async function buildSnapshot(
     truncated: completed.nextCursor !== null || active.nextCursor !== null,
   }
   return cutToSize(view)
+}
+
+function nameBinding(app: App, id: string): Json {
+  return findBinding(app, { id, spawn: app.ledger.registry.spawns.get(id) }).kind ?? null
 }
 
 // The state says what a task waits for; the row does not.

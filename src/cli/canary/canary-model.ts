@@ -15,15 +15,15 @@ export interface CanaryCall {
 /** A model on the loopback that asks for one call, and reads what came of it. It costs nothing and tells nobody. */
 export interface CanaryModel {
   readonly url: string
-  /** Whether the agent CLI has asked it at all. */
-  readonly wasAsked: () => boolean
+  /** Whether the agent CLI has asked it, and whether it offered tools then; null: it has not. */
+  readonly asked: () => 'with tools' | 'without tools' | null
   /** The result of the call, as the agent CLI told it; null: it told none. */
   readonly result: () => string | null
   close(): void
 }
 
 export async function openCanaryModel(call: CanaryCall): Promise<CanaryModel> {
-  let wasAsked = false
+  let asked: 'with tools' | 'without tools' | null = null
   let result: string | null = null
   const server = createServer((request, response) => {
     const chunks: Buffer[] = []
@@ -43,7 +43,7 @@ export async function openCanaryModel(call: CanaryCall): Promise<CanaryModel> {
       }
       const said = speak.findResult(body)
       const hasTools = Array.isArray(body.tools) && body.tools.length > 0
-      if (hasTools) wasAsked = true
+      asked = hasTools ? 'with tools' : (asked ?? 'without tools')
       if (said !== null) result = said
       speak.answer(response, body, hasTools && said === null ? call : null)
     })
@@ -51,7 +51,7 @@ export async function openCanaryModel(call: CanaryCall): Promise<CanaryModel> {
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    wasAsked: () => wasAsked,
+    asked: () => asked,
     result: () => result,
     close: () => {
       server.closeAllConnections()
@@ -69,6 +69,8 @@ interface Speaker {
 const SPEAKERS: readonly Speaker[] = [
   { ends: '/v1/messages', findResult: findMessagesResult, answer: answerMessages },
   { ends: '/v1/responses', findResult: findResponsesResult, answer: answerResponses },
+  { ends: '/v1/chat/completions', findResult: findCompletionsResult, answer: answerCompletions },
+  { ends: ':streamGenerateContent', findResult: findGeminiResult, answer: answerGemini },
 ]
 
 function findMessagesResult({ messages }: JsonObject): string | null {
@@ -126,6 +128,52 @@ function answerResponses(response: ServerResponse, _body: JsonObject, call: Cana
     { type: 'response.output_item.done', output_index: 0, item },
     { type: 'response.completed', response: { ...base, status: 'completed', output: [item], usage } },
   ])
+}
+
+function findCompletionsResult({ messages }: JsonObject): string | null {
+  const message = listObjects(messages).find(({ role }) => role === 'tool')
+  return message === undefined ? null : toText(message.content)
+}
+
+function answerCompletions(response: ServerResponse, _body: JsonObject, call: CanaryCall | null): void {
+  const delta: JsonObject =
+    call === null
+      ? { role: 'assistant', content: DONE }
+      : {
+          role: 'assistant',
+          tool_calls: [
+            {
+              ...{ index: 0, id: ID, type: 'function' },
+              function: { name: call.tool, arguments: JSON.stringify(call.input) },
+            },
+          ],
+        }
+  const base = { id: ID, object: 'chat.completion.chunk', created: 1, model: 'canary' }
+  const end = call === null ? 'stop' : 'tool_calls'
+  sendData(response, [
+    JSON.stringify({ ...base, choices: [{ index: 0, delta, finish_reason: null }] }),
+    JSON.stringify({ ...base, choices: [{ index: 0, delta: {}, finish_reason: end }] }),
+    '[DONE]',
+  ])
+}
+
+function findGeminiResult({ contents }: JsonObject): string | null {
+  const parts = listObjects(contents).flatMap(({ parts }) => listObjects(parts))
+  const part = parts.find(({ functionResponse }) => functionResponse !== undefined)
+  return part === undefined ? null : toText(part.functionResponse)
+}
+
+function answerGemini(response: ServerResponse, _body: JsonObject, call: CanaryCall | null): void {
+  const part: JsonObject = call === null ? { text: DONE } : { functionCall: { name: call.tool, args: call.input } }
+  const usageMetadata = { promptTokenCount: 1, candidatesTokenCount: 1, totalTokenCount: 2 }
+  const candidates = [{ content: { role: 'model', parts: [part] }, finishReason: 'STOP', index: 0 }]
+  sendData(response, [JSON.stringify({ candidates, usageMetadata })])
+}
+
+function sendData(response: ServerResponse, lines: readonly string[]): void {
+  response.writeHead(200, { 'content-type': 'text/event-stream' })
+  for (const line of lines) response.write(`data: ${line}\n\n`)
+  response.end()
 }
 
 function sendEvents(response: ServerResponse, events: readonly JsonObject[]): void {

@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process'
-import { existsSync, mkdtempSync, rmSync } from 'node:fs'
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type CanaryCall, openCanaryModel } from './canary-model.js'
@@ -14,7 +14,10 @@ export interface CanaryPlan {
   readonly program: string
   readonly workspace: string
   readonly args: (modelUrl: string) => readonly string[]
-  readonly env: (modelUrl: string) => Readonly<Record<string, string>>
+  /** `folder`: where `files` are. */
+  readonly env: (modelUrl: string, folder: string) => Readonly<Record<string, string>>
+  /** Configuration for this one run, by name. */
+  readonly files?: Readonly<Record<string, string>>
   /** A call of its shell that makes the file. */
   readonly call: (file: string) => CanaryCall
 }
@@ -29,15 +32,18 @@ export type CanaryVerdict =
 export async function runCanary(plan: CanaryPlan): Promise<CanaryVerdict> {
   const folder = mkdtempSync(join(tmpdir(), 'phaselock-canary-'))
   const file = join(folder, 'executed')
+  for (const [name, text] of Object.entries(plan.files ?? {})) writeFileSync(join(folder, name), text)
   const model = await openCanaryModel(plan.call(file))
   try {
-    const ended = await runProgram(plan, model.url)
+    const ended = await runProgram(plan, { url: model.url, folder })
     if (existsSync(file)) return { kind: 'executed' }
     const said = model.result()
+    // Its model has no tool to call.
+    if (model.asked() === 'without tools') return { kind: 'refused', by: 'off', said: 'no tools are offered' }
     if (said === null)
       return {
         kind: 'unknown',
-        why: model.wasAsked() ? 'it told nothing about the call' : `it did not start: ${ended}`,
+        why: model.asked() !== null ? 'it told nothing about the call' : `it did not start: ${ended}`,
       }
     const short = said.slice(0, TEXT_CHARS_MAX)
     if (/phaselock/i.test(said)) return { kind: 'refused', by: 'phaselock', said: short }
@@ -49,11 +55,14 @@ export async function runCanary(plan: CanaryPlan): Promise<CanaryVerdict> {
   }
 }
 
-function runProgram({ program, workspace, args, env }: CanaryPlan, modelUrl: string): Promise<string> {
+function runProgram(
+  { program, workspace, args, env }: CanaryPlan,
+  { url, folder }: { readonly url: string; readonly folder: string },
+): Promise<string> {
   return new Promise((resolve) => {
-    const child = spawn(program, args(modelUrl), {
+    const child = spawn(program, args(url), {
       cwd: workspace,
-      env: { ...process.env, ...env(modelUrl) },
+      env: { ...process.env, ...env(url, folder) },
       stdio: ['ignore', 'pipe', 'pipe'],
       detached: true,
     })

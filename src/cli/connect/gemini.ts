@@ -24,7 +24,19 @@ export const GEMINI_CONNECTION: ConnectKind = {
   least: { 'tools-only': '0.60.0', native: '0.60.0' },
   modes: ['tools-only'],
   managedFolder: null,
-  canary: null,
+  canary: {
+    args: () => [
+      ...['-p', 'Phaselock tries whether its binding holds.', '-m', 'gemini-2.5-flash', '--approval-mode', 'yolo'],
+      ...['--allowed-mcp-server-names', 'none'],
+    ],
+    // These win over the login of the person.
+    files: { 'settings.json': '{"security": {"auth": {"selectedType": "gemini-api-key"}}}' },
+    env: (url, folder) => ({
+      GEMINI_CLI_SYSTEM_SETTINGS_PATH: `${folder}/settings.json`,
+      ...{ GEMINI_API_KEY: 'canary', GOOGLE_GEMINI_BASE_URL: url, GEMINI_CLI_TRUST_WORKSPACE: 'true' },
+    }),
+    call: (file) => ({ tool: 'run_shell_command', input: { command: `touch '${file}'` } }),
+  },
   plan: (place) => [
     { file: join(place.workspace, '.gemini/settings.json'), format: 'jsonc', entries: buildEntries(place) },
   ],

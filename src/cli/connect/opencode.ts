@@ -17,7 +17,35 @@ export const OPENCODE_CONNECTION: ConnectKind = {
   modes: ['tools-only'],
   // Its managed configuration counts in every folder of the machine, where nobody may want it.
   managedFolder: null,
-  canary: null,
+  canary: {
+    args: () => [
+      'run',
+      '--format',
+      'json',
+      '--auto',
+      '-m',
+      'canary/canary',
+      'Phaselock tries whether its binding holds.',
+    ],
+    // Merged over the configuration of the project: only the model and the MCP server are others.
+    env: (url) => ({
+      ...{ OPENCODE_DISABLE_AUTOUPDATE: '1', OPENCODE_DISABLE_MODELS_FETCH: '1', OPENCODE_DISABLE_LSP_DOWNLOAD: '1' },
+      OPENCODE_CONFIG_CONTENT: JSON.stringify({
+        mcp: { [SERVER_NAME]: { enabled: false } },
+        provider: {
+          canary: {
+            ...{
+              npm: '@ai-sdk/openai-compatible',
+              name: 'canary',
+              models: { canary: { name: 'canary', tool_call: true } },
+            },
+            options: { baseURL: `${url}/v1`, apiKey: 'canary' },
+          },
+        },
+      }),
+    }),
+    call: (file) => ({ tool: 'bash', input: { command: `touch '${file}'`, description: 'canary' } }),
+  },
   plan: (place) => [{ file: findConfig(place), format: 'jsonc', entries: buildEntries(place) }],
   notes: () => [],
 }
@@ -31,6 +59,8 @@ function findConfig({ workspace }: ConnectPlace): string {
 function buildEntries(place: ConnectPlace): readonly ConfigEntry[] {
   const command = [place.program, ...listSessionWords('opencode', place)]
   return [
+    // OpenCode writes it itself otherwise, and the file would look changed.
+    { kind: 'set', path: ['$schema'], value: 'https://opencode.ai/config.json' },
     { kind: 'set', path: ['permission'], value: { '*': 'deny', [`${SERVER_NAME}_*`]: 'allow' } },
     {
       kind: 'set',

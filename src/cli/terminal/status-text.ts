@@ -97,6 +97,7 @@ function formatActiveTable(active: Status['active']): string {
     { title: 'TASK', text: (agent) => agent.task_id },
     { title: 'PHASE', text: (agent) => `${agent.phase}${agent.checking ? ' (checking)' : ''}` },
     { title: 'AGENT', text: (agent) => agent.agent_id, isFlexible: true },
+    { title: 'BINDING', text: (agent) => agent.binding?.replaceAll('_', '-') ?? '-' },
     { title: 'LAST CHANGE', text: (agent) => formatTime(agent.since) },
   ])
 }

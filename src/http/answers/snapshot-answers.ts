@@ -40,6 +40,7 @@ const SNAPSHOT_FIELDS: Fields = {
       task_id: TEXT,
       phase: TEXT,
       checking: FLAG,
+      binding: allowNull(TEXT),
       since: TIME,
       'waiting_for_reviewers?': makeList(TEXT),
     }),
