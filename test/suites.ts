@@ -58,7 +58,7 @@ export const FULL_ONLY: Readonly<Record<string, string>> = {
   'confinement/scratch-kill': 'kills a server while it writes the scratch layer; e2e/kill covers recovery in general',
   'confinement/sockets': 'sockets into the sandbox with every provider; doors/agent-socket covers the main path',
   'confinement/toolchains': 'compiles with Go and cargo in the sandbox; confinement/credentials covers what is hidden',
-  'connect/canary': 'real Claude Code and Codex, each started several times; connect/edit covers what is written',
+  'connect/canary': 'four real agent CLIs, each started several times; connect/edit covers what is written',
   'connect/claude': 'a real Claude Code in tmux; connect/session and connect/connect cover what is behind it',
   'connect/codex': 'a real Codex in tmux; connect/session and connect/connect cover what is behind it',
   'coordination/kill': 'kills a server in the middle of a council; e2e/kill covers recovery in general',

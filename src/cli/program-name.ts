@@ -3,13 +3,25 @@ import { delimiter, join, relative } from 'node:path'
 import { packagePath } from '../base/package-root.js'
 
 const SCRIPT = packagePath('bin/phaselock')
+const HOOK_SCRIPT = packagePath('bin/phaselock-hook')
 
 /** How to call this program from a folder: by name when it is on the PATH, else by its path in the checkout. */
 export function findProgramName(cwd = process.cwd()): string {
   const folders = (process.env.PATH ?? '').split(delimiter)
-  if (folders.some((folder) => isThisProgram(join(folder, 'phaselock')))) return 'phaselock'
+  if (folders.some((folder) => isSame(join(folder, 'phaselock'), SCRIPT))) return 'phaselock'
   const from = relative(cwd, SCRIPT)
   return quoteShellWord(from.startsWith('..') ? SCRIPT : from)
+}
+
+/** How to call the small program for hooks: like this one. */
+export function findHookProgram(): string {
+  const folders = (process.env.PATH ?? '').split(delimiter)
+  const isOnPath = folders.some((folder) => isSame(join(folder, 'phaselock-hook'), HOOK_SCRIPT))
+  return isOnPath ? 'phaselock-hook' : quoteShellWord(HOOK_SCRIPT)
+}
+
+export function findHookScript(): string {
+  return HOOK_SCRIPT
 }
 
 /** As one word of a command line that can be copied. */
@@ -21,9 +33,9 @@ export function findProgramScript(): string {
   return SCRIPT
 }
 
-function isThisProgram(path: string): boolean {
+function isSame(path: string, script: string): boolean {
   try {
-    return realpathSync(path) === realpathSync(SCRIPT)
+    return realpathSync(path) === realpathSync(script)
   } catch {
     // Not there: another folder of the PATH may have it.
     return false

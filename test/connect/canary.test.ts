@@ -5,10 +5,10 @@ import { dirname, join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { SCRIPT } from '../cli/program.js'
 import { makeRepository } from '../e2e/projects.js'
-import { claudeCode, codex } from '../participants/real-agents.js'
+import { claudeCode, codex, gemini, opencode } from '../participants/real-agents.js'
 
 const RUN_MS_MAX = 200_000
-const found = { claude: claudeCode(), codex: codex() }
+const found = { claude: claudeCode(), codex: codex(), gemini: gemini(), opencode: opencode() }
 let dir = ''
 let repository = ''
 beforeEach(() => {
@@ -68,17 +68,26 @@ describe.skipIf(!found.claude.ok)('the canary of Claude Code', () => {
   )
 })
 
-describe.skipIf(!found.codex.ok)('the canary of Codex', () => {
-  it(
-    '[REQ-CONNECT-6] is executed where the entries are gone, and refused where the binding holds',
-    () => {
-      phaselock('connect', 'codex', '--yes')
-      expect(doctor().about('codex canary')).toMatchObject({ status: 'ok' })
-      writeFileSync(join(repository, '.codex/config.toml'), 'sandbox_mode = "danger-full-access"\n')
-      const open = doctor()
-      expect(open.about('codex files')).toMatchObject({ status: 'warning' })
-      expect(open.about('codex canary')).toMatchObject({ status: 'missing' })
-    },
-    RUN_MS_MAX,
-  )
-})
+/** What a person could write into the file instead. */
+const OTHERS = [
+  { cli: 'codex', file: '.codex/config.toml', text: 'sandbox_mode = "danger-full-access"\n' },
+  { cli: 'gemini', file: '.gemini/settings.json', text: '{}\n' },
+  { cli: 'opencode', file: 'opencode.json', text: '{}\n' },
+] as const
+
+for (const { cli, file, text } of OTHERS)
+  describe.skipIf(!found[cli].ok)(`the canary of ${cli}`, () => {
+    it(
+      '[REQ-CONNECT-6] is executed where the entries are gone, and refused where the binding holds',
+      () => {
+        phaselock('connect', cli, '--yes')
+        expect(doctor().about(`${cli} canary`)).toMatchObject({ status: 'ok' })
+        writeFileSync(join(repository, file), text)
+        const open = doctor()
+        expect(open.about(`${cli} files`)).toMatchObject({ status: 'warning' })
+        expect(open.about(`${cli} canary`)).toMatchObject({ status: 'missing' })
+        expect(open.status).toBe(1)
+      },
+      RUN_MS_MAX,
+    )
+  })

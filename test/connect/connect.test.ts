@@ -15,7 +15,7 @@ import { dirname, join } from 'node:path'
 import { Readable } from 'node:stream'
 import { afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
 import { CliCommand } from '../../src/cli/cli-command.js'
-import { addConnectCommands } from '../../src/cli/commands/connect-commands.js'
+import { addConnectCommands } from '../../src/cli/connect/connect-commands.js'
 import { runHook } from '../../src/cli/connected/run-hook.js'
 import { Stop } from '../../src/cli/exit.js'
 import { built, SCRIPT } from '../cli/program.js'
@@ -137,7 +137,7 @@ describe('connect and disconnect', async () => {
     const first = read(SETTINGS)
     expect((await phaselock('connect', 'claude', '--yes')).stdout).toContain('connected already')
     expect((await phaselock('connect', 'claude', '--yes', '--native')).status).toBe(0)
-    expect(read(SETTINGS)).toContain('phaselock hook claude-code')
+    expect(read(SETTINGS)).toContain('phaselock-hook claude-code')
     expect(read(SETTINGS)).not.toContain('this tool is off')
     expect((await phaselock('connect', 'claude', '--yes')).status).toBe(0)
     expect(read(SETTINGS)).toBe(first)

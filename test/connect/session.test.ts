@@ -55,9 +55,14 @@ function setPassphrase(): void {
 }
 
 /** A hook that runs below the process of the agent CLI: here, of this test. */
-function runHook(event: string, tool: string, input: object): Promise<{ exit: number | null; said: string }> {
+function runHook(
+  event: string,
+  tool: string,
+  input: object,
+  program = 'phaselock-hook',
+): Promise<{ exit: number | null; said: string }> {
   return new Promise((resolve) => {
-    const child = spawn('sh', ['-c', 'phaselock hook claude-code'], { cwd: repository, env })
+    const child = spawn('sh', ['-c', `${program} claude-code`], { cwd: repository, env })
     let said = ''
     child.stdout.on('data', (chunk: Buffer) => (said += chunk.toString()))
     child.stderr.on('data', (chunk: Buffer) => (said += chunk.toString()))
@@ -118,7 +123,10 @@ describe('a session of a connected repository', () => {
     expect((await call(client, 'claim_task')).isError).toBe(false)
     const write = await runHook('PreToolUse', 'Write', { file_path: 'x.js', content: 'x' })
     expect(write.said).toMatch(/"deny".*forbidden_tool/)
-    expect((await runHook('PreToolUse', 'Read', { file_path: 'a.txt' })).said).toContain('"permissionDecision":"allow"')
+    for (const program of ['phaselock-hook', 'phaselock hook'])
+      expect((await runHook('PreToolUse', 'Read', { file_path: 'a.txt' }, program)).said, program).toContain(
+        '"permissionDecision":"allow"',
+      )
     for (const open of clients.splice(0)) await open.close()
     expect(await runHook('PreToolUse', 'Read', { file_path: 'a.txt' })).toMatchObject({ exit: 2 })
     expect(await runHook('Stop', '', {})).toMatchObject({ exit: 0 })

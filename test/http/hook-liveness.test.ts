@@ -65,7 +65,7 @@ describe('hooks that see nothing', () => {
     expect((await go('CHECK')).body.allowed).toBe(true)
     change('b.txt')
     expect(codesOf(await go('DONE'))).toEqual(['enforcement_not_live'])
-    await run.call('POST', '/tasks/T/accept', run.operator, { reason: 'I did it' })
+    await run.call('POST', '/tasks/T/tree/accept', run.operator, { reason: 'I did it' })
     expect(codesOf(await go('DONE'))).toEqual([])
   })
 

@@ -162,7 +162,7 @@ describe('a run of the tests that could not be read', () => {
       last_lines: ['begun'],
     })
     const problem = { code: 'tool_failed', detail: 'run_tests', recorded: true, extra: body as JsonObject } as const
-    const [content] = toToolResult({ ok: false, problem }).content
+    const [content] = toToolResult('run_tests', { ok: false, problem }).content
     expect((content as { text: string }).text).toContain('\n    | begun')
     expect(formatProblem(body as JsonObject)).toContain('\n  | begun')
     const [blocker] = await blockers(token)
@@ -242,7 +242,7 @@ describe('a command that does not succeed', () => {
     const token = await begin(LINT)
     const [first] = await blockers(token)
     const answer = { allowed: false, phase: 'WORK', blockers: [first] } as never
-    const [content] = toToolResult({ ok: true, value: answer }).content
+    const [content] = toToolResult('request_transition', { ok: true, value: answer }).content
     expect((content as { text: string }).text).toContain('    | src/a.js has 2 problems')
     expect(formatAnswer(answer)).toContain('      | src/a.js has 2 problems')
   })

@@ -2365,6 +2365,13 @@ export interface operations {
           /** Letters, digits, `_`, `.`, `-`; at most 64. */
           agent_id: string
           capabilities?: string[]
+          /** How the configuration of an agent CLI binds it; kept in the ledger. */
+          binding?: {
+            /** Letters, digits, `_`, `.`, `-`; at most 64. */
+            agent_cli: string
+            place: ("session" | "project" | "managed")
+            mode: ("tools_only" | "native")
+          }
         }
       }
     }
@@ -3775,8 +3782,10 @@ export interface components {
       } | null)
     }
     AgentBinding: {
-      kind: ("confined" | "tools_only" | "hooks" | "rest" | "mcp")
+      kind: ("confined" | "tools_only" | "native" | "project" | "managed" | "hooks" | "rest" | "mcp")
       holds: string
+      agent_cli: (string | null)
+      mode: (("tools_only" | "native") | null)
     }
     AgentContract: {
       name: string
@@ -4647,6 +4656,7 @@ export interface components {
         task_id: string
         phase: string
         checking: boolean
+        binding: (string | null)
         since: string
         waiting_for_reviewers?: string[]
       }[]
@@ -5384,6 +5394,7 @@ export interface components {
         task_id: string
         phase: string
         checking: boolean
+        binding: (string | null)
         since: string
         waiting_for_reviewers?: string[]
       }[]

@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process'
-import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { type CanaryCall, openCanaryModel } from './canary-model.js'
 
 const CANARY_MS_MAX = 60_000
@@ -32,7 +32,10 @@ export type CanaryVerdict =
 export async function runCanary(plan: CanaryPlan): Promise<CanaryVerdict> {
   const folder = mkdtempSync(join(tmpdir(), 'phaselock-canary-'))
   const file = join(folder, 'executed')
-  for (const [name, text] of Object.entries(plan.files ?? {})) writeFileSync(join(folder, name), text)
+  for (const [name, text] of Object.entries(plan.files ?? {})) {
+    mkdirSync(dirname(join(folder, name)), { recursive: true })
+    writeFileSync(join(folder, name), text)
+  }
   const model = await openCanaryModel(plan.call(file))
   try {
     const ended = await runProgram(plan, { url: model.url, folder })

@@ -2,7 +2,7 @@ import { join } from 'node:path'
 import type { Json } from '../../core/json.js'
 import { SERVER_NAME } from '../launch/agent-cli-kind.js'
 import { CLAUDE_CODE_HOOKS_LEAST } from '../launch/claude-code-hooks.js'
-import { findProgramScript, quoteShellWord } from '../program-name.js'
+import { findHookProgram, findHookScript, quoteShellWord } from '../program-name.js'
 import type { ConfigEntry } from './config-entry.js'
 import { type ConnectKind, type ConnectPlace, listSessionWords } from './connect-kind.js'
 
@@ -108,8 +108,8 @@ function buildHooks(place: ConnectPlace): readonly (readonly [string, Json])[] {
   if (place.mode === 'tools-only')
     return [['PreToolUse', { matcher: OTHERS, hooks: [toHook(`echo '${REFUSAL}' >&2; exit 2`, 'PreToolUse')] }]]
   // In the settings of the machine by its full path: the PATH belongs to whoever opens the session.
-  const program = place.isManaged ? quoteShellWord(findProgramScript()) : place.program
-  const command = `${program} hook claude-code`
+  const program = place.isManaged ? quoteShellWord(findHookScript()) : findHookProgram()
+  const command = `${program} claude-code`
   return EVENTS.map((event) => [
     event,
     { ...(ABOUT_TOOLS.has(event) ? { matcher: '*' } : {}), hooks: [toHook(command, event)] },
@@ -118,7 +118,7 @@ function buildHooks(place: ConnectPlace): readonly (readonly [string, Json])[] {
 
 // Recognises the hook also where somebody has changed its time limit.
 function findMark({ mode }: ConnectPlace): string {
-  return mode === 'tools-only' ? 'Phaselock: this tool is off' : ' hook claude-code'
+  return mode === 'tools-only' ? 'Phaselock: this tool is off' : 'phaselock-hook'
 }
 
 // Managed settings count in every folder of the machine: elsewhere the hook lets everything pass.

@@ -29,10 +29,10 @@ export const GEMINI_CONNECTION: ConnectKind = {
       ...['-p', 'Phaselock tries whether its binding holds.', '-m', 'gemini-2.5-flash', '--approval-mode', 'yolo'],
       ...['--allowed-mcp-server-names', 'none'],
     ],
-    // These win over the login of the person.
-    files: { 'settings.json': '{"security": {"auth": {"selectedType": "gemini-api-key"}}}' },
+    // A home for this run: the login of the person would ask their own model.
+    files: { '.gemini/settings.json': '{"security": {"auth": {"selectedType": "gemini-api-key"}}}' },
     env: (url, folder) => ({
-      GEMINI_CLI_SYSTEM_SETTINGS_PATH: `${folder}/settings.json`,
+      GEMINI_CLI_HOME: folder,
       ...{ GEMINI_API_KEY: 'canary', GOOGLE_GEMINI_BASE_URL: url, GEMINI_CLI_TRUST_WORKSPACE: 'true' },
     }),
     call: (file) => ({ tool: 'run_shell_command', input: { command: `touch '${file}'` } }),

@@ -1,5 +1,4 @@
 import { randomBytes } from 'node:crypto'
-import { rmSync } from 'node:fs'
 import { StdioServerTransport } from '@modelcontextprotocol/server/stdio'
 import type { ClaimAnswer } from 'phaselock/sdk'
 import { isObject, type JsonObject } from '../../core/json.js'
@@ -18,7 +17,7 @@ import { UpstreamMcp } from '../launch/upstream-mcp.js'
 import { findProgramName } from '../program-name.js'
 import { BEGIN_TASK, BEGIN_TASK_TOOL, beginTask } from './begin-task.js'
 import { serveTrouble } from './serve-trouble.js'
-import { makeSessionSocket } from './session-socket.js'
+import { makeSessionSocket, type SessionSocket } from './session-socket.js'
 
 /** How the configuration that started this session binds it, as `connect` wrote it. */
 export interface SessionBinding {
@@ -69,7 +68,7 @@ class ConnectedSession implements SessionTools {
   #taskId = ''
   #stopBeating: () => void = () => undefined
   #shim: SessionShim | null = null
-  #socket: string | null = null
+  #socket: SessionSocket | null = null
 
   private constructor(
     private readonly server: SessionServer,
@@ -108,7 +107,8 @@ class ConnectedSession implements SessionTools {
     if (hooks === null) return
     await hooks.announce()
     this.#socket = makeSessionSocket(process.ppid)
-    this.#shim = await SessionShim.open({ [`/hooks/${agentCli}`]: makeHookPath(hooks) }, this.#socket)
+    this.#shim = await SessionShim.open({ [`/hooks/${agentCli}`]: makeHookPath(hooks) }, this.#socket.path)
+    this.#socket.publish()
   }
 
   serve(transport: StdioServerTransport): Promise<void> {
@@ -133,7 +133,7 @@ class ConnectedSession implements SessionTools {
   async close(): Promise<void> {
     this.#stopBeating()
     await this.#shim?.close()
-    if (this.#socket !== null) rmSync(this.#socket, { force: true })
+    this.#socket?.remove()
     const reason = 'the session of the agent CLI ended'
     if (this.#taskId !== '')
       await closeSessionTask(this.server, { id: this.#taskId, agentId: this.agent.id, token: this.agent.token }, reason)

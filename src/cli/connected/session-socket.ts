@@ -1,21 +1,52 @@
-import { chmodSync, mkdirSync, readFileSync, rmSync, statSync } from 'node:fs'
+import { chmodSync, mkdirSync, readFileSync, readlinkSync, renameSync, rmSync, statSync, symlinkSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { join } from 'node:path'
 
 const LEVELS_MAX = 16
 const FOLDER_MODE = 0o700
 
+/** Where a session listens, and the name under which its hooks find it. */
+export interface SessionSocket {
+  readonly path: string
+  /** Call it when something listens at the path. */
+  publish(): void
+  remove(): void
+}
+
 /**
  * The socket of a session, under the id of the agent CLI's process: its hooks run below that process and find it by
- * walking up. Only this account can enter the folder.
+ * walking up. Only this account can enter the folder. An agent CLI that starts its MCP server again has two for a
+ * moment: the name leads to the newer one, and the older one leaves it alone.
  */
-export function makeSessionSocket(cliPid: number, environment: NodeJS.ProcessEnv = process.env): string {
+export function makeSessionSocket(cliPid: number, environment: NodeJS.ProcessEnv = process.env): SessionSocket {
   const folder = getSocketFolder(environment)
   mkdirSync(folder, { recursive: true, mode: FOLDER_MODE })
   chmodSync(folder, FOLDER_MODE)
-  const path = join(folder, `${cliPid}.sock`)
+  const file = `${cliPid}-${process.pid}`
+  const path = join(folder, file)
+  const name = join(folder, `${cliPid}.sock`)
   rmSync(path, { force: true })
-  return path
+  return {
+    path,
+    publish: () => {
+      rmSync(`${name}.${process.pid}`, { force: true })
+      symlinkSync(file, `${name}.${process.pid}`)
+      renameSync(`${name}.${process.pid}`, name)
+    },
+    remove: () => {
+      rmSync(path, { force: true })
+      if (readLink(name) === file) rmSync(name, { force: true })
+    },
+  }
+}
+
+function readLink(path: string): string | null {
+  try {
+    return readlinkSync(path)
+  } catch {
+    // Gone already.
+    return null
+  }
 }
 
 /** The socket of the session that a process belongs to; null: of none. */

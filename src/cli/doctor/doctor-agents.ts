@@ -59,11 +59,11 @@ async function tryCanary(
   const verdict = await runCanary({ program, workspace, ...kind.canary })
   switch (verdict.kind) {
     case 'refused':
-      return ok(name, `${about}; a call of its own shell was refused`)
+      return ok(name, `${about}; a call of its shell tool was refused`)
     case 'executed':
       return missing(
         name,
-        `${about}; a call of its own shell WAS EXECUTED [enforcement_not_live]`,
+        `${about}; a call of its shell tool WAS EXECUTED [enforcement_not_live]`,
         `The binding is not active. ${again}; settings that switch hooks off may be in the way (disableAllHooks).`,
       )
     case 'unknown':

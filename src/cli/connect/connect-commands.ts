@@ -1,6 +1,6 @@
 import type { CliCommand } from '../cli-command.js'
-import type { ConnectOptions } from '../connect/connect-place.js'
 import { EXIT, Stop } from '../exit.js'
+import type { ConnectOptions } from './connect-place.js'
 
 /** `connect` and `disconnect`: agent CLIs bound by their own configuration. */
 export function addConnectCommands(program: CliCommand): void {
@@ -16,15 +16,15 @@ export function addConnectCommands(program: CliCommand): void {
       ['phaselock connect --status', 'bound how, since when, still as written'],
     )
     .action(async (cli: string | undefined, options: ConnectOptions) => {
-      if (options.status === true) return (await import('../connect/connect-status.js')).showConnectStatus(options)
+      if (options.status === true) return (await import('./connect-status.js')).showConnectStatus(options)
       if (cli === undefined) throw new Stop(EXIT.usage, 'Name an agent CLI: claude, codex, gemini or opencode.')
-      await (await import('../connect/connect.js')).runConnect(cli, options)
+      await (await import('./connect.js')).runConnect(cli, options)
     })
   addCommon(program.command('disconnect').description('undo `connect`: files as they were, or without our entries'))
     .argument('<cli>', 'claude, codex, gemini or opencode')
     .examples('phaselock disconnect claude')
     .action(async (cli: string, options: ConnectOptions) =>
-      (await import('../connect/disconnect.js')).runDisconnect(cli, options),
+      (await import('./disconnect.js')).runDisconnect(cli, options),
     )
 }
 

@@ -17,7 +17,7 @@ export function addHookCommand(program: CliCommand): void {
     .action(async (cli: string) => {
       if (!AGENT_CLIS.includes(cli))
         throw new Stop(EXIT.usage, `'${cli}' has no hooks here. Name one of: ${AGENT_CLIS.join(', ')}.`)
-      const { runHook } = await import('../connected/run-hook.js')
+      const { runHook } = await import('./run-hook.js')
       const { stdout, stderr, exit } = await runHook(cli, process.stdin)
       process.stdout.write(stdout)
       process.stderr.write(stderr)
