@@ -38,6 +38,9 @@ async function ask(
   body: JsonObject,
   { secretFile, signal, ...where }: HookCall & { readonly signal: AbortSignal },
 ): Promise<JsonObject> {
+  // In a connected repository there is no token: the session has it.
+  if (secretFile === undefined && (process.env.PHASELOCK_TOKEN ?? '') === '')
+    return (await import('../connected/ask-session.js')).askSession({ agentCli, body, signal })
   const token = readSecret(secretFile)
   const { url, stateDir } = connect({ ...where, token })
   if (stateDir !== null) await requireProof(stateDir, url)
