@@ -25,6 +25,13 @@ const REFUSAL =
   'Phaselock: this tool is off in this repository. Use the tools of the MCP server phaselock; begin with claim_task.'
 
 const MANAGED = '/etc/claude-code/managed-settings.json'
+// The first message can be sent before the MCP server is there: then the model would have no tools at all.
+const READY = '.sessions/$CLAUDE_PID.ready'
+const WAIT_HOOK = {
+  type: 'command',
+  command: `i=0; while [ -z "$PHASELOCK_CANARY" ] && [ $i -lt 40 ] && [ ! -e "$HOME/.local/state/phaselock/${READY}" ]; do sleep 0.5; i=$((i+1)); done; exit 0`,
+  timeout: 30,
+}
 const NO_SERVERS = '{"mcpServers":{}}'
 
 /** Where a hook that cannot run must stop what it is about. A Stop that is blocked then would never end. */
@@ -67,6 +74,7 @@ export const CLAUDE_CODE_CONNECTION: ConnectKind = {
     ],
     env: (url) => ({
       ...{ ANTHROPIC_BASE_URL: url, ANTHROPIC_API_KEY: 'canary', IS_SANDBOX: '1', CLAUDE_CODE_MAX_RETRIES: '1' },
+      PHASELOCK_CANARY: '1',
       ...{ CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1', DISABLE_AUTOUPDATER: '1', DISABLE_TELEMETRY: '1' },
     }),
     call: (file) => ({ tool: 'Bash', input: { command: `touch '${file}'`, description: 'canary' } }),
@@ -90,6 +98,7 @@ function buildSettings(place: ConnectPlace): readonly ConfigEntry[] {
     // Commands in slash commands and skills run without a hook.
     set(['disableSkillShellExecution'], true),
     addTo(['enabledMcpjsonServers'], [SERVER_NAME], null),
+    addTo(['hooks', 'UserPromptSubmit'], [{ hooks: [WAIT_HOOK] }], READY),
     addTo(['permissions', 'allow'], [`mcp__${SERVER_NAME}`], null),
     ...(place.mode === 'tools-only' ? [addTo(['permissions', 'deny'], OWN_TOOLS, null)] : []),
   ]

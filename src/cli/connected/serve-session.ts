@@ -17,7 +17,7 @@ import { UpstreamMcp } from '../launch/upstream-mcp.js'
 import { findProgramName } from '../program-name.js'
 import { BEGIN_TASK, BEGIN_TASK_TOOL, beginTask } from './begin-task.js'
 import { serveTrouble } from './serve-trouble.js'
-import { makeSessionSocket, type SessionSocket } from './session-socket.js'
+import { makeSessionSocket, markSessionReady, type SessionSocket } from './session-socket.js'
 
 /** How the configuration that started this session binds it, as `connect` wrote it. */
 export interface SessionBinding {
@@ -51,7 +51,10 @@ export async function serveSession(binding: SessionBinding, wanted: ServerWanted
   } catch (error) {
     if (!(error instanceof Stop)) throw error
     await serveTrouble(transport, error.message)
-    return ended
+    const unmark = markSessionReady(process.ppid)
+    await ended
+    unmark()
+    return
   }
   try {
     await session.serve(transport)
@@ -68,6 +71,8 @@ class ConnectedSession implements SessionTools {
   #taskId = ''
   #stopBeating: () => void = () => undefined
   #shim: SessionShim | null = null
+  #unmark: () => void = () => undefined
+  #isClosed = false
   #socket: SessionSocket | null = null
 
   private constructor(
@@ -111,8 +116,11 @@ class ConnectedSession implements SessionTools {
     this.#socket.publish()
   }
 
-  serve(transport: StdioServerTransport): Promise<void> {
-    return this.#mcp.serve(transport, () => undefined)
+  async serve(transport: StdioServerTransport): Promise<void> {
+    await this.#mcp.serve(transport, () => undefined)
+    void this.#mcp.waitUntilListed().then(() => {
+      if (!this.#isClosed) this.#unmark = markSessionReady(process.ppid)
+    })
   }
 
   async call(name: string, args: JsonObject, chat: Chat): Promise<JsonObject | null> {
@@ -131,6 +139,8 @@ class ConnectedSession implements SessionTools {
   }
 
   async close(): Promise<void> {
+    this.#isClosed = true
+    this.#unmark()
     this.#stopBeating()
     await this.#shim?.close()
     this.#socket?.remove()

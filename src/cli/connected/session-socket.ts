@@ -1,4 +1,14 @@
-import { chmodSync, mkdirSync, readFileSync, readlinkSync, renameSync, rmSync, statSync, symlinkSync } from 'node:fs'
+import {
+  chmodSync,
+  mkdirSync,
+  readFileSync,
+  readlinkSync,
+  renameSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
 import { homedir } from 'node:os'
 import { join } from 'node:path'
 
@@ -47,6 +57,15 @@ function readLink(path: string): string | null {
     // Gone already.
     return null
   }
+}
+
+/** Notes that the agent CLI has read the list of tools: its first message waits for that. Returns how to remove it. */
+export function markSessionReady(cliPid: number, environment: NodeJS.ProcessEnv = process.env): () => void {
+  const folder = getSocketFolder(environment)
+  mkdirSync(folder, { recursive: true, mode: FOLDER_MODE })
+  const path = join(folder, `${cliPid}.ready`)
+  writeFileSync(path, '')
+  return () => rmSync(path, { force: true })
 }
 
 /** The socket of the session that a process belongs to; null: of none. */
