@@ -11,6 +11,7 @@ const APART = [
   '@ai-sdk/anthropic',
   '@ai-sdk/openai-compatible',
   '@modelcontextprotocol/client',
+  '@opentelemetry',
   '@vscode/tree-sitter-wasm',
   'echarts',
   'gpt-tokenizer',

@@ -92,6 +92,7 @@ export const FULL_ONLY: Readonly<Record<string, string>> = {
   'docs/coordination': 'the commands of the page on councils; docs/tour runs those of the tour',
   'docs/workflow':
     'the commands of the page on workflows; docs/tour runs those of the tour, http/rules covers the rules',
+  'e2e/telemetry': 'a collector on loopback and one that is away; http/readiness covers what is measured',
   'e2e/answers':
     'every route of a server process against its schema; http/answer-check covers how answers are held against it',
   'docs/api-answers': 'the fields of every answer as docs/api.md lists them; http/answer-check covers the schemas',

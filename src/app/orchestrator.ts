@@ -15,6 +15,7 @@ import { hashToken } from './identity/identity.js'
 import { openOperatorAccess } from './identity/operator-access.js'
 import { openSecrets, type SecretKeeper } from './identity/secrets.js'
 import { Tokens } from './identity/tokens.js'
+import { observeAppends } from './ledger/append-stats.js'
 import { Feed } from './ledger/feed.js'
 import { InFlight } from './ledger/idempotency.js'
 import { type Integrity, verifyInBackground } from './ledger/integrity.js'
@@ -74,6 +75,7 @@ export async function openOrchestrator(options: OrchestratorOptions): Promise<Or
   const { hash: defaultContract } = contract
   const { secrets, redact, clean } = keepSecrets(options)
   const tokens = new Tokens(secrets.signing())
+  observeAppends(options.store)
   const ledger = await startLedger(options.store, { secrets, redact, clean })
   const contracts = new ContractBook(ledger, options.minConfinement ?? null)
   const system = { now: now(), actor: 'system' }

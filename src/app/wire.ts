@@ -33,6 +33,11 @@ export function toTaskEvent(stored: NewEvent): TaskEvent {
   return { ...toCamelData(stored.data), ...pickEnvelope(stored) } as TaskEvent
 }
 
+/** The data of the event is in an archive: nothing can be folded from it. */
+export function isArchived({ data }: NewEvent): boolean {
+  return typeof data.archived === 'string' && typeof data.seal === 'string'
+}
+
 export function toRegistryEvent(stored: NewEvent): RegistryEvent {
   return {
     ...toCamelData(stored.data),

@@ -43,6 +43,12 @@ export function parseSeconds(value: string): number {
   return parseIntegerIn(value, 1, SECONDS_MAX)
 }
 
+const DAYS_MAX = 36_500
+
+export function parseDays(value: string): number {
+  return parseIntegerIn(value, 0, DAYS_MAX)
+}
+
 export function parseInteger(value: string): number {
   return parseIntegerIn(value, -1000, 1000)
 }

@@ -1,4 +1,5 @@
 import type { Readable } from 'node:stream'
+import { runInSpan } from '../base/spans.js'
 import type { ChangeSet, CommandEnd, ConfinedCommand, Job } from './confinement.js'
 
 /** How much of each output is kept: its beginning and its end. A note replaces the rest. */
@@ -34,7 +35,15 @@ interface Starts {
 }
 
 /** Runs a command until it ends and keeps a bounded part of its output. */
-export async function runCommand(confinement: Starts, job: Job, kept: OutputLimits = SHOWN): Promise<CommandRun> {
+export function runCommand(confinement: Starts, job: Job, kept: OutputLimits = SHOWN): Promise<CommandRun> {
+  const onResult = ({ exitCode, stopped }: CommandRun) => ({
+    'process.exit.code': exitCode,
+    'phaselock.stopped': String(stopped ?? 'no'),
+  })
+  return runInSpan('sandbox run', { onResult }, () => runToEnd(confinement, job, kept))
+}
+
+async function runToEnd(confinement: Starts, job: Job, kept: OutputLimits): Promise<CommandRun> {
   const startedAt = performance.now()
   const confined = await confinement.start(job)
   // A command may ignore its input.

@@ -1,3 +1,4 @@
+import { observeAppends } from '../app/ledger/append-stats.js'
 import type { StoredEvent } from '../app/ledger/feed.js'
 import type { Orchestrator } from '../app/orchestrator.js'
 import { isRefusal } from '../core/task/refusal.js'
@@ -49,7 +50,11 @@ export class Metrics {
         ]),
       ),
       ...formatSeries('phaselock_alerts', 'gauge', 'Alerts raised now, by condition.', this.#alerts()),
-      ...this.#histogram(),
+      ...formatHistogram('phaselock_http_request_seconds', 'Time from request to answer.', {
+        bounds: SECONDS,
+        ...this.#latency,
+      }),
+      ...this.#listStoreLines(),
       ...formatSeries(
         'phaselock_event_listeners',
         'gauge',
@@ -97,18 +102,42 @@ export class Metrics {
     return counts
   }
 
-  #histogram(): readonly string[] {
-    const name = 'phaselock_http_request_seconds'
-    const rows = SECONDS.map((bound, index) => `${name}_bucket{le="${bound}"} ${this.#latency.buckets[index] ?? 0}`)
+  #listStoreLines(): readonly string[] {
+    const stats = observeAppends(this.app.ledger.store)
     return [
-      `# HELP ${name} Time from request to answer.`,
-      `# TYPE ${name} histogram`,
-      ...rows,
-      `${name}_bucket{le="+Inf"} ${this.#latency.count}`,
-      `${name}_sum ${this.#latency.sum}`,
-      `${name}_count ${this.#latency.count}`,
+      ...formatHistogram('phaselock_store_append_seconds', 'Time until an append is durable.', stats.latency),
+      ...formatSeries(
+        'phaselock_store_append_queue',
+        'gauge',
+        'Appends that wait for the store.',
+        new Map([['', stats.waiting]]),
+      ),
+      ...formatSeries(
+        'phaselock_store_append_failures_total',
+        'counter',
+        'Appends that the store could not take.',
+        new Map([['', stats.failed]]),
+      ),
     ]
   }
+}
+
+interface Histogram {
+  readonly bounds: readonly number[]
+  readonly buckets: readonly number[]
+  readonly sum: number
+  readonly count: number
+}
+
+function formatHistogram(name: string, help: string, { bounds, buckets, sum, count }: Histogram): readonly string[] {
+  return [
+    `# HELP ${name} ${help}`,
+    `# TYPE ${name} histogram`,
+    ...bounds.map((bound, index) => `${name}_bucket{le="${bound}"} ${buckets[index] ?? 0}`),
+    `${name}_bucket{le="+Inf"} ${count}`,
+    `${name}_sum ${sum}`,
+    `${name}_count ${count}`,
+  ]
 }
 
 function formatSeries(

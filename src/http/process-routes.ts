@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import type { FastifyInstance, FastifyReply } from 'fastify'
 import type { Orchestrator } from '../app/orchestrator.js'
+import { ReadinessCheck } from '../app/readiness.js'
 import { refuse } from '../app/result.js'
 import { PACKAGE_ROOT } from '../base/package-root.js'
 import type { JsonObject } from '../core/json.js'
@@ -23,6 +24,7 @@ export function addProcessRoutes(
 ): void {
   const { app, metrics, prove } = parts
   let document: JsonObject | null = null
+  const readiness = new ReadinessCheck(app)
   const health = async () => ({
     status: app.integrity() === 'broken' ? 'degraded' : 'ok',
     workflow_loaded: true,
@@ -31,8 +33,9 @@ export function addProcessRoutes(
   for (const prefix of ['', '/api/v1']) server.get(`${prefix}/health`, health)
   if (prove !== undefined) addProof(server, prove)
   server.get('/ready', async (_request, reply) => {
-    await (app.ledger.cluster?.refresh() ?? app.ledger.store.lastSeq())
     if (app.integrity() === 'broken') return reply.code(503).send({ status: 'ledger_broken' })
+    const found = await readiness.check()
+    if (!found.isReady) return reply.code(503).send({ status: found.status })
     return reply.send({ status: 'ready' })
   })
   server.get('/metrics', async (_request, reply) =>

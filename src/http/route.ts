@@ -6,6 +6,7 @@ import type { AgentBearer, ParticipantBearer, ReviewBearer } from '../core/ident
 import type { CallId } from '../core/identity/permissions.js'
 import type { JsonObject } from '../core/json.js'
 import type { Supervisor } from '../spawn/supervisor.js'
+import { getStatus } from './problem.js'
 
 export interface Call {
   readonly app: Orchestrator
@@ -95,4 +96,22 @@ export function requireOperator(call: Call): string {
 /** Why the caller does it, without secrets. */
 export function readReason(call: Call): string {
   return call.app.redact((call.body.reason as string | undefined) ?? 'no reason given') as string
+}
+
+/** The span of a call. Of the body only the names of tool and task: the rest may be anything. */
+export function describeCall(route: Route, { body }: Call, traceparent: unknown) {
+  const { tool_name: tool, task_id: task } = body
+  return {
+    parent: typeof traceparent === 'string' ? traceparent : '',
+    attributes: {
+      'http.request.method': route.method,
+      'http.route': `/api/v1${route.path}`,
+      ...(typeof tool === 'string' ? { 'gen_ai.operation.name': 'execute_tool', 'gen_ai.tool.name': tool } : {}),
+      ...(typeof task === 'string' ? { 'phaselock.task.id': task } : {}),
+    },
+    onResult: ({ status, result }: { readonly status: number; readonly result: Result<JsonObject> }) =>
+      result.ok
+        ? { 'http.response.status_code': status }
+        : { 'http.response.status_code': getStatus(result.problem.code), 'phaselock.code': result.problem.code },
+  }
 }

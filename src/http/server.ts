@@ -10,6 +10,7 @@ import type { Orchestrator } from '../app/orchestrator.js'
 import { ok, type Result, refuse } from '../app/result.js'
 import { isChecking } from '../app/transitions/long-gates.js'
 import { sha256Hex } from '../base/sha256.js'
+import { runInSpan } from '../base/spans.js'
 import type { JsonObject } from '../core/json.js'
 import type { SpawnLimits } from '../spawn/spawn-limits.js'
 import type { Supervisor } from '../spawn/supervisor.js'
@@ -28,7 +29,7 @@ import { addMcp } from './mcp-route.js'
 import { Metrics } from './metrics.js'
 import { toErrorProblem } from './problem-of-error.js'
 import { addProcessRoutes } from './process-routes.js'
-import type { Call, Route } from './route.js'
+import { type Call, describeCall, type Route } from './route.js'
 import { METRICS_SUMMARY, ROUTES } from './routes/all.js'
 import { findOrigin, formatEndedCookie, readSessionCookie } from './session-cookie.js'
 import { addStreams } from './stream-routes.js'
@@ -217,7 +218,9 @@ function addRoute(
         origin: findOrigin(request.raw),
         isConfined: gate.isConfined(request),
       }
-      const { status, result } = await handleCall(route, call, { request, confirmation: confirmation.value })
+      const { status, result } = await runInSpan(route.id, describeCall(route, call, request.headers.traceparent), () =>
+        handleCall(route, call, { request, confirmation: confirmation.value }),
+      )
       if (!result.ok) return gate.refuse(request, reply, result.problem, principal)
       if (route.clearsCookie === true) reply.header('set-cookie', formatEndedCookie(request.raw))
       return reply.code(status).send(result.value)

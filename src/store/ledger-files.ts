@@ -8,6 +8,10 @@ export function listLedgerFiles(dir: string) {
     head: join(dir, 'ledger.head'),
     privateKey: join(dir, 'ledger.ed25519'),
     publicKey: join(dir, 'ledger.ed25519.pub'),
+    /** Replaced keys, which still verify what was written with them. */
+    keyRing: join(dir, 'ledger.keys'),
+    /** Exists while keys are being replaced. */
+    rotating: join(dir, 'ledger.rotating'),
     checkpoints: join(dir, 'checkpoints'),
     /** Names the newest checkpoint, so that a removed checkpoint file is noticed. */
     newestCheckpoint: join(dir, 'ledger.checkpoint'),

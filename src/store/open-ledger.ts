@@ -1,7 +1,9 @@
-import { createHmac, type KeyObject } from 'node:crypto'
+import type { KeyObject } from 'node:crypto'
 import { chmodSync, mkdirSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { readFileIfPresent, syncDirectory } from '../base/atomic-file.js'
 import { type Database, getSqliteCode, openDatabase, SQLITE } from './database.js'
+import { refuseRotating } from './key-ring.js'
+import { computeKeySeal } from './key-seal.js'
 import { createKeys, readChainKey, readPublicKey, readSigningKey } from './keys.js'
 import { listLedgerFiles } from './ledger-files.js'
 import { findSchemaDifference, migrate } from './migrations.js'
@@ -29,6 +31,7 @@ interface OpenedLedger {
 export function openLedger(dir: string): OpenedLedger {
   try {
     refuseMoved(dir)
+    refuseRotating(dir)
     if (isNew(dir)) create(dir)
     const key = requireKeys(dir)
     refuseUnreadable(dir)
@@ -100,11 +103,6 @@ function create(dir: string): void {
   }
   rmSync(files.creating)
   syncDirectory(dir)
-}
-
-/** A one-way image of the key, which distinguishes a wrong key from a changed event. */
-export function computeKeySeal(key: KeyObject): string {
-  return createHmac('sha256', key).update('phaselock ledger key').digest('hex')
 }
 
 function requireKeys(dir: string): KeyObject {

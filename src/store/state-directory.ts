@@ -36,9 +36,9 @@ function makeFolder(dir: string): void {
 }
 
 function listKeyFiles(dir: string): readonly string[] {
-  const { database, key, head, privateKey, newestCheckpoint, lock } = listLedgerFiles(dir)
+  const { database, key, keyRing, head, privateKey, newestCheckpoint, lock } = listLedgerFiles(dir)
   const own = ['signing.secret', 'operator.token', 'server.json'].map((name) => join(dir, name))
-  return [database, key, head, privateKey, newestCheckpoint, lock, ...own]
+  return [database, key, keyRing, head, privateKey, newestCheckpoint, lock, ...own]
 }
 
 function takeKeyFile(dir: string, file: string): readonly string[] {

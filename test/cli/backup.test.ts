@@ -5,11 +5,8 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { built, Place, SCRIPT, type Server } from './program.js'
 
-let place: Place
-beforeAll(async () => {
-  await built()
-  place = new Place()
-}, 200_000)
+const place = new Place()
+beforeAll(built, 200_000)
 
 /** Adds tasks from several clients until it is stopped; gives the ids that were acknowledged. */
 function load(server: Server) {

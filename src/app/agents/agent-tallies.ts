@@ -3,7 +3,7 @@ import { isRefusal } from '../../core/task/refusal.js'
 import type { StoredEvent } from '../../store/store.js'
 import type { App } from '../app.js'
 import { findAuthor, findRefusalCode } from '../reports/refusal-code.js'
-import { toTaskEvent } from '../wire.js'
+import { isArchived, toTaskEvent } from '../wire.js'
 
 const PAGE = 1000
 /** So many of the newest events are read at first, and later only new ones. */
@@ -60,7 +60,7 @@ class AgentTallies {
       cursor = page.nextCursor
     } while (cursor !== null && events.length < EVENTS_MAX)
     for (const stored of events.toReversed())
-      if (stored.stream.startsWith('task:')) this.#add(stored.stream, toTaskEvent(stored))
+      if (stored.stream.startsWith('task:') && !isArchived(stored)) this.#add(stored.stream, toTaskEvent(stored))
     this.#seq = Math.max(until, events[0]?.seq ?? 0)
   }
 

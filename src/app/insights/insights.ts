@@ -2,7 +2,7 @@ import type { JsonObject } from '../../core/json.js'
 import type { StoredEvent } from '../../store/store.js'
 import type { App } from '../app.js'
 import { ok, type Result, refuse } from '../result.js'
-import { toIsoTime, toTaskEvent } from '../wire.js'
+import { isArchived, toIsoTime, toTaskEvent } from '../wire.js'
 import { INSIGHT_TYPES, InsightFold } from './insight-fold.js'
 
 const PAGE = 1000
@@ -29,7 +29,7 @@ export async function buildInsights(app: App, query: InsightQuery): Promise<Resu
   const { events, isCut } = await readEvents(app, { since, until })
   const fold = new InsightFold()
   for (const stored of events.toReversed())
-    if (stored.stream.startsWith(TASK) && (hashes === null || hashes.has(stored.contract ?? '')))
+    if (stored.stream.startsWith(TASK) && !isArchived(stored) && (hashes === null || hashes.has(stored.contract ?? '')))
       fold.add(stored.stream.slice(TASK.length), toTaskEvent(stored))
   return ok({
     ...{ since: toIsoTime(since), until: toIsoTime(until), contract: query.contract ?? null },

@@ -1,7 +1,7 @@
 import { evolve } from '../../core/task/evolve.js'
 import type { TaskState } from '../../core/task/state.js'
 import type { Store, StoredEvent } from '../../store/store.js'
-import { toTaskEvent } from '../wire.js'
+import { isArchived, toTaskEvent } from '../wire.js'
 
 const STATES_MAX = 5000
 const PAGE = 1000
@@ -69,6 +69,7 @@ export class Entries {
     let state: TaskState | null = null
     for (;;) {
       const page: readonly StoredEvent[] = await this.store.readStream(formatStream(taskId), state?.version ?? 0, PAGE)
+      if (page[0] !== undefined && isArchived(page[0])) return null
       for (const stored of page) state = evolve(state, toTaskEvent(stored))
       if (page.length < PAGE) break
     }

@@ -1,3 +1,4 @@
+import { runInSpan } from '../../base/spans.js'
 import { KeyedLock } from '../../base/keyed-lock.js'
 import type { Contract } from '../../core/contract/contract.js'
 import type { Registry, RegistryCommand } from '../../core/identity/registry.js'
@@ -46,6 +47,8 @@ export interface ApplyOptions {
   /** Decided inside `hold`, while everything else on the task waits. */
   readonly isHolding?: boolean
 }
+
+type Target = { readonly taskId: string; readonly contract: Contract }
 
 export class AgentBusy extends Error {
   override readonly name = 'AgentBusy'
@@ -138,12 +141,13 @@ export class Ledger {
   }
 
   /** Decides the command on the task and makes the result durable. Null when the task does not exist. */
-  async apply(
-    target: { readonly taskId: string; readonly contract: Contract },
-    command: Command,
-    context: Context,
-    options: ApplyOptions = {},
-  ): Promise<CommandResult | null> {
+  apply(target: Target, command: Command, context: Context, options: ApplyOptions = {}): Promise<CommandResult | null> {
+    const attributes = { 'phaselock.command': command.type, 'phaselock.task.id': target.taskId }
+    const onResult = (done: CommandResult | null) => ({ 'phaselock.outcome': done?.refusal?.code ?? 'allowed' })
+    return runInSpan('decide', { attributes, onResult }, () => this.#apply(target, command, context, options))
+  }
+
+  async #apply(target: Target, command: Command, context: Context, options: ApplyOptions) {
     for (let attempt = 0; attempt < CONFLICTS_MAX; attempt += 1) {
       const entry = await this.#entries.get(target.taskId)
       if (entry === null) return null

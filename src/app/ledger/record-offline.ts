@@ -7,11 +7,16 @@ import { Ledger } from './ledger.js'
 /** Whose act it is: the first operator's, because only the account that can read its token gets this far. */
 const ACTOR = 'operator:admin'
 
-/** Records an act on a ledger that no server runs on. */
-export async function recordOffline(place: StorePlace, fact: RegistryFact): Promise<void> {
+/** Records acts on a ledger that no server runs on. `whileOpen` runs before the ledger is given up. */
+export async function recordOffline(
+  place: StorePlace,
+  facts: readonly RegistryFact[],
+  whileOpen: () => Promise<void> = async () => undefined,
+): Promise<void> {
   const store = await openStore(place)
   try {
-    await recordInStore(store, fact)
+    for (const fact of facts) await recordInStore(store, fact)
+    await whileOpen()
   } finally {
     await store.close()
   }

@@ -3,6 +3,7 @@ import { createReadStream, existsSync, readFileSync } from 'node:fs'
 import { createInterface } from 'node:readline'
 import type { LedgerCheck } from 'phaselock/sdk'
 import { plainLine } from '../../core/plain-text.js'
+import { type ArchiveReport, verifyArchive } from '../../store/archive/verify-archive.js'
 import { verifyExport } from '../../store/export/verify-export.js'
 import { verifyPostgresLedger } from '../../store/postgres/verify-postgres.js'
 import { verifyDirectory } from '../../store/verify/verify-ledger.js'
@@ -11,11 +12,13 @@ import type { ClientOptions } from '../client/connection.js'
 import { findLedgerStateDir } from '../client/ledger-place.js'
 import { findLiveServerNote } from '../client/server-file.js'
 import { EXIT, Stop } from '../exit.js'
+import { runOnStore } from '../keeping/refused-store.js'
 import { readStoreUrl } from '../server/store-url.js'
 import { paintText, print, printJson, tell } from '../terminal/terminal.js'
 
 export interface VerifyOptions extends ClientOptions {
   readonly publicKey?: string
+  readonly archive?: readonly string[]
 }
 
 // A killed server may leave its note and even its process id behind: a server that does not answer is not running.
@@ -42,14 +45,27 @@ export async function verifyLedgerCommand(file: string | undefined, options: Ver
   if (options.publicKey !== undefined) throw new Stop(EXIT.usage, '--public-key is for an export: name its file.')
   const dir = options.url === undefined ? findLedgerStateDir(options.stateDir) : null
   const report = await reportOf(dir, options)
-  if (options.json === true) printJson(report)
+  const archives = dir === null ? [] : await readArchivesBack(dir, options.archive ?? [])
+  if (options.json === true) printJson(options.archive === undefined ? report : { ...report, archives })
   else {
+    for (const { file: read, events } of archives) print(`The archive ${read} is intact: ${events} events.`)
     for (const { code, detail } of report.problems) print(`${paintText('red', code)}: ${plainLine(detail)}`)
     const counted = `${report.events} events in ${report.streams} streams, ${report.checkpoints} checkpoints`
     print(report.ok ? `The ledger is intact: ${counted}.` : `The ledger is NOT intact (${counted} read).`)
     if (report.where !== undefined) print(`Checked without a server in ${report.where}`)
   }
   if (!report.ok) throw new Stop(EXIT.refused, '')
+}
+
+/** Compares archives with the tombstones in the ledger. */
+async function readArchivesBack(dir: string, files: readonly string[]) {
+  const place = { dir, url: readStoreUrl(undefined) }
+  const found: ArchiveReport[] = []
+  for (const file of files) {
+    if (!existsSync(file)) throw new Stop(EXIT.usage, `There is no file ${file}.`)
+    found.push(await runOnStore('The archive', () => verifyArchive(file, place)))
+  }
+  return found
 }
 
 async function verifyFile(file: string, options: VerifyOptions): Promise<void> {

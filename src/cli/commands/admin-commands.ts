@@ -5,6 +5,7 @@ import { type CliCommand, serverCommand } from '../cli-command.js'
 import { compact, formatTime } from '../client/answer-values.js'
 import type { ClientOptions } from '../client/connection.js'
 import { collect } from '../options.js'
+import type { RotateOptions } from '../keeping/rotate-ledger.js'
 import { findProgramName } from '../program-name.js'
 import { type Column, formatTable } from '../terminal/table.js'
 import { paintText, show } from '../terminal/terminal.js'
@@ -17,7 +18,7 @@ export function addAdminCommands(program: CliCommand): void {
   addOperatorCommands(program)
   const secret = program
     .command('secret')
-    .description('manage the secret that signs tokens')
+    .description('replace the secret that signs tokens, or the keys of the ledger')
     .examples('phaselock secret rotate')
   serverCommand(secret, 'rotate', 'sign new tokens with a new secret; existing tokens stay valid')
     .examples('phaselock secret rotate')
@@ -25,6 +26,16 @@ export function addAdminCommands(program: CliCommand): void {
       const made = await client.rotateSecret()
       show(options, made, `New tokens are signed with the key ${made.kid}. Older tokens stay valid until they expire.`)
     })
+  secret
+    .command('rotate-ledger')
+    .description('replace the chain key and the signing key of the ledger of a stopped server')
+    .option('--reason <text>', 'why; kept in the ledger', '')
+    .option('--state-dir <dir>', 'state directory with the ledger ($PHASELOCK_STATE_DIR)')
+    .option('--store <url>', 'PostgreSQL database with the ledger ($PHASELOCK_STORE)')
+    .option('--yes', 'do not ask')
+    .option('--json', 'print JSON')
+    .examples(['phaselock secret rotate-ledger --reason "a backup with keys was lost"', 'what was written before still verifies'])
+    .action(async (options: RotateOptions) => (await import('../keeping/rotate-ledger.js')).rotateLedgerCommand(options))
   addPauses(program)
 }
 

@@ -6,7 +6,7 @@ import type { VerifyOptions } from '../audit/audit-verify.js'
 import { type CliCommand, serverCommand } from '../cli-command.js'
 import { formatTime } from '../client/answer-values.js'
 import type { ClientOptions } from '../client/connection.js'
-import { parsePositiveNumber } from '../options.js'
+import { gather, parsePositiveNumber } from '../options.js'
 import { formatEventTable } from '../terminal/event-lines.js'
 import { formatTable } from '../terminal/table.js'
 import { print, printJson, show } from '../terminal/terminal.js'
@@ -34,6 +34,7 @@ export function addAuditCommands(program: CliCommand): void {
   serverCommand(audit, 'verify', 'verify that no event was changed, removed or reordered')
     .argument('[export-file]', 'export file to verify (default: the ledger itself)')
     .option('--public-key <file>', 'for an export: public key of the signer (ledger.ed25519.pub)')
+    .option('--archive <file>', 'also read this archive back; repeatable', gather)
     .examples(
       ['phaselock audit verify', 'through the server, or on its files when none runs'],
       ['phaselock audit verify ledger.jsonl --public-key k.pub', 'on any machine'],

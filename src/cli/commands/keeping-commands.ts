@@ -1,11 +1,14 @@
 import type { CliCommand } from '../cli-command.js'
+import type { ArchiveOptions } from '../keeping/archive.js'
 import type { BackupOptions } from '../keeping/backup.js'
+import type { EraseOptions } from '../keeping/erase.js'
 import type { MoveOptions } from '../keeping/move.js'
 import type { RestoreOptions } from '../keeping/restore.js'
+import { parseDays } from '../options.js'
 
 const STATE_DIR = 'state directory with the ledger ($PHASELOCK_STATE_DIR; default: that of this work tree)'
 
-/** `phaselock backup`, `restore`, `move` */
+/** `phaselock backup`, `restore`, `move`, `erase`, `archive` */
 export function addKeepingCommands(program: CliCommand): void {
   program
     .command('backup')
@@ -51,4 +54,27 @@ export function addKeepingCommands(program: CliCommand): void {
       ['PHASELOCK_STORE=postgres://… phaselock move --to sqlite', 'back into the state directory'],
     )
     .action(async (options: MoveOptions) => (await import('../keeping/move.js')).moveCommand(options))
+  program
+    .command('erase')
+    .description('erase a leaked secret or personal data from the ledger of a stopped server')
+    .requiredOption('--text-file <file>', 'file with the text to erase in its first line; - is standard input')
+    .requiredOption('--reason <text>', 'why; kept in the ledger')
+    .option('--state-dir <dir>', STATE_DIR)
+    .option('--store <url>', 'PostgreSQL database with the ledger ($PHASELOCK_STORE)')
+    .option('--yes', 'do not ask')
+    .option('--json', 'print JSON')
+    .examples(['phaselock erase --text-file leaked.txt --reason "key of the mail service"', 'the chains stay verifiable'])
+    .action(async (options: EraseOptions) => (await import('../keeping/erase.js')).eraseCommand(options))
+  program
+    .command('archive')
+    .description('move tasks that ended long ago from the ledger of a stopped server to a signed file')
+    .requiredOption('--older-than <days>', 'tasks that were completed or cancelled so many days ago', parseDays)
+    .requiredOption('--to <dir>', 'folder for the file')
+    .option('--reason <text>', 'why; kept in the ledger', 'retention')
+    .option('--state-dir <dir>', STATE_DIR)
+    .option('--store <url>', 'PostgreSQL database with the ledger ($PHASELOCK_STORE)')
+    .option('--yes', 'do not ask')
+    .option('--json', 'print JSON')
+    .examples(['phaselock archive --older-than 365 --to /archive/phaselock', 'the chains stay verifiable'])
+    .action(async (options: ArchiveOptions) => (await import('../keeping/archive.js')).archiveCommand(options))
 }

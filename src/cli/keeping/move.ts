@@ -35,7 +35,7 @@ export async function moveCommand(options: MoveOptions): Promise<void> {
       const moved = await (isBack ? moveToSqlite({ dir, url }) : moveToPostgres({ dir, url }))
       await recordOffline(
         { dir, url: isBack ? null : url },
-        { type: 'ledger_moved', to: isBack ? 'sqlite' : to, events: moved.head.count },
+        [{ type: 'ledger_moved', to: isBack ? 'sqlite' : to, events: moved.head.count }],
       )
       return moved
     }),

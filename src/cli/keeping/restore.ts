@@ -35,7 +35,7 @@ export async function restoreCommand(file: string, options: RestoreOptions): Pro
         record: (partial, { sha256, header }, { head }) =>
           recordOffline(
             { dir: partial, url: null },
-            { type: 'ledger_restored', backup: sha256, madeAt: header.created_at, events: head.count },
+            [{ type: 'ledger_restored', backup: sha256, madeAt: header.created_at, events: head.count }],
           ),
       }),
     ),

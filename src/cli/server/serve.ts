@@ -16,6 +16,7 @@ import { type SettledContract, settleContract } from '../contracts/settle-contra
 import { EXIT, Stop } from '../exit.js'
 import { findGivenStateDir, getDefaultStateDir } from '../places.js'
 import { print, tell, tolerateClosedPipes } from '../terminal/terminal.js'
+import { startTelemetry } from '../telemetry/start-telemetry.js'
 import { formatHooks } from './hook-text.js'
 import { formatAddress, isLoopback, type Listening, listen } from './listen.js'
 import { formatReady } from './ready-text.js'
@@ -52,10 +53,11 @@ export async function serve(options: ServeOptions): Promise<void> {
   const tls = chooseTransport(options)
   readAdvertised(options.advertise)
   requireSigningSecret(readStoreUrl(options.store))
+  const endTelemetry = await startTelemetry(process.env)
   try {
     const running = await start(options, tls)
     // It answers from here on: a stop request during the sandbox probes is handled.
-    stopOnSignals(running)
+    stopOnSignals({ ...running, endTelemetry })
     tellAlerts(running.app)
     const { announcement, text, notes } = await running.ready()
     if (options.json === true) for (const note of notes) tell(note)
@@ -182,7 +184,11 @@ async function openApp(
   }
 }
 
-function stopOnSignals(running: Running): void {
+interface Stoppable extends Running {
+  readonly endTelemetry: () => Promise<void>
+}
+
+function stopOnSignals(running: Stoppable): void {
   let firstAt: number | null = null
   const onSignal = (): void => {
     if (firstAt === null) {
@@ -196,7 +202,7 @@ function stopOnSignals(running: Running): void {
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, onSignal)
 }
 
-async function stop({ app, entrance, listening, stateDir }: Running): Promise<void> {
+async function stop({ app, entrance, listening, stateDir, endTelemetry }: Stoppable): Promise<void> {
   tell('Stopping after running requests have finished. Press Ctrl-C again to stop immediately.')
   let code: number = EXIT.ok
   try {
@@ -205,6 +211,7 @@ async function stop({ app, entrance, listening, stateDir }: Running): Promise<vo
     await listening.close()
     clearTimeout(deadline)
     await app.close()
+    await endTelemetry()
     tell('Stopped. Everything that was answered is on disk.')
   } catch (error) {
     code = EXIT.refused

@@ -43,6 +43,27 @@ export type RegistryFact =
   | { readonly type: 'ledger_verified'; readonly success: boolean; readonly events: number; readonly detail: string }
   /** The ledger was made from a backup: later events of the old one are not known here. `backup` is its SHA-256. */
   | { readonly type: 'ledger_restored'; readonly backup: string; readonly madeAt: string; readonly events: number }
+  /** Later events and checkpoints are written with new keys; `fingerprint` is the SHA-256 of the new public one. */
+  | { readonly type: 'ledger_keys_rotated'; readonly fingerprint: string; readonly reason: string }
+  /** A text was erased from these events: their hashes stay, and the seals bind what is left of them. */
+  | {
+      readonly type: 'data_erased'
+      readonly reason: string
+      readonly erased: readonly { readonly seq: number; readonly hash: string; readonly seal: string }[]
+      /** SHA-256 of stored contents that were removed. */
+      readonly contents: readonly string[]
+    }
+  /** Tasks were moved to a signed file: their events keep hash and envelope, and a tombstone instead of their data. */
+  | {
+      readonly type: 'tasks_archived'
+      readonly archive: string
+      readonly sha256: string
+      readonly reason: string
+      readonly count: number
+      /** The first ones. */
+      readonly tasks: readonly string[]
+      readonly events: number
+    }
   | { readonly type: 'ledger_moved'; readonly to: string; readonly events: number }
   | {
       readonly type: 'request_refused'
@@ -186,6 +207,9 @@ function applyEvent(registry: Registry, event: RegistryEvent): Registry {
     case 'ledger_verified':
     case 'ledger_restored':
     case 'ledger_moved':
+    case 'data_erased':
+    case 'tasks_archived':
+    case 'ledger_keys_rotated':
     case 'request_refused':
     case 'requests_refused':
     case 'webhook_failed':

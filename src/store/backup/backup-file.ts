@@ -29,6 +29,8 @@ export interface BackupHeader {
   /** `none`: the private keys are kept elsewhere. */
   readonly keys: 'none' | 'plain' | 'encrypted'
   readonly public_key: string
+  /** Only in an archive: its name. */
+  readonly archive?: string
 }
 
 /** Writes a backup to a new file. It is durable when this resolves. */

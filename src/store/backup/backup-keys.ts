@@ -8,6 +8,7 @@ import { StoreRefused } from '../store.js'
 export const SECRET_FILES = [
   'ledger.key',
   'ledger.ed25519',
+  'ledger.keys',
   'signing.secret',
   'operator.token',
   'operator.passphrases.json',

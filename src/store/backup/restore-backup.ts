@@ -6,7 +6,7 @@ import { parsePart } from '../copy/ledger-part.js'
 import type { LedgerTarget } from '../copy/ledger-target.js'
 import { createSqliteTarget } from '../copy/sqlite-target.js'
 import { lockDirectory } from '../directory-lock.js'
-import { readChainKey } from '../keys.js'
+import { readChainKey, readPublicKey } from '../keys.js'
 import { listLedgerFiles } from '../ledger-files.js'
 import { listCheckpoints, readCheckpointFile } from '../seals/seal-file.js'
 import { writeNewestCheckpoint } from '../seals/seal-pointer.js'
@@ -47,6 +47,7 @@ export async function restoreBackup(request: RestoreRequest): Promise<Restored> 
   const { file, dir } = request
   requireFree(dir)
   const backup = await checkBackupFile(file, request.publicKey)
+  if (backup.header.archive !== undefined) throw refuseBackup('It is an archive of single tasks, not a backup')
   if (backup.header.schema > BACKUP_SCHEMA)
     throw new StoreRefused(
       'too_new',
@@ -179,7 +180,7 @@ function writeOutside(
   mkdirSync(listLedgerFiles(dir).checkpoints, { recursive: true, mode: 0o700 })
   writeWholeHead(dir, key, { head, generation: 0 })
   const seq = listCheckpoints(dir).at(-1) ?? 0
-  const found = seq === 0 ? null : readCheckpointFile(dir, seq, backup.publicKey)
+  const found = seq === 0 ? null : readCheckpointFile(dir, seq, readPublicKey(dir) ?? backup.publicKey)
   if (found !== null && found.state !== 'valid') throw refuseBackup(`Checkpoint ${seq} in it is not valid`)
   writeNewestCheckpoint(dir, key, { seq, hash: found?.fileHash ?? FIRST_PREV_HASH })
 }

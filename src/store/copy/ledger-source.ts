@@ -1,4 +1,5 @@
 import type { Row } from '../database.js'
+import type { ReplacedContents } from '../erasure/replaced-contents.js'
 import type { LedgerPart } from './ledger-part.js'
 
 /** A ledger that is read in one snapshot, while its server may go on writing. */
@@ -7,6 +8,7 @@ export interface LedgerSource {
   read(): AsyncGenerator<LedgerPart>
   /** The table of streams, in the order of `num`. */
   listStreams(): Promise<readonly Row[]>
+  listReplaced(): Promise<ReplacedContents>
   /** The names of things in the database that are not from this program; null: none. */
   findSchemaDifference(): Promise<string | null>
   close(): Promise<void>

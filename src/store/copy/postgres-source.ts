@@ -1,4 +1,5 @@
 import type { PoolClient } from 'pg'
+import { readPostgresReplaced } from '../erasure/replaced-contents.js'
 import { createPool, toRefusal } from '../postgres/connect.js'
 import { findForeignTrigger, readSchemaVersion, refuseNewerSchema } from '../postgres/schema.js'
 import { StoreRefused } from '../store.js'
@@ -21,6 +22,7 @@ export async function openPostgresSource(url: string): Promise<LedgerSource> {
     return {
       read: () => readParts(client),
       listStreams: async () => (await client.query('SELECT num, name FROM stream ORDER BY num')).rows,
+      listReplaced: () => readPostgresReplaced(client),
       findSchemaDifference: () => findForeignTrigger(client),
       async close() {
         client.release(true)

@@ -1,6 +1,6 @@
 import type { KeyObject } from 'node:crypto'
 import type { Pool, PoolClient } from 'pg'
-import { computeKeySeal } from '../open-ledger.js'
+import { computeKeySeal } from '../key-seal.js'
 import { createPool, findAddressProblem, toRefusal } from '../postgres/connect.js'
 import { migrate, readSchemaVersion } from '../postgres/schema.js'
 import { readSearchColumns } from '../postgres/write-batch.js'

@@ -30,7 +30,7 @@ export async function* readVerified(
   const { outside } = read
   const source = await open()
   try {
-    const walk = startLedgerWalk(outside)
+    const walk = startLedgerWalk(outside, await source.listReplaced())
     const streams = startStreamWalk()
     const counts = { event: 0, task: 0, blob: 0, answer: 0 }
     const headCount = outside.head.state === 'valid' ? outside.head.head.count : 0

@@ -1,4 +1,5 @@
 import { type Database, openDatabase, type Row } from '../database.js'
+import { readSqliteReplaced } from '../erasure/replaced-contents.js'
 import { listLedgerFiles } from '../ledger-files.js'
 import { findSchemaDifference, requireCurrentSchema } from '../migrations.js'
 import { EVENT_COLUMNS } from '../wire.js'
@@ -21,6 +22,7 @@ export function openSqliteSource(dir: string): LedgerSource {
   return {
     read: () => readParts(database),
     listStreams: async () => database.prepare('SELECT num, name FROM stream ORDER BY num').all(),
+    listReplaced: async () => readSqliteReplaced(database),
     findSchemaDifference: async () => findSchemaDifference(database),
     close: async () => database.close(),
   }

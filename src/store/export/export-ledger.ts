@@ -1,5 +1,6 @@
 import { createHash, createPublicKey, sign } from 'node:crypto'
 import { type Database, openDatabase, type Row } from '../database.js'
+import { readSqliteReplaced } from '../erasure/replaced-contents.js'
 import { readChainKey, readSigningKey } from '../keys.js'
 import { listLedgerFiles } from '../ledger-files.js'
 import { StoreRefused } from '../store.js'
@@ -29,6 +30,7 @@ export async function exportLedger(dir: string, write: (line: string) => Promise
   try {
     const hash = createHash('sha256')
     const streams = startStreamWalk()
+    const replaced = readSqliteReplaced(database)
     const publicKey = createPublicKey(signingKey).export({ type: 'spki', format: 'pem' }).toString()
     const header = JSON.stringify({
       format: EXPORT_FORMAT,
@@ -40,7 +42,7 @@ export async function exportLedger(dir: string, write: (line: string) => Promise
     let count = 0
     let digest = FIRST_DIGEST
     for await (const row of walkEvents(database)) {
-      const bad = judgeEvent(row, key, { seq: count + 1, end: streams.end(String(row.stream)) })
+      const bad = judgeEvent(row, key, { seq: count + 1, end: streams.end(String(row.stream)), replaced })
       if (bad !== null) throw new StoreRefused('tampered', `${bad.detail} The export stops here, unsigned.`)
       count += 1
       streams.extend(String(row.stream), { version: Number(row.version), hash: String(row.hash) })

@@ -3,7 +3,8 @@ import { existsSync, mkdirSync } from 'node:fs'
 import type { Pool, PoolClient } from 'pg'
 import { createKeys, readChainKey, readPublicKey, readSigningKey } from '../keys.js'
 import { listLedgerFiles } from '../ledger-files.js'
-import { computeKeySeal } from '../open-ledger.js'
+import { computeKeySeal } from '../key-seal.js'
+import { refuseRotating } from '../key-ring.js'
 import { readNewestCheckpoint, writeNewestCheckpoint } from '../seals/seal-pointer.js'
 import { StoreRefused } from '../store.js'
 import { judgeEvent, type StreamEnd } from '../verify/verify-events.js'
@@ -32,6 +33,7 @@ export interface OpenedPostgres {
 export async function openPostgres(pool: Pool, dir: string): Promise<OpenedPostgres> {
   const client = await pool.connect()
   try {
+    refuseRotating(dir)
     await requireDurable(client)
     const isNew = (await readSchemaVersion(client)) === 0
     const key = isNew ? takeKeys(dir) : requireKeys(dir)

@@ -1,5 +1,6 @@
 import type { Pool, PoolClient } from 'pg'
 import { sha256Hex } from '../../base/sha256.js'
+import { readPostgresReplaced } from '../erasure/replaced-contents.js'
 import type { VerifyProblem, VerifyReport } from '../store.js'
 import { countAtHead, makeFailedReport, makeProblem, type Outside, startLedgerWalk } from '../verify/ledger-walk.js'
 import { readOutside } from '../verify/read-outside.js'
@@ -38,7 +39,7 @@ export async function verifyPostgres(pool: Pool, dir: string): Promise<VerifyRep
 }
 
 async function walk(client: PoolClient, outside: Outside): Promise<VerifyReport> {
-  const ledger = startLedgerWalk(outside)
+  const ledger = startLedgerWalk(outside, await readPostgresReplaced(client))
   const others: VerifyProblem[] = []
   let last = 0
   let isWhole = true

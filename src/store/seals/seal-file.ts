@@ -3,6 +3,7 @@ import { readdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { readFileIfPresent, writeFileAtomically } from '../../base/atomic-file.js'
 import { sha256Hex } from '../../base/sha256.js'
+import { findPublicKey } from '../key-ring.js'
 import { listLedgerFiles } from '../ledger-files.js'
 
 /** The content of a checkpoint. Snake case: this is the form on disk. */
@@ -41,7 +42,7 @@ export function readCheckpointFile(dir: string, seq: number, key: KeyObject): Fo
   const { signature, ...checkpoint } = parsed
   const isSigned =
     typeof signature === 'string' &&
-    verify(null, Buffer.from(JSON.stringify(checkpoint)), key, Buffer.from(signature, 'base64'))
+    verify(null, Buffer.from(JSON.stringify(checkpoint)), findPublicKey(key, seq), Buffer.from(signature, 'base64'))
   if (!isSigned) return { state: 'invalid', detail: 'its signature does not match' }
   if (checkpoint.format !== 'phaselock-checkpoint/1' || checkpoint.seq !== seq) {
     return { state: 'invalid', detail: 'it is not the checkpoint of the event that its name says' }

@@ -1,5 +1,6 @@
 import type { KeyObject } from 'node:crypto'
 import type { Row } from '../database.js'
+import type { ReplacedContents } from '../erasure/replaced-contents.js'
 import type { VerifyProblem, VerifyReport } from '../store.js'
 import { FIRST_PREV_HASH } from '../write/chain.js'
 import type { FoundHead } from '../write/head.js'
@@ -32,14 +33,15 @@ export interface LedgerWalk {
   finish(end: LogEnd): VerifyReport
 }
 
-export function startLedgerWalk({ key, head, checkpoints }: Outside): LedgerWalk {
+export function startLedgerWalk({ key, head, checkpoints }: Outside, replaced?: ReplacedContents): LedgerWalk {
   const streams = startStreamWalk()
   let count = 0
   let bad: VerifyProblem | null = null
   return {
     pass(row) {
       const stream = String(row.stream)
-      bad = judgeEvent(row, key, { seq: count + 1, end: streams.end(stream) })
+      const expected = { seq: count + 1, end: streams.end(stream) }
+      bad = judgeEvent(row, key, replaced === undefined ? expected : { ...expected, replaced })
       if (bad !== null) return false
       count += 1
       streams.extend(stream, { version: Number(row.version), hash: String(row.hash) })

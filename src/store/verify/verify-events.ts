@@ -1,5 +1,7 @@
 import type { KeyObject } from 'node:crypto'
 import type { Database, Row } from '../database.js'
+import type { ReplacedContents } from '../erasure/replaced-contents.js'
+import { findChainKey } from '../key-ring.js'
 import type { VerifyProblem } from '../store.js'
 import { EVENT_COLUMNS, readEnvelope } from '../wire.js'
 import { computeEventHash, FIRST_PREV_HASH } from '../write/chain.js'
@@ -30,11 +32,11 @@ function endBefore(row: Row | undefined): StreamEnd | null {
   return row === undefined ? null : { version: Number(row.version), hash: String(row.hash) }
 }
 
-/** Checks one row: the next number, its keyed hash, and the current end of its stream. */
+/** Checks one row: the next number, its keyed hash or the record that its content was erased or archived, and the current end of its stream. */
 export function judgeEvent(
   row: Row,
   key: KeyObject,
-  expected: { readonly seq: number; readonly end: StreamEnd | null },
+  expected: { readonly seq: number; readonly end: StreamEnd | null; readonly replaced?: ReplacedContents },
 ): VerifyProblem | null {
   const { seq, end } = expected
   const stream = String(row.stream)
@@ -44,7 +46,8 @@ export function judgeEvent(
     return { code: 'missing_event', detail, seq, stream: null, version: null }
   }
   const place = { seq, stream, version }
-  if (row.hash !== computeRowHash(key, row)) {
+  const contentHash = computeRowHash(key, row)
+  if (row.hash !== contentHash && expected.replaced?.fits(row, key, contentHash) !== true) {
     const detail = `Event ${seq} (${stream} version ${version}) was changed: its hash does not match its content.`
     return { code: 'changed_event', detail, ...place }
   }
@@ -55,6 +58,6 @@ export function judgeEvent(
   return null
 }
 
-function computeRowHash(key: KeyObject, row: Row): string {
-  return computeEventHash(key, { ...readEnvelope(row), dataText: String(row.data) })
+export function computeRowHash(key: KeyObject, row: Row): string {
+  return computeEventHash(findChainKey(key, Number(row.seq)), { ...readEnvelope(row), dataText: String(row.data) })
 }

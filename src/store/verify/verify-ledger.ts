@@ -1,5 +1,6 @@
 import { sha256Hex } from '../../base/sha256.js'
 import { type Database, openDatabase } from '../database.js'
+import { readSqliteReplaced } from '../erasure/replaced-contents.js'
 import { listLedgerFiles } from '../ledger-files.js'
 import { findSchemaDifference } from '../migrations.js'
 import type { VerifyProblem, VerifyReport } from '../store.js'
@@ -32,7 +33,7 @@ export function verifyLedger(dir: string): VerifyReport {
 }
 
 function walk(database: Database, outside: Outside): VerifyReport {
-  const ledger = startLedgerWalk(outside)
+  const ledger = startLedgerWalk(outside, readSqliteReplaced(database))
   for (const row of database.prepare(`SELECT ${EVENT_COLUMNS} FROM event ORDER BY seq`).iterate())
     if (!ledger.pass(row)) break
   return ledger.finish({
