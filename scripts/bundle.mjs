@@ -12,6 +12,7 @@ const APART = [
   '@ai-sdk/openai-compatible',
   '@modelcontextprotocol/client',
   '@opentelemetry',
+  'pino',
   '@vscode/tree-sitter-wasm',
   'echarts',
   'gpt-tokenizer',

@@ -118,10 +118,16 @@ function print({ machine, measured, asked, needs, breaksFirst, shardBy }) {
   console.log(`  appends for one fsync   ${round(measured.appendsPerFsync, 1)}`)
   console.log(`  processor for an append ${round(measured.cpuSecondsPerAppend * 1e6)} µs`)
   console.log(`  ledger for an event     ${round(measured.bytesPerEvent)} bytes`)
-  console.log(`\n${asked.callsPerMinute} tool calls a minute are ${asked.appendsPerSecond} appends a second. They need:`)
-  console.log(`  ${needs.ledgers} embedded ledgers, or ${needs.databases} PostgreSQL databases, each below ${LOAD_MAX * 100} % load`)
+  console.log(
+    `\n${asked.callsPerMinute} tool calls a minute are ${asked.appendsPerSecond} appends a second. They need:`,
+  )
+  console.log(
+    `  ${needs.ledgers} embedded ledgers, or ${needs.databases} PostgreSQL databases, each below ${LOAD_MAX * 100} % load`,
+  )
   console.log(`  ${needs.coresForAppends} cores for appends alone; commands of agents come on top`)
-  console.log(`  ${needs.gigabytesPerDay} GB of ledger a day before retention, ${needs.networkMegabytesPerSecond} MB/s to the disks`)
+  console.log(
+    `  ${needs.gigabytesPerDay} GB of ledger a day before retention, ${needs.networkMegabytesPerSecond} MB/s to the disks`,
+  )
   console.log('\nWhat breaks first, on machines like this one:')
   for (const { what, callsPerMinute: calls } of breaksFirst) console.log(`  at ${calls} calls a minute: ${what}`)
   console.log(`\nShard by ${shardBy}`)

@@ -75,7 +75,6 @@ export async function openOrchestrator(options: OrchestratorOptions): Promise<Or
   const { hash: defaultContract } = contract
   const { secrets, redact, clean } = keepSecrets(options)
   const tokens = new Tokens(secrets.signing())
-  observeAppends(options.store)
   const ledger = await startLedger(options.store, { secrets, redact, clean })
   const contracts = new ContractBook(ledger, options.minConfinement ?? null)
   const system = { now: now(), actor: 'system' }
@@ -151,6 +150,7 @@ export async function openOrchestrator(options: OrchestratorOptions): Promise<Or
 }
 
 async function startLedger(store: Store, cleaner: ReturnType<typeof keepSecrets>): Promise<Ledger> {
+  observeAppends(store)
   await store.cluster?.agreeOnSecrets(cleaner.secrets.signing())
   const ledger = new Ledger(store, cleaner.clean, cleaner.redact)
   await ledger.start()

@@ -33,7 +33,9 @@ export function readKeyRing(dir: string, current: KeyObject): readonly EarlierKe
 }
 
 function computeSeal(earlier: readonly EarlierKeys[], current: KeyObject): string {
-  return createHmac('sha256', current).update(`phaselock-keys ${JSON.stringify(earlier)}`).digest('hex')
+  return createHmac('sha256', current)
+    .update(`phaselock-keys ${JSON.stringify(earlier)}`)
+    .digest('hex')
 }
 
 interface Earlier {

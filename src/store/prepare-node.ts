@@ -9,7 +9,14 @@ import { FIRST_PREV_HASH } from './write/chain.js'
 import { readHead, writeWholeHead } from './write/head.js'
 
 // The keys of the ledger, and how operators prove who they are. The rest belongs to one node.
-const SHARED = ['ledger.key', 'ledger.ed25519', 'ledger.ed25519.pub', 'operator.token', 'operator.passphrases.json']
+const SHARED = [
+  'ledger.key',
+  'ledger.keys',
+  'ledger.ed25519',
+  'ledger.ed25519.pub',
+  'operator.token',
+  'operator.passphrases.json',
+]
 
 /**
  * Makes the state directory of a further node: the keys of this one, and its head, so that the new node notices from its

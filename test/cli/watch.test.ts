@@ -43,7 +43,11 @@ test('[REQ-SLOT-1] [REQ-ALERT-4] status, task show and the log say whom a task w
     .output()
     .split('\n')
     .find((one) => one.includes('alert: task job'))
-  expect(line).toMatch(/^\d{4}-\d\d-\d\dT[\d:.]+Z alert: task job task_stuck_in_phase > 1: Look /)
+  expect(JSON.parse(line ?? '')).toMatchObject({
+    ...{ level: 'warn', task_id: 'job', alert: 'task_stuck_in_phase > 1', cleared: false },
+    time: expect.stringMatching(/^\d{4}-\d\d-\d\dT[\d:.]+Z$/),
+    msg: expect.stringMatching(/^alert: task job task_stuck_in_phase > 1: Look /),
+  })
   expect(line).not.toContain('\u001b')
   const { stdout } = await place.run(['status'])
   expect(stdout).toContain('job is waiting for reviewers: security, quality')

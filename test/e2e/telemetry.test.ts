@@ -68,7 +68,7 @@ it('[REQ-TRACE-1] a collector gets one joined trace for one tool call, and no se
     const call = { task_id: 't1', tool_name: 'bash', args: { command: `echo ${SECRET}` } }
     const headers = { traceparent: `00-${traceId}-b7ad6b7169203331-01` }
     const ran = await server.call('POST', '/tools/execute', String(claimed.phase_token), call, headers)
-    expect([ran.status, ran.body]).toMatchObject([200, { success: true }])
+    expect([ran.status, ran.body]).toMatchObject([200, { decision: 'allowed' }])
     const find = () => collector.listSpans().filter((span) => span.traceId === traceId)
     const deadline = Date.now() + 20_000
     while (!find().some(({ name }) => name === 'executeTool') && Date.now() < deadline) await sleep(50)
@@ -80,7 +80,11 @@ it('[REQ-TRACE-1] a collector gets one joined trace for one tool call, and no se
     for (const name of ['decide', 'append', 'sandbox run']) expect(names).toContain(name)
     for (const span of spans) {
       let top = span
-      for (let parent = byId.get(span.parentSpanId ?? ''); parent !== undefined; parent = byId.get(top.parentSpanId ?? ''))
+      for (
+        let parent = byId.get(span.parentSpanId ?? '');
+        parent !== undefined;
+        parent = byId.get(top.parentSpanId ?? '')
+      )
         top = parent
       expect([span.name, top.name]).toEqual([span.name, 'executeTool'])
     }

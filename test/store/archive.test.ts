@@ -90,7 +90,7 @@ describe('REQ-KEEP-17 tampering that pretends to be an archive is found', () => 
   test('a tombstone of an archive that the ledger does not record, or with another seal', async () => {
     const other = `{"archived":"${'0'.repeat(32)}","seal":"${'0'.repeat(64)}"}`
     await expectFound(2, `UPDATE event SET data = '${other}' WHERE seq = 2`)
-    await expectFound(1, "UPDATE event SET data = replace(data, '\"seal\":\"', '\"seal\":\"0') WHERE seq = 1")
+    await expectFound(1, 'UPDATE event SET data = replace(data, \'"seal":"\', \'"seal":"0\') WHERE seq = 1')
     await expectFound(1, "UPDATE event SET data = '{}' WHERE seq = 1")
   })
 

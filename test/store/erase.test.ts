@@ -6,8 +6,8 @@ import { recordOffline } from '../../src/app/ledger/record-offline.js'
 import { makeBackup } from '../../src/store/backup/make-backup.js'
 import { restoreBackup } from '../../src/store/backup/restore-backup.js'
 import { exportLedger } from '../../src/store/export/export-ledger.js'
-import { openSqliteStore } from '../../src/store/sqlite-store.js'
 import { prepareKeys } from '../../src/store/rotate-keys.js'
+import { openSqliteStore } from '../../src/store/sqlite-store.js'
 import { verifyDirectory } from '../../src/store/verify/verify-ledger.js'
 import { events, newEvent, newTask, sha256, temporaryDirectory } from './events.js'
 import { tamper } from './ledger-on-disk.js'
@@ -57,7 +57,8 @@ test('REQ-KEEP-13 an erased text is nowhere in the database, and the ledger stil
         return Buffer.alloc(0)
       }
     })()
-    for (const form of [SECRET, JSON.stringify(SECRET).slice(1, -1), 'hunter2']) expect(bytes.includes(form)).toBe(false)
+    for (const form of [SECRET, JSON.stringify(SECRET).slice(1, -1), 'hunter2'])
+      expect(bytes.includes(form)).toBe(false)
   }
   expect(await verifyDirectory(dir)).toMatchObject({ ok: true, events: 5, streams: 3 })
   const store = await openSqliteStore({ dir })

@@ -34,8 +34,10 @@ export function observeAppends(store: Store): AppendStats {
     stats.waiting += 1
     try {
       const attributes = { 'phaselock.events': asked.events.length }
-      const result = await runInSpan('append', { attributes, onResult: ({ ok }) => ({ 'phaselock.written': ok }) }, () =>
-        append(asked),
+      const result = await runInSpan(
+        'append',
+        { attributes, onResult: ({ ok }) => ({ 'phaselock.written': ok }) },
+        () => append(asked),
       )
       stats.isFailing = false
       return result

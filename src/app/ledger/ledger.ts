@@ -1,5 +1,5 @@
-import { runInSpan } from '../../base/spans.js'
 import { KeyedLock } from '../../base/keyed-lock.js'
+import { runInSpan } from '../../base/spans.js'
 import type { Contract } from '../../core/contract/contract.js'
 import type { Registry, RegistryCommand } from '../../core/identity/registry.js'
 import type { Command, Context } from '../../core/task/command.js'

@@ -4,8 +4,8 @@ import { formatDuration } from '../../core/text.js'
 import { type CliCommand, serverCommand } from '../cli-command.js'
 import { compact, formatTime } from '../client/answer-values.js'
 import type { ClientOptions } from '../client/connection.js'
-import { collect } from '../options.js'
 import type { RotateOptions } from '../keeping/rotate-ledger.js'
+import { collect } from '../options.js'
 import { findProgramName } from '../program-name.js'
 import { type Column, formatTable } from '../terminal/table.js'
 import { paintText, show } from '../terminal/terminal.js'
@@ -34,8 +34,13 @@ export function addAdminCommands(program: CliCommand): void {
     .option('--store <url>', 'PostgreSQL database with the ledger ($PHASELOCK_STORE)')
     .option('--yes', 'do not ask')
     .option('--json', 'print JSON')
-    .examples(['phaselock secret rotate-ledger --reason "a backup with keys was lost"', 'what was written before still verifies'])
-    .action(async (options: RotateOptions) => (await import('../keeping/rotate-ledger.js')).rotateLedgerCommand(options))
+    .examples([
+      'phaselock secret rotate-ledger --reason "a backup with keys was lost"',
+      'what was written before still verifies',
+    ])
+    .action(async (options: RotateOptions) =>
+      (await import('../keeping/rotate-ledger.js')).rotateLedgerCommand(options),
+    )
   addPauses(program)
 }
 

@@ -63,7 +63,10 @@ export function addKeepingCommands(program: CliCommand): void {
     .option('--store <url>', 'PostgreSQL database with the ledger ($PHASELOCK_STORE)')
     .option('--yes', 'do not ask')
     .option('--json', 'print JSON')
-    .examples(['phaselock erase --text-file leaked.txt --reason "key of the mail service"', 'the chains stay verifiable'])
+    .examples([
+      'phaselock erase --text-file leaked.txt --reason "key of the mail service"',
+      'the chains stay verifiable',
+    ])
     .action(async (options: EraseOptions) => (await import('../keeping/erase.js')).eraseCommand(options))
   program
     .command('archive')

@@ -4,6 +4,7 @@ import { CONFIRM_SETTINGS } from '../../core/identity/sensitive-acts.js'
 import type { CliCommand } from '../cli-command.js'
 import { collect, parsePortNumber } from '../options.js'
 import type { ServeOptions } from '../server/serve.js'
+import { LOG_FORMATS } from '../server/log-formats.js'
 
 export function addServeCommand(program: CliCommand): void {
   addServerOptions(program.command('serve').description('run the server in this terminal'))
@@ -57,5 +58,10 @@ export function addServerOptions(command: CliCommand): CliCommand {
         .default('native'),
     )
     .option('--first-code', 'the login link of this start may register a first passkey or passphrase')
+    .addOption(
+      new Option('--log-format <format>', 'of standard error: text on a terminal and JSON elsewhere, or always one').choices(
+        LOG_FORMATS,
+      ),
+    )
     .option('--transcripts <dir>', 'additional folder with Claude Code transcripts; repeatable', collect)
 }

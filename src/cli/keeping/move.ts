@@ -33,10 +33,9 @@ export async function moveCommand(options: MoveOptions): Promise<void> {
   const summary = await runOnStore('The move', () =>
     showProgress('Verifying and copying', options.json === true, async () => {
       const moved = await (isBack ? moveToSqlite({ dir, url }) : moveToPostgres({ dir, url }))
-      await recordOffline(
-        { dir, url: isBack ? null : url },
-        [{ type: 'ledger_moved', to: isBack ? 'sqlite' : to, events: moved.head.count }],
-      )
+      await recordOffline({ dir, url: isBack ? null : url }, [
+        { type: 'ledger_moved', to: isBack ? 'sqlite' : to, events: moved.head.count },
+      ])
       return moved
     }),
   )

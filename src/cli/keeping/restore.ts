@@ -33,10 +33,9 @@ export async function restoreCommand(file: string, options: RestoreOptions): Pro
         keysDir: options.keys ?? null,
         askPassphrase: () => askPassphrase(options),
         record: (partial, { sha256, header }, { head }) =>
-          recordOffline(
-            { dir: partial, url: null },
-            [{ type: 'ledger_restored', backup: sha256, madeAt: header.created_at, events: head.count }],
-          ),
+          recordOffline({ dir: partial, url: null }, [
+            { type: 'ledger_restored', backup: sha256, madeAt: header.created_at, events: head.count },
+          ]),
       }),
     ),
   )

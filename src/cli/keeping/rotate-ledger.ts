@@ -44,5 +44,6 @@ export async function rotateLedgerCommand(options: RotateOptions): Promise<void>
       : `The ledger in ${dir} has new keys. SHA-256 of the new public key: ${fingerprint}`,
   )
   tell('Give ledger.ed25519.pub to everybody who checks exports and backups. Exports made before keep the old key.')
-  if (place.url !== null) tell('Copy the ledger.* files of this directory to the other nodes before they start.')
+  if (place.url !== null)
+    tell('Prepare the other nodes again (phaselock nodes prepare DIR) and put their node.id back before they start.')
 }

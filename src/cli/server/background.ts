@@ -170,6 +170,7 @@ function buildArguments(options: ServeOptions): readonly string[] {
   const flags = [
     ...(options.insecureHttp === true ? ['--insecure-http'] : []),
     ...(options.firstCode === true ? ['--first-code'] : []),
+    ...(options.logFormat === undefined ? [] : ['--log-format', options.logFormat]),
   ]
   return [...named, ...flags]
 }

@@ -15,14 +15,17 @@ import { removeServerNote, writeServerNote } from '../client/server-file.js'
 import { type SettledContract, settleContract } from '../contracts/settle-contract.js'
 import { EXIT, Stop } from '../exit.js'
 import { findGivenStateDir, getDefaultStateDir } from '../places.js'
-import { print, tell, tolerateClosedPipes } from '../terminal/terminal.js'
 import { startTelemetry } from '../telemetry/start-telemetry.js'
+import { print, tell, tolerateClosedPipes } from '../terminal/terminal.js'
 import { formatHooks } from './hook-text.js'
 import { formatAddress, isLoopback, type Listening, listen } from './listen.js'
 import { formatReady } from './ready-text.js'
+import type { LogFormat } from './log-formats.js'
+import { ServerLog } from './server-log.js'
 import { startFailure } from './start-failure.js'
 import { readAdvertised, readStoreUrl, requireSigningSecret } from './store-url.js'
 
+const log = new ServerLog()
 const CLOSE_MS_MAX = 10_000
 // One Ctrl-C reaches a process several times when npm and the terminal both pass it on.
 const SAME_SIGNAL_MS = 300
@@ -44,6 +47,7 @@ export interface ServeOptions {
   readonly transcripts?: readonly string[]
   readonly confirm?: ConfirmSetting
   readonly firstCode?: boolean
+  readonly logFormat?: LogFormat
   readonly json?: boolean
 }
 
@@ -53,11 +57,13 @@ export async function serve(options: ServeOptions): Promise<void> {
   const tls = chooseTransport(options)
   readAdvertised(options.advertise)
   requireSigningSecret(readStoreUrl(options.store))
+  await log.open(options.logFormat ?? 'auto')
   const endTelemetry = await startTelemetry(process.env)
   try {
     const running = await start(options, tls)
     // It answers from here on: a stop request during the sandbox probes is handled.
     stopOnSignals({ ...running, endTelemetry })
+    log.useRedactor(running.app.redact)
     tellAlerts(running.app)
     const { announcement, text, notes } = await running.ready()
     if (options.json === true) for (const note of notes) tell(note)
@@ -169,7 +175,7 @@ async function openApp(
       ...{ stateDir, workspace, store, onFault: logFault, minConfinement },
       contract: settled,
       environment: process.env,
-      onNotice: (text) => tell(plainLine(`${new Date().toISOString()} ${text}`)),
+      onNotice: (text) => log.notice(text),
       contractFile: settled.contractFile,
       contractBases: settled.contractBases,
       contractParts: settled.contractParts,
@@ -263,19 +269,13 @@ function readPem(option: string, file: string): Buffer {
 }
 
 function tellAlerts(app: Orchestrator): void {
-  app.feed.subscribe(({ type, at, stream, data }) => {
+  app.feed.subscribe(({ type, stream, data }) => {
     if (type !== 'alert_raised' && type !== 'alert_cleared') return
     const what = type === 'alert_raised' ? 'alert' : 'alert cleared'
     const message = typeof data.message === 'string' && data.message !== '' ? `: ${data.message}` : ''
-    tell(
-      plainLine(
-        `${new Date(at).toISOString()} ${what}: ${stream.replace(/^task:/, 'task ')} ${String(data.alert)}${message}`,
-      ),
-    )
+    const [task, alert] = [stream.replace(/^task:/, ''), String(data.alert)]
+    log.alert(`${what}: task ${task} ${alert}${message}`, { task, alert, isCleared: type === 'alert_cleared' })
   })
 }
 
-function logFault(error: unknown): void {
-  const text = error instanceof Error ? `${error.name}: ${error.message}` : String(error)
-  tell(`${new Date().toISOString()} fault: ${plainLine(text)}`)
-}
+const logFault = (error: unknown): void => log.fault(error)

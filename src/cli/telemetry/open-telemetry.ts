@@ -1,11 +1,20 @@
-import { type Context, context, metrics, propagation, ROOT_CONTEXT, SpanKind, SpanStatusCode, trace } from '@opentelemetry/api'
+import {
+  type Context,
+  context,
+  metrics,
+  propagation,
+  ROOT_CONTEXT,
+  SpanKind,
+  SpanStatusCode,
+  trace,
+} from '@opentelemetry/api'
 import { AsyncLocalStorageContextManager } from '@opentelemetry/context-async-hooks'
 import { W3CTraceContextPropagator } from '@opentelemetry/core'
 import { OTLPMetricExporter } from '@opentelemetry/exporter-metrics-otlp-http'
 import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-http'
 import { resourceFromAttributes } from '@opentelemetry/resources'
 import { MeterProvider, PeriodicExportingMetricReader } from '@opentelemetry/sdk-metrics'
-import { BasicTracerProvider, BatchSpanProcessor } from '@opentelemetry/sdk-trace'
+import { BatchSpanProcessor, TracerProvider } from '@opentelemetry/sdk-trace'
 import type { SpanRunner } from '../../base/spans.js'
 
 const NAME = 'phaselock'
@@ -27,7 +36,10 @@ export function openTelemetry(options: {
     'service.version': options.version,
     'process.pid': process.pid,
   })
-  const tracing = new BasicTracerProvider({ resource, spanProcessors: [new BatchSpanProcessor(new OTLPTraceExporter())] })
+  const tracing = new TracerProvider({
+    resource,
+    spanProcessors: [new BatchSpanProcessor({ exporter: new OTLPTraceExporter() })],
+  })
   const reader = new PeriodicExportingMetricReader({ exporter: new OTLPMetricExporter() })
   const metering = new MeterProvider({ resource, readers: [reader] })
   context.setGlobalContextManager(new AsyncLocalStorageContextManager().enable())
@@ -52,7 +64,11 @@ function makeRunner(): SpanRunner {
   return async (name, { attributes = {}, onResult, parent }, work) => {
     const startedAt = performance.now()
     const kind = parent === undefined ? SpanKind.INTERNAL : SpanKind.SERVER
-    const span = tracer.startSpan(name, { attributes, kind }, parent === undefined ? context.active() : readParent(parent))
+    const span = tracer.startSpan(
+      name,
+      { attributes, kind },
+      parent === undefined ? context.active() : readParent(parent),
+    )
     let outcome = 'ok'
     try {
       const result = await context.with(trace.setSpan(context.active(), span), work)

@@ -4,11 +4,11 @@ import { basename, dirname, join } from 'node:path'
 import { syncDirectory } from '../../base/atomic-file.js'
 import { type BackupHeader, writeBackupFile } from '../backup/backup-file.js'
 import { BACKUP_SCHEMA, LineTally } from '../backup/make-backup.js'
-import type { Row } from '../database.js'
 import { type LedgerPart, toEventRow } from '../copy/ledger-part.js'
-import { readVerified } from '../copy/read-verified.js'
 import { openPostgresSource } from '../copy/postgres-source.js'
+import { readVerified } from '../copy/read-verified.js'
 import { openSqliteSource } from '../copy/sqlite-source.js'
+import type { Row } from '../database.js'
 import { readChainKey, readSigningKey } from '../keys.js'
 import type { StorePlace } from '../open-store.js'
 import { StoreRefused, type TaskRow } from '../store.js'
@@ -28,7 +28,12 @@ export interface MadeArchive {
   readonly file: string
   readonly sha256: string
   readonly tasks: readonly string[]
-  readonly events: readonly { readonly seq: number; readonly hash: string; readonly actor: string; readonly data: string }[]
+  readonly events: readonly {
+    readonly seq: number
+    readonly hash: string
+    readonly actor: string
+    readonly data: string
+  }[]
 }
 
 const OVER: readonly string[] = ['completed', 'cancelled']
@@ -108,4 +113,3 @@ function readTaskId({ stream }: Row): string {
   const name = String(stream)
   return name.startsWith('task:') ? name.slice('task:'.length) : ''
 }
-

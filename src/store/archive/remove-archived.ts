@@ -13,7 +13,7 @@ export function removeArchived({ dir, url }: StorePlace, made: MadeArchive): Pro
 async function removeFromSqlite(dir: string, { events, tasks }: MadeArchive): Promise<void> {
   const database = openDatabase(listLedgerFiles(dir).database)
   try {
-    database.exec('PRAGMA synchronous = FULL; PRAGMA trusted_schema = OFF')
+    database.exec('PRAGMA secure_delete = ON; PRAGMA synchronous = FULL; PRAGMA trusted_schema = OFF')
     database.exec('BEGIN IMMEDIATE')
     const setData = database.prepare('UPDATE event SET data = ? WHERE seq = ? AND hash = ?')
     for (const { data, seq, hash } of events) setData.run(data, seq, hash)

@@ -1,5 +1,4 @@
 import type { KeyObject } from 'node:crypto'
-import { ARCHIVED_TYPE } from './archived-data.js'
 import { checkBackupFile, readBackupLines, refuseBackup } from '../backup/backup-file.js'
 import { LineTally } from '../backup/make-backup.js'
 import { parsePart, toEventRow } from '../copy/ledger-part.js'
@@ -9,6 +8,7 @@ import { readChainKey } from '../keys.js'
 import type { StorePlace } from '../open-store.js'
 import { StoreRefused } from '../store.js'
 import { computeRowHash } from '../verify/verify-events.js'
+import { ARCHIVED_TYPE } from './archived-data.js'
 
 export interface ArchiveReport {
   readonly file: string

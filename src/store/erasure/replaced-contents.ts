@@ -26,6 +26,7 @@ function makeReplaced(rows: readonly Row[]): ReplacedContents {
   const archives = readArchives(rows.filter(({ type }) => type === ARCHIVED_TYPE))
   return {
     fits: (row, key, contentHash) =>
-      fitsErasure(erasures.get(Number(row.seq)), key, { hash: row.hash, contentHash }) || isTombstone(row, archives, key),
+      fitsErasure(erasures.get(Number(row.seq)), key, { hash: row.hash, contentHash }) ||
+      isTombstone(row, archives, key),
   }
 }
