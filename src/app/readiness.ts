@@ -36,7 +36,7 @@ export class ReadinessCheck {
     if (now - this.#probedAt < PROBE_EVERY_MS) return
     this.#probedAt = now
     const remember = { principal: 'system', key: `readiness-${now}`, bodyHash: '', status: 200, answer: null }
-    await within(this.app.ledger.store.append({ stream: NO_STREAM, expectedVersion: 0, events: [], remember }))
+    await within(this.app.ledger.writeTo({ stream: NO_STREAM, expectedVersion: 0, events: [], remember }))
   }
 }
 
