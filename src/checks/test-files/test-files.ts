@@ -91,9 +91,19 @@ function mentionsRunnerImport(text: string): boolean {
 const DEFINES_TEST = /(?<![\w$.])(?:test|it|describe|suite)(?:\.\w+){0,4}\s*\(\s*""\s*,/
 
 /** Whether the path matches the test patterns of the contract. */
-export function isTestPath(contract: Contract, path: string): boolean {
-  return contract.tests.patterns.some((pattern) => matchesGlob(pattern, path))
+export function isTestPath({ tests: { patterns } }: Contract, path: string): boolean {
+  const known = matched.get(patterns) ?? new Map<string, boolean>()
+  const before = known.get(path)
+  if (before !== undefined) return before
+  const isMatched = patterns.some((pattern) => matchesGlob(pattern, path))
+  if (known.size >= MATCHED_MAX) known.clear()
+  matched.set(patterns, known.set(path, isMatched))
+  return isMatched
 }
+
+// Each gate asks for every path of the tree, several times.
+const matched = new WeakMap<readonly string[], Map<string, boolean>>()
+const MATCHED_MAX = 200_000
 
 /** Whether a file is a test, or belongs to tests, by its path alone. */
 export function isTestLike(contract: Contract, path: string): boolean {
