@@ -59,8 +59,10 @@ export const FULL_ONLY: Readonly<Record<string, string>> = {
   'confinement/sockets': 'sockets into the sandbox with every provider; doors/agent-socket covers the main path',
   'confinement/toolchains': 'compiles with Go and cargo in the sandbox; confinement/credentials covers what is hidden',
   'connect/canary': 'four real agent CLIs, each started several times; connect/edit covers what is written',
-  'connect/claude': 'a real Claude Code in tmux; connect/session and connect/connect cover what is behind it',
-  'connect/codex': 'a real Codex in tmux; connect/session and connect/connect cover what is behind it',
+  'connect/claude': 'a real Claude Code in tmux; connect/connect and connect/edit cover what is behind it',
+  'connect/codex': 'a real Codex in tmux; connect/connect and connect/edit cover what is behind it',
+  'connect/session':
+    'servers, MCP servers and hooks as processes; connect/connect and http/hook-liveness cover the rules',
   'coordination/kill': 'kills a server in the middle of a council; e2e/kill covers recovery in general',
   'coordination/seed-000': 'a council as its document tells it; coordination and http/coordinations cover the rules',
   'dashboard/passkeys':
@@ -212,7 +214,8 @@ export const FULL_ONLY: Readonly<Record<string, string>> = {
   'knowledge/words': 'related words and forms of words; knowledge/index covers the order of results',
   'launch/claude': 'a real Claude Code in tmux; launch/in-chat and launch/shim cover the session behind it',
   'launch/claude-walks': 'further sessions of a real Claude Code in tmux; launch/in-chat covers the rules',
-  'launch/claude-restarts': 'restarts, /clear and two sessions of a real Claude Code in tmux; launch/in-chat covers the rules',
+  'launch/claude-restarts':
+    'restarts, /clear and two sessions of a real Claude Code in tmux; launch/in-chat covers the rules',
   'launch/native': 'a real Claude Code with its own tools in tmux; http/hook-events covers the rules',
   'launch/native-attacks':
     'attacks by a real Claude Code with its own tools in tmux; http/hook-events and launch/session-hooks cover the rules',

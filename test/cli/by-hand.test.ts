@@ -188,8 +188,8 @@ describe('an agent that waits for people', () => {
         agents: expect.arrayContaining([expect.objectContaining({ agent_id: 'eve', status: 'working' })]),
       })
       const listed = (await place.run(['agents'])).stdout
-      expect(listed).toMatch(/^AGENT +STATE +RESTARTS +TASK +PHASE +ACTIVE$/m)
-      expect(listed).toMatch(/^eve +running +0 +task-\S+ +PLAN +\d+s ago$/m)
+      expect(listed).toMatch(/^AGENT +STATE +RESTARTS +TASK +PHASE +BINDING +ACTIVE$/m)
+      expect(listed).toMatch(/^eve +running +0 +task-\S+ +PLAN +[\w-]+ +\d+s ago$/m)
       const followed = place.run(['logs', 'eve', '--follow', '--json'])
       await new Promise((resolve) => setTimeout(resolve, 1500))
       expect((await place.run(['stop', 'eve'])).code).toBe(0)
