@@ -1,6 +1,8 @@
 import { afterEach, describe, expect, it } from 'vitest'
 import { codex } from '../participants/real-agents.js'
-import { honest } from '../real-agents/work.js'
+import type { Script } from '../real-agents/model.js'
+import type { Call, Talk } from '../real-agents/talk.js'
+import { CODE, honest, own } from '../real-agents/work.js'
 import { Desk, hasTmux } from './terminal.js'
 
 const RUN_MS_MAX = 300_000
@@ -39,4 +41,50 @@ describe.skipIf(reason !== null)(`phaselock codex${reason === null ? '' : ` (ski
     },
     RUN_MS_MAX,
   )
+
+  it.each([
+    ['gpt-5.5', withPatch],
+    ['gpt-6.1-sol', inCode],
+  ])(
+    '[REQ-LAUNCH-1] goes to a committed task with the model %s, whose own tools change nothing',
+    async (model, script) => {
+      desk = await Desk.open(found.ok ? [found.program] : [], { honest: script })
+      const window = desk.window()
+      await window.enter(`phaselock codex "[[script:honest]] Sum up the prices of a cart" -- --model ${model}`)
+      await window.shows(/Open restricted/)
+      window.press('Enter')
+      await window.shows(/may codex-\w+ go from PLAN to TDD/)
+      // What it did with its own tools in PLAN left nothing.
+      expect(desk.git('status', '--porcelain', '--ignored')).toBe('')
+      window.press('C-n')
+      await window.shows(/1\. approve/)
+      window.press('Enter')
+      const task = await desk.taskId()
+      await desk.reaches(task, 'completed')
+      await window.shows(/Done\./)
+      await window.enter('/quit')
+      await window.shows(/is completed\./)
+      expect(desk.git('log', '-1', '--format=%s').trim()).toBe('Sum up prices')
+      expect(desk.git('status', '--porcelain', '--ignored')).toBe('')
+    },
+    RUN_MS_MAX,
+  )
 })
+
+const PATCH = `*** Begin Patch\n*** Add File: ${CODE}\n+export const sum = () => 12\n*** End Patch\n`
+
+/** A model with a patch tool tries it first. */
+function withPatch(talk: Talk): ReturnType<Script> {
+  return talk.step === 0 ? { ...own('apply_patch', {}), text: PATCH } : honest({ ...talk, step: talk.step - 1 })
+}
+
+/** A model that writes programs: its tools are functions in them. */
+async function inCode(talk: Talk): Promise<Call | null> {
+  const write = (text: string): Call => ({ ...own('exec', {}), text })
+  if (talk.step === 0)
+    return write(`try { await tools.apply_patch(${JSON.stringify(PATCH)}) } catch (error) { text(String(error)) }`)
+  const made = await honest({ ...talk, step: talk.step - 1 })
+  return made === null
+    ? null
+    : write(`text(JSON.stringify(await tools.mcp__phaselock__${made.name}(${JSON.stringify(made.input)})))`)
+}

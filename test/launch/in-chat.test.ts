@@ -223,6 +223,54 @@ describe('an answer in the chat that the agent could have given itself', () => {
   })
 })
 
+describe('where an answer in the chat approves nothing', () => {
+  it('[REQ-NATIVE-9] the person is shown where to decide, and only a decision there lets the call go on', async () => {
+    const server = new SessionServer({ url: run.url, token: run.operator })
+    const token = await run.addAgent('native')
+    const other = await run.addTask({ title: 'Sum up' })
+    await run.claim('native', token, other)
+    const shown = new SessionMcp({
+      ...{ upstream: new UpstreamMcp(server, token), people: new People(server, other) },
+      ...{ instructions: 'Hello.', asksInChat: false },
+    })
+    const door = await SessionShim.open({
+      '/mcp': {
+        ...{ methods: ['GET', 'POST', 'DELETE'], handle: (request, body) => shown.answer(request, body) },
+        refuse: (status) => new Response(null, { status }),
+      },
+    })
+    const client = new Client(
+      { name: 'cli', version: '1' },
+      { capabilities: { elicitation: { form: {}, url: {} } }, versionNegotiation: { mode: 'legacy' } },
+    )
+    const asked: Record<string, unknown>[] = []
+    let action: 'accept' | 'cancel' = 'cancel'
+    client.setRequestHandler('elicitation/create', async ({ params }) => {
+      asked.push({ ...params })
+      return { action, content: { decision: 'approve' } }
+    })
+    const headers = { authorization: `Bearer ${door.secret}` }
+    await client.connect(new StreamableHTTPClientTransport(new URL(`${door.url}/mcp`), { requestInit: { headers } }))
+    try {
+      expect(await client.callTool(GO)).toMatchObject({ isError: true })
+      expect(asked[0]).toMatchObject({ mode: 'url', url: expect.stringContaining('/approvals/apr-') })
+      action = 'accept'
+      const calling = client.callTool(GO)
+      await expect.poll(() => asked.length).toBe(2)
+      const { approvals } = (await run.call('GET', '/approvals', run.operator)).body as {
+        approvals: { id: string; digest: string }[]
+      }
+      const [{ id, digest } = { id: '', digest: '' }] = approvals
+      await run.call('POST', `/approvals/${id}/decision`, run.operator, { decision: 'approve', digest })
+      expect(await calling).toMatchObject({ structuredContent: { allowed: true, phase: 'DONE' } })
+    } finally {
+      await client.close()
+      await shown.close()
+      await door.close()
+    }
+  })
+})
+
 describe('a question in the chat', () => {
   const ASK = { name: 'ask_user_question', arguments: { question: 'Which currency?', options: ['EUR', 'USD'] } }
 

@@ -22,7 +22,6 @@ export const nativeCalls = (tree: string): readonly Call[] => [
   own('Read', { file_path: `${tree}/src/price.js` }),
   write(tree, CODE, CODE_TEXT),
   GO_TDD,
-  GO_TDD,
   write(tree, TEST, TEST_TEXT),
   bash(SNEAKY),
   bash(`rm ${CODE}`),

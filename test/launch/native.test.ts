@@ -22,6 +22,7 @@ describe.skipIf(reason !== null)(`phaselock claude --native${reason === null ? '
       await choosePassphrase(window)
       const approval = await desk.approval()
       const task = await desk.taskId()
+      await window.shows(/waits for you/)
       // The token alone approves nothing, and neither does the chat.
       expect(desk.phaselock('approve', approval, '--yes')).toContain('passphrase')
       const file = join(desk.dir, 'passphrase')

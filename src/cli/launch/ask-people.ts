@@ -16,6 +16,8 @@ const PROGRESS_EVERY = 15
 export interface Chat {
   /** Null: this CLI shows no forms, or an answer from it would prove nothing. */
   readonly ask: ((form: Form, signal: AbortSignal) => Promise<FormResult>) | null
+  /** Shows the person where to decide; null: this CLI cannot. What they answer there decides nothing. */
+  readonly show: ((page: Page, signal: AbortSignal) => Promise<FormResult>) | null
   readonly progress: (text: string) => Promise<void>
   readonly signal: AbortSignal
 }
@@ -23,6 +25,11 @@ export interface Chat {
 export interface Form {
   readonly message: string
   readonly schema: JsonObject
+}
+
+export interface Page {
+  readonly message: string
+  readonly url: string
 }
 
 export interface FormResult {
@@ -44,7 +51,7 @@ export class People {
   ) {}
 
   async ask(waiting: Waiting, chat: Chat): Promise<Asked> {
-    if (chat.ask === null && !this.#announced.has(waiting.id)) {
+    if (chat.ask === null && chat.show === null && !this.#announced.has(waiting.id)) {
       this.#announced.add(waiting.id)
       return { kind: 'open', note: this.#formatAnnouncement(waiting) }
     }
@@ -52,9 +59,9 @@ export class People {
     const signal = AbortSignal.any([over.signal, chat.signal])
     try {
       const elsewhere = this.#waitForDecision(waiting, chat, signal)
-      return await (chat.ask === null
-        ? elsewhere
-        : Promise.race([elsewhere, this.#askInChat(waiting, chat.ask, signal)]))
+      if (chat.ask !== null) return await Promise.race([elsewhere, this.#askInChat(waiting, chat.ask, signal)])
+      if (chat.show === null) return await elsewhere
+      return await Promise.race([elsewhere, this.#showInChat(waiting, chat.show, signal)])
     } finally {
       over.abort()
     }
@@ -91,6 +98,15 @@ export class People {
       // Decided elsewhere a moment ago, or not for this operator to decide: the server says which.
       return { kind: 'open', note: `Not recorded: ${plainLine(error.message)}\n${this.#formatAnnouncement(waiting)}` }
     }
+  }
+
+  // Ends only when the person closes it without opening the page: then nobody is about to decide.
+  async #showInChat(waiting: Waiting, show: NonNullable<Chat['show']>, signal: AbortSignal): Promise<Asked> {
+    const { kind, id } = waiting
+    const [page, command] = kind === 'approval' ? [`/approvals/${id}`, `approve ${id}`] : ['/', `answer ${id}`]
+    const message = `${kind === 'approval' ? 'An approval' : 'A question'} waits for you. Decide it with your passphrase or passkey, on this page or in another terminal: phaselock ${command}`
+    const { action } = await show({ message, url: `${this.server.url}${page}` }, signal)
+    return action === 'accept' ? new Promise<Asked>(() => undefined) : this.#dismissed(waiting)
   }
 
   async #askApproval(id: string, ask: NonNullable<Chat['ask']>, signal: AbortSignal): Promise<Asked> {

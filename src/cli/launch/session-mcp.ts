@@ -149,7 +149,8 @@ export class SessionMcp {
   #chat(server: Server, params: JsonObject, { mcpReq }: ServerContext): Chat {
     const token = isObject(params._meta) ? params._meta.progressToken : undefined
     let progress = 0
-    const canAsk = this.parts.asksInChat && server.getClientCapabilities()?.elicitation !== undefined
+    const shown = server.getClientCapabilities()?.elicitation
+    const canAsk = this.parts.asksInChat && shown !== undefined
     return {
       signal: mcpReq.signal,
       ask: canAsk
@@ -160,6 +161,14 @@ export class SessionMcp {
               { signal, timeout: ASK_MS_MAX, relatedRequestId: mcpReq.id },
             )
         : null,
+      show:
+        !this.parts.asksInChat && shown?.url !== undefined
+          ? ({ message, url }, signal) =>
+              server.elicitInput(
+                { mode: 'url', message, url, elicitationId: randomUUID() },
+                { signal, timeout: ASK_MS_MAX, relatedRequestId: mcpReq.id },
+              )
+          : null,
       progress: async (message) => {
         if (typeof token !== 'string' && typeof token !== 'number') return
         progress += 1
