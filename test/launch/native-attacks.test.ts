@@ -42,14 +42,15 @@ async function begin(
     return follows(talk)
   }
   desk = await Desk.open(found.ok ? [found.program] : [], { attack, inner: follow(() => innerCalls()) })
-  for (const [path, text] of Object.entries({ 'agent_workflow.yaml': CONTRACT, ...files })) {
+  for (const [path, text] of Object.entries(files)) {
     mkdirSync(join(desk.repository, path, '..'), { recursive: true })
     writeFileSync(join(desk.repository, path), text)
   }
   desk.git('add', '-A')
-  desk.git('-c', 'user.name=a', '-c', 'user.email=a@example.com', 'commit', '-qm', 'contract')
+  desk.git('-c', 'user.name=a', '-c', 'user.email=a@example.com', 'commit', '-q', '--allow-empty', '-m', 'files')
+  writeFileSync(join(desk.dir, 'open.yaml'), CONTRACT)
   const window = desk.window()
-  await window.enter('phaselock claude --native "[[script:attack]] Break out"')
+  await window.enter('phaselock claude --native --contract ../open.yaml "[[script:attack]] Break out"')
   await choosePassphrase(window)
   return window
 }

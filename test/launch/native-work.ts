@@ -38,11 +38,13 @@ export const nativeCalls = (tree: string): readonly Call[] => [
   go('COMPLETE', SUMMARY),
 ]
 
-/** Makes these calls one after another, and nothing more. */
+/** Makes these calls one after another, and nothing more; one that has to wait for a person is made again. */
 export const follow =
   (calls: () => readonly Call[]): Script =>
-  ({ step }) =>
-    calls()[step] ?? null
+  ({ step, results }) => {
+    const waited = results.filter(({ text }) => text.includes('make the same call again')).length
+    return calls()[step - waited] ?? null
+  }
 
 /** Chooses a passphrase, as a person does who begins such a session for the first time. */
 export async function choosePassphrase(window: Window): Promise<void> {

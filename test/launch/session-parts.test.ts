@@ -100,6 +100,16 @@ describe('own tools under hooks', () => {
     expect(CODEX.native).toMatchObject({ kind: 'refused', reason: expect.stringContaining('when its hook fails') })
   })
 
+  it('[REQ-NATIVE-10] settings of the person that switch hooks off are refused', () => {
+    const { native } = CLAUDE_CODE
+    if (native.kind !== 'held') throw new Error('not held')
+    writeFileSync(join(dir, 'settings.json'), '{"theme": "dark", "disableAllHooks" : true}')
+    const environment = { CLAUDE_CONFIG_DIR: dir }
+    expect(() => native.prepare({ ...plan, environment })).toThrow(/disableAllHooks/)
+    writeFileSync(join(dir, 'settings.json'), '{"disableAllHooks": false}')
+    expect(() => native.prepare({ ...plan, environment })).not.toThrow()
+  })
+
   it('[REQ-NATIVE-10] every tool is asked about, and nothing runs when a hook fails', () => {
     const { native } = CLAUDE_CODE
     if (native.kind !== 'held') throw new Error('not held')

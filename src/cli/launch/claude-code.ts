@@ -1,5 +1,9 @@
+import { readFileSync } from 'node:fs'
+import { homedir } from 'node:os'
+import { join } from 'node:path'
 import type { JsonObject } from '../../core/json.js'
 import { CLAUDE_CODE_ANSWERS } from '../../hooks/claude-code-answers.js'
+import { EXIT, Stop } from '../exit.js'
 import {
   type AgentCliKind,
   type PreparedSession,
@@ -111,7 +115,28 @@ function buildSettings({ url }: SessionPlan): JsonObject {
   return { disableSkillShellExecution: true, hooks: { UserPromptSubmit: [{ hooks: [ready] }] } }
 }
 
-function buildNativeSettings({ url }: SessionPlan): JsonObject {
+// Whether settings of the session win over such a setting of the person is not documented.
+function refuseDisabledHooks({ environment }: SessionPlan): void {
+  const folder = environment.CLAUDE_CONFIG_DIR ?? join(environment.HOME ?? homedir(), '.claude')
+  if (!/"disableAllHooks"\s*:\s*true/.test(readIfThere(join(folder, 'settings.json')))) return
+  throw new Stop(
+    EXIT.refused,
+    `Your settings of Claude Code have "disableAllHooks": true, so that hooks cannot hold its own tools (${folder}/settings.json).\nRemove it, or leave --native out.`,
+  )
+}
+
+function readIfThere(file: string): string {
+  try {
+    return readFileSync(file, 'utf8')
+  } catch {
+    // Nothing is set.
+    return ''
+  }
+}
+
+function buildNativeSettings(plan: SessionPlan): JsonObject {
+  refuseDisabledHooks(plan)
+  const { url } = plan
   const target = { url: `${url}/hooks`, secretVariable: SECRET_VARIABLE, reportsEnd: false }
   return { ...CLAUDE_CODE_CLOSED_WAYS, hooks: buildClaudeCodeHooks(target) }
 }

@@ -18,6 +18,9 @@ import { closeSessionTask, openSessionTask, type SessionTask, type TaskWanted } 
 import { formatEnd, formatFirstPrompt, formatInstructions, formatStart } from './session-text.js'
 import { UpstreamMcp } from './upstream-mcp.js'
 
+/** The first message comes as soon as the tools are listed; its hook is called before anything else happens. */
+const LIVE_MS_MAX = 5000
+
 export type LaunchOptions = ServerWanted & Omit<TaskWanted, 'title'> & { readonly native?: boolean }
 
 export interface LaunchRequest {
@@ -39,8 +42,13 @@ export async function launchSession(kind: AgentCliKind, { title, options, own }:
   const server = await openSessionServer(options)
   if (native !== null) await requireCredential(await server.operator())
   const task = await openSessionTask(server, kind, { ...options, title })
-  const ended = await holdSession({ kind, native, server, task, own, program: found.program })
-  const last = await closeSessionTask(server, task, `the ${kind.title} session ended`)
+  const close = () => closeSessionTask(server, task, `the ${kind.title} session ended`)
+  const ended = await holdSession({ kind, native, server, task, own, program: found.program }).catch(async (error) => {
+    // The CLI could not be opened: the task must not stay with an agent that nobody is.
+    await close()
+    throw error
+  })
+  const last = await close()
   tell(formatEnd(kind, task.id, last))
   process.exitCode = ended.code
 }
@@ -122,7 +130,13 @@ async function holdSession(session: Session): Promise<TerminalEnd> {
     folder.write(prepared.files)
     tell(formatStart(kind, task, server.url))
     const env = { ...omitVariables(process.env, native?.dropped), ...prepared.env, [SECRET_VARIABLE]: shim.secret }
-    return await runInTerminal({ program, args: prepared.args, cwd: prepared.cwd ?? workspace, env })
+    const signal = hooks === null ? undefined : watchHooks(hooks, ready)
+    const ended = await runInTerminal({
+      ...{ program, args: prepared.args, cwd: prepared.cwd ?? workspace, env },
+      ...(signal === undefined ? {} : { signal }),
+    })
+    if (signal?.aborted === true) tell(formatNotLive(kind))
+    return ended
   } finally {
     stopBeating()
     folder.remove()
@@ -131,6 +145,21 @@ async function holdSession(session: Session): Promise<TerminalEnd> {
     if (shim.refused > 0)
       tell(`${shim.refused} requests without the secret of this session were refused at its local address.`)
   }
+}
+
+/** Aborts when the CLI works without calling its hooks: its own tools would run undecided. */
+function watchHooks(hooks: SessionHooks, ready: () => Promise<void>): AbortSignal {
+  const over = new AbortController()
+  void ready().then(() =>
+    setTimeout(() => {
+      if (!hooks.isLive) over.abort()
+    }, LIVE_MS_MAX).unref(),
+  )
+  return over.signal
+}
+
+function formatNotLive({ title }: AgentCliKind): string {
+  return `${title} was ended: it called no hook, so that nothing held its own tools. [enforcement_not_live]\nLook for \`disableAllHooks\` in your settings, or leave --native out.`
 }
 
 function makeHookPath(hooks: SessionHooks, { answers }: HeldNative): ShimPath {

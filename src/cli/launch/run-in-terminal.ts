@@ -15,6 +15,8 @@ export interface TerminalRun {
   readonly args: readonly string[]
   readonly cwd: string
   readonly env: NodeJS.ProcessEnv
+  /** Ends the program. */
+  readonly signal?: AbortSignal
 }
 
 export interface TerminalEnd {
@@ -24,7 +26,7 @@ export interface TerminalEnd {
 }
 
 /** Runs a program that owns the terminal until it ends. Ctrl-C is for it; this process stays to clean up. */
-export async function runInTerminal({ program, args, cwd, env }: TerminalRun): Promise<TerminalEnd> {
+export async function runInTerminal({ program, args, cwd, env, signal: over }: TerminalRun): Promise<TerminalEnd> {
   const child = spawn(program, args, { cwd, env, stdio: 'inherit' })
   let killing: NodeJS.Timeout | null = null
   const hear = (signal: NodeJS.Signals): void => {
@@ -32,6 +34,7 @@ export async function runInTerminal({ program, args, cwd, env }: TerminalRun): P
     child.kill(signal)
     killing ??= setTimeout(() => child.kill('SIGKILL'), KILL_MS)
   }
+  over?.addEventListener('abort', () => hear('SIGTERM'), { once: true })
   for (const signal of HEARD) {
     process.removeAllListeners(signal)
     process.on(signal, hear)

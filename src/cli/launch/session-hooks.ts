@@ -28,6 +28,7 @@ export interface SessionHooksParts {
  */
 export class SessionHooks {
   readonly #seen = new Set<string>()
+  #isLive = false
 
   constructor(private readonly parts: SessionHooksParts) {}
 
@@ -39,8 +40,14 @@ export class SessionHooks {
       throw new Stop(EXIT.refused, `The hooks of the session do not reach Phaselock: ${JSON.stringify(answer)}`)
   }
 
+  /** Whether the CLI has called a hook. The first message of a session does. */
+  get isLive(): boolean {
+    return this.#isLive
+  }
+
   /** `body`: parsed, or the text of something that is not JSON. */
   async answer(body: unknown, signal: AbortSignal): Promise<Response> {
+    this.#isLive = true
     const event = isObject(body) ? body.hook_event_name : undefined
     if (event === 'UserPromptSubmit') await this.parts.ready()
     const answer = await this.#ask(body, signal)
