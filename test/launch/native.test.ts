@@ -4,7 +4,7 @@ import { afterEach, describe, expect, it } from 'vitest'
 import { claudeCode } from '../participants/real-agents.js'
 import { CODE, CODE_TEXT, TEST } from '../real-agents/work.js'
 import { choosePassphrase, follow, nativeCalls, PASSPHRASE, SNEAKY } from './native-work.js'
-import { Desk, hasTmux } from './terminal.js'
+import { Desk, hasTmux, until } from './terminal.js'
 
 const RUN_MS_MAX = 400_000
 const found = claudeCode()
@@ -30,6 +30,12 @@ describe.skipIf(reason !== null)(`phaselock claude --native${reason === null ? '
       expect(desk.phaselock('approve', approval, '--yes', '--passphrase-file', file)).toContain('is approved')
       await desk.reaches(task, 'completed')
       await window.shows(/Done\./)
+      // The page that Claude Code still offers decides nothing more.
+      window.press('Escape')
+      await until(
+        () => window.screen(),
+        (screen) => !screen.includes('wants to open a URL'),
+      )
       await window.enter('/exit')
       await window.shows(/is completed\./)
       const results = desk.model.talks.at(-1)?.results ?? []
