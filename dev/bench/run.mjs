@@ -16,6 +16,7 @@ import { benchInverted } from './inverted.mjs'
 import { benchInverter } from './inverter.mjs'
 import { benchKnowledge } from './knowledge.mjs'
 import { machine, rawFsync } from './measure.mjs'
+import { benchNodes } from './nodes.mjs'
 import { benchReconcile } from './reconcile.mjs'
 import { benchRepository } from './repository.mjs'
 import { benchRules } from './rules.mjs'
@@ -39,6 +40,7 @@ if (!existsSync(join(ROOT, 'dev/bench/node_modules'))) {
 const SUITES = {
   decide: () => benchDecide({ rounds: quick ? 3 : 5 }),
   store: () => benchStore({ rounds: quick ? 3 : 5 }),
+  nodes: () => benchNodes({ rounds: quick ? 3 : 5 }),
   confined: () => benchConfined({ rounds: quick ? 3 : 7 }),
   'file-tools': () => benchFileTools({ rounds: quick ? 3 : 5 }),
   inverted: () => benchInverted({ rounds: quick ? 1 : 5 }),
