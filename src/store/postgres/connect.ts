@@ -8,8 +8,14 @@ const STATEMENT_MS_MAX = 30_000
 const ANSWER_MS_MAX = 40_000
 const INT8 = 20
 
+interface Limits {
+  readonly answerMs?: number
+  /** How long a transaction may wait for this process. Longer, and it keeps its locks from all other nodes. */
+  readonly silenceMs?: number
+}
+
 /** A pool of connections. 64-bit integers arrive as numbers: none of ours reaches 2^53. */
-export function createPool(url: string, limits: { readonly answerMs?: number } = {}): pg.Pool {
+export function createPool(url: string, limits: Limits = {}): pg.Pool {
   const getTypeParser = ((oid: number, format?: string) =>
     oid === INT8 ? Number : pg.types.getTypeParser(oid, format as 'text')) as typeof pg.types.getTypeParser
   const pool = new pg.Pool({
@@ -18,6 +24,7 @@ export function createPool(url: string, limits: { readonly answerMs?: number } =
     connectionTimeoutMillis: CONNECT_MS_MAX,
     statement_timeout: STATEMENT_MS_MAX,
     query_timeout: limits.answerMs ?? ANSWER_MS_MAX,
+    idle_in_transaction_session_timeout: limits.silenceMs ?? STATEMENT_MS_MAX,
     keepAlive: true,
     application_name: 'phaselock',
     types: { getTypeParser },

@@ -23,6 +23,8 @@ import { verifyPostgres } from './verify-postgres.js'
 
 const CHECKPOINT_EVERY = 1_000
 const WRITE_ANSWER_MS_MAX = 6_000
+// A node that is paused in the middle of a write would hold up all others.
+const WRITE_SILENCE_MS_MAX = 2_000
 
 interface PostgresStoreOptions {
   /** `postgres://user:password@host/database` */
@@ -52,10 +54,10 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
   takeStateDirectory(options.dir)
   const lock = lockDirectory(options.dir)
   const pool = createPool(options.url)
-  const writePool = createPool(options.url, { answerMs: WRITE_ANSWER_MS_MAX })
+  const writePool = createPool(options.url, { answerMs: WRITE_ANSWER_MS_MAX, silenceMs: WRITE_SILENCE_MS_MAX })
   try {
     const opened = await openPostgres(pool, options.dir)
-    const node = await joinNodes({ ...options, pool, key: opened.key })
+    const node = await joinNodes({ ...options, pool: writePool, key: opened.key })
     return new PostgresStore(options, { pool, writePool, lock, opened, node })
   } catch (error) {
     await Promise.all([pool.end(), writePool.end()])
