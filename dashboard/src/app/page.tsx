@@ -5,6 +5,8 @@ import { Button } from '../ui/button.js'
 import { Brand } from './brand.js'
 import { ConnectionMark } from './connection-mark.js'
 import { ConnectionNote } from './connection-note.js'
+import calmIcon from './icon.svg'
+import waitingIcon from './icon-waiting.svg'
 import { openKeys, openPalette } from './overlays.js'
 import { switchTheme } from './preferences.js'
 
@@ -63,12 +65,13 @@ export function Page({ title, crumbs = [], cols, children }: Props): ReactNode {
   )
 }
 
-/** The title of the tab: how much waits, then where one is. */
+/** The title of the tab: how much waits, then where one is. Its icon has a dot while anything waits. */
 export function useTitle(title: string): void {
   const { data } = useInbox()
   const waiting = data?.total ?? 0
   useEffect(() => {
     document.title = `${waiting === 0 ? '' : `(${waiting}) `}${title} · Phaselock`
+    document.querySelector('link[rel=icon]')?.setAttribute('href', waiting === 0 ? calmIcon : waitingIcon)
   }, [title, waiting])
 }
 

@@ -28,7 +28,7 @@ export function CheckList({ checks }: { readonly checks: readonly CheckResult[] 
   return (
     <ul className="checks">
       {checks.map(({ check, status, grade, message, remedy }, index) => {
-        const { icon, tone, word } = CHECK_LOOK[status] ?? CHECK_LOOK.not_run
+        const { icon, tone, word } = findLook(status, message)
         const tinted = status === 'failed' || status === 'warning' ? ' check--tinted' : ''
         return (
           // biome-ignore lint/suspicious/noArrayIndexKey: a gate may ask for the same check twice
@@ -39,10 +39,14 @@ export function CheckList({ checks }: { readonly checks: readonly CheckResult[] 
                 <span className="sr">{word}: </span>
                 <PlainText text={check} charsMax={200} />
               </p>
-              <p className="check__msg">
+              <div className="check__msg">
                 <PlainText text={message ?? ''} charsMax={MESSAGE_CHARS_MAX} />
-                {status === 'failed' && remedy ? <PlainText text={` ${remedy}`} charsMax={MESSAGE_CHARS_MAX} /> : null}
-              </p>
+                {status === 'failed' && remedy ? (
+                  <p className="check__remedy">
+                    <PlainText text={remedy} charsMax={MESSAGE_CHARS_MAX} />
+                  </p>
+                ) : null}
+              </div>
             </div>
             {grade === null ? <span className="muted nowrap">no result</span> : <Grade grade={grade} />}
           </li>
@@ -50,6 +54,12 @@ export function CheckList({ checks }: { readonly checks: readonly CheckResult[] 
       })}
     </ul>
   )
+}
+
+// A check that had nothing to judge yet keeps no gate closed, but it has not shown anything either.
+function findLook(status: CheckStatus, message: string | null): (typeof CHECK_LOOK)[CheckStatus] {
+  if (status === 'passed' && message?.startsWith('not judged') === true) return CHECK_LOOK.not_run
+  return CHECK_LOOK[status] ?? CHECK_LOOK.not_run
 }
 
 interface GateBoxProps {

@@ -21,8 +21,14 @@ export function AgentLiveness({ agent }: { readonly agent: AgentRow }): ReactNod
   )
 }
 
+interface BindingProps {
+  readonly agent: AgentRow
+  /** Only the name: what it holds stands elsewhere on the page. */
+  readonly brief?: boolean
+}
+
 /** How it is bound, and what that holds. */
-export function Binding({ agent }: { readonly agent: AgentRow }): ReactNode {
+export function Binding({ agent, brief = false }: BindingProps): ReactNode {
   if (agent.binding === undefined) return <span className="muted">–</span>
   const { kind, holds } = agent.binding
   const isLoose = isLooselyBound(agent.binding)
@@ -31,7 +37,7 @@ export function Binding({ agent }: { readonly agent: AgentRow }): ReactNode {
       <span className={isLoose ? 'warn strong' : 'strong'}>
         <Icon name={kind === 'confined' ? 'shield' : isLoose ? 'warn' : 'lock'} size={14} /> {nameBinding(kind)}
       </span>
-      <span className="muted">{holds}</span>
+      {brief ? null : <span className="muted">{holds}</span>}
     </span>
   )
 }

@@ -7,7 +7,7 @@ import { EmptyState, Loaded } from '../../ui/states.js'
 import { Age } from '../../ui/time.js'
 import { formatCount } from '../insights/insight-numbers.js'
 import { AgentLiveness, Binding, formatFirstTry } from './agent-marks.js'
-import { type AgentRow, sortAgents } from './agent-row.js'
+import { type AgentRow, nameBinding, sortAgents } from './agent-row.js'
 import './agents.css'
 
 /** Who there is, how each is bound, whether it is alive, and how reliable it has been. */
@@ -23,7 +23,10 @@ export function AgentsPage(): ReactNode {
               <code>phaselock claude</code>.
             </EmptyState>
           ) : (
-            <AgentTable agents={sortAgents(agents, Date.now())} />
+            <>
+              <AgentTable agents={sortAgents(agents, Date.now())} />
+              <Bindings agents={agents} />
+            </>
           )
         }
       </Loaded>
@@ -61,6 +64,22 @@ function AgentTable({ agents }: { readonly agents: readonly AgentRow[] }): React
   )
 }
 
+/** What each kind of binding holds, once for all agents that have it. */
+function Bindings({ agents }: { readonly agents: readonly AgentRow[] }): ReactNode {
+  const kinds = new Map(agents.flatMap(({ binding }) => (binding === undefined ? [] : [[binding.kind, binding.holds]])))
+  if (kinds.size === 0) return null
+  return (
+    <dl className="age-kinds">
+      {[...kinds].map(([kind, holds]) => (
+        <div key={kind}>
+          <dt>{nameBinding(kind)}</dt>
+          <dd>{holds}</dd>
+        </div>
+      ))}
+    </dl>
+  )
+}
+
 function Row({ agent }: { readonly agent: AgentRow }): ReactNode {
   const { reliability, tokens } = agent
   return (
@@ -75,7 +94,7 @@ function Row({ agent }: { readonly agent: AgentRow }): ReactNode {
         <WorksOn agent={agent} />
       </td>
       <td>
-        <Binding agent={agent} />
+        <Binding agent={agent} brief />
       </td>
       <td className="r" data-name="Refused">
         {reliability === undefined ? '–' : formatCount(reliability.refusals)}

@@ -10,6 +10,7 @@ import { ApprovalHead, SummaryLine } from './approval-summary.js'
 import type { Approval } from './approval-types.js'
 import { DecisionPanel } from './decision-panel.js'
 import { DigestNote } from './digest-note.js'
+import { EarlierGates } from './earlier-gates.js'
 import '../task/task.css'
 import './approval.css'
 
@@ -47,6 +48,7 @@ function ApprovalBody({ approval }: { readonly approval: Approval }): ReactNode 
         <ChecksPart checks={approval.checks ?? []} />
         <ArtifactsPart approval={approval} />
         <DiffPart approval={approval} />
+        {isPending && <EarlierGates approval={approval} />}
         <RefusalsPart approval={approval} />
       </div>
       <aside className="rail rail--sticky">

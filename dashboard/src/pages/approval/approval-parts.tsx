@@ -1,6 +1,6 @@
 import { Link } from '@tanstack/react-router'
 import { type ReactNode, type Ref, useState } from 'react'
-import { ArtifactView } from '../../ui/artifact/artifact-view.js'
+import { ArtifactView, type Json } from '../../ui/artifact/artifact-view.js'
 import { CheckList } from '../../ui/checks.js'
 import { DiffView } from '../../ui/diff/diff-view.js'
 import { Icon } from '../../ui/icon.js'
@@ -100,12 +100,26 @@ export function ArtifactsPart({ approval }: { readonly approval: Approval }): Re
           {content === null ? (
             <p className="muted">Its content is not kept any more.</p>
           ) : (
-            <ArtifactView content={content} />
+            <ArtifactView content={content} readable={omitShown(type, content)} />
           )}
         </div>
       </Section>
     )
   })
+}
+
+/** What the page shows as a diff and as checks is not shown as a table once more. */
+function omitShown(type: string, content: Json): Json {
+  if (type !== 'changes_to_review' || content === null || typeof content !== 'object' || Array.isArray(content))
+    return content
+  const { changes, checks: _, ...rest } = content as Readonly<Record<string, Json>>
+  if (!Array.isArray(changes)) return content
+  const files = changes.map((change: Json) => {
+    if (change === null || typeof change !== 'object' || Array.isArray(change)) return change
+    const { diff: __, ...file } = change as Readonly<Record<string, Json>>
+    return file
+  })
+  return { ...rest, changes: files }
 }
 
 /** The diff to read. */
@@ -166,7 +180,11 @@ export function RefusalsPart({ approval }: { readonly approval: Approval }): Rea
   const refusals = approval.refusals ?? []
   return (
     <Section title="Refused on the way" count={refusals.length}>
-      {refusals.length === 0 && <p className="muted">Nothing was refused.</p>}
+      {refusals.length === 0 && (
+        <p className="muted">
+          {approval.since_last == null ? 'Nothing was refused.' : 'Nothing was refused since the last request.'}
+        </p>
+      )}
       <ol className="past">
         {refusals.slice(0, shown).map(({ seq, at, phase, code, detail }) => (
           <li key={seq}>

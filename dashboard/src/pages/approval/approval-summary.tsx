@@ -111,7 +111,8 @@ function describeProblems(bad: number, warnings: number): string {
   return told.length === 0 ? 'none is in doubt' : told.join(', ')
 }
 
-function describePhases({ refusals = [], phase }: Approval): string {
+function describePhases({ refusals = [], phase, since_last: last }: Approval): string {
+  if (last != null) return 'since the last request'
   if (refusals.length === 0) return 'nothing was refused'
   const here = refusals.filter((one) => one.phase === phase).length
   return here === 0 ? `none in ${phase}` : `${here} in ${phase}`

@@ -36,7 +36,7 @@ interface Approval {
     readonly decision: string
     readonly comment: string
     readonly at: string
-    readonly changed_paths: readonly string[]
+    readonly changed_paths: readonly string[] | null
   } | null
 }
 
@@ -133,6 +133,12 @@ async function decide(id: string, decision: Decision, comment: string): Promise<
   return confirmAct({ act: 'decideApproval', path: '/approvals/{id}/decision', params: { id }, body })
 }
 
+function formatChanged(paths: readonly string[] | null): string {
+  if (paths === null) return 'the files of that time were not recorded'
+  if (paths.length === 0) return 'no file differs since then'
+  return paths.length === 1 ? '1 file differs since then' : `${paths.length} files differ since then`
+}
+
 function EvidenceLine({ approval }: { readonly approval: Approval }): ReactNode {
   const { checks = [], diff, since_last: last } = approval
   const count = (status: string): number => checks.filter((check) => check.status === status).length
@@ -143,7 +149,7 @@ function EvidenceLine({ approval }: { readonly approval: Approval }): ReactNode 
       {last ? (
         <p className="item__body">
           Asked again. It was {last.decision === 'reject' ? 'rejected' : 'approved'} at {formatClock(last.at)}
-          {last.comment === '' ? '' : ` with “${last.comment}”`}; {last.changed_paths.length} files differ since then.
+          {last.comment === '' ? '' : ` with “${last.comment}”`}; {formatChanged(last.changed_paths)}.
         </p>
       ) : null}
       <div className="evidence-line">

@@ -6,6 +6,7 @@ import { Phase } from '../../ui/marks.js'
 import { toPlainText } from '../../ui/plain-text.js'
 import { Age } from '../../ui/time.js'
 import { toToneClass } from '../../ui/tone.js'
+import { AlertActions } from './alert-actions.js'
 import { ApprovalActions } from './approval-actions.js'
 import { ContractActions } from './contract-actions.js'
 import { getLook, toItemLink } from './item-look.js'
@@ -25,8 +26,7 @@ interface Props {
 /** One thing that waits: what it is, where, since when, and what can be done about it. */
 export function InboxRow({ item, rowId, isCurrent, isNear, onFocus }: Props): ReactNode {
   const { name, icon, tone } = getLook(item.kind)
-  const isTaskTitle = item.kind === 'approval' || item.kind === 'parked' || item.kind === 'unexplained'
-  const title = isTaskTitle ? (item.task_title ?? item.title) : item.title
+  const title = OWN_TITLE.includes(item.kind) ? item.title : (item.task_title ?? item.title)
   return (
     <li
       className={`item ${toToneClass(tone)}${isCurrent ? ' item--sel' : ''}`}
@@ -54,7 +54,7 @@ export function InboxRow({ item, rowId, isCurrent, isNear, onFocus }: Props): Re
         <h3 className="item__title">
           <Link {...toItemLink(item)}>{toPlainText(title)}</Link>
         </h3>
-        <Body item={item} says={isTaskTitle ? item.title : ''} />
+        <Body item={item} />
         <Actions item={item} isCurrent={isCurrent} isNear={isNear || isCurrent} />
       </div>
       <p className="item__age">
@@ -67,11 +67,20 @@ export function InboxRow({ item, rowId, isCurrent, isNear, onFocus }: Props): Re
   )
 }
 
-function Body({ item, says }: { readonly item: InboxItem; readonly says: string }): ReactNode {
-  // The options of a question are its buttons.
-  const detail = item.kind === 'question' ? '' : item.detail
-  const text = [says, detail].filter((part) => part !== '').join(': ')
+/** Kinds whose title says more than the title of their task. */
+const OWN_TITLE: readonly InboxItem['kind'][] = ['question', 'contract']
+
+function Body({ item }: { readonly item: InboxItem }): ReactNode {
+  const text = describe(item)
   return text === '' ? null : <p className="item__body">{toPlainText(text)}</p>
+}
+
+function describe({ kind, title, detail }: InboxItem): string {
+  // The options of a question are its buttons.
+  if (kind === 'question') return ''
+  if (kind === 'approval' || kind === 'unexplained') return detail === '' ? title : `${title}: ${detail}`
+  // What kind it is stands above; an alert without words of the contract has its condition.
+  return detail === '' ? title : detail
 }
 
 function Actions({ item, isCurrent, isNear }: Pick<Props, 'item' | 'isCurrent' | 'isNear'>): ReactNode {
@@ -86,6 +95,8 @@ function Actions({ item, isCurrent, isNear }: Pick<Props, 'item' | 'isCurrent' |
       return <UnexplainedActions item={item} />
     case 'contract':
       return <ContractActions item={item} />
+    case 'alert':
+      return <AlertActions item={item} />
     default:
       return null
   }

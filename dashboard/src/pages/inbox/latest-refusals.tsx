@@ -46,7 +46,9 @@ export function LatestRefusals(): ReactNode {
 
 /** Refusals of one agent for one reason are one line, under the newest of them. */
 function foldEqual(events: readonly LedgerEvent[]): readonly { readonly event: LedgerEvent; readonly count: number }[] {
-  const folded = Map.groupBy(events, ({ actor, stream, data }) =>
+  // An agent that is asked to wait for a person was not refused anything.
+  const refused = events.filter(({ data }) => data.code !== 'approval_pending')
+  const folded = Map.groupBy(refused, ({ actor, stream, data }) =>
     JSON.stringify([actor, stream, data.code, data.detail]),
   )
   return [...folded.values()]

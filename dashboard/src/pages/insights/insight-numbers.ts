@@ -119,6 +119,8 @@ export function nameBin(bins: readonly WaitBin[], index: number): string {
   if (from === 0) return `under ${formatSeconds(to)}`
   const [amount, unit] = formatSeconds(to).split(' ')
   const [before, beforeUnit] = formatSeconds(from).split(' ')
+  // An hour is sixty minutes beside smaller numbers: "15–60 min" fits under a bar.
+  if (beforeUnit === 'min' && unit === 'h') return `${before}–${Number(amount) * 60} min`
   return beforeUnit === unit ? `${before}–${amount} ${unit}` : `${formatSeconds(from)}–${formatSeconds(to)}`
 }
 

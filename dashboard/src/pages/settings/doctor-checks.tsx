@@ -36,7 +36,7 @@ export function DoctorChecks(): ReactNode {
           checks.length === 0 ? (
             <EmptyState icon="ok-circle" title="There is nothing to check" />
           ) : (
-            <ul>
+            <ul className="checks">
               {[...checks]
                 .sort((a, b) => ORDER.indexOf(a.status) - ORDER.indexOf(b.status))
                 .map((check, index) => (
@@ -57,14 +57,14 @@ function Finding({ check }: { readonly check: DoctorCheck }): ReactNode {
     <li className={`check ${toToneClass(tone)}${check.status === 'ok' ? '' : ' check--tinted'}`}>
       <Icon name={icon} />
       <div className="check__text">
-        <span className="check__name">
+        <p className="check__name">
           <span className="sr">{word}: </span>
           {check.name}
-        </span>
-        <span className="check__msg">
+        </p>
+        <div className="check__msg">
           {check.detail}
-          {check.remedy === null || check.remedy === '' ? null : <b className="set-remedy">{check.remedy}</b>}
-        </span>
+          {check.remedy === null || check.remedy === '' ? null : <p className="check__remedy">{check.remedy}</p>}
+        </div>
       </div>
     </li>
   )

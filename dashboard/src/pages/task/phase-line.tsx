@@ -28,7 +28,7 @@ export function PhaseLine({ state, isPast }: { readonly state: TaskStateAt; read
             phase={phase}
             gate={index === state.phases.length - 1 ? undefined : findGate(state, phase.id)}
             task={state.task}
-            until={isPast ? Date.parse(state.at.time) : null}
+            until={isPast ? Date.parse(state.at.time) : findEnd(state.task)}
           />
         ))}
       </ol>
@@ -40,7 +40,7 @@ interface StepProps {
   readonly phase: PhaseState
   readonly gate: GateState | undefined
   readonly task: Task
-  /** The moment that is shown; null: now. */
+  /** The moment that is shown, or the end of the task; null: now. */
   readonly until: number | null
 }
 
@@ -58,6 +58,11 @@ function Step({ phase, gate, task, until }: StepProps) {
       <p className="step__meta">{describeVisits(phase, until ?? now)}</p>
     </li>
   )
+}
+
+/** A task that is over spends no more time in its last phase. */
+function findEnd({ status, updated_at: at }: Task): number | null {
+  return status === 'completed' || status === 'cancelled' ? Date.parse(at) : null
 }
 
 function findGate({ gates }: TaskStateAt, phase: string): GateState | undefined {

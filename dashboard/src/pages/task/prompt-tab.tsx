@@ -1,6 +1,5 @@
 import { keys } from '../../api/keys.js'
 import { useRead } from '../../api/use-api.js'
-import { Markdown } from '../../ui/markdown/markdown.js'
 import { EmptyState, Loaded, Note } from '../../ui/states.js'
 import { PlainText } from '../../ui/text/plain-text.js'
 import type { Task } from './task-types.js'
@@ -44,7 +43,9 @@ export function PromptTab({ task }: { readonly task: Task }) {
               {prompt.text === '' ? (
                 <p className="muted">This phase has no prompt.</p>
               ) : (
-                <Markdown text={prompt.text} />
+                <pre className="prompt__text">
+                  <PlainText text={prompt.text} />
+                </pre>
               )}
             </div>
           </div>

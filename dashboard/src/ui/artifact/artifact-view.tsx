@@ -8,8 +8,14 @@ const DEPTH_MAX = 6
 const ROWS_MAX = 200
 const COLUMNS_MAX = 6
 
+interface Props {
+  readonly content: Json
+  /** What the readable form shows in place of the content, where a part of it is shown elsewhere on the page. */
+  readonly readable?: Json
+}
+
 /** An artifact for reading: texts as Markdown, lists as lists, lists of records as tables. The raw form is one click away. */
-export function ArtifactView({ content }: { readonly content: Json }): ReactNode {
+export function ArtifactView({ content, readable = content }: Props): ReactNode {
   const [isRaw, setRaw] = useState(false)
   return (
     <div className="artifact">
@@ -18,7 +24,7 @@ export function ArtifactView({ content }: { readonly content: Json }): ReactNode
           <PlainText text={JSON.stringify(content, null, 2)} charsMax={100_000} />
         </pre>
       ) : (
-        <Value value={content} depth={0} />
+        <Value value={readable} depth={0} />
       )}
       <button type="button" className="link artifact__raw" aria-pressed={isRaw} onClick={() => setRaw(!isRaw)}>
         {isRaw ? 'Readable form' : 'Raw form'}
@@ -42,8 +48,19 @@ function Value({ value, depth }: ValueProps): ReactNode {
 }
 
 function TextValue({ text }: { readonly text: string }): ReactNode {
+  if (isPatch(text))
+    return (
+      <pre className="raw">
+        <PlainText text={text} />
+      </pre>
+    )
   const isMarkdown = text.includes('\n') || /[*_`#|[\]<>]/.test(text)
   return isMarkdown ? <Markdown text={text} /> : <PlainText text={text} />
+}
+
+/** A unified diff: signs at the start of lines would be lists in Markdown. */
+function isPatch(text: string): boolean {
+  return /^(diff |--- )/.test(text) || /^@@ -\d/m.test(text)
 }
 
 type Fields = { readonly [name: string]: Json }

@@ -1,5 +1,9 @@
 import { type RefObject, useLayoutEffect, useState } from 'react'
+import { flushSync } from 'react-dom'
 import { computeRange, type RowRange } from './row-range.js'
+
+/** A longer list is printed in part. */
+const PRINTED_MAX = 5000
 
 /**
  * Which of many rows of equal height are near the screen. The list may be as long as it likes: only these rows are in
@@ -9,13 +13,18 @@ export function useVisibleRows(list: RefObject<HTMLElement | null>, count: numbe
   const [range, setRange] = useState<RowRange>({ first: 0, end: Math.min(count, 40) })
   useLayoutEffect(() => {
     let frame = 0
+    const paper = window.matchMedia('print')
     const measure = () => {
       frame = 0
+      if (paper.matches) return
       const box = list.current?.getBoundingClientRect()
       if (box === undefined) return
       const next = computeRange({ top: box.top, windowHeight: window.innerHeight, count, rowHeight })
       setRange((before) => (before.first === next.first && before.end === next.end ? before : next))
     }
+    // On paper nothing can be scrolled to: all rows are there before the browser lays the pages out.
+    const print = () => (paper.matches ? flushSync(() => setRange({ first: 0, end: PRINTED_MAX })) : measure())
+    paper.addEventListener('change', print)
     const schedule = () => {
       if (frame === 0) frame = requestAnimationFrame(measure)
     }
@@ -27,6 +36,7 @@ export function useVisibleRows(list: RefObject<HTMLElement | null>, count: numbe
     observer.observe(document.body)
     return () => {
       cancelAnimationFrame(frame)
+      paper.removeEventListener('change', print)
       document.removeEventListener('scroll', schedule, { capture: true })
       window.removeEventListener('resize', schedule)
       observer.disconnect()
