@@ -88,6 +88,8 @@ export const FULL_ONLY: Readonly<Record<string, string>> = {
   'dashboard/native': 'passkeys for agents bound by hooks in a browser; operators/passkeys covers the rules',
   'dashboard/passphrase': 'passphrases in a browser; operators/confirmations covers the rules',
   'dashboard/unknown-addresses': 'addresses of nothing in a browser; dashboard/serving covers what is answered',
+  'dashboard/pictures/every-page':
+    'axe and overflow on every page in every state, size and theme; dashboard/pages covers the main ones',
   'dashboard/task': 'every tab, action and moment of a task page; dashboard/pages covers the main path',
   'demo/faults': 'the demo with planted faults: it has to notice each',
   'demo/leaving': 'interrupts the demo at many points',

@@ -63,7 +63,7 @@ describe('insights', () => {
 
   it('[REQ-PAGES-22] bins of waiting times are named by their bounds', () => {
     const bins = [60, 300, 3600, null].map((up_to_seconds) => ({ up_to_seconds, count: 0, approval_ids: [] }))
-    expect(bins.map((_, index) => nameBin(bins, index))).toEqual(['under 1 min', '1–5 min', '5 min–1 h', 'over 1 h'])
+    expect(bins.map((_, index) => nameBin(bins, index))).toEqual(['under 1 min', '1–5 min', '5–60 min', 'over 1 h'])
   })
 })
 

@@ -6,6 +6,7 @@ const CALM_MS = 500
 
 /** Opens a view and waits until it is complete. */
 export async function showView(page: Page, { path, failing, prepare }: View): Promise<void> {
+  await page.unrouteAll({ behavior: 'ignoreErrors' })
   if (failing !== undefined)
     await page.route(
       (url) => url.pathname.startsWith('/api/v1/') && failing.test(url.pathname),

@@ -37,7 +37,7 @@ export function AgentsPage(): ReactNode {
 function AgentTable({ agents }: { readonly agents: readonly AgentRow[] }): ReactNode {
   return (
     <div className="panel">
-      <table className="table age-table" aria-label="Agents">
+      <table className="table table--stack age-table" aria-label="Agents">
         <thead>
           <tr>
             <th scope="col">Agent</th>
@@ -85,7 +85,7 @@ function Row({ agent }: { readonly agent: AgentRow }): ReactNode {
   return (
     <tr>
       <td>
-        <Link to="/agents/$id" params={{ id: agent.agent_id }} className="age-name">
+        <Link to="/agents/$id" params={{ id: agent.agent_id }} className="open-link age-name">
           {agent.agent_id}
         </Link>
         <AgentLiveness agent={agent} />

@@ -20,7 +20,10 @@ export function SinceLastPart({ since }: { readonly since: SinceLast }): ReactNo
     since.decision === 'reject' || since.decision === 'rejected' ? 'rejected it' : `decided (${since.decision})`
   const paths = since.changed_paths ?? []
   return (
-    <Section title={`Since ${since.by} ${word}`} end={<Time at={since.at} />}>
+    <Section
+      title={since.by === null ? 'Since it was last asked' : `Since ${since.by} ${word}`}
+      end={<Time at={since.at} />}
+    >
       <div className="panel since">
         {since.comment !== '' && (
           <p className="quote agent-text">
@@ -87,7 +90,7 @@ function groupByGate(checks: readonly ApprovalCheck[]): readonly (readonly [stri
 
 /** The artifacts that are to be approved, for reading. */
 export function ArtifactsPart({ approval }: { readonly approval: Approval }): ReactNode {
-  return Object.entries(approval.contents).map(([type, content]) => {
+  return Object.entries(approval.contents as Readonly<Record<string, Json>>).map(([type, content]) => {
     const artifact = approval.artifacts.find((one) => one.type === type)
     return (
       <Section
@@ -235,7 +238,7 @@ export function OutcomePart({ approval, ref }: OutcomeProps): ReactNode {
         {last === undefined ? null : (
           <>
             {last.by}, <Age since={last.at} /> ago.{' '}
-            {last.comment !== '' && (
+            {last.comment !== null && last.comment !== '' && (
               <>
                 “<PlainText text={last.comment} charsMax={4000} />”
               </>

@@ -1,8 +1,8 @@
-import { useWindowVirtualizer } from '@tanstack/react-virtual'
-import { type ReactNode, useLayoutEffect, useRef, useState } from 'react'
+import type { ReactNode } from 'react'
 import { Gate } from '../../ui/marks.js'
 import type { Graph, TaskRow } from './board-data.js'
 import { TaskCard } from './task-card.js'
+import { VirtualTasks } from './virtual-tasks.js'
 
 // Below this number all cards are in the page: the browser's search finds them, and there is nothing to measure.
 const VIRTUAL_FROM = 60
@@ -80,48 +80,11 @@ function Column({ phase, phases, gate, tasks, current }: ColumnProps): ReactNode
           ))}
         </ul>
       ) : (
-        <VirtualCards tasks={tasks} phases={phases} current={current} />
+        <VirtualTasks tasks={tasks} current={current} className="cards cards--virtual" height={CARD_PX} gap={GAP_PX}>
+          {(task) => <TaskCard task={task} phases={phases} isCurrent={current === task.id} />}
+        </VirtualTasks>
       )}
     </section>
-  )
-}
-
-function VirtualCards({ tasks, phases, current }: Pick<ColumnProps, 'tasks' | 'phases' | 'current'>): ReactNode {
-  const list = useRef<HTMLUListElement>(null)
-  const [top, setTop] = useState(0)
-  useLayoutEffect(() => {
-    setTop((list.current?.getBoundingClientRect().top ?? 0) + window.scrollY)
-  }, [])
-  const rows = useWindowVirtualizer({
-    count: tasks.length,
-    estimateSize: () => CARD_PX,
-    gap: GAP_PX,
-    overscan: 6,
-    scrollMargin: top,
-    getItemKey: (index) => tasks[index]?.id ?? index,
-  })
-  const at = current === null ? -1 : tasks.findIndex(({ id }) => id === current)
-  useLayoutEffect(() => {
-    if (at !== -1) rows.scrollToIndex(at, { align: 'auto' })
-  }, [at, rows])
-  return (
-    <ul ref={list} className="cards cards--virtual" style={{ height: rows.getTotalSize() }}>
-      {rows.getVirtualItems().map(({ key, index, start }) => {
-        const task = tasks[index]
-        return task === undefined ? null : (
-          <li
-            key={key}
-            ref={rows.measureElement}
-            data-index={index}
-            aria-setsize={tasks.length}
-            aria-posinset={index + 1}
-            style={{ transform: `translateY(${start - top}px)` }}
-          >
-            <TaskCard task={task} phases={phases} isCurrent={current === task.id} />
-          </li>
-        )
-      })}
-    </ul>
   )
 }
 

@@ -1,6 +1,5 @@
 import { Link } from '@tanstack/react-router'
-import { useWindowVirtualizer } from '@tanstack/react-virtual'
-import { type ReactNode, useLayoutEffect, useRef, useState } from 'react'
+import type { ReactNode } from 'react'
 import { Icon } from '../../ui/icon.js'
 import { Phase, PhaseBar, Refusals } from '../../ui/marks.js'
 import { toPlainText } from '../../ui/plain-text.js'
@@ -8,6 +7,7 @@ import { Age } from '../../ui/time.js'
 import { toToneClass } from '../../ui/tone.js'
 import { listPhaseStates, type TaskRow } from './board-data.js'
 import { findState } from './task-card.js'
+import { VirtualTasks } from './virtual-tasks.js'
 
 const ROW_PX = 44
 
@@ -19,40 +19,10 @@ interface Props {
 
 /** The same tasks, one in a line. */
 export function BoardList({ tasks, phases, current }: Props): ReactNode {
-  const list = useRef<HTMLUListElement>(null)
-  const [top, setTop] = useState(0)
-  useLayoutEffect(() => {
-    setTop((list.current?.getBoundingClientRect().top ?? 0) + window.scrollY)
-  }, [])
-  const rows = useWindowVirtualizer({
-    count: tasks.length,
-    estimateSize: () => ROW_PX,
-    overscan: 10,
-    scrollMargin: top,
-    getItemKey: (index) => tasks[index]?.id ?? index,
-  })
-  const at = current === null ? -1 : tasks.findIndex(({ id }) => id === current)
-  useLayoutEffect(() => {
-    if (at !== -1) rows.scrollToIndex(at, { align: 'auto' })
-  }, [at, rows])
   return (
-    <ul ref={list} className="tasklist" aria-label="Tasks" style={{ height: rows.getTotalSize() }}>
-      {rows.getVirtualItems().map(({ key, index, start }) => {
-        const task = tasks[index]
-        return task === undefined ? null : (
-          <li
-            key={key}
-            ref={rows.measureElement}
-            data-index={index}
-            aria-setsize={tasks.length}
-            aria-posinset={index + 1}
-            style={{ transform: `translateY(${start - top}px)` }}
-          >
-            <TaskLine task={task} phases={phases} isCurrent={current === task.id} />
-          </li>
-        )
-      })}
-    </ul>
+    <VirtualTasks tasks={tasks} current={current} className="tasklist" label="Tasks" height={ROW_PX}>
+      {(task) => <TaskLine task={task} phases={phases} isCurrent={current === task.id} />}
+    </VirtualTasks>
   )
 }
 

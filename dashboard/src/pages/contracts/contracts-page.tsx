@@ -58,7 +58,7 @@ function Family({ family }: { readonly family: ContractFamily }): ReactNode {
       <ul className="con-versions">
         {family.versions.map((contract) => (
           <li key={contract.hash}>
-            <Link to="/contracts/$hash" params={{ hash: contract.hash }} className="con-open">
+            <Link to="/contracts/$hash" params={{ hash: contract.hash }} className="open-link">
               Version {contract.version}
             </Link>
             <span className="mono muted">{shortenHash(contract.hash)}</span>

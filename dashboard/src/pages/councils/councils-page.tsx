@@ -58,7 +58,7 @@ export function CouncilsPage(): ReactNode {
 function CouncilTable({ rows }: { readonly rows: readonly CouncilRow[] }): ReactNode {
   return (
     <div className="panel">
-      <table className="table cou-list" aria-label="Councils">
+      <table className="table table--stack" aria-label="Councils">
         <thead>
           <tr>
             <th scope="col">Question</th>
@@ -80,7 +80,7 @@ function CouncilTable({ rows }: { readonly rows: readonly CouncilRow[] }): React
             return (
               <tr key={row.id}>
                 <td>
-                  <Link to="/coordinations/$id" params={{ id: row.id }} className="cou-open">
+                  <Link to="/coordinations/$id" params={{ id: row.id }} className="open-link">
                     {row.question}
                   </Link>
                   <span className="mono muted cou-id">{row.id}</span>

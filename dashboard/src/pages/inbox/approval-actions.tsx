@@ -1,5 +1,6 @@
 import { Link } from '@tanstack/react-router'
 import { type ReactNode, useState } from 'react'
+import type { Schema } from '../../api/answers.js'
 import { api } from '../../api/client.js'
 import { confirmAct } from '../../api/confirm-act.js'
 import type { InboxItem } from '../../api/inbox.js'
@@ -15,30 +16,7 @@ import { ActionProblem } from '../../ui/states.js'
 import { formatClock } from '../../ui/time.js'
 import { ActForm, Done } from './act-form.js'
 
-interface Check {
-  readonly check: string
-  readonly status: string
-  readonly grade: string | null
-}
-
-interface Approval {
-  readonly id: string
-  readonly digest: string
-  readonly gate: string
-  readonly phase: string
-  readonly target_phase: string
-  readonly agent_id: string | null
-  readonly checks?: readonly Check[]
-  readonly diff?: {
-    readonly totals: { readonly files: number; readonly additions: number; readonly deletions: number }
-  }
-  readonly since_last?: {
-    readonly decision: string
-    readonly comment: string
-    readonly at: string
-    readonly changed_paths: readonly string[] | null
-  } | null
-}
+type Approval = Schema<'ApprovalDetails'>
 
 interface Props {
   readonly item: InboxItem

@@ -34,7 +34,7 @@ export function TaskHead({ task, unexplained, calls, actions }: Props) {
         </h2>
         <p className="taskhead__facts">
           {task.agent_id === null ? (
-            <span className="muted">nobody works on it</span>
+            <span className="muted">no agent works on it</span>
           ) : (
             <span>
               <Avatar name={task.agent_id} small />
@@ -43,7 +43,7 @@ export function TaskHead({ task, unexplained, calls, actions }: Props) {
               </Link>
             </span>
           )}
-          {task.lease_expires_at !== null && task.status === 'active' && (
+          {task.lease_expires_at !== null && task.lease_seconds !== undefined && task.status === 'active' && (
             <span>
               <Lease until={task.lease_expires_at} seconds={task.lease_seconds} />{' '}
               <span className="muted">of lease</span>
