@@ -93,7 +93,7 @@ export function walkRecordPages(given: () => { readonly stage: Stage; readonly p
       await page.getByText('this browser', { exact: true }).waitFor()
       await page.getByRole('button', { name: 'Dark', exact: true }).click()
       expect(await page.evaluate('document.documentElement.dataset.theme')).toBe('dark')
-      await page.getByRole('button', { name: 'As the system' }).click()
+      await page.getByRole('button', { name: 'System', exact: true }).click()
       await show('Settings', 'settings')
       await page.getByRole('tab', { name: 'Operators' }).click()
       await page.getByText('admin', { exact: true }).first().waitFor()

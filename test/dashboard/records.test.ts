@@ -75,7 +75,7 @@ describe.skipIf(findBrowser() === null)('agents, councils, contracts, audit, ins
   it('[REQ-PAGES-4] a council is followed live: rounds, refused responses with reasons, votes, the winner', async () => {
     const id = await holdCouncil(stage.server, 400)
     await page.goto(`/coordinations/${id}`)
-    await page.getByText('Goes on').waitFor()
+    await page.getByText('Running', { exact: true }).waitFor()
     await page.getByText('vote_no_answers').click()
     await page.getByText('It voted although there is no answer yet.').waitFor()
     await page.getByRole('heading', { name: 'ada won' }).waitFor()

@@ -32,6 +32,6 @@ export async function showView(page: Page, { path, failing, prepare }: View): Pr
 /** Waits until nothing loads any more. */
 async function settle(page: Page): Promise<void> {
   await page.locator('h1').first().waitFor()
-  await page.waitForFunction("document.querySelector('.skel') === null")
+  await page.locator('.skel').first().waitFor({ state: 'hidden' })
   await page.waitForTimeout(CALM_MS)
 }

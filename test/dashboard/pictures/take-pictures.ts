@@ -6,7 +6,7 @@ import { showView } from './show-view.js'
 import type { View } from './views.js'
 
 /** Text stays sharp, and a page takes about 60 KB. */
-const QUALITY = 80
+const QUALITY = 60
 
 /** Takes the pictures of the documentation into a folder. */
 export async function takeDocPictures(page: Page, views: readonly View[], folder: string): Promise<void> {

@@ -140,7 +140,7 @@ function Facts({ agent }: { readonly agent: AgentRow }): ReactNode {
       </Link>
     )
   return (
-    <Panel title="About it">
+    <Panel title="About this agent">
       <div className="stack">
         <AgentLiveness agent={agent} />
         <Binding agent={agent} />

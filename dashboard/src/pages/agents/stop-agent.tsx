@@ -20,7 +20,7 @@ export function StopAgent({ agentId }: { readonly agentId: string }): ReactNode 
     [keys.agents, keys.agent(agentId)],
   )
   return (
-    <Panel title="Stop it">
+    <Panel title="Stop this agent">
       <form
         className="stack"
         onSubmit={(event) => {

@@ -55,7 +55,7 @@ function OneContract({ contract, contracts }: Parts): ReactNode {
   return (
     <>
       <div className="con-about">
-        {contract.default ? <Badge tone="running">new tasks get it</Badge> : null}
+        {contract.default ? <Badge tone="running">default for new tasks</Badge> : null}
         <div className="meta">
           <span className="mono">{shortenHash(contract.hash)}</span>
           <span>{contract.origin}</span>

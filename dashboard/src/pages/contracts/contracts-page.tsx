@@ -63,7 +63,7 @@ function Family({ family }: { readonly family: ContractFamily }): ReactNode {
             </Link>
             <span className="mono muted">{shortenHash(contract.hash)}</span>
             <span className="con-marks">
-              {contract.default ? <Badge tone="running">new tasks get it</Badge> : null}
+              {contract.default ? <Badge tone="running">default for new tasks</Badge> : null}
               {contract.trusted ? null : (
                 <Badge tone="pending" icon="warn">
                   not trusted

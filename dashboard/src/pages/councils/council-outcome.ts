@@ -11,7 +11,7 @@ export interface Outcome {
 export function findOutcome(finishReason: string, winner: string | null): Outcome {
   switch (finishReason) {
     case 'in_progress':
-      return { word: 'Goes on', tone: 'running', icon: 'play' }
+      return { word: 'Running', tone: 'running', icon: 'play' }
     case 'cancelled':
       return { word: 'Cancelled', tone: 'neutral', icon: 'x-circle' }
     case 'error':

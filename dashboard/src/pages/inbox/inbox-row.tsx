@@ -78,7 +78,7 @@ function Body({ item }: { readonly item: InboxItem }): ReactNode {
 function describe({ kind, title, detail }: InboxItem): string {
   // The options of a question are its buttons.
   if (kind === 'question') return ''
-  if (kind === 'approval' || kind === 'unexplained') return detail === '' ? title : `${title}: ${detail}`
+  if (kind === 'approval') return detail === '' ? title : `${title}: ${detail}`
   // What kind it is stands above; an alert without words of the contract has its condition.
   return detail === '' ? title : detail
 }

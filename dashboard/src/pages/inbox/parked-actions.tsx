@@ -36,7 +36,7 @@ export function ParkedActions({ item }: { readonly item: InboxItem }): ReactNode
       {asked === null ? (
         <div className="acts">
           <Button onClick={() => setAsked('resume')}>Resume…</Button>
-          <Button onClick={() => setAsked('reassign')}>Give to another agent…</Button>
+          <Button onClick={() => setAsked('reassign')}>Reassign…</Button>
           <Link className={toButtonClass({ look: 'ghost' })} to="/tasks/$id" params={{ id }}>
             Open the task
           </Link>
@@ -58,7 +58,7 @@ export function ParkedActions({ item }: { readonly item: InboxItem }): ReactNode
           says="The tokens of its agent stop working. The work stays in the tree."
           more={<AgentPick value={agent} onChange={setAgent} />}
           field={REASON}
-          submit="Give away"
+          submit="Reassign"
           look="primary"
           busy={act.isPending}
           onSubmit={(reason) => act.mutate({ name: 'reassign', reason })}

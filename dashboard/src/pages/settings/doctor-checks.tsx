@@ -23,7 +23,7 @@ export function DoctorChecks(): ReactNode {
   const query = useRead<{ readonly checks: readonly DoctorCheck[] }>(keys.doctor, '/doctor')
   return (
     <Panel
-      title="What doctor says"
+      title="Doctor"
       flush
       end={
         <Button icon="retry" busy={query.isFetching} onClick={() => void query.refetch()}>

@@ -35,8 +35,7 @@ export function PassphraseForm(): ReactNode {
         }}
       >
         <p className="soft">
-          It confirms decisions where no passkey is at hand, above all on the command line. It is not stored, only what
-          it takes to recognise it.
+          Confirms decisions without a passkey, above all on the command line. The server stores only a hash of it.
         </p>
         <input
           className="sr"
@@ -57,11 +56,11 @@ export function PassphraseForm(): ReactNode {
           onChange={(event) => setWord(event.target.value)}
         />
         <Field
-          label="The same again"
+          label="Repeat the passphrase"
           type="password"
           autoComplete="new-password"
           value={again}
-          wrong={isOther ? 'This is not the same' : null}
+          wrong={isOther ? 'The two differ' : null}
           onChange={(event) => setAgain(event.target.value)}
         />
         <ActionProblem error={save.error} />

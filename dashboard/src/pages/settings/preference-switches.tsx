@@ -4,7 +4,7 @@ import { Segmented } from '../../ui/controls.js'
 import { Panel } from '../../ui/layout-parts.js'
 
 const THEMES: readonly { readonly value: Preferences['theme']; readonly name: string }[] = [
-  { value: 'system', name: 'As the system' },
+  { value: 'system', name: 'System' },
   { value: 'light', name: 'Light' },
   { value: 'dark', name: 'Dark' },
 ]

@@ -139,8 +139,8 @@ function UnexplainedNote({ task, path, onAct }: UnexplainedProps) {
         </>
       }
     >
-      An unexplained change is one that differs from what every allowed call left. Gates stay closed until it is
-      reverted or accepted with a reason.
+      The file differs from what every allowed call left. Gates stay closed until you revert the change or accept it
+      with a reason.
     </Note>
   )
 }

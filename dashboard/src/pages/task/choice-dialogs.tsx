@@ -88,7 +88,7 @@ export function ReassignDialog({ task, onClose }: Props) {
             label="To"
             value={agent}
             options={[
-              { value: ANYBODY, name: 'whichever agent claims it' },
+              { value: ANYBODY, name: 'any agent that claims it' },
               ...others.map(({ agent_id }) => ({ value: agent_id, name: agent_id })),
             ]}
             onChange={setAgent}
@@ -121,7 +121,7 @@ export function MergeDialog({ task, onClose }: Props) {
         fields: (
           <>
             <CheckBox checked={commits} onChange={setCommits}>
-              Commit first what no commit holds
+              Commit uncommitted changes first
             </CheckBox>
             {!isCompleted && (
               <CheckBox checked={forces} onChange={setForces}>

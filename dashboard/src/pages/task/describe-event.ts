@@ -92,8 +92,8 @@ const LINES: Readonly<Record<string, Describe>> = {
   transition_requested: (data) => ({
     icon: 'file',
     tone: 'neutral',
-    title: 'Asked to leave',
-    text: `for ${readText(data, 'to')}${listHandedIn(data)}`,
+    title: 'Transition requested',
+    text: `to ${readText(data, 'to')}${listHandedIn(data)}`,
   }),
   gate_blocked: (data, event) => ({
     icon: 'lock',

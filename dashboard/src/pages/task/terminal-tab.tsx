@@ -31,7 +31,7 @@ export function TerminalTab({ agentId }: { readonly agentId: string | null }) {
   if (log?.problem?.status === 404)
     return (
       <EmptyState icon="terminal" title={`Phaselock did not start ${agentId}`}>
-        Only the terminals of agents that were started with phaselock spawn are recorded. What this agent did is in the
+        Only the output of agents started with <code>phaselock run</code> is recorded. What this agent did is in the
         timeline.
       </EmptyState>
     )
