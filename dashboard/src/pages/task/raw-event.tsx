@@ -9,7 +9,11 @@ export function RawEvents({ events }: { readonly events: readonly TaskEvent[] })
   return (
     <div className="raw-events">
       <button type="button" className="link" aria-expanded={isOpen} onClick={() => setOpen(!isOpen)}>
-        Raw {events.length === 1 ? 'event' : 'events'} {formatRange(seqs)}
+        {/* The number stands at the end of the line, too. */}
+        Raw{' '}
+        <span className="sr">
+          {events.length === 1 ? 'event' : 'events'} {formatRange(seqs)}
+        </span>
       </button>
       {isOpen &&
         events.map((event) => (
