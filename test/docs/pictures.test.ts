@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest'
 import { DOC_PICTURES } from '../dashboard/pictures/doc-pictures.js'
 import { ROOT, readDoc } from './blocks.js'
 
-const BYTES_MAX = 700_000
+const BYTES_MAX = 600_000
 const FOLDER = 'docs/pictures'
 
 const documents = [

@@ -19,7 +19,7 @@ export async function takeDocPictures(page: Page, views: readonly View[], folder
     await showView(page, shown)
     if (from !== undefined)
       await page
-        .getByRole('heading', { name: from, level: 2 })
+        .getByRole('heading', { name: new RegExp(`^${from}\\b`), level: 2 })
         .first()
         .evaluate((heading) => heading.scrollIntoView({ block: 'start' }))
     await page.mouse.move(0, 0)
