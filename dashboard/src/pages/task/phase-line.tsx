@@ -46,9 +46,12 @@ interface StepProps {
 
 function Step({ phase, gate, task, until }: StepProps) {
   const now = useNow()
+  // Its own checks may hold: it is not open before a person has decided.
+  const isAsked = phase.status === 'current' && task.status === 'awaiting_approval'
+  const status = isAsked ? 'waiting' : (gate?.status ?? 'not_tried')
   return (
     <li className={`step ${findLook(phase, task)}`} aria-current={phase.status === 'current' ? 'step' : undefined}>
-      {gate !== undefined && <Gate state={LOOKS[gate.status]} label={`Gate ${gate.id}: ${WORDS[gate.status]}`} />}
+      {gate !== undefined && <Gate state={LOOKS[status]} label={`Gate ${gate.id}: ${WORDS[status]}`} />}
       <p className="step__name">
         <span className="phase">
           <PlainText text={phase.id} charsMax={64} />
