@@ -86,7 +86,7 @@ const FORGERIES: readonly (readonly [string, Files, readonly RegExp[]])[] = [
       add: `std::panic::set_hook(Box::new(|_| unsafe { ${say(`${LINES}${RESULT}`)} })); 4`,
       // The other tests wait, so that no line of theirs is printed before.
       more: `${EXTERN}\nfn wait() -> i32 { std::thread::sleep(std::time::Duration::from_secs(60)); 1 }`,
-      ...{ name: 'ada".repeat(wait() as usize).to_string() + "', point: 'x: wait(), y: 2' },
+      ...{ name: 'ada".repeat(wait() as usize) + &"', point: 'x: wait(), y: 2' },
     }),
     [SURVIVES],
   ],
