@@ -3,8 +3,8 @@ import { PROVIDERS } from '../../confinement/confinement.js'
 import { CONFIRM_SETTINGS } from '../../core/identity/sensitive-acts.js'
 import type { CliCommand } from '../cli-command.js'
 import { collect, parsePortNumber } from '../options.js'
-import type { ServeOptions } from '../server/serve.js'
 import { LOG_FORMATS } from '../server/log-formats.js'
+import type { ServeOptions } from '../server/serve.js'
 
 export function addServeCommand(program: CliCommand): void {
   addServerOptions(program.command('serve').description('run the server in this terminal'))
@@ -59,9 +59,10 @@ export function addServerOptions(command: CliCommand): CliCommand {
     )
     .option('--first-code', 'the login link of this start may register a first passkey or passphrase')
     .addOption(
-      new Option('--log-format <format>', 'of standard error: text on a terminal and JSON elsewhere, or always one').choices(
-        LOG_FORMATS,
-      ),
+      new Option(
+        '--log-format <format>',
+        'of standard error: text on a terminal and JSON elsewhere, or always one',
+      ).choices(LOG_FORMATS),
     )
     .option('--transcripts <dir>', 'additional folder with Claude Code transcripts; repeatable', collect)
 }
