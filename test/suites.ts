@@ -82,6 +82,7 @@ export const FULL_ONLY: Readonly<Record<string, string>> = {
     'started agents, merges and cancelled tasks in a browser; spawn/spawn and worktrees/cli cover the rules',
   'dashboard/contracts':
     'trust, differences and webhooks of contracts in a browser; dashboard/pages covers the main path',
+  'dashboard/demo': 'the demo followed in a browser; demo/demo covers the demo, dashboard/pages what arrives live',
   'dashboard/ended-sessions':
     'expired sessions, foreign pages and long comments in a browser; operators/sessions covers the rules',
   'dashboard/keyboard': 'inbox, approval and task by keys alone; dashboard/pages covers single keys',

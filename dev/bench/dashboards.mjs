@@ -2,7 +2,7 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { join } from 'node:path'
-import { alternate, line, medians, round } from './measure.mjs'
+import { alternate, cpuSeconds, line, medians, round } from './measure.mjs'
 import { claimed, phaselock, place, ROOT } from './servers.mjs'
 
 const AGENTS = 20
@@ -23,8 +23,8 @@ export async function benchDashboards({ rounds, seconds, streams = 200 }) {
     }
     for (const rate of RATES) {
       const seen = await alternate(rounds, {
-        without: () => measureDecisions(check, rate, seconds),
-        with: () => withStreams(server, streams, () => measureDecisions(check, rate, seconds)),
+        without: () => measureDecisions({ check, rate, seconds, pid: server.pid }),
+        with: () => withStreams(server, streams, () => measureDecisions({ check, rate, seconds, pid: server.pid })),
       })
       const p50 = medians(seen, (one) => one.p50)
       const p95 = medians(seen, (one) => one.p95)
@@ -37,6 +37,14 @@ export async function benchDashboards({ rounds, seconds, streams = 200 }) {
             ...(name === 'median' ? { goal: '≤ 1.33' } : {}),
           }),
         )
+      const cpu = medians(seen, (one) => one.cpuMs)
+      lines.push(
+        line(`processor time of the server for a decision at ${rate} a second, with ${streams} dashboards open`, {
+          value: `${round(cpu.with)} ms`,
+          baseline: `${round(cpu.without)} ms`,
+          ratio: round(cpu.with / cpu.without),
+        }),
+      )
     }
   } finally {
     await server.stop()
@@ -46,14 +54,16 @@ export async function benchDashboards({ rounds, seconds, streams = 200 }) {
 }
 
 /** Decisions at a steady rate; those before them do not delay the next. */
-async function measureDecisions(check, rate, seconds) {
+async function measureDecisions({ check, rate, seconds, pid }) {
   const running = []
+  const began = cpuSeconds(pid)
   for (let index = 0; index < rate * seconds; index += 1) {
     running.push(check(index))
     await new Promise((resolve) => setTimeout(resolve, 1000 / rate))
   }
   const took = (await Promise.all(running)).sort((a, b) => a - b)
-  return { p50: took[Math.floor(took.length / 2)], p95: took[Math.floor(took.length * 0.95)] }
+  const cpuMs = ((cpuSeconds(pid) - began) * 1000) / took.length
+  return { p50: took[Math.floor(took.length / 2)], p95: took[Math.floor(took.length * 0.95)], cpuMs }
 }
 
 // In a process of its own, so that reading the streams does not delay what is measured.

@@ -17,6 +17,7 @@ import { benchInverter } from './inverter.mjs'
 import { benchKnowledge } from './knowledge.mjs'
 import { machine, rawFsync } from './measure.mjs'
 import { benchNodes } from './nodes.mjs'
+import { benchPages } from './pages.mjs'
 import { benchReconcile } from './reconcile.mjs'
 import { benchRepository } from './repository.mjs'
 import { benchRules } from './rules.mjs'
@@ -52,6 +53,11 @@ const SUITES = {
   repository: () => benchRepository({ files: 10_000, rounds: quick ? 1 : 5 }),
   rules: () => benchRules({ rounds: quick ? 20 : 60 }),
   coordination: () => benchCoordination({ rounds: quick ? 3 : 7 }),
+  pages: () =>
+    benchPages({
+      ...{ rounds: quick ? 3 : 7, seconds: quick ? 4 : 15, tasks: 1000, events: 10_000 },
+      ledger: quick ? 100_000 : 1_000_000,
+    }),
   dashboards: () => benchDashboards({ rounds: quick ? 3 : 5, seconds: quick ? 4 : 10 }),
   check: () => benchCheck({ rounds: quick ? 3 : 5, seconds: quick ? 2 : 5 }),
   scale: () => benchScale({ sizes: quick ? [50, 5000] : [50, 5000, 10_000, 100_000] }),

@@ -5,7 +5,7 @@ import type { OperatorPrincipal, Principal } from '../app/identity/identity.js'
 import type { StoredEvent } from '../app/ledger/feed.js'
 import type { Orchestrator } from '../app/orchestrator.js'
 import { ok, type Result, refuse } from '../app/result.js'
-import { toEventView } from '../app/wire.js'
+import { FrameWriter, formatFrame } from './frame-writer.js'
 
 const CATCH_UP_PAGE = 200
 const PENDING_BYTES_MAX = 4 * 1024 * 1024
@@ -18,6 +18,7 @@ const STREAMS_PER_OPERATOR_MAX = 500
 /** The open streams of a server: bounded for each caller, and ended when the server stops. */
 export class EventStreams {
   readonly #open = new Map<ServerResponse, string>()
+  readonly frames = new FrameWriter(() => this.#open.size)
 
   hasRoom(caller: string): boolean {
     let count = 0
@@ -27,10 +28,14 @@ export class EventStreams {
 
   add(response: ServerResponse, caller: string): void {
     this.#open.set(response, caller)
-    response.on('close', () => this.#open.delete(response))
+    response.on('close', () => {
+      this.#open.delete(response)
+      this.frames.flush(response)
+    })
   }
 
   end(): void {
+    this.frames.flushAll()
     // The connection ends with the stream: kept alive, it would keep the server from closing.
     for (const response of this.#open.keys()) response.end(() => response.socket?.destroy())
   }
@@ -111,14 +116,18 @@ export async function streamEvents(to: Target, request: FastifyRequest, reply: F
   const raw = beginStream(reply, to)
   const opened = await app.ledger.store.lastSeq()
   let last = since ?? opened
+  let isLive = false
   const send = (event: StoredEvent): void => {
     if (event.seq <= last || raw.destroyed || raw.writableEnded) return
     last = event.seq
-    if (scope.stream === null || event.stream === scope.stream) raw.write(formatFrame(event))
-    if (event.seq > opened && scope.endsWith(event)) raw.end()
+    // What was missed is written as fast as it is read, and no faster.
+    if (scope.stream === null && isLive) to.streams.frames.write(raw, event)
+    else if (scope.stream === null || event.stream === scope.stream) raw.write(formatFrame(event))
+    if (event.seq <= opened || !scope.endsWith(event)) return
+    to.streams.frames.flush(raw)
+    raw.end()
   }
   const waiting: StoredEvent[] = []
-  let isLive = false
   const unsubscribe = app.feed.follow((event) => {
     // A client that does not read is disconnected; it can resume.
     const isTooSlow = isLive ? raw.writableLength > PENDING_BYTES_MAX : waiting.length > WAITING_MAX
@@ -182,15 +191,4 @@ function startOf(request: FastifyRequest): number | null {
   const header = request.headers['last-event-id']
   const text = typeof header === 'string' ? header : undefined
   return text !== undefined && /^\d{1,15}$/.test(text) ? Number(text) : null
-}
-
-// Every open stream sends the same bytes: they are made once for each event.
-const frames = new WeakMap<StoredEvent, Buffer>()
-
-function formatFrame(event: StoredEvent): Buffer {
-  const known = frames.get(event)
-  if (known !== undefined) return known
-  const frame = Buffer.from(`id: ${event.seq}\nevent: ${event.type}\ndata: ${JSON.stringify(toEventView(event))}\n\n`)
-  frames.set(event, frame)
-  return frame
 }

@@ -1,4 +1,4 @@
-import { writeFileSync } from 'node:fs'
+import { mkdtempSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { PLAN, Walker } from '../e2e/walker.js'
@@ -72,6 +72,33 @@ describe.skipIf(findBrowser() === null)('hostile content of agents', () => {
       .first()
       .click()
     await page.getByText('window.hacked = 1').first().waitFor()
+    await expectHarmless()
+  })
+
+  it('[REQ-DASH-TASK-10] megabytes in titles, questions, options and reasons are cut aloud in the inbox', async () => {
+    const other = await Walker.claim(stage.server, 'loud', { workspace: mkdtempSync(join(stage.place.dir, 'loud-')) })
+    const long = LONG_LINE.slice(0, 9000)
+    const asked = await other.use('ask_user_question', {
+      question: `${HOSTILE} ${LONG_LINE}`,
+      options: [LONG_LINE, 'b'],
+    })
+    if (asked.status !== 200)
+      await other.does('ask_user_question', { question: `${HOSTILE} ${long}`.slice(0, 4000), options: ['a', 'b'] })
+    await other.use('write_files', { files: [{ path: LONG_LINE, content: LONG_LINE }] })
+    const reason = `${HOSTILE} ${LONG_LINE}`.slice(0, 2000)
+    await stage.server.call('POST', '/tasks/loud/park', stage.server.operator, { reason })
+    await page.goto('/')
+    await page.locator('.item').filter({ hasText: 'loud' }).filter({ hasText: 'Parked' }).waitFor()
+    await page.getByText('<script>window.hacked = 1</script>').first().waitFor()
+    await expectHarmless()
+    for (const item of await page.locator('.item').all())
+      expect((await item.boundingBox())?.height ?? 0).toBeLessThan(900)
+    await page.setViewportSize({ width: 390, height: 844 })
+    expect(await findOverflow(page)).toBe(0)
+    await takePictures(page, 'inbox-hostile')
+    await page.setViewportSize({ width: 1440, height: 900 })
+    await page.goto('/board')
+    await page.locator('.card').first().waitFor()
     await expectHarmless()
   })
 

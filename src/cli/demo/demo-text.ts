@@ -11,7 +11,7 @@ const DID = 45
 const PHASE = 10
 const WHY_LINES_MAX = 2
 
-export function formatHeadLines(sandbox: FoundSandbox, folder: string): readonly string[] {
+export function formatHeadLines(sandbox: FoundSandbox, folder: string, link: string): readonly string[] {
   const confined =
     sandbox.missing.length === 0
       ? `Commands run in a sandbox: ${sandbox.provider}.`
@@ -20,6 +20,7 @@ export function formatHeadLines(sandbox: FoundSandbox, folder: string): readonly
     paintText('bold', 'Two agents, one contract: PLAN, TDD, IMPL, REVIEW, COMPLETE.'),
     ...wrapText(`Everything is real and happens in ${folder}.`, '', WIDTH),
     ...wrapText(confined, '', WIDTH),
+    `Watch it in a browser while it runs: ${link}`,
   ]
 }
 

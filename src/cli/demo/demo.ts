@@ -104,7 +104,8 @@ class Play {
   async run(): Promise<Summary> {
     this.#say('Starting a server …')
     const { api, sandbox } = await this.#stage.open([HONEST, CHEATING])
-    this.#show(formatHeadLines(sandbox, this.#stage.folder))
+    const { url } = await api.operator.makeLoginCode()
+    this.#show(formatHeadLines(sandbox, this.#stage.folder, url))
     const you = await Human.join(api, this.#options.interactive === true)
     await this.#addTasks(api, sandbox)
     await this.#act('honest agent', () => this.#honest(api, you))

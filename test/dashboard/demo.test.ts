@@ -1,0 +1,56 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import type { Browser } from 'playwright-core'
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import { SCRIPT } from '../cli/program.js'
+import { Room } from '../demo/showing.js'
+import { findBrowser, launchBrowser, watchPage } from './browser.js'
+
+const LINK = /http:\/\/localhost:\d+\/login#code=[\w-]+/
+const MS = 240_000
+
+describe.skipIf(findBrowser() === null)('the demo in a browser', () => {
+  const room = new Room()
+  let browser: Browser
+  let demo: ChildProcess
+  let said = ''
+
+  beforeAll(async () => {
+    browser = await launchBrowser()
+    demo = spawn(process.execPath, [SCRIPT, 'demo'], { env: room.environment, stdio: ['ignore', 'pipe', 'pipe'] })
+    for (const stream of [demo.stdout, demo.stderr]) stream?.on('data', (chunk) => (said += chunk))
+  }, MS)
+  afterAll(async () => {
+    await browser?.close()
+    if (demo?.exitCode === null) demo.kill('SIGTERM')
+    await vi.waitUntil(() => demo.exitCode !== null || demo.signalCode !== null, { timeout: 60_000 })
+    room.remove()
+  }, MS)
+
+  it(
+    '[REQ-DASH-14] the honest and the cheating agent are followed live by the link that the demo prints',
+    async () => {
+      await vi.waitUntil(() => LINK.test(said), { timeout: 120_000 })
+      const link = LINK.exec(said)?.[0] ?? ''
+      const complaints: string[] = []
+      const page = watchPage(await browser.newPage(), new URL(link).origin, complaints)
+      page.setDefaultTimeout(120_000)
+      await page.goto(link)
+      // Beside the inbox: who works, and every trick of the cheating agent as it is refused.
+      const watched = watchPage(await page.context().newPage(), new URL(link).origin, complaints)
+      await page.getByRole('heading', { name: 'Inbox', level: 1 }).waitFor()
+      await watched.goto(`${new URL(link).origin}/tasks/honest`)
+      await watched.getByText('Gate opened').first().waitFor({ timeout: 120_000 })
+      await watched.getByText('Completed', { exact: true }).first().waitFor({ timeout: 120_000 })
+      const refusals = page.getByLabel('Latest refusals')
+      await refusals
+        .getByText(/cheating in PLAN/)
+        .first()
+        .waitFor()
+      await expect.poll(() => refusals.getByText(/cheating in/).count(), { timeout: 60_000 }).toBeGreaterThan(3)
+      expect(complaints).toEqual([])
+      await vi.waitUntil(() => demo.exitCode !== null, { timeout: 120_000 })
+      expect(demo.exitCode, said).toBe(0)
+    },
+    MS,
+  )
+})
