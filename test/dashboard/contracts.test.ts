@@ -14,7 +14,7 @@ describe.skipIf(findBrowser() === null)('contracts and their webhooks in the bro
 name: shop
 version: "${version}"
 phases:
-  - {id: WORK, allowed_tools: [${more}]}
+  - {id: WORK, description: "plain\u202egnp.exe", allowed_tools: [${more}]}
   - {id: DONE, allowed_tools: []}
 enforcement: {confinement: "off", reconcile: "off"}
 webhooks: [{url: "http://127.0.0.1:${(receiver.address() as AddressInfo).port}/hook", events: [task_created]}]
@@ -56,6 +56,8 @@ webhooks: [{url: "http://127.0.0.1:${(receiver.address() as AddressInfo).port}/h
     await page.getByText('Nobody has trusted this contract').waitFor()
     await page.getByRole('tab', { name: 'Text' }).click()
     await page.getByText('name: shop').first().waitFor()
+    // What would turn the text around is shown by its code: what is trusted is what is read.
+    await page.locator('.hidden-char', { hasText: 'U+202E' }).first().waitFor()
     await page.goBack()
     await page.goto('/')
     await row.getByRole('button', { name: 'Trust…' }).click()

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { PLAN, Walker } from '../e2e/walker.js'
 import { findBrowser, openStage, type Page, type Stage, takePictures } from './browser.js'
+import { holdCouncil } from './sample-run.js'
 
 describe.skipIf(findBrowser() === null)('pages stay true while the world changes', () => {
   let stage: Stage
@@ -35,6 +36,23 @@ describe.skipIf(findBrowser() === null)('pages stay true while the world changes
     await agent.use('write_files', { files: [{ path: '../outside', content: '' }] })
     await tab.getByLabel('Latest refusals').getByText('agent-shared in PLAN').first().waitFor()
     await Promise.all([one.context().close(), tab.context().close()])
+  })
+
+  it('[REQ-DASH-7] a council that nobody sees holds no connection, and goes on where it stopped when it is seen', async () => {
+    const page = await stage.logIn()
+    const ended: string[] = []
+    page.on('requestfailed', (request) => ended.push(request.url()))
+    const id = await holdCouncil(stage.server, 1500)
+    await page.goto(`/coordinations/${id}`)
+    await page.getByText('Goes on').waitFor()
+    const setHidden = (isHidden: boolean) =>
+      page.evaluate(`Object.defineProperty(document, 'hidden', { configurable: true, get: () => ${isHidden} })
+        document.dispatchEvent(new Event('visibilitychange'))`)
+    await setHidden(true)
+    await expect.poll(() => ended.filter((url) => url.endsWith(`/${id}/stream`)).length, { timeout: 20_000 }).toBe(1)
+    await setHidden(false)
+    await page.getByRole('heading', { name: 'ada won' }).waitFor({ timeout: 60_000 })
+    await page.context().close()
   })
 
   it('[REQ-DASH-7] a restarted server is found again, and what was missed appears without a reload', async () => {

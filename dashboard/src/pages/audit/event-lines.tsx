@@ -3,6 +3,8 @@ import { type ReactNode, useState } from 'react'
 import type { LedgerEvent } from '../../live/event.js'
 import { Icon, type IconName } from '../../ui/icon.js'
 import { ScrollBox } from '../../ui/scroll-box.js'
+import { showHidden } from '../../ui/text/hidden-characters.js'
+import { PlainText } from '../../ui/text/plain-text.js'
 import { Time } from '../../ui/time.js'
 import { summarize } from './audit-filter.js'
 import './audit.css'
@@ -31,7 +33,7 @@ export function EventLine({ event }: { readonly event: LedgerEvent }): ReactNode
           <Icon name={icon} size={14} />
         </span>
         <span className="aud-type mono">{event.type}</span>
-        <span className="aud-what">{summarize(event.data)}</span>
+        <span className="aud-what">{showHidden(summarize(event.data))}</span>
         <span className="aud-who">{event.actor}</span>
         <span className="aud-when">
           <Time at={event.at} seconds />
@@ -58,11 +60,10 @@ function RawEvent({ event }: { readonly event: LedgerEvent }): ReactNode {
         </p>
       )}
       <ScrollBox className="aud-pre" label={`Event ${event.seq}`}>
-        <pre>{raw.length <= RAW_CHARS_MAX ? raw : raw.slice(0, RAW_CHARS_MAX)}</pre>
+        <pre>
+          <PlainText text={raw} charsMax={RAW_CHARS_MAX} />
+        </pre>
       </ScrollBox>
-      {raw.length <= RAW_CHARS_MAX ? null : (
-        <p className="muted">Cut here: the event has {raw.length.toLocaleString('en-GB')} characters.</p>
-      )}
     </div>
   )
 }

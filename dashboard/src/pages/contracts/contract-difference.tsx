@@ -4,6 +4,7 @@ import { Pick } from '../../ui/controls.js'
 import { Panel } from '../../ui/layout-parts.js'
 import { Delta } from '../../ui/marks.js'
 import { EmptyState, Loaded } from '../../ui/states.js'
+import { PlainText } from '../../ui/text/plain-text.js'
 import { type ContractRow, shortenHash } from './contract-answers.js'
 import { useContractText } from './contract-text.js'
 
@@ -73,6 +74,7 @@ interface LinesProps {
 }
 
 const CONTEXT = 3
+const LINE_CHARS_MAX = 4000
 // Texts that have nothing in common are not worth the time that comparing them takes.
 const COMPARE_MS_MAX = 2000
 
@@ -139,7 +141,7 @@ function Hunk({ hunk }: HunkProps): ReactNode {
             <span aria-hidden="true">{sign}</span>
             <span className="pre">
               {SIGNS[sign] === undefined ? null : <span className="sr">{SIGNS[sign].said}: </span>}
-              {line.slice(1)}
+              <PlainText text={line.slice(1)} charsMax={LINE_CHARS_MAX} />
             </span>
           </div>
         )

@@ -3,6 +3,7 @@ import { keys } from '../../api/keys.js'
 import { useRead } from '../../api/use-api.js'
 import { Panel } from '../../ui/layout-parts.js'
 import { Loaded } from '../../ui/states.js'
+import { PlainText } from '../../ui/text/plain-text.js'
 
 export interface ContractTextAnswer {
   readonly hash: string
@@ -19,6 +20,7 @@ export function useContractText(hash: string) {
 }
 
 const LINES_MAX = 10_000
+const LINE_CHARS_MAX = 4000
 
 /** The contract as it is written, with line numbers. */
 export function ContractText({ hash }: { readonly hash: string }): ReactNode {
@@ -34,7 +36,9 @@ export function ContractText({ hash }: { readonly hash: string }): ReactNode {
                 // biome-ignore lint/suspicious/noArrayIndexKey: a line has no identity but its number
                 <div key={index} className="con-text-line">
                   <span>{index + 1}</span>
-                  <span>{line}</span>
+                  <span>
+                    <PlainText text={line} charsMax={LINE_CHARS_MAX} />
+                  </span>
                 </div>
               ))}
             </div>

@@ -1,6 +1,7 @@
 import { Icon } from '../../ui/icon.js'
 import { Badge } from '../../ui/marks.js'
 import { ScrollBox } from '../../ui/scroll-box.js'
+import { showHidden } from '../../ui/text/hidden-characters.js'
 import type { Rejection, RoundOfAgent } from './council-story.js'
 import { type CouncilAgent, type CouncilAnswer, type CouncilStory, countRounds, findRound } from './council-story.js'
 import { CutText } from './cut-text.js'
@@ -112,7 +113,7 @@ function RoundCell({
           <span>
             Voted for <b>{vote.votedFor}</b> <span className="mono">{vote.label}</span>
             {vote.isVoid ? ' (void: a later answer came)' : ''}
-            {vote.reason === '' ? null : <span className="cou-quote">“{vote.reason}”</span>}
+            {vote.reason === '' ? null : <span className="cou-quote">“{showHidden(vote.reason)}”</span>}
           </span>
         </p>
       ))}
@@ -121,14 +122,14 @@ function RoundCell({
           <Icon name="stop" />
           <span>
             {cell.ended.how === 'stopped' ? 'Stopped' : cell.ended.how === 'failed' ? 'Failed' : 'Timed out'}:{' '}
-            {cell.ended.message}
+            {showHidden(cell.ended.message)}
           </span>
         </p>
       )}
       {isNow ? (
         <div className="cou-live">
           <p className="muted">writes now</p>
-          {streamed === '' ? null : <pre className="cou-streamed">{streamed}</pre>}
+          {streamed === '' ? null : <pre className="cou-streamed">{showHidden(streamed)}</pre>}
         </div>
       ) : null}
     </div>
@@ -146,14 +147,14 @@ function RejectedResponse({ rejection }: { readonly rejection: Rejection }) {
         </span>
       </summary>
       <p>{nameReason(rejection.reason)}</p>
-      <p className="cou-quote">{rejection.message}</p>
+      <p className="cou-quote">{showHidden(rejection.message)}</p>
       {rejection.calls.length === 0 ? null : (
         <p>
           It called <span className="mono">{rejection.calls.join(', ')}</span>.
         </p>
       )}
       {rejection.charsLost === 0 ? null : <p>{rejection.charsLost.toLocaleString('en-GB')} characters were lost.</p>}
-      {rejection.preview === '' ? null : <pre className="cou-streamed">{rejection.preview}</pre>}
+      {rejection.preview === '' ? null : <pre className="cou-streamed">{showHidden(rejection.preview)}</pre>}
     </details>
   )
 }

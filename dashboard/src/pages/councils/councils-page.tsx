@@ -5,6 +5,7 @@ import { useRead } from '../../api/use-api.js'
 import { Page } from '../../app/page.js'
 import { Badge } from '../../ui/marks.js'
 import { EmptyState, Loaded } from '../../ui/states.js'
+import { showHidden } from '../../ui/text/hidden-characters.js'
 import { Time } from '../../ui/time.js'
 import { findOutcome } from './council-outcome.js'
 import './councils.css'
@@ -81,7 +82,7 @@ function CouncilTable({ rows }: { readonly rows: readonly CouncilRow[] }): React
               <tr key={row.id}>
                 <td>
                   <Link to="/coordinations/$id" params={{ id: row.id }} className="open-link">
-                    {row.question}
+                    {showHidden(row.question)}
                   </Link>
                   <span className="mono muted cou-id">{row.id}</span>
                 </td>

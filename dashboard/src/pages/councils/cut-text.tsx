@@ -1,4 +1,5 @@
 import { type ReactNode, useState } from 'react'
+import { cutText, showHidden } from '../../ui/text/hidden-characters.js'
 
 interface Props {
   readonly text: string
@@ -12,7 +13,7 @@ export function CutText({ text, chars, className }: Props): ReactNode {
   const isLong = text.length > chars
   return (
     <>
-      <p className={className}>{isLong && !isWhole ? `${text.slice(0, chars)}…` : text}</p>
+      <p className={className}>{isLong && !isWhole ? `${showHidden(cutText(text, chars).text)}…` : showHidden(text)}</p>
       {isLong ? (
         <button type="button" className="cou-more" onClick={() => setWhole(!isWhole)}>
           {isWhole ? 'Show less' : `Show all ${text.length.toLocaleString('en-GB')} characters`}

@@ -1,5 +1,6 @@
 import { Icon } from '../../ui/icon.js'
 import { ScrollBox } from '../../ui/scroll-box.js'
+import { showHidden } from '../../ui/text/hidden-characters.js'
 import type { CouncilStory, CouncilVote } from './council-story.js'
 
 /** Who voted for whom: voters as rows, candidates as columns. Votes that a later answer made void are struck out. */
@@ -52,7 +53,7 @@ function VoteCell({ vote, candidate }: { readonly vote: CouncilVote | undefined;
   if (vote === undefined || vote.votedFor !== candidate) return <td className="muted">·</td>
   const said = vote.isVoid ? 'voted, void' : 'voted'
   return (
-    <td className={vote.isVoid ? 'cou-cast cou-void' : 'cou-cast'} title={vote.reason}>
+    <td className={vote.isVoid ? 'cou-cast cou-void' : 'cou-cast'} title={showHidden(vote.reason)}>
       <Icon name="check" />
       <span className="sr">{said}</span> <span className="mono">{vote.label}</span>
     </td>
