@@ -32,11 +32,12 @@ describe.skipIf(findBrowser() === null)('the demo in a browser', () => {
       await vi.waitUntil(() => LINK.test(said), { timeout: 120_000 })
       const link = LINK.exec(said)?.[0] ?? ''
       const complaints: string[] = []
-      const page = watchPage(await browser.newPage(), new URL(link).origin, complaints)
+      const context = await browser.newContext()
+      const page = watchPage(await context.newPage(), new URL(link).origin, complaints)
       page.setDefaultTimeout(120_000)
       await page.goto(link)
       // Beside the inbox: who works, and every trick of the cheating agent as it is refused.
-      const watched = watchPage(await page.context().newPage(), new URL(link).origin, complaints)
+      const watched = watchPage(await context.newPage(), new URL(link).origin, complaints)
       await page.getByRole('heading', { name: 'Inbox', level: 1 }).waitFor()
       await watched.goto(`${new URL(link).origin}/tasks/honest`)
       await watched.getByText('Gate opened').first().waitFor({ timeout: 120_000 })

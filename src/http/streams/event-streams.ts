@@ -1,10 +1,10 @@
 import type { ServerResponse } from 'node:http'
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { admitCall } from '../app/identity/agent-call.js'
-import type { OperatorPrincipal, Principal } from '../app/identity/identity.js'
-import type { StoredEvent } from '../app/ledger/feed.js'
-import type { Orchestrator } from '../app/orchestrator.js'
-import { ok, type Result, refuse } from '../app/result.js'
+import { admitCall } from '../../app/identity/agent-call.js'
+import type { OperatorPrincipal, Principal } from '../../app/identity/identity.js'
+import type { StoredEvent } from '../../app/ledger/feed.js'
+import type { Orchestrator } from '../../app/orchestrator.js'
+import { ok, type Result, refuse } from '../../app/result.js'
 import { FrameWriter, formatFrame } from './frame-writer.js'
 
 const CATCH_UP_PAGE = 200

@@ -1,14 +1,14 @@
 import type { AddressInfo } from 'node:net'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import { refuseUnknownRun } from '../app/councils/operate-councils.js'
-import { formatCaller, type Principal } from '../app/identity/identity.js'
-import type { Orchestrator } from '../app/orchestrator.js'
-import { type Problem, refuse } from '../app/result.js'
-import { findAccessProblem } from './access.js'
+import { refuseUnknownRun } from '../../app/councils/operate-councils.js'
+import { formatCaller, type Principal } from '../../app/identity/identity.js'
+import type { Orchestrator } from '../../app/orchestrator.js'
+import { type Problem, refuse } from '../../app/result.js'
+import { findAccessProblem } from '../access.js'
+import type { Gatekeeper } from '../gatekeeper.js'
+import { COORDINATION_STREAM, EVENTS } from '../routes/all.js'
 import { streamRun } from './coordination-stream.js'
 import { type EventStreams, streamEvents, streamScope } from './event-streams.js'
-import type { Gatekeeper } from './gatekeeper.js'
-import { COORDINATION_STREAM, EVENTS } from './routes/all.js'
 
 interface Parts {
   readonly app: Orchestrator

@@ -1,9 +1,9 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { runStream } from '../app/councils/council-book.js'
-import { loadLongTexts } from '../app/councils/council-events.js'
-import type { RunWatcher } from '../app/councils/councils.js'
-import type { Orchestrator } from '../app/orchestrator.js'
-import { toEventView } from '../app/wire.js'
+import { runStream } from '../../app/councils/council-book.js'
+import { loadLongTexts } from '../../app/councils/council-events.js'
+import type { RunWatcher } from '../../app/councils/councils.js'
+import type { Orchestrator } from '../../app/orchestrator.js'
+import { toEventView } from '../../app/wire.js'
 import { beginStream, type EventStreams, type Scope, waitForDrain } from './event-streams.js'
 
 const PAGE = 200

@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http'
-import type { StoredEvent } from '../app/ledger/feed.js'
-import { toEventView } from '../app/wire.js'
+import type { StoredEvent } from '../../app/ledger/feed.js'
+import { toEventView } from '../../app/wire.js'
 
 // With more streams than this, every event written to each of them at once would take the time of decisions.
 const AT_ONCE_MAX = 20
