@@ -131,8 +131,8 @@ async function sendCalls(server, agents, seconds) {
 }
 
 const PLAN = {
-  title: 'A plan',
-  acceptance_criteria: [{ id: 'AC1', criterion: 'It works', how_to_verify: 'a unit test' }],
+  title: 'A plan that is long enough',
+  acceptance_criteria: [{ id: 'AC1', criterion: 'It works as it is described', how_to_verify: 'a unit test' }],
   implementation_steps: ['write it'],
   scope: { in_scope: ['all'], out_of_scope: ['nothing'] },
 }
