@@ -15,9 +15,12 @@ export const FAULTS = {
     ['if (head.home !== "" && head.home !== lease.nodeId) return', 'if (false) return'],
     ['if (head.version !== append.expectedVersion || lines.isBroken(append.line)) return', 'if (false) return'],
   ],
-  /** A node that is asked about a task of another one believes what it read of it first. */
+  /** A node answers what is only read about a task of another one, and believes what it read of it first. */
   'a token checked with what a node remembers': [
-    ANSWERS_ITSELF,
+    [
+      'const stream = await findStream(this.app, request, principal);',
+      'if (request.method === "GET") return false; const stream = await findStream(this.app, request, principal);',
+    ],
     ['if (known === void 0 || formatStream(taskId) !== event.stream) return;', 'return;'],
   ],
   /** A process whose node was started elsewhere goes on. */
