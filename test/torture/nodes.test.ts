@@ -12,7 +12,7 @@ const ALL: readonly Blow[] = ['postgres', 'kill', 'connections', 'pause', 'elsew
 
 const BLOWS: Record<keyof typeof FAULTS, readonly Blow[]> = {
   'a claim without compare-and-set': ['connections', 'connections', 'connections', 'connections'],
-  'a token checked with what a node remembers': ['connections', 'connections'],
+  'a token checked with what a node remembers': ['connections', 'connections', 'connections', 'connections'],
   'no fencing': ['elsewhere', 'elsewhere'],
 }
 
@@ -37,7 +37,7 @@ describe.skipIf(findPostgres() === null)('nodes under torture (skipped where Pos
     test(`[REQ-NODES-10] the same finds a planted fault: ${name}`, async () => {
       const { program, dir } = plantFault(name)
       try {
-        const how = { seed: SEED, program, nodes: 3, agents: 9, tasks: 3, calmMs: 2_000 }
+        const how = { seed: SEED, program, nodes: 3, agents: 9, tasks: 6, calmMs: 3_000 }
         const outcome = await torture({ ...how, blows: BLOWS[name] })
         tell(outcome, SEED)
         expect(outcome.problems).not.toEqual([])

@@ -109,15 +109,19 @@ export class TortureAgent {
 
   /** Every node must refuse a token that was superseded before the call was made. */
   async tryStale(token: string, bases: readonly string[] = this.about.cluster.members.map((one) => one.process.base)) {
-    const { history, seeded } = this.about
-    const base = seeded.pick(bases)
-    const isRead = seeded.next() < 0.5
-    const said = await (isRead
+    // Asked everywhere: a node that remembers an earlier state of the task would still believe the token.
+    for (const base of bases) await this.#tryAt(base, token, 'read')
+    await this.#tryAt(this.about.seeded.pick(bases), token, 'heartbeat')
+  }
+
+  async #tryAt(base: string, token: string, what: 'read' | 'heartbeat'): Promise<void> {
+    const { history } = this.about
+    const said = await (what === 'read'
       ? call(base, { method: 'GET', path: '/state/snapshot', token })
       : call(base, { method: 'POST', path: '/tasks/heartbeat', token, body: {} }))
     if (said === null) return
     history.operations += 1
-    if (said.status < 400) history.staleAccepted.push(`${this.id} at ${base}: ${isRead ? 'read' : 'heartbeat'}`)
+    if (said.status < 400) history.staleAccepted.push(`${this.id} at ${base}: ${what}`)
     else history.staleRefused += 1
   }
 
