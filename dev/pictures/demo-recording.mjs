@@ -52,7 +52,8 @@ ${lines.map((line, index) => `<text x="${PAD_PX}" y="${BAR_PX + 14 + index * LIN
 /** What the recording shows: both agents and the score, without the reports and without what differs in each run. */
 function chooseLines(output) {
   const all = output
-    .replace(/\/\S*\/phaselock-demo-\w+/, 'a temporary folder')
+    .replace(/happens in\s+\S+\.\n/, 'happens in a temporary folder.\n')
+    .replace(/^Watch it in a browser.*\n.*\n/m, '')
     .replace(/apr-\d+-/g, 'apr-…-')
     .replace(/commit [0-9a-f]{7}/, 'commit …      ')
     .replace(/run in a sandbox: .*/, 'run in a sandbox.')

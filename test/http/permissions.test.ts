@@ -250,14 +250,16 @@ describe('an operator with the role ci', () => {
   })
 
   it('[REQ-ROLES-4] approves nothing as a human, takes up no parked task by another way, and adds no reviewer', async () => {
-    const move = { task_id: taskId, target_phase: 'DONE' }
-    const { body } = await as(tokens.agent, 'POST', '/tasks/transition', move)
+    // The calls above bound the other agent by hooks.
+    const task = await run.addTask()
+    const eve = await run.claim('eve', await run.addAgent('eve'), task)
+    const { body } = await as(eve, 'POST', '/tasks/transition', { task_id: task, target_phase: 'DONE' })
     const { id, digest } = body.pending_approval as { id: string; digest: string }
     const decision = { decision: 'approve', digest }
     expect(await as(tokens.ci, 'POST', `/approvals/${id}/decision`, decision)).toMatchObject(REFUSED_BODY)
     for (const act of ['resume', 'reassign'])
-      expect(await as(tokens.ci, 'POST', `/tasks/${taskId}/${act}`, { reason: 'x' }), act).toMatchObject(REFUSED_BODY)
-    const reviewers = `/tasks/${taskId}/reviewers`
+      expect(await as(tokens.ci, 'POST', `/tasks/${task}/${act}`, { reason: 'x' }), act).toMatchObject(REFUSED_BODY)
+    const reviewers = `/tasks/${task}/reviewers`
     expect(await as(tokens.ci, 'POST', reviewers, { name: 'bot' })).toMatchObject(REFUSED_BODY)
     expect((await as(tokens.lead, 'POST', `/approvals/${id}/decision`, decision)).status).toBe(200)
   })

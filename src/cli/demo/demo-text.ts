@@ -20,7 +20,7 @@ export function formatHeadLines(sandbox: FoundSandbox, folder: string, link: str
     paintText('bold', 'Two agents, one contract: PLAN, TDD, IMPL, REVIEW, COMPLETE.'),
     ...wrapText(`Everything is real and happens in ${folder}.`, '', WIDTH),
     ...wrapText(confined, '', WIDTH),
-    `Watch it in a browser while it runs: ${link}`,
+    `Watch it in a browser while it runs:\n  ${link}`,
   ]
 }
 
