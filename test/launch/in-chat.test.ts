@@ -230,7 +230,7 @@ describe('where an answer in the chat approves nothing', () => {
     const other = await run.addTask({ title: 'Sum up' })
     await run.claim('native', token, other)
     const shown = new SessionMcp({
-      ...{ upstream: new UpstreamMcp(server, token), people: new People(server, other) },
+      ...{ upstream: new UpstreamMcp(server, token), people: new People(server, () => other) },
       ...{ instructions: 'Hello.', asksInChat: false },
     })
     const door = await SessionShim.open({

@@ -1,12 +1,11 @@
 import type { ReactNode } from 'react'
+import type { CheckStatus } from './check-status.js'
 import { Icon, type IconName } from './icon.js'
 import { Code, Gate, type GateState, Grade, Pips } from './marks.js'
 import { PlainText } from './text/plain-text.js'
 import { type Tone, toToneClass } from './tone.js'
 
 const MESSAGE_CHARS_MAX = 2000
-
-export type CheckStatus = 'passed' | 'failed' | 'warning' | 'not_run'
 
 export interface CheckResult {
   readonly check: string

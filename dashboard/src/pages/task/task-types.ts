@@ -1,6 +1,6 @@
 import type { Schema } from '../../api/answers.js'
 import type { LedgerEvent } from '../../live/event.js'
-import type { CheckStatus } from '../../ui/checks.js'
+import type { CheckStatus } from '../../ui/check-status.js'
 
 export type Grade = Schema<'Grade'>
 

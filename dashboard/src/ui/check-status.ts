@@ -1,0 +1,2 @@
+/** How a check of a gate ended. */
+export type CheckStatus = 'passed' | 'failed' | 'warning' | 'not_run'
