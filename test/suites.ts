@@ -12,6 +12,17 @@ const TEST = import.meta.dirname
 
 /** Test files that only `npm run test:full` runs, with the reason. Paths are below `test/`, without `.test.ts`. */
 export const FULL_ONLY: Readonly<Record<string, string>> = {
+  'store/rotate-keys':
+    'keys of the ledger that are replaced, and attacks with the old ones; store/tamper covers the chain',
+  'store/archive': 'old tasks archived to signed files; store/erase covers tombstones',
+  'http/other-hooks': 'hooks of the other agent CLIs over HTTP; hooks/dialects covers their formats',
+  'cli/hook': 'phaselock hook with a server and without one; hooks/dialects covers the formats',
+  'connect/connect': 'connect and disconnect as programs; connect/edit covers what is written',
+  'worktrees/cli': 'work trees of tasks on the command line; worktrees/path-leases covers the rules',
+  'http/phases-leak': 'documents of later phases by every call; http/phases covers the rules',
+  'http/rewind-tree': 'work trees that a rewind restores; http/reconcile covers the comparison',
+  'cli/fresh': 'what a newcomer types first; cli/local covers the commands',
+  'e2e/way-back': 'the way back to the tests, through all phases; e2e/walks covers the way on',
   'attack/coordination-consensus': 'attacks on votes; http/consensus covers the rules',
   'attack/held-out': 'attacks on held-out examples, MCP, five failures and kill -9; http/examples covers the main path',
   'attack/spawn-agents': 'attacks by started agents; spawn/spawn and doors/agent-socket cover the main path',
@@ -34,7 +45,7 @@ export const FULL_ONLY: Readonly<Record<string, string>> = {
   'cli/init-trial': 'init with runners of several kinds; e2e/init-walk covers the trial of npm test',
   'cli/knowledge-install': 'installs the embedding model; http/knowledge covers how it is used',
   'cli/lasting': 'CLI commands that outlive restarts of the server',
-  'cli/next-steps': 'what every command says next; docs/tour and cli/fresh run the main ones',
+  'cli/next-steps': 'what every command says next; docs/tour and cli/local run the main ones',
   'cli/odd-places': 'commands in odd places; cli/serve and cli/local cover the main ones',
   'cli/operator-login':
     'logging in, sessions and passphrases on the command line; operators/sessions and operators/confirmations cover the rules',
@@ -59,10 +70,9 @@ export const FULL_ONLY: Readonly<Record<string, string>> = {
   'confinement/sockets': 'sockets into the sandbox with every provider; doors/agent-socket covers the main path',
   'confinement/toolchains': 'compiles with Go and cargo in the sandbox; confinement/credentials covers what is hidden',
   'connect/canary': 'four real agent CLIs, each started several times; connect/edit covers what is written',
-  'connect/claude': 'a real Claude Code in tmux; connect/connect and connect/edit cover what is behind it',
-  'connect/codex': 'a real Codex in tmux; connect/connect and connect/edit cover what is behind it',
-  'connect/session':
-    'servers, MCP servers and hooks as processes; connect/connect and http/hook-liveness cover the rules',
+  'connect/claude': 'a real Claude Code in tmux; connect/edit and connect/socket cover what is behind it',
+  'connect/codex': 'a real Codex in tmux; connect/edit and connect/socket cover what is behind it',
+  'connect/session': 'servers, MCP servers and hooks as processes; connect/edit and http/hook-liveness cover the rules',
   'coordination/kill': 'kills a server in the middle of a council; e2e/kill covers recovery in general',
   'coordination/seed-000': 'a council as its document tells it; coordination and http/coordinations cover the rules',
   'dashboard/passkeys':
@@ -79,7 +89,7 @@ export const FULL_ONLY: Readonly<Record<string, string>> = {
   'dashboard/hostile-content':
     'markup, links, turned text and diffs of 100,000 lines; dashboard/shown-text covers how text is shown',
   'dashboard/agents-and-ends':
-    'started agents, merges and cancelled tasks in a browser; spawn/spawn and worktrees/cli cover the rules',
+    'started agents, merges and cancelled tasks in a browser; spawn/spawn and worktrees/path-leases cover the rules',
   'dashboard/contracts':
     'trust, differences and webhooks of contracts in a browser; dashboard/pages covers the main path',
   'dashboard/demo': 'the demo followed in a browser; demo/demo covers the demo, dashboard/pages what arrives live',
@@ -112,7 +122,7 @@ export const FULL_ONLY: Readonly<Record<string, string>> = {
   'e2e/postgres': 'a whole task on PostgreSQL with kill -9 and crashes; e2e/kill covers recovery in general',
   'e2e/setup-change': 'changes of the test setup, approved and rejected; http/pinned-tests covers what RED records',
   'e2e/stash-kill': 'kills a server at every step of a stash; e2e/kill covers recovery in general',
-  'e2e/way-back-criteria': 'criteria in a later visit; e2e/way-back covers the way back',
+  'e2e/way-back-criteria': 'criteria in a later visit; e2e/walks covers the way back',
   'forgery/blind-javascript':
     'forgeries with node:test, mocha and vitest, written from the documentation alone; forgery/node covers each class',
   'forgery/blind-python-go':
@@ -240,7 +250,7 @@ export const FULL_ONLY: Readonly<Record<string, string>> = {
   'participants/model-failures': 'every failure of a model; participants/turn covers the main ones',
   'real-agents/budget': 'token budgets of four real agent CLIs; doors/usage-meter covers how tokens are counted',
   'real-agents/cheats': 'real agent CLIs that cheat; attack and lying cover the same attempts over REST',
-  'real-agents/hooks': 'hooks of real agent CLIs; http/other-hooks and cli/hook cover the rules',
+  'real-agents/hooks': 'hooks of real agent CLIs; hooks/dialects covers the rules',
   'real-agents/integrations':
     'installs five libraries for agents and runs an example with each; sdk/typescript and mcp cover what they use',
   'real-agents/killed': 'real agent CLIs that are killed half-way; spawn/killed covers the same with a small agent',
@@ -287,7 +297,7 @@ export const FULL_ONLY: Readonly<Record<string, string>> = {
   'worktrees/own-settings':
     'plants programs in the settings of real repositories; worktrees/local-settings covers how settings are read',
   'worktrees/parallel': 'many tasks in parallel in one repository',
-  'worktrees/worktrees': 'work trees in every state; worktrees/cli covers the main path',
+  'worktrees/worktrees': 'work trees in every state; worktrees/path-leases covers the main path',
 }
 
 const RUNS_PROCESSES = /['"]node:(child_process|worker_threads|inspector|net|http)['"]/

@@ -29,6 +29,11 @@ export function quoteShellWord(path: string): string {
   return /^[\p{L}\p{N}_./+@%=:,-]+$/u.test(path) ? path : `'${path.replaceAll("'", "'\\''")}'`
 }
 
+/** How to call this program from any folder. */
+export function findProgramAnywhere(): string {
+  return findProgramName() === 'phaselock' ? 'phaselock' : quoteShellWord(SCRIPT)
+}
+
 export function findProgramScript(): string {
   return SCRIPT
 }

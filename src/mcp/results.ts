@@ -12,15 +12,19 @@ export function toToolResult(tool: string, answer: Result<JsonObject>): CallTool
 }
 
 /**
- * The verdict is the first line: agent CLIs fold results to it, and a refused call must not look like one that was made.
+ * The verdict comes first: agent CLIs fold results to their first line, and a refused call must not look like one that
+ * was made. The text of an answer stays JSON, with the verdict as its first field: programs parse it.
  */
 export function addVerdict(tool: string, result: CallToolResult): CallToolResult {
   const { code } = (result.structuredContent ?? {}) as { readonly code?: unknown }
   const verdict =
     result.isError === true ? `Refused: ${tool}${typeof code === 'string' ? ` [${code}]` : ''}` : `Allowed: ${tool}`
   const [first, ...rest] = result.content
+  const isAnswer = result.isError !== true && first?.type === 'text' && /^\{"/.test(first.text)
+  const join = (text: string): string =>
+    isAnswer ? `{"verdict":${JSON.stringify(verdict)},${text.slice(1)}` : `${verdict}\n${text}`
   return first?.type === 'text'
-    ? { ...result, content: [{ ...first, text: `${verdict}\n${first.text}` }, ...rest] }
+    ? { ...result, content: [{ ...first, text: join(first.text) }, ...rest] }
     : { ...result, content: [{ type: 'text', text: verdict }, ...result.content] }
 }
 

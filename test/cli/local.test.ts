@@ -3,6 +3,7 @@ import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import type { Command } from 'commander'
 import { beforeAll, expect, test } from 'vitest'
+import { getDefaultStateDir, getSamplePath } from '../../src/cli/places.js'
 import { buildProgram } from '../../src/cli/program.js'
 import { depth, isFullDepth } from '../depth.js'
 import { built, Place } from './program.js'
@@ -249,6 +250,29 @@ test('[REQ-CLI-27] phaselock alone says what to do next in this folder', async (
   expect(await say(cwd)).toMatch(
     /has a contract, \S+agent_workflow\.yaml, and no server runs[\s\S]*1\. [^:]+: +\S+ up\n/,
   )
+})
+
+test('[REQ-CLI-28] in a repository with a contract no command acts on the sample project', async () => {
+  const sample = getSamplePath(place.environment)
+  mkdirSync(sample, { recursive: true })
+  const stateDir = getDefaultStateDir(sample, place.environment)
+  mkdirSync(stateDir, { recursive: true })
+  // A live process, as far as the note of a server says.
+  const note = { pid: process.pid, url: 'http://localhost:9', started_at: '' }
+  writeFileSync(join(stateDir, 'server.json'), JSON.stringify(note))
+  const [own, other] = [folder('own', { 'agent_workflow.yaml': 'name: x\n' }), folder('elsewhere', {})]
+  try {
+    for (const args of [['status'], ['task', 'list'], ['abort']]) {
+      const refused = await place.run(args, { cwd: own })
+      expect(refused, args.join(' ')).toMatchObject({ code: 3, stdout: '' })
+      expect(refused.stderr).not.toContain('localhost:9')
+    }
+    expect((await place.run(['down'], { cwd: own })).stdout).toContain('No server runs for this work tree')
+    // Elsewhere the sample is what a newcomer means.
+    expect((await place.run(['status'], { cwd: other })).stderr).toContain('localhost:9')
+  } finally {
+    rmSync(stateDir, { recursive: true })
+  }
 })
 
 test('[REQ-CLI-17] completion scripts are valid and name every command', async () => {

@@ -237,7 +237,7 @@ test('[REQ-CLI-7] without a build the program says what to run', async () => {
 test('[REQ-CLI-7] the program runs through a link from any folder', async () => {
   const link = join(place.home, 'linked')
   symlinkSync(SCRIPT, link)
-  expect(await place.node([link, '--version'], { cwd: '/' })).toMatchObject({ code: 0, stdout: '0.1.0\n' })
+  expect(await place.node([link, '--version'], { cwd: '/' })).toMatchObject({ code: 0, stdout: '0.2.0\n' })
 })
 
 test('[REQ-CLI-19] npm start makes a sample project once and becomes the server', async () => {

@@ -227,11 +227,16 @@ describe('a task whose agent was idle for longer than its lease', () => {
     expect(isLost(lapsed(), 'b')).toBe(false)
     expect(isLost(lapsed(), 'a', 'another')).toBe(false)
     expect(isLost(lapsed({ isSpawned: true }))).toBe(false)
-    const dropped = new World(two)
-    dropped.claim('a')
-    const { instance } = dropped.state.held ?? { instance: '' }
-    dropped.do({ type: 'drop_agent', agentId: 'a', instance, reason: 'r' }, 'system')
-    expect([dropped.state.status, isLost(dropped, 'a', instance)]).toEqual(['interrupted', false])
+    const drop = (about: { isSpawned?: true }): readonly [string, boolean] => {
+      const dropped = new World(two)
+      dropped.claim('a', about)
+      const { instance } = dropped.state.held ?? { instance: '' }
+      dropped.do({ type: 'drop_agent', agentId: 'a', instance, reason: 'r' }, 'system')
+      return [dropped.state.status, isLost(dropped, 'a', instance)]
+    }
+    expect(drop({ isSpawned: true })).toEqual(['interrupted', false])
+    // A session that said it had ended goes on with its next call.
+    expect(drop({})).toEqual(['interrupted', true])
   })
 
   it('[REQ-IDLE-4] is not lost while a person has to answer, nor for a lease after the answer', () => {

@@ -17,7 +17,9 @@ const GOES_ON: ReadonlySet<string> = new Set(['spawnAgent', 'stopAgent', 'startC
 const MADE_AGAIN: ReadonlySet<string> = new Set([
   ...['createLoginCode', 'logout', 'passkeyOptions', 'createConfirmation', 'setPassphrase'],
 ])
-const UNSAFE = ROUTES.filter(({ method, id }) => method !== 'GET' && !MADE_AGAIN.has(id))
+/** Refused where there is one server; the suite of several nodes has it. */
+const AMONG_NODES: ReadonlySet<string> = new Set(['adoptNode'])
+const UNSAFE = ROUTES.filter(({ method, id }) => method !== 'GET' && !MADE_AGAIN.has(id) && !AMONG_NODES.has(id))
 
 describe('Idempotency-Key', () => {
   let stage: Stage
@@ -44,7 +46,9 @@ describe('Idempotency-Key', () => {
       const first = await send(route, lane.pair, base, key)
       expect(first.status, JSON.stringify(first.body)).toBeLessThan(300)
       const other = await send(route, lane.pair, otherThan(route, base), key)
-      expect(other, `${name} with another body`).toMatchObject({ status: 422, body: { code: 'idempotency_mismatch' } })
+      // An agent CLI is refused in its own words.
+      if (route.path.startsWith('/hooks/')) expect(JSON.stringify(other.body), name).toContain('[idempotency_mismatch]')
+      else expect(other, name).toMatchObject({ status: 422, body: { code: 'idempotency_mismatch' } })
       const { store } = stage.run.app.ledger
       const events = await store.lastSeq()
       const again = await send(route, lane.pair, base, key)

@@ -29,7 +29,9 @@ afterEach(async () => {
 async function call(name: string, args: Record<string, unknown> = {}): Promise<readonly [string, boolean]> {
   const { content, isError } = await client.callTool({ name, arguments: args })
   const [first = ''] = String((content as { text: string }[])[0]?.text).split('\n')
-  return [first, isError === true]
+  // What programs parse stays JSON: the verdict is its first field.
+  const [verdict = ''] = isError === true ? [first] : Object.values(JSON.parse(first) as Record<string, string>)
+  return [verdict, isError === true]
 }
 
 it('[REQ-CONNECT-9] the first line of every result says allowed or refused, and refusals are errors', async () => {

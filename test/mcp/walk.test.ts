@@ -48,7 +48,9 @@ describe.each(sample(ERAS, 1))('a client of $name', (era) => {
       allowed_tools: expect.arrayContaining(['read_files']),
       next_step: expect.stringContaining('request TDD'),
     })
-    expect(tooEarly.text).toMatch(/^Retry \(1\/3\): Called write_files \(not allowed in PLAN\)\. Allowed: /)
+    expect(tooEarly.text).toMatch(
+      /^Refused: write_files \[forbidden_tool\]\nRetry \(1\/3\): Called write_files \(not allowed in PLAN\)\. Allowed: /,
+    )
     expect(tooEarly.text).toMatch(/\[forbidden_tool\]$/)
     expect(existsSync(join(server.workspace, 'tests'))).toBe(false)
 

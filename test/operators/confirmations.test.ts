@@ -74,6 +74,18 @@ describe('with --confirm native', () => {
     })
   })
 
+  it('[REQ-CONFIRM-1] while such an agent may run, tasks of other agents need a confirmation too', async () => {
+    // With the token of the operator it could make a task under another name and approve that.
+    const asked = await askForApproval(run)
+    expect(await approve(run, asked)).toMatchObject(refusal(403, 'confirmation_required'))
+    // Revoking it ends no process, and takes no more than the token.
+    const bound = (await readEvents('agent_bound_by_hooks')).map(({ data }) => String(data.agent_id))
+    for (const id of bound) await run.call('POST', `/agents/${id}/revoke`, run.operator, { reason: 'over' })
+    expect(await approve(run, asked)).toMatchObject(refusal(403, 'confirmation_required'))
+    run.now = Date.now() + 13 * 60 * 60 * 1000
+    expect(await approve(run, await askForApproval(run)), 'not seen for hours').toMatchObject({ status: 200 })
+  })
+
   it('[REQ-CONFIRM-3] the right passphrase confirms, and stays out of the ledger and of every file', async () => {
     const asked = await askForApproval(run, true)
     for (const passphrase of ['a wrong passphrase', `${PASSPHRASE} `])

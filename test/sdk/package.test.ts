@@ -119,7 +119,7 @@ for path in sorted(pathlib.Path("src").rglob("*.py")):
       const ran = await run(python, ['-I', '-c', script], dir)
       expect(ran.stdout).toContain('True')
       const shown = (await pip('show', 'orchestrator-agent-sdk')).stdout
-      expect(shown).toContain('Version: 0.1.0')
+      expect(shown).toContain('Version: 0.2.0')
       expect(shown).toMatch(/^Requires: *$/m)
     },
     INSTALL_MS_MAX,

@@ -16,7 +16,7 @@ from ._errors import (
 from ._follow import TaskEvent
 from ._sync import AgentClient
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
 __all__ = [
     "AgentClient",

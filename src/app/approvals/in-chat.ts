@@ -10,10 +10,11 @@ const ELSEWHERE = 'Decide in the dashboard or with `phaselock approve`.'
  * only where the agent cannot reach the CLI: an agent with a shell outside the sandbox could answer for the person.
  */
 export async function findChatProblem(app: App, contract: Contract, state: TaskState): Promise<string | null> {
-  const { boundByHooks } = app.ledger.registry.access
-  const holder = state.holders.find((agentId) => boundByHooks.has(agentId))
+  const { registry } = app.ledger
+  const ownHolder = state.holders.find((agentId) => registry.access.boundByHooks.has(agentId))
+  const holder = ownHolder ?? app.operators.shells.findLive(registry) ?? undefined
   if (holder !== undefined)
-    return `Agent ${holder} has a shell outside the sandbox, so that an answer in its chat approves nothing. ${ELSEWHERE}`
+    return `Agent ${holder} has a shell outside the sandbox, so that an answer in a chat approves nothing. ${ELSEWHERE}`
   if (!offersCommandTool(contract)) return null
   const isOpen = contract.enforcement.confinement === 'off' || (await app.confinement()).missing.length > 0
   return isOpen

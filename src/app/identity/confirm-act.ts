@@ -40,14 +40,15 @@ export async function requireConfirmation(
 }
 
 // An agent bound by hooks can read the token file of a server under its account. Nothing proves that it no longer runs,
-// so it counts for every task that it ever held.
+// so it counts for every task that it ever held, and for every task as long as it may run. (REQ-CONFIRM-1)
 async function isShellInvolved(app: App, taskId: string | null): Promise<boolean> {
   const { boundByHooks } = app.ledger.registry.access
   if (boundByHooks.size === 0) return false
   if (taskId === null) return true
   const state = await app.ledger.peek(taskId)
   if (state === null) return false
-  return [...state.holders, state.reservedFor ?? ''].some((agentId) => boundByHooks.has(agentId))
+  const wasHeld = [...state.holders, state.reservedFor ?? ''].some((agentId) => boundByHooks.has(agentId))
+  return wasHeld || app.operators.shells.findLive(app.ledger.registry) !== null
 }
 
 /** Refuses an act without its confirmation, and says how to give one. */

@@ -1,6 +1,7 @@
 import type { ConfirmSetting } from '../../core/identity/sensitive-acts.js'
 import { PendingConfirmations } from './confirmations.js'
 import { LoginCodes } from './login-codes.js'
+import { NativeShells } from './native-shells.js'
 import { PendingPasskeys } from './passkeys.js'
 import { Passphrases } from './passphrases.js'
 
@@ -14,6 +15,8 @@ export interface OperatorAccess {
   readonly confirmations: PendingConfirmations
   readonly passphrases: Passphrases
   readonly passkeys: PendingPasskeys
+  /** Agents with a shell outside the sandbox. */
+  readonly shells: NativeShells
   /** When each passkey was used last and its counter, since the server started. */
   readonly passkeyUses: Map<string, { readonly at: number; readonly counter: number }>
 }
@@ -32,5 +35,6 @@ export function openOperatorAccess(options: {
     passphrases: new Passphrases(stateDir, now),
     passkeys: new PendingPasskeys(now),
     passkeyUses: new Map(),
+    shells: new NativeShells(now),
   }
 }

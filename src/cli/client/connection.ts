@@ -1,7 +1,14 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { EXIT, Stop } from '../exit.js'
-import { findGivenStateDir, getDefaultStateDir, getSamplePath, listFoldersUpwards } from '../places.js'
+import {
+  CONTRACT_FILE,
+  findGivenStateDir,
+  getDefaultStateDir,
+  getSamplePath,
+  listFoldersUpwards,
+  WORKFLOW_FOLDER,
+} from '../places.js'
 import { findProgramName } from '../program-name.js'
 import { findLiveServerNote } from './server-file.js'
 
@@ -65,7 +72,23 @@ export function findServer(options: ClientOptions): { readonly url: string; read
     )
   const stateDir = findStateDir(options)
   if (stateDir !== null) return { url: checkUrl(findLiveServerNote(stateDir)?.url ?? DEFAULT_URL), stateDir }
-  return { url: DEFAULT_URL, stateDir: findServingStateDir(DEFAULT_URL) }
+  const serving = findServingStateDir(DEFAULT_URL)
+  if (serving !== null && isForeignSample(serving))
+    throw new Stop(
+      EXIT.unreachable,
+      `No server runs for this work tree; the one at ${DEFAULT_URL} is that of the sample project.\nStart one with \`${findProgramName()} up\`, or name another with --state-dir or --url.`,
+    )
+  return { url: DEFAULT_URL, stateDir: serving }
+}
+
+// A repository with a contract means its own server: a command must not act on the sample project in its place.
+function isForeignSample(stateDir: string): boolean {
+  return stateDir === getDefaultStateDir(getSamplePath()) && !listLikelyStateDirs().includes(stateDir)
+}
+
+function hasOwnContract(): boolean {
+  const names = [CONTRACT_FILE, WORKFLOW_FOLDER]
+  return listFoldersUpwards(process.cwd()).some((folder) => names.some((name) => existsSync(join(folder, name))))
 }
 
 /** The state directory of the server that a command means: the one named, else of this work tree, else of the sample. */
@@ -77,12 +100,14 @@ function findStateDir(options: ClientOptions): string | null {
 
 /** The state directory of the server that a command run here finds by itself; null when it finds none. */
 export function findLocalStateDir(): string | null {
-  return findStateDir({}) ?? findServingStateDir(DEFAULT_URL)
+  const serving = findServingStateDir(DEFAULT_URL)
+  return findStateDir({}) ?? (serving !== null && isForeignSample(serving) ? null : serving)
 }
 
 /** The state directories that a command run here could mean, most likely first. */
 export function listLikelyStateDirs(): readonly string[] {
-  return [...listFoldersUpwards(process.cwd()), getSamplePath()].map((folder) => getDefaultStateDir(folder))
+  const sample = hasOwnContract() ? [] : [getSamplePath()]
+  return [...listFoldersUpwards(process.cwd()), ...sample].map((folder) => getDefaultStateDir(folder))
 }
 
 function findServingStateDir(url: string): string | null {

@@ -22,7 +22,7 @@ export function addKeepingCommands(program: CliCommand): void {
     .option('--json', 'print JSON')
     .examples(
       ['phaselock backup --to /backup/shop.backup', 'without the private keys: keep those apart'],
-      ['phaselock backup --to /backup/shop.backup --passphrase-file ~/.backup-passphrase', 'everything in one file'],
+      ['phaselock backup --to shop.backup --passphrase-file ~/.backup-passphrase', 'everything in one file'],
     )
     .action(async (options: BackupOptions) => (await import('../keeping/backup.js')).backupCommand(options))
   program
@@ -35,7 +35,7 @@ export function addKeepingCommands(program: CliCommand): void {
     .option('--json', 'print JSON')
     .examples(
       ['phaselock restore shop.backup --state-dir /srv/phaselock --keys /safe/keys', ''],
-      ['phaselock restore shop.backup --state-dir /srv/phaselock --public-key ledger.ed25519.pub', 'and no other key'],
+      ['phaselock restore shop.backup --state-dir /srv/lock --public-key ledger.pub', 'and no other key'],
     )
     .action(async (file: string, options: RestoreOptions) =>
       (await import('../keeping/restore.js')).restoreCommand(file, options),

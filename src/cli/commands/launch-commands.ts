@@ -30,7 +30,7 @@ function addLaunch(program: CliCommand, kind: AgentCliKind): void {
       [`phaselock ${kind.name} "Write the docs" --worktree`, 'beside another task'],
     )
     .notes(
-      `\nThe own tools of ${kind.title} are off and those of Phaselock take their place${kind.native.kind === 'held' ? '; --native keeps them' : ''}.\n${kind.asksInChat ? 'Approvals are asked in the chat; the dashboard and `phaselock approve` work too.' : 'Approve in the dashboard or with `phaselock approve`; the waiting call then returns by itself.'}\n\nExit codes: that of ${kind.title}; 1 refused, 2 wrong usage, 3 no server reached.`,
+      `\nThe own tools of ${kind.title} are off and those of Phaselock take their place${kind.native.kind === 'held' ? ';\n--native keeps them' : ''}.\n${kind.asksInChat ? 'Approvals are asked in the chat; the dashboard and `phaselock approve` work too.' : 'Approve in the dashboard or with `phaselock approve`; the waiting call then\nreturns by itself.'}\n\nExit codes: that of ${kind.title}; 1 refused, 2 wrong usage, 3 no server reached.`,
     )
     .action(async (first: string | undefined, rest: readonly string[], options: LaunchOptions) => {
       const { title, own } = splitWords(program, [...(first === undefined ? [] : [first]), ...rest])

@@ -23,7 +23,7 @@ export function addHookCommand(program: CliCommand): void {
     .option('--seconds <n>', 'time limit; keep it below that of the agent CLI (default 20)')
     .examples(['phaselock hook gemini --secret-file ~/.config/phaselock/coder', 'as the command of a hook'])
     .notes(
-      '\nWhatever cannot be answered is refused in the words of the agent CLI, with exit code 2 where a tool would run.\nA shell script with curl starts faster: see docs/hooks.md.',
+      '\nWhat cannot be answered is refused in the words of the agent CLI,\nwith exit code 2 where a tool would run.\nA shell script with curl starts faster: see docs/hooks.md.',
     )
     .action(async (name: string, options: HookOptions) => {
       const dialect = HOOK_DIALECTS.find(({ agentCli }) => agentCli === name)

@@ -29,7 +29,7 @@ export function formatReady(running: {
   const { secrets } = app
   const lines: (readonly [string, string])[] = [
     ['Dashboard', running.login],
-    ['', 'this link logs you in once, within 10 minutes; later: phaselock login'],
+    ['', `this link logs you in once, within 10 minutes; later: ${findProgramName()} login`],
     ['API', `${url}/api/v1`],
     ['Docs', `${url}/docs`],
     ['Contract', `${plainLine(name)} ${plainLine(version)} (${hash.slice(0, 12)}), ${enforcement.mode}`],

@@ -3,7 +3,7 @@ import { findProgram } from '../../confinement/probes.js'
 import { AGENT_CLIS, type AgentCli, type AgentEntry } from '../../core/contract/agent-programs.js'
 import { plainLine } from '../../core/plain-text.js'
 import { findLocalStateDir } from '../client/connection.js'
-import { quoteShellWord } from '../program-name.js'
+import { findProgramAnywhere, quoteShellWord } from '../program-name.js'
 
 const TASK = '"Add a health endpoint"'
 const LABEL_WIDTH = 25
@@ -36,7 +36,11 @@ export function listAgentSteps(at: Situation): readonly [Step, Step, Step] {
 /** The same on the sample project, with the way to a repository of one's own. */
 export function listSampleSteps(at: Situation): readonly Step[] {
   const [work, approve] = listAgentSteps(at)
-  return [work, approve, { label: 'Your own repository', command: `cd YOUR-REPOSITORY && ${at.program} init` }]
+  return [
+    work,
+    approve,
+    { label: 'Your own repository', command: `cd YOUR-REPOSITORY && ${findProgramAnywhere()} init` },
+  ]
 }
 
 /** Numbered, the commands below each other. */

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { findLiveServerNote } from '../client/server-file.js'
 import { ownContract } from '../contracts/choose-contract.js'
 import { findGivenStateDir, getDefaultStateDir, listFoldersUpwards } from '../places.js'
-import { findProgramName } from '../program-name.js'
+import { findProgramAnywhere, findProgramName } from '../program-name.js'
 import { formatStepLines, listAgentSteps, type Step } from './next-steps.js'
 
 /** What `phaselock` alone prints: where you are, and what to do next. */
@@ -50,7 +50,7 @@ function findPlace(program: string, cwd: string): Place {
   if (root === -1)
     return {
       place: 'This folder is not in a git repository.',
-      steps: [demo, { label: 'Use your repository', command: `cd YOUR-REPOSITORY && ${program} init` }],
+      steps: [demo, { label: 'Use your repository', command: `cd YOUR-REPOSITORY && ${findProgramAnywhere()} init` }],
     }
   return {
     place: 'This repository has no contract yet.',

@@ -36,6 +36,9 @@ export async function start(named: string | undefined, options: StartOptions): P
   const claimed = await claim({ ...session, run }, client, stateDir)
   const { name, version, hash } = claimed.task.contract
   tell(plainLine(`Started ${run.taskId} under ${name} ${version}, agent ${run.agentId}.`))
+  tell(
+    'Work in the tree as the prompt says, then hand in what it asks for:\n  phaselock next --artifact NAME=FILE     with FILE outside of the work tree\nWhat is missing is named. Where the prompt says git_commit, commit with git.',
+  )
   const answer: Step =
     claimed.task.status === 'completed'
       ? { kind: 'prompt', text: `Task ${run.taskId} is completed.`, phase: claimed.phase }

@@ -47,7 +47,9 @@ export function makeHookRoute(dialect: HookDialect, text: HookRouteText): Route 
 async function recordBinding(call: Call, agentCli: string): Promise<void> {
   const { app, isConfined } = call
   const { agentId } = requireBearer(call)
-  if (isConfined || app.ledger.registry.access.boundByHooks.has(agentId)) return
+  if (isConfined) return
+  app.operators.shells.note(agentId)
+  if (app.ledger.registry.access.boundByHooks.has(agentId)) return
   const fact = { type: 'agent_bound_by_hooks', agentId, agentCli } as const
   await app.ledger.record(fact, { now: app.now(), actor: `agent:${agentId}` })
 }
