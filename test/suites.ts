@@ -23,6 +23,8 @@ export const FULL_ONLY: Readonly<Record<string, string>> = {
   'http/rewind-tree': 'work trees that a rewind restores; http/reconcile covers the comparison',
   'cli/fresh': 'what a newcomer types first; cli/local covers the commands',
   'e2e/way-back': 'the way back to the tests, through all phases; e2e/walks covers the way on',
+  'http/task-diff': 'diffs of tasks in every state of the tree; app/file-diff covers how they are made',
+  'http/integrity': 'ledgers that were changed while a server runs; store/tamper covers the chain',
   'attack/coordination-consensus': 'attacks on votes; http/consensus covers the rules',
   'attack/held-out': 'attacks on held-out examples, MCP, five failures and kill -9; http/examples covers the main path',
   'attack/spawn-agents': 'attacks by started agents; spawn/spawn and doors/agent-socket cover the main path',

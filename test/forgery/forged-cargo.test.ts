@@ -118,7 +118,10 @@ const FORGERIES: readonly (readonly [string, Files, readonly RegExp[]])[] = [
       ...{ name: 'ada', point: 'x: 1, y: 2' },
       more: `${EXTERN}\n${HASH}`,
     }),
-    [/tests\/calc\.rs:4 adds.* passes as written, but not when its test file is taken away/],
+    // A test that runs beside it may have reported first: then the forged result counts fewer than the lines.
+    [
+      /tests\/calc\.rs:4 adds.* passes as written, but not when its test file is taken away|but the lines above it show/,
+    ],
   ],
   [
     'carries the test file inside, and prints a report while that is as it was written',

@@ -104,7 +104,8 @@ async function look(page: Page, views: readonly View[]): Promise<string[]> {
     for (const size of SIZES) {
       await page.setViewportSize(size)
       for (const colorScheme of ['light', 'dark'] as const) {
-        await page.emulateMedia({ colorScheme })
+        // Without motion: a colour that is still changing has another contrast.
+        await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' })
         const name = `${view.name}-${size.width}-${colorScheme}`
         if (size.width === 720) continue
         if (FOLDER !== undefined)
