@@ -49,7 +49,7 @@ const NOT_BUILT = `<!doctype html>
 <main><h1>The dashboard is not built</h1><p>The server is running. Run <code>npm run build</code>, then restart it.</p></main></html>`
 
 export interface Dashboard {
-  /** Answers 404 with the document, which then says that there is no such page. */
+  /** Answers 404 with the dashboard, which shows its "page not found" view. */
   sendUnknownPage(reply: FastifyReply): FastifyReply
 }
 

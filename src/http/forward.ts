@@ -87,7 +87,7 @@ interface Asked {
   readonly isAlive: () => Promise<boolean>
 }
 
-// A tool may run for minutes, so that there is no time limit: while the node renews its lease, it works on the answer.
+// No time limit: a tool may run for minutes. While the node renews its lease, it is working on the answer.
 // Null: it cannot be reached, or has gone before it answered.
 function ask({ url, request, headers, body, isAlive }: Asked): Promise<IncomingMessage | null> {
   const target = new URL(request.url, url)

@@ -41,7 +41,7 @@ export interface Cluster {
   isElsewhere(stream: string): boolean
   /** Events of all nodes, each once, in the order of `seq`. */
   follow(listener: (events: readonly StoredEvent[]) => void): void
-  /** This process appended these: whoever follows gets them without another read. */
+  /** Events that this process appended: followers get them without reading them again. */
   note(events: readonly StoredEvent[]): void
   /** Rejects with StoreRefused when a living node signs its tokens with a secret that this one does not accept. */
   agreeOnSecrets(secrets: readonly string[]): Promise<void>

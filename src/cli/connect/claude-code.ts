@@ -116,7 +116,7 @@ function buildHooks(place: ConnectPlace): readonly (readonly [string, Json])[] {
   })
   if (place.mode === 'tools-only')
     return [['PreToolUse', { matcher: OTHERS, hooks: [toHook(`echo '${REFUSAL}' >&2; exit 2`, 'PreToolUse')] }]]
-  // In the settings of the machine by its full path: the PATH belongs to whoever opens the session.
+  // Managed settings name the program by its full path: the person who opens a session decides what is on the PATH.
   const program = place.isManaged ? quoteShellWord(findHookScript()) : findHookProgram()
   const command = `${program} claude-code`
   return EVENTS.map((event) => [

@@ -167,7 +167,7 @@ function makeHookPath(hooks: SessionHooks, { answers }: HeldNative): ShimPath {
     methods: ['POST'],
     takesText: true,
     handle: (request, body) => hooks.answer(body, request.signal),
-    // Whoever has the secret is the CLI: it reads a refusal only with 200.
+    // Only the CLI has the secret, and it reads a refusal only from an answer with status 200.
     refuse: (status, detail) => Response.json(answers.refuse(null, detail), { status: status === 413 ? 200 : status }),
   }
 }

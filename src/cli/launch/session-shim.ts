@@ -10,7 +10,7 @@ const HEADERS_PASSED = /^(accept|content-type|last-event-id|mcp-[a-z0-9-]+)$/
 /** What answers one path: with the request without its body, and the parsed body. */
 export type ShimHandler = (request: Request, body: unknown) => Promise<Response>
 
-/** The refusal of a request that reached no handler, in the words of whoever asks there. */
+/** The refusal of a request that reached no handler, in the format that the caller reads. */
 export type ShimRefusal = (status: number, detail: string) => Response
 
 export interface ShimPath {

@@ -35,7 +35,7 @@ export type AccessFact =
   | { readonly type: 'passkey_revoked'; readonly credentialId: string; readonly operator: string }
   /** `verifier`: SHA-256 over the salt and the hash, which are in a file: it detects that the file was replaced. */
   | { readonly type: 'passphrase_set'; readonly operator: string; readonly verifier: string }
-  /** The agent called a hook outside the sandbox: it has a shell under the account of whoever started it. */
+  /** The agent called a hook outside the sandbox: it has a shell under the account that started it. */
   | { readonly type: 'agent_bound_by_hooks'; readonly agentId: string; readonly agentCli: string }
   /** How the configuration of an agent CLI binds the agent, as the program that registered it says. */
   | ({ readonly type: 'agent_bound'; readonly agentId: string } & AgentBinding)

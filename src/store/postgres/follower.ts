@@ -5,7 +5,7 @@ const PAGE = 500
 type Listener = (events: readonly StoredEvent[]) => void
 
 /**
- * Tells the events of all nodes in the order of `seq`, each once. A notice only says that there is something to read:
+ * Delivers the events of all nodes in the order of `seq`, each once. A notice only triggers a read:
  * notices can be lost, sequence numbers cannot.
  */
 export class Follower {

@@ -89,7 +89,7 @@ export async function endLease(pool: Pool, { nodeId, epoch }: NodeLease): Promis
   await pool.query('UPDATE node SET expires_at = clock_timestamp() WHERE id = $1 AND epoch = $2', [nodeId, epoch])
 }
 
-/** Tokens are sent to the address: it is sealed, so that whoever can write to the database cannot change it. */
+/** Tokens are sent to this address. It is sealed, so that write access to the database is not enough to change it. */
 export async function announceNode(
   pool: Pool,
   { nodeId, epoch, key }: NodeLease & { readonly key: KeyObject },

@@ -154,7 +154,7 @@ export class PostgresCluster implements Cluster {
     await this.#within(this.#follower.catchUpTo(found.count))
   }
 
-  // True when the lease holds; a database that is away is noticed by whoever asks next.
+  // True when the lease holds; if the database is away, the next call notices it.
   async #renew(): Promise<boolean> {
     try {
       return await this.#within(renewLease(this.#options.pool, this.#options.lease, this.#options.leaseMs))
