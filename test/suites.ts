@@ -92,6 +92,7 @@ export const FULL_ONLY: Readonly<Record<string, string>> = {
   'dashboard/inbox':
     'everything that waits, acted on in a browser by pointer and by keys; dashboard/pages covers an approval',
   'dashboard/large': 'a thousand tasks on the board; dashboard/pages covers a few',
+  'dashboard/ledger-search': 'searches over 230,000 events in a browser; store/sqlite covers where a page ends and goes on',
   'dashboard/live':
     'two browsers, tabs, a restarted server and ended sessions; dashboard/pages covers what arrives live',
   'dashboard/decisions': 'approvals decided in two browsers and by keyboard; dashboard/pages covers the main path',

@@ -12,10 +12,9 @@ import {
   type Append,
   type AppendResult,
   type AuditFilter,
+  type AuditPage,
   type AuditStats,
-  type Page,
   type Store,
-  type StoredEvent,
   StoreUnavailable,
   type TaskFilter,
   type VerifyReport,
@@ -145,7 +144,7 @@ export class SqliteStore implements Store {
     return this.#open().recall({ ...options, now: this.#now() })
   }
 
-  async query(filter: AuditFilter): Promise<Page<StoredEvent>> {
+  async query(filter: AuditFilter): Promise<AuditPage> {
     this.#open()
     if (filter.cursor !== undefined) decodeCursor(filter.cursor)
     return this.#reader.perform({ type: 'query', filter })

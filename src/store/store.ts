@@ -116,7 +116,7 @@ export interface AuditFilter {
   readonly types?: readonly string[]
   readonly actor?: string
   readonly stream?: string
-  /** In the data, in any case. A page may have fewer events than asked for, and a next one all the same. */
+  /** In the data, in any case. */
   readonly text?: string
   /** Only events after this one. */
   readonly afterSeq?: number
@@ -124,11 +124,22 @@ export interface AuditFilter {
   readonly until?: number
   readonly cursor?: string
   readonly limit: number
+  /**
+   * How many events a page looks at: a page may then have few events, or none, and a next one all the same. Without it a
+   * rare filter reads the whole ledger. One task is always read whole.
+   */
+  readonly searchedMax?: number
 }
 
 export interface Page<T> {
   readonly items: readonly T[]
   readonly nextCursor: string | null
+}
+
+/** A page of a search. */
+export interface AuditPage extends Page<StoredEvent> {
+  /** The events that were looked at for it, newest first: what fits and is not older than `to` has been found. */
+  readonly searched: { readonly from: number; readonly to: number }
 }
 
 export interface AuditStats {
@@ -188,7 +199,7 @@ export interface Store {
   listDependents(id: string): Promise<readonly string[]>
   readBlob(sha256: string): Promise<string | null>
   recall(options: { readonly principal: string; readonly key: string }): Promise<Remembered | null>
-  query(filter: AuditFilter): Promise<Page<StoredEvent>>
+  query(filter: AuditFilter): Promise<AuditPage>
   readStats(): Promise<AuditStats>
   verify(): Promise<VerifyReport>
   /** Writes a signed checkpoint outside the database. */

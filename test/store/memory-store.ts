@@ -1,9 +1,11 @@
 import { createSecretKey, randomBytes } from 'node:crypto'
 import { clampPageLimit, decodeCursor, encodeCursor, readLimit } from '../../src/store/cursor.js'
+import { findOldestWanted, findSearchRange, toAuditPage } from '../../src/store/read/search-range.js'
 import {
   type Append,
   type AppendResult,
   type AuditFilter,
+  type AuditPage,
   type AuditStats,
   type Page,
   type Remembered,
@@ -177,13 +179,13 @@ class MemoryStore implements Store {
     return found !== undefined && found.at > this.#now() - KEY_LIFETIME_MS ? found.remembered : null
   }
 
-  async query(filter: AuditFilter): Promise<Page<StoredEvent>> {
+  async query(filter: AuditFilter): Promise<AuditPage> {
     this.#refuseClosed()
-    const before = filter.cursor === undefined ? Number.POSITIVE_INFINITY : decodeCursor(filter.cursor)
+    const range = findSearchRange(filter, this.#events.length)
+    const isInRange = ({ seq }: StoredEvent): boolean => seq <= range.from && seq >= range.to
+    const found = this.#events.toReversed().filter((event) => isInRange(event) && matchesEvent(event, filter))
     const limit = clampPageLimit(filter.limit)
-    const found = this.#events.toReversed().filter((event) => event.seq < before && matchesEvent(event, filter))
-    const items = found.slice(0, limit).map(stripText)
-    return { items, nextCursor: found.length > limit ? encodeCursor(items.at(-1)?.seq ?? 0) : null }
+    return toAuditPage(found.map(stripText), { limit, range, oldest: findOldestWanted(filter) })
   }
 
   async readStats(): Promise<AuditStats> {

@@ -82,6 +82,38 @@ export function auditSuite(name: string, open: OpenStore): void {
       await expect(store.query({ limit: 2, cursor: '???' })).rejects.toThrow(RangeError)
     })
 
+    test('[REQ-SEARCH-1] a page of a search that ended at its bound says how far it came, and the next one goes on', async () => {
+      const store = await filled()
+      for (const [filter, expected] of [
+        [{ text: 'grep' }, [1]],
+        [{ agentId: 'bob' }, [3]],
+        [{ stream: 'task:a' }, [3, 2, 1]],
+        [{ text: 'nowhere' }, []],
+        [{ text: 'grep', afterSeq: 1 }, []],
+        [{}, [5, 4, 3, 2, 1]],
+      ] as const) {
+        const found: number[] = []
+        let cursor: string | null = null
+        let next = 5
+        do {
+          const bound = { searchedMax: 2, limit: 10, ...(cursor === null ? {} : { cursor }) }
+          const page = await store.query({ ...filter, ...bound })
+          expect(page.searched.from).toBe(next)
+          expect(page.searched.from - page.searched.to).toBeLessThan(2)
+          found.push(...page.items.map((event) => event.seq))
+          next = page.searched.to - 1
+          cursor = page.nextCursor
+        } while (cursor !== null)
+        expect({ filter, found, next }).toEqual({ filter, found: expected, next: 'afterSeq' in filter ? 1 : 0 })
+      }
+      // One task is read whole.
+      const whole = await store.query({ taskId: 'a', type: 'tool_allowed', searchedMax: 1, limit: 10 })
+      expect(whole).toMatchObject({ items: [{ seq: 1 }], nextCursor: null, searched: { from: 5, to: 1 } })
+      // A full page ends at its last event.
+      const full = await store.query({ limit: 2, searchedMax: 4 })
+      expect(full.searched).toEqual({ from: 5, to: 4 })
+    })
+
     test('REQ-LEDGER-8 the statistics count events by type and code', async () => {
       const store = await filled()
       expect(await store.readStats()).toEqual({
@@ -91,6 +123,11 @@ export function auditSuite(name: string, open: OpenStore): void {
         byCode: { forbidden_tool: 1, stale: 1 },
         firstAt: NOW,
         lastAt: NOW + 4,
+      })
+      await store.append(one('task:b', 1, { events: [newEvent('tool_denied', { code: 'stale' }, { at: NOW + 9 })] }))
+      expect(await store.readStats()).toMatchObject({
+        ...{ events: 6, firstAt: NOW, lastAt: NOW + 9, byCode: { forbidden_tool: 1, stale: 2 } },
+        byType: { key_rotated: 1, phase_entered: 1, tool_allowed: 1, tool_denied: 3 },
       })
       expect(await (await opened()).readStats()).toMatchObject({ events: 0, streams: 0, firstAt: null, lastAt: null })
     })

@@ -3145,6 +3145,10 @@ export interface operations {
           'application/json': {
             events: components['schemas']['Event'][]
             next_cursor: (string | null)
+            searched: {
+              from: number
+              to: number
+            }
           }
         }
       }

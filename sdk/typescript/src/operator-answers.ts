@@ -93,7 +93,13 @@ export interface LedgerEvent {
 
 export interface EventPage {
   readonly events: readonly LedgerEvent[]
+}
+
+/** A page of a search. It may have few events, or none, and a next one all the same. */
+export interface FoundEvents extends EventPage {
   readonly next_cursor: string | null
+  /** The numbers of the events that were looked at, newest first. */
+  readonly searched: { readonly from: number; readonly to: number }
 }
 
 export interface TimelinePage {

@@ -142,7 +142,7 @@ export class OperatorClient {
   contract = (hash: string) => this.#get<{ readonly contract: { start_node: string } }>(at`/contracts/${hash}`)
   addContract = (body: JsonObject) => this.#post<ContractRef>('/contracts', body)
 
-  events = (query: Query) => this.#get<Answers.EventPage>('/audit/query', query)
+  events = (query: Query) => this.#get<Answers.FoundEvents>('/audit/query', query)
   recentEvents = (count: number) => this.#get<Answers.EventPage>('/audit/recent', { count })
   ledgerStats = () => this.#get<Answers.LedgerStats>('/audit/stats')
   nodes = () => this.#get<{ readonly nodes: readonly NodeRow[] }>('/nodes')

@@ -8,6 +8,8 @@ import { toEventView } from '../wire.js'
 export type { AuditFilter }
 
 const PAGE = 500
+/** How many events a page of a search looks at: others that read the ledger wait meanwhile. */
+export const SEARCHED_MAX = 200_000
 
 type Write = (line: string) => Promise<void>
 
@@ -23,7 +25,8 @@ export async function exportEvents(app: App, filter: Omit<AuditFilter, 'limit'>,
   }
   let cursor: string | null = null
   do {
-    const page = await app.ledger.store.query({ ...filter, limit: PAGE, ...(cursor === null ? {} : { cursor }) })
+    const part = { limit: PAGE, searchedMax: SEARCHED_MAX, ...(cursor === null ? {} : { cursor }) }
+    const page = await app.ledger.store.query({ ...filter, ...part })
     for (const event of page.items) await write(JSON.stringify(toEventView(event)))
     cursor = page.nextCursor
   } while (cursor !== null)

@@ -7,8 +7,9 @@ import { toIsoTime } from '../wire.js'
 import { toPendingView } from './views.js'
 
 const TASKS_MAX = 200
-const CALLS_PAGE = 1000
-const CALL_PAGES_MAX = 10
+const EVENTS_PAGE = 500
+const EVENT_PAGES_MAX = 40
+const CALLS: ReadonlySet<string> = new Set(['tool_allowed', 'fact_recorded'])
 const MINUTE_MS = 60_000
 const DETAIL_CHARS_MAX = 300
 
@@ -74,25 +75,24 @@ function cut(text: string): string {
   return text.length <= DETAIL_CHARS_MAX ? text : `${text.slice(0, DETAIL_CHARS_MAX).toWellFormed()}…`
 }
 
-// Newest first, so that truncation drops the oldest part of the minute.
+// Newest first until one is older than a minute: a filter by type and time would read the whole ledger each time.
 async function countRecentCalls(
   app: App,
   now: number,
 ): Promise<{ readonly calls: ReadonlyMap<string, number>; readonly isCut: boolean }> {
   const calls = new Map<string, number>()
-  for (const type of ['tool_allowed', 'fact_recorded']) {
-    let cursor: string | null = null
-    for (let at = 0; at < CALL_PAGES_MAX; at += 1) {
-      const filter = { type, since: now - MINUTE_MS, limit: CALLS_PAGE }
-      const page = await app.ledger.store.query(cursor === null ? filter : { ...filter, cursor })
-      for (const { stream } of page.items) {
-        const taskId = stream.replace(/^task:/, '')
-        calls.set(taskId, (calls.get(taskId) ?? 0) + 1)
-      }
-      cursor = page.nextCursor
-      if (cursor === null) break
+  let cursor: string | null = null
+  for (let at = 0; at < EVENT_PAGES_MAX; at += 1) {
+    const filter = { limit: EVENTS_PAGE, ...(cursor === null ? {} : { cursor }) }
+    const page = await app.ledger.store.query(filter)
+    for (const event of page.items) {
+      if (event.at < now - MINUTE_MS) return { calls, isCut: false }
+      if (!CALLS.has(event.type)) continue
+      const taskId = event.stream.replace(/^task:/, '')
+      calls.set(taskId, (calls.get(taskId) ?? 0) + 1)
     }
-    if (cursor !== null) return { calls, isCut: true }
+    cursor = page.nextCursor
+    if (cursor === null) return { calls, isCut: false }
   }
-  return { calls, isCut: false }
+  return { calls, isCut: true }
 }

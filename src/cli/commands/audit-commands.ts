@@ -1,4 +1,4 @@
-import type { LedgerStats } from 'phaselock/sdk'
+import type { FoundEvents, LedgerStats, OperatorClient } from 'phaselock/sdk'
 import { plainLine } from '../../core/plain-text.js'
 import type { ConfirmationsOptions } from '../audit/audit-confirmations.js'
 import type { ExportOptions } from '../audit/audit-export.js'
@@ -72,6 +72,7 @@ interface QueryOptions extends ClientOptions {
   readonly tool?: string
   readonly code?: string
   readonly type?: string
+  readonly text?: string
   readonly refused?: boolean
   readonly since?: string
   readonly until?: string
@@ -87,6 +88,7 @@ function addQuery(audit: CliCommand): void {
     .option('--tool <name>')
     .option('--code <code>', 'refusal code, such as forbidden_tool')
     .option('--type <type>', 'event type, such as tool_denied')
+    .option('--text <text>', 'text in the data of the event, in any case')
     .option('--refused', 'only refusals')
     .option('--since <time>', 'RFC 3339, such as 2026-01-31T09:00:00Z')
     .option('--until <time>', 'RFC 3339')
@@ -94,16 +96,29 @@ function addQuery(audit: CliCommand): void {
     .option('--cursor <cursor>', 'continue after the previous page')
     .examples(['phaselock audit query --task task-1 --refused', 'what the agent was denied'])
     .asks(async (client, options: QueryOptions) => {
-      const { task, agent, phase, tool, code, type, since, until, limit, cursor } = options
-      const found = await client.events({
-        ...{ task_id: task, agent_id: agent, tool_name: tool },
-        ...{ phase, code, type, since, until, limit, cursor },
-        success: options.refused === true ? 'false' : undefined,
-      })
+      const found = await searchEvents(client, options)
       if (options.json === true) return printJson(found)
       print(found.events.length === 0 ? 'No events.' : formatEventTable(found.events))
       if (found.next_cursor !== null) print(`There are more: add --cursor ${plainLine(found.next_cursor)}`)
     })
+}
+
+/** Goes on through the ledger: a page of a rare filter may be empty although an older event matches. */
+async function searchEvents(client: OperatorClient, options: QueryOptions): Promise<FoundEvents> {
+  const { task, agent, phase, tool, code, type, text, since, until, limit } = options
+  const filter = {
+    ...{ task_id: task, agent_id: agent, tool_name: tool, q: text },
+    ...{ phase, code, type, since, until },
+    success: options.refused === true ? 'false' : undefined,
+  }
+  const first = await client.events({ ...filter, limit, cursor: options.cursor })
+  const events = [...first.events]
+  let last = first
+  while (last.next_cursor !== null && events.length < limit) {
+    last = await client.events({ ...filter, limit: limit - events.length, cursor: last.next_cursor })
+    events.push(...last.events)
+  }
+  return { events, next_cursor: last.next_cursor, searched: { from: first.searched.from, to: last.searched.to } }
 }
 
 function formatStats({ events, streams, first_at, last_at, by_type, by_code }: LedgerStats): string {

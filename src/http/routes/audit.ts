@@ -1,8 +1,8 @@
-import type { AuditFilter } from '../../app/ledger/export-events.js'
+import { type AuditFilter, SEARCHED_MAX } from '../../app/ledger/export-events.js'
 import { ok } from '../../app/result.js'
 import { toEventView, toIsoTimeOrNull } from '../../app/wire.js'
 import { EVENT, LEDGER_CHECK, LEDGER_STATS } from '../answers/admin-answers.js'
-import { makeList, makeObject, makePage } from '../answers/schema-parts.js'
+import { allowNull, COUNT, makeList, makeObject, TEXT } from '../answers/schema-parts.js'
 import { FIELD } from '../fields.js'
 import { parseLimit, parseTime } from '../query.js'
 import type { Route, RouteDescription } from '../route.js'
@@ -59,6 +59,9 @@ export const AUDIT_EXPORT: RouteDescription = {
   response: EVENT,
 }
 
+/** The numbers of the events that were looked at for a page. */
+const SEARCHED = makeObject({ from: COUNT, to: COUNT })
+
 /** What the ledger answers. */
 export const AUDIT_ROUTES: readonly Route[] = [
   {
@@ -67,11 +70,12 @@ export const AUDIT_ROUTES: readonly Route[] = [
     id: 'queryAudit',
     summary: 'Events by filter, newest first',
     query: { ...FILTERS, limit: FIELD.limit, cursor: FIELD.cursor },
-    answer: '`{events, next_cursor}`',
-    response: makePage('events', EVENT),
+    answer: '`{events, next_cursor, searched}`',
+    response: makeObject({ events: makeList(EVENT), next_cursor: allowNull(TEXT), searched: SEARCHED }),
     handle: async ({ app, query }) => {
-      const page = await app.ledger.store.query({ ...readAuditFilter(query), limit: parseLimit(query, 100) })
-      return ok({ events: page.items.map(toEventView), next_cursor: page.nextCursor })
+      const part = { limit: parseLimit(query, 100), searchedMax: SEARCHED_MAX }
+      const page = await app.ledger.store.query({ ...readAuditFilter(query), ...part })
+      return ok({ events: page.items.map(toEventView), next_cursor: page.nextCursor, searched: { ...page.searched } })
     },
   },
   {

@@ -1,8 +1,17 @@
 import type { Pool, QueryResultRow } from 'pg'
 import { sha256Hex } from '../../base/sha256.js'
 import { clampPageLimit, decodeCursor, encodeCursor, readLimit } from '../cursor.js'
-import { findSearchFloor, toEventPage, toStoredText } from '../read/audit-reads.js'
-import type { AuditFilter, AuditStats, Page, Remembered, StoredEvent, TaskFilter, TaskRow } from '../store.js'
+import { findOldestWanted, findSearchRange, toAuditPage, toLikePattern } from '../read/search-range.js'
+import type {
+  AuditFilter,
+  AuditPage,
+  AuditStats,
+  Page,
+  Remembered,
+  StoredEvent,
+  TaskFilter,
+  TaskRow,
+} from '../store.js'
 import { EVENT_COLUMNS, toRemembered, toStoredEvent, toTaskRow } from '../wire.js'
 import { KEY_LIFETIME_MS } from '../write/ledger-writer.js'
 import { HELD } from '../write/write-statements.js'
@@ -96,8 +105,8 @@ export class PostgresReads {
     return (rows.map(toRemembered)[0] ?? null) as Remembered | null
   }
 
-  async query(filter: AuditFilter): Promise<Page<StoredEvent>> {
-    const floor = filter.text === undefined ? 0 : findSearchFloor(filter, await this.lastSeq())
+  async query(filter: AuditFilter): Promise<AuditPage> {
+    const range = findSearchRange(filter, await this.lastSeq())
     const { conditions, values } = toConditions([
       ['stream =', filter.taskId === undefined ? undefined : `task:${filter.taskId}`],
       ['agent =', filter.agentId],
@@ -109,19 +118,18 @@ export class PostgresReads {
       ['ARRAY[type] <@', filter.types],
       ['actor =', filter.actor],
       ['stream =', filter.stream],
-      ['lower(data) LIKE', filter.text === undefined ? undefined : toLikePattern(filter.text)],
-      ['seq >', filter.afterSeq],
-      ['seq >', floor === 0 ? undefined : floor],
+      ['lower(data) LIKE', filter.text === undefined ? undefined : toLikePattern(filter.text.toLowerCase())],
+      ['seq >=', range.to],
+      ['seq <=', range.from],
       ['at >=', filter.since],
       ['at <=', filter.until],
-      ['seq <', filter.cursor === undefined ? undefined : decodeCursor(filter.cursor)],
     ])
     const limit = clampPageLimit(filter.limit)
     // Within one stream the version grows with seq, and the index on it makes the sort unnecessary.
-    const order = filter.taskId === undefined ? 'seq DESC' : 'version DESC'
+    const order = filter.taskId === undefined && filter.stream === undefined ? 'seq DESC' : 'version DESC'
     const sql = `SELECT ${EVENT_COLUMNS} FROM event ${toWhere(conditions)} ORDER BY ${order} LIMIT $${values.length + 1}`
     const rows = await this.#all(sql, [...values, limit + 1])
-    return toEventPage(rows.map(toStoredEvent), { limit, floor, afterSeq: filter.afterSeq ?? 0 })
+    return toAuditPage(rows.map(toStoredEvent), { limit, range, oldest: findOldestWanted(filter) })
   }
 
   async readStats(): Promise<AuditStats> {
@@ -152,13 +160,6 @@ export class PostgresReads {
       throw toUnavailable(error, 'The ledger cannot be read now')
     }
   }
-}
-
-// A backslash is the escape character of LIKE.
-function toLikePattern(text: string): string {
-  return `%${toStoredText(text)
-    .toLowerCase()
-    .replace(/[\\%_]/g, '\\$&')}%`
 }
 
 function toConditions(wanted: Wanted): { readonly conditions: string[]; readonly values: unknown[] } {

@@ -3,7 +3,7 @@ import { type Database, openDatabase } from '../database.js'
 import { listLedgerFiles } from '../ledger-files.js'
 import { type CheckpointState, writeCheckpoint } from '../seals/write-seal.js'
 import { verifyLedger } from '../verify/verify-ledger.js'
-import { queryEvents, readAuditStats } from './audit-reads.js'
+import { countEvents, NO_COUNTS, queryEvents, readAuditStats } from './audit-reads.js'
 import type { FromReader, ReaderJob, ToReader } from './reader.js'
 
 run((workerData as { dir: string }).dir)
@@ -13,6 +13,7 @@ function run(dir: string): void {
   if (port === null) throw new Error('reader-worker.ts runs as a worker thread only')
   let database: Database | null = null
   let checkpoint: CheckpointState | null = null
+  let counted = NO_COUNTS
 
   function perform(job: ReaderJob): unknown {
     if (job.type === 'verify') return verifyLedger(dir)
@@ -21,7 +22,8 @@ function run(dir: string): void {
       case 'query':
         return queryEvents(database, job.filter)
       case 'stats':
-        return readAuditStats(database)
+        counted = countEvents(database, counted)
+        return readAuditStats(database, counted)
       case 'checkpoint':
         checkpoint = writeCheckpoint(dir, database, checkpoint)
         return checkpoint.pointer.seq
@@ -36,6 +38,7 @@ function run(dir: string): void {
       database?.close()
       database = null
       checkpoint = null
+      counted = NO_COUNTS
       answer = { id, ok: false, isRange: error instanceof RangeError, message: String(error) }
     }
     port.postMessage(answer)

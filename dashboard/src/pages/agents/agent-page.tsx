@@ -3,13 +3,13 @@ import { type ReactNode, useState } from 'react'
 import { keys } from '../../api/keys.js'
 import { useRead } from '../../api/use-api.js'
 import { Page } from '../../app/page.js'
-import type { LedgerEvent } from '../../live/event.js'
 import { KeyValues, Panel } from '../../ui/layout-parts.js'
 import { EmptyState, FailedState, Loaded } from '../../ui/states.js'
 import { PlainText } from '../../ui/text/plain-text.js'
 import { stripTerminal } from '../../ui/text/terminal-lines.js'
 import { Time } from '../../ui/time.js'
 import { EventLines } from '../audit/event-lines.js'
+import type { EventPage } from '../audit/use-ledger.js'
 import { formatCount } from '../insights/insight-numbers.js'
 import { AgentLiveness, Binding, formatFirstTry } from './agent-marks.js'
 import type { AgentRow, SpawnedAgent } from './agent-row.js'
@@ -100,7 +100,7 @@ function Screen({ agentId }: { readonly agentId: string }): ReactNode {
 const RECENT_EVENTS = 30
 
 function RecentEvents({ agentId }: { readonly agentId: string }): ReactNode {
-  const query = useRead<{ readonly events: readonly LedgerEvent[] }>(keys.audit('agent', agentId), '/audit/query', {
+  const query = useRead<EventPage>(keys.audit('agent', agentId), '/audit/query', {
     query: { agent_id: agentId, limit: RECENT_EVENTS },
   })
   return (
@@ -114,8 +114,12 @@ function RecentEvents({ agentId }: { readonly agentId: string }): ReactNode {
       }
     >
       <Loaded what="The latest events" query={query} rows={4}>
-        {({ events }) =>
-          events.length === 0 ? (
+        {({ events, next_cursor, searched }) =>
+          events.length === 0 && next_cursor !== null ? (
+            <EmptyState icon="list" title="It has done nothing lately">
+              {`None of the latest ${(searched.from - searched.to + 1).toLocaleString('en-GB')} events is about it. “All events” searches the older ones.`}
+            </EmptyState>
+          ) : events.length === 0 ? (
             <EmptyState icon="list" title="It has done nothing yet">
               Its calls appear here as it makes them.
             </EmptyState>

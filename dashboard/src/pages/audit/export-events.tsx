@@ -1,18 +1,13 @@
 import { type ReactNode, useState } from 'react'
 import { api } from '../../api/client.js'
 import { useAct } from '../../api/use-api.js'
-import type { LedgerEvent } from '../../live/event.js'
 import { Button } from '../../ui/button.js'
 import { ActionProblem } from '../../ui/states.js'
 import { type AuditFilter, toQuery } from './audit-filter.js'
+import type { EventPage } from './use-ledger.js'
 
 const PAGE_EVENTS = 1000
 const EVENTS_MAX = 100_000
-
-interface EventPage {
-  readonly events: readonly LedgerEvent[]
-  readonly next_cursor: string | null
-}
 
 /** Saves the events of the filter as a file with one JSON document on each line, newest first. */
 export function ExportEvents({ filter }: { readonly filter: AuditFilter }): ReactNode {

@@ -2,10 +2,11 @@ import { useWindowVirtualizer } from '@tanstack/react-virtual'
 import { type ReactNode, useEffect, useRef, useState } from 'react'
 import type { LedgerEvent } from '../../live/event.js'
 import { Button } from '../../ui/button.js'
-import { EmptyState, FailedState, LoadingState } from '../../ui/states.js'
+import { FailedState, LoadingState } from '../../ui/states.js'
 import type { AuditFilter } from './audit-filter.js'
 import { EventLine } from './event-lines.js'
-import { useLedger, useNewEvents } from './use-ledger.js'
+import { ListTail, NothingFound } from './search-state.js'
+import { useLedgerSearch, useNewEvents } from './use-ledger.js'
 
 interface Props {
   readonly filter: AuditFilter
@@ -14,46 +15,31 @@ interface Props {
 
 /** The events, newest first. Only those in view are drawn, and the next page is read when its end comes near. */
 export function LedgerList({ filter, onClear }: Props): ReactNode {
-  const ledger = useLedger(filter)
-  const news = useNewEvents(ledger.dataUpdatedAt)
-  const events = ledger.data
-  if (events === undefined && ledger.error !== null)
-    return <FailedState what="The ledger" error={ledger.error} onRetry={() => void ledger.refetch()} />
-  if (events === undefined) return <LoadingState what="the ledger" rows={8} />
+  const search = useLedgerSearch(filter)
+  const found = search.data
+  const news = useNewEvents(found?.total ?? 0)
+  if (found === undefined && search.error !== null)
+    return <FailedState what="The ledger" error={search.error} onRetry={() => void search.refetch()} />
+  if (found === undefined) return <LoadingState what="the ledger" rows={8} />
   const isFiltered = Object.keys(filter).length > 0
-  if (events.length === 0)
-    return (
-      <EmptyState
-        icon="search"
-        title="No event fits"
-        actions={isFiltered ? <Button onClick={onClear}>Clear the filters</Button> : undefined}
-      >
-        {isFiltered ? 'Try fewer filters, or another word.' : 'The ledger is empty.'}
-      </EmptyState>
-    )
   return (
     <>
       <div className="aud-new" role="status">
         {news.count === 0 ? null : (
-          <Button icon="retry" onClick={() => void ledger.refetch()}>
+          <Button icon="retry" onClick={() => void search.refetch()}>
             {news.isMany ? 'Many' : news.count} new {news.count === 1 ? 'event' : 'events'}
             {isFiltered ? ', filtered or not' : ''}: show
           </Button>
         )}
       </div>
-      <Rows
-        events={events}
-        hasMore={ledger.hasNextPage}
-        isReading={ledger.isFetchingNextPage}
-        onEnd={() => void ledger.fetchNextPage()}
-      />
-      <p className="aud-tail">
-        {ledger.isFetchingNextPage
-          ? 'Reading older events…'
-          : ledger.hasNextPage
-            ? `${events.length.toLocaleString('en-GB')} events read; scroll for older ones`
-            : `${events.length.toLocaleString('en-GB')} events, that is all`}
-      </p>
+      {found.events.length === 0 ? (
+        <NothingFound search={search} found={found} isFiltered={isFiltered} onClear={onClear} />
+      ) : (
+        <>
+          <Rows events={found.events} canGoOn={search.canGoOn} onEnd={search.goOn} />
+          <ListTail search={search} found={found} isFiltered={isFiltered} />
+        </>
+      )}
     </>
   )
 }
@@ -63,12 +49,11 @@ const NEAR_END_ROWS = 30
 
 interface RowsProps {
   readonly events: readonly LedgerEvent[]
-  readonly hasMore: boolean
-  readonly isReading: boolean
+  readonly canGoOn: boolean
   readonly onEnd: () => void
 }
 
-function Rows({ events, hasMore, isReading, onEnd }: RowsProps): ReactNode {
+function Rows({ events, canGoOn, onEnd }: RowsProps): ReactNode {
   const list = useRef<HTMLDivElement>(null)
   const [top, setTop] = useState(0)
   useEffect(() => setTop(list.current?.offsetTop ?? 0), [])
@@ -82,8 +67,8 @@ function Rows({ events, hasMore, isReading, onEnd }: RowsProps): ReactNode {
   const shown = rows.getVirtualItems()
   const last = shown.at(-1)?.index ?? 0
   useEffect(() => {
-    if (hasMore && !isReading && last >= events.length - NEAR_END_ROWS) onEnd()
-  }, [hasMore, isReading, last, events.length, onEnd])
+    if (canGoOn && last >= events.length - NEAR_END_ROWS) onEnd()
+  }, [canGoOn, last, events.length, onEnd])
   return (
     <div ref={list} className="aud-list">
       <div className="aud-window" style={{ height: rows.getTotalSize() }}>

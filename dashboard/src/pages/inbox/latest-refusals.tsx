@@ -8,6 +8,7 @@ import { Code } from '../../ui/marks.js'
 import { toPlainText } from '../../ui/plain-text.js'
 import { Loaded } from '../../ui/states.js'
 import { Time } from '../../ui/time.js'
+import type { EventPage } from '../audit/use-ledger.js'
 
 const SHOWN_MAX = 8
 const READ_MAX = 60
@@ -15,7 +16,7 @@ const DETAIL_CHARS_MAX = 220
 
 /** Refusals as they come, newest first. */
 export function LatestRefusals(): ReactNode {
-  const refusals = useRead<{ readonly events: readonly LedgerEvent[] }>(keys.audit('refusals'), '/audit/query', {
+  const refusals = useRead<EventPage>(keys.audit('refusals'), '/audit/query', {
     query: { success: 'false', limit: READ_MAX },
   })
   return (
@@ -28,9 +29,13 @@ export function LatestRefusals(): ReactNode {
       }
     >
       <Loaded what="The latest refusals" query={refusals} rows={3}>
-        {({ events }) =>
+        {({ events, next_cursor, searched }) =>
           events.length === 0 ? (
-            <p className="muted">Nothing was refused yet.</p>
+            <p className="muted">
+              {next_cursor === null
+                ? 'Nothing was refused yet.'
+                : `Nothing was refused in the latest ${(searched.from - searched.to + 1).toLocaleString('en-GB')} events.`}
+            </p>
           ) : (
             <ol className="feed" aria-label="Latest refusals">
               {foldEqual(events).map(({ event, count }) => (

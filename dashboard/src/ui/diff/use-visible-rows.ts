@@ -4,6 +4,7 @@ import { computeRange, type RowRange } from './row-range.js'
 
 /** A longer list is printed in part. */
 const PRINTED_MAX = 5000
+const ON_PAPER: RowRange = { first: 0, end: PRINTED_MAX }
 
 /**
  * Which of many rows of equal height are near the screen. The list may be as long as it likes: only these rows are in
@@ -16,14 +17,15 @@ export function useVisibleRows(list: RefObject<HTMLElement | null>, count: numbe
     const paper = window.matchMedia('print')
     const measure = () => {
       frame = 0
-      if (paper.matches) return
+      // Chromium announces a change no more once it was read here: all rows are asked for here as well.
+      if (paper.matches) return setRange(ON_PAPER)
       const box = list.current?.getBoundingClientRect()
       if (box === undefined) return
       const next = computeRange({ top: box.top, windowHeight: window.innerHeight, count, rowHeight })
       setRange((before) => (before.first === next.first && before.end === next.end ? before : next))
     }
     // On paper nothing can be scrolled to: all rows are there before the browser lays the pages out.
-    const print = () => (paper.matches ? flushSync(() => setRange({ first: 0, end: PRINTED_MAX })) : measure())
+    const print = () => (paper.matches ? flushSync(() => setRange(ON_PAPER)) : measure())
     paper.addEventListener('change', print)
     const schedule = () => {
       if (frame === 0) frame = requestAnimationFrame(measure)
