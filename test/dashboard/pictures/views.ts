@@ -50,7 +50,7 @@ export function listShopViews({ approvals, council, contracts }: Shop): readonly
     { name: 'contract-difference', path: `/contracts/${contracts.current}?tab=difference&to=${contracts.next}` },
     { name: 'audit', path: '/audit' },
     { name: 'audit-refusals', path: '/audit?success=false', prepare: press(/tool_denied/) },
-    { name: 'audit-nothing', path: '/audit?text=nothing-fits' },
+    { name: 'audit-nothing', path: '/audit?q=nothing-fits' },
     { name: 'insights', path: '/insights' },
     { name: 'insights-behind', path: '/insights?show=agent%3Acodex-3' },
     { name: 'settings', path: '/settings' },

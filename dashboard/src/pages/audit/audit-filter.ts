@@ -64,10 +64,23 @@ export function summarize(data: Readonly<Record<string, unknown>>): string {
     if (typeof value === 'number') return [`${field} ${value}`]
     return []
   })
-  const text = said.length > 0 ? said.join(' · ') : JSON.stringify(data)
+  const text = said.length > 0 ? said.join(' · ') : listValues(data)
   return text.length <= SUMMARY_CHARS_MAX ? text : `${text.slice(0, SUMMARY_CHARS_MAX)}…`
 }
 
+/** Names and values, without what is nested; long ones are hashes and ids, of which the begin is enough. */
+function listValues(data: Readonly<Record<string, unknown>>): string {
+  const values = Object.entries(data).flatMap(([field, value]) =>
+    typeof value === 'object' || value === '' ? [] : [`${field.replaceAll('_', ' ')} ${cutValue(String(value))}`],
+  )
+  return values.join(' · ')
+}
+
+function cutValue(value: string): string {
+  return value.length <= VALUE_CHARS_MAX ? value : `${value.slice(0, VALUE_CHARS_MAX)}…`
+}
+
+const VALUE_CHARS_MAX = 24
 const SUMMARY_CHARS_MAX = 240
 const SUMMARY_FIELDS = [
   ...['code', 'tool_name', 'tool', 'gate', 'from', 'to', 'target', 'agent_id', 'agent', 'name', 'label', 'decision'],

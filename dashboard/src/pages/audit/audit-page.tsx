@@ -1,6 +1,7 @@
 import { useNavigate, useSearch } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
 import { Page } from '../../app/page.js'
+import { EmptyState } from '../../ui/states.js'
 import { type AuditFilter, readFilter } from './audit-filter.js'
 import { AuditFilters } from './audit-filters.js'
 import { ChainState } from './chain-state.js'
@@ -17,7 +18,13 @@ export function AuditPage(): ReactNode {
     <Page title="Audit">
       <ChainState filter={filter} />
       <AuditFilters filter={filter} onChange={change} />
-      <LedgerList key={JSON.stringify(filter)} filter={filter} onClear={() => change({})} />
+      {filter.q?.length === 1 ? (
+        <EmptyState icon="search" title="Type at least two characters">
+          A search for one character would find nearly every event.
+        </EmptyState>
+      ) : (
+        <LedgerList key={JSON.stringify(filter)} filter={filter} onClear={() => change({})} />
+      )}
     </Page>
   )
 }

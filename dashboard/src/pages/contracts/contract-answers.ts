@@ -31,3 +31,10 @@ export function groupByName(contracts: readonly ContractRow[]): readonly Contrac
 export function shortenHash(hash: string): string {
   return hash.slice(0, 12)
 }
+
+const ORIGINS: Readonly<Record<string, string>> = { api: 'over the API', file: 'from a file of the server' }
+
+/** Where a contract came from, in words. */
+export function describeOrigin(origin: string): string {
+  return Object.hasOwn(ORIGINS, origin) ? (ORIGINS[origin] ?? origin) : `from ${origin}`
+}

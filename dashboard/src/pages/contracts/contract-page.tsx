@@ -10,7 +10,7 @@ import { Badge } from '../../ui/marks.js'
 import { ScrollBox } from '../../ui/scroll-box.js'
 import { ActionProblem, EmptyState, Loaded, Note } from '../../ui/states.js'
 import { Time } from '../../ui/time.js'
-import { type ContractRow, shortenHash } from './contract-answers.js'
+import { type ContractRow, describeOrigin, shortenHash } from './contract-answers.js'
 import { ContractDifference } from './contract-difference.js'
 import { ContractPicture } from './contract-picture.js'
 import { ContractText } from './contract-text.js'
@@ -58,7 +58,7 @@ function OneContract({ contract, contracts }: Parts): ReactNode {
         {contract.default ? <Badge tone="running">default for new tasks</Badge> : null}
         <div className="meta">
           <span className="mono">{shortenHash(contract.hash)}</span>
-          <span>{contract.origin}</span>
+          <span>{describeOrigin(contract.origin)}</span>
           <span>
             known since <Time at={contract.registered_at} />
           </span>
@@ -124,8 +124,8 @@ function TrustContract({ contract }: { readonly contract: ContractRow }): ReactN
           </Button>
         }
       >
-        It came from {contract.origin}. Read its text first: what you trust decides which commands run, which gates
-        exist and who approves.
+        It came {describeOrigin(contract.origin)}. Read its text first: what you trust decides which commands run, which
+        gates exist and who approves.
       </Note>
       <ActionProblem error={trust.error} />
     </div>

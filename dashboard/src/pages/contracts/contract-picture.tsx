@@ -16,8 +16,13 @@ export function ContractPicture({ graph, name }: { readonly graph: ContractGraph
   const { boxX } = layout
   // Where the picture is wider than the screen, the phases come first and the ways back are scrolled to.
   useEffect(() => {
-    const box = picture.current?.parentElement
-    if (box != null) box.scrollLeft = boxX - BOX.gap
+    const scroll = (): void => {
+      const box = picture.current?.parentElement
+      if (box != null) box.scrollLeft = boxX - BOX.gap
+    }
+    scroll()
+    window.addEventListener('resize', scroll)
+    return () => window.removeEventListener('resize', scroll)
   }, [boxX])
   const tasks = Object.values(graph.counts).reduce((sum, count) => sum + count, 0)
   return (

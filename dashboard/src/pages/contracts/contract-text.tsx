@@ -4,6 +4,7 @@ import { useRead } from '../../api/use-api.js'
 import { Panel } from '../../ui/layout-parts.js'
 import { Loaded } from '../../ui/states.js'
 import { PlainText } from '../../ui/text/plain-text.js'
+import { describeOrigin } from './contract-answers.js'
 
 export interface ContractTextAnswer {
   readonly hash: string
@@ -30,7 +31,7 @@ export function ContractText({ hash }: { readonly hash: string }): ReactNode {
       {({ text, origin }) => {
         const lines = text.replace(/\n$/, '').split('\n')
         return (
-          <Panel title="Text" sub={`${origin}, ${lines.length} lines`} flush>
+          <Panel title="Text" sub={`${describeOrigin(origin)}, ${lines.length} lines`} flush>
             <div className="con-text">
               {lines.slice(0, LINES_MAX).map((line, index) => (
                 // biome-ignore lint/suspicious/noArrayIndexKey: a line has no identity but its number

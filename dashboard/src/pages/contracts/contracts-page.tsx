@@ -7,7 +7,7 @@ import { Panel } from '../../ui/layout-parts.js'
 import { Badge } from '../../ui/marks.js'
 import { EmptyState, Loaded } from '../../ui/states.js'
 import { Time } from '../../ui/time.js'
-import { type ContractFamily, type ContractRow, groupByName, shortenHash } from './contract-answers.js'
+import { type ContractFamily, type ContractRow, describeOrigin, groupByName, shortenHash } from './contract-answers.js'
 import './contracts.css'
 
 /** The contracts that tasks can be created under, by name and version. */
@@ -71,7 +71,7 @@ function Family({ family }: { readonly family: ContractFamily }): ReactNode {
               )}
             </span>
             <span className="muted con-from" title={contract.origin}>
-              {contract.origin}
+              {describeOrigin(contract.origin)}
             </span>
             <span className="muted">
               <Time at={contract.registered_at} />

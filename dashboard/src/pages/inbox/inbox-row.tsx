@@ -4,6 +4,7 @@ import type { InboxItem } from '../../api/inbox.js'
 import { Icon } from '../../ui/icon.js'
 import { Phase } from '../../ui/marks.js'
 import { toPlainText } from '../../ui/plain-text.js'
+import { dropToolList } from '../../ui/text/drop-tool-list.js'
 import { Age } from '../../ui/time.js'
 import { toToneClass } from '../../ui/tone.js'
 import { AlertActions } from './alert-actions.js'
@@ -80,7 +81,7 @@ function describe({ kind, title, detail }: InboxItem): string {
   if (kind === 'question') return ''
   if (kind === 'approval') return detail === '' ? title : `${title}: ${detail}`
   // What kind it is stands above; an alert without words of the contract has its condition.
-  return detail === '' ? title : detail
+  return detail === '' ? title : dropToolList(detail)
 }
 
 function Actions({ item, isCurrent, isNear }: Pick<Props, 'item' | 'isCurrent' | 'isNear'>): ReactNode {

@@ -7,6 +7,7 @@ import { Section } from '../../ui/layout-parts.js'
 import { Code } from '../../ui/marks.js'
 import { toPlainText } from '../../ui/plain-text.js'
 import { Loaded } from '../../ui/states.js'
+import { dropToolList } from '../../ui/text/drop-tool-list.js'
 import { Time } from '../../ui/time.js'
 import type { EventPage } from '../audit/use-ledger.js'
 
@@ -74,7 +75,7 @@ function Refusal({ event, count }: { readonly event: LedgerEvent; readonly count
         {count === 1 ? null : <span className="muted"> {count} times</span>}
         <p>
           {who}
-          {event.phase === null ? '' : ` in ${event.phase}`}: {cut(text)}{' '}
+          {event.phase === null ? '' : ` in ${event.phase}`}: {cut(dropToolList(text))}{' '}
           {task === null ? null : (
             <Link to="/tasks/$id" params={{ id: task }}>
               {task}

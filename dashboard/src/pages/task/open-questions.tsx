@@ -37,8 +37,10 @@ function QuestionCard({ question }: { readonly question: Question }) {
   return (
     <section className="panel question tone-running" aria-label="Question">
       <p className="question__who">
-        <Icon name="ask" size={14} /> {question.agent_id} asks, <Age since={question.asked_at} /> ago. The task goes on
-        meanwhile.
+        <Icon name="ask" size={14} />
+        <span>
+          {question.agent_id} asks, <Age since={question.asked_at} /> ago. The task goes on meanwhile.
+        </span>
       </p>
       <p className="question__text agent-text">
         “<PlainText text={question.question} charsMax={4000} />”

@@ -2,6 +2,7 @@ import { Link } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
 import { Icon } from '../../ui/icon.js'
 import { Avatar, Badge } from '../../ui/marks.js'
+import { dropToolList } from '../../ui/text/drop-tool-list.js'
 import { PlainText } from '../../ui/text/plain-text.js'
 import { formatCount, Lease } from '../../ui/time.js'
 import type { Tone } from '../../ui/tone.js'
@@ -62,7 +63,7 @@ export function TaskHead({ task, unexplained, calls, actions }: Props) {
         </p>
         {task.parked_reason !== null && (
           <p className="taskhead__reason agent-text">
-            Parked: <PlainText text={task.parked_reason} charsMax={1000} />
+            Parked: <PlainText text={dropToolList(task.parked_reason)} charsMax={1000} />
           </p>
         )}
       </div>
