@@ -91,14 +91,11 @@ export interface LedgerEvent {
   readonly data: JsonObject
 }
 
-export interface EventPage {
-  readonly events: readonly LedgerEvent[]
-}
+export type EventPage = { readonly events: readonly LedgerEvent[] }
 
-/** A page of a search. It may have few events, or none, and a next one all the same. */
+/** A page of a search: `searched` are the numbers of the events that were looked at, newest first. */
 export interface FoundEvents extends EventPage {
   readonly next_cursor: string | null
-  /** The numbers of the events that were looked at, newest first. */
   readonly searched: { readonly from: number; readonly to: number }
 }
 
