@@ -91,8 +91,11 @@ export const FULL_ONLY: Readonly<Record<string, string>> = {
   'dashboard/confirm': 'passkeys in a browser with a virtual authenticator; operators/confirmations covers the rules',
   'dashboard/inbox':
     'everything that waits, acted on in a browser by pointer and by keys; dashboard/pages covers an approval',
+  'dashboard/archived-task':
+    'pages after a task was archived; dashboard/serving covers what is answered for what is not there',
   'dashboard/large': 'a thousand tasks on the board; dashboard/pages covers a few',
-  'dashboard/ledger-search': 'searches over 230,000 events in a browser; store/sqlite covers where a page ends and goes on',
+  'dashboard/ledger-search':
+    'searches over 230,000 events in a browser; store/sqlite covers where a page ends and goes on',
   'dashboard/live':
     'two browsers, tabs, a restarted server and ended sessions; dashboard/pages covers what arrives live',
   'dashboard/decisions': 'approvals decided in two browsers and by keyboard; dashboard/pages covers the main path',

@@ -1,4 +1,5 @@
 import { spawnSync } from 'node:child_process'
+import { readFileSync } from 'node:fs'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { openSqliteStore } from '../../src/store/sqlite-store.js'
 import { SCRIPT } from '../cli/program.js'
@@ -88,6 +89,19 @@ describe.skipIf(findBrowser() === null)('a search that takes several pages', () 
     await page.getByRole('button', { name: 'Try again' }).click()
     await page.getByText('1 event, that is all').waitFor()
     expect(stage.complaints).toEqual([])
+  })
+
+  it('[REQ-DASH-15] is exported whole', async () => {
+    await page.goto('/audit?q=needle')
+    await page.getByText('1 event, that is all').waitFor()
+    const [download] = await Promise.all([
+      page.waitForEvent('download'),
+      page.getByRole('button', { name: 'Export' }).click(),
+    ])
+    const lines = readFileSync(await download.path(), 'utf8')
+      .trimEnd()
+      .split('\n')
+    expect(lines.map((line) => JSON.parse(line).data.title)).toEqual(['The needle task'])
   })
 
   it('[REQ-SEARCH-1] the command line goes on as well', () => {
