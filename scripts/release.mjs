@@ -56,6 +56,7 @@ To publish:
 function findProblems() {
   const python = /^version = "(.+)"$/m.exec(readFileSync(join(ROOT, 'python/pyproject.toml'), 'utf8'))?.[1]
   const others = {
+    'claude-plugin/.claude-plugin/plugin.json': readJson('claude-plugin/.claude-plugin/plugin.json').version,
     'package-lock.json': readJson('package-lock.json').version,
     'sdk/typescript/package.json': readJson('sdk/typescript/package.json').version,
     'python/pyproject.toml': python,

@@ -81,6 +81,7 @@ export const FULL_ONLY: Readonly<Record<string, string>> = {
   'connect/canary': 'four real agent CLIs, each started several times; connect/edit covers what is written',
   'connect/claude': 'a real Claude Code in tmux; connect/edit and connect/socket cover what is behind it',
   'connect/codex': 'a real Codex in tmux; connect/edit and connect/socket cover what is behind it',
+  'connect/plugin': 'a real Claude Code with the plugin in tmux; connect/plugin-parts covers its hooks',
   'connect/session': 'servers, MCP servers and hooks as processes; connect/edit and http/hook-liveness cover the rules',
   'coordination/kill': 'kills a server in the middle of a council; e2e/kill covers recovery in general',
   'coordination/seed-000': 'a council as its document tells it; coordination and http/coordinations cover the rules',

@@ -1,8 +1,9 @@
 import { afterEach, describe, expect, it } from 'vitest'
-import { answerForm, Desk, hasTmux, sleep, type Window } from '../launch/terminal.js'
+import { answerForm, Desk, hasTmux } from '../launch/terminal.js'
 import { claudeCode } from '../participants/real-agents.js'
 import type { Script } from '../real-agents/model.js'
 import { CODE, CODE_TEXT, call, honest, own } from '../real-agents/work.js'
+import { answerBegin } from './begin-form.js'
 
 const RUN_MS_MAX = 300_000
 const found = claudeCode()
@@ -22,20 +23,6 @@ const FIRST = [
   call('claim_task', {}),
 ]
 const connected: Script = (talk) => FIRST[talk.step] ?? honest({ ...talk, step: talk.step - FIRST.length })
-
-/** Says yes to the question whether a task shall begin. */
-async function answerBegin(window: Window): Promise<void> {
-  await window.shows(/❯ \* Begin this task/)
-  window.press('Right')
-  await window.shows(/no\s*$/m)
-  await sleep(300)
-  window.press('Enter')
-  await window.shows(/Begin this task: yes/)
-  for (let tries = 0; tries < 8 && /requests your input/.test(window.screen()); tries += 1) {
-    window.press(/❯ Accept/.test(window.screen()) ? 'Enter' : 'Down')
-    await sleep(700)
-  }
-}
 
 describe(`phaselock connect claude${reason === null ? '' : ` (skipped: ${reason})`}`, () => {
   it.skipIf(reason !== null)(

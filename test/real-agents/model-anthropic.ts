@@ -23,7 +23,7 @@ export function anthropicAnswer(response: ServerResponse, asked: JsonObject, { c
       ? { type: 'text', text: 'Done.' }
       : {
           ...{ type: 'tool_use', id: `toolu_${step}`, input: call.input },
-          name: call.isOwn === true ? call.name : `mcp__phaselock__${call.name}`,
+          name: call.isOwn === true ? call.name : `${findPrefix(asked)}${call.name}`,
         }
   const stopReason = call === null ? 'end_turn' : 'tool_use'
   const usage = {
@@ -56,4 +56,10 @@ export function anthropicAnswer(response: ServerResponse, asked: JsonObject, { c
   send('message_delta', { delta: end, usage: { output_tokens: USAGE.output } })
   send('message_stop', {})
   response.end()
+}
+
+/** The tools of a plugin have longer names. */
+function findPrefix(asked: JsonObject): string {
+  const plugin = 'mcp__plugin_phaselock_phaselock__'
+  return listOf(asked.tools).some(({ name }) => String(name).startsWith(plugin)) ? plugin : 'mcp__phaselock__'
 }

@@ -2369,7 +2369,7 @@ export interface operations {
           binding?: {
             /** Letters, digits, `_`, `.`, `-`; at most 64. */
             agent_cli: string
-            place: ("session" | "project" | "managed")
+            place: ("session" | "project" | "plugin" | "managed")
             mode: ("tools_only" | "native")
           }
         }
@@ -3786,7 +3786,7 @@ export interface components {
       } | null)
     }
     AgentBinding: {
-      kind: ("confined" | "tools_only" | "native" | "project" | "managed" | "hooks" | "rest" | "mcp")
+      kind: ("confined" | "tools_only" | "native" | "project" | "plugin" | "managed" | "hooks" | "rest" | "mcp")
       holds: string
       agent_cli: (string | null)
       mode: (("tools_only" | "native") | null)

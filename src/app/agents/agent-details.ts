@@ -54,6 +54,8 @@ const TOOLS: Readonly<Record<AgentBinding['mode'], string>> = {
 const PLACES: Readonly<Record<AgentBinding['place'], string>> = {
   session: 'Configured for this session, outside of the repository.',
   project: 'Configured in the settings of the repository: a change of them is noticed, not prevented.',
+  plugin:
+    'Bound by the plugin of the agent CLI: a person or a settings file can switch it off; then no tool of Phaselock works.',
   managed: 'Configured in the managed settings of the machine, which the agent cannot change.',
 }
 

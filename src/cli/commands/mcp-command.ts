@@ -1,5 +1,6 @@
 import type { CliCommand } from '../cli-command.js'
 import { connect } from '../client/connection.js'
+import type { SessionBinding } from '../connected/serve-session.js'
 import { EXIT, Stop } from '../exit.js'
 import { tell } from '../terminal/terminal.js'
 
@@ -42,20 +43,23 @@ async function runMcp(options: McpOptions): Promise<void> {
   await bridge.run(process.stdin)
 }
 
-const BINDING = /^(project|managed):(tools-only|native)$/
+const BINDING = /^(?:(project|managed):(tools-only|native)|(plugin):(tools-only))$/
 
 async function serve(cli: string, options: McpOptions): Promise<void> {
   const { findConnectKind } = await import('../connect/connect-kinds.js')
   const kind = findConnectKind(cli)
-  const [, place, mode] = BINDING.exec(options.binding ?? '') ?? []
+  const [place, mode] = (BINDING.exec(options.binding ?? '') ?? []).slice(1).filter((part) => part !== undefined)
   if (place === undefined || mode === undefined)
-    throw new Stop(EXIT.usage, '--binding must be project or managed, a colon, and tools-only or native.')
+    throw new Stop(
+      EXIT.usage,
+      '--binding must be project or managed, a colon, and tools-only or native; or plugin:tools-only.',
+    )
   const { serveSession } = await import('../connected/serve-session.js')
   const { url, stateDir } = options
   await serveSession(
     {
       ...{ cli: kind.name, agentCli: kind.agentCli },
-      place: place as 'project' | 'managed',
+      place: place as SessionBinding['place'],
       mode: mode === 'native' ? 'native' : 'tools_only',
     },
     { ...(url === undefined ? {} : { url }), ...(stateDir === undefined ? {} : { stateDir }) },

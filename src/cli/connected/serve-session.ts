@@ -3,6 +3,7 @@ import { StdioServerTransport } from '@modelcontextprotocol/server/stdio'
 import type { ClaimAnswer } from 'phaselock/sdk'
 import { isObject, type JsonObject } from '../../core/json.js'
 import type { Client } from '../client/client.js'
+import { ownContract } from '../contracts/choose-contract.js'
 import { EXIT, Stop } from '../exit.js'
 import { type Chat, People } from '../launch/ask-people.js'
 import { CLAUDE_CODE } from '../launch/claude-code.js'
@@ -10,13 +11,14 @@ import { keepLease } from '../launch/keep-lease.js'
 import { SessionHooks } from '../launch/session-hooks.js'
 import { SessionMcp, type SessionTools } from '../launch/session-mcp.js'
 import { removeSessionNote, writeSessionNote } from '../launch/session-note.js'
-import { openSessionServer, type ServerWanted, type SessionServer } from '../launch/session-server.js'
+import { findWorkspace, openSessionServer, type ServerWanted, type SessionServer } from '../launch/session-server.js'
 import { SessionShim, type ShimPath } from '../launch/session-shim.js'
 import { closeSessionTask } from '../launch/session-task.js'
 import { UpstreamMcp } from '../launch/upstream-mcp.js'
 import { findProgramName } from '../program-name.js'
 import { BEGIN_TASK, BEGIN_TASK_TOOL, beginTask } from './begin-task.js'
-import { serveTrouble } from './serve-trouble.js'
+import { buildAllowance, PluginHooks } from './plugin-hooks.js'
+import { serveNothing, serveTrouble } from './serve-trouble.js'
 import { makeSessionSocket, markSessionReady, type SessionSocket } from './session-socket.js'
 
 /** How the configuration that started this session binds it, as `connect` wrote it. */
@@ -24,7 +26,7 @@ export interface SessionBinding {
   /** `claude`, `codex`, … */
   readonly cli: string
   readonly agentCli: string
-  readonly place: 'project' | 'managed'
+  readonly place: 'project' | 'plugin' | 'managed'
   readonly mode: 'tools_only' | 'native'
 }
 
@@ -45,6 +47,12 @@ export async function serveSession(binding: SessionBinding, wanted: ServerWanted
     process.stdin.once('close', resolve)
     for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.once(signal, () => resolve())
   })
+  // The plugin is on in every repository of a person; it binds those that have a contract.
+  if (binding.place === 'plugin' && ownContract(findWorkspace()) === null) {
+    await serveNothing(transport)
+    await ended
+    return
+  }
   let session: ConnectedSession
   try {
     session = await ConnectedSession.open(binding, wanted)
@@ -67,7 +75,7 @@ export async function serveSession(binding: SessionBinding, wanted: ServerWanted
 class ConnectedSession implements SessionTools {
   readonly tools = [BEGIN_TASK_TOOL]
   readonly #mcp: SessionMcp
-  readonly #hooks: SessionHooks | null
+  readonly #hooks: ConnectedHooks | null
   #taskId = ''
   #stopBeating: () => void = () => undefined
   #shim: SessionShim | null = null
@@ -80,7 +88,7 @@ class ConnectedSession implements SessionTools {
     private readonly agent: { readonly id: string; readonly token: string },
     binding: SessionBinding,
   ) {
-    this.#hooks = binding.mode === 'native' ? makeHooks(server, agent.token) : null
+    this.#hooks = makeHooks(binding, server, agent.token)
     const hooks = this.#hooks
     this.#mcp = new SessionMcp({
       ...(hooks === null ? {} : { findProblem: (params) => hooks.findProblem(params) }),
@@ -162,10 +170,14 @@ class ConnectedSession implements SessionTools {
   }
 }
 
-function makeHooks(server: SessionServer, token: string): SessionHooks {
+type ConnectedHooks = Pick<SessionHooks, 'announce' | 'answer' | 'findProblem'>
+
+function makeHooks({ mode, place }: SessionBinding, server: SessionServer, token: string): ConnectedHooks | null {
+  if (mode !== 'native' && place !== 'plugin') return null
   const { native } = CLAUDE_CODE
   if (native.kind !== 'held') throw new Error('Claude Code has hooks')
   const { path, answers } = native
+  if (place === 'plugin') return new PluginHooks(answers)
   return new SessionHooks({
     ...{ server, token, path, answers },
     workspace: process.cwd(),
@@ -175,7 +187,7 @@ function makeHooks(server: SessionServer, token: string): SessionHooks {
 
 const OWN = new Set([`mcp__phaselock__${BEGIN_TASK}`, `mcp__plugin_phaselock_phaselock__${BEGIN_TASK}`])
 
-function makeHookPath(hooks: SessionHooks): ShimPath {
+function makeHookPath(hooks: ConnectedHooks): ShimPath {
   const refuse = (status: number, detail: string): Response => Response.json({ error: detail }, { status })
   return {
     methods: ['POST'],
@@ -183,17 +195,12 @@ function makeHookPath(hooks: SessionHooks): ShimPath {
     handle: async (request, body) => {
       // A tool of this process, which the server does not know: the person is asked about it.
       if (isObject(body) && OWN.has(String(body.tool_name)) && String(body.hook_event_name).endsWith('ToolUse'))
-        return Response.json(body.hook_event_name === 'PreToolUse' ? ALLOWED : {})
+        return Response.json(
+          body.hook_event_name === 'PreToolUse' ? buildAllowance('The person is asked about it.') : {},
+        )
       return hooks.answer(body, request.signal)
     },
   }
-}
-
-const ALLOWED = {
-  hookSpecificOutput: {
-    ...{ hookEventName: 'PreToolUse', permissionDecision: 'allow' },
-    permissionDecisionReason: 'The person is asked about it.',
-  },
 }
 
 // With a shell of its own the agent could read the operator's token: what approves must be something else, and a first

@@ -18,3 +18,10 @@ export async function serveTrouble(transport: StdioServerTransport, reason: stri
   server.setRequestHandler('tools/call', () => ({ content: [{ type: 'text', text }], isError: true }))
   await server.connect(transport)
 }
+
+/** An MCP server without tools: the session is not bound. */
+export async function serveNothing(transport: StdioServerTransport): Promise<void> {
+  const server = new Server({ name: SERVER_NAME, version: readProgramVersion() }, { capabilities: { tools: {} } })
+  server.setRequestHandler('tools/list', () => ({ tools: [] }))
+  await server.connect(transport)
+}

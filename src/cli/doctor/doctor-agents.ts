@@ -1,12 +1,14 @@
 import { plainLine } from '../../core/plain-text.js'
 import { runCanary } from '../canary/run-canary.js'
-import type { ConnectKind } from '../connect/connect-kind.js'
+import type { BindingMode, ConnectKind } from '../connect/connect-kind.js'
 import { CONNECT_KINDS } from '../connect/connect-kinds.js'
 import { type ConnectStatus, listConnectStatus } from '../connect/connect-status.js'
+import { ownContract } from '../contracts/choose-contract.js'
 import { Stop } from '../exit.js'
 import { type Finding, missing, ok, warning } from '../finding.js'
 import { compareVersions, type FoundCli, findAgentCli } from '../launch/find-agent-cli.js'
 import { findProgramName } from '../program-name.js'
+import { isPluginEnabled } from './plugin-enabled.js'
 
 /** What binds each installed agent CLI in this repository, and whether it holds: a call is made that must be refused. */
 export async function checkAgents(workspace: string, stateDir: string): Promise<readonly Finding[]> {
@@ -24,23 +26,10 @@ async function checkAgent(kind: ConnectKind, status: ConnectStatus, workspace: s
     return status.binding === null
       ? []
       : [warning(kind.name, 'connected, but not installed', `Install it: npm install -g ${kind.npmPackage}`)]
-  if (status.binding === null)
-    return [
-      ok(
-        kind.name,
-        `${program.version}, no binding: a session here is not bound (\`${findProgramName()} connect ${kind.name}\`)`,
-      ),
-    ]
+  if (status.binding === null) return checkUnconnected(kind, program, workspace)
   const again = `Run: ${findProgramName()} connect ${kind.name} --${status.mode}`
   const mode = status.mode === 'native' ? 'native' : 'tools-only'
-  if (compareVersions(program.version, kind.least[mode]) < 0)
-    return [
-      missing(
-        kind.name,
-        `${program.version} is too old for --${mode}: ${kind.least[mode]} or newer is needed [agent_cli_too_old]`,
-        `Update it: npm install -g ${kind.npmPackage}@latest`,
-      ),
-    ]
+  if (compareVersions(program.version, kind.least[mode]) < 0) return [findTooOld(kind, program.version, mode)]
   const changed = status.files.filter(({ state }) => state !== 'as_written')
   const about = `${program.version}, ${status.binding}, ${mode}`
   const files =
@@ -48,6 +37,32 @@ async function checkAgent(kind: ConnectKind, status: ConnectStatus, workspace: s
       ? []
       : [warning(`${kind.name} files`, changed.map(({ file, state }) => `${file}: ${state}`).join('; '), again)]
   return [...files, await tryCanary(kind, { program: program.program, workspace, about, again })]
+}
+
+/** Without entries of `connect`: bound by the plugin, or not at all. */
+async function checkUnconnected(
+  kind: ConnectKind,
+  { program, version }: FoundCli,
+  workspace: string,
+): Promise<readonly Finding[]> {
+  const connect = `${findProgramName()} connect ${kind.name}`
+  if (kind.name !== 'claude' || !isPluginEnabled(workspace))
+    return [ok(kind.name, `${version}, no binding: a session here is not bound (\`${connect}\`)`)]
+  if (ownContract(workspace) === null)
+    return [
+      ok(kind.name, `${version}, plugin; no contract here, so that it binds nothing (\`${findProgramName()} init\`)`),
+    ]
+  if (compareVersions(version, kind.least['tools-only']) < 0) return [findTooOld(kind, version, 'tools-only')]
+  const again = `Look at \`claude plugin list\`, or bind by settings: ${connect}`
+  return [await tryCanary(kind, { program, workspace, about: `${version}, plugin, tools-only`, again })]
+}
+
+function findTooOld(kind: ConnectKind, version: string, mode: BindingMode): Finding {
+  return missing(
+    kind.name,
+    `${version} is too old for --${mode}: ${kind.least[mode]} or newer is needed [agent_cli_too_old]`,
+    `Update it: npm install -g ${kind.npmPackage}@latest`,
+  )
 }
 
 async function tryCanary(

@@ -2,14 +2,13 @@ import { setTimeout as wait } from 'node:timers/promises'
 import { isObject, type JsonObject } from '../../core/json.js'
 import type { HookAnswers } from '../../hooks/hook-message.js'
 import { EXIT, Stop } from '../exit.js'
+import { SeenCalls } from './seen-calls.js'
 import type { SessionServer } from './session-server.js'
 import { formatUnreachable, isNotSent } from './upstream-mcp.js'
 
 const ANNOUNCE_MS_MAX = 30_000
 const AWAY_MS_MAX = 60_000
 const AWAY_POLL_MS = 500
-const SEEN_MAX = 2000
-const TOOL_USE_ID = 'claudecode/toolUseId'
 
 export interface SessionHooksParts {
   readonly server: SessionServer
@@ -27,7 +26,7 @@ export interface SessionHooksParts {
  * token, which the CLI does not have. What the server does not answer is refused.
  */
 export class SessionHooks {
-  readonly #seen = new Set<string>()
+  readonly #seen = new SeenCalls()
   #isLive = false
 
   constructor(private readonly parts: SessionHooksParts) {}
@@ -51,16 +50,13 @@ export class SessionHooks {
     const event = isObject(body) ? body.hook_event_name : undefined
     if (event === 'UserPromptSubmit') await this.parts.ready()
     const answer = await this.#ask(body, signal)
-    if (event === 'PreToolUse' && isObject(body) && typeof body.tool_use_id === 'string') this.#note(body.tool_use_id)
+    this.#seen.note(body)
     return Response.json(answer)
   }
 
   /** Why an MCP call is refused; null: a hook was asked about it first. */
   findProblem(params: JsonObject): string | null {
-    const meta = isObject(params._meta) ? params._meta : {}
-    const id = meta[TOOL_USE_ID]
-    if (typeof id === 'string' && this.#seen.has(id)) return null
-    return 'No hook was asked about this call, so that the hooks of this session are not active. Nothing is done until they are: end the session and begin it again. [enforcement_not_live]'
+    return this.#seen.findProblem(params)
   }
 
   async #ask(body: unknown, signal: AbortSignal): Promise<JsonObject> {
@@ -79,11 +75,5 @@ export class SessionHooks {
       }
       await wait(AWAY_POLL_MS, undefined, { signal })
     }
-  }
-
-  #note(id: string): void {
-    this.#seen.add(id)
-    const [oldest] = this.#seen
-    if (this.#seen.size > SEEN_MAX && oldest !== undefined) this.#seen.delete(oldest)
   }
 }

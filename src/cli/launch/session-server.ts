@@ -101,7 +101,7 @@ function findServedFolder(): { readonly stateDir: string } | null {
 }
 
 /** The nearest folder with a contract, else the root of the repository, else this folder. */
-function findWorkspace(): string {
+export function findWorkspace(): string {
   const folders = listFoldersUpwards(process.cwd())
   const isRoot = (folder: string): boolean => existsSync(join(folder, '.git'))
   const root = folders.findIndex(isRoot)

@@ -41,8 +41,8 @@ export type AccessFact =
   | ({ readonly type: 'agent_bound'; readonly agentId: string } & AgentBinding)
 
 /**
- * `place`: for one session by the command that opened it, in the settings of the repository, or in the managed settings
- * of the machine. `mode`: its own tools are off, or hooks ask before each of them.
+ * `place`: for one session by the command that opened it, in the settings of the repository, by the plugin, or in
+ * the managed settings of the machine. `mode`: its own tools are off, or hooks ask before each of them.
  */
 export interface AgentBinding {
   readonly agentCli: string
@@ -50,7 +50,7 @@ export interface AgentBinding {
   readonly mode: (typeof BINDING_MODES)[number]
 }
 
-export const BINDING_PLACES = ['session', 'project', 'managed'] as const
+export const BINDING_PLACES = ['session', 'project', 'plugin', 'managed'] as const
 export const BINDING_MODES = ['tools_only', 'native'] as const
 
 export interface Session {

@@ -57,7 +57,7 @@ export const AGENT = nameObject('Agent', {
   expires_at: allowNull(TIME),
   spawn: allowNull(nameObject('Spawn', SPAWN_FIELDS)),
   binding: nameObject('AgentBinding', {
-    kind: chooseWord('confined', 'tools_only', 'native', 'project', 'managed', 'hooks', 'rest', 'mcp'),
+    kind: chooseWord('confined', 'tools_only', 'native', 'project', 'plugin', 'managed', 'hooks', 'rest', 'mcp'),
     holds: TEXT,
     agent_cli: allowNull(TEXT),
     mode: allowNull(chooseWord('tools_only', 'native')),

@@ -41,6 +41,7 @@ const BINDINGS: Readonly<Record<string, string>> = {
   tools_only: 'Tools only',
   native: 'Own tools under hooks',
   project: 'Project settings',
+  plugin: 'Plugin',
   managed: 'Managed settings',
   hooks: 'Hooks',
   rest: 'REST',
