@@ -83,6 +83,8 @@ export const FULL_ONLY: Readonly<Record<string, string>> = {
   'connect/codex': 'a real Codex in tmux; connect/edit and connect/socket cover what is behind it',
   'connect/plugin': 'a real Claude Code with the plugin in tmux; connect/plugin-parts covers its hooks',
   'connect/session': 'servers, MCP servers and hooks as processes; connect/edit and http/hook-liveness cover the rules',
+  'container/real': 'builds an image and runs it with Podman; container/up covers the rest with a program that stands in',
+  'container/up': 'starts a server several times; container/refused covers what is checked before',
   'coordination/kill': 'kills a server in the middle of a council; e2e/kill covers recovery in general',
   'coordination/seed-000': 'a council as its document tells it; coordination and http/coordinations cover the rules',
   'dashboard/passkeys':

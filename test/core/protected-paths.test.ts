@@ -4,7 +4,7 @@ import { listOpenedPaths } from '../../src/core/paths/opened-paths.js'
 import { findProtection, PROTECTED_NAMES } from '../../src/core/paths/protected-paths.js'
 import { constraint, contractOf, phase } from './world.js'
 
-const DOCS = readFileSync(new URL('../../docs/contract.md', import.meta.url), 'utf8')
+const DOCS = readFileSync(new URL('../../docs/contract-reference.md', import.meta.url), 'utf8')
 
 describe('protected paths', () => {
   it.each(PROTECTED_NAMES.map((name) => [name]))('[REQ-PROTECT-3] %s is in the documentation', (name) => {

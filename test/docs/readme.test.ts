@@ -45,6 +45,6 @@ test('the refusal of a command that the README shows is the one of the tour, whi
 })
 
 test('the checks that are said not to be enforced are those that are not', () => {
-  const said = sectionsOf('docs/contract.md').get('What is not enforced yet') ?? ''
+  const said = sectionsOf('docs/contract-reference.md').get('What is not enforced yet') ?? ''
   expect(CHECK_NAMES.filter((name) => said.includes(`\`${name}\``))).toEqual([...CHECKS_NOT_ENFORCED])
 })

@@ -21,10 +21,11 @@ function lockHolder(stateDir: string): number | null {
 }
 
 /**
- * The server of a state directory; the lock proves that the process is a server, and not another process with its old
+ * The server of a state directory, which for a container is its engine's to say; otherwise the lock proves that the process is a server, and not another process with its old
  * id.
  */
 export function findRunningServer(stateDir: string): ServerNote | null {
   const note = findLiveServerNote(stateDir)
+  if (note?.container !== undefined) return note
   return note !== null && lockHolder(stateDir) === note.pid ? note : null
 }

@@ -1,12 +1,21 @@
 import { readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { writeFileAtomically } from '../../base/atomic-file.js'
+import { isObject } from '../../core/json.js'
+import { ENGINES, type EngineName, isContainerRunning } from '../container/engine.js'
 
 /** The note that a running server writes next to its state, so that clients find it. */
 export interface ServerNote {
   readonly pid: number
   readonly url: string
   readonly startedAt: string
+  /** Where the server runs in a container; its process id is then one of the container. */
+  readonly container?: ContainerPlace
+}
+
+export interface ContainerPlace {
+  readonly engine: EngineName
+  readonly name: string
 }
 
 function getServerFile(stateDir: string): string {
@@ -14,7 +23,8 @@ function getServerFile(stateDir: string): string {
 }
 
 export function writeServerNote(stateDir: string, note: ServerNote): void {
-  const text = JSON.stringify({ pid: note.pid, url: note.url, started_at: note.startedAt })
+  const { container } = note
+  const text = JSON.stringify({ pid: note.pid, url: note.url, started_at: note.startedAt, container })
   writeFileAtomically(getServerFile(stateDir), `${text}\n`)
 }
 
@@ -29,7 +39,10 @@ export function readServerNote(stateDir: string): ServerNote | null {
     const note = JSON.parse(readFileSync(getServerFile(stateDir), 'utf8')) as Record<string, unknown>
     const { pid, url, started_at: startedAt } = note
     const isNote = typeof pid === 'number' && Number.isSafeInteger(pid) && pid > 0 && typeof url === 'string'
-    return isNote ? { pid, url, startedAt: typeof startedAt === 'string' ? startedAt : '' } : null
+    if (!isNote) return null
+    const container = readContainerPlace(note.container)
+    const about = { pid, url, startedAt: typeof startedAt === 'string' ? startedAt : '' }
+    return container === null ? about : { ...about, container }
   } catch {
     // Missing, unreadable or half written: there is no note.
     return null
@@ -39,7 +52,17 @@ export function readServerNote(stateDir: string): ServerNote | null {
 /** The note of a server whose process exists; the note of a killed server does not count. */
 export function findLiveServerNote(stateDir: string): ServerNote | null {
   const note = readServerNote(stateDir)
-  return note !== null && isAlive(note.pid) ? note : null
+  return note !== null && isRunning(note) ? note : null
+}
+
+export function isRunning({ pid, container }: ServerNote): boolean {
+  return container === undefined ? isAlive(pid) : isContainerRunning(container)
+}
+
+function readContainerPlace(value: unknown): ContainerPlace | null {
+  if (!isObject(value)) return null
+  const engine = ENGINES.find((name) => name === value.engine)
+  return engine === undefined || typeof value.name !== 'string' ? null : { engine, name: value.name }
 }
 
 export function isAlive(pid: number): boolean {

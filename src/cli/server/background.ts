@@ -11,6 +11,7 @@ import type { Store } from '../../store/store.js'
 import { listLikelyStateDirs } from '../client/connection.js'
 import { findRunningServer } from '../client/lock-holder.js'
 import { findLiveServerNote, isAlive, type ServerNote } from '../client/server-file.js'
+import { formatVolume, removeContainer } from '../container/remove-container.js'
 import { chooseContract, ownContract } from '../contracts/choose-contract.js'
 import { ContractPins } from '../contracts/contract-pins.js'
 import { formatPermissionLines } from '../contracts/permission-text.js'
@@ -81,7 +82,7 @@ async function settleStartedContract(options: ServeOptions): Promise<SettledCont
   return { ...loaded, origin, contractFile: null, contractBases: [], contractParts: [], isTrusted: true, notes: [] }
 }
 
-function toWanted(options: ServeOptions): WantedContract {
+export function toWanted(options: ServeOptions): WantedContract {
   return { ...options, ...resolveServerPlaces(options), givenStateDir: findGivenStateDir(options.stateDir) }
 }
 
@@ -126,7 +127,7 @@ export async function startInBackground(
 }
 
 // The child prints JSON; its message for people is inside.
-function extractMessage(said: string): string {
+export function extractMessage(said: string): string {
   const last = said.split('\n').at(-1) ?? ''
   try {
     const { error } = JSON.parse(last) as { error?: unknown }
@@ -137,7 +138,7 @@ function extractMessage(said: string): string {
   }
 }
 
-function resolveServerPlaces(options: ServeOptions): { readonly stateDir: string; readonly workspace: string } {
+export function resolveServerPlaces(options: ServeOptions): { readonly stateDir: string; readonly workspace: string } {
   const workspace = options.workspace ?? process.cwd()
   try {
     const places = resolvePlaces({
@@ -175,7 +176,7 @@ function buildArguments(options: ServeOptions): readonly string[] {
   return [...named, ...flags]
 }
 
-function sayRunning(
+export function sayRunning(
   note: ServerNote,
   stateDir: string,
   how: {
@@ -189,7 +190,7 @@ function sayRunning(
     printJson({ event: how.isNew ? 'ready' : 'running', ...pick(note), state_dir: stateDir })
     return
   }
-  print(how.isNew ? `Phaselock runs at ${note.url} (pid ${note.pid}).` : formatAlreadyRuns(note))
+  print(how.isNew ? `Phaselock runs at ${note.url} (${formatWhere(note)}).` : formatAlreadyRuns(note))
   const [program, where] = [findProgramName(), formatStateDirOption(stateDir)]
   print(`Log in to the dashboard with: ${program} login${where}`)
   print(`State and log: ${stateDir}\nStop it with: ${program} down${where}`)
@@ -211,7 +212,11 @@ function formatContractLines({ contract, file, origin, notes }: SettledContract)
 }
 
 function formatAlreadyRuns(note: ServerNote): string {
-  return `A server already runs at ${note.url} (pid ${note.pid}); it keeps running.`
+  return `A server already runs at ${note.url} (${formatWhere(note)}); it keeps running.`
+}
+
+function formatWhere({ pid, container }: ServerNote): string {
+  return container === undefined ? `pid ${pid}` : `container ${container.name}`
 }
 
 function pick(note: ServerNote) {
@@ -237,11 +242,13 @@ export async function runDown(options: DownOptions): Promise<void> {
   }
   await stopServer(note)
   if (options.json === true) return printJson({ event: 'stopped', pid: note.pid, state_dir: dir })
-  print(`Stopped the server at ${note.url} (pid ${note.pid}).`)
+  print(`Stopped the server at ${note.url} (${formatWhere(note)}).`)
+  if (note.container !== undefined) print(formatVolume(note.container))
 }
 
 /** Tells a server to stop, and waits until it is gone. */
 export async function stopServer(note: ServerNote): Promise<void> {
+  if (note.container !== undefined) return removeContainer(note.container)
   process.kill(note.pid, 'SIGTERM')
   const deadline = Date.now() + STOP_MS_MAX
   while (isAlive(note.pid)) {

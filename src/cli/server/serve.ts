@@ -9,7 +9,7 @@ import { plainJson, plainLine } from '../../core/plain-text.js'
 import { listAllowedHosts } from '../../http/allowed-hosts.js'
 import { buildServer, type Entrance } from '../../http/server.js'
 import { openStore } from '../../store/open-store.js'
-import { computeServerProof } from '../../store/server-proof.js'
+import { computeServerProof, writeProofKey } from '../../store/server-proof.js'
 import type { Store } from '../../store/store.js'
 import { removeServerNote, writeServerNote } from '../client/server-file.js'
 import { type SettledContract, settleContract } from '../contracts/settle-contract.js'
@@ -113,6 +113,7 @@ async function start(options: ServeOptions, tls: Tls): Promise<Running> {
     const names = (options.allowHost ?? []).map((name) => name.toLowerCase())
     url = formatAddress({ host: options.host, port, isTls: tls !== null })
     await app.ledger.cluster?.announce({ url: advertised ?? url, programVersion: PROGRAM_VERSION })
+    if (process.env.PHASELOCK_CONTAINER === '1') writeProofKey(stateDir)
     await leaveNote(stateDir, url, listening)
     // Until here every Host is refused: a client that gets 200 from /ready can run CLI commands, which read the note.
     hosts = new Set([...listAllowedHosts({ host: options.host, port, extra: names }), ...names])
