@@ -1,4 +1,4 @@
-// Takes pictures of the dashboard with a real server and browser. `docs/testing.md` says when to run it.
+// Takes pictures of the dashboard with a real server and browser. `docs/internals/testing.md` says when to run it.
 //
 //   npm run screenshots                the pictures of the documentation, into docs/pictures
 //   npm run screenshots -- FOLDER      also every page in every state, size and theme, into FOLDER

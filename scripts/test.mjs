@@ -1,4 +1,4 @@
-// Runs the tests and ends with one line of counts. `docs/testing.md` explains the suites.
+// Runs the tests and ends with one line of counts. `docs/internals/testing.md` explains the suites.
 //
 //   npm test                   installs, builds, checks style and types, runs every suite at its usual depth
 //   npm run test:unit          no build; `-- --watch` runs again on every save

@@ -13,9 +13,9 @@ function testFiles(folder = join(ROOT, 'test')): string[] {
   })
 }
 
-const stated = [...readFileSync(join(ROOT, 'docs/requirements.md'), 'utf8').matchAll(/^\| (REQ-[A-Z]+-\d+) \|/gm)].map(
-  ([, id]) => id ?? '',
-)
+const stated = [
+  ...readFileSync(join(ROOT, 'docs/internals/requirements.md'), 'utf8').matchAll(/^\| (REQ-[A-Z]+-\d+) \|/gm),
+].map(([, id]) => id ?? '')
 const cited = new Set(testFiles().flatMap((file) => readFileSync(file, 'utf8').match(ID) ?? []))
 
 describe('requirements', () => {

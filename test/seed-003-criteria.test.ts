@@ -33,7 +33,7 @@ describe('the success criteria of seed 003', () => {
       .filter((name) => name.endsWith('.test.ts'))
       .map((name) => readFileSync(join(ROOT, 'test', name), 'utf8'))
       .join('\n')
-    const stated = readFileSync(join(ROOT, 'docs/requirements.md'), 'utf8')
+    const stated = readFileSync(join(ROOT, 'docs/internals/requirements.md'), 'utf8')
     expect(CRITERIA).toHaveLength(19)
     for (const [criterion, ids] of CRITERIA)
       for (const id of ids)

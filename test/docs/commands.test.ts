@@ -6,8 +6,8 @@ import { ROOT, readDoc } from './blocks.js'
 
 const FILES = [
   'README.md',
-  ...readdirSync(`${ROOT}docs`)
-    .filter((name) => name.endsWith('.md'))
+  ...readdirSync(`${ROOT}docs`, { recursive: true, encoding: 'utf8' })
+    .filter((name) => name.endsWith('.md') && !name.startsWith('decisions/'))
     .map((name) => `docs/${name}`),
 ]
 

@@ -44,22 +44,3 @@ function anchorsOf(file: string): ReadonlySet<string> {
     ),
   )
 }
-
-test('every page of docs/ is on the map', () => {
-  const map = readDoc('docs/README.md')
-  const pages = readdirSync(`${ROOT}docs`).filter((name) => name.endsWith('.md') && name !== 'README.md')
-  expect(pages.filter((name) => !map.includes(`](${name})`))).toEqual([])
-})
-
-// Pages that say what is missing outlive what they say: they name limits, not versions to come.
-test.each(FILES.filter((file) => !/CHANGELOG|decisions/.test(file)))(
-  '%s does not speak of versions to come',
-  (file) => {
-    const words = /not in this version|in a later version|in a future version|not supported yet/i
-    expect(
-      readDoc(file)
-        .split('\n')
-        .filter((line) => words.test(line)),
-    ).toEqual([])
-  },
-)

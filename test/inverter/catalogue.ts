@@ -42,7 +42,7 @@ const LIBRARIES: readonly (readonly [language: string, library: string, entries:
   ['Rust', 'std', [...rust.EQUALITY.keys()].map((name): Entry => [`${name}!`, 'negated'])],
 ]
 
-/** The lines of the table in docs/inverted-run-rules.md. */
+/** The lines of the table in docs/internals/inverted-run-rules.md. */
 export function tableOfRules(): readonly string[] {
   return LIBRARIES.flatMap(([language, library, entries]) => {
     const rules = [...new Set(entries.map(([, rule]) => rule))].toSorted()

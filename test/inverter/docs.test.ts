@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { tableOfRules } from './catalogue.js'
 
-const PAGE = readFileSync(join(import.meta.dirname, '../../docs/inverted-run-rules.md'), 'utf8')
+const PAGE = readFileSync(join(import.meta.dirname, '../../docs/internals/inverted-run-rules.md'), 'utf8')
 const TYPES = readFileSync(join(import.meta.dirname, '../../src/inverter/types.ts'), 'utf8')
 
 function namesOf(type: string): readonly string[] {
@@ -11,7 +11,7 @@ function namesOf(type: string): readonly string[] {
   return [...(list ?? '').matchAll(/'(\w+)'/g)].map(([, name]) => name ?? '')
 }
 
-describe('docs/inverted-run-rules.md', () => {
+describe('docs/internals/inverted-run-rules.md', () => {
   it('[REQ-INVERT-9] lists every assertion of the tables with its rule, and no other', () => {
     const lines = PAGE.split('\n').filter((line) => /^\| (JavaScript|Python|Go|Rust) \|/.test(line))
     expect(lines).toEqual(tableOfRules())
