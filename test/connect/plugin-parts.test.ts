@@ -58,7 +58,10 @@ describe('a session that the plugin binds', () => {
   const hooks = () => new PluginHooks((native as Extract<typeof native, { kind: 'held' }>).answers)
   const about = (tool: string) => ({ hook_event_name: 'PreToolUse', tool_name: tool, tool_use_id: 'u1', cwd: '/' })
   const params = { _meta: { 'claudecode/toolUseId': 'u1' } }
-  const decision = async (response: Response) => (await response.json()).hookSpecificOutput?.permissionDecision
+  const decision = async (response: Response) => {
+    const said = (await response.json()) as { hookSpecificOutput?: { permissionDecision?: string } }
+    return said.hookSpecificOutput?.permissionDecision
+  }
 
   it('[REQ-CONNECT-10] refuses a call of Phaselock that no hook reported', async () => {
     const session = hooks()
