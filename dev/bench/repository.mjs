@@ -26,10 +26,12 @@ export async function benchRepository({ files, rounds }) {
     const lines = STEPS.flatMap((step) => {
       const isClaim = step === 'claim'
       const [ms, allowed] = isClaim
-        ? [at('large', step, 'ms'), CLAIM_MS]
+        ? [seen.large[0].claim.ms, CLAIM_MS]
         : [at('large', step, 'ms') - at('small', step, 'ms'), GATE_MS]
-      const what = isClaim ? `claim in ${files} files` : `gate to ${step} in ${files} files, more than in ${SMALL}`
-      const cpu = (name) => round(at(name, step, 'cpu') * 1000)
+      const what = isClaim
+        ? `first claim in ${files} files`
+        : `gate to ${step} in ${files} files, more than in ${SMALL}`
+      const cpu = (name) => round((isClaim ? seen[name][0].claim.cpu : at(name, step, 'cpu')) * 1000)
       return [
         line(`${what}, against ${allowed} ms`, {
           ...{ value: `${round(ms)} ms`, baseline: `${allowed} ms`, ratio: round(ms / allowed), goal: '≤ 1' },
@@ -40,6 +42,16 @@ export async function benchRepository({ files, rounds }) {
         }),
       ]
     })
+    const later = round(median(seen.large.slice(1).map((one) => one.claim.ms)))
+    if (rounds > 1)
+      lines.push(
+        line(`later claims in ${files} files, against 1000 ms`, {
+          value: `${later} ms`,
+          baseline: `${CLAIM_MS} ms`,
+          ratio: round(later / CLAIM_MS),
+          goal: '≤ 1',
+        }),
+      )
     return { lines }
   } finally {
     for (const one of [large, small]) {
@@ -112,6 +124,7 @@ async function walk({ server }, n) {
   }
   const use = (tool_name, args) => server.call('POST', '/tools/execute', token, { task_id, tool_name, args })
   await move('TDD', { plan_document: PLAN })
+  await waitForBaseline(server, task_id)
   await use('write_files', { path: test, content: testOf(`added ${n}`, `../${code}`, 'added', String(n)) })
   await measured('IMPL', () => move('IMPL', { test_files: { test_files: [{ path: test, covers: ['AC1'] }] } }))
   await use('write_files', { path: code, content: `export const added = ${n}\n` })
@@ -122,6 +135,17 @@ async function walk({ server }, n) {
   await use('git_commit', { message: 'Add a constant' })
   await move('COMPLETE', { completion_summary: { summary: 'Added', files_changed: [code] } })
   return seen
+}
+
+// No agent writes a test while the tests run for the first time: a person has to read the plan before.
+async function waitForBaseline(server, task_id) {
+  for (let tries = 0; tries < 600; tries += 1) {
+    const path = `/audit/query?task_id=${task_id}&type=baseline_recorded`
+    const { events } = await server.call('GET', path, server.operator)
+    if (events.length > 0) return
+    await new Promise((resolve) => setTimeout(resolve, 100))
+  }
+  throw new Error('the tests of the starting tree were not run')
 }
 
 const PLAN = {

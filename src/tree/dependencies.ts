@@ -4,11 +4,11 @@ import { gunzipSync, gzipSync } from 'node:zlib'
 import { writeFileAtomically } from '../base/atomic-file.js'
 import { isAtOrBelow } from '../base/is-at-or-below.js'
 import { type IgnoreText, reuseRules } from './ignore-rules.js'
+import { ENTRIES_MAX } from './limits.js'
 import { formatFdPath, openDirectory } from './lookup.js'
 import { TreeUnreadable } from './problems.js'
 import { type MetEntry, walkFrom } from './walk.js'
 
-const ENTRIES_MAX = 1_000_000
 const REMEMBERED_MAX = 4
 
 /** Which parts of a tree are covered: ignored paths, files that tools leave behind, and installed packages anywhere. */

@@ -6,6 +6,9 @@ export const FOLDERS_MAX = 64
 /** Leaves room for the folder of the tree or its view: the kernel accepts 4095 bytes in total. */
 export const PATH_BYTES_MAX = 3000
 
+/** How many entries are read at most where a whole tree is read, with everything that git ignores. */
+export const ENTRIES_MAX = 1_000_000
+
 /** True for a path that is never written, and skipped when a tree is read. */
 export function isTooDeep(path: string): boolean {
   return path.length > FOLDERS_MAX && (isTooLong(path) || path.split('/').length - 1 > FOLDERS_MAX)

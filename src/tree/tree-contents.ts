@@ -2,14 +2,17 @@ import { createHash, hash } from 'node:crypto'
 import { type BigIntStats, closeSync, fstatSync, lstatSync, readlinkSync, readSync } from 'node:fs'
 import type { FingerprintReader } from './fingerprint.js'
 import { IgnoreRules, type IgnoreText, reuseRules } from './ignore-rules.js'
-import { formatFdPath, formatIdentity, openDirectory, openDirectoryIn, openFileIn } from './lookup.js'
+import { ENTRIES_MAX } from './limits.js'
+import { formatFdPath, formatIdentity, openDirectory, openFileIn, openListedFile } from './lookup.js'
+import { hashPackages, PACKAGE_FOLDERS } from './package-folders.js'
 import { getErrno, TreeUnreadable } from './problems.js'
 import type { StampWriter } from './stamps.js'
 import { type MetEntry, walkFrom } from './walk.js'
 
-const ENTRIES_MAX = 1_000_000
 const RULES_BYTES_MAX = 256 * 1024
 const CHUNK_BYTES = 1024 * 1024
+// Names may take four bytes a character, and the system allows 4,096 bytes.
+const WHOLE_PATH_CHARS_MAX = 1000
 // A file written just now may be written again without a visible change of its times.
 const SETTLED_MS = 2000
 
@@ -33,9 +36,6 @@ export interface TreeIndex {
 
 /** Paths that exist but cannot be read: no permission, or too deep. */
 const UNREAD = 'unread'
-
-/** Folders of installed packages, wherever they lie. */
-const PACKAGE_FOLDERS: ReadonlySet<string> = new Set(['node_modules', '.venv', 'venv'])
 
 /** What earlier readings found out about contents. */
 export class KnownContents {
@@ -63,7 +63,7 @@ export function indexTree(
 ): TreeIndex {
   const opened = openDirectory(root, [])
   if (!opened.ok) throw new TreeUnreadable(`the work tree ${root} cannot be opened`)
-  const reader = new Reader(ignoring, known, stamps)
+  const reader = new Reader(root, ignoring, known, stamps)
   // Below a folder that is left out of the index, only the fingerprint is read.
   let leftOutDepth: number | null = null
   const isEntered = (met: MetEntry): boolean => {
@@ -107,8 +107,11 @@ class Reader {
   readonly #rules: IgnoreRules
   /** Of the file that was read last. */
   #identity: string | null = null
+  /** Of the file that was read last. After an unknown one, the next is opened without looking at it first. */
+  #wasKnown = true
 
   constructor(
+    private readonly root: string,
     private readonly ignoring: Ignoring,
     private readonly known: KnownContents,
     private readonly stamps: StampWriter | null,
@@ -173,15 +176,24 @@ class Reader {
   }
 
   #file(met: MetEntry): string | null {
-    // Known files are not even opened.
-    const seen = lstatSync(formatFdPath(met.directoryFd, met.name), { bigint: true })
-    this.#identity = formatIdentity(seen)
-    const before = seen.isFile() ? this.known.hashes.get(this.#identity) : undefined
-    if (before !== undefined) return `file ${before}`
-    const file = openFileIn(met.directoryFd, met.name)
+    // Known files are not even opened. Looking at a path takes half the time of looking into an open folder. If folders
+    // are swapped meanwhile, the path may lead elsewhere; the hash is then that of a file that was read in a work tree
+    // before, and swapping that file itself would have the same effect.
+    if (this.#wasKnown) {
+      const seen = lstatSync(this.#formatPath(met), { bigint: true })
+      this.#identity = formatIdentity(seen)
+      const before = seen.isFile() ? this.known.hashes.get(this.#identity) : undefined
+      if (before !== undefined) return `file ${before}`
+    }
+    const listed = openListedFile(met.directoryFd, met.name)
+    const file = listed === null ? openFileIn(met.directoryFd, met.name) : { ok: true as const, ...listed }
     if (!file.ok) return file.problem === 'missing' ? null : file.problem === 'denied' ? UNREAD : 'special'
     try {
       const identity = formatIdentity(file.stat)
+      this.#identity = identity
+      const before = this.known.hashes.get(identity)
+      this.#wasKnown = before !== undefined
+      if (before !== undefined) return `file ${before}`
       const digest = hashFile(file.fd, Number(file.stat.size), this.known)
       if (isSettled(file.stat) && formatIdentity(fstatSync(file.fd, { bigint: true })) === identity)
         this.known.hashes.set(identity, digest)
@@ -189,6 +201,11 @@ class Reader {
     } finally {
       closeSync(file.fd)
     }
+  }
+
+  #formatPath({ path, directoryFd, name }: MetEntry): string | Buffer {
+    const whole = `${this.root}/${path}`
+    return whole.length > WHOLE_PATH_CHARS_MAX ? formatFdPath(directoryFd, name) : whole
   }
 }
 
@@ -224,30 +241,6 @@ function hashFile(fd: number, size: number, known: KnownContents): string {
 
 function readNext(fd: number, into: Buffer): number {
   return readSync(fd, into, 0, CHUNK_BYTES, null)
-}
-
-// Files that tools write next to packages whenever they run.
-const CACHES: ReadonlySet<string> = new Set(['.cache', '.vite', '.vite-temp', '.vitest', '.vitest-cache'])
-
-function isNoCache({ name, depth }: MetEntry): boolean {
-  return name !== '__pycache__' && !(depth === 0 && CACHES.has(name))
-}
-
-function hashPackages(met: MetEntry): string {
-  const opened = openDirectoryIn(met.directoryFd, met.name)
-  if (!opened.ok) return 'unreadable'
-  const packed = createHash('sha256')
-  try {
-    for (const one of walkFrom(opened.fd, { isEntered: isNoCache, entriesMax: ENTRIES_MAX, reusesNames: true })) {
-      if (one.kind === 'directory') continue
-      const stat = lstatSync(formatFdPath(one.directoryFd, one.name), { bigint: true, throwIfNoEntry: false })
-      if (stat === undefined) continue
-      packed.update(`${one.path}\0${stat.size} ${stat.mtimeNs} ${stat.ctimeNs} ${stat.ino}\n`)
-    }
-    return packed.digest('hex')
-  } finally {
-    closeSync(opened.fd)
-  }
 }
 
 /** The text of the `.gitignore` in an open directory; null when it has none. */

@@ -16,7 +16,7 @@ import { needsBaseline } from '../test-runs/baselines.js'
 import { refuseWithoutConfinement } from '../tool-calls/contract-sandbox.js'
 import { keepAgentCliFiles } from '../trees/agent-cli-files.js'
 import { reconcileResumed } from '../trees/compare-tree.js'
-import { listEarlierChanges } from '../trees/list-earlier-changes.js'
+import { listEarlierChanges, listUncommitted } from '../trees/list-earlier-changes.js'
 import { WORK_BEGAN } from '../trees/trees.js'
 import { isOfItsRepository, refuseRepository } from './claim-repository.js'
 import { isPathConflict, runWithPathLease } from './path-leases.js'
@@ -153,13 +153,17 @@ async function tryClaim(app: App, taskId: string, request: Ready): Promise<Resul
   const walled = await refuseWithoutSandbox(app, contract)
   if (walled !== null) return walled
   const isCompared = contract.enforcement.reconcile !== 'off'
+  // git takes its time in a large repository: it looks while the tree is read.
+  const uncommitted = state.visit === 0 ? listUncommitted(app, contract, state) : Promise.resolve(null)
+  // Awaited only if nothing else refuses the claim.
+  uncommitted.catch(() => undefined)
   const unreadable = isCompared ? await readTree(app, state) : null
   if (unreadable !== null) return unreadable
   const uncommittable = await refuseRepository(app, contract, state)
   if (uncommittable !== null) return uncommittable
   const isUnrecorded = !isCompared && state.visit === 0 && needsBaseline(contract)
   const found = isUnrecorded ? await app.trees.compare(state.workspace).catch(() => null) : null
-  const earlier = state.visit === 0 ? await listEarlierChanges(app, contract, state) : null
+  const earlier = await listEarlierChanges(app, { contract, state }, await uncommitted)
   const { agentId, instance } = request.bearer
   const openDependencies = await listUnfinishedDependencies(app, state)
   const who = { agentId, instance, capabilities: request.capabilities, isSpawned: request.isSpawned === true }

@@ -6,7 +6,7 @@ export function findSetupKind(path: string): HarnessKind | null {
   const name = getFileName(path)
   const partly = PARTLY.find(([pattern]) => pattern.test(name))
   if (partly !== undefined) return partly[1]
-  if (WHOLE.some((pattern) => pattern.test(name)) || WHOLE_PATHS.test(path)) return 'whole'
+  if (WHOLE_NAMES.test(name) || WHOLE_PATHS.test(path)) return 'whole'
   return SHADOWS.test(path) ? 'shadow' : null
 }
 
@@ -46,6 +46,8 @@ const WHOLE: readonly RegExp[] = [
   /^build\.rs$|^go\.work$|^nextest\.toml$/,
   /^\.rspec$|^\.simplecov$|^phpunit\.xml(\.dist)?$|\.runsettings$/,
 ]
+// One pattern: every gate asks for every path of the tree.
+const WHOLE_NAMES = new RegExp(WHOLE.map(({ source }) => `(?:${source})`).join('|'))
 // Jest replaces packages by the contents of a mocks folder anywhere; pytest loads plugins named by anything that looks
 // like an installed package.
 const WHOLE_PATHS =
