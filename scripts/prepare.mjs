@@ -26,7 +26,7 @@ export function install() {
     process.exit(1)
   }
   say('Installing dependencies (once, about half a minute) …')
-  npm('install', '--include=dev', '--no-audit', '--no-fund')
+  npm('install', '--include=dev', '--no-audit', '--no-fund', '--loglevel=error', '--no-update-notifier')
 }
 
 /** Whether the installed packages are those of the lock file. Times do not count: every checkout changes them. */

@@ -248,7 +248,7 @@ test('[REQ-CLI-27] phaselock alone says what to do next in this folder', async (
   expect(await say(join(cwd, 'part'))).toMatch(/has no contract yet[\s\S]*1\. [^:]+: +\S+ init\n/)
   writeFileSync(join(cwd, 'agent_workflow.yaml'), 'name: x\n')
   expect(await say(cwd)).toMatch(
-    /has a contract, \S+agent_workflow\.yaml, and no server runs[\s\S]*1\. [^:]+: +\S+ up\n/,
+    /has a contract, agent_workflow\.yaml, and no server runs[\s\S]*\d\. Only start the server: +\S+ up\n/,
   )
 })
 

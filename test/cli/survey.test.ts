@@ -145,6 +145,15 @@ test('[REQ-INIT-3] a composite npm test is taken apart into tests, builds and li
     testCommand: 'NODE_ENV=test pnpm exec vitest run',
     lints: [{ name: 'lint', run: 'npm run lint' }],
   })
+  const ava = { scripts: { test: 'xo && ava && tsd' } }
+  expect(survey({ 'package.json': npm(ava) })).toMatchObject({
+    testCommand: 'npx ava --tap',
+    lints: [{ run: 'npx xo' }, { run: 'npx tsd' }],
+  })
+  for (const test of ['ava', 'ava --serial'])
+    expect(survey({ 'package.json': npm({ scripts: { test } }) })).toMatchObject({
+      testCommand: `npx ${test.replace('ava', 'ava --tap')}`,
+    })
   for (const test of ['mocha; eslint .', 'build && (mocha || true)', 'cd web && mocha', 'eslint . && ./run-tests'])
     expect(survey({ 'package.json': npm({ scripts: { test } }) }), test).toMatchObject({
       ...{ testCommand: 'npm test', builds: [], lints: [] },

@@ -15,6 +15,7 @@ import { EXIT, Stop } from '../exit.js'
 import { runOnStore } from '../keeping/refused-store.js'
 import { readStoreUrl } from '../server/store-url.js'
 import { paintText, print, printJson, tell } from '../terminal/terminal.js'
+import { showProgress } from '../trial/progress.js'
 
 export interface VerifyOptions extends ClientOptions {
   readonly publicKey?: string
@@ -26,17 +27,21 @@ async function reportOf(
   dir: string | null,
   options: VerifyOptions,
 ): Promise<LedgerCheck & { readonly where?: string }> {
+  const isQuiet = options.json === true
   if (dir === null || findLiveServerNote(dir) !== null) {
     tell('Verifying the ledger through the server …')
     try {
-      return await (await openClient(options)).verifyLedger()
+      return await showProgress('Verifying', isQuiet, async () => (await openClient(options)).verifyLedger())
     } catch (error) {
       if (dir === null || !(error instanceof Stop) || error.exit !== EXIT.unreachable) throw error
       tell('No server answers; verifying its files instead …')
     }
   }
   const url = readStoreUrl(undefined)
-  return { where: dir, ...(await (url === null ? verifyDirectory(dir) : verifyPostgresLedger(url, dir))) }
+  const check = await showProgress('Verifying', isQuiet, () =>
+    url === null ? verifyDirectory(dir) : verifyPostgresLedger(url, dir),
+  )
+  return { where: dir, ...check }
 }
 
 /** Verifies an export, or the ledger: through its server, or on its files when none runs. */
@@ -71,7 +76,9 @@ async function readArchivesBack(dir: string, files: readonly string[]) {
 async function verifyFile(file: string, options: VerifyOptions): Promise<void> {
   if (!existsSync(file)) throw new Stop(EXIT.usage, `There is no file ${file}.`)
   const key = options.publicKey === undefined ? undefined : readKey(options.publicKey)
-  const report = await verifyExport(createInterface({ input: createReadStream(file), crlfDelay: 0 }), key)
+  const report = await showProgress('Verifying', options.json === true, () =>
+    verifyExport(createInterface({ input: createReadStream(file), crlfDelay: 0 }), key),
+  )
   if (options.json === true) printJson(report)
   else if (report.problem === null) {
     print(`The export is intact: ${report.events} events in ${report.streams} streams.`)

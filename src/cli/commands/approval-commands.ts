@@ -37,7 +37,12 @@ interface AnswerOptions extends LookOptions {
 function addAnswer(program: CliCommand, decision: 'approve' | 'reject'): void {
   const isRejection = decision === 'reject'
   serverCommand(program, decision, `${decision} the step that a task waits for`)
-    .argument('[id]', 'id of an approval, or of a task that waits for one (default: list the pending approvals)')
+    .argument(
+      '[id]',
+      isRejection
+        ? 'id of an approval, or of a task that waits for one (default: list the pending approvals)'
+        : 'id of an approval, or of a task that waits for one (default: the only one that waits, else a list)',
+    )
     .option('--comment <text>', isRejection ? 'what must change (required)' : 'kept in the ledger')
     .option('--digest <sha256>', `${decision} only if the content still has this digest`)
     .option('-y, --yes', 'do not ask for confirmation')
@@ -51,7 +56,8 @@ function addAnswer(program: CliCommand, decision: 'approve' | 'reject'): void {
       if (id !== undefined && isRejection && (options.comment ?? '').trim() === '')
         throw new Stop(EXIT.usage, 'A rejection needs --comment TEXT, which tells the agent what must change.')
       const client = await openClient(options)
-      await (id === undefined ? list(client, id, options) : answer(client, { id, decision, options }))
+      const meant = id ?? (isRejection ? null : await findOnlyOne(client, options))
+      await (meant === null ? list(client, undefined, options) : answer(client, { id: meant, decision, options }))
     })
 }
 
@@ -77,6 +83,13 @@ async function answer(
   // The digest of the content that was shown: if it changes meanwhile, the server refuses.
   const decided = await client.decide(id, compact({ decision, digest, comment: options.comment, channel: 'cli' }))
   show(options, decided, `${plainLine(decided.id)} ${formatDecided(decided)}.`)
+}
+
+/** The approval that a person at a terminal means without naming it: the only one. It is shown before it is asked about. */
+async function findOnlyOne(client: Client, { yes, json }: AnswerOptions): Promise<string | null> {
+  if (yes === true || json === true || !canAsk()) return null
+  const [first, ...others] = (await client.approvals({ limit: 2 })).approvals
+  return first === undefined || others.length > 0 ? null : first.id
 }
 
 /** The id of an approval; for a task, of the approval it waits for. */

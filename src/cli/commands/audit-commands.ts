@@ -82,10 +82,10 @@ interface QueryOptions extends ClientOptions {
 
 function addQuery(audit: CliCommand): void {
   serverCommand(audit, 'query', 'search events, newest first')
-    .option('--task <id>')
-    .option('--agent <id>')
-    .option('--phase <id>')
-    .option('--tool <name>')
+    .option('--task <id>', 'only events of this task')
+    .option('--agent <id>', 'only events of this agent')
+    .option('--phase <id>', 'only events in this phase')
+    .option('--tool <name>', 'only calls of this tool')
     .option('--code <code>', 'refusal code, such as forbidden_tool')
     .option('--type <type>', 'event type, such as tool_denied')
     .option('--text <text>', 'text in the data of the event, in any case')

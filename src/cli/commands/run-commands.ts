@@ -10,9 +10,9 @@ rule. With PHASELOCK_TOKEN set, that agent asks; else the one of the run.`
 
 /** `start`, `next`, `continue`, `prompt`, `prev`, `restart`, `abort` and `done`. */
 export function addRunCommands(program: CliCommand): void {
-  serverCommand(program, 'start', 'start a run: a task, an agent for it, and the first prompt')
+  serverCommand(program, 'start', 'walk through a workflow by hand: add a task and print what its first phase asks for')
     .argument('[contract]', "contract file, bundled contract or contract of the server (default: the server's)")
-    .option('--task <text>', 'title of the task')
+    .option('--task <text>', 'title of the new task')
     .option('--force', 'abort the active run first')
     .option(
       '--reason <text>',
@@ -25,7 +25,7 @@ export function addRunCommands(program: CliCommand): void {
       ['phaselock start ./discovery.yaml', 'with the guides and schemas beside it'],
     )
     .action((contract: string | undefined, options: StartOptions) => start(contract, options))
-  serverCommand(program, 'next', 'claim that a step is done and continue if the gates open')
+  serverCommand(program, 'next', 'hand in a step of the walk by hand; the next phase opens if its gates do')
     .argument('[claim]', 'claim to make, or a JSON object with several (default: PHASE_complete)')
     .option('--artifact <name=file>', 'submit an artifact (.json files as JSON, others as text); repeatable', gather)
     .option('--evidence <file>', 'submit evidence from a JSON file')

@@ -13,6 +13,7 @@ import { EXIT, Stop } from '../exit.js'
 import { type Finding, missing, ok, warning } from '../finding.js'
 import { findGivenStateDir, getDefaultStateDir } from '../places.js'
 import { paintText, print, printJson } from '../terminal/terminal.js'
+import { showProgress } from '../trial/progress.js'
 import { runFinding } from '../workflow/run-status.js'
 import { checkConfinement, makeConfinementFix } from './doctor-confinement.js'
 import { checkModel } from './doctor-knowledge.js'
@@ -52,20 +53,23 @@ export async function runDoctor(options: DoctorOptions): Promise<void> {
 
 async function collectFindings(options: DoctorOptions): Promise<readonly Finding[]> {
   const stateDir = findGivenStateDir(options.stateDir) ?? getDefaultStateDir(options.workspace)
+  const isQuiet = options.json === true
   if (options.agents === true || options.harness === true)
-    return (await import('./doctor-agents.js')).checkAgents(resolve(options.workspace), stateDir)
+    return showProgress('Trying each agent CLI with a call that must be refused', isQuiet, async () =>
+      (await import('./doctor-agents.js')).checkAgents(resolve(options.workspace), stateDir),
+    )
   return [
     checkNodeVersion(),
     checkSqlite(),
     checkWorkTree(options.workspace),
     checkStateDirectory(stateDir),
-    await checkLedger(stateDir),
+    await showProgress('Verifying the ledger', isQuiet, () => checkLedger(stateDir)),
     ...(await checkContract(options)),
     await checkPort(options.port, stateDir),
     checkSecret(),
     checkGit(),
     ...(await runFinding(stateDir)),
-    ...(await checkConfinement()),
+    ...(await showProgress('Trying the sandbox', isQuiet, () => checkConfinement())),
     ...checkObservedRuns(options.workspace, stateDir),
   ]
 }

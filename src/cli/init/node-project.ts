@@ -38,6 +38,9 @@ function findTests(folder: Folder, manifest: Manifest, manager: NodeManager): Te
   if (scripts.test !== undefined && !scripts.test.includes('no test specified')) {
     const runs = expandScript('test', scripts)
     const split = splitScript(folder, scripts, manager)
+    const ava = scripts.pretest === undefined && /^ava\b[^&|;]*$/.test(scripts.test) ? scripts.test : null
+    if (split === null && ava !== null)
+      return { testCommand: formatStep(ava, folder, manager), runs, reason: `${from}, scripts.test`, ...whole }
     if (split === null) return { testCommand: `${manager.name} test`, runs, reason: `${from}, scripts.test`, ...whole }
     return { ...split, runs, reason: `${from}, scripts.test without ${formatSteps(split)}` }
   }
@@ -57,6 +60,7 @@ const RUNNERS: readonly (readonly [name: string, args: string])[] = [
   ['vitest', 'vitest run'],
   ['jest', 'jest'],
   ['mocha', 'mocha'],
+  ['ava', 'ava --tap'],
 ]
 const TESTS_READ_MAX = 20
 
@@ -183,5 +187,8 @@ function formatStep(step: string, folder: Folder, manager: NodeManager): string 
   const program = step.replace(/^(?:\w+=\S* )*/, '').split(/\s/)[0] ?? ''
   if (PROGRAMS.test(step) && !folder.has(`node_modules/.bin/${program}`)) return step
   const [variables = ''] = /^(?:\w+=\S* )*/.exec(step) ?? []
-  return `${variables}${manager.exec} ${step.slice(variables.length)}`
+  const words = step.slice(variables.length)
+  // What it prints for people has no results that can be read.
+  const readable = program === 'ava' && !/--tap\b|\s-t\b/.test(words) ? words.replace('ava', 'ava --tap') : words
+  return `${variables}${manager.exec} ${readable}`
 }

@@ -21,6 +21,7 @@ import { findGivenStateDir, getDefaultStateDir } from '../places.js'
 import { findProgramName, findProgramScript } from '../program-name.js'
 import { formatStateDirOption, formatStepLines, listAgentSteps } from '../terminal/next-steps.js'
 import { canAsk, print, printJson, tell } from '../terminal/terminal.js'
+import { showProgress } from '../trial/progress.js'
 import { formatHooks } from './hook-text.js'
 import type { ServeOptions } from './serve.js'
 import { startFailure } from './start-failure.js'
@@ -42,7 +43,9 @@ export interface BackgroundServer {
 /** Starts a server that outlives this program, and waits until it answers. */
 export async function runUp(options: ServeOptions): Promise<void> {
   await askAboutContract(options)
-  const { note, stateDir, isNew } = await startInBackground(options)
+  const { note, stateDir, isNew } = await showProgress('Starting the server', options.json === true, () =>
+    startInBackground(options),
+  )
   const settled = isNew ? await settleStartedContract(options) : null
   const { workspace } = resolveServerPlaces(options)
   const hooks = settled === null ? [] : await formatHooks(settled.contract, workspace, process.env)

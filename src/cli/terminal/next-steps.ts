@@ -22,6 +22,8 @@ interface Situation {
   readonly environment: NodeJS.ProcessEnv
   /** The options that lead to the server from here, if needed. */
   readonly where: string
+  /** Whether no server runs yet: agent CLIs start it themselves, the walk by hand does not. */
+  readonly isDown?: boolean
 }
 
 /** How to start an agent, and what to do then. Each command works as printed. */
@@ -56,7 +58,7 @@ export function formatStateDirOption(stateDir: string): string {
   return findLocalStateDir() === stateDir ? '' : ` --state-dir ${quoteShellWord(stateDir)}`
 }
 
-function makeWorkStep({ program, agents, environment, where }: Situation): Step {
+function makeWorkStep({ program, agents, environment, where, isDown = false }: Situation): Step {
   const label = 'Put an agent to work'
   const own = [...agents].find(([, entry]) => isInstalled(entry.harness, entry.command))
   if (own !== undefined) {
@@ -76,13 +78,13 @@ function makeWorkStep({ program, agents, environment, where }: Situation): Step 
       ],
     }
   return {
-    label: 'Do the first task',
-    command: `${program} start${where} --task ${TASK}`,
+    label: 'Try a task by hand',
+    command: `${isDown ? `${program} up && ` : ''}${program} start${where} --task ${TASK}`,
     notes: [
-      'This walks through the phases by hand. For an agent, install claude, codex, gemini or',
-      'opencode, or name a program of your own in the contract:',
-      '  agents: {coder: {harness: command, command: /path/to/program}}',
-      `and start it with: ${program} run AGENT ${TASK}`,
+      'No agent CLI was found. To put an agent to work, install claude, codex, gemini or',
+      `opencode (npm install -g @anthropic-ai/claude-code), then: ${program} claude${where} ${TASK}`,
+      'A program of your own is named in the contract, and started with `run`:',
+      `  agents: {coder: {harness: command, command: /path/to/program}}`,
     ],
   }
 }

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { findLiveServerNote } from '../client/server-file.js'
-import { ownContract } from '../contracts/choose-contract.js'
+import { ownContract, shortenPath } from '../contracts/choose-contract.js'
 import { findGivenStateDir, getDefaultStateDir, listFoldersUpwards } from '../places.js'
 import { findProgramAnywhere, findProgramName } from '../program-name.js'
 import { formatStepLines, listAgentSteps, type Step } from './next-steps.js'
@@ -28,7 +28,7 @@ interface Place {
 }
 
 function findPlace(program: string, cwd: string): Place {
-  const work = listAgentSteps({ program, agents: new Map(), environment: process.env, where: '' })
+  const at = { program, agents: new Map(), environment: process.env, where: '' }
   const folders = listFoldersUpwards(cwd)
   const given = findGivenStateDir(undefined)
   const stateDirs = given === null ? folders.map((folder) => getDefaultStateDir(folder)) : [given]
@@ -36,15 +36,16 @@ function findPlace(program: string, cwd: string): Place {
   if (note !== undefined)
     return {
       place: `A server runs for this folder: ${note.url}`,
-      steps: [...work, { label: 'Open the dashboard', command: `${program} login` }],
+      steps: [...listAgentSteps(at), { label: 'Open the dashboard', command: `${program} login` }],
     }
+  const work = listAgentSteps({ ...at, isDown: true })
   const root = folders.findIndex((folder) => existsSync(join(folder, '.git')))
   const inside = root === -1 ? folders.slice(0, 1) : folders.slice(0, root + 1)
   const contract = inside.map((folder) => ownContract(folder)).find((path) => path !== null)
   if (contract !== undefined)
     return {
-      place: `This repository has a contract, ${contract}, and no server runs.`,
-      steps: [{ label: 'Start the server', command: `${program} up` }, ...work],
+      place: `This repository has a contract, ${shortenPath(contract)}, and no server runs.`,
+      steps: [...work, { label: 'Only start the server', command: `${program} up` }],
     }
   const demo = { label: 'Watch the demo', command: `${program} demo` }
   if (root === -1)
