@@ -39,14 +39,15 @@ describe.skipIf(findBrowser() === null)('the demo in a browser', () => {
       // Beside the inbox: who works, and every trick of the cheating agent as it is refused.
       const watched = watchPage(await context.newPage(), new URL(link).origin, complaints)
       await page.getByRole('heading', { name: 'Inbox', level: 1 }).waitFor()
-      await watched.goto(`${new URL(link).origin}/tasks/honest`)
-      await watched.getByText('Gate opened').first().waitFor({ timeout: 120_000 })
-      await watched.getByText('Completed', { exact: true }).first().waitFor({ timeout: 120_000 })
       const refusals = page.getByLabel('Latest refusals')
-      await refusals
-        .getByText(/cheating in PLAN/)
-        .first()
-        .waitFor()
+      const follow = async (): Promise<void> => {
+        await watched.goto(`${new URL(link).origin}/tasks/honest`)
+        await watched.getByText('Gate opened').first().waitFor({ timeout: 120_000 })
+        await watched.getByText('Completed', { exact: true }).first().waitFor({ timeout: 120_000 })
+      }
+      // Both at the same time: only the newest refusals stay in the list.
+      const firstTrick = refusals.getByText(/cheating in PLAN/).first()
+      await Promise.all([follow(), firstTrick.waitFor()])
       await expect.poll(() => refusals.getByText(/cheating in/).count(), { timeout: 60_000 }).toBeGreaterThan(3)
       expect(complaints).toEqual([])
       await vi.waitUntil(() => demo.exitCode !== null, { timeout: 120_000 })
