@@ -77,8 +77,16 @@ async function measurePaint(page, { path, shows }) {
   return (await found.jsonValue()).at
 }
 
+/** Lines that are said as soon as they are measured: a later part that fails takes none of them away. */
+class Lines extends Array {
+  push(...added) {
+    for (const { name, value } of added) console.error(`  ${name}: ${value}`)
+    return super.push(...added)
+  }
+}
+
 async function measureMany({ browser, rounds, seconds, tasks, events }) {
-  const lines = []
+  const lines = new Lines()
   const { server, page, dir, close } = await openFilled(browser, [
     { events, tasks },
     { events: 10_000, tasks: 1, name: () => 'long' },
@@ -168,7 +176,7 @@ async function measureApproval(server, page, workspace) {
 async function measureLedger({ browser, rounds, ledger }) {
   const name = (number) => (number === 0 ? 'oldest-of-all' : `fill-${number}`)
   const { page, close } = await openFilled(browser, [{ events: ledger, tasks: ledger / 100, name }])
-  const lines = []
+  const lines = new Lines()
   const add = (name, took, most) =>
     lines.push(
       line(`audit with ${ledger} events: ${name}, against ${most / 1000} s`, {

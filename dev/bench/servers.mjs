@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
 export const ROOT = fileURLToPath(new URL('../..', import.meta.url))
-const READY_MS = 60_000
+const READY_MS = 180_000
 
 export function place() {
   const dir = mkdtempSync(join(tmpdir(), 'phaselock-bench-'))

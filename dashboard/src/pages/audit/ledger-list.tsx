@@ -17,21 +17,13 @@ interface Props {
 export function LedgerList({ filter, onClear }: Props): ReactNode {
   const search = useLedgerSearch(filter)
   const found = search.data
-  const news = useNewEvents(found?.total ?? 0)
   if (found === undefined && search.error !== null)
     return <FailedState what="The ledger" error={search.error} onRetry={() => void search.refetch()} />
   if (found === undefined) return <LoadingState what="the ledger" rows={8} />
   const isFiltered = Object.keys(filter).length > 0
   return (
     <>
-      <div className="aud-new" role="status">
-        {news.count === 0 ? null : (
-          <Button icon="retry" onClick={() => void search.refetch()}>
-            {news.isMany ? 'Many' : news.count} new {news.count === 1 ? 'event' : 'events'}
-            {isFiltered ? ', filtered or not' : ''}: show
-          </Button>
-        )}
-      </div>
+      <NewEvents newest={found.total} isFiltered={isFiltered} onShow={() => void search.refetch()} />
       {found.events.length === 0 ? (
         <NothingFound search={search} found={found} isFiltered={isFiltered} onClear={onClear} />
       ) : (
@@ -41,6 +33,27 @@ export function LedgerList({ filter, onClear }: Props): ReactNode {
         </>
       )}
     </>
+  )
+}
+
+interface NewEventsProps {
+  readonly newest: number
+  readonly isFiltered: boolean
+  readonly onShow: () => void
+}
+
+/** Counts for itself: the list is not drawn again for each event that arrives. */
+function NewEvents({ newest, isFiltered, onShow }: NewEventsProps): ReactNode {
+  const { count, isMany } = useNewEvents(newest)
+  return (
+    <div className="aud-new" role="status">
+      {count === 0 ? null : (
+        <Button icon="retry" onClick={onShow}>
+          {isMany ? 'Many' : count} new {count === 1 ? 'event' : 'events'}
+          {isFiltered ? ', filtered or not' : ''}: show
+        </Button>
+      )}
+    </div>
   )
 }
 
