@@ -70,7 +70,7 @@ export class BadPlace extends Error {
 }
 
 export async function openOrchestrator(options: OrchestratorOptions): Promise<Orchestrator> {
-  const now = options.now ?? Date.now
+  const now = options.now ?? chooseClock(options.store)
   const { contract } = options.contract
   const { hash: defaultContract } = contract
   const { secrets, redact, clean } = keepSecrets(options)
@@ -147,6 +147,11 @@ export async function openOrchestrator(options: OrchestratorOptions): Promise<Or
   }
   const own = { refusals, inFlight: new InFlight(), contractOf: contract, integrity, firstStart }
   return { ...app, ...own, environment: options.environment, webhooks: () => webhooks.list(), close }
+}
+
+// Nodes count the ages of leases, tokens and approvals by one clock.
+function chooseClock({ cluster }: Store): () => number {
+  return cluster === undefined ? Date.now : () => cluster.now()
 }
 
 async function startLedger(store: Store, cleaner: ReturnType<typeof keepSecrets>): Promise<Ledger> {

@@ -43,6 +43,12 @@ export function parseSeconds(value: string): number {
   return parseIntegerIn(value, 1, SECONDS_MAX)
 }
 
+export const DRAIN_SECONDS_MAX = 600
+
+export function parseDrainSeconds(value: string): number {
+  return parseIntegerIn(value, 0, DRAIN_SECONDS_MAX)
+}
+
 const DAYS_MAX = 36_500
 
 export function parseDays(value: string): number {

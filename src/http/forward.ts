@@ -1,15 +1,18 @@
-import { request as askHttp, type ClientRequest, type IncomingMessage } from 'node:http'
-import { request as askHttps } from 'node:https'
+import type { IncomingMessage } from 'node:http'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { isBySession, type Principal } from '../app/identity/identity.js'
-import { findNode, refuseWrongNode } from '../app/nodes/find-node.js'
+import { isSameStart, refuseWrongNode } from '../app/nodes/find-node.js'
 import { isNodeMark, type MarkedRequest, makeNodeMark, NODE_MARK, NODE_SESSION } from '../app/nodes/node-mark.js'
 import type { Orchestrator } from '../app/orchestrator.js'
 import { type Problem, refuse } from '../app/result.js'
+import { askNode } from './ask-node.js'
 import { findStream } from './find-stream.js'
 import { keepForwardedSession, readSessionCookie } from './session-cookie.js'
 
-const LOOK_MS = 1_000
+type Cluster = NonNullable<Orchestrator['ledger']['cluster']>
+
+// Each start of a node that stops again before it has answered.
+const STARTS_MAX = 10
 
 /** Sends requests about a task or council to the node that has it. */
 export class Forwarder {
@@ -34,7 +37,7 @@ export class Forwarder {
     const isFromNode =
       cluster !== undefined &&
       typeof mark === 'string' &&
-      isNodeMark(mark, describe(request, String(session ?? ''), cluster.nodeId), { secrets, now: Date.now() })
+      isNodeMark(mark, describe(request, String(session ?? ''), cluster.nodeId), { secrets, now: this.app.now() })
     if (!isFromNode) return refuse('not_permitted', 'The request says that a node forwarded it, and none did.').problem
     this.#arrived.add(request)
     if (typeof session === 'string' && session !== '') keepForwardedSession(request, session)
@@ -51,18 +54,7 @@ export class Forwarder {
     const away = refuseWrongNode(stream, home).problem
     // Forwarded once already: the nodes do not agree on where it belongs.
     if (this.#arrived.has(request.raw)) return away
-    const node = await findNode(cluster, home)
-    if (node === null) return away
-    const session = isBySession(principal) ? (readSessionCookie(request.raw) ?? '') : ''
-    const by = { secret: this.app.secrets.signing()[0] ?? '', from: cluster.nodeId, now: Date.now() }
-    const mark = makeNodeMark(describe(request.raw, session, home), by)
-    const headers = {
-      ...copyHeaders(request.raw),
-      [NODE_MARK]: mark,
-      ...(session === '' ? {} : { [NODE_SESSION]: session }),
-    }
-    const isAlive = async (): Promise<boolean> => (await findNode(cluster, home))?.epoch === node.epoch
-    const answer = await ask({ url: node.url, request, headers, body: this.#bodies.get(request.raw) ?? '', isAlive })
+    const answer = await this.#askHome(request, { cluster, home, principal })
     if (answer === null) return away
     reply.hijack()
     const { raw } = reply
@@ -72,51 +64,35 @@ export class Forwarder {
     raw.once('close', () => answer.destroy())
     return true
   }
+
+  // A node that is restarted has not begun to handle the request: its next start gets it.
+  async #askHome(
+    request: FastifyRequest,
+    { cluster, home, principal }: { readonly cluster: Cluster; readonly home: string; readonly principal: Principal },
+  ): Promise<IncomingMessage | null> {
+    const session = isBySession(principal) ? (readSessionCookie(request.raw) ?? '') : ''
+    const kept = { ...copyHeaders(request.raw), ...(session === '' ? {} : { [NODE_SESSION]: session }) }
+    let tried: number | undefined
+    for (let starts = 0; starts < STARTS_MAX; starts += 1) {
+      const node = await cluster.awaitNode(home, tried)
+      if (node === null || request.raw.socket.destroyed) return null
+      const by = { secret: this.app.secrets.signing()[0] ?? '', from: cluster.nodeId, now: this.app.now() }
+      const headers = { ...kept, [NODE_MARK]: makeNodeMark(describe(request.raw, session, home), by) }
+      const isAlive = () => isSameStart(cluster, node)
+      const body = this.#bodies.get(request.raw) ?? ''
+      const said = await askNode({ url: node.url, request, headers, body, isAlive })
+      if (said.kind === 'answered') return said.answer
+      // What only reads can be asked again.
+      if (said.kind === 'gone' && request.method !== 'GET') return null
+      tried = node.epoch
+    }
+    return null
+  }
 }
 
 function describe(request: IncomingMessage, session: string, to: string): MarkedRequest {
   const { method = '', url = '', headers } = request
   return { method, url, host: headers.host ?? '', authorization: headers.authorization ?? '', session, to }
-}
-
-interface Asked {
-  readonly url: string
-  readonly request: FastifyRequest
-  readonly headers: Record<string, string | string[]>
-  readonly body: string
-  readonly isAlive: () => Promise<boolean>
-}
-
-// No time limit: a tool may run for minutes. While the node renews its lease, it is working on the answer.
-// Null: it cannot be reached, or has gone before it answered.
-function ask({ url, request, headers, body, isAlive }: Asked): Promise<IncomingMessage | null> {
-  const target = new URL(request.url, url)
-  const sent = { ...headers, ...(body === '' ? {} : { 'content-length': String(Buffer.byteLength(body)) }) }
-  return new Promise((resolve) => {
-    const begin = target.protocol === 'https:' ? askHttps : askHttp
-    const asked: ClientRequest = begin(target, {
-      ...{ method: request.method, headers: sent, setHost: false },
-      // A connection that the other side may just have closed would make an answer uncertain.
-      agent: false,
-    })
-    const timer = setInterval(() => {
-      isAlive().then(
-        (is) => (is ? undefined : asked.destroy()),
-        () => asked.destroy(),
-      )
-    }, LOOK_MS)
-    const settle = (answer: IncomingMessage | null): void => {
-      clearInterval(timer)
-      resolve(answer)
-    }
-    asked.once('response', settle)
-    asked.on('error', () => settle(null))
-    asked.once('close', () => settle(null))
-    request.raw.once('close', () => {
-      if (request.raw.destroyed && !request.raw.complete) asked.destroy()
-    })
-    asked.end(body)
-  })
 }
 
 const HOP_BY_HOP = /^(connection|keep-alive|transfer-encoding|te|trailer|upgrade|proxy-.*)$/

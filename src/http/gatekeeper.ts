@@ -28,6 +28,7 @@ export class Gatekeeper {
   readonly #agents: RateLimit
   /** An authenticated caller that used the wrong socket or port. */
   readonly #senders = new WeakMap<FastifyRequest, string>()
+  #isStopping = false
   #isDraining = false
 
   constructor(
@@ -40,7 +41,17 @@ export class Gatekeeper {
     this.#agents = new RateLimit(options.agentPerSecond ?? AGENT_PER_SECOND, app.now)
   }
 
+  /** True from the moment the server was told to stop. It goes on answering until it drains. */
+  get isStopping(): boolean {
+    return this.#isStopping
+  }
+
+  announceStop(): void {
+    this.#isStopping = true
+  }
+
   drain(): void {
+    this.#isStopping = true
     this.#isDraining = true
   }
 

@@ -5,7 +5,7 @@ import { ReadinessCheck } from '../app/readiness.js'
 import { refuse } from '../app/result.js'
 import { PACKAGE_ROOT } from '../base/package-root.js'
 import type { JsonObject } from '../core/json.js'
-import { answerProblem } from './gatekeeper.js'
+import { answerProblem, type Gatekeeper } from './gatekeeper.js'
 import type { Metrics } from './metrics.js'
 import { openApi } from './openapi.js'
 import { renderDocsPage, renderErrorsPage, STYLE } from './pages.js'
@@ -18,11 +18,12 @@ export function addProcessRoutes(
   server: FastifyInstance,
   parts: {
     readonly app: Orchestrator
+    readonly gate: Gatekeeper
     readonly metrics: Metrics
     readonly prove: ((nonce: string) => string | null) | undefined
   },
 ): void {
-  const { app, metrics, prove } = parts
+  const { app, gate, metrics, prove } = parts
   let document: JsonObject | null = null
   const readiness = new ReadinessCheck(app)
   const health = async () => ({
@@ -33,6 +34,7 @@ export function addProcessRoutes(
   for (const prefix of ['', '/api/v1']) server.get(`${prefix}/health`, health)
   if (prove !== undefined) addProof(server, prove)
   server.get('/ready', async (_request, reply) => {
+    if (gate.isStopping) return reply.code(503).send({ status: 'stopping' })
     if (app.integrity() === 'broken') return reply.code(503).send({ status: 'ledger_broken' })
     const found = await readiness.check()
     if (!found.isReady) return reply.code(503).send({ status: found.status })

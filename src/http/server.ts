@@ -16,6 +16,7 @@ import type { SpawnLimits } from '../spawn/spawn-limits.js'
 import type { Supervisor } from '../spawn/supervisor.js'
 import { findAccessProblem, limitBody } from './access.js'
 import { AgentSockets } from './agent-socket.js'
+import { NODE_UNTAKEN } from './ask-node.js'
 import { ClientErrors } from './client-error.js'
 import { takeConfirmation } from './confirmation-field.js'
 import { addDashboard, asksForPage } from './dashboard.js'
@@ -59,6 +60,8 @@ interface ServerOptions extends GateOptions {
  */
 export interface Entrance {
   readonly server: FastifyInstance
+  /** From now on `/ready` says that the server is stopping; everything else is answered as before. */
+  readonly announceStop: () => void
   /** From now on every request is answered with 503 `shutting_down`. */
   readonly drain: () => void
   /** Gateways of agents that Phaselock runs in the sandbox. */
@@ -104,7 +107,10 @@ export function buildServer(app: Orchestrator, options: ServerOptions): Entrance
     reply.headers(SECURITY_HEADERS)
     // After a refused upgrade, Node no longer reports malformed data on that connection.
     if (request.headers.upgrade !== undefined) reply.header('connection', 'close')
+    // The client's next request goes to a server that stays.
+    if (gate.isStopping) reply.raw.shouldKeepAlive = false
     const problem = gate.findFirstProblem(request)
+    if (problem?.code === 'shutting_down') reply.header(NODE_UNTAKEN, '1')
     if (problem === null) done()
     else void gate.refuse(request, reply, problem)
   })
@@ -118,7 +124,7 @@ export function buildServer(app: Orchestrator, options: ServerOptions): Entrance
     if (problem.code === 'internal_error') options.onFault(error)
     return answerProblem(reply, problem)
   })
-  addProcessRoutes(server, { app, metrics, prove: options.prove })
+  addProcessRoutes(server, { app, gate, metrics, prove: options.prove })
   const dashboard = addDashboard(server)
   server.setNotFoundHandler(async (request, reply) => {
     if (asksForPage(request) && !gate.isConfined(request)) return dashboard.sendUnknownPage(reply)
@@ -145,7 +151,7 @@ export function buildServer(app: Orchestrator, options: ServerOptions): Entrance
   addLogin(server, { app, gate, prefix: API })
   addExport(server, { app, gate, prefix: API })
   addStreams(server, { app, gate, streams, prefix: API, scheme })
-  return { server, drain: () => gate.drain(), agentSockets }
+  return { server, announceStop: () => gate.announceStop(), drain: () => gate.drain(), agentSockets }
 }
 
 // Tokens, sessions and pauses are read from memory: where other nodes change them too, memory is brought up to date

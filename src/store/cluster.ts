@@ -16,7 +16,12 @@ export interface NodeRow {
   readonly seenAt: number
   /** Whether its lease holds. */
   readonly isAlive: boolean
+  /** It was stopped in order, a moment ago: calls for its tasks wait for its next start. */
+  readonly isReturning: boolean
 }
+
+/** A living node that listens. */
+export type ReachableNode = NodeRow & { readonly url: string }
 
 /** What a node says about itself to the others. */
 export interface NodeNote {
@@ -30,6 +35,8 @@ export interface NodeNote {
  */
 export interface Cluster {
   readonly nodeId: string
+  /** Unix milliseconds by the clock of the database, which all nodes share; a machine's own clock may jump. */
+  now(): number
   /**
    * Resolves when this node knows every event that was committed before the call and still holds its lease. Rejects with
    * StoreUnavailable when it cannot know: then it must answer nothing from memory.
@@ -51,5 +58,12 @@ export interface Cluster {
    */
   adopt(nodeId: string): Promise<number | 'alive' | 'unknown'>
   announce(note: NodeNote): Promise<void>
+  /** Other nodes send nothing more to this one; they hold calls for its tasks for `returnMs` or until its next start. */
+  leave(returnMs: number): Promise<void>
   listNodes(): Promise<readonly NodeRow[]>
+  /**
+   * The node as soon as it listens; waits while it is being restarted. Null: it cannot be reached. `tried`: an epoch in
+   * which it did not answer.
+   */
+  awaitNode(id: string, tried?: number): Promise<ReachableNode | null>
 }

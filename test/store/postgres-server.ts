@@ -1,4 +1,5 @@
-import { execFileSync, spawnSync } from 'node:child_process'
+import { execFileSync, spawn, spawnSync } from 'node:child_process'
+import { once } from 'node:events'
 import {
   chmodSync,
   chownSync,
@@ -28,6 +29,8 @@ export interface PostgresServer {
   run(url: string, sql: string, values?: readonly unknown[]): Promise<pg.QueryResultRow[]>
   /** Stops the server as a crash would, and starts it again. */
   crash(): void
+  /** The same without holding up this process. */
+  restart(): Promise<void>
   stopNow(): void
   start(): void
   /** Stops the server and removes its data. */
@@ -63,8 +66,15 @@ export async function startPostgres(bin: string): Promise<PostgresServer> {
   writeFileSync(rules, `host all ${WITH_PASSWORD} 127.0.0.1/32 scram-sha-256\n${readFileSync(rules, 'utf8')}`)
   const port = await findFreePort()
   const options = `-p ${port} -c listen_addresses=127.0.0.1 -k ${data} -c max_connections=200`
-  const start = () => run('pg_ctl', ['-D', data, '-l', join(data, 'log'), '-o', options, '-w', '-t', '300', 'start'])
-  const stopNow = () => run('pg_ctl', ['-D', data, '-m', 'immediate', '-w', 'stop'])
+  const starting = ['-D', data, '-l', join(data, 'log'), '-o', options, '-w', '-t', '300', 'start']
+  const stopping = ['-D', data, '-m', 'immediate', '-w', 'stop']
+  const start = () => run('pg_ctl', starting)
+  const stopNow = () => run('pg_ctl', stopping)
+  const runMeanwhile = (words: readonly string[]) => {
+    const [first = '', ...rest] = [...as, join(bin, 'pg_ctl'), ...words]
+    const child = spawn(first, rest, { cwd: '/', stdio: 'ignore' })
+    return once(child, 'exit')
+  }
   start()
   const address = (name: string) => `postgres://postgres@127.0.0.1:${port}/${name}`
   let databases = 0
@@ -89,6 +99,10 @@ export async function startPostgres(bin: string): Promise<PostgresServer> {
     crash() {
       stopNow()
       start()
+    },
+    async restart() {
+      await runMeanwhile(stopping)
+      await runMeanwhile(starting)
     },
     remove() {
       spawnSync(as[0] ?? join(bin, 'pg_ctl'), [

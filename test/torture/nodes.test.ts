@@ -1,14 +1,22 @@
 import { rmSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
 import { findPostgres } from '../store/postgres-server.js'
+import { type Blow, shuffleBlows } from './nodes/blows.js'
 import { FAULTS, GOOD_PROGRAM, plantFault } from './nodes/faulty-program.js'
-import { type Blow, type Outcome, torture } from './nodes/torture.js'
+import { Seeded } from './nodes/seeded.js'
+import { type Outcome, torture } from './nodes/torture.js'
 
 const SEED = Number(process.env.PHASELOCK_TORTURE_SEED ?? 1)
 const ROUNDS = Number(process.env.PHASELOCK_TORTURE_ROUNDS ?? 1)
 const AGENTS = Number(process.env.PHASELOCK_TORTURE_AGENTS ?? 9)
+const BLOWS_MAX = Number(process.env.PHASELOCK_TORTURE_BLOWS ?? 100)
+const OPERATIONS = Number(process.env.PHASELOCK_TORTURE_OPERATIONS ?? 500)
+/** `npm run torture:nodes`: also three nodes with fifty agents and twenty restarts of PostgreSQL in one run. */
+const IS_WHOLE = process.env.PHASELOCK_TORTURE_WHOLE === '1'
 
-const ALL: readonly Blow[] = ['postgres', 'kill', 'connections', 'pause', 'elsewhere', 'cut', 'postgres']
+const EACH_ONCE = { postgres: 2, kill: 1, connections: 1, pause: 1, elsewhere: 1, cut: 1, clock: 1 } as const
+const WHOLE = { postgres: 20, kill: 6, connections: 6, pause: 4, elsewhere: 1, cut: 2, clock: 4 } as const
+const MINUTE_MS = 60_000
 
 const BLOWS: Record<keyof typeof FAULTS, readonly Blow[]> = {
   'a claim without compare-and-set': ['connections', 'connections', 'connections', 'connections'],
@@ -16,33 +24,54 @@ const BLOWS: Record<keyof typeof FAULTS, readonly Blow[]> = {
   'no fencing': ['elsewhere', 'elsewhere'],
 }
 
-function tell({ history, problems }: Outcome, seed: number): void {
-  const { operations, refused, unanswered, staleRefused, grants } = history
-  console.log(JSON.stringify({ seed, operations, refused, unanswered, staleRefused, grants: grants.length, problems }))
+function tell({ history, problems }: Outcome, about: Record<string, unknown>): void {
+  console.log(JSON.stringify({ ...about, ...history.count(), problems: problems.length, first: problems[0] ?? null }))
 }
 
 describe.skipIf(findPostgres() === null)('nodes under torture (skipped where PostgreSQL is not installed)', () => {
-  test('[REQ-NODES-10] nothing acknowledged is lost, no task is held twice, no superseded token is accepted', async () => {
-    for (let seed = SEED; seed < SEED + ROUNDS; seed += 1) {
-      const how = { seed, program: GOOD_PROGRAM, nodes: 3, agents: AGENTS, tasks: AGENTS, calmMs: 1_500 }
-      const outcome = await torture({ ...how, blows: ALL })
-      tell(outcome, seed)
-      expect(outcome.problems, `PHASELOCK_TORTURE_SEED=${seed}`).toEqual([])
-      expect(outcome.history.staleRefused).toBeGreaterThan(0)
-      expect(outcome.history.grants.length).toBeGreaterThan(AGENTS)
-    }
-  })
+  for (let seed = SEED; seed < SEED + ROUNDS; seed += 1)
+    test(
+      `[REQ-NODES-10] nothing acknowledged is lost, no task is held twice, no superseded token is accepted (seed ${seed})`,
+      async () => {
+        const blows = shuffleBlows(new Seeded(seed), EACH_ONCE).slice(0, BLOWS_MAX)
+        const how = { seed, program: GOOD_PROGRAM, nodes: 3, agents: AGENTS, tasks: AGENTS, calmMs: 1_500, blows }
+        const outcome = await torture({ ...how, operationsMin: OPERATIONS })
+        tell(outcome, { seed, blows: blows.join(' ') })
+        expect(outcome.problems, `PHASELOCK_TORTURE_SEED=${seed}`).toEqual([])
+        expect(outcome.history.count().staleRefused).toBeGreaterThan(0)
+        expect(outcome.history.grants.length).toBeGreaterThan(AGENTS)
+        expect(outcome.history.operations.length).toBeGreaterThanOrEqual(OPERATIONS)
+      },
+      10 * MINUTE_MS,
+    )
+
+  test.runIf(IS_WHOLE)(
+    '[REQ-NODES-10] the same with fifty agents while PostgreSQL crashes twenty times',
+    async () => {
+      const blows = shuffleBlows(new Seeded(SEED), WHOLE)
+      const how = { seed: SEED, program: GOOD_PROGRAM, nodes: 3, agents: 50, tasks: 50, calmMs: 2_000, blows }
+      const outcome = await torture(how)
+      tell(outcome, { seed: SEED, ...WHOLE })
+      expect(outcome.problems).toEqual([])
+    },
+    20 * MINUTE_MS,
+  )
 
   for (const name of Object.keys(FAULTS) as (keyof typeof FAULTS)[])
-    test(`[REQ-NODES-10] the same finds a planted fault: ${name}`, async () => {
-      const { program, dir } = plantFault(name)
-      try {
-        const how = { seed: SEED, program, nodes: 3, agents: 9, tasks: 6, calmMs: 3_000 }
-        const outcome = await torture({ ...how, blows: BLOWS[name] })
-        tell(outcome, SEED)
-        expect(outcome.problems).not.toEqual([])
-      } finally {
-        rmSync(dir, { recursive: true, force: true })
-      }
-    })
+    test(
+      `[REQ-NODES-10] the same finds a planted fault: ${name}`,
+      async () => {
+        const { program, dir } = plantFault(name)
+        try {
+          const agents = IS_WHOLE ? 50 : 9
+          const how = { seed: SEED, program, nodes: 3, agents, tasks: Math.ceil((agents * 2) / 3), calmMs: 3_000 }
+          const outcome = await torture({ ...how, blows: BLOWS[name] })
+          tell(outcome, { seed: SEED, fault: name })
+          expect(outcome.problems).not.toEqual([])
+        } finally {
+          rmSync(dir, { recursive: true, force: true })
+        }
+      },
+      10 * MINUTE_MS,
+    )
 })

@@ -30,7 +30,7 @@ export async function claimElsewhere(app: App, claim: Claim): Promise<Result<Jso
   const authorization = `Bearer ${app.tokens.mintAgentToken(agent, now).token}`
   const { host } = new URL(node.url)
   const marked = { method: 'POST', url: PATH, host, authorization, session: '', to: home }
-  const by = { secret: app.secrets.signing()[0] ?? '', from: cluster.nodeId, now: Date.now() }
+  const by = { secret: app.secrets.signing()[0] ?? '', from: cluster.nodeId, now }
   const headers = { authorization, 'content-type': 'application/json', [NODE_MARK]: makeNodeMark(marked, by) }
   const body = JSON.stringify({
     agent_id: bearer.agentId,

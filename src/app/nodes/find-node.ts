@@ -30,6 +30,12 @@ export async function findNode(cluster: Cluster, id: string): Promise<(NodeRow &
   return node?.isAlive === true && node.url !== null ? { ...node, url: node.url } : null
 }
 
+/** Whether this start of a node still runs; also while it stops and finishes its calls. */
+export async function isSameStart(cluster: Cluster, { id, epoch }: NodeRow): Promise<boolean> {
+  const node = (await cluster.listNodes()).find((one) => one.id === id)
+  return node?.isAlive === true && node.epoch === epoch
+}
+
 /** The task or council is on a node that does not answer. Only that node has its work tree. */
 export function refuseWrongNode(stream: string, home: string): Extract<Result<never>, { ok: false }> {
   const what = stream.replace(/^task:/, 'Task ').replace(/^run:/, 'Council ')

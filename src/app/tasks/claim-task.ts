@@ -123,7 +123,17 @@ function requireStillLost({ bearer }: Pick<ClaimRequest, 'bearer'>) {
 
 type Ready = ClaimRequest & { readonly capabilities: readonly string[] }
 
+// If only tasks of a node that is being restarted are left, the claim waits for it.
 async function claimOldest(app: App, request: Ready): Promise<Result<JsonObject>> {
+  for (let returns = 0; returns < RETURNS_MAX; returns += 1) {
+    const claimed = await claimFirst(app, request)
+    const home = claimed.ok || claimed.problem.code !== 'wrong_node' ? null : String(claimed.problem.extra.node)
+    if (home === null || (await app.ledger.cluster?.awaitNode(home)) == null) return claimed
+  }
+  return claimFirst(app, request)
+}
+
+async function claimFirst(app: App, request: Ready): Promise<Result<JsonObject>> {
   let unwalled: Result<JsonObject> | null = null
   let held: Result<JsonObject> | null = null
   for (let offset = 0; offset < CANDIDATES_MAX; offset += CANDIDATES_PAGE) {
@@ -223,6 +233,7 @@ async function beginTree(app: App, state: TaskState): Promise<void> {
 }
 
 const OTHERS_MAX = 500
+const RETURNS_MAX = 3
 
 // Do not hand out a task if its commands would run without the sandbox that its contract requires.
 async function refuseWithoutSandbox(app: App, contract: Contract): Promise<Result<JsonObject> | null> {

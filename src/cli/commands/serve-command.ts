@@ -2,7 +2,7 @@ import { Option } from 'commander'
 import { PROVIDERS } from '../../confinement/confinement.js'
 import { CONFIRM_SETTINGS } from '../../core/identity/sensitive-acts.js'
 import type { CliCommand } from '../cli-command.js'
-import { collect, parsePortNumber } from '../options.js'
+import { collect, parseDrainSeconds, parsePortNumber } from '../options.js'
 import { LOG_FORMATS } from '../server/log-formats.js'
 import type { ServeOptions } from '../server/serve.js'
 
@@ -34,6 +34,11 @@ export function addServerOptions(command: CliCommand): CliCommand {
       'PostgreSQL database for the ledger, postgres://user@host/db (default: SQLite in the state directory)',
     )
     .option('--advertise <url>', 'with PostgreSQL: where other nodes reach this server ($PHASELOCK_ADVERTISE)')
+    .option(
+      '--drain <seconds>',
+      'after SIGTERM, go on answering for this long while /ready says stopping (default: 5 beside other nodes, else 0; $PHASELOCK_DRAIN)',
+      parseDrainSeconds,
+    )
     .addOption(
       new Option('--confinement <provider>', 'sandbox for commands (default: the strongest available)').choices(
         PROVIDERS,

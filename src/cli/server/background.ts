@@ -28,7 +28,8 @@ import { startFailure } from './start-failure.js'
 import { readStoreUrl } from './store-url.js'
 
 const READY_MS_MAX = 30_000
-const STOP_MS_MAX = 15_000
+// Drains, finishes running calls and closes the ledger.
+const STOP_MS_MAX = 60_000
 const POLL_MS = 50
 const LOG_LINES_MAX = 30
 
@@ -162,6 +163,8 @@ function buildArguments(options: ServeOptions): readonly string[] {
     ['--contract', options.contract],
     ['--workspace', options.workspace],
     ['--state-dir', options.stateDir],
+    ['--advertise', options.advertise],
+    ['--drain', options.drain === undefined ? undefined : String(options.drain)],
     ['--confinement', options.confinement],
     ['--min-confinement', options.minConfinement],
     ['--confirm', options.confirm],

@@ -23,6 +23,7 @@ import type { LogFormat } from './log-formats.js'
 import { formatReady } from './ready-text.js'
 import { ServerLog } from './server-log.js'
 import { startFailure } from './start-failure.js'
+import { readDrainSeconds, stopInOrder } from './stop-in-order.js'
 import { readAdvertised, readStoreUrl, requireSigningSecret } from './store-url.js'
 
 const log = new ServerLog()
@@ -38,6 +39,7 @@ export interface ServeOptions {
   readonly stateDir?: string
   readonly store?: string
   readonly advertise?: string
+  readonly drain?: number
   readonly confinement?: ProviderName
   readonly minConfinement?: 'required' | 'best_effort'
   readonly tlsCert?: string
@@ -56,13 +58,14 @@ export async function serve(options: ServeOptions): Promise<void> {
   tolerateClosedPipes(() => undefined)
   const tls = chooseTransport(options)
   readAdvertised(options.advertise)
+  const drainSeconds = readDrainSeconds(options.drain)
   requireSigningSecret(readStoreUrl(options.store))
   await log.open(options.logFormat ?? 'auto')
   const endTelemetry = await startTelemetry(process.env)
   try {
     const running = await start(options, tls)
     // It answers from here on: a stop request during the sandbox probes is handled.
-    stopOnSignals({ ...running, endTelemetry })
+    stopOnSignals({ ...running, endTelemetry, drainSeconds })
     log.useRedactor(running.app.redact)
     tellAlerts(running.app)
     const { announcement, text, notes } = await running.ready()
@@ -193,14 +196,16 @@ async function openApp(
 
 interface Stoppable extends Running {
   readonly endTelemetry: () => Promise<void>
+  readonly drainSeconds: number | null
 }
 
 function stopOnSignals(running: Stoppable): void {
   let firstAt: number | null = null
-  const onSignal = (): void => {
+  const onSignal = (signal: NodeJS.Signals): void => {
     if (firstAt === null) {
       firstAt = Date.now()
-      void stop(running)
+      // Who presses Ctrl-C waits for it.
+      void stop(signal === 'SIGTERM' ? running : { ...running, drainSeconds: 0 })
     } else if (Date.now() - firstAt > SAME_SIGNAL_MS) {
       removeServerNote(running.stateDir, process.pid)
       process.exit(130)
@@ -209,11 +214,12 @@ function stopOnSignals(running: Stoppable): void {
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, onSignal)
 }
 
-async function stop({ app, entrance, listening, stateDir, endTelemetry }: Stoppable): Promise<void> {
+async function stop(running: Stoppable): Promise<void> {
+  const { app, entrance, listening, stateDir, endTelemetry, drainSeconds } = running
   tell('Stopping after running requests have finished. Press Ctrl-C again to stop immediately.')
   let code: number = EXIT.ok
   try {
-    entrance.drain()
+    await stopInOrder({ app, entrance }, drainSeconds)
     const deadline = setTimeout(() => entrance.server.server.closeAllConnections(), CLOSE_MS_MAX)
     await listening.close()
     clearTimeout(deadline)

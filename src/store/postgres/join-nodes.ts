@@ -1,6 +1,6 @@
 import type { KeyObject } from 'node:crypto'
 import type { Pool } from 'pg'
-import { computeLockNumber, LEASE_MS, type NodeLease, takeNode, takeNodeId } from './node-lease.js'
+import { computeLockNumber, DATABASE_CLOCK, LEASE_MS, type NodeLease, takeNode, takeNodeId } from './node-lease.js'
 import { NodeLine } from './node-line.js'
 import { PostgresCluster } from './postgres-cluster.js'
 
@@ -43,8 +43,9 @@ export async function joinNodes(options: {
     const client = await pool.connect()
     try {
       const lease = await takeNode(client, { nodeId, leaseMs, isAlone })
-      const { rows } = await client.query('SELECT count FROM ledger_head')
-      cluster = new PostgresCluster({ pool, key, lease, leaseMs, after: rows[0]?.count ?? 0 })
+      const { rows } = await client.query(`SELECT count, ${DATABASE_CLOCK} AS now FROM ledger_head`)
+      const { count = 0, now = Date.now() } = rows[0] ?? {}
+      cluster = new PostgresCluster({ pool, key, lease, leaseMs, after: count, now: Number(now) })
       return { lease, cluster, line, channel }
     } finally {
       client.release()

@@ -6,6 +6,8 @@ import type { NodeNote, NodeRow } from '../cluster.js'
 import { StoreRefused } from '../store.js'
 
 export const LEASE_MS = 6_000
+/** Unix milliseconds by the clock of the database. */
+export const DATABASE_CLOCK = 'floor(extract(epoch FROM clock_timestamp()) * 1000)'
 const NODE_ID = /^node-[0-9a-f]{12}$/
 
 /** One start of a node. What it writes is refused after a later start of the same node. */
@@ -60,7 +62,7 @@ export async function takeNode(
       `INSERT INTO node (id, epoch, program_version, secrets, started_at, seen_at, expires_at)
        VALUES ($1, 1, '', '[]', clock_timestamp(), clock_timestamp(), clock_timestamp() + $2 * interval '1 ms')
        ON CONFLICT (id) DO UPDATE SET epoch = node.epoch + 1, url = NULL, secrets = '[]', started_at = excluded.started_at,
-         seen_at = excluded.seen_at, expires_at = excluded.expires_at
+         seen_at = excluded.seen_at, expires_at = excluded.expires_at, returns_until = NULL
        RETURNING epoch`,
       [nodeId, leaseMs],
     )
@@ -84,7 +86,15 @@ export async function renewLease(pool: Pool, { nodeId, epoch }: NodeLease, lease
   return rowCount === 1
 }
 
-/** A stopped node is not waited for. */
+/** The node answers no new calls from now on, and expects to be started again. */
+export async function leaveNodes(pool: Pool, { nodeId, epoch }: NodeLease, returnMs: number): Promise<void> {
+  await pool.query(
+    `UPDATE node SET url = NULL, returns_until = clock_timestamp() + $3 * interval '1 ms' WHERE id = $1 AND epoch = $2`,
+    [nodeId, epoch, returnMs],
+  )
+}
+
+/** What it still tries to write is refused. */
 export async function endLease(pool: Pool, { nodeId, epoch }: NodeLease): Promise<void> {
   await pool.query('UPDATE node SET expires_at = clock_timestamp() WHERE id = $1 AND epoch = $2', [nodeId, epoch])
 }
@@ -115,11 +125,12 @@ function readAddress(key: KeyObject, nodeId: string, sealed: string | null): str
 export async function readNodes(pool: Pool, key: KeyObject): Promise<readonly NodeRow[]> {
   const { rows } = await pool.query(
     `SELECT id, epoch, url, program_version, extract(epoch FROM started_at) * 1000 AS started,
-       extract(epoch FROM seen_at) * 1000 AS seen, expires_at > clock_timestamp() AS alive
+       extract(epoch FROM seen_at) * 1000 AS seen, expires_at > clock_timestamp() AS alive,
+       coalesce(returns_until > clock_timestamp(), false) AS returning
      FROM node ORDER BY id`,
   )
-  return rows.map(({ id, epoch, url, program_version: programVersion, started, seen, alive }) => ({
-    ...{ id, epoch, url: readAddress(key, id, url), programVersion, isAlive: alive },
+  return rows.map(({ id, epoch, url, program_version: programVersion, started, seen, alive, returning }) => ({
+    ...{ id, epoch, url: readAddress(key, id, url), programVersion, isAlive: alive, isReturning: returning },
     ...{ startedAt: Math.round(Number(started)), seenAt: Math.round(Number(seen)) },
   }))
 }
@@ -172,7 +183,8 @@ export async function adoptStreams(
       from,
     ])
     const found = rows[0]?.alive
-    if (found === false) await client.query('UPDATE node SET epoch = epoch + 1, url = NULL WHERE id = $1', [from])
+    if (found === false)
+      await client.query('UPDATE node SET epoch = epoch + 1, url = NULL, returns_until = NULL WHERE id = $1', [from])
     const moved = found === false ? await client.query('UPDATE stream SET home = $2 WHERE home = $1', [from, to]) : null
     await client.query('COMMIT')
     return moved === null ? (found === true ? 'alive' : 'unknown') : (moved.rowCount ?? 0)

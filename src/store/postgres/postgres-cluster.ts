@@ -1,6 +1,6 @@
 import { createHmac, type KeyObject } from 'node:crypto'
 import type { Pool } from 'pg'
-import { type Cluster, type NodeNote, SYSTEM_STREAM } from '../cluster.js'
+import { type Cluster, type NodeNote, type NodeRow, type ReachableNode, SYSTEM_STREAM } from '../cluster.js'
 import { type StoredEvent, StoreUnavailable } from '../store.js'
 import { EVENT_COLUMNS, toStoredEvent } from '../wire.js'
 import { toRefusal, toUnavailable } from './connect.js'
@@ -9,7 +9,9 @@ import {
   adoptStreams,
   agreeOnSecrets,
   announceNode,
+  DATABASE_CLOCK,
   endLease,
+  leaveNodes,
   type NodeLease,
   readNodes,
   renewLease,
@@ -19,6 +21,9 @@ const RENEWALS_PER_LEASE = 4
 const REFRESH_MS_MAX = 4_000
 const POLL_MS = 1_000
 const HOMES_MAX = 50_000
+const LOOK_MS = 200
+const WAIT_MS_MAX = 60_000
+const WAITING_MAX = 2_000
 
 interface ClusterOptions {
   readonly pool: Pool
@@ -27,6 +32,8 @@ interface ClusterOptions {
   readonly leaseMs: number
   /** The last event that was there when the store was opened. */
   readonly after: number
+  /** What the clock of the database said then. */
+  readonly now: number
 }
 
 /** A node among those that share the database. Its lease is renewed while it lives. */
@@ -35,11 +42,15 @@ export class PostgresCluster implements Cluster {
   readonly #follower: Follower
   readonly #homes = new Map<string, string>()
   readonly #timers: readonly NodeJS.Timeout[]
+  #clock: { readonly database: number; readonly own: number }
   #refreshing: Promise<void> | null = null
   #next: Promise<void> | null = null
+  #nextNodes: Promise<readonly NodeRow[]> | null = null
+  #waiting = 0
 
   constructor(options: ClusterOptions) {
     this.#options = options
+    this.#clock = { database: options.now, own: performance.now() }
     this.#follower = new Follower(options.after, (afterSeq, limit) => this.#readEvents(afterSeq, limit))
     this.#follower.listen((events) => this.#noticeAdoptions(events))
     const renew = setInterval(() => void this.#renew(), options.leaseMs / RENEWALS_PER_LEASE)
@@ -50,6 +61,11 @@ export class PostgresCluster implements Cluster {
 
   get nodeId(): string {
     return this.#options.lease.nodeId
+  }
+
+  // Counted on by a clock that nobody can set.
+  now(): number {
+    return Math.floor(this.#clock.database + performance.now() - this.#clock.own)
   }
 
   /** Something may be new. */
@@ -102,6 +118,28 @@ export class PostgresCluster implements Cluster {
     await announceNode(pool, { ...lease, key }, note)
   }
 
+  async leave(returnMs: number): Promise<void> {
+    const { pool, lease } = this.#options
+    // If the database is away, no node answers anything.
+    await this.#within(leaveNodes(pool, lease, returnMs)).catch(() => undefined)
+  }
+
+  async awaitNode(id: string, tried?: number): Promise<ReachableNode | null> {
+    const deadline = performance.now() + WAIT_MS_MAX
+    const isWaiting = this.#waiting < WAITING_MAX
+    this.#waiting += 1
+    try {
+      for (let nodes = await this.listNodes(); ; nodes = await this.#listNodesSoon()) {
+        const node = nodes.find((one) => one.id === id)
+        if (node?.isAlive === true && node.url !== null && node.epoch !== tried) return { ...node, url: node.url }
+        const isExpected = node !== undefined && (node.isReturning || node.isAlive)
+        if (!isExpected || !isWaiting || performance.now() > deadline) return null
+      }
+    } finally {
+      this.#waiting -= 1
+    }
+  }
+
   listNodes() {
     return readNodes(this.#options.pool, this.#options.key).catch((error: unknown) => {
       throw toUnavailable(error, 'The nodes cannot be read now')
@@ -134,6 +172,16 @@ export class PostgresCluster implements Cluster {
     }
   }
 
+  // Calls that wait at the same time share the reads.
+  #listNodesSoon(): Promise<readonly NodeRow[]> {
+    this.#nextNodes ??= new Promise((resolve) => setTimeout(resolve, LOOK_MS))
+      .then(() => this.listNodes())
+      .finally(() => {
+        this.#nextNodes = null
+      })
+    return this.#nextNodes
+  }
+
   /** Renews and reads nothing on its own any more. */
   pause(): void {
     for (const timer of this.#timers) clearInterval(timer)
@@ -146,10 +194,11 @@ export class PostgresCluster implements Cluster {
 
   async #refreshNow(): Promise<void> {
     const { epoch } = this.#options.lease
-    const sql = `SELECT h.count, n.epoch, n.expires_at > clock_timestamp() AS alive
+    const sql = `SELECT h.count, n.epoch, n.expires_at > clock_timestamp() AS alive, ${DATABASE_CLOCK} AS now
       FROM ledger_head h LEFT JOIN node n ON n.id = $1`
     const found = (await this.#ask(sql, [this.nodeId])).rows[0]
     if (found?.epoch !== epoch) throw refuseReplaced(this.nodeId)
+    this.#clock = { database: Number(found.now), own: performance.now() }
     if (found.alive !== true && !(await this.#renew())) throw refuseReplaced(this.nodeId)
     await this.#within(this.#follower.catchUpTo(found.count))
   }

@@ -83,7 +83,7 @@ export class PostgresStore implements Store {
 
   constructor(options: PostgresStoreOptions, { pool, writePool, lock, opened, node }: Parts) {
     this.#dir = options.dir
-    this.#now = options.now ?? Date.now
+    this.#now = options.now ?? (() => node.cluster.now())
     this.#pool = pool
     this.#lock = lock
     this.#writePool = writePool

@@ -91,6 +91,8 @@ CREATE TABLE node (
 );
 ALTER TABLE stream ADD COLUMN home TEXT NOT NULL DEFAULT '';
 `,
+  // A node that was stopped on purpose is expected back until then.
+  'ALTER TABLE node ADD COLUMN returns_until TIMESTAMPTZ',
 ]
 
 const SCHEMA_VERSION = MIGRATIONS.length

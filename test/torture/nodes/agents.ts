@@ -1,27 +1,10 @@
 import type { TortureCluster } from './cluster.js'
 import { sleep } from './cluster.js'
+import type { Grant, History, Kind } from './history.js'
 import type { Seeded } from './seeded.js'
 
-const CALL_MS_MAX = 30_000
-
-/** A phase token that an agent was given: what it stands for must be in the ledger for ever. */
-export interface Grant {
-  readonly agent: string
-  readonly task: string
-  readonly epoch: number
-  readonly phase: string
-}
-
-/** What agents were told. */
-export class History {
-  operations = 0
-  refused = 0
-  unanswered = 0
-  readonly grants: Grant[] = []
-  /** Calls with a superseded token that were allowed. */
-  readonly staleAccepted: string[] = []
-  staleRefused = 0
-}
+// Shorter than the pause of a node: an agent whose node does not answer goes on at another, not knowing what was done.
+const CALL_MS_MAX = 4_000
 
 interface Said {
   readonly status: number
@@ -33,10 +16,11 @@ interface Request {
   readonly path: string
   readonly token: string
   readonly body?: Record<string, unknown>
+  readonly msMax?: number
 }
 
 /** Null: no answer, so that nothing is known. */
-export async function call(base: string, { method, path, token, body }: Request): Promise<Said | null> {
+export async function call(base: string, { method, path, token, body, msMax }: Request): Promise<Said | null> {
   try {
     const response = await fetch(`${base}${path}`, {
       method,
@@ -45,7 +29,7 @@ export async function call(base: string, { method, path, token, body }: Request)
         ...(body === undefined ? {} : { 'content-type': 'application/json' }),
       },
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-      signal: AbortSignal.timeout(CALL_MS_MAX),
+      signal: AbortSignal.timeout(msMax ?? CALL_MS_MAX),
     })
     return { status: response.status, body: (await response.json()) as Record<string, unknown> }
   } catch {
@@ -53,16 +37,28 @@ export async function call(base: string, { method, path, token, body }: Request)
   }
 }
 
-function readGrant(agent: string, token: string): Grant {
+interface Held extends Grant {
+  readonly token: string
+}
+
+function readGrant(agent: string, token: string): Held {
   const claims = JSON.parse(Buffer.from(token.split('.')[1] ?? '', 'base64url').toString('utf8'))
-  return { agent, task: claims.task_id, epoch: claims.epoch, phase: claims.phase }
+  return { agent, task: claims.task_id, epoch: claims.epoch, phase: claims.phase, token }
+}
+
+interface Asked {
+  readonly kind: Kind
+  readonly path: string
+  /** The grant whose token is sent; null: the agent's own token. */
+  readonly held: Held | null
+  readonly body?: Record<string, unknown>
+  readonly base?: string
+  readonly isStale?: boolean
 }
 
 /** An agent that asks any node, goes back and forth between two phases, and tries its old tokens everywhere. */
 export class TortureAgent {
-  #token: string | null = null
-  #task = ''
-  #phase = ''
+  #held: Held | null = null
 
   constructor(
     private readonly id: string,
@@ -71,84 +67,67 @@ export class TortureAgent {
   ) {}
 
   async step(): Promise<void> {
-    if (this.#token === null) return this.#claim()
+    if (this.#held === null) return this.#claim()
     const chance = this.about.seeded.next()
-    if (chance < 0.55) return this.#move()
-    if (chance < 0.85) return this.#look()
-    return this.#release()
+    if (chance < 0.55) return this.#move(this.#held)
+    if (chance < 0.85) return this.#look(this.#held)
+    return this.#release(this.#held)
+  }
+
+  get held(): Held | null {
+    return this.#held
   }
 
   async #claim(): Promise<void> {
-    const said = await this.#ask('/tasks/claim', this.agentToken, { agent_id: this.id })
-    if (said?.status === 200) this.#take(String(said.body.phase_token))
-    else await sleep(50)
+    const body = { agent_id: this.id }
+    if ((await this.#ask({ kind: 'claim', path: '/tasks/claim', held: null, body }))?.status !== 200) await sleep(50)
   }
 
-  async #move(): Promise<void> {
-    const before = this.#token ?? ''
-    const target = this.#phase === 'A' ? 'B' : 'A'
+  async #move(held: Held): Promise<void> {
+    const target = held.phase === 'A' ? 'B' : 'A'
     const claims = target === 'A' ? { claims: { again: true } } : {}
-    const body = { task_id: this.#task, target_phase: target, ...claims }
-    const said = await this.#ask('/tasks/transition', before, body)
-    if (said?.status === 200 && typeof said.body.phase_token === 'string') {
-      this.#take(said.body.phase_token)
-      await this.tryStale(before)
-    } else this.#doubt(said)
+    const body = { task_id: held.task, target_phase: target, ...claims }
+    const said = await this.#ask({ kind: 'move', path: '/tasks/transition', held, body })
+    if (said?.status === 200 && this.#held !== held) await this.tryStale(held)
+    else this.#doubt(said)
   }
 
-  async #look(): Promise<void> {
-    this.#doubt(await this.#ask('/state/snapshot', this.#token ?? ''))
+  async #look(held: Held): Promise<void> {
+    this.#doubt(await this.#ask({ kind: 'look', path: '/state/snapshot', held }))
   }
 
-  async #release(): Promise<void> {
-    const before = this.#token ?? ''
-    const said = await this.#ask('/tasks/release', before, { task_id: this.#task, reason: 'done' })
-    this.#token = null
-    if (said?.status === 200) await this.tryStale(before)
+  async #release(held: Held): Promise<void> {
+    const body = { task_id: held.task, reason: 'done' }
+    const said = await this.#ask({ kind: 'release', path: '/tasks/release', held, body })
+    this.#held = null
+    if (said?.status === 200) await this.tryStale(held)
   }
 
   /** Every node must refuse a token that was superseded before the call was made. */
-  async tryStale(token: string, bases: readonly string[] = this.about.cluster.members.map((one) => one.process.base)) {
+  async tryStale(held: Held, bases: readonly string[] = this.about.cluster.members.map((one) => one.process.base)) {
     // Asked everywhere: a node that remembers an earlier state of the task would still believe the token.
-    for (const base of bases) await this.#tryAt(base, token, 'read')
-    await this.#tryAt(this.about.seeded.pick(bases), token, 'heartbeat')
-  }
-
-  async #tryAt(base: string, token: string, what: 'read' | 'heartbeat'): Promise<void> {
-    const { history } = this.about
-    const said = await (what === 'read'
-      ? call(base, { method: 'GET', path: '/state/snapshot', token })
-      : call(base, { method: 'POST', path: '/tasks/heartbeat', token, body: {} }))
-    if (said === null) return
-    history.operations += 1
-    if (said.status < 400) history.staleAccepted.push(`${this.id} at ${base}: ${what}`)
-    else history.staleRefused += 1
-  }
-
-  get token(): string | null {
-    return this.#token
-  }
-
-  #take(token: string): void {
-    const grant = readGrant(this.id, token)
-    this.about.history.grants.push(grant)
-    this.#token = token
-    this.#task = grant.task
-    this.#phase = grant.phase
+    const looks = bases.map((base) => this.#ask({ kind: 'look', path: '/state/snapshot', held, base, isStale: true }))
+    const base = this.about.seeded.pick(bases)
+    await this.#ask({ kind: 'heartbeat', path: '/tasks/heartbeat', held, body: {}, base, isStale: true })
+    await Promise.all(looks)
   }
 
   // After a refusal or without an answer the agent does not know what it holds: it claims again.
   #doubt(said: Said | null): void {
-    if (said === null || said.status >= 400) this.#token = null
+    if (said === null || said.status >= 400) this.#held = null
   }
 
-  async #ask(path: string, token: string, body?: Record<string, unknown>): Promise<Said | null> {
+  async #ask({ kind, path, held, body, base: named, isStale = false }: Asked): Promise<Said | null> {
     const { cluster, history, seeded } = this.about
-    const { base } = seeded.pick(cluster.members).process
-    const said = await call(base, { method: body === undefined ? 'GET' : 'POST', path, token, ...(body && { body }) })
-    history.operations += 1
-    if (said === null) history.unanswered += 1
-    else if (said.status >= 400) history.refused += 1
+    const base = named ?? seeded.pick(cluster.members).process.base
+    const operation = history.begin({ agent: this.id, kind, base, used: held, isStale })
+    const method = body === undefined ? 'GET' : 'POST'
+    const said = await call(base, { method, path, token: held?.token ?? this.agentToken, ...(body && { body }) })
+    const token = said?.status === 200 ? said.body.phase_token : undefined
+    const given = typeof token === 'string' && kind !== 'look' ? readGrant(this.id, token) : null
+    const code = typeof said?.body.code === 'string' ? said.body.code : null
+    history.end(operation, { status: said?.status ?? null, code, given })
+    if (given !== null && !isStale) this.#held = given
     return said
   }
 }

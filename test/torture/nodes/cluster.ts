@@ -13,6 +13,8 @@ interface Member {
   process: NodeProcess
   readonly workspace: string
   readonly relay: Relay
+  /** The file that says how far off its clock is. */
+  readonly clock: string
 }
 
 export interface ClusterOptions {
@@ -45,7 +47,8 @@ export class TortureCluster {
       mkdirSync(workspace)
       if (index > 0) prepareNode(join(this.dir, 'state-0'), stateDir)
       const relay = await startRelay(Number(new URL(this.url).port))
-      const member = { stateDir, workspace, relay, port: await freePort() }
+      const clock = join(this.dir, `clock-${index}`)
+      const member = { stateDir, workspace, relay, clock, port: await freePort() }
       this.members.push({ ...member, process: await this.#start(member) })
     }
   }
@@ -91,8 +94,14 @@ export class TortureCluster {
     return before
   }
 
+  /** Agents go on calling meanwhile. */
   async crashPostgres(): Promise<void> {
-    this.postgres.crash()
+    await this.postgres.restart()
+  }
+
+  /** The clock of a node's machine jumps. */
+  async setClock(index: number, offMs: number): Promise<void> {
+    writeFileSync(this.#get(index).clock, String(Math.round(offMs)))
   }
 
   async killConnections(): Promise<void> {
@@ -118,10 +127,10 @@ export class TortureCluster {
   }
 
   #start(member: Omit<Member, 'process'>): Promise<NodeProcess> {
-    const { stateDir, workspace, port, relay } = member
+    const { stateDir, workspace, port, relay, clock } = member
     const store = this.url.replace(/:\d+\//, `:${relay.port}/`)
     const contract = join(this.dir, 'contract.yaml')
-    return startNode({ program: this.#options.program, stateDir, workspace, contract, port, store })
+    return startNode({ program: this.#options.program, stateDir, workspace, contract, port, store, clock })
   }
 }
 

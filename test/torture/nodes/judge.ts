@@ -1,21 +1,17 @@
 import { checkCluster } from '../../../src/app/nodes/check-cluster.js'
 import { withLedgerSnapshot } from '../../../src/store/postgres/ledger-snapshot.js'
 import { verifyPostgresLedger } from '../../../src/store/postgres/verify-postgres.js'
-import type { History } from './agents.js'
+import { checkOrder, type Written } from './check-order.js'
 import type { TortureCluster } from './cluster.js'
+import type { History } from './history.js'
 
 /** Holds what agents were told against the ledger. */
 export async function judge(cluster: TortureCluster, history: History): Promise<readonly string[]> {
-  const problems = history.staleAccepted.map((one) => `a superseded token was accepted: ${one}`)
-  problems.push(...findSharedGrants(history))
-  const rows = await cluster.postgres.run(
-    cluster.url,
-    "SELECT DISTINCT stream, epoch, phase FROM event WHERE type IN ('task_claimed', 'phase_entered')",
+  const accepted = history.operations.filter(({ isStale, status }) => isStale && status !== null && status < 400)
+  const problems = accepted.map(
+    ({ agent, base, kind }) => `a superseded token was accepted: ${agent} at ${base}: ${kind}`,
   )
-  const written = new Set(rows.map(({ stream, epoch, phase }) => JSON.stringify([stream, Number(epoch), phase])))
-  for (const { agent, task, epoch, phase } of history.grants)
-    if (!written.has(JSON.stringify([`task:${task}`, epoch, phase])))
-      problems.push(`${agent} was told that it is in ${phase} of ${task} at epoch ${epoch}, and no event says so`)
+  problems.push(...findSharedGrants(history), ...checkOrder(history.operations, await readWritten(cluster)))
   const checked = await withLedgerSnapshot(cluster.url, checkCluster)
   problems.push(...checked.problems.map(({ code, detail }) => `${code}: ${detail}`))
   for (const { stateDir } of cluster.members) {
@@ -23,6 +19,17 @@ export async function judge(cluster: TortureCluster, history: History): Promise<
     problems.push(...report.problems.map(({ code, detail }) => `${code}: ${detail}`))
   }
   return [...new Set(problems)]
+}
+
+async function readWritten(cluster: TortureCluster): Promise<readonly Written[]> {
+  const rows = await cluster.postgres.run(
+    cluster.url,
+    "SELECT seq, stream, type, epoch, phase, actor FROM event WHERE stream LIKE 'task:%' ORDER BY seq",
+  )
+  return rows.map(({ seq, stream, type, epoch, phase, actor }) => ({
+    ...{ seq: Number(seq), task: String(stream).slice('task:'.length), type, epoch: Number(epoch), phase },
+    agent: /^agent:(.*)$/.exec(actor)?.[1] ?? '',
+  }))
 }
 
 // Each claim and each phase has its own epoch: two agents with the same one both hold the task.

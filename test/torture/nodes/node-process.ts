@@ -21,6 +21,7 @@ interface NodeOptions {
   readonly contract: string
   readonly port: number
   readonly store: string
+  readonly clock: string
 }
 
 /** Starts a node; again while PostgreSQL is away, as a service manager would. */
@@ -36,13 +37,15 @@ export async function startNode(options: NodeOptions): Promise<NodeProcess> {
 }
 
 async function tryStart(options: NodeOptions): Promise<NodeProcess | string> {
-  const { program, stateDir, workspace, contract, port, store } = options
+  const { program, stateDir, workspace, contract, port, store, clock } = options
   const places = ['--contract', contract, '--workspace', workspace, '--state-dir', stateDir]
-  const child = spawn(process.execPath, [program, 'serve', '--port', String(port), ...places], {
+  const preload = ['--import', new URL('skewed-clock.mjs', import.meta.url).href]
+  const child = spawn(process.execPath, [...preload, program, 'serve', '--port', String(port), ...places], {
     stdio: ['ignore', 'pipe', 'pipe'],
     env: {
       ...{ PATH: process.env.PATH, HOME: workspace, PHASELOCK_STORE: store },
       ORCHESTRATOR_JWT_SECRET: 'a secret of more than thirty-two bytes',
+      PHASELOCK_TEST_CLOCK_FILE: clock,
     },
   })
   let output = ''

@@ -1,9 +1,11 @@
-import { call, History, TortureAgent } from './agents.js'
+import { call, TortureAgent } from './agents.js'
+import { type Blow, strike } from './blows.js'
 import { sleep, TortureCluster } from './cluster.js'
+import { History } from './history.js'
 import { judge } from './judge.js'
 import { Seeded } from './seeded.js'
 
-export type Blow = 'kill' | 'pause' | 'cut' | 'elsewhere' | 'postgres' | 'connections'
+const SETUP_MS_MAX = 30_000
 
 export interface TortureOptions {
   readonly seed: number
@@ -15,12 +17,16 @@ export interface TortureOptions {
   readonly blows: readonly Blow[]
   /** Time between two blows. */
   readonly calmMs: number
+  /** Agents go on after the last blow until they have made so many calls, at most for `extraMsMax`. */
+  readonly operationsMin?: number
 }
 
 export interface Outcome {
   readonly history: History
   readonly problems: readonly string[]
 }
+
+const EXTRA_MS_MAX = 120_000
 
 /** Agents work while nodes, connections and the database are hit; then the ledger is held against what they were told. */
 export async function torture(options: TortureOptions): Promise<Outcome> {
@@ -38,7 +44,9 @@ export async function torture(options: TortureOptions): Promise<Outcome> {
       await sleep(options.calmMs)
       await strike(cluster, blow, { seeded, agents })
     }
-    await sleep(options.calmMs)
+    const deadline = Date.now() + EXTRA_MS_MAX
+    do await sleep(options.calmMs)
+    while (history.operations.length < (options.operationsMin ?? 0) && Date.now() < deadline)
     isOver = true
     await Promise.all(work)
     return { history, problems: await judge(cluster, history) }
@@ -55,7 +63,7 @@ async function addAgents(
   const { operator: token } = cluster
   const ask = async (index: number, path: string, body: Record<string, unknown>) => {
     const { base } = cluster.members[index % cluster.members.length]?.process ?? { base: '' }
-    const said = await call(base, { method: 'POST', path, token, body })
+    const said = await call(base, { method: 'POST', path, token, body, msMax: SETUP_MS_MAX })
     if (said?.status !== 201) throw new Error(`${path}: ${JSON.stringify(said)}`)
     return said.body
   }
@@ -67,29 +75,4 @@ async function addAgents(
     added.push(new TortureAgent(`a${index}`, String(own), about))
   }
   return added
-}
-
-const PAUSE_MS = 8_000
-
-interface Around {
-  readonly seeded: Seeded
-  readonly agents: readonly TortureAgent[]
-}
-
-async function strike(cluster: TortureCluster, blow: Blow, { seeded, agents }: Around): Promise<void> {
-  const index = Math.floor(seeded.next() * cluster.members.length)
-  if (blow === 'kill') await cluster.killAndRestart(index)
-  else if (blow === 'pause') await cluster.pause(index, PAUSE_MS)
-  else if (blow === 'cut') await cluster.cutOff(index, PAUSE_MS)
-  else if (blow === 'postgres') await cluster.crashPostgres()
-  else if (blow === 'connections') await cluster.killConnections()
-  else {
-    // Tokens that its agents had before, and that they no longer have when the first process wakes up.
-    const before = new Map(agents.map((agent) => [agent, agent.token]))
-    const old = await cluster.startElsewhere(index)
-    await sleep(2_000)
-    old.signal('SIGCONT')
-    for (const [agent, token] of before)
-      if (token !== null && token !== agent.token) await agent.tryStale(token, [old.base])
-  }
 }
