@@ -9,11 +9,11 @@ import { formatKeyRing, readKeyRing } from './key-ring.js'
 import { computeKeySeal } from './key-seal.js'
 import { readChainKey, readPublicKey } from './keys.js'
 import { listLedgerFiles } from './ledger-files.js'
-import type { StorePlace } from './open-store.js'
 import { createPool } from './postgres/connect.js'
 import { refuseBusyPostgres } from './postgres/moved-database.js'
 import { readNewestCheckpoint, writeNewestCheckpoint } from './seals/seal-pointer.js'
 import { StoreRefused } from './store.js'
+import type { StorePlace } from './store-place.js'
 import { type Head, readHead, writeWholeHead } from './write/head.js'
 
 const KEY_BYTES = 32

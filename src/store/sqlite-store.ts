@@ -19,6 +19,7 @@ import {
   type TaskFilter,
   type VerifyReport,
 } from './store.js'
+import type { StorePlace } from './store-place.js'
 import { Writer } from './write/writer.js'
 
 const CHECKPOINT_EVERY = 1_000
@@ -57,6 +58,7 @@ function takeDirectory(dir: string): Lock {
 }
 
 export class SqliteStore implements Store {
+  readonly place: StorePlace
   readonly #dir: string
   readonly #lock: Lock
   readonly #checkpoints: Checkpoints
@@ -71,6 +73,7 @@ export class SqliteStore implements Store {
 
   constructor(options: SqliteStoreOptions, lock: Lock) {
     const { dir } = options
+    this.place = { dir, url: null }
     this.#lock = lock
     this.#now = options.now ?? Date.now
     this.#dir = dir

@@ -1,5 +1,6 @@
 import type { Json, JsonObject } from '../core/json.js'
 import type { Cluster } from './cluster.js'
+import type { StorePlace } from './store-place.js'
 
 /**
  * An event from the core before it is in the ledger. `data` has snake_case keys and is already redacted and bounded.
@@ -174,6 +175,8 @@ export interface VerifyReport {
  * with `ok: true` is durable. A store that cannot write rejects with a StoreUnavailable.
  */
 export interface Store {
+  /** Where the ledger is kept; undefined: in memory. */
+  readonly place?: StorePlace
   /** Where several servers share the ledger. */
   readonly cluster?: Cluster
   append(append: Append): Promise<AppendResult>

@@ -54,7 +54,7 @@ test('REQ-KEEP-16 ended tasks move to a signed file that is read back, and the l
   events(await store.append(open))
   await store.close()
   expect(await verifyDirectory(dir)).toMatchObject({ ok: true, events: 10 })
-  await exportLedger(dir, async () => undefined)
+  await exportLedger({ dir, url: null }, async () => undefined)
   const backup = join(folder, 'one.backup')
   await makeBackup({ ...place, to: backup, keys: { kind: 'plain' }, programVersion: '1' })
   const rest = { publicKey: null, keysDir: null, askPassphrase: async () => '', record: async () => undefined }

@@ -72,7 +72,7 @@ test('REQ-KEEP-13 an erased text is nowhere in the database, and the ledger stil
   await recordOffline(place, [{ type: 'ledger_keys_rotated', fingerprint: keys.fingerprint, reason: '' }])
   await keys.apply()
   expect(await verifyDirectory(dir)).toMatchObject({ ok: true, events: 7 })
-  await exportLedger(dir, async (line) => expect(line).not.toContain('hunter2'))
+  await exportLedger({ dir, url: null }, async (line) => expect(line).not.toContain('hunter2'))
   const folder = temporaryDirectory()
   const file = join(folder, 'one.backup')
   await makeBackup({ dir, url: null, to: file, keys: { kind: 'plain' }, programVersion: '1' })
@@ -89,7 +89,7 @@ describe('REQ-KEEP-14 tampering that pretends to be an erasure is found', () => 
     const report = await verifyDirectory(dir)
     expect(report.ok).toBe(false)
     expect(report.problems[0]).toMatchObject({ code, seq })
-    await expect(exportLedger(dir, async () => undefined)).rejects.toMatchObject({ code: 'tampered' })
+    await expect(exportLedger({ dir, url: null }, async () => undefined)).rejects.toMatchObject({ code: 'tampered' })
   }
 
   test('a text replaced like an erasure that nobody recorded', () =>

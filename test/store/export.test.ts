@@ -9,7 +9,7 @@ import { ledgerOnDisk, tamper } from './ledger-on-disk.js'
 
 async function exported(dir: string): Promise<string[]> {
   const lines: string[] = []
-  await exportLedger(dir, async (line) => {
+  await exportLedger({ dir, url: null }, async (line) => {
     lines.push(line)
   })
   return lines
@@ -108,7 +108,7 @@ test('REQ-LEDGER-21 a ledger that was tampered with is not signed', async () => 
   const write = async (line: string) => {
     lines.push(line)
   }
-  await expect(exportLedger(dir, write)).rejects.toMatchObject({
+  await expect(exportLedger({ dir, url: null }, write)).rejects.toMatchObject({
     code: 'tampered',
     message: expect.stringContaining('Event 5'),
   })

@@ -47,7 +47,7 @@ test('REQ-KEEP-10 what was written before a rotation verifies, also after a seco
   await append(dir, 'task:b', 1)
   expect(await verifyDirectory(dir)).toMatchObject({ ok: true, events: 7 })
   const lines: string[] = []
-  await exportLedger(dir, async (line) => void lines.push(line))
+  await exportLedger({ dir, url: null }, async (line) => void lines.push(line))
   async function* each() {
     yield* lines
   }

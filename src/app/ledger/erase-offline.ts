@@ -1,8 +1,8 @@
 import { eraseFound } from '../../store/erasure/erase-text.js'
 import { type FoundText, findText } from '../../store/erasure/find-text.js'
 import { readChainKey } from '../../store/keys.js'
-import type { StorePlace } from '../../store/open-store.js'
 import { StoreRefused } from '../../store/store.js'
+import type { StorePlace } from '../../store/store-place.js'
 import { recordOffline } from './record-offline.js'
 
 // An event has room for about 250 of them.

@@ -1,6 +1,4 @@
-import { existsSync } from 'node:fs'
 import { exportLedger } from '../../store/export/export-ledger.js'
-import { listLedgerFiles } from '../../store/ledger-files.js'
 import type { AuditFilter } from '../../store/store.js'
 import type { App } from '../app.js'
 import { toEventView } from '../wire.js'
@@ -14,13 +12,14 @@ export const SEARCHED_MAX = 200_000
 type Write = (line: string) => Promise<void>
 
 /**
- * Writes the ledger as lines of JSON. Without a filter it is the signed export of the command line, if the ledger is in
- * the state directory; with one, the events that match, newest first, without a signature.
+ * Writes the ledger as lines of JSON. Without a filter it is the signed export of the command line; with one, the events
+ * that match, newest first, without a signature.
  */
 export async function exportEvents(app: App, filter: Omit<AuditFilter, 'limit'>, write: Write): Promise<void> {
   const isWhole = Object.keys(filter).length === 0
-  if (isWhole && existsSync(listLedgerFiles(app.stateDir).database)) {
-    await exportLedger(app.stateDir, write)
+  const { place } = app.ledger.store
+  if (isWhole && place !== undefined) {
+    await exportLedger(place, write)
     return
   }
   let cursor: string | null = null

@@ -9,6 +9,7 @@ import { verifyExport } from '../../store/export/verify-export.js'
 import { StoreRefused } from '../../store/store.js'
 import { findLedgerStateDir } from '../client/ledger-place.js'
 import { EXIT, Stop } from '../exit.js'
+import { readStoreUrl } from '../server/store-url.js'
 import { formatTable } from '../terminal/table.js'
 import { print, printJson } from '../terminal/terminal.js'
 
@@ -36,7 +37,7 @@ async function readLedger(check: ConfirmationCheck, { stateDir }: ConfirmationsO
   if (dir === null)
     throw new Stop(EXIT.refused, 'There is no ledger here. Name its state directory with --state-dir DIR.')
   try {
-    await exportLedger(dir, (line) => takeLine(check, line))
+    await exportLedger({ dir, url: readStoreUrl(undefined) }, (line) => takeLine(check, line))
   } catch (error) {
     throw error instanceof StoreRefused ? new Stop(EXIT.refused, error.message) : error
   }

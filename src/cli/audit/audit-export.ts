@@ -3,8 +3,10 @@ import { createWriteStream, renameSync, rmSync } from 'node:fs'
 import type { Writable } from 'node:stream'
 import { exportLedger } from '../../store/export/export-ledger.js'
 import { StoreRefused } from '../../store/store.js'
+import type { StorePlace } from '../../store/store-place.js'
 import { findLedgerStateDir } from '../client/ledger-place.js'
 import { EXIT, Stop } from '../exit.js'
+import { readStoreUrl } from '../server/store-url.js'
 import { print, printJson, tell } from '../terminal/terminal.js'
 
 export interface ExportOptions {
@@ -18,11 +20,12 @@ export async function exportCommand(options: ExportOptions): Promise<void> {
   const dir = findLedgerStateDir(options.stateDir)
   if (dir === null)
     throw new Stop(EXIT.refused, 'There is no ledger here. Name its state directory with --state-dir DIR.')
+  const place = { dir, url: readStoreUrl(undefined) }
   try {
     const { output } = options
-    if (output === undefined) return void (await exportLedger(dir, makeLineWriter(process.stdout)))
+    if (output === undefined) return void (await exportLedger(place, makeLineWriter(process.stdout)))
     const partial = `${output}.partial`
-    const summary = await exportTo(dir, partial).catch((error: unknown) => {
+    const summary = await exportTo(place, partial).catch((error: unknown) => {
       rmSync(partial, { force: true })
       throw error
     })
@@ -40,10 +43,10 @@ export async function exportCommand(options: ExportOptions): Promise<void> {
   }
 }
 
-async function exportTo(dir: string, file: string) {
+async function exportTo(place: StorePlace, file: string) {
   const out = createWriteStream(file, { mode: 0o600 })
   await once(out, 'open')
-  const summary = await exportLedger(dir, makeLineWriter(out))
+  const summary = await exportLedger(place, makeLineWriter(out))
   out.end()
   await once(out, 'finish')
   return summary

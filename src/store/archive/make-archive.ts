@@ -10,8 +10,8 @@ import { readVerified } from '../copy/read-verified.js'
 import { openSqliteSource } from '../copy/sqlite-source.js'
 import type { Row } from '../database.js'
 import { readChainKey, readSigningKey } from '../keys.js'
-import type { StorePlace } from '../open-store.js'
 import { StoreRefused, type TaskRow } from '../store.js'
+import type { StorePlace } from '../store-place.js'
 import { formatArchivedData } from './archived-data.js'
 
 export interface ArchiveRequest extends StorePlace {

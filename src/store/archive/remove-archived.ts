@@ -1,8 +1,8 @@
 import { openDatabase } from '../database.js'
 import { listLedgerFiles } from '../ledger-files.js'
-import type { StorePlace } from '../open-store.js'
 import { createPool } from '../postgres/connect.js'
 import { readSearchColumns } from '../postgres/write-batch.js'
+import type { StorePlace } from '../store-place.js'
 import type { MadeArchive } from './make-archive.js'
 
 /** Replaces archived events by their tombstones and removes their tasks. The archive is recorded before. */

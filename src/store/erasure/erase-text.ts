@@ -1,8 +1,8 @@
 import { openDatabase } from '../database.js'
 import { listLedgerFiles } from '../ledger-files.js'
-import type { StorePlace } from '../open-store.js'
 import { createPool } from '../postgres/connect.js'
 import { readSearchColumns } from '../postgres/write-batch.js'
+import type { StorePlace } from '../store-place.js'
 import type { FoundText } from './find-text.js'
 
 /** Overwrites what was found. The erasures are recorded in the ledger before: without that it would be tampering. */

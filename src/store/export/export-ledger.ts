@@ -1,9 +1,12 @@
 import { createHash, createPublicKey, sign } from 'node:crypto'
+import { toEventRow } from '../copy/ledger-part.js'
+import { openPostgresSource } from '../copy/postgres-source.js'
 import { type Database, openDatabase, type Row } from '../database.js'
-import { readSqliteReplaced } from '../erasure/replaced-contents.js'
+import { type ReplacedContents, readSqliteReplaced } from '../erasure/replaced-contents.js'
 import { readChainKey, readSigningKey } from '../keys.js'
 import { listLedgerFiles } from '../ledger-files.js'
 import { StoreRefused } from '../store.js'
+import type { StorePlace } from '../store-place.js'
 import { judgeEvent } from '../verify/verify-events.js'
 import { startStreamWalk } from '../verify/verify-streams.js'
 import { EVENT_COLUMNS } from '../wire.js'
@@ -22,15 +25,16 @@ interface ExportSummary {
  * Writes the ledger as lines of JSON with a signed closing line, which `verifyExport` checks with the public key alone.
  * Each event is verified first: a tampered ledger is not signed. Only reads; takes no lock.
  */
-export async function exportLedger(dir: string, write: (line: string) => Promise<void>): Promise<ExportSummary> {
+export async function exportLedger(place: StorePlace, write: (line: string) => Promise<void>): Promise<ExportSummary> {
+  const { dir, url } = place
   const key = readChainKey(dir)
   const signingKey = readSigningKey(dir)
   if (key === null || signingKey === null) throw new StoreRefused('tampered', 'A key of the ledger is missing.')
-  const database = openDatabase(listLedgerFiles(dir).database, { readOnly: true })
+  const opened = url === null ? openSqliteEvents(dir) : await openPostgresEvents(url)
   try {
     const hash = createHash('sha256')
     const streams = startStreamWalk()
-    const replaced = readSqliteReplaced(database)
+    const { replaced } = opened
     const publicKey = createPublicKey(signingKey).export({ type: 'spki', format: 'pem' }).toString()
     const header = JSON.stringify({
       format: EXPORT_FORMAT,
@@ -41,7 +45,7 @@ export async function exportLedger(dir: string, write: (line: string) => Promise
     await write(header)
     let count = 0
     let digest = FIRST_DIGEST
-    for await (const row of walkEvents(database)) {
+    for await (const row of opened.events()) {
       const bad = judgeEvent(row, key, { seq: count + 1, end: streams.end(String(row.stream)), replaced })
       if (bad !== null) throw new StoreRefused('tampered', `${bad.detail} The export stops here, unsigned.`)
       count += 1
@@ -57,8 +61,35 @@ export async function exportLedger(dir: string, write: (line: string) => Promise
     await write(JSON.stringify({ closing, signature }))
     return { events: count, streams: streams.size, sha256, merkleRoot: closing.merkle_root }
   } finally {
-    database.close()
+    await opened.close()
   }
+}
+
+interface OpenedEvents {
+  readonly replaced: ReplacedContents
+  readonly events: () => AsyncGenerator<Row>
+  readonly close: () => Promise<void>
+}
+
+function openSqliteEvents(dir: string): OpenedEvents {
+  const database = openDatabase(listLedgerFiles(dir).database, { readOnly: true })
+  return {
+    replaced: readSqliteReplaced(database),
+    events: () => walkEvents(database),
+    close: async () => database.close(),
+  }
+}
+
+async function openPostgresEvents(url: string): Promise<OpenedEvents> {
+  const source = await openPostgresSource(url)
+  async function* readEvents(): AsyncGenerator<Row> {
+    for await (const part of source.read()) {
+      // Events come first.
+      if (part[0] !== 'event') return
+      yield toEventRow(part)
+    }
+  }
+  return { replaced: await source.listReplaced(), events: readEvents, close: () => source.close() }
 }
 
 /** Page by page, yielding to the event loop in between, so that an exporting server keeps answering. */

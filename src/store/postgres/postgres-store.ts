@@ -12,6 +12,7 @@ import {
   StoreUnavailable,
   type TaskFilter,
 } from '../store.js'
+import type { StorePlace } from '../store-place.js'
 import { createPool, findAddressProblem, toRefusal } from './connect.js'
 import { joinNodes, type OpenedNode } from './join-nodes.js'
 import type { NodeLine } from './node-line.js'
@@ -67,6 +68,7 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
 }
 
 export class PostgresStore implements Store {
+  readonly place: StorePlace
   readonly #dir: string
   readonly #now: () => number
   readonly #pool: Pool
@@ -82,6 +84,7 @@ export class PostgresStore implements Store {
   #closing: Promise<void> | null = null
 
   constructor(options: PostgresStoreOptions, { pool, writePool, lock, opened, node }: Parts) {
+    this.place = { dir: options.dir, url: options.url }
     this.#dir = options.dir
     this.#now = options.now ?? (() => node.cluster.now())
     this.#pool = pool
