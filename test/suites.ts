@@ -302,6 +302,10 @@ export const FULL_ONLY: Readonly<Record<string, string>> = {
   'tools/files/swap-race': 'races for twelve seconds; tools/files/hostile-paths covers single paths',
   'tools/upstream/stdio':
     'every fault of an upstream MCP server; tools/upstream/answers and http/upstream cover the main ones',
+  'e2e/bad-store': 'starts a server on each wrong PostgreSQL store; store/postgres covers the refusals',
+  'e2e/rolling-restart': 'restarts three nodes in turn under load; needs PostgreSQL',
+  'store/keeping-postgres':
+    'erases, archives and rotates in PostgreSQL; store/erase, archive and rotate-keys cover SQLite',
   'store/nodes': 'several nodes on one PostgreSQL database: homes, fencing, following; needs PostgreSQL',
   'store/postgres': 'the store suite on PostgreSQL, tampering and crashes; store/sqlite runs the same suite',
   'torture/faults': 'full disks and I/O errors under load; store/faults covers the store',

@@ -1,18 +1,31 @@
-// Durable appends to PostgreSQL with 64 writers, from one node and from two, against raw fsync. Needs the address of an
-// empty database in PHASELOCK_BENCH_STORE; its disk should be the one of the temporary folder.
+// Durable appends to PostgreSQL with 64 writers, from one node and from two, against raw fsync, and checks over HTTP. It
+// brings up its own PostgreSQL in the temporary folder. PHASELOCK_BENCH_STORE names an empty database of another server.
 import { fork } from 'node:child_process'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { line, median, rawFsync, round } from './measure.mjs'
+import { benchNodeChecks } from './node-checks.mjs'
+import { startOwnPostgres } from './postgres.mjs'
 import { place } from './servers.mjs'
 
 const WRITERS = 64
 const RUN_MS = 2_000
 const HERE = fileURLToPath(import.meta.url)
 
-export async function benchNodes({ rounds }) {
-  const url = process.env.PHASELOCK_BENCH_STORE
-  if (url === undefined) return { skipped: 'PHASELOCK_BENCH_STORE names no empty PostgreSQL database' }
+export async function benchNodes({ rounds, seconds }) {
+  const given = process.env.PHASELOCK_BENCH_STORE
+  const own = given === undefined ? await startOwnPostgres() : null
+  if (given === undefined && own === null) return { skipped: 'PostgreSQL is not installed (Debian package postgresql)' }
+  try {
+    const lines = await benchAppends(given ?? (await own.createDatabase()), rounds)
+    const checks = own === null ? [] : await benchNodeChecks(await own.createDatabase(), { rounds, seconds })
+    return { lines: [...lines, ...checks] }
+  } finally {
+    own?.remove()
+  }
+}
+
+async function benchAppends(url, rounds) {
   const at = place()
   const dirs = ['a', 'b'].map((name) => join(at.dir, name))
   const nodes = [await startWriter(url, dirs[0])]
@@ -32,22 +45,20 @@ export async function benchNodes({ rounds }) {
     at.remove()
   }
   const [one, two, fsync] = [speeds.one, speeds.two, speeds.fsync].map(median)
-  return {
-    lines: [
-      line(`durable appends to PostgreSQL, ${WRITERS} writers, against raw fsync`, {
-        value: `${round(one)}/s`,
-        baseline: `${round(fsync)}/s`,
-        ratio: round(one / fsync),
-        goal: '≥ 5',
-      }),
-      line('the same from two nodes, against one', {
-        value: `${round(two)}/s`,
-        baseline: `${round(one)}/s`,
-        ratio: round(two / one),
-        goal: '≥ 1.7',
-      }),
-    ],
-  }
+  return [
+    line(`durable appends to PostgreSQL, ${WRITERS} writers, against raw fsync`, {
+      value: `${round(one)}/s`,
+      baseline: `${round(fsync)}/s`,
+      ratio: round(one / fsync),
+      goal: '≥ 5',
+    }),
+    line('the same from two nodes, against one', {
+      value: `${round(two)}/s`,
+      baseline: `${round(one)}/s`,
+      ratio: round(two / one),
+      goal: '≥ 1.7',
+    }),
+  ]
 }
 
 async function startWriter(url, dir) {

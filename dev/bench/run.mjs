@@ -41,7 +41,7 @@ if (!existsSync(join(ROOT, 'dev/bench/node_modules'))) {
 const SUITES = {
   decide: () => benchDecide({ rounds: quick ? 3 : 5 }),
   store: () => benchStore({ rounds: quick ? 3 : 5 }),
-  nodes: () => benchNodes({ rounds: quick ? 3 : 5 }),
+  nodes: () => benchNodes({ rounds: quick ? 3 : 5, seconds: quick ? 2 : 5 }),
   confined: () => benchConfined({ rounds: quick ? 3 : 7 }),
   'file-tools': () => benchFileTools({ rounds: quick ? 3 : 5 }),
   inverted: () => benchInverted({ rounds: quick ? 1 : 5 }),

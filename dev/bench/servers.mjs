@@ -15,7 +15,7 @@ export function place() {
   return { dir, remove: () => rmSync(dir, { recursive: true, force: true }) }
 }
 
-export async function phaselock(dir, contract = 'tdd') {
+export async function phaselock(dir, contract = 'tdd', environment = {}) {
   const port = await freePort()
   const started = performance.now()
   const child = spawn(
@@ -32,7 +32,7 @@ export async function phaselock(dir, contract = 'tdd') {
       '--state-dir',
       join(dir, 'state'),
     ],
-    { stdio: 'ignore' },
+    { stdio: 'ignore', env: { ...process.env, ...environment } },
   )
   await answers(`http://127.0.0.1:${port}/ready`)
   const readyMs = performance.now() - started
@@ -68,16 +68,16 @@ createServer((request, response) => {
 }
 
 /** Tasks that agents hold, with their phase tokens: enough agents that nobody meets its rate limit. */
-export async function claimed(server, count) {
+export async function claimed(server, count, name = 'bench') {
   const made = []
   for (let i = 0; i < count; i += 1) {
     const task = await server.call('POST', '/tasks', server.operator, { title: `Bench ${i}`, priority: 1000 })
-    const agent = await server.call('POST', '/agents', server.operator, { agent_id: `bench-${i}` })
+    const agent = await server.call('POST', '/agents', server.operator, { agent_id: `${name}-${i}` })
     const claim = await server.call('POST', '/tasks/claim', agent.agent_token, {
-      agent_id: `bench-${i}`,
+      agent_id: `${name}-${i}`,
       task_id: task.id,
     })
-    made.push({ taskId: task.id, token: claim.phase_token, agentToken: agent.agent_token, agentId: `bench-${i}` })
+    made.push({ taskId: task.id, token: claim.phase_token, agentToken: agent.agent_token, agentId: `${name}-${i}` })
   }
   return made
 }

@@ -1,7 +1,8 @@
 // Runs wrk with one request per token, in turn.
-import { execFileSync, spawnSync } from 'node:child_process'
+import { execFile, execFileSync, spawnSync } from 'node:child_process'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { promisify } from 'node:util'
 
 export function hasWrk() {
   return spawnSync('wrk', ['-v']).error === undefined
@@ -9,14 +10,23 @@ export function hasWrk() {
 
 /** Requests a second and the median latency in milliseconds. */
 export function wrk(dir, target) {
+  return readResult(execFileSync('wrk', writeArguments(dir, target), { encoding: 'utf8' }))
+}
+
+/** The same beside others. */
+export async function wrkMeanwhile(dir, target) {
+  const { stdout } = await promisify(execFile)('wrk', writeArguments(dir, target), { encoding: 'utf8' })
+  return readResult(stdout)
+}
+
+function writeArguments(dir, target) {
   const script = join(dir, `wrk-${target.port}.lua`)
   writeFileSync(script, lua(target))
   const url = `http://127.0.0.1:${target.port}${target.path}`
-  const text = execFileSync(
-    'wrk',
-    ['-t', '1', '-c', String(target.connections), '-d', `${target.seconds}s`, '--latency', '-s', script, url],
-    { encoding: 'utf8' },
-  )
+  return ['-t', '1', '-c', String(target.connections), '-d', `${target.seconds}s`, '--latency', '-s', script, url]
+}
+
+function readResult(text) {
   const failed = /Non-2xx or 3xx responses: (\d+)/.exec(text)
   if (failed !== null) throw new Error(`${failed[1]} requests were refused:\n${text}`)
   return {

@@ -64,9 +64,11 @@ export function toRefusal(error: unknown): StoreRefused {
       ? 'Check user and password of the store.'
       : code === NO_DATABASE
         ? 'Create the database first (createdb).'
-        : code === NO_RIGHTS
-          ? 'Give the user the right to create tables in it (GRANT CREATE ON SCHEMA).'
-          : 'Check that PostgreSQL runs and can be reached from here.'
+        : code === NO_RIGHTS && /for (table|relation|sequence)/.test(message)
+          ? 'Connect as the owner of the tables, or grant the user all rights on them.'
+          : code === NO_RIGHTS
+            ? 'Give the user the right to create tables in it (GRANT CREATE ON SCHEMA).'
+            : 'Check that PostgreSQL runs and can be reached from here.'
   return new StoreRefused('unreachable', `The PostgreSQL store cannot be opened: ${message}. ${remedy}`, {
     cause: error,
   })

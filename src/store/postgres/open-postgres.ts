@@ -14,7 +14,7 @@ import { type Head, readHead, writeWholeHead } from '../write/head.js'
 import { NODES } from './batch-view.js'
 import { refuseMovedDatabase } from './moved-database.js'
 import { computeLockNumber } from './node-lease.js'
-import { findForeignTrigger, migrate, readSchemaVersion } from './schema.js'
+import { findForeignTrigger, migrate, readSchemaVersion, refuseNewerSchema } from './schema.js'
 
 const PAGE = 2_000
 const WHAT_TO_DO =
@@ -35,9 +35,14 @@ export async function openPostgres(pool: Pool, dir: string): Promise<OpenedPostg
   try {
     refuseRotating(dir)
     await requireDurable(client)
-    const isNew = (await readSchemaVersion(client)) === 0
+    const version = await readSchemaVersion(client)
+    const isNew = version === 0
+    refuseNewerSchema(version)
+    // Everything that can be refused is refused before anything is written.
+    if (isNew) await requireEmptyPlace(client, dir)
     const key = isNew ? takeKeys(dir) : requireKeys(dir)
     await refuseEarlierVersion(client, key)
+    if (!isNew) await requireOwnLedger(client, key)
     await migrate(client)
     await client.query("INSERT INTO meta (name, value) VALUES ('key_seal', $1) ON CONFLICT DO NOTHING", [
       computeKeySeal(key),
@@ -63,6 +68,22 @@ async function requireDurable(client: PoolClient): Promise<void> {
     throw new StoreRefused(
       'unreachable',
       'PostgreSQL runs with fsync = off, so that a power failure would lose acknowledged events. Set fsync = on.',
+    )
+}
+
+/** An empty database is made a ledger if its user may, and if the directory has no events of another database. */
+async function requireEmptyPlace(client: PoolClient, dir: string): Promise<void> {
+  const { rows } = await client.query("SELECT has_schema_privilege(current_schema(), 'CREATE') AS may")
+  if (rows[0]?.may !== true)
+    throw new StoreRefused(
+      'unreachable',
+      'The PostgreSQL store cannot be opened: its user may not create tables. Give it the right (GRANT CREATE ON SCHEMA).',
+    )
+  const key = readChainKey(dir)
+  const found = key === null ? null : readHead(dir, key)
+  if (found?.state === 'valid' && found.head.count > 0)
+    throw refuseTampered(
+      `The database is empty, but the ledger head says ${found.head.count} events: events were cut off.`,
     )
 }
 
