@@ -302,7 +302,7 @@ export const FULL_ONLY: Readonly<Record<string, string>> = {
   'tools/files/swap-race': 'races for twelve seconds; tools/files/hostile-paths covers single paths',
   'tools/upstream/stdio':
     'every fault of an upstream MCP server; tools/upstream/answers and http/upstream cover the main ones',
-  'e2e/bad-store': 'starts a server on each wrong PostgreSQL store; store/postgres covers the refusals',
+  'e2e/bad-store': 'starts a server on each wrong PostgreSQL store; needs PostgreSQL',
   'e2e/rolling-restart': 'restarts three nodes in turn under load; needs PostgreSQL',
   'store/keeping-postgres':
     'erases, archives and rotates in PostgreSQL; store/erase, archive and rotate-keys cover SQLite',

@@ -1,6 +1,6 @@
 import type { FastifyRequest } from 'fastify'
 import { StoreUnavailable, TreeUnreadable } from '../app/app.js'
-import { WrongNode } from '../app/ledger/ledger.js'
+import { WrongNode } from '../app/ledger/ledger-errors.js'
 import { refuseWrongNode } from '../app/nodes/find-node.js'
 import { type Problem, refuse, refuseUnreadable } from '../app/result.js'
 import { BadBody } from './json-body.js'

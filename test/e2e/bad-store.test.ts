@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { openPostgresStore } from '../../src/store/postgres/postgres-store.js'
+import { events, newEvent } from '../store/events.js'
 import { findPostgres, type PostgresServer, startPostgres, WITH_PASSWORD } from '../store/postgres-server.js'
 import { run, SECRET } from './nodes.js'
 
@@ -22,12 +23,14 @@ describe.skipIf(bin === null)('a store that must not be used (skipped where Post
     rmSync(dir, { recursive: true, force: true })
   })
 
-  /** A ledger whose server is stopped. */
+  /** A ledger of one event whose server is stopped. */
   async function makeLedger() {
     made += 1
     const stateDir = join(dir, `ledger-${made}`)
     const url = await postgres.createDatabase()
-    await (await openPostgresStore({ dir: stateDir, url })).close()
+    const store = await openPostgresStore({ dir: stateDir, url })
+    events(await store.append({ stream: 'task:a', expectedVersion: 0, events: [newEvent()] }))
+    await store.close()
     return { url, stateDir }
   }
 

@@ -181,6 +181,7 @@ describe.skipIf(bin === null)('several nodes on one database (skipped where Post
     const [first, second] = nodes as [TestNode, TestNode]
     const { body } = await at(1).call('GET', '/nodes', at(1).operator)
     const { id } = (body.nodes as { id: string; own: boolean }[]).find(({ own }) => !own) ?? { id: '' }
+    expect(body.nodes).toHaveLength(2)
     const adopt = () => at(1).call('POST', `/nodes/${id}/adopt`, at(1).operator, { reason: 'gone' })
     expect(await adopt()).toMatchObject({ status: 409, body: { code: 'conflict' } })
     await first.server.kill()

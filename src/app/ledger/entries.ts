@@ -17,6 +17,8 @@ export interface Entry {
   rowLease: number
   /** Decisions in sequence, each made on the one before: when one is not written, the store refuses the later ones. */
   readonly line: number
+  /** The newest write, while it is under way. */
+  writing: Promise<unknown> | null
 }
 
 /** Cached states of recently used tasks, folded from their streams. */
@@ -48,6 +50,24 @@ export class Entries {
       () => this.#entries.delete(taskId),
     )
     return loading
+  }
+
+  /** Notes a write of the entry while it is under way. */
+  async track<T>(entry: Entry, writing: Promise<T>): Promise<T> {
+    entry.writing = writing
+    try {
+      return await writing
+    } finally {
+      if (entry.writing === writing) entry.writing = null
+    }
+  }
+
+  /** Waits for the newest write of a task. False: none was under way. */
+  async settle(taskId: string): Promise<boolean> {
+    const writing = (await this.get(taskId))?.writing ?? null
+    // Who wrote it hears of a failure.
+    await writing?.catch(() => undefined)
+    return writing !== null
   }
 
   /** Another node has appended to the stream of a task. */
@@ -91,7 +111,7 @@ export function makeLine(): number {
 }
 
 function makeEntry(state: TaskState): Entry {
-  return { tip: state, durable: state, rowLease: 0, line: makeLine() }
+  return { tip: state, durable: state, rowLease: 0, line: makeLine(), writing: null }
 }
 
 export function formatStream(taskId: string): string {

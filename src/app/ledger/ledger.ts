@@ -24,6 +24,7 @@ import type { Kept } from '../kept-answer.js'
 import { type Plain, toNewEvent, toTaskEvent } from '../wire.js'
 import { addConfirmation } from './confirmed-act.js'
 import { Entries, type Entry, formatStream } from './entries.js'
+import { AgentBusy, WrongNode } from './ledger-errors.js'
 import { type RecordOptions, RegistryBook } from './registry-book.js'
 import { needsRow, toTaskRow } from './task-row.js'
 
@@ -49,21 +50,6 @@ export interface ApplyOptions {
 }
 
 type Target = { readonly taskId: string; readonly contract: Contract }
-
-export class AgentBusy extends Error {
-  override readonly name = 'AgentBusy'
-}
-
-/** Another node decides on the stream. */
-export class WrongNode extends Error {
-  override readonly name = 'WrongNode'
-  constructor(
-    readonly stream: string,
-    readonly home: string,
-  ) {
-    super(`${stream} belongs to ${home}`)
-  }
-}
 
 /** The only place that appends events. Commands on one task are decided one at a time and pipelined to the disk. */
 export class Ledger {
@@ -133,6 +119,11 @@ export class Ledger {
   async peek(taskId: string): Promise<TaskState | null> {
     const entry = await this.#entries.get(taskId)
     return entry?.tip ?? null
+  }
+
+  /** Waits until everything decided on the task so far is written or given up. False: nothing was under way. */
+  settle(taskId: string): Promise<boolean> {
+    return this.#entries.settle(taskId)
   }
 
   /** Holds the task's lock while the work runs, because its result belongs to the state that it found. */
@@ -255,7 +246,7 @@ export class Ledger {
     entry.tip = after
     if (append.task !== undefined) entry.rowLease = append.task.leaseExpiresAt ?? 0
     try {
-      const result = await this.store.append(append)
+      const result = await this.#entries.track(entry, this.store.append(append))
       if (result.ok) {
         if (after.version > entry.durable.version) entry.durable = after
         this.#tell(result.events)

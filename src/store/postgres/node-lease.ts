@@ -167,6 +167,8 @@ export async function agreeOnSecrets(
     await client.query('COMMIT')
   } catch (error) {
     await client.query('ROLLBACK')
+    // A node that was refused at its first start is not one of them.
+    await client.query('DELETE FROM node WHERE id = $1 AND epoch = 1', [nodeId])
     throw error
   }
 }
