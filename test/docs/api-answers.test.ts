@@ -8,8 +8,8 @@ import { readDoc, sectionsOf } from './blocks.js'
 
 const FILE = 'docs/api.md'
 const sections = sectionsOf(FILE, 3)
-/** Needs a terminal that is shown, which the tests of tmux have. */
-const NOT_ASKED: ReadonlySet<string> = new Set(['agentScreen'])
+/** Need a terminal that is shown, or nodes on PostgreSQL, which the tests of tmux and e2e/nodes have. */
+const NOT_ASKED: ReadonlySet<string> = new Set(['agentScreen', 'adoptNode'])
 
 /** Answers that are described in another place, by the words that lead there. */
 const ELSEWHERE: readonly (readonly [RegExp, () => string])[] = [

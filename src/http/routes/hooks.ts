@@ -41,7 +41,7 @@ export const HOOK_ROUTES: readonly Route[] = [
     ...{ id: 'hookCursor', eventField, events: CURSOR_EVENTS, response: CURSOR_HOOK_ANSWER },
     summary: 'A hook of Cursor: decides a call before it is made, counts it afterwards, and leads the session',
     answer:
-      'In the format of the agent CLI: `{permission: "allow" | "deny", user_message?, agent_message?}` before a call, `{additional_context}` where the model is told something, `{continue}` for a prompt, `{followup_message}` at the end of a turn',
+      'In the format of the agent CLI: `{permission: "allow" | "deny", decision, reason, user_message?, agent_message?}` before a call, `{additional_context}` where the model is told something, `{continue}` for a prompt, `{followup_message}` at the end of a turn',
   }),
   makeHookRoute(COPILOT_HOOKS, {
     ...{ id: 'hookCopilot', eventField, events: COPILOT_EVENTS, response: COPILOT_HOOK_ANSWER },
