@@ -1,16 +1,18 @@
 // What a call takes in Claude Code: with its own tools and nothing else, with its own tools under hooks, and with the tools of Phaselock.
-import { spawn, spawnSync } from 'node:child_process'
+import { spawnSync } from 'node:child_process'
 import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
-import { line, round } from './measure.mjs'
+import { line, median, round } from './measure.mjs'
 import { ROOT } from './servers.mjs'
 
 const VERSION = '2.1.325'
 const KEY = 'key-of-the-bench-model'
 const FILES = 300
-const RUN_MS = 240_000
+const RUN_MS = 120_000
+const POLL_MS = 1000
+const END_MS = 3000
 const CONTRACT = `name: measured
 version: "1"
 phases:
@@ -31,22 +33,31 @@ const TOOLS = {
     mcp: (_, i) => ['write_files', { path: `out/${i}.js`, content: `${i}\n` }],
   },
 }
-const WAYS = ['bare', 'hooks', 'mcp']
+const COMMANDS = {
+  bare: `claude --permission-mode manual --allowedTools Read,Write,Bash --setting-sources "" --strict-mcp-config "Go [[bench]]"`,
+  hooks: 'phaselock claude --native "Go [[bench]]" -- --permission-mode manual',
+  mcp: 'phaselock claude "Go [[bench]]" -- --permission-mode manual',
+}
+const UTF8 = { encoding: 'utf8' }
 
-export async function benchAgentCli({ calls }) {
+export async function benchAgentCli({ rounds, calls }) {
   const program = findClaude()
   if (program === null) return { skipped: `Claude Code ${VERSION} cannot be installed here` }
-  if (spawnSync('script', ['--version']).status !== 0) return { skipped: 'script (util-linux) is not installed' }
+  if (spawnSync('tmux', ['-V']).status !== 0) return { skipped: 'tmux is not installed' }
   const at = makePlace(program)
   const model = await openModel()
-  const found = {}
+  const times = Object.fromEntries(Object.keys(COMMANDS).map((way) => [way, {}]))
   try {
-    for (const way of WAYS) found[way] = await measureWay(at, model, { way, calls })
+    for (let number = 0; number < rounds; number += 1)
+      for (const way of Object.keys(COMMANDS))
+        for (const [tool, values] of Object.entries(await measureWay(at, model, { way, calls, number })))
+          times[way][tool] = [...(times[way][tool] ?? []), ...values]
   } finally {
     model.close()
     at.run(['down'])
     rmSync(at.dir, { recursive: true, force: true })
   }
+  const found = Object.fromEntries(Object.entries(times).map(([way, byTool]) => [way, mapMedians(byTool)]))
   const lines = Object.keys(TOOLS).flatMap((tool) => [
     compare(`${tool} under hooks, over Claude Code's own`, found.hooks[tool] - found.bare[tool], found.bare[tool], 15),
     compare(`${tool} over MCP, over Claude Code's own`, found.mcp[tool] - found.bare[tool], found.bare[tool]),
@@ -54,9 +65,13 @@ export async function benchAgentCli({ calls }) {
   return { lines }
 }
 
+function mapMedians(byTool) {
+  return Object.fromEntries(Object.entries(byTool).map(([tool, values]) => [tool, median(values)]))
+}
+
 function compare(name, extra, own, goal) {
-  const ratio = { ratio: round(extra / (goal ?? own)) }
-  const value = { value: `+${round(extra)} ms`, baseline: `${round(own)} ms` }
+  const ratio = { ratio: round(goal === undefined ? extra / own : extra) }
+  const value = { value: `${extra < 0 ? '' : '+'}${round(extra)} ms`, baseline: `${round(own)} ms` }
   return line(name, { ...value, ...ratio, ...(goal === undefined ? {} : { goal: `≤ ${goal} ms` }) })
 }
 
@@ -84,14 +99,14 @@ function makePlace(program) {
   ])
     spawnSync('git', words, { cwd: tree })
   const known = {
-    ...{ hasCompletedOnboarding: true, theme: 'dark', bypassPermissionsModeAccepted: true },
+    ...{ hasCompletedOnboarding: true, theme: 'dark' },
     customApiKeyResponses: { approved: [KEY.slice(-20)], rejected: [] },
     projects: { [tree]: { hasTrustDialogAccepted: true, hasCompletedProjectOnboarding: true } },
   }
   writeFileSync(join(home, '.claude.json'), JSON.stringify(known))
   writeFileSync(join(dir, 'passphrase'), 'a passphrase of the bench\n')
   const env = {
-    ...{ HOME: home, TMPDIR: dir, TERM: 'xterm-256color', LANG: 'C.UTF-8', ANTHROPIC_API_KEY: KEY, IS_SANDBOX: '1' },
+    ...{ HOME: home, TMPDIR: dir, TERM: 'xterm-256color', LANG: 'C.UTF-8', ANTHROPIC_API_KEY: KEY },
     PATH: [dirname(program), join(ROOT, 'bin'), process.env.PATH].join(':'),
     ...{ CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1', DISABLE_AUTOUPDATER: '1', DISABLE_TELEMETRY: '1' },
   }
@@ -101,39 +116,58 @@ function makePlace(program) {
   return { dir, tree, env, run }
 }
 
-/** The median time of each tool: from the answer of the model with the call to its next question. */
-async function measureWay(at, model, { way, calls }) {
+/** The times of each tool: from the answer of the model with the call to its next question. */
+async function measureWay(at, model, { way, calls, number }) {
   const kind = way === 'mcp' ? 'mcp' : 'own'
   const names = Object.keys(TOOLS)
   const plan = Array.from({ length: calls * names.length }, (_, i) => {
     const tool = names[i % names.length]
-    const [name, input] = TOOLS[tool][kind](at.tree, `${way}-${i}`)
+    const [name, input] = TOOLS[tool][kind](at.tree, `${way}-${number}-${i}`)
     return { tool, name: kind === 'mcp' ? `mcp__phaselock__${name}` : name, input }
   })
   const times = model.begin(plan)
-  const command = {
-    bare: 'claude --dangerously-skip-permissions --setting-sources "" --strict-mcp-config "Go [[bench]]"',
-    hooks: 'phaselock claude --native "Go [[bench]]"',
-    mcp: 'phaselock claude "Go [[bench]]"',
-  }[way]
-  const child = spawn('script', ['-qec', `stty cols 120 rows 40; exec ${command}`, '/dev/null'], {
-    ...{ cwd: at.tree, env: { ...at.env, ANTHROPIC_BASE_URL: model.url }, stdio: ['pipe', 'ignore', 'ignore'] },
-    detached: true,
-  })
-  const timer = setTimeout(() => child.kill(), RUN_MS)
-  await Promise.race([times.over, new Promise((resolve) => child.once('close', resolve))])
-  clearTimeout(timer)
+  const window = openWindow(at, { ...at.env, ANTHROPIC_BASE_URL: model.url }, COMMANDS[way])
   try {
-    process.kill(-child.pid, 'SIGTERM')
-  } catch {
-    // It has ended by itself.
+    await waitUntilOver(times.over, window)
+  } finally {
+    window.close()
+    // The command gives its task back.
+    await new Promise((resolve) => setTimeout(resolve, END_MS))
   }
-  await new Promise((resolve) => setTimeout(resolve, 2000))
-  return Object.fromEntries(names.map((tool) => [tool, median(times.byTool.get(tool) ?? [Number.NaN])]))
+  const found = names.map((tool) => [tool, times.byTool.get(tool) ?? []])
+  const empty = found.filter(([, values]) => values.length < calls / 2).map(([tool]) => tool)
+  if (empty.length > 0) throw new Error(`${way}: too few calls of ${empty.join(', ')} were made`)
+  return Object.fromEntries(found)
 }
 
-function median(values) {
-  return values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)]
+/** The model asks for nothing more, or the time is over: then what the screen shows says why. */
+async function waitUntilOver(over, window) {
+  let isOver = false
+  void over.then(() => {
+    isOver = true
+  })
+  const deadline = Date.now() + RUN_MS
+  while (!isOver) {
+    await new Promise((resolve) => setTimeout(resolve, POLL_MS))
+    if (Date.now() < deadline && window.isOpen()) continue
+    if (!isOver) throw new Error(`Claude Code made not all calls. Its screen:\n${window.screen()}`)
+  }
+}
+
+/** A window of tmux: Claude Code asks its terminal what it can do, and waits for the answers. */
+function openWindow({ dir, tree }, env, command) {
+  const socket = join(dir, `tmux-${Date.now()}`)
+  const tmux = (...words) => spawnSync('tmux', ['-S', socket, '-f', '/dev/null', ...words], UTF8)
+  const variables = Object.entries(env).map(([name, value]) => `${name}=${value}`)
+  const size = ['-x', '120', '-y', '40']
+  const words = ['env', '-i', ...variables, 'sh', '-c', command]
+  const opened = tmux('new-session', '-d', '-s', 'bench', ...size, '-c', tree, ...words, ';', 'set', 'remain-on-exit', 'on')
+  if (opened.status !== 0) throw new Error(`tmux: ${opened.stderr}`)
+  return {
+    isOpen: () => tmux('list-panes', '-t', 'bench', '-F', '#{pane_dead}').stdout.trim() === '0',
+    screen: () => tmux('capture-pane', '-p', '-t', 'bench').stdout.replaceAll(/\n\s*\n/g, '\n'),
+    close: () => tmux('kill-server'),
+  }
 }
 
 /** A model that asks for one call after another, and takes the time until it is asked again. */

@@ -61,7 +61,7 @@ const SUITES = {
   dashboards: () => benchDashboards({ rounds: quick ? 3 : 5, seconds: quick ? 4 : 10 }),
   check: () => benchCheck({ rounds: quick ? 3 : 5, seconds: quick ? 2 : 5 }),
   scale: () => benchScale({ sizes: quick ? [50, 5000] : [50, 5000, 10_000, 100_000] }),
-  'agent-cli': () => benchAgentCli({ calls: quick ? 12 : 40 }),
+  'agent-cli': () => benchAgentCli({ rounds: quick ? 1 : 3, calls: quick ? 12 : 25 }),
   start: () => benchStart(quick ? { events: 50_000, tasks: 500 } : { events: 1_000_000, tasks: 10_000 }),
 }
 const wanted = names.length === 0 ? Object.keys(SUITES) : names

@@ -77,7 +77,11 @@ describe.skipIf(reason !== null)(`phaselock claude${reason === null ? '' : ` (sk
       await second.enter('phaselock claude --worktree "[[script:honest]] Sum up the prices of another cart"')
       // A folder that Claude Code has not seen before.
       await second.shows(/trust|go from PLAN to TDD/i)
-      if (/trust/i.test(second.screen())) second.press('Enter')
+      if (/trust/i.test(second.screen())) {
+        second.press('Down')
+        await second.shows(/❯ Yes, I trust/)
+        second.press('Enter')
+      }
       await second.shows(/go from PLAN to TDD/)
       await answerForm(second, 'approve')
       await answerForm(first, 'approve')

@@ -3,7 +3,7 @@ import { codex } from '../participants/real-agents.js'
 import type { Script } from '../real-agents/model.js'
 import type { Call, Talk } from '../real-agents/talk.js'
 import { CODE, honest, own } from '../real-agents/work.js'
-import { Desk, hasTmux } from './terminal.js'
+import { Desk, hasTmux, pressUntilGone, type Window } from './terminal.js'
 
 const RUN_MS_MAX = 300_000
 const OWN = ['list_mcp_resources', 'list_mcp_resource_templates', 'read_mcp_resource', 'request_user_input']
@@ -19,8 +19,7 @@ describe.skipIf(reason !== null)(`phaselock codex${reason === null ? '' : ` (ski
       desk = await Desk.open(found.ok ? [found.program] : [], { honest })
       const window = desk.window()
       await window.enter('phaselock codex "[[script:honest]] Sum up the prices of a cart"')
-      await window.shows(/Open restricted/)
-      window.press('Enter')
+      await openRestricted(window)
       await window.shows(/may codex-\w+ go from PLAN to TDD/)
       // The comment comes first and stays empty.
       window.press('C-n')
@@ -51,8 +50,7 @@ describe.skipIf(reason !== null)(`phaselock codex${reason === null ? '' : ` (ski
       desk = await Desk.open(found.ok ? [found.program] : [], { honest: script })
       const window = desk.window()
       await window.enter(`phaselock codex "[[script:honest]] Sum up the prices of a cart" -- --model ${model}`)
-      await window.shows(/Open restricted/)
-      window.press('Enter')
+      await openRestricted(window)
       await window.shows(/may codex-\w+ go from PLAN to TDD/)
       // What it did with its own tools in PLAN left nothing.
       expect(desk.git('status', '--porcelain', '--ignored')).toBe('')
@@ -71,6 +69,8 @@ describe.skipIf(reason !== null)(`phaselock codex${reason === null ? '' : ` (ski
   )
 })
 
+const openRestricted = (window: Window): Promise<void> => pressUntilGone(window, 'Enter', /1\. Open restricted/)
+
 const PATCH = `*** Begin Patch\n*** Add File: ${CODE}\n+export const sum = () => 12\n*** End Patch\n`
 
 /** A model with a patch tool tries it first. */
@@ -80,7 +80,8 @@ function withPatch(talk: Talk): ReturnType<Script> {
 
 /** A model that writes programs: its tools are functions in them. */
 async function inCode(talk: Talk): Promise<Call | null> {
-  const write = (text: string): Call => ({ ...own('exec', {}), text })
+  // An approval may take longer than Codex waits for a program by default.
+  const write = (text: string): Call => ({ ...own('exec', {}), text: `// @exec: {"yield_time_ms": 200000}\n${text}` })
   if (talk.step === 0)
     return write(`try { await tools.apply_patch(${JSON.stringify(PATCH)}) } catch (error) { text(String(error)) }`)
   const made = await honest({ ...talk, step: talk.step - 1 })

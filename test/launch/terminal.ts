@@ -285,6 +285,15 @@ export async function answerForm(window: Window, decision: 'approve' | 'reject',
   window.press('Enter')
 }
 
+/** Answers a dialog. A key that is pressed while it is drawn is lost, so that a person presses it again. */
+export async function pressUntilGone(window: Window, key: string, dialog: RegExp): Promise<void> {
+  await window.shows(dialog)
+  for (let tries = 0; tries < 20 && dialog.test(window.screen()); tries += 1) {
+    window.press(key)
+    await sleep(1500)
+  }
+}
+
 export const hasTmux = spawnSync('tmux', ['-V']).status === 0
 
 export function sleep(ms: number): Promise<void> {

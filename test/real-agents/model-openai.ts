@@ -4,7 +4,7 @@ import { about, listOf, type Spoken, type Talk, textOf, USAGE } from './talk.js'
 
 export function openaiTalk(body: JsonObject): Talk {
   const items = listOf(body.input)
-  const tools = toolsOf(body.tools)
+  const tools = listTools(body)
   const texts = items.filter(({ role }) => role === 'user').map(({ content }) => textOf(content))
   return {
     ...about(texts, tools.length > 0),
@@ -22,6 +22,12 @@ export function openaiTalk(body: JsonObject): Talk {
   }
 }
 
+/** Newer models get their tools as the first item of what they read. */
+function listTools({ tools, input }: JsonObject): readonly string[] {
+  const added = listOf(input).filter(({ type }) => type === 'additional_tools')
+  return [tools, ...added.map((item) => item.tools)].flatMap(toolsOf)
+}
+
 /** Tools stand in the list itself, or in groups of it that have the name of their server. */
 function toolsOf(tools: Json | undefined): readonly string[] {
   return listOf(tools).flatMap(({ name, type, tools: inner }) =>
@@ -31,7 +37,7 @@ function toolsOf(tools: Json | undefined): readonly string[] {
 
 export function openaiAnswer(response: ServerResponse, asked: JsonObject, { call, step }: Spoken): void {
   // Codex groups the tools of a server; libraries take the names as they are.
-  const isPlain = call?.isOwn === true || toolsOf(asked.tools).includes('request_transition')
+  const isPlain = call?.isOwn === true || listTools(asked).includes('request_transition')
   const item: JsonObject =
     call === null
       ? {

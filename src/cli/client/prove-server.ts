@@ -15,12 +15,21 @@ const ANSWER_CHARS_MAX = 1000
  * its note behind, and any program may listen at its address by now: no token is sent before this.
  */
 export async function requireProof(stateDir: string, url: string): Promise<void> {
-  const nonce = randomBytes(NONCE_BYTES).toString('hex')
-  const response = await fetch(`${url}/health/proof?nonce=${nonce}`, {
-    redirect: 'error',
-    signal: AbortSignal.timeout(PROOF_MS_MAX),
+  await requireProofOver({ stateDir, url }, async (path) => {
+    const signal = AbortSignal.timeout(PROOF_MS_MAX)
+    const response = await fetch(`${url}${path}`, { redirect: 'error', signal })
+    return { status: response.status, text: await response.text() }
   })
-  const given = parseProof((await response.text()).slice(0, ANSWER_CHARS_MAX))
+}
+
+/** The same, with the question sent by `get`: over the connection that is used afterwards. */
+export async function requireProofOver(
+  { stateDir, url }: { readonly stateDir: string; readonly url: string },
+  get: (path: string) => Promise<{ readonly status: number; readonly text: string }>,
+): Promise<void> {
+  const nonce = randomBytes(NONCE_BYTES).toString('hex')
+  const response = await get(`/health/proof?nonce=${nonce}`)
+  const given = parseProof(response.text.slice(0, ANSWER_CHARS_MAX))
   const expected = computeServerProof(stateDir, { url: findProvenAddress(stateDir, url), nonce })
   if (given !== null && expected !== null && isSame(given, expected)) return
   throw new Stop(

@@ -65,10 +65,10 @@ export class SessionHooks {
     const deadline = Date.now() + AWAY_MS_MAX
     for (;;) {
       try {
-        const response = await server.send(token, { path: `/api/v1${path}`, body: text, signal })
-        const answer: unknown = await response.json()
-        if (response.status === 200 && isObject(answer)) return answer
-        return answers.refuse(body, `Phaselock's server answered ${response.status}.`)
+        const { status, text: said } = await server.sendHook(token, { path: `/api/v1${path}`, body: text, signal })
+        const answer: unknown = JSON.parse(said)
+        if (status === 200 && isObject(answer)) return answer
+        return answers.refuse(body, `Phaselock's server answered ${status}.`)
       } catch (error) {
         if (signal.aborted) throw error
         if (!isNotSent(error) || Date.now() > deadline) return answers.refuse(body, formatUnreachable(error))

@@ -2,8 +2,9 @@ import { existsSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { type Client, openClient } from '../client/client.js'
-import { type ClientOptions, connect, pinServer } from '../client/connection.js'
+import { type ClientOptions, type Connection, connect, pinServer } from '../client/connection.js'
 import { findRunningServer } from '../client/lock-holder.js'
+import { ProvenConnections, type Received } from '../client/proven-connections.js'
 import { ownContract } from '../contracts/choose-contract.js'
 import { findGivenStateDir, getDefaultStateDir, listFoldersUpwards } from '../places.js'
 import { findProgramName } from '../program-name.js'
@@ -24,9 +25,16 @@ interface Sent {
   readonly signal?: AbortSignal
 }
 
+interface HookSent {
+  readonly path: string
+  readonly body: string
+  readonly signal: AbortSignal
+}
+
 /** The server of a session. It is looked up for every call, so that it may be restarted in the middle. */
 export class SessionServer {
   readonly #options: ClientOptions
+  #kept: ProvenConnections | 'none' | null = null
 
   constructor(options: ClientOptions) {
     this.#options = options
@@ -49,6 +57,22 @@ export class SessionServer {
 
   agent(token: string): Promise<Client> {
     return openClient({ ...this.#options, token })
+  }
+
+  /** A message of a hook, with the agent's token. Hooks are many and short: their connections stay open. */
+  async sendHook(token: string, hook: HookSent): Promise<Received> {
+    this.#kept ??= this.#keepConnections(token)
+    if (this.#kept !== 'none') return this.#kept.post({ ...hook, token })
+    const response = await this.send(token, hook)
+    return { status: response.status, text: await response.text() }
+  }
+
+  // A server on another machine, or behind TLS, is asked with a connection for each call.
+  #keepConnections(token: string): ProvenConnections | 'none' {
+    const find = (): Connection => connect({ ...this.#options, token })
+    const { url, stateDir } = find()
+    if (stateDir === null || !url.startsWith('http:')) return 'none'
+    return new ProvenConnections(() => ({ url: find().url, stateDir }))
   }
 
   /** A request with the agent's token. It is sent only to a server that proves to be the one of the session. */
