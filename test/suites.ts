@@ -249,6 +249,8 @@ export const FULL_ONLY: Readonly<Record<string, string>> = {
   'launch/native-attacks':
     'attacks by a real Claude Code with its own tools in tmux; http/hook-events and launch/session-hooks cover the rules',
   'launch/codex': 'a real Codex in tmux; launch/in-chat and launch/shim cover the session behind it',
+  'launch/codex-native':
+    'a real Codex with its own tools in tmux; launch/session-hooks and launch/session-parts cover the rules',
   'launch/other-clis':
     'a real Gemini CLI and OpenCode in tmux; launch/in-chat and launch/shim cover the session behind them',
   'lying/red': 'what does not open RED in one workflow; forgery/vitest and forgery/node try one of each class',

@@ -161,7 +161,20 @@ function openWindow({ dir, tree }, env, command) {
   const variables = Object.entries(env).map(([name, value]) => `${name}=${value}`)
   const size = ['-x', '120', '-y', '40']
   const words = ['env', '-i', ...variables, 'sh', '-c', command]
-  const opened = tmux('new-session', '-d', '-s', 'bench', ...size, '-c', tree, ...words, ';', 'set', 'remain-on-exit', 'on')
+  const opened = tmux(
+    'new-session',
+    '-d',
+    '-s',
+    'bench',
+    ...size,
+    '-c',
+    tree,
+    ...words,
+    ';',
+    'set',
+    'remain-on-exit',
+    'on',
+  )
   if (opened.status !== 0) throw new Error(`tmux: ${opened.stderr}`)
   return {
     isOpen: () => tmux('list-panes', '-t', 'bench', '-F', '#{pane_dead}').stdout.trim() === '0',

@@ -7,18 +7,29 @@
 # turn that is kept from ending would begin again for ever.
 #
 # Beside this file: `address` with the URL of the API, `headers` with the Authorization header. They are files because
-# agent CLIs clean the environment of their hooks, and arguments are visible to every process.
-folder=$(dirname "$0")
+# some agent CLIs clean the environment of their hooks, and arguments are visible to every process. A session that
+# Phaselock opened has $PHASELOCK_HOOKS and $PHASELOCK_SESSION instead: no file that its agent could change.
 mode=$2
 fail() {
   echo "Phaselock did not answer ($1). Nothing is allowed until it does: start it with 'phaselock up'." >&2
   [ "$mode" = open ] && exit 0
   exit 2
 }
-[ -r "$folder/address" ] && [ -r "$folder/headers" ] || fail 'its address is missing'
+if [ -n "$PHASELOCK_HOOKS" ]; then
+  address=$PHASELOCK_HOOKS
+  headers=/dev/fd/3
+  exec 3<<END
+Authorization: Bearer $PHASELOCK_SESSION
+END
+else
+  folder=$(dirname "$0")
+  headers=$folder/headers
+  [ -r "$folder/address" ] && [ -r "$headers" ] || fail 'its address is missing'
+  address=$(cat "$folder/address")
+fi
 answer=$(curl --silent --show-error --noproxy '*' --max-time 20 --max-filesize 1000000 --write-out '\n%{http_code}' \
-  --header 'Content-Type: application/json' --header "@$folder/headers" \
-  --data-binary @- "$(cat "$folder/address")/hooks/$1" 2>&1) || fail 'no connection'
+  --header 'Content-Type: application/json' --header "@$headers" \
+  --data-binary @- "$address/hooks/$1" 2>&1) || fail 'no connection'
 case $answer in
 '{'*'}
 200') printf '%s\n' "${answer%?200}" ;;

@@ -1,3 +1,5 @@
+import { isObject } from '../core/json.js'
+
 const AGENTS_MAX = 1000
 const CALLS_MAX = 1000
 
@@ -13,6 +15,15 @@ export interface OwnCall {
   readonly tool: string
   /** The id that the agent CLI gave the call; null: none. */
   readonly toolUseId: string | null
+}
+
+/** The names under which Claude Code and Codex send the id of a call with it. */
+const CALL_IDS = ['claudecode/toolUseId', 'callId']
+
+/** The id that the agent CLI gave the call, off the `_meta` that came with it. */
+export function readCallId(meta: unknown): string | null {
+  const ids = isObject(meta) ? CALL_IDS.map((name) => meta[name]) : []
+  return ids.find((id) => typeof id === 'string') ?? null
 }
 
 /**

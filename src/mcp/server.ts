@@ -1,5 +1,6 @@
 import { ProtocolError, Server } from '@modelcontextprotocol/server'
 import { type App, StoreUnavailable, TreeUnreadable } from '../app/app.js'
+import { readCallId } from '../app/mcp-arrivals.js'
 import { refuse, refuseUnreadable } from '../app/result.js'
 import { PROGRAM_VERSION } from '../app/version.js'
 import type { JsonObject } from '../core/json.js'
@@ -17,7 +18,6 @@ import { listTools } from './tool-list.js'
 const INSTRUCTIONS = `Phaselock leads you through a task in phases. Claim a task, read its prompt, work with the tools that the phase allows, and request the next phase with what the phase demands. A call that is refused says what is allowed now and what to do next. Only what was decided here counts as done.`
 
 // The field in which Claude Code gives the id of its call, the same as in its hooks.
-const TOOL_USE_ID = 'claudecode/toolUseId'
 
 export interface ServerParts {
   readonly app: App
@@ -68,12 +68,7 @@ function buildMcpServer(parts: ServerParts): Server {
   server.setRequestHandler('tools/call', (request, context) => {
     const { name, arguments: args, _meta: meta } = request.params
     const bearer = requireAgentBearer(context)
-    const id = meta?.[TOOL_USE_ID]
-    app.mcpArrivals.recordArrival({
-      agentId: bearer.agentId,
-      tool: name,
-      toolUseId: typeof id === 'string' ? id : null,
-    })
+    app.mcpArrivals.recordArrival({ agentId: bearer.agentId, tool: name, toolUseId: readCallId(meta) })
     return runToResult(parts, () => callTool(app, { bearer, name, args: (args ?? {}) as JsonObject }, record))
   })
   server.setRequestHandler('resources/list', () => ({ resources: [...RESOURCES] }))

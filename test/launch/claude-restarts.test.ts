@@ -2,7 +2,7 @@ import { afterEach, describe, expect, it } from 'vitest'
 import { claudeCode } from '../participants/real-agents.js'
 import type { Script } from '../real-agents/model.js'
 import { honest } from '../real-agents/work.js'
-import { answerForm, Desk, hasTmux, until } from './terminal.js'
+import { answerForm, Desk, hasTmux, pressUntil, until } from './terminal.js'
 
 const RUN_MS_MAX = 400_000
 const found = claudeCode()
@@ -76,11 +76,9 @@ describe.skipIf(reason !== null)(`phaselock claude${reason === null ? '' : ` (sk
       await first.shows(/go from PLAN to TDD/)
       await second.enter('phaselock claude --worktree "[[script:honest]] Sum up the prices of another cart"')
       // A folder that Claude Code has not seen before.
-      await second.shows(/trust|go from PLAN to TDD/i)
-      if (/trust/i.test(second.screen())) {
-        second.press('Down')
-        await second.shows(/❯ Yes, I trust/)
-        second.press('Enter')
+      if (/Yes, I trust/.test(await second.shows(/Yes, I trust|go from PLAN to TDD/))) {
+        await pressUntil(second, 'Down', (screen) => screen.includes('❯ Yes, I trust'))
+        await pressUntil(second, 'Enter', (screen) => !screen.includes('Yes, I trust'))
       }
       await second.shows(/go from PLAN to TDD/)
       await answerForm(second, 'approve')

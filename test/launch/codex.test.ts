@@ -3,7 +3,7 @@ import { codex } from '../participants/real-agents.js'
 import type { Script } from '../real-agents/model.js'
 import type { Call, Talk } from '../real-agents/talk.js'
 import { CODE, honest, own } from '../real-agents/work.js'
-import { Desk, hasTmux, pressUntilGone, type Window } from './terminal.js'
+import { Desk, hasTmux, keepModel, openRestricted } from './terminal.js'
 
 const RUN_MS_MAX = 300_000
 const OWN = ['list_mcp_resources', 'list_mcp_resource_templates', 'read_mcp_resource', 'request_user_input']
@@ -51,6 +51,7 @@ describe.skipIf(reason !== null)(`phaselock codex${reason === null ? '' : ` (ski
       const window = desk.window()
       await window.enter(`phaselock codex "[[script:honest]] Sum up the prices of a cart" -- --model ${model}`)
       await openRestricted(window)
+      await keepModel(window)
       await window.shows(/may codex-\w+ go from PLAN to TDD/)
       // What it did with its own tools in PLAN left nothing.
       expect(desk.git('status', '--porcelain', '--ignored')).toBe('')
@@ -68,8 +69,6 @@ describe.skipIf(reason !== null)(`phaselock codex${reason === null ? '' : ` (ski
     RUN_MS_MAX,
   )
 })
-
-const openRestricted = (window: Window): Promise<void> => pressUntilGone(window, 'Enter', /1\. Open restricted/)
 
 const PATCH = `*** Begin Patch\n*** Add File: ${CODE}\n+export const sum = () => 12\n*** End Patch\n`
 

@@ -17,16 +17,19 @@ enforcement: {confinement: off, reconcile: off, denial_budget: 50}
 let run: Running
 let shim: SessionShim
 let hooks: SessionHooks
+let makeHooks: (endsUndecided: boolean) => SessionHooks
 
 beforeEach(async () => {
   run = await start({ contract: CONTRACT })
   const token = await run.addAgent('claude-00112233')
   const task = await run.addTask({ title: 'Sum up' })
   await run.claim('claude-00112233', token, task)
-  hooks = new SessionHooks({
-    ...{ server: new SessionServer({ url: run.url, token: run.operator }), token, workspace: run.workspace },
-    ...{ path: '/hooks/claude-code', answers: CLAUDE_CODE_ANSWERS, ready: async () => undefined },
-  })
+  makeHooks = (endsUndecided) =>
+    new SessionHooks({
+      ...{ server: new SessionServer({ url: run.url, token: run.operator }), token, workspace: run.workspace },
+      ...{ path: '/hooks/claude-code', answers: CLAUDE_CODE_ANSWERS, endsUndecided, ready: async () => undefined },
+    })
+  hooks = makeHooks(false)
   shim = await SessionShim.open({
     '/hooks': {
       ...{ methods: ['POST'], takesText: true, handle: (request, body) => hooks.answer(body, request.signal) },
@@ -79,6 +82,21 @@ describe('the hooks of a session', () => {
     await send(about('mcp__phaselock__next', 'u2'))
     expect(call('u2')).toBeNull()
     expect(call('u3')).toContain('[enforcement_not_live]')
+  })
+
+  it('[REQ-NATIVE-10] where a failing hook lets a tool run, a call that no hook decided ends the session', async () => {
+    let ended = 0
+    hooks = makeHooks(true)
+    hooks.onUndecided = () => {
+      ended += 1
+    }
+    await send(about('Read', 'u1'))
+    await send({ ...about('Read', 'u1'), hook_event_name: 'PostToolUse', tool_response: {} })
+    expect(ended).toBe(0)
+    await send({ ...about('Read', 'u2'), hook_event_name: 'PostToolUse', tool_response: {} })
+    expect(ended).toBe(1)
+    expect(decisionOf(await send(about('Read', 'u3')))).toMatchObject({ permissionDecision: 'deny' })
+    expect(hooks.findProblem({ name: 'next', _meta: { callId: 'u1' } })).toContain('[enforcement_not_live]')
   })
 
   it('[REQ-NATIVE-9] the agent counts as one with a shell before its CLI is opened', async () => {

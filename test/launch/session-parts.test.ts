@@ -96,8 +96,29 @@ describe('own tools under hooks', () => {
     ...{ instructions: '', prompt: null, own: [], environment: {} },
   }
 
-  it('[REQ-NATIVE-1] cannot be held on Codex, and are refused', () => {
-    expect(CODEX.native).toMatchObject({ kind: 'refused', reason: expect.stringContaining('when its hook fails') })
+  it.each([
+    [GEMINI, 'no ids by which such a call could be noticed'],
+    [OPENCODE, 'can change a call after it was decided'],
+  ])('[REQ-NATIVE-1] cannot be held on $title, and are refused', ({ native }, why) => {
+    expect(native).toMatchObject({ kind: 'refused', reason: expect.stringContaining(why) })
+  })
+
+  it('[REQ-NATIVE-10] on Codex every failure of a hook before a call refuses it, and no file of the session decides', () => {
+    const { native } = CODEX
+    if (native.kind !== 'held') throw new Error('not held')
+    const program = join(dir, 'codex')
+    writeFileSync(program, "#!/bin/sh\necho '[]'\n", { mode: 0o755 })
+    const { files, args, env } = native.prepare({ ...plan, program, workspace: dir })
+    expect(files).toEqual({})
+    expect(args.join('\n')).not.toContain('the-secret')
+    expect(env).toEqual({ PHASELOCK_HOOKS: plan.url })
+    const [before = ''] = args.filter((word) => word.startsWith('hooks.PreToolUse='))
+    expect(before).toContain('exit 2')
+    expect(before).toContain('hook.sh codex"')
+    expect(args.find((word) => word.startsWith('hooks.Stop='))).toContain('hook.sh codex open"')
+    for (const needed of ['features.hooks=true', 'features.unified_exec_tty=false', 'features.multi_agent=false'])
+      expect(args).toContain(needed)
+    expect(args[args.indexOf('-s') + 1]).toBe('workspace-write')
   })
 
   it('[REQ-NATIVE-10] settings of the person that switch hooks off are refused', () => {
@@ -127,7 +148,9 @@ describe('own tools under hooks', () => {
     for (const [event, entries] of Object.entries(asked)) {
       expect(entries).toHaveLength(1)
       expect(entries[0]?.matcher).toBe(event.includes('ToolUse') ? '*' : undefined)
-      expect(entries[0]?.hooks).toMatchObject([{ type: 'http', url: `${plan.url}/hooks`, onFailure: 'block' }])
+      expect(entries[0]?.hooks).toMatchObject([
+        { type: 'http', url: `${plan.url}/hooks/claude-code`, onFailure: 'block' },
+      ])
     }
     expect(SessionStart?.[0]?.hooks).toMatchObject([{ type: 'command' }])
     expect(settings).toMatchObject({ disableAllHooks: false, disableSkillShellExecution: true })

@@ -285,13 +285,25 @@ export async function answerForm(window: Window, decision: 'approve' | 'reject',
   window.press('Enter')
 }
 
-/** Answers a dialog. A key that is pressed while it is drawn is lost, so that a person presses it again. */
-export async function pressUntilGone(window: Window, key: string, dialog: RegExp): Promise<void> {
-  await window.shows(dialog)
-  for (let tries = 0; tries < 20 && dialog.test(window.screen()); tries += 1) {
+/** Presses a key until the screen is as wanted: one that is pressed while a dialog is drawn is lost. */
+export async function pressUntil(window: Window, key: string, isSo: (screen: string) => boolean): Promise<void> {
+  for (let tries = 0; tries < 20 && !isSo(window.screen()); tries += 1) {
     window.press(key)
     await sleep(1500)
   }
+}
+
+/** Answers a dialog of Codex with its first choice. */
+export async function openRestricted(window: Window): Promise<void> {
+  await window.shows(/1\. Open restricted/)
+  await pressUntil(window, 'Enter', (screen) => !screen.includes('1. Open restricted'))
+}
+
+/** Codex offers a newer model in the place of an older one. */
+export async function keepModel(window: Window): Promise<void> {
+  if (!(await window.shows(/Use existing model|may codex-\w+ go/)).includes('Use existing model')) return
+  await pressUntil(window, 'Down', (screen) => screen.includes('› 2. Use existing'))
+  await pressUntil(window, 'Enter', (screen) => !screen.includes('Use existing model'))
 }
 
 export const hasTmux = spawnSync('tmux', ['-V']).status === 0

@@ -25,7 +25,9 @@ export const CODEX_CONNECTION: ConnectKind = {
         '-c',
         `model_providers.canary={ name="canary", base_url="${url}/v1", env_key="CANARY_KEY", wire_api="responses" }`,
       ],
-      ...['-c', `mcp_servers.${SERVER_NAME}.enabled=false`, 'Phaselock tries whether its binding holds.'],
+      // Complete, so that Codex also starts where the entries are gone.
+      ...['-c', `mcp_servers.${SERVER_NAME}={ command="true", enabled=false }`],
+      'Phaselock tries whether its binding holds.',
     ],
     env: () => ({ CANARY_KEY: 'canary' }),
     call: (file) => ({ tool: 'exec_command', input: { cmd: `touch '${file}'` } }),

@@ -176,10 +176,10 @@ function makeHooks({ mode, place }: SessionBinding, server: SessionServer, token
   if (mode !== 'native' && place !== 'plugin') return null
   const { native } = CLAUDE_CODE
   if (native.kind !== 'held') throw new Error('Claude Code has hooks')
-  const { path, answers } = native
+  const { path, answers, endsUndecided } = native
   if (place === 'plugin') return new PluginHooks(answers)
   return new SessionHooks({
-    ...{ server, token, path, answers },
+    ...{ server, token, path, answers, endsUndecided },
     workspace: process.cwd(),
     ready: async () => undefined,
   })

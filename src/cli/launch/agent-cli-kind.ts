@@ -36,12 +36,18 @@ export type Binding = 'tools_only' | 'native'
 export type NativeBinding =
   | {
       readonly kind: 'held'
-      /** The oldest version whose hooks keep a tool from running when they fail. */
+      /** The oldest version whose hooks can hold its tools. */
       readonly least: string
       readonly answers: HookAnswers
       /** The endpoint of the server for its hooks. */
       readonly path: string
       prepare(plan: SessionPlan): PreparedSession
+      /** Adds what only the CLI itself can tell. */
+      complete?(plan: SessionPlan, prepared: PreparedSession): Promise<PreparedSession>
+      /** A hook that fails lets its tool run: a call that was made and that no hook decided ends the session. */
+      readonly endsUndecided: boolean
+      /** Where to look when no hook is called. */
+      readonly hint: string
       /** Variables with which a person could have switched hooks off. */
       readonly dropped: readonly string[]
     }

@@ -17,6 +17,7 @@ import { readProjectInstructions } from './project-instructions.js'
 /** A call may wait for a person for a day. */
 const CALL_MS_MAX = 24 * 3600 * 1000
 const START_MS_MAX = 60_000
+const HOOK_PATH = '/hooks/claude-code'
 
 /** Claude Code in the terminal. */
 export const CLAUDE_CODE: AgentCliKind = {
@@ -52,7 +53,9 @@ export const CLAUDE_CODE: AgentCliKind = {
     kind: 'held',
     least: CLAUDE_CODE_HOOKS_LEAST,
     answers: CLAUDE_CODE_ANSWERS,
-    path: '/hooks/claude-code',
+    path: HOOK_PATH,
+    endsUndecided: false,
+    hint: 'Look for `disableAllHooks` in your settings',
     // Each leaves the hooks of the settings out.
     dropped: ['CLAUDE_CODE_SIMPLE', 'CLAUDE_CODE_SAFE_MODE', 'CLAUDE_CODE_BARE'],
     prepare: (plan) =>
@@ -137,7 +140,7 @@ function readIfThere(file: string): string {
 function buildNativeSettings(plan: SessionPlan): JsonObject {
   refuseDisabledHooks(plan)
   const { url } = plan
-  const target = { url: `${url}/hooks`, secretVariable: SECRET_VARIABLE, reportsEnd: false }
+  const target = { url: `${url}${HOOK_PATH}`, secretVariable: SECRET_VARIABLE, reportsEnd: false }
   return { ...CLAUDE_CODE_CLOSED_WAYS, hooks: buildClaudeCodeHooks(target) }
 }
 

@@ -1,7 +1,15 @@
 import { spawnSync } from 'node:child_process'
 import { isObject } from '../../core/json.js'
+import { CODEX_HOOKS } from '../../hooks/codex.js'
 import { EXIT, Stop } from '../exit.js'
-import { type AgentCliKind, SECRET_VARIABLE, SERVER_NAME, type SessionPlan } from './agent-cli-kind.js'
+import {
+  type AgentCliKind,
+  type PreparedSession,
+  SECRET_VARIABLE,
+  SERVER_NAME,
+  type SessionPlan,
+} from './agent-cli-kind.js'
+import { buildCodexHooks, buildCodexHookVariables, trustCodexHooks } from './codex-hooks.js'
 import { readProjectInstructions } from './project-instructions.js'
 
 /** A call may wait for a person for a day. */
@@ -37,29 +45,62 @@ export const CODEX: AgentCliKind = {
     '--image': 'value',
     '--no-alt-screen': 'flag',
   },
-  prepare: (plan) => ({
+  // What a model can still call of its own writes nothing: the sandbox of Codex forbids it, and nobody is asked.
+  prepare: (plan) => prepare(plan, { sandbox: 'read-only', env: {}, overrides: CODEX_OFF.map(switchOff) }),
+  native: {
+    kind: 'held',
+    least: '0.166.0',
+    answers: CODEX_HOOKS.answers,
+    path: '/hooks/codex',
+    endsUndecided: true,
+    hint: 'Look for `hooks = false` in your configuration',
+    dropped: [],
+    // Commands stay in the sandbox of Codex: no network, and no writes outside the work tree.
+    prepare: (plan) =>
+      prepare(plan, {
+        ...{ sandbox: 'workspace-write', env: buildCodexHookVariables(plan) },
+        overrides: [
+          ...[...CODEX_OFF.filter((name) => !NATIVE_ON.includes(name)), ...NATIVE_OFF].map(switchOff),
+          ...NATIVE_ON.map((name) => `features.${name}=true`),
+          'sandbox_workspace_write.network_access=false',
+          ...buildCodexHooks(),
+        ],
+      }),
+    complete: trustCodexHooks,
+  },
+}
+
+const NATIVE_ON = ['shell_tool', 'hooks']
+// Text that is written into an open shell reaches no hook; without a terminal a command has no open input.
+const NATIVE_OFF = ['unified_exec_tty']
+
+function switchOff(feature: string): string {
+  return `features.${feature}=false`
+}
+
+interface Bound {
+  readonly sandbox: 'read-only' | 'workspace-write'
+  readonly env: Readonly<Record<string, string>>
+  readonly overrides: readonly string[]
+}
+
+function prepare(plan: SessionPlan, { sandbox, env, overrides }: Bound): PreparedSession {
+  return {
     files: {},
     args: [
       ...plan.own,
-      // What a model can still call of its own writes nothing: the sandbox of Codex forbids it, and nobody is asked.
-      ...['-s', 'read-only'],
-      ...buildOverrides(plan).flatMap((override) => ['-c', override]),
+      ...['-s', sandbox],
+      ...[...overrides, ...buildOverrides(plan)].flatMap((override) => ['-c', override]),
       '--',
       ...(plan.prompt === null ? [] : [plan.prompt]),
     ],
-    env: {},
-  }),
-  native: {
-    kind: 'refused',
-    reason:
-      'Codex runs a tool when its hook fails or is not trusted, and what is typed into an open shell reaches no hook.',
-  },
+    env,
+  }
 }
 
 function buildOverrides(plan: SessionPlan): readonly string[] {
   const server = `mcp_servers.${SERVER_NAME}`
   return [
-    ...CODEX_OFF.map((name) => `features.${name}=false`),
     ...listOtherServers(plan).map((name) => `mcp_servers.${name}.enabled=false`),
     ...['web_search="disabled"', 'check_for_update_on_startup=false'],
     // Forms of Phaselock are shown; everything else that would ask the person is refused.

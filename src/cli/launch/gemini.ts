@@ -36,7 +36,8 @@ export const GEMINI: AgentCliKind = {
   least: '0.60.0',
   native: {
     kind: 'refused',
-    reason: 'Gemini CLI runs a tool when its hook fails, and settings of a repository switch its hooks off.',
+    reason:
+      'Gemini CLI runs a tool when its hook fails, and its hooks have no ids by which such a call could be noticed.',
   },
   asksInChat: false,
   allowed: {

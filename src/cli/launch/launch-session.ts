@@ -104,7 +104,7 @@ async function holdSession(session: Session): Promise<TerminalEnd> {
       ? null
       : new SessionHooks({
           ...{ server, token: task.token, workspace, ready },
-          ...{ path: native.path, answers: native.answers },
+          ...{ path: native.path, answers: native.answers, endsUndecided: native.endsUndecided },
         })
   const mcp = new SessionMcp({
     upstream: new UpstreamMcp(server, task.token),
@@ -117,7 +117,7 @@ async function holdSession(session: Session): Promise<TerminalEnd> {
     '/mcp': { methods: ['GET', 'POST', 'DELETE'], handle: (request, body) => mcp.answer(request, body), refuse },
     ...(hooks === null || native === null
       ? { '/ready': { methods: ['POST'], handle: () => ready().then(() => Response.json({})), refuse } }
-      : { '/hooks': makeHookPath(hooks, native) }),
+      : { [native.path]: makeHookPath(hooks, native) }),
   })
   const folder = makePrivateFolder()
   const stopBeating = keepLease(server, task)
@@ -126,8 +126,9 @@ async function holdSession(session: Session): Promise<TerminalEnd> {
       ...{ program, url: shim.url, secret: shim.secret, folder: folder.path, workspace },
       ...{ prompt: formatFirstPrompt(task), instructions, own, environment: process.env },
     }
-    const prepared = (native ?? kind).prepare(plan)
-    folder.write(prepared.files)
+    const first = (native ?? kind).prepare(plan)
+    folder.write(first.files)
+    const prepared = (await native?.complete?.(plan, first)) ?? first
     tell(formatStart(kind, task, server.url))
     const env = { ...omitVariables(process.env, native?.dropped), ...prepared.env, [SECRET_VARIABLE]: shim.secret }
     const signal = hooks === null ? undefined : watchHooks(hooks, ready)
@@ -135,7 +136,7 @@ async function holdSession(session: Session): Promise<TerminalEnd> {
       ...{ program, args: prepared.args, cwd: prepared.cwd ?? workspace, env },
       ...(signal === undefined ? {} : { signal }),
     })
-    if (signal?.aborted === true) tell(formatNotLive(kind))
+    if (signal?.aborted === true && native !== null) tell(formatNotLive(kind, native))
     return ended
   } finally {
     stopBeating()
@@ -150,6 +151,7 @@ async function holdSession(session: Session): Promise<TerminalEnd> {
 /** Aborts when the CLI works without calling its hooks: its own tools would run undecided. */
 function watchHooks(hooks: SessionHooks, ready: () => Promise<void>): AbortSignal {
   const over = new AbortController()
+  hooks.onUndecided = () => over.abort()
   void ready().then(() =>
     setTimeout(() => {
       if (!hooks.isLive) over.abort()
@@ -158,8 +160,8 @@ function watchHooks(hooks: SessionHooks, ready: () => Promise<void>): AbortSigna
   return over.signal
 }
 
-function formatNotLive({ title }: AgentCliKind): string {
-  return `${title} was ended: it called no hook, so that nothing held its own tools. [enforcement_not_live]\nLook for \`disableAllHooks\` in your settings, or leave --native out.`
+function formatNotLive({ title }: AgentCliKind, { hint }: HeldNative): string {
+  return `${title} was ended: a call was made that no hook decided, or no hook was called at all. [enforcement_not_live]\n${hint}, or leave --native out.`
 }
 
 function makeHookPath(hooks: SessionHooks, { answers }: HeldNative): ShimPath {

@@ -35,7 +35,7 @@ export const OPENCODE: AgentCliKind = {
   least: '1.18.0',
   native: {
     kind: 'refused',
-    reason: 'OpenCode leaves out a plugin that does not load, without a word, and runs the tool.',
+    reason: 'OpenCode runs plugins of the repository beside the hook, and they can change a call after it was decided.',
   },
   asksInChat: false,
   allowed: {

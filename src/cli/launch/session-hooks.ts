@@ -10,6 +10,9 @@ const ANNOUNCE_MS_MAX = 30_000
 const AWAY_MS_MAX = 60_000
 const AWAY_POLL_MS = 500
 
+const UNDECIDED =
+  'A call was made that no hook decided, so that the hooks of this session do not hold its tools. Nothing is done any more: end the session and begin it again. [enforcement_not_live]'
+
 export interface SessionHooksParts {
   readonly server: SessionServer
   readonly token: string
@@ -17,6 +20,8 @@ export interface SessionHooksParts {
   readonly path: string
   readonly answers: HookAnswers
   readonly workspace: string
+  /** Whether a call that was made without a decision ends the session. */
+  readonly endsUndecided: boolean
   /** Resolves when the CLI can offer Phaselock's tools to its model. */
   readonly ready: () => Promise<void>
 }
@@ -28,6 +33,9 @@ export interface SessionHooksParts {
 export class SessionHooks {
   readonly #seen = new SeenCalls()
   #isLive = false
+  #isUndecided = false
+  /** Called when a call was made that no hook decided. */
+  onUndecided: () => void = () => undefined
 
   constructor(private readonly parts: SessionHooksParts) {}
 
@@ -35,7 +43,7 @@ export class SessionHooks {
   async announce(): Promise<void> {
     const body = { hook_event_name: 'PreCompact', cwd: this.parts.workspace }
     const answer = await this.#ask(body, AbortSignal.timeout(ANNOUNCE_MS_MAX))
-    if (answer.continue !== true)
+    if (JSON.stringify(answer) !== JSON.stringify(this.parts.answers.pass(null)))
       throw new Stop(EXIT.refused, `The hooks of the session do not reach Phaselock: ${JSON.stringify(answer)}`)
   }
 
@@ -49,14 +57,21 @@ export class SessionHooks {
     this.#isLive = true
     const event = isObject(body) ? body.hook_event_name : undefined
     if (event === 'UserPromptSubmit') await this.parts.ready()
+    if (event === 'PostToolUse' && this.parts.endsUndecided && isObject(body) && !this.#seen.has(body)) this.#end()
+    if (event === 'PreToolUse' && this.#isUndecided) return Response.json(this.parts.answers.refuse(body, UNDECIDED))
     const answer = await this.#ask(body, signal)
     this.#seen.note(body)
     return Response.json(answer)
   }
 
+  #end(): void {
+    this.#isUndecided = true
+    this.onUndecided()
+  }
+
   /** Why an MCP call is refused; null: a hook was asked about it first. */
   findProblem(params: JsonObject): string | null {
-    return this.#seen.findProblem(params)
+    return this.#isUndecided ? UNDECIDED : this.#seen.findProblem(params)
   }
 
   async #ask(body: unknown, signal: AbortSignal): Promise<JsonObject> {

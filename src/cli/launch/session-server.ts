@@ -6,6 +6,7 @@ import { type ClientOptions, type Connection, connect, pinServer } from '../clie
 import { findRunningServer } from '../client/lock-holder.js'
 import { ProvenConnections, type Received } from '../client/proven-connections.js'
 import { ownContract } from '../contracts/choose-contract.js'
+import { Stop } from '../exit.js'
 import { findGivenStateDir, getDefaultStateDir, listFoldersUpwards } from '../places.js'
 import { findProgramName } from '../program-name.js'
 import { tell } from '../terminal/terminal.js'
@@ -100,7 +101,7 @@ export async function openSessionServer(wanted: ServerWanted): Promise<SessionSe
   const workspace = findWorkspace()
   const { askAboutContract, startInBackground } = await import('../server/background.js')
   const start = {
-    ...{ workspace, host: HOST, port: (await isFree(PORT)) ? PORT : 0 },
+    ...{ workspace, host: HOST, port: PORT },
     ...(given === null ? {} : { stateDir: given }),
     ...(contract === undefined ? {} : { contract }),
   }
@@ -109,7 +110,7 @@ export async function openSessionServer(wanted: ServerWanted): Promise<SessionSe
     tell(
       `${workspace} has no contract of its own: the bundled contract tdd is used.\nWrite one that fits the repository with \`${findProgramName()} init\`.`,
     )
-  const { note, stateDir } = await startInBackground(start)
+  const { note, stateDir } = await startAtFreePort((port) => startInBackground({ ...start, port }))
   tell(`Started the server of ${workspace}: ${note.url} (stop it with \`${findProgramName()} down\`).`)
   return pinned({ ...options, stateDir })
 }
@@ -131,6 +132,18 @@ export function findWorkspace(): string {
   const root = folders.findIndex(isRoot)
   const inside = root === -1 ? folders.slice(0, 1) : folders.slice(0, root + 1)
   return inside.find((folder) => ownContract(folder) !== null) ?? inside.at(-1) ?? process.cwd()
+}
+
+/** At the usual port, or at any other where that one is taken. */
+async function startAtFreePort<T>(startAt: (port: number) => Promise<T>): Promise<T> {
+  if (!(await isFree(PORT))) return startAt(0)
+  try {
+    return await startAt(PORT)
+  } catch (error) {
+    // Another server took it in the meantime.
+    if (error instanceof Stop && !(await isFree(PORT))) return startAt(0)
+    throw error
+  }
 }
 
 function isFree(port: number): Promise<boolean> {

@@ -48,6 +48,9 @@ export function formatStart(kind: AgentCliKind, task: SessionTask, url: string):
   return [
     `Task ${plainLine(task.id)} is in ${plainLine(task.claimed.phase)}, held by agent ${plainLine(task.agentId)}. Opening ${kind.title} …`,
     `Look at it, and decide what waits: ${url}`,
+    ...(process.cwd().startsWith(task.claimed.task.workspace)
+      ? []
+      : [`It has a separate work tree. If ${kind.title} asks whether you trust that folder, answer yes.`]),
   ].join('\n')
 }
 
@@ -68,5 +71,6 @@ export function formatEnd(kind: AgentCliKind, id: string, task: Task | null): st
     `${name} is not completed: it is in ${phase}${approval === null ? '' : ' and waits for your approval'}.`,
     ...(approval === null ? [] : [`Decide: ${program} approve ${plainLine(approval.id)}`]),
     `Go on with: ${again}`,
+    `What ${kind.title} itself prints to resume it would open it without Phaselock.`,
   ].join('\n')
 }
