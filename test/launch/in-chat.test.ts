@@ -156,6 +156,8 @@ describe('an approval in the chat', () => {
       const first = await client.callTool(GO)
       expect(first.isError).toBe(true)
       expect(textOf(first)).toContain('Tell the person that this waits for them')
+      // Codex shows its model only this part.
+      expect(first.structuredContent).toMatchObject({ note: expect.stringContaining('make the same call again') })
       const second = client.callTool(GO)
       const { approvals } = (await run.call('GET', '/approvals', run.operator)).body as {
         approvals: { id: string; digest: string }[]

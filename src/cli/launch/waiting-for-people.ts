@@ -35,8 +35,13 @@ export function addVerdict(result: JsonObject, tool: string): JsonObject {
   return { ...result, content: [{ type: 'text', text }, ...(isText ? rest : content)] }
 }
 
-/** The result with a line for the model at the end. */
+/** The result with a line for the model at the end. Codex shows its model only the structured part, if there is one. */
 export function addNote(result: JsonObject, note: string): JsonObject {
   const content = Array.isArray(result.content) ? result.content : []
-  return { ...result, content: [...content, { type: 'text', text: note }] }
+  const { structuredContent: said } = result
+  return {
+    ...result,
+    content: [...content, { type: 'text', text: note }],
+    ...(isObject(said) ? { structuredContent: { ...said, note } } : {}),
+  }
 }
