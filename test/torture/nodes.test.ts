@@ -17,6 +17,7 @@ const IS_WHOLE = process.env.PHASELOCK_TORTURE_WHOLE === '1'
 const EACH_ONCE = { postgres: 2, kill: 1, connections: 1, pause: 1, elsewhere: 1, cut: 1, clock: 1 } as const
 const WHOLE = { postgres: 20, kill: 6, connections: 6, pause: 4, elsewhere: 1, cut: 2, clock: 4 } as const
 const MINUTE_MS = 60_000
+const FAULT_RUNS_MAX = 3
 
 const BLOWS: Record<keyof typeof FAULTS, readonly Blow[]> = {
   'a claim without compare-and-set': ['connections', 'connections', 'connections', 'connections'],
@@ -64,10 +65,15 @@ describe.skipIf(findPostgres() === null)('nodes under torture (skipped where Pos
         const { program, dir } = plantFault(name)
         try {
           const agents = IS_WHOLE ? 50 : 9
-          const how = { seed: SEED, program, nodes: 3, agents, tasks: Math.ceil((agents * 2) / 3), calmMs: 3_000 }
-          const outcome = await torture({ ...how, blows: BLOWS[name] })
-          tell(outcome, { seed: SEED, fault: name })
-          expect(outcome.problems).not.toEqual([])
+          const how = { program, nodes: 3, agents, tasks: Math.ceil((agents * 2) / 3), calmMs: 3_000 }
+          let found: readonly string[] = []
+          // A busy machine may answer too little for the fault to show at once.
+          for (let seed = SEED; seed < SEED + FAULT_RUNS_MAX && found.length === 0; seed += 1) {
+            const outcome = await torture({ ...how, seed, blows: BLOWS[name], operationsMin: 600 })
+            tell(outcome, { seed, fault: name })
+            found = outcome.problems
+          }
+          expect(found).not.toEqual([])
         } finally {
           rmSync(dir, { recursive: true, force: true })
         }
