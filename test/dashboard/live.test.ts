@@ -42,9 +42,9 @@ describe.skipIf(findBrowser() === null)('pages stay true while the world changes
     const page = await stage.logIn()
     const ended: string[] = []
     page.on('requestfailed', (request) => ended.push(request.url()))
-    const id = await holdCouncil(stage.server, 1500)
+    const id = await holdCouncil(stage.server, 4000)
     await page.goto(`/coordinations/${id}`)
-    await page.getByText('Goes on').waitFor()
+    await page.getByText('Running', { exact: true }).waitFor()
     const setHidden = (isHidden: boolean) =>
       page.evaluate(`Object.defineProperty(document, 'hidden', { configurable: true, get: () => ${isHidden} })
         document.dispatchEvent(new Event('visibilitychange'))`)
