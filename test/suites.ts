@@ -83,6 +83,10 @@ export const FULL_ONLY: Readonly<Record<string, string>> = {
   'connect/codex': 'a real Codex in tmux; connect/edit and connect/socket cover what is behind it',
   'connect/plugin': 'a real Claude Code with the plugin in tmux; connect/plugin-parts covers its hooks',
   'connect/session': 'servers, MCP servers and hooks as processes; connect/edit and http/hook-liveness cover the rules',
+  'sdk/guide': 'the steps of the guide for agents, with both SDKs; sdk/typescript and sdk/python cover the clients',
+  'mcp/claude-code': 'the steps of Claude Code over MCP; mcp/walk covers the tools, http/hooks the decisions',
+  'tools/upstream/http':
+    'faults of upstream MCP servers over HTTP; tools/upstream/answers and http/upstream cover the main ones',
   'container/real': 'builds an image and runs it with Podman; container/refused covers what is checked before',
   'container/up': 'starts a server several times; container/refused covers what is checked before',
   'coordination/kill': 'kills a server in the middle of a council; e2e/kill covers recovery in general',

@@ -70,7 +70,7 @@ test.each([
 ])('[REQ-CLI-26] npm start installs where %s is installed', (_what, installed, locked) => {
   expect(install(installed, locked)).toMatchObject({
     status: 0,
-    asked: 'install --include=dev --no-audit --no-fund',
+    asked: 'install --include=dev --no-audit --no-fund --loglevel=error --no-update-notifier',
     stderr: expect.stringContaining('Installing dependencies'),
   })
 })
