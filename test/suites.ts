@@ -87,8 +87,12 @@ export const FULL_ONLY: Readonly<Record<string, string>> = {
   'mcp/claude-code': 'the steps of Claude Code over MCP; mcp/walk covers the tools, http/hooks the decisions',
   'tools/upstream/http':
     'faults of upstream MCP servers over HTTP; tools/upstream/answers and http/upstream cover the main ones',
-  'container/real': 'builds an image and runs it with Podman; container/refused covers what is checked before',
-  'container/up': 'starts a server several times; container/refused covers what is checked before',
+  'container/refused': 'what up --container refuses before it starts; cli/local covers up and down',
+  'docs/operate': 'the commands of the page about operating; docs/runnable runs the blocks of other pages',
+  'mcp/stdio': 'MCP through the program phaselock mcp; mcp/walk covers the tools, real-agents/whole uses the program',
+  'mcp/phases': 'documents of phases over MCP; http/phases covers the rules',
+  'container/real': 'builds an image and runs it with Podman; cli/local covers up and down',
+  'container/up': 'starts a server several times; cli/local covers up and down',
   'coordination/kill': 'kills a server in the middle of a council; e2e/kill covers recovery in general',
   'coordination/seed-000': 'a council as its document tells it; coordination and http/coordinations cover the rules',
   'dashboard/passkeys':

@@ -39,7 +39,8 @@ function putInto(group: string, pid: number | undefined): void {
   for (let tries = 1; ; tries += 1) {
     mkdirSync(group, { recursive: true })
     try {
-      return writeFileSync(join(group, 'cgroup.procs'), String(pid))
+      writeFileSync(join(group, 'cgroup.procs'), String(pid))
+      return
     } catch (error) {
       if (tries === 20) throw error
     }
