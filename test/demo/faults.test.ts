@@ -28,7 +28,7 @@ it(
       },
       {
         file: 'checks/run-check.js',
-        from: "['all_tests_pass', allTestsPass]",
+        from: "['all_tests_pass', checkAllTestsPass]",
         to: "['all_tests_pass', async () => ({ result: 'holds', found: 'so they say', grade: 'observed' })]",
       },
     ])
@@ -57,7 +57,7 @@ it(
       },
       {
         file: 'checks/run-check.js',
-        from: "['all_tests_pass', allTestsPass]",
+        from: "['all_tests_pass', checkAllTestsPass]",
         to: "['all_tests_pass', async () => ({ result: 'fails', found: 'never', grade: 'observed' })]",
       },
     ])
@@ -80,7 +80,7 @@ it(
     const { code, result } = await shownWith([
       {
         file: 'checks/run-check.js',
-        from: "['tests_can_fail', testsCanFail]",
+        from: "['tests_can_fail', checkTestsCanFail]",
         to: "['tests_can_fail', async () => ({ result: 'holds', found: 'not asked', grade: 'observed' })]",
       },
     ])
