@@ -40,6 +40,26 @@ it('[REQ-DASH-7] with many dashboards open each gets every event once and in ord
   expect(run.faults).toEqual([])
 })
 
+it('[REQ-DASH-7] events of many tasks that are written at the same moment arrive all and in order', async () => {
+  const ids = Array.from({ length: 40 }, (_, index) => `busy-${index}`)
+  for (const id of ids) await run.addTask({ id })
+  const before = await run.app.ledger.store.lastSeq()
+  const stop = new AbortController()
+  const reading = readUntil(stop, 'The end', before)
+  await expect.poll(() => run.app.feed.size).toBeGreaterThanOrEqual(1)
+  // A change of a task and a new task take different ways through the server, and one transaction holds both.
+  await Promise.all(
+    ids.flatMap((id) => [
+      run.call('POST', `/tasks/${id}/cancel`, run.operator, { reason: 'a test' }),
+      run.addTask({ title: `beside ${id}` }),
+    ]),
+  )
+  await run.addTask({ title: 'The end' })
+  const last = await run.app.ledger.store.lastSeq()
+  expect(await reading).toEqual(Array.from({ length: last - before }, (_, index) => before + 1 + index))
+  stop.abort()
+})
+
 it('[REQ-LOGIN-8] with many dashboards open a session that ends still gets its last event, and no other', async () => {
   const stop = new AbortController()
   const others = Array.from({ length: STREAMS }, () => readUntil(stop, 'never').catch(() => []))

@@ -10,15 +10,14 @@ type Listener = (event: StoredEvent) => void
 export class Feed {
   readonly #listeners = new Set<Listener>()
   readonly #followers = new Set<Listener>()
-  #stop: () => void
+  readonly #stop: () => void
+  #waiting: StoredEvent[] = []
 
-  constructor(ledger: Ledger) {
+  constructor(private readonly ledger: Ledger) {
     this.#stop = ledger.listen((events) => {
-      for (const event of events) {
-        for (const follower of this.#followers) follower(event)
-        if (ledger.cluster?.isElsewhere(event.stream) === true) continue
-        for (const listener of this.#listeners) listener(event)
-      }
+      // One transaction holds events of many callers, and they report here in any order, all before the next tick.
+      if (this.#waiting.length === 0) process.nextTick(() => this.#tell())
+      this.#waiting.push(...events)
     })
   }
 
@@ -42,5 +41,15 @@ export class Feed {
     this.#stop()
     this.#listeners.clear()
     this.#followers.clear()
+  }
+
+  #tell(): void {
+    const events = this.#waiting.sort((a, b) => a.seq - b.seq)
+    this.#waiting = []
+    for (const event of events) {
+      for (const follower of this.#followers) follower(event)
+      if (this.ledger.cluster?.isElsewhere(event.stream) === true) continue
+      for (const listener of this.#listeners) listener(event)
+    }
   }
 }
