@@ -22,10 +22,11 @@ const OPEN = ['active', 'awaiting_approval', 'interrupted', 'parked'] as const
 /** Keeps `status.json` of tasks up to date, and updates the files that an earlier server left behind. */
 export function keepRunFiles(app: App, onFault: (error: unknown) => void): () => void {
   let isStopped = false
-  const stopSeeing = app.feed.follow((event) => app.taskRuns.see(event))
-  const stop = app.feed.subscribe((event) => {
-    if (event.stream.startsWith(TASK_STREAM) && event.type !== 'task_created')
-      putTask(app, event.stream.slice(TASK_STREAM.length))
+  const stop = app.feed.follow((event) => {
+    app.taskRuns.see(event)
+    // The files of a task are on the node that decides on it.
+    if (!event.stream.startsWith(TASK_STREAM) || app.ledger.cluster?.isElsewhere(event.stream) === true) return
+    if (event.type !== 'task_created') putTask(app, event.stream.slice(TASK_STREAM.length))
   })
   const stopListening = app.checking.listen((taskId) => putTask(app, taskId))
   catchUp(app, () => isStopped).catch((error: unknown) => {
@@ -33,7 +34,6 @@ export function keepRunFiles(app: App, onFault: (error: unknown) => void): () =>
   })
   return () => {
     isStopped = true
-    stopSeeing()
     stop()
     stopListening()
   }
