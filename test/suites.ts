@@ -90,6 +90,16 @@ export const FULL_ONLY: Readonly<Record<string, string>> = {
   'container/refused': 'what up --container refuses before it starts; cli/local covers up and down',
   'docs/operate': 'the commands of the page about operating; docs/runnable runs the blocks of other pages',
   'mcp/stdio': 'MCP through the program phaselock mcp; mcp/walk covers the tools, real-agents/whole uses the program',
+  'rules-coverage':
+    'the tests of the rules again, counting what they reach; core/rules/chain and core/rules/reference cover the rules',
+  'store/durable': 'kill -9 and full disks below the ledger; torture/kill covers kill -9 under load',
+  'doors/killed': 'sockets of agents after a killed server; spawn/killed covers the agents',
+  'participants/command-claude-code':
+    'Claude Code as a participant of councils; participants/command-participant covers the commands',
+  'http/seed-003-criteria': 'criteria of the tasks of seed 003; http/seed-003 covers the tasks',
+  'http/coordination-hostile':
+    'hostile participants of councils; coordination/reasons and attack/coordination-waits cover the main ones',
+  'cli/prepare': 'what a start installs and builds again; cli/bundle covers the build, cli/serve npm start',
   'mcp/phases': 'documents of phases over MCP; http/phases covers the rules',
   'container/real': 'builds an image and runs it with Podman; cli/local covers up and down',
   'container/up': 'starts a server several times; cli/local covers up and down',

@@ -4,9 +4,9 @@ import { depth } from '../depth.js'
 import { ownTree, type Running, start } from '../http/harness.js'
 import { type Command, command, DENIALS_MAX, expected, type Model, NEW } from './model.js'
 
-const RUNS = Number(process.env.PHASELOCK_CALLS ?? depth(40, 100))
+const RUNS = Number(process.env.PHASELOCK_CALLS ?? depth(20, 100))
 // A fixed seed, so that what a run must have reached is reached every time; another one explores.
-const SEED_DEFAULT = 3
+const SEED_DEFAULT = 4
 const SEED = Number(process.env.PHASELOCK_SEED ?? SEED_DEFAULT)
 const RESTART_EVERY = 10
 

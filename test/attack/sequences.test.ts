@@ -4,9 +4,10 @@ import { admit } from '../../src/core/identity/admit.js'
 import { evolve } from '../../src/core/task/evolve.js'
 import type { TaskState } from '../../src/core/task/state.js'
 import { artifact, contractOf, factsOf, phase, World } from '../core/world.js'
+import { depth } from '../depth.js'
 import { type Command, command, DENIALS_MAX, expected, type Model, NEW } from './model.js'
 
-const RUNS = Number(process.env.PHASELOCK_SEQUENCES ?? 10_000)
+const RUNS = Number(process.env.PHASELOCK_SEQUENCES ?? depth(3000, 10_000))
 const SEED = process.env.PHASELOCK_SEED === undefined ? undefined : Number(process.env.PHASELOCK_SEED)
 
 const note = { type: 'note', schema: null, description: '', checks: [] }

@@ -187,7 +187,7 @@ test('[REQ-CLI-21] doctor names what is missing with its remedy', async () => {
   expect(JSON.parse(healthy.stdout)).toMatchObject({ ok: true })
 })
 
-test('[REQ-WALL-17] doctor names programs on the PATH that commands do not see', async () => {
+test.runIf(isFullDepth())('[REQ-WALL-17] doctor names programs on the PATH that commands do not see', async () => {
   const hidden = folder('hidden-tools', { 'a-tool-of-mine': '#!/bin/sh\n' })
   const env = { PATH: `${hidden}:${process.env.PATH ?? ''}` }
   const cwd = folder('with-tools', { 'package.json': '{"devDependencies": {"vitest": "4"}}' })

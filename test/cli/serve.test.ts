@@ -119,7 +119,7 @@ test.runIf(isFullDepth())('[REQ-CLI-1] a started server answers under every name
   resting.destroy()
 })
 
-test('[REQ-CLI-3] after kill -9 the next server starts with the same token', async () => {
+test.runIf(isFullDepth())('[REQ-CLI-3] after kill -9 the next server starts with the same token', async () => {
   const stateDir = join(place.home, 'killed')
   const first = await place.serve(['--state-dir', stateDir])
   const token = readFileSync(join(stateDir, 'operator.token'), 'utf8')
@@ -199,21 +199,27 @@ test('[REQ-CLI-4] the start message says where token and secret are stored and p
   expect(ended.code).toBe(0)
 })
 
-test('[REQ-CLI-6] up returns when the server answers, says when one runs, and down ends it', async () => {
-  const at = ['--state-dir', join(place.home, 'background')]
-  const refused = await place.run(['up', '--contract', 'no such.yaml', ...at])
-  expect(refused.code).toBe(1)
-  expect(refused.stderr).toContain('contract.unreadable')
-  const up = JSON.parse((await place.run(['up', '--port', '0', '--json', ...at])).stdout)
-  expect((await fetch(`${up.url}/health`)).status).toBe(200)
-  const again = await place.run(['up', '--port', '0', ...at])
-  expect(again).toMatchObject({ code: 0, stdout: expect.stringContaining(`already runs at ${up.url}`) })
-  expect(again.stdout).toContain(`Stop it with: ${SCRIPT} down --state-dir ${join(place.home, 'background')}\n`)
-  const down = await place.run(['down', ...at])
-  expect(down.stdout).toContain(`Stopped the server at ${up.url}`)
-  await expect(fetch(`${up.url}/health`)).rejects.toThrow()
-  expect(await place.run(['down', ...at])).toMatchObject({ code: 0, stdout: expect.stringContaining('No server runs') })
-})
+test.runIf(isFullDepth())(
+  '[REQ-CLI-6] up returns when the server answers, says when one runs, and down ends it',
+  async () => {
+    const at = ['--state-dir', join(place.home, 'background')]
+    const refused = await place.run(['up', '--contract', 'no such.yaml', ...at])
+    expect(refused.code).toBe(1)
+    expect(refused.stderr).toContain('contract.unreadable')
+    const up = JSON.parse((await place.run(['up', '--port', '0', '--json', ...at])).stdout)
+    expect((await fetch(`${up.url}/health`)).status).toBe(200)
+    const again = await place.run(['up', '--port', '0', ...at])
+    expect(again).toMatchObject({ code: 0, stdout: expect.stringContaining(`already runs at ${up.url}`) })
+    expect(again.stdout).toContain(`Stop it with: ${SCRIPT} down --state-dir ${join(place.home, 'background')}\n`)
+    const down = await place.run(['down', ...at])
+    expect(down.stdout).toContain(`Stopped the server at ${up.url}`)
+    await expect(fetch(`${up.url}/health`)).rejects.toThrow()
+    expect(await place.run(['down', ...at])).toMatchObject({
+      code: 0,
+      stdout: expect.stringContaining('No server runs'),
+    })
+  },
+)
 
 test('[REQ-CLI-6] down signals no process that is not the server of its note', async () => {
   const stateDir = join(place.home, 'stale')

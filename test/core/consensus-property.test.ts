@@ -130,7 +130,7 @@ describe('any order of requests, answers, votes, failures and takeovers', () => 
         }
         task.expectReplayEqualsLive()
       }),
-      { numRuns: depth(600, 2000) },
+      { numRuns: depth(250, 2000) },
     )
     expect(opened).toBeGreaterThan(20)
   })

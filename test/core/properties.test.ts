@@ -2,6 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { admit } from '../../src/core/identity/admit.js'
 import type { Command } from '../../src/core/task/command.js'
+import { depth } from '../depth.js'
 import { artifact, check, contractOf, factsOf, gate, outcome, phase, World } from './world.js'
 
 const plan = { type: 'plan', schema: null, description: '', checks: [] }
@@ -173,7 +174,7 @@ describe('any sequence of commands', () => {
         }
         world.expectReplayEqualsLive()
       }),
-      { numRuns: 2000 },
+      { numRuns: depth(700, 2000) },
     )
   })
 })

@@ -83,7 +83,7 @@ describe('the tests of the tree that work began with', () => {
     },
   )
 
-  it('[REQ-BASELINE-4] tasks that begin with the same tree share them', async () => {
+  it.runIf(isFullDepth())('[REQ-BASELINE-4] tasks that begin with the same tree share them', async () => {
     await begin(contractOf({ run: SLOW }))
     await expect.poll(baselines).toHaveLength(1)
     const call = { task_id: 't', reason: 'another one' }

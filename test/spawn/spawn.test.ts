@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { afterEach, describe, expect, it } from 'vitest'
 import { openConfinement } from '../../src/confinement/open-confinement.js'
 import { processesWith } from '../confinement/scene.js'
+import { isFullDepth } from '../depth.js'
 import { type Body, contractWith, openStage, type Stage, until } from './stage.js'
 
 const RUN_MS_MAX = 300_000
@@ -265,7 +266,7 @@ describe('an agent that is started', () => {
     RUN_MS_MAX,
   )
 
-  it(
+  it.runIf(isFullDepth())(
     '[REQ-SPAWN-6] leaves a log without its token, without what a terminal obeys, and of a bounded size',
     async () => {
       stage = await openStage(contractWith())

@@ -4,6 +4,7 @@ import { afterAll, describe, expect, it } from 'vitest'
 import { RECENT_IDS_MAX } from '../../src/transcripts/cursor.js'
 import type { TranscriptFormat } from '../../src/transcripts/folders.js'
 import { LINE_BYTES_MAX, READ_BYTES_MAX } from '../../src/transcripts/read-transcript.js'
+import { depth } from '../depth.js'
 import { Book, claude, codex, codexSession, gemini, jsonl, ms, Place, second } from './place.js'
 
 const USAGE_PER_READ_MAX = 10_000
@@ -103,7 +104,7 @@ describe('reading on', () => {
           expect(book.cursor?.recent).toEqual(whole.cursor?.recent)
         },
       ),
-      { numRuns: 250 },
+      { numRuns: depth(80, 250) },
     )
   })
 })

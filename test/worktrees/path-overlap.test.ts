@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { matchesGlob } from '../../src/contract/glob.js'
 import { mayOverlap, prefixPatterns, writeOverlap } from '../../src/core/paths/path-overlap.js'
 import { cpuMs } from '../cpu-time.js'
+import { depth } from '../depth.js'
 
 const NAMES = ['a', 'b', 'ab', 'ba', 'a.b', '.a', 'aab', 'A']
 const PATHS = [
@@ -47,7 +48,7 @@ const DISJOINT = [
   ['README.md', 'docs/**'],
 ] as const
 
-const RUNS = 3000
+const RUNS = depth(1000, 3000)
 
 const MEETING = [
   ['src/**', 'src/**'],

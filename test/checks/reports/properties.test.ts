@@ -14,7 +14,7 @@ import { depth } from '../../depth.js'
 import { recordedRuns } from './fixtures.js'
 
 const RUNS = recordedRuns()
-const RUNS_MAX = depth(25, 1_000)
+const RUNS_MAX = depth(12, 1_000)
 // What share of the limit the repeated texts fill.
 const SHARE = depth(128, 8)
 // Lines of real output in any order, with any text between them: what a test could print.

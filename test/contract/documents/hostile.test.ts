@@ -84,7 +84,7 @@ describe('hostile documents', () => {
         const again = await loadContractText(JSON.stringify(loaded.document), { file: 'contract', baseDir: null })
         expect(again.ok && again.contract.hash).toBe(loaded.contract.hash)
       }),
-      { numRuns: depth(120, 400) },
+      { numRuns: depth(50, 400) },
     )
   })
 })

@@ -5,7 +5,7 @@ import { depth } from '../../depth.js'
 import { ENTERED, evaluate, matches, rule } from './visit.js'
 
 // Each run is several thousand judgements; mutants are given fewer of them.
-const RUNS = Number(process.env.PHASELOCK_RULE_RUNS ?? depth(50, 100))
+const RUNS = Number(process.env.PHASELOCK_RULE_RUNS ?? depth(20, 100))
 
 const NAMED_MAX = 500
 
