@@ -65,7 +65,7 @@ function listUserArguments({ isRootless }: Engine): readonly string[] {
   ]
 }
 
-/** Name and mail for commits, as git on the host has them, and that the work tree belongs to whoever runs the server. */
+/** For git in the container: name and mail of the host for commits, and permission to use a tree of another user. */
 export function buildGitConfig(workspace: string): string {
   const read = (key: string): string =>
     spawnSync('git', ['-C', workspace, 'config', key], { encoding: 'utf8' }).stdout?.trim() ?? ''
