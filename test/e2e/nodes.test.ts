@@ -1,7 +1,8 @@
+import { type AddressInfo, connect, createServer } from 'node:net'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { findPostgres, type PostgresServer, startPostgres } from '../store/postgres-server.js'
 import { alternate, run, SECRET, startAgain, startNodes, type TestNode } from './nodes.js'
-import { makePlace } from './process.js'
+import { makePlace, serve } from './process.js'
 import { implementation, testFiles, Walker } from './walker.js'
 
 const TEST = `import assert from 'node:assert/strict'
@@ -116,6 +117,36 @@ describe.skipIf(bin === null)('several nodes on one database (skipped where Post
     while (!text.includes('Seen from afar')) text += new TextDecoder().decode((await reader?.read())?.value)
     await reader?.cancel()
     expect(text).toContain('event: task_created')
+  })
+
+  it('[REQ-NODES-5] a node is reached at the address that it advertises, and a wrong one is refused', async () => {
+    const node = nodes[1] as TestNode
+    let passed = 0
+    const relay = createServer((near) => {
+      passed += 1
+      const far = connect(node.place.port, '127.0.0.1')
+      near.pipe(far).on('error', () => near.destroy())
+      far.pipe(near).on('error', () => far.destroy())
+    })
+    await new Promise<void>((resolve) => relay.listen(0, '127.0.0.1', resolve))
+    const advertised = `http://127.0.0.1:${(relay.address() as AddressInfo).port}`
+    const words = ['serve', '--port', '0', '--workspace', node.place.workspace, '--advertise']
+    for (const wrong of ['ftp://node-b', 'node-b:8000', 'http://node-b/path?x'])
+      expect(await run([...words, wrong], SECRET)).toMatchObject({
+        code: 2,
+        stderr: expect.stringContaining('--advertise'),
+      })
+    await at(1).call('POST', '/tasks', at(1).operator, { title: 'On the second node', id: 'T-relay' })
+    expect((await at(0).call('GET', '/tasks/T-relay', at(0).operator)).status).toBe(200)
+    expect(passed).toBe(0)
+    await at(1).kill()
+    const environment = { ...SECRET, PHASELOCK_STORE: store, PHASELOCK_ADVERTISE: advertised }
+    node.server = await serve(node.place, 'tdd', environment)
+    expect((await at(0).call('POST', '/tasks/T-relay/cancel', at(0).operator, { reason: 'a test' })).status).toBe(200)
+    expect(passed).toBeGreaterThan(0)
+    await at(1).kill()
+    relay.close()
+    await startAgain(node, store)
   })
 
   it('[REQ-NODES-7] a request that only says it was forwarded is refused', async () => {
