@@ -117,7 +117,7 @@ export const FULL_ONLY: Readonly<Record<string, string>> = {
   'cli/choose-preset': 'presets that init chooses for each language; cli/survey covers what it finds',
   'http/prd-reviews': 'reviews of product documents; http/reviews covers the rules',
   'docs/guides':
-    'the commands of every guide, each in a repository of its own; docs/runnable and docs/tour run the marked ones',
+    'the commands of every guide, each page in a new repository; docs/runnable and docs/tour cover the marked blocks',
   'mcp/phases': 'documents of phases over MCP; http/phases covers the rules',
   'container/real': 'builds an image and runs it with Podman; cli/local covers up and down',
   'container/up': 'starts a server several times; cli/local covers up and down',
