@@ -118,17 +118,20 @@ describe('the package', () => {
 
 it('[REQ-PACKAGE-4] the release script refuses versions that differ and a changelog without the version', () => {
   const copy = join(dir, 'release')
-  for (const name of ['scripts', 'sdk/typescript', 'python']) mkdirSync(join(copy, name), { recursive: true })
+  for (const name of ['scripts', 'sdk/typescript', 'python', 'claude-plugin/.claude-plugin'])
+    mkdirSync(join(copy, name), { recursive: true })
   const manifest = (version: string) => `{"type": "module", "version": "${version}"}\n`
   run('cp', ['scripts/release.mjs', 'scripts/prepare.mjs', join(copy, 'scripts')], { cwd: ROOT })
   writeFileSync(join(copy, 'package.json'), manifest('9.9.9'))
   writeFileSync(join(copy, 'package-lock.json'), manifest('9.9.9'))
   writeFileSync(join(copy, 'sdk/typescript/package.json'), manifest('9.9.8'))
+  writeFileSync(join(copy, 'claude-plugin/.claude-plugin/plugin.json'), manifest('9.9.7'))
   writeFileSync(join(copy, 'python/pyproject.toml'), 'version = "9.9.9"\n')
   writeFileSync(join(copy, 'CHANGELOG.md'), '# Changelog\n\n## Unreleased\n\n## 9.9.0\n')
   const ran = run(process.execPath, ['scripts/release.mjs', '--skip-tests', '--allow-dirty'], { cwd: copy })
   expect(ran.status).toBe(1)
   expect(ran.stderr).toContain('sdk/typescript/package.json says 9.9.8, package.json says 9.9.9')
+  expect(ran.stderr).toContain('claude-plugin/.claude-plugin/plugin.json says 9.9.7')
   expect(ran.stderr).toContain('the newest version in CHANGELOG.md is 9.9.0')
   expect(existsSync(join(copy, 'release'))).toBe(false)
 })
