@@ -287,6 +287,8 @@ export const FULL_ONLY: Readonly<Record<string, string>> = {
   'launch/codex': 'a real Codex in tmux; launch/in-chat and launch/shim cover the session behind it',
   'launch/codex-native':
     'a real Codex with its own tools in tmux; launch/session-hooks and launch/session-parts cover the rules',
+  'launch/codex-walks':
+    'further sessions of a real Codex in tmux, with two models; launch/in-chat and launch/session-parts cover the rules',
   'launch/other-clis':
     'a real Gemini CLI and OpenCode in tmux; launch/in-chat and launch/shim cover the session behind them',
   'lying/red': 'what does not open RED in one workflow; forgery/vitest and forgery/node try one of each class',

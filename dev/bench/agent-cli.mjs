@@ -1,4 +1,5 @@
-// What a call takes in Claude Code: with its own tools and nothing else, with its own tools under hooks, and with the tools of Phaselock.
+// What a call takes in Claude Code: with its own tools and nothing else, with hooks that allow everything at once, with its own
+// tools under Phaselock's hooks, and with the tools of Phaselock.
 import { spawnSync } from 'node:child_process'
 import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
@@ -33,8 +34,10 @@ const TOOLS = {
     mcp: (_, i) => ['write_files', { path: `out/${i}.js`, content: `${i}\n` }],
   },
 }
+const OWN = 'claude --permission-mode manual --allowedTools Read,Write,Bash --setting-sources "" --strict-mcp-config'
 const COMMANDS = {
-  bare: `claude --permission-mode manual --allowedTools Read,Write,Bash --setting-sources "" --strict-mcp-config "Go [[bench]]"`,
+  bare: `${OWN} "Go [[bench]]"`,
+  answered: `${OWN} --settings "$BENCH_SETTINGS" "Go [[bench]]"`,
   hooks: 'phaselock claude --native "Go [[bench]]" -- --permission-mode manual',
   mcp: 'phaselock claude "Go [[bench]]" -- --permission-mode manual',
 }
@@ -60,6 +63,7 @@ export async function benchAgentCli({ rounds, calls }) {
   const found = Object.fromEntries(Object.entries(times).map(([way, byTool]) => [way, mapMedians(byTool)]))
   const lines = Object.keys(TOOLS).flatMap((tool) => [
     compare(`${tool} under hooks, over Claude Code's own`, found.hooks[tool] - found.bare[tool], found.bare[tool], 15),
+    compare(`${tool} under hooks that allow at once`, found.answered[tool] - found.bare[tool], found.bare[tool]),
     compare(`${tool} over MCP, over Claude Code's own`, found.mcp[tool] - found.bare[tool], found.bare[tool]),
   ])
   return { lines }
@@ -126,7 +130,10 @@ async function measureWay(at, model, { way, calls, number }) {
     return { tool, name: kind === 'mcp' ? `mcp__phaselock__${name}` : name, input }
   })
   const times = model.begin(plan)
-  const window = openWindow(at, { ...at.env, ANTHROPIC_BASE_URL: model.url }, COMMANDS[way])
+  const settings = join(at.dir, 'settings.json')
+  writeFileSync(settings, JSON.stringify({ hooks: buildHooksThatAllow(model.url) }))
+  const env = { ...at.env, ANTHROPIC_BASE_URL: model.url, BENCH_SETTINGS: settings }
+  const window = openWindow(at, env, COMMANDS[way])
   try {
     await waitUntilOver(times.over, window)
   } finally {
@@ -138,6 +145,12 @@ async function measureWay(at, model, { way, calls, number }) {
   const empty = found.filter(([, values]) => values.length < calls / 2).map(([tool]) => tool)
   if (empty.length > 0) throw new Error(`${way}: too few calls of ${empty.join(', ')} were made`)
   return Object.fromEntries(found)
+}
+
+/** What hooks take that nobody thinks about: the part of Claude Code itself. */
+function buildHooksThatAllow(url) {
+  const hooks = [{ type: 'http', url: `${url}/allow`, timeout: 90, onFailure: 'block' }]
+  return { PreToolUse: [{ matcher: '*', hooks }], PostToolUse: [{ matcher: '*', hooks }] }
 }
 
 /** The model asks for nothing more, or the time is over: then what the screen shows says why. */
@@ -194,6 +207,7 @@ async function openModel() {
     })
     request.on('end', () => {
       const body = text === '' ? {} : JSON.parse(text)
+      if (request.url === '/allow') return allow(response, body.hook_event_name)
       const isAsked = request.url.includes('/v1/messages') && !request.url.includes('count_tokens')
       if (!isAsked || !text.includes('[[bench]]') || !(body.tools?.length > 0)) return send(response, body, null)
       const step = body.messages.filter(({ role }) => role === 'assistant').length
@@ -215,6 +229,12 @@ async function openModel() {
       server.close()
     },
   }
+}
+
+function allow(response, event) {
+  const decision = { hookEventName: event, permissionDecision: 'allow', permissionDecisionReason: 'at once' }
+  response.writeHead(200, { 'content-type': 'application/json' })
+  response.end(JSON.stringify(event === 'PreToolUse' ? { hookSpecificOutput: decision } : {}))
 }
 
 function makeTimes(plan) {

@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process'
-import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
@@ -28,15 +28,26 @@ beforeEach(() => {
 })
 afterEach(() => rmSync(dir, { recursive: true, force: true }))
 
-function phaselock(...words: readonly string[]) {
+function run(program: string, words: readonly string[]) {
   const programs = Object.values(found).flatMap((one) => (one.ok ? [dirname(one.program)] : []))
   const PATH = [...programs, dirname(SCRIPT), dirname(process.execPath), '/usr/bin', '/bin'].join(':')
-  return spawnSync(SCRIPT, words, { cwd: repository, env: { HOME: join(dir, 'home'), PATH }, encoding: 'utf8' })
+  return spawnSync(program, words, { cwd: repository, env: { HOME: join(dir, 'home'), PATH }, encoding: 'utf8' })
 }
 
+const phaselock = (...words: readonly string[]) => run(SCRIPT, words)
+
+/** With an /etc of its own: what is written there is in a folder of this test. */
+function underOwnEtc(...words: readonly string[]) {
+  const [upper, work] = [join(dir, 'etc'), join(dir, 'work')]
+  for (const folder of [upper, work]) mkdirSync(folder, { recursive: true })
+  const mount = 'mount -t overlay overlay -o "lowerdir=/etc,upperdir=$0,workdir=$1" /etc && shift && exec "$@"'
+  return run('unshare', ['--mount', 'sh', '-c', mount, upper, work, ...words])
+}
+const canMount = process.getuid?.() === 0 && spawnSync('unshare', ['--mount', 'true']).status === 0
+
 type Found = { name: string; status: string; detail: string }
-const doctor = () => {
-  const { status, stdout } = phaselock('doctor', '--agents', '--json')
+const doctor = (call = phaselock) => {
+  const { status, stdout } = call('doctor', '--agents', '--json')
   const { findings } = JSON.parse(stdout) as { findings: Found[] }
   return { status, about: (name: string) => findings.find((one) => one.name === name) }
 }
@@ -63,6 +74,27 @@ describe.skipIf(!found.claude.ok)('the canary of Claude Code', () => {
       // Without hooks the own tools are still off.
       writeFileSync(join(repository, '.claude/settings.local.json'), '{"disableAllHooks": true}')
       expect(doctor().about('claude canary')).toMatchObject({ status: 'ok' })
+    },
+    RUN_MS_MAX,
+  )
+})
+
+describe.skipIf(!found.claude.ok || !canMount)('the managed settings of Claude Code', () => {
+  it(
+    '[REQ-CONNECT-6] hold where a setting of the repository switches hooks off, and go with disconnect',
+    () => {
+      const managed = (...words: readonly string[]) => underOwnEtc(SCRIPT, ...words)
+      const file = join(dir, 'etc/claude-code/managed-settings.json')
+      const connected = managed('connect', 'claude', '--native', '--managed', '--yes')
+      expect(connected.stdout + connected.stderr).toContain('managed')
+      expect(existsSync(file)).toBe(true)
+      writeFileSync(join(repository, '.claude/settings.local.json'), '{"disableAllHooks": true}')
+      expect(doctor(managed).about('claude canary')).toMatchObject({
+        status: 'ok',
+        detail: expect.stringContaining('refused'),
+      })
+      managed('disconnect', 'claude', '--yes')
+      expect(existsSync(file)).toBe(false)
     },
     RUN_MS_MAX,
   )

@@ -1,6 +1,7 @@
 import { appendFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, describe, expect, it } from 'vitest'
+import { answerCodexForm } from '../launch/codex-session.js'
 import { Desk, hasTmux } from '../launch/terminal.js'
 import { codex } from '../participants/real-agents.js'
 import type { Script } from '../real-agents/model.js'
@@ -37,10 +38,7 @@ describe(`phaselock connect codex${reason === null ? '' : ` (skipped: ${reason})
       await window.shows(/1\. yes/)
       window.press('Enter')
       await window.shows(/may codex-\w+ go from PLAN to TDD/)
-      // The comment comes first and stays empty.
-      window.press('C-n')
-      await window.shows(/1\. approve/)
-      window.press('Enter')
+      await answerCodexForm(window, 'approve')
       const task = await desk.taskId()
       await desk.reaches(task, 'completed')
       await window.shows(/Done\./)

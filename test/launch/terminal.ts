@@ -240,9 +240,13 @@ export class Window {
 
   /** Types a text and presses Enter, as a person would: not in the same moment. */
   async enter(text: string): Promise<void> {
-    this.tmux('send-keys', '-t', this.name, '-l', text)
+    this.type(text)
     await sleep(300)
     this.press('Enter')
+  }
+
+  type(text: string): void {
+    this.tmux('send-keys', '-t', this.name, '-l', text)
   }
 
   press(...keys: readonly string[]): void {

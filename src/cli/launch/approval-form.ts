@@ -1,15 +1,25 @@
-import type { Approval, Json } from 'phaselock/sdk'
+import type { Approval, Json, Question } from 'phaselock/sdk'
 import { isObject, type JsonObject } from '../../core/json.js'
 import { plainLine, plainText } from '../../core/plain-text.js'
 import { formatContent } from '../terminal/approval-text.js'
+import { wrapText } from '../workflow/run-text.js'
 
 const LINES_MAX = 60
 const LINE_CHARS_MAX = 300
 const FILES_MAX = 15
 const DIGEST_CHARS = 16
 const COMMENT_CHARS_MAX = 4000
+/** Claude Code shows so many lines of a form, each cut at the edge of the terminal, and folds the rest. */
+const SHOWN_LINES = 3
+const ROOM_MIN = 40
+const ROOM_MAX = 120
+const ROOM_UNKNOWN = 80
+const MARGIN = 6
 
-/** What the person fills in. */
+/**
+ * What the person fills in. Codex shows the fields in alphabetical order and does not submit an empty text, so that the
+ * decision must come last there.
+ */
 export const DECISION_SCHEMA = {
   type: 'object',
   properties: {
@@ -38,19 +48,26 @@ export function formatApprovalForm(approval: Approval, url: string): string {
     ...formatContent(contents[type] ?? null).map((line) => `│ ${cutLine(line)}`),
   ])
   const left = lines.length - LINES_MAX
+  const changed = formatChangedFiles(approval.diff)
   return [
-    `Phaselock asks you: may ${plainLine(approval.agent_id ?? 'the agent')} go from ${plainLine(approval.phase)} to ${plainLine(approval.target_phase)} with exactly this?`,
-    ...formatTitles(contents),
-    `Digest ${plainLine(approval.digest).slice(0, DIGEST_CHARS)}…  The whole: ${url}/approvals/${id}  or  phaselock approve ${id}`,
+    // Of these Claude Code shows the first three: where the rest is comes early.
+    `Phaselock asks: may ${plainLine(approval.agent_id ?? 'the agent')} go from ${plainLine(approval.phase)} to ${plainLine(approval.target_phase)} with exactly this?`,
+    `Read it all: ${url}/approvals/${id}`,
+    [changed[0], ...countWarnings(approval), ...formatTitles(contents)].join(' · '),
+    `In another terminal: phaselock approve ${id}`,
+    `Digest: ${plainLine(approval.digest).slice(0, DIGEST_CHARS)}…`,
     `Task: ${plainLine(approval.task_title)}`,
     ...lines.slice(0, LINES_MAX),
     ...(left > 0 ? [`… ${left} more lines: read them before you decide`] : []),
     ...approval.warnings.map((warning) => `Warning: ${plainLine(String(warning.message))}`),
-    ...formatChangedFiles(approval.diff),
+    ...(changed.length > 1 ? changed : []),
   ].join('\n')
 }
 
-// A small terminal folds the form after a few lines: what it is about comes first.
+function countWarnings({ warnings }: Approval): readonly string[] {
+  return warnings.length === 0 ? [] : [`Warnings: ${warnings.length}`]
+}
+
 function formatTitles(contents: NonNullable<Approval['contents']>): readonly string[] {
   return Object.entries(contents).flatMap(([type, content]) =>
     isObject(content) && typeof content.title === 'string'
@@ -78,6 +95,16 @@ function formatFile({ path, status, additions, deletions, unexplained }: JsonObj
 function cutLine(line: string): string {
   const text = plainText(line)
   return text.length <= LINE_CHARS_MAX ? text : `${text.slice(0, LINE_CHARS_MAX)}… (cut)`
+}
+
+/** The question of an agent, in lines that no terminal cuts. What the agent wrote is marked. */
+export function formatQuestionForm(question: Question, url: string): string {
+  const room = Math.max(ROOM_MIN, Math.min(process.stdout.columns ?? ROOM_UNKNOWN, ROOM_MAX) - MARGIN)
+  const lines = plainText(question.question)
+    .split('\n')
+    .flatMap((line) => wrapText(line, '│ ', room))
+  const where = lines.length < SHOWN_LINES ? '' : ` (all of it: ${url}, or phaselock answer ${plainLine(question.id)})`
+  return [`${plainLine(question.agent_id)} asks you${where}:`, ...lines].join('\n')
 }
 
 export type FormAnswer =

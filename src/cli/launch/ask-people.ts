@@ -1,9 +1,9 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import { isObject, type JsonObject } from '../../core/json.js'
-import { plainLine, plainText } from '../../core/plain-text.js'
+import { plainLine } from '../../core/plain-text.js'
 import { compact } from '../client/answer-values.js'
 import { Stop } from '../exit.js'
-import { DECISION_SCHEMA, formatApprovalForm, readFormAnswer } from './approval-form.js'
+import { DECISION_SCHEMA, formatApprovalForm, formatQuestionForm, readFormAnswer } from './approval-form.js'
 import type { SessionServer } from './session-server.js'
 import type { Waiting } from './waiting-for-people.js'
 
@@ -104,7 +104,11 @@ export class People {
   async #showInChat(waiting: Waiting, show: NonNullable<Chat['show']>, signal: AbortSignal): Promise<Asked> {
     const { kind, id } = waiting
     const [page, command] = kind === 'approval' ? [`/approvals/${id}`, `approve ${id}`] : ['/', `answer ${id}`]
-    const message = `${kind === 'approval' ? 'An approval' : 'A question'} waits for you. Decide it with your passphrase or passkey, on this page or in another terminal: phaselock ${command}`
+    const message = [
+      `${kind === 'approval' ? 'An approval' : 'A question'} waits for you. It needs your passphrase or a passkey.`,
+      'Decide on this page, or in another terminal:',
+      `phaselock ${command}`,
+    ].join('\n')
     const { action } = await show({ message, url: `${this.server.url}${page}` }, signal)
     return action === 'accept' ? new Promise<Asked>(() => undefined) : this.#dismissed(waiting)
   }
@@ -130,10 +134,7 @@ export class People {
       options.length === 0
         ? { type: 'string', title: 'Answer', minLength: 1, maxLength: ANSWER_CHARS_MAX }
         : { type: 'string', title: 'Answer', enum: options }
-    const quoted = plainText(question.question)
-      .split('\n')
-      .map((line) => `│ ${line}`)
-    const message = [`${plainLine(question.agent_id)} asks you:`, ...quoted].join('\n')
+    const message = formatQuestionForm(question, this.server.url)
     const schema = { type: 'object', properties: { answer: field }, required: ['answer'] }
     const { action, content } = await ask({ message, schema }, signal)
     const text = isObject(content) && typeof content.answer === 'string' ? content.answer : ''

@@ -71,6 +71,6 @@ export function formatEnd(kind: AgentCliKind, id: string, task: Task | null): st
     `${name} is not completed: it is in ${phase}${approval === null ? '' : ' and waits for your approval'}.`,
     ...(approval === null ? [] : [`Decide: ${program} approve ${plainLine(approval.id)}`]),
     `Go on with: ${again}`,
-    `What ${kind.title} itself prints to resume it would open it without Phaselock.`,
+    `If ${kind.title} printed a command to resume its session: that one opens it without Phaselock.`,
   ].join('\n')
 }
