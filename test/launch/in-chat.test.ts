@@ -95,6 +95,10 @@ describe('an approval in the chat', () => {
     expect(shown).toContain(`│ title: ${String((PLAN as { title: string }).title)}`)
     expect(await decisions()).toMatchObject([{ decision: 'approve', by: 'admin', channel: 'in_chat' }])
     expect(shown).toContain(String((await decisions())[0]?.digest).slice(0, 16))
+    // A chat may show no more than the beginning.
+    const [, where, about] = shown.split('\n')
+    expect(where).toMatch(/^Read it all: http:\S+\/approvals\/apr-\S+$/)
+    expect(about).toBe(`Changed files: none · plan_document: ${String((PLAN as { title: string }).title)}`)
   })
 
   it.runIf(isFullDepth())(

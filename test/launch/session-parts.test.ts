@@ -2,8 +2,9 @@ import { execFileSync } from 'node:child_process'
 import { existsSync, mkdirSync, mkdtempSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import type { Question } from 'phaselock/sdk'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { readFormAnswer } from '../../src/cli/launch/approval-form.js'
+import { formatQuestionForm, readFormAnswer } from '../../src/cli/launch/approval-form.js'
 import { CLAUDE_CODE } from '../../src/cli/launch/claude-code.js'
 import { CODEX } from '../../src/cli/launch/codex.js'
 import { compareVersions, findAgentCli, requireVersion } from '../../src/cli/launch/find-agent-cli.js'
@@ -182,6 +183,20 @@ describe('an answer from the chat', () => {
     expect(said('accept', { decision: 'reject', comment: 'no' })).toMatchObject({ decision: 'reject', comment: 'no' })
     expect(said('decline')).toMatchObject({ decision: 'reject', comment: 'Declined in the chat.' })
     expect(said('decline', { decision: 'approve', comment: 'no' })).toMatchObject({ decision: 'reject', comment: 'no' })
+  })
+
+  it('[REQ-LAUNCH-5] to a long question is asked for in short lines, which say where all of it is', () => {
+    const about = { id: 'qst-1-t', agent_id: 'claude-1', options: [] }
+    const [first, ...lines] = formatQuestionForm(
+      { ...about, question: `${'What does an empty cart cost? '.repeat(9)}\u001b[2J` } as unknown as Question,
+      'http://localhost:8000',
+    ).split('\n')
+    expect(first).toBe('claude-1 asks you (all of it: http://localhost:8000, or phaselock answer qst-1-t):')
+    expect(lines.length).toBeGreaterThan(2)
+    for (const line of lines) expect(line).toMatch(/^│ .{1,118}$/)
+    expect(lines.join('')).not.toContain('\u001b')
+    const short = { ...about, question: 'Which currency?' } as unknown as Question
+    expect(formatQuestionForm(short, 'http://localhost:8000')).toBe('claude-1 asks you:\n│ Which currency?')
   })
 
   it('[REQ-LAUNCH-5] is asked for only where the approval is all that is missing', () => {
