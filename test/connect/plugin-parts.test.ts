@@ -58,21 +58,21 @@ describe('a session that the plugin binds', () => {
   const hooks = () => new PluginHooks((native as Extract<typeof native, { kind: 'held' }>).answers)
   const about = (tool: string) => ({ hook_event_name: 'PreToolUse', tool_name: tool, tool_use_id: 'u1', cwd: '/' })
   const params = { _meta: { 'claudecode/toolUseId': 'u1' } }
-  const decision = async (response: Response) => {
-    const said = (await response.json()) as { hookSpecificOutput?: { permissionDecision?: string } }
+  const decide = async (session: PluginHooks, tool: string) => {
+    const said = (await session.answer(about(tool))) as { hookSpecificOutput?: { permissionDecision?: string } }
     return said.hookSpecificOutput?.permissionDecision
   }
 
   it('[REQ-CONNECT-10] refuses a call of Phaselock that no hook reported', async () => {
     const session = hooks()
     expect(session.findProblem(params)).toContain('enforcement_not_live')
-    expect(await decision(await session.answer(about('Bash')))).toBe('deny')
+    expect(await decide(session, 'Bash')).toBe('deny')
     expect(session.findProblem(params)).toContain('enforcement_not_live')
   })
 
   it('[REQ-CONNECT-10] lets a call of Phaselock through that a hook reported', async () => {
     const session = hooks()
-    expect(await decision(await session.answer(about('mcp__plugin_phaselock_phaselock__next')))).toBe('allow')
+    expect(await decide(session, 'mcp__plugin_phaselock_phaselock__next')).toBe('allow')
     expect(session.findProblem(params)).toBeNull()
   })
 })

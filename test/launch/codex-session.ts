@@ -38,14 +38,14 @@ export async function openCodex(window: Window, words: string, model: string): P
   await keepModel(window)
 }
 
-/** Fills in the form of Codex as a person would. The comment comes first there. */
+/** Fills in the form of Codex as a person would. The comment comes first there; Enter keeps it, and does nothing if it is empty. */
 export async function answerCodexForm(window: Window, decision: 'approve' | 'reject', comment = ''): Promise<void> {
   await window.shows(/Type your answer \(optional\)/)
   if (comment !== '') {
     window.type(comment)
     await sleep(300)
   }
-  await pressUntil(window, 'C-n', (screen) => /1\. approve/.test(screen))
+  await pressUntil(window, comment === '' ? 'C-n' : 'Enter', (screen) => /1\. approve/.test(screen))
   if (decision === 'reject') await pressUntil(window, 'Down', (screen) => /› 2\. reject/.test(screen))
   await pressUntil(window, 'Enter', (screen) => !/enter to submit all/.test(screen))
 }

@@ -32,7 +32,7 @@ beforeEach(async () => {
   hooks = makeHooks(false)
   shim = await SessionShim.open({
     '/hooks': {
-      ...{ methods: ['POST'], takesText: true, handle: (request, body) => hooks.answer(body, request.signal) },
+      ...{ methods: ['POST'], takesText: true, answer: (body, signal) => hooks.answer(body, signal) },
       refuse: (status) => new Response(null, { status }),
     },
   })

@@ -17,11 +17,11 @@ export class PluginHooks {
     return Promise.resolve()
   }
 
-  async answer(body: unknown): Promise<Response> {
+  async answer(body: unknown): Promise<JsonObject> {
     const isOwn = isObject(body) && body.hook_event_name === 'PreToolUse' && ownMcpTool(String(body.tool_name)) !== null
-    if (!isOwn) return Response.json(this.answers.refuse(body, 'The plugin of Phaselock allows no other tool.'))
+    if (!isOwn) return this.answers.refuse(body, 'The plugin of Phaselock allows no other tool.')
     this.#seen.note(body)
-    return Response.json(buildAllowance('Phaselock decides about it.'))
+    return buildAllowance('Phaselock decides about it.')
   }
 
   /** Why an MCP call is refused; null: a hook was asked about it first. */

@@ -192,13 +192,11 @@ function makeHookPath(hooks: ConnectedHooks): ShimPath {
   return {
     methods: ['POST'],
     refuse,
-    handle: async (request, body) => {
+    answer: async (body, signal) => {
       // A tool of this process, which the server does not know: the person is asked about it.
       if (isObject(body) && OWN.has(String(body.tool_name)) && String(body.hook_event_name).endsWith('ToolUse'))
-        return Response.json(
-          body.hook_event_name === 'PreToolUse' ? buildAllowance('The person is asked about it.') : {},
-        )
-      return hooks.answer(body, request.signal)
+        return body.hook_event_name === 'PreToolUse' ? buildAllowance('The person is asked about it.') : {}
+      return hooks.answer(body, signal)
     },
   }
 }

@@ -168,7 +168,7 @@ function makeHookPath(hooks: SessionHooks, { answers }: HeldNative): ShimPath {
   return {
     methods: ['POST'],
     takesText: true,
-    handle: (request, body) => hooks.answer(body, request.signal),
+    answer: (body, signal) => hooks.answer(body, signal),
     // Only the CLI has the secret, and it reads a refusal only from an answer with status 200.
     refuse: (status, detail) => Response.json(answers.refuse(null, detail), { status: status === 413 ? 200 : status }),
   }

@@ -53,15 +53,15 @@ export class SessionHooks {
   }
 
   /** `body`: parsed, or the text of something that is not JSON. */
-  async answer(body: unknown, signal: AbortSignal): Promise<Response> {
+  async answer(body: unknown, signal: AbortSignal): Promise<JsonObject> {
     this.#isLive = true
     const event = isObject(body) ? body.hook_event_name : undefined
     if (event === 'UserPromptSubmit') await this.parts.ready()
     if (event === 'PostToolUse' && this.parts.endsUndecided && isObject(body) && !this.#seen.has(body)) this.#end()
-    if (event === 'PreToolUse' && this.#isUndecided) return Response.json(this.parts.answers.refuse(body, UNDECIDED))
+    if (event === 'PreToolUse' && this.#isUndecided) return this.parts.answers.refuse(body, UNDECIDED)
     const answer = await this.#ask(body, signal)
     this.#seen.note(body)
-    return Response.json(answer)
+    return answer
   }
 
   #end(): void {

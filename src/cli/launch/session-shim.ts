@@ -1,6 +1,7 @@
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import type { JsonObject } from '../../core/json.js'
 
 const HOST = '127.0.0.1'
 const SECRET_BYTES = 32
@@ -10,16 +11,20 @@ const HEADERS_PASSED = /^(accept|content-type|last-event-id|mcp-[a-z0-9-]+)$/
 /** What answers one path: with the request without its body, and the parsed body. */
 export type ShimHandler = (request: Request, body: unknown) => Promise<Response>
 
+/** Answers with JSON in one piece: for messages that are many and short. */
+export type ShimAnswerer = (body: unknown, signal: AbortSignal) => Promise<JsonObject>
+
 /** The refusal of a request that reached no handler, in the format that the caller reads. */
 export type ShimRefusal = (status: number, detail: string) => Response
 
-export interface ShimPath {
-  readonly handle: ShimHandler
+interface ShimRules {
   readonly methods: readonly string[]
   readonly refuse: ShimRefusal
   /** A body that is not JSON is handed over as its text. */
   readonly takesText?: true
 }
+
+export type ShimPath = ShimRules & ({ readonly handle: ShimHandler } | { readonly answer: ShimAnswerer })
 
 /**
  * The door between the agent CLI and the session: it listens on the loopback only, and opens with the secret of the
@@ -71,7 +76,9 @@ export class SessionShim {
 
   async #answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
     try {
-      await send(response, await this.#decide(request, response))
+      const answer = await this.#decide(request, response)
+      if (answer instanceof Response) await send(response, answer)
+      else sendJson(response, answer)
     } catch (error) {
       // The connection ended in the middle, or a handler failed: nobody is let through by that.
       if (!response.headersSent) response.writeHead(500)
@@ -80,7 +87,7 @@ export class SessionShim {
     }
   }
 
-  async #decide(request: IncomingMessage, response: ServerResponse): Promise<Response> {
+  async #decide(request: IncomingMessage, response: ServerResponse): Promise<Response | JsonObject> {
     const path = (request.url ?? '').split('?')[0] ?? ''
     const found = this.#paths.get(path)
     const refuse: ShimRefusal = found?.refuse ?? refusePlainly
@@ -97,7 +104,10 @@ export class SessionShim {
     const parsed = request.method === 'POST' ? parseJson(text) : undefined
     const body = parsed === UNREADABLE && found.takesText === true ? text : parsed
     if (body === UNREADABLE) return refuse(400, 'The request is not JSON.')
-    return found.handle(toWebRequest(request, response, this.url), body)
+    const signal = watchForEnd(response)
+    return 'answer' in found
+      ? found.answer(body, signal)
+      : found.handle(toWebRequest(request, this.url, signal), body)
   }
 
   // A web page that the person visits could reach the loopback; it knows neither the secret nor the right Host.
@@ -136,17 +146,30 @@ async function readBody(request: IncomingMessage): Promise<string | null> {
   return Buffer.concat(chunks).toString('utf8')
 }
 
-function toWebRequest(request: IncomingMessage, response: ServerResponse, url: string): Request {
+/** Aborts when the caller hangs up before it has its answer. */
+function watchForEnd(response: ServerResponse): AbortSignal {
   const gone = new AbortController()
-  response.once('close', () => gone.abort())
+  response.once('close', () => {
+    if (!response.writableFinished) gone.abort()
+  })
+  return gone.signal
+}
+
+function toWebRequest(request: IncomingMessage, url: string, signal: AbortSignal): Request {
   const headers = Object.entries(request.headers).flatMap(([name, value]): [string, string][] =>
     value === undefined || !HEADERS_PASSED.test(name) ? [] : [[name, String(value)]],
   )
   return new Request(new URL(request.url ?? '/', url), {
     method: request.method ?? 'GET',
     headers,
-    signal: gone.signal,
+    signal,
   })
+}
+
+function sendJson(response: ServerResponse, answer: JsonObject): void {
+  const text = JSON.stringify(answer)
+  response.writeHead(200, { 'content-type': 'application/json', 'content-length': Buffer.byteLength(text) })
+  response.end(text)
 }
 
 async function send(response: ServerResponse, answer: Response): Promise<void> {
