@@ -105,9 +105,7 @@ export class SessionShim {
     const body = parsed === UNREADABLE && found.takesText === true ? text : parsed
     if (body === UNREADABLE) return refuse(400, 'The request is not JSON.')
     const signal = watchForEnd(response)
-    return 'answer' in found
-      ? found.answer(body, signal)
-      : found.handle(toWebRequest(request, this.url, signal), body)
+    return 'answer' in found ? found.answer(body, signal) : found.handle(toWebRequest(request, this.url, signal), body)
   }
 
   // A web page that the person visits could reach the loopback; it knows neither the secret nor the right Host.
