@@ -22,11 +22,11 @@ describe.skipIf(reason !== null)(`phaselock claude${reason === null ? '' : ` (sk
       let isRestarted = false
       await openDesk({
         honest: (talk) => {
-          // After the plan was approved: the next call meets no server, and another one a moment later.
+          // After the plan was approved: the next call meets no server, and another one at another port a moment later.
           if (talk.step === 3 && !isRestarted) {
             isRestarted = true
             desk.phaselock('down')
-            setTimeout(() => desk.phaselock('up'), 3000)
+            setTimeout(() => desk.phaselock('up', '--port', '0'), 3000)
           }
           return honest(talk)
         },

@@ -117,11 +117,11 @@ describe.skipIf(reason !== null).each(CODEX_MODELS)(title, (model, act) => {
     async () => {
       let isRestarted = false
       const script: Script = (talk) => {
-        // After the plan was approved: the next call meets no server, and another one a moment later.
+        // After the plan was approved: the next call meets no server, and another one at another port a moment later.
         if (talk.step === 3 && !isRestarted) {
           isRestarted = true
           desk.phaselock('down')
-          setTimeout(() => desk.phaselock('up'), 3000)
+          setTimeout(() => desk.phaselock('up', '--port', '0'), 3000)
         }
         return honest(talk)
       }
