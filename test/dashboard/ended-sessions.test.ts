@@ -46,7 +46,7 @@ describe.skipIf(findBrowser() === null)('sessions in the browser', () => {
     const tab = await page.context().newPage()
     await tab.goto('/insights')
     await page.goto('/audit?type=task_created')
-    await page.getByText(/events, that is all/).waitFor()
+    await page.getByText('1 event, that is all').waitFor()
     // What a browser does with a cookie whose time is over.
     await page.context().clearCookies()
     await page.reload()
