@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Command } from '../core/task/command.js'
 import { StoreUnavailable, type TaskRow } from '../store/store.js'
 import { type App, contextOf } from './app.js'
@@ -58,7 +59,11 @@ class AlertTour {
     })
     this.#cursor = page.nextCursor
     if (page.nextCursor === null) this.#status = (this.#status + 1) % TOURED.length
-    for (const row of page.items) await this.#look(row)
+    for (const row of page.items) {
+      await this.#look(row)
+      // A task that is not in memory is read whole: requests must not wait for two hundred of them.
+      await nextTurn()
+    }
   }
 
   async #look(row: TaskRow): Promise<void> {

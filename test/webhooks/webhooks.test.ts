@@ -1,4 +1,5 @@
 import { createHmac } from 'node:crypto'
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { type AddressInfo, createServer, type Socket } from 'node:net'
 import { afterEach, describe, expect, it } from 'vitest'
 import { Webhooks } from '../../src/app/webhooks/webhooks.js'
@@ -190,6 +191,34 @@ describe('notices', () => {
     expect(back.got[0]?.json.task_id).toBe(id)
   })
 
+  it('[REQ-HOOKOUT-5] a server that is thousands of events behind lets requests in between while it catches up', async () => {
+    const server = await serve(contract((await receiver()).url))
+    await appendMany(server, 3000)
+    const stateDir = `${server.stateDir}/behind`
+    const file = `${stateDir}/webhooks.json`
+    mkdirSync(stateDir)
+    writeFileSync(file, JSON.stringify({ discovered: 0, lanes: [] }))
+    let turn = 0
+    let counting = setImmediate(function count() {
+      turn += 1
+      counting = setImmediate(count)
+    })
+    ends.push(async () => clearImmediate(counting))
+    const turns: number[] = []
+    const { store } = server.app.ledger
+    const read = store.readAll.bind(store)
+    store.readAll = async (after, limit) => {
+      turns.push(turn)
+      return read(after, limit)
+    }
+    const behind = new Webhooks({ ...server.app, stateDir }, {}, () => undefined)
+    await behind.start()
+    ends.push(() => behind.close())
+    await until(() => Number(JSON.parse(readFileSync(file, 'utf8')).discovered) > 3000)
+    expect(turns.length).toBeGreaterThan(5)
+    expect(new Set(turns).size).toBe(turns.length)
+  })
+
   it('[REQ-HOOKOUT-5] a delivered event is not sent again after a restart', async () => {
     const hook = await receiver()
     const server = await start({ contract: contract(hook.url) })
@@ -205,6 +234,15 @@ describe('notices', () => {
     expect(hook.got).toHaveLength(2)
   })
 })
+
+/** Events that no address asks for, written past the server: calls would take long. */
+async function appendMany(server: Running, count: number): Promise<void> {
+  const [first] = await server.app.ledger.store.readAll(0, 1)
+  const hash = String(first?.data.hash)
+  const about = { at: Date.now(), actor: 'system', epoch: 1, phase: 'A', contract: hash }
+  const events = Array.from({ length: count }, () => ({ ...about, type: 'lease_extended', data: {} }))
+  await server.app.ledger.store.append({ stream: 'task:busy', expectedVersion: 0, events })
+}
 
 async function failures(server: Running) {
   const events = await server.app.ledger.store.readAll(0, 1000)

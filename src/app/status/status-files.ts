@@ -1,5 +1,6 @@
 import { open, readdir } from 'node:fs/promises'
 import { join } from 'node:path'
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { StoreUnavailable } from '../../store/store.js'
 import type { App } from '../app.js'
 import { runStream } from '../councils/council-book.js'
@@ -84,6 +85,7 @@ async function walkTasks(app: App, status: string, work: (taskId: string) => Pro
     const asked = { status, limit: PAGE }
     const page = await app.ledger.store.queryTasks(cursor === null ? asked : { ...asked, cursor })
     for (const { id } of page.items) await work(id)
+    await nextTurn()
     cursor = page.nextCursor
     if (cursor === null) return
   }

@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { openQuestions } from '../../core/approvals/question.js'
 import type { JsonObject } from '../../core/json.js'
 import type { Approval, TaskState } from '../../core/task/state.js'
@@ -5,7 +6,7 @@ import type { TaskFilter } from '../../store/store.js'
 import type { App } from '../app.js'
 import { toIsoTime } from '../wire.js'
 
-const PAGE = 200
+const PAGE = 100
 /** Of each kind; the rest is counted. */
 const TASKS_MAX = 1000
 const ITEMS_MAX = 500
@@ -63,6 +64,8 @@ async function readTasks(
         if (state !== null) states.push(state)
       }
       cursor = page.nextCursor
+      // Tasks that are not in memory are read whole: other requests must not wait for all of them.
+      if (cursor !== null) await nextTurn()
       if (states.length >= TASKS_MAX && cursor !== null) return { states, isCut: true }
     } while (cursor !== null)
   }

@@ -1,4 +1,4 @@
-import { setTimeout as sleep } from 'node:timers/promises'
+import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises'
 import type { StoredEvent } from '../../store/store.js'
 import { StoreUnavailable } from '../../store/store.js'
 import type { App } from '../app.js'
@@ -91,7 +91,8 @@ export class Lane {
       this.after = event.seq
       this.parts.moved()
     }
-    if (page.length === PAGE || this.#isKicked) return
+    // Without a turn for others, requests would wait until a receiver that is far behind has caught up.
+    if (page.length === PAGE || this.#isKicked) return nextTurn()
     await new Promise<void>((resolve) => {
       this.#wake = resolve
       if (this.#isKicked || signal.aborted) resolve()

@@ -1,4 +1,5 @@
 import { join } from 'node:path'
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Webhook } from '../../core/contract/webhook.js'
 import type { StoredEvent } from '../../store/store.js'
 import { StoreUnavailable } from '../../store/store.js'
@@ -41,7 +42,10 @@ export class Webhooks {
 
   async start(): Promise<void> {
     const known = readCursors(this.#file)
-    this.#discovered = known?.discovered ?? (await this.app.ledger.store.lastSeq())
+    const last = await this.app.ledger.store.lastSeq()
+    this.#discovered = known?.discovered ?? last
+    // Without an address there is nothing to find in what was missed.
+    if (last - this.#discovered > PAGE && (await this.#collectEvents()).size === 0) this.#discovered = last
     for (const mark of known?.lanes ?? []) await this.#open(mark)
     // The start position of an address must be stored before its first event.
     if (known === null) this.#save()
@@ -104,6 +108,8 @@ export class Webhooks {
           this.#discovered = event.seq
         }
         if (page.length > 0) this.#saveSoon()
+        // Reads of a local ledger never wait: requests would, until all of it is read.
+        if (this.#isBehind) await nextTurn()
       }
     } catch (error) {
       if (!(error instanceof StoreUnavailable) && !this.#isClosed) this.onFault(error)
