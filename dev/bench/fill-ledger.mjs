@@ -1,4 +1,8 @@
 // A ledger with many tasks and events.
+
+/** So many appends share one transaction, and with it one write to the disk. */
+const WRITERS = 256
+
 /** Tasks with the same number of tool calls each, written through the store: calls would take hours. */
 export async function fillLedger(dir, { events, tasks, at = 1_700_000_000_000, name = (number) => `fill-${number}` }) {
   const { openSqliteStore } = await import('../../dist/store/sqlite-store.js')
@@ -42,7 +46,7 @@ export async function fillLedger(dir, { events, tasks, at = 1_700_000_000_000, n
   })
   let next = 0
   await Promise.all(
-    Array.from({ length: 32 }, async () => {
+    Array.from({ length: WRITERS }, async () => {
       while (next < tasks) {
         const id = name(next)
         next += 1

@@ -66,7 +66,7 @@ export class SqliteStore implements Store {
   readonly #writer: Writer
   readonly #reads: PointReads
   readonly #reader: Reader
-  /** Checkpoints run separately: over many streams one takes longer than a query should wait. */
+  /** Checkpoints and counts run separately: over many events they take longer than a query should wait. */
   readonly #checkpointer: Reader
   #isClosed = false
   #closing: Promise<void> | null = null
@@ -155,7 +155,7 @@ export class SqliteStore implements Store {
 
   async readStats(): Promise<AuditStats> {
     this.#open()
-    return this.#reader.perform({ type: 'stats' })
+    return this.#checkpointer.perform({ type: 'stats' })
   }
 
   async verify(): Promise<VerifyReport> {

@@ -99,7 +99,10 @@ export class Ledger {
     return this.cluster === undefined || (await this.cluster.findHome(stream)) === this.cluster.nodeId
   }
 
-  /** Called with every batch of events once it is durable, in the order of `seq`, whichever node appended them. */
+  /**
+   * Called with every batch of events once it is durable, whichever node appended them. Batches of one stream come in
+   * order; those of one transaction may not: `Feed` sorts them.
+   */
   listen(listener: (events: readonly StoredEvent[]) => void): () => void {
     this.#listeners.add(listener)
     return () => this.#listeners.delete(listener)

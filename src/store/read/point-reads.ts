@@ -73,7 +73,12 @@ export class PointReads {
     const where = conditions.length === 0 ? '' : `WHERE ${conditions.join(' AND ')}`
     const limit = clampPageLimit(filter.limit)
     const values = given.map(([, value]) => value ?? null)
-    const rows = this.#all(`SELECT num, document FROM task ${where} ORDER BY num DESC LIMIT ?`, [...values, limit + 1])
+    // Sorts numbers, which an index holds, and reads the documents of this page only: there may be many tasks.
+    const page = `SELECT num FROM task ${where} ORDER BY num DESC LIMIT ?`
+    const rows = this.#all(`SELECT num, document FROM task WHERE num IN (${page}) ORDER BY num DESC`, [
+      ...values,
+      limit + 1,
+    ])
     const items = rows.slice(0, limit)
     const isMore = rows.length > limit
     return { items: items.map(toTaskRow), nextCursor: isMore ? encodeCursor(Number(items.at(-1)?.num)) : null }
