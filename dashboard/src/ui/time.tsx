@@ -6,6 +6,13 @@ const DAY_MS = 24 * HOUR_MS
 const LOW_MS = MINUTE_MS
 const CLOCK = { hour: '2-digit', minute: '2-digit', hourCycle: 'h23' } as const
 
+// Made once: making one takes far longer than using it, and a list that is scrolled uses hundreds.
+const CLOCKS = new Intl.DateTimeFormat([], { ...CLOCK })
+const CLOCKS_WITH_SECONDS = new Intl.DateTimeFormat([], { ...CLOCK, second: '2-digit' })
+const EXACT_TIMES = new Intl.DateTimeFormat([], { dateStyle: 'medium', timeStyle: 'medium' })
+const DAYS = new Intl.DateTimeFormat([], { day: 'numeric', month: 'short' })
+const COUNTS = new Intl.NumberFormat('en')
+
 /** "48 min", "2 h 41 min", "3 d 4 h". */
 export function formatDuration(ms: number): string {
   const positive = Math.max(0, ms)
@@ -21,20 +28,26 @@ function joinParts(ms: number, large: readonly [number, string], small: readonly
 }
 
 export function formatClock(iso: string): string {
-  return new Date(iso).toLocaleTimeString([], { ...CLOCK })
+  return formatWith(CLOCKS, iso)
 }
 
 export function formatClockSeconds(iso: string): string {
-  return new Date(iso).toLocaleTimeString([], { ...CLOCK, second: '2-digit' })
+  return formatWith(CLOCKS_WITH_SECONDS, iso)
 }
 
 /** Date and time with seconds, for tooltips. */
 export function formatExact(iso: string): string {
-  return new Date(iso).toLocaleString([], { dateStyle: 'medium', timeStyle: 'medium' })
+  return formatWith(EXACT_TIMES, iso)
 }
 
 export function formatCount(count: number): string {
-  return count.toLocaleString('en')
+  return COUNTS.format(count)
+}
+
+// A formatter throws on an invalid time; a page must not.
+function formatWith(formatter: Intl.DateTimeFormat, iso: string): string {
+  const at = new Date(iso)
+  return Number.isNaN(at.getTime()) ? 'Invalid Date' : formatter.format(at)
 }
 
 // One clock for the whole page: rows that show an age do not each have a timer.
@@ -76,7 +89,7 @@ export function Age({ since, prefix = '' }: { readonly since: string; readonly p
 export function Time({ at, seconds }: { readonly at: string; readonly seconds?: boolean }): ReactNode {
   const clock = seconds === true ? formatClockSeconds(at) : formatClock(at)
   const isToday = new Date(at).toDateString() === new Date().toDateString()
-  const day = isToday ? '' : `${new Date(at).toLocaleDateString([], { day: 'numeric', month: 'short' })}, `
+  const day = isToday ? '' : `${formatWith(DAYS, at)}, `
   return (
     <time dateTime={at} title={formatExact(at)}>
       {day}

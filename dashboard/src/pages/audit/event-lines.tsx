@@ -1,11 +1,11 @@
 import { Link } from '@tanstack/react-router'
-import { type ReactNode, useState } from 'react'
+import { memo, type ReactNode, useState } from 'react'
 import type { LedgerEvent } from '../../live/event.js'
 import { Icon, type IconName } from '../../ui/icon.js'
 import { ScrollBox } from '../../ui/scroll-box.js'
 import { showHidden } from '../../ui/text/hidden-characters.js'
 import { PlainText } from '../../ui/text/plain-text.js'
-import { Time } from '../../ui/time.js'
+import { formatCount, Time } from '../../ui/time.js'
 import { summarize } from './audit-filter.js'
 import './audit.css'
 
@@ -22,8 +22,8 @@ export function EventLines({ events }: { readonly events: readonly LedgerEvent[]
   )
 }
 
-/** One event in one line; a press shows it as it is in the ledger. */
-export function EventLine({ event }: { readonly event: LedgerEvent }): ReactNode {
+/** One event in one line; a press shows it as it is in the ledger. Lines that stay in view are not drawn again. */
+export const EventLine = memo(function EventLine({ event }: { readonly event: LedgerEvent }): ReactNode {
   const [isOpen, setOpen] = useState(false)
   const { icon, tone } = findLook(event)
   return (
@@ -38,12 +38,12 @@ export function EventLine({ event }: { readonly event: LedgerEvent }): ReactNode
         <span className="aud-when">
           <Time at={event.at} seconds />
         </span>
-        <span className="aud-seq">{event.seq.toLocaleString('en-GB')}</span>
+        <span className="aud-seq">{formatCount(event.seq)}</span>
       </button>
       {isOpen ? <RawEvent event={event} /> : null}
     </div>
   )
-}
+})
 
 const RAW_CHARS_MAX = 20_000
 
