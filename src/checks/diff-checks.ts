@@ -57,7 +57,10 @@ export const checkTestsAreMeaningful: Check = async (inputs) => {
     if (text === null || !hasAssertions(path, text)) empty.push(path)
   }
   return empty.length === 0
-    ? passCheck(`${paths.length} test files assert something`, 'artifact')
+    ? passCheck(
+        paths.length === 1 ? '1 test file asserts something' : `${paths.length} test files assert something`,
+        'artifact',
+      )
     : failCheck(`no assertion in ${formatPaths(empty)}`, 'artifact')
 }
 

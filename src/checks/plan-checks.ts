@@ -25,7 +25,7 @@ export const checkPlanHasCriteria: Check = ({ all }) => {
     (one) => isText(getField(one, 'criterion')) && isText(getField(one, 'how_to_verify')),
   )
   return measurable.length > 0
-    ? passCheck(`${measurable.length} measurable criteria`)
+    ? passCheck(measurable.length === 1 ? '1 measurable criterion' : `${measurable.length} measurable criteria`)
     : failCheck('no criterion has both "criterion" and "how_to_verify"')
 }
 
@@ -91,7 +91,9 @@ export const checkTestsExistForCriteria: Check = async (inputs) => {
   const ran = Number(getField(run, 'passed') ?? 0) + Number(getField(run, 'failed') ?? 0)
   const ranNothing = run !== null && !(ran > 0) && !(Number(getField(run, 'exit_code')) !== 0)
   if (ranNothing) return failCheck('the reported test run ran no test')
-  return passCheck(`${criteria.length} criteria covered by ${files.length} files`)
+  return passCheck(
+    `${criteria.length === 1 ? '1 criterion' : `${criteria.length} criteria`} covered by ${files.length === 1 ? '1 file' : `${files.length} files`}`,
+  )
 }
 
 /** The criteria of the plan, and whether all named test files count for each of them. */

@@ -264,13 +264,13 @@ describe('checks of artifacts', () => {
     ['an empty path', pathsOnly(strings), [' '], 'fails', 'not in the work tree: (no path)'],
     ['an entry that is neither', pathsOnly(strings), [7], 'fails', 'not in the work tree: (no path)'],
     ['no file', pathsOnly(strings), [], 'fails', 'test_files names no test file'],
-    ['a schema that takes paths alone', pathsOnly(strings), ['src/a.ts'], 'holds', '1 criteria covered by 1 files'],
+    ['a schema that takes paths alone', pathsOnly(strings), ['src/a.ts'], 'holds', '1 criterion covered by 1 file'],
     [
       'an object where anything is taken',
       pathsOnly(anything),
       [{ path: 'src/a.ts', covers: ['c'] }],
       'holds',
-      '1 criteria covered by 1 files',
+      '1 criterion covered by 1 file',
     ],
   ] as const)('[REQ-CHECK-11] test files by path: %s', async (_name, contract, test_files, result, found) => {
     const artifacts = { plan_document: { acceptance_criteria: [criterion] }, test_files: { test_files } }
