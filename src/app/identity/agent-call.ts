@@ -5,7 +5,7 @@ import { REVIEW_TOOLS } from '../../core/reviews/review-tool.js'
 import { isLostByLapse } from '../../core/task/claim.js'
 import type { Command } from '../../core/task/command.js'
 import { nextStep } from '../../core/task/next-step.js'
-import type { Refusal } from '../../core/task/refusal.js'
+import { describeParked, type Refusal } from '../../core/task/refusal.js'
 import type { TaskState } from '../../core/task/state.js'
 import { type App, contextOf } from '../app.js'
 import type { ApplyOptions, CommandResult } from '../ledger/ledger.js'
@@ -178,7 +178,7 @@ async function refuseWithoutTask(app: App, agentId: string) {
   if (row === undefined)
     return refuse('no_active_task', `Agent ${agentId} holds no task.`, { next_step: 'Claim a task.' })
   const state = await app.ledger.read(row.id)
-  return refuse('task_not_active', `Task ${row.id} is parked (${state?.parkedReason ?? 'no reason given'}).`, {
+  return refuse('task_not_active', describeParked(row.id, state?.parkedReason), {
     next_step: 'Wait: an operator must resume the task.',
   })
 }

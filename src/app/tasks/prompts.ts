@@ -4,6 +4,7 @@ import type { AgentBearer } from '../../core/identity/admit.js'
 import type { Json, JsonObject } from '../../core/json.js'
 import { findClaimedTarget } from '../../core/task/claimed-target.js'
 import { nextStep } from '../../core/task/next-step.js'
+import { describeParked } from '../../core/task/refusal.js'
 import type { TaskState } from '../../core/task/state.js'
 import { requirePhase } from '../../core/tool-calls/offered-tools.js'
 import { listRules } from '../../core/watch/watch.js'
@@ -125,7 +126,7 @@ export async function continuePrompt(
   if (!handled.ok) return handled
   const { state } = handled.value
   if (state.status === 'parked')
-    return refuse('task_not_active', `Task ${state.id} is parked (${state.parkedReason ?? ''}).`, {
+    return refuse('task_not_active', describeParked(state.id, state.parkedReason), {
       next_step: 'Wait: an operator must resume the task.',
     })
   return ok(await buildPromptView(app, call.contract, state))

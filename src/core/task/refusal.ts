@@ -102,3 +102,10 @@ export function refuseWithinBudget(contract: Contract, state: TaskState, fact: T
 export function getRemedy(code: Code): string {
   return CODES[code].remedy
 }
+
+/** Says that a task is parked, and why. */
+export function describeParked(id: string, reason: string | null | undefined): string {
+  return reason == null || reason === ''
+    ? `Task ${id} is parked.`
+    : `Task ${id} is parked: ${reason.replace(/\.$/, '')}.`
+}

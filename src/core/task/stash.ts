@@ -1,5 +1,5 @@
 import type { Command } from './command.js'
-import { type Decision, makeDecision, refuseUnrecorded } from './refusal.js'
+import { type Decision, describeParked, makeDecision, refuseUnrecorded } from './refusal.js'
 import type { TaskState } from './state.js'
 
 type StashCommand = Command & { type: 'stash' | 'drop_stash' }
@@ -11,7 +11,7 @@ export function stash(state: TaskState, command: StashCommand): Decision {
   if (state.stash !== null)
     return refuseUnrecorded('conflict', `Task ${state.id} is stashed as ${state.stash} already.`)
   if (state.status === 'parked')
-    return refuseUnrecorded('conflict', `Task ${state.id} is parked (${state.parkedReason ?? ''}); resume it first.`)
+    return refuseUnrecorded('conflict', `${describeParked(state.id, state.parkedReason)} Resume it first.`)
   if (state.visit === 0) return refuseUnrecorded('conflict', `Work on task ${state.id} has not started.`)
   return makeDecision([{ type: 'task_parked', reason: `stashed: ${command.reason}`, code: null, stash: command.stash }])
 }
