@@ -47,7 +47,8 @@ export function CheckList({ checks }: { readonly checks: readonly CheckResult[] 
                 ) : null}
               </div>
             </div>
-            {grade === null ? <span className="muted nowrap">no result</span> : <Grade grade={grade} />}
+            {grade !== null ? <Grade grade={grade} /> : null}
+            {grade === null && status === 'not_run' ? <span className="muted nowrap">no result</span> : null}
           </li>
         )
       })}

@@ -11,6 +11,9 @@ interface Props {
   readonly children: ReactNode
 }
 
+/** A field to write into has the focus at first; otherwise the button that closes has it. */
+const FIRST_FIELD = '.dialog__body input:not([type=checkbox], [type=radio])'
+
 /**
  * A modal dialog, shown while it is rendered. It is the browser's own: the rest of the page is inert, Escape closes it,
  * the focus returns, and no style has to be injected, which the page's policy would refuse.
@@ -22,6 +25,7 @@ export function Dialog({ title, onClose, wide, footer, onSubmit, children }: Pro
     const dialog = ref.current
     const before = document.activeElement
     dialog?.showModal()
+    dialog?.querySelector<HTMLElement>(FIRST_FIELD)?.focus()
     return () => {
       dialog?.close()
       if (before instanceof HTMLElement) before.focus()

@@ -1,9 +1,10 @@
-import { useNavigate, useParams } from '@tanstack/react-router'
+import { Link, useNavigate, useParams } from '@tanstack/react-router'
 import { type ReactNode, type RefObject, useEffect, useRef } from 'react'
 import { keys } from '../../api/keys.js'
 import { useRead } from '../../api/use-api.js'
 import { Page } from '../../app/page.js'
 import { useShortcuts } from '../../app/shortcuts.js'
+import { toButtonClass } from '../../ui/button.js'
 import { EmptyState, Loaded } from '../../ui/states.js'
 import { ArtifactsPart, ChecksPart, DiffPart, OutcomePart, RefusalsPart, SinceLastPart } from './approval-parts.js'
 import { ApprovalHead, SummaryLine } from './approval-summary.js'
@@ -21,7 +22,15 @@ export function ApprovalPage(): ReactNode {
   return (
     <Page title={`Approval ${id}`} crumbs={[{ name: 'Inbox', to: '/' }]}>
       {query.data === undefined && query.error?.status === 404 ? (
-        <EmptyState icon="search" title="There is no such approval">
+        <EmptyState
+          icon="search"
+          title="There is no such approval"
+          actions={
+            <Link className={toButtonClass({})} to="/">
+              Open the inbox
+            </Link>
+          }
+        >
           The address may be mistyped. What waits for you is in the inbox.
         </EmptyState>
       ) : (

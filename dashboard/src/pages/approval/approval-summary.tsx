@@ -4,7 +4,17 @@ import { Delta } from '../../ui/diff/file-tree.js'
 import { Badge } from '../../ui/marks.js'
 import { PlainText } from '../../ui/text/plain-text.js'
 import { Age, formatDuration, useNow } from '../../ui/time.js'
+import type { Tone } from '../../ui/tone.js'
 import type { Approval } from './approval-types.js'
+
+const STATUS: Readonly<Record<Approval['status'], { readonly name: string; readonly tone: Tone }>> = {
+  pending: { name: 'Waits', tone: 'pending' },
+  approved: { name: 'Approved', tone: 'allowed' },
+  used: { name: 'Approved', tone: 'allowed' },
+  rejected: { name: 'Rejected', tone: 'refused' },
+  expired: { name: 'Expired', tone: 'neutral' },
+  void: { name: 'Void', tone: 'neutral' },
+}
 
 /** What is asked, by whom, since when. */
 export function ApprovalHead({ approval }: { readonly approval: Approval }): ReactNode {
@@ -17,7 +27,7 @@ export function ApprovalHead({ approval }: { readonly approval: Approval }): Rea
             Waits <Age since={approval.requested_at} />
           </Badge>
         ) : (
-          <Badge tone={approval.status === 'rejected' ? 'refused' : 'neutral'}>{approval.status}</Badge>
+          <Badge tone={STATUS[approval.status].tone}>{STATUS[approval.status].name}</Badge>
         )}
         {approval.since_last != null && <span>asked again</span>}
         {approval.status === 'pending' && (

@@ -20,9 +20,19 @@ interface Props {
 /** The same tasks, one in a line. */
 export function BoardList({ tasks, phases, current }: Props): ReactNode {
   return (
-    <VirtualTasks tasks={tasks} current={current} className="tasklist" label="Tasks" height={ROW_PX}>
-      {(task) => <TaskLine task={task} phases={phases} isCurrent={current === task.id} />}
-    </VirtualTasks>
+    <>
+      <div className="taskline taskline--head" aria-hidden="true">
+        <span>Phase</span>
+        <span>Task</span>
+        <span>Agent, or what it waits for</span>
+        <span>Refused</span>
+        <span className="taskline__bar">Phases done</span>
+        <span className="taskline__age">In the phase</span>
+      </div>
+      <VirtualTasks tasks={tasks} current={current} className="tasklist" label="Tasks" height={ROW_PX}>
+        {(task) => <TaskLine task={task} phases={phases} isCurrent={current === task.id} />}
+      </VirtualTasks>
+    </>
   )
 }
 

@@ -1,3 +1,5 @@
+import type { TaskEvent } from './task-types.js'
+
 /** What a person filters the timeline by. */
 export type EventKind = 'refusal' | 'gate' | 'approval' | 'question' | 'interrupt' | 'artifact' | 'call' | 'task'
 
@@ -61,6 +63,12 @@ const KIND_OF: Readonly<Record<string, EventKind>> = {
 /** The kind of an event by its type; whatever is not known belongs to the task. */
 export function findKind(type: string): EventKind {
   return KIND_OF[type] ?? 'task'
+}
+
+/** The kinds of an event: a gate that stayed closed is a refusal as well, as far as it counts against the agent. */
+export function listKinds({ type, data }: Pick<TaskEvent, 'type' | 'data'>): readonly EventKind[] {
+  const kind = findKind(type)
+  return type === 'gate_blocked' && data.counted === true ? [kind, 'refusal'] : [kind]
 }
 
 const CALLS = new Set(['tool_allowed', 'fact_recorded'])

@@ -39,6 +39,16 @@ function findCode(code: string): { readonly title: string; readonly remedy: stri
     : { title: '', remedy: 'The answer to the agent says it.' }
 }
 
+// Where no tool was called.
+const TRIED: Readonly<Record<string, string>> = {
+  token_refused: 'A call with its token',
+  transition_refused: 'To go on to',
+  checkpoint_refused: 'To hand in evidence',
+  question_refused: 'To ask a question',
+  review_refused: 'To hand in a review',
+  approval_refused: 'To decide on an approval',
+}
+
 function Tried({ event }: { readonly event: TaskEvent }) {
   const tool = readText(event.data, 'tool_name')
   const paths = readRecords<string>(event.data, 'paths').join(', ')
@@ -46,7 +56,7 @@ function Tried({ event }: { readonly event: TaskEvent }) {
   return (
     <>
       {tool === '' ? (
-        `${event.type.replaceAll('_', ' ')} ${readText(event.data, 'to')}`
+        `${TRIED[event.type] ?? event.type.replaceAll('_', ' ')} ${readText(event.data, 'to')}`
       ) : (
         <code>{tool.slice(0, 100)}</code>
       )}

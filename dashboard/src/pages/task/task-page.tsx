@@ -1,9 +1,10 @@
-import { useNavigate } from '@tanstack/react-router'
+import { Link, useNavigate } from '@tanstack/react-router'
 import { type ReactNode, useEffect, useMemo } from 'react'
 import { keys } from '../../api/keys.js'
 import { useRead } from '../../api/use-api.js'
 import { Page } from '../../app/page.js'
 import { useShortcuts } from '../../app/shortcuts.js'
+import { toButtonClass } from '../../ui/button.js'
 import { Tabs } from '../../ui/controls.js'
 import { EmptyState, FailedState, Loaded, LoadingState } from '../../ui/states.js'
 import { ChangesTab } from './changes-tab.js'
@@ -34,8 +35,16 @@ export function TaskPage() {
   return (
     <Page title={title} crumbs={[{ name: 'Board', to: '/board' }]}>
       {task.data === undefined && task.error?.status === 404 ? (
-        <EmptyState icon="search" title="There is no such task">
-          The address may be mistyped, or the server has another ledger. Open the board to see all tasks.
+        <EmptyState
+          icon="search"
+          title="There is no such task"
+          actions={
+            <Link className={toButtonClass({})} to="/board">
+              Open the board
+            </Link>
+          }
+        >
+          The address may be mistyped, or the server has another ledger. The board has all tasks.
         </EmptyState>
       ) : (
         <Loaded what="The task" query={task} rows={5}>

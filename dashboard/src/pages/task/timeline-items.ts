@@ -1,4 +1,4 @@
-import { type EventKind, findKind, isCall } from './event-kinds.js'
+import { type EventKind, findKind, isCall, listKinds } from './event-kinds.js'
 import type { TaskEvent } from './task-types.js'
 
 /** One row of the timeline. */
@@ -99,17 +99,17 @@ export function foldItems(events: readonly TaskEvent[]): readonly TimelineItem[]
 }
 
 function matchesKind(item: TimelineItem, only: EventKind): boolean {
-  return item.events.some((event) => findKind(event.type) === only)
+  return item.events.some((event) => listKinds(event).includes(only))
 }
 
 /** How many events of each kind there are; calls are counted once each. */
 export function countKinds(events: readonly TaskEvent[]): ReadonlyMap<EventKind, number> {
   const counts = new Map<EventKind, number>()
-  for (const { type } of events) {
-    const kind = findKind(type)
-    if (kind === 'call' && !isCall(type)) continue
-    counts.set(kind, (counts.get(kind) ?? 0) + 1)
-  }
+  for (const event of events)
+    for (const kind of listKinds(event)) {
+      if (kind === 'call' && !isCall(event.type)) continue
+      counts.set(kind, (counts.get(kind) ?? 0) + 1)
+    }
   return counts
 }
 
