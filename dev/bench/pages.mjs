@@ -208,6 +208,8 @@ async function measureLedger({ browser, rounds, ledger }) {
       add(name, took, PAINT_MS_MAX)
     }
     await measurePaint(page, PAGES.audit)
+    // What loading the page takes is not what is asked here.
+    await page.waitForTimeout(2000)
     await page.evaluate('window.busy = []')
     for (let pages = 0; pages < 20; pages += 1) {
       await page.mouse.wheel(0, 4000)

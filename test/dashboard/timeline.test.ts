@@ -60,6 +60,22 @@ describe('the timeline of a task', () => {
     expect(buildTimeline(events, 'refusal').map(({ phase }) => phase)).toEqual(['TDD'])
   })
 
+  it('a gate that stayed closed is a refusal too, unless it only waits for a person', () => {
+    const events = [
+      event('gate_blocked', { to: 'TDD', code: 'approval_pending', counted: false }),
+      event('gate_blocked', { to: 'TDD', code: 'gate_blocked', counted: true }),
+      event('tool_denied', { tool_name: 'bash' }),
+    ]
+    expect([...countKinds(events)]).toEqual([
+      ['gate', 2],
+      ['refusal', 2],
+    ])
+    expect(buildTimeline(events, 'refusal')[0]?.items.map(({ last }) => last.data.code)).toEqual([
+      undefined,
+      'gate_blocked',
+    ])
+  })
+
   it('an unknown type of event is still shown', () => {
     expect(foldItems([event('something_new')])).toMatchObject([{ kind: 'one', last: { type: 'something_new' } }])
   })

@@ -74,7 +74,7 @@ function Rows({ events, canGoOn, onEnd }: RowsProps): ReactNode {
     count: events.length,
     estimateSize: () => LINE_PX,
     getItemKey: (index) => events[index]?.seq ?? index,
-    overscan: 12,
+    overscan: 6,
     scrollMargin: top,
   })
   const shown = rows.getVirtualItems()
