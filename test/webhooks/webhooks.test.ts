@@ -239,9 +239,18 @@ describe('notices', () => {
 async function appendMany(server: Running, count: number): Promise<void> {
   const [first] = await server.app.ledger.store.readAll(0, 1)
   const hash = String(first?.data.hash)
-  const about = { at: Date.now(), actor: 'system', epoch: 1, phase: 'A', contract: hash }
-  const events = Array.from({ length: count }, () => ({ ...about, type: 'lease_extended', data: {} }))
-  await server.app.ledger.store.append({ stream: 'task:busy', expectedVersion: 0, events })
+  const one = {
+    at: Date.now(),
+    actor: 'system',
+    epoch: 1,
+    phase: 'A',
+    contract: hash,
+    type: 'lease_extended',
+    data: {},
+  }
+  const events = Array.from({ length: 500 }, () => one)
+  for (let expectedVersion = 0; expectedVersion < count; expectedVersion += events.length)
+    await server.app.ledger.store.append({ stream: 'task:busy', expectedVersion, events })
 }
 
 async function failures(server: Running) {
