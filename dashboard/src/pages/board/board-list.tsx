@@ -21,7 +21,7 @@ interface Props {
 export function BoardList({ tasks, phases, current }: Props): ReactNode {
   return (
     <>
-      <div className="taskline taskline--head" aria-hidden="true">
+      <div className="tasklist-head" aria-hidden="true">
         <span>Phase</span>
         <span>Task</span>
         <span>Agent, or what it waits for</span>
