@@ -172,7 +172,8 @@ describe.skipIf(findBrowser() === null)('with the keyboard alone', () => {
     await page.getByText('forbidden_tool').first().waitFor()
     await tabTo(/^Raw event/)
     await page.keyboard.press('Enter')
-    await page.getByText('"type": "tool_denied"').waitFor()
+    // The newest refusal is a gate that stayed closed.
+    await page.getByText('"type": "gate_blocked"').first().waitFor()
     await expectFocus(/^Raw event/)
   })
 
