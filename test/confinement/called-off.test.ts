@@ -79,6 +79,46 @@ describe('servers that start at the same time', () => {
   })
 })
 
+describe('a sandbox whose own process was killed', () => {
+  // In a process of its own: what must not happen is that it never answers again.
+  const program = `import { readdirSync, readFileSync } from 'node:fs'
+const { openConfinement } = await import(process.argv[1])
+const wall = await openConfinement({ stateDir: process.argv[2], only: null })
+const job = { tree: process.argv[3], argv: ['true'], cwd: '.', env: {}, network: false, writes: 'discard', git: 'read', hidden: [] }
+const start = () => wall.start({ ...job, signal: new AbortController().signal, timeoutMs: 60_000 })
+const command = await start()
+for (const stream of [command.stdout, command.stderr]) stream.resume()
+console.log('first', (await command.done).exitCode)
+const isOwn = (pid) => {
+  try {
+    return readFileSync('/proc/' + pid + '/status', 'utf8').includes('\\nPPid:\\t' + process.pid + '\\n')
+  } catch { return false }
+}
+for (const pid of readdirSync('/proc')) if (/^\\d+$/.test(pid) && isOwn(pid)) process.kill(Number(pid), 'SIGKILL')
+if (process.argv[4] === 'later') await new Promise((resolve) => setTimeout(resolve, 300))
+await start().then(() => console.log('started'), (error) => console.log('refused', error.message))
+process.exit(0)
+`
+  it.each(['at once', 'later'])(
+    '[REQ-CALLOFF-3] starts nothing more, says so, and the server goes on: %s',
+    async (when) => {
+      const module = new URL('../../dist/confinement/open-confinement.js', import.meta.url).href
+      const dir = mkdtempSync(join(tmpdir(), 'phaselock-killed-keeper-'))
+      const child = spawn(process.execPath, ['--input-type=module', '-e', program, module, dir, TREE, when])
+      let said = ''
+      child.stdout.on('data', (chunk) => {
+        said += String(chunk)
+      })
+      const timer = setTimeout(() => child.kill('SIGKILL'), 6 * STUCK_MS)
+      await once(child, 'exit')
+      clearTimeout(timer)
+      rmSync(dir, { recursive: true, force: true })
+      expect(said).toMatch(/^first 0\nrefused /)
+      if (when === 'later') expect(said).toContain('Restart the server.')
+    },
+  )
+})
+
 describe('a command that is called off while it starts', () => {
   it('[REQ-CALLOFF-1] ends at once and leaves nothing running, whenever that is', async () => {
     for (const delay of DELAYS_MS) {

@@ -3,7 +3,6 @@ import {
   copyFileSync,
   cpSync,
   lstatSync,
-  mkdirSync,
   readdirSync,
   readFileSync,
   readlinkSync,
@@ -17,6 +16,7 @@ import { SOCKETS_AT } from '../confinement.js'
 import { INSIDE_ID } from '../launch/identity.js'
 import { type Keeper, quoteWord } from '../launch/keeper.js'
 import type { HostView } from './host-view.js'
+import { makeFolders } from './make-folders.js'
 import { isInside } from './toolchains.js'
 
 const PASSWD = `root:x:0:0:root:/:/usr/sbin/nologin
@@ -49,7 +49,7 @@ const FOLDERS = ['proc', 'dev', 'tmp', SOCKETS_AT, 'var/tmp', 'etc', 'home']
 export async function makeBaseRoot(keeper: Keeper, view: HostView): Promise<string> {
   const name = 'base'
   const seen = join(keeper.seen, name)
-  for (const folder of ['', ...FOLDERS]) mkdirSync(join(seen, folder), { recursive: true })
+  for (const folder of ['', ...FOLDERS]) makeFolders(join(seen, folder))
   for (const path of view.copied) copySetting(path, join(seen, path))
   writeFileSync(join(seen, 'etc/passwd'), PASSWD)
   writeFileSync(join(seen, 'etc/group'), GROUP)
@@ -134,7 +134,7 @@ function buildShowSteps({ path, kind }: Part, { seen, root, mounts }: Base): rea
     copyIfReadable(path, at)
     return []
   }
-  if (kind === 'folder' || isFolder(path)) mkdirSync(at, { recursive: true })
+  if (kind === 'folder' || isFolder(path)) makeFolders(at)
   else writeFileSync(at, '')
   if (kind === 'folder') return []
   return [
@@ -165,7 +165,7 @@ const LINKS_MAX = 5
 function copySetting(from: string, to: string, depth = 0): void {
   const stats = lstatSync(from)
   // Entries of a copied folder have their folder already.
-  if (depth === 0) mkdirSync(dirname(to), { recursive: true })
+  if (depth === 0) makeFolders(dirname(to))
   if (stats.isSymbolicLink()) {
     // A link to a visible path stays a link; a file elsewhere is copied.
     const target = resolveRealPath(from)
@@ -173,7 +173,7 @@ function copySetting(from: string, to: string, depth = 0): void {
     if (depth > 0 || target.startsWith('/usr/')) symlinkSync(readlinkSync(from), to)
     else if (depth <= LINKS_MAX) copySetting(target, to, depth + 1)
   } else if (stats.isDirectory()) {
-    mkdirSync(to, { recursive: true })
+    makeFolders(to)
     for (const name of readdirSync(from)) copySetting(join(from, name), join(to, name), depth + 1)
   } else if (stats.isFile() && (stats.mode & OTHERS_READ) !== 0) {
     copyFileSync(from, to)

@@ -1,7 +1,8 @@
-import { lstatSync, mkdirSync, statSync, symlinkSync } from 'node:fs'
+import { lstatSync, statSync, symlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Job } from '../confinement.js'
 import { type Keeper, quoteWord } from '../launch/keeper.js'
+import { makeFolders } from './make-folders.js'
 
 /** One command's view of the work tree. */
 export interface Run {
@@ -22,7 +23,7 @@ export const TOUCHED = UPPER
 export async function mountOverlay(keeper: Keeper, name: string, job: Job): Promise<Run> {
   const run = makeRun(keeper, name)
   const mode = statSync(job.tree).mode & 0o777
-  for (const part of [UPPER, WORK, MERGED]) mkdirSync(join(run.seen, part), { recursive: true, mode })
+  for (const part of [UPPER, WORK, MERGED]) makeFolders(join(run.seen, part), mode)
   // Names with commas or colons cannot be used in mount options: use a link and relative names instead.
   symlinkSync(job.tree, join(run.seen, LOWER))
   const hasLayer = job.layer !== undefined && job.layer !== null
@@ -35,7 +36,7 @@ export async function mountOverlay(keeper: Keeper, name: string, job: Job): Prom
 /** No separate view: the work tree itself, read-only. */
 export async function makePlainRun(keeper: Keeper, name: string): Promise<Run> {
   const run = makeRun(keeper, name)
-  mkdirSync(run.seen, { recursive: true })
+  makeFolders(run.seen)
   return run
 }
 
@@ -46,7 +47,7 @@ export async function copy(
   one: { readonly job: Job; readonly without: readonly string[] },
 ) {
   const run = makeRun(keeper, name)
-  mkdirSync(join(run.seen, MERGED), { recursive: true, mode: statSync(one.job.tree).mode & 0o777 })
+  makeFolders(join(run.seen, MERGED), statSync(one.job.tree).mode & 0o777)
   const but = one.without.map((entry) => `! -name ${quoteWord(entry)}`).join(' ')
   const into = quoteWord(join(run.dir, MERGED))
   // Names are piped from one program to the other: there may be too many for a command line, and some may not be text.
@@ -81,6 +82,7 @@ function removeAll(keeper: Keeper, dirs: string[]): void {
 }
 
 function makeRun(keeper: Keeper, name: string): Run {
+  if (!keeper.isAlive) throw new Error('The process that makes the sandboxes has ended. Restart the server.')
   return { name, dir: join(keeper.dir, name), seen: join(keeper.seen, name) }
 }
 
