@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto'
 import { TreeUnreadable } from './problems.js'
 import type { MetEntry } from './walk.js'
-import { NOT_THE_PROJECT } from './work-tree.js'
 
 const ENTRIES_MAX = 200_000
 
@@ -19,22 +18,12 @@ export function requireFingerprint(fingerprint: Fingerprint | null): string {
 export class FingerprintReader {
   readonly #found: (readonly [path: string, what: string])[] = []
   #problem: string | null = null
-  #outsideDepth: number | null = null
 
   constructor(private readonly except: ReadonlySet<string>) {}
 
-  /** Whether the entry is in the project. Entries must come in the order of the walk. */
-  isInside({ depth }: MetEntry): boolean {
-    if (this.#outsideDepth !== null && depth <= this.#outsideDepth) this.#outsideDepth = null
-    return this.#outsideDepth === null && this.#problem === null
-  }
-
-  isEntered(met: MetEntry): boolean {
-    if (!this.isInside(met)) return false
-    const { name, depth } = met
-    const isOutside = NOT_THE_PROJECT.anywhere.has(name) || (depth === 0 && NOT_THE_PROJECT.atRoot.has(name))
-    if (isOutside) this.#outsideDepth = depth
-    return !isOutside
+  /** The fingerprint can no longer be told. */
+  get isRefused(): boolean {
+    return this.#problem !== null
   }
 
   /** Takes a file or a link in the notation of `TreeIndex`; null: it is gone. */
@@ -52,9 +41,8 @@ export class FingerprintReader {
     if (this.#found.length > ENTRIES_MAX) this.refuse(`the project has more than ${ENTRIES_MAX} entries`)
   }
 
-  /** Does not count for folders outside the project, which only the index enters. */
   refuse(problem: string): void {
-    if (this.#outsideDepth === null) this.#problem ??= problem
+    this.#problem ??= problem
   }
 
   finish(): Fingerprint {

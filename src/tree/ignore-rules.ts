@@ -8,11 +8,12 @@ export interface IgnoreText {
 
 const READY_MAX = 8
 const USES_MAX = 200
+const ANSWERS_MAX = 400_000
 const ready = new Map<string, { readonly rules: IgnoreRules; uses: number }>()
 
 /**
  * Compiled rules from a small cache. They remember answers, so the next scan of the same tree is faster. After some uses
- * they are compiled again, which bounds what they remember. Callers must not change them.
+ * they are compiled again, so that answers about files that are gone are forgotten. Callers must not change them.
  */
 export function reuseRules(list: readonly IgnoreText[]): IgnoreRules {
   const key = JSON.stringify(list)
@@ -41,16 +42,23 @@ export class IgnoreRules {
   take(rule: IgnoreText): void {
     this.#answers.clear()
     this.list.push(rule)
-    this.#byFolder.set(rule.base, ignore({ ignorecase: false }).add(rule.text))
+    this.#byFolder.set(rule.base, compile(rule.text))
   }
 
   isIgnored(path: string, isDirectory: boolean): boolean {
     const asked = isDirectory ? `${path}/` : path
     const known = this.#answers.get(asked)
     if (known !== undefined) return known
+    if (this.#answers.size >= ANSWERS_MAX) this.#forget()
     const isIgnored = this.#judge(path, isDirectory)
     this.#answers.set(asked, isIgnored)
     return isIgnored
+  }
+
+  // The compiled rules remember answers too.
+  #forget(): void {
+    this.#answers.clear()
+    for (const { base, text } of this.list) this.#byFolder.set(base, compile(text))
   }
 
   #judge(path: string, isDirectory: boolean): boolean {
@@ -64,6 +72,10 @@ export class IgnoreRules {
       if (base === '') return false
     }
   }
+}
+
+function compile(text: string): Ignore {
+  return ignore({ ignorecase: false }).add(text)
 }
 
 function getParent(path: string): string {

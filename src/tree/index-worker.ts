@@ -2,6 +2,7 @@ import { parentPort, workerData } from 'node:worker_threads'
 import { acceptDependencies, findChangedDependencies, keepDependencies } from './dependencies.js'
 import { FingerprintReader } from './fingerprint.js'
 import type { Asked, TreeLook } from './indexer.js'
+import { ProjectFilesReader } from './project-files.js'
 import { StampWriter } from './stamps.js'
 import { indexTree, KnownContents, type TreeIndex } from './tree-contents.js'
 
@@ -21,11 +22,13 @@ parentPort?.on('message', ({ id, root, asked }: { id: number; root: string; aske
 function look(root: string, asked: Asked & { readonly type: 'index' }): TreeLook {
   const fingerprint = asked.except === null ? null : new FingerprintReader(new Set(asked.except))
   const stamps = asked.stamps ? new StampWriter() : null
-  const index = indexTree(root, asked, known, { fingerprint, stamps })
+  const files = asked.files ? new ProjectFilesReader() : null
+  const index = indexTree(root, asked, known, { fingerprint, stamps, files })
   return {
     index,
     fingerprint: fingerprint?.finish() ?? null,
     stamps: stamps?.finish() ?? null,
+    files: files?.finish() ?? null,
     noted: listNoted(index),
   }
 }

@@ -4,6 +4,7 @@ import type { DependencyRules } from './dependencies.js'
 import type { Fingerprint } from './fingerprint.js'
 import { restoreIndex } from './only-paths.js'
 import { TreeUnreadable } from './problems.js'
+import type { ProjectFiles } from './project-files.js'
 import type { Stamps } from './stamps.js'
 import type { Ignoring, TreeIndex } from './tree-contents.js'
 
@@ -17,9 +18,11 @@ export interface Wanted {
   /** Files that do not count for the fingerprint; null: no fingerprint is wanted. */
   readonly except: readonly string[] | null
   readonly stamps: boolean
+  /** Whether to list the files of the project. */
+  readonly files: boolean
 }
 
-export const INDEX_ONLY: Wanted = { except: null, stamps: false }
+export const INDEX_ONLY: Wanted = { except: null, stamps: false, files: false }
 
 export type Asked =
   | ({ readonly type: 'index' } & Wanted & Ignoring)
@@ -33,6 +36,8 @@ export interface TreeLook {
   readonly fingerprint: Fingerprint | null
   /** Null: not asked for. */
   readonly stamps: Stamps | null
+  /** Null: not asked for, or not to be had. */
+  readonly files: ProjectFiles | null
   /** Files of the index whose content matches the pattern of the indexer, or is too long to tell. */
   readonly noted: readonly string[]
 }

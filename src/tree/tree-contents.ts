@@ -6,6 +6,7 @@ import { ENTRIES_MAX } from './limits.js'
 import { formatFdPath, formatIdentity, openDirectory, openFileIn, openListedFile } from './lookup.js'
 import { hashPackages, PACKAGE_FOLDERS } from './package-folders.js'
 import { getErrno, TreeUnreadable } from './problems.js'
+import { type ProjectFilesReader, ProjectScope } from './project-files.js'
 import type { StampWriter } from './stamps.js'
 import { type MetEntry, walkFrom } from './walk.js'
 
@@ -52,6 +53,8 @@ interface ReadAlong {
   /** Covers ignored files too. */
   readonly fingerprint: FingerprintReader | null
   readonly stamps: StampWriter | null
+  /** Covers ignored files too. */
+  readonly files?: ProjectFilesReader | null
 }
 
 /** Reads a whole tree. Files whose identity is known are not read again. */
@@ -59,15 +62,16 @@ export function indexTree(
   root: string,
   ignoring: Ignoring,
   known: KnownContents,
-  { fingerprint, stamps }: ReadAlong = { fingerprint: null, stamps: null },
+  { fingerprint, stamps, files = null }: ReadAlong = { fingerprint: null, stamps: null },
 ): TreeIndex {
   const opened = openDirectory(root, [])
   if (!opened.ok) throw new TreeUnreadable(`the work tree ${root} cannot be opened`)
   const reader = new Reader(root, ignoring, known, stamps)
-  // Below a folder that is left out of the index, only the fingerprint is read.
+  const project = fingerprint === null && files === null ? null : new ProjectScope()
+  // Below a folder that is left out of the index, only what is read along is read.
   let leftOutDepth: number | null = null
   const isEntered = (met: MetEntry): boolean => {
-    const isInProject = fingerprint?.isEntered(met) === true
+    const isInProject = project?.isEntered(met) === true
     if (leftOutDepth === null && reader.isLeftOut(met)) leftOutDepth = met.depth
     return leftOutDepth === null || isInProject
   }
@@ -79,6 +83,9 @@ export function indexTree(
   }
   const denied = (path: string): void => {
     tooDeep(path)
+    // Folders outside the project are entered for the index alone.
+    if (project?.isOutside === true) return
+    files?.refuse()
     fingerprint?.refuse(`${path} cannot be read: permission denied`)
   }
   try {
@@ -92,8 +99,9 @@ export function indexTree(
     })) {
       if (leftOutDepth !== null && met.depth <= leftOutDepth) leftOutDepth = null
       const what = leftOutDepth === null ? reader.addEntry(met) : undefined
-      if ((met.kind === 'file' || met.kind === 'link') && fingerprint?.isInside(met) === true)
-        fingerprint.take(met, what === undefined ? reader.readEntry(met) : what)
+      if ((met.kind !== 'file' && met.kind !== 'link') || project?.isInside(met) !== true) continue
+      files?.take(met)
+      if (fingerprint?.isRefused === false) fingerprint.take(met, what === undefined ? reader.readEntry(met) : what)
     }
     return reader.index()
   } finally {

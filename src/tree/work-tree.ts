@@ -3,6 +3,7 @@ import { closeSync, constants, fstatSync, lstatSync, readlinkSync, realpathSync,
 import { join, posix, relative } from 'node:path'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { sha256Hex } from '../base/sha256.js'
+import { restoreListing, reuseListing } from './listings.js'
 import {
   formatFdPath,
   formatIdentity,
@@ -14,6 +15,7 @@ import {
 } from './lookup.js'
 import { groupNamesByFolder } from './names-by-folder.js'
 import { getErrno, TreeUnreadable } from './problems.js'
+import type { ProjectFiles } from './project-files.js'
 import { readBytes, readChunks } from './read-bytes.js'
 import { type MetEntry, walkFrom } from './walk.js'
 
@@ -21,7 +23,6 @@ const FILE_BYTES_MAX = 10 * 1024 * 1024
 const HASHED_BYTES_MAX = 1024 * 1024 * 1024
 const HASHES_KEPT_MAX = 200_000
 const ENTRIES_MAX = 200_000
-const LISTINGS_KEPT_MAX = 50
 const ENTRIES_PER_TURN = 500
 // File systems have coarse clocks: two writes this close together may have the same time.
 const SETTLED_MS = 2_000
@@ -48,6 +49,8 @@ export interface WorkTree {
   read(path: string): Promise<Buffer | null>
   /** Regular files and links below the root, in a stable order, without excluded folders. */
   list(skipped: SkippedNames): Promise<readonly ListedFile[]>
+  /** The same of one folder, whether it belongs to the project or not; empty when there is none. */
+  listFolder(folder: string): Promise<readonly ListedFile[]>
   /**
    * SHA-256 of the content, for a link also of its target; null when there is no such file. Throws when a link leaves
    * the tree, unless it is the interpreter of a virtual environment.
@@ -63,12 +66,23 @@ interface OpenOptions {
    * Not for a view of several layers.
    */
   readonly reusesNames: boolean
+  /** The project as a look at the tree listed it a moment ago; null: it is listed when asked for. */
+  readonly files?: ProjectFiles | null
 }
 
-export function openWorkTree(root: string, { reusesNames }: OpenOptions = { reusesNames: false }): WorkTree {
+export function openWorkTree(
+  root: string,
+  { reusesNames, files = null }: OpenOptions = { reusesNames: false },
+): WorkTree {
+  const list = async (skipped: SkippedNames): Promise<readonly ListedFile[]> => {
+    if (files !== null && skipped === NOT_THE_PROJECT) return restoreListing(root, skipped, files)
+    const listed = await listInside(root, { skipped, reusesNames })
+    return reusesNames ? reuseListing(root, skipped, listed) : listed
+  }
   return {
     read: (path) => readInside(root, path),
-    list: reusesNames ? (skipped) => listAgain(root, skipped) : (skipped) => listInside(root, { skipped }),
+    list,
+    listFolder: (folder) => listFolder(root, folder, reusesNames),
     hash: (path) => hashInside(root, path),
     hashEach: (paths) => hashEachInside(root, paths),
   }
@@ -241,24 +255,15 @@ interface ListOptions {
   readonly reusesNames?: boolean
 }
 
-// The newest listings, by root and by what is skipped.
-const listings = new Map<string, Map<SkippedNames, readonly ListedFile[]>>()
-
-// What was worked out from a listing can be used again for the same array.
-async function listAgain(root: string, skipped: SkippedNames): Promise<readonly ListedFile[]> {
-  const listed = await listInside(root, { skipped, reusesNames: true })
-  const before = listings.get(root)?.get(skipped)
-  if (before !== undefined && isSameListing(before, listed)) return before
-  if (listings.size >= LISTINGS_KEPT_MAX) listings.clear()
-  const ofRoot = listings.get(root) ?? new Map<SkippedNames, readonly ListedFile[]>()
-  listings.set(root, ofRoot.set(skipped, listed))
-  return listed
-}
-
-function isSameListing(before: readonly ListedFile[], now: readonly ListedFile[]): boolean {
-  const isSame = ({ path, isLink }: ListedFile, at: number): boolean =>
-    now[at]?.path === path && now[at]?.isLink === isLink
-  return before.length === now.length && before.every(isSame)
+async function listFolder(root: string, folder: string, reusesNames: boolean): Promise<readonly ListedFile[]> {
+  const parts = splitPath(folder) ?? []
+  const opened = openDirectory(root, parts)
+  if (opened.ok) closeSync(opened.fd)
+  else if (opened.problem === 'denied') throw new TreeUnreadable(`${folder} cannot be read: permission denied`)
+  else return []
+  const skipped = { ...NOT_THE_PROJECT, atRoot: NOTHING.atRoot }
+  const below = await listInside(root, { skipped, parts, reusesNames })
+  return below.map(({ path, isLink }) => ({ path: `${folder}/${path}`, isLink }))
 }
 
 async function listInside(

@@ -431,6 +431,7 @@ describe('time limits', () => {
     const tree = {
       read: () => new Promise<never>(() => undefined),
       list: async () => [],
+      listFolder: async () => [],
       hash: () => new Promise<never>(() => undefined),
       hashEach: () => new Promise<never>(() => undefined),
     }

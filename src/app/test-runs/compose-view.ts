@@ -16,7 +16,7 @@ import type { Needs } from '../../core/gates/needs.js'
 import { findSnapshotTest } from '../../core/paths/snapshot-names.js'
 import { findSetupKind } from '../../core/paths/test-setup-names.js'
 import type { TaskState } from '../../core/task/state.js'
-import { type ListedFile, NOT_THE_PROJECT, type SkippedNames, type WorkTree } from '../../tree/work-tree.js'
+import { type ListedFile, NOT_THE_PROJECT, type WorkTree } from '../../tree/work-tree.js'
 import type { App } from '../app.js'
 import { makeIgnored, makeLeftoverMatcher } from '../tool-calls/ignored-paths.js'
 import { WORK_BEGAN } from '../trees/trees.js'
@@ -30,11 +30,6 @@ export interface ComposedView {
   readonly leftOut: readonly string[]
   /** Changes whenever the difference between view and tree changes. */
   readonly digest: string
-}
-
-const WITH_OUTPUT: SkippedNames = {
-  ...NOT_THE_PROJECT,
-  atRoot: new Set([...NOT_THE_PROJECT.atRoot].filter((name) => name !== 'dist')),
 }
 
 interface Scene {
@@ -65,8 +60,7 @@ export async function composeViewOf(
   // Runs on another thread meanwhile.
   const changes = readDependencyChanges(app, contract, state)
   changes.catch(() => undefined)
-  const all = await tree.list(WITH_OUTPUT)
-  const listed = all.filter(({ path }) => !path.startsWith('dist/'))
+  const listed = await tree.list(NOT_THE_PROJECT)
   const isHeld = !needed.pinsTests && !contract.tests.allowChanges && state.pinnedTests !== null
   const recorded = isHeld ? (app.views.findPinsOfRerun(state) ?? state.pinnedTests) : null
   const pins = recorded === null ? null : omitInlineTests(recorded)
@@ -76,7 +70,7 @@ export async function composeViewOf(
   const tests = listed.map(({ path }) => path).filter((path) => isTestLike(contract, path) && !isIgnored(path))
   const late = pins === null ? [] : await findLateTests(scene, { tests, pins })
   const stood = await findAddedStandIns(scene, pins === null ? tests : [...pins.keys()])
-  const made = listOldCompilerOutputs(scene, all)
+  const made = listOldCompilerOutputs(scene, await tree.listFolder('dist'))
   const changed = await changes
   const dependencies = omitWritable(changed ?? [], contract, isIgnored)
   const told = [...late, ...stood, ...dependencies].filter((path) => pins?.has(path) !== true)
@@ -154,8 +148,9 @@ async function findLateTests(
 
 // Outdated compiler output must not run in place of a test. Its build record is removed too, because it would claim
 // that the output is current.
-function listOldCompilerOutputs({ contract, isIgnored }: Scene, all: readonly ListedFile[]): readonly string[] {
-  const paths = all.map(({ path }) => path)
+function listOldCompilerOutputs(scene: Scene, output: readonly ListedFile[]): readonly string[] {
+  const { contract, isIgnored } = scene
+  const paths = [...scene.listed, ...output].map(({ path }) => path)
   const compiled = findCompiledTests(contract, paths, isIgnored)
   const records = compiled.size === 0 ? [] : paths.filter((path) => /\.tsbuildinfo$/.test(path) && isIgnored(path))
   return [...compiled, ...records]

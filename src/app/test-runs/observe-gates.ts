@@ -22,7 +22,7 @@ import type { Blob } from '../../store/store.js'
 import { requireFingerprint } from '../../tree/fingerprint.js'
 import { findTouched } from '../../tree/stamps.js'
 import type { TreeIndex } from '../../tree/tree-contents.js'
-import type { WorkTree } from '../../tree/work-tree.js'
+import { openWorkTree, type WorkTree } from '../../tree/work-tree.js'
 import type { App } from '../app.js'
 import { blobOf } from '../blobs.js'
 import { getReserved } from '../tool-calls/contract-paths.js'
@@ -60,7 +60,6 @@ export async function observeFor(
   state: TaskState,
   work: {
     readonly needed: Needs
-    readonly tree: WorkTree
     /** The tree as it was a moment ago, with what `LOOK` asks for. */
     readonly before?: TreeComparison | null
   },
@@ -77,6 +76,8 @@ export async function observeFor(
   // While a baseline was waited for, files may have changed.
   const known = hasBaseline ? work.before : null
   const { index, fingerprint, stamps } = known ?? (await app.trees.compare(state.workspace, LOOK))
+  // The listing of that look is not used: what the view leaves out is listed as late as possible.
+  const tree = openWorkTree(state.workspace, { reusesNames: true })
   const treeHash = requireFingerprint(fingerprint)
   const beside = hashBesideProject(state.workspace, index)
   const bare = {
@@ -90,7 +91,7 @@ export async function observeFor(
   const composed =
     commands.size === 0
       ? null
-      : await buildComposedView(app, contract, state, { ...work, index, place: bare, treeHash, base })
+      : await buildComposedView(app, contract, state, { ...work, tree, index, place: bare, treeHash, base })
   if (typeof composed === 'string') return { ...NOT_OBSERVED, problems: [composed] }
   const place = composed === null ? bare : { ...bare, view: composed }
   const runs = new Map<string, ObservedRun>()
@@ -100,7 +101,7 @@ export async function observeFor(
   let wasInverted: InvertedResult | null = null
   for (const [name, command] of commands) {
     const times = name === 'tests' ? (contract.tests.repeat ?? 1) : 1
-    const inputs = `${await runKey(work.tree, treeHash, command)} ${beside} ${composed?.digest} ${times}`
+    const inputs = `${await runKey(tree, treeHash, command)} ${beside} ${composed?.digest} ${times}`
     // What a service holds is not part of the tree.
     const key = beside === null || command.services !== undefined ? null : inputs
     const before = key === null ? undefined : app.observations.get(key)
@@ -127,7 +128,7 @@ export async function observeFor(
   }
   const git = asksGit ? await readGitFacts(place, index, await commitRulesOf(app, contract, state)) : null
   const hasRun = fresh.size > 0 || wasInverted !== null
-  const after = hasRun ? await app.trees.compare(state.workspace, { stamps: true }) : null
+  const after = hasRun ? await app.trees.compare(state.workspace, { stamps: true, files: true }) : null
   const touched = after === null ? [] : findTouched(stamps, after.stamps)
   // A test that passed before may be flaky: it runs again when the agent asks again.
   const isKept = (run: ObservedRun): boolean => base.baseline === null || !hasOnlyOldFailures(run, base.baseline)
@@ -138,7 +139,7 @@ export async function observeFor(
 }
 
 /** What commands need to know about the tree before they run. */
-export const LOOK = { except: [], stamps: true } as const
+export const LOOK = { except: [], stamps: true, files: true } as const
 
 const DISTURBED = 'Files changed while the tests of the starting tree ran. Request the transition again'
 

@@ -164,7 +164,7 @@ async function pinAnew(
     checks: [RED],
   }
   const tree = openWorkTree(state.workspace)
-  const observed = await observeFor(app, contract, state, { needed, tree })
+  const observed = await observeFor(app, contract, state, { needed })
   const run = observed.runs.get('tests')
   if (observed.problems.length > 0 || run === undefined)
     return failTool(`${TOOL}: the tests could not be run: ${observed.problems.join('; ')}`, 'tool_failed')

@@ -2,7 +2,7 @@ import ignore from 'ignore'
 import type { Aside } from '../../confinement/confinement.js'
 import type { ToolOutcome } from '../../tools/tool-place.js'
 import type { Change } from '../../tree/change.js'
-import type { IgnoreText } from '../../tree/ignore-rules.js'
+import { type IgnoreText, reuseRules } from '../../tree/ignore-rules.js'
 
 /** Files that tools leave behind wherever they run. A project that commits such files is not considered. */
 export const LEFT_BEHIND = [
@@ -107,10 +107,11 @@ function isOfPackages({ path, type, kind }: Change, becomes: Aside): boolean {
 export function makeLeftoverMatcher(
   isSource: ScratchRules['isSource'],
 ): (path: string, isDirectory: boolean) => boolean {
-  const rules = ignore({ ignorecase: false }).add(LEFT_BEHIND)
+  const rules = reuseRules([{ base: '', text: LEFT_BEHIND.join('\n') }])
   return (path, isDirectory) => {
     if (!ignore.isPathValid(path)) return false
-    if (rules.test(isDirectory ? `${path}/` : path).ignored) return true
+    if (rules.isIgnored(path, isDirectory)) return true
+    if (!path.includes(COVERAGE)) return false
     const folder = findCoverageFolder(path, isDirectory)
     return folder !== null && !isSource(folder)
   }
@@ -142,17 +143,8 @@ export function findSourceCoverageFolders(paths: Iterable<string>): ReadonlySet<
 
 /** Whether a path is ignored. The rules of the nearest folder win. */
 export function makeIgnored(rules: readonly IgnoreText[]): (path: string, isDirectory: boolean) => boolean {
-  const matchers = rules.map(({ base, text }) => ({ base, rules: ignore({ ignorecase: false }).add(text) }))
-  return (path, isDirectory) => {
-    let answer = false
-    for (const one of matchers) {
-      if (one.base !== '' && !path.startsWith(`${one.base}/`)) continue
-      const below = one.base === '' ? path : path.slice(one.base.length + 1)
-      const { ignored, unignored } = one.rules.test(isDirectory ? `${below}/` : below)
-      if (ignored || unignored) answer = ignored
-    }
-    return answer
-  }
+  const ready = reuseRules(rules)
+  return (path, isDirectory) => ready.isIgnored(path, isDirectory)
 }
 
 /** The patterns that match ignored paths: by the name of such a folder, or because they begin in one. */

@@ -8,6 +8,7 @@ import type { GateFacts } from '../../core/task/command.js'
 import type { TaskState } from '../../core/task/state.js'
 import type { Blob } from '../../store/store.js'
 import type { TreeIndex } from '../../tree/tree-contents.js'
+import { openWorkTree } from '../../tree/work-tree.js'
 import type { App } from '../app.js'
 import { hashComparedTree } from '../approvals/approval-tree-hash.js'
 import { lookAtVote, type Vote } from '../councils/consensus.js'
@@ -22,6 +23,7 @@ import { pinOfRun, readTestSurroundings } from '../test-runs/pinned-run.js'
 import type { UnledgeredChange } from '../trees/agent-cli-files.js'
 import { compareTree } from '../trees/compare-tree.js'
 import { needsChanges, readChanges } from '../trees/phase-changes.js'
+import type { TreeComparison } from '../trees/trees.js'
 import { judgeCheckpoint, packEvidence } from './checkpoint.js'
 import { selectCommands } from './commands-for.js'
 import { type Gathering, startGathering } from './gathering.js'
@@ -69,7 +71,8 @@ export async function gather(
   // Examples run last, once nothing else keeps the gate closed.
   const { blobs, vote, contents } = gathering
   const index = gathering.compared?.index ?? null
-  const facts = await judgeExamples(app, { ...gathering, all: contents.all, index }, factsOf(gathering))
+  const tree = openWorkTree(state.workspace, { reusesNames: true })
+  const facts = await judgeExamples(app, { ...gathering, tree, all: contents.all, index }, factsOf(gathering))
   return { facts, blobs, index, vote }
 }
 
@@ -133,7 +136,7 @@ async function readReviews(one: Gathering): Promise<void> {
 async function hashTree(one: Gathering): Promise<void> {
   if (one.needed.demand.gates.every(isAutomatic)) return
   one.treeHash = await attempt(one, 'The work tree cannot be read', async () => {
-    one.comparison = await one.app.trees.compare(one.state.workspace, { except: AGENT_CLI_FILES.keys() })
+    one.comparison = await one.app.trees.compare(one.state.workspace, { except: AGENT_CLI_FILES.keys(), files: true })
     return hashComparedTree(one.comparison)
   })
 }
@@ -158,8 +161,16 @@ async function compareBefore(one: Gathering): Promise<void> {
       one.before = one.comparison = await app.trees.compare(state.workspace, LOOK)
     return compareTree(app, contract, state, one.comparison)
   })
+  useListing(one, one.comparison)
   one.comparison = null
   one.areHooksSilent = await areHooksSilent(one.app, one.state)
+}
+
+// Files are listed once for each look at the tree. Between a look and the checks that follow it, nothing runs: a file
+// that is added there would be missed by another listing a moment earlier too, and is found by the next look. The view of
+// the commands is composed from a listing of its own.
+function useListing(one: Gathering, looked: Pick<TreeComparison, 'files'> | null): void {
+  one.tree = openWorkTree(one.state.workspace, { reusesNames: true, files: looked?.files ?? null })
 }
 
 async function listChanges(one: Gathering): Promise<void> {
@@ -182,11 +193,12 @@ async function judgeEvidence(one: Gathering): Promise<void> {
 }
 
 async function runCommands(one: Gathering): Promise<void> {
-  const { app, contract, state, needed, tree, problems } = one
+  const { app, contract, state, needed, problems } = one
   const found = { ...one, evidenceHolds: one.evidence?.problems.length === 0 }
   if (!isOpenSoFar(contract, state, needed, found)) return
-  one.observed = await observeFor(app, contract, state, { needed, tree, before: one.before })
+  one.observed = await observeFor(app, contract, state, { needed, before: one.before })
   one.before = null
+  useListing(one, one.observed.after)
   one.blobs.push(...one.observed.blobs)
   problems.push(...one.observed.problems)
   if (one.observed.runs.size === 0) return

@@ -28,7 +28,7 @@ export interface Gathering {
   readonly offer: Offer
   /** Phaselock asks, not an agent. */
   readonly isAuto: boolean
-  readonly tree: WorkTree
+  tree: WorkTree
   readonly blobs: Blob[]
   /** Read failures and changes during the check; each keeps the gate closed. */
   readonly problems: string[]

@@ -1,4 +1,4 @@
-import { existsSync, lstatSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { existsSync, lstatSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { gunzipSync, gzipSync } from 'node:zlib'
 import { sha256Hex } from '../../base/sha256.js'
@@ -7,7 +7,7 @@ import { restoreIndex } from '../../tree/only-paths.js'
 import { ANY_LINK, type TreeIndex } from '../../tree/tree-contents.js'
 
 /** A path and its content after an allowed call; null: deleted. */
-type Line = readonly [path: string, what: string | null]
+export type Line = readonly [path: string, what: string | null]
 const NOT_COMPARED = /(^|\/)(\.git|node_modules|\.venv|venv)(\/|$)/
 
 /** Whether a path of a tree exists. */
@@ -28,6 +28,22 @@ export function toLines({ path, kind, type, sha256 }: Change): readonly Line[] {
   return [[path, type === 'link' ? ANY_LINK : `file ${sha256 ?? ''}`]]
 }
 
+/**
+ * The journal entries that turn one tree into another, also for links whose target was open; null when they differ in
+ * more than their entries.
+ */
+export function listLines(before: TreeIndex, after: TreeIndex): readonly Line[] | null {
+  const about = ({ packages, rules }: TreeIndex): string => JSON.stringify([packages, rules])
+  if (about(before) !== about(after)) return null
+  const lines: Line[] = []
+  for (const path of Object.keys(after.entries)) {
+    const what = after.entries[path] ?? ''
+    if (before.entries[path] !== what) lines.push([path, what])
+  }
+  for (const path of Object.keys(before.entries)) if (after.entries[path] === undefined) lines.push([path, null])
+  return lines
+}
+
 /** A line of the journal; null when it is invalid. */
 function parseLine(line: string): Line | null {
   try {
@@ -38,8 +54,7 @@ function parseLine(line: string): Line | null {
   }
 }
 
-/** Reads a stored snapshot. */
-export function readIndex(file: string): TreeIndex {
+function readIndex(file: string): TreeIndex {
   return restoreIndex(JSON.parse(gunzipSync(readFileSync(file)).toString('utf8')) as TreeIndex)
 }
 
@@ -67,13 +82,6 @@ export function loadIndex(
 /** Writes a snapshot, on disk before this returns. */
 export function writeIndex(file: string, index: TreeIndex): void {
   writeFileSync(file, gzipSync(JSON.stringify(index), { level: 1 }), { mode: 0o600, flush: true })
-}
-
-/** Removes the oldest of these files, so that `keptMax` are left. */
-export function removeOldest(dir: string, names: readonly string[], keptMax: number): void {
-  const aged = names.map((name) => ({ name, at: statSync(join(dir, name)).ctimeMs }))
-  const oldest = aged.sort((a, b) => a.at - b.at).slice(0, names.length - keptMax)
-  for (const { name } of oldest) rmSync(join(dir, name), { force: true })
 }
 
 /** Sets or removes the entry of a path. */

@@ -1,45 +1,24 @@
-import {
-  appendFileSync,
-  closeSync,
-  existsSync,
-  fsyncSync,
-  linkSync,
-  mkdirSync,
-  openSync,
-  readdirSync,
-  renameSync,
-  rmSync,
-  writeFileSync,
-} from 'node:fs'
+import { appendFileSync, closeSync, fsyncSync, mkdirSync, openSync, renameSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { isAtOrBelow } from '../../base/is-at-or-below.js'
 import { RUNNER_NAME } from '../../checks/test-files/runner-imports.js'
 import type { Change } from '../../tree/change.js'
 import type { Fingerprint } from '../../tree/fingerprint.js'
 import type { IgnoreText } from '../../tree/ignore-rules.js'
-import { INDEX_ONLY, Indexer, type TreeLook } from '../../tree/indexer.js'
+import { INDEX_ONLY, Indexer, type TreeLook, type Wanted } from '../../tree/indexer.js'
 import { toPlainPaths } from '../../tree/only-paths.js'
+import type { ProjectFiles } from '../../tree/project-files.js'
 import type { Stamps } from '../../tree/stamps.js'
 import { type Difference, listDifferences, type TreeIndex } from '../../tree/tree-contents.js'
 import { isLeftover, LEFTOVER_MS, sweepLeftovers } from '../../tree/write/leftovers.js'
 import { findSourceCoverageFolders, LEFT_BEHIND, makeLeftoverMatcher } from '../tool-calls/ignored-paths.js'
 import { KeptContents } from './kept-contents.js'
-import {
-  formatTreeName,
-  isThere,
-  loadIndex,
-  readIndex,
-  removeOldest,
-  take,
-  toLines,
-  writeIndex,
-} from './tree-journal.js'
+import { formatTreeName, isThere, type Line, listLines, loadIndex, take, toLines, writeIndex } from './tree-journal.js'
+import { TreeMarks } from './tree-marks.js'
 
 const JOURNAL_LINES_MAX = 5000
-/** Maximum number of moments whose trees are stored; the oldest are removed. */
-const MARKS_MAX = 2000
-const MARKS_READY_MAX = 3
-const MARK = '.mark.gz'
+/** With a longer journal, a snapshot is written: each mark has a copy of the journal. */
+const MARKED_LINES_MAX = 500
 /** Used instead of a phase id: the start of work on the task. */
 export const WORK_BEGAN = ''
 
@@ -60,6 +39,8 @@ export interface TreeComparison {
   readonly fingerprint: Fingerprint | null
   /** Null: not asked for. */
   readonly stamps: Stamps | null
+  /** Null: not asked for, or not to be had. */
+  readonly files: ProjectFiles | null
   /** Files that may name the module of a test runner. Others of the index do not. */
   readonly namesRunner: ReadonlySet<string>
 }
@@ -70,8 +51,7 @@ export interface TreeComparison {
  */
 export class Trees {
   readonly #known = new Map<string, ExpectedTree | null>()
-  /** Marks that were read lately, by file. */
-  readonly #marks = new Map<string, TreeIndex>()
+  readonly #marks: TreeMarks
   readonly #indexer = new Indexer(RUNNER_NAME)
   // Temporary files older than the server do not belong to one of its commits.
   readonly #startedAt = Date.now()
@@ -84,6 +64,7 @@ export class Trees {
     readonly excludesOf: (tree: string) => Promise<string> = async () => '',
   ) {
     this.contents = new KeptContents(join(dir, 'objects'))
+    this.#marks = new TreeMarks(dir)
   }
 
   /** Starts again: the current tree is the expected one. */
@@ -101,10 +82,10 @@ export class Trees {
    */
   async compare(
     tree: string,
-    { except = null, stamps = false }: { readonly except?: Iterable<string> | null; readonly stamps?: boolean } = {},
+    { except = null, ...more }: Partial<Omit<Wanted, 'except'>> & { readonly except?: Iterable<string> | null } = {},
   ): Promise<TreeComparison> {
     const expected = this.#expected(tree)
-    const wanted = { except: except === null ? null : [...except], stamps }
+    const wanted = { ...INDEX_ONLY, ...more, except: except === null ? null : [...except] }
     const { noted, ...look } = await this.#look(tree, expected, wanted)
     const { index } = look
     const found = expected === null ? [] : listDifferences(expected.index, index)
@@ -120,27 +101,20 @@ export class Trees {
   mark(tree: string, taskId: string, moment: string, now: TreeIndex | null = null): void {
     const expected = this.#expected(tree)
     if (expected === null) return
-    const file = this.#mark(tree, taskId, moment)
-    this.#marks.delete(file)
-    rmSync(file, { force: true })
+    const name = formatMark(tree, taskId, moment)
     if (now !== null && listDifferences(expected.index, now).length > 0) {
-      writeIndex(file, now)
-    } else {
-      if (expected.journalLines > 0) this.#keep(tree, expected.index)
-      // Snapshots are replaced, never rewritten: the mark keeps the current one.
-      linkSync(this.#snapshot(tree), file)
+      this.#marks.write(name, now)
+      return
     }
-    const marks = readdirSync(this.dir).filter((name) => name.endsWith(MARK))
-    if (marks.length > MARKS_MAX) this.#dropMarks(marks)
+    const { journalLines } = expected
+    if (journalLines > MARKED_LINES_MAX) this.#keep(tree, expected.index)
+    const hasJournal = journalLines > 0 && journalLines <= MARKED_LINES_MAX
+    this.#marks.link(name, this.#snapshot(tree), hasJournal ? this.#journal(tree) : null)
   }
 
   /** The tree of a moment, such as the task's newest entry of a phase; null when unknown. */
   readMark(tree: string, taskId: string, moment: string): TreeIndex | null {
-    const file = this.#mark(tree, taskId, moment)
-    const known = this.#marks.get(file) ?? (existsSync(file) ? readIndex(file) : null)
-    if (this.#marks.size >= MARKS_READY_MAX) this.#marks.clear()
-    if (known !== null) this.#marks.set(file, known)
-    return known
+    return this.#marks.read(formatMark(tree, taskId, moment))
   }
 
   /** What was ignored when work in the tree began. */
@@ -174,13 +148,18 @@ export class Trees {
   /** Accepts the current tree. */
   settle(tree: string, index: TreeIndex): void {
     const expected = this.#expected(tree)
-    if (expected?.journalLines === 0 && listDifferences(expected.index, index).length === 0) return
     const known = expected?.index.entries ?? toPlainPaths({})
     const isTaken = (path: string): boolean => known[path] !== undefined || !isLeftover(path)
-    const left = Object.keys(index.entries).filter((path) => !isTaken(path))
-    const entries = toPlainPaths(index.entries)
-    for (const path of left) delete entries[path]
-    this.#keep(tree, left.length === 0 ? index : { ...index, entries })
+    const lines = expected === null ? null : listLines(expected.index, index)
+    if (expected === null || lines === null) {
+      const entries = toPlainPaths(index.entries)
+      for (const path of Object.keys(entries)) if (!isTaken(path)) delete entries[path]
+      this.#keep(tree, { ...index, entries })
+    } else {
+      // A snapshot takes long to write, and nearly all of it would be as it was.
+      const taken = lines.filter(([path]) => isTaken(path))
+      this.#append(tree, expected, taken)
+    }
   }
 
   /** Accepts the current content of some paths. */
@@ -199,19 +178,7 @@ export class Trees {
   explain(tree: string, changes: readonly Change[]): void {
     const expected = this.#expected(tree)
     if (expected === null || changes.length === 0) return
-    const lines = changes.flatMap(toLines)
-    const entries = expected.index.entries as Record<string, string>
-    for (const [path, what] of lines) take(entries, path, what ?? undefined)
-    if (lines.some(([path]) => path.includes('coverage'))) delete expected.sources
-    const file = openSync(this.#journal(tree), 'a', 0o600)
-    try {
-      appendFileSync(file, lines.map((line) => `${JSON.stringify(line)}\n`).join(''))
-      fsyncSync(file)
-    } finally {
-      closeSync(file)
-    }
-    expected.journalLines += lines.length
-    if (expected.journalLines > JOURNAL_LINES_MAX) this.#keep(tree, expected.index)
+    this.#append(tree, expected, changes.flatMap(toLines))
   }
 
   /** Records the dependencies and ignored files of a tree. Later changes than `before` do not count. */
@@ -253,7 +220,7 @@ export class Trees {
     })
     if (swept.length === 0) return look
     // Folders were touched by the removal.
-    if (wanted.stamps) return this.#indexer.look(tree, ignoring, wanted)
+    if (wanted.stamps || wanted.files) return this.#indexer.look(tree, ignoring, wanted)
     const isSwept = (path: string): boolean => swept.some((one) => isAtOrBelow(one, path))
     const entries = toPlainPaths(Object.fromEntries(Object.entries(index.entries).filter(([path]) => !isSwept(path))))
     return { ...look, index: { ...index, entries } }
@@ -276,6 +243,22 @@ export class Trees {
     this.#known.set(tree, { index, journalLines: 0 })
   }
 
+  #append(tree: string, expected: ExpectedTree, lines: readonly Line[]): void {
+    if (lines.length === 0) return
+    const entries = expected.index.entries as Record<string, string>
+    for (const [path, what] of lines) take(entries, path, what ?? undefined)
+    if (lines.some(([path]) => path.includes('coverage'))) delete expected.sources
+    const file = openSync(this.#journal(tree), 'a', 0o600)
+    try {
+      appendFileSync(file, lines.map((line) => `${JSON.stringify(line)}\n`).join(''))
+      fsyncSync(file)
+    } finally {
+      closeSync(file)
+    }
+    expected.journalLines += lines.length
+    if (expected.journalLines > JOURNAL_LINES_MAX) this.#keep(tree, expected.index)
+  }
+
   #dependencies(tree: string, file: string) {
     return { file, rules: this.getIgnoreRules(tree), also: LEFT_BEHIND }
   }
@@ -284,16 +267,11 @@ export class Trees {
     return join(this.dir, `${formatTreeName(tree)}.json.gz`)
   }
 
-  #mark(tree: string, taskId: string, moment: string): string {
-    return join(this.dir, `${formatTreeName(tree)}-${formatTreeName(taskId)}-${formatTreeName(moment)}${MARK}`)
-  }
-
-  #dropMarks(names: readonly string[]): void {
-    this.#marks.clear()
-    removeOldest(this.dir, names, MARKS_MAX)
-  }
-
   #journal(tree: string): string {
     return join(this.dir, `${formatTreeName(tree)}.journal`)
   }
+}
+
+function formatMark(tree: string, taskId: string, moment: string): string {
+  return [tree, taskId, moment].map(formatTreeName).join('-')
 }

@@ -1,4 +1,5 @@
 import { posix } from 'node:path'
+import { rememberAnswersBy } from '../../base/remember-answers.js'
 import { matchesGlob } from '../../contract/glob.js'
 import { isGlob } from '../../contract/patterns.js'
 import type { Contract } from '../../core/contract/contract.js'
@@ -92,23 +93,22 @@ const DEFINES_TEST = /(?<![\w$.])(?:test|it|describe|suite)(?:\.\w+){0,4}\s*\(\s
 
 /** Whether the path matches the test patterns of the contract. */
 export function isTestPath({ tests: { patterns } }: Contract, path: string): boolean {
-  const known = matched.get(patterns) ?? new Map<string, boolean>()
-  const before = known.get(path)
-  if (before !== undefined) return before
-  const isMatched = patterns.some((pattern) => matchesGlob(pattern, path))
-  if (known.size >= MATCHED_MAX) known.clear()
-  matched.set(patterns, known.set(path, isMatched))
-  return isMatched
+  return matchesAny(patterns, path)
 }
 
-// Each gate asks for every path of the tree, several times.
-const matched = new WeakMap<readonly string[], Map<string, boolean>>()
-const MATCHED_MAX = 200_000
+const matchesAny = rememberAnswersBy((patterns: readonly string[], path) =>
+  patterns.some((pattern) => matchesGlob(pattern, path)),
+)
 
 /** Whether a file is a test, or belongs to tests, by its path alone. */
 export function isTestLike(contract: Contract, path: string): boolean {
-  return (isTestName(path) || isBelowTestFolder(path) || isTestPath(contract, path)) && !isReport(contract, path)
+  return judgeTestLike(contract, path)
 }
+
+const judgeTestLike = rememberAnswersBy(
+  (contract: Contract, path) =>
+    (isTestName(path) || isBelowTestFolder(path) || isTestPath(contract, path)) && !isReport(contract, path),
+)
 
 /** Whether a file is neither a test, nor code, nor test setup, by its path alone. */
 export function isData(path: string): boolean {
@@ -129,7 +129,7 @@ export function findCompiledTests(
   paths: readonly string[],
   isIgnored: (path: string) => boolean,
 ): ReadonlySet<string> {
-  const outputs = paths.filter((path) => COMPILED.test(path) && isTestLike(contract, path) && isIgnored(path))
+  const outputs = paths.filter((path) => isTestLike(contract, path) && COMPILED.test(path) && isIgnored(path))
   if (outputs.length === 0) return new Set()
   const sources = paths.filter((path) => JS.test(path) && isTestLike(contract, path) && !isIgnored(path))
   const names = new Set(sources.map((path) => posix.basename(path).replace(JS, '')))

@@ -1,4 +1,5 @@
 import { posix } from 'node:path'
+import { rememberAnswers } from '../../base/remember-answers.js'
 import { matchesGlob } from '../../contract/glob.js'
 import { findSetupKind, type HarnessKind, isBuildFile } from '../../core/paths/test-setup-names.js'
 import type { ListedFile } from '../../tree/work-tree.js'
@@ -56,15 +57,18 @@ const sortedListings = new WeakMap<readonly ListedFile[], SortedListing>()
 function sortListing(listed: readonly ListedFile[]): SortedListing {
   const paths = listed.map(({ path }) => path)
   const setup = paths.flatMap((path) => {
-    const kind = findSetupKind(path)
+    const { kind } = readRole(path)
     return kind === null ? [] : [{ path, kind }]
   })
   return {
     ...{ paths, setup, files: new Set(paths), folders: collectFolders(paths) },
     links: listed.filter(({ isLink }) => isLink).map(({ path }) => path),
-    buildFiles: paths.filter(isBuildFile),
+    buildFiles: paths.filter((path) => readRole(path).isBuildFile),
   }
 }
+
+// With one file more, the listing is another one.
+const readRole = rememberAnswers((path) => ({ kind: findSetupKind(path), isBuildFile: isBuildFile(path) }))
 
 /** Whether a path is a glob. */
 export function isGlob(path: string): boolean {
