@@ -1,29 +1,24 @@
 import type { ProjectFiles } from './project-files.js'
-import type { ListedFile, SkippedNames } from './work-tree.js'
+import type { ListedFile } from './work-tree.js'
 
 const LISTINGS_KEPT_MAX = 50
 
-// The newest listings, by root and by what is skipped.
-const listings = new Map<string, Map<SkippedNames, readonly ListedFile[]>>()
+// The newest listings of projects, by root.
+const listings = new Map<string, readonly ListedFile[]>()
 const texts = new WeakMap<readonly ListedFile[], ProjectFiles>()
 
 /** The listing, or the one before if it is equal: what was worked out from an array can be used again for the same array. */
-export function reuseListing(
-  root: string,
-  skipped: SkippedNames,
-  listed: readonly ListedFile[],
-): readonly ListedFile[] {
-  const before = listings.get(root)?.get(skipped)
+export function reuseListing(root: string, listed: readonly ListedFile[]): readonly ListedFile[] {
+  const before = listings.get(root)
   if (before !== undefined && isSameListing(before, listed)) return before
   if (listings.size >= LISTINGS_KEPT_MAX) listings.clear()
-  const ofRoot = listings.get(root) ?? new Map<SkippedNames, readonly ListedFile[]>()
-  listings.set(root, ofRoot.set(skipped, listed))
+  listings.set(root, listed)
   return listed
 }
 
 /** The listing that was read along with the tree. */
-export function restoreListing(root: string, skipped: SkippedNames, files: ProjectFiles): readonly ListedFile[] {
-  const before = listings.get(root)?.get(skipped) ?? []
+export function restoreListing(root: string, files: ProjectFiles): readonly ListedFile[] {
+  const before = listings.get(root) ?? []
   const text = texts.get(before)
   if (text?.all === files.all && text.links === files.links) return before
   // Known files are the same objects as before: what is remembered about a path is found sooner under the same text.
@@ -35,7 +30,7 @@ export function restoreListing(root: string, skipped: SkippedNames, files: Proje
     const file = known.get(path)
     return file?.isLink === isLink ? file : { path, isLink }
   })
-  const reused = reuseListing(root, skipped, listed)
+  const reused = reuseListing(root, listed)
   texts.set(reused, files)
   return reused
 }

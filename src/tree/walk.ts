@@ -63,9 +63,10 @@ interface Here {
 
 function* walkInto(here: Here, walk: Walk, budget: Budget): Generator<MetEntry> {
   walk.enter?.(here.path, here.fd)
-  const names = walk.reusesNames === true ? reuseNames(here.fd, budget) : readNames(here.fd, budget)
-  for (const entry of names) {
-    const path = here.path === '' ? entry.name : `${here.path}/${entry.name}`
+  const names = walk.reusesNames === true ? reuseNames(here.fd, budget) : { entries: readNames(here.fd, budget) }
+  const paths = joinPaths(names, here.path)
+  for (const [at, entry] of names.entries.entries()) {
+    const path = paths[at] ?? ''
     if (here.depth > FOLDERS_MAX || isTooLong(path)) {
       walk.tooDeep?.(path)
       continue
@@ -98,31 +99,46 @@ interface NamedEntry {
   readonly kind: Kind
 }
 
+interface FolderNames {
+  readonly entries: readonly NamedEntry[]
+  /** The paths of the entries when the folder was last walked. */
+  walked?: { readonly folder: string; readonly paths: readonly string[] }
+}
+
 // By everything that changes when an entry of a folder is added, removed, renamed or replaced.
-const kept = new Map<string, readonly NamedEntry[]>()
+const kept = new Map<string, FolderNames>()
 let keptNames = 0
 
+// The same texts as in the walk before: what is remembered about a path is found sooner under the same text.
+function joinPaths(names: FolderNames, folder: string): readonly string[] {
+  if (names.walked?.folder === folder) return names.walked.paths
+  const paths = names.entries.map(({ name }) => (folder === '' ? name : `${folder}/${name}`))
+  names.walked = { folder, paths }
+  return paths
+}
+
 /** The same as `readNames`, without reading an unchanged directory again. */
-function reuseNames(fd: number, budget: Budget): readonly NamedEntry[] {
+function reuseNames(fd: number, budget: Budget): FolderNames {
   const stat = fstatSync(fd, { bigint: true })
   const identity = formatIdentity(stat)
   const known = kept.get(identity)
   if (known !== undefined) {
-    budget.left -= known.length
+    budget.left -= known.entries.length
     if (budget.left < 0) throw new TooMuch(`the work tree has more than ${budget.max} entries`)
     return known
   }
   const isSettled = Date.now() - Number(stat.ctimeMs) > SETTLED_MS
-  const names = readNames(fd, budget)
+  const names = { entries: readNames(fd, budget) }
   if (isSettled && formatIdentity(fstatSync(fd, { bigint: true })) === identity) keepNames(identity, names)
   return names
 }
 
-function keepNames(identity: string, names: readonly NamedEntry[]): void {
-  keptNames += names.length + 1
+function keepNames(identity: string, names: FolderNames): void {
+  const { length } = names.entries
+  keptNames += length + 1
   if (keptNames > NAMES_KEPT_MAX) {
     kept.clear()
-    keptNames = names.length + 1
+    keptNames = length + 1
   }
   kept.set(identity, names)
 }

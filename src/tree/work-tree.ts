@@ -75,9 +75,10 @@ export function openWorkTree(
   { reusesNames, files = null }: OpenOptions = { reusesNames: false },
 ): WorkTree {
   const list = async (skipped: SkippedNames): Promise<readonly ListedFile[]> => {
-    if (files !== null && skipped === NOT_THE_PROJECT) return restoreListing(root, skipped, files)
+    const isOfProject = skipped === NOT_THE_PROJECT
+    if (files !== null && isOfProject) return restoreListing(root, files)
     const listed = await listInside(root, { skipped, reusesNames })
-    return reusesNames ? reuseListing(root, skipped, listed) : listed
+    return reusesNames && isOfProject ? reuseListing(root, listed) : listed
   }
   return {
     read: (path) => readInside(root, path),

@@ -1,8 +1,8 @@
 import { posix } from 'node:path'
 import type { Contract } from '../../core/contract/contract.js'
-import { findSetupKind } from '../../core/paths/test-setup-names.js'
 import type { ListedFile, WorkTree } from '../../tree/work-tree.js'
 import { readText } from '../test-files/test-files.js'
+import { makeListing } from '../test-setup/listing.js'
 
 const FOLDERS_MAX = 200
 
@@ -21,9 +21,10 @@ export async function findModuleFolders(
     for (const name of parseFolders(text)) if (found.size < FOLDERS_MAX) found.add(posix.join(folder, name))
   }
   for (const { run, env } of commands) add('.', `${run}\n${JSON.stringify(env)}`)
-  for (const { path, isLink } of listed)
-    if (!isLink && findSetupKind(path) !== null && !path.endsWith('.py'))
-      add(posix.dirname(path), (await readText(tree, path)) ?? '')
+  const { setup, links } = makeListing(listed)
+  const isLink = new Set(links)
+  for (const { path } of setup)
+    if (!isLink.has(path) && !path.endsWith('.py')) add(posix.dirname(path), (await readText(tree, path)) ?? '')
   return [...found].filter((folder) => !folder.startsWith('..') && !/(^|\/)node_modules(\/|$)/.test(folder))
 }
 

@@ -10,7 +10,7 @@ const FILES_MAX = 20_000
 
 /** How many tests each test file skips. Files that skip none are not listed. */
 export async function readMarks(tree: WorkTree, contract: Contract): Promise<Marks> {
-  const tests = (await tree.list(NOT_THE_PROJECT)).filter(({ path }) => isSource(path) && isTestPath(contract, path))
+  const tests = (await tree.list(NOT_THE_PROJECT)).filter(({ path }) => isTestPath(contract, path) && isSource(path))
   if (tests.length > FILES_MAX) throw new Error(`there are more than ${FILES_MAX} test files`)
   const found: [string, Readonly<Record<string, number>>][] = []
   for (const { path } of tests) {

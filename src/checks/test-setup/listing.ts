@@ -85,11 +85,17 @@ export function resolvePath(folder: string, path: string): string | null {
 
 function collectFolders(paths: readonly string[]): ReadonlySet<string> {
   const folders = new Set<string>(['.'])
-  for (const path of paths)
-    for (let at = path.lastIndexOf('/'); at > 0; at = path.lastIndexOf('/', at - 1)) {
+  let last = ''
+  for (const path of paths) {
+    let at = path.lastIndexOf('/')
+    // Most files are in the same folder as the one before.
+    if (at === last.length && path.startsWith(last)) continue
+    last = path.slice(0, Math.max(at, 0))
+    for (; at > 0; at = path.lastIndexOf('/', at - 1)) {
       const folder = path.slice(0, at)
       if (folders.has(folder)) break
       folders.add(folder)
     }
+  }
   return folders
 }
