@@ -97,7 +97,7 @@ it.each(['.git/refs/heads/phaselock', '.git/objects', '.git/index', '.git/logs']
       const refused = await at.operate('one', action, body)
       expect(refused, JSON.stringify(refused.body)).toMatchObject({
         status: 409,
-        body: { detail: expect.stringContaining('not as it was made') },
+        body: { detail: expect.stringContaining('or was changed') },
       })
     }
     expect(isFolder ? readdirSync(outside, { recursive: true }).length : readFileSync(outside, 'latin1')).toEqual(held)

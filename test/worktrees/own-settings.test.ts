@@ -92,7 +92,6 @@ describe('programs that the settings of a repository name', () => {
         ...['core.alternateRefsCommand', 'alias.status', 'alias.fetch', 'gpg.ssh.defaultKeyCommand', 'pager.status'],
       ].map((key) => [key, `${key.startsWith('alias') ? '!' : ''}${program(key)}`])
       for (const [key = '', value = ''] of [...filters, ...others]) set(key, value)
-      set('commit.gpgSign', 'true')
       set('submodule.recurse', 'true')
       set('merge.renormalize', 'true')
       const alternate = join(at.repository, '..', 'alternate')
@@ -104,6 +103,8 @@ describe('programs that the settings of a repository name', () => {
       expect(marked()).toEqual([])
       await finished('one', { 'a.txt': 'one\n', 'd.mix': 'one\n' })
       await finished('two', { 'd.mix': 'two\n' })
+      // With it no agent could have claimed: its commits cannot be signed.
+      set('commit.gpgSign', 'true')
       drop(at.repository, 'b.txt', 'changed\n')
       commit('b')
       touch('c.bin')
