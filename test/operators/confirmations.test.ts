@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { isFullDepth } from '../depth.js'
 import { type Running, start } from '../http/harness.js'
 import { logIn, logInFirst } from './browser-session.js'
 import { APPROVED_CONTRACT, approve, askForApproval, callHook, PASSPHRASE, refusal } from './confirming.js'
@@ -110,20 +111,25 @@ describe('with --confirm native', () => {
       expect(readFileSync(join(run.stateDir, file)).includes(PASSPHRASE), file).toBe(false)
   })
 
-  it('[REQ-CONFIRM-3] replacing the passphrase needs the one before, or another confirmation', async () => {
-    const passphrase = 'another four words 8'
-    expect(await setPassphrase({ passphrase })).toMatchObject(refusal(403, 'confirmation_required'))
-    expect(await setPassphrase({ passphrase, confirmation: { passphrase: 'not the right one' } })).toMatchObject(
-      refusal(403, 'confirmation_invalid'),
-    )
-    expect(await setPassphrase({ passphrase, confirmation: { passphrase: PASSPHRASE } })).toMatchObject({ status: 200 })
-    const asked = await askForApproval(run, true)
-    expect(await approve(run, asked, { passphrase: PASSPHRASE })).toMatchObject(refusal(403, 'confirmation_invalid'))
-    run = await run.restart()
-    expect(await approve(run, asked, { passphrase })).toMatchObject({ body: { status: 'approved' } })
-  })
+  it.runIf(isFullDepth())(
+    '[REQ-CONFIRM-3] replacing the passphrase needs the one before, or another confirmation',
+    async () => {
+      const passphrase = 'another four words 8'
+      expect(await setPassphrase({ passphrase })).toMatchObject(refusal(403, 'confirmation_required'))
+      expect(await setPassphrase({ passphrase, confirmation: { passphrase: 'not the right one' } })).toMatchObject(
+        refusal(403, 'confirmation_invalid'),
+      )
+      expect(await setPassphrase({ passphrase, confirmation: { passphrase: PASSPHRASE } })).toMatchObject({
+        status: 200,
+      })
+      const asked = await askForApproval(run, true)
+      expect(await approve(run, asked, { passphrase: PASSPHRASE })).toMatchObject(refusal(403, 'confirmation_invalid'))
+      run = await run.restart()
+      expect(await approve(run, asked, { passphrase })).toMatchObject({ body: { status: 'approved' } })
+    },
+  )
 
-  it('[REQ-CONFIRM-3] after five wrong passphrases the next ones wait', async () => {
+  it.runIf(isFullDepth())('[REQ-CONFIRM-3] after five wrong passphrases the next ones wait', async () => {
     const asked = await askForApproval(run, true)
     for (let tries = 0; tries < 5; tries += 1)
       expect(await approve(run, asked, { passphrase: 'guess' })).toMatchObject(refusal(403, 'confirmation_invalid'))

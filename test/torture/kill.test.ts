@@ -7,7 +7,7 @@ import { AgentClient, CONTRACT, type Kind, Line, runCreator } from './clients.js
 import { randomFrom, scratch, seedOf } from './disk/place.js'
 import { ask, freePort, type Server, startServer } from './server.js'
 
-const CYCLES = Number(process.env.PHASELOCK_TORTURE_CYCLES ?? depth(2, 20))
+const CYCLES = Number(process.env.PHASELOCK_TORTURE_CYCLES ?? depth(1, 20))
 const AGENTS = 8
 const CREATORS = 2
 const WORK_MS_MAX = 400
