@@ -118,6 +118,13 @@ export const FULL_ONLY: Readonly<Record<string, string>> = {
   'http/prd-reviews': 'reviews of product documents; http/reviews covers the rules',
   'docs/guides':
     'the commands of every guide, each page in a new repository; docs/runnable and docs/tour cover the marked blocks',
+  'doors/agents': 'agents behind their socket, with a key that is added outside; doors/agent-socket covers the socket',
+  'cli/init-templates': 'every template of init; e2e/init-walk covers one whole',
+  'spawn/fresh': 'started agents that begin again without memory; spawn/spawn covers their life',
+  'http/git-attributes': 'attributes of git that change what is compared; http/git-checks covers the checks',
+  'http/documents':
+    'contracts in folders of documents through a server; contract/documents/workflow covers how they are read',
+  'core/rules/many': 'very many facts; core/rules/chain and core/rules/reference cover the rules',
   'mcp/phases': 'documents of phases over MCP; http/phases covers the rules',
   'container/real': 'builds an image and runs it with Podman; cli/local covers up and down',
   'container/up': 'starts a server several times; cli/local covers up and down',
