@@ -12,6 +12,7 @@ import { chmodSync, mkdtempSync, readFileSync, rmSync, statfsSync } from 'node:f
 import { freemem, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { install, prepare, ROOT, say } from './prepare.mjs'
+import { installSystemPackages } from './system-packages.mjs'
 
 const SUITES = {
   all: { projects: [], builds: true, checks: true },
@@ -30,8 +31,11 @@ const suite = SUITES[name]
 const count = { passed: 0, failed: 0, skipped: 0 }
 
 if (name === 'full') say('The full run takes more than an hour on two cores.')
+// Started first: it goes on while packages are installed and the program is built.
+const installed = suite.builds ? installSystemPackages() : null
 if (suite.builds) prepare()
 else install()
+await installed
 if (given.includes('--watch')) process.exit(await runTests([]))
 
 // Meanwhile: style and types need no more than a part of one core.

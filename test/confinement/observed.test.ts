@@ -8,6 +8,8 @@ import type { Job, ProviderName } from '../../src/confinement/confinement.js'
 import { buildSeccompFilter } from '../../src/confinement/launch/seccomp.js'
 import { openConfinement } from '../../src/confinement/open-confinement.js'
 import { runCommand } from '../../src/confinement/run-command.js'
+import { describeProviders, isHere } from './providers.js'
+import { PROVIDERS } from './stage.js'
 
 // Each way to send SIGUSR1, to this process itself, and then another signal the same way.
 const SEND = `use POSIX ();
@@ -68,37 +70,40 @@ async function onStage<T>(
   }
 }
 
-const PROVIDERS = ['overlay+bubblewrap', 'bubblewrap', 'unshare'] as const
-
-describe.skipIf(process.arch !== 'x64').each(PROVIDERS)('an observed run with %s', (provider) => {
-  it('[REQ-WITNESS-2] sends no SIGUSR1 in any way, and every other signal; an agent sends both', async () => {
-    await onStage(provider, async (run) => {
-      const argv = ['bash', '-c', 'perl send.pl | sort']
-      const lines = (usr1: string): string =>
-        NAMES.flatMap((name) => [`${name} 10 ${usr1}`, `${name} 12 sent`]).join('\n')
-      expect((await run({ argv, isObserved: true })).trim()).toBe(lines('refused'))
-      expect((await run({ argv })).trim()).toBe(lines('sent'))
-    })
-  })
-
-  it('[REQ-WITNESS-4] has no way into the memory of processes before it, and can move files between folders', async () => {
-    await onStage(provider, async (run) => {
-      const line =
-        'for p in 1 $PPID; do { : 3<>/proc/$p/mem; } 2>/dev/null && echo "$p open"; done; mkdir a b; echo x >a/x; mv a/x b/x; ln b/x a/y; cat a/y; { : 3<>/proc/self/mem; } && echo own'
-      const reads = ['bash', '-c', `${line}`]
-      const inside = await run({
-        argv: buildGuardedArgv(`bash -c '${line}'`),
-        isObserved: true,
-        shown: [GUARDS_FOLDER],
+const SENDS = process.arch === 'x64' ? PROVIDERS : []
+describeProviders(
+  SENDS,
+  (name) => `an observed run with ${name}`,
+  (provider) => {
+    it('[REQ-WITNESS-2] sends no SIGUSR1 in any way, and every other signal; an agent sends both', async () => {
+      await onStage(provider, async (run) => {
+        const argv = ['bash', '-c', 'perl send.pl | sort']
+        const lines = (usr1: string): string =>
+          NAMES.flatMap((name) => [`${name} 10 ${usr1}`, `${name} 12 sent`]).join('\n')
+        expect((await run({ argv, isObserved: true })).trim()).toBe(lines('refused'))
+        expect((await run({ argv })).trim()).toBe(lines('sent'))
       })
-      expect(inside).not.toMatch(/^1 open/m)
-      expect(inside).toMatch(/x\nown/)
-      expect(await run({ argv: reads })).toMatch(/x\nown/)
     })
-  })
-})
 
-describe('the surroundings of an observed run', () => {
+    it('[REQ-WITNESS-4] has no way into the memory of processes before it, and can move files between folders', async () => {
+      await onStage(provider, async (run) => {
+        const line =
+          'for p in 1 $PPID; do { : 3<>/proc/$p/mem; } 2>/dev/null && echo "$p open"; done; mkdir a b; echo x >a/x; mv a/x b/x; ln b/x a/y; cat a/y; { : 3<>/proc/self/mem; } && echo own'
+        const reads = ['bash', '-c', `${line}`]
+        const inside = await run({
+          argv: buildGuardedArgv(`bash -c '${line}'`),
+          isObserved: true,
+          shown: [GUARDS_FOLDER],
+        })
+        expect(inside).not.toMatch(/^1 open/m)
+        expect(inside).toMatch(/x\nown/)
+        expect(await run({ argv: reads })).toMatch(/x\nown/)
+      })
+    })
+  },
+)
+
+describe.skipIf(!isHere('overlay+bubblewrap'))('the surroundings of an observed run', () => {
   it('[REQ-WITNESS-5] differ from those of an agent\u2019s command in a few things that are listed', async () => {
     await onStage('overlay+bubblewrap', async (run) => {
       const channel = await openSecondChannel()

@@ -12,10 +12,12 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { SCRATCH_ENTRIES_MAX, ScratchLayers } from '../../src/confinement/changes/scratch-layers.js'
-import type { Confinement, ProviderName } from '../../src/confinement/confinement.js'
+import type { Confinement } from '../../src/confinement/confinement.js'
 import { openConfinement } from '../../src/confinement/open-confinement.js'
 import { runCommand } from '../../src/confinement/run-command.js'
 import type { Change } from '../../src/tree/change.js'
+import { describeProviders } from './providers.js'
+import { PROVIDERS } from './stage.js'
 
 const SCRATCH_LAYERS_MAX = 64
 const made = (path: string, about: Partial<Change> = {}): Change => ({
@@ -23,73 +25,78 @@ const made = (path: string, about: Partial<Change> = {}): Change => ({
   ...about,
 })
 
-describe.each<ProviderName>(['overlay+bubblewrap', 'bubblewrap', 'unshare'])('a layer over the tree: %s', (only) => {
-  let wall: Confinement
-  let dir = ''
-  const at = (path: string) => join(dir, path)
+describeProviders(
+  PROVIDERS,
+  (only) => `a layer over the tree: ${only}`,
+  (only) => {
+    let wall: Confinement
+    let dir = ''
+    const at = (path: string) => join(dir, path)
 
-  beforeAll(async () => {
-    dir = mkdtempSync(join(tmpdir(), 'phaselock-layer-'))
-    mkdirSync(at('state'))
-    wall = await openConfinement({ stateDir: at('state'), only })
-  })
-  afterAll(async () => {
-    await wall.close()
-    rmSync(dir, { recursive: true, force: true })
-  })
-  beforeEach(() => {
-    for (const folder of ['tree/src', 'layer/dist/deep', 'layer/src/.cache']) mkdirSync(at(folder), { recursive: true })
-    writeFileSync(at('tree/src/a'), 'tree\n')
-    writeFileSync(at('tree/x'), 'tree\n')
-    writeFileSync(at('layer/x'), 'layer\n')
-    writeFileSync(at('layer/dist/deep/b'), 'layer\n')
-    writeFileSync(at('layer/src/.cache/c'), 'layer\n')
-  })
-  afterEach(() => {
-    for (const folder of ['tree', 'layer']) rmSync(at(folder), { recursive: true, force: true })
-  })
-  const run = async (command: string, layer: string | null = at('layer')) => {
-    const done = await runCommand(wall, {
-      ...{ tree: at('tree'), argv: ['bash', '-c', command], cwd: '.', env: {}, network: false, writes: 'keep' },
-      ...{ git: 'read', hidden: [], signal: new AbortController().signal, timeoutMs: 20_000, layer },
+    beforeAll(async () => {
+      dir = mkdtempSync(join(tmpdir(), 'phaselock-layer-'))
+      mkdirSync(at('state'))
+      wall = await openConfinement({ stateDir: at('state'), only })
     })
-    await done.changes.discard()
-    return { ...done, changed: done.changes.list.map(({ path, kind }) => `${kind} ${path}`) }
-  }
-
-  it('[REQ-SCRATCH-1] a command sees its content, and only its own writes count as changes', async () => {
-    expect(wall.provider).toBe(only)
-    expect(await run('cat x dist/deep/b src/.cache/c src/a')).toMatchObject({
-      stdout: 'layer\nlayer\nlayer\ntree\n',
-      changed: [],
+    afterAll(async () => {
+      await wall.close()
+      rmSync(dir, { recursive: true, force: true })
     })
-    expect(
-      (await run('rm x; echo more >> dist/deep/b; echo n > dist/n; rm -r src/.cache; echo layer > src/.cache2'))
-        .changed,
-    ).toEqual(
-      [
-        'created dist/n',
-        'modified dist/deep/b',
-        'deleted src/.cache',
-        'deleted src/.cache/c',
-        'created src/.cache2',
-        'deleted x',
-      ].sort((a, b) => (a.split(' ')[1] ?? '').localeCompare(b.split(' ')[1] ?? '')),
-    )
-  })
+    beforeEach(() => {
+      for (const folder of ['tree/src', 'layer/dist/deep', 'layer/src/.cache'])
+        mkdirSync(at(folder), { recursive: true })
+      writeFileSync(at('tree/src/a'), 'tree\n')
+      writeFileSync(at('tree/x'), 'tree\n')
+      writeFileSync(at('layer/x'), 'layer\n')
+      writeFileSync(at('layer/dist/deep/b'), 'layer\n')
+      writeFileSync(at('layer/src/.cache/c'), 'layer\n')
+    })
+    afterEach(() => {
+      for (const folder of ['tree', 'layer']) rmSync(at(folder), { recursive: true, force: true })
+    })
+    const run = async (command: string, layer: string | null = at('layer')) => {
+      const done = await runCommand(wall, {
+        ...{ tree: at('tree'), argv: ['bash', '-c', command], cwd: '.', env: {}, network: false, writes: 'keep' },
+        ...{ git: 'read', hidden: [], signal: new AbortController().signal, timeoutMs: 20_000, layer },
+      })
+      await done.changes.discard()
+      return { ...done, changed: done.changes.list.map(({ path, kind }) => `${kind} ${path}`) }
+    }
 
-  it('[REQ-SCRATCH-4] no write of the command reaches the layer or the tree', async () => {
-    await run('echo bad > x; echo bad > src/a; echo bad > dist/deep/b; chmod 777 dist; rm -rf src/.cache')
-    expect(readFileSync(at('layer/x'), 'utf8')).toBe('layer\n')
-    expect(readFileSync(at('layer/dist/deep/b'), 'utf8')).toBe('layer\n')
-    expect(existsSync(at('layer/src/.cache/c'))).toBe(true)
-    expect(readFileSync(at('tree/src/a'), 'utf8')).toBe('tree\n')
-  })
+    it('[REQ-SCRATCH-1] a command sees its content, and only its own writes count as changes', async () => {
+      expect(wall.provider).toBe(only)
+      expect(await run('cat x dist/deep/b src/.cache/c src/a')).toMatchObject({
+        stdout: 'layer\nlayer\nlayer\ntree\n',
+        changed: [],
+      })
+      expect(
+        (await run('rm x; echo more >> dist/deep/b; echo n > dist/n; rm -r src/.cache; echo layer > src/.cache2'))
+          .changed,
+      ).toEqual(
+        [
+          'created dist/n',
+          'modified dist/deep/b',
+          'deleted src/.cache',
+          'deleted src/.cache/c',
+          'created src/.cache2',
+          'deleted x',
+        ].sort((a, b) => (a.split(' ')[1] ?? '').localeCompare(b.split(' ')[1] ?? '')),
+      )
+    })
 
-  it('[REQ-SCRATCH-2] a command without it sees the tree alone', async () => {
-    expect(await run('ls; cat x', null)).toMatchObject({ stdout: 'src\nx\ntree\n' })
-  })
-})
+    it('[REQ-SCRATCH-4] no write of the command reaches the layer or the tree', async () => {
+      await run('echo bad > x; echo bad > src/a; echo bad > dist/deep/b; chmod 777 dist; rm -rf src/.cache')
+      expect(readFileSync(at('layer/x'), 'utf8')).toBe('layer\n')
+      expect(readFileSync(at('layer/dist/deep/b'), 'utf8')).toBe('layer\n')
+      expect(existsSync(at('layer/src/.cache/c'))).toBe(true)
+      expect(readFileSync(at('tree/src/a'), 'utf8')).toBe('tree\n')
+    })
+
+    it('[REQ-SCRATCH-2] a command without it sees the tree alone', async () => {
+      expect(await run('ls; cat x', null)).toMatchObject({ stdout: 'src\nx\ntree\n' })
+    })
+  },
+)
 
 describe('layers of tasks', () => {
   let dir = ''

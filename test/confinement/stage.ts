@@ -13,6 +13,7 @@ import { join } from 'node:path'
 import { depth } from '../depth.js'
 import { type Account, accounts, type Plain, type PlainOptions, plainly } from './account.js'
 import type { Program } from './program.js'
+import { isHere } from './providers.js'
 import { startServer } from './server.js'
 
 export const PROVIDERS = ['overlay+bubblewrap', 'bubblewrap', 'unshare'] as const
@@ -41,10 +42,10 @@ export interface Setting {
   readonly account: Account
 }
 
-/** Every sandbox provider under every account that this machine has. */
+/** Every sandbox provider and every account that this machine has. */
 function allSettings(): readonly Setting[] {
   return accounts().flatMap((account) =>
-    PROVIDERS.map((provider) => ({ name: `${provider}, server of ${account.name}`, provider, account })),
+    PROVIDERS.filter(isHere).map((provider) => ({ name: `${provider}, server of ${account.name}`, provider, account })),
   )
 }
 

@@ -1,5 +1,4 @@
-import { spawnSync } from 'node:child_process'
-import { chmodSync, copyFileSync, existsSync, lchownSync } from 'node:fs'
+import { chmodSync, copyFileSync, lchownSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll } from 'vitest'
 import { accounts, quoted } from './account.js'
@@ -27,7 +26,6 @@ export function openStages(wanted: readonly Setting[] = someSettings()): Stages 
       addSetuidProgram(join(places.tree, 'id-of-root'))
     }
   beforeAll(async () => {
-    installBubblewrap()
     const made = await copyProgram(accounts())
     program = made
     const opened = wanted.map(async (one) =>
@@ -68,10 +66,4 @@ function addSetuidProgram(file: string): void {
   copyFileSync('/usr/bin/id', file)
   if (process.getuid?.() === 0) lchownSync(file, 0, 0)
   chmodSync(file, 0o4755)
-}
-
-/** Bubblewrap is a package of its own. Tests that run as root can have it. */
-function installBubblewrap(): void {
-  if (existsSync('/usr/bin/bwrap') || process.getuid?.() !== 0 || !existsSync('/usr/bin/apt-get')) return
-  spawnSync('apt-get', ['install', '-y', '--no-install-recommends', 'bubblewrap'], { stdio: 'ignore' })
 }

@@ -1,4 +1,3 @@
-import { spawnSync } from 'node:child_process'
 import { existsSync, mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import AxeSource, { type AxeResults } from 'axe-core'
@@ -11,7 +10,6 @@ const KNOWN = [
   '/usr/bin/google-chrome',
   '/usr/bin/google-chrome-stable',
 ]
-const INSTALL_MS_MAX = 240_000
 const STEP_MS_MAX = 25_000
 
 /** Where pictures go, when they are asked for. */
@@ -19,27 +17,16 @@ const PICTURES = process.env.PHASELOCK_PICTURES
 
 let found: string | null | undefined
 
-/** The path of a Chromium: one that is there, or Debian's, installed now when this account may; null when none can be had. */
+/** The path of a Chromium, or null. `npm test` installs one where it can. */
 export function findBrowser(): string | null {
   if (found !== undefined) return found
   const given = process.env.PHASELOCK_CHROMIUM
-  found = [...(given === undefined ? [] : [given]), ...KNOWN].find((path) => existsSync(path)) ?? installBrowser()
+  found = [...(given === undefined ? [] : [given]), ...KNOWN].find((path) => existsSync(path)) ?? null
   if (found === null)
     process.stderr.write(
       'No browser: the dashboard is NOT tested. Install chromium, or name one with PHASELOCK_CHROMIUM.\n',
     )
   return found
-}
-
-function installBrowser(): string | null {
-  if (process.getuid?.() !== 0 || !existsSync('/usr/bin/apt-get')) return null
-  process.stderr.write('Installing chromium for the tests of the dashboard …\n')
-  const options = { stdio: 'ignore', timeout: INSTALL_MS_MAX } as const
-  const install = ['install', '--yes', '--no-install-recommends', 'chromium']
-  const isDone =
-    spawnSync('apt-get', install, options).status === 0 ||
-    (spawnSync('apt-get', ['update'], options).status === 0 && spawnSync('apt-get', install, options).status === 0)
-  return isDone ? (KNOWN.find((path) => existsSync(path)) ?? null) : null
 }
 
 /** A server of its own, and a browser to look at it. */
