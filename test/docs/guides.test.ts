@@ -14,6 +14,7 @@ interface Scene {
 }
 
 const UP = 'phaselock up >/dev/null'
+const OWN_PACKAGE = { '$(npm root -g)/phaselock': ROOT.replace(/\/$/, '') }
 const REMOTE = { 'https://phaselock.example.org': '$URL', 'plop_…': '$(cat "$STATE/operator.token")' }
 const SCENES: Readonly<Record<string, Scene>> = {
   'README.md': { before: 'rm -f agent_workflow.yaml', names: { 'cd YOUR-REPOSITORY': 'cd "$HOME/shop"' } },
@@ -23,7 +24,9 @@ const SCENES: Readonly<Record<string, Scene>> = {
   'docs/examples.md': {
     before: `printf 'examples:\\n  - run: node add.js 20 22\\n    expect: { stdout: "42" }\\n' > ../held-out.yaml; ${UP}`,
   },
-  'docs/hooks.md': { before: UP, names: { '$(npm root -g)/phaselock': ROOT.replace(/\/$/, '') } },
+  'docs/copilot.md': { names: OWN_PACKAGE },
+  'docs/cursor.md': { names: OWN_PACKAGE },
+  'docs/hooks.md': { before: UP, names: OWN_PACKAGE },
   'docs/integrations.md': { before: 'true' },
   'docs/operate.md': {
     before: `mkdir -p ~/src; ln -sfn "$HOME/shop" ~/src/shop; printf 'key-4711-4712' > leaked.txt; ${UP}; phaselock task add "Use key-4711-4712" --id old-$RANDOM --json > task.json; phaselock task cancel "$(node -p 'require("./task.json").id')" --reason over >/dev/null`,
