@@ -141,7 +141,7 @@ function explainMissingModule(module: string, detail: string): ExplainedTrouble 
     detail,
     mendedBy: isFile ? 'agent' : 'operator',
     remedy: isFile
-      ? 'Write the module, or correct the import.'
+      ? 'Write the module, or correct the import. In a phase that writes tests only, load it inside each test (`const { add } = await import("./add.js")`): then the runner reports that test as failed.'
       : 'If it is a module of the project, write it. If it is a package, an operator installs it: commands have no network.',
   }
 }

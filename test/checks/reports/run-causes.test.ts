@@ -123,4 +123,11 @@ describe('what stopped a run', () => {
       mendedBy: 'agent',
     })
   })
+
+  it('[REQ-DEADEND-2] a missing export names a way that a phase without code has too', () => {
+    const said = "message: The requested module './index.js' does not provide an export named 'sumUp'\n"
+    const { cause, mendedBy, remedy } = explain({ stderr: said })
+    expect({ cause, mendedBy }).toEqual({ cause: 'module missing', mendedBy: 'agent' })
+    expect(remedy).toMatch(/load it inside each test/)
+  })
 })
