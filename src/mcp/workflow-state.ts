@@ -1,5 +1,6 @@
 import type { App } from '../app/app.js'
 import { type AgentCall, buildAgentHelp } from '../app/identity/agent-call.js'
+import { collectDecisions } from '../app/transitions/decisions.js'
 import { collectOutputs } from '../app/transitions/phase-content.js'
 import { toIsoTime } from '../app/wire.js'
 import { formatPhaseName } from '../core/gates/phase-visibility.js'
@@ -22,6 +23,7 @@ export async function buildWorkflowState(app: App, { contract, state }: AgentCal
       [String(current), state.status === 'completed' ? 'passed' : 'pending'],
     ]),
     phase_artifacts: await collectOutputs(app, contract, state),
+    ...(await collectDecisions(app, state)),
     updated_at: toIsoTime(state.updatedAt),
     ...help,
   }

@@ -65,7 +65,7 @@ describe('approvals and questions, as a user looks at them', () => {
     const first = await ask('steps', token)
     expect(await nextStep('steps')).toBe('Wait for the approval, then send the same transition request again.')
     await decide(first, 'reject')
-    expect(await nextStep('steps')).toBe(`Change what approval ${first.id} was rejected for, then request B again.`)
+    expect(await nextStep('steps')).toBe(`Approval ${first.id} was rejected: why. Change that, then request B again.`)
     const second = await ask('steps', token, 'two')
     run.now = Date.now() + 61_000
     await sweep(run.app)

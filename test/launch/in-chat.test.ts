@@ -96,9 +96,11 @@ describe('an approval in the chat', () => {
     expect(await decisions()).toMatchObject([{ decision: 'approve', by: 'admin', channel: 'in_chat' }])
     expect(shown).toContain(String((await decisions())[0]?.digest).slice(0, 16))
     // A chat may show no more than the beginning.
-    const [, where, about] = shown.split('\n')
-    expect(where).toMatch(/^Read it all: http:\S+\/approvals\/apr-\S+$/)
-    expect(about).toBe(`Changed files: none · plan_document: ${String((PLAN as { title: string }).title)}`)
+    const [, about, where] = shown.split('\n')
+    expect(where).toMatch(
+      /^Read it all: phaselock approve (apr-\S+) \(in another terminal\), or http:\S+\/approvals\/\1$/,
+    )
+    expect(about).toBe(`${String((PLAN as { title: string }).title)} (1 criterion) · no file changed yet`)
   })
 
   it.runIf(isFullDepth())(
@@ -111,6 +113,12 @@ describe('an approval in the chat', () => {
       const result = await client.callTool(GO)
       expect(result.isError).toBe(true)
       expect(textOf(result)).toContain('Say what an empty cart costs.')
+      // A session that takes the task up again knows nothing else.
+      const { structuredContent: state } = await client.callTool({ name: 'get_workflow_state', arguments: {} })
+      expect(state).toMatchObject({
+        next_step: expect.stringContaining('Say what an empty cart costs.'),
+        rejected: { comment: 'Say what an empty cart costs.', artifacts: { plan_document: PLAN } },
+      })
       expect(await decisions()).toMatchObject([{ decision: 'reject', channel: 'in_chat' }])
     },
   )

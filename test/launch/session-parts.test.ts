@@ -181,7 +181,8 @@ describe('an answer from the chat', () => {
     const said = (action: string, content?: unknown) => readFormAnswer({ action, content })
     expect(said('accept', { decision: 'approve' })).toMatchObject({ kind: 'decided', decision: 'approve' })
     expect(said('accept', { decision: 'reject', comment: 'no' })).toMatchObject({ decision: 'reject', comment: 'no' })
-    expect(said('decline')).toMatchObject({ decision: 'reject', comment: 'Declined in the chat.' })
+    expect(said('decline')).toEqual({ kind: 'dismissed' })
+    expect(said('decline', { decision: 'approve' })).toEqual({ kind: 'dismissed' })
     expect(said('decline', { decision: 'approve', comment: 'no' })).toMatchObject({ decision: 'reject', comment: 'no' })
   })
 

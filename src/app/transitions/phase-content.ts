@@ -78,14 +78,19 @@ async function collectOutputsOfPhase(app: App, state: TaskState, id: string): Pr
   const outputs = new Map<string, Json>()
   for (const [type, kept] of state.artifacts) {
     if (kept.phase !== id) continue
-    const content = kept.bytes > OUTPUT_BYTES_MAX ? null : await app.ledger.store.readBlob(kept.sha256)
-    outputs.set(type, content === null ? toOmittedView(kept) : (JSON.parse(content) as Json))
+    outputs.set(type, await readArtifact(app, kept))
   }
   for (const [name, value] of Object.entries(await readAcceptedEvidence(app, state, id))) {
     const bytes = Buffer.byteLength(JSON.stringify(value))
     outputs.set(name, bytes > OUTPUT_BYTES_MAX ? toOmittedView({ bytes }) : value)
   }
   return Object.fromEntries(outputs)
+}
+
+/** The content of an artifact; large ones are named only. */
+export async function readArtifact(app: App, kept: { readonly sha256: string; readonly bytes: number }): Promise<Json> {
+  const content = kept.bytes > OUTPUT_BYTES_MAX ? null : await app.ledger.store.readBlob(kept.sha256)
+  return content === null ? toOmittedView({ bytes: kept.bytes, sha256: kept.sha256 }) : (JSON.parse(content) as Json)
 }
 
 // Truncated to keep answers readable; the ledger has the whole.

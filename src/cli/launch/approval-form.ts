@@ -7,6 +7,7 @@ import { wrapText } from '../workflow/run-text.js'
 const LINES_MAX = 60
 const LINE_CHARS_MAX = 300
 const FILES_MAX = 15
+const NAMED_MAX = 4
 const DIGEST_CHARS = 16
 const COMMENT_CHARS_MAX = 4000
 /** Claude Code shows so many lines of a form, each cut at the edge of the terminal, and folds the rest. */
@@ -50,11 +51,10 @@ export function formatApprovalForm(approval: Approval, url: string): string {
   const left = lines.length - LINES_MAX
   const changed = formatChangedFiles(approval.diff)
   return [
-    // Of these Claude Code shows the first three: where the rest is comes early.
+    // Of these Claude Code shows the first three: what it is about, and where the rest is.
     `Phaselock asks: may ${plainLine(approval.agent_id ?? 'the agent')} go from ${plainLine(approval.phase)} to ${plainLine(approval.target_phase)} with exactly this?`,
-    `Read it all: ${url}/approvals/${id}`,
-    [changed[0], ...countWarnings(approval), ...formatTitles(contents)].join(' · '),
-    `In another terminal: phaselock approve ${id}`,
+    [...formatTitles(contents), ...nameFiles(approval.diff), ...countWarnings(approval)].join(' · '),
+    `Read it all: phaselock approve ${id} (in another terminal), or ${url}/approvals/${id}`,
     `Digest: ${plainLine(approval.digest).slice(0, DIGEST_CHARS)}…`,
     `Task: ${plainLine(approval.task_title)}`,
     ...lines.slice(0, LINES_MAX),
@@ -69,11 +69,23 @@ function countWarnings({ warnings }: Approval): readonly string[] {
 }
 
 function formatTitles(contents: NonNullable<Approval['contents']>): readonly string[] {
-  return Object.entries(contents).flatMap(([type, content]) =>
-    isObject(content) && typeof content.title === 'string'
-      ? [`${plainLine(type)}: ${cutLine(plainLine(content.title))}`]
-      : [],
-  )
+  return Object.values(contents).flatMap((content) => {
+    if (!isObject(content) || typeof content.title !== 'string') return []
+    const criteria = Array.isArray(content.acceptance_criteria) ? content.acceptance_criteria.length : 0
+    const count = criteria === 0 ? '' : ` (${criteria} ${criteria === 1 ? 'criterion' : 'criteria'})`
+    return [`${cutLine(plainLine(content.title))}${count}`]
+  })
+}
+
+/** The changed files in one line, with how much changed in each. */
+function nameFiles(diff: Json | undefined): readonly string[] {
+  const files = isObject(diff) && Array.isArray(diff.files) ? diff.files.filter(isObject) : []
+  if (files.length === 0) return ['no file changed yet']
+  const named = files.slice(0, NAMED_MAX).map(({ path, additions, deletions }) => {
+    const counts = typeof additions === 'number' && typeof deletions === 'number' ? ` +${additions} -${deletions}` : ''
+    return `${plainLine(String(path))}${counts}`
+  })
+  return [[...named, ...(files.length > NAMED_MAX ? [`and ${files.length - NAMED_MAX} more files`] : [])].join(', ')]
 }
 
 function formatChangedFiles(diff: Json | undefined): readonly string[] {
@@ -115,8 +127,8 @@ export type FormAnswer =
 export function readFormAnswer(answer: { readonly action: string; readonly content?: unknown }): FormAnswer {
   const content = isObject(answer.content) ? answer.content : {}
   const comment = typeof content.comment === 'string' ? content.comment.slice(0, COMMENT_CHARS_MAX) : ''
-  if (answer.action === 'decline')
-    return { kind: 'decided', decision: 'reject', comment: comment === '' ? 'Declined in the chat.' : comment }
+  // A form has a button to decline beside its fields. Pressed by mistake it must not reject for good.
+  if (answer.action === 'decline' && comment !== '') return { kind: 'decided', decision: 'reject', comment }
   if (answer.action !== 'accept') return { kind: 'dismissed' }
   if (content.decision === 'approve') return { kind: 'decided', decision: 'approve', comment }
   if (content.decision === 'reject') return { kind: 'decided', decision: 'reject', comment }

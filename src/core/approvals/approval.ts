@@ -133,7 +133,10 @@ function blockRejectedApproval(gate: Gate, approval: Approval): BlockerFound {
       : last === undefined || last.comment === ''
         ? 'no comment was given'
         : last.comment
-  return makeBlocker('approval_rejected', { gate: gate.id, message: `Approval ${approval.id} was rejected: ${why}` })
+  const message = `Approval ${approval.id} was rejected: ${why}`
+  const isUnexplained = approval.status === 'rejected' && (last?.comment ?? '') === ''
+  const remedy = isUnexplained ? { remedy: 'Ask the person what must change, change it, then request again.' } : {}
+  return makeBlocker('approval_rejected', { gate: gate.id, message, ...remedy })
 }
 
 type DecideApproval = Command & { type: 'decide_approval' }

@@ -26,6 +26,13 @@ export function nextStep(contract: Contract, state: TaskState): string {
   }
 }
 
+const COMMENT_CHARS_MAX = 500
+
+function cutText(comment: string): string {
+  const text = comment.length <= COMMENT_CHARS_MAX ? comment : `${comment.slice(0, COMMENT_CHARS_MAX)}…`
+  return /[.!?…]$/.test(text) ? text : `${text}.`
+}
+
 // The agent has to act on the latest answer of this visit.
 function describeAnsweredApproval(contract: Contract, state: TaskState): string | null {
   const newest = [...state.approvals.values()].filter((one) => one.visit === state.visit).at(-1)
@@ -33,7 +40,12 @@ function describeAnsweredApproval(contract: Contract, state: TaskState): string 
   const { id, to, gate, status } = newest
   const rejects = requirePhase(contract, state.phase).gates.find((one) => one.id === gate)?.onTimeout === 'reject'
   if (status === 'approved') return `Approval ${id} was given: send the same transition request to ${to} again.`
-  if (status === 'rejected') return `Change what approval ${id} was rejected for, then request ${to} again.`
+  if (status === 'rejected') {
+    const comment = newest.decisions.at(-1)?.comment ?? ''
+    return comment === ''
+      ? `Approval ${id} was rejected without a comment: ask the person what must change, then request ${to} again.`
+      : `Approval ${id} was rejected: ${cutText(comment)} Change that, then request ${to} again.`
+  }
   return status === 'expired' && rejects
     ? `Nobody answered approval ${id} in time: change the work or ask the operator, then request ${to} again.`
     : null
