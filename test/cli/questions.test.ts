@@ -70,7 +70,8 @@ test('[REQ-QUESTION-13] questions are listed, shown and answered', async () => {
     code: 2,
     stderr: expect.stringContaining('2  sqlite'),
   })
-  expect(await cli('answer', id, '--option', '2')).toMatchObject({ code: 0, stdout: `${id} is answered: sqlite\n` })
+  expect(await cli('answer', id, '3')).toMatchObject({ code: 2, stderr: expect.stringContaining('no option 3') })
+  expect(await cli('answer', id, '2')).toMatchObject({ code: 0, stdout: `${id} is answered: sqlite\n` })
   expect(await cli('answer', id, '--option', '1')).toMatchObject({
     code: 1,
     stderr: expect.stringContaining('[conflict]'),

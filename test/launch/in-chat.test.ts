@@ -24,8 +24,11 @@ phases:
     name: Done
     prompt: Nothing more.
     allowed_tools: [read_files]
+    gates: [{ id: slow, type: validation, blockers: [{ check: command_succeeds, run: sleep 2, message: Slow }] }]
+  - { id: OVER, allowed_tools: [] }
 transitions:
   - { from: PLAN, to: DONE, gate: plan_approval }
+  - { from: DONE, to: OVER }
 `
 const GO = { name: 'request_transition', arguments: { target_phase: 'DONE', artifacts: { plan_document: PLAN } } }
 
@@ -38,7 +41,7 @@ let task: string
 const clients: Client[] = []
 
 beforeEach(async () => {
-  run = await start({ contract: CONTRACT })
+  run = await start({ contract: CONTRACT, answerWithinMs: 500 })
   const token = await run.addAgent('claude-00112233')
   task = await run.addTask({ title: 'Sum up' })
   await run.claim('claude-00112233', token, task)
@@ -282,6 +285,18 @@ describe('where an answer in the chat approves nothing', () => {
       await shown.close()
       await door.close()
     }
+  })
+})
+
+describe('a gate that takes long', () => {
+  it('[REQ-LONGGATE-3] is waited for by the session: the model gets the end of it with one call', async () => {
+    const client = await open(async () => ({ action: 'accept', content: { decision: 'approve' } }))
+    await client.callTool(GO)
+    const told: string[] = []
+    const over = { name: 'request_transition', arguments: { target_phase: 'OVER' } }
+    const result = await client.callTool(over, { onprogress: ({ message = '' }) => told.push(message) })
+    expect(result.structuredContent, textOf(result)).toMatchObject({ allowed: true, phase: 'OVER' })
+    expect(told.every((line) => /^checks of the gate to OVER are running, \d+ s$/.test(line))).toBe(true)
   })
 })
 

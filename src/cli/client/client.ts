@@ -138,6 +138,6 @@ function stopUnreachable(url: string, error: unknown): Stop {
   const why = name === 'TimeoutError' ? 'no answer in time' : (code ?? plainLine(String(cause)))
   return new Stop(
     EXIT.unreachable,
-    `Cannot reach a server at ${url} (${why}).\nStart one with \`${findProgramName()} serve\`, or \`npm start\` in the Phaselock folder; name another with --url.`,
+    `Cannot reach a server at ${url} (${why}).\nStart the server of this folder with \`${findProgramName()} up\`; name another with --url.`,
   )
 }

@@ -70,17 +70,24 @@ async function answer(id: string, words: readonly string[], options: AnswerOptio
     throw new Stop(EXIT.usage, 'Give the answer: a text, or --option NUMBER.')
   const client = await openClient(options)
   const question = await client.question(await findQuestionId(client, id))
-  const chosen = options.option === undefined ? text : getOption(question, options.option)
+  const chosen = chooseAnswer(question, text, options)
   const known = question.options
   if (question.status === 'open' && known.length > 0 && !known.includes(chosen) && options.other !== true)
     throw new Stop(
       EXIT.refused,
-      `That is none of the options:\n${formatOptionLines(question)}\nAnswer with --option NUMBER, or with --other and a text of your own.`,
+      `That is none of the options:\n${formatOptionLines(question)}\nAnswer with its number, or with --other and a text of your own.`,
     )
   const body = compact({ answer: chosen, other: options.other === true ? true : undefined })
   const answered = await client.answer(question.id, body)
   const said = `${plainLine(answered.id)} is ${plainLine(answered.status)}: ${plainLine(answered.answer)}`
   show(options, answered, said)
+}
+
+/** A number alone is that of an option, as they are listed, unless an option reads like that itself. */
+function chooseAnswer(question: Question, text: string, { option, other }: AnswerOptions): string {
+  if (option !== undefined) return getOption(question, option)
+  const isNumber = /^[1-9]\d{0,2}$/.test(text.trim()) && question.options.length > 0 && !question.options.includes(text)
+  return isNumber && other !== true ? getOption(question, Number(text)) : text
 }
 
 function getOption(question: Question, number: number): string {

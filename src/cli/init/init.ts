@@ -203,10 +203,12 @@ function formatNextLines(folder: string, loaded: LoadedContract): readonly strin
       {
         label: 'Read it, change it',
         command: `${program} explain`,
-        notes: [`After a server has used it, accept each change with: ${program} trust`],
+        notes: [
+          'Commit it, so that it counts in every clone and work tree.',
+          `After a server has used it, accept each change with: ${program} trust`,
+        ],
       },
-      { label: 'Start the server', command: `${program} up` },
-      ...listAgentSteps({ program, agents, environment: process.env, where: '' }),
+      ...listAgentSteps({ program, agents, environment: process.env, where: '', isDown: true }),
     ]),
   ]
 }

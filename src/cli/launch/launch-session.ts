@@ -1,4 +1,6 @@
 import { existsSync } from 'node:fs'
+import { plainLine } from '../../core/plain-text.js'
+import { openClient } from '../client/client.js'
 import { EXIT, Stop } from '../exit.js'
 import { findProgramName } from '../program-name.js'
 import { tell } from '../terminal/terminal.js'
@@ -32,7 +34,7 @@ export interface LaunchRequest {
 
 /** Opens an agent CLI in this terminal, bound to a task, and says at the end how it stands. */
 export async function launchSession(kind: AgentCliKind, { title, options, own }: LaunchRequest): Promise<void> {
-  checkUsage(kind, title, options)
+  await checkUsage(kind, title, options)
   checkOwnArguments(kind, own)
   const native = chooseNative(kind, options)
   const found = findAgentCli(kind)
@@ -53,13 +55,15 @@ export async function launchSession(kind: AgentCliKind, { title, options, own }:
   process.exitCode = ended.code
 }
 
-function checkUsage(kind: AgentCliKind, title: string | undefined, options: LaunchOptions): void {
+async function checkUsage(kind: AgentCliKind, title: string | undefined, options: LaunchOptions): Promise<void> {
   const program = `${findProgramName()} ${kind.name}`
-  if ((title === undefined) === (options.task === undefined))
-    throw new Stop(
-      EXIT.usage,
-      `Say what to do, or name a task to go on with:\n  ${program} "Add a health endpoint"\n  ${program} --task ID`,
-    )
+  if ((title === undefined) === (options.task === undefined)) {
+    const open = await listOpenTasks(options)
+    const known = open.map(({ id, title: about }) => `  ${program} --task ${plainLine(id)}   ${plainLine(about)}`)
+    const goOn = known.length === 0 ? [`  ${program} --task ID`] : known
+    const lines = ['Say what to do, or name a task to go on with:', `  ${program} "Add a health endpoint"`, ...goOn]
+    throw new Stop(EXIT.usage, lines.join('\n'))
+  }
   if (options.task !== undefined && (options.worktree ?? options.take) !== undefined)
     throw new Stop(EXIT.usage, '--worktree and --take apply only to a new task; an existing task has its work tree.')
   if (process.stdin.isTTY !== true || process.stdout.isTTY !== true)
@@ -67,6 +71,21 @@ function checkUsage(kind: AgentCliKind, title: string | undefined, options: Laun
       EXIT.usage,
       `${kind.title} needs a terminal, and standard input or output is none.\nWithout a terminal, let the server start the agent: ${findProgramName()} run ${kind.runName} "…"`,
     )
+}
+
+const OPEN_TASKS_MAX = 5
+
+/** Tasks that nobody works on; none if no server runs here. */
+async function listOpenTasks(
+  options: LaunchOptions,
+): Promise<readonly { readonly id: string; readonly title: string }[]> {
+  try {
+    const { tasks } = await (await openClient(options)).tasks({ limit: 50 })
+    return tasks.filter(({ status }) => status === 'queued' || status === 'interrupted').slice(0, OPEN_TASKS_MAX)
+  } catch (error) {
+    if (error instanceof Stop) return []
+    throw error
+  }
 }
 
 type HeldNative = NativeBinding & { readonly kind: 'held' }

@@ -9,6 +9,7 @@ import {
   WebStandardStreamableHTTPServerTransport,
 } from '@modelcontextprotocol/server'
 import { isObject, type JsonObject } from '../../core/json.js'
+import { plainLine } from '../../core/plain-text.js'
 import { readProgramVersion } from '../version.js'
 import { SERVER_NAME } from './agent-cli-kind.js'
 import { ASK_MS_MAX, type Chat, type People } from './ask-people.js'
@@ -20,6 +21,9 @@ const LISTED_MS_MAX = 20_000
 /** A client that has received the list takes a moment to offer it to its model. */
 const LISTED_SETTLE_MS = 1000
 const ROUNDS_MAX = 20
+const PROGRESS_MS = 3000
+/** The server answers a long run after some 40 seconds each time. */
+const CHECKING_ROUNDS_MAX = 200
 
 export interface SessionMcpParts {
   readonly upstream: UpstreamMcp
@@ -117,23 +121,41 @@ export class SessionMcp {
   }
 
   async #callTool(server: Server, params: JsonObject, context: ServerContext): Promise<JsonObject> {
-    const { signal } = context.mcpReq
     const { session } = this.parts
     const name = String(params.name)
     const own = await session?.call(name, toObject(params.arguments), this.#chat(server, params, context))
     if (own !== undefined && own !== null) return own
     const problem = this.parts.findProblem?.(params) ?? null
     if (problem !== null) return { content: [{ type: 'text', text: problem }], isError: true }
-    let result = await this.#call(params, signal)
+    const chat = this.#chat(server, params, context)
+    let result = await this.#callToTheEnd(params, chat)
     session?.noteResult(name, result)
     for (let round = 0; round < ROUNDS_MAX; round += 1) {
       const waiting = findWaiting(result)
       if (waiting === null) return result
-      const asked = await this.parts.people.ask(waiting, this.#chat(server, params, context))
+      const asked = await this.parts.people.ask(waiting, chat)
       if (asked.kind === 'open') return addNote(result, asked.note)
-      result = await this.#call(params, signal)
+      result = await this.#callToTheEnd(params, chat)
     }
     return result
+  }
+
+  /** Asks again while the server answers that it is still checking, and shows the person that something happens. */
+  async #callToTheEnd(params: JsonObject, { signal, progress }: Chat): Promise<JsonObject> {
+    const began = performance.now()
+    const tell = (): void => {
+      const seconds = Math.round((performance.now() - began) / 1000)
+      progress(`${describeWork(params)}, ${seconds} s`).catch(() => undefined)
+    }
+    const timer = setInterval(tell, PROGRESS_MS)
+    try {
+      let result = await this.#call(params, signal)
+      for (let round = 1; isChecking(result) && round < CHECKING_ROUNDS_MAX; round += 1)
+        result = await this.#call(params, signal)
+      return result
+    } finally {
+      clearInterval(timer)
+    }
   }
 
   // A model reads results, not errors of the protocol.
@@ -176,6 +198,17 @@ export class SessionMcp {
       },
     }
   }
+}
+
+function isChecking({ structuredContent: said }: JsonObject): boolean {
+  return isObject(said) && said.checking === true
+}
+
+/** What the person reads while a call runs. */
+function describeWork({ name, arguments: given }: JsonObject): string {
+  const target = isObject(given) && typeof given.target_phase === 'string' ? given.target_phase : null
+  if (target !== null) return `checks of the gate to ${plainLine(target)} are running`
+  return name === 'run_tests' ? 'the tests are running' : `${plainLine(String(name))} is running`
 }
 
 function toObject(value: unknown): JsonObject {

@@ -47,7 +47,7 @@ export function formatFirstPrompt({ claimed, id, isResumed }: SessionTask): stri
 export function formatStart(kind: AgentCliKind, task: SessionTask, url: string): string {
   return [
     `Task ${plainLine(task.id)} is in ${plainLine(task.claimed.phase)}, held by agent ${plainLine(task.agentId)}. Opening ${kind.title} …`,
-    `Look at it, and decide what waits: ${url}`,
+    `Dashboard: ${url} (log in with \`${findProgramName()} login\`)`,
     ...(process.cwd().startsWith(task.claimed.task.workspace)
       ? []
       : [`It has a separate work tree. If ${kind.title} asks whether you trust that folder, answer yes.`]),
@@ -62,7 +62,8 @@ export function formatEnd(kind: AgentCliKind, id: string, task: Task | null): st
     return `The server does not answer, so that the state of task ${plainLine(id)} is unknown. Go on with: ${again}`
   const name = `Task ${plainLine(id)}`
   const phase = plainLine(task.phase)
-  if (task.status === 'completed') return `${name} is completed.`
+  if (task.status === 'completed')
+    return `${name} is completed.\nWhat was done and observed: ${program} report ${plainLine(id)}`
   if (task.status === 'cancelled') return `${name} is cancelled.`
   if (task.status === 'parked')
     return `${name} is parked in ${phase}: ${plainLine(task.parked_reason ?? '')}\nResume it: ${program} task resume ${plainLine(id)} --reason TEXT, then go on with: ${again}`
