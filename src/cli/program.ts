@@ -61,6 +61,8 @@ export function buildProgram(): CliCommand {
     .helpOption('-h, --help', 'print this help')
     .helpCommand('help [command]', 'print help for a command')
     .option('--all', 'with --help: list all commands')
+    // Otherwise it would take the --all of `questions --all`.
+    .enablePositionalOptions()
     .configureHelp({ helpWidth: Math.min(getWidth(), HELP_WIDTH_MAX), visibleCommands: listShown })
     .exitOverride()
     .examples(

@@ -58,20 +58,19 @@ describe('the next steps', () => {
     async () => {
       const at = scene('codex')
       const init = await works(`${SCRIPT} init --yes --no-trial`, at)
-      const [explain = '', up = '', open = '', approve = '', status = ''] = commandsIn(init)
+      const [explain = '', open = '', approve = '', status = ''] = commandsIn(init)
       const run = `${SCRIPT} run codex "Add a health endpoint"`
-      expect([explain, up, open, approve, status]).toEqual([
+      expect([explain, open, approve, status]).toEqual([
         `${SCRIPT} explain`,
-        `${SCRIPT} up`,
         `${SCRIPT} codex "Add a health endpoint"`,
         `${SCRIPT} approve`,
         `${SCRIPT} status`,
       ])
-      expect(init).toContain(`Without a terminal:\n       ${run}\n`)
+      expect(init).toContain(`Without a terminal:\n       ${SCRIPT} up && ${run}\n`)
       expect(init).toContain('The server must be started with OPENAI_API_KEY set')
       await works(explain, at)
       writeFileSync(join(at.cwd, 'agent_workflow.yaml'), SIMPLE)
-      const started = await works(`${up} --port 0`, at)
+      const started = await works(`${SCRIPT} up --port 0`, at)
       try {
         expect(commandsIn(started)).toEqual([open, approve, status])
         expect(await works(run, at)).toMatch(/now in B\n[\s\S]*: completed\./)
@@ -89,12 +88,12 @@ describe('the next steps', () => {
     async () => {
       const at = scene()
       const init = await works(`${SCRIPT} init --yes --no-trial`, at)
-      const [, , start = ''] = commandsIn(init)
-      expect(start).toBe(`${SCRIPT} start --task "Add a health endpoint"`)
+      const [, start = ''] = commandsIn(init)
+      expect(start).toBe(`${SCRIPT} up && ${SCRIPT} start --task "Add a health endpoint"`)
       expect(init).toMatch(/install claude, codex, gemini or\s+opencode[\s\S]*agents: \{coder: /)
       await works(`${SCRIPT} up --port 0`, at)
       try {
-        expect(await works(start, at)).toContain('Add a health endpoint')
+        expect(await works(start.replace(`${SCRIPT} up && `, ''), at)).toContain('Add a health endpoint')
       } finally {
         await works(`${SCRIPT} down`, at)
       }

@@ -60,10 +60,11 @@ export function formatStateDirOption(stateDir: string): string {
 
 function makeWorkStep({ program, agents, environment, where, isDown = false }: Situation): Step {
   const label = 'Put an agent to work'
+  const up = isDown ? `${program} up && ` : ''
   const own = [...agents].find(([, entry]) => isInstalled(entry.harness, entry.command))
   if (own !== undefined) {
     const [name, { harness }] = own
-    const command = `${program} run${where} ${quoteShellWord(plainLine(name))} ${TASK}`
+    const command = `${up}${program} run${where} ${quoteShellWord(plainLine(name))} ${TASK}`
     return { label, command, notes: listKeyNotes(harness, environment) }
   }
   const found = CLI_NAMES.find((name) => isInstalled(name, null))
@@ -74,13 +75,13 @@ function makeWorkStep({ program, agents, environment, where, isDown = false }: S
       notes: [
         'This starts the server if none runs, opens it in your terminal with your own login, and asks',
         'you there, or says where to decide. Without a terminal:',
-        `  ${program} run${where} ${found} ${TASK}`,
+        `  ${up}${program} run${where} ${found} ${TASK}`,
         ...listKeyNotes(found, environment),
       ],
     }
   return {
     label: 'Try a task by hand',
-    command: `${isDown ? `${program} up && ` : ''}${program} start${where} --task ${TASK}`,
+    command: `${up}${program} start${where} --task ${TASK}`,
     notes: [
       'No agent CLI was found. To put an agent to work, install claude, codex, gemini or',
       `opencode (npm install -g @anthropic-ai/claude-code), then: ${program} claude${where} ${TASK}`,
