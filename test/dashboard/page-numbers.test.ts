@@ -86,9 +86,10 @@ describe('the graph of a contract', () => {
     expect(boxes.map(({ count }) => count)).toEqual([2, 0, 0])
     expect(boxes.map(({ y }) => y)).toEqual([...boxes.map(({ y }) => y)].sort((a, b) => a - b))
     const [forward, back, skip] = lines
-    expect(forward).toMatchObject({ waiting: 1, isBack: false })
-    expect(back?.mark.x).toBeLessThan(boxX)
-    expect(skip?.mark.x).toBeGreaterThan(boxX)
+    expect(forward).toMatchObject({ isWaiting: true, isBack: false, label: { text: 'g1', waits: '1 waits' } })
+    expect(back).toMatchObject({ isBack: true, label: null, lock: null })
+    expect(back?.points[1]?.x).toBeLessThan(boxX)
+    expect(skip?.points[1]?.x).toBeGreaterThan(boxX)
   })
 })
 

@@ -1,13 +1,15 @@
 import { Link } from '@tanstack/react-router'
 import { useEffect, useRef } from 'react'
 import {
-  BOX,
   type ContractGraph,
-  LABEL_CHARS_MAX,
+  cutText,
+  LOCK_RADIUS,
   layOutGraph,
   type PhaseBox,
+  type Point,
   type TransitionLine,
 } from './graph-layout.js'
+import { BOX } from './graph-side-ways.js'
 
 /** The phases with the tasks in each now, and the gates between them with the tasks that wait there. */
 export function ContractPicture({ graph, name }: { readonly graph: ContractGraph; readonly name: string }) {
@@ -55,27 +57,62 @@ export function ContractPicture({ graph, name }: { readonly graph: ContractGraph
 }
 
 function Way({ line }: { readonly line: TransitionLine }) {
-  return <path className={line.isBack ? 'con-way con-back' : 'con-way'} d={line.path} markerEnd="url(#con-end)" />
+  return (
+    <path
+      className={line.isBack ? 'con-way con-back' : 'con-way'}
+      d={drawPath(line.points)}
+      markerEnd="url(#con-end)"
+    />
+  )
 }
 
-const NAME_CHARS = 30
+const CORNER = 8
+
+/** A line through the points, with round corners. */
+function drawPath(points: readonly Point[]): string {
+  return points
+    .map((point, index) => {
+      const before = points[index - 1]
+      const after = points[index + 1]
+      if (before === undefined) return `M${point.x} ${point.y}`
+      if (after === undefined) return `L${approach(before, point, 2)}`
+      const radius = Math.min(CORNER, measure(before, point) / 2, measure(point, after) / 2)
+      return `L${approach(before, point, radius)}Q${point.x} ${point.y} ${approach(after, point, radius)}`
+    })
+    .join('')
+}
+
+/** The point that lies `short` before the end of a horizontal or vertical line. */
+function approach(from: Point, to: Point, short: number): string {
+  return `${to.x - Math.sign(to.x - from.x) * short} ${to.y - Math.sign(to.y - from.y) * short}`
+}
+
+function measure(from: Point, to: Point): number {
+  return Math.abs(to.x - from.x) + Math.abs(to.y - from.y)
+}
+
+const NAME_CHARS = 28
 
 function PhaseNode({ box, x }: { readonly box: PhaseBox; readonly x: number }) {
+  const middle = box.y + box.height / 2
+  const isNamed = box.name !== box.id
   return (
     <Link to="/board" search={{ phase: box.id }} className="con-phase">
-      <rect x={x} y={box.y} width={BOX.width} height={BOX.height} rx="8" />
-      <text className="con-id" x={x + 14} y={box.y + 24}>
-        {cut(box.id, NAME_CHARS)}
+      <rect x={x} y={box.y} width={BOX.width} height={box.height} rx="8" />
+      <text className="con-id" x={x + 14} y={isNamed ? middle - 4 : middle + 5}>
+        {cutText(box.id, NAME_CHARS - (box.count === 0 ? 0 : 6))}
       </text>
-      <text className="con-name" x={x + 14} y={box.y + 42}>
-        {box.name === box.id ? '' : cut(box.name, NAME_CHARS)}
-      </text>
+      {isNamed ? (
+        <text className="con-name" x={x + 14} y={middle + 14}>
+          {cutText(box.name, NAME_CHARS)}
+        </text>
+      ) : null}
       {box.count === 0 ? null : (
         <>
-          <text className="con-count" x={x + BOX.width - 14} y={box.y + 28} textAnchor="end">
+          <text className="con-count" x={x + BOX.width - 14} y={middle} textAnchor="end">
             {box.count}
           </text>
-          <text className="con-name" x={x + BOX.width - 14} y={box.y + 44} textAnchor="end">
+          <text className="con-name" x={x + BOX.width - 14} y={middle + 16} textAnchor="end">
             {box.count === 1 ? 'task' : 'tasks'}
           </text>
         </>
@@ -85,28 +122,28 @@ function PhaseNode({ box, x }: { readonly box: PhaseBox; readonly x: number }) {
 }
 
 function GateMark({ line }: { readonly line: TransitionLine }) {
-  const name = line.gate ?? line.when
-  if (name === null) return null
-  const { x, y } = line.mark
-  const side = line.isBack ? -1 : 1
-  const away = line.gate === null ? 8 : 17
+  const { label, lock } = line
+  if (label === null) return null
   return (
-    <g className={line.waiting > 0 ? 'con-gate con-gate-waits' : 'con-gate'}>
-      <title>{line.gate === null ? `when ${name}` : `${name}: ${line.waiting} waiting`}</title>
-      {line.gate === null ? null : (
+    <g className={line.isWaiting ? 'con-gate con-gate-waits' : 'con-gate'}>
+      <title>{line.title}</title>
+      {lock === null ? null : (
         <>
-          <circle cx={x} cy={y} r="11" />
-          <path className="con-lock" d={`M${x - 3.5} ${y - 0.5}h7v5h-7zM${x - 2} ${y - 0.5}v-2a2 2 0 0 1 4 0v2`} />
+          <circle cx={lock.x} cy={lock.y} r={LOCK_RADIUS} />
+          <path
+            className="con-lock"
+            d={`M${lock.x - 3.5} ${lock.y - 0.5}h7v5h-7zM${lock.x - 2} ${lock.y - 0.5}v-2a2 2 0 0 1 4 0v2`}
+          />
         </>
       )}
-      <text x={x + side * away} y={y + 4} textAnchor={line.isBack ? 'end' : 'start'}>
-        {cut(name, LABEL_CHARS_MAX)}
-        {line.waiting > 0 ? <tspan className="con-waits">{`  ${line.waiting} wait`}</tspan> : null}
+      <text x={label.anchor === 'start' ? label.x : label.x + label.width} y={label.y + 11.5} textAnchor={label.anchor}>
+        {label.text}
+        {label.waits === '' ? null : (
+          <tspan className="con-waits" dx="8">
+            {label.waits}
+          </tspan>
+        )}
       </text>
     </g>
   )
-}
-
-function cut(text: string, chars: number): string {
-  return text.length <= chars ? text : `${text.slice(0, chars - 1)}…`
 }

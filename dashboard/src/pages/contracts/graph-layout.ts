@@ -1,18 +1,22 @@
+import { BOX, findRanks, placeSideWays, type SideWay } from './graph-side-ways.js'
+
 /** What `GET /contracts/{hash}/graph` answers, as far as the picture needs it. */
 export interface ContractGraph {
   readonly phases: readonly { readonly id: string; readonly name: string }[]
-  readonly transitions: readonly {
-    readonly from: string
-    readonly to: string
-    readonly gate: string | null
-    /** Every gate that has to open, also where the transition names none. */
-    readonly gates?: readonly string[]
-    /** What the agent has to claim. */
-    readonly when?: string | null
-    readonly kind: string
-  }[]
+  readonly transitions: readonly Transition[]
   readonly counts: Readonly<Record<string, number>>
   readonly waiting: Readonly<Record<string, number>>
+}
+
+interface Transition {
+  readonly from: string
+  readonly to: string
+  readonly gate: string | null
+  /** Every gate that has to open, also where the transition names none. */
+  readonly gates?: readonly string[]
+  /** What the agent has to claim. */
+  readonly when?: string | null
+  readonly kind: string
 }
 
 export interface PhaseBox {
@@ -20,19 +24,39 @@ export interface PhaseBox {
   readonly name: string
   readonly count: number
   readonly y: number
+  readonly height: number
+}
+
+export interface Rectangle {
+  readonly x: number
+  readonly y: number
+  readonly width: number
+  readonly height: number
+}
+
+/** The name of a way. Its rectangle is free of lines, boxes and other names. */
+export interface WayLabel extends Rectangle {
+  readonly text: string
+  /** How many tasks wait, in words; empty: none. */
+  readonly waits: string
+  readonly anchor: 'start' | 'end'
 }
 
 export interface TransitionLine {
-  readonly from: string
-  readonly to: string
-  /** The gates that hold it, in a few words; null: none. */
-  readonly gate: string | null
-  readonly when: string | null
-  readonly waiting: number
   readonly isBack: boolean
-  readonly path: string
-  /** Where its gate is drawn. */
-  readonly mark: { readonly x: number; readonly y: number }
+  readonly isWaiting: boolean
+  /** The corners of the line, from its phase to the next one. */
+  readonly points: readonly Point[]
+  readonly label: WayLabel | null
+  /** Where the lock of its gate is drawn; null: no gate holds it. */
+  readonly lock: Point | null
+  /** All of it in words: what is claimed, which gates hold it, how many tasks wait. */
+  readonly title: string
+}
+
+export interface Point {
+  readonly x: number
+  readonly y: number
 }
 
 export interface GraphLayout {
@@ -43,56 +67,94 @@ export interface GraphLayout {
   readonly lines: readonly TransitionLine[]
 }
 
-export const LABEL_CHARS_MAX = 24
-export const BOX = { width: 232, height: 56, gap: 60 } as const
+export const LABEL_CHARS_MAX = 28
+export const LOCK_RADIUS = 9
 const MARGIN = 12
-const LANE = 30
-const CHAR_PX = 7.3
-/** Beside a label: its lock, and how many tasks wait there. */
-const BESIDE_PX = 90
+const TEXT_HEIGHT = 15
+/** A little wider than the characters of the fixed-width fonts in use. */
+const CHAR_PX = 7.4
+const LANE = 16
+/** Between a box or a lock and the name beside it. */
+const SPACE = 8
+/** From the edge of a box to the middle of the lock beside it. */
+const LOCK_X = 18
 
-/** Phases from top to bottom in the contract's order; ways back on the left, ways that skip a phase on the right. */
+/**
+ * Phases from top to bottom in the contract's order. A way to the next phase is a straight line with its name in the gap.
+ * Ways back go around on the left and ways that skip a phase on the right: each leaves its box in a row of its own, its
+ * name stands above that row, and the vertical parts of all lines run outside of the names.
+ */
 export function layOutGraph(graph: ContractGraph): GraphLayout {
-  const rank = new Map(graph.phases.map((phase, index) => [phase.id, index]))
-  const sides = graph.transitions.map(({ from, to }) => {
-    const steps = (rank.get(to) ?? 0) - (rank.get(from) ?? 0)
-    return steps === 1 ? 'middle' : steps > 1 ? 'right' : 'left'
-  })
-  const lanes = (side: string) => sides.filter((one) => one === side).length
-  const boxX = MARGIN + lanes('left') * LANE + measureLabels(graph, (_, index) => sides[index] === 'left')
-  const right = lanes('right') * LANE + measureLabels(graph, (_, index) => sides[index] === 'right')
-  const middle = measureLabels(graph, (_, index) => sides[index] === 'middle') - BOX.width / 2
-  const top = (id: string) => MARGIN + (rank.get(id) ?? 0) * (BOX.height + BOX.gap)
-  const used = { left: 0, right: 0 }
-  const lines = graph.transitions.map((transition, index): TransitionLine => {
-    const side = sides[index] ?? 'middle'
-    const isBack = transition.kind === 'back' || side === 'left'
-    const gates = listGates(transition)
-    const waiting = gates.reduce((sum, gate) => sum + (graph.waiting[gate] ?? 0), 0)
-    const about = {
-      from: transition.from,
-      to: transition.to,
-      gate: nameGates(gates),
-      when: transition.when ?? null,
-      waiting,
-      isBack,
-    }
-    if (side === 'middle') return { ...about, ...drawStraight(boxX, top(transition.from), top(transition.to)) }
-    const at = side === 'left' ? 'left' : 'right'
-    used[at] += 1
-    return { ...about, ...drawAround({ boxX, from: top(transition.from), to: top(transition.to), lane: used[at], at }) }
-  })
+  const about = graph.transitions.map((transition) => describeWay(graph, transition))
+  const ranks = findRanks(graph.phases)
+  const ways = graph.transitions.map(({ from, to }, index) => ({
+    from: ranks.get(from) ?? 0,
+    to: ranks.get(to) ?? 0,
+    isNamed: about[index]?.text !== '',
+  }))
+  const { heights, straight, left, right, lanes } = placeSideWays(graph.phases.length, ways)
+  const tops = heights.map((_, index) => MARGIN + sum(heights.slice(0, index)) + index * BOX.gap)
+  const measure = (indexes: Iterable<number>): number =>
+    Math.max(0, ...[...indexes].map((index) => measureSide(about[index])))
+  const leftNames = measure(left.keys())
+  const boxX = MARGIN + (lanes.left === 0 ? 0 : leftNames + lanes.left * LANE)
+  const overhang = Math.max(0, ...[...straight].map((index) => measureStraight(about[index]))) - BOX.width / 2
+  const rightNames = Math.max(measure(right.keys()), overhang)
+  const rightLanes = lanes.right * LANE
+  const draw = (way: WayInWords, index: number): Drawn => {
+    const { from, to } = ways[index] as { from: number; to: number }
+    const [start, end] = [tops[from] ?? 0, tops[to] ?? 0]
+    if (straight.has(index))
+      return drawStraight(way, { x: boxX + BOX.width / 2, start: start + (heights[from] ?? 0), end })
+    const onLeft = left.get(index)
+    if (onLeft !== undefined)
+      return drawAround(way, { edge: boxX, sign: -1, names: leftNames, ...moveBy(onLeft, start, end) })
+    const side = right.get(index) as SideWay
+    return drawAround(way, { edge: boxX + BOX.width, sign: 1, names: rightNames, ...moveBy(side, start, end) })
+  }
   return {
-    width: boxX + BOX.width + Math.max(right, middle, 0) + MARGIN,
-    height: 2 * MARGIN + graph.phases.length * BOX.height + Math.max(0, graph.phases.length - 1) * BOX.gap,
+    width: boxX + BOX.width + Math.max(rightNames + rightLanes, 0) + MARGIN,
+    height: 2 * MARGIN + sum(heights) + Math.max(0, heights.length - 1) * BOX.gap,
     boxX,
-    boxes: graph.phases.map(({ id, name }) => ({ id, name, count: graph.counts[id] ?? 0, y: top(id) })),
-    lines,
+    boxes: graph.phases.map(({ id, name }, index) => ({
+      ...{ id, name, count: graph.counts[id] ?? 0 },
+      ...{ y: tops[index] ?? 0, height: heights[index] ?? BOX.height },
+    })),
+    lines: about.map((way, index) => ({
+      ...{ isBack: way.isBack || left.has(index), isWaiting: way.waits !== '', title: way.title },
+      ...draw(way, index),
+    })),
+  }
+}
+
+interface WayInWords {
+  readonly text: string
+  readonly waits: string
+  readonly title: string
+  readonly isGated: boolean
+  readonly isBack: boolean
+}
+
+function describeWay(graph: ContractGraph, transition: Transition): WayInWords {
+  const gates = listGates(transition)
+  const when = transition.when ?? null
+  const waiting = sum(gates.map((gate) => graph.waiting[gate] ?? 0))
+  const words = [
+    `${transition.from} to ${transition.to}`,
+    ...(when === null ? [] : [`when ${when}`]),
+    ...(gates.length === 0 ? [] : [`${gates.join(', ')}: ${waiting} waiting`]),
+  ]
+  return {
+    text: cutText(nameGates(gates) ?? when ?? '', LABEL_CHARS_MAX),
+    waits: waiting === 0 ? '' : `${waiting} ${waiting === 1 ? 'waits' : 'wait'}`,
+    title: words.join(', '),
+    isGated: gates.length > 0,
+    isBack: transition.kind === 'back',
   }
 }
 
 // A way that an agent claims is named by its claim, unless it names a gate itself.
-function listGates({ gate, gates, when }: ContractGraph['transitions'][number]): readonly string[] {
+function listGates({ gate, gates, when }: Transition): readonly string[] {
   if (gate !== null) return [gate]
   return when == null ? (gates ?? []) : []
 }
@@ -102,38 +164,79 @@ function nameGates([first, ...more]: readonly string[]): string | null {
   return more.length === 0 ? first : `${first} and ${more.length} more`
 }
 
-/** The room that the names of these gates take. */
-function measureLabels(graph: ContractGraph, isOne: (gate: string | null, index: number) => boolean): number {
-  const gates = graph.transitions.map((transition) => nameGates(listGates(transition)) ?? transition.when ?? null)
-  const chars = gates.filter(isOne).map((gate) => Math.min(LABEL_CHARS_MAX, gate?.length ?? 0))
-  const longest = Math.max(0, ...chars)
-  return longest === 0 ? 0 : longest * CHAR_PX + BESIDE_PX
+/** The room that a name takes, with the number of tasks that wait. */
+function measureText({ text, waits }: WayInWords): number {
+  return (text.length + (waits === '' ? 0 : waits.length + 2)) * CHAR_PX
 }
 
-function drawStraight(boxX: number, from: number, to: number): Pick<TransitionLine, 'path' | 'mark'> {
-  const x = boxX + BOX.width / 2
-  const start = from + BOX.height
-  return { path: `M${x} ${start}V${to - 2}`, mark: { x, y: (start + to) / 2 } }
+function measureSide(way: WayInWords | undefined): number {
+  if (way === undefined || way.text === '') return SPACE
+  return (way.isGated ? LOCK_X + LOCK_RADIUS : 0) + SPACE + measureText(way) + SPACE
 }
 
-function drawAround(at: {
-  readonly boxX: number
-  readonly from: number
-  readonly to: number
-  readonly lane: number
-  readonly at: 'left' | 'right'
-}): Pick<TransitionLine, 'path' | 'mark'> {
-  const sign = at.at === 'left' ? -1 : 1
-  const edge = at.at === 'left' ? at.boxX : at.boxX + BOX.width
-  const x = edge + sign * at.lane * LANE
-  // Lines of several lanes leave and enter a box at different heights, so that they can be told apart.
-  const shift = Math.min(20, at.lane * 6)
-  const start = at.from + BOX.height / 2 + (at.to > at.from ? shift : -shift + 8)
-  const end = at.to + BOX.height / 2 + (at.to > at.from ? -shift : shift)
-  const corner = 8 * Math.sign(end - start || 1)
-  const path =
-    start === end
-      ? `M${edge} ${start - 10}H${x}V${start + 10}H${edge + sign * 2}`
-      : `M${edge} ${start}H${x - sign * 8}Q${x} ${start} ${x} ${start + corner}V${end - corner}Q${x} ${end} ${x - sign * 8} ${end}H${edge + sign * 2}`
-  return { path, mark: { x, y: (start + end) / 2 } }
+function measureStraight(way: WayInWords | undefined): number {
+  return way === undefined || way.text === '' ? 0 : LOCK_RADIUS + 2 * SPACE + measureText(way)
+}
+
+type Drawn = Pick<TransitionLine, 'points' | 'label' | 'lock'>
+
+function drawStraight(
+  way: WayInWords,
+  at: { readonly x: number; readonly start: number; readonly end: number },
+): Drawn {
+  const { x, start, end } = at
+  const middle = (start + end) / 2
+  const left = x + SPACE + (way.isGated ? LOCK_RADIUS : 0)
+  return {
+    points: [
+      { x, y: start },
+      { x, y: end },
+    ],
+    label: placeLabel(way, { x: left, y: middle - TEXT_HEIGHT / 2, anchor: 'start' }),
+    lock: way.isGated ? { x, y: middle } : null,
+  }
+}
+
+function drawAround(
+  way: WayInWords,
+  at: SideWay & { readonly edge: number; readonly sign: 1 | -1; readonly names: number },
+): Drawn {
+  const { edge, sign, leaves, enters } = at
+  const x = edge + sign * (at.names + (at.lane + 0.5) * LANE)
+  const near = edge + sign * (SPACE + (way.isGated ? LOCK_X + LOCK_RADIUS : 0))
+  const width = measureText(way)
+  return {
+    points: [
+      { x: edge, y: leaves },
+      { x, y: leaves },
+      { x, y: enters },
+      { x: edge, y: enters },
+    ],
+    label: placeLabel(way, {
+      x: sign === 1 ? near : near - width,
+      y: leaves - TEXT_HEIGHT - 3,
+      anchor: sign === 1 ? 'start' : 'end',
+    }),
+    lock: way.isGated ? { x: edge + sign * LOCK_X, y: leaves } : null,
+  }
+}
+
+function placeLabel(
+  way: WayInWords,
+  at: { readonly x: number; readonly y: number; readonly anchor: 'start' | 'end' },
+): WayLabel | null {
+  if (way.text === '') return null
+  return { text: way.text, waits: way.waits, ...at, width: measureText(way), height: TEXT_HEIGHT }
+}
+
+function moveBy({ lane, leaves, enters }: SideWay, start: number, end: number): SideWay {
+  return { lane, leaves: start + leaves, enters: end + enters }
+}
+
+export function cutText(text: string, chars: number): string {
+  return text.length <= chars ? text : `${text.slice(0, chars - 1)}…`
+}
+
+function sum(numbers: readonly number[]): number {
+  return numbers.reduce((total, number) => total + number, 0)
 }
