@@ -100,21 +100,26 @@ interface RefusalProps {
   readonly why: ReactNode
   readonly remedy: ReactNode
   readonly tries?: { readonly used: number; readonly max: number } | null
+  /** At the end of its first line. */
+  readonly end?: ReactNode
   readonly foot?: ReactNode
 }
 
 /** An opened refusal: what was tried, why it was refused, what to do. */
-export function RefusalCard({ code, title, tried, why, remedy, tries, foot }: RefusalProps): ReactNode {
+export function RefusalCard({ code, title, tried, why, remedy, tries, end, foot }: RefusalProps): ReactNode {
   return (
     <div className="refusal">
       <div className="refusal__head">
         <Code>{code}</Code>
         <span>{title}</span>
-        {tries ? (
-          <span className="refusal__tries">
-            <Pips used={tries.used} max={tries.max} /> try {tries.used} of {tries.max}
-          </span>
-        ) : null}
+        <span className="refusal__tries">
+          {tries ? (
+            <>
+              <Pips used={tries.used} max={tries.max} /> try {tries.used} of {tries.max}
+            </>
+          ) : null}
+        </span>
+        {end}
       </div>
       <div className="refusal__grid">
         <RefusalPart title="What it tried">{tried}</RefusalPart>

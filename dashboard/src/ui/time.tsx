@@ -31,6 +31,12 @@ export function formatClock(iso: string): string {
   return formatWith(CLOCKS, iso)
 }
 
+/** The time of day, with the date where it was not today. */
+export function formatMoment(iso: string): string {
+  const isToday = new Date(iso).toDateString() === new Date().toDateString()
+  return isToday ? formatClock(iso) : `${formatWith(DAYS, iso)}, ${formatClock(iso)}`
+}
+
 export function formatClockSeconds(iso: string): string {
   return formatWith(CLOCKS_WITH_SECONDS, iso)
 }

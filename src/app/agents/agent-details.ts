@@ -26,12 +26,12 @@ export async function buildAgentDetails(
 type Kind = 'confined' | 'tools_only' | 'hooks' | 'mcp' | 'rest'
 type Unnamed = { readonly kind: string; readonly holds: string }
 
-const BESIDE = 'what it does beside them is noticed when the work tree is compared'
+const OUTSIDE = 'A change made in another way is found when the work tree is compared.'
 const HOLDS: Readonly<Record<Exclude<Kind, 'tools_only'>, string>> = {
   confined: 'It runs in the sandbox: only the tools of Phaselock and its model are within its reach.',
-  hooks: `Hooks ask Phaselock before each call of its own tools, which run under your account; ${BESIDE}.`,
-  mcp: `It uses the tools of Phaselock over MCP; ${BESIDE}.`,
-  rest: `It uses the tools of Phaselock over REST or an SDK; ${BESIDE}.`,
+  hooks: `Hooks ask Phaselock before each call of its own tools, which run under your account. ${OUTSIDE}`,
+  mcp: `It calls the tools of Phaselock over MCP. ${OUTSIDE}`,
+  rest: `It calls the tools of Phaselock over REST or an SDK. ${OUTSIDE}`,
 }
 
 /** How an agent is bound; `agent_cli` and `mode` where the configuration of an agent CLI does it. */

@@ -1,4 +1,5 @@
 import type { ReactNode } from 'react'
+import { useInbox } from '../../api/inbox.js'
 import { Icon } from '../../ui/icon.js'
 import { Badge } from '../../ui/marks.js'
 import { Age, useNow } from '../../ui/time.js'
@@ -9,12 +10,24 @@ const STEP_MS = 10_000
 /** Whether it works, waits, is silent or gone, and since when. */
 export function AgentLiveness({ agent }: { readonly agent: AgentRow }): ReactNode {
   const { word, tone } = findLiveness(agent, useNow(STEP_MS))
+  const approval = useInbox().data?.items.find(({ kind, task_id }) => kind === 'approval' && task_id === agent.task_id)
+  if (approval !== undefined && agent.task_id !== null && agent.status !== 'revoked')
+    return (
+      <span className="age-live">
+        <Badge tone="pending">Waits for approval</Badge>
+        <span className="muted">
+          <Age since={approval.since} />
+        </span>
+      </span>
+    )
   return (
     <span className="age-live">
       {tone === 'neutral' ? <span className="muted">{word}</span> : <Badge tone={tone}>{word}</Badge>}
       {agent.last_activity === null ? null : (
         <span className="muted">
-          <Age since={agent.last_activity} /> ago
+          {word === 'Silent' ? 'for ' : ''}
+          <Age since={agent.last_activity} />
+          {word === 'Silent' ? '' : ' ago'}
         </span>
       )}
     </span>

@@ -55,9 +55,9 @@ function ApprovalBody({ approval }: { readonly approval: Approval }): ReactNode 
         <SummaryLine approval={approval} />
         {approval.since_last != null && <SinceLastPart since={approval.since_last} />}
         <ChecksPart checks={approval.checks ?? []} />
+        {isPending && <EarlierGates approval={approval} />}
         <ArtifactsPart approval={approval} />
         <DiffPart approval={approval} />
-        {isPending && <EarlierGates approval={approval} />}
         <RefusalsPart approval={approval} />
       </div>
       <aside className="rail rail--sticky">

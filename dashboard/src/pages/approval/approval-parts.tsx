@@ -145,7 +145,7 @@ export function DiffPart({ approval }: { readonly approval: Approval }): ReactNo
           {diff.unavailable_reason ?? 'The work tree is not there any more.'}
         </EmptyState>
       )}
-      {diff.available && diff.files.length === 0 && <p className="muted">No file differs from where this began.</p>}
+      {diff.available && diff.files.length === 0 && <p className="muted">No file has changed.</p>}
       {diff.available && diff.files.length > 0 && (
         <DiffView
           diff={diff}

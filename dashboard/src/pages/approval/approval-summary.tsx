@@ -19,6 +19,7 @@ const STATUS: Readonly<Record<Approval['status'], { readonly name: string; reado
 /** What is asked, by whom, since when. */
 export function ApprovalHead({ approval }: { readonly approval: Approval }): ReactNode {
   const now = useNow()
+  const isPending = approval.status === 'pending'
   return (
     <header className="approval-head">
       <p className="taskhead__id">
@@ -44,12 +45,13 @@ export function ApprovalHead({ approval }: { readonly approval: Approval }): Rea
         <PlainText text={approval.task_title} charsMax={300} />
       </h2>
       <p className="soft">
-        <b className="strong">{approval.agent_id ?? 'The agent'}</b> asks to leave{' '}
+        <b className="strong">{approval.agent_id ?? 'The agent'}</b> {isPending ? 'asks' : 'asked'} to leave{' '}
         <span className="phase">{approval.phase}</span> for <span className="phase">{approval.target_phase}</span> in{' '}
         <Link className="link" to={`/tasks/${encodeURIComponent(approval.task_id)}`}>
           {approval.task_id}
         </Link>
-        . Approving opens the gate <span className="mono">{approval.gate}</span>.
+        {isPending ? '. Approving opens the gate ' : ', through the gate '}
+        <span className="mono">{approval.gate}</span>.
       </p>
     </header>
   )
@@ -79,9 +81,7 @@ export function SummaryLine({ approval }: { readonly approval: Approval }): Reac
         {reported === 0 ? 'nothing on the agent’s word' : `${reported} on the agent’s word`}
       </Fact>
       <Fact name="Change" value={describeChange(approval)} tone={unexplained > 0 ? 'bad' : null}>
-        {approval.diff == null
-          ? ''
-          : `${approval.diff.totals.files} ${approval.diff.totals.files === 1 ? 'file' : 'files'}, ${unexplained === 0 ? 'all explained' : `${unexplained} unexplained`}`}
+        {approval.diff == null ? '' : describeFiles(approval.diff.totals.files, unexplained)}
       </Fact>
       <Fact name="Refused on the way" value={String(refusals.length)}>
         {describePhases(approval)}
@@ -90,9 +90,14 @@ export function SummaryLine({ approval }: { readonly approval: Approval }): Reac
   )
 }
 
+function describeFiles(files: number, unexplained: number): string {
+  if (files === 0) return 'no file changed'
+  return `${files} ${files === 1 ? 'file' : 'files'}, ${unexplained === 0 ? 'all explained' : `${unexplained} unexplained`}`
+}
+
 function describeChange({ diff }: Approval): ReactNode {
   if (diff == null || !diff.available) return 'not shown'
-  return diff.totals.additions + diff.totals.deletions === 0 ? 'no lines' : <Delta {...diff.totals} />
+  return diff.totals.additions + diff.totals.deletions === 0 ? 'none' : <Delta {...diff.totals} />
 }
 
 interface FactProps {

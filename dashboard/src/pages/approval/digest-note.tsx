@@ -14,8 +14,11 @@ export function DigestNote({ approval }: { readonly approval: Approval }): React
   return (
     <>
       <p className="decide__hint">
-        <b className="strong soft">What you see is what you sign.</b> The digest covers {joinWords(parts)}. If one of
-        them changes, your answer is void and you are asked again.
+        <b className="strong soft">
+          {approval.status === 'pending' ? 'What you see is what you sign.' : 'What you see is what was asked about.'}
+        </b>{' '}
+        The digest covers {joinWords(parts)}.
+        {approval.status === 'pending' && ' If one of them changes, your answer is void and you are asked again.'}
         {!hasTree && ' It does not cover the files: this gate asks about the artifacts alone.'}
       </p>
       <p className="digest">sha256 {approval.digest}</p>

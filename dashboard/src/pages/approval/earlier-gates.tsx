@@ -1,9 +1,12 @@
 import type { ReactNode } from 'react'
 import { keys } from '../../api/keys.js'
 import { useRead } from '../../api/use-api.js'
-import { GateBox } from '../../ui/checks.js'
+import { CheckList } from '../../ui/checks.js'
+import { Icon } from '../../ui/icon.js'
 import { Section } from '../../ui/layout-parts.js'
-import type { TaskStateAt } from '../task/task-types.js'
+import { Grade } from '../../ui/marks.js'
+import { Disclosure } from '../task/disclosure.js'
+import type { GateState, TaskStateAt } from '../task/task-types.js'
 import type { Approval } from './approval-types.js'
 
 /** The gates that opened on the way to this one: what the tests showed, and what that is worth. */
@@ -16,11 +19,38 @@ export function EarlierGates({ approval }: { readonly approval: Approval }): Rea
   if (passed.length === 0) return null
   return (
     <Section title="Gates before this one" count={passed.length} end={<span>not part of what you sign</span>}>
-      {passed.map(({ id: gate, phase, checks }) => (
-        <div className="approval-gate" key={gate}>
-          <GateBox name={gate} phase={phase} checks={checks} />
-        </div>
-      ))}
+      <div className="panel approval-gates">
+        {passed.map((gate) => (
+          <Disclosure key={gate.id} summary={<GateSummary gate={gate} />}>
+            <CheckList checks={gate.checks} />
+          </Disclosure>
+        ))}
+      </div>
     </Section>
+  )
+}
+
+const GRADES = ['proved', 'observed', 'artifact', 'reported'] as const
+
+function GateSummary({ gate: { id, phase, checks } }: { readonly gate: GateState }): ReactNode {
+  const holds = checks.filter(({ status }) => status === 'passed').length
+  const best = GRADES.find((grade) => checks.some((check) => check.grade === grade)) ?? null
+  const count = checks.filter(({ grade }) => grade === best).length
+  const isWhole = holds === checks.length
+  return (
+    <>
+      <span className={isWhole ? 'ok' : 'warn'}>
+        <Icon name={isWhole ? 'check' : 'warn'} size={14} />
+      </span>
+      <span className="phase">{phase}</span>
+      <span className="mono">{id}</span>
+      <span className="muted approval-gates__holds">
+        {holds} of {checks.length} {checks.length === 1 ? 'check holds' : 'checks hold'}
+      </span>
+      <span className="row-end">
+        {best === null || count === checks.length ? '' : `${count} `}
+        <Grade grade={best} />
+      </span>
+    </>
   )
 }

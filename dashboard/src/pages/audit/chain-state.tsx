@@ -19,7 +19,7 @@ interface Verified {
 
 /** What is known about the chain, a button that verifies it whole, and the export. */
 export function ChainState({ filter }: { readonly filter: AuditFilter }): ReactNode {
-  const { data } = useLedgerStats()
+  const { data, isError } = useLedgerStats()
   const [startedAt, setStartedAt] = useState<string | null>(null)
   const [at, setAt] = useState<string | null>(null)
   const verify = useAct(() => api.get<Verified>('/audit/verify'))
@@ -29,7 +29,7 @@ export function ChainState({ filter }: { readonly filter: AuditFilter }): ReactN
   }
   return (
     <section className="aud-chain" aria-label="State of the ledger">
-      <Verdict verified={verify.data ?? null} at={at} events={data?.events ?? null} />
+      <Verdict verified={verify.data ?? null} at={at} events={data?.events ?? null} isUnknown={isError} />
       <div className="acts">
         <Button icon="shield" busy={verify.isPending} onClick={begin}>
           Verify the chain
@@ -51,19 +51,25 @@ export function ChainState({ filter }: { readonly filter: AuditFilter }): ReactN
   )
 }
 
+function nameCount(events: number | null, isUnknown: boolean): string {
+  if (events !== null) return `${events.toLocaleString('en-GB')} events`
+  return isUnknown ? 'Events' : 'Counting events'
+}
+
 interface VerdictProps {
   readonly verified: Verified | null
   readonly at: string | null
   readonly events: number | null
+  /** The server did not say how many there are. */
+  readonly isUnknown: boolean
 }
 
-function Verdict({ verified, at, events }: VerdictProps): ReactNode {
+function Verdict({ verified, at, events, isUnknown }: VerdictProps): ReactNode {
   if (verified === null)
     return (
       <span className="soft">
-        <Icon name="audit" size={14} />{' '}
-        {events === null ? 'Counting events' : `${events.toLocaleString('en-GB')} events`}, each bound to the one before
-        it. Not verified since you opened this page.
+        <Icon name="audit" size={14} /> {nameCount(events, isUnknown)}, each bound to the one before it. Not verified
+        since you opened this page.
       </span>
     )
   return (

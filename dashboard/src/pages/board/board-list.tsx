@@ -6,7 +6,7 @@ import { toPlainText } from '../../ui/plain-text.js'
 import { Age } from '../../ui/time.js'
 import { toToneClass } from '../../ui/tone.js'
 import { listPhaseStates, type TaskRow } from './board-data.js'
-import { findState } from './task-card.js'
+import { describeFree, findState } from './task-card.js'
 import { VirtualTasks } from './virtual-tasks.js'
 
 const ROW_PX = 44
@@ -53,7 +53,7 @@ function TaskLine({
         {toPlainText(task.title)}
       </Link>
       {state === null ? (
-        <span className="taskline__state muted">{task.agent_id ?? ''}</span>
+        <span className="taskline__state muted">{task.agent_id ?? describeFree(task)}</span>
       ) : (
         <span className={`taskline__state ${toToneClass(state.tone)}`}>
           <Icon name={state.icon} size={14} />

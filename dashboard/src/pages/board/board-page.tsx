@@ -101,19 +101,26 @@ function Filters({ filter, onChange, contracts, tasks, onNew }: FiltersProps): R
   const agents = [...new Set(tasks.flatMap(({ agent_id }) => (agent_id === null ? [] : [agent_id])))].sort()
   return (
     <search className="tools">
-      <Pick
-        label="Contract"
-        value={filter.contract}
-        onChange={(contract) => onChange({ contract })}
-        options={contracts.map(({ hash, name, version }) => ({ value: hash, name: `${name} ${version}` }))}
-      />
-      <Pick
-        label="Agent"
-        value={filter.agent}
-        onChange={(agent) => onChange({ agent })}
-        options={[{ value: '', name: 'any' }, ...agents.map((agent) => ({ value: agent, name: agent }))]}
-      />
-      <Pick label="Status" value={filter.status} onChange={(status) => onChange({ status })} options={STATUS_FILTERS} />
+      <div className="tools__picks">
+        <Pick
+          label="Contract"
+          value={filter.contract}
+          onChange={(contract) => onChange({ contract })}
+          options={contracts.map(({ hash, name, version }) => ({ value: hash, name: `${name} ${version}` }))}
+        />
+        <Pick
+          label="Agent"
+          value={filter.agent}
+          onChange={(agent) => onChange({ agent })}
+          options={[{ value: '', name: 'any' }, ...agents.map((agent) => ({ value: agent, name: agent }))]}
+        />
+        <Pick
+          label="Status"
+          value={filter.status}
+          onChange={(status) => onChange({ status })}
+          options={STATUS_FILTERS}
+        />
+      </div>
       <input
         className="field"
         type="search"
@@ -150,7 +157,7 @@ function NoTasks({ isFiltered, onNew }: { readonly isFiltered: boolean; readonly
       >
         {isFiltered
           ? 'Choose another contract, agent or status, or clear the text.'
-          : 'Create one here, or with phaselock task add. An agent that is let in can claim it.'}
+          : 'Create one here, or with phaselock task add. Any registered agent can claim it.'}
       </EmptyState>
     </div>
   )

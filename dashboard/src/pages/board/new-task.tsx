@@ -73,7 +73,7 @@ export function NewTask({ onClose }: { readonly onClose: () => void }): ReactNod
       <div className="acts">
         <Pick label="Contract" value={contract} onChange={setContract} options={listChoices(contracts)} />
         <Tick checked={isSeparate} onChange={setSeparate}>
-          In a work tree of its own
+          In a separate work tree
         </Tick>
       </div>
       <ActionProblem error={act.error} />

@@ -60,10 +60,11 @@ function Holder({ task }: { readonly task: TaskRow }): ReactNode {
   )
 }
 
-function describeFree({ status, depends_on }: TaskRow): string {
+/** Why nobody works on a task. */
+export function describeFree({ status, depends_on }: TaskRow): string {
   if (status === 'completed') return 'done'
   if (status === 'cancelled') return 'cancelled'
-  if (status === 'interrupted') return 'free, its lease ran out'
+  if (status === 'interrupted') return 'free, lease ran out'
   if (status === 'queued' && depends_on.length > 0) return `waits for ${depends_on.join(', ')}`
   return 'free, not claimed'
 }

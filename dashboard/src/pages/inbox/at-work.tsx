@@ -1,5 +1,6 @@
 import { Link } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
+import { type InboxItem, useInbox } from '../../api/inbox.js'
 import { keys } from '../../api/keys.js'
 import { useRead } from '../../api/use-api.js'
 import { Section } from '../../ui/layout-parts.js'
@@ -21,6 +22,7 @@ const SHOWN_MAX = 12
 /** Agents at work, with their phase and last call. */
 export function AtWork(): ReactNode {
   const agents = useRead<{ readonly agents: readonly AgentRow[] }>(keys.agents, '/agents')
+  const waiting = findWaiting(useInbox().data?.items ?? [])
   const working = (agents.data?.agents ?? []).filter(({ status }) => status === 'working' || status === 'reviewing')
   return (
     <Section
@@ -39,7 +41,7 @@ export function AtWork(): ReactNode {
           ) : (
             <ul className="doing">
               {working.slice(0, SHOWN_MAX).map((agent) => (
-                <AgentAtWork key={agent.agent_id} agent={agent} />
+                <AgentAtWork key={agent.agent_id} agent={agent} waits={waiting.get(agent.task_id ?? '')} />
               ))}
             </ul>
           )
@@ -50,8 +52,22 @@ export function AtWork(): ReactNode {
   )
 }
 
-function AgentAtWork({ agent }: { readonly agent: AgentRow }): ReactNode {
+/** The tasks whose agents can do nothing before a person decides, with since when. */
+function findWaiting(items: readonly InboxItem[]): ReadonlyMap<string, string> {
+  return new Map(
+    items.flatMap(({ kind, task_id, since }) => (kind === 'approval' && task_id !== null ? [[task_id, since]] : [])),
+  )
+}
+
+interface AtWorkProps {
+  readonly agent: AgentRow
+  /** Since when it waits for an approval. */
+  readonly waits: string | undefined
+}
+
+function AgentAtWork({ agent, waits }: AtWorkProps): ReactNode {
   const { agent_id: id, task_id: task, last_call: call } = agent
+  const since = waits ?? call?.at
   return (
     <li>
       <Avatar name={id} />
@@ -66,15 +82,19 @@ function AgentAtWork({ agent }: { readonly agent: AgentRow }): ReactNode {
             </Link>
           )}
         </p>
-        <p className="doing__call">{call ? call.tool : 'no call yet'}</p>
+        {waits === undefined ? (
+          <p className="doing__call">{call ? call.tool : 'no call yet'}</p>
+        ) : (
+          <p className="muted">waits for approval</p>
+        )}
       </div>
       <div className="doing__end">
         <Phase>{agent.phase}</Phase>
-        {call ? (
+        {since === undefined ? null : (
           <span>
-            <Age since={call.at} />
+            <Age since={since} />
           </span>
-        ) : null}
+        )}
       </div>
     </li>
   )

@@ -13,7 +13,7 @@ import type { EventPage } from '../audit/use-ledger.js'
 
 const SHOWN_MAX = 8
 const READ_MAX = 60
-const DETAIL_CHARS_MAX = 220
+const DETAIL_CHARS_MAX = 160
 
 /** Refusals as they come, newest first. */
 export function LatestRefusals(): ReactNode {
@@ -66,7 +66,9 @@ function Refusal({ event, count }: { readonly event: LedgerEvent; readonly count
   const { code, detail, tool } = event.data
   const task = event.stream.startsWith('task:') ? event.stream.slice('task:'.length) : null
   const who = event.actor.replace(/^agent:/, '')
-  const text = typeof detail === 'string' ? detail : typeof tool === 'string' ? `called ${tool}` : event.type
+  // Most refusals name their phase themselves.
+  const said = typeof detail === 'string' ? detail : typeof tool === 'string' ? `called ${tool}` : event.type
+  const text = cut(dropToolList(said))
   return (
     <li>
       <Time at={event.at} />
@@ -75,7 +77,7 @@ function Refusal({ event, count }: { readonly event: LedgerEvent; readonly count
         {count === 1 ? null : <span className="muted"> {count} times</span>}
         <p>
           {who}
-          {event.phase === null ? '' : ` in ${event.phase}`}: {cut(dropToolList(text))}{' '}
+          {event.phase === null || text.includes(event.phase) ? '' : ` in ${event.phase}`}: {text}{' '}
           {task === null ? null : (
             <Link to="/tasks/$id" params={{ id: task }}>
               {task}

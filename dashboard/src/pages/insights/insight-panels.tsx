@@ -89,7 +89,7 @@ function nameDay(day: string, count: number): readonly [string, string] {
 export function TimePanel({ insights, numberLink }: PanelProps) {
   const scale = findTimeScale(Math.max(1, ...insights.phases.map(({ seconds }) => seconds.p90)))
   return (
-    <Panel title="Time and tokens by phase" sub="median, middle half, 10 to 90 %" className="ins-narrow">
+    <Panel title="Time and tokens by phase" sub="median, middle half, 10 to 90 %" className="ins-wide">
       {insights.phases.length === 0 ? <p className="muted">No phase was visited in this time.</p> : null}
       <div className="ins-times">
         {insights.phases.map((phase) => (
@@ -122,7 +122,7 @@ export function TimePanel({ insights, numberLink }: PanelProps) {
 
 export function StuckPanel({ insights, numberLink }: PanelProps) {
   return (
-    <Panel title="Where tasks get stuck" className="ins-wide" flush>
+    <Panel title="Where tasks get stuck" className="ins-narrow" flush>
       {insights.stuck.length === 0 ? <p className="ins-pad muted">No task got stuck in this time.</p> : null}
       {insights.stuck.length === 0 ? null : (
         <table className="table">

@@ -59,7 +59,7 @@ function TokenRows({ agents, onRevoke }: RowsProps): ReactNode {
   if (agents.length === 0)
     return (
       <EmptyState icon="agent" title="No agent has a token">
-        Register one beside this list, or with <code>phaselock agent add NAME</code>.
+        Make one under New token, or with <code>phaselock agent add NAME</code>.
       </EmptyState>
     )
   return (

@@ -29,7 +29,7 @@ export function PasskeyList(): ReactNode {
           passkeys.length === 0 ? (
             <EmptyState icon="finger" title="No passkey yet">
               {session?.may_register_passkey === false
-                ? 'The first one is added in a session that began with the code of the first start. Until then, a passphrase confirms your decisions.'
+                ? 'To add the first one, log in with the link that the server printed at its first start. A passphrase confirms your decisions as well.'
                 : 'Add one. A stolen token is then not enough to decide in your name.'}
             </EmptyState>
           ) : (

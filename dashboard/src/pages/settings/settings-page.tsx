@@ -19,10 +19,14 @@ const TABS = [
     name: 'You',
     content: (
       <div className="set-columns">
-        <PasskeyList />
-        <PassphraseForm />
-        <SessionList />
-        <PreferenceSwitches />
+        <div className="stack">
+          <PasskeyList />
+          <SessionList />
+        </div>
+        <div className="stack">
+          <PassphraseForm />
+          <PreferenceSwitches />
+        </div>
       </div>
     ),
   },

@@ -1,4 +1,5 @@
 import type { IconName } from '../../ui/icon.js'
+import { dropToolList } from '../../ui/text/drop-tool-list.js'
 import type { Tone } from '../../ui/tone.js'
 import { type Blocker, readRecords, readText, type TaskEvent } from './task-types.js'
 
@@ -65,7 +66,7 @@ const LINES: Readonly<Record<string, Describe>> = {
     tone: 'parked',
     title: 'Parked',
     code: readText(data, 'code'),
-    ...withQuote(data),
+    quote: dropToolList(readText(data, 'reason')),
   }),
   task_resumed: bare('play', 'running', 'Resumed'),
   task_cancelled: bare('stop', 'refused', 'Cancelled'),
@@ -99,13 +100,13 @@ const LINES: Readonly<Record<string, Describe>> = {
     icon: 'lock',
     tone: onlyWaits(data) ? 'pending' : 'refused',
     title: onlyWaits(data) ? 'Gate waits' : 'Gate stayed closed',
-    text: `${event.phase ?? ''} to ${readText(data, 'to')}`,
+    text: describeWay(data, event),
   }),
   gate_passed: (data, event) => ({
     icon: 'open',
     tone: 'allowed',
     title: 'Gate opened',
-    text: `${event.phase ?? ''} to ${readText(data, 'to')}`,
+    text: describeWay(data, event),
   }),
   approval_requested: (data) => ({
     icon: 'lock',
@@ -259,6 +260,12 @@ const LINES: Readonly<Record<string, Describe>> = {
   question_refused: refused('Question refused'),
   review_refused: refused('Review refused'),
   token_refused: refused('Token refused'),
+}
+
+// The gate of the last phase leads nowhere else.
+function describeWay(data: TaskEvent['data'], { phase }: TaskEvent): string {
+  const to = readText(data, 'to')
+  return phase === to ? `end of ${to}` : `${phase ?? ''} to ${to}`
 }
 
 function describeDecision(data: TaskEvent['data']): EventLine {

@@ -1,5 +1,6 @@
-import type { ReactNode } from 'react'
+import { type ReactNode, useState } from 'react'
 import { Icon } from '../../ui/icon.js'
+import { Code } from '../../ui/marks.js'
 import { PlainText } from '../../ui/text/plain-text.js'
 import { formatClockSeconds, formatExact } from '../../ui/time.js'
 import { CallsRow } from './calls-row.js'
@@ -8,13 +9,23 @@ import { findKind } from './event-kinds.js'
 import { GateRequest } from './gate-request.js'
 import { formatRange, RawEvents } from './raw-event.js'
 import { RefusedEvent } from './refused-event.js'
+import { readText, type TaskEvent } from './task-types.js'
 import type { TimelineItem } from './timeline-items.js'
 
+interface Props {
+  readonly item: TimelineItem
+  readonly isChosen: boolean
+  /** Whether what was tried, why it was refused and what to do is shown only when it is asked for. */
+  readonly isFolded: boolean
+}
+
 /** One row of the timeline. */
-export function EventRow({ item, isChosen }: { readonly item: TimelineItem; readonly isChosen: boolean }) {
+export function EventRow({ item, isChosen, isFolded }: Props) {
+  const [isAsked, setAsked] = useState(false)
+  const isOpen = !isFolded || isAsked || isChosen
   const line = describeEvent(item.last)
   const isQuiet = item.kind === 'calls'
-  const isCard = item.kind === 'gate' || findKind(item.last.type) === 'refusal'
+  const isCard = item.kind === 'gate' || isRefusal(item)
   const classes = ['ev', isQuiet ? 'ev--quiet' : '', isCard ? 'ev--wide' : '', isChosen ? 'ev--chosen' : '']
   if (!isQuiet && line.tone !== 'neutral') classes.push(`tone-${line.tone}`)
   return (
@@ -27,17 +38,47 @@ export function EventRow({ item, isChosen }: { readonly item: TimelineItem; read
         {item.kind === 'calls' ? (
           <CallsRow events={item.events} />
         ) : (
-          <Line line={line} raw={isCard ? null : <RawEvents events={item.events} />} />
+          <Line line={line} raw={isCard ? null : <RawEvents events={item.events} />}>
+            {isFolded && <FoldedRefusal event={item.last} isOpen={isOpen} onToggle={() => setAsked(!isOpen)} />}
+          </Line>
         )}
         {item.kind === 'gate' && <GateRequest asked={item.asked} outcome={item.outcome} />}
-        {item.kind === 'one' && isCard && <RefusedEvent event={item.last} />}
+        {item.kind === 'one' && isCard && isOpen && <RefusedEvent event={item.last} />}
       </div>
       <span className="ev__end">{formatRange(item.events.map(({ seq }) => seq))}</span>
     </li>
   )
 }
 
-function Line({ line, raw }: { readonly line: EventLine; readonly raw: ReactNode }) {
+/** Whether a row is a refusal. */
+export function isRefusal(item: TimelineItem): boolean {
+  return item.kind === 'one' && findKind(item.last.type) === 'refusal'
+}
+
+interface FoldedProps {
+  readonly event: TaskEvent
+  readonly isOpen: boolean
+  readonly onToggle: () => void
+}
+
+function FoldedRefusal({ event, isOpen, onToggle }: FoldedProps) {
+  return (
+    <>
+      {!isOpen && <Code>{readText(event.data, 'code')}</Code>}
+      <button type="button" className="link" aria-expanded={isOpen} onClick={onToggle}>
+        {isOpen ? 'Hide' : 'Why'}
+      </button>
+    </>
+  )
+}
+
+interface LineProps {
+  readonly line: EventLine
+  readonly raw: ReactNode
+  readonly children?: ReactNode
+}
+
+function Line({ line, raw, children }: LineProps) {
   return (
     <>
       <div className="ev__line">
@@ -53,6 +94,7 @@ function Line({ line, raw }: { readonly line: EventLine; readonly raw: ReactNode
           </span>
         )}
         {raw}
+        {children}
       </div>
       {line.quote !== undefined && line.quote !== '' && (
         <p className="ev__sub agent-text">

@@ -39,12 +39,10 @@ export function GateRequest({ asked, outcome }: { readonly asked: TaskEvent | nu
         ) : (
           <span className="ok">{checks.length === 0 ? 'open' : `${holds} of ${checks.length} checks hold`}</span>
         )}
-        {runs.length > 0 && <span className="gatebox__end">{formatRuns(runs)}</span>}
-      </div>
-      <CheckList checks={[...checks, ...others]} />
-      <div className="gatebox__foot">
+        <span className="gatebox__end">{runs.length > 0 && formatRuns(runs)}</span>
         <RawEvents events={asked === null ? [outcome] : [asked, outcome]} />
       </div>
+      <CheckList checks={[...checks, ...others]} />
     </div>
   )
 }

@@ -12,6 +12,8 @@ const WORDS = {
   not_tried: 'has not been tried',
 } as const
 
+const OVER: readonly string[] = ['completed', 'cancelled']
+
 /** Beside the timeline: the gates of the phase, what the agent is told, and the facts. */
 export function NowRail({ state, nextStep }: { readonly state: TaskStateAt; readonly nextStep: string | null }) {
   const { task } = state
@@ -21,7 +23,7 @@ export function NowRail({ state, nextStep }: { readonly state: TaskStateAt; read
       {gates.map((gate) => (
         <GatePanel key={gate.id} gate={gate} />
       ))}
-      {nextStep !== null && nextStep !== '' && (
+      {nextStep !== null && nextStep !== '' && !OVER.includes(task.status) && (
         <Panel title={`What ${task.agent_id ?? 'the agent'} is told now`}>
           <p className="quote agent-text">
             <PlainText text={nextStep} charsMax={1500} />
@@ -32,10 +34,9 @@ export function NowRail({ state, nextStep }: { readonly state: TaskStateAt; read
         <div className="panel__body">
           <KeyValues
             rows={[
-              ['Visit', String(task.visit)],
               ['Epoch', String(task.epoch)],
-              ['Mode', task.mode ?? 'of the contract'],
-              ['Work tree', <PlainText key="tree" text={task.workspace} charsMax={300} />],
+              ['Mode', task.mode],
+              ['Work tree', <Place key="tree" path={task.workspace} />],
               ['Branch', task.worktree === undefined ? null : task.worktree.branch],
               ['Based on', task.worktree === undefined ? null : task.worktree.base.slice(0, 12)],
               ['Merges into', task.worktree?.into ?? null],
@@ -44,6 +45,15 @@ export function NowRail({ state, nextStep }: { readonly state: TaskStateAt; read
         </div>
       </section>
     </aside>
+  )
+}
+
+/** A long path below its name, from the left. */
+function Place({ path }: { readonly path: string }) {
+  return (
+    <span className="mono kv__long">
+      <PlainText text={path} charsMax={300} />
+    </span>
   )
 }
 

@@ -1,4 +1,6 @@
+import type { ReactNode } from 'react'
 import { Badge, Gate, type GateState as GateLook } from '../../ui/marks.js'
+import { formatOrdinal } from '../../ui/text/ordinal.js'
 import { PlainText } from '../../ui/text/plain-text.js'
 import { formatDuration, useNow } from '../../ui/time.js'
 import type { GateState, PhaseState, Task, TaskStateAt } from './task-types.js'
@@ -28,6 +30,7 @@ export function PhaseLine({ state, isPast }: { readonly state: TaskStateAt; read
             phase={phase}
             gate={index === state.phases.length - 1 ? undefined : findGate(state, phase.id)}
             task={state.task}
+            isPast={isPast}
             until={isPast ? Date.parse(state.at.time) : findEnd(state.task)}
           />
         ))}
@@ -40,11 +43,12 @@ interface StepProps {
   readonly phase: PhaseState
   readonly gate: GateState | undefined
   readonly task: Task
+  readonly isPast: boolean
   /** The moment that is shown, or the end of the task; null: now. */
   readonly until: number | null
 }
 
-function Step({ phase, gate, task, until }: StepProps) {
+function Step({ phase, gate, task, isPast, until }: StepProps) {
   const now = useNow()
   // Its own checks may hold: it is not open before a person has decided.
   const isAsked = phase.status === 'current' && task.status === 'awaiting_approval'
@@ -56,9 +60,11 @@ function Step({ phase, gate, task, until }: StepProps) {
         <span className="phase">
           <PlainText text={phase.id} charsMax={64} />
         </span>
-        {phase.status === 'current' && <Badge tone={findTone(task)}>{describeStatus(task)}</Badge>}
+        {phase.status === 'current' && <Badge tone={findTone(task)}>{describeStatus(task, isPast)}</Badge>}
       </p>
-      <p className="step__meta">{describeVisits(phase, until ?? now)}</p>
+      <p className="step__meta">
+        <Visits phase={phase} now={until ?? now} />
+      </p>
     </li>
   )
 }
@@ -79,6 +85,7 @@ function findLook({ status, visits }: PhaseState, task: Task): string {
   if (status === 'ahead') return visits.length > 0 ? 'step--back' : ''
   if (task.status === 'parked') return 'step--parked'
   if (task.status === 'completed') return 'step--done'
+  if (task.status === 'queued') return ''
   return task.status === 'awaiting_approval' ? 'step--wait' : 'step--now'
 }
 
@@ -86,15 +93,16 @@ function findTone({ status }: Task) {
   if (status === 'parked') return 'parked' as const
   if (status === 'completed') return 'allowed' as const
   if (status === 'cancelled') return 'refused' as const
+  if (status === 'queued') return 'neutral' as const
   return status === 'active' ? ('running' as const) : ('pending' as const)
 }
 
-function describeStatus({ status, checking }: Task): string {
+function describeStatus({ status, checking }: Task, isPast: boolean): string {
   if (checking === true) return 'checking'
-  return status === 'active' ? 'now' : status.replaceAll('_', ' ')
+  return status === 'active' ? (isPast ? 'then' : 'now') : status.replaceAll('_', ' ')
 }
 
-function describeVisits({ visits, status }: PhaseState, now: number): string {
+function Visits({ phase: { visits, status }, now }: { readonly phase: PhaseState; readonly now: number }): ReactNode {
   const last = visits.at(-1)
   if (last === undefined) return status === 'ahead' ? 'not reached' : ''
   const lasted = formatDuration((last.left_at === null ? now : Date.parse(last.left_at)) - Date.parse(last.entered_at))
@@ -104,5 +112,10 @@ function describeVisits({ visits, status }: PhaseState, now: number): string {
     (sum, one) => sum + Date.parse(one.left_at ?? one.entered_at) - Date.parse(one.entered_at),
     0,
   )
-  return `${lasted}, visit ${visits.length} (${formatDuration(earlier)} before)`
+  return (
+    <>
+      {lasted}, {formatOrdinal(visits.length)} visit{' '}
+      <span className="more nowrap">({formatDuration(earlier)} before)</span>
+    </>
+  )
 }

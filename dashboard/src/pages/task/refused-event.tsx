@@ -1,5 +1,6 @@
 import { CODES } from '../../../../src/core/codes.js'
 import { RefusalCard } from '../../ui/checks.js'
+import { dropToolList } from '../../ui/text/drop-tool-list.js'
 import { PlainText } from '../../ui/text/plain-text.js'
 import { describeArguments } from './calls-row.js'
 import { RawEvents } from './raw-event.js'
@@ -20,17 +21,19 @@ export function RefusedEvent({ event }: { readonly event: TaskEvent }) {
       code={readText(data, 'code')}
       title={title}
       tried={<Tried event={event} />}
-      why={<PlainText text={readText(data, 'detail')} charsMax={2000} />}
+      why={<PlainText text={readWhy(event)} charsMax={2000} />}
       remedy={remedy}
       tries={retry !== undefined && retry.max > 0 ? { used: retry.attempt, max: retry.max } : null}
-      foot={
-        <>
-          <RawEvents events={[event]} />
-          {data.counted === false && <span>Not counted against the agent.</span>}
-        </>
-      }
+      end={<RawEvents events={[event]} />}
+      foot={data.counted === false ? 'Not counted against the agent.' : undefined}
     />
   )
+}
+
+// Which tools there are helps the one who called a wrong one; a dead token has no use for the list.
+function readWhy({ type, data }: TaskEvent): string {
+  const detail = readText(data, 'detail')
+  return type === 'token_refused' ? dropToolList(detail) : detail
 }
 
 function findCode(code: string): { readonly title: string; readonly remedy: string } {
@@ -49,6 +52,15 @@ const TRIED: Readonly<Record<string, string>> = {
   approval_refused: 'To decide on an approval',
 }
 
+// Only a path is something that a tool is used on; a command or a message is what the tool was told.
+function namesPaths({ data }: TaskEvent): boolean {
+  const args = Object(data.args) as Readonly<Record<string, unknown>>
+  return (
+    typeof data.command !== 'string' &&
+    !['command', 'pattern', 'query', 'message', 'question'].some((name) => name in args)
+  )
+}
+
 function Tried({ event }: { readonly event: TaskEvent }) {
   const tool = readText(event.data, 'tool_name')
   const paths = readRecords<string>(event.data, 'paths').join(', ')
@@ -60,7 +72,7 @@ function Tried({ event }: { readonly event: TaskEvent }) {
       ) : (
         <code>{tool.slice(0, 100)}</code>
       )}
-      {on !== '' && ' on '}
+      {on !== '' && (namesPaths(event) ? ' on ' : ': ')}
       {on !== '' && (
         <code>
           <PlainText text={on} charsMax={500} />

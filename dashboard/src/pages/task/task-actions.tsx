@@ -13,9 +13,12 @@ type Shown = 'park' | 'resume' | 'cancel' | 'rewind' | 'reassign' | 'merge' | nu
 export function TaskActions({
   task,
   state,
+  unexplained,
 }: {
   readonly task: Task
   readonly state: TaskStateAt | undefined
+  /** Whether there is an unexplained change that is not in view. */
+  readonly unexplained: boolean
 }): ReactNode {
   const [shown, setShown] = useState<Shown>(null)
   const isOver = task.status === 'completed' || task.status === 'cancelled'
@@ -29,6 +32,16 @@ export function TaskActions({
         >
           <Icon name="lock" size={14} />
           Decide…
+        </Link>
+      )}
+      {unexplained && (
+        <Link
+          className={toButtonClass(task.pending_approval === null ? { look: 'primary' } : {})}
+          to={`/tasks/${encodeURIComponent(task.id)}`}
+          search={{ tab: 'changes' } as never}
+        >
+          <Icon name="diff" size={14} />
+          Show the change
         </Link>
       )}
       {!isOver && task.status !== 'parked' && (

@@ -35,7 +35,7 @@ export function TaskHead({ task, unexplained, calls, actions }: Props) {
         </h2>
         <p className="taskhead__facts">
           {task.agent_id === null ? (
-            <span className="muted">no agent works on it</span>
+            <Free task={task} />
           ) : (
             <span>
               <Avatar name={task.agent_id} small />
@@ -69,6 +69,23 @@ export function TaskHead({ task, unexplained, calls, actions }: Props) {
       </div>
       {actions}
     </header>
+  )
+}
+
+/** Why no agent works on it. */
+function Free({ task }: { readonly task: Task }): ReactNode {
+  if (task.status === 'completed' || task.status === 'cancelled') return null
+  if (task.status !== 'queued' || task.depends_on.length === 0)
+    return <span className="muted">no agent works on it</span>
+  return (
+    <span>
+      <span className="muted">waits for</span>
+      {task.depends_on.map((id) => (
+        <Link key={id} className="link" to={`/tasks/${encodeURIComponent(id)}`}>
+          {id}
+        </Link>
+      ))}
+    </span>
   )
 }
 

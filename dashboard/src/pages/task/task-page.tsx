@@ -75,9 +75,9 @@ function TaskBody({ task, view }: { readonly task: Task; readonly view: TaskView
         calls={calls}
         actions={
           isPast ? (
-            <p className="muted">Actions apply to the task as it is now.</p>
+            <p className="muted">Go back to now to act on the task.</p>
           ) : (
-            <TaskActions task={task} state={state} />
+            <TaskActions task={task} state={state} unexplained={unexplained && view.tab !== 'changes'} />
           )
         }
       />

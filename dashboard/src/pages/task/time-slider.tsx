@@ -1,6 +1,6 @@
 import { useMemo, useRef } from 'react'
 import { Button } from '../../ui/button.js'
-import { formatClock, formatClockSeconds } from '../../ui/time.js'
+import { formatClock, formatClockSeconds, formatMoment } from '../../ui/time.js'
 import { findKind } from './event-kinds.js'
 import type { TaskEvent } from './task-types.js'
 
@@ -43,8 +43,8 @@ export function TimeSlider({ events, at, onMove }: Props) {
       </div>
       {at === null ? (
         <span className="muted">
-          <span className="hide-s">{formatClock(events[0]?.at ?? event.at)} to </span>
-          {formatClock(event.at)}
+          <span className="hide-s">{formatMoment(events[0]?.at ?? event.at)} to </span>
+          {formatEnd(events[0]?.at ?? event.at, event.at)}
         </span>
       ) : (
         <Button
@@ -60,6 +60,11 @@ export function TimeSlider({ events, at, onMove }: Props) {
       )}
     </div>
   )
+}
+
+// The date is said once where both are on the same day.
+function formatEnd(from: string, to: string): string {
+  return new Date(from).toDateString() === new Date(to).toDateString() ? formatClock(to) : formatMoment(to)
 }
 
 /** The place of an event in the list, or of the last one before it. */

@@ -19,7 +19,10 @@ export interface TimelineVisit {
   /** The event that began it; 0 before the first. */
   readonly key: number
   readonly phase: string
+  /** Counted over all phases; 0 before the first. */
   readonly visit: number
+  /** Which stay in this very phase it is. */
+  readonly nth: number
   readonly from: string
   /** When the next one began; null for the newest. */
   readonly to: string | null
@@ -41,6 +44,7 @@ export function buildTimeline(events: readonly TaskEvent[], only: EventKind | nu
       key: first.version,
       phase: stay.phase,
       visit: stay.visit,
+      nth: stays.slice(0, index + 1).filter(({ phase, visit }) => visit > 0 && phase === stay.phase).length,
       from: first.at,
       to: stays[index + 1]?.events[0]?.at ?? null,
       items: items.toReversed(),

@@ -1,15 +1,18 @@
 import { useDeferredValue, useMemo, useState } from 'react'
 import { Chip } from '../../ui/controls.js'
+import { formatOrdinal } from '../../ui/text/ordinal.js'
 import { PlainText } from '../../ui/text/plain-text.js'
-import { formatClock, formatDuration } from '../../ui/time.js'
+import { formatDuration, formatMoment } from '../../ui/time.js'
 import { type EventKind, KINDS } from './event-kinds.js'
-import { EventRow } from './event-row.js'
+import { EventRow, isRefusal } from './event-row.js'
 import type { TaskEvent } from './task-types.js'
 import { buildTimeline, countKinds, type TimelineVisit } from './timeline-items.js'
 
 const ROWS_SHOWN = 100
 /** This many of the newest visits are open at first. */
 const VISITS_OPEN = 2
+/** This many of the newest refusals of a visit are open at first. */
+const REFUSALS_OPEN = 3
 
 interface Props {
   readonly events: readonly TaskEvent[]
@@ -68,6 +71,7 @@ function Visit({ visit, isOpenAtFirst, chosen }: VisitProps) {
   const chosenAt = visit.items.findIndex((item) => item.events.some(({ seq }) => seq === chosen))
   const isShown = isOpen || chosenAt !== -1
   const shown = Math.max(rows, chosenAt + 1)
+  const refusals = visit.items.filter(isRefusal)
   return (
     <>
       <h3 className="visit">
@@ -82,7 +86,12 @@ function Visit({ visit, isOpenAtFirst, chosen }: VisitProps) {
       {isShown && (
         <ol className="tl">
           {visit.items.slice(0, shown).map((item, index) => (
-            <EventRow key={item.events[0]?.seq} item={item} isChosen={index === chosenAt} />
+            <EventRow
+              key={item.events[0]?.seq}
+              item={item}
+              isChosen={index === chosenAt}
+              isFolded={isRefusal(item) && refusals.indexOf(item) >= REFUSALS_OPEN}
+            />
           ))}
         </ol>
       )}
@@ -95,9 +104,9 @@ function Visit({ visit, isOpenAtFirst, chosen }: VisitProps) {
   )
 }
 
-function describeVisit({ visit, from, to }: TimelineVisit): string {
-  const name = visit === 0 ? 'before the first visit' : `visit ${visit}`
-  return to === null
-    ? `${name}, since ${formatClock(from)}`
-    : `${name}, ${formatDuration(Date.parse(to) - Date.parse(from))}`
+function describeVisit({ visit, nth, from, to }: TimelineVisit): string {
+  const lasted = to === null ? '' : `, ${formatDuration(Date.parse(to) - Date.parse(from))}`
+  if (visit === 0) return `before the work began, ${formatMoment(from)}`
+  const which = nth > 1 ? `${formatOrdinal(nth)} visit, ` : ''
+  return `${which}${to === null ? 'since ' : ''}${formatMoment(from)}${lasted}`
 }

@@ -1,4 +1,4 @@
-import { type ReactNode, useRef, useState } from 'react'
+import { type ReactNode, useMemo, useRef, useState } from 'react'
 import { showHidden } from '../text/hidden-characters.js'
 import type { FileDiff, TreeDiff } from './diff-types.js'
 import { FileRows } from './file-rows.js'
@@ -13,6 +13,9 @@ const OMITTED = {
   not_kept: 'Its earlier content was not kept.',
 } as const
 
+/** A change of up to this many lines is in the page whole, so that the browser can search it. */
+const WHOLE_LINES_MAX = 600
+
 export interface DiffViewProps {
   readonly diff: TreeDiff
   /** Shows one file whole, where it was left out for its size. */
@@ -23,21 +26,33 @@ export interface DiffViewProps {
 
 /** Changed files: a tree beside their diffs. Everything in it is text. */
 export function DiffView({ diff, onLoad, note }: DiffViewProps) {
-  const [current, setCurrent] = useState<string | null>(diff.files[0]?.path ?? null)
+  // What nobody explains is what a person has to decide on: it comes first.
+  const files = useMemo(
+    () => diff.files.toSorted((a, b) => Number(b.unexplained) - Number(a.unexplained)),
+    [diff.files],
+  )
+  const [current, setCurrent] = useState<string | null>(files[0]?.path ?? null)
   const list = useRef<HTMLDivElement>(null)
+  const isWhole = useMemo(() => countLines(files) <= WHOLE_LINES_MAX, [files])
   const showFile = (path: string) => {
     setCurrent(path)
-    const index = diff.files.findIndex((file) => file.path === path)
+    const index = files.findIndex((file) => file.path === path)
     const shown = list.current?.children[index]
     shown?.scrollIntoView({ block: 'start' })
     shown?.querySelector<HTMLElement>('h3')?.focus({ preventScroll: true })
   }
   return (
     <div className="diff-view">
-      <FileTree files={diff.files} current={current} onPick={showFile} />
+      <FileTree files={files} current={current} onPick={showFile} />
       <div className="diff-files" ref={list}>
-        {diff.files.map((file) => (
-          <FilePart key={file.path} file={file} note={note?.(file)} {...(onLoad === undefined ? {} : { onLoad })} />
+        {files.map((file) => (
+          <FilePart
+            key={file.path}
+            file={file}
+            isWhole={isWhole}
+            note={note?.(file)}
+            {...(onLoad === undefined ? {} : { onLoad })}
+          />
         ))}
         {diff.truncated && (
           <p className="diff-cut">Not everything is shown: the change is larger than what fits here.</p>
@@ -49,10 +64,15 @@ export function DiffView({ diff, onLoad, note }: DiffViewProps) {
 
 interface FilePartProps extends Pick<DiffViewProps, 'onLoad'> {
   readonly file: FileDiff
+  readonly isWhole: boolean
   readonly note: ReactNode
 }
 
-function FilePart({ file, note, onLoad }: FilePartProps) {
+function countLines(files: readonly FileDiff[]): number {
+  return files.flatMap(({ hunks }) => hunks).reduce((sum, { lines }) => sum + lines.length, 0)
+}
+
+function FilePart({ file, isWhole, note, onLoad }: FilePartProps) {
   const [isOpen, setOpen] = useState(true)
   return (
     <article className="diff-file">
@@ -70,13 +90,13 @@ function FilePart({ file, note, onLoad }: FilePartProps) {
         <Delta {...file} />
       </header>
       {isOpen && note}
-      {isOpen && <FileBody file={file} {...(onLoad === undefined ? {} : { onLoad })} />}
+      {isOpen && <FileBody file={file} isWhole={isWhole} {...(onLoad === undefined ? {} : { onLoad })} />}
     </article>
   )
 }
 
-function FileBody({ file, onLoad }: Omit<FilePartProps, 'note'>) {
-  if (file.hunks.length > 0) return <FileRows file={file} />
+function FileBody({ file, isWhole, onLoad }: Omit<FilePartProps, 'note'>) {
+  if (file.hunks.length > 0) return <FileRows file={file} isWhole={isWhole} />
   const canLoad = onLoad !== undefined && (file.omitted === 'too_large' || file.omitted === 'too_many_files')
   return (
     <p className="diff-cut">

@@ -12,12 +12,19 @@ const LINE_CHARS_MAX = 1000
 const SIGNS = { same: '', del: '−', add: '+' } as const
 const SPOKEN = { same: '', del: 'removed ', add: 'added ' } as const
 
-/** The changed lines of one file. Only those near the screen are in the page. */
-export function FileRows({ file }: { readonly file: FileDiff }) {
+interface Props {
+  readonly file: FileDiff
+  /** Whether all lines are in the page; else only those near the screen. */
+  readonly isWhole: boolean
+}
+
+/** The changed lines of one file. */
+export function FileRows({ file, isWhole }: Props) {
   const rows = useMemo(() => listRows(file), [file])
   const chars = useMemo(() => findWidth(rows), [rows])
   const list = useRef<HTMLTableSectionElement>(null)
-  const { first, end } = useVisibleRows(list, rows.length, ROW_HEIGHT)
+  const visible = useVisibleRows(list, rows.length, ROW_HEIGHT)
+  const { first, end } = isWhole ? { first: 0, end: rows.length } : visible
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: a part that scrolls sideways must be reachable by keyboard
     <section className="diff-scroll" tabIndex={0} aria-label={`Changed lines of ${file.path}`}>
