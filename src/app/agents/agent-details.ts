@@ -49,7 +49,7 @@ export function findBinding(
 
 const TOOLS: Readonly<Record<AgentBinding['mode'], string>> = {
   tools_only: 'Its own tools are off; those of Phaselock take their place.',
-  native: `Hooks ask Phaselock before each call of its own tools, which run under your account; ${BESIDE}.`,
+  native: `Hooks ask Phaselock before each call of its own tools, which run under your account. ${OUTSIDE}`,
 }
 const PLACES: Readonly<Record<AgentBinding['place'], string>> = {
   session: 'Configured for this session, outside of the repository.',
