@@ -107,7 +107,52 @@ webhooks: [{url: "http://127.0.0.1:${(receiver.address() as AddressInfo).port}/h
     expect(await findBarriers(page)).toEqual([])
     await page.goto(`/contracts/${first?.hash}?tab=difference&to=unknown`)
     await page.getByText('shop 2 to shop 1').waitFor()
+  })
+
+  it('[REQ-PAGES-23] in the browser, no name of the graph touches a line or another name', async () => {
+    const added = await stage.run.call('POST', '/contracts', stage.run.operator, { source: MANY_WAYS })
+    expect(added).toMatchObject({ status: 201 })
+    await page.goto(`/contracts/${String(added.body.hash)}`)
+    await page.getByText('claim_from_4_to_1').waitFor()
+    const names = page.locator('.con-gate text')
+    expect(await names.count()).toBe(10)
+    expect(await page.locator('.con-graph').evaluate(findTouching)).toEqual([])
     expect(stage.complaints).toEqual([])
     expect(stage.run.faults).toEqual([])
   })
 })
+
+/** Six phases, each with ways back to all before it. */
+const MANY_WAYS = `
+name: many-ways
+version: "1"
+phases: [${[0, 1, 2, 3, 4, 5].map((phase) => `{id: P${phase}, allowed_tools: []}`).join(', ')}]
+transitions:
+${[0, 1, 2, 3, 4].map((phase) => `  - {from: P${phase}, to: P${phase + 1}}`).join('\n')}
+${[1, 2, 3, 4]
+  .flatMap((from) =>
+    Array.from({ length: from }, (_, to) => `  - {from: P${from}, to: P${to}, when: claim_from_${from}_to_${to}}`),
+  )
+  .join('\n')}
+enforcement: {confinement: "off", reconcile: "off"}
+`
+
+/** Names whose letters meet a line or another name, as the browser has laid them out. Runs in the page. */
+function findTouching(graph: Element): readonly string[] {
+  const names = [...graph.querySelectorAll<SVGTextElement>('.con-gate text')].map((text) => ({
+    said: text.textContent ?? '',
+    box: text.getBBox(),
+  }))
+  const points = [...graph.querySelectorAll<SVGPathElement>('.con-way')].flatMap((line) =>
+    Array.from({ length: Math.ceil(line.getTotalLength()) }, (_, at) => line.getPointAtLength(at)),
+  )
+  const onLine = names.filter(({ box }) =>
+    points.some(({ x, y }) => x > box.x && x < box.x + box.width && y > box.y && y < box.y + box.height),
+  )
+  const onName = names.filter(({ box: a }, index) =>
+    names
+      .slice(index + 1)
+      .some(({ box: b }) => a.x < b.x + b.width && b.x < a.x + a.width && a.y < b.y + b.height && b.y < a.y + a.height),
+  )
+  return [...onLine, ...onName].map(({ said }) => said)
+}

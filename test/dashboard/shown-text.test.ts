@@ -1,7 +1,9 @@
 import { describe, expect, it } from 'vitest'
 import { findChangedPart, listRows } from '../../dashboard/src/ui/diff/diff-rows.js'
 import { computeRange } from '../../dashboard/src/ui/diff/row-range.js'
+import { dropToolList } from '../../dashboard/src/ui/text/drop-tool-list.js'
 import { cutText, showHidden, splitHidden } from '../../dashboard/src/ui/text/hidden-characters.js'
+import { formatOrdinal } from '../../dashboard/src/ui/text/ordinal.js'
 import { stripTerminal, takeLastLines } from '../../dashboard/src/ui/text/terminal-lines.js'
 
 describe('text of agents', () => {
@@ -14,6 +16,19 @@ describe('text of agents', () => {
   it('ordinary text, other scripts and emoji stay as they are', () => {
     for (const text of ['', 'a\tb\nc', 'שלום مرحبا 你好', '❤️ 👍🏽', '<img src=x onerror=alert(1)>'])
       expect(splitHidden(text)).toEqual([{ kind: 'plain', text }])
+  })
+
+  it('a refusal for a person lacks the list of tools, also in brackets, and nothing else', () => {
+    const refusal = 'Called bash (not allowed in PLAN). Allowed: grep, read_files'
+    expect(dropToolList(refusal)).toBe('Called bash (not allowed in PLAN).')
+    expect(dropToolList(`It is parked (the last: ${refusal}).`)).toBe(
+      'It is parked (the last: Called bash (not allowed in PLAN)).',
+    )
+    expect(dropToolList('Allowed: grep (see the docs.)')).toBe('Allowed: grep (see the docs.)')
+  })
+
+  it('visits are counted as people say it', () => {
+    expect([1, 2, 3, 4, 11, 12, 21, 102].map(formatOrdinal).join(' ')).toBe('1st 2nd 3rd 4th 11th 12th 21st 102nd')
   })
 
   it('a cut says how much is left, and keeps pairs of surrogates whole', () => {

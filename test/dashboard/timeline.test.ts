@@ -60,6 +60,17 @@ describe('the timeline of a task', () => {
     expect(buildTimeline(events, 'refusal').map(({ phase }) => phase)).toEqual(['TDD'])
   })
 
+  it('counts the stays in one phase, not those before it in other phases', () => {
+    const enter = (to: string, visit: number) => event('phase_entered', { to, visit }, to)
+    const visits = buildTimeline([event('task_created'), enter('PLAN', 1), enter('TDD', 2), enter('PLAN', 3)], null)
+    expect(visits.map(({ phase, nth }) => [phase, nth])).toEqual([
+      ['PLAN', 2],
+      ['TDD', 1],
+      ['PLAN', 1],
+      ['PLAN', 0],
+    ])
+  })
+
   it('a gate that stayed closed is a refusal too, unless it only waits for a person', () => {
     const events = [
       event('gate_blocked', { to: 'TDD', code: 'approval_pending', counted: false }),

@@ -4,7 +4,6 @@ import { useRead } from '../../api/use-api.js'
 import { CheckList } from '../../ui/checks.js'
 import { Icon } from '../../ui/icon.js'
 import { Section } from '../../ui/layout-parts.js'
-import { Grade } from '../../ui/marks.js'
 import { Disclosure } from '../task/disclosure.js'
 import type { GateState, TaskStateAt } from '../task/task-types.js'
 import type { Approval } from './approval-types.js'
@@ -34,8 +33,7 @@ const GRADES = ['proved', 'observed', 'artifact', 'reported'] as const
 
 function GateSummary({ gate: { id, phase, checks } }: { readonly gate: GateState }): ReactNode {
   const holds = checks.filter(({ status }) => status === 'passed').length
-  const best = GRADES.find((grade) => checks.some((check) => check.grade === grade)) ?? null
-  const count = checks.filter(({ grade }) => grade === best).length
+  const counts = GRADES.map((grade) => ({ grade, count: checks.filter((check) => check.grade === grade).length }))
   const isWhole = holds === checks.length
   return (
     <>
@@ -48,8 +46,10 @@ function GateSummary({ gate: { id, phase, checks } }: { readonly gate: GateState
         {holds} of {checks.length} {checks.length === 1 ? 'check holds' : 'checks hold'}
       </span>
       <span className="row-end">
-        {best === null || count === checks.length ? '' : `${count} `}
-        <Grade grade={best} />
+        {counts
+          .filter(({ count }) => count > 0)
+          .map(({ grade, count }) => `${count} ${grade}`)
+          .join(', ')}
       </span>
     </>
   )
