@@ -113,7 +113,7 @@ webhooks: [{url: "http://127.0.0.1:${(receiver.address() as AddressInfo).port}/h
     const added = await stage.run.call('POST', '/contracts', stage.run.operator, { source: MANY_WAYS })
     expect(added).toMatchObject({ status: 201 })
     await page.goto(`/contracts/${String(added.body.hash)}`)
-    await page.getByText('claim_from_4_to_1').waitFor()
+    await page.locator('.con-gate text', { hasText: 'claim_from_4_to_1' }).waitFor()
     const names = page.locator('.con-gate text')
     expect(await names.count()).toBe(10)
     expect(await page.evaluate<readonly string[]>(FIND_TOUCHING)).toEqual([])

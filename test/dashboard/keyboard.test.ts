@@ -137,6 +137,34 @@ describe.skipIf(findBrowser() === null)('with the keyboard alone', () => {
     expect(decided).not.toContain('letters here')
   })
 
+  it('[REQ-DASH-6] what is typed before the palette is loaded is found, and no letter acts on the page', async () => {
+    const slow = await stage.logIn()
+    let release = (): void => undefined
+    const held = new Promise<void>((resolve) => {
+      release = resolve
+    })
+    await slow.route(/assets\/palette/, async (route) => {
+      await held
+      await route.continue()
+    })
+    await slow.goto('/board')
+    await slow.getByRole('button', { name: /New task/ }).waitFor()
+    await slow.keyboard.press('/')
+    // Each of these would do something on this page: "n" makes a new task, "g i" goes to the inbox.
+    await slow.keyboard.type('n g isu')
+    for (let back = 0; back < 7; back += 1) await slow.keyboard.press('Backspace')
+    await slow.keyboard.type('keyed')
+    release()
+    await slow.getByRole('option', { name: /Sum up keyed/ }).waitFor()
+    expect(await slow.getByRole('combobox', { name: /^Find tasks/ }).inputValue()).toBe('keyed')
+    expect(await slow.getByRole('dialog', { name: 'New task' }).count()).toBe(0)
+    await slow.keyboard.type('!')
+    expect(await slow.getByRole('combobox', { name: /^Find tasks/ }).inputValue()).toBe('keyed!')
+    await slow.keyboard.press('Escape')
+    expect(slow.url()).toContain('/board')
+    await slow.close()
+  })
+
   it('[REQ-DASH-6] task: found by the palette, walked through its timeline, back in time and by its tabs', async () => {
     await agent.does('write_files', { files: [{ path: 'test/sum.test.js', content: "test('sums', () => {})\n" }] })
     await page.keyboard.press('/')

@@ -29,7 +29,9 @@ describe.skipIf(findBrowser() === null)('passkeys, under --confirm always', () =
   it('[REQ-PAGES-12] a passkey is added in the session of the first start, and in no other', async () => {
     const other = await stage.logIn()
     await other.goto('/settings')
-    await other.getByText('The first one is added in a session that began with the code of the first start').waitFor()
+    await other
+      .getByText('To add the first one, log in with the link that the server printed at its first start')
+      .waitFor()
     expect(await other.getByLabel('Name of a new passkey').count()).toBe(0)
     await page.goto('/settings')
     await page.getByLabel('Name of a new passkey').fill('laptop')

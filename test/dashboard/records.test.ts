@@ -108,9 +108,17 @@ describe.skipIf(findBrowser() === null)('agents, councils, contracts, audit, ins
   it('[REQ-PAGES-7] all agents are paused and let go on; a new operator and its token are shown once', async () => {
     await page.goto('/settings?tab=agents')
     await page.getByLabel('Reason').fill('maintenance')
+    // Another browser is told without a reload.
+    const other = await stage.logIn()
+    await other.getByText('Waiting for you').first().waitFor()
+    expect(await other.getByText('All agents are paused').count()).toBe(0)
     await page.getByRole('button', { name: 'Pause all agents' }).click()
+    await other.getByText('All agents are paused').waitFor()
+    await other.getByText('“maintenance”').waitFor()
     await page.getByRole('button', { name: 'Let all agents go on' }).click()
     await page.getByRole('button', { name: 'Pause all agents' }).waitFor()
+    await other.getByText('All agents are paused').waitFor({ state: 'detached' })
+    await other.close()
     await page.goto('/settings?tab=operators')
     await page.getByRole('textbox', { name: 'Name', exact: true }).fill('second')
     await page.getByRole('button', { name: 'Add…' }).click()

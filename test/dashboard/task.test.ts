@@ -64,6 +64,7 @@ describe.skipIf(findBrowser() === null)('the page of a task', () => {
     await page.goto('/tasks/walk')
     const phases = page.getByRole('region', { name: 'Phases' })
     await expect.poll(() => phases.locator('[aria-current=step]').textContent(), { timeout: 30_000 }).toContain('TDD')
+    await page.getByRole('slider').waitFor()
     await page.keyboard.press('[')
     await page.getByRole('button', { name: 'Back to now' }).waitFor()
     const { body } = await stage.server.call('GET', '/tasks/walk/timeline?limit=1000', stage.server.operator)

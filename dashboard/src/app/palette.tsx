@@ -3,7 +3,7 @@ import { type KeyboardEvent, type ReactNode, useEffect, useRef, useState } from 
 import { Button } from '../ui/button.js'
 import { Icon } from '../ui/icon.js'
 import { ShortcutHint } from '../ui/shortcut-hint.js'
-import { closeOverlay } from './overlays.js'
+import { closeOverlay, takeTyped } from './overlays.js'
 import { type Entry, findMatch, useEntries } from './palette-entries.js'
 
 /** Finds tasks, agents, pages and actions. */
@@ -17,6 +17,7 @@ export function Palette(): ReactNode {
   useEffect(() => {
     const before = document.activeElement
     dialog.current?.showModal()
+    setWords(takeTyped())
     return () => {
       if (before instanceof HTMLElement) before.focus()
     }

@@ -79,6 +79,7 @@ const OF_TASKS: ReadonlySet<unknown> = new Set(['tasks', 'activity', 'approvals'
 // By a word in the type of an event that belongs to no task.
 const REGISTRY_KINDS: readonly (readonly [string, string])[] = [
   ['agent', 'agents'],
+  ['paused', 'activity'],
   ['operator', 'operators'],
   ['session', 'sessions'],
   ['login', 'sessions'],

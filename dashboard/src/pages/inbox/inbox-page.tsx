@@ -1,12 +1,14 @@
 import { Link, useNavigate } from '@tanstack/react-router'
 import { type ReactNode, useState } from 'react'
 import { type InboxItem, useInbox } from '../../api/inbox.js'
+import { usePauseReason } from '../../api/pause.js'
 import { Page } from '../../app/page.js'
 import { useListCursor } from '../../app/use-list-cursor.js'
 import { toButtonClass } from '../../ui/button.js'
 import { Segmented } from '../../ui/controls.js'
 import { Section } from '../../ui/layout-parts.js'
-import { EmptyState, Loaded } from '../../ui/states.js'
+import { toPlainText } from '../../ui/plain-text.js'
+import { EmptyState, Loaded, Note } from '../../ui/states.js'
 import { AtWork } from './at-work.js'
 import { InboxRow } from './inbox-row.js'
 import { toItemLink } from './item-look.js'
@@ -25,6 +27,7 @@ export function InboxPage(): ReactNode {
   return (
     <Page title="Inbox" cols>
       <div>
+        <PausedNote />
         <Loaded what="The inbox" query={inbox} rows={5}>
           {({ items, total }) => <Queue items={items} total={total} />}
         </Loaded>
@@ -34,6 +37,28 @@ export function InboxPage(): ReactNode {
         <LatestRefusals />
       </aside>
     </Page>
+  )
+}
+
+/** Nothing goes on while all agents are paused: whoever looks here has to know it. */
+function PausedNote(): ReactNode {
+  const reason = usePauseReason()
+  if (reason === null) return null
+  return (
+    <div className="paused" role="status">
+      <Note
+        tone="parked"
+        icon="pause"
+        title="All agents are paused"
+        actions={
+          <Link className={toButtonClass({})} to="/settings" search={{ tab: 'agents' } as never}>
+            Let them go on…
+          </Link>
+        }
+      >
+        {reason === '' ? 'Every call of an agent is refused.' : `“${toPlainText(reason)}”`}
+      </Note>
+    </div>
   )
 }
 

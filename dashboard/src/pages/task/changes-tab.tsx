@@ -9,6 +9,7 @@ import { DiffView } from '../../ui/diff/diff-view.js'
 import { Delta } from '../../ui/diff/file-tree.js'
 import { ActionProblem, EmptyState, Loaded, Note } from '../../ui/states.js'
 import { showHidden } from '../../ui/text/hidden-characters.js'
+import { formatOrdinal } from '../../ui/text/ordinal.js'
 import { type Act, ActDialog } from './act-dialog.js'
 import type { Task, TaskStateAt } from './task-types.js'
 
@@ -151,12 +152,15 @@ function sumLines(files: readonly FileDiff[]): { readonly additions: number; rea
 }
 
 function listStarts(state: TaskStateAt | undefined): readonly { readonly value: string; readonly name: string }[] {
-  const visits = (state?.phases ?? []).flatMap(({ id, visits: own }) => own.map(({ visit }) => ({ id, visit })))
+  const visits = (state?.phases ?? []).flatMap(({ id, visits: own }) =>
+    own.map(({ visit }, index) => ({
+      visit,
+      name: index === 0 ? `${id} began` : `the ${formatOrdinal(index + 1)} ${id} began`,
+    })),
+  )
   return [
     { value: 'start', name: 'the start' },
     { value: 'phase', name: 'this visit began' },
-    ...visits
-      .toSorted((a, b) => a.visit - b.visit)
-      .map(({ id, visit }) => ({ value: String(visit), name: `visit ${visit} (${id}) began` })),
+    ...visits.toSorted((a, b) => a.visit - b.visit).map(({ visit, name }) => ({ value: String(visit), name })),
   ]
 }

@@ -22,7 +22,7 @@ export function PastChanges({ state }: { readonly state: TaskStateAt }) {
         </div>
         <PathList paths={state.changed_paths} />
         <p className="muted">
-          These are the paths that calls had changed in this visit. Contents are kept at the boundaries of visits.
+          These are the paths that calls had changed in this visit. Their content is kept when a visit ends.
         </p>
       </section>
       {before > 0 && <BoundaryDiff taskId={state.task.id} visit={before} />}
@@ -31,7 +31,7 @@ export function PastChanges({ state }: { readonly state: TaskStateAt }) {
 }
 
 function PathList({ paths }: { readonly paths: readonly string[] }) {
-  if (paths.length === 0) return <EmptyState icon="diff" title="Nothing had changed yet" />
+  if (paths.length === 0) return <EmptyState icon="diff" title="No call of this visit had changed a file yet" />
   return (
     <>
       <ul className="paths">
@@ -54,7 +54,7 @@ function BoundaryDiff({ taskId, visit }: { readonly taskId: string; readonly vis
   return (
     <section aria-label="Changes at the boundary">
       <div className="sect">
-        <h3 className="h2">As visit {visit} left it, against the start</h3>
+        <h3 className="h2">All changes until this visit began</h3>
       </div>
       <Loaded what="The change" query={query}>
         {(diff) => {
