@@ -10,9 +10,10 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { dirname, join } from 'node:path'
+import { basename, dirname, join } from 'node:path'
 import { SCRIPT } from '../cli/program.js'
 import { type Files, git, makeRepository } from '../e2e/projects.js'
+import { placeOpencodePlugin } from '../participants/real-agents.js'
 import { type Model, openModel, type Script } from '../real-agents/model.js'
 import { PROJECT } from '../real-agents/work.js'
 
@@ -61,7 +62,7 @@ export class Desk {
     this.#prepareClaude()
     this.#prepareCodex()
     this.#prepareGemini()
-    this.#prepareOpencode()
+    this.#prepareOpencode(programs)
   }
 
   static async open(programs: readonly string[], scripts: Readonly<Record<string, Script>>): Promise<Desk> {
@@ -102,9 +103,12 @@ export class Desk {
     writeFileSync(join(this.home, '.gemini/settings.json'), JSON.stringify(settings))
   }
 
-  // Their own provider, an agent that may use a shell, and an MCP server that must not be started.
-  #prepareOpencode(): void {
+  // What an earlier start installed, their own provider, an agent that may use a shell, and an MCP server that must not
+  // be started.
+  #prepareOpencode(programs: readonly string[]): void {
     mkdirSync(join(this.home, '.config/opencode'), { recursive: true })
+    if (programs.some((program) => basename(program) === 'opencode'))
+      placeOpencodePlugin(join(this.home, '.config/opencode'))
     const endpoint = {
       npm: '@ai-sdk/openai-compatible',
       options: { baseURL: `${this.model.url}/v1`, apiKey: '{env:OPENAI_API_KEY}' },
@@ -173,10 +177,12 @@ export class Desk {
     return (tasks as readonly { readonly id: string }[])[0]?.id ?? ''
   }
 
+  /** As long as the model is asked, the work goes on, however slow the machine is. */
   async reaches(task: string, status: string): Promise<void> {
     await until(
-      async () => (await this.get(`/tasks/${task}`)).status,
-      (found) => found === status,
+      async () => ({ status: (await this.get(`/tasks/${task}`)).status, answers: this.model.answers }),
+      (found) => found.status === status,
+      (found) => found.answers,
     )
   }
 
@@ -316,12 +322,21 @@ export function sleep(ms: number): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, ms))
 }
 
-/** Looks until it is so. */
-export async function until<T>(look: () => Promise<T> | T, isSo: (found: T) => boolean): Promise<T> {
-  const deadline = Date.now() + UNTIL_MS_MAX
+/** Looks until it is so. The time that it may take begins again with each progress. */
+export async function until<T>(
+  look: () => Promise<T> | T,
+  isSo: (found: T) => boolean,
+  measureProgress: (found: T) => number = () => 0,
+): Promise<T> {
+  let deadline = Date.now() + UNTIL_MS_MAX
+  let progress = 0
   for (;;) {
     const found = await look()
     if (isSo(found)) return found
+    if (measureProgress(found) > progress) {
+      progress = measureProgress(found)
+      deadline = Date.now() + UNTIL_MS_MAX
+    }
     if (Date.now() > deadline)
       throw new Error(`not in time:\n${typeof found === 'string' ? found : JSON.stringify(found)}`)
     await sleep(200)

@@ -1,3 +1,4 @@
+import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { installed } from '../mcp/packages.js'
 
@@ -24,6 +25,19 @@ export function codex(): Found {
 
 export function opencode(): Found {
   return native('opencode', `opencode-linux-x64@${OPENCODE_VERSION}`, ['opencode-linux-x64/bin/opencode'])
+}
+
+/**
+ * Puts into the configuration folder of OpenCode what its first start would install from the registry: it installs this
+ * package into each such folder, and a session that is killed before leaves it to the next one.
+ */
+export function placeOpencodePlugin(folder: string): void {
+  const name = '@opencode-ai/plugin'
+  const packages = installed('opencode-plugin', [`${name}@${OPENCODE_VERSION}`])
+  if (!packages.ok) return
+  mkdirSync(folder, { recursive: true })
+  writeFileSync(join(folder, 'package.json'), JSON.stringify({ dependencies: { [name]: OPENCODE_VERSION } }))
+  symlinkSync(join(packages.dir, 'node_modules'), join(folder, 'node_modules'))
 }
 
 export function copilot(): Found {

@@ -1,11 +1,10 @@
 import { spawn } from 'node:child_process'
-import { cpSync, existsSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
+import { cpSync, existsSync, mkdirSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { built, ROOT } from '../cli/program.js'
 import { makePlace, type Place, type Served, serve } from '../e2e/process.js'
 import { makeRepository } from '../e2e/projects.js'
-import { installed } from '../mcp/packages.js'
 import * as CLIS from '../participants/real-agents.js'
 import { type Model, openModel, type Script } from './model.js'
 import type { Call } from './talk.js'
@@ -128,14 +127,7 @@ const AGENTS = [
     ...{ name: `OpenCode ${CLIS.OPENCODE_VERSION}`, find: CLIS.opencode, go: GO },
     shell: (command: string): Call => own('bash', { command, description: 'x' }),
     start: ({ home, hooks, mcp, token, model }: Session): Started => {
-      // OpenCode installs this package into its folder at the start, and waits for it.
-      const version = CLIS.OPENCODE_VERSION
-      const packages = installed('opencode-plugin', [`@opencode-ai/plugin@${version}`])
-      if (packages.ok) {
-        const folder = join(home, '.config/opencode')
-        put(folder, 'package.json', JSON.stringify({ dependencies: { '@opencode-ai/plugin': version } }))
-        symlinkSync(join(packages.dir, 'node_modules'), join(folder, 'node_modules'))
-      }
+      CLIS.placeOpencodePlugin(join(home, '.config/opencode'))
       const endpoint = {
         npm: '@ai-sdk/openai-compatible',
         options: { baseURL: `${model.url}/v1`, apiKey: 'k' },
