@@ -5,7 +5,7 @@ import { dirname, join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { SCRIPT } from '../cli/program.js'
 import { makeRepository } from '../e2e/projects.js'
-import { claudeCode, codex, gemini, opencode } from '../participants/real-agents.js'
+import { claudeCode, codex, gemini, opencode, placeOpencodePlugin } from '../participants/real-agents.js'
 
 const RUN_MS_MAX = 200_000
 const found = { claude: claudeCode(), codex: codex(), gemini: gemini(), opencode: opencode() }
@@ -25,6 +25,7 @@ beforeEach(() => {
     join(dir, 'home/.claude.json'),
     JSON.stringify({ projects: { [repository]: { hasTrustDialogAccepted: true } } }),
   )
+  if (found.opencode.ok) placeOpencodePlugin(join(dir, 'home/.config/opencode'))
 })
 afterEach(() => rmSync(dir, { recursive: true, force: true }))
 

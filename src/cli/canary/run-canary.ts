@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { type CanaryCall, openCanaryModel } from './canary-model.js'
 
-const CANARY_MS_MAX = 60_000
+const CANARY_MS_MAX = 120_000
 const TEXT_CHARS_MAX = 300
 /** How agent CLIs say that a tool does not exist. */
 const OFF = /disabled for this session|unsupported call|not found|unknown tool|does not exist/i
@@ -20,6 +20,8 @@ export interface CanaryPlan {
   readonly files?: Readonly<Record<string, string>>
   /** A call of its shell that makes the file. */
   readonly call: (file: string) => CanaryCall
+  /** How long the agent CLI may take. */
+  readonly timeoutMs?: number
 }
 
 export type CanaryVerdict =
@@ -40,14 +42,9 @@ export async function runCanary(plan: CanaryPlan): Promise<CanaryVerdict> {
   try {
     const ended = await runProgram(plan, { url: model.url, folder })
     if (existsSync(file)) return { kind: 'executed' }
-    const said = model.result()
-    // Its model has no tool to call.
-    if (model.asked() === 'without tools') return { kind: 'refused', by: 'off', said: 'no tools are offered' }
-    if (said === null)
-      return {
-        kind: 'unknown',
-        why: model.asked() !== null ? 'it told nothing about the call' : `it did not start: ${ended}`,
-      }
+    // The path of the file names Phaselock, and any error of a shell may quote it.
+    const said = model.result()?.replaceAll(folder, '') ?? null
+    if (said === null) return judgeSilence(model.asked(), ended)
     const short = said.slice(0, TEXT_CHARS_MAX)
     if (/phaselock/i.test(said)) return { kind: 'refused', by: 'phaselock', said: short }
     if (OFF.test(said)) return { kind: 'refused', by: 'off', said: short }
@@ -58,10 +55,28 @@ export async function runCanary(plan: CanaryPlan): Promise<CanaryVerdict> {
   }
 }
 
+// A run without tools proves something only when it is whole: some ask for a title first, without tools as well.
+function judgeSilence(asked: 'with tools' | 'without tools' | null, ended: ProgramEnd): CanaryVerdict {
+  if (ended.isLate) return { kind: 'unknown', why: 'it did not end in time, and was ended' }
+  if (asked === 'without tools' && ended.code === 0) return { kind: 'refused', by: 'off', said: 'no tools are offered' }
+  const last = `exit code ${ended.code}, ${ended.lastLine}`
+  return {
+    kind: 'unknown',
+    why: asked === null ? `it did not start: ${last}` : `it told nothing about the call: ${last}`,
+  }
+}
+
+interface ProgramEnd {
+  readonly code: number | null
+  readonly lastLine: string
+  /** It took too long and was killed. */
+  readonly isLate: boolean
+}
+
 function runProgram(
-  { program, workspace, args, env }: CanaryPlan,
+  { program, workspace, args, env, timeoutMs = CANARY_MS_MAX }: CanaryPlan,
   { url, folder }: { readonly url: string; readonly folder: string },
-): Promise<string> {
+): Promise<ProgramEnd> {
   return new Promise((resolve) => {
     const child = spawn(program, args(url), {
       cwd: workspace,
@@ -75,12 +90,17 @@ function runProgram(
     }
     child.stdout.on('data', hear)
     child.stderr.on('data', hear)
-    const timer = setTimeout(() => endGroup(child.pid), CANARY_MS_MAX)
-    child.once('error', (error) => resolve(error.message))
-    child.once('close', (code) => {
+    let isLate = false
+    const timer = setTimeout(() => {
+      isLate = true
+      endGroup(child.pid)
+    }, timeoutMs)
+    const end = (code: number | null, lastLine: string): void => {
       clearTimeout(timer)
-      resolve(`exit code ${code}, ${said.trim().split('\n').at(-1) ?? ''}`)
-    })
+      resolve({ code, lastLine, isLate })
+    }
+    child.once('error', (error) => end(null, error.message))
+    child.once('close', (code) => end(code, said.trim().split('\n').at(-1) ?? ''))
   })
 }
 

@@ -6,7 +6,7 @@ import { type ConnectStatus, listConnectStatus } from '../connect/connect-status
 import { ownContract } from '../contracts/choose-contract.js'
 import { Stop } from '../exit.js'
 import { type Finding, missing, ok, warning } from '../finding.js'
-import { compareVersions, type FoundCli, findAgentCli } from '../launch/find-agent-cli.js'
+import { compareVersions, type FoundCli, findAgentCli, findProgram } from '../launch/find-agent-cli.js'
 import { findProgramName } from '../program-name.js'
 import { isPluginEnabled } from './plugin-enabled.js'
 
@@ -21,11 +21,12 @@ export async function checkAgents(workspace: string, stateDir: string): Promise<
 }
 
 async function checkAgent(kind: ConnectKind, status: ConnectStatus, workspace: string): Promise<readonly Finding[]> {
-  const program = findInstalled(kind)
-  if (program === null)
+  if (findProgram(kind) === null)
     return status.binding === null
       ? []
       : [warning(kind.name, 'connected, but not installed', `Install it: npm install -g ${kind.npmPackage}`)]
+  const program = askVersion(kind)
+  if (program instanceof Stop) return [explainNoVersion(kind, program)]
   if (status.binding === null) return checkUnconnected(kind, program, workspace)
   const again = `Run: ${findProgramName()} connect ${kind.name} --${status.mode}`
   const mode = status.mode === 'native' ? 'native' : 'tools-only'
@@ -86,11 +87,16 @@ async function tryCanary(
   }
 }
 
-function findInstalled(kind: ConnectKind): FoundCli | null {
+function askVersion(kind: ConnectKind): FoundCli | Stop {
   try {
     return findAgentCli(kind)
   } catch (error) {
-    if (error instanceof Stop) return null
+    if (error instanceof Stop) return error
     throw error
   }
+}
+
+function explainNoVersion({ name }: ConnectKind, { message }: Stop): Finding {
+  const [what = '', remedy = ''] = message.split('\n')
+  return warning(name, plainLine(what), remedy)
 }

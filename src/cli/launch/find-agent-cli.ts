@@ -4,7 +4,8 @@ import { delimiter, isAbsolute, join } from 'node:path'
 import { EXIT, Stop } from '../exit.js'
 import type { AgentCliKind } from './agent-cli-kind.js'
 
-const VERSION_MS_MAX = 20_000
+// Gemini CLI needs three seconds of a processor for this, and the machine may be busy.
+const VERSION_MS_MAX = 60_000
 const VERSION = /(\d+)\.(\d+)\.(\d+)/
 
 /** What is needed to look for a program. */
@@ -17,24 +18,31 @@ export interface FoundCli {
 
 /** The agent CLI on the PATH and its version; stops with how to install it when it is missing. */
 export function findAgentCli(kind: NamedCli, environment: NodeJS.ProcessEnv = process.env): FoundCli {
-  const program = (environment.PATH ?? '')
-    .split(delimiter)
-    .filter(isAbsolute)
-    .map((folder) => join(folder, kind.program))
-    .find(isProgram)
-  if (program === undefined)
+  const program = findProgram(kind, environment)
+  if (program === null)
     throw new Stop(
       EXIT.refused,
       `${kind.title} is not installed: there is no program '${kind.program}' on the PATH.\nInstall it: npm install -g ${kind.npmPackage}\nThen log in once by starting \`${kind.program}\` itself.`,
     )
   const asked = spawnSync(program, ['--version'], { encoding: 'utf8', timeout: VERSION_MS_MAX, stdio: 'pipe' })
   const version = VERSION.exec(asked.stdout ?? '')?.[0]
-  if (version === undefined)
-    throw new Stop(
-      EXIT.refused,
-      `${program} does not say its version, so that nothing can be promised about it.\nInstall it again: npm install -g ${kind.npmPackage}`,
-    )
-  return { program, version }
+  if (version !== undefined) return { program, version }
+  const isLate = (asked.error as NodeJS.ErrnoException | undefined)?.code === 'ETIMEDOUT'
+  throw new Stop(
+    EXIT.refused,
+    isLate
+      ? `${program} --version did not answer within ${VERSION_MS_MAX / 1000} seconds, and nothing can be promised about an unknown version.\nTry again when the machine is less busy.`
+      : `${program} does not say its version, so that nothing can be promised about it.\nInstall it again: npm install -g ${kind.npmPackage}`,
+  )
+}
+
+/** Where the agent CLI is on the PATH; null when it is not installed. */
+export function findProgram(
+  kind: Pick<NamedCli, 'program'>,
+  environment: NodeJS.ProcessEnv = process.env,
+): string | null {
+  const paths = (environment.PATH ?? '').split(delimiter).filter(isAbsolute)
+  return paths.map((folder) => join(folder, kind.program)).find(isProgram) ?? null
 }
 
 /** Stops when the version is older than the binding needs. */
