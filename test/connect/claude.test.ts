@@ -1,5 +1,7 @@
 import { afterEach, describe, expect, it } from 'vitest'
-import { answerForm, Desk, hasTmux } from '../launch/terminal.js'
+import { answerForm } from '../launch/claude-session.js'
+import { Desk } from '../launch/desk.js'
+import { hasTmux } from '../launch/terminal.js'
 import { claudeCode } from '../participants/real-agents.js'
 import type { Script } from '../real-agents/model.js'
 import { CODE, CODE_TEXT, call, honest, own } from '../real-agents/work.js'

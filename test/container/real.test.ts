@@ -1,7 +1,9 @@
 import { spawnSync } from 'node:child_process'
 import { afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { built } from '../cli/program.js'
-import { answerForm, Desk, hasTmux } from '../launch/terminal.js'
+import { answerForm } from '../launch/claude-session.js'
+import { Desk } from '../launch/desk.js'
+import { hasTmux } from '../launch/terminal.js'
 import { claudeCode } from '../participants/real-agents.js'
 import { CODE, CODE_TEXT, honest } from '../real-agents/work.js'
 

@@ -7,8 +7,10 @@ import { codex } from '../participants/real-agents.js'
 import type { Script } from '../real-agents/model.js'
 import type { Call } from '../real-agents/talk.js'
 import { CODE, CODE_TEXT, call, go, own, TEST, TEST_TEXT } from '../real-agents/work.js'
+import { keepModel, openRestricted } from './codex-session.js'
+import { Desk } from './desk.js'
 import { choosePassphrase, follow, PASSPHRASE, SNEAKY } from './native-work.js'
-import { Desk, hasTmux, keepModel, openRestricted, until, type Window } from './terminal.js'
+import { hasTmux, until, type Window } from './terminal.js'
 
 const RUN_MS_MAX = 400_000
 // A phase with a shell and an approval at its end: the best place for an agent that wants to approve itself.

@@ -1,7 +1,9 @@
+import { codex } from '../participants/real-agents.js'
 import type { Script } from '../real-agents/model.js'
 import type { Call, Talk } from '../real-agents/talk.js'
 import { CODE, own } from '../real-agents/work.js'
-import { keepModel, openRestricted, pressUntil, sleep, type Window } from './terminal.js'
+import { pressUntil, sleep, type Window } from './terminal.js'
+import type { TriedCli } from './tried-cli.js'
 
 const PATCH = `*** Begin Patch\n*** Add File: ${CODE}\n+export const sum = () => 12\n*** End Patch\n`
 
@@ -31,6 +33,27 @@ export const CODEX_MODELS: readonly (readonly [string, (script: Script) => Scrip
   ['gpt-5.5', withPatch],
 ]
 
+/** Codex with a model that it does not know, and which has no tools of its own that change anything. */
+export const CODEX: TriedCli = {
+  ...{ name: 'codex', title: 'codex', found: codex(), act: (script) => script, tellsErrors: false },
+  ...{ running: 'codex.*mcp_servers.phaselock', leave: '/quit', answer: answerCodexForm },
+  start: async (window, words) => {
+    await window.enter(`phaselock codex ${words}`)
+    await openRestricted(window)
+  },
+  answerLate: (window) => pressUntil(window, 'Escape', (screen) => !/esc to cancel/.test(screen)),
+  clear: async (window) => {
+    await window.enter('/clear')
+    await sleep(3000)
+  },
+}
+
+/** Codex with each of the models that it is tried with. */
+export const CODEX_WITH_MODELS: readonly TriedCli[] = CODEX_MODELS.map(([model, act]) => ({
+  ...CODEX,
+  ...{ title: `codex with ${model}`, act, start: (window, words) => openCodex(window, words, model) },
+}))
+
 /** Opens a session with a model, and answers what Codex asks at the start. */
 export async function openCodex(window: Window, words: string, model: string): Promise<void> {
   await window.enter(`phaselock codex ${words} -- --model ${model}`)
@@ -48,4 +71,17 @@ export async function answerCodexForm(window: Window, decision: 'approve' | 'rej
   await pressUntil(window, comment === '' ? 'C-n' : 'Enter', (screen) => /1\. approve/.test(screen))
   if (decision === 'reject') await pressUntil(window, 'Down', (screen) => /› 2\. reject/.test(screen))
   await pressUntil(window, 'Enter', (screen) => !/enter to submit all/.test(screen))
+}
+
+/** Answers a dialog of Codex with its first choice. */
+export async function openRestricted(window: Window): Promise<void> {
+  await window.shows(/1\. Open restricted/)
+  await pressUntil(window, 'Enter', (screen) => !screen.includes('1. Open restricted'))
+}
+
+/** Codex offers a newer model in the place of an older one. */
+export async function keepModel(window: Window): Promise<void> {
+  if (!(await window.shows(/Use existing model|may codex-\w+ go/)).includes('Use existing model')) return
+  await pressUntil(window, 'Down', (screen) => screen.includes('› 2. Use existing'))
+  await pressUntil(window, 'Enter', (screen) => !screen.includes('Use existing model'))
 }

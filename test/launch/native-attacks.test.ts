@@ -6,8 +6,9 @@ import { claudeCode } from '../participants/real-agents.js'
 import type { Script } from '../real-agents/model.js'
 import type { Call } from '../real-agents/talk.js'
 import { CODE, call, go, own } from '../real-agents/work.js'
+import { Desk } from './desk.js'
 import { bash, choosePassphrase, follow, write } from './native-work.js'
-import { Desk, hasTmux, sleep, until, type Window } from './terminal.js'
+import { hasTmux, sleep, until, type Window } from './terminal.js'
 
 const RUN_MS_MAX = 400_000
 // A phase with a shell and an approval at its end: the best place for an agent that wants to approve itself.

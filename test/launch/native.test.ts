@@ -3,8 +3,9 @@ import { join } from 'node:path'
 import { afterEach, describe, expect, it } from 'vitest'
 import { claudeCode } from '../participants/real-agents.js'
 import { CODE, CODE_TEXT, TEST } from '../real-agents/work.js'
+import { Desk } from './desk.js'
 import { choosePassphrase, follow, nativeCalls, PASSPHRASE, SNEAKY } from './native-work.js'
-import { Desk, hasTmux, until } from './terminal.js'
+import { hasTmux, until } from './terminal.js'
 
 const RUN_MS_MAX = 400_000
 const found = claudeCode()

@@ -4,7 +4,8 @@ import { GEMINI_VERSION, gemini, OPENCODE_VERSION, opencode } from '../participa
 import type { Script } from '../real-agents/model.js'
 import type { Call, Talk } from '../real-agents/talk.js'
 import { CODE, CODE_TEXT, call, go, honest, own, waitsForPeople } from '../real-agents/work.js'
-import { Desk, hasTmux, until, type Window } from './terminal.js'
+import { Desk } from './desk.js'
+import { hasTmux, until, type Window } from './terminal.js'
 
 const RUN_MS_MAX = 400_000
 const APPROVE = /phaselock approve (apr-\S+)\b/
