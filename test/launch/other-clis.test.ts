@@ -1,145 +1,41 @@
 import { afterEach, describe, expect, it } from 'vitest'
-import { PLAN } from '../e2e/walker.js'
-import { GEMINI_VERSION, gemini, OPENCODE_VERSION, opencode } from '../participants/real-agents.js'
-import type { Script } from '../real-agents/model.js'
-import type { Call, Talk } from '../real-agents/talk.js'
-import { CODE, CODE_TEXT, call, go, honest, own, waitsForPeople } from '../real-agents/work.js'
+import type { Call } from '../real-agents/talk.js'
+import { CODE, call } from '../real-agents/work.js'
 import { Desk } from './desk.js'
-import { hasTmux, until, type Window } from './terminal.js'
+import { OTHER_CLIS } from './other-sessions.js'
+import { until } from './terminal.js'
+import { findReason, nameGroup } from './tried-cli.js'
 
 const RUN_MS_MAX = 400_000
-const APPROVE = /phaselock approve (apr-\S+)\b/
+let desk: Desk
+afterEach(() => desk.close())
 
-const CLIS = [
-  {
-    ...{ name: 'gemini', title: `Gemini CLI ${GEMINI_VERSION}`, find: gemini, more: ['--model', 'scripted-1'] },
-    ...{
-      rules: ['GEMINI-RULES', 'AGENTS-RULES'],
-      tool: /^mcp_phaselock_/,
-      leave: '/quit',
-      running: 'gemini.*--admin-policy',
-    },
-    cheats: (tree: string) => [
-      own('write_file', { file_path: `${tree}/${CODE}`, content: 'x' }),
-      own('run_shell_command', { command: `touch ${tree}/${CODE}` }),
-    ],
-  },
-  {
-    ...{ name: 'opencode', title: `OpenCode ${OPENCODE_VERSION}`, find: opencode, more: [] },
-    ...{ rules: ['AGENTS-RULES'], tool: /^phaselock_/, leave: '/exit', running: 'opencode.*--pure' },
-    cheats: (tree: string) => [
-      own('write', { filePath: `${tree}/${CODE}`, content: 'x' }),
-      own('bash', { command: `touch ${tree}/${CODE}`, description: 'x' }),
-    ],
-  },
-]
-
-/** The honest model, which makes the call that waits for a person once more. */
-const patient: Script = (talk) => {
-  if (waitsForPeople(talk)) return go('TDD', { plan_document: PLAN })
-  return honest({ ...talk, step: talk.step - countWaits(talk), results: [] })
+for (const cli of OTHER_CLIS) {
+  const reason = findReason(cli.found)
+  describe.skipIf(reason !== null)(nameGroup(`phaselock ${cli.name} (${cli.title})`, reason), () => {
+    it(
+      '[REQ-LAUNCH-1] its own tools called by name change nothing, nor does a tool of a later phase',
+      async () => {
+        let calls: readonly Call[] = []
+        desk = await Desk.open(cli.found.ok ? [cli.found.program] : [], { script: ({ step }) => calls[step] ?? null })
+        calls = [...cli.cheats(desk.repository), call('write_files', { path: CODE, content: 'x' })]
+        const window = desk.window()
+        await window.enter(cli.lightCommand('"[[script:script]] Sum up the prices of a cart"'))
+        const { results } = await until(
+          () => desk.model.talks.find(({ step }) => step === calls.length) ?? { results: [] },
+          (talk) => talk.results.length === calls.length,
+        )
+        for (const { text } of results.slice(0, -1)) expect(text).toMatch(/not found|unavailable tool/)
+        expect(results.at(-1)?.text).toContain('Refused: write_files [forbidden_tool]')
+        const tools = desk.model.talks.flatMap((talk) => talk.tools)
+        expect(tools.filter((each) => !cli.tool.test(each))).toEqual([])
+        await window.shows(/Done\./)
+        await window.enter(cli.leave)
+        await window.shows(/is not completed: it is in PLAN\./)
+        expect(desk.git('status', '--porcelain', '--ignored')).toBe('')
+        expect([desk.leftOver(), desk.ranPlanted]).toEqual([[], false])
+      },
+      RUN_MS_MAX,
+    )
+  })
 }
-
-function countWaits({ results }: Talk): number {
-  return results.filter(({ text }) => text.includes('approval_pending')).length
-}
-
-let desk: Desk | null = null
-afterEach(() => {
-  desk?.close()
-  desk = null
-})
-
-describe.each(CLIS)('phaselock $name ($title)', ({ name, find, more, rules, tool, leave, running, cheats }) => {
-  const command = (words: string): string =>
-    `phaselock ${name} ${words}${more.length === 0 ? '' : ` -- ${more.join(' ')}`}`
-
-  async function open(script: Script, skip: (reason: string) => never): Promise<{ desk: Desk; window: Window }> {
-    const found = find()
-    if (!found.ok) return skip(found.reason)
-    if (!hasTmux) return skip('tmux is not installed')
-    desk = await Desk.open([found.program], { script })
-    return { desk, window: desk.window() }
-  }
-
-  it(
-    '[REQ-LAUNCH-1] [REQ-LAUNCH-4] [REQ-LAUNCH-20] one command goes from a fresh repository to a committed task; the call that waits returns by itself',
-    async ({ skip }) => {
-      const { desk, window } = await open(patient, skip)
-      await window.enter(command('"[[script:script]] Sum up the prices of a cart"'))
-      const approval = await desk.approval()
-      expect(desk.phaselock('approve', approval, '--yes')).toContain('is approved')
-      const task = await desk.taskId()
-      await desk.reaches(task, 'completed')
-      await window.enter(leave)
-      await window.shows(/is completed\./)
-      expect(await desk.events(task, 'approval_decided')).toMatchObject([{ decision: 'approve', channel: 'cli' }])
-      expect(desk.read(CODE)).toBe(CODE_TEXT)
-      expect(desk.git('log', '-1', '--format=%s').trim()).toBe('Sum up prices')
-      // Nothing was written into the repository, nothing stays behind, and its settings were not followed.
-      expect(desk.git('status', '--porcelain', '--ignored')).toBe('')
-      expect([desk.leftOver(), desk.ranPlanted]).toEqual([[], false])
-      for (const rule of rules) expect(desk.model.sent.join('\n')).toContain(rule)
-      expect(desk.model.sent.join('\n')).toContain('tell the person what waits')
-      const told = desk.model.talks.flatMap(({ results }) => results).find(({ text }) => APPROVE.test(text))
-      expect(told?.text).toContain(approval)
-      const tools = desk.model.talks.flatMap((talk) => talk.tools)
-      expect(tools.filter((each) => !tool.test(each))).toEqual([])
-    },
-    RUN_MS_MAX,
-  )
-
-  it(
-    '[REQ-LAUNCH-1] its own tools called by name change nothing, nor does a tool of a later phase',
-    async ({ skip }) => {
-      let calls: readonly Call[] = []
-      const { desk, window } = await open((talk) => calls[talk.step] ?? null, skip)
-      calls = [...cheats(desk.repository), call('write_files', { path: CODE, content: 'x' })]
-      await window.enter(command('"[[script:script]] Sum up the prices of a cart"'))
-      const { results } = await until(
-        () => desk.model.talks.find(({ step }) => step === calls.length) ?? { results: [] },
-        (talk) => talk.results.length === calls.length,
-      )
-      for (const { text } of results.slice(0, -1)) expect(text).toMatch(/not found|unavailable tool/)
-      expect(results.at(-1)?.text).toContain('Refused: write_files [forbidden_tool]')
-      await window.shows(/Done\./)
-      await window.enter(leave)
-      await window.shows(/is not completed: it is in PLAN\./)
-      expect(desk.git('status', '--porcelain', '--ignored')).toBe('')
-    },
-    RUN_MS_MAX,
-  )
-
-  it(
-    '[REQ-LAUNCH-6] a killed CLI and a killed command are both taken up again; an open session keeps its task',
-    async ({ skip }) => {
-      const { desk, window } = await open(patient, skip)
-      await window.enter(command('"[[script:script]] Sum up the prices of a cart"'))
-      await desk.approval()
-      const task = await desk.taskId()
-      const other = desk.window()
-      await other.enter(command(`--task ${task}`))
-      await other.shows(/is open in another terminal/)
-      desk.kill(running)
-      await window.shows(/is not completed: it is in PLAN and waits for your approval/)
-      expect(desk.leftOver()).toEqual([])
-      const talks = desk.model.talks.length
-      await window.enter(`clear; ${command(`--task ${task}`)}`)
-      await until(
-        () => desk.model.talks.length,
-        (length) => length > talks + 2,
-      )
-      const before = (await desk.get(`/tasks/${task}`)).agent_id
-      desk.kill(`phaselock ${name} --task ${task}`)
-      desk.kill(running)
-      await other.enter(`clear; ${command(`--task ${task}`)}`)
-      expect(desk.phaselock('approve', await desk.approval(), '--yes')).toContain('is approved')
-      await desk.reaches(task, 'completed')
-      expect((await desk.events(task, 'task_claimed')).at(-1)).toMatchObject({ agent_id: before })
-      await other.enter(leave)
-      await other.shows(/is completed\./)
-      expect(desk.leftOver()).toEqual([])
-    },
-    RUN_MS_MAX,
-  )
-})
