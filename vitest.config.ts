@@ -21,7 +21,17 @@ const isShared = (file: string): boolean => SHARED_FOLDERS.includes(file.split('
 // The longest files start first, so that no worker is left alone with one of them at the end.
 const LONGEST = [
   ...['http/baseline', 'real-agents/whole', 'confinement/wall', 'cli/serve', 'cli/local', 'http/long-gates'],
-  ...['forgery/jest', 'e2e/walks', 'demo/demo', 'inverted/node', 'http/redirected-commands', 'lying/green'],
+  ...[
+    'forgery/jest',
+    'launch/other-clis',
+    'launch/codex',
+    'launch/claude',
+    'e2e/walks',
+    'demo/demo',
+    'inverted/node',
+    'http/redirected-commands',
+    'lying/green',
+  ],
   ...['forgery/typescript', 'forgery/vitest', 'forgery/forged-python', 'forgery/red-python', 'forgery/view-python'],
   ...['e2e/way-back', 'docs/tour', 'forgery/red-go', 'store/tamper', 'cli/state-directory', 'garbage/endpoints'],
   ...['garbage/endpoints-rest', 'real-agents/whole-others', 'torture/kill', 'real-agents/killed', 'spawn/lives'],

@@ -284,20 +284,19 @@ export const FULL_ONLY: Readonly<Record<string, string>> = {
   'knowledge/search':
     'the order of results over a whole corpus; http/knowledge and knowledge/index cover the main path',
   'knowledge/words': 'related words and forms of words; knowledge/index covers the order of results',
-  'launch/claude': 'a real Claude Code in tmux; launch/in-chat and launch/shim cover the session behind it',
-  'launch/claude-walks': 'further sessions of a real Claude Code in tmux; launch/in-chat covers the rules',
+  'launch/claude-walks':
+    'further sessions of a real Claude Code in tmux; launch/claude covers a whole one, launch/in-chat the rules',
   'launch/claude-restarts':
     'restarts, /clear and two sessions of a real Claude Code in tmux; launch/in-chat covers the rules',
   'launch/native': 'a real Claude Code with its own tools in tmux; http/hook-events covers the rules',
   'launch/native-attacks':
     'attacks by a real Claude Code with its own tools in tmux; http/hook-events and launch/session-hooks cover the rules',
-  'launch/codex': 'a real Codex in tmux; launch/in-chat and launch/shim cover the session behind it',
   'launch/codex-native':
     'a real Codex with its own tools in tmux; launch/session-hooks and launch/session-parts cover the rules',
   'launch/codex-walks':
-    'further sessions of a real Codex in tmux, with two models; launch/in-chat and launch/session-parts cover the rules',
-  'launch/other-clis':
-    'a real Gemini CLI and OpenCode in tmux; launch/in-chat and launch/shim cover the session behind them',
+    'sessions of a real Codex in tmux, with two models; launch/codex covers a whole one, launch/in-chat the rules',
+  'launch/other-clis-walks':
+    'whole and killed sessions of a real Gemini CLI and OpenCode in tmux; launch/other-clis covers a short one',
   'lying/red': 'what does not open RED in one workflow; forgery/vitest and forgery/node try one of each class',
   'lying/reports': 'forged reports through a server; checks/reports/properties and lying/green cover the rules',
   'mcp/conformance': 'runs the official MCP conformance suite, which has to be installed first',

@@ -1,6 +1,8 @@
 import { spawnSync } from 'node:child_process'
 
 const UNTIL_MS_MAX = 120_000
+// Each look at a screen starts a program.
+const LOOK_MS = 400
 
 export class Window {
   constructor(
@@ -70,6 +72,6 @@ export async function until<T>(
     }
     if (Date.now() > deadline)
       throw new Error(`not in time:\n${typeof found === 'string' ? found : JSON.stringify(found)}`)
-    await sleep(200)
+    await sleep(LOOK_MS)
   }
 }

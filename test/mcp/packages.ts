@@ -4,6 +4,11 @@ import { join } from 'node:path'
 import { ROOT } from '../cli/program.js'
 
 const INSTALL_MS_MAX = 180_000
+// Where there is no registry, npm would wait for more than a minute before it says so.
+const OPTIONS = [
+  ...['--ignore-scripts', '--no-audit', '--no-fund', '--prefer-offline'],
+  ...['--fetch-retries=1', '--fetch-retry-mintimeout=1000'],
+]
 
 export type Installed = { readonly ok: true; readonly dir: string } | { readonly ok: false; readonly reason: string }
 
@@ -22,18 +27,22 @@ export function installed(name: string, packages: readonly string[]): Installed 
   rmSync(making, { recursive: true, force: true })
   mkdirSync(making, { recursive: true })
   writeFileSync(join(making, 'package.json'), '{"name": "installed-for-a-test", "private": true}\n')
-  const done = spawnSync('npm', ['install', '--ignore-scripts', '--no-audit', '--no-fund', ...packages], {
+  const done = spawnSync('npm', ['install', ...OPTIONS, ...packages], {
     cwd: making,
     encoding: 'utf8',
     timeout: INSTALL_MS_MAX,
   })
   if (done.status !== 0) {
     rmSync(making, { recursive: true, force: true })
-    return { ok: false, reason: `npm cannot install ${packages.join(', ')}: ${lastLine(done.stderr ?? '')}` }
+    return { ok: false, reason: `npm cannot install ${packages.join(', ')}: ${findCause(done.stderr ?? '')}` }
   }
-  // Another run may have been faster; then this one is thrown away.
-  if (existsSync(dir)) rmSync(making, { recursive: true, force: true })
-  else renameSync(making, dir)
+  try {
+    renameSync(making, dir)
+  } catch (error) {
+    // Another run was faster; then this one is thrown away.
+    rmSync(making, { recursive: true, force: true })
+    if (!existsSync(join(dir, 'node_modules'))) throw error
+  }
   return { ok: true, dir }
 }
 
@@ -50,6 +59,8 @@ export function findNode(version: string): Installed {
   return found.ok ? { ok: true, dir: join(found.dir, 'node_modules', name, 'bin', 'node') } : found
 }
 
-function lastLine(text: string): string {
-  return text.trim().split('\n').at(-1) ?? 'no reason given'
+// The last line only says where the log is.
+function findCause(text: string): string {
+  const lines = text.trim().split('\n')
+  return lines.find((line) => /^npm error code /.test(line)) ?? lines.at(-1) ?? 'no reason given'
 }
