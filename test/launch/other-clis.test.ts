@@ -24,6 +24,7 @@ for (const cli of OTHER_CLIS) {
         const { results } = await until(
           () => desk.model.talks.find(({ step }) => step === calls.length) ?? { results: [] },
           (talk) => talk.results.length === calls.length,
+          () => desk.model.answers,
         )
         for (const { text } of results.slice(0, -1)) expect(text).toMatch(/not found|unavailable tool/)
         expect(results.at(-1)?.text).toContain('Refused: write_files [forbidden_tool]')

@@ -211,6 +211,7 @@ export function describeWhole(cli: TriedCli, check: (desk: Desk) => void = () =>
 
 async function goWhole(cli: TriedCli): Promise<Desk> {
   const desk = await openDesk(cli, { honest })
+  desk.plantProjectSettings()
   const window = desk.window()
   await cli.start(window, TASK)
   await window.shows(new RegExp(`may ${cli.name}-\\w+ ${ASKED.source}`))
