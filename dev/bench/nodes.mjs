@@ -106,6 +106,8 @@ async function serveWrites(url, dir) {
         const expectedVersion = versions.get(stream) ?? 0
         const result = await store.append({ stream, expectedVersion, events: [EVENT] })
         if (!result.ok) throw new Error(result.reason)
+        // As the server does, so that its own events are not read again.
+        store.cluster.note(result.events)
         versions.set(stream, expectedVersion + 1)
         count += 1
       }

@@ -1,4 +1,4 @@
-import type { PoolClient } from 'pg'
+import type { PoolClient, QueryResult } from 'pg'
 import { StoreUnavailable, type TaskRow } from '../store.js'
 import type { WireAppend } from '../wire.js'
 import { FIRST_PREV_HASH } from '../write/chain.js'
@@ -35,70 +35,100 @@ export interface BatchView {
 /** In the place where an earlier version wrote its own name: it then writes nothing beside several nodes. */
 export const NODES = 'nodes'
 
-/** Locks the head of the ledger and reads what the appends are compared with. */
+/** What must hold before a batch is written. */
+export interface BatchTerms {
+  readonly lease: NodeLease
+  /** The newest event that this node has acknowledged. It must still be there, whichever copy of the database answers. */
+  readonly acknowledged: Head
+}
+
+/**
+ * Begins a transaction, locks the head of the ledger and reads what the appends are compared with. The statements are
+ * sent together and answered in turn: each sees what was committed before the lock was had.
+ */
 export async function readBatchView(
   client: PoolClient,
-  lease: NodeLease,
+  terms: BatchTerms,
   batch: readonly WireAppend[],
 ): Promise<BatchView> {
-  const { rows } = await client.query('SELECT count, hash, streams, tasks, owner FROM ledger_head FOR UPDATE')
-  const head = rows[0]
+  const tasks = batch.flatMap(({ task }) => (task === undefined ? [] : [task]))
+  const agents = tasks.flatMap(({ agentId }) => (agentId === null ? [] : [agentId]))
+  const [locked, , streamHeads, taskRows, held, keys] = await Promise.all([
+    lockHead(client),
+    requireTerms(client, terms),
+    readStreamHeads(client, [...new Set(batch.map(({ stream }) => stream))]),
+    readTaskRows(client, [...new Set(tasks.map(({ id }) => id))]),
+    readHeld(client, [...new Set(agents)]),
+    readKeys(client, batch),
+  ])
+  return { ...locked, streamHeads, taskRows, held, keys }
+}
+
+async function lockHead(client: PoolClient): Promise<Pick<BatchView, 'head' | 'streams' | 'tasks'>> {
+  // Two statements in one message: the driver then gives a list of results, which its types do not say.
+  const sql = 'BEGIN; SELECT count, hash, streams, tasks, owner FROM ledger_head FOR UPDATE'
+  const results = (await client.query(sql)) as unknown as readonly QueryResult[]
+  const head = results[1]?.rows[0]
   if (head === undefined) throw new StoreUnavailable('The head of the ledger is missing from the database.')
   if (head.owner !== NODES)
     throw new StoreUnavailable('A server of another version has taken over this ledger. This one writes nothing more.')
-  await requireLease(client, lease)
-  const agents = batch.flatMap(({ task }) => (task?.agentId == null ? [] : [task.agentId]))
-  return {
-    head: { count: head.count, hash: head.hash },
-    streams: head.streams,
-    tasks: head.tasks,
-    streamHeads: await readStreamHeads(client, [...new Set(batch.map(({ stream }) => stream))]),
-    taskRows: await readTaskRows(client, [
-      ...new Set(batch.flatMap(({ task }) => (task === undefined ? [] : [task.id]))),
-    ]),
-    held: await readHeld(client, [...new Set(agents)]),
-    keys: await readKeys(client, batch),
-  }
+  return { head: { count: head.count, hash: head.hash }, streams: head.streams, tasks: head.tasks }
 }
 
-// Read after the lock was had: a statement that waited for it would see the nodes as they were before.
-async function requireLease(client: PoolClient, { nodeId, epoch }: NodeLease): Promise<void> {
-  const { rows } = await client.query('SELECT epoch, expires_at > clock_timestamp() AS alive FROM node WHERE id = $1', [
-    nodeId,
-  ])
-  if (rows[0]?.epoch !== epoch)
-    throw new StoreUnavailable(`Another server has taken over ${nodeId}. This one writes nothing more.`)
-  if (rows[0]?.alive !== true) throw new StoreUnavailable(`The lease of ${nodeId} has ended; nothing was written.`)
+// A statement of its own after the lock: one that waited for the lock would see the nodes as they were before.
+async function requireTerms(client: PoolClient, { lease, acknowledged }: BatchTerms): Promise<void> {
+  const { rows } = await client.query({
+    name: 'batch_terms',
+    text: `SELECT epoch, expires_at > clock_timestamp() AS alive, (SELECT hash FROM event WHERE seq = $2) AS newest
+      FROM node WHERE id = $1`,
+    values: [lease.nodeId, acknowledged.count],
+  })
+  if (rows[0]?.epoch !== lease.epoch)
+    throw new StoreUnavailable(`Another server has taken over ${lease.nodeId}. This one writes nothing more.`)
+  if (rows[0]?.alive !== true)
+    throw new StoreUnavailable(`The lease of ${lease.nodeId} has ended; nothing was written.`)
+  if (acknowledged.count > 0 && rows[0]?.newest !== acknowledged.hash)
+    throw new StoreUnavailable(`Event ${acknowledged.count} was acknowledged and is not in the database any more.`)
 }
 
 async function readStreamHeads(client: PoolClient, names: readonly string[]): Promise<Map<string, StreamHead>> {
-  const { rows } = await client.query('SELECT num, name, version, hash, home FROM stream WHERE name = ANY($1)', [names])
-  return new Map(rows.map(({ name, ...head }) => [name, head]))
+  const { rows } = await client.query({
+    name: 'batch_streams',
+    text: 'SELECT num, name, version, hash, home FROM stream WHERE name = ANY($1)',
+    values: [names],
+  })
+  return new Map(rows.map(({ name, num, version, hash, home }) => [name, { num, version, hash, home }]))
 }
 
 async function readTaskRows(client: PoolClient, ids: readonly string[]): Promise<Map<string, StoredTask>> {
   if (ids.length === 0) return new Map()
-  const { rows } = await client.query('SELECT num, id, document FROM task WHERE id = ANY($1)', [ids])
+  const { rows } = await client.query({
+    name: 'batch_tasks',
+    text: 'SELECT num, id, document FROM task WHERE id = ANY($1)',
+    values: [ids],
+  })
   return new Map(rows.map(({ num, id, document }) => [id, { num, row: JSON.parse(document) as TaskRow }]))
 }
 
 async function readHeld(client: PoolClient, agents: readonly string[]): Promise<Map<string, string>> {
   if (agents.length === 0) return new Map()
-  const { rows } = await client.query(
-    "SELECT agent_id, id FROM task WHERE agent_id = ANY($1) AND status IN ('active', 'awaiting_approval')",
-    [agents],
-  )
+  const { rows } = await client.query({
+    name: 'batch_held',
+    text: "SELECT agent_id, id FROM task WHERE agent_id = ANY($1) AND status IN ('active', 'awaiting_approval')",
+    values: [agents],
+  })
   return new Map(rows.map(({ agent_id: agent, id }) => [agent, id]))
 }
 
 async function readKeys(client: PoolClient, batch: readonly WireAppend[]): Promise<Map<string, number>> {
   const named = batch.flatMap(({ remember }) => (remember === undefined ? [] : [remember]))
   if (named.length === 0) return new Map()
-  const { rows } = await client.query(
-    `SELECT i.principal, i.key, i.at FROM idempotency i
+  const { rows } = await client.query({
+    name: 'batch_keys',
+    text: `SELECT i.principal, i.key, i.at FROM idempotency i
        JOIN unnest($1::text[], $2::text[]) AS w (principal, key) USING (principal, key)`,
-    [named.map(({ principal }) => principal), named.map(({ key }) => key)],
-  )
+    values: [named.map(({ principal }) => principal), named.map(({ key }) => key)],
+  })
   return new Map(rows.map(({ principal, key, at }) => [formatKey(principal, key), at]))
 }
 

@@ -12,6 +12,8 @@ interface Limits {
   readonly answerMs?: number
   /** How long a transaction may wait for this process. Longer, and it keeps its locks from all other nodes. */
   readonly silenceMs?: number
+  /** Statements are sent without waiting for the answers of those before them. */
+  readonly isPipelined?: boolean
 }
 
 /** A pool of connections. 64-bit integers arrive as numbers: none of ours reaches 2^53. */
@@ -25,6 +27,7 @@ export function createPool(url: string, limits: Limits = {}): pg.Pool {
     statement_timeout: STATEMENT_MS_MAX,
     query_timeout: limits.answerMs ?? ANSWER_MS_MAX,
     idle_in_transaction_session_timeout: limits.silenceMs ?? STATEMENT_MS_MAX,
+    pipeline: limits.isPipelined ?? false,
     keepAlive: true,
     application_name: 'phaselock',
     types: { getTypeParser },

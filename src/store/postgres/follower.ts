@@ -21,6 +21,11 @@ export class Follower {
     this.#last = after
   }
 
+  /** The newest event that was told. */
+  get last(): number {
+    return this.#last
+  }
+
   listen(listener: Listener): void {
     this.#listeners.add(listener)
   }

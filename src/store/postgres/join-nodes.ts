@@ -36,7 +36,7 @@ export async function joinNodes(options: {
   const channel = `phaselock_${BigInt.asUintN(64, BigInt(computeLockNumber(key, 'channel'))).toString(16)}`
   let cluster: PostgresCluster | null = null
   const lock = computeLockNumber(key, `node ${nodeId}`)
-  const line = new NodeLine({ url, channel, lock, onNotice: () => cluster?.look() })
+  const line = new NodeLine({ url, channel, lock, nodeId, onNotice: () => cluster?.look() })
   try {
     await line.open()
     const isAlone = await waitForLock(line)

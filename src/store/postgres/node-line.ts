@@ -8,7 +8,8 @@ interface LineOptions {
   readonly channel: string
   /** Taken on this connection, so that it is free as soon as the process has ended. */
   readonly lock: string
-  /** Something may have been written: by a notice, or while the line was broken. */
+  readonly nodeId: string
+  /** Another node may have written something: by its notice, or while the line was broken. */
   readonly onNotice: () => void
 }
 
@@ -21,14 +22,15 @@ export class NodeLine {
   constructor(private readonly options: LineOptions) {}
 
   async open(): Promise<void> {
-    const { url, channel, onNotice } = this.options
+    const { url, channel, nodeId, onNotice } = this.options
     const client = new pg.Client({
       connectionString: url,
       connectionTimeoutMillis: CONNECT_MS_MAX,
       application_name: 'phaselock node',
       keepAlive: true,
     })
-    client.on('notification', onNotice)
+    // What this node wrote it knows from its own writer.
+    client.on('notification', ({ payload }) => (payload === nodeId ? undefined : onNotice()))
     client.on('error', () => this.#lose(client))
     client.on('end', () => this.#lose(client))
     await client.connect()

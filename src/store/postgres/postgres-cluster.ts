@@ -1,5 +1,5 @@
 import { createHmac, type KeyObject } from 'node:crypto'
-import type { Pool } from 'pg'
+import type { Pool, QueryConfig } from 'pg'
 import { type Cluster, type NodeNote, type NodeRow, type ReachableNode, SYSTEM_STREAM } from '../cluster.js'
 import { type StoredEvent, StoreUnavailable } from '../store.js'
 import { EVENT_COLUMNS, toStoredEvent } from '../wire.js'
@@ -17,6 +17,8 @@ import {
   renewLease,
 } from './node-lease.js'
 
+const FOLLOW = `SELECT ${EVENT_COLUMNS.split(', ').map((name) => `e.${name}`)}, s.home
+  FROM event e JOIN stream s ON s.name = e.stream WHERE e.seq > $1 ORDER BY e.seq LIMIT $2`
 const RENEWALS_PER_LEASE = 4
 const REFRESH_MS_MAX = 4_000
 const POLL_MS = 1_000
@@ -47,6 +49,7 @@ export class PostgresCluster implements Cluster {
   #next: Promise<void> | null = null
   #nextNodes: Promise<readonly NodeRow[]> | null = null
   #waiting = 0
+  #settling: () => Promise<void> | null = () => null
 
   constructor(options: ClusterOptions) {
     this.#options = options
@@ -66,6 +69,11 @@ export class PostgresCluster implements Cluster {
   // Counted on by a clock that nobody can set.
   now(): number {
     return Math.floor(this.#clock.database + performance.now() - this.#clock.own)
+  }
+
+  /** `settling`: the writer of this process, while its newest events may be visible and are not acknowledged yet. */
+  attachWriter(settling: () => Promise<void> | null): void {
+    this.#settling = settling
   }
 
   /** Something may be new. */
@@ -93,7 +101,8 @@ export class PostgresCluster implements Cluster {
   async findHome(stream: string): Promise<string | null> {
     const known = this.#homes.get(stream)
     if (known !== undefined) return known || null
-    const { rows } = await this.#ask('SELECT home FROM stream WHERE name = $1', [stream])
+    const text = 'SELECT home FROM stream WHERE name = $1'
+    const { rows } = await this.#ask({ name: 'home', text, values: [stream] })
     if (rows.length === 0) return null
     this.#keepHome(stream, rows[0]?.home)
     return rows[0]?.home || null
@@ -194,13 +203,19 @@ export class PostgresCluster implements Cluster {
 
   async #refreshNow(): Promise<void> {
     const { epoch } = this.#options.lease
-    const sql = `SELECT h.count, n.epoch, n.expires_at > clock_timestamp() AS alive, ${DATABASE_CLOCK} AS now
+    const text = `SELECT h.count, n.epoch, n.expires_at > clock_timestamp() AS alive, ${DATABASE_CLOCK} AS now
       FROM ledger_head h LEFT JOIN node n ON n.id = $1`
-    const found = (await this.#ask(sql, [this.nodeId])).rows[0]
+    const found = (await this.#ask({ name: 'refresh', text, values: [this.nodeId] })).rows[0]
     if (found?.epoch !== epoch) throw refuseReplaced(this.nodeId)
     this.#clock = { database: Number(found.now), own: performance.now() }
     if (found.alive !== true && !(await this.#renew())) throw refuseReplaced(this.nodeId)
-    await this.#within(this.#follower.catchUpTo(found.count))
+    await this.#within(this.#catchUpTo(found.count))
+  }
+
+  // Events of this process come from its own writer; reading them again would cost as much as writing them.
+  async #catchUpTo(seq: number): Promise<void> {
+    if (this.#follower.last < seq) await this.#settling()
+    await this.#follower.catchUpTo(seq)
   }
 
   // True when the lease holds; if the database is away, the next call notices it.
@@ -213,12 +228,7 @@ export class PostgresCluster implements Cluster {
   }
 
   async #readEvents(afterSeq: number, limit: number): Promise<readonly StoredEvent[]> {
-    const columns = EVENT_COLUMNS.split(', ').map((name) => `e.${name}`)
-    const { rows } = await this.#ask(
-      `SELECT ${columns.join(', ')}, s.home FROM event e JOIN stream s ON s.name = e.stream
-       WHERE e.seq > $1 ORDER BY e.seq LIMIT $2`,
-      [afterSeq, limit],
-    )
+    const { rows } = await this.#ask({ name: 'follow', text: FOLLOW, values: [afterSeq, limit] })
     for (const { stream, home } of rows) this.#keepHome(stream, home)
     return rows.map(toStoredEvent)
   }
@@ -238,9 +248,9 @@ export class PostgresCluster implements Cluster {
     this.#homes.set(stream, home)
   }
 
-  async #ask(sql: string, values: readonly unknown[]) {
+  async #ask(query: QueryConfig) {
     try {
-      return await this.#within(this.#options.pool.query(sql, [...values]))
+      return await this.#within(this.#options.pool.query(query))
     } catch (error) {
       throw toUnavailable(error, 'The ledger cannot be read now')
     }

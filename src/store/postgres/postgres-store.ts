@@ -55,7 +55,9 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
   takeStateDirectory(options.dir)
   const lock = lockDirectory(options.dir)
   const pool = createPool(options.url)
-  const writePool = createPool(options.url, { answerMs: WRITE_ANSWER_MS_MAX, silenceMs: WRITE_SILENCE_MS_MAX })
+  const writePool = createPool(options.url, {
+    ...{ answerMs: WRITE_ANSWER_MS_MAX, silenceMs: WRITE_SILENCE_MS_MAX, isPipelined: true },
+  })
   try {
     const opened = await openPostgres(pool, options.dir)
     const node = await joinNodes({ ...options, pool: writePool, key: opened.key })
@@ -99,7 +101,9 @@ export class PostgresStore implements Store {
     const onAppended = (seq: number) => this.#checkpoints.onAppended(seq)
     const { lease, channel } = node
     const how = { lease, channel, pool: writePool, dir: options.dir, now: this.#now, onAppended }
-    this.#writer = new PostgresWriter({ ...opened, ...how })
+    const writer = new PostgresWriter({ ...opened, ...how })
+    this.#writer = writer
+    this.cluster.attachWriter(() => writer.settling)
   }
 
   /** Transactions with events since the store was opened: one serves many appends. */

@@ -1,9 +1,9 @@
 import type { KeyObject } from 'node:crypto'
-import type { Pool, PoolClient } from 'pg'
+import type { Pool, PoolClient, QueryResult } from 'pg'
 import { type Append, type AppendResult, StoreUnavailable } from '../store.js'
 import { toWireAppend, type WireAppend } from '../wire.js'
 import { Lines } from '../write/broken-lines.js'
-import { type Head, writeHeadSlot } from '../write/head.js'
+import { type Head, writeHeadSlotMeanwhile } from '../write/head.js'
 import { KEY_LIFETIME_MS } from '../write/ledger-writer.js'
 import { countChars, type Pending, settle } from '../write/pending-append.js'
 import { toUnavailable } from './connect.js'
@@ -50,6 +50,8 @@ export class PostgresWriter {
   #written: Head
   #generation: number
   #batches = 0
+  #settling: Promise<void> | null = null
+  #endSettling: () => void = () => undefined
 
   constructor(options: WriterOptions) {
     this.#options = options
@@ -59,6 +61,11 @@ export class PostgresWriter {
 
   get batches(): number {
     return this.#batches
+  }
+
+  /** While events of this process may be visible in the database and are not acknowledged yet: until they are. */
+  get settling(): Promise<void> | null {
+    return this.#settling
   }
 
   append(append: Append): Promise<AppendResult> {
@@ -87,8 +94,16 @@ export class PostgresWriter {
       const batch = this.#queue.splice(0, BATCH_MAX)
       for (const { pending } of batch) this.#chars -= pending.chars
       await this.#write(batch)
+      this.#settle()
     }
     this.#running = null
+  }
+
+  #settle(): void {
+    const end = this.#endSettling
+    this.#settling = null
+    // Those who appended hear of it first.
+    setImmediate(end)
   }
 
   async #write(batch: readonly Queued[]): Promise<void> {
@@ -114,19 +129,22 @@ export class PostgresWriter {
     }
   }
 
+  // Three round trips: lock and read, write, commit.
   async #transact(appends: readonly WireAppend[]) {
     const { pool, key, lease, channel } = this.#options
     const client = await pool.connect()
     let isBroken = true
     try {
-      await client.query('BEGIN')
-      await this.#requireAcknowledged(client)
-      const { results, head } = await writeBatch(client, { key, lease, lines: this.#lines, appends })
+      const terms = { lease, acknowledged: this.#written }
+      const { results, head } = await writeBatch(client, { ...terms, key, lines: this.#lines, appends })
       if (this.#batches % PRUNE_EVERY === 0) await this.#pruneKeys(client)
-      if (head.count > this.#written.count) await client.query(`NOTIFY ${channel}`)
-      await client.query('COMMIT')
+      const notice = head.count > this.#written.count ? `NOTIFY ${channel}, '${lease.nodeId}'` : null
+      this.#settling ??= new Promise((resolve) => {
+        this.#endSettling = resolve
+      })
+      await commit(client, notice)
       isBroken = false
-      this.#advanceHead(head)
+      await this.#advanceHead(head)
       return results
     } catch (error) {
       const isCut = error instanceof Error && error.message === 'Query read timeout'
@@ -138,19 +156,10 @@ export class PostgresWriter {
     }
   }
 
-  /** Acknowledged events must still be there, whichever copy of the database answers now. */
-  async #requireAcknowledged(client: PoolClient): Promise<void> {
-    const { count, hash } = this.#written
-    if (count === 0) return
-    const { rows } = await client.query('SELECT hash FROM event WHERE seq = $1', [count])
-    if (rows[0]?.hash !== hash)
-      throw new StoreUnavailable(`Event ${count} was acknowledged and is not in the database any more.`)
-  }
-
-  #advanceHead(head: Head): void {
+  async #advanceHead(head: Head): Promise<void> {
     if (head.count === this.#written.count) return
     const { dir, key } = this.#options
-    writeHeadSlot(dir, key, { ...head, generation: this.#generation + 1 })
+    await writeHeadSlotMeanwhile(dir, key, { ...head, generation: this.#generation + 1 })
     this.#generation += 1
     this.#written = head
     this.#batches += 1
@@ -159,6 +168,16 @@ export class PostgresWriter {
   async #pruneKeys(client: PoolClient): Promise<void> {
     await client.query('DELETE FROM idempotency WHERE at <= $1', [this.#options.now() - KEY_LIFETIME_MS])
   }
+}
+
+// Sent only after every statement was answered: PostgreSQL would commit without one that the driver could not send.
+async function commit(client: PoolClient, notice: string | null): Promise<void> {
+  const sql = notice === null ? 'COMMIT' : `${notice}; COMMIT`
+  // The driver gives a list of results for two statements, which its types do not say.
+  const found = (await client.query(sql)) as QueryResult | readonly QueryResult[]
+  const last = 'command' in found ? found : found.at(-1)
+  // A transaction that has failed answers ROLLBACK, without an error.
+  if (last?.command !== 'COMMIT') throw new StoreUnavailable('PostgreSQL rolled the write back.')
 }
 
 async function rollBack(client: PoolClient): Promise<boolean> {

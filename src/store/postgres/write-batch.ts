@@ -8,8 +8,7 @@ import type { Lines } from '../write/broken-lines.js'
 import { computeEventHash } from '../write/chain.js'
 import type { Head } from '../write/head.js'
 import { KEY_LIFETIME_MS } from '../write/ledger-writer.js'
-import { type BatchView, formatKey, getStreamHead, readBatchView } from './batch-view.js'
-import type { NodeLease } from './node-lease.js'
+import { type BatchTerms, type BatchView, formatKey, getStreamHead, readBatchView } from './batch-view.js'
 import { transpose } from './transpose.js'
 import { writeTasks } from './write-tasks.js'
 
@@ -42,19 +41,18 @@ type EventRow = readonly [
   agent: string | null,
 ]
 
-interface Batch {
+interface Batch extends BatchTerms {
   readonly key: KeyObject
-  readonly lease: NodeLease
   readonly lines: Lines
   readonly appends: readonly WireAppend[]
 }
 
-/** Decides and writes a batch in the open transaction. Refusing one append does not affect the others. */
+/** Decides and writes a batch in a transaction, which it leaves open. Refusing one append does not affect the others. */
 export async function writeBatch(
   client: PoolClient,
   batch: Batch,
 ): Promise<{ readonly results: readonly WireResult[]; readonly head: Head }> {
-  const view = await readBatchView(client, batch.lease, batch.appends)
+  const view = await readBatchView(client, batch, batch.appends)
   const written: Written = { events: [], streams: new Set(), tasks: new Map(), blobs: new Map(), keys: new Map() }
   const results = batch.appends.map((append) => {
     const result = applyAppend(view, written, batch, append)
@@ -157,60 +155,63 @@ function addTask(view: BatchView, written: Written, row: TaskRow): void {
   written.tasks.set(row.id, { num, row, before })
 }
 
+// Sent together: the caller ends the transaction only after each of them was answered.
 async function insertRows(client: PoolClient, view: BatchView, written: Written): Promise<void> {
-  if (written.events.length > 0) {
-    await client.query(
-      `INSERT INTO event (seq, stream, version, type, at, actor, epoch, phase, contract, data, prev_hash, hash,
-         tool, code, success, agent)
-       SELECT * FROM unnest($1::bigint[], $2::text[], $3::bigint[], $4::text[], $5::bigint[], $6::text[], $7::bigint[],
-         $8::text[], $9::text[], $10::text[], $11::text[], $12::text[], $13::text[], $14::text[], $15::boolean[],
-         $16::text[])`,
-      transpose(written.events, 16),
-    )
-    await client.query(
-      `INSERT INTO stream (num, name, version, hash, home)
-       SELECT * FROM unnest($1::bigint[], $2::text[], $3::bigint[], $4::text[], $5::text[])
-       ON CONFLICT (name) DO UPDATE SET version = excluded.version, hash = excluded.hash`,
-      transpose(
-        [...written.streams].map((name) => {
-          const { num, version, hash, home } = getStreamHead(view, name)
-          return [num, name, version, hash, home]
-        }),
-        5,
-      ),
-    )
-  }
-  if (written.tasks.size > 0) await writeTasks(client, [...written.tasks.values()])
-  for (const [sha256, content] of written.blobs)
-    await client.query('INSERT INTO blob (sha256, content) VALUES ($1, $2) ON CONFLICT DO NOTHING', [
-      sha256,
-      Buffer.from(content),
-    ])
-  if (written.keys.size > 0) await insertKeys(client, [...written.keys.values()])
-  await client.query('UPDATE ledger_head SET count = $1, hash = $2, streams = $3, tasks = $4', [
-    view.head.count,
-    view.head.hash,
-    view.streams,
-    view.tasks,
+  await Promise.all([
+    insertEvents(client, view, written),
+    writeTasks(client, [...written.tasks.values()]),
+    ...[...written.blobs].map(([sha256, content]) => insertBlob(client, sha256, content)),
+    insertKeys(client, [...written.keys.values()]),
   ])
 }
 
+async function insertEvents(client: PoolClient, view: BatchView, { events, streams, tasks }: Written): Promise<void> {
+  if (events.length === 0 && tasks.size === 0) return
+  const streamRows = [...streams].map((name) => {
+    const { num, version, hash, home } = getStreamHead(view, name)
+    return [num, name, version, hash, home]
+  })
+  await client.query({
+    name: 'batch_events',
+    text: `WITH events AS (
+        INSERT INTO event (seq, stream, version, type, at, actor, epoch, phase, contract, data, prev_hash, hash,
+          tool, code, success, agent)
+        SELECT * FROM unnest($1::bigint[], $2::text[], $3::bigint[], $4::text[], $5::bigint[], $6::text[], $7::bigint[],
+          $8::text[], $9::text[], $10::text[], $11::text[], $12::text[], $13::text[], $14::text[], $15::boolean[],
+          $16::text[])
+      ), streams AS (
+        INSERT INTO stream (num, name, version, hash, home)
+        SELECT * FROM unnest($17::bigint[], $18::text[], $19::bigint[], $20::text[], $21::text[])
+        ON CONFLICT (name) DO UPDATE SET version = excluded.version, hash = excluded.hash
+      )
+      UPDATE ledger_head SET count = $22, hash = $23, streams = $24, tasks = $25`,
+    values: [
+      ...transpose(events, 16),
+      ...transpose(streamRows, 5),
+      ...[view.head.count, view.head.hash, view.streams, view.tasks],
+    ],
+  })
+}
+
+async function insertBlob(client: PoolClient, sha256: string, content: string): Promise<void> {
+  await client.query({
+    name: 'batch_blob',
+    text: 'INSERT INTO blob (sha256, content) VALUES ($1, $2) ON CONFLICT DO NOTHING',
+    values: [sha256, Buffer.from(content)],
+  })
+}
+
 async function insertKeys(client: PoolClient, keys: readonly WireRemembered[]): Promise<void> {
-  await client.query(
-    `INSERT INTO idempotency (principal, key, body_hash, status, answer, at)
-     SELECT * FROM unnest($1::text[], $2::text[], $3::text[], $4::int[], $5::text[], $6::bigint[])
-     ON CONFLICT (principal, key) DO UPDATE SET body_hash = excluded.body_hash, status = excluded.status,
-       answer = excluded.answer, at = excluded.at`,
-    transpose(
-      keys.map(({ principal, key, bodyHash, status, answerText, at }) => [
-        principal,
-        key,
-        bodyHash,
-        status,
-        answerText,
-        at,
-      ]),
-      6,
-    ),
-  )
+  if (keys.length === 0) return
+  const rows = keys.map(({ principal, key, bodyHash, status, answerText, at }) => [
+    ...[principal, key, bodyHash, status, answerText, at],
+  ])
+  await client.query({
+    name: 'batch_remember',
+    text: `INSERT INTO idempotency (principal, key, body_hash, status, answer, at)
+      SELECT * FROM unnest($1::text[], $2::text[], $3::text[], $4::int[], $5::text[], $6::bigint[])
+      ON CONFLICT (principal, key) DO UPDATE SET body_hash = excluded.body_hash, status = excluded.status,
+        answer = excluded.answer, at = excluded.at`,
+    values: transpose(rows, 6),
+  })
 }

@@ -1,5 +1,6 @@
 import { createHmac, type KeyObject, timingSafeEqual } from 'node:crypto'
-import { closeSync, constants, fdatasyncSync, openSync, writeSync } from 'node:fs'
+import { closeSync, constants, fdatasync, fdatasyncSync, openSync, writeSync } from 'node:fs'
+import { promisify } from 'node:util'
 import { readFileIfPresent, writeFileAtomically } from '../../base/atomic-file.js'
 import { listLedgerFiles } from '../ledger-files.js'
 
@@ -22,6 +23,7 @@ export type FoundHead =
    */
   | { readonly state: 'valid'; readonly head: Head; readonly generation: number; readonly torn: boolean }
 
+const syncData = promisify(fdatasync)
 const SLOT_BYTES = 512
 // Slots are a page apart: a torn write of one cannot reach the other.
 const SLOT_STRIDE = 4_096
@@ -69,16 +71,35 @@ function encodeSlot(slot: Slot, key: KeyObject): Buffer {
 
 /** Overwrites the older slot in place and syncs it. The caller increments the generation. */
 export function writeHeadSlot(dir: string, key: KeyObject, slot: Slot): void {
-  // Opened for each write: writing must fail if the head was moved or replaced meanwhile.
-  const file = openSync(listLedgerFiles(dir).head, constants.O_WRONLY | constants.O_NOFOLLOW)
+  const file = openForWriting(dir)
   try {
-    const bytes = encodeSlot(slot, key)
-    const written = writeSync(file, bytes, 0, SLOT_BYTES, (slot.generation % 2) * SLOT_STRIDE)
-    if (written !== SLOT_BYTES) throw new Error(`the head was written in part (${written} of ${SLOT_BYTES} bytes)`)
+    writeSlot(file, key, slot)
     fdatasyncSync(file)
   } finally {
     closeSync(file)
   }
+}
+
+/** The same without holding up this thread while the disk writes. */
+export async function writeHeadSlotMeanwhile(dir: string, key: KeyObject, slot: Slot): Promise<void> {
+  const file = openForWriting(dir)
+  try {
+    writeSlot(file, key, slot)
+    await syncData(file)
+  } finally {
+    closeSync(file)
+  }
+}
+
+// Opened for each write: writing must fail if the head was moved or replaced meanwhile.
+function openForWriting(dir: string): number {
+  return openSync(listLedgerFiles(dir).head, constants.O_WRONLY | constants.O_NOFOLLOW)
+}
+
+function writeSlot(file: number, key: KeyObject, slot: Slot): void {
+  const bytes = encodeSlot(slot, key)
+  const written = writeSync(file, bytes, 0, SLOT_BYTES, (slot.generation % 2) * SLOT_STRIDE)
+  if (written !== SLOT_BYTES) throw new Error(`the head was written in part (${written} of ${SLOT_BYTES} bytes)`)
 }
 
 /** Rewrites the whole file, both slots with the same head: for a new ledger and for repair. Returns the generation. */
