@@ -1,5 +1,6 @@
 import { cpSync } from 'node:fs'
 import { join } from 'node:path'
+import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { openPostgresStore, type PostgresStore } from '../../src/store/postgres/postgres-store.js'
 import type { StoredEvent } from '../../src/store/store.js'
@@ -121,6 +122,24 @@ describe.skipIf(bin === null)('several nodes on PostgreSQL (skipped where it is 
       .toBe(true)
     await expect(a.append(one('task:x', 1))).rejects.toThrow(/Another server has taken over/)
     await expect(a.cluster.refresh()).rejects.toMatchObject({ name: 'StoreUnavailable' })
+    expect(await a.lastSeq()).toBe(1)
+  })
+
+  test('[REQ-NODES-3] a node that is replaced while its append waits for the lock writes nothing', async () => {
+    const { url, a } = await openTwo()
+    events(await a.append(one('task:x')))
+    const other = new pg.Client({ connectionString: url })
+    await other.connect()
+    onTestFinished(() => other.end())
+    await other.query('BEGIN; SELECT count FROM ledger_head FOR UPDATE')
+    const late = a.append(one('task:x', 1)).then(
+      () => 'written',
+      (error: Error) => error.message,
+    )
+    const waiting = "SELECT 1 FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND query LIKE '%FOR UPDATE%'"
+    await expect.poll(async () => (await server.run(url, waiting)).length).toBe(1)
+    await other.query(`UPDATE node SET epoch = epoch + 1 WHERE id = '${a.cluster.nodeId}'; COMMIT`)
+    expect(await late).toMatch(/Another server has taken over/)
     expect(await a.lastSeq()).toBe(1)
   })
 

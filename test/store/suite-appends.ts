@@ -84,6 +84,22 @@ export function appendSuite(name: string, open: OpenStore): void {
       expect((await store.readAll(5, 3)).map((event) => event.seq)).toEqual([6, 7, 8])
     })
 
+    test('texts with quotes, backslashes, braces and the word NULL come back as they were', async () => {
+      const store = await openForTest(open)
+      const texts = ['"', '\\', '{a,b}', 'NULL', 'null', '', ' ', 'a"b\\"c', '\\x00', 'ü\n\t', '🙂']
+      const written = texts.map((text) => newEvent('x', { text, tool_name: text }, { actor: text, phase: text }))
+      events(await store.append({ stream: 'texts', expectedVersion: 0, events: written }))
+      const read = await store.readStream('texts', 0, 100)
+      expect(read.map(({ actor, phase, data }) => [actor, phase, data.text])).toEqual(
+        texts.map((text) => [text, text, text]),
+      )
+      for (const text of texts)
+        expect(
+          (await store.query({ toolName: text, stream: 'texts', limit: 100 })).items.map(({ data }) => data.text),
+        ).toEqual([text])
+      expect((await store.verify()).problems).toEqual([])
+    })
+
     test('a stream name that cannot be stored unchanged is a fault, and the next append is not harmed', async () => {
       const store = await opened()
       await expect(store.append(one('task:\0', 0))).rejects.toThrow(TypeError)
