@@ -172,6 +172,40 @@ describe.skipIf(bin === null)('several nodes on PostgreSQL (skipped where it is 
     expect((await server.run(url, 'SELECT home FROM stream'))[0]?.home).toBe(b.cluster.nodeId)
   })
 
+  test('a row that PostgreSQL rejects fails only its own append among those that share a transaction', async () => {
+    const { a: store } = await openTwo()
+    const append = (id: string, questions = 0) =>
+      store.append({
+        stream: `task:${id}`,
+        expectedVersion: 0,
+        events: [newEvent()],
+        task: { ...newTask(id), questions },
+      })
+    const before = store.batches
+    const results = await Promise.allSettled([append('d'), append('e', 2 ** 40), append('f')])
+    expect(results.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'fulfilled'])
+    expect(results[1]).toMatchObject({ reason: { name: 'TypeError' } })
+    expect(store.batches - before).toBe(2)
+    expect([await store.lastSeq(), await store.task('e'), (await store.task('f'))?.id]).toEqual([2, null, 'f'])
+    expect((await store.verify()).problems).toEqual([])
+  })
+
+  test('a batch of which one statement cannot be sent is not committed', async () => {
+    const { a: store } = await openTwo()
+    const questions = {
+      toJSON: () => 0,
+      toString: () => {
+        throw new RangeError('too long to send')
+      },
+    }
+    const task = { ...newTask('d'), questions: questions as unknown as number }
+    const append = { stream: 'task:d', expectedVersion: 0, events: [newEvent()] }
+    await expect(store.append({ ...append, task })).rejects.toThrow(/too long to send/)
+    expect([await store.lastSeq(), await store.task('d')]).toEqual([0, null])
+    expect(events(await store.append({ ...append, task: newTask('d') }))).toMatchObject([{ seq: 1 }])
+    expect((await store.verify()).problems).toEqual([])
+  })
+
   test('[REQ-NODES-4] a node with another signing secret is refused, and accepted while both are known', async () => {
     const { a, b } = await openTwo()
     await a.cluster.agreeOnSecrets(['old'])

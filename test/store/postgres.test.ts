@@ -264,24 +264,6 @@ describe.skipIf(bin === null)('in PostgreSQL (skipped where it is not installed)
     expect(store.batches - before).toBeLessThan(8)
   })
 
-  test('a row that PostgreSQL rejects fails only its own append among those that share a transaction', async () => {
-    const { store } = await openFilled()
-    const append = (id: string, questions = 0) =>
-      store.append({
-        stream: `task:${id}`,
-        expectedVersion: 0,
-        events: [newEvent()],
-        task: { ...newTask(id), questions },
-      })
-    const before = store.batches
-    const results = await Promise.allSettled([append('d'), append('e', 2 ** 40), append('f')])
-    expect(results.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'fulfilled'])
-    expect(results[1]).toMatchObject({ reason: { name: 'TypeError' } })
-    expect(store.batches - before).toBe(2)
-    expect([await store.lastSeq(), await store.task('e'), (await store.task('f'))?.id]).toEqual([14, null, 'f'])
-    expect((await store.verify()).problems).toEqual([])
-  })
-
   test('a damaged head file is refused', async () => {
     const { url, dir, store } = await openFilled()
     await store.close()

@@ -8,7 +8,9 @@ import { type LaneMark, readCursors, writeCursors } from './cursor-file.js'
 import { type Delivery, LANE_LIMITS, Lane, type LaneLimits } from './delivery-queue.js'
 
 const PAGE = 500
+const ARRIVED_MAX = 2_000
 const SAVE_MS = 500
+const IDLE_SAVE_MS = 2_000
 /** Maximum number of addresses over all contracts. */
 const LANES_MAX = 100
 
@@ -24,6 +26,7 @@ export class Webhooks {
   /** Addresses that cannot be used until their variable is set. */
   readonly #held = new Map<string, LaneMark>()
   #discovered = 0
+  #arrived: StoredEvent[] = []
   #isLooking = false
   #isBehind = false
   #isClosed = false
@@ -49,11 +52,16 @@ export class Webhooks {
     for (const mark of known?.lanes ?? []) await this.#open(mark)
     // The start position of an address must be stored before its first event.
     if (known === null) this.#save()
-    this.#stop = this.app.feed.subscribe((event) => {
-      if (event.contract === null) return
-      for (const lane of this.#lanes.values()) lane.wakeUp()
-      void this.#discover()
-    })
+    const { feed } = this.app
+    const stops = [
+      feed.subscribe(({ contract }) => {
+        if (contract !== null) for (const lane of this.#lanes.values()) lane.wakeUp()
+      }),
+      feed.follow((event) => this.#keep(event)),
+    ]
+    this.#stop = () => {
+      for (const stop of stops) stop()
+    }
     void this.#discover()
   }
 
@@ -93,6 +101,22 @@ export class Webhooks {
     return found
   }
 
+  #keep(event: StoredEvent): void {
+    // What is dropped is read from the store.
+    if (this.#arrived.length >= ARRIVED_MAX) this.#arrived = []
+    this.#arrived.push(event)
+    if (event.contract !== null) void this.#discover()
+  }
+
+  /** The next events, if they are still in memory: reading all events again would cost as much as following them. */
+  #takeArrived(): readonly StoredEvent[] | null {
+    const arrived = this.#arrived
+    this.#arrived = []
+    const fresh = arrived.filter(({ seq }) => seq > this.#discovered)
+    const isNext = fresh.every(({ seq }, index) => seq === this.#discovered + 1 + index)
+    return fresh.length > 0 && isNext ? fresh : null
+  }
+
   // Events are checked in order for addresses that are still unused.
   async #discover(): Promise<void> {
     this.#isBehind = true
@@ -100,7 +124,7 @@ export class Webhooks {
     this.#isLooking = true
     try {
       while (this.#isBehind && !this.#isClosed) {
-        const page = await this.app.ledger.store.readAll(this.#discovered, PAGE)
+        const page = this.#takeArrived() ?? (await this.app.ledger.store.readAll(this.#discovered, PAGE))
         this.#isBehind = page.length === PAGE
         for (const event of page) {
           for (const { url, secretEnvVar } of await this.#hooksOf(event))
@@ -171,7 +195,9 @@ export class Webhooks {
 
   #saveSoon(): void {
     if (this.#saving !== null) return
-    this.#saving = setTimeout(() => this.#save(), SAVE_MS)
+    // Without an address nothing is lost: events after the stored place are looked at again.
+    const isIdle = this.#lanes.size + this.#held.size === 0
+    this.#saving = setTimeout(() => this.#save(), isIdle ? IDLE_SAVE_MS : SAVE_MS)
     this.#saving.unref()
   }
 

@@ -24,6 +24,7 @@ const REFRESH_MS_MAX = 4_000
 const POLL_MS = 1_000
 const HOMES_MAX = 50_000
 const LOOK_MS = 200
+const NOTICE_MS = 10
 const WAIT_MS_MAX = 60_000
 const WAITING_MAX = 2_000
 
@@ -49,6 +50,7 @@ export class PostgresCluster implements Cluster {
   #next: Promise<void> | null = null
   #nextNodes: Promise<readonly NodeRow[]> | null = null
   #waiting = 0
+  #looking: NodeJS.Timeout | null = null
   #settling: () => Promise<void> | null = () => null
 
   constructor(options: ClusterOptions) {
@@ -76,9 +78,13 @@ export class PostgresCluster implements Cluster {
     this.#settling = settling
   }
 
-  /** Something may be new. */
+  /** Something may be new. A busy node has several notices while it reads: they share a read. */
   look(): void {
-    this.#follower.catchUp().catch(() => undefined)
+    this.#looking ??= setTimeout(() => {
+      this.#looking = null
+      this.#follower.catchUp().catch(() => undefined)
+    }, NOTICE_MS)
+    this.#looking.unref()
   }
 
   // A read that began before the call may have missed what came before it: the call waits for the next one.
@@ -194,6 +200,7 @@ export class PostgresCluster implements Cluster {
   /** Renews and reads nothing on its own any more. */
   pause(): void {
     for (const timer of this.#timers) clearInterval(timer)
+    if (this.#looking !== null) clearTimeout(this.#looking)
   }
 
   async close(): Promise<void> {

@@ -129,20 +129,14 @@ export class PostgresWriter {
     }
   }
 
-  // Three round trips: lock and read, write, commit.
   async #transact(appends: readonly WireAppend[]) {
-    const { pool, key, lease, channel } = this.#options
+    const { pool, key, lease } = this.#options
     const client = await pool.connect()
     let isBroken = true
     try {
       const terms = { lease, acknowledged: this.#written }
-      const { results, head } = await writeBatch(client, { ...terms, key, lines: this.#lines, appends })
-      if (this.#batches % PRUNE_EVERY === 0) await this.#pruneKeys(client)
-      const notice = head.count > this.#written.count ? `NOTIFY ${channel}, '${lease.nodeId}'` : null
-      this.#settling ??= new Promise((resolve) => {
-        this.#endSettling = resolve
-      })
-      await commit(client, notice)
+      const commit = (head: Head) => this.#commit(client, head)
+      const { results, head } = await writeBatch(client, { ...terms, key, lines: this.#lines, appends, commit })
       isBroken = false
       await this.#advanceHead(head)
       return results
@@ -156,6 +150,26 @@ export class PostgresWriter {
     }
   }
 
+  async #commit(client: PoolClient, head: Head): Promise<void> {
+    const { channel, lease } = this.#options
+    this.#settling ??= new Promise((resolve) => {
+      this.#endSettling = resolve
+    })
+    if (this.#batches % PRUNE_EVERY === 0) this.#pruneKeys(client)
+    const notice = head.count > this.#written.count ? `NOTIFY ${channel}, '${lease.nodeId}'; ` : ''
+    // For two statements the driver gives a list of results, which its types do not say.
+    const found = (await client.query(`${notice}COMMIT`)) as QueryResult | readonly QueryResult[]
+    const last = 'command' in found ? found : found.at(-1)
+    // A transaction that has failed answers ROLLBACK, without an error.
+    if (last?.command !== 'COMMIT') throw new StoreUnavailable('PostgreSQL rolled the write back.')
+  }
+
+  #pruneKeys(client: PoolClient): void {
+    const oldest = this.#options.now() - KEY_LIFETIME_MS
+    // If it fails, so does the transaction.
+    client.query('DELETE FROM idempotency WHERE at <= $1', [oldest]).catch(() => undefined)
+  }
+
   async #advanceHead(head: Head): Promise<void> {
     if (head.count === this.#written.count) return
     const { dir, key } = this.#options
@@ -164,20 +178,6 @@ export class PostgresWriter {
     this.#written = head
     this.#batches += 1
   }
-
-  async #pruneKeys(client: PoolClient): Promise<void> {
-    await client.query('DELETE FROM idempotency WHERE at <= $1', [this.#options.now() - KEY_LIFETIME_MS])
-  }
-}
-
-// Sent only after every statement was answered: PostgreSQL would commit without one that the driver could not send.
-async function commit(client: PoolClient, notice: string | null): Promise<void> {
-  const sql = notice === null ? 'COMMIT' : `${notice}; COMMIT`
-  // The driver gives a list of results for two statements, which its types do not say.
-  const found = (await client.query(sql)) as QueryResult | readonly QueryResult[]
-  const last = 'command' in found ? found : found.at(-1)
-  // A transaction that has failed answers ROLLBACK, without an error.
-  if (last?.command !== 'COMMIT') throw new StoreUnavailable('PostgreSQL rolled the write back.')
 }
 
 async function rollBack(client: PoolClient): Promise<boolean> {

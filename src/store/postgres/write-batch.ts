@@ -12,10 +12,11 @@ import { type BatchTerms, type BatchView, formatKey, getStreamHead, readBatchVie
 import { transpose } from './transpose.js'
 import { writeTasks } from './write-tasks.js'
 
-/** The rows that a batch adds, gathered so that each table is written once. */
+/** The rows that a batch adds. */
 interface Written {
-  readonly events: EventRow[]
-  readonly streams: Set<string>
+  /** Those of the part that is being decided. */
+  events: EventRow[]
+  streams: Set<string>
   /** The newest row of each task that changed, and the row before the batch. */
   readonly tasks: Map<string, { readonly num: number; readonly row: TaskRow; readonly before: TaskRow | null }>
   readonly blobs: Map<string, string>
@@ -41,26 +42,59 @@ type EventRow = readonly [
   agent: string | null,
 ]
 
+// Small enough that the database begins early, large enough that few statements are needed.
+const PART = 32
+
 interface Batch extends BatchTerms {
   readonly key: KeyObject
   readonly lines: Lines
   readonly appends: readonly WireAppend[]
+  /** Ends the transaction; rejects if PostgreSQL has rolled it back. */
+  readonly commit: (head: Head) => Promise<void>
 }
 
-/** Decides and writes a batch in a transaction, which it leaves open. Refusing one append does not affect the others. */
+/**
+ * Decides and writes a batch in one transaction of two round trips: lock and read, write and commit. Refusing one append
+ * does not affect the others. PostgreSQL inserts each part while the next one is hashed.
+ */
 export async function writeBatch(
   client: PoolClient,
   batch: Batch,
 ): Promise<{ readonly results: readonly WireResult[]; readonly head: Head }> {
   const view = await readBatchView(client, batch, batch.appends)
   const written: Written = { events: [], streams: new Set(), tasks: new Map(), blobs: new Map(), keys: new Map() }
-  const results = batch.appends.map((append) => {
-    const result = applyAppend(view, written, batch, append)
-    if (!result.ok) batch.lines.break(append.line)
-    return result
-  })
-  await insertRows(client, view, written)
+  const results: WireResult[] = []
+  const inserts: Promise<void>[] = []
+  for (let first = 0; first < batch.appends.length; first += PART) {
+    for (const append of batch.appends.slice(first, first + PART)) {
+      const result = applyAppend(view, written, batch, append)
+      if (!result.ok) batch.lines.break(append.line)
+      results.push(result)
+    }
+    inserts.push(insertEvents(client, view, written))
+    written.events = []
+    written.streams = new Set()
+  }
+  const writes = Promise.all([...inserts, ...insertRest(client, written)])
+  await requireSent(writes)
+  const committed = batch.commit(view.head)
+  // The first statement that fails says why the others do.
+  committed.catch(() => undefined)
+  await writes
+  await committed
   return { results, head: view.head }
+}
+
+/**
+ * Rejects if one of the statements could not be sent: PostgreSQL would commit without it. One that fails in PostgreSQL
+ * makes it roll back.
+ */
+async function requireSent(writes: Promise<unknown>): Promise<void> {
+  const failures: unknown[] = []
+  writes.catch((error: unknown) => failures.push(error))
+  // The driver reports such a failure in the next tick, and it reaches `writes` before the one after.
+  for (let ticks = 0; ticks < 2; ticks += 1) await new Promise<void>((resolve) => process.nextTick(resolve))
+  if (failures.length > 0) throw failures[0]
 }
 
 function applyAppend(view: BatchView, written: Written, batch: Batch, append: WireAppend): WireResult {
@@ -155,14 +189,12 @@ function addTask(view: BatchView, written: Written, row: TaskRow): void {
   written.tasks.set(row.id, { num, row, before })
 }
 
-// Sent together: the caller ends the transaction only after each of them was answered.
-async function insertRows(client: PoolClient, view: BatchView, written: Written): Promise<void> {
-  await Promise.all([
-    insertEvents(client, view, written),
-    writeTasks(client, [...written.tasks.values()]),
-    ...[...written.blobs].map(([sha256, content]) => insertBlob(client, sha256, content)),
-    insertKeys(client, [...written.keys.values()]),
-  ])
+function insertRest(client: PoolClient, { tasks, blobs, keys }: Written): Promise<void>[] {
+  return [
+    writeTasks(client, [...tasks.values()]),
+    ...[...blobs].map(([sha256, content]) => insertBlob(client, sha256, content)),
+    insertKeys(client, [...keys.values()]),
+  ]
 }
 
 async function insertEvents(client: PoolClient, view: BatchView, { events, streams, tasks }: Written): Promise<void> {

@@ -28,7 +28,7 @@ export const FAULTS = {
     ['if (found?.epoch !== epoch) throw refuseReplaced(this.nodeId);', ''],
     ['if (found.alive !== true && !await this.#renew()) throw refuseReplaced(this.nodeId);', ''],
     [
-      'if (rows[0]?.epoch !== epoch) throw new StoreUnavailable(`Another',
+      'if (rows[0]?.epoch !== lease.epoch) throw new StoreUnavailable(`Another',
       'if (false) throw new StoreUnavailable(`Another',
     ],
     ['if (rows[0]?.alive !== true) throw new StoreUnavailable', 'if (false) throw new StoreUnavailable'],
