@@ -11,11 +11,11 @@ const NO_STREAM = 'readiness-probe'
 
 export type Readiness = { readonly isReady: true } | { readonly isReady: false; readonly status: string }
 
-/** Whether the server can decide: its store answers, takes appends, and has room for them. */
+/** Whether the server can work: its store answers, takes appends and has room for them, and its sandbox is open. */
 export class ReadinessCheck {
   #probedAt = 0
 
-  constructor(private readonly app: Pick<App, 'ledger' | 'stateDir' | 'now'>) {}
+  constructor(private readonly app: Pick<App, 'ledger' | 'stateDir' | 'now' | 'isSandboxOpen'>) {}
 
   async check(): Promise<Readiness> {
     const { store } = this.app.ledger
@@ -23,7 +23,8 @@ export class ReadinessCheck {
       if (!(await hasRoom(this.app.stateDir))) return { isReady: false, status: 'disk_full' }
       await within<unknown>(this.app.ledger.cluster?.refresh() ?? store.lastSeq())
       if (observeAppends(store).isFailing) await this.#probe()
-      return observeAppends(store).isFailing ? { isReady: false, status: 'store_unavailable' } : { isReady: true }
+      if (observeAppends(store).isFailing) return { isReady: false, status: 'store_unavailable' }
+      return this.app.isSandboxOpen() ? { isReady: true } : { isReady: false, status: 'sandbox_unavailable' }
     } catch (error) {
       if (!(error instanceof StoreUnavailable)) throw error
       return { isReady: false, status: 'store_unavailable' }

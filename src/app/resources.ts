@@ -51,6 +51,8 @@ export interface Resources {
   readonly running: Running
   /** Opened with the server and proved by trying to break out; users wait for that proof. */
   readonly confinement: (place?: 'walled' | 'open') => Promise<Confinement>
+  /** False while the sandbox was opened and can start nothing. */
+  readonly isSandboxOpen: () => boolean
   /** The upstream MCP servers of contracts. */
   readonly upstream: () => Upstream
   readonly observations: Observations

@@ -151,6 +151,8 @@ export interface Confinement {
   readonly missing: readonly Missing[]
   /** Notes that are not missing guarantees, such as limits that hold per process only. */
   readonly notes: readonly string[]
+  /** False while no command can be started, because a process that the sandbox depends on has ended. */
+  isOpen(): boolean
   start(job: Job): Promise<ConfinedCommand>
   close(): Promise<void>
 }

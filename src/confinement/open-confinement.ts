@@ -8,6 +8,7 @@ import { computeDefaultLimits, openControlGroups } from './launch/limits.js'
 import { startOpenly } from './launch/unconfined.js'
 import { filterLoader, launchWithUnshare } from './launch/unshare.js'
 import { findProgram, probe } from './probes.js'
+import { type OpenedSandbox, ReopeningSandbox } from './reopening.js'
 import { Sandbox, writeFilters } from './sandbox.js'
 import { makeBaseRoot } from './view/base-root.js'
 import { sweepFetched } from './view/fetched-packages.js'
@@ -37,10 +38,11 @@ export async function openConfinement(options: Options): Promise<Confinement> {
   const refused: Missing[] = []
   for (const kind of KINDS) {
     if (options.only !== null && options.only !== kind.name) continue
-    const opened = await openKind(kind, options.stateDir)
-    if (opened.missing.length === 0) return opened
-    await opened.close()
-    refused.push(...opened.missing)
+    const open = () => openKind(kind, options.stateDir)
+    const opened = await open()
+    if (opened.confinement.missing.length === 0) return new ReopeningSandbox(opened, open)
+    await opened.confinement.close()
+    refused.push(...opened.confinement.missing)
   }
   return makeUnconfined(options.only === 'none' ? [] : refused)
 }
@@ -49,14 +51,14 @@ export async function openConfinement(options: Options): Promise<Confinement> {
 export async function tryAllProviders(stateDir: string): Promise<readonly Confinement[]> {
   const found: Confinement[] = []
   for (const kind of KINDS) {
-    const opened = await openKind(kind, join(stateDir, kind.name))
-    await opened.close()
-    found.push(opened)
+    const { confinement } = await openKind(kind, join(stateDir, kind.name))
+    await confinement.close()
+    found.push(confinement)
   }
   return found
 }
 
-async function openKind(kind: Kind, stateDir: string): Promise<Confinement> {
+async function openKind(kind: Kind, stateDir: string): Promise<OpenedSandbox> {
   const lacking = ['unshare', 'mount', 'sh', 'bash', ...kind.programs].filter((name) => findProgram(name) === null)
   if (process.platform !== 'linux') return makeUnusable(kind.name, `it needs Linux, and this is ${process.platform}`)
   if (lacking.length > 0) return makeUnusable(kind.name, `${lacking.join(', ')} cannot be found`)
@@ -64,7 +66,9 @@ async function openKind(kind: Kind, stateDir: string): Promise<Confinement> {
   try {
     const identity = detectIdentity()
     keeper = await Keeper.open(stateDir, identity)
-    return await assemble(kind, { keeper, identity, stateDir })
+    const one = keeper
+    const confinement = await assemble(kind, { keeper, identity, stateDir })
+    return { confinement, isAlive: () => one.isAlive, ended: one.ended }
   } catch (error) {
     await keeper?.close()
     return makeUnusable(kind.name, error instanceof Error ? error.message : String(error))
@@ -115,6 +119,7 @@ async function assemble(
     provider: kind.name,
     missing,
     notes: groups === null ? [NO_GROUPS] : [],
+    isOpen: () => keeper.isAlive,
     start: (job) => sandbox.start(job),
     close: async () => {
       await sandbox.close()
@@ -126,13 +131,14 @@ async function assemble(
 const NO_GROUPS =
   'Memory and processes are limited for each process, not for a command as a whole: control groups need a server that runs as root.'
 
-function makeUnusable(provider: ProviderName, found: string): Confinement {
+function makeUnusable(provider: ProviderName, found: string): OpenedSandbox {
   const missing = (Object.keys(GUARANTEES) as Guarantee[]).map((guarantee) => ({
     guarantee,
     found: `${provider}: ${found}`,
     remedy: findRemedy(found),
   }))
-  return { ...makeUnconfined(missing), provider }
+  const confinement = { ...makeUnconfined(missing), provider }
+  return { confinement, isAlive: () => false, ended: Promise.resolve() }
 }
 
 function findRemedy(found: string): string {
@@ -157,6 +163,7 @@ function makeUnconfined(missing: readonly Missing[]): Confinement {
     provider: 'none',
     missing: all,
     notes: [],
+    isOpen: () => true,
     start: (job) => startOpenly(job, view),
     close: async () => undefined,
   }

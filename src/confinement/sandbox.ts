@@ -44,9 +44,11 @@ const DEPENDENCIES = new Set(['node_modules', '.venv', 'venv'])
 // Under a root server the processes of all commands count together; control groups limit each command.
 const SHARED_PROCESSES_FACTOR = 8
 
+// Over all sandboxes of the process: one that is opened again meets what the one before left behind.
+let runs = 0
+
 /** Runs commands in namespaces, each with its own view of the work tree. */
 export class Sandbox {
-  #count = 0
   readonly #covered = new Map<string, number>()
   readonly #starters: Starters
 
@@ -66,8 +68,8 @@ export class Sandbox {
     const job = { ...asked, shown, env: { ...fetched.env, ...asked.env } }
     const { base, view } = this.parts
     await coverLate(this.parts.keeper, base, { paths: view.coveredLate, covered: this.#covered })
-    this.#count += 1
-    const name = `run-${this.#count}`
+    runs += 1
+    const name = `run-${runs}`
     const { keeper, launcher } = this.parts
     const mounted = this.#mounted(job)
     const [run, starter] = await Promise.all([this.#prepare(name, job, mounted), this.#starters.take()])
@@ -78,11 +80,10 @@ export class Sandbox {
       const collected = await collectFiles(join(run.seen, MERGED), fresh, job)
       const written = await watched()
       const keep = job.writes === 'keep' && stopped === null
-      return {
-        ...collected,
-        written,
-        changes: keep ? await this.#changes(run, job, mounted) : dropChanges(keeper, run),
-      }
+      const changes = keep ? await this.#changes(run, job, mounted) : dropChanges(keeper, run)
+      // Without its process the view is empty: a command that changed much would seem to have changed nothing.
+      if (!keeper.isAlive) throw new Error('the view of the command has ended with the process that made it')
+      return { ...collected, written, changes }
     })
     starter.startCommand(launcher(this.#launch(run, job, mounted)), { ...cleanEnv(this.parts.view, job), ...job.env })
     return confined

@@ -121,6 +121,11 @@ export const CODES = {
     title: 'Commands cannot be confined as the contract requires',
     remedy: 'Install what `phaselock doctor` names, or set enforcement.confinement in the contract to best_effort.',
   },
+  sandbox_unavailable: {
+    title: 'The sandbox is being started again',
+    remedy:
+      'Call the tool again in a few seconds, with a new Idempotency-Key. If it lasts, an operator runs `phaselock doctor` and restarts the server.',
+  },
   agent_unavailable: {
     title: 'The agent cannot be started here',
     remedy: 'Install what is missing or correct the entry under agents, then start the agent again.',

@@ -6,6 +6,7 @@ const STATUS: Readonly<Partial<Record<Code, number>>> = {
   unknown_phase: 400,
   no_transition: 400,
   tool_failed: 400,
+  sandbox_unavailable: 400,
   invalid_regex: 400,
   'contract.invalid': 400,
   token_missing: 401,

@@ -202,6 +202,8 @@ describe.skipIf(bin === null)('in PostgreSQL (skipped where it is not installed)
       name: 'StoreUnavailable',
     })
     await expect(store.lastSeq()).rejects.toMatchObject({ name: 'StoreUnavailable' })
+    // It must not look like a ledger that was tampered with.
+    await expect(store.verify()).rejects.toMatchObject({ name: 'StoreUnavailable' })
     server.start()
     await expect.poll(() => store.lastSeq().catch(() => 0)).toBe(12)
     events(await store.append({ stream: 'x', expectedVersion: 0, events: [newEvent()] }))

@@ -87,7 +87,7 @@ TOKEN_CODES = frozenset(["token_missing", "token_invalid", "token_stale", "token
 DENIAL_CODES = frozenset(
     ["forbidden_tool", "unknown_tool", "constraint_violation", "invalid_request", "not_permitted", "rule_interrupt"]
 )
-FAILURE_CODES = frozenset(["tool_failed", "invalid_regex"])
+FAILURE_CODES = frozenset(["tool_failed", "sandbox_unavailable", "invalid_regex"])
 
 
 def api_error(status: int, problem: JsonObject) -> ApiError:

@@ -140,7 +140,7 @@ const TOKEN_CODES: ReadonlySet<string> = new Set(['token_missing', 'token_invali
 const DENIAL_CODES: ReadonlySet<string> = new Set([
   ...['forbidden_tool', 'unknown_tool', 'constraint_violation', 'invalid_request', 'not_permitted', 'rule_interrupt'],
 ])
-const FAILURE_CODES: ReadonlySet<string> = new Set(['tool_failed', 'invalid_regex'])
+const FAILURE_CODES: ReadonlySet<string> = new Set(['tool_failed', 'sandbox_unavailable', 'invalid_regex'])
 
 export function makeApiError(status: number, problem: JsonObject): ApiError {
   return TOKEN_CODES.has(textOf(problem.code) ?? '') ? new TokenRefused(status, problem) : new ApiError(status, problem)

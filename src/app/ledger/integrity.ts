@@ -1,4 +1,8 @@
+import { StoreUnavailable } from '../../store/store.js'
 import type { App } from '../app.js'
+
+const RETRY_MS = 5_000
+const TRIES_MAX = 200
 
 export type Integrity = 'unchecked' | 'ok' | 'broken'
 
@@ -20,8 +24,17 @@ export function verifyInBackground(app: App, onFault: (error: unknown) => void):
         { now: app.now(), actor: 'system' },
       )
   }
-  verify().catch((error: unknown) => {
-    if (integrity === 'unchecked') onFault(error)
-  })
+  const verifyUntilDone = async (tries: number): Promise<void> => {
+    try {
+      await verify()
+    } catch (error) {
+      if (integrity !== 'unchecked') return
+      onFault(error)
+      // A store that is away says nothing about what it holds.
+      if (error instanceof StoreUnavailable && tries < TRIES_MAX)
+        setTimeout(() => void verifyUntilDone(tries + 1), RETRY_MS).unref()
+    }
+  }
+  void verifyUntilDone(1)
   return () => integrity
 }

@@ -1,4 +1,5 @@
 import type { Confinement } from '../../confinement/confinement.js'
+import { SandboxUnavailable } from '../../confinement/reopening.js'
 import type { Contract } from '../../core/contract/contract.js'
 import { failTool, type ToolOutcome } from '../../tools/tool-place.js'
 import type { Resources } from '../resources.js'
@@ -21,4 +22,10 @@ export function refuseWithoutConfinement(
     'confinement_unavailable',
     { missing: confinement.missing.map((one) => ({ ...one })), remedy: first?.remedy ?? '' },
   )
+}
+
+/** The outcome of a tool whose sandbox ended and is being opened again. Other errors are thrown again. */
+export function failUnavailable(tool: string, error: unknown): ToolOutcome {
+  if (!(error instanceof SandboxUnavailable)) throw error
+  return failTool(`${tool}: ${error.message}`, 'sandbox_unavailable')
 }

@@ -28,7 +28,7 @@ import { keepContents, keepPrevious } from '../trees/reconcile.js'
 import { mayBeTracked } from '../trees/tracked-folder.js'
 import { countChangeBytes, countToolBytes, listWrittenPaths, readSizes, refuseBytes } from './added-bytes.js'
 import { getReserved, isHiddenBy } from './contract-paths.js'
-import { openSandbox, refuseWithoutConfinement } from './contract-sandbox.js'
+import { failUnavailable, openSandbox, refuseWithoutConfinement } from './contract-sandbox.js'
 import { findDroppedOutcome } from './dropped-changes.js'
 import {
   addNotes,
@@ -144,7 +144,8 @@ class OneRun {
     const confinement = await openSandbox(this.app, this.call.contract)
     const refused = refuseWithoutConfinement(this.call, confinement)
     const unenforced = confinement.missing.map((one) => one.guarantee)
-    return refused === null ? work(confinement, unenforced) : this.#finish(refused)
+    if (refused !== null) return this.#finish(refused)
+    return work(confinement, unenforced).catch((error) => this.#finish(failUnavailable(this.one.tool, error)))
   }
 
   #command(confinement: Confinement, unenforced: readonly string[]): Promise<Result<ToolRunResult>> {

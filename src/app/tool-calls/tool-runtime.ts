@@ -16,6 +16,8 @@ import { Running } from './running-tools.js'
 interface Workshop {
   readonly running: Running
   readonly confinement: (place?: 'walled' | 'open') => Promise<Confinement>
+  /** False while the sandbox was opened and can start nothing. */
+  readonly isSandboxOpen: () => boolean
   readonly upstream: () => Upstream
   readonly trees: Trees
   readonly gitSettings: (repository: string) => Promise<GitSettings>
@@ -41,6 +43,7 @@ export function openWorkshop(options: OrchestratorOptions): Workshop {
   // Started now, the index is ready when the first agent asks.
   library.openFor(options.contract.contract, workspace)
   let sandbox: Promise<Confinement> | null = null
+  let opened: Confinement | null = null
   let servers: Upstream | null = null
   let open: Promise<Confinement> | null = null
   const confinement = (place: 'walled' | 'open' = 'walled'): Promise<Confinement> => {
@@ -48,8 +51,12 @@ export function openWorkshop(options: OrchestratorOptions): Workshop {
       open ??= openConfinement({ stateDir: options.stateDir, only: 'none' })
       return open
     }
-    sandbox ??=
+    sandbox ??= (
       options.confinement?.() ?? openConfinement({ stateDir: options.stateDir, only: options.provider ?? null })
+    ).then((found) => {
+      opened = found
+      return found
+    })
     return sandbox
   }
   const { secretEnvVar } = options.contract.contract.enforcement
@@ -69,5 +76,6 @@ export function openWorkshop(options: OrchestratorOptions): Workshop {
     // A borrowed one is closed by its owner.
     if (sandbox !== null && options.confinement === undefined) await sandbox.then((one) => one.close())
   }
-  return { running, confinement, upstream, trees, gitSettings, scratch, views, library, close }
+  const isSandboxOpen = (): boolean => opened?.isOpen() ?? true
+  return { running, confinement, isSandboxOpen, upstream, trees, gitSettings, scratch, views, library, close }
 }

@@ -13,6 +13,8 @@ const ANSWER_MS_MAX = 20_000
  */
 export class Keeper {
   readonly #child: ChildProcess
+  /** Resolves when its process has ended. */
+  readonly ended: Promise<void>
   /** The folder that mounts are made in, as the keeper sees it. */
   readonly dir: string
   /** The same folder, as the server reaches it. */
@@ -34,7 +36,12 @@ export class Keeper {
     child.stderr?.on('data', (chunk: Buffer) => {
       this.#errors = (this.#errors + chunk.toString('utf8')).slice(-ERROR_CHARS_MAX)
     })
-    child.on('exit', () => this.#wake())
+    this.ended = new Promise((resolve) => {
+      child.on('exit', () => {
+        this.#wake()
+        resolve()
+      })
+    })
     // A write to an ended keeper is noticed by the caller that waits for its answer.
     child.stdin?.on('error', () => undefined)
   }
@@ -70,7 +77,7 @@ export class Keeper {
   async close(): Promise<void> {
     this.#child.stdin?.end()
     this.#child.kill('SIGKILL')
-    if (this.isAlive) await once(this.#child, 'exit')
+    if (this.isAlive) await this.ended
   }
 
   async #exchange(script: string): Promise<void> {

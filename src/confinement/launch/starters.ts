@@ -30,13 +30,15 @@ interface StarterParts {
   readonly limits: Limits
 }
 
+// Over all sandboxes of the process: one that is opened again must not use the groups of the one before.
+let made = 0
+
 /**
  * Shells that wait to become a command. Creating a process and moving it into its control group takes longer than
  * everything else about a small command, and can be done in advance.
  */
 export class Starters {
   #ready: Promise<Starter> | null = null
-  #count = 0
   #isClosed = false
   readonly #covered: readonly (number | 'ignore')[]
 
@@ -72,9 +74,9 @@ export class Starters {
   }
 
   async #make(): Promise<Starter> {
-    this.#count += 1
+    made += 1
     const { groups, limits, dir } = this.parts
-    const name = `${process.pid}-${this.#count}`
+    const name = `${process.pid}-${made}`
     const group = groups?.make(`phaselock-${name}`, limits) ?? null
     const starter = new Starter(this.#spawn(join(dir, `start-${name}`)), join(dir, `start-${name}`), group)
     await starter.join()

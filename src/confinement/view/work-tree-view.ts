@@ -82,7 +82,7 @@ function removeAll(keeper: Keeper, dirs: string[]): void {
 }
 
 function makeRun(keeper: Keeper, name: string): Run {
-  if (!keeper.isAlive) throw new Error('The process that makes the sandboxes has ended. Restart the server.')
+  if (!keeper.isAlive) throw new Error('the process that makes the sandboxes has ended')
   return { name, dir: join(keeper.dir, name), seen: join(keeper.seen, name) }
 }
 

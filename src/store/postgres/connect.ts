@@ -77,6 +77,12 @@ export function toRefusal(error: unknown): StoreRefused {
   })
 }
 
+/** Whether PostgreSQL could not be asked, as opposed to answering with an error. */
+export function isAway(error: unknown): boolean {
+  const { code } = describe(error)
+  return AWAY.test(code) || !/^[0-9A-Z]{5}$/.test(code)
+}
+
 export function toUnavailable(error: unknown, what: string): StoreUnavailable {
   if (error instanceof StoreUnavailable) return error
   const { code, message } = describe(error)

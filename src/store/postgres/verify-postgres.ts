@@ -1,11 +1,11 @@
 import type { Pool, PoolClient } from 'pg'
 import { sha256Hex } from '../../base/sha256.js'
 import { readPostgresReplaced } from '../erasure/replaced-contents.js'
-import type { VerifyProblem, VerifyReport } from '../store.js'
+import { StoreUnavailable, type VerifyProblem, type VerifyReport } from '../store.js'
 import { countAtHead, makeFailedReport, makeProblem, type Outside, startLedgerWalk } from '../verify/ledger-walk.js'
 import { readOutside } from '../verify/read-outside.js'
 import { EVENT_COLUMNS } from '../wire.js'
-import { createPool } from './connect.js'
+import { createPool, isAway, toUnavailable } from './connect.js'
 import { findForeignTrigger } from './schema.js'
 import { readSearchColumns } from './write-batch.js'
 
@@ -16,12 +16,18 @@ export async function verifyPostgresLedger(url: string, dir: string): Promise<Ve
   const pool = createPool(url)
   try {
     return await verifyPostgres(pool, dir)
+  } catch (error) {
+    if (!(error instanceof StoreUnavailable)) throw error
+    return makeFailedReport(makeProblem('unreadable', error.message))
   } finally {
     await pool.end()
   }
 }
 
-/** Reads the whole ledger in one snapshot and reports its problems, the first bad event first. */
+/**
+ * Reads the whole ledger in one snapshot and reports its problems, the first bad event first. Rejects with
+ * StoreUnavailable while PostgreSQL is away.
+ */
 export async function verifyPostgres(pool: Pool, dir: string): Promise<VerifyReport> {
   const read = readOutside(dir)
   if (!read.ok) return read.report
@@ -31,6 +37,7 @@ export async function verifyPostgres(pool: Pool, dir: string): Promise<VerifyRep
     await client.query('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY')
     return await walk(client, read.outside)
   } catch (error) {
+    if (isAway(error)) throw toUnavailable(error, 'The ledger cannot be verified now')
     return makeFailedReport(makeProblem('unreadable', `The database cannot be read: ${String(error)}`))
   } finally {
     // Ending the connection ends the snapshot, whatever state it is in.

@@ -1,5 +1,6 @@
 import { closeSync } from 'node:fs'
 import type { ChangeSet, Confinement, Job } from '../../confinement/confinement.js'
+import { SandboxUnavailable } from '../../confinement/reopening.js'
 import { type CommandRun, OUTPUT_BYTES_MAX, type OutputLimits, runCommand } from '../../confinement/run-command.js'
 import type { Contract, Phase } from '../../core/contract/contract.js'
 import type { HookRecord } from '../../core/contract/git-rules.js'
@@ -127,6 +128,7 @@ async function startJob(confinement: Confinement, job: Job, kept?: OutputLimits)
   try {
     return await runCommand(confinement, job, kept)
   } catch (error) {
+    if (error instanceof SandboxUnavailable) throw error
     return error instanceof Error ? error.message.slice(0, 500) : String(error)
   }
 }
