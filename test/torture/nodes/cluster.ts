@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { prepareNode } from '../../../src/store/prepare-node.js'
 import { findPostgres, type PostgresServer, startPostgres } from '../../store/postgres-server.js'
 import { CONTRACT } from '../clients.js'
+import { type Namespace, openNamespace } from './namespace.js'
 import { freePort, type NodeProcess, startNode } from './node-process.js'
 import { type Relay, startRelay } from './relay.js'
 
@@ -13,6 +14,8 @@ interface Member {
   process: NodeProcess
   readonly workspace: string
   readonly relay: Relay
+  /** Where it runs; null: on this machine like the others. */
+  readonly namespace: Namespace | null
   /** The file that says how far off its clock is. */
   readonly clock: string
 }
@@ -32,6 +35,7 @@ export class TortureCluster {
   postgres!: PostgresServer
   url = ''
   #copies = 0
+  #namespace: Namespace | null = null
 
   constructor(options: ClusterOptions) {
     this.#options = options
@@ -41,14 +45,18 @@ export class TortureCluster {
     this.postgres = await startPostgres(findPostgres() ?? '')
     this.url = await this.postgres.createDatabase()
     writeFileSync(join(this.dir, 'contract.yaml'), CONTRACT)
+    this.#namespace = openNamespace()
+    if (this.#namespace === null)
+      console.log('nodes are cut off by a relay that loses bytes: network namespaces need root and iproute2')
     for (let index = 0; index < this.#options.count; index += 1) {
       const workspace = join(this.dir, `tree-${index}`)
       const stateDir = join(this.dir, `state-${index}`)
       mkdirSync(workspace)
       if (index > 0) prepareNode(join(this.dir, 'state-0'), stateDir)
-      const relay = await startRelay(Number(new URL(this.url).port))
+      const relay = await startRelay(Number(new URL(this.url).port), this.#host)
       const clock = join(this.dir, `clock-${index}`)
-      const member = { stateDir, workspace, relay, clock, port: await freePort() }
+      const namespace = index === this.#options.count - 1 ? this.#namespace : null
+      const member = { stateDir, workspace, relay, namespace, clock, port: await freePort() }
       this.members.push({ ...member, process: await this.#start(member) })
     }
   }
@@ -71,11 +79,12 @@ export class TortureCluster {
     process.signal('SIGCONT')
   }
 
+  /** The node in the namespace loses its whole network; without a namespace, the one that is hit its way to the database. */
   async cutOff(index: number, ms: number): Promise<void> {
-    const { relay } = this.#get(index)
-    relay.cut()
+    const line = this.#namespace ?? this.#get(index).relay
+    line.cut()
     await sleep(ms)
-    relay.heal()
+    line.heal()
   }
 
   /** The node is paused, and started again from a copy of its directory. The first process then wakes up. */
@@ -116,6 +125,7 @@ export class TortureCluster {
       await process.kill()
     }
     for (const { relay } of this.members) relay.close()
+    this.#namespace?.remove()
     this.postgres.remove()
     rmSync(this.dir, { recursive: true, force: true })
   }
@@ -126,11 +136,17 @@ export class TortureCluster {
     return member
   }
 
+  // An address that the node in the namespace reaches too.
+  get #host(): string {
+    return this.#namespace?.outside ?? '127.0.0.1'
+  }
+
   #start(member: Omit<Member, 'process'>): Promise<NodeProcess> {
-    const { stateDir, workspace, port, relay, clock } = member
-    const store = this.url.replace(/:\d+\//, `:${relay.port}/`)
+    const { stateDir, workspace, port, relay, clock, namespace } = member
+    const store = this.url.replace(/@[^/]+\//, `@${this.#host}:${relay.port}/`)
     const contract = join(this.dir, 'contract.yaml')
-    return startNode({ program: this.#options.program, stateDir, workspace, contract, port, store, clock })
+    const where = { host: namespace?.inside ?? this.#host, enter: namespace?.enter ?? [] }
+    return startNode({ program: this.#options.program, stateDir, workspace, contract, port, store, clock, ...where })
   }
 }
 

@@ -20,6 +20,9 @@ interface NodeOptions {
   readonly workspace: string
   readonly contract: string
   readonly port: number
+  readonly host: string
+  /** Words before the command. */
+  readonly enter: readonly string[]
   readonly store: string
   readonly clock: string
 }
@@ -37,10 +40,12 @@ export async function startNode(options: NodeOptions): Promise<NodeProcess> {
 }
 
 async function tryStart(options: NodeOptions): Promise<NodeProcess | string> {
-  const { program, stateDir, workspace, contract, port, store, clock } = options
+  const { program, stateDir, workspace, contract, host, port, store, clock } = options
   const places = ['--contract', contract, '--workspace', workspace, '--state-dir', stateDir]
   const preload = ['--import', new URL('skewed-clock.mjs', import.meta.url).href]
-  const child = spawn(process.execPath, [...preload, program, 'serve', '--port', String(port), ...places], {
+  const listening = ['--port', String(port), '--host', host, ...(host === '127.0.0.1' ? [] : ['--insecure-http'])]
+  const [first = '', ...rest] = [...options.enter, process.execPath, ...preload, program, 'serve', ...listening]
+  const child = spawn(first, [...rest, ...places], {
     stdio: ['ignore', 'pipe', 'pipe'],
     env: {
       ...{ PATH: process.env.PATH, HOME: workspace, PHASELOCK_STORE: store },
@@ -51,7 +56,7 @@ async function tryStart(options: NodeOptions): Promise<NodeProcess | string> {
   let output = ''
   for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk: Buffer) => (output += chunk.toString()))
   const ended = new Promise<void>((resolve) => child.once('exit', () => resolve()))
-  const address = `http://127.0.0.1:${port}`
+  const address = `http://${host}:${port}`
   const deadline = Date.now() + READY_MS_MAX
   while (!(await isReady(address))) {
     if (child.exitCode !== null || child.signalCode !== null) return output

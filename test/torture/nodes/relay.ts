@@ -8,7 +8,7 @@ export interface Relay {
   close(): void
 }
 
-export async function startRelay(target: number): Promise<Relay> {
+export async function startRelay(target: number, host: string): Promise<Relay> {
   const sockets = new Set<Socket>()
   let isCut = false
   const keep = (socket: Socket): void => {
@@ -24,7 +24,7 @@ export async function startRelay(target: number): Promise<Relay> {
     near.on('close', () => far.destroy())
     far.on('close', () => near.destroy())
   })
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  await new Promise<void>((resolve) => server.listen(0, host, resolve))
   return {
     port: (server.address() as { port: number }).port,
     cut: () => {
