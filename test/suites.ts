@@ -25,7 +25,8 @@ export const FULL_ONLY: Readonly<Record<string, string>> = {
   'e2e/way-back': 'the way back to the tests, through all phases; e2e/walks covers the way on',
   'http/task-diff': 'diffs of tasks in every state of the tree; app/file-diff covers how they are made',
   'http/integrity': 'ledgers that were changed while a server runs; store/tamper covers the chain',
-  'http/reopened-sandbox': 'a sandbox whose process is killed under a server; confinement/called-off covers the reopening',
+  'http/reopened-sandbox':
+    'a sandbox whose process is killed under a server; confinement/called-off covers the reopening',
   'http/services': 'services of the machine that tests reach; contract/services covers what may be named',
   'http/unreadable-runs': 'runs without readable results through a server; checks/reports/run-causes covers the causes',
   'http/task-bytes': 'bytes that tasks write, counted through a server; http/tools covers the tools',

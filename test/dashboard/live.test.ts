@@ -34,7 +34,11 @@ describe.skipIf(findBrowser() === null)('pages stay true while the world changes
     await two.close()
     await expect.poll(() => inTab.length, { timeout: 30_000 }).toBe(1)
     await agent.use('write_files', { files: [{ path: '../outside', content: '' }] })
-    await tab.getByLabel('Latest refusals').getByText(/^agent-shared/).first().waitFor()
+    await tab
+      .getByLabel('Latest refusals')
+      .getByText(/^agent-shared/)
+      .first()
+      .waitFor()
     await Promise.all([one.context().close(), tab.context().close()])
   })
 
