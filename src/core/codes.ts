@@ -15,6 +15,11 @@ export const CODES = {
     remedy: 'Request one of the listed transitions.',
   },
   tool_failed: { title: 'The tool ran and failed', remedy: 'Read the detail, change the arguments and call it again.' },
+  sandbox_unavailable: {
+    title: 'The sandbox is being started again',
+    remedy:
+      'Call the tool again in a few seconds, with a new Idempotency-Key. If it lasts, an operator runs `phaselock doctor` and restarts the server.',
+  },
   invalid_regex: {
     title: 'The regular expression is not valid',
     remedy: 'Use RE2 syntax: no look-around, no back-references.',
@@ -120,11 +125,6 @@ export const CODES = {
   confinement_unavailable: {
     title: 'Commands cannot be confined as the contract requires',
     remedy: 'Install what `phaselock doctor` names, or set enforcement.confinement in the contract to best_effort.',
-  },
-  sandbox_unavailable: {
-    title: 'The sandbox is being started again',
-    remedy:
-      'Call the tool again in a few seconds, with a new Idempotency-Key. If it lasts, an operator runs `phaselock doctor` and restarts the server.',
   },
   agent_unavailable: {
     title: 'The agent cannot be started here',
