@@ -183,7 +183,8 @@ class OneRun {
       const run = await this.app.running.inTree(state.workspace, () =>
         observe(place, 'tests', command, { treeHash: '', extra }),
       )
-      return this.#finish(testOutcome(run), { unenforced, exitCode: run.exitCode, failing: hashFailures(run) })
+      const outcome = testOutcome(run, { ...command, filter: extra })
+      return this.#finish(outcome, { unenforced, exitCode: run.exitCode, failing: hashFailures(run) })
     })
   }
 

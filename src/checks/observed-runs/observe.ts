@@ -24,6 +24,7 @@ import type { ShownPlace } from './run-in-view.js'
 import { runPastPanics } from './run-past-panics.js'
 import type { SecondReport } from './second-report.js'
 import { type OpenServices, openServices } from './services.js'
+import { addFilter } from './test-filter.js'
 import { GUARDS_VERSION } from './test-guards.js'
 
 /**
@@ -36,7 +37,7 @@ export async function observe(
   command: ObservedCommand,
   more: { readonly treeHash: string; readonly extra?: string | undefined },
 ): Promise<ObservedRun> {
-  const line = more.extra === undefined ? command.run : addArgument(command.run, more.extra)
+  const line = more.extra === undefined ? command.run : addFilter(command.run, more.extra).line
   const services = await openServices(command.services ?? {}, place.confinement.provider !== 'none')
   const started = await runPastPanics(place, { line, command, services })
   const { run } = started
@@ -183,12 +184,6 @@ function parseCoverage(
   return found === null
     ? { coverage: null, problem: `no ${format} report was written` }
     : { coverage: found.percent, lines: { found: found.linesFound, hit: found.linesHit }, problem: null }
-}
-
-// Package runners pass arguments after two dashes to the script.
-function addArgument(run: string, argument: string): string {
-  const word = `'${argument.replaceAll("'", `'\\''`)}'`
-  return /^(npm|pnpm|yarn)\b/.test(run) && !/\s--(\s|$)/.test(run) ? `${run} -- ${word}` : `${run} ${word}`
 }
 
 /** Everything that a run depends on: the project, the installed packages, the command and its environment. */

@@ -71,7 +71,7 @@ export const BUILT_IN_TOOLS: ReadonlyMap<string, ToolSpec> = new Map(
       },
       {
         name: 'run_tests',
-        description: "Run the contract's test command.",
+        description: "Run the contract's test command. filter: the name of a test, or a file or package.",
         args: { 'filter?': 'string' },
         paths: 'none',
       },
