@@ -77,6 +77,8 @@ export const FULL_ONLY: Readonly<Record<string, string>> = {
   'confinement/package-managers':
     'package managers without network in the sandbox; core/package-managers covers how it is recognised',
   'confinement/resources': 'fork bombs, endless output and other exhaustion with every provider',
+  'confinement/home-cache':
+    'the cache folder of commands with every provider; confinement/scratch covers how layers are kept',
   'confinement/scratch-kill': 'kills a server while it writes the scratch layer; e2e/kill covers recovery in general',
   'confinement/sockets': 'sockets into the sandbox with every provider; doors/agent-socket covers the main path',
   'confinement/toolchains': 'compiles with Go and cargo in the sandbox; confinement/credentials covers what is hidden',
@@ -236,6 +238,7 @@ export const FULL_ONLY: Readonly<Record<string, string>> = {
     'commented-out code in every language and in odd places; http/git-checks covers the main case',
   'http/consensus-restart': 'votes across restarts; http/consensus covers the rules, e2e/kill recovery in general',
   'http/consensus-reviews': 'votes of reviewers in every state; http/consensus covers the rules',
+  'http/build-cache': 'compiles the standard library of Go; confinement/scratch covers how layers are kept',
   'http/coverage-tools': 'installs c8 and coverage.py; checks/reports/coverage covers which files count',
   'http/earlier-changes': 'uncommitted changes from before a task; core/commit-scope covers which paths count',
   'http/generated-contracts': 'contracts made at random through a server; contract/fuzz covers how they are read',

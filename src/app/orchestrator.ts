@@ -116,7 +116,7 @@ export async function openOrchestrator(options: OrchestratorOptions): Promise<Or
     ...{ observations: new Observations(), baselines: new Baselines(join(options.stateDir, 'baselines'), onFault) },
     goCache: new GoCache(join(options.stateDir, GO_CACHE), options.environment),
     crates: new CrateCache(options.stateDir),
-    ...{ scratch: workshop.scratch, views: workshop.views, library: workshop.library },
+    ...pickStored(workshop),
     transcripts: new Transcripts(options.stateDir, transcriptFolders, onFault),
     mcpArrivals: new McpArrivals(),
     hookSessions: new HookSessions(),
@@ -147,6 +147,10 @@ export async function openOrchestrator(options: OrchestratorOptions): Promise<Or
   }
   const own = { refusals, inFlight: new InFlight(), contractOf: contract, integrity, firstStart }
   return { ...app, ...own, environment: options.environment, webhooks: () => webhooks.list(), close }
+}
+
+function pickStored({ scratch, buildCaches, views, library }: ReturnType<typeof openWorkshop>) {
+  return { scratch, buildCaches, views, library }
 }
 
 // Nodes count the ages of leases, tokens and approvals by one clock.

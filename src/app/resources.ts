@@ -65,6 +65,8 @@ export interface Resources {
   readonly gitSettings: (repository: string) => Promise<GitSettings>
   /** What commands wrote to ignored paths, by task. */
   readonly scratch: ScratchLayers
+  /** What commands of agents wrote to their cache folder, by task. Observed runs never read it. */
+  readonly buildCaches: ScratchLayers
   /** The parts of the views of observed runs, by task. */
   readonly views: TaskViews
   /** MCP calls that hooks have allowed. */

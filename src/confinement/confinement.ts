@@ -60,6 +60,24 @@ export function formatSocketPath(name: string): string {
   return `${SOCKETS_AT}/${name}.sock`
 }
 
+/** The cache folder in the home directory of a command, which it can write. */
+export interface JobCache {
+  /** What earlier commands left there. It is not written while the command runs. */
+  readonly layer: string | null
+  /** Below it: folders that no agent can write. */
+  readonly seeds: readonly string[]
+  /** Receives what the command left there, before it is removed; null: nothing is kept. */
+  readonly keep: ((left: CacheLeft) => Promise<void>) | null
+}
+
+export interface CacheLeft {
+  readonly list: readonly Change[]
+  /** More was written than is ever kept: not all of it is listed. */
+  readonly isCut: boolean
+  /** Where the files can be read until then. */
+  readonly view: string
+}
+
 /** One command to run. */
 export interface Job {
   /** Absolute, resolved path of the work tree; it has the same path inside. */
@@ -86,6 +104,11 @@ export interface Job {
   readonly sockets?: readonly JobSocket[]
   /** A folder that is laid over the tree for this command: files that earlier commands wrote to ignored paths. */
   readonly layer?: string | null
+  /**
+   * Never for a run that decides a gate if agents can write what is in it. Without a sandbox every command has the same
+   * cache folder.
+   */
+  readonly cache?: JobCache
   /** What happens to changes that never reach the tree; null for those that count. */
   readonly aside?: Aside
   /**

@@ -18,6 +18,7 @@ import { coverLate } from './view/base-root.js'
 import { composeView } from './view/compose-view.js'
 import { FETCHED, FETCHED_INSIDE, findFetched, keepFetched } from './view/fetched-packages.js'
 import { GO_CACHE } from './view/go-cache.js'
+import { CACHE_MERGED, CACHE_VARIABLES, listLower, mountCache, readCacheChanges } from './view/home-cache.js'
 import type { HostView } from './view/host-view.js'
 import { isInside } from './view/toolchains.js'
 import { listFoldersToHold, watchView } from './view/watch-view.js'
@@ -64,8 +65,14 @@ export class Sandbox {
   async start(asked: Job): Promise<ConfinedCommand> {
     checkSockets(asked)
     const fetched = findFetched(this.parts.stateDir, asked)
-    const shown = [...(asked.shown ?? []), ...fetched.shown].filter((path) => this.#mayShow(path, asked.tree))
-    const job = { ...asked, shown, env: { ...fetched.env, ...asked.env } }
+    const job = {
+      ...asked,
+      shown: [
+        ...[...(asked.shown ?? []), ...fetched.shown].filter((path) => this.#mayShow(path, asked.tree)),
+        ...(this.parts.trees === 'copy' && asked.cache !== undefined ? listLower(asked.cache) : []),
+      ],
+      env: { ...(asked.cache === undefined ? {} : CACHE_VARIABLES), ...fetched.env, ...asked.env },
+    }
     const { base, view } = this.parts
     await coverLate(this.parts.keeper, base, { paths: view.coveredLate, covered: this.#covered })
     runs += 1
@@ -79,6 +86,7 @@ export class Sandbox {
       starter.cleanUp()
       const collected = await collectFiles(join(run.seen, MERGED), fresh, job)
       const written = await watched()
+      await keepCache(run, job)
       const keep = job.writes === 'keep' && stopped === null
       const changes = keep ? await this.#changes(run, job, mounted) : dropChanges(keeper, run)
       // Without its process the view is empty: a command that changed much would seem to have changed nothing.
@@ -111,6 +119,13 @@ export class Sandbox {
   }
 
   async #prepare(name: string, job: Job, mounted: ReadonlySet<string>): Promise<Run> {
+    const { keeper, trees } = this.parts
+    const run = await this.#prepareTree(name, job, mounted)
+    if (job.cache !== undefined) await mountCache(keeper, run, { cache: job.cache, trees })
+    return run
+  }
+
+  async #prepareTree(name: string, job: Job, mounted: ReadonlySet<string>): Promise<Run> {
     const { keeper, trees } = this.parts
     // A read-only command sees the tree itself, including what others write to it meanwhile.
     if (job.writes === 'read') return makePlainRun(keeper, name)
@@ -146,6 +161,7 @@ export class Sandbox {
       belowTmp: host.shown.filter((path) => path.startsWith('/tmp/')),
       tree: view,
       runDir: run.dir,
+      cache: job.cache === undefined ? null : join(run.dir, CACHE_MERGED),
       job,
       // Through an overlay the other end of a socket cannot be reached; in a folder of the tree itself, sockets are
       // covered.
@@ -194,6 +210,14 @@ export class Sandbox {
       return { ...NO_CHANGES, list: [makeRefusedChange(error.message)] }
     }
   }
+}
+
+// Also after a timeout: a build that takes longer than a command may run gets further with each try.
+async function keepCache(run: Run, { cache }: Job): Promise<void> {
+  if (cache === undefined || cache.keep === null) return
+  // A cache that cannot be read is not kept. The result of the command does not depend on it.
+  const left = await readCacheChanges(run, cache.layer).catch(() => null)
+  if (left !== null && (left.list.length > 0 || left.isCut)) await cache.keep(left)
 }
 
 const COUNTED = (): null => null

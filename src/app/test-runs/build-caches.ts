@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import type { ShownPlace } from '../../checks/observed-runs/run-in-view.js'
 import type { Confinement } from '../../confinement/confinement.js'
 import type { CompilePlace } from '../../confinement/view/go-build-cache.js'
@@ -26,6 +26,11 @@ export async function findCompiled(
     goCache: isGo(tree) ? app.goCache.findSeeds(tree) : [],
     layer: isRust(tree) ? await app.crates.findLayer(tree) : null,
   }
+}
+
+/** Folders with compiled dependencies for commands of agents, which can read but never write them. */
+export function findSeedFolders(app: Pick<Caches, 'goCache'>, tree: string): readonly string[] {
+  return isGo(tree) ? app.goCache.findSeeds(tree).map((folder) => dirname(folder)) : []
 }
 
 function isGo(tree: string): boolean {

@@ -2,12 +2,13 @@ import type { App } from '../app.js'
 
 const ENDS: ReadonlySet<string> = new Set(['task_completed', 'task_cancelled'])
 
-/** Removes a finished task's writes to ignored paths and its stored views, and those of tasks that no longer exist. */
+/** Removes a finished task's writes to ignored paths, its build cache and its stored views, and those of tasks that no longer exist. */
 export function endScratch(app: App, onFault: (error: unknown) => void): void {
   app.feed.subscribe((event) => {
     if (!ENDS.has(event.type)) return
     const taskId = event.stream.replace(/^task:/, '')
     app.scratch.drop(taskId).catch(onFault)
+    app.buildCaches.drop(taskId).catch(onFault)
     app.views.drop(taskId).catch(onFault)
   })
   const isOver = async (taskId: string): Promise<boolean> => {
@@ -15,5 +16,6 @@ export function endScratch(app: App, onFault: (error: unknown) => void): void {
     return status === undefined || status === 'completed' || status === 'cancelled'
   }
   app.scratch.sweep(isOver).catch(onFault)
+  app.buildCaches.sweep(isOver).catch(onFault)
   app.views.sweep(isOver).catch(onFault)
 }

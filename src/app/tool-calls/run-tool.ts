@@ -41,6 +41,7 @@ import {
 } from './ignored-paths.js'
 import { writeIgnored } from './ignored-writes.js'
 import type { Finish, Settling } from './settling.js'
+import { openTaskLayers } from './task-layers.js'
 import { callUpstream, isUpstreamTool } from './upstream.js'
 
 interface ToolRun {
@@ -154,15 +155,15 @@ class OneRun {
     return this.app.running.inTree(state.workspace, async () => {
       const request = { contract, phase: requirePhase(contract, state.phase), ...this.one }
       const before = this.app.running.listWrites(state.workspace).length
-      const { layer, note } = isReview ? NO_LAYER : await this.app.scratch.prepare(state.id, state.workspace)
+      const { listNotes: listLost, ...layers } = await openTaskLayers(this.app, this.call, confinement)
       const commitRules = () => commitRulesOf(this.app, contract, state)
       const committing = () => readCommitting(this.app, this.call)
-      const place = { ...this.#place, layer, aside: makeAside(this.#rules()), commitRules, committing }
+      const place = { ...this.#place, ...layers, aside: makeAside(this.#rules()), commitRules, committing }
       const done = await runCommandTool(confinement, place, request)
       if ('ok' in done) return this.#finish(done)
       const advice = adviseInstall(this.call, { ...this.one, outcome: done.outcome })
-      if (!isReview)
-        return this.#settle({ ...done, unenforced, before, keepsScratch: done.git === 'none', notes: [note, advice] })
+      const notes = [...listLost(), advice]
+      if (!isReview) return this.#settle({ ...done, unenforced, before, keepsScratch: done.git === 'none', notes })
       await done.changes.discard()
       return this.#finish(done.outcome, { unenforced, exitCode: done.exitCode })
     })
@@ -296,5 +297,3 @@ class OneRun {
     return { ok: true, value: { outcome: dropped ?? outcome, durationMs, events: handled.value.events, unenforced } }
   }
 }
-
-const NO_LAYER = { layer: null, note: null }

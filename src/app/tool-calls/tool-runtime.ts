@@ -2,6 +2,7 @@ import { join } from 'node:path'
 import { ScratchLayers } from '../../confinement/changes/scratch-layers.js'
 import type { Confinement } from '../../confinement/confinement.js'
 import { openConfinement } from '../../confinement/open-confinement.js'
+import { CACHE_LIMITS } from '../../confinement/view/home-cache.js'
 import { Upstream } from '../../tools/upstream/upstream.js'
 import { Library } from '../knowledge.js'
 import type { OrchestratorOptions } from '../orchestrator-options.js'
@@ -22,6 +23,7 @@ interface Workshop {
   readonly trees: Trees
   readonly gitSettings: (repository: string) => Promise<GitSettings>
   readonly scratch: ScratchLayers
+  readonly buildCaches: ScratchLayers
   readonly views: TaskViews
   readonly library: Library
   /** Stops every tool and closes everything opened for them. */
@@ -34,6 +36,7 @@ export function openWorkshop(options: OrchestratorOptions): Workshop {
   const trees = new Trees(join(stateDir, 'trees'), options.now, (tree) => readExcludes(tree, options.environment))
   const gitSettings = (repository: string) => readGitSettings(repository, options.environment)
   const scratch = new ScratchLayers(join(options.stateDir, 'scratch'))
+  const buildCaches = new ScratchLayers(join(options.stateDir, 'build-caches'), CACHE_LIMITS)
   const views = new TaskViews(join(options.stateDir, 'views'), trees)
   const library = new Library(
     { contractFile, contractBases, contractParts, stateDir, workspace },
@@ -77,5 +80,5 @@ export function openWorkshop(options: OrchestratorOptions): Workshop {
     if (sandbox !== null && options.confinement === undefined) await sandbox.then((one) => one.close())
   }
   const isSandboxOpen = (): boolean => opened?.isOpen() ?? true
-  return { running, confinement, isSandboxOpen, upstream, trees, gitSettings, scratch, views, library, close }
+  return { running, confinement, isSandboxOpen, upstream, trees, gitSettings, scratch, buildCaches, views, library, close }
 }

@@ -9,8 +9,20 @@ import { copyChanges, getParent, listSelfAndAbove, removeEmpty } from './scratch
 
 export const SCRATCH_BYTES_MAX = 256 * 1024 * 1024
 export const SCRATCH_ENTRIES_MAX = 20_000
-/** Limit for all tasks together; beyond it the least recently used layer is removed. */
-const SCRATCH_LAYERS_MAX = 64
+
+interface LayerLimits {
+  readonly bytesMax: number
+  readonly entriesMax: number
+  /** Limit for all tasks together; beyond it the least recently used layer is removed. */
+  readonly layersMax: number
+  /** Where commands wrote what is in the layers; for notes to agents. */
+  readonly place: string
+}
+
+const SCRATCH_LIMITS: LayerLimits = {
+  ...{ bytesMax: SCRATCH_BYTES_MAX, entriesMax: SCRATCH_ENTRIES_MAX },
+  ...{ layersMax: 64, place: 'ignored paths' },
+}
 const KNOWN_MAX = 10_000
 const MODE_MASK = 0o777
 
@@ -45,7 +57,10 @@ export class ScratchLayers {
   // A half-written layer would look broken, so operations on one task run one after the other.
   readonly #turns = new KeyedLock()
 
-  constructor(private readonly dir: string) {}
+  constructor(
+    private readonly dir: string,
+    private readonly limits = SCRATCH_LIMITS,
+  ) {}
 
   /** The folder to lay over the tree, or null, and a note about a layer that could not be used. */
   prepare(taskId: string, tree: string): Promise<{ readonly layer: string | null; readonly note: string | null }> {
@@ -54,7 +69,7 @@ export class ScratchLayers {
       if (about === null) return NONE
       if (about === 'broken') {
         await this.#remove(taskId)
-        return { ...NONE, note: LOST }
+        return { ...NONE, note: this.#formatLost() }
       }
       const entries = await this.#fitted(taskId, about, tree)
       return { layer: Object.keys(entries).length === 0 ? null : this.#files(taskId), note: null }
@@ -80,10 +95,11 @@ export class ScratchLayers {
     }
     const sizes = Object.values(entries)
     const bytes = sizes.reduce<number>((sum, size) => sum + (size ?? 0), 0)
-    const isTooMuch = isCut || sizes.length > SCRATCH_ENTRIES_MAX || bytes > SCRATCH_BYTES_MAX
-    const limit = `${SCRATCH_ENTRIES_MAX} paths or ${SCRATCH_BYTES_MAX / 1024 ** 2} MiB`
+    const { entriesMax, bytesMax, place } = this.limits
+    const isTooMuch = isCut || sizes.length > entriesMax || bytes > bytesMax
+    const limit = `${entriesMax} paths or ${bytesMax / 1024 ** 2} MiB`
     const dropped = isTooMuch
-      ? `Commands of this task wrote more than ${limit} to ignored paths: these files were discarded, and the next command does not see them.`
+      ? `Commands of this task wrote more than ${limit} to ${place}: these files were discarded, and the next command does not see them.`
       : null
     return { taskId, changes, entries, dropped }
   }
@@ -193,14 +209,15 @@ export class ScratchLayers {
 
   async #makeRoom(taskId: string): Promise<void> {
     const names = (await readNames(this.dir)).filter((name) => name !== formatLayerName(taskId))
-    if (names.length < SCRATCH_LAYERS_MAX) return
+    const { layersMax } = this.limits
+    if (names.length < layersMax) return
     const aged = await Promise.all(
       names.map(async (name) => ({
         name,
         at: (await lstat(join(this.dir, name, ABOUT)).catch(() => null))?.mtimeMs ?? 0,
       })),
     )
-    const oldest = aged.sort((a, b) => a.at - b.at).slice(0, names.length - SCRATCH_LAYERS_MAX + 1)
+    const oldest = aged.sort((a, b) => a.at - b.at).slice(0, names.length - layersMax + 1)
     for (const { name } of oldest) {
       await rm(join(this.dir, name), REMOVED)
       for (const known of this.#known.keys()) if (formatLayerName(known) === name) this.#known.set(known, null)
@@ -218,6 +235,10 @@ export class ScratchLayers {
     return about
   }
 
+  #formatLost(): string {
+    return `The files that earlier commands wrote to ${this.limits.place} could not all be kept and were discarded: run those commands again.`
+  }
+
   #place(taskId: string): string {
     return join(this.dir, formatLayerName(taskId))
   }
@@ -228,9 +249,6 @@ export class ScratchLayers {
 }
 
 const NONE = { layer: null, note: null }
-const LOST =
-  'The files that earlier commands wrote to ignored paths could not all be kept and were discarded: run those commands again.'
-
 const REMOVED = { recursive: true, force: true } as const
 
 function read(place: string): LayerFacts | null | 'broken' {

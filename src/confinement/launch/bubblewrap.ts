@@ -1,6 +1,7 @@
 import { existsSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { formatSocketPath, type JobSocket, SOCKETS_AT } from '../confinement.js'
+import { CACHE_INSIDE } from '../view/home-cache.js'
 import { INSIDE_ID } from './identity.js'
 import {
   buildBecomeArgs,
@@ -28,6 +29,7 @@ export const launchWithBubblewrap: Launcher = (launch) => {
       : ['--unshare-user', '--uid', String(INSIDE_ID), '--gid', String(INSIDE_ID), '--disable-userns']),
     ...['--bind', launch.base, '/', '--proc', '/proc', ...buildProcessFileArgs(identity.kind), '--dev', '/dev'],
     ...['--perms', '1777', '--size', size, '--tmpfs', '/dev/shm', '--perms', '1777', '--size', size, '--tmpfs', '/tmp'],
+    ...(launch.cache === null ? [] : ['--bind', launch.cache, CACHE_INSIDE]),
     ...launch.belowTmp.flatMap((path) => ['--ro-bind', join(launch.base, path), path]),
     ...[job.writes === 'read' ? '--ro-bind' : '--bind', launch.tree, job.tree],
     ...launch.held.flatMap(({ from, at }) => ['--bind', from, join(job.tree, at)]),

@@ -12,6 +12,8 @@ export interface Launch {
   /** The folder mounted in place of the work tree. */
   readonly tree: string
   readonly runDir: string
+  /** The folder mounted as the cache folder of the home directory; null: it is an ordinary folder in /tmp. */
+  readonly cache: string | null
   readonly job: Job
   /** Folders and files below the work tree that are mounted read-only from outside, and those that are covered. */
   readonly readOnly: readonly { readonly from: string; readonly at: string }[]

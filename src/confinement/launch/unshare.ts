@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { formatSocketPath, type JobSocket, SOCKETS_AT } from '../confinement.js'
+import { CACHE_INSIDE } from '../view/home-cache.js'
 import { INSIDE_ID } from './identity.js'
 import { quoteWord } from './keeper.js'
 import {
@@ -53,6 +54,9 @@ function buildScript(launch: Launch): string {
     `mkdir -p ${quoteWord(root)}`,
     `mount --rbind ${quoteWord(launch.base)} ${quoteWord(root)}`,
     ...buildTemporaryMount(inRoot('/tmp')),
+    ...(launch.cache === null
+      ? []
+      : [`mkdir ${inRoot(CACHE_INSIDE)}`, `mount --bind ${quoteWord(launch.cache)} ${inRoot(CACHE_INSIDE)}`]),
     ...launch.belowTmp.flatMap((path) => [
       `mkdir -p ${inRoot(path)}`,
       `mount --rbind ${quoteWord(join(launch.base, path))} ${inRoot(path)}`,

@@ -8,6 +8,8 @@ import { findOnPath, readSurroundings } from './toolchains.js'
 
 /** Its folder in the state directory. */
 export const GO_CACHE = 'go-cache'
+/** The name that Go gives its cache below the cache folder of a home directory. */
+const BUILD = 'go-build'
 const MADE_WITHIN_MS = 10 * 60_000
 /** Maximum number of work trees with compiled packages; the oldest are removed. */
 const PROJECTS_MAX = 8
@@ -65,7 +67,7 @@ export class GoCache {
     const library = this.findReadyFolder()
     if (library === null) return []
     const project = nameProject(library, tree)
-    return [library, ...(existsSync(project) ? [project] : [])].map((folder) => join(folder, 'cache'))
+    return [library, ...(existsSync(project) ? [project] : [])].map((folder) => join(folder, BUILD))
   }
 
   /** Compiles the packages of a tree that no agent has changed. If that fails, each run compiles them itself. */
@@ -79,8 +81,8 @@ export class GoCache {
     const making = `${project}.new`
     await rm(making, REMOVED)
     for (const [name, content] of files) {
-      await mkdir(join(making, 'cache', dirname(name)), { recursive: true, mode: 0o755 })
-      await writeFile(join(making, 'cache', name), content)
+      await mkdir(join(making, BUILD, dirname(name)), { recursive: true, mode: 0o755 })
+      await writeFile(join(making, BUILD, name), content)
     }
     await rm(project, REMOVED)
     await rename(making, project)
@@ -106,7 +108,7 @@ export class GoCache {
     await writeFile(join(making, 'module', 'go.mod'), MODULE)
     await writeFile(join(making, 'module', 'cache_test.go'), TEST)
     if (!(await this.#runs(go, making))) return null
-    await rm(join(making, 'module'), REMOVED)
+    for (const name of await readdir(making)) if (name !== BUILD) await rm(join(making, name), REMOVED)
     await rename(making, folder)
     return folder
   }
@@ -114,7 +116,7 @@ export class GoCache {
   #runs(go: string, making: string): Promise<boolean> {
     const { PATH = '' } = this.environment
     const env = {
-      ...{ PATH, HOME: making, GOCACHE: join(making, 'cache'), GOPATH: join(making, 'path') },
+      ...{ PATH, HOME: making, GOCACHE: join(making, BUILD), GOPATH: join(making, 'path') },
       ...{ GOENV: 'off', GOFLAGS: '', GOTOOLCHAIN: 'local', GOPROXY: 'off', GOWORK: 'off' },
     }
     const cwd = join(making, 'module')
@@ -131,7 +133,7 @@ export class GoCache {
 
   #folderFor(go: string): string {
     const version = join(dirname(dirname(go)), 'VERSION')
-    const about = `${go} ${existsSync(version) ? readFileSync(version, 'utf8') : ''}`
+    const about = `${BUILD} ${go} ${existsSync(version) ? readFileSync(version, 'utf8') : ''}`
     return join(this.dir, sha256Hex(about).slice(0, 16))
   }
 }

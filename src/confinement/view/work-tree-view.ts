@@ -2,6 +2,7 @@ import { lstatSync, statSync, symlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Job } from '../confinement.js'
 import { type Keeper, quoteWord } from '../launch/keeper.js'
+import { CACHE, CACHE_MERGED } from './home-cache.js'
 import { makeFolders } from './make-folders.js'
 
 /** One command's view of the work tree. */
@@ -77,7 +78,8 @@ export function remove(keeper: Keeper, run: Run): void {
 function removeAll(keeper: Keeper, dirs: string[]): void {
   const all = dirs.splice(0)
   if (all.length === 0) return
-  const merged = all.map((dir) => `${dir}/${MERGED}`).join(' ')
+  const mounts = [MERGED, CACHE_MERGED, CACHE]
+  const merged = all.flatMap((dir) => mounts.map((name) => `${dir}/${name}`)).join(' ')
   keeper.ask(`umount ${merged} 2>/dev/null; rm -rf ${all.join(' ')}`).catch(() => undefined)
 }
 

@@ -1,5 +1,5 @@
 import { closeSync } from 'node:fs'
-import type { ChangeSet, Confinement, Job } from '../../confinement/confinement.js'
+import type { ChangeSet, Confinement, Job, JobCache } from '../../confinement/confinement.js'
 import { SandboxUnavailable } from '../../confinement/reopening.js'
 import { type CommandRun, OUTPUT_BYTES_MAX, type OutputLimits, runCommand } from '../../confinement/run-command.js'
 import type { Contract, Phase } from '../../core/contract/contract.js'
@@ -37,6 +37,8 @@ interface CommandPlace extends ToolPlace {
   readonly commitRules: () => Promise<CommitRules>
   /** How commits of the task are made; used only by git_commit. */
   readonly committing: () => Promise<Committing>
+  /** The cache folder of the command; null where there is none. Not for git. */
+  readonly cache: JobCache | null
 }
 
 interface CommandRequest {
@@ -74,6 +76,7 @@ export async function runCommandTool(
       tree: place.root,
       layer,
       ...(place.aside === undefined ? {} : { aside: place.aside }),
+      ...(place.cache === null || GIT_TOOLS.has(request.tool) ? {} : { cache: place.cache }),
       // git would report a covered file as changed, and refuse to commit it.
       hidden: GIT_TOOLS.has(request.tool) ? [] : place.hidden,
       shown: linked === null ? [] : [linked],
