@@ -42,7 +42,7 @@ describe('a diff on the terminal', () => {
       [
         '  M src/a.ts   +1 -1',
         '  A b.png        ! not text; no call explains it',
-        '  M c.test.ts    ! not shown: too many files changed; pinned test',
+        '  M c.test.ts    pinned: a test that may not change any more  ! not shown: too many files changed',
         '3 files changed, +1 -1; not everything is shown',
         '',
         '--- a/src/a.ts',
@@ -72,10 +72,39 @@ describe('a diff on the terminal', () => {
     expect(text).toContain('Outdated   the work tree changed since the request')
     expect(text).toContain('Since the last request  reject by ann: too short\n  plan\n  docs/plan\n')
     expect(text).toContain(
-      'Checks\n  passed   all_tests_pass (observed): 12 passed\n  not_run  no_skipped_tests\n\n1 refusal on the way\n',
+      'Checks\n  passed   all_tests_pass (observed): 12 passed\n  not_run  no_skipped_tests\n\n  observed: Phaselock saw it.\n\n1 refusal on the way\n',
     )
     expect(text).toContain('Changes\n  M src/a.ts  +1 -1\n')
     expect(text).toContain('@@ -1,1 +1,1 @@')
     expect(formatApproval(approval, { stat: true })).not.toContain('@@')
+  })
+  it('[REQ-PAGED-1] an approval shows the gates before it, the diff once, and no expressions', () => {
+    const check = (name: string, grade: string, message: string) => ({
+      ...{ gate: 'g', artifact: null, severity: 'blocking', check: name, status: 'passed', grade, message },
+    })
+    const changes = [{ path: 'src/a.ts', diff: '-old\n+new' }]
+    const approval = {
+      ...{ id: 'apr-1-t', task_id: 't', approvers: ['human'], min_approvals: 1, decisions: [], warnings: [] },
+      ...{ artifacts: [{ type: 'changes_to_review', sha256: 'x', bytes: 1, grade: 'observed' }], evidence: {} },
+      ...{ phase: 'REVIEW', contents: { changes_to_review: { changes } }, diff: diffOf([fileOf({})]) },
+      checks: [check('expression', 'reported', 'size(artifacts.review_report.reviews) > 0')],
+    } as unknown as Approval
+    const gates = [
+      { id: 'red', phase: 'TDD', status: 'passed', checks: [check('tests_are_failing', 'proved', '3 tests fail')] },
+      { id: 'later', phase: 'COMMIT', status: 'not_tried', checks: [check('x', 'reported', '')] },
+      { id: 'own', phase: 'REVIEW', status: 'passed', checks: [check('y', 'reported', '')] },
+    ] as never
+    const text = formatApproval(approval, { gates })
+    expect(text).toContain(
+      'Gates before this one  not part of what you sign\n  red, leaving TDD\n    passed   tests_are_failing (proved): 3 tests fail\n',
+    )
+    for (const absent of ['later', 'own, leaving', 'size(artifacts']) expect(text).not.toContain(absent)
+    expect(text).toContain('Checks\n  passed   1 condition of the contract holds (--json shows what)\n')
+    expect(text).toContain('proved: Phaselock tried to disprove it.')
+    expect(text).toContain('diff: below, under Changes')
+    expect(text.match(/\+new/g)).toHaveLength(1)
+    // Without a diff below, the artifact has the only one.
+    const alone = { ...approval, diff: diffOf([], { available: false, unavailable_reason: 'gone' }) } as Approval
+    expect(formatApproval(alone).match(/\+new/g)).toHaveLength(1)
   })
 })

@@ -90,6 +90,7 @@ export class OperatorClient {
   diff = (id: string, query: { from?: string; to?: string; path?: string | undefined }) =>
     this.#get<TaskDiff>(at`/tasks/${id}/diff`, query)
   heldOut = (id: string) => this.#get<Answers.HeldOut>(at`/tasks/${id}/held-out`)
+  taskState = (id: string) => this.#get<Answers.TaskStateAt>(at`/tasks/${id}/state`)
   metrics = (id: string) => this.#get<TaskMetrics>(at`/tasks/${id}/metrics`)
   report = (run: string) => this.#get<Report>(at`/runs/${run}/report`)
 

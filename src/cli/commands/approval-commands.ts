@@ -1,3 +1,4 @@
+import type { Approval } from 'phaselock/sdk'
 import { plainLine } from '../../core/plain-text.js'
 import { type CliCommand, serverCommand } from '../cli-command.js'
 import { compact } from '../client/answer-values.js'
@@ -71,7 +72,7 @@ async function answer(
   if (options.digest !== undefined && options.digest !== digest)
     throw new Stop(EXIT.refused, `The content to approve now has the digest ${plainLine(digest)}, not the given one.`)
   if (approval.status !== 'pending') throw new Stop(EXIT.refused, `Approval ${plainLine(id)} ${formatEnded(approval)}.`)
-  if (options.json !== true) printPaged(formatApproval(approval, options), options)
+  if (options.json !== true) await printApproval(client, approval, options)
   if (options.yes !== true) {
     if (!canAsk()) throw new Stop(EXIT.usage, 'There is no terminal to ask on: add --yes.')
     const sure = await confirm(`${decision === 'approve' ? 'Approve' : 'Reject'} exactly this?`)
@@ -83,6 +84,12 @@ async function answer(
   // The digest of the content that was shown: if it changes meanwhile, the server refuses.
   const decided = await client.decide(id, compact({ decision, digest, comment: options.comment, channel: 'cli' }))
   show(options, decided, `${plainLine(decided.id)} ${formatDecided(decided)}.`)
+}
+
+async function printApproval(client: Client, approval: Approval, options: LookOptions): Promise<void> {
+  // Reviewers may answer approvals and not read the past of a task.
+  const state = await client.taskState(approval.task_id).catch(() => null)
+  printPaged(formatApproval(approval, { ...options, gates: state?.gates ?? [] }), options)
 }
 
 /** The approval that a person at a terminal means without naming it: the only one. It is shown before it is asked about. */
@@ -104,7 +111,7 @@ async function list(client: Client, id: string | undefined, options: LookOptions
   if (id !== undefined) {
     const approval = await client.approval(await findApprovalId(client, id))
     if (options.json === true) return printJson(approval)
-    return printPaged(formatApproval(approval, options), options)
+    return printApproval(client, approval, options)
   }
   const found = await client.approvals({ limit: PAGE })
   const { approvals, next_cursor } = found

@@ -1,7 +1,8 @@
-import type { Approval, Artifact, Decision, Json, JsonObject, SinceLast } from 'phaselock/sdk'
+import type { Approval, Artifact, Decision, Json, JsonObject, PassedGate, SinceLast } from 'phaselock/sdk'
 import { plainLine, plainText } from '../../core/plain-text.js'
 import { formatCount } from '../../core/text.js'
 import { formatTime } from '../client/answer-values.js'
+import { formatChecks, formatGatesBefore, formatGradeLegend } from './checks-text.js'
 import { formatDiff, formatDiffStat } from './diff-text.js'
 import { formatTable } from './table.js'
 import { paintText } from './terminal.js'
@@ -19,8 +20,14 @@ export function formatApprovalTable(approvals: readonly Approval[]): string {
   ])
 }
 
+interface ApprovalOptions {
+  readonly stat?: boolean
+  /** The gates of the task. */
+  readonly gates?: readonly PassedGate[]
+}
+
 /** Exactly the content to approve: every artifact with its digest and content, the checks, and the diff. */
-export function formatApproval(approval: Approval, options: { readonly stat?: boolean } = {}): string {
+export function formatApproval(approval: Approval, options: ApprovalOptions = {}): string {
   const { contents = {}, artifacts } = approval
   const field = (label: string, text: string): string => `  ${label.padEnd(10)} ${plainLine(text)}`
   return [
@@ -35,11 +42,13 @@ export function formatApproval(approval: Approval, options: { readonly stat?: bo
     field('Digest', approval.digest),
     ...approval.decisions.map((decision) => field('Decided', formatDecision(decision))),
     ...approval.warnings.map((warning) => field('Warning', String(warning.message))),
-    ...artifacts.flatMap((artifact) => formatArtifactLines(artifact, contents[artifact.type])),
+    ...artifacts.flatMap((artifact) =>
+      formatArtifactLines(artifact, omitDiff(approval, artifact.type, contents[artifact.type])),
+    ),
     ...(artifacts.length === 0 ? ['', '  There are no artifacts.'] : []),
     ...formatEvidenceLines(approval.evidence),
     ...formatLastLines(approval.since_last ?? null),
-    ...formatCheckLines(approval),
+    ...formatCheckLines(approval, options.gates ?? []),
     ...formatDiffLines(approval, options),
     '',
   ].join('\n')
@@ -60,14 +69,34 @@ function formatLastLines(last: SinceLast | null): readonly string[] {
   ]
 }
 
-function formatCheckLines({ checks = [], refusals = [] }: Approval): readonly string[] {
-  const told = refusals.length === 0 ? [] : ['', `${formatCount(refusals.length, 'refusal')} on the way`]
-  if (checks.length === 0) return told
-  const lines = checks.map(
-    ({ check, status, grade, message }) =>
-      `  ${status.padEnd(8)} ${plainLine(check)}${grade === null ? '' : ` (${plainLine(grade)})`}${message === '' ? '' : `: ${plainLine(message)}`}`,
+function formatCheckLines(
+  { checks = [], refusals = [], phase }: Approval,
+  gates: readonly PassedGate[],
+): readonly string[] {
+  const before = formatGatesBefore(gates, phase)
+  const graded = before.length === 0 ? checks : [...checks, ...gates.flatMap((gate) => gate.checks)]
+  return [
+    ...before,
+    ...(checks.length === 0 ? [] : ['', paintText('bold', 'Checks'), ...formatChecks(checks)]),
+    ...formatGradeLegend(graded),
+    ...(refusals.length === 0 ? [] : ['', `${formatCount(refusals.length, 'refusal')} on the way`]),
+  ]
+}
+
+/** The artifact that Phaselock makes of the changes has them as text too. They are shown once, at the end. */
+const CHANGES_ARTIFACT = 'changes_to_review'
+
+function omitDiff({ diff }: Approval, type: string, content: Json | undefined): Json | undefined {
+  if (type !== CHANGES_ARTIFACT || diff?.available !== true || !isObject(content) || !Array.isArray(content.changes))
+    return content
+  const changes = (content.changes as readonly Json[]).map((change) =>
+    isObject(change) && typeof change.diff === 'string' ? { ...change, diff: 'below, under Changes' } : change,
   )
-  return ['', paintText('bold', 'Checks'), ...lines, ...told]
+  return { ...content, changes }
+}
+
+function isObject(value: Json | undefined): value is JsonObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
 function formatDiffLines({ diff }: Approval, { stat }: { readonly stat?: boolean }): readonly string[] {

@@ -37,12 +37,13 @@ function formatStatLine(file: FileDiff, width: number): string {
   const marks = [
     ...(file.omitted === null ? [] : [OMITTED[file.omitted] ?? file.omitted]),
     ...(file.unexplained ? ['no call explains it'] : []),
-    ...(file.pinned ? ['pinned test'] : []),
   ]
   const counts = file.omitted === null ? `+${file.additions} -${file.deletions}` : ''
   const sign = SIGNS[file.status as keyof typeof SIGNS] ?? '?'
+  // A test that Phaselock recorded is what one hopes for: no alarm.
+  const pinned = file.pinned ? '  pinned: a test that may not change any more' : ''
   const note = marks.length === 0 ? '' : `  ! ${marks.join('; ')}`
-  return `  ${sign} ${plainLine(file.path).padEnd(width)}  ${counts}${note}`.trimEnd()
+  return `  ${sign} ${plainLine(file.path).padEnd(width)}  ${counts}${pinned}${note}`.trimEnd()
 }
 
 function formatFile({ path, status, hunks }: FileDiff): string {

@@ -1,0 +1,51 @@
+import type { ApprovalCheck, PassedGate } from 'phaselock/sdk'
+import { plainLine } from '../../core/plain-text.js'
+import { formatCount } from '../../core/text.js'
+import { paintText } from './terminal.js'
+
+/** Expressions of the contract are written for the program. */
+const EXPRESSION = 'expression'
+
+/** What each grade means, for people who see them for the first time. */
+const GRADES: Readonly<Record<string, string>> = {
+  reported: 'the agent says so',
+  artifact: 'Phaselock read it in what the agent handed in',
+  observed: 'Phaselock saw it',
+  proved: 'Phaselock tried to disprove it',
+}
+
+/** Checks with their results, one on each line. Expressions that hold are only counted. */
+export function formatChecks(checks: readonly ApprovalCheck[], indent = '  '): readonly string[] {
+  const isCounted = ({ check, status }: ApprovalCheck): boolean => check === EXPRESSION && status === 'passed'
+  const counted = checks.filter(isCounted).length
+  const rules = `${formatCount(counted, 'condition')} of the contract ${counted === 1 ? 'holds' : 'hold'} (--json shows what)`
+  return [
+    ...checks.filter((check) => !isCounted(check)).map((check) => `${indent}${formatCheck(check)}`),
+    ...(counted === 0 ? [] : [`${indent}${'passed'.padEnd(8)} ${rules}`]),
+  ]
+}
+
+function formatCheck({ check, status, grade, message }: ApprovalCheck): string {
+  const graded = grade === null ? '' : ` (${plainLine(grade)})`
+  return `${status.padEnd(8)} ${plainLine(check)}${graded}${message === '' ? '' : `: ${plainLine(message)}`}`
+}
+
+/** The gates that opened on the way to an approval, with what they found. */
+export function formatGatesBefore(gates: readonly PassedGate[], phase: string): readonly string[] {
+  const passed = gates.filter((gate) => gate.status === 'passed' && gate.phase !== phase && gate.checks.length > 0)
+  if (passed.length === 0) return []
+  return [
+    '',
+    `${paintText('bold', 'Gates before this one')}  not part of what you sign`,
+    ...passed.flatMap(({ id, phase: left, checks }) => [
+      `  ${plainLine(id)}, leaving ${plainLine(left)}`,
+      ...formatChecks(checks, '    '),
+    ]),
+  ]
+}
+
+/** The meaning of the grades that appear in these checks. */
+export function formatGradeLegend(checks: readonly ApprovalCheck[]): readonly string[] {
+  const seen = Object.entries(GRADES).filter(([name]) => checks.some(({ grade }) => grade === name))
+  return seen.length === 0 ? [] : ['', `  ${seen.map(([name, meaning]) => `${name}: ${meaning}`).join('; ')}.`]
+}
