@@ -7,7 +7,8 @@ import { SCRIPT } from '../cli/program.js'
 import { makeRepository } from '../e2e/projects.js'
 import { claudeCode, codex, gemini, opencode, placeOpencodePlugin } from '../participants/real-agents.js'
 
-const RUN_MS_MAX = 200_000
+// Up to five runs of an agent CLI, which doctor ends after two minutes each.
+const RUN_MS_MAX = 600_000
 const found = { claude: claudeCode(), codex: codex(), gemini: gemini(), opencode: opencode() }
 let dir = ''
 let repository = ''

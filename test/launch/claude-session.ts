@@ -39,9 +39,10 @@ export async function answerForm(window: Window, decision: 'approve' | 'reject',
     await window.shows(/❯\s+Comment/)
     await window.enter(comment)
   }
-  for (let tries = 0; tries < 4 && !/❯ Accept/.test(window.screen()); tries += 1) {
-    window.press('Down')
-    await sleep(500)
-  }
-  window.press('Enter')
+  await pressUntil(window, 'Down', (screen) => ACCEPTED.test(screen.slice(-END_CHARS)))
+  await pressUntil(window, 'Enter', (screen) => !ACCEPTED.test(screen.slice(-END_CHARS)))
 }
+
+const ACCEPTED = /❯ Accept/
+// What was on the screen before may still be above.
+const END_CHARS = 400
