@@ -90,5 +90,8 @@ function Refusal({ event, count }: { readonly event: LedgerEvent; readonly count
 }
 
 function cut(text: string): string {
-  return toPlainText(text.length <= DETAIL_CHARS_MAX ? text : `${text.slice(0, DETAIL_CHARS_MAX)}…`)
+  // Between words, where there are any.
+  return toPlainText(
+    text.length <= DETAIL_CHARS_MAX ? text : `${text.slice(0, DETAIL_CHARS_MAX).replace(/\s+\S{0,30}$/, '')}…`,
+  )
 }
