@@ -106,6 +106,8 @@ export interface TestRun {
   readonly passed?: number | null
   readonly failed?: number | null
   readonly skipped?: number | null
+  /** Files or packages that could not be loaded or built; absent if there are none. */
+  readonly not_loaded?: number
   readonly inverted?: Readonly<Record<string, number>>
 }
 

@@ -30,6 +30,10 @@ class TaskWalk {
   readonly #gates = new Map<string, { passed: number; blocked: number }>()
   readonly #evidence: JsonObject[] = []
   #handedIn: readonly JsonObject[] = []
+  /** The gates that the newest request was checked by. */
+  #checked: ReadonlySet<string> = new Set()
+  /** The gate of each approval. */
+  readonly #asked = new Map<string, string>()
   #passed = 0
   #blocked = 0
   #visit = 0
@@ -99,7 +103,18 @@ class TaskWalk {
     if (!isPassed && !isBlocked) return
     if (isPassed) this.#passed += 1
     else this.#blocked += 1
-    const name = 'gate' in event && typeof event.gate === 'string' ? event.gate : `leaving ${event.phase}`
+    for (const name of this.#listGates(event)) this.#count(name, isPassed)
+  }
+
+  // The event names one gate. A transition opens all gates that it was checked by, and the one that people approved.
+  #listGates(event: TaskEvent): ReadonlySet<string> {
+    const named = 'gate' in event && typeof event.gate === 'string' ? [event.gate] : []
+    const opened = event.type === 'gate_passed' ? [...this.#checked, this.#asked.get(event.approvalId ?? '')] : []
+    const names = new Set([...named, ...opened].filter((name) => typeof name === 'string'))
+    return names.size === 0 ? new Set([`leaving ${event.phase}`]) : names
+  }
+
+  #count(name: string, isPassed: boolean): void {
     const counts = this.#gates.get(name) ?? { passed: 0, blocked: 0 }
     if (!this.#gates.has(name) && this.#gates.size >= GATES_MAX) {
       this.#isCut = true
@@ -111,7 +126,11 @@ class TaskWalk {
 
   /** What was handed in or observed at a transition, with its grade. */
   #collect(event: TaskEvent): void {
-    if (event.type === 'transition_requested') this.#handedIn = listEvidence(event, this.#visit)
+    if (event.type === 'transition_requested') {
+      this.#handedIn = listEvidence(event, this.#visit)
+      this.#checked = new Set((event.checks ?? []).flatMap(({ gate }) => gate ?? []))
+    }
+    if (event.type === 'approval_requested') this.#asked.set(event.approvalId, event.gate)
     if (event.type !== 'phase_entered' && event.type !== 'task_completed') return
     const room = EVIDENCE_MAX - this.#evidence.length
     if (this.#handedIn.length > room) this.#isCut = true
@@ -143,9 +162,16 @@ function listEvidence({ phase, artifacts, observed = [] }: RequestEvent, visit: 
   ]
 }
 
-function toRunCounts({ command, passed, failed, skipped, sigusr1, inverted }: JsonObject): JsonObject {
+function toRunCounts(run: JsonObject): JsonObject {
+  const { command, passed, failed, skipped, not_loaded, sigusr1, inverted } = run
   const counts = { command: command ?? null, passed: passed ?? null, failed: failed ?? null, skipped: skipped ?? null }
-  return { ...counts, ...(sigusr1 === undefined ? {} : { sigusr1 }), ...(inverted === undefined ? {} : { inverted }) }
+  const unloaded = not_loaded === undefined ? {} : { not_loaded }
+  return {
+    ...counts,
+    ...unloaded,
+    ...(sigusr1 === undefined ? {} : { sigusr1 }),
+    ...(inverted === undefined ? {} : { inverted }),
+  }
 }
 
 function toMetricsPart(of: JsonObject): JsonObject {

@@ -249,6 +249,7 @@ function toRunRef(run: ObservedRun, about: { readonly sha256: string; readonly i
     passed: counts?.passed ?? null,
     failed: counts?.failed ?? null,
     skipped: counts?.skipped ?? null,
+    ...(run.loadFailures.length === 0 ? {} : { not_loaded: run.loadFailures.length }),
     problem: run.problem,
     ...signalView(run),
     ...toLeftOutView(run),

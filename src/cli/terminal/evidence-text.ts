@@ -1,5 +1,12 @@
 import type { LedgerEvent, TestRun } from 'phaselock/sdk'
 
+const COUNTS = [
+  ['failed', 'failed'],
+  ['not_loaded', 'could not be built or loaded'],
+  ['passed', 'passed'],
+  ['skipped', 'skipped'],
+] as const
+
 const VERDICTS = [
   ['proved', 'proved'],
   ['survived', 'cannot fail'],
@@ -7,10 +14,13 @@ const VERDICTS = [
   ['no_evidence', 'without evidence'],
 ] as const
 
-/** A run of the tests in a few words: `2 passed; new tests: 1 proved`. */
+/** A run of the tests in a few words: `2 passed; new tests: 1 proved`. What failed comes first. */
 export function runText(run: TestRun = {}): string {
-  const counts = (['passed', 'failed', 'skipped'] as const).flatMap((name) => formatCounted(run[name], name))
-  const verdicts = VERDICTS.flatMap(([name, words]) => formatCounted(run.inverted?.[name], words))
+  const counts = COUNTS.flatMap(([name, words]) => formatCounted(run[name], words))
+  // Servers before 0.3 counted all judged tests, and each subtest.
+  const verdicts = VERDICTS.flatMap(([name, words]) =>
+    formatCounted(run.inverted?.[`new_${name}`] ?? run.inverted?.[name], words),
+  )
   const signal = run.sigusr1 === 'allowed' ? ['SIGUSR1 allowed'] : []
   return [counts.join(', '), ...signal, ...(verdicts.length === 0 ? [] : [`new tests: ${verdicts.join(', ')}`])]
     .filter((part) => part !== '')

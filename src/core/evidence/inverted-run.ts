@@ -58,10 +58,29 @@ export function toInvertedView({ tests, problem, durationMs }: InvertedRun, test
   }))
   return {
     ...countVerdicts(tests),
+    ...countNewTests(tests),
     ...(problem === null ? {} : { problem }),
     ...(testsMax === 0 ? {} : { tests: listed, tests_total: tests.length }),
     duration_ms: durationMs,
   }
+}
+
+const WORST_FIRST = ['survived', 'no_evidence', 'not_judged', 'proved'] as const
+
+/**
+ * Number of tests per verdict that are new or changed, as they are written: a runner may report several tests for one,
+ * such as the subtests of a Go function. The worst of them counts.
+ */
+function countNewTests(tests: readonly JudgedTest[]): JsonObject {
+  const verdicts = new Map<string, TestVerdict>()
+  for (const { id, file, line, verdict, isOld } of tests) {
+    if (isOld === true) continue
+    const key = JSON.stringify([file, line ?? id])
+    const known = verdicts.get(key)
+    verdicts.set(key, WORST_FIRST.find((one) => one === known || one === verdict) ?? verdict)
+  }
+  const all = [...verdicts.values()]
+  return Object.fromEntries(WORST_FIRST.map((name) => [`new_${name}`, all.filter((one) => one === name).length]))
 }
 
 /** Number of tests per verdict. */

@@ -102,6 +102,7 @@ const TASK_REPORT = nameObject('TaskReport', {
         passed: allowNull(COUNT),
         failed: allowNull(COUNT),
         skipped: allowNull(COUNT),
+        'not_loaded?': COUNT,
         'sigusr1?': TEXT,
         'inverted?': makeMap(COUNT),
       }),
