@@ -20,7 +20,7 @@ export const PHASE_TOOLS: readonly WorkflowTool[] = [
   {
     name: 'start_workflow',
     description:
-      'Start a workflow and claim its task, if its contract lets agents do so. For a target with an open session, this returns that session.',
+      'Only when you have no task and are to begin one yourself: start a workflow and claim its task, if its contract lets agents do so. For a target with an open session, this returns that session.',
     inputSchema: makeObjectSchema({
       workflow_type: { ...NAME, description: 'Name of a contract.' },
       contract: { ...NAME, description: 'Name or hash of a contract; instead of workflow_type.' },
@@ -48,7 +48,7 @@ export const PHASE_TOOLS: readonly WorkflowTool[] = [
   {
     name: 'complete_phase',
     description:
-      'Hand in the evidence of the current phase. When it holds and no gate is in the way, the next one opens.',
+      'Only in workflows of documents, whose phases have numbers and demand evidence: hand it in. When it holds and no gate is in the way, the next phase opens. Otherwise use request_transition.',
     inputSchema: makeObjectSchema({ phase: PHASE, evidence: EVIDENCE }, ['phase', 'evidence']),
     isReader: false,
     run: (app, bearer, args) =>

@@ -54,7 +54,7 @@ const TOOLS: readonly WorkflowTool[] = [
   {
     name: 'request_transition',
     description:
-      'Ask to leave the phase, with the artifacts it demands. Every blocker is named, or the next phase opens.',
+      'Ask to leave the phase, with the artifacts it demands. Every blocker is named, or the next phase opens. This is how you go on in most workflows.',
     inputSchema: makeObjectSchema(
       { target_phase: PHASE, current_phase: PHASE, artifacts: ARTIFACTS, evidence: EVIDENCE, claims: CLAIMS },
       ['target_phase'],
@@ -73,14 +73,15 @@ const TOOLS: readonly WorkflowTool[] = [
   {
     name: 'next',
     description:
-      'Claim that something is done: makes the transition that the claim leads to, or answers with an interrupt or the prompt.',
+      'Only for contracts whose transitions are named by claims (`when`): makes the transition that your claim leads to, or answers with an interrupt or the prompt. Otherwise use request_transition.',
     inputSchema: makeObjectSchema({ claims: CLAIMS, artifacts: ARTIFACTS, evidence: EVIDENCE }),
     isReader: false,
     run: (app, bearer, args) => nextPrompt(app, { bearer, taskId: undefined, ...toOffer(args), once: undefined }),
   },
   {
     name: 'continue',
-    description: 'Acknowledge the interrupt of a rule that you were shown, and get the prompt of the phase.',
+    description:
+      'Only after an interrupt: acknowledge the rule that you were shown, and get the prompt of the phase. Not needed to go on with work.',
     inputSchema: makeObjectSchema({}),
     isReader: false,
     run: (app, bearer) => continuePrompt(app, bearer, undefined),
