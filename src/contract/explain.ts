@@ -7,8 +7,14 @@ import { addReviewGate, REVIEW_GATE } from '../core/reviews/independent-review.j
 import type { LoadedContract } from './load/load-contract.js'
 import { formatOrigins, listOrigins } from './origins.js'
 
-/** How a contract was understood, as text, with the place of everything that its author wrote. */
-export function explainContract(result: LoadedContract): string {
+/**
+ * How a contract was understood, as text, with the place of everything that its author wrote. `sources` adds where each
+ * value of a contract with bases comes from.
+ */
+export function explainContract(
+  result: LoadedContract,
+  { sources = false }: { readonly sources?: boolean } = {},
+): string {
   const explained = explainJson(result) as unknown as ExplainedContract
   const lines = [
     `${explained.name} ${explained.version} (${explained.hash.slice(0, 12)})`,
@@ -20,15 +26,16 @@ export function explainContract(result: LoadedContract): string {
     '',
     'Transitions',
     ...explained.transitions.map(
-      (t) => `  ${t.from} -> ${t.to}${t.when === null ? '' : ` when ${t.when}`}, held by ${t.held_by}  (${t.at})`,
+      (t) => `  ${t.from} -> ${t.to}${t.when === null ? '' : ` when ${t.when}`}, ${formatHeldBy(t.held_by)}  (${t.at})`,
     ),
   ]
   if (explained.extends.length > 0)
     lines.push(
       '',
       `Extends ${explained.extends.join(', ')}`,
-      'Where each value comes from',
-      ...formatOrigins(result).map((line) => `  ${line}`),
+      ...(sources
+        ? ['Where each value comes from', ...formatOrigins(result).map((line) => `  ${line}`)]
+        : ['  --sources lists where each value comes from']),
     )
   if (explained.not_enforced.length > 0) {
     lines.push(
@@ -37,7 +44,19 @@ export function explainContract(result: LoadedContract): string {
       ...explained.not_enforced.map((entry) => `  ${entry.path}: ${entry.feature}`),
     )
   }
-  return `${lines.join('\n')}\n`
+  return `${[...lines, '', ...WORDS].join('\n')}\n`
+}
+
+const WORDS = [
+  'RED is the run in which Phaselock saw the new tests fail, GREEN the one in which all tests passed.',
+  'A parked task waits until an operator resumes it. docs/glossary.md has the other words.',
+]
+
+/** In JSON, for a way back that the agent takes by saying so. */
+const CLAIM = 'its claim'
+
+function formatHeldBy(holder: string): string {
+  return holder === CLAIM ? 'open as soon as the agent says so' : `held by ${holder}`
 }
 
 interface Placed {
@@ -121,7 +140,7 @@ function formatTests({ commands, tests, phases }: Contract): string | null {
     `Phaselock runs \`${command.run}\``,
     ...(tests.repeat === undefined ? [] : [`${tests.repeat} times`]),
     ...(tests.baseline === 'forbid' ? ['tests that failed before the task must pass too'] : []),
-    ...(isTurned ? [`new tests are run inverted${budget}`] : []),
+    ...(isTurned ? [`new tests are run again with other expectations and must fail then${budget}`] : []),
     ...(isTurned && strict === true ? ['strict: tests that cannot be judged block'] : []),
   ].join('; ')
 }
@@ -234,7 +253,7 @@ function formatDocument({ document, evidence }: Phase): string | null {
 function formatHolder(contract: Contract, { from, to, when, gate }: Transition): string {
   const order = [...contract.phases.keys()]
   // A claimed way back needs only its claim, whatever gates the phase has.
-  if (when !== null && order.indexOf(to) <= order.indexOf(from)) return gate ?? 'its claim'
+  if (when !== null && order.indexOf(to) <= order.indexOf(from)) return gate ?? CLAIM
   const phase = contract.phases.get(from)
   const gates = gate === null ? (phase?.gates ?? []).map((one) => one.id) : [gate]
   const isReviewed = addReviewGate(phase, phase?.gates.filter((one) => gates.includes(one.id)) ?? []).includes(
@@ -245,10 +264,12 @@ function formatHolder(contract: Contract, { from, to, when, gate }: Transition):
   return all.length === 0 ? 'no gate' : all.join(', ')
 }
 
+const ON_TIMEOUT = { park: 'the task is parked', reject: 'it counts as rejected' } as const
+
 function formatGate(gate: Gate): string {
   const next = gate.autoAdvance ? ', then Phaselock moves on by itself' : ''
   if (gate.type === 'validation') return `validation within ${gate.timeoutSeconds} s${next}`
-  return `approval by ${gate.minApprovals} of ${gate.approvers.join(', ')} within ${gate.timeoutSeconds} s, then ${gate.onTimeout}`
+  return `approval by ${gate.minApprovals} of ${gate.approvers.join(', ')} within ${gate.timeoutSeconds} s, after that ${ON_TIMEOUT[gate.onTimeout]}`
 }
 
 function formatBlocker({ check, severity, message, params }: Blocker): string {

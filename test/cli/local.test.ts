@@ -58,7 +58,7 @@ test('[REQ-CLI-14] several files are checked at once, one bad one fails them all
 
 test.runIf(isFullDepth())('[REQ-CLI-9] explain and graph print text, pictures and JSON', async () => {
   expect((await place.run(['explain', 'tdd'])).stdout).toMatch(
-    /^tests: Phaselock runs `npm test`; new tests are run inverted$[\s\S]*Phase PLAN[\s\S]*blocking examples_hold[\s\S]*blocking tests_can_fail[\s\S]*Transitions/m,
+    /^tests: Phaselock runs `npm test`; new tests are run again with other expectations and must fail then$[\s\S]*Phase PLAN[\s\S]*blocking examples_hold[\s\S]*blocking tests_can_fail[\s\S]*Transitions/m,
   )
   expect(await place.json(['explain', 'tdd'])).toMatchObject({ name: 'tdd', start: 'PLAN' })
   expect((await place.run(['graph', 'tdd'])).stdout).toMatch(/^flowchart TD/)

@@ -122,13 +122,15 @@ describe('a contract that extends others', () => {
     const line = findLine('contracts/tdd.yaml', 'id: plan_approval')
     expect(origins['phases.PLAN.gates.plan_approval.id']).toBe(`phaselock/tdd:${line}`)
     expect(origins['commands.tests.timeout_seconds']).toMatch(/^phaselock\/tdd:\d+$/)
-    const text = explainContract(result)
+    expect(explainContract(result)).not.toContain('Where each value comes from')
+    expect(explainContract(result)).toContain('--sources lists where each value comes from')
+    const text = explainContract(result, { sources: true })
     expect(text).toContain(`Extends phaselock/tdd, ${base}\n`)
     expect(text).toContain(`  phases.PLAN.prompt  (${own}:5)\n`)
     expect(text).toContain(`  commands.tests.run  (${base}:4)\n`)
     expect(text).toContain(`  phases.IMPL  (phaselock/tdd:${findLine('contracts/tdd.yaml', '- id: IMPL')})\n`)
     expect(text).toContain(
-      `  gate plan_approval: approval by 1 of human within 3600 s, then park  (phaselock/tdd:${line})`,
+      `  gate plan_approval: approval by 1 of human within 3600 s, after that the task is parked  (phaselock/tdd:${line})`,
     )
   })
 

@@ -18,9 +18,10 @@ export function addContractCommands(program: CliCommand): void {
     .command('explain')
     .argument('[file]', WHICH)
     .description('explain a contract as Phaselock reads it')
+    .option('--sources', 'also list where each value of a contract that extends others comes from')
     .option('--json', 'print JSON')
     .examples(['phaselock explain tdd', 'the bundled contract'])
-    .action(async (file: string | undefined, options: { readonly json?: boolean }) =>
+    .action(async (file: string | undefined, options: { readonly json?: boolean; readonly sources?: boolean }) =>
       (await import('../contracts/contract-actions.js')).explain(file, options),
     )
   program

@@ -70,13 +70,16 @@ function resolveLintPlace(file: string): { readonly path: string; readonly only:
 }
 
 /** Prints how a contract was understood. */
-export async function explain(file: string | undefined, options: { readonly json?: boolean }): Promise<void> {
+export async function explain(
+  file: string | undefined,
+  options: { readonly json?: boolean; readonly sources?: boolean },
+): Promise<void> {
   const loaded = await loadChosen({
     path: resolveContractPath(file ?? ownContract('.') ?? CONTRACT_FILE),
     origin: 'file',
   })
   if (options.json === true) printJson(explainJson(loaded))
-  else print(plainText(explainContract(loaded)))
+  else print(plainText(explainContract(loaded, options)))
 }
 
 const DRAW = { mermaid: toMermaid, dot: toDot, svg: toSvg } as const

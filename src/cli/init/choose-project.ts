@@ -40,5 +40,6 @@ export async function chooseProject(folder: string, { language, tests, yes }: Wa
     ...survey,
     ...chosen,
     others: [survey, ...survey.others].filter((other) => other.because !== chosen.because),
+    isChosen: true,
   }
 }

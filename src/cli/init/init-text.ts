@@ -9,7 +9,7 @@ const INDENT = ' '.repeat(11)
 export function formatSurvey(found: Survey, given: { readonly tests?: string; readonly language?: string }): string {
   const why = found.reason === '' ? '' : ` (${plainLine(found.reason)})`
   const others = found.others.filter(({ testCommand }) => testCommand !== null)
-  const isChosen = given.tests !== undefined || given.language !== undefined
+  const isChosen = given.tests !== undefined || given.language !== undefined || found.isChosen === true
   return [
     `Project    ${plainLine(found.project)}`,
     `Language   ${found.language}${why}`,

@@ -16,6 +16,8 @@ export interface Survey extends Project {
   readonly others: readonly Project[]
   /** Set if the user named the command: it is tried unchanged. */
   readonly isGiven?: true
+  /** Set if the user was asked which of them it is. */
+  readonly isChosen?: true
 }
 
 const UNKNOWN: Project = {
