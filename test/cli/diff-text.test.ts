@@ -86,7 +86,11 @@ describe('a diff on the terminal', () => {
     const approval = {
       ...{ id: 'apr-1-t', task_id: 't', approvers: ['human'], min_approvals: 1, decisions: [], warnings: [] },
       ...{ artifacts: [{ type: 'changes_to_review', sha256: 'x', bytes: 1, grade: 'observed' }], evidence: {} },
-      ...{ phase: 'REVIEW', contents: { changes_to_review: { changes } }, diff: diffOf([fileOf({})]) },
+      ...{
+        phase: 'REVIEW',
+        contents: { changes_to_review: { changes, checks: [{ check: 'told_twice' }] } },
+        diff: diffOf([fileOf({})]),
+      },
       checks: [check('expression', 'reported', 'size(artifacts.review_report.reviews) > 0')],
     } as unknown as Approval
     const gates = [
@@ -98,7 +102,7 @@ describe('a diff on the terminal', () => {
     expect(text).toContain(
       'Gates before this one  not part of what you sign\n  red, leaving TDD\n    passed   tests_are_failing (proved): 3 tests fail\n',
     )
-    for (const absent of ['later', 'own, leaving', 'size(artifacts']) expect(text).not.toContain(absent)
+    for (const absent of ['later', 'own, leaving', 'size(artifacts', 'told_twice']) expect(text).not.toContain(absent)
     expect(text).toContain('Checks\n  passed   1 condition of the contract holds (--json shows what)\n')
     expect(text).toContain('proved: Phaselock tried to disprove it.')
     expect(text).toContain('diff: below, under Changes')

@@ -43,7 +43,7 @@ export function formatApproval(approval: Approval, options: ApprovalOptions = {}
     ...approval.decisions.map((decision) => field('Decided', formatDecision(decision))),
     ...approval.warnings.map((warning) => field('Warning', String(warning.message))),
     ...artifacts.flatMap((artifact) =>
-      formatArtifactLines(artifact, omitDiff(approval, artifact.type, contents[artifact.type])),
+      formatArtifactLines(artifact, omitShown(approval, artifact.type, contents[artifact.type])),
     ),
     ...(artifacts.length === 0 ? ['', '  There are no artifacts.'] : []),
     ...formatEvidenceLines(approval.evidence),
@@ -83,16 +83,17 @@ function formatCheckLines(
   ]
 }
 
-/** The artifact that Phaselock makes of the changes has them as text too. They are shown once, at the end. */
+/** The artifact that Phaselock makes of the changes has the diff and the checks too. Each is shown once, at the end. */
 const CHANGES_ARTIFACT = 'changes_to_review'
 
-function omitDiff({ diff }: Approval, type: string, content: Json | undefined): Json | undefined {
+function omitShown({ diff, checks = [] }: Approval, type: string, content: Json | undefined): Json | undefined {
   if (type !== CHANGES_ARTIFACT || diff?.available !== true || !isObject(content) || !Array.isArray(content.changes))
     return content
   const changes = (content.changes as readonly Json[]).map((change) =>
     isObject(change) && typeof change.diff === 'string' ? { ...change, diff: 'below, under Changes' } : change,
   )
-  return { ...content, changes }
+  const { checks: own, ...rest } = content
+  return { ...rest, ...(own === undefined || checks.length > 0 ? {} : { checks: own }), changes }
 }
 
 function isObject(value: Json | undefined): value is JsonObject {
