@@ -52,3 +52,17 @@ export type SinceLast = {
   readonly changed_artifacts: readonly string[]
   readonly changed_paths: readonly string[] | null
 }
+
+/** A task at an event of the ledger, with its gates. */
+export interface TaskStateAt {
+  readonly task_id: string
+  readonly gates: readonly PassedGate[]
+}
+
+/** A gate of a task and what the newest request found of it. */
+export interface PassedGate {
+  readonly id: string
+  readonly phase: string
+  readonly status: string
+  readonly checks: readonly ApprovalCheck[]
+}

@@ -1,5 +1,4 @@
 import type { Approval, ContractRef, PromptAnswer, Task, Worktree } from './answers.js'
-import type { ApprovalCheck } from './diff-answers.js'
 import type { Blocker } from './errors.js'
 import type { Json, JsonObject } from './json.js'
 
@@ -168,20 +167,6 @@ export interface HeldOut {
 export interface ApprovalPage {
   readonly approvals: readonly Approval[]
   readonly next_cursor: string | null
-}
-
-/** A task at an event of the ledger, with its gates. */
-export interface TaskStateAt {
-  readonly task_id: string
-  readonly gates: readonly PassedGate[]
-}
-
-/** A gate of a task and what the newest request found of it. */
-export interface PassedGate {
-  readonly id: string
-  readonly phase: string
-  readonly status: string
-  readonly checks: readonly ApprovalCheck[]
 }
 
 export interface Question {

@@ -1,7 +1,7 @@
 import { parseServerAddress } from './address.js'
 import type { Approval, ClaimAnswer, ContractRef, Task } from './answers.js'
 import { Connection } from './connection.js'
-import type { TaskDiff } from './diff-answers.js'
+import type { TaskDiff, TaskStateAt } from './diff-answers.js'
 import { ApiError, PhaselockError } from './errors.js'
 import type { JsonObject } from './json.js'
 import type * as Answers from './operator-answers.js'
@@ -90,7 +90,7 @@ export class OperatorClient {
   diff = (id: string, query: { from?: string; to?: string; path?: string | undefined }) =>
     this.#get<TaskDiff>(at`/tasks/${id}/diff`, query)
   heldOut = (id: string) => this.#get<Answers.HeldOut>(at`/tasks/${id}/held-out`)
-  taskState = (id: string) => this.#get<Answers.TaskStateAt>(at`/tasks/${id}/state`)
+  taskState = (id: string) => this.#get<TaskStateAt>(at`/tasks/${id}/state`)
   metrics = (id: string) => this.#get<TaskMetrics>(at`/tasks/${id}/metrics`)
   report = (run: string) => this.#get<Report>(at`/runs/${run}/report`)
 
