@@ -1,5 +1,6 @@
 import { readFileSync, readlinkSync } from 'node:fs'
 import { beforeAll, describe, expect, it } from 'vitest'
+import { CACHE_VARIABLES } from '../../src/confinement/view/home-cache.js'
 import { accounts, plainly, quoted } from './account.js'
 import { newMark, processesWith, within } from './scene.js'
 import { LEFT_OPEN } from './server.js'
@@ -99,6 +100,7 @@ export function identitySuite(stages: Stages): void {
       const known = [
         ...['PATH', 'HOME', 'TMPDIR', 'USER', 'LOGNAME', 'SHELL', 'LANG', 'TERM', 'TZ', 'PWD', 'OLDPWD', 'SHLVL', '_'],
         ...WITHOUT_NETWORK,
+        ...Object.keys(CACHE_VARIABLES),
       ]
       expect(names.filter((name) => !known.includes(name))).toEqual([])
       expect(names).toContain('PATH')

@@ -5861,6 +5861,7 @@ export interface components {
           passed: (number | null)
           failed: (number | null)
           skipped: (number | null)
+          not_loaded?: number
           sigusr1?: string
           inverted?: { [name: string]: number }
         }

@@ -80,5 +80,17 @@ export function openWorkshop(options: OrchestratorOptions): Workshop {
     if (sandbox !== null && options.confinement === undefined) await sandbox.then((one) => one.close())
   }
   const isSandboxOpen = (): boolean => opened?.isOpen() ?? true
-  return { running, confinement, isSandboxOpen, upstream, trees, gitSettings, scratch, buildCaches, views, library, close }
+  return {
+    running,
+    confinement,
+    isSandboxOpen,
+    upstream,
+    trees,
+    gitSettings,
+    scratch,
+    buildCaches,
+    views,
+    library,
+    close,
+  }
 }
