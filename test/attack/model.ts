@@ -120,4 +120,23 @@ export const command: fc.Arbitrary<Command> = fc.oneof(
   { weight: 1, arbitrary: fc.record({ kind: fc.constant('cancel' as const) }) },
 )
 
+const HONEST: readonly Command[] = [
+  { kind: 'claim', by: 'a' },
+  ...['B', 'C', 'D'].map((to): Move => ({ kind: 'move', by: 'a', to, note: true, again: false })),
+]
+
+export interface Step {
+  readonly command: Command
+  /** The lease of the holder runs out before this command. */
+  readonly isLate: boolean
+}
+
+/** Random commands after none, some or all of the steps of an honest agent: chance alone hardly ever completes a task. */
+export const steps: fc.Arbitrary<readonly Step[]> = fc
+  .tuple(
+    fc.nat({ max: HONEST.length }),
+    fc.array(fc.record({ command, isLate: fc.boolean() }), { minLength: 1, maxLength: 20 }),
+  )
+  .map(([count, random]) => [...HONEST.slice(0, count).map((one) => ({ command: one, isLate: false })), ...random])
+
 export const NEW: Model = { phase: 'A', epoch: 0, holder: null, status: 'queued', hasNote: false, denials: 0 }
