@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { judgePassing } from '../../src/checks/red-green/green-run.js'
+import { judgePassing, judgeSkipped } from '../../src/checks/red-green/green-run.js'
 import { readReport } from '../../src/checks/reports/read-report.js'
 import { explainCommandFailed, explainNoCounts, explainRun } from '../../src/checks/reports/run-trouble.js'
 import type { ObservedLoadFailure, ObservedRun } from '../../src/core/evidence/observed-run.js'
@@ -36,6 +36,33 @@ describe('the message about test files without results', () => {
       result: 'fails',
       found: message,
     })
+  })
+})
+
+describe('the words about skipped tests', () => {
+  const skipped = { id: 'slow', name: 'slow', file: null, status: 'skipped', message: '' } as const
+  const run = { ...RUN, exitCode: 0, counts: { passed: 1, failed: 0, skipped: 1 }, tests: [skipped] }
+  const baseline = {
+    tests: [skipped],
+    flaky: [],
+    counts: run.counts,
+    isComplete: true,
+    loadFailures: [],
+    exitCode: 0,
+    reason: null,
+  }
+
+  it('[REQ-READS-1] a skip that is new is refused, and one from before the task is counted as such', () => {
+    expect(judgeSkipped(run, { pinned: null, baseline: null }, [])).toMatchObject({
+      result: 'fails',
+      found: '1 skipped: slow',
+    })
+    expect(judgeSkipped(run, { pinned: null, baseline }, [])).toMatchObject({
+      result: 'holds',
+      found: 'none skipped by the task; 1 was skipped before it',
+      notes: ['Skipped before the task too: slow'],
+    })
+    expect(judgeSkipped(RUN, { pinned: null, baseline: null }, [])).toMatchObject({ found: 'none skipped' })
   })
 })
 

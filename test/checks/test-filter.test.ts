@@ -55,6 +55,28 @@ describe('the filter of run_tests', () => {
     expect(answer(run(['mux.TestA']))).not.toHaveProperty('filter')
   })
 
+  it('[REQ-RUNTESTS-2] a file whose tests passed is not called another one where the report names no files', () => {
+    const about = (names: readonly string[], filter: string, file: string | null = null) => {
+      const tests = names.map((name) => ({ ...test(name), file }))
+      const outcome = testOutcome(run(names, { tests }), { run: 'node --test', filter })
+      return outcome.ok ? (outcome.result as { filter: Record<string, unknown> }).filter : null
+    }
+    expect(about(['adds', 'sums'], 'tests/b.test.js', 'tests/a.test.js')).toMatchObject({
+      ...{ tests_run: 2, tests_matching: 0, note: expect.stringContaining('The filter selected nothing') },
+    })
+    expect(about(['adds', 'sums'], 'tests/a.test.js')).toEqual({
+      ...{ text: 'tests/a.test.js', added_to_command: "'tests/a.test.js'", tests_run: 2, tests_matching: null },
+    })
+    expect(about(['adds', 'sums'], 'tests/a.test.js', 'tests/a.test.js')).toMatchObject({ tests_matching: 2 })
+    expect(about(['adds', 'sums'], 'cart')).toMatchObject({
+      ...{
+        tests_matching: null,
+        note: expect.stringContaining('Whether the filter selected 2 tests that ran is not known'),
+      },
+    })
+    expect(about(['adds', 'sums'], 'adds')).toMatchObject({ tests_matching: 1 })
+  })
+
   it('[REQ-RUNTESTS-3] a package that does not build is named beside the failed tests', () => {
     const broken = { file: 'mux', kind: 'build', module: null, message: 'undefined: URLParamInt' } as const
     expect(answer(run(['a.TestA'], { exitCode: 1, loadFailures: [broken as never] }))).toMatchObject({

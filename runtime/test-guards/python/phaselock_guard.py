@@ -25,6 +25,7 @@ def guard(is_pytest):
             _import(name)
         if is_pytest and _import("pytest") is not None:
             _import_below("_pytest")
+    _load("guard_differences").bound()
     secret = os.urandom(PROOF_BYTES)
     read, write = os.pipe()
     os.set_inheritable(write, False)

@@ -137,17 +137,23 @@ function formatList(texts: readonly string[], separator = ', '): string {
 
 /** How pinned tests can be corrected: the way back that the contract has. */
 function formatRemedy({ contract, task }: CheckInputs, { tests, isUnsettled, blocks }: InvertedRun): string {
-  if (isUnsettled === true && tests.every(({ verdict }) => verdict !== 'survived'))
-    return tests.some(({ failsRewritten }) => failsRewritten === true) ? `${RUN_AGAIN} ${LOOK_AWAY}` : RUN_AGAIN
-  const mend = blocks === true ? FEWER : MEND
-  const way = findWayBack(contract, String(task.phase))
-  if (way === null) return `Ask an operator to rewind the task to the phase of the tests, then ${mend}.`
-  const claim = way.when === null ? '' : ` with "claims": {"${way.when}": true}`
-  return `Request ${way.to}${claim}, then ${mend}. Your code stays. If the code replaces assertions or their results, remove that instead.`
+  const back = formatWayBack(findWayBack(contract, String(task.phase)))
+  if (isUnsettled === true && tests.every(({ verdict }) => verdict !== 'survived')) {
+    const again = `${RUN_AGAIN} ${back}, then ${APART}. ${ALLOW_MORE}`
+    return tests.some(({ failsRewritten }) => failsRewritten === true) ? `${again} ${LOOK_AWAY}` : again
+  }
+  return `${back}, then ${blocks === true ? FEWER : MEND}. Your code stays. If the code replaces assertions or their results, remove that instead.`
 }
 
-const RUN_AGAIN =
-  'Ask again: the tests are run once more. If code or tests read a test file, remove that. If the reason stays, make the tests pass by themselves and faster, or ask an operator for a contract with a larger tests.inverted.max_seconds or with severity: warning for tests_can_fail.'
+function formatWayBack(way: ReturnType<typeof findWayBack>): string {
+  if (way === null) return 'Ask an operator to rewind the task to the phase of the tests'
+  return `Request ${way.to}${way.when === null ? '' : ` with "claims": {"${way.when}": true}`}`
+}
+
+const RUN_AGAIN = 'Ask again: the tests are run once more. If the reason stays:'
+const APART = 'put the new tests into a file of their own, so that no other test of the file is run with them'
+const ALLOW_MORE =
+  'Or ask an operator for a contract with a larger tests.inverted.max_seconds or with severity: warning for tests_can_fail.'
 
 const LOOK_AWAY =
   'If the code looks at its tests (their files, the stack, the text of functions), remove that. Rewrite a test that reads its own text or line numbers.'

@@ -31,6 +31,8 @@ export interface ObservePlace {
 /** A place to run a command whose output may be shown to people. */
 export interface ShownPlace extends ObservePlace {
   readonly redact: (text: string) => string
+  /** Receives the output of the command while it runs. */
+  readonly onOutput?: (chunk: Buffer) => void
   /** Folders of Go build caches; absent or empty: none. */
   readonly goCache?: readonly string[]
   /** A folder to lay over the tree, with crates that cargo has compiled. */
@@ -90,8 +92,12 @@ export async function runInView(
     ...(place.view === undefined ? {} : { composition: place.view.composition }),
   } as const
   try {
-    const onStdout = (chunk: Buffer): void => goEvents.take(chunk)
-    const run = await runCommand(place.confinement, job, { ...OUTPUT_KEPT, onStdout })
+    const onStderr = (chunk: Buffer): void => place.onOutput?.(chunk)
+    const onStdout = (chunk: Buffer): void => {
+      goEvents.take(chunk)
+      onStderr(chunk)
+    }
+    const run = await runCommand(place.confinement, job, { ...OUTPUT_KEPT, onStdout, onStderr })
     const told = (await channel?.told()) ?? []
     return { run, problem: run.written.length === 0 ? null : formatWritten(run.written), told, goEvents }
   } catch (error) {

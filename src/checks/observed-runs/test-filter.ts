@@ -2,6 +2,8 @@
 interface FilteredCommand {
   readonly line: string
   readonly added: string
+  /** What the test runner takes the filter for; 'word' means the name of a test or a part of a path. */
+  readonly kind: 'name' | 'path' | 'word'
 }
 
 const GO_TEST = /^go test(?:\s|$)/
@@ -18,7 +20,8 @@ export function addFilter(run: string, filter: string): FilteredCommand {
   // Package runners pass arguments after two dashes to the script.
   const dashes = /^(npm|pnpm|yarn)\b/.test(run) && !/\s--(\s|$)/.test(run) ? '-- ' : ''
   const added = flag === null ? `${dashes}${word}` : `${flag} ${word}`
-  return { line: `${run} ${added}`, added }
+  const kind = flag !== null ? 'name' : isPath(filter) ? 'path' : 'word'
+  return { line: `${run} ${added}`, added, kind }
 }
 
 function findNameFlag(run: string): string | null {
@@ -29,6 +32,10 @@ function findNameFlag(run: string): string | null {
 // Paths have slashes, dots or colons.
 function isTestName(filter: string): boolean {
   return /^\w+$/.test(filter)
+}
+
+function isPath(filter: string): boolean {
+  return !/\s/.test(filter) && (filter.includes('/') || /\w\.\w+$/.test(filter))
 }
 
 function quoteWord(word: string): string {

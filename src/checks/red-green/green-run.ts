@@ -141,12 +141,17 @@ export function judgeSkipped(
   const count = Math.max(run.counts.skipped, left.length) - old.size - Math.max(0, unnamed)
   const named = left.filter((test) => !old.has(test)).map(({ id }) => id)
   if (count > 0) return failCheck(`${count} skipped${formatNames(named)}`, 'observed')
+  if (marked.length > 0) return failCheck(`skip marks were added since the RED run${formatNames(marked)}`, 'observed')
   const shown = [...old].map(({ id }) => id)
-  return marked.length === 0
-    ? passCheck(
-        'none skipped',
-        'observed',
-        shown.length === 0 ? [] : [`Skipped before the task too${formatNames(shown)}`],
-      )
-    : failCheck(`skip marks were added since the RED run${formatNames(marked)}`, 'observed')
+  return passCheck(
+    formatOldSkips(Math.max(run.counts.skipped, left.length)),
+    'observed',
+    shown.length === 0 ? [] : [`Skipped before the task too${formatNames(shown)}`],
+  )
+}
+
+function formatOldSkips(count: number): string {
+  return count === 0
+    ? 'none skipped'
+    : `none skipped by the task; ${count} ${count === 1 ? 'was' : 'were'} skipped before it`
 }
