@@ -15,8 +15,10 @@ test('[REQ-CLI-25] doctor says why the memory of runners can be written, and wha
   })
   expect(checkMemory(old)).toMatchObject({
     status: 'warning',
-    detail: expect.stringMatching(/^parents' memory stays writable: .*no Landlock on Linux 5\.15\.0/),
-    remedy: expect.stringMatching(/^Use Linux 5\.19 or newer with Landlock enabled, or /),
+    detail: expect.stringMatching(
+      /^parents' memory stays writable: .*Landlock is not enabled in this kernel, Linux 5\.15\.0/,
+    ),
+    remedy: expect.stringMatching(/^Enable Landlock \(Linux 5\.19 or newer, boot parameter lsm=landlock,…\), or /),
   })
   for (const facts of [bare, old])
     expect(checkMemory({ ...facts, isScoped: true })).toMatchObject({

@@ -65,6 +65,19 @@ describe('contracts that init writes', () => {
     expect(contract.commands.get('coverage')).toMatchObject({ run: 'npm run cov', format: 'lcov', report: null })
   })
 
+  it.each(TEMPLATES)(
+    '[REQ-INIT-8] %s lets only what runs the tests send SIGUSR1, and only where allowed',
+    async (name) => {
+      const list = ({ commands }: Contract): readonly string[] =>
+        [...commands].filter(([, { allowsSigusr1 }]) => allowsSigusr1 === true).map(([command]) => command)
+      expect(list(await load(name))).toEqual([])
+      const contract = await load(name, { ...FOUND, allowsSigusr1: true })
+      expect([...list(contract)].sort()).toEqual(
+        ['coverage', 'tests'].filter((command) => contract.commands.has(command)),
+      )
+    },
+  )
+
   it('[REQ-WORKFLOW-5] release keeps its own rule for failures from before the task', async () => {
     expect((await load('release')).tests.baseline).toBe('forbid')
   })

@@ -82,7 +82,11 @@ async function walk(server: Served, tree: string, folder: string): Promise<void>
     ['bash', { command: `echo 'name: mine' > ${CONTRACT}; rm -f ${CONTRACT}; true` }],
   ] as const)
     await agent.use(tool, args)
-  expect(await agent.does('git_diff', {})).toMatchObject({ diff: '' })
+  const { diff } = (await agent.does('git_diff', {})) as { diff: string }
+  expect([...diff.matchAll(/^\+\+\+ b\/(.*)$/gm)].map(([, path]) => path)).toEqual([
+    'src/sum.js',
+    `${folder}/sum.test.js`,
+  ])
   await agent.enters('REVIEW', implementation('src/sum.js'))
   await agent.finish('Sum up prices', 'by a person')
   expect(readFileSync(join(tree, CONTRACT), 'utf8')).toBe(contract)

@@ -21,6 +21,12 @@ export function addInitCommand(program: CliCommand): void {
     .option('--coverage <command>', 'command that reports coverage as lcov (template refactor)')
     .option('--timeout <seconds>', 'time limit for the tests (default: 600)', parseSeconds)
     .option('--may-write <glob>', 'tracked data that the tests write', collect)
+    .addOption(
+      new Option('--sigusr1 <choice>', 'whether the tests may send SIGUSR1 (default: refuse)').choices([
+        'allow',
+        'refuse',
+      ]),
+    )
     .option('--no-trial', 'write the contract without running the tests')
     .option('--force', 'overwrite an existing contract')
     .option('-y, --yes', 'write the contract without asking')

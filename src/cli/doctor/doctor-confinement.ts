@@ -43,6 +43,8 @@ function describeProvider(one: Confinement, used: Confinement | undefined): Find
 }
 
 const TOOLS_NAMED_MAX = 8
+// Commands have no use for them.
+const OWN_PROGRAMS = ['phaselock', 'phaselock-hook']
 
 /** Which tools commands find in the sandbox, and which tools on the server's PATH they do not. */
 function checkTools(): readonly Finding[] {
@@ -50,7 +52,7 @@ function checkTools(): readonly Finding[] {
   const found = toolchains.map(({ name, folders }) => `${name} (${folders.join(', ')})`)
   const inside = new Set(path.split(delimiter).flatMap(listNames))
   const hidden = hiddenPrograms.flatMap((folder): readonly Finding[] => {
-    const names = listNames(folder).filter((name) => !inside.has(name))
+    const names = listNames(folder).filter((name) => !inside.has(name) && !OWN_PROGRAMS.includes(name))
     if (names.length === 0) return []
     const more = names.length > TOOLS_NAMED_MAX ? ` and ${names.length - TOOLS_NAMED_MAX} more` : ''
     const some = names.slice(0, TOOLS_NAMED_MAX).join(', ')

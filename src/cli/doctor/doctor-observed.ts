@@ -16,8 +16,12 @@ export function checkMemory({ kernel, hasPerl, isKeptApart, isScoped }: MemoryFa
   const name = 'runner memory'
   const held = isScoped ? 'kernel.yama.ptrace_scope' : 'Landlock'
   if (isScoped || (hasPerl && isKeptApart)) return ok(name, `out of reach of code under test (${held})`)
-  const why = hasPerl ? `no Landlock on Linux ${kernel}` : `${PERL} is missing, which sets up Landlock`
-  const get = hasPerl ? 'Use Linux 5.19 or newer with Landlock enabled' : `Install perl as ${PERL}`
+  const why = hasPerl
+    ? `Landlock is not enabled in this kernel, Linux ${kernel}`
+    : `${PERL} is missing, which sets up Landlock`
+  const get = hasPerl
+    ? 'Enable Landlock (Linux 5.19 or newer, boot parameter lsm=landlock,…)'
+    : `Install perl as ${PERL}`
   return warning(
     name,
     `parents' memory stays writable: code under test can write to npm and its runner (${why})`,

@@ -2,8 +2,8 @@ import { realpathSync } from 'node:fs'
 import type { Contract } from '../../core/contract/contract.js'
 import type { Finding } from '../finding.js'
 import { surveyFolder } from '../init/survey.js'
-import { runUntilInterrupted, showProgress } from '../trial/progress.js'
-import { Trials } from '../trial/trial.js'
+import { runTrials, showTrial } from '../trial/run-trials.js'
+import type { Trials } from '../trial/trial.js'
 import { judgeExitCode, judgeTests } from '../trial/trial-text.js'
 
 const NAME = 'tests'
@@ -39,40 +39,38 @@ export async function checkTests(about: TestsToTry): Promise<readonly Finding[]>
 }
 
 function tryCommands(about: TestsToTry, install: string): Promise<readonly Finding[]> {
-  const { contract, contractFile, contractBases, isQuiet } = about
-  return runUntilInterrupted(async (signal) => {
-    const trials = await Trials.open({ tree: realpathSync(about.workspace), contractFile, contractBases, signal })
-    if ('missing' in trials) return [makeWarning(NAME, `not tried: no sandbox (${trials.missing})`, trials.remedy)]
-    try {
-      const findings: Finding[] = []
-      for (const [name, command] of contract.commands) {
-        const trial = await showProgress(
-          `Running \`${command.run}\` in the sandbox (at most ${command.timeoutSeconds} s)`,
-          isQuiet,
-          () => trials.run(contract, { name, command }),
-        )
-        const advice = {
-          tree: about.workspace,
-          change: 'change commands.tests.run in the contract to the command',
-          longer: 'raise commands.tests.timeout_seconds in the contract',
-          part: 'let commands.tests.run name a part of it that is enough for your tasks',
-          mayWrite: 'tests.may_write in the contract',
-          install: install === '' ? 'see its documentation' : install,
-        }
-        const { status, saw, remedies, lastLines } = name === NAME ? judgeTests(trial, advice) : judgeExitCode(trial)
-        findings.push({
-          name: name === NAME ? NAME : `command ${name}`,
-          status: status === 'error' ? 'missing' : status,
-          detail: `\`${command.run}\` ${saw}`,
-          remedy: remedies.join(' '),
-          ...(lastLines.length === 0 ? {} : { last_lines: lastLines }),
-        })
-      }
-      return findings
-    } finally {
-      await trials.close()
-    }
-  })
+  const { workspace, contractFile, contractBases } = about
+  return runTrials<readonly Finding[]>(
+    { tree: realpathSync(workspace), contractFile, contractBases },
+    (trials) => tryEach(trials, about, install),
+    ({ missing, remedy }) => [makeWarning(NAME, `not tried: no sandbox (${missing})`, remedy)],
+  )
+}
+
+async function tryEach(trials: Trials, about: TestsToTry, install: string): Promise<readonly Finding[]> {
+  const { contract, isQuiet } = about
+  const advice = {
+    tree: about.workspace,
+    change: 'change commands.tests.run in the contract to the command',
+    longer: 'raise commands.tests.timeout_seconds in the contract',
+    part: 'let commands.tests.run name a part of it that is enough for your tasks',
+    mayWrite: 'tests.may_write in the contract',
+    allowSignal: 'set sigusr1: allow for it in the contract (commands.tests: {run: …, sigusr1: allow})',
+    install: install === '' ? 'see its documentation' : install,
+  }
+  const findings: Finding[] = []
+  for (const [name, command] of contract.commands) {
+    const trial = await showTrial(trials, contract, { name, command, isQuiet })
+    const { status, saw, remedies, lastLines } = name === NAME ? judgeTests(trial, advice) : judgeExitCode(trial)
+    findings.push({
+      name: name === NAME ? NAME : `command ${name}`,
+      status: status === 'error' ? 'missing' : status,
+      detail: `\`${command.run}\` ${saw}`,
+      remedy: remedies.join(' '),
+      ...(lastLines.length === 0 ? {} : { last_lines: lastLines }),
+    })
+  }
+  return findings
 }
 
 function makeWarning(name: string, detail: string, remedy: string): Finding {

@@ -2,6 +2,7 @@ import { spawnSync } from 'node:child_process'
 import { accessSync, constants, existsSync, statSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { resolve } from 'node:path'
+import { readGitSettings } from '../../app/trees/git-settings.js'
 import { loadContractFile } from '../../contract/load/load-contract.js'
 import { plainLine } from '../../core/plain-text.js'
 import { openDatabase } from '../../store/database.js'
@@ -12,6 +13,7 @@ import { chooseContract, listBasePaths } from '../contracts/choose-contract.js'
 import { EXIT, Stop } from '../exit.js'
 import { type Finding, missing, ok, warning } from '../finding.js'
 import { findGivenStateDir, getDefaultStateDir } from '../places.js'
+import { describeAuthor } from '../terminal/commit-author.js'
 import { paintText, print, printJson } from '../terminal/terminal.js'
 import { showProgress } from '../trial/progress.js'
 import { runFinding } from '../workflow/run-status.js'
@@ -67,7 +69,7 @@ async function collectFindings(options: DoctorOptions): Promise<readonly Finding
     ...(await checkContract(options)),
     await checkPort(options.port, stateDir),
     checkSecret(),
-    checkGit(),
+    await checkGit(options.workspace),
     ...(await runFinding(stateDir)),
     ...(await showProgress('Trying the sandbox', isQuiet, () => checkConfinement())),
     ...checkObservedRuns(options.workspace, stateDir),
@@ -172,11 +174,13 @@ function checkSecret(): Finding {
     : missing('secret', 'ORCHESTRATOR_JWT_SECRET is shorter than 32 bytes', 'Set a longer one: openssl rand -base64 48')
 }
 
-function checkGit(): Finding {
+async function checkGit(workspace: string): Promise<Finding> {
   const found = spawnSync('git', ['--version'], { encoding: 'utf8', timeout: 5000 })
-  return found.status === 0
-    ? ok('git', found.stdout.trim())
-    : warning('git', 'not found', 'Install git: agents read the state of the work tree with it.')
+  if (found.status !== 0)
+    return warning('git', 'not found', 'Install git: agents read the state of the work tree with it.')
+  const { text, remedy } = describeAuthor(await readGitSettings(resolve(workspace), process.env))
+  const detail = `${found.stdout.trim()}; ${text}`
+  return remedy === '' ? ok('git', detail) : warning('git', detail, remedy)
 }
 
 function formatFinding({ name, status, detail, remedy, last_lines = [] }: Finding): string {

@@ -2,7 +2,6 @@ import { readFileSync } from 'node:fs'
 import { type Document, isMap, isScalar, isSeq, parseDocument, type YAMLMap, type YAMLSeq } from 'yaml'
 import { findBundledContract } from '../../contract/bundled-contracts.js'
 import { plainLine } from '../../core/plain-text.js'
-import type { CoverageCommand } from './coverage-commands.js'
 import {
   type FoundTests,
   hasReviewReport,
@@ -41,7 +40,7 @@ function buildLongContract(found: FoundTests, text: string): string {
   const document = parseDocument(text)
   const runsTests = document.hasIn(['commands', 'tests', 'run'])
   if (runsTests) setTests(document, found)
-  if (document.hasIn(['commands', 'coverage'])) setCoverage(document, found.coverage)
+  if (document.hasIn(['commands', 'coverage'])) setCoverage(document, found)
   const phases = document.get('phases')
   for (const phase of isSeq(phases) ? phases.items : []) {
     if (!isMap(phase)) continue
@@ -53,11 +52,12 @@ function buildLongContract(found: FoundTests, text: string): string {
 
 function setTests(
   document: Document,
-  { command, timeoutSeconds, patterns, mayWrite, steps, reportFile }: FoundTests,
+  { command, timeoutSeconds, patterns, mayWrite, steps, reportFile, allowsSigusr1 }: FoundTests,
 ): void {
   if (command !== null) document.setIn(['commands', 'tests', 'run'], command)
   for (const [name, value] of Object.entries(reportFile ?? {})) document.setIn(['commands', 'tests', name], value)
   if (timeoutSeconds !== null) document.setIn(['commands', 'tests', 'timeout_seconds'], timeoutSeconds)
+  if (allowsSigusr1 === true) document.setIn(['commands', 'tests', 'sigusr1'], 'allow')
   for (const { name, run } of steps)
     document.setIn(['commands', name], document.createNode({ run, timeout_seconds: 600 }, { flow: true }))
   const before = document.get('tests')
@@ -67,10 +67,13 @@ function setTests(
   document.set('tests', tests)
 }
 
-function setCoverage(document: Document, coverage: CoverageCommand | null): void {
+function setCoverage(document: Document, { coverage, allowsSigusr1 }: FoundTests): void {
   if (coverage !== null) {
     const { run, report } = coverage
-    const node = { run, format: 'lcov', ...(report === null ? {} : { report }), timeout_seconds: 600 }
+    const node = {
+      ...{ run, format: 'lcov', ...(report === null ? {} : { report }), timeout_seconds: 600 },
+      ...(allowsSigusr1 === true ? { sigusr1: 'allow' } : {}),
+    }
     document.setIn(['commands', 'coverage'], document.createNode(node, { flow: true }))
     return
   }

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Contract } from '../../core/contract/contract.js'
-import { showProgress } from '../trial/progress.js'
+import { showTrial } from '../trial/run-trials.js'
 import type { Trials } from '../trial/trial.js'
 
 /** A command that measures coverage, and the file that it writes; null: it prints the report. */
@@ -49,14 +49,18 @@ function readManifest(tree: string): string {
 export async function tryCoverage(
   trials: Trials,
   contract: Contract,
-  { commands, isQuiet }: { readonly commands: readonly CoverageCommand[]; readonly isQuiet: boolean },
+  about: {
+    readonly commands: readonly CoverageCommand[]
+    /** Whether the tests that it runs may send SIGUSR1. */
+    readonly allowsSigusr1: boolean
+    readonly isQuiet: boolean
+  },
 ): Promise<{ readonly coverage: CoverageCommand | null; readonly note: string }> {
+  const { commands, allowsSigusr1, isQuiet } = about
   const bundled = contract.commands.get('coverage')
   for (const one of bundled === undefined ? [] : commands) {
-    const command = { ...bundled, ...one, format: 'lcov', timeoutSeconds: 600, env: {} }
-    const { run } = await showProgress(`Running \`${one.run}\` in the sandbox`, isQuiet, () =>
-      trials.run(contract, { name: 'coverage', command }),
-    )
+    const command = { ...bundled, ...one, format: 'lcov', timeoutSeconds: 600, env: {}, allowsSigusr1 }
+    const { run } = await showTrial(trials, contract, { name: 'coverage', command, isQuiet })
     if (run.coverage !== null)
       return { coverage: one, note: `\`${one.run}\` reports coverage: ${run.coverage} % of the lines.` }
   }

@@ -11,6 +11,8 @@ export interface FoundTests {
   readonly command: string | null
   /** Where the command writes its results; absent: to its output. */
   readonly reportFile?: ReportFile | undefined
+  /** Whether the tests may send SIGUSR1; left out: they may not. */
+  readonly allowsSigusr1?: boolean
   readonly timeoutSeconds: number | null
   readonly patterns: readonly string[]
   readonly mayWrite: readonly string[]

@@ -1,5 +1,6 @@
 import { existsSync, realpathSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
+import { readGitSettings } from '../../app/trees/git-settings.js'
 import { findBundledContract } from '../../contract/bundled-contracts.js'
 import { formatText } from '../../contract/format-diagnostics.js'
 import { type LoadedContract, loadContractFile, loadContractText } from '../../contract/load/load-contract.js'
@@ -11,7 +12,7 @@ import { EXIT, Stop } from '../exit.js'
 import { CONTRACT_FILE, WORKFLOW_FOLDER } from '../places.js'
 import { findProgramName, quoteShellWord } from '../program-name.js'
 import { formatStepLines, listAgentSteps } from '../terminal/next-steps.js'
-import { canAsk, confirm, print, printJson, tell } from '../terminal/terminal.js'
+import { canAsk, confirm, confirmUsual, print, printJson, tell } from '../terminal/terminal.js'
 import { wrapText } from '../workflow/run-text.js'
 import { choosePreset } from './choose-preset.js'
 import { chooseProject } from './choose-project.js'
@@ -36,6 +37,8 @@ export interface InitOptions {
   readonly coverage?: string
   readonly timeout?: number
   readonly mayWrite?: readonly string[]
+  /** Whether the tests may send SIGUSR1; left out: they may not, and a terminal is asked. */
+  readonly sigusr1?: 'allow' | 'refuse'
   /** False with `--no-trial`. */
   readonly trial: boolean
   readonly force?: boolean
@@ -50,7 +53,13 @@ export async function init(dir: string, options: InitOptions): Promise<void> {
   const file = join(folder, options.template === 'documents' ? WORKFLOW_FOLDER : CONTRACT_FILE)
   const isAgreed = await mayOverwrite(file, options)
   const survey = await chooseProject(folder, options)
-  if (options.json !== true) print(formatSurvey(survey, options))
+  if (options.json !== true)
+    print(
+      formatSurvey(survey, {
+        ...options,
+        ...{ settings: await readGitSettings(folder, process.env), activeEnvironment: process.env.VIRTUAL_ENV },
+      }),
+    )
   const base = await loadBundled(options.template)
   const tried = base.commands.has('tests') ? await tryProject(folder, survey, { base, options }) : null
   if (options.json !== true && tried !== null) print(formatTrial(tried))
@@ -61,6 +70,7 @@ export async function init(dir: string, options: InitOptions): Promise<void> {
       project: survey.project,
       language: survey.language,
       command: tried?.command ?? null,
+      allowsSigusr1: tried?.allowsSigusr1 === true,
       reportFile: tried === null ? undefined : survey.reportFile,
       patterns,
       steps: tried?.steps ?? [],
@@ -107,16 +117,19 @@ async function tryProject(
     if (options.trial) throw new Stop(EXIT.refused, explainNoTests(survey), { ...toJson(survey, null) })
     return null
   }
+  const allowsSigusr1 = options.sigusr1 === 'allow'
   if (!options.trial) {
     const coverage = options.coverage === undefined ? null : { run: options.coverage, report: 'coverage/lcov.info' }
-    return { ...keepUntried(survey, survey.testCommand), coverage }
+    return { ...keepUntried(survey, { run: survey.testCommand, allowsSigusr1 }), coverage }
   }
   const patterns = findTestPatterns(survey.language, { ...survey, run: null })
   const contract = { ...base, tests: { ...base.tests, patterns, mayWrite: options.mayWrite ?? [] } }
   const timeoutSeconds = options.timeout ?? bundled.timeoutSeconds
-  const command = { ...bundled, run: survey.testCommand, timeoutSeconds, ...survey.reportFile }
-  const { coverage, json } = options
-  return tryTests({ tree, survey, contract, command, coverage, isQuiet: json === true })
+  const command = { ...bundled, run: survey.testCommand, timeoutSeconds, ...survey.reportFile, allowsSigusr1 }
+  const { coverage, json, yes, sigusr1 } = options
+  const isQuiet = json === true
+  const signal = { given: sigusr1, isUnasked: isQuiet || yes === true }
+  return tryTests({ tree, survey, contract, command, coverage, signal, isQuiet })
 }
 
 const OTHERWISE =
@@ -153,14 +166,16 @@ async function askToWrite(
     })
   if (isAgreed && !isUnread) return
   if (!canAsk()) throw new Stop(EXIT.refused, `Nothing was written: add --yes to write ${shortenPath(file)}.`)
-  const why = isUnread ? 'Gates that need the tests stay closed until the command can be read. ' : ''
-  if (!(await confirm(`${why}Write ${shortenPath(file)}?`))) throw new Stop(EXIT.refused, 'Nothing was written.')
+  const isWanted = isUnread
+    ? await confirm(`Gates that need the tests stay closed until the command can be read. Write ${shortenPath(file)}?`)
+    : await confirmUsual(`Write ${shortenPath(file)}?`)
+  if (!isWanted) throw new Stop(EXIT.refused, 'Nothing was written.')
 }
 
 const UNREAD = 'Fix the problems above and run init again, or write the contract untried with --no-trial.'
 
 async function writeTemplate(file: string, found: FoundTests, template: Template): Promise<LoadedContract> {
-  if (template === 'documents') return writeDocuments(file, found.command)
+  if (template === 'documents') return writeDocuments(file, found)
   const text = buildContract(found, template)
   const loaded = await loadContractText(text, { file: CONTRACT_FILE, baseDir: dirname(file) })
   if (!loaded.ok)

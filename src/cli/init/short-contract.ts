@@ -15,6 +15,8 @@ import type { ReportFile } from './project.js'
 /** At the start of a text: the text of the base. In a list: the entries of the base. */
 const BASE = '...'
 
+const ABOUT = ` "${BASE}" stands for what the extended contract has there; phaselock explain shows the whole.`
+
 /** `name`, `version` and `extends`. */
 const HEAD_FIELDS = 3
 
@@ -32,6 +34,7 @@ export function buildShortContract(
     commands: listCommands(found, preset, bundled),
     phases: listPhases(found, bundled),
   })
+  document.commentBefore = ABOUT
   setFlow(document, ['extends'])
   for (const name of ['tests', ...found.steps.map((step) => step.name)]) setFlow(document, ['commands', name])
   const parts = isMap(document.contents) ? document.contents.items.slice(HEAD_FIELDS) : []
@@ -54,12 +57,18 @@ function listTests({ patterns, mayWrite }: FoundTests, preset: Preset) {
   return Object.keys(tests).length === 0 ? {} : { tests }
 }
 
-function listCommands({ command, timeoutSeconds, steps, reportFile }: FoundTests, preset: Preset, bundled: Document) {
+function listCommands(found: FoundTests, preset: Preset, bundled: Document) {
+  const { command, timeoutSeconds, steps, reportFile, allowsSigusr1 } = found
   const timeout_seconds = timeoutSeconds ?? bundled.getIn(['commands', 'tests', 'timeout_seconds']) ?? 600
   const written = Object.entries(reportFile ?? {}).filter(
     ([name, value]) => value !== preset.reportFile[name as keyof ReportFile],
   )
-  const tests = { ...(command === null ? {} : { run: command }), ...Object.fromEntries(written), timeout_seconds }
+  const tests = {
+    ...(command === null ? {} : { run: command }),
+    ...Object.fromEntries(written),
+    timeout_seconds,
+    ...(allowsSigusr1 === true ? { sigusr1: 'allow' } : {}),
+  }
   return { tests, ...Object.fromEntries(steps.map(({ name, run }) => [name, { run, timeout_seconds: 600 }])) }
 }
 

@@ -1,10 +1,11 @@
 import type { Contract, ObservedCommand } from '../../core/contract/contract.js'
 import type { ObservedRun } from '../../core/evidence/observed-run.js'
 import { tell } from '../terminal/terminal.js'
-import { runUntilInterrupted, showProgress } from '../trial/progress.js'
+import { runTrials, showTrial } from '../trial/run-trials.js'
 import { listBuildOutputs } from '../trial/tracked-files.js'
-import { Trials } from '../trial/trial.js'
+import type { Trials } from '../trial/trial.js'
 import { judgeExitCode, judgeTests, type TrialVerdict } from '../trial/trial-text.js'
+import { askToAllowSignal, type SignalChoice } from './ask-to-allow-signal.js'
 import { type CoverageCommand, listCoverageCommands, tryCoverage } from './coverage-commands.js'
 import type { Step } from './project.js'
 import type { Survey } from './survey.js'
@@ -13,6 +14,8 @@ import type { Survey } from './survey.js'
 export interface TriedTests {
   readonly command: string
   readonly steps: readonly Step[]
+  /** Whether the contract lets the tests send SIGUSR1; left out: it does not. */
+  readonly allowsSigusr1?: boolean
   /** Null if nothing was tried. */
   readonly run: ObservedRun | null
   readonly verdict: TrialVerdict | null
@@ -30,36 +33,47 @@ interface About {
   readonly isQuiet: boolean
   /** A command that a person named for coverage. */
   readonly coverage: string | undefined
+  readonly signal: SignalChoice
 }
 
 /** Without a trial, builds stay before the tests, because it is unknown whether they are needed. */
-export function keepUntried({ builds, lints }: Survey, command: string): TriedTests {
-  return { command: joinSteps(builds, command), steps: lints, run: null, verdict: null, notes: [] }
+export function keepUntried(
+  { builds, lints }: Survey,
+  { run, allowsSigusr1 = false }: Pick<ObservedCommand, 'run' | 'allowsSigusr1'>,
+): TriedTests {
+  return { command: joinSteps(builds, run), steps: lints, allowsSigusr1, run: null, verdict: null, notes: [] }
 }
 
 /** Runs the test command of a repository in the sandbox, and the steps that a composite one was split into. */
 export function tryTests(about: About): Promise<TriedTests> {
   const { tree, survey, command, isQuiet } = about
-  return runUntilInterrupted(async (signal) => {
-    const trials = await Trials.open({ tree, contractFile: null, contractBases: [], signal })
-    if ('missing' in trials) {
-      const notes = [`The tests were not tried: there is no sandbox here (${trials.missing}). ${trials.remedy}`]
-      return { ...keepUntried(survey, command.run), notes }
-    }
-    try {
-      if (!isQuiet && process.stderr.isTTY !== true)
-        tell(`Running \`${command.run}\` in the sandbox (at most ${command.timeoutSeconds} s) ...`)
-      const tests = await tryWithBuilds(trials, about)
-      const stepped = { ...tests, ...(await trySteps(trials, about, tests)) }
-      if (!about.contract.commands.has('coverage')) return stepped
-      const named = { runs: survey.runs, tests: tests.command, given: about.coverage }
-      const found = { commands: listCoverageCommands(tree, named), isQuiet }
-      const { coverage, note } = await tryCoverage(trials, about.contract, found)
-      return { ...stepped, coverage, notes: [...stepped.notes, note] }
-    } finally {
-      await trials.close()
-    }
-  })
+  const work = async (trials: Trials): Promise<TriedTests> => {
+    if (!isQuiet && process.stderr.isTTY !== true)
+      tell(`Running \`${command.run}\` in the sandbox (at most ${command.timeoutSeconds} s) ...`)
+    const tests = await tryWithBuilds(trials, about)
+    const stepped = { ...tests, ...(await trySteps(trials, about, tests)) }
+    if (!about.contract.commands.has('coverage')) return stepped
+    const named = { runs: survey.runs, tests: tests.command, given: about.coverage }
+    const allowsSigusr1 = tests.allowsSigusr1 === true
+    const found = { commands: listCoverageCommands(tree, named), allowsSigusr1, isQuiet }
+    const { coverage, note } = await tryCoverage(trials, about.contract, found)
+    return { ...stepped, coverage, notes: [...stepped.notes, note] }
+  }
+  return runTrials(
+    { tree, contractFile: null, contractBases: [] },
+    async (trials) => noteAllowed(await work(trials)),
+    ({ missing, remedy }) => ({
+      ...keepUntried(survey, command),
+      notes: [`The tests were not tried: there is no sandbox here (${missing}). ${remedy}`],
+    }),
+  )
+}
+
+function noteAllowed(tried: TriedTests): TriedTests {
+  if (tried.allowsSigusr1 !== true) return tried
+  const too = tried.coverage == null ? '' : ' The command for coverage runs the same tests, so it may too.'
+  const note = `The tests may send SIGUSR1 (sigusr1: allow in the contract); the record of each run says so.${too}`
+  return { ...tried, notes: [...tried.notes, note] }
 }
 
 async function tryWithBuilds(trials: Trials, about: About): Promise<TriedTests> {
@@ -70,13 +84,25 @@ async function tryWithBuilds(trials: Trials, about: About): Promise<TriedTests> 
     longer: 'give it longer with --timeout SECONDS',
     part: `name a part of it that is enough for your tasks (--tests "${about.command.run} FOLDER")`,
     mayWrite: '--may-write GLOB',
+    allowSignal: 'run init again with --sigusr1 allow',
     install: survey.install,
   }
+  const stopsWhenStuck = about.signal.given === undefined
+  const attemptOnce = async (run: string, leftOut: readonly string[], allowsSigusr1: boolean) => {
+    const command = { ...about.command, run, allowsSigusr1 }
+    const trial = await showTrial(trials, contract, { name: 'tests', command, leftOut, stopsWhenStuck, isQuiet })
+    return { command: run, allowsSigusr1, run: trial.run, verdict: judgeTests(trial, advice) }
+  }
+  let isAllowed = about.command.allowsSigusr1 === true
   const attempt = async (run: string, leftOut: readonly string[] = []) => {
-    const command = { ...about.command, run }
-    const label = `Running \`${run}\` in the sandbox (at most ${command.timeoutSeconds} s)`
-    const trial = await showProgress(label, isQuiet, () => trials.run(contract, { name: 'tests', command, leftOut }))
-    return { command: run, run: trial.run, verdict: judgeTests(trial, advice) }
+    const first = await attemptOnce(run, leftOut, isAllowed)
+    if (first.run.trouble?.refusedSignal === undefined) return first
+    if (!(await askToAllowSignal(about.signal, first.verdict.saw))) return first
+    const second = await attemptOnce(run, leftOut, true)
+    // What does not help is not allowed.
+    isAllowed = second.verdict.status !== 'error'
+    if (!isAllowed) tell('With SIGUSR1 allowed the tests cannot be used either, so the contract does not allow it.')
+    return { ...second, allowsSigusr1: isAllowed }
   }
   const { builds, lints } = survey
   if (builds.length === 0) {
@@ -121,12 +147,12 @@ async function trySteps(
   const kept: Step[] = []
   const said = [...notes]
   for (const step of steps) {
-    const trial = await showProgress(`Running \`${step.run}\` in the sandbox`, isQuiet, () =>
-      trials.run(contract, {
-        name: step.name,
-        command: { ...command, run: step.run, format: 'auto', report: null, timeoutSeconds: STEP_SECONDS },
-      }),
-    )
+    const changed = { run: step.run, format: 'auto', report: null, timeoutSeconds: STEP_SECONDS } as const
+    const trial = await showTrial(trials, contract, {
+      name: step.name,
+      command: { ...command, ...changed, allowsSigusr1: false },
+      isQuiet,
+    })
     const { status, saw } = judgeExitCode(trial)
     if (status === 'ok') {
       kept.push(step)

@@ -31,6 +31,8 @@ interface TrialAdvice {
   /** How to run a part of a suite that is too long. */
   readonly part: string
   readonly mayWrite: string
+  /** How to let the tests send SIGUSR1. */
+  readonly allowSignal: string
   /** How the packages of this project are installed. */
   readonly install: string
 }
@@ -50,7 +52,7 @@ export function judgeTests(trial: Trial, advice: TrialAdvice): TrialVerdict {
       ],
       lastLines: [],
     }
-  if (counts === null || problem !== null || trouble !== undefined) return judgeUnread(run, seconds, advice)
+  if (counts === null || problem !== null || trouble !== undefined) return judgeUnread(trial, seconds, advice)
   const { passed, failed, skipped } = counts
   const named = run.isComplete ? 'ids complete' : 'ids not complete'
   const saw = `${seconds}; read ${passed} passed, ${failed} failed, ${skipped} skipped as ${run.format ?? 'unknown'}; ${named}`
@@ -100,16 +102,25 @@ export function judgeExitCode({ run }: Trial): TrialVerdict {
   }
 }
 
-function judgeUnread(run: ObservedRun, seconds: string, advice: TrialAdvice): TrialVerdict {
+function judgeUnread({ run, quiet }: Trial, seconds: string, advice: TrialAdvice): TrialVerdict {
   const { trouble, problem, exitCode } = run
-  const why = trouble === undefined ? (problem ?? 'no results') : `${trouble.cause}: ${trouble.detail}`
-  const ending = run.wasStopped ? '' : `exit code ${exitCode}; `
+  const cause = trouble === undefined ? (problem ?? 'no results') : `${trouble.cause}: ${trouble.detail}`
+  const signal = trouble?.refusedSignal
+  const why = signal === undefined || trouble?.detail === signal ? cause : `${cause}. ${signal}`
+  const ending = run.wasStopped ? (quiet === '' ? '' : `stopped (${quiet}); `) : `exit code ${exitCode}; `
   return {
     status: 'error',
     saw: plainLine(`${seconds}; ${ending}the results cannot be read: ${why}`),
-    remedies: [explainRemedy(run, advice)],
+    remedies: [
+      ...(signal === undefined ? [] : [explainAllowing(advice)]),
+      ...(signal === undefined || trouble?.cause === 'timed out' ? [explainRemedy(run, advice)] : []),
+    ],
     lastLines: (trouble?.lastLines ?? []).slice(-LAST_LINES_SHOWN),
   }
+}
+
+function explainAllowing({ allowSignal }: TrialAdvice): string {
+  return `Runs that Phaselock observes may not send SIGUSR1, because it opens the debugger of Node.js in other programs (docs/security.md#sigusr1-in-observed-runs). If the tests need it, ${allowSignal}.`
 }
 
 function explainRemedy({ trouble, command }: ObservedRun, advice: TrialAdvice): string {
@@ -134,7 +145,7 @@ function explainRemedy({ trouble, command }: ObservedRun, advice: TrialAdvice): 
     case 'no network':
       return `Tests run without network. Fetch beforehand what they need (${install}), or ${change} that does not need it.`
     case 'timed out':
-      return `If the suite is only long, ${longer}, or ${part}: gates run this command several times for each task. If it hangs, run \`${command}\` yourself to find the test.`
+      return `If the suite is only long, ${longer}, or ${part}: gates run this command several times for each task. If it hangs, run \`${command}\` yourself to find the test. If it ends there, it hangs only in the sandbox: docs/troubleshooting.md#tests-that-hang-only-in-the-sandbox lists the causes.`
     case 'compile failed':
       return 'Correct the error that the last lines show.'
     case 'no counts could be read from the output':
